@@ -114,13 +114,15 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	routing.Experience = past.Experience(price)
 	facts := []nexus.Fact{nexus.GoalAccepted{
 		Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing, Planning: o.Spent,
-		Consent: o.Consent,
+		Consent: o.Consent, Asked: o.Asked,
 	}}
 	if o.Checked != nil {
 		facts = append(facts, *o.Checked)
 	}
 	for _, d := range o.Refused {
-		offer, err := offered(p, &nexus.Plan{Version: plan.Version, Goal: d.Goal, Tasks: d.Tasks})
+		offer, err := offered(p, &nexus.Plan{
+			Version: plan.Version, Goal: d.Goal, Tasks: d.Tasks, Assumptions: d.Assumed, Foreseen: d.Foreseen,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +144,9 @@ func offered(p *Place, made *nexus.Plan) ([]nexus.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts := []nexus.Fact{nexus.PlanProposed{Plan: hash, Tasks: len(made.Tasks), Cover: made.Cover}}
+	facts := []nexus.Fact{nexus.PlanProposed{
+		Plan: hash, Tasks: len(made.Tasks), Cover: made.Cover, Assumptions: made.Assumptions, Foreseen: made.Foreseen,
+	}}
 	for _, t := range made.Tasks {
 		facts = append(facts, nexus.TaskPlanned{Task: t})
 	}

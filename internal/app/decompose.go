@@ -49,15 +49,12 @@ func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) erro
 
 // PlanOf returns the tasks of a run as a plan.
 func PlanOf(s *state.State) nexus.Plan {
-	p := nexus.Plan{Version: plan.Version, Goal: s.Goal.Goal.Text, Cover: s.Cover}
+	p := nexus.Plan{Version: plan.Version, Goal: s.Goal.Goal.Text, Cover: s.Cover, Assumptions: s.Assumed, Foreseen: s.Foreseen}
 	if s.Goal.Goal.Mode == nexus.Draft {
 		p.Run = s.Run
 	}
 	for _, t := range s.Tasks {
 		p.Tasks = append(p.Tasks, t.Task)
-	}
-	for _, as := range s.Interview.Assumptions {
-		p.Assumptions = append(p.Assumptions, as.Text)
 	}
 	return p
 }

@@ -25,6 +25,7 @@ type Order struct {
 	Lanes    []nexus.LaneFormed // tasks of the plan that would share a session, once it is estimated
 	Steps    []PlannedStep      // of the pipeline, for tasks of the plan, once it is estimated
 	Spent    nexus.Money        // on the plan already; it counts against the budget
+	Asked    int                // questions that were asked about the goal before, in an interview
 	Refused  []state.Draft      // plans for the goal that people refused, oldest first: the planner is told why
 	Headless bool               // answer every question by its fallback
 	Person   bool               // somebody sits here who can be asked

@@ -36,6 +36,7 @@ type (
 		Consent Consent  `json:"consent,omitzero"` // to the plan
 
 		Planning Money `json:"planning,omitzero"` // what another run spent on its plan, which is taken off the limit
+		Asked    int   `json:"asked,omitzero"`    // questions about the goal before the run, whose own are numbered on from there
 	}
 	// RunChecked says what was found before the run began and did not stop it
 	// from starting.
@@ -198,51 +199,8 @@ type (
 	}
 )
 
-// The plan.
+// Tasks that are left, split or skipped.
 type (
-	// PlanSought intends to make a plan from the goal.
-	PlanSought struct {
-		Attempt AttemptID `json:"attempt"` // "plan.1": the sessions that make it
-	}
-	// CheckTried says how the command of a criterion ended on the tree that a
-	// plan is made for.
-	CheckTried struct {
-		Attempt  AttemptID `json:"attempt"` // the planning
-		Evidence Evidence  `json:"evidence"`
-	}
-	// PlanProposed offers a plan. Its tasks follow as facts of their own.
-	PlanProposed struct {
-		Plan  string     `json:"plan"` // blob
-		Tasks int        `json:"tasks"`
-		Cover *PlanCover `json:"cover,omitempty"` // what a second look found; nil: nobody looked
-	}
-	// PlanFailed says that no plan came out.
-	PlanFailed struct {
-		Why     string  `json:"why"`
-		Outcome Outcome `json:"outcome,omitzero"`
-	}
-	// TaskPlanned adds a task to the graph.
-	TaskPlanned struct {
-		Task Task `json:"task"`
-	}
-	// PlanApproved lets the tasks begin.
-	PlanApproved struct {
-		By string `json:"by"` // "policy" where nobody had to agree
-	}
-	// PlanRefused sets a plan aside that was proposed: its tasks are none of the
-	// run's any more, and another plan is made.
-	PlanRefused struct {
-		Question string `json:"question"`
-		Why      string `json:"why"` // what the planner is told
-		By       string `json:"by"`
-	}
-	// PlanRevised replaces the plan that was proposed by what a person made of it.
-	// Its tasks follow as facts of their own.
-	PlanRevised struct {
-		Tasks int    `json:"tasks"`
-		Goal  string `json:"goal,omitzero"` // in place of the goal's text; empty: that stays
-		By    string `json:"by"`
-	}
 	// TaskParked leaves a task for a person.
 	TaskParked struct {
 		Task   TaskID `json:"task"`

@@ -66,7 +66,7 @@ type (
 	// AssumptionStated says what holds until a person says otherwise.
 	AssumptionStated struct {
 		Attempt  AttemptID `json:"attempt"`
-		ID       string    `json:"id"` // "A-1"
+		ID       string    `json:"id"` // "A-1" of an interview, "P-1" of a plan
 		Text     string    `json:"text"`
 		Question string    `json:"question,omitzero"` // key of the question whose default it is
 	}

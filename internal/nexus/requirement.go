@@ -88,6 +88,19 @@ func (c *PlanCover) Gaps() (all []StatementCover) {
 	return all
 }
 
+// Background returns the statements that ask for nothing.
+func (c *PlanCover) Background() (all []StatementCover) {
+	if c == nil {
+		return nil
+	}
+	for _, s := range c.Statements {
+		if !s.Asks {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // SecondLook says which plans are held against their goal by a model that did not make them. The zero value is
 // auto.
 type SecondLook string

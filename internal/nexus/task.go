@@ -15,7 +15,15 @@ type Plan struct {
 	Cover    *PlanCover `json:"cover,omitempty"`    // what a second look at it found; nil: nobody looked
 	Tasks    []Task     `json:"tasks"`
 
-	Assumptions []string `json:"assumptions,omitempty"` // what its planner took for granted where the goal said nothing
+	Assumptions []string   `json:"assumptions,omitempty"` // what its planner took for granted where the goal said nothing
+	Foreseen    []PlanRisk `json:"foreseen,omitempty"`    // what its planner thinks may go wrong
+}
+
+// PlanRisk is something that may go wrong with a plan, as its planner thinks.
+type PlanRisk struct {
+	Task       TaskID `json:"task,omitzero"` // empty: the plan as a whole
+	Text       string `json:"text"`
+	Mitigation string `json:"mitigation,omitzero"` // what is done about it, or can be
 }
 
 // TaskKind says what sort of change a task makes.

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/news"
@@ -80,7 +79,7 @@ func settles(facts []nexus.Fact) bool {
 // what a person answered meanwhile is the answer.
 func (c *Core) Ask(ctx context.Context, q nexus.QuestionAsked, gone func() bool, answer func(Answer)) error {
 	old := c.asked(q)
-	q.Mark, q.ID = q.ID, fmt.Sprintf("q%d", len(c.State.Questions)+1)
+	q.Mark, q.ID = q.ID, c.State.NextQuestion()
 	if old != nil {
 		q.ID = old.ID
 	}

@@ -36,7 +36,8 @@ func Command(w Work, b Before) nexus.CriterionShown {
 	case c.Red && !b.Base.Passed():
 		s.Why = fmt.Sprintf("the command could not run without the change: %s: %s", b.Base.State, b.Base.Why)
 	case !b.Base.Passed():
-		s.By, s.Why = nexus.TurnedBearing, fmt.Sprintf("the command could not run without the change, and passes with it: %s", cmp.Or(b.Base.Why, string(b.Base.State)))
+		s.By = nexus.TurnedBearing
+		s.Why = "the command passes with the change, and showed nothing without it: " + cmp.Or(b.Base.Why, string(b.Base.State))
 	case b.Start != nil && b.Start.State == nexus.Fail:
 		s.By, s.Why = nexus.TurnedBearing, "the command failed before the run, and passes now"
 	case c.Red:

@@ -77,8 +77,10 @@ func keys(x, y map[string]string) []string {
 func settings(s *state.State) map[string]string {
 	r := s.Goal.Routing
 	r.Past, r.Experience = nil, nil
-	data, err := json.Marshal(map[string]any{"limits": s.Goal.Limits, "routing": r, "gates": s.Goal.Gates,
-		"land": s.Goal.Land, "consent": s.Goal.Consent})
+	data, err := json.Marshal(map[string]any{
+		"limits": s.Goal.Limits, "routing": r, "gates": s.Goal.Gates,
+		"land": s.Goal.Land, "consent": s.Goal.Consent,
+	})
 	if err != nil {
 		return nil
 	}

@@ -149,8 +149,10 @@ func Of(runs []Run) Figures {
 // Dimensions are what tasks can be told apart by, with the groups.
 func (f Figures) Dimensions() []Dimension {
 	return []Dimension{
-		{"repository", f.ByRepo}, {"kind", f.ByKind}, {"stack", f.ByStack}, {"tier", f.ByTier}, {"strategy",
-			f.ByStrat}, {"role", f.ByRole}, {"model", f.ByModel},
+		{"repository", f.ByRepo}, {"kind", f.ByKind}, {"stack", f.ByStack}, {"tier", f.ByTier}, {
+			"strategy",
+			f.ByStrat,
+		}, {"role", f.ByRole}, {"model", f.ByModel},
 	}
 }
 

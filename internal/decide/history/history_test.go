@@ -18,8 +18,10 @@ func task(id string, status nexus.TaskStatus, minutes int, money nexus.Money, ca
 		Task: nexus.Task{ID: nexus.TaskID(id), Files: []string{"a.go"}}, Status: status,
 		Worked: time.Duration(minutes) * time.Minute, Spent: money, Why: "why",
 		Route: &nexus.TaskRouted{Tier: nexus.Fast, Estimate: &nexus.TaskEstimate{
-			Likely: nexus.Cost{Seconds: 600, Money: nexus.Dollar}, Low: nexus.Cost{Seconds: 300,
-				Money: nexus.Dollar / 2}, High: nexus.Cost{Seconds: 1200, Money: 2 * nexus.Dollar}, Samples: 3,
+			Likely: nexus.Cost{Seconds: 600, Money: nexus.Dollar}, Low: nexus.Cost{
+				Seconds: 300,
+				Money:   nexus.Dollar / 2,
+			}, High: nexus.Cost{Seconds: 1200, Money: 2 * nexus.Dollar}, Samples: 3,
 		}},
 	}
 	a := &state.Attempt{}
@@ -52,8 +54,10 @@ func TestFigures(t *testing.T) {
 		return history.Of(runs)
 	}
 	f := of(first, second)
-	want := history.Group{Tasks: 6, Landed: 3, Failed: 1, Parked: 1, Retried: 1, Attempts: 6, FirstPass: 0.2,
-		Seconds: 600, Money: 7 * nexus.Dollar}
+	want := history.Group{
+		Tasks: 6, Landed: 3, Failed: 1, Parked: 1, Retried: 1, Attempts: 6, FirstPass: 0.2,
+		Seconds: 600, Money: 7 * nexus.Dollar,
+	}
 	if d := cmp.Diff(want, f.Of, cmpopts.IgnoreUnexported(history.Group{})); d != "" {
 		t.Error(d)
 	}
@@ -119,8 +123,10 @@ func TestCompare(t *testing.T) {
 		got[d.About+" "+string(d.Task)+" "+d.What] = [2]string{d.A, d.B}
 	}
 	for what, want := range map[string][2]string{
-		"goal  text": {"Greet", "Greet twice"}, "settings  limits.parallel": {"2", "4"}, "models  coder": {"p/m",
-			"p/n"}, "plan T2 task": {"", "T2"},
+		"goal  text": {"Greet", "Greet twice"}, "settings  limits.parallel": {"2", "4"}, "models  coder": {
+			"p/m",
+			"p/n",
+		}, "plan T2 task": {"", "T2"},
 		"task T1 status": {"landed", "failed"}, "task T1 money": {"$1.00", "$2.00"}, "task T1 commit": {"c1", ""},
 		"result  landed": {"0 of 1", "0 of 2"},
 	} {

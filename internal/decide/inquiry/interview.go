@@ -108,7 +108,9 @@ func (i *Interview) Apply(f nexus.Fact) {
 	case nexus.RequirementWithdrawn:
 		i.drop(f.ID)
 	case nexus.AssumptionStated:
-		i.assume(f)
+		if f.Attempt == i.Attempt { // a plan has its own
+			i.assume(f)
+		}
 	case nexus.AssumptionLocked:
 		for n := range i.Assumptions {
 			if i.Assumptions[n].ID == f.ID {

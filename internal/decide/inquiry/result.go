@@ -51,7 +51,7 @@ func (i *Interview) Spec() spec.Spec {
 	goal := strings.TrimSpace(visible(i.Goal))
 	s := spec.Spec{
 		Title: cmp.Or(i.Draft.Title, firstLine(goal)), Depth: i.depth(), Problem: cmp.Or(i.Draft.Problem, goal),
-		Notes: slices.Clone(i.Draft.Notes), OutOfScope: slices.Clone(i.Draft.OutOfScope),
+		Answers: i.answers(), Notes: slices.Clone(i.Draft.Notes), OutOfScope: slices.Clone(i.Draft.OutOfScope),
 	}
 	for _, r := range i.Requirements {
 		if r.Priority == nexus.Wont {
@@ -71,12 +71,47 @@ func (i *Interview) Spec() spec.Spec {
 		s.Assumptions = append(s.Assumptions, a.Assumption)
 	}
 	for _, c := range i.Candidates {
+		if c.Later {
+			s.OutOfScope = append(s.OutOfScope, "Wanted later: "+c.Text)
+			continue
+		}
 		s.Notes = append(s.Notes, fmt.Sprintf("Perhaps also wanted, but nobody was sure: %s", c.Text))
 	}
 	if s.Depth == spec.Deep {
 		s.Critique = slices.Clone(i.Draft.Critique)
 	}
 	return s
+}
+
+// maxAnswer is how many characters of an answer a spec repeats.
+const maxAnswer = 500
+
+// answers returns what people said to the questions. What they left open is assumed, and stands there.
+func (i *Interview) answers() (all []string) {
+	for _, e := range i.Exchanges {
+		text := line(e.Answer)
+		if r := []rune(text); len(r) > maxAnswer {
+			text = string(r[:maxAnswer]) + "..."
+		}
+		switch {
+		case e.Kind != Said || e.settled():
+		case e.Key == LockKey:
+			all = append(all, "Do the assumptions hold? "+text)
+		default:
+			all = append(all, e.Text+" "+text)
+		}
+	}
+	return all
+}
+
+// Later returns what is wanted, but not in the first version, also what nobody was sure of.
+func (i *Interview) Later() (all []nexus.Requirement) {
+	for _, r := range slices.Concat(i.Requirements, i.Candidates) {
+		if r.Later && r.Priority != nexus.Wont {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // depth follows from how much was asked for.

@@ -134,8 +134,10 @@ func tierOf(k sort, tasks []history.Task, o Options) (nexus.TierLearned, bool) {
 	if seen[usual].n < o.Sample {
 		return nexus.TierLearned{}, false
 	}
-	l := nexus.TierLearned{Complexity: k.complexity, Kind: k.kind, Stack: k.stack, Usual: usual, Tier: usual,
-		Tasks: seen[usual].n, Seen: len(tasks)}
+	l := nexus.TierLearned{
+		Complexity: k.complexity, Kind: k.kind, Stack: k.stack, Usual: usual, Tier: usual,
+		Tasks: seen[usual].n, Seen: len(tasks),
+	}
 	from := seen.from(usual)
 	best := from
 	for _, tier := range ladder() {

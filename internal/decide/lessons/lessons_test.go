@@ -23,8 +23,10 @@ func climbed(n int, failed bool) history.Task {
 	t := history.Task{
 		ID: nexus.TaskID(fmt.Sprintf("T%d", n)), Kind: nexus.CodeTask, Stack: "go", Complexity: nexus.Simple,
 		Tier: nexus.Fast, Status: nexus.Landed, Ended: day(n), Money: 5 * nexus.Dollar,
-		Tries: []history.Try{{Tier: nexus.Fast, Counts: true, Accepted: !failed, Outcome: nexus.NoProgress,
-			Failure: "test:1234", Money: nexus.Dollar}},
+		Tries: []history.Try{{
+			Tier: nexus.Fast, Counts: true, Accepted: !failed, Outcome: nexus.NoProgress,
+			Failure: "test:1234", Money: nexus.Dollar,
+		}},
 	}
 	if failed {
 		t.Tries = append(t.Tries, history.Try{Tier: nexus.Balanced, Counts: true, Accepted: true, Money: 3 * nexus.Dollar})
@@ -61,8 +63,10 @@ func TestTiers(t *testing.T) {
 	const no, yes = true, false // failed, or not
 	six := tasks(yes, no, no, yes, no, no, no, no)
 	got := tier(draw(lessons.Options{}, six...))
-	want := nexus.TierLearned{Complexity: nexus.Simple, Kind: nexus.CodeTask, Stack: "go", Usual: nexus.Fast,
-		Tier: nexus.Balanced, Tasks: 8, Seen: 8, Every: 5, Why: "6 of 8 tasks of this kind failed at fast"}
+	want := nexus.TierLearned{
+		Complexity: nexus.Simple, Kind: nexus.CodeTask, Stack: "go", Usual: nexus.Fast,
+		Tier: nexus.Balanced, Tasks: 8, Seen: 8, Every: 5, Why: "6 of 8 tasks of this kind failed at fast",
+	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -109,8 +113,10 @@ func TestRetries(t *testing.T) {
 		x.Tries = append(x.Tries[:1:1], x.Tries[0], x.Tries[1]) // a second try at fast that failed as well
 		all = append(all, x)
 	}
-	want := []nexus.RetryLearned{{Tier: nexus.Fast, After: "test", Tasks: 6, Seen: 12, Every: 10,
-		Why: "another try at fast after test landed 0 of 6 times"}}
+	want := []nexus.RetryLearned{{
+		Tier: nexus.Fast, After: "test", Tasks: 6, Seen: 12, Every: 10,
+		Why: "another try at fast after test landed 0 of 6 times",
+	}}
 	if d := cmp.Diff(want, draw(lessons.Options{}, all...).Retries); d != "" {
 		t.Error(d)
 	}
@@ -125,11 +131,15 @@ func TestRetries(t *testing.T) {
 func TestGates(t *testing.T) {
 	run := func(gates ...history.Gate) *nexus.GatesLearned {
 		r := history.Run{ID: "r", Began: start, Tasks: tasks(false), Gates: gates}
-		return lessons.Draw([]history.Run{r}, lessons.Options{Sample: 5,
-			Usual: func(nexus.Complexity) nexus.Tier { return nexus.Fast }}).Gates
+		return lessons.Draw([]history.Run{r}, lessons.Options{
+			Sample: 5,
+			Usual:  func(nexus.Complexity) nexus.Tier { return nexus.Fast },
+		}).Gates
 	}
-	build, lint, test := history.Gate{Name: "build", Judged: 20, Failed: 1, Seconds: 400}, history.Gate{Name: "lint",
-		Judged: 19, Failed: 2, Seconds: 190}, history.Gate{Name: "test", Judged: 17, Failed: 9, Seconds: 170}
+	build, lint, test := history.Gate{Name: "build", Judged: 20, Failed: 1, Seconds: 400}, history.Gate{
+		Name:   "lint",
+		Judged: 19, Failed: 2, Seconds: 190,
+	}, history.Gate{Name: "test", Judged: 17, Failed: 9, Seconds: 170}
 	got := run(build, lint, test)
 	if got == nil || cmp.Diff([]string{"build", "test", "lint"}, got.Order) != "" {
 		t.Errorf("%+v", got)
@@ -161,8 +171,10 @@ func TestFiles(t *testing.T) {
 	}
 	l := draw(lessons.Options{}, all...)
 	want := []nexus.FileLearned{
-		{Of: "pkg/", File: "docs/a.md", Cases: 6, Tasks: 6}, {Of: "pkg/", File: "pkg/a_test.go", Cases: 4, Tasks: 6},
-		{Of: "pkg/a.go", File: "docs/a.md", Cases: 6, Tasks: 6}, {Of: "pkg/a.go", File: "pkg/a_test.go", Cases: 4, Tasks: 6},
+		{Of: "pkg/", File: "docs/a.md", Cases: 6, Tasks: 6},
+		{Of: "pkg/", File: "pkg/a_test.go", Cases: 4, Tasks: 6},
+		{Of: "pkg/a.go", File: "docs/a.md", Cases: 6, Tasks: 6},
+		{Of: "pkg/a.go", File: "pkg/a_test.go", Cases: 4, Tasks: 6},
 	}
 	if d := cmp.Diff(want, l.Touched); d != "" {
 		t.Error(d)

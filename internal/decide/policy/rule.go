@@ -405,6 +405,9 @@ func (j *judgement) call(n *syntax.CallExpr) {
 		if a.Name != nil && a.Name.Value == "IFS" && splits(n) && (a.Value == nil || !j.word(a.Value).Dynamic) {
 			continue
 		}
+		if j.homed(a, argv) {
+			continue
+		}
 		known := a.Name != nil && a.Value != nil && !a.Append && a.Index == nil && j.toggles(a.Name.Value, j.word(a.Value), argv)
 		j.assign(a, len(n.Args) > 0 && !known, false)
 	}

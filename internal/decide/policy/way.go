@@ -78,7 +78,9 @@ func ways() []alternative {
 		literal = "give the literal path: run the command that prints it by itself, then use the path that it printed;  or use `read_file` and `search_code`"
 		tree    = "name files in the worktree, below /tmp (private to you; `mktemp -d` works) or in the caches of dependencies, which are read-only"
 		root    = "leave out the cd: each command starts at the root of the worktree, so paths are relative to it; `cd DIR && COMMAND` goes to a directory below it, or to /tmp"
-		keep    = "do without it; if the task needs it, say in `finish` what a person should do"
+		home    = "the home is private to the sandbox and empty at first; give a program of the tree another one, " +
+			"in the worktree or below /tmp, for one command: `HOME=/tmp/home go run .`, `XDG_CONFIG_HOME=/tmp/home ./app`"
+		keep = "do without it; if the task needs it, say in `finish` what a person should do"
 	)
 	return []alternative{
 		{"shell.empty", "", "give a command, such as `ls`"},
@@ -89,6 +91,7 @@ func ways() []alternative {
 		{"shell.source", "", "give the path with a slash (`. ./env.sh`), and keep the script in the worktree"},
 		{"shell", "", file},
 		{"code", "", "write the code to a file in the worktree or /tmp with `write_file`, and run that: `python3 /tmp/script.py`, `node /tmp/script.js`"},
+		{"path.outside", "in the home", home + "; files belong into the worktree or below /tmp, by their paths"},
 		{"path.outside", "writes", tree},
 		{"path.outside", "installs", "install below the worktree or /tmp: `make install PREFIX=/tmp/out`"},
 		{"path.outside", "literal", tree},
@@ -114,6 +117,9 @@ func ways() []alternative {
 		{"net", "", "there is no network: use what is installed (`npm ls`, `pip list`, `go list -m all`), and the servers that you start on localhost"},
 		{"deps", "", "use what is installed or named in the lock file (`npm ci`, `pip install -r requirements.txt`, `go mod download`); if a new dependency is needed, say so in `finish`"},
 		{"cargo", "", "use what is in the lock file (`cargo build`, `cargo test`); if a new crate is needed, say so in `finish`"},
+		{"env.programs", "HOME decides", home},
+		{"env.programs", "XDG_", home},
+		{"env.unknown", "TMPDIR", home},
 		{"env.programs", "", "give the program by its path instead, such as `./node_modules/.bin/eslint .`; PATH is set already"},
 		{"env", "", "leave out the variable, or set it in a script in the worktree: `bash script.sh`"},
 		{"host.damage", "never ends", "limit the loop (`for i in 1 2 3; do COMMAND; done`), or start a server with `background`"},

@@ -187,13 +187,21 @@ func (j *judgement) reads(words []shell.Word) {
 		case pathkind.Unseen:
 			j.add(Ask, "path.unseen", "which file it reads is not known before it runs")
 		default:
-			d := says(Ask, "path.outside", "it reads outside the worktree")
-			if to := j.home(w.Text); w.Home && to != "" {
-				d.Reason, d.Way = "the home directory of commands is private and empty", "give the literal path: `ls "+to+"`"
-			}
-			j.take(d)
+			j.take(j.readsOutside(w))
 		}
 	}
+}
+
+// readsOutside asks about reading a path outside the worktree.
+func (j *judgement) readsOutside(w shell.Word) Decision {
+	d := says(Ask, "path.outside", "it reads outside the worktree")
+	if w.Home {
+		d.Reason += ", in the home directory"
+	}
+	if to := j.home(w.Text); w.Home && to != "" {
+		d.Reason, d.Way = "the home directory of commands is private and empty", "give the literal path: `ls "+to+"`"
+	}
+	return d
 }
 
 // writes judges that paths are made or changed.

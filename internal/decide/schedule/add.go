@@ -118,7 +118,7 @@ func proposed(s *state.State, a *state.Addition, now time.Time) []nexus.Fact {
 	q := consulted(s, a)
 	switch {
 	case q == nil:
-		return facts(askAddition(s, a, fmt.Sprintf("q%d", len(s.Questions)+1), now))
+		return facts(askAddition(s, a, s.NextQuestion(), now))
 	case q.By == "" && s.Alone && !q.Left:
 		return facts(nexus.QuestionLeft{ID: q.ID})
 	case q.By == "" && q.Left && q.Anew && !s.Alone:

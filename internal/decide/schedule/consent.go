@@ -20,7 +20,7 @@ func consent(s *state.State, now time.Time) []nexus.Fact {
 	q := s.Consulted()
 	switch {
 	case q == nil, q.By == "fallback":
-		return facts(consult(s, fmt.Sprintf("q%d", len(s.Questions)+1), now))
+		return facts(consult(s, s.NextQuestion(), now))
 	case q.By == "" && s.Alone && !q.Left:
 		return facts(nexus.QuestionLeft{ID: q.ID})
 	case q.By == "" && q.Left && s.Consent.Anew && !s.Alone:
@@ -108,7 +108,7 @@ func amend(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact
 	case q == nil || q.ID != r.ID || q.By != "":
 		return no("no open question about the plan has the id %q", r.ID)
 	}
-	revised := nexus.PlanRevised{Tasks: len(r.Plan.Tasks), By: person(r)}
+	revised := nexus.PlanRevised{Tasks: len(r.Plan.Tasks), By: person(r), Assumptions: r.Plan.Assumptions, Foreseen: r.Plan.Foreseen}
 	if goal := strings.TrimSpace(r.Plan.Goal); goal != s.Goal.Goal.Text {
 		revised.Goal = goal
 	}

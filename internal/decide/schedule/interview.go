@@ -24,7 +24,7 @@ func interviewing(s *state.State, now time.Time) []nexus.Fact {
 		attempt := nexus.AttemptID(fmt.Sprintf("interview.%d", s.Interview.Tries+1))
 		return facts(nexus.InterviewSought{Attempt: attempt, Round: step.Round})
 	case inquiry.Ask:
-		return facts(due(s, s.Interview.Asked(step.Question, fmt.Sprintf("q%d", len(s.Questions)+1), people.InterviewTrigger), now))
+		return facts(due(s, s.Interview.Asked(step.Question, s.NextQuestion(), people.InterviewTrigger), now))
 	case inquiry.State:
 		return step.Facts
 	case inquiry.Wait:

@@ -28,7 +28,7 @@ func step(s *state.State, now time.Time) []nexus.Fact {
 	case !t.Began.IsZero():
 		return facts(next(s, t))
 	case q == nil:
-		return facts(askStep(s, t, fmt.Sprintf("q%d", len(s.Questions)+1), now))
+		return facts(askStep(s, t, s.NextQuestion(), now))
 	case q.By != "":
 		return facts(next(s, t))
 	case s.Alone && !q.Left:

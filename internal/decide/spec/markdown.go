@@ -17,6 +17,7 @@ const (
 	requireTitle    = "Requirements"
 	criteriaTitle   = "Acceptance Criteria"
 	assumptionTitle = "Assumptions"
+	answersTitle    = "Answers"
 	notesTitle      = "Technical Notes"
 	outTitle        = "Out of Scope"
 	laterTitle      = "Later"
@@ -24,7 +25,7 @@ const (
 )
 
 func headings() []string {
-	return []string{problemTitle, requireTitle, criteriaTitle, assumptionTitle, notesTitle, outTitle, laterTitle, critiqueTitle}
+	return []string{problemTitle, requireTitle, criteriaTitle, assumptionTitle, answersTitle, notesTitle, outTitle, laterTitle, critiqueTitle}
 }
 
 // Markdown returns a spec as a text that people edit and [Read] reads. It holds all of the spec; the
@@ -49,6 +50,7 @@ func Markdown(s Spec) []byte {
 	section(&b, requireTitle, now)
 	section(&b, criteriaTitle, mapped(s.Criteria, criterion))
 	section(&b, assumptionTitle, mapped(s.Assumptions, assumption))
+	section(&b, answersTitle, mapped(s.Answers, note))
 	section(&b, notesTitle, mapped(s.Notes, note))
 	section(&b, outTitle, mapped(s.OutOfScope, note))
 	section(&b, laterTitle, later)

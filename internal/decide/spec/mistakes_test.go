@@ -36,7 +36,7 @@ func TestMistakes(t *testing.T) {
 			`line 2: "Requirments" is no heading of a spec; write "## Requirements"`, `line 4: "Aceptance criteria" is no heading of a spec; write "## Acceptance Criteria"`,
 		}},
 		{"unknown heading", head + "- REQ-1: a\n## Marketing\n- b\n", []string{
-			`line 6: "Marketing" is no heading of a spec; the headings are Problem, Requirements, Acceptance Criteria, Assumptions, Technical Notes, Out of Scope, Later, Critique`,
+			`line 6: "Marketing" is no heading of a spec; the headings are Problem, Requirements, Acceptance Criteria, Assumptions, Answers, Technical Notes, Out of Scope, Later, Critique`,
 		}},
 		{"heading twice", head + "- REQ-1: a\n## requirements\n- REQ-2: b\n", []string{`line 6: the heading "Requirements" stands twice, first in line 3; put all below one`}},
 		{"priority", head + "- REQ-1 (mist): a\n- REQ-2 (soon): b\n- REQ-3 (must, could): c\n", []string{

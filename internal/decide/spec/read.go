@@ -172,15 +172,6 @@ func (r *reader) uncomment(line string) {
 	}
 }
 
-// heading returns the level of a heading, 0 for a line that is none. Those below the third are text.
-func heading(line string) int {
-	n := len(line) - len(strings.TrimLeft(line, "#"))
-	if n == 0 || n > 3 || len(line) > n && line[n] != ' ' && line[n] != '\t' {
-		return 0
-	}
-	return n
-}
-
 // heading reads one of the headings.
 func (r *reader) heading(level int, text string) {
 	switch {
@@ -240,45 +231,6 @@ func (r *reader) before(text string) {
 		r.fail("text stands before the first heading; put it below \"## %s\"", problemTitle)
 	}
 	r.begun = true
-}
-
-// known returns the heading that a text is, however it is written.
-func known(text string) string {
-	for _, h := range headings() {
-		if bare(h) == bare(text) {
-			return h
-		}
-	}
-	switch bare(text) {
-	case "problemstatement", "goal", "overview":
-		return problemTitle
-	case "requirement", "functionalrequirements", "v1":
-		return requireTitle
-	case "acceptance", "criteria", "acceptancecriterion", "successcriteria":
-		return criteriaTitle
-	case "assumption":
-		return assumptionTitle
-	case "notes", "technicalnote":
-		return notesTitle
-	case "nongoals", "notinscope":
-		return outTitle
-	case "v2", "laterversions":
-		return laterTitle
-	case "selfcritique":
-		return critiqueTitle
-	default:
-		return ""
-	}
-}
-
-// bare returns the letters and digits of a heading.
-func bare(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
-			return c
-		}
-		return -1
-	}, strings.ToLower(text))
 }
 
 // entry reads a line of a list.
@@ -343,7 +295,9 @@ func (r *reader) flush() {
 			r.failAt(i.line, "this says nothing; write a text, or delete the line")
 			return
 		}
-		to := map[string]*[]string{notesTitle: &r.spec.Notes, outTitle: &r.spec.OutOfScope, critiqueTitle: &r.spec.Critique}[r.section]
+		to := map[string]*[]string{
+			answersTitle: &r.spec.Answers, notesTitle: &r.spec.Notes, outTitle: &r.spec.OutOfScope, critiqueTitle: &r.spec.Critique,
+		}[r.section]
 		*to = append(*to, i.text)
 	}
 }

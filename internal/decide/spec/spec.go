@@ -13,6 +13,7 @@ type Spec struct {
 	Requirements []nexus.Requirement `json:"requirements"`
 	Criteria     []Criterion         `json:"criteria,omitempty"`
 	Assumptions  []Assumption        `json:"assumptions,omitempty"`
+	Answers      []string            `json:"answers,omitempty"`      // what people were asked, and said, in their own words
 	Notes        []string            `json:"notes,omitempty"`        // technical notes, for those who build it
 	OutOfScope   []string            `json:"out_of_scope,omitempty"` // what is not to be built
 	Critique     []string            `json:"critique,omitempty"`     // what a deep spec finds weak in itself

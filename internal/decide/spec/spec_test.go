@@ -25,6 +25,7 @@ func TestMarkdown(t *testing.T) {
 			{ID: "AC-3", Text: "it ends in (check: `so`)"},
 		},
 		Assumptions: []Assumption{{ID: "A-1", Text: "Integers only", Locked: true}, {ID: "A-2", Text: "ASCII"}},
+		Answers:     []string{"Which numbers?\n- all of them"},
 		Notes:       []string{"Use the standard library.\n\nNothing else.", "[x] is no box"},
 		OutOfScope:  []string{"Division"},
 		Critique:    []string{"REQ-2 says little."},
@@ -92,7 +93,7 @@ func made(r *rand.Rand) Spec {
 	for i := range r.IntN(3) {
 		s.Assumptions = append(s.Assumptions, Assumption{ID: fmt.Sprintf("A-%d", i+1), Text: sentence(r, true), Locked: r.IntN(2) == 0})
 	}
-	for _, to := range []*[]string{&s.Notes, &s.OutOfScope, &s.Critique} {
+	for _, to := range []*[]string{&s.Answers, &s.Notes, &s.OutOfScope, &s.Critique} {
 		for range r.IntN(3) {
 			*to = append(*to, sentence(r, true))
 		}

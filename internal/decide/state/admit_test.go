@@ -75,6 +75,7 @@ func TestUnknownOnes(t *testing.T) {
 		nexus.ChecksProved{},
 		nexus.RedSeen{},
 		nexus.CheckTried{},
+		nexus.PlanLooked{},
 		nexus.CriteriaWeighed{},
 		nexus.IsolationBroken{},
 		nexus.WorkVerified{},

@@ -50,6 +50,7 @@ type Attempt struct {
 	Checks    nexus.ChecksProved    // the last ones
 	Seen      *nexus.RedSeen        // what failed before; nil: nobody looked
 	Tried     []nexus.Evidence      // of commands of criteria, where a plan is made
+	Looks     []nexus.PlanLooked    // at a plan that is made
 	Weighed   nexus.CriteriaWeighed // the last ones
 	Rounds    []*Round
 	Sessions  []*Session
@@ -217,7 +218,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		if s := a.Session(f.Session); s != nil {
 			s.Over, s.Outcome = false, ""
 		}
-	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		a.judge(f)
 	case nexus.StartForgone:
 		a.Start, a.Since, a.From, a.FromRound, a.Forgone = "", "", "", 0, f.Why
@@ -361,6 +362,8 @@ func (a *Attempt) judge(f nexus.Fact) {
 		a.Seen = &f
 	case nexus.CheckTried:
 		a.Tried = append(a.Tried, f.Evidence)
+	case nexus.PlanLooked:
+		a.Looks = append(a.Looks, f)
 	case nexus.CriteriaWeighed:
 		a.Weighed = f
 	default:

@@ -12,7 +12,7 @@ func (a *Attempt) Clone() *Attempt {
 		return nil
 	}
 	c := *a
-	c.Network, c.Tried, c.Heard = clip(a.Network), clip(a.Tried), clip(a.Heard)
+	c.Network, c.Tried, c.Looks, c.Heard = clip(a.Network), clip(a.Tried), clip(a.Looks), clip(a.Heard)
 	c.Rounds = make([]*Round, len(a.Rounds))
 	for i, r := range a.Rounds {
 		round := *r

@@ -21,9 +21,13 @@ type Consent struct {
 type Draft struct {
 	Goal  string
 	Tasks []nexus.Task
-	By    string // who refused or edited it
-	Why   string // why it was refused; empty where it was edited
-	At    time.Time
+
+	Assumed  []string         // as of the state
+	Foreseen []nexus.PlanRisk // as of the state
+
+	By  string // who refused or edited it
+	Why string // why it was refused; empty where it was edited
+	At  time.Time
 }
 
 // WantsConsent reports whether a person has to agree to the plan.
@@ -102,7 +106,7 @@ func (s *State) applyConsent(e nexus.Event) {
 		s.Proposed = 0
 	case nexus.PlanRevised:
 		s.setAside(e.Seq, Draft{By: f.By, At: e.At})
-		s.Proposed = f.Tasks
+		s.Proposed, s.Assumed, s.Foreseen = f.Tasks, f.Assumptions, f.Foreseen
 		if f.Goal != "" {
 			s.Goal.Goal.Text = f.Goal
 		}
@@ -117,7 +121,7 @@ func (s *State) applyConsent(e nexus.Event) {
 // setAside keeps the plan as a draft. Its tasks are none of the run's any more,
 // and what people said before is about nothing.
 func (s *State) setAside(seq int64, d Draft) {
-	d.Goal, d.Tasks = s.Goal.Goal.Text, s.plan()
+	d.Goal, d.Tasks, d.Assumed, d.Foreseen = s.Goal.Goal.Text, s.plan(), s.Assumed, s.Foreseen
 	s.Consent.Drafts = append(slices.Clip(s.Consent.Drafts), d)
 	s.Consent.Question, s.Consent.Aside = "", seq
 	var kept []Guidance // views of the state may share what it had
@@ -128,7 +132,14 @@ func (s *State) setAside(seq int64, d Draft) {
 	}
 	s.Guidance = kept
 	s.waived = nil
-	s.Tasks, s.tasks, s.Cover = nil, map[nexus.TaskID]*Task{}, nil
+	s.Tasks, s.tasks, s.Cover, s.Assumed, s.Foreseen = nil, map[nexus.TaskID]*Task{}, nil, nil, nil
+}
+
+// assume takes what a planner states. Journals of old have it in no other fact.
+func (s *State) assume(f nexus.AssumptionStated) {
+	if s.Planning != nil && s.Planning.ID == f.Attempt && s.Goal.Goal.Mode != nexus.Interview && !slices.Contains(s.Assumed, f.Text) {
+		s.Assumed = append(slices.Clip(s.Assumed), f.Text)
+	}
 }
 
 // retried returns what is known of the commands of a plan that was refused: the

@@ -53,7 +53,9 @@ func (s *State) fold(e nexus.Event) {
 		s.applyInterview(f, e.At)
 	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed:
 		s.applySpec(f, e.At)
-	case nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
+	case nexus.AssumptionStated:
+		s.assume(f)
+	case nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionLocked:
 		// Interview has them.
 	case nexus.RoutesSought, nexus.RoutesTold:
 		s.applyRoutes(f, e.At)
@@ -70,7 +72,7 @@ func (s *State) fold(e nexus.Event) {
 		s.Lanes = append(s.Lanes, f)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
 		nexus.AttemptEnded, nexus.StartForgone, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
-		nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+		nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		s.applyAttempt(f, e.At)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
 		s.applyHoming(f, e.At)
@@ -290,7 +292,7 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		}
 		s.Planning.Stage = Working
 	case nexus.PlanProposed:
-		s.Proposed, s.Cover = f.Tasks, f.Cover
+		s.Proposed, s.Cover, s.Assumed, s.Foreseen = f.Tasks, f.Cover, f.Assumptions, f.Foreseen
 		if f.Tasks == 0 {
 			s.PlanError = "it has no tasks"
 		}

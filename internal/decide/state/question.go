@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -83,6 +84,12 @@ func (s *State) Question(id string) *Question {
 		}
 	}
 	return nil
+}
+
+// NextQuestion returns the name of the next question. Where people were asked about the
+// goal before, it is none of the names that they have seen.
+func (s *State) NextQuestion() string {
+	return fmt.Sprintf("q%d", s.Goal.Asked+len(s.Questions)+1)
 }
 
 // Asks returns the questions whose answer would change something: they are

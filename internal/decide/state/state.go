@@ -35,6 +35,8 @@ type State struct {
 	Spec        Spec              // that was written of the goal
 	Proposed    int               // tasks that the proposed plan has; 0 without one
 	Cover       *nexus.PlanCover  // what a second look at the plan found; nil: nobody looked
+	Assumed     []string          // what the plan takes for granted
+	Foreseen    []nexus.PlanRisk  // what may go wrong with it, as its planner thinks
 	Planned     bool              // the plan is approved
 	Consent     Consent
 	PlanError   string

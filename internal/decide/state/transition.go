@@ -298,6 +298,8 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return f.Attempt, true
 	case nexus.CheckTried:
 		return f.Attempt, true
+	case nexus.PlanLooked:
+		return f.Attempt, true
 	case nexus.CriteriaWeighed:
 		return f.Attempt, true
 	case nexus.IsolationBroken:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
@@ -154,7 +155,7 @@ func Of(s *state.State, o Options, now time.Time) File {
 }
 
 func feature(goal string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(goal), "\n")
+	line, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(spec.Title(goal), goal)), "\n")
 	return legible.Cut(strings.ToValidUTF8(line, "\uFFFD"), 120)
 }
 

@@ -43,6 +43,9 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 		}
 		return string(f.Attempt), text
 	case nexus.GateStarted:
+		if text := beforePlan(f); text != "" {
+			return "plan", text
+		}
 		return gateOf(f.Attempt, f.Task, f.Base), f.Gate + " starts"
 	case nexus.GateJudged:
 		return describeGate(f)
@@ -71,6 +74,20 @@ func gateOf(attempt nexus.AttemptID, task nexus.TaskID, base bool) string {
 		return string(attempt)
 	}
 	return string(task)
+}
+
+// beforePlan says what runs on the repository as it is while a plan is made, which takes long
+// where it is large. It is empty for what does not.
+func beforePlan(f nexus.Fact) string {
+	g, ok := f.(nexus.GateStarted)
+	switch {
+	case !ok || !g.Base || !strings.HasPrefix(string(g.Attempt), "plan."):
+		return ""
+	case g.Gate == nexus.WarmUpGate:
+		return "compiling the repository as it is: its gates run on it first, and the planner is told"
+	default:
+		return g.Gate + " runs on the repository as it is"
+	}
 }
 
 func describeGate(f nexus.GateJudged) (about, text string) {

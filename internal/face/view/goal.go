@@ -1,12 +1,17 @@
 package view
 
-import "github.com/nexus-ai-builder/nexus/internal/decide/spec"
+import (
+	"cmp"
 
-// Goal returns a goal as a line: the title of one that is a spec, with how much it asks for.
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+)
+
+// Goal returns a goal as a line: the title of one that is a spec, with how much it asks for, or the heading
+// of one that begins with one.
 func Goal(text string) string {
 	s, ok := spec.Usable(text)
 	if !ok {
-		return Clean(text)
+		return Clean(cmp.Or(spec.Title(text), text))
 	}
 	return Clean(s.Title) + " (a spec: " + Count(len(s.Requirements), "requirement") + ")"
 }

@@ -28,7 +28,8 @@ func Line(s Style, e nexus.Event) string {
 type Lines struct {
 	Verbose bool // also how the run decides: routes, what other runs used, requests that were granted
 
-	told []reason // the newest last
+	told    []reason // the newest last
+	planner bool     // it was asked: what runs for it from then on is told with its result
 }
 
 // reason is a line that was said, or what it says behind a colon.
@@ -46,7 +47,10 @@ const (
 // ends, the task is parked, and the run ends without it. Another attempt at the
 // task that fails alike says it again.
 func (l *Lines) Draw(s Style, e nexus.Event) string {
-	if !notable(e.Fact) || !l.Verbose && routine(e.Fact) {
+	if f, ok := e.Fact.(nexus.SessionStarted); ok && f.Role == nexus.Planner {
+		l.planner = true
+	}
+	if before := !l.planner && beforePlan(e.Fact) != ""; !before && (!notable(e.Fact) || !l.Verbose && routine(e.Fact)) {
 		return ""
 	}
 	about, text := tell(e)
@@ -101,7 +105,7 @@ func (l *Lines) learn(task, line string) {
 // they are asked, and why something does not continue as it should.
 func grave(f nexus.Fact) bool {
 	switch f := f.(type) {
-	case nexus.QuestionAsked, nexus.PlanFailed, nexus.PlanRefused, nexus.InterviewFailed, nexus.SpecFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,
+	case nexus.QuestionAsked, nexus.PlanFailed, nexus.PlanLooked, nexus.PlanRefused, nexus.InterviewFailed, nexus.SpecFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,
 		nexus.RunDrained, nexus.RunEnded, nexus.RunPaused, nexus.AttemptBroken, nexus.AttemptLost, nexus.BudgetRefused, nexus.CallDelayed, nexus.QuotaHit, nexus.QuotaHeld,
 		nexus.ModelSwitched, nexus.AlertRaised:
 		return true
@@ -247,7 +251,7 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "", describeHook(f)
 	case nexus.RequestMade, nexus.RequestSettled, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		return "", describeRequest(f)
-	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised:
+	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised, nexus.PlanLooked:
 		return "plan", describePlan(f)
 	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed,
 		nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
@@ -506,6 +510,8 @@ func describePlan(f nexus.Fact) string {
 			return Count(f.Tasks, "task") + " proposed; " + coverLine(f.Cover)
 		}
 		return Count(f.Tasks, "task") + " proposed"
+	case nexus.PlanLooked:
+		return describeLook(f.Cover)
 	case nexus.PlanFailed:
 		return Because("planning failed", f.Why)
 	case nexus.PlanApproved:

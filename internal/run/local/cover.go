@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -28,7 +29,9 @@ func (p *planning) look(ctx context.Context, made nexus.Plan, again bool) (*nexu
 		n = 2
 	}
 	id := nexus.SessionID(fmt.Sprintf("%s/%s.%d", p.a.ID, nexus.Checker, n))
-	data, why, err := p.check(ctx, id, prompt.Cover{Session: id, Goal: made.Goal, Statements: statements, Tasks: made.Tasks})
+	data, why, err := p.check(ctx, id, prompt.Cover{
+		Session: id, Goal: made.Goal, Statements: statements, Tasks: made.Tasks, Assumptions: made.Assumptions,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +47,10 @@ func (p *planning) look(ctx context.Context, made nexus.Plan, again bool) (*nexu
 		info, err := root.Stat(file)
 		return err == nil && info.Mode().IsRegular()
 	})
-	return &c, nil
+	if !slices.ContainsFunc(p.a.Looks, func(l nexus.PlanLooked) bool { return l.Session == id }) {
+		err = p.record(ctx, nexus.PlanLooked{Attempt: p.a.ID, Session: id, Cover: c})
+	}
+	return &c, err
 }
 
 // check has the session of a checker, or reads what came of it, and says why nothing did.

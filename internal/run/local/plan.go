@@ -46,7 +46,10 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 	}
 	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}
 	g.Open, _ = inquiry.Vague(g.Text)
-	g.Refused, g.Before = refused(v.Drafts)
+	g.Refused, g.Prior = refused(v.Drafts)
+	if len(g.Prior.Tasks) > 0 {
+		g.Before = string(plan.Markdown(g.Prior))
+	}
 	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
 	var facts []nexus.Fact
 	switch {
@@ -63,10 +66,12 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 }
 
 // refused returns why people refused the plans before, and the last of those.
-func refused(drafts []state.Draft) (why []string, last string) {
+func refused(drafts []state.Draft) (why []string, last nexus.Plan) {
 	for _, d := range drafts {
 		if d.Why != "" {
-			why, last = append(why, d.Why), string(plan.Markdown(nexus.Plan{Goal: d.Goal, Tasks: d.Tasks}))
+			why, last = append(why, d.Why), nexus.Plan{
+				Version: plan.Version, Goal: d.Goal, Tasks: d.Tasks, Assumptions: d.Assumed, Foreseen: d.Foreseen,
+			}
 		}
 	}
 	return why, last
@@ -127,12 +132,14 @@ func (p *planning) propose(made nexus.Plan) ([]nexus.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts := []nexus.Fact{nexus.PlanProposed{Plan: hash, Tasks: len(made.Tasks), Cover: made.Cover}}
+	facts := []nexus.Fact{nexus.PlanProposed{
+		Plan: hash, Tasks: len(made.Tasks), Cover: made.Cover, Assumptions: made.Assumptions, Foreseen: made.Foreseen,
+	}}
 	for _, t := range made.Tasks {
 		facts = append(facts, nexus.TaskPlanned{Task: t})
 	}
 	for n, text := range made.Assumptions {
-		facts = append(facts, nexus.AssumptionStated{Attempt: p.a.ID, ID: fmt.Sprintf("A-%d", n+1), Text: text})
+		facts = append(facts, nexus.AssumptionStated{Attempt: p.a.ID, ID: fmt.Sprintf("P-%d", n+1), Text: text})
 	}
 	return facts, nil
 }

@@ -49,14 +49,20 @@ func Teach(seed uint64, w Workload, learns bool) (Taught, error) {
 		l := &nexus.Lessons{}
 		usual := nexus.Routing{Order: []string{route.Manual, route.Adaptive, route.Keyword}}
 		if learns {
-			l = lessons.Draw(past, lessons.Options{Sample: 5,
-				Usual: func(c nexus.Complexity) nexus.Tier { return route.TierOf(usual, c) }})
+			l = lessons.Draw(past, lessons.Options{
+				Sample: 5,
+				Usual:  func(c nexus.Complexity) nexus.Tier { return route.TierOf(usual, c) },
+			})
 		}
 		usual.Lessons = l
-		p := &pupil{pacer: pacer{now: now, takes: map[nexus.TaskID]time.Duration{}}, load: w, seed: seed,
-			first: r * w.Tasks, gates: gatesIn(l)}
-		p.journal = &journal{run: nexus.RunID(fmt.Sprintf("r%d", r)), now: func() time.Time { return p.now },
-			booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}
+		p := &pupil{
+			pacer: pacer{now: now, takes: map[nexus.TaskID]time.Duration{}}, load: w, seed: seed,
+			first: r * w.Tasks, gates: gatesIn(l),
+		}
+		p.journal = &journal{
+			run: nexus.RunID(fmt.Sprintf("r%d", r)), now: func() time.Time { return p.now },
+			booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {},
+		}
 		began := p.now
 		s, err := p.play(usual)
 		if err != nil {
@@ -80,8 +86,12 @@ func Teach(seed uint64, w Workload, learns bool) (Taught, error) {
 // usualGates are the gates of the repository in their usual order, with what each
 // takes and of how many failures it is the one that is red.
 func usualGates() []taughtGate {
-	return []taughtGate{{"build", 40 * time.Second, 1}, {"lint", 20 * time.Second, 1}, {"test", 2 * time.Minute, 4},
-		{"own", 2 * time.Second, 4}}
+	return []taughtGate{
+		{"build", 40 * time.Second, 1},
+		{"lint", 20 * time.Second, 1},
+		{"test", 2 * time.Minute, 4},
+		{"own", 2 * time.Second, 4},
+	}
 }
 
 type taughtGate struct {
@@ -127,8 +137,10 @@ func (p *pupil) plan() []nexus.Task {
 	plan := make([]nexus.Task, p.load.Tasks)
 	for i := range plan {
 		file := fmt.Sprintf("f%d.%s", i, []string{"go", "py"}[i%2])
-		plan[i] = nexus.Task{ID: nexus.TaskID(fmt.Sprintf("T%d", i+1)), Title: "A task", Files: []string{file},
-			Strategy: nexus.NoTest, Reason: "its tests are there"}
+		plan[i] = nexus.Task{
+			ID: nexus.TaskID(fmt.Sprintf("T%d", i+1)), Title: "A task", Files: []string{file},
+			Strategy: nexus.NoTest, Reason: "its tests are there",
+		}
 	}
 	return plan
 }
@@ -196,8 +208,10 @@ func (p *pupil) do(w run.Work) (time.Duration, []nexus.Fact) {
 	facts := []nexus.Fact{
 		nexus.SessionStarted{Session: session, Attempt: f.Attempt, Role: nexus.Coder, Model: "toy/" + string(f.Tier)},
 		nexus.RoundStarted{Attempt: f.Attempt, Round: 1, Role: nexus.Coder, Session: session},
-		nexus.BudgetReserved{ID: string(session), Task: f.Task, Session: session, Role: nexus.Coder,
-			Model: "toy/" + string(f.Tier), Tier: f.Tier, Money: 2 * money},
+		nexus.BudgetReserved{
+			ID: string(session), Task: f.Task, Session: session, Role: nexus.Coder,
+			Model: "toy/" + string(f.Tier), Tier: f.Tier, Money: 2 * money,
+		},
 		nexus.BudgetSpent{ID: string(session), Money: money},
 	}
 	facts = append(facts, judged...)

@@ -20,13 +20,17 @@ func TestOnlyWhatIsShownIsKept(t *testing.T) {
 	if d := cmp.Diff([]Statement{{"It gave up.", []int64{3, 7}}, {"Half true.", []int64{7}}}, kept); d != "" {
 		t.Error(d)
 	}
-	want := []string{"events that are none of this (4) of: Half true.",
-		"it rests on events that are none of this (4): Not true.", "it names no event: Perhaps."}
+	want := []string{
+		"events that are none of this (4) of: Half true.",
+		"it rests on events that are none of this (4): Not true.", "it names no event: Perhaps.",
+	}
 	if d := cmp.Diff(want, dropped); d != "" {
 		t.Error(d)
 	}
-	for _, bad := range []string{``, `{}`, `{"statements": []}`, `{"statements": [{"text": "x", "events": ["3"]}]}`,
-		`{"statements": [{"text": "x", "events": [3], "more": 1}]}`} {
+	for _, bad := range []string{
+		``, `{}`, `{"statements": []}`, `{"statements": [{"text": "x", "events": ["3"]}]}`,
+		`{"statements": [{"text": "x", "events": [3], "more": 1}]}`,
+	} {
 		if _, _, err := c.Read([]byte(bad)); err == nil {
 			t.Errorf("%s is taken for an explanation", bad)
 		}

@@ -18,7 +18,8 @@ func Message(i *inquiry.Interview, session nexus.SessionID, round int, alone boo
 	text, _ := prompt.Fit([]prompt.Section{
 		{Body: fmt.Sprintf("Conversation: %s\nRound %d of the interview: %s questions.", prompt.Line(string(session)), round, i.Depth())},
 		{Title: "Goal", Body: i.Goal},
-		{Title: "Requirements so far", Body: requirements(i.Requirements), Rank: 1, Lead: "They count. Submit only what is new or different."},
+		{Title: "The draft so far", Body: draft(i.Draft), Rank: 1, Lead: "You submitted this."},
+		{Title: "Requirements so far", Body: requirements(i.Requirements), Rank: 1, Lead: "They count."},
 		{Title: "Candidates", Body: requirements(i.Candidates), Rank: 2, Lead: "Nobody was sure of these. Submit one again with its id once you are."},
 		{Title: "Answers", Body: answers(i, true), Rank: 1, Lead: "What the person was asked, and said, since you last submitted."},
 		{Title: "Earlier answers", Body: answers(i, false), Rank: 2},
@@ -29,17 +30,51 @@ func Message(i *inquiry.Interview, session nexus.SessionID, round int, alone boo
 	return text
 }
 
+// how says what to submit this time.
 func how(i *inquiry.Interview, round int, alone bool) string {
 	switch {
 	case i.Ended:
-		return "The person ended the interview. Ask nothing more: submit what follows from the answers, and the whole draft."
+		return "The person ended the interview. Ask nothing more: submit what follows from the answers."
 	case round >= inquiry.MaxRounds:
-		return "This is the last round. Ask nothing more: submit what follows from the answers, and the whole draft."
+		return "This is the last round. Ask nothing more: submit what follows from the answers."
 	case alone:
 		return "Nobody can be asked. Submit the questions that change the plan all the same: their defaults become assumptions."
 	default:
 		return ""
 	}
+}
+
+// draft is what the interviewer submitted of the spec besides its requirements.
+func draft(d nexus.InterviewDraft) string {
+	var b strings.Builder
+	for _, f := range []struct{ name, text string }{{"title", d.Title}, {"problem", d.Problem}} {
+		if f.text != "" {
+			fmt.Fprintf(&b, "%s: %s\n", f.name, prompt.Line(f.text))
+		}
+	}
+	var criteria []string
+	for _, c := range d.Criteria {
+		text := c.Text
+		if len(c.Of) > 0 {
+			text += fmt.Sprintf(" (of: %s)", strings.Join(c.Of, "; "))
+		}
+		if c.Check != "" {
+			text += fmt.Sprintf(" (check: `%s`)", c.Check)
+		}
+		criteria = append(criteria, text)
+	}
+	for _, f := range []struct {
+		name  string
+		items []string
+	}{{"criteria", criteria}, {"notes", d.Notes}, {"out_of_scope", d.OutOfScope}, {"critique", d.Critique}} {
+		if len(f.items) > 0 {
+			fmt.Fprintf(&b, "%s:\n", f.name)
+		}
+		for _, text := range f.items {
+			fmt.Fprintf(&b, "- %s\n", prompt.Line(text))
+		}
+	}
+	return b.String()
 }
 
 func requirements(all []nexus.Requirement) string {

@@ -1,11 +1,13 @@
 package land
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -84,7 +86,7 @@ const maxSubjects = 50
 // subjects returns what the run did, as one task, and what others committed on
 // the target meanwhile.
 func subjects(ctx context.Context, trees *worktree.Store, v state.View, base string) (whole nexus.Task, theirs []nexus.Task, err error) {
-	whole = nexus.Task{Title: "Merge: " + v.Goal.Goal.Text}
+	whole = nexus.Task{Title: "Merge: " + cmp.Or(spec.Title(v.Goal.Goal.Text), v.Goal.Goal.Text)}
 	for _, t := range v.Landed {
 		whole.Brief += fmt.Sprintf("%s: %s\n%s\n\n", t.ID, t.Title, t.Brief)
 		for _, c := range t.Criteria {

@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
 //go:embed cover.json
@@ -32,7 +33,7 @@ func CoverSchema() json.RawMessage {
 type Look func(ctx context.Context, p nexus.Plan, again bool) (*nexus.PlanCover, error)
 
 // coverAll ends a message about what a plan does not cover.
-const coverAll = "Cover all of this and submit the whole plan again. What is covered stays as it is."
+const coverAll = "Cover all of this. " + onlyChanges + " What is covered stays as it is."
 
 // ParseCover reads what a checker submitted. Has reports whether the tree that the plan was made for has a file;
 // nil: nobody knows.
@@ -50,22 +51,28 @@ func ParseCover(data []byte, goal string, tasks []nexus.Task, has func(file stri
 func askedToCover(messages []llm.Message) bool { return sentBack(messages, coverAll) > 0 }
 
 // uncovered says what a plan does not cover, a line each.
-func uncovered(gaps []nexus.StatementCover) string {
+func uncovered(c *nexus.PlanCover) string {
 	var b strings.Builder
 	b.WriteString("Somebody else held the plan against the goal. It does not cover these:\n")
-	for _, g := range gaps {
+	for _, g := range c.Gaps() {
 		fmt.Fprintf(&b, "- %s, %q: %s\n", g.ID, cut(g.Text, 200), g.Missing)
+	}
+	if none := c.Background(); len(none) > 0 {
+		names := make([]string, len(none))
+		for i, s := range none {
+			names[i] = s.ID
+		}
+		fmt.Fprintf(&b, "These ask for nothing, and need no task: %s.\n", strings.Join(names, ", "))
 	}
 	b.WriteString("\n" + coverAll)
 	return b.String()
 }
 
 // former returns the last plan of a conversation that can be used.
-func former(messages []llm.Message, goal string, most nexus.Size) (nexus.Plan, bool) {
-	handins := agent.Handins(messages)
-	for _, h := range slices.Backward(handins) {
-		if p, err := Parse(h, goal, most); err == nil {
-			return p, true
+func former(messages []llm.Message, g prompt.Goal) (nexus.Plan, bool) {
+	for _, r := range slices.Backward(submitted(messages, g)) {
+		if r.err == nil {
+			return r.plan, true
 		}
 	}
 	return nexus.Plan{}, false

@@ -30,7 +30,10 @@ type Talk func(ctx context.Context, message, why string) (agent.Outcome, error)
 const maxBack = 2
 
 // tryAgain ends a message about checks that do not fit.
-const tryAgain = "Fix these checks and submit the whole plan again."
+const tryAgain = "Fix these checks. " + onlyChanges
+
+// onlyChanges says how a plan is submitted that is nearly the one before.
+const onlyChanges = "Submit only what changes, with keep, or the whole plan again."
 
 // Try tries the commands of a plan's criteria on the tree that it is made for.
 type Try func(ctx context.Context, p nexus.Plan) (accept.Trials, error)
@@ -47,7 +50,11 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Tr
 	}
 	var p nexus.Plan
 	err := settle(ctx, g.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
-		if p, err = Parse(out.Handin, g.Text, g.Size); err == nil {
+		last := reading{err: refuse(nexus.CodeInvalidPlan, "nothing was submitted")}
+		if all := submitted(out.Messages, g); len(all) > 0 {
+			last = all[len(all)-1]
+		}
+		if p, err = last.plan, last.err; err == nil {
 			err = Place(p.Tasks, g.Repo)
 		}
 		switch again := askedToCover(out.Messages); {
@@ -55,7 +62,7 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Tr
 		case !hopeless(p, g.Size, err, out.Messages):
 			return anew(p, g.Size, err), err
 		case again: // what it had before is better than nothing
-			old, ok := former(out.Messages, g.Text, g.Size)
+			old, ok := former(out.Messages, g)
 			if !ok {
 				return "", err
 			}
@@ -73,7 +80,7 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Tr
 		tried.Mark(p.Tasks)
 		p.Cover, err = look(ctx, p, askedToCover(out.Messages))
 		if gaps := p.Cover.Gaps(); err == nil && len(gaps) > 0 && !askedToCover(out.Messages) {
-			return uncovered(gaps), refuse(nexus.CodeInvalidPlan, "it does not cover the goal")
+			return uncovered(p.Cover), refuse(nexus.CodeInvalidPlan, "it does not cover the goal")
 		}
 		return "", err
 	})
@@ -147,6 +154,9 @@ func unfit(wrong accept.Trials) string {
 // anew asks for a better plan.
 func anew(p nexus.Plan, most nexus.Size, err error) string {
 	text := err.Error() + "\n\nFix this and submit the whole plan again."
+	if len(p.Tasks) > 0 { // it could be read
+		text = err.Error() + "\n\nFix this. " + onlyChanges
+	}
 	if tooLarge(p, most) {
 		text += " " + splitOnce
 	}

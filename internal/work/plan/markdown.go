@@ -155,12 +155,13 @@ func number(name string, of func(*nexus.Task) *int) field {
 }
 
 // Markdown returns a plan as a text that a person can edit, and [LoadMarkdown]
-// reads. It holds all of a plan but its estimate, and what came of trying its
+// reads. It holds all of a plan but its estimate; the risks that follow from its tasks are found anew, and what came of trying its
 // checks only for people to read.
 func Markdown(p nexus.Plan) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n%s%s\n%s\n", goalTitle, markdownHelp, madeBy(p.Run), escape(strings.TrimSpace(p.Goal)))
 	writeCover(&b, p.Cover)
+	writeSaid(&b, p)
 	for _, t := range p.Tasks {
 		fmt.Fprintf(&b, "\n%s%s: %s\n", taskTitle, t.ID, t.Title)
 		written := false

@@ -36,7 +36,7 @@ func everything() nexus.Plan {
 		},
 		{ID: "T3", Title: "No field", Brief: "- kind: of a list", Criteria: []nexus.Criterion{{Text: "done", Check: "test"}}},
 		{ID: "T4", Title: "Odd words", Group: "''a", Reason: "`b` c", Tags: []string{"'d'", "`e` f"}, Criteria: []nexus.Criterion{{Text: "done", Check: "test"}}},
-	}}
+	}, Assumptions: []string{"- bytes are bytes", "<!-- 1 KiB is 1024"}, Foreseen: []nexus.PlanRisk{{Task: "T1", Text: "- task: callers may round", Mitigation: "look: at them"}}}
 }
 
 // TestMarkdown writes a plan for people, and reads it back.
@@ -88,6 +88,10 @@ func TestMarkdownKeepsTexts(t *testing.T) {
 			task.Criteria = append(task.Criteria, nexus.Criterion{Text: "a" + text.Draw(t, "text"), Check: rapid.SampledFrom([]string{"test", "`true`", "echo `date`"}).Draw(t, "check"), Red: rapid.Bool().Draw(t, "red")})
 		}
 		p := nexus.Plan{Version: plan.Version, Goal: text.Draw(t, "goal"), Run: nexus.RunID(run.Draw(t, "run")), Tasks: []nexus.Task{task}}
+		p.Assumptions = rapid.SliceOfN(line, 0, 3).Draw(t, "assumptions")
+		for range rapid.IntRange(0, 2).Draw(t, "risks") {
+			p.Foreseen = append(p.Foreseen, nexus.PlanRisk{Text: text.Draw(t, "risk"), Task: nexus.TaskID(rapid.SampledFrom([]string{"T1", "T9", ""}).Draw(t, "of")), Mitigation: text.Draw(t, "so")})
+		}
 		want, wrong := plan.Load(mustJSON(t, p), nexus.Size{})
 		got, err := plan.LoadMarkdown(plan.Markdown(want), nexus.Size{})
 		if (wrong == nil) != (err == nil) {
@@ -108,26 +112,28 @@ func TestMarkdownMistakes(t *testing.T) {
 	}{
 		"no title":                    {"# Plan\n", "", []string{`line 1: a plan starts with "# Plan"`}},
 		"another title":               {"# Plan\n", "# The plan\n", []string{`line 1: a plan starts with "# Plan"`}},
-		"an unknown field":            {"- minutes: 10", "- minuts: 10", []string{`line 14: "- minuts: 10" is no field of a task`, "kind, group, priority, needs"}},
-		"no field":                    {"- minutes: 10", "ten minutes", []string{`line 14: "ten minutes" is no field`, "Text comes after an empty line"}},
-		"no number":                   {"- minutes: 10", "- minutes: ten", []string{`line 14: minutes is a number, not "ten"`}},
-		"too long":                    {"- minutes: 10", "- minutes: 100", []string{"line 14: T1 is too large: 100 minutes"}},
-		"twice":                       {"- minutes: 10", "- minutes: 10\n- minutes: 9", []string{"line 15: minutes stands twice"}},
-		"a bad file":                  {"- files: size.go", "- files: ../size.go", []string{`line 13: T1: the file "../size.go" leaves the repository`}},
-		"a bad list":                  {`"a, b.go"`, `"a, b.go" c`, []string{`line 13: "c" stands behind a quoted value`}},
-		"a need of nobody":            {"- needs: T1 (api)", "- needs: T9", []string{`T2 needs "T9", which is not in the plan`, "line 43"}},
-		"a want of nobody":            {"- wants: T3 (file)", "- wants: T9", []string{`T2 wants "T9", which is not in the plan`, "line 44"}},
-		"a reason that is none":       {"- needs: T1 (api)", "- needs: T1 (apis)", []string{`line 43: the reason of needs "apis" is not one of blocks, file, schema, api`}},
-		"no priority":                 {"- priority: high", "- priority: urgent", []string{`line 42: T2: priority "urgent" is not one of critical, high, medium, low, trivial`}},
-		"an id twice":                 {"## T3: No", "## T1: No", []string{`the id "T1" is used twice`, "line 56"}},
-		"a task without a name":       {"## T3: No field", "##", []string{"has no title", "line 56"}},
+		"an unknown field":            {"- minutes: 10", "- minuts: 10", []string{`line 25: "- minuts: 10" is no field of a task`, "kind, group, priority, needs"}},
+		"no field":                    {"- minutes: 10", "ten minutes", []string{`line 25: "ten minutes" is no field`, "Text comes after an empty line"}},
+		"no number":                   {"- minutes: 10", "- minutes: ten", []string{`line 25: minutes is a number, not "ten"`}},
+		"too long":                    {"- minutes: 10", "- minutes: 100", []string{"line 25: T1 is too large: 100 minutes"}},
+		"twice":                       {"- minutes: 10", "- minutes: 10\n- minutes: 9", []string{"line 26: minutes stands twice"}},
+		"a bad file":                  {"- files: size.go", "- files: ../size.go", []string{`line 24: T1: the file "../size.go" leaves the repository`}},
+		"a bad list":                  {`"a, b.go"`, `"a, b.go" c`, []string{`line 24: "c" stands behind a quoted value`}},
+		"a need of nobody":            {"- needs: T1 (api)", "- needs: T9", []string{`T2 needs "T9", which is not in the plan`, "line 54"}},
+		"a want of nobody":            {"- wants: T3 (file)", "- wants: T9", []string{`T2 wants "T9", which is not in the plan`, "line 55"}},
+		"a reason that is none":       {"- needs: T1 (api)", "- needs: T1 (apis)", []string{`line 54: the reason of needs "apis" is not one of blocks, file, schema, api`}},
+		"no priority":                 {"- priority: high", "- priority: urgent", []string{`line 53: T2: priority "urgent" is not one of critical, high, medium, low, trivial`}},
+		"an id twice":                 {"## T3: No", "## T1: No", []string{`the id "T1" is used twice`, "line 67"}},
+		"a task without a name":       {"## T3: No field", "##", []string{"has no title", "line 67"}},
 		"a check that sh cannot read": {"- check: ``echo true``", "- check: if", []string{"cannot be read by sh"}},
-		"two checks":                  {"  - check: test\n", "  - check: test\n  - check: lint\n", []string{"line 28: a criterion has one check"}},
-		"no such field":               {"  - check: test\n", "  - chek: test\n", []string{`line 27: "chek: test" is no field of a criterion`}},
-		"no criterion":                {"- Size(1536) is 1.5 KiB", "Size(1536) is 1.5 KiB", []string{`line 26: "Size(1536) is 1.5 KiB" is no criterion`}},
-		"an empty criterion":          {"- Size(1536) is 1.5 KiB", "- [ ] ", []string{"line 26: a criterion has a text"}},
-		"a comment that does not end": {"<!-- tried: it passes already -->", "<!-- tried: it", []string{"line 28: a comment ends in its own line"}},
-		"not UTF-8":                   {"No field", "No \xff field", []string{"line 56", "it is not UTF-8"}},
+		"two checks":                  {"  - check: test\n", "  - check: test\n  - check: lint\n", []string{"line 39: a criterion has one check"}},
+		"no such field":               {"  - check: test\n", "  - chek: test\n", []string{`line 38: "chek: test" is no field of a criterion`}},
+		"no criterion":                {"- Size(1536) is 1.5 KiB", "Size(1536) is 1.5 KiB", []string{`line 37: "Size(1536) is 1.5 KiB" is no criterion`}},
+		"an empty criterion":          {"- Size(1536) is 1.5 KiB", "- [ ] ", []string{"line 37: a criterion has a text"}},
+		"a comment that does not end": {"<!-- tried: it passes already -->", "<!-- tried: it", []string{"line 39: a comment ends in its own line"}},
+		"no assumption":               {"- - bytes are bytes", "bytes", []string{`line 13: "bytes" stands among the assumptions`}},
+		"an empty risk":               {"- - task: callers may round", "- ", []string{"line 18: this says nothing"}},
+		"not UTF-8":                   {"No field", "No \xff field", []string{"line 67", "it is not UTF-8"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			edited := strings.Replace(data, c.old, c.now, 1)
@@ -147,6 +153,7 @@ func TestMarkdownMistakes(t *testing.T) {
 func FuzzMarkdown(f *testing.F) {
 	f.Add(plan.Markdown(everything()))
 	f.Add([]byte("# Plan\n\nGo.\n\n## Do it\n\nNow.\n\n### Done when\n\n- [ ] it is\n    - check: `test`\n"))
+	f.Add([]byte("# Plan\n\nGo.\n\n## Risks\n- a\n  b\n  - task: T1\n## Assumptions\n- c\n  - d\n## T1: e\n\n### Done when\n\n- f\n  - check: test\n## Assumptions\n- g\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := plan.LoadMarkdown(data, nexus.Size{})
 		if err != nil {

@@ -40,6 +40,7 @@ func LoadMarkdown(data []byte, most nexus.Size) (nexus.Plan, error) {
 	}
 	r.plan.Goal = strings.TrimSpace(r.plan.Goal)
 	r.plan.Tasks = Normalise(r.plan.Tasks)
+	normaliseSaid(&r.plan)
 	problems := Problems(r.plan, most)
 	for i, p := range problems {
 		if line := r.lineOf(p); line > 0 {
@@ -77,15 +78,17 @@ type place struct {
 }
 
 // part is what the lines belong to that are read.
-type part int
+type part string
 
 const (
-	before   part = iota // the title of the plan
-	goal                 // the goal
-	begun                // a task of which only the title is read
-	listed               // the fields of a task
-	brief                // what to do
-	criteria             // what must be true
+	before   part = "" // the title of the plan
+	goal     part = "goal"
+	assumed  part = "assumptions"
+	foreseen part = "risks"
+	begun    part = "task" // of which only the title is read
+	listed   part = "fields"
+	brief    part = "brief"
+	criteria part = "criteria"
 )
 
 // reader reads a plan line by line.
@@ -122,6 +125,7 @@ func (r *reader) read(text string) {
 	switch {
 	case r.part == before:
 		r.start(text)
+	case r.said(text):
 	case task:
 		r.end()
 		r.title(strings.TrimSpace(named))
@@ -132,6 +136,8 @@ func (r *reader) read(text string) {
 		if m := maker.FindStringSubmatch(text); m != nil && r.part == goal {
 			r.plan.Run = nexus.RunID(m[1])
 		}
+	case r.part == assumed || r.part == foreseen:
+		r.aside(text)
 	case r.part == goal:
 		r.plan.Goal += plain(text, title) + "\n"
 	case strings.EqualFold(strings.TrimSpace(text), criteriaTitle) && r.part != criteria:
@@ -170,7 +176,9 @@ func (r *reader) title(text string) {
 
 // end ends the task that is read, if there is one.
 func (r *reader) end() {
-	if r.part > goal {
+	switch r.part {
+	case before, goal, assumed, foreseen:
+	default:
 		r.plan.Tasks = append(r.plan.Tasks, r.task)
 	}
 }

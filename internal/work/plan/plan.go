@@ -57,6 +57,7 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	}
 	p.Goal, p.Cover = strings.TrimSpace(p.Goal), nil // a file may have been edited since
 	p.Tasks = Normalise(p.Tasks)
+	normaliseSaid(&p)
 	if p.Version != Version {
 		return p, &nexus.Error{
 			Code: nexus.CodeInvalidPlan, Message: fmt.Sprintf("the plan file has version %d, this nexus reads version %d", p.Version, Version),
@@ -70,14 +71,22 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 type handin struct {
 	Tasks  []nexus.Task `json:"tasks"`
 	Reason string       `json:"reason"` // why there are no tasks
+	Keep   bool         `json:"keep"`   // tasks and amend are what changes in the plan before; the rest stays
+	Amend  []amendment  `json:"amend"`
 
-	Assumptions []string `json:"assumptions"`
+	Assumptions []string         `json:"assumptions"`
+	Risks       []nexus.PlanRisk `json:"risks"`
 }
 
 // Parse reads what a planner submitted for a goal and checks it. It is also
 // returned with what [Check] found wrong.
 func Parse(data []byte, goal string, most nexus.Size) (nexus.Plan, error) {
-	p, err := read(data)
+	return parse(data, goal, most, nexus.Plan{})
+}
+
+// parse is [Parse] where there is a plan that may be amended.
+func parse(data []byte, goal string, most nexus.Size, before nexus.Plan) (nexus.Plan, error) {
+	p, err := read(data, before)
 	p.Goal = strings.TrimSpace(goal)
 	if err != nil {
 		return p, err
@@ -85,8 +94,8 @@ func Parse(data []byte, goal string, most nexus.Size) (nexus.Plan, error) {
 	return p, Check(p, most)
 }
 
-// read reads what a planner submitted.
-func read(data []byte) (nexus.Plan, error) {
+// read reads what a planner submitted, which may amend the plan before, where that has tasks.
+func read(data []byte, before nexus.Plan) (nexus.Plan, error) {
 	p := nexus.Plan{Version: Version}
 	if len(data) > maxHandin {
 		return p, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the maximum is %d", len(data), maxHandin))
@@ -94,6 +103,17 @@ func read(data []byte) (nexus.Plan, error) {
 	var h handin
 	if problems := agent.Decode(data, handinSchema, &h); len(problems) > 0 {
 		return p, refuse(nexus.CodeInvalidPlan, problems...)
+	}
+	amends := h.Keep || len(h.Amend) > 0
+	if amends && len(before.Tasks) == 0 {
+		return p, refuse(nexus.CodeInvalidPlan, "there is no plan before that it could amend: submit all tasks in tasks, without keep and amend")
+	}
+	if amends {
+		var problems []string
+		if p, problems = amended(before, h); len(problems) > 0 {
+			return nexus.Plan{Version: Version}, refuse(nexus.CodeInvalidPlan, problems...)
+		}
+		h.Tasks = p.Tasks
 	}
 	if len(h.Tasks) == 0 {
 		why := "the planner proposed no task"
@@ -103,12 +123,41 @@ func read(data []byte) (nexus.Plan, error) {
 		return p, refuse(nexus.CodeNothingProposed, why)
 	}
 	p.Tasks = Normalise(h.Tasks)
-	for _, text := range h.Assumptions {
-		if text = prompt.Line(text); text != "" {
-			p.Assumptions = append(p.Assumptions, text)
+	if h.Assumptions != nil {
+		p.Assumptions = h.Assumptions
+	}
+	if h.Risks != nil {
+		p.Foreseen = h.Risks
+	}
+	normaliseSaid(&p)
+	return p, nil
+}
+
+// Most assumptions and risks that a plan has.
+const (
+	maxAssumptions = 50
+	maxForeseen    = 20
+)
+
+// normaliseSaid brings what a plan says beside its tasks into lines, and drops what says nothing.
+func normaliseSaid(p *nexus.Plan) {
+	var said []string
+	for _, text := range p.Assumptions {
+		if text = prompt.Line(text); text != "" && !slices.Contains(said, text) && len(said) < maxAssumptions {
+			said = append(said, text)
 		}
 	}
-	return p, nil
+	var risks []nexus.PlanRisk
+	for _, r := range p.Foreseen {
+		r.Text, r.Mitigation, r.Task = prompt.Line(r.Text), prompt.Line(r.Mitigation), nexus.TaskID(prompt.Line(string(r.Task)))
+		if !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return t.ID == r.Task }) {
+			r.Task = "" // the plan as a whole
+		}
+		if r.Text != "" && !slices.Contains(risks, r) && len(risks) < maxForeseen {
+			risks = append(risks, r)
+		}
+	}
+	p.Assumptions, p.Foreseen = said, risks
 }
 
 // CheckGoal refuses a goal that nobody could plan for.

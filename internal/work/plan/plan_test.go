@@ -124,7 +124,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 	}{
 		{"empty", "", nexus.CodeInvalidPlan, "it ends too early"},
 		{"not JSON", "tasks:", nexus.CodeInvalidPlan, "line 1: invalid character"},
-		{"unknown field", "{\"version\":1,\n\"task\":[]}", nexus.CodeInvalidPlan, `line 2: unknown field "task"; known there: assumptions, cover, estimate, goal, import, risks, run, tasks, version`},
+		{"unknown field", "{\"version\":1,\n\"task\":[]}", nexus.CodeInvalidPlan, `line 2: unknown field "task"; known there: assumptions, cover, estimate, foreseen, goal, import, risks, run, tasks, version`},
 		{"deep unknown field", file(with(`,"criteriae":[]`)), nexus.CodeInvalidPlan, `unknown field "tasks[0].criteriae"`},
 		{"no version", `{"tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "version 0, this nexus reads version 1"},
 		{"newer", `{"version":2,"tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "version 2"},

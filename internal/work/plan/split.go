@@ -33,7 +33,7 @@ func Split(ctx context.Context, q prompt.Stuck, taken []nexus.TaskID, begun bool
 // checks it. What the task needed, how it is done, and each of its criteria
 // that no part has goes over to them.
 func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, error) {
-	p, err := read(data)
+	p, err := read(data, nexus.Plan{})
 	if err != nil {
 		return nil, err
 	}

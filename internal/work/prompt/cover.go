@@ -14,7 +14,10 @@ type Cover struct {
 	Goal       string
 	Statements []spec.Statement
 	Tasks      []nexus.Task
-	Limit      int64 // most tokens; 0 means 24,000
+
+	Assumptions []string // that the plan makes
+
+	Limit int64 // most tokens; 0 means 24,000
 }
 
 // Message returns it as the first message of its conversation.
@@ -39,6 +42,10 @@ func (c Cover) Message() string {
 		{Title: "Goal", Body: c.Goal, Rank: 1},
 		{Title: "Statements", Body: said.String()},
 		{Title: "The plan", Body: tasks.String()},
+		{
+			Title: "What the plan takes for granted", Body: list(c.Assumptions), Rank: 2,
+			Lead: "One that takes something away from a statement leaves that part of it uncovered.",
+		},
 	}, limit(c.Limit))
 	return text
 }

@@ -259,9 +259,11 @@ type Goal struct {
 	Red     []string // criteria of earlier runs that are met no more
 	Refused []string // why people refused the plans before, oldest first
 	Before  string   // the plan that they refused last
-	Planned []string // tasks of the run that the goal is added to
-	Files   []string // that the goal is about, as a person said
-	Limit   int64    // most tokens; 0 means 24,000
+
+	Prior   nexus.Plan // that plan, which may be amended; no tasks: there is none
+	Planned []string   // tasks of the run that the goal is added to
+	Files   []string   // that the goal is about, as a person said
+	Limit   int64      // most tokens; 0 means 24,000
 }
 
 // Message returns the goal as the first message of its conversation.
@@ -280,7 +282,8 @@ func (g Goal) Message() string {
 		{
 			Title: "Why the plan was refused", Body: refusals(g.Refused),
 			Lead: "You made a plan for this goal, and a person refused it for the last of these reasons. " +
-				"Submit another plan that does what the reasons ask for. Keep what they do not object to, also the ids of tasks that stay.",
+				"Submit another plan that does what the reasons ask for. Keep what they do not object to, also the ids of tasks that stay: " +
+				"where most of it stays, submit only what changes, with keep.",
 		},
 		{Title: "The refused plan", Body: g.Before, Fence: "plan", Rank: 1},
 		{
@@ -303,7 +306,8 @@ func statements(goal string) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("Name in covers of each task the ids of the statements that it serves:\n")
+	b.WriteString("Name in covers of each task the ids of the statements that it serves. " +
+		"One that asks for nothing (it tells what happened, explains or greets) needs no task:\n")
 	for _, s := range all {
 		fmt.Fprintf(&b, "- %s: %s\n", s.ID, legible.Cut(Line(s.Text), 120))
 	}

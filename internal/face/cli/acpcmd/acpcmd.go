@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
@@ -170,7 +171,9 @@ func (g *agent) sessions(ctx context.Context, dir string) ([]acpserver.Info, err
 }
 
 // title is a goal in a few words.
-func title(goal string) string { return legible.Cut(view.FirstLine(goal), 100) }
+func title(goal string) string {
+	return legible.Cut(view.FirstLine(cmp.Or(spec.Title(goal), goal)), 100)
+}
 
 // runsOf returns the runs of a session, the latest last: those that it started, or
 // the one that has its name.

@@ -142,8 +142,10 @@ func drawHistory(s view.Style, f history.Figures, ways []string, only bool) stri
 		fmt.Sprintf("%d failed", f.Of.Failed), fmt.Sprintf("%d parked", f.Of.Parked),
 		fmt.Sprintf("%s, %s for each landed task", f.Money, f.Of.PerLanded),
 	) + "\n"
-	head := []string{"by", "name", "tasks", "landed", "failed", "parked", "retried", "first pass", "attempts",
-		"rounds", "escalated", "time", "for each landed"}
+	head := []string{
+		"by", "name", "tasks", "landed", "failed", "parked", "retried", "first pass", "attempts",
+		"rounds", "escalated", "time", "for each landed",
+	}
 	text += view.Table(s, head, groupRows(s, f, ways))
 	if only {
 		return text
@@ -202,11 +204,15 @@ func drawFailures(s view.Style, f history.Figures) string {
 	if len(f.Failures) > 0 {
 		var rows [][]string
 		for _, x := range f.Failures {
-			rows = append(rows, []string{view.Clean(x.Signature), strconv.Itoa(x.Attempts), strconv.Itoa(x.Tasks),
-				x.Money.String(), string(x.Run), view.Clean(x.About)})
+			rows = append(rows, []string{
+				view.Clean(x.Signature), strconv.Itoa(x.Attempts), strconv.Itoa(x.Tasks),
+				x.Money.String(), string(x.Run), view.Clean(x.About),
+			})
 		}
-		text += "\n" + s.Bold("failures that attempts ended with") + "\n" + view.Table(s, []string{"signature",
-			"attempts", "tasks", "cost", "latest in", "what"}, rows)
+		text += "\n" + s.Bold("failures that attempts ended with") + "\n" + view.Table(s, []string{
+			"signature",
+			"attempts", "tasks", "cost", "latest in", "what",
+		}, rows)
 	}
 	if len(f.Gates) == 0 {
 		return text
@@ -230,15 +236,19 @@ func drawAccuracy(s view.Style, f history.Figures) string {
 		if x.Paid > 0 {
 			money = []string{percent(x.PaidInside), times(x.PaidRatio)}
 		}
-		rows = append(rows, slices.Concat([]string{name, strconv.Itoa(x.Tasks), strconv.Itoa(x.Learned),
-			percent(x.Inside), times(x.Ratio)}, money))
+		rows = append(rows, slices.Concat([]string{
+			name, strconv.Itoa(x.Tasks), strconv.Itoa(x.Learned),
+			percent(x.Inside), times(x.Ratio),
+		}, money))
 	}
 	for _, x := range f.Learned[max(0, len(f.Learned)-mostRuns):] {
 		row(string(x.Run), x)
 	}
 	row("all", f.Estimates)
-	return text + view.Table(s, []string{"run", "tasks", "from history", "time in range", "actual/estimate",
-		"cost in range", "actual/estimate"}, rows)
+	return text + view.Table(s, []string{
+		"run", "tasks", "from history", "time in range", "actual/estimate",
+		"cost in range", "actual/estimate",
+	}, rows)
 }
 
 // mostRuns is how many runs are drawn one by one, the latest.

@@ -92,6 +92,19 @@ func (s *screen) reply(ctx context.Context, wish nexus.Request) {
 	}
 }
 
+// echoes reports whether a fact repeats what the person at this terminal has just typed
+// to the question about the plan. The caller holds the lock.
+func (s *screen) echoes(f nexus.Fact) bool {
+	switch f := f.(type) {
+	case nexus.RequestMade:
+		return s.sent != "" && f.Request.ID == s.sent
+	case nexus.QuestionAnswered:
+		return s.sent != "" && f.ID == s.sent
+	default:
+		return false
+	}
+}
+
 // start is what is asked while the run waits for consent.
 func (s *screen) start() string {
 	if s.why {

@@ -178,7 +178,7 @@ func (s *screen) show(ctx context.Context, e nexus.Event) bool {
 	if s.lines {
 		return true
 	}
-	if _, planned := e.Fact.(nexus.TaskPlanned); s.stale(e.Fact) || planned && s.live {
+	if _, planned := e.Fact.(nexus.TaskPlanned); s.stale(e.Fact) || s.echoes(e.Fact) || planned && s.live {
 		return true // the block has all tasks
 	}
 	if text := s.said.Draw(s.a.Style(s.a.Err), e); text != "" && !s.quiet {

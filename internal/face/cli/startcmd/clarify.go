@@ -29,8 +29,9 @@ func clarify(ctx context.Context, a *console.Console, p *app.Place, o *progress.
 	if err != nil {
 		return err
 	}
-	if len(s.Interview.Exchanges) > 0 {
-		o.Goal.Text = string(spec.Markdown(s.Interview.Spec()))
+	if o.Asked = len(s.Questions); len(s.Interview.Exchanges) == 0 {
+		return nil
 	}
-	return nil
+	o.Goal.Text = string(spec.Markdown(s.Interview.Spec()))
+	return keepLater(ctx, a, p, s)
 }

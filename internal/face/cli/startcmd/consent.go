@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/plandraw"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -55,15 +56,12 @@ func (g *agreement) Offer(ctx context.Context, s *state.State) string {
 	if err := g.app.Estimate(ctx, g.place, &app.Order{Plan: &p, Spent: s.Ledger.Spent()}); err != nil {
 		g.app.Complain(err)
 	}
-	text := offer(style, p)
+	text := plandraw.Offer(style, p)
 	if n := len(s.Consent.Drafts); n > 0 {
 		text += "\n" + style.Bold("compared with the plan before") + "\n" + drawDiff(style, s.Proposal(n-1), p.Tasks)
 	}
 	return text
 }
-
-// offer draws what a person is asked to agree to.
-func offer(s view.Style, p nexus.Plan) string { return drawGoal(s, p.Goal) + drawPlan(s, p, "") }
 
 // drawDiff draws what is different in a plan.
 func drawDiff(s view.Style, before, after []nexus.Task) string {
@@ -76,7 +74,7 @@ func drawDiff(s view.Style, before, after []nexus.Task) string {
 
 // Details implements [progress.Agreement].
 func (g *agreement) Details(s *state.State) string {
-	return planDetails(g.app.Style(g.app.Err), s.Goal.Goal.Text, app.PlanOf(s))
+	return plandraw.Details(g.app.Style(g.app.Err), s.Goal.Goal.Text, app.PlanOf(s))
 }
 
 // Edit implements [progress.Agreement].

@@ -60,11 +60,17 @@ func (g genesis) begin(ctx context.Context, a *console.Console, dir string, o *p
 		return err
 	}
 	defer p.Close()
-	idea, err := conceive(ctx, a, p, o)
+	idea, asked, err := conceive(ctx, a, p, o)
 	if err != nil {
 		return err
 	}
-	if err := g.first(ctx, a, dir, idea, by); err != nil || g.bare {
+	if err := g.first(ctx, a, dir, idea, by); err != nil {
+		return err
+	}
+	if asked != nil {
+		err = keepLater(ctx, a, p, asked)
+	}
+	if err != nil || g.bare {
 		return err
 	}
 	if err := precheck(ctx, a, p, o); err != nil {
@@ -101,27 +107,28 @@ func (g genesis) choose(idea string) (stack.Choice, error) {
 }
 
 // conceive asks about the idea, or takes up the interview of a call before that
-// was put off. The order's goal is the spec then. It returns what the stack is chosen by.
-func conceive(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) (string, error) {
+// was put off. The order's goal is the spec then. It returns what the stack is chosen by,
+// and the interview, nil where there was none.
+func conceive(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) (string, *state.State, error) {
 	settings, _, err := a.Settings()
 	if err != nil || settings.Interview == string(inquiry.WhenNever) || spec.Is(o.Goal.Text) {
-		return o.Goal.Text, err
+		return o.Goal.Text, nil, err
 	}
 	asking := *o
 	asking.Headless = o.Headless || o.Yes
 	s, err := earlierInterview(ctx, p, o.Goal.Text)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if s != nil {
 		asking.Run = s.Run
 	}
 	if s == nil || s.Status != nexus.StatusDone {
 		if s, err = progress.Interview(ctx, a, p, &asking); err != nil {
-			return "", err
+			return "", nil, err
 		}
 	}
-	o.Spent = s.Ledger.Spent()
+	o.Spent, o.Asked = s.Ledger.Spent(), len(s.Questions)
 	sayAssumed(a, &s.Interview)
 	idea := []string{o.Goal.Text}
 	for _, e := range s.Interview.Exchanges {
@@ -129,7 +136,7 @@ func conceive(ctx context.Context, a *console.Console, p *app.Place, o *progress
 	}
 	idea = append(idea, s.Interview.Draft.Notes...)
 	o.Goal.Text = string(spec.Markdown(s.Interview.Spec()))
-	return strings.Join(idea, "\n"), nil
+	return strings.Join(idea, "\n"), s, nil
 }
 
 // earlierInterview returns the last interview about the same idea, nil for none.

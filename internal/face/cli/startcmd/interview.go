@@ -190,6 +190,7 @@ func written(ctx context.Context, a *console.Console, p *app.Place, s *state.Sta
 	}
 	if t.File != "" {
 		a.Say("wrote %s", t.File)
+		err = keepLater(ctx, a, p, s)
 	}
 	return errors.Join(a.Answer(t, func(view.Style) string { return view.CleanText(string(text)) }), err)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/plandraw"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -185,7 +186,9 @@ func another(ctx context.Context, a *console.Console, o *progress.Order, run, wh
 		goal := s.Goal.Goal
 		goal.Tier, goal.Strategy = cmp.Or(o.Goal.Tier, goal.Tier), cmp.Or(o.Goal.Strategy, goal.Strategy)
 		o.Goal, o.Spent = goal, app.PlanCost(s)
-		o.Refused = append(slices.Clone(s.Consent.Drafts), state.Draft{Goal: p.Goal, Tasks: p.Tasks, Why: why, By: a.User()})
+		o.Refused = append(slices.Clone(s.Consent.Drafts), state.Draft{
+			Goal: p.Goal, Tasks: p.Tasks, Assumed: p.Assumptions, Foreseen: p.Foreseen, Why: why, By: a.User(),
+		})
 		return forbidden(a, p.Goal, nil)
 	})
 }
@@ -204,11 +207,9 @@ func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 // a program there.
 func sayBeside(a *console.Console, o progress.Order) {
 	style := a.Style(a.Err)
-	a.Say("%s", planEstimate(*o.Plan.Estimate))
-	for _, text := range []string{
-		view.DrawCover(style, o.Plan.Cover), drawRisks(style, *o.Plan), view.Lanes(style, o.Lanes), drawSteps(style, o.Steps),
-		view.DrawTried(style, accept.AllTried(o.Plan.Tasks)),
-	} {
+	for _, text := range append(plandraw.Beside(style, *o.Plan),
+		view.Lanes(style, o.Lanes), plandraw.Steps(style, o.Steps), view.DrawTried(style, accept.AllTried(o.Plan.Tasks)),
+	) {
 		if text != "" {
 			a.Say("%s", strings.TrimSuffix(text, "\n"))
 		}
@@ -229,7 +230,7 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 			return err
 		}
 		sayRemarks(a, remarks)
-		return a.Print(shownText(a.Style(a.Out), string(data)))
+		return a.Print(plandraw.Shown(a.Style(a.Out), string(data)))
 	}
 	if err := a.Estimate(ctx, p, &o.Order); err != nil {
 		return err
@@ -253,11 +254,29 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 		Steps  []app.PlannedStep  `json:"pipeline,omitempty"`
 		Import *foreign.Import    `json:"import,omitempty"`
 	}{*o.Plan, slices.Concat(plan.Risks(*o.Plan), spans), o.Lanes, o.Steps, out.read}
-	return a.Answer(answer, func(s view.Style) string {
-		text := drawPlan(s, *o.Plan, out.form)
+	if err := a.Answer(answer, func(s view.Style) string {
+		text := plandraw.Draw(s, *o.Plan, out.form)
 		if out.form == "" && !s.Plain {
-			text += view.Lanes(s, o.Lanes) + drawSteps(s, o.Steps)
+			text += view.Lanes(s, o.Lanes) + plandraw.Steps(s, o.Steps)
 		}
 		return text
+	}); err != nil {
+		return err
+	}
+	if out.form == "" && !a.JSON && o.Plan.Run != "" {
+		a.Say("%s", whatNext(a.Style(a.Err), o.Plan.Run))
+	}
+	return nil
+}
+
+// whatNext says what can be done with a plan that a run only made.
+func whatNext(s view.Style, run nexus.RunID) string {
+	of := "nexus plan --run " + string(run)
+	text := "next:\n" + view.Table(view.Style{Width: s.Width, ASCII: s.ASCII}, nil, [][]string{
+		{"  " + of + " --markdown", "briefs, criteria and checks"},
+		{"  " + of + ` --why "..."`, "refuse it: another one is made, which does what you say"},
+		{"  " + of + " --markdown >plan.md", "edit it, then"},
+		{"  nexus run --plan plan.md", "carry it out"},
 	})
+	return strings.TrimSuffix(text, "\n")
 }

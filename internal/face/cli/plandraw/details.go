@@ -1,4 +1,4 @@
-package startcmd
+package plandraw
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -14,13 +15,71 @@ import (
 const maxGoalLines = 12
 
 // drawGoal draws a goal, whose words reach every agent and excuse what it deletes.
-// Of one that is too long it says how much is cut.
+// Of one that is too long it says how much is cut. Of a spec it draws what decides
+// whether it is met.
 func drawGoal(s view.Style, goal string) string {
+	if of, ok := spec.Usable(goal); ok {
+		return drawSpec(s, of)
+	}
 	lines := goalLines(s, goal)
 	if more := len(lines) - maxGoalLines; more > 1 {
 		lines = append(lines[:maxGoalLines], "  ("+view.Count(more, "more line")+" of the goal: d shows all)")
 	}
 	return s.Bold("goal") + "\n" + strings.Join(lines, "\n") + "\n\n"
+}
+
+// drawSpec draws the title of a spec, what shows that it is met, and what is asked for, all in full. What
+// is known about each requirement, and the rest, is among the details.
+func drawSpec(s view.Style, of spec.Spec) string {
+	var b strings.Builder
+	b.WriteString(s.Bold("goal") + "\n" + wrapped(s, of.Title, "  ") + "\n")
+	if len(of.Criteria) > 0 {
+		b.WriteString("  it is met when:\n")
+	}
+	for _, c := range of.Criteria {
+		head := c.ID
+		if len(c.Of) > 0 {
+			head += " (" + strings.Join(c.Of, ", ") + ")"
+		}
+		b.WriteString(wrapped(s, head+": "+c.Text, "    ") + "\n")
+	}
+	b.WriteString("  it asks for:\n")
+	for _, r := range of.Now() {
+		head := r.ID
+		if r.Priority != "" {
+			head += " (" + string(r.Priority) + ")"
+		}
+		b.WriteString(wrapped(s, head+": "+r.Text, "    ") + "\n")
+	}
+	for _, list := range []struct {
+		name  string
+		items []string
+	}{{"it assumes:", assumptionsOf(of)}, {"it does not ask for:", of.OutOfScope}} {
+		if len(list.items) > 0 {
+			b.WriteString("  " + list.name + "\n")
+		}
+		for _, text := range list.items {
+			b.WriteString(wrapped(s, text, "    ") + "\n")
+		}
+	}
+	return b.String() + "  (d shows all of the goal)\n\n"
+}
+
+func assumptionsOf(of spec.Spec) (all []string) {
+	for _, a := range of.Assumptions {
+		text := a.ID + ": " + a.Text
+		if a.Locked {
+			text += " (agreed)"
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// wrapped wraps a text as [goalLines] does.
+func wrapped(s view.Style, text, indent string) string {
+	s.Width = max(cmp.Or(s.Width, 80), 40)
+	return s.Wrap(view.Clean(text), indent)
 }
 
 // goalLines returns a goal in indented lines of the width, without empty ones:
@@ -37,9 +96,9 @@ func goalLines(s view.Style, goal string) []string {
 	return lines
 }
 
-// planDetails draws a goal and each task of its plan in full: what its agent is told,
+// Details draws a goal and each task of its plan in full: what its agent is told,
 // when it is done, and what shows that.
-func planDetails(s view.Style, goal string, p nexus.Plan) string {
+func Details(s view.Style, goal string, p nexus.Plan) string {
 	var b strings.Builder
 	b.WriteString("\n" + s.Bold("goal") + "\n" + strings.Join(goalLines(s, goal), "\n") + "\n")
 	for _, t := range p.Tasks {
@@ -71,7 +130,8 @@ func planDetails(s view.Style, goal string, p nexus.Plan) string {
 			if c.Check != "" {
 				check = "check: " + c.Check
 			}
-			b.WriteString(s.Wrap(fmt.Sprintf("%d. %s", i+1, view.Clean(c.Text)), "    ") + "\n" + s.Wrap(s.Dim(view.Clean(check)), "       ") + "\n")
+			b.WriteString(s.Wrap(fmt.Sprintf("%d. %s", i+1, view.Clean(c.Text)), "    ") + "\n")
+			b.WriteString(s.Wrap(s.Dim(view.Clean(check)), "       ") + "\n")
 		}
 		if t.Strategy == nexus.NoTest && t.Reason != "" {
 			b.WriteString(s.Wrap("no test: "+view.Clean(t.Reason), "  ") + "\n")

@@ -1,4 +1,4 @@
-package startcmd
+package plandraw
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 )
 
 // planEstimate says an estimate in words: a line for what it is taken from, one for
-// the time and one for the money, and two for each task.
+// the time and one for the money, and up to two for each task.
 func planEstimate(e nexus.Estimate) string {
 	var from []string
 	if e.Samples > 0 {
@@ -24,8 +24,9 @@ func planEstimate(e nexus.Estimate) string {
 		}
 		from = append(from, thumb)
 	}
+	between := betweenWords(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes))
 	text := strings.TrimSpace("estimate "+strings.Join(from, ", ")) +
-		fmt.Sprintf(":\n  time: about %d min%s, %d min of work", e.Minutes, betweenWords(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes)), e.Work)
+		fmt.Sprintf(":\n  time: about %d min%s, %d min of work", e.Minutes, between, e.Work)
 	if e.Confidence != "" {
 		text += fmt.Sprintf("; %s confidence", e.Confidence)
 	}
@@ -40,20 +41,28 @@ func planEstimate(e nexus.Estimate) string {
 	}
 	text += "; at the worst " + e.Most.String() + ", the budget"
 	for _, t := range e.Tasks {
-		text += "\n  " + taskEstimate(t)
+		if len(e.Tasks) > 1 || len(t.Parts) > 1 || t.Samples > 0 {
+			text += "\n  " + taskEstimate(t, e.Confidence)
+		}
 	}
 	return text
 }
 
-// taskEstimate says the estimate of a task, and in a second line what adds to it.
-func taskEstimate(e nexus.TaskEstimate) string {
+// taskEstimate says the estimate of a task, and in a second line what adds to what the plan says. How sure that
+// is is said where it is not as of all tasks.
+func taskEstimate(e nexus.TaskEstimate, all nexus.Confidence) string {
 	text := fmt.Sprintf("%s: about %s%s", e.Task, span(e.Likely.Seconds), betweenWords(span(e.Low.Seconds), span(e.High.Seconds)))
 	if !e.Unpriced {
 		text += ", " + e.Likely.Money.String() + betweenWords(e.Low.Money.String(), e.High.Money.String())
 	}
-	text += fmt.Sprintf(", %s confidence", e.Confidence)
+	if e.Confidence != all {
+		text += fmt.Sprintf(", %s confidence", e.Confidence)
+	}
 	if e.Samples > 0 {
 		text += fmt.Sprintf(": %d landed %s", e.Samples, e.From)
+	}
+	if len(e.Parts) < 2 {
+		return text
 	}
 	var parts []string
 	for _, p := range e.Parts {

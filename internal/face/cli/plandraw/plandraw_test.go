@@ -1,4 +1,4 @@
-package startcmd
+package plandraw
 
 import (
 	"flag"
@@ -47,9 +47,9 @@ func TestDraw(t *testing.T) {
 	} {
 		for name, form := range map[string]string{"plan": "", "dot": "dot", "details": ""} {
 			path := filepath.Join("testdata", name+"."+kind+".txt")
-			got := drawPlan(style, p, form)
+			got := Draw(style, p, form)
 			if name == "details" {
-				got = planDetails(style, "Write sizes.\n\nDelete \x1b[31mold.go.", full())
+				got = Details(style, "Write sizes.\n\nDelete \x1b[31mold.go.", full())
 			}
 			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -73,19 +73,19 @@ func TestOffer(t *testing.T) {
 	p := sample()
 	of := func(goal string) nexus.Plan { return nexus.Plan{Goal: goal, Tasks: p.Tasks, Estimate: p.Estimate} }
 	for _, s := range []view.Style{{Width: 60, Height: 24}, {Plain: true}} {
-		got := offer(s, of("Tidy up.\n\n\nDelete \x1b[31mold.go and \u202eall of it."))
-		if want := "goal\n  Tidy up.\n  Delete \\x1b[31mold.go and \\u202eall of it.\n\n" + drawPlan(s, p, ""); got != want {
+		got := Offer(s, of("Tidy up.\n\n\nDelete \x1b[31mold.go and \u202eall of it."))
+		if want := "goal\n  Tidy up.\n  Delete \\x1b[31mold.go and \\u202eall of it.\n\n" + Draw(s, p, ""); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 		long := strings.Repeat("Tidy up.\n", 40) + "Delete old.go."
-		got, _, _ = strings.Cut(offer(s, of(long)), "\n\n")
+		got, _, _ = strings.Cut(Offer(s, of(long)), "\n\n")
 		if n := strings.Count(got, "Tidy up."); n != maxGoalLines || !strings.HasSuffix(got, "  (29 more lines of the goal: d shows all)") {
 			t.Errorf("%d lines of a long goal:\n%s", n, got)
 		}
-		if all := planDetails(s, long, p); !strings.Contains(all, "  Delete old.go.\n") {
+		if all := Details(s, long, p); !strings.Contains(all, "  Delete old.go.\n") {
 			t.Errorf("the details leave out a part of the goal:\n%s", all)
 		}
-		one, _, _ := strings.Cut(offer(s, of(strings.Repeat("Tidy up. ", 1000))), "\n\n")
+		one, _, _ := strings.Cut(Offer(s, of(strings.Repeat("Tidy up. ", 1000))), "\n\n")
 		if strings.Count(one, "\n") != maxGoalLines+1 {
 			t.Errorf("a long line is not cut:\n%s", one)
 		}
@@ -97,10 +97,10 @@ func TestOffer(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	p := full()
 	p.Goal, p.Tasks[0].Criteria = "Tidy\x1b[2J up.", p.Tasks[0].Criteria[:1]
-	if got := drawPlan(view.Style{Width: 80}, p, "markdown"); !strings.Contains(got, `Tidy\x1b[2J up.`) || !strings.HasSuffix(got, "\n") || strings.HasSuffix(got, "\n\n") {
+	if got := Draw(view.Style{Width: 80}, p, "markdown"); !strings.Contains(got, `Tidy\x1b[2J up.`) || !strings.HasSuffix(got, "\n") || strings.HasSuffix(got, "\n\n") {
 		t.Errorf("%q", got)
 	}
-	if got := drawPlan(view.Style{Plain: true}, p, "markdown"); got != string(plan.Markdown(p)) {
+	if got := Draw(view.Style{Plain: true}, p, "markdown"); got != string(plan.Markdown(p)) {
 		t.Errorf("%q", got)
 	}
 }

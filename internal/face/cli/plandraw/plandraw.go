@@ -1,6 +1,9 @@
-package startcmd
+// Package plandraw draws plans for people: as a table with what was found out about
+// them, in full, as graphs, and as what somebody is asked to agree to.
+package plandraw
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,12 +15,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// drawPlan draws a plan: as a table in waves, as Markdown, or as a graph where form
+// Draw draws a plan: as a table in waves, as Markdown, or as a graph where form
 // is mermaid or dot.
-func drawPlan(s view.Style, p nexus.Plan, form string) string {
+func Draw(s view.Style, p nexus.Plan, form string) string {
 	switch form {
 	case "markdown":
-		return shownText(s, string(plan.Markdown(p)))
+		return Shown(s, string(plan.Markdown(p)))
 	case "mermaid":
 		return edges(p, "graph TD\n", "  %s[\"%s: %s\"]\n", "  %s --> %s\n", "", "#quot;")
 	case "dot":
@@ -57,29 +60,54 @@ func drawPlan(s view.Style, p nexus.Plan, form string) string {
 			text += s.Dim(s.Words(strings.TrimLeft(line, " "), indent)) + "\n"
 		}
 	}
-	return text + view.DrawCover(s, p.Cover) + drawRisks(s, p) + view.DrawTried(s, accept.AllTried(p.Tasks))
+	return text + view.DrawCover(s, p.Cover) + drawAssumed(s, p) + drawRisks(s, p) + view.DrawTried(s, accept.AllTried(p.Tasks))
 }
 
-// drawRisks lists what may go wrong with a plan.
+// Offer draws what a person is asked to agree to.
+func Offer(s view.Style, p nexus.Plan) string { return drawGoal(s, p.Goal) + Draw(s, p, "") }
+
+// Beside returns what stands below the table of a plan on a terminal, each part by itself, for where the table
+// is for a program.
+func Beside(s view.Style, p nexus.Plan) []string {
+	return []string{
+		planEstimate(*p.Estimate), view.DrawCover(s, p.Cover), drawAssumed(s, p), drawRisks(s, p),
+	}
+}
+
+// drawAssumed lists what a plan takes for granted.
+func drawAssumed(s view.Style, p nexus.Plan) string {
+	if len(p.Assumptions) == 0 {
+		return ""
+	}
+	text := "the plan takes for granted:\n"
+	for n, a := range p.Assumptions {
+		text += s.Wrap(fmt.Sprintf("P-%d: %s", n+1, view.Clean(a)), "  ") + "\n"
+	}
+	return text
+}
+
+// drawRisks lists what may go wrong with a plan: what its planner sees, and what follows from its tasks.
 func drawRisks(s view.Style, p nexus.Plan) string {
 	risks := plan.Risks(p)
-	if len(risks) == 0 {
+	n := len(p.Foreseen) + len(risks)
+	if n == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(s.Warn(view.Count(len(risks), "risk")) + "\n")
+	b.WriteString(s.Warn(view.Count(n, "risk")) + "\n")
+	of := func(id nexus.TaskID) string { return cmp.Or(string(id), "the plan") }
+	for _, r := range p.Foreseen {
+		b.WriteString(s.Wrap(view.Clean(view.Because(of(r.Task)+": "+r.Text, r.Mitigation)), "  ") + "\n")
+	}
 	for _, r := range risks {
-		of := "the plan"
-		if r.Task != "" {
-			of = string(r.Task)
-		}
-		b.WriteString(s.Wrap(fmt.Sprintf("%s: %s (probability %s, impact %s): %s", of, r.Text, r.Probability, r.Impact, r.Mitigation), "  ") + "\n")
+		text := fmt.Sprintf("%s: %s (probability %s, impact %s): %s", of(r.Task), r.Text, r.Probability, r.Impact, r.Mitigation)
+		b.WriteString(s.Wrap(text, "  ") + "\n")
 	}
 	return b.String()
 }
 
-// shownText is a file as a terminal may be given it. Whoever pipes it gets it as it is.
-func shownText(s view.Style, text string) string {
+// Shown is a file as a terminal may be given it. Whoever pipes it gets it as it is.
+func Shown(s view.Style, text string) string {
 	if s.Plain {
 		return text
 	}

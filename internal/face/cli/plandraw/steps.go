@@ -1,4 +1,4 @@
-package startcmd
+package plandraw
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// drawSteps has a line for each pipeline step that a plan's tasks go through.
-func drawSteps(s view.Style, all []app.PlannedStep) string {
+// Steps has a line for each pipeline step that a plan's tasks go through.
+func Steps(s view.Style, all []app.PlannedStep) string {
 	var b strings.Builder
 	for _, one := range all {
 		ids := make([]string, len(one.Tasks))

@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
+)
+
+// homes are variables that say where a program keeps what is its own.
+func homes() []string {
+	return []string{"HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}
+}
+
+// homed reports whether an assignment gives one command another home, at a place that agents
+// may write, and the command is a program of the tree: what that finds there is
+// its own configuration. Programs that would find out there which others to run, such as git, are
+// none of these. Without a sandbox there is no private home that it could differ from.
+func (j *judgement) homed(a *syntax.Assign, argv []shell.Word) bool {
+	plain := a.Name != nil && a.Value != nil && !a.Append && a.Index == nil && a.Array == nil
+	if !plain || j.rules.Open || !slices.Contains(homes(), a.Name.Value) {
+		return false
+	}
+	v := j.word(a.Value)
+	if v.Dynamic || v.Glob || v.Home || v.Listed || v.Each || v.Text == "" || strings.ContainsAny(v.Text, ":$`") {
+		return false
+	}
+	at, p := j.where(v)
+	made := at == pathkind.Tmp && strings.HasPrefix(p, "/tmp/") || at == pathkind.Tree && Path(p, true).Allowed()
+	return made && j.runsOwn(argv)
+}
+
+// runsOwn reports whether a command runs a program of the tree, or one that was made of it
+// in the private /tmp, and nothing before that which looks for configuration in the home.
+func (j *judgement) runsOwn(argv []shell.Word) bool {
+	if len(argv) == 0 || argv[0].Dynamic || argv[0].Glob {
+		return false
+	}
+	own := func(w shell.Word) bool {
+		at, p := j.where(w)
+		return !w.Dynamic && !w.Glob && (at == pathkind.Tree && Path(p, false).Allowed() || at == pathkind.Tmp && strings.HasPrefix(p, "/tmp/"))
+	}
+	name := argv[0].Text
+	switch rest := argv[1:]; {
+	case strings.Contains(name, "/"):
+		return own(argv[0])
+	case name == "go": // its own configuration is switched off, see GOENV in stack
+		return len(rest) > 0 && (rest[0].Text == "run" || rest[0].Text == "test")
+	case interprets(name):
+		return len(rest) > 0 && !hasInlineCode(argv) && (rest[0].Text == "-m" || !strings.HasPrefix(rest[0].Text, "-") && own(rest[0]))
+	case name == "sh" || name == "bash" || name == "dash":
+		return len(rest) > 0 && !strings.HasPrefix(rest[0].Text, "-") && own(rest[0])
+	default:
+		return false
+	}
+}

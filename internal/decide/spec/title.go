@@ -1,0 +1,23 @@
+package spec
+
+import "strings"
+
+// Title returns what a goal is called: the title of a spec, or the text of the heading
+// that it begins with. It is empty where the goal has neither.
+func Title(goal string) string {
+	if s, ok := Usable(goal); ok {
+		return s.Title
+	}
+	for l := range strings.Lines(strings.TrimPrefix(goal, "\uFEFF")) {
+		l = strings.TrimSpace(l)
+		rest := strings.TrimLeft(l, "#")
+		switch text := strings.Trim(rest, "# \t"); {
+		case l == "":
+		case rest == l || len(l)-len(rest) > 6 || rest != "" && rest[0] != ' ' && rest[0] != '\t':
+			return ""
+		case text != "":
+			return line(text)
+		}
+	}
+	return ""
+}

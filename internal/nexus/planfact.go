@@ -1,0 +1,61 @@
+package nexus
+
+// The plan.
+type (
+	// PlanSought intends to make a plan from the goal.
+	PlanSought struct {
+		Attempt AttemptID `json:"attempt"` // "plan.1": the sessions that make it
+	}
+	// CheckTried says how the command of a criterion ended on the tree that a
+	// plan is made for.
+	CheckTried struct {
+		Attempt  AttemptID `json:"attempt"` // the planning
+		Evidence Evidence  `json:"evidence"`
+	}
+	// PlanProposed offers a plan. Its tasks follow as facts of their own.
+	PlanProposed struct {
+		Plan  string     `json:"plan"` // blob
+		Tasks int        `json:"tasks"`
+		Cover *PlanCover `json:"cover,omitempty"` // what a second look found; nil: nobody looked
+
+		Assumptions []string   `json:"assumptions,omitempty"` // what it takes for granted
+		Foreseen    []PlanRisk `json:"foreseen,omitempty"`    // what may go wrong, as its planner thinks
+	}
+	// PlanLooked says what a look at a plan found that is being made. What is missing
+	// goes back to the planner.
+	PlanLooked struct {
+		Attempt AttemptID `json:"attempt"` // the planning
+		Session SessionID `json:"session"` // of the checker
+		Cover   PlanCover `json:"cover"`
+	}
+	// PlanFailed says that no plan came out.
+	PlanFailed struct {
+		Why     string  `json:"why"`
+		Outcome Outcome `json:"outcome,omitzero"`
+	}
+	// TaskPlanned adds a task to the graph.
+	TaskPlanned struct {
+		Task Task `json:"task"`
+	}
+	// PlanApproved lets the tasks begin.
+	PlanApproved struct {
+		By string `json:"by"` // "policy" where nobody had to agree
+	}
+	// PlanRefused sets a plan aside that was proposed: its tasks are none of the
+	// run's any more, and another plan is made.
+	PlanRefused struct {
+		Question string `json:"question"`
+		Why      string `json:"why"` // what the planner is told
+		By       string `json:"by"`
+	}
+	// PlanRevised replaces the plan that was proposed by what a person made of it.
+	// Its tasks follow as facts of their own.
+	PlanRevised struct {
+		Tasks int    `json:"tasks"`
+		Goal  string `json:"goal,omitzero"` // in place of the goal's text; empty: that stays
+		By    string `json:"by"`
+
+		Assumptions []string   `json:"assumptions,omitempty"`
+		Foreseen    []PlanRisk `json:"foreseen,omitempty"`
+	}
+)

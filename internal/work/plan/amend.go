@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// amendment is what changes in one task of the plan before. What it does not set stays.
+type amendment struct {
+	Task     nexus.TaskID   `json:"task"`
+	Remove   bool           `json:"remove"`
+	Title    *string        `json:"title"`
+	Brief    *string        `json:"brief"`
+	Needs    []nexus.TaskID `json:"needs"`
+	Covers   []string       `json:"covers"`
+	Files    []string       `json:"files"`
+	Minutes  *int           `json:"minutes"`
+	Criteria []struct {
+		Number int    `json:"number"` // that it replaces, from 1; 0: it is new
+		Text   string `json:"text"`
+		Check  string `json:"check"`
+	} `json:"criteria"`
+	Drop []int `json:"drop"` // numbers of criteria that go
+}
+
+// amended returns the plan before with what a planner changed in it, and says what
+// cannot be changed.
+func amended(before nexus.Plan, h handin) (p nexus.Plan, problems []string) {
+	p = untried(before)
+	at := func(id nexus.TaskID) int {
+		return slices.IndexFunc(p.Tasks, func(t nexus.Task) bool { return t.ID == id })
+	}
+	for _, t := range Normalise(h.Tasks) {
+		if i := at(t.ID); i >= 0 {
+			p.Tasks[i] = t
+		} else {
+			p.Tasks = append(p.Tasks, t)
+		}
+	}
+	for n, a := range h.Amend {
+		i := at(a.Task)
+		switch {
+		case i < 0:
+			problems = append(problems, fmt.Sprintf("amend[%d] names %q, which is no task of the plan; there are %s", n, a.Task, ids(p.Tasks)))
+		case a.Remove:
+			p.Tasks = slices.Delete(p.Tasks, i, i+1)
+		default:
+			problems = append(problems, a.apply(&p.Tasks[i])...)
+		}
+	}
+	return p, problems
+}
+
+// ids names tasks.
+func ids(tasks []nexus.Task) string {
+	all := make([]nexus.TaskID, len(tasks))
+	for i, t := range tasks {
+		all[i] = t.ID
+	}
+	return nexus.Join(all)
+}
+
+// apply changes a task, and says what cannot be changed. Numbers are those of the criteria before.
+func (a amendment) apply(t *nexus.Task) (problems []string) {
+	has := func(n int) bool {
+		if n < 1 || n > len(t.Criteria) {
+			problems = append(problems, fmt.Sprintf("there is no criterion %s/AC-%d; it has %d", t.ID, n, len(t.Criteria)))
+			return false
+		}
+		return true
+	}
+	set(&t.Title, a.Title)
+	set(&t.Brief, a.Brief)
+	set(&t.Minutes, a.Minutes)
+	for _, l := range []struct{ to, from *[]string }{{&t.Covers, &a.Covers}, {&t.Files, &a.Files}} {
+		if *l.from != nil {
+			*l.to = *l.from
+		}
+	}
+	if a.Needs != nil {
+		t.Needs = a.Needs
+	}
+	gone := map[int]bool{}
+	for _, n := range a.Drop {
+		gone[n-1] = has(n)
+	}
+	all, fresh := slices.Clone(t.Criteria), []nexus.Criterion(nil)
+	for _, c := range a.Criteria {
+		one := nexus.Criterion{Text: c.Text, Check: c.Check}
+		if c.Number == 0 {
+			fresh = append(fresh, one)
+		} else if has(c.Number) {
+			all[c.Number-1] = one
+		}
+	}
+	t.Criteria = nil
+	for i, c := range all {
+		if !gone[i] {
+			t.Criteria = append(t.Criteria, c)
+		}
+	}
+	t.Criteria = append(t.Criteria, fresh...)
+	return problems
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// untried returns a plan without what came of trying its checks, so that it may be changed. What it was made
+// from stays as it is.
+func untried(p nexus.Plan) nexus.Plan {
+	p.Tasks = slices.Clone(p.Tasks)
+	for i := range p.Tasks {
+		t := &p.Tasks[i]
+		t.Criteria = slices.Clone(t.Criteria)
+		for j := range t.Criteria {
+			t.Criteria[j].Tried, t.Criteria[j].Unfit = "", false
+		}
+	}
+	return p
+}
+
+// submitted returns the plans of a conversation in which the last one was submitted, oldest first, each with what
+// is wrong with it. One that amends is made from the last one before that can be read, or from the plan that was
+// there before the conversation.
+func submitted(messages []llm.Message, g prompt.Goal) (all []reading) {
+	before := g.Prior
+	for _, h := range agent.Handins(messages) {
+		var r reading
+		r.plan, r.err = parse(h, g.Text, g.Size, before)
+		if all = append(all, r); len(r.plan.Tasks) > 0 {
+			before = r.plan
+		}
+	}
+	return all
+}
+
+// reading is a plan that was submitted, and what is wrong with it.
+type reading struct {
+	plan nexus.Plan
+	err  error
+}

@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// What starts the parts of a plan in Markdown that are about the plan as a whole.
+const (
+	assumptionsTitle = "## Assumptions"
+	risksTitle       = "## Risks"
+)
+
+// writeSaid writes what a plan says beside its tasks.
+func writeSaid(b *bytes.Buffer, p nexus.Plan) {
+	if len(p.Assumptions) > 0 {
+		fmt.Fprintf(b, "\n%s\n\n", assumptionsTitle)
+	}
+	for _, text := range p.Assumptions {
+		fmt.Fprintf(b, "- %s\n", text)
+	}
+	if len(p.Foreseen) > 0 {
+		fmt.Fprintf(b, "\n%s\n\n", risksTitle)
+	}
+	for _, r := range p.Foreseen {
+		fmt.Fprintf(b, "- %s\n", r.Text)
+		if r.Task != "" {
+			fmt.Fprintf(b, "  - task: %s\n", r.Task)
+		}
+		if r.Mitigation != "" {
+			fmt.Fprintf(b, "  - mitigation: %s\n", r.Mitigation)
+		}
+	}
+}
+
+// said begins such a part, and reports whether a line does.
+func (r *reader) said(text string) bool {
+	var to part
+	switch strings.TrimSpace(text) {
+	case assumptionsTitle:
+		to = assumed
+	case risksTitle:
+		to = foreseen
+	default:
+		return false
+	}
+	r.end()
+	r.part = to
+	return true
+}
+
+// aside reads a line of such a part.
+func (r *reader) aside(text string) {
+	item, begins := strings.CutPrefix(text, "- ")
+	inner, below := strings.CutPrefix(text, "  ")
+	item, inner = strings.TrimSpace(item), strings.TrimSpace(inner)
+	assumptions, risks := r.plan.Assumptions, r.plan.Foreseen
+	switch {
+	case strings.TrimSpace(text) == "":
+	case begins && item == "":
+		r.fail("this says nothing; write a text, or delete the line")
+	case begins && r.part == assumed:
+		r.plan.Assumptions = append(assumptions, item)
+	case begins:
+		r.plan.Foreseen = append(risks, nexus.PlanRisk{Text: item})
+	case !below || r.part == assumed && len(assumptions) == 0 || r.part == foreseen && len(risks) == 0:
+		r.fail("%s stands among the %s; each is a line that starts with \"- \", and what belongs to it is indented below it", quote(text), r.part)
+	case r.part == assumed:
+		assumptions[len(assumptions)-1] += " " + inner
+	default:
+		r.aboutRisk(&risks[len(risks)-1], inner)
+	}
+}
+
+// aboutRisk reads a line below a risk.
+func (r *reader) aboutRisk(risk *nexus.PlanRisk, text string) {
+	name, value, _ := strings.Cut(text, ":")
+	switch value = strings.TrimSpace(value); strings.TrimSpace(name) {
+	case "- task":
+		risk.Task = nexus.TaskID(value)
+	case "- mitigation":
+		risk.Mitigation = value
+	default:
+		risk.Text += " " + text
+	}
+}
