@@ -68,10 +68,8 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	}()
 	defer letGo(context.WithoutCancel(ctx), a, lease, release)
 	inherit(ctx, a, machine, o.Run)
-	if len(begun) > 0 {
-		if _, err := lease.Append(ctx, begun...); err != nil {
-			return nil, err
-		}
+	if err := enter(ctx, lease, begun); err != nil {
+		return nil, err
 	}
 	requests := make(chan nexus.Event)
 	helpers.Go(func() { cancel(renew(work, leaseTTL, lease.Renew)) })
@@ -103,6 +101,15 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 		w.Finish(context.WithoutCancel(ctx), s)
 	}
 	return s, errors.Join(err, tellHalted(context.WithoutCancel(ctx), p.Journal, o.Run, err))
+}
+
+// enter records the facts that begin a run; none for one that is taken up.
+func enter(ctx context.Context, lease *journal.Lease, begun []nexus.Fact) error {
+	if len(begun) == 0 {
+		return nil
+	}
+	_, err := lease.Append(ctx, begun...)
+	return err
 }
 
 // letGo releases the worktrees of a run while it is held: they are unmounted,

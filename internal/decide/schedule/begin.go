@@ -158,7 +158,7 @@ func inFlight(s *state.State) []nexus.TaskID {
 
 func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
 	return slices.ContainsFunc(flying, func(id nexus.TaskID) bool {
-		return id != t.ID && (s.Graph.Conflicts(id, t.ID) || meets(s, t, s.Task(id)))
+		return id != t.ID && s.Graph.Conflicts(id, t.ID) || meets(s, t, s.Task(id))
 	})
 }
 

@@ -72,7 +72,7 @@ func follows(s *state.State, tier nexus.Tier) bool {
 // the two did, although neither declares the other's.
 func meets(s *state.State, a, b *state.Task) bool {
 	l := s.Goal.Routing.Lessons
-	if l == nil || len(l.Touched) == 0 || b == nil {
+	if l == nil || len(l.Touched) == 0 || b == nil || a == b {
 		return false
 	}
 	x, y := touches(l, a), touches(l, b)

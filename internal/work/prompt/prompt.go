@@ -147,9 +147,6 @@ func (t Told) section() Section {
 // TitleOf is the title of what a plugin says.
 func TitleOf(plugin string) string { return pluginTitle + Line(plugin) }
 
-// EarlierTitle is the heading of what was learned from earlier tasks.
-const EarlierTitle = "From earlier tasks"
-
 const pluginTitle = "From the plugin "
 
 // Brief is what opens a conversation about a task. Empty fields are left out.
@@ -199,7 +196,7 @@ func (b Brief) sections() []Section {
 		{Title: testerTitle, Lead: testerLead, Body: strings.TrimSpace(b.Tester), Fence: "text", Rank: 1},
 		{Title: "Your part", Body: b.Part},
 		{Title: "Files", Body: files(b.Task.Files)},
-		{Title: EarlierTitle, Body: b.Earlier, Rank: 2, Lead: "What landed tasks that declare the same files or directories needed. It is a hint, not a rule."},
+		earlier(b.Earlier),
 	}
 	all = append(append(all, needs(b.Needs)...), []Section{
 		{Title: "Start", Body: start(b.Base, b.Kept)},
