@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
@@ -243,6 +244,38 @@ func lighter(ts *testscript.TestScript, _ bool, args []string) {
 	a, b := count(args[0]), count(args[1])
 	if a[0] == 0 || a[0] >= b[0] || a[1] >= b[1] || a[2] >= b[2] {
 		ts.Fatalf("%s is not lighter than %s: %v, %v", args[0], args[1], a, b)
+	}
+}
+
+func shares(ts *testscript.TestScript, _ bool, args []string) {
+	share := func(part, of int64) int64 { return 100 * part / max(of, 1) }
+	var all, later, roles [2]int64 // read from the cache, and sent
+	add := func(to *[2]int64, u nexus.Usage) { to[0], to[1] = to[0]+u.CacheRead, to[1]+u.Prompt() }
+	seen, begun := map[string]bool{}, map[string]bool{}
+	for _, q := range theModel(ts).server.Requests() {
+		if ok, _ := path.Match(args[0], q.Conversation); !ok {
+			continue
+		}
+		add(&all, q.Usage)
+		role, _, _ := strings.Cut(path.Base(q.Conversation), ".")
+		switch {
+		case seen[q.Conversation]:
+		case begun[role]:
+			add(&later, q.Usage)
+		default:
+			add(&roles, q.Usage)
+		}
+		seen[q.Conversation], begun[role] = true, true
+	}
+	ts.Logf("%s: %d sessions of %d roles; from the cache: %d %% of %d tokens in all", args[0], len(seen), len(begun), share(all[0], all[1]), all[1])
+	ts.Logf("in first requests of a role's further sessions, %d %% of %d; of its first, %d %% of %d",
+		share(later[0], later[1]), later[1], share(roles[0], roles[1]), roles[1])
+	for i, got := range []int64{share(all[0], all[1]), share(later[0], later[1])} {
+		least, err := strconv.ParseInt(args[i+1], 10, 64)
+		ts.Check(err)
+		if got < least {
+			ts.Fatalf("%d %% came from the cache, want %d %%", got, least)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,7 +38,8 @@ type play struct {
 	box    *mailbox
 	bot    *telegramtest.Server
 	forge  *forgetest.Server
-	begun  int64 // events up to this one belong to an earlier act
+	begun  int64        // events up to this one belong to an earlier act
+	texts  atomic.Int64 // that were sent to the endpoint for vectors
 }
 
 type playKey struct{}
@@ -90,13 +92,16 @@ func playOf(ts *testscript.TestScript) *play {
 //	disk DIR SIZE          mounts a small disk there, or leaves the story out
 //	readonly DIR           makes that disk read only
 //	form, overhear, receive, received, reply, call, bot, chat  see channel_test.go
+//	shares PATTERN N M     wants that at least N percent of the prompts of all requests, and M of the
+//	                       first ones of each session but a role's first, came from the cache
+//	vectors                see vectors_test.go
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "terminal": terminal, "press": press, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
-		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "lighter": lighter, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
-		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "commented": commented, "chat": chat, "overhear": overhear,
+		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "lighter": lighter, "shares": shares, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
+		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "commented": commented, "chat": chat, "overhear": overhear,
 	}
 }
 

@@ -173,7 +173,8 @@ func (one Agent) Every() bool {
 // in which they are needed.
 func sessionRoles() []nexus.Role {
 	return []nexus.Role{
-		nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Verifier, nexus.Merger, nexus.Router, nexus.Scout, nexus.Checker, nexus.Interviewer,
+		nexus.Planner, nexus.Coder, nexus.Tester, nexus.Editor, nexus.Reviewer, nexus.Verifier, nexus.Merger,
+		nexus.Router, nexus.Scout, nexus.Checker, nexus.Interviewer,
 	}
 }
 

@@ -57,6 +57,20 @@ type held struct {
 	*journal.Lease
 	journal *journal.Journal
 	run     nexus.RunID
+	pin     func(ctx context.Context, f nexus.Fact) // hears of checkpoints that are on record
+}
+
+// Append implements [run.Journal]. What checkpoints need is pinned at once; whoever takes the run up
+// pins what a killed process did not.
+func (h held) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
+	events, err := h.Lease.Append(ctx, facts...)
+	if err != nil {
+		return events, err
+	}
+	for _, f := range facts {
+		h.pin(ctx, f)
+	}
+	return events, nil
 }
 
 // Events implements [run.Journal].

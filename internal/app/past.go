@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -69,6 +70,18 @@ func Past(ctx context.Context, j *journal.Journal, but nexus.RunID) (*route.Stat
 	return &h, nil
 }
 
+// Findings tells what became of findings that runs of the repository worked on.
+func Findings(ctx context.Context, j *journal.Journal) (finding.Past, error) {
+	var runs []*state.State
+	if j != nil {
+		if err := newest(ctx, j, func(s *state.State) { runs = append(runs, s) }); err != nil {
+			return finding.Past{}, err
+		}
+	}
+	slices.Reverse(runs)
+	return finding.PastOf(runs), nil
+}
+
 // estimated sums up the newest runs of the repository for estimates: those that
 // count, where something is learned from them at all.
 func (p *Place) estimated(ctx context.Context, c config.Config) (*route.Stats, error) {
@@ -116,7 +129,7 @@ func limits(ctx context.Context, a *App, p *Place, c config.Config, run nexus.Ru
 	}
 	l := s.Limits
 	l.DayMoney, l.RoleMoney, l.ProviderMoney, l.RunTokens = c.Limits.DayMoney, c.Limits.RoleMoney, c.Limits.ProviderMoney, c.Limits.RunTokens
-	l.Fixes = c.Limits.Fixes
+	l.Fixes, l.Points = c.Limits.Fixes, c.Limits.Points
 	l.Alerts = c.Limits.Alerts // who is there may be another now
 	for key := range a.Set {
 		switch key {

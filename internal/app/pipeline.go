@@ -13,6 +13,7 @@ type PlannedStep struct {
 	Name     string         `json:"name"`
 	Run      string         `json:"run,omitzero"`
 	Ask      string         `json:"ask,omitzero"`
+	Edit     string         `json:"edit,omitzero"`
 	When     string         `json:"when,omitzero"`
 	Required bool           `json:"required"`
 	Tasks    []nexus.TaskID `json:"tasks"`
@@ -27,7 +28,7 @@ func plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, error) {
 	}
 	var all []PlannedStep
 	for _, s := range steps {
-		p := PlannedStep{Name: s.Name, Run: s.Run, Ask: s.Ask, When: s.When, Required: !s.Optional, Says: s.Says()}
+		p := PlannedStep{Name: s.Name, Run: s.Run, Ask: s.Ask, Edit: s.Edit, When: s.When, Required: !s.Optional, Says: s.Says()}
 		for _, t := range tasks {
 			if s.Is(t.Kind) {
 				p.Tasks = append(p.Tasks, t.ID)
@@ -40,7 +41,7 @@ func plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, error) {
 	return all, nil
 }
 
-// stepItems returns what the project's own steps tell reviewers: instructions, as the
+// stepItems returns what the project's own steps tell reviewers and editors: instructions, as the
 // prompt of a role is. Its commands are gates, and need no trust as gates need none.
 func stepItems(dir string) ([]trust.Item, error) {
 	c, _, err := config.Load(config.Sources{Project: filepath.Join(dir, "nexus.toml")})
@@ -55,6 +56,9 @@ func stepItems(dir string) ([]trust.Item, error) {
 	for _, s := range steps {
 		if s.Ask != "" {
 			items = append(items, trust.Item{Name: "nexus.toml pipeline." + s.Name + ".ask", Text: s.Ask + "\n"})
+		}
+		if s.Edit != "" {
+			items = append(items, trust.Item{Name: "nexus.toml pipeline." + s.Name + ".edit", Text: s.Edit + "\n"})
 		}
 	}
 	return items, nil

@@ -27,6 +27,14 @@ func (f TestsProved) Blobs() []string { return blobsOf(f.Evidence) }
 // Blobs returns what named the checks.
 func (f ChecksProved) Blobs() []string { return []string{f.Handin} }
 
+// Blobs returns what named the checks of what landed.
+func (f TaskInherited) Blobs() []string {
+	if f.Checks == nil {
+		return nil
+	}
+	return f.Checks.Blobs()
+}
+
 // Blobs returns what the gate printed.
 func (f GateJudged) Blobs() []string { return f.Evidence.Blobs() }
 

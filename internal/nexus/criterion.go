@@ -39,7 +39,17 @@ const (
 	NewBearing     Bearing = "new"     // came with the change, fails without the rest of it, and passes with it
 	CoversBearing  Bearing = "covers"  // runs the lines that the change made, of which nothing should be seen
 	LiteralBearing Bearing = "literal" // the criterion asks for nothing but that the gate passes
+	KeptBearing    Bearing = "kept"    // what passed before passes now, which is all that the criterion asks for
 )
+
+// KeptText is the criterion that what exists keeps working. What gates said about the
+// base and say about the work shows it, and no model is asked.
+const KeptText = "Every test that passed before the work passes with it"
+
+// Kept reports whether a criterion asks that what exists keeps working, and nothing else.
+func (c Criterion) Kept() bool {
+	return c.Check != "" && strings.EqualFold(strings.TrimRight(strings.Join(strings.Fields(c.Text), " "), "."), KeptText)
+}
 
 // CriterionShown says what shows a criterion whose check is a gate, or why nothing does.
 type CriterionShown struct {

@@ -29,6 +29,9 @@ const AcceptGate = "accept: "
 // StepGate begins the names of gates that are steps of the pipeline.
 const StepGate = "pipeline-"
 
+// StepCause begins the causes of rounds in which an editor does a step of the pipeline.
+const StepCause = "step: "
+
 // Severity is how much a finding matters.
 type Severity string
 

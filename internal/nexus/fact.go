@@ -37,6 +37,7 @@ type (
 
 		Planning Money `json:"planning,omitzero"` // what another run spent on its plan, which is taken off the limit
 		Asked    int   `json:"asked,omitzero"`    // questions about the goal before the run, whose own are numbered on from there
+		Fork     *Fork `json:"fork,omitempty"`    // the run that it was forked from
 	}
 	// RunChecked says what was found before the run began and did not stop it
 	// from starting.

@@ -113,9 +113,11 @@ const (
 	Specifier  Role = "specifier"  // turns a goal into a spec
 	Researcher Role = "researcher" // reports what a spec should be written with
 	Documenter Role = "documenter" // describes the code for people and other agents
+	Suggester  Role = "suggester"  // suggests improvements of a repository
 	Verifier   Role = "verifier"   // says whether tests that judge were left alone, and the criteria are met
 
 	Explainer Role = "explainer" // explains to people what happened in a run
+	Editor    Role = "editor"    // does what a step of the pipeline asks for, with work that is green
 
 	Interviewer Role = "interviewer" // turns what people say into requirements, and says what is open
 
@@ -177,6 +179,7 @@ type Limits struct {
 	Replan        Replan           `json:"replan,omitzero"`          // when it is decided anew how a task continues
 	Items         int              `json:"items,omitzero"`           // of the backlog that are worked on at once; 0: any
 	Step          bool             `json:"step,omitzero"`            // one task at a time, and a person is asked before each
+	Points        Points           `json:"points,omitzero"`          // which checkpoints it makes by itself
 }
 
 // Size is how large a task may be that is planned.

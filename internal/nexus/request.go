@@ -18,6 +18,9 @@ const (
 	VerbReject  Verb = "reject" // a person looked, and a criterion is not met
 	VerbAmend   Verb = "amend"  // the plan that waits for consent is replaced by another one
 	VerbAdd     Verb = "add"    // the run gets more to do
+
+	VerbCheckpoint Verb = "checkpoint" // the present point gets a name
+	VerbUndo       Verb = "undo"       // what landed is reverted
 )
 
 // Request is a person's or a program's wish. Any process may append one; the
@@ -25,7 +28,7 @@ const (
 type Request struct {
 	Verb Verb   `json:"verb"`
 	Task TaskID `json:"task,omitzero"` // for skip, retry, tell
-	ID   string `json:"id,omitzero"`   // the question, for answer and amend; the criterion, for approve and revise; the branch, for land
+	ID   string `json:"id,omitzero"`   // the question, for answer and amend; the criterion, for approve and revise; the branch, for land; the name, for checkpoint; tasks separated by commas, for undo
 	Text string `json:"text,omitzero"` // guidance, answer, or why
 	Why  string `json:"why,omitzero"`  // for answer: why this one, where a program gives it
 	Now  bool   `json:"now,omitzero"`  // for stop: do not drain

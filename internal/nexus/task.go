@@ -42,7 +42,7 @@ type Task struct {
 	Title      string      `json:"title"`
 	Brief      string      `json:"brief,omitzero"`      // what to do, for the one who does it
 	Kind       TaskKind    `json:"kind,omitzero"`       // zero means code
-	Group      string      `json:"group,omitzero"`      // the feature it belongs to
+	Group      string      `json:"group,omitzero"`      // the feature it belongs to; one within another is written "outer / inner"
 	Priority   Priority    `json:"priority,omitzero"`   // zero means medium
 	Needs      []TaskID    `json:"needs,omitempty"`     // tasks that must have landed before
 	Wants      []TaskID    `json:"wants,omitempty"`     // soft needs: it waits for them, and starts without those that will not land

@@ -23,6 +23,7 @@ func zeros() []Fact {
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
 		TrainLanded{}, TrainRefused{}, EnvironmentPrepared{},
 		AdditionSought{}, AdditionProposed{}, AdditionFailed{}, TasksAdded{},
+		CheckpointMade{}, CheckpointDropped{}, RunRewound{}, TaskInherited{}, UndoSought{}, UndoLanded{}, UndoRefused{},
 	)
 }
 
@@ -191,3 +192,10 @@ func (AdditionSought) fact() string       { return "addition.sought" }
 func (AdditionProposed) fact() string     { return "addition.proposed" }
 func (AdditionFailed) fact() string       { return "addition.failed" }
 func (TasksAdded) fact() string           { return "tasks.added" }
+func (CheckpointMade) fact() string       { return "checkpoint.made" }
+func (CheckpointDropped) fact() string    { return "checkpoint.dropped" }
+func (RunRewound) fact() string           { return "run.rewound" }
+func (TaskInherited) fact() string        { return "task.inherited" }
+func (UndoSought) fact() string           { return "undo.sought" }
+func (UndoLanded) fact() string           { return "undo.landed" }
+func (UndoRefused) fact() string          { return "undo.refused" }

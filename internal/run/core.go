@@ -79,6 +79,7 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 		facts := []nexus.Fact{nexus.RunStarted{
 			Process: o.Process, Fence: o.Fence, Spent: o.Spent, Sandbox: o.Sandbox, Hooks: o.Hooks, Alone: o.Alone, Patience: o.Patience,
 		}}
+		facts = append(facts, c.unpaid()...) // of a run that went back to before it began
 		err = c.record(ctx, append(facts, c.bygone()...)...)
 	} else {
 		err = c.recover(ctx, o)
@@ -110,6 +111,9 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 	if w := s.Homing.Work; w != nil && w.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: w.ID, Why: "its process died", Counted: true})
 	}
+	if w := s.Undo.Work; w != nil && w.Stage == state.Working {
+		facts = append(facts, nexus.AttemptLost{Attempt: w.ID, Why: "its process died", Counted: true})
+	}
 	for _, a := range s.Additions {
 		if at := s.Attempt(a.Attempt); at != nil && at.Stage == state.Working {
 			facts = append(facts, nexus.AttemptLost{Attempt: at.ID, Why: "its process died", Counted: true})
@@ -123,13 +127,20 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 	if b := s.Aboard; b != nil && b.Merge.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: b.Merge.ID, Why: "its process died", Counted: true})
 	}
-	for _, id := range s.Ledger.Unsettled() {
-		r, _ := s.Ledger.Open(id)
-		facts = append(facts, nexus.BudgetSpent{ID: id, Money: r.Money, Estimated: true})
-	}
+	facts = append(facts, c.unpaid()...)
 	facts = append(facts, c.bygone()...)
 	facts = append(facts, c.orphans()...)
 	return c.record(ctx, append(facts, nexus.RunResumed{})...)
+}
+
+// unpaid counts what a dead process left unpaid at its worst.
+func (c *Core) unpaid() []nexus.Fact {
+	var facts []nexus.Fact
+	for _, id := range c.State.Ledger.Unsettled() {
+		r, _ := c.State.Ledger.Open(id)
+		facts = append(facts, nexus.BudgetSpent{ID: id, Money: r.Money, Estimated: true})
+	}
+	return facts
 }
 
 // bygone settles what was asked of a process that is no more: who takes the
@@ -228,6 +239,10 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		start = add(Key(f.Attempt), "")
 		start[len(start)-1].View.Merge = c.State.Homing.Work.Clone()
 		return start
+	case nexus.UndoSought:
+		start = add(Key(f.Attempt), "")
+		start[len(start)-1].View.Attempt = c.State.Undo.Work.Clone()
+		return start
 	case nexus.AdditionSought:
 		start = add(Key(f.Attempt), "")
 		v := &start[len(start)-1].View
@@ -269,7 +284,7 @@ func (c *Core) outstanding(start []Work) []Work {
 	switch {
 	case c.working[resultKey]:
 		return start
-	case s.Status == nexus.StatusReviewing && s.Result == nil:
+	case s.Status == nexus.StatusReviewing && s.Result == nil && !s.Undo.Open():
 		f = nexus.ResultReviewed{}
 	case s.Status == nexus.StatusLanding && s.Published == nil && !s.Homing.Behind():
 		f = nexus.ResultOffered{Commit: s.Tip}

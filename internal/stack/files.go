@@ -22,6 +22,19 @@ func skipped(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
 }
 
+// Aside reports whether a file lies in a directory of what tools made or fetched, or of
+// samples.
+func Aside(file string) bool {
+	dir := path.Dir(file)
+	for dir != "." && dir != "/" {
+		if skipped(path.Base(dir)) {
+			return true
+		}
+		dir = path.Dir(dir)
+	}
+	return false
+}
+
 // Files returns the files of a tree, without what tools made or fetched. It
 // follows no link.
 func Files(tree fs.FS) []string {

@@ -155,15 +155,19 @@ func TestGroups(t *testing.T) {
 	add("T3", "count", nexus.Landed, nexus.Criterion{Text: "nice"})
 	add("T4", "greet", nexus.Landed, nexus.Criterion{Text: "tests pass", Check: "test"})
 	add("T5", "list", nexus.Parked, nexus.Criterion{Text: "nice"})
+	add("T6", "greet / loudly", nexus.Landed, nexus.Criterion{Text: "tests pass", Check: "test"})
+	add("T7", "list / long", nexus.Landed, nexus.Criterion{Text: "tests pass", Check: "test"})
 	want := []accept.Group{
-		{Name: "greet", Tasks: 2, Landed: 2, Met: 3, Done: true},
+		{Name: "greet", Tasks: 3, Landed: 3, Met: 4, Done: true},
+		{Name: "greet / loudly", Tasks: 1, Landed: 1, Met: 1, Done: true},
 		{Name: "count", Tasks: 1, Landed: 1, Unknown: 1, Why: "T3/AC-1 is unknown"},
-		{Name: "list", Tasks: 1, Unknown: 1, Why: "T5 is parked"},
+		{Name: "list", Tasks: 2, Landed: 1, Met: 1, Unknown: 1, Why: "T5 is parked"},
+		{Name: "list / long", Tasks: 1, Landed: 1, Met: 1, Done: true},
 	}
 	if got := accept.Of(s, nil).Groups; !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
-	want[1].Done, want[1].Why = true, ""
+	want[2].Done, want[2].Why = true, ""
 	if got := accept.Of(s, map[string]accept.Waiver{"T3/AC-1": {By: "ann"}, "T5/AC-1": {By: "ann"}}).Groups; !slices.Equal(got, want) {
 		t.Errorf("waived: %+v", got)
 	}

@@ -182,6 +182,8 @@ func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
 	meant, left := w.meant(c)
 	turned := w.turned()
 	switch {
+	case c.Kept():
+		w.kept(s)
 	case now.Gate != "" && !now.Passed():
 		s.Why = fmt.Sprintf("gate %s did not pass: %s", s.Gate, now.State)
 	case len(left) > 0:

@@ -8,9 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Group is what is known of the tasks of a plan that make one feature. It is
-// done when all of them have landed and each of their criteria is met on the
-// tree that did, or waived.
+// Group is what is known of the tasks of a plan that make one feature, and of those of the
+// groups within it. It is done when all of them have landed and each of their criteria is met
+// on the tree that did, or waived.
 type Group struct {
 	Name    string `json:"name"`
 	Tasks   int    `json:"tasks"`
@@ -23,31 +23,60 @@ type Group struct {
 }
 
 // groups returns what is known of the groups that a run's tasks belong to, in
-// the order in which the plan names them. A task without one is in none.
+// the order in which the plan names them, each behind the one that it is in. A task
+// without one is in none.
 func (t Table) groups(s *state.State) []Group {
-	var all []Group
+	var all []*Group
+	by := map[string]*Group{}
 	for _, task := range s.Tasks {
 		if task.Group == "" || task.Status == nexus.Split {
 			continue
 		}
-		i := slices.IndexFunc(all, func(g Group) bool { return g.Name == task.Group })
-		if i < 0 {
-			i = len(all)
-			all = append(all, Group{Name: task.Group, Done: true})
-		}
-		g := &all[i]
-		if g.Tasks++; task.Status == nexus.Landed {
-			g.Landed++
-		} else {
-			g.lacks(fmt.Sprintf("%s is %s", task.ID, s.StatusOf(task)))
-		}
-		for _, r := range t.Rows {
-			if r.Task == task.ID {
-				g.count(r)
+		outer := ""
+		for _, name := range nexus.Groups(task.Group) {
+			g := by[name]
+			if g == nil {
+				g = &Group{Name: name, Done: true}
+				by[name] = g
+				all = slices.Insert(all, behind(all, outer), g)
 			}
+			t.sum(g, s, task)
+			outer = name
 		}
 	}
-	return all
+	if len(all) == 0 {
+		return nil
+	}
+	groups := make([]Group, len(all))
+	for i, g := range all {
+		groups[i] = *g
+	}
+	return groups
+}
+
+// behind returns where a group comes that is new in another one: behind all of that; in
+// none, at the end.
+func behind(all []*Group, outer string) int {
+	for i, g := range slices.Backward(all) {
+		if outer != "" && slices.Contains(nexus.Groups(g.Name), outer) {
+			return i + 1
+		}
+	}
+	return len(all)
+}
+
+// sum counts a task in a group that it is in.
+func (t Table) sum(g *Group, s *state.State, task *state.Task) {
+	if g.Tasks++; task.Status == nexus.Landed {
+		g.Landed++
+	} else {
+		g.lacks(fmt.Sprintf("%s is %s", task.ID, s.StatusOf(task)))
+	}
+	for _, r := range t.Rows {
+		if r.Task == task.ID {
+			g.count(r)
+		}
+	}
 }
 
 func (g *Group) count(r Row) {

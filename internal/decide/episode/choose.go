@@ -16,6 +16,8 @@ const (
 	dirPoints    = 1.0
 	symbolPoints = 3.0
 	wordPoints   = 2.0 // of the best match of words
+	nearPoints   = 2.0 // of a text that means the same
+	leastNear    = 0.5 // what means less of the same says nothing
 	leastWords   = 2   // of a task that an episode must share where nothing else is common to them
 	leastLetters = 4   // of such a word
 	perHit       = 0.1 // for each time that it was told, up to maxHits
@@ -38,6 +40,7 @@ type Candidate struct {
 	Episode
 
 	Match float64   // of its words, from 0 to 1, 1 being the best of all
+	Near  float64   // how nearly it means what the task says, from 0 to 1; 0 where nobody knows
 	Hits  int       // times that it was told
 	Used  time.Time // last; zero for never
 }
@@ -115,6 +118,9 @@ func rate(c Candidate, w Wanted, words map[string]bool) (points float64, why str
 	enough := len(shared) >= leastWords || len(shared) > 0 && (points > 0 || slices.ContainsFunc(shared, coined))
 	if c.Match > 0 && enough {
 		add(wordPoints*c.Match, "words %s", strings.Join(shared[:min(len(shared), 4)], ", "))
+	}
+	if c.Near >= leastNear {
+		add(nearPoints*c.Near, "meaning %.2f", c.Near)
 	}
 	return points, strings.Join(reasons, "; ")
 }

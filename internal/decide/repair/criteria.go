@@ -34,7 +34,7 @@ func weighed(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step 
 	if facts.Unshown != "" {
 		return Step{Move: End, Outcome: nexus.Unverified, Why: facts.Unshown}
 	}
-	return read(t, a, l)
+	return edit(t, a, l, facts)
 }
 
 // refuted returns a check that somebody wrote for a criterion and that the tree

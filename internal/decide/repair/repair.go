@@ -58,6 +58,10 @@ type Facts struct {
 	Claimed   bool // checks of criteria were submitted that nobody has tried yet
 	Revised   bool // it is about a criterion that was revised after its work landed: there may be nothing left to do but its check
 
+	Due      string // the step of the pipeline that an editor does next, once the work is green; empty: none
+	DueSpare bool   // it need not be done
+	Spare    bool   // the step of the round need not succeed: what fails of it is taken back
+
 	Refuted bool   // the tests that a tester of criteria added fail for what they ask of the work
 	Unshown string // why a criterion whose check is a gate would not count as met; empty: none is open
 
@@ -83,6 +87,8 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 		return resume(a, r)
 	case r.Cause == CriteriaGate:
 		return criteria(t, a, l, s, facts)
+	case strings.HasPrefix(r.Cause, nexus.StepCause):
+		return edited(t, a, l, s, facts)
 	case s.Outcome != nexus.Accepted && (s.Outcome != nexus.GaveUp || !mends(a, r)):
 		return unfinished(t, a, l, s, facts)
 	case a.Strategy.Sessions() && a.Of(nexus.Coder) == nil:
@@ -133,6 +139,9 @@ func resume(a *state.Attempt, r *state.Round) Step {
 	if r.Cause == "train" {
 		step.Findings, step.Why = r.Handed, r.HandedWhy
 		return step
+	}
+	if strings.HasPrefix(r.Cause, nexus.StepCause) {
+		return step // its instruction is that of the step
 	}
 	if r.Cause == ProofGate && a.Proof != nil {
 		step.Findings, step.Why = a.Proof.Findings, a.Proof.Why
@@ -237,7 +246,7 @@ func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts, wantsT
 		if facts.Unshown != "" {
 			return Step{Move: End, Outcome: nexus.Unverified, Why: facts.Unshown}
 		}
-		return read(t, a, l)
+		return edit(t, a, l, facts)
 	}
 	return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
 }

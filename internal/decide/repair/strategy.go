@@ -96,7 +96,7 @@ func FileRule(s nexus.Strategy, role nexus.Role) func(file string) error {
 			}
 			return fmt.Errorf("%s is refused (isolation.code): the tests are written first, and another agent writes the code", file)
 		}
-	case role == nexus.Coder:
+	case role == nexus.Coder || role == nexus.Editor:
 		return func(file string) error {
 			if !stack.ServesTests(file) {
 				return nil

@@ -37,7 +37,7 @@ func relieve(s *state.State) []nexus.Fact {
 	var fs []nexus.Fact
 	for _, t := range s.Tasks {
 		r := t.Route
-		if t.Status != nexus.Pending || len(t.Attempts) > 0 || r == nil || r.By == route.Manual || r.By == route.Budget {
+		if t.Status != nexus.Pending || !t.Untried() || r == nil || r.By == route.Manual || r.By == route.Budget {
 			continue
 		}
 		lower := t.Tier

@@ -55,6 +55,10 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 		return yes(nexus.CriterionRevised{Task: task, Number: n, Criterion: nexus.Criterion{Text: r.Text, Check: r.Check}, By: by})
 	case nexus.VerbLand:
 		return yes(nexus.LandingAsked{Target: r.ID, By: by})
+	case nexus.VerbCheckpoint:
+		return checkpoint(s, r, no, yes)
+	case nexus.VerbUndo:
+		return undo(s, r, no, yes)
 	case nexus.VerbAdd:
 		return add(s, r, no, yes)
 	case nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell:

@@ -13,7 +13,7 @@ import (
 // unrouted reports whether it is still to be said where work on a task
 // begins.
 func unrouted(s *state.State, t *state.Task) bool {
-	return len(s.Goal.Routing.Order) > 0 && t.Route == nil && len(t.Attempts) == 0
+	return len(s.Goal.Routing.Order) > 0 && t.Route == nil && t.Untried()
 }
 
 // routes says where work on each task begins. Plugins and a model are asked once

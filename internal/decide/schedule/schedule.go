@@ -24,7 +24,10 @@ import (
 // Next returns the next decisions, to be recorded together and folded before
 // it is asked again. None means that there is nothing to do until something
 // happens or [Wake] comes.
-func Next(s *state.State, now time.Time) []nexus.Fact {
+func Next(s *state.State, now time.Time) []nexus.Fact { return secured(s, decided(s, now)) }
+
+// decided returns what is decided, without the points that it is secured by.
+func decided(s *state.State, now time.Time) []nexus.Fact {
 	switch {
 	case s.Status.Ended(), s.Status == "", s.Status == nexus.StatusIdle, s.Status == nexus.StatusRecovering:
 		return nil
@@ -48,6 +51,9 @@ func Next(s *state.State, now time.Time) []nexus.Fact {
 	}
 	if s.Start.Stage != state.StartFree {
 		return start(s)
+	}
+	if fs := timer(s, now); fs != nil {
+		return fs
 	}
 	if s.OverCap != nil && !s.Delivering() {
 		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: OverCap(*s.OverCap)})
@@ -77,6 +83,9 @@ func Wake(s *state.State) time.Time {
 	}
 	if timed(s) && !s.Started.IsZero() {
 		at = s.Due(s.Limits.RunTime)
+	}
+	if due := clockwork(s); !due.IsZero() && (at.IsZero() || due.Before(at)) {
+		at = due
 	}
 	for _, q := range s.Questions {
 		if q.By == "" && !q.Left && !q.Deadline.IsZero() && (at.IsZero() || q.Deadline.Before(at)) {
@@ -186,6 +195,9 @@ func execute(s *state.State, now time.Time) []nexus.Fact {
 	if fs := train(s); fs != nil {
 		return fs
 	}
+	if fs := wave(s); fs != nil {
+		return fs
+	}
 	if fs := additions(s, now); fs != nil {
 		return fs
 	}
@@ -227,6 +239,8 @@ func deliver(s *state.State) []nexus.Fact {
 	switch {
 	case s.Status == nexus.StatusReviewing && works(s.Mending):
 		return nil
+	case s.Undo.Open():
+		return undoing(s)
 	case s.Status == nexus.StatusReviewing && s.Result != nil:
 		if fs := mends(s); fs != nil {
 			return fs
@@ -249,7 +263,7 @@ func drain(s *state.State) []nexus.Fact {
 	if len(s.Active()) > 0 || s.Aboard != nil && s.Aboard.Merge.Stage == state.Working {
 		return nil
 	}
-	if s.Start.Stage == state.StartAsked || works(s.Planning) || works(s.Judging) || works(s.Mending) || works(s.Homing.Work) || dividing(s) || s.Adding() {
+	if s.Start.Stage == state.StartAsked || works(s.Planning) || works(s.Judging) || works(s.Mending) || works(s.Homing.Work) || works(s.Undo.Work) || dividing(s) || s.Adding() {
 		return nil
 	}
 	if s.Drain.To == nexus.StatusLimit && s.Status == nexus.StatusExecuting {
@@ -258,6 +272,8 @@ func drain(s *state.State) []nexus.Fact {
 		}
 	}
 	switch {
+	case s.Undo.Open():
+		return undoing(s)
 	case s.Status == nexus.StatusReviewing, s.Status == nexus.StatusExecuting && len(s.Landings) > 0:
 		return facts(nexus.ResultOffered{Commit: s.Tip})
 	case s.Status == nexus.StatusLanding && s.Homing.Behind():

@@ -41,6 +41,7 @@ type Attempt struct {
 	LetGo     bool // it was told to stop when it last lost its worker
 	Refusals  int  // by the train
 	Broken    bool
+	Undone    bool // the run went back to before it: nothing of it counts
 	Outcome   nexus.Outcome
 	Category  nexus.Category
 	Why       string

@@ -132,6 +132,11 @@ func (s *State) setAside(seq int64, d Draft) {
 	}
 	s.Guidance = kept
 	s.waived = nil
+	for _, t := range s.Tasks {
+		if len(t.Attempts) > 0 { // names that were given before the run went back
+			s.void[t.ID] = t.Attempts
+		}
+	}
 	s.Tasks, s.tasks, s.Cover, s.Assumed, s.Foreseen = nil, map[nexus.TaskID]*Task{}, nil, nil, nil
 }
 

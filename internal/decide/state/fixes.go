@@ -41,6 +41,11 @@ func (b *Fixes) Apply(f nexus.Fact) {
 	}
 }
 
+// interrupt forgets the round under way: it is to be begun again.
+func (b *Fixes) interrupt() {
+	b.All, b.Round, b.Found = b.All[:b.from:b.from], "", false
+}
+
 // Last returns the faults of the last round.
 func (b *Fixes) Last() []nexus.CriterionFault { return b.All[b.from:] }
 

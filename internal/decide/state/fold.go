@@ -28,7 +28,9 @@ func (s *State) apply(e nexus.Event) {
 	pondering := s.pondering()
 	s.before(e)
 	s.fold(e)
-	s.ponder(pondering, e.At)
+	if _, back := e.Fact.(nexus.RunRewound); !back {
+		s.ponder(pondering, e.At)
+	}
 }
 
 // fold folds what a fact itself says. Each case group lives in a function of its
@@ -91,6 +93,14 @@ func (s *State) fold(e nexus.Event) {
 		s.applyQuota(f, e.At)
 	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		s.applyTrain(f, e)
+	case nexus.CheckpointMade, nexus.CheckpointDropped:
+		s.applyCheckpoint(e)
+	case nexus.RunRewound:
+		s.rewind(e, f)
+	case nexus.TaskInherited:
+		s.applyInherited(f, e)
+	case nexus.UndoSought, nexus.UndoLanded, nexus.UndoRefused:
+		s.applyUndo(f, e.At)
 	}
 }
 
@@ -190,7 +200,7 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 	case nexus.ResultGated:
 		s.Result = &f
 	case nexus.ResultPublished:
-		s.Published = &f
+		s.Published, s.out = &f, s.out || f.Branch != ""
 	default:
 	}
 }
@@ -305,6 +315,10 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		s.order()
 	case nexus.TaskPlanned:
 		t := &Task{Task: f.Task, Status: nexus.Pending, Tier: cmp.Or(f.Task.Tier, nexus.Fast)}
+		if t.Attempts = s.void[t.ID]; len(t.Attempts) > 0 { // names that were given before the run went back
+			t.Mercy = len(t.Attempts)
+			delete(s.void, t.ID)
+		}
 		s.Tasks = append(s.Tasks, t)
 		s.tasks[t.ID] = t
 	default:

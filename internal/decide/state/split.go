@@ -105,10 +105,7 @@ func (s *State) applySplit(f nexus.Fact, at time.Time) {
 	case nexus.TaskSplit:
 		a, t := s.attempts[f.Attempt], s.tasks[f.Task]
 		a.Stage, a.Finished = Over, at
-		t.Status, t.Why, t.Ended = nexus.Split, "split into "+nexus.Join(f.Parts), at
-		for _, other := range s.Tasks {
-			replaceNeed(&other.Task, f.Task, f.Parts)
-		}
+		s.splitInto(t, f.Parts, at)
 		s.order()
 	case nexus.SplitFailed:
 		a := s.attempts[f.Attempt]

@@ -80,10 +80,16 @@ type State struct {
 	Parked    []Parked             // accounts without quota, in the order in which they ran out
 	Windows   []Window             // what agent programs said of the limits of their accounts, in the order in which they first did
 
+	Checkpoints []*Checkpoint // points with names, in order
+	Rewinds     []Rewind      // times that the run went back, in order
+	Undo        Undo          // how what landed is reverted
+
 	Gating []Underway // gates that judge now, in the order in which they began
 
 	machine  []Transition
 	deliver  bool                 // it was taken up to publish and land what landed, and nothing else
+	stirred  bool                 // something happened since the last checkpoint
+	out      bool                 // what landed was published, now or before
 	phase    nexus.RunStatus      // where paused and recovering go back to
 	held     time.Duration        // it was paused, or nobody conducted it
 	since    time.Time            // when that began; zero while it continues
@@ -98,6 +104,8 @@ type State struct {
 	asked    map[nexus.TaskID]bool      // a model was to say how hard it is
 	waived   []string                   // criteria that people do without, or signed
 	told     map[nexus.TaskID]nexus.Route
+	log      []nexus.Event               // everything that was applied, without hashes
+	void     map[nexus.TaskID][]*Attempt // at tasks that a rewind took away
 }
 
 // Ticket is an accepted attempt on its way to the branch.
@@ -164,6 +172,9 @@ func (s *State) Apply(e nexus.Event) error {
 	}
 	s.apply(e)
 	s.Alerts.Apply(e)
+	s.stir(e.Fact)
+	e.Hash = ""
+	s.log = append(s.log, e)
 	s.Seq = max(s.Seq, e.Seq)
 	if e.At.After(s.Updated) {
 		s.Updated = e.At

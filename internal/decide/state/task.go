@@ -11,31 +11,32 @@ import (
 // Task is a task and what became of it so far.
 type Task struct {
 	nexus.Task
-	Status   nexus.TaskStatus  // never blocked: see [State.StatusOf]
-	Why      string            // why it was parked or skipped
-	Report   string            // blob of its escalation report
-	Tier     nexus.Tier        // where the next attempt starts
-	Route    *nexus.TaskRouted // how hard it is taken to be; nil before it was routed
-	Course   nexus.Strategy    // of the next attempts, where that was chosen; zero leaves it to the plan
-	Turned   int               // attempts before that was lowered; they do not count against the ladder
-	Attempts []*Attempt
-	Rounds   int // over all attempts
-	RoundsOf int // of them in the current attempt
-	Landed   *nexus.TrainLanded
-	Replan   *nexus.ReplanAsked    // an agent wants another plan for it
-	Replans  []nexus.ReplanDecided // how it was to continue when it reached thresholds
-	OverCap  *nexus.BudgetRefused  // the task's own cap said no
-	Spent    nexus.Money
-	Usage    nexus.Usage
-	Began    time.Time // first attempt; zero before
-	Ended    time.Time
-	Worked   time.Duration     // in attempts that are over
-	Retried  int               // times a person gave it another chance
-	Back     nexus.TaskRetried // the last such chance
-	Helped   bool              // a person told it something, answered it, or gave it another chance or criterion
-	Fresh    int               // attempts of which nothing is kept, as a person wants a fresh start
-	Revised  int               // attempts before a person last changed its criteria
-	Mercy    int               // attempts before the last such chance; they do not count against the ladder
+	Status    nexus.TaskStatus  // never blocked: see [State.StatusOf]
+	Why       string            // why it was parked or skipped
+	Report    string            // blob of its escalation report
+	Tier      nexus.Tier        // where the next attempt starts
+	Route     *nexus.TaskRouted // how hard it is taken to be; nil before it was routed
+	Course    nexus.Strategy    // of the next attempts, where that was chosen; zero leaves it to the plan
+	Turned    int               // attempts before that was lowered; they do not count against the ladder
+	Attempts  []*Attempt
+	Rounds    int // over all attempts
+	RoundsOf  int // of them in the current attempt
+	Landed    *nexus.TrainLanded
+	Inherited *nexus.TaskInherited  // what the run that this one was forked from made of it; nil for nothing
+	Replan    *nexus.ReplanAsked    // an agent wants another plan for it
+	Replans   []nexus.ReplanDecided // how it was to continue when it reached thresholds
+	OverCap   *nexus.BudgetRefused  // the task's own cap said no
+	Spent     nexus.Money
+	Usage     nexus.Usage
+	Began     time.Time // first attempt; zero before
+	Ended     time.Time
+	Worked    time.Duration     // in attempts that are over
+	Retried   int               // times a person gave it another chance
+	Back      nexus.TaskRetried // the last such chance
+	Helped    bool              // a person told it something, answered it, or gave it another chance or criterion
+	Fresh     int               // attempts of which nothing is kept, as a person wants a fresh start
+	Revised   int               // attempts before a person last changed its criteria
+	Mercy     int               // attempts before the last such chance; they do not count against the ladder
 
 	MercyReplans int           // of Replans, before that chance
 	MercyRounds  int           // rounds before that chance
@@ -84,6 +85,16 @@ func (t *Task) Current() *Attempt {
 		return nil
 	}
 	return t.Attempts[len(t.Attempts)-1]
+}
+
+// Untried reports whether no attempt was made that still counts: all were undone by a rewind.
+func (t *Task) Untried() bool {
+	for _, a := range t.Attempts {
+		if !a.Undone {
+			return false
+		}
+	}
+	return true
 }
 
 // Check returns the test that the work brought along for its n-th criterion,

@@ -81,6 +81,14 @@ func (s *State) admit(f nexus.Fact) error {
 		return s.admitSplit(f)
 	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
 		return s.admitAddition(f)
+	case nexus.CheckpointMade:
+		if s.Checkpoint(f.Name) != nil || f.Name == "" {
+			return fmt.Errorf("there is a checkpoint %q", f.Name)
+		}
+	case nexus.RunRewound:
+		return s.admitRewind(f)
+	case nexus.UndoSought, nexus.UndoLanded:
+		return s.admitUndo(f)
 	case nexus.PlanRefused, nexus.PlanRevised:
 		if s.Proposed == 0 || s.Planned {
 			return errors.New("no plan waits for consent")
@@ -237,6 +245,8 @@ func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 		return f.Task, true
 	case nexus.TrainRefused:
 		return f.Task, true
+	case nexus.TaskInherited:
+		return f.Task, true
 	default:
 		return "", false
 	}
@@ -275,6 +285,10 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	case nexus.AttemptResumed:
 		return f.Attempt, true
 	case nexus.LandingMerged:
+		return f.Attempt, true
+	case nexus.UndoLanded:
+		return f.Attempt, true
+	case nexus.UndoRefused:
 		return f.Attempt, true
 	case nexus.AttemptLost:
 		return f.Attempt, true
@@ -317,4 +331,17 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	default:
 		return "", false
 	}
+}
+
+// lands reports why tasks have not landed on the branch as it is.
+func (s *State) lands(tasks []nexus.TaskID, tip string) error {
+	if tip != s.Tip || len(tasks) == 0 {
+		return fmt.Errorf("the tip is %.12s, not %.12s", s.Tip, tip)
+	}
+	for _, id := range tasks {
+		if t := s.tasks[id]; t == nil || t.Landed == nil {
+			return fmt.Errorf("%q has not landed", id)
+		}
+	}
+	return nil
 }

@@ -41,6 +41,8 @@ type View struct {
 	Kept      Kept               // what the attempt starts from
 	Added     nexus.Task         // what somebody added, for whoever makes tasks of it
 	Homing    Homing             // how what landed gets onto a target that moved
+	Commits   []Landing          // what landed, in order, for whoever reverts some of it
+	Reverts   bool               // that was done, of what people agreed to publish
 	Proofs    []Proof            // what was shown of each commit on the branch, once all tasks have ended
 }
 
@@ -157,6 +159,13 @@ func (s *State) viewWhole(v *View) {
 	v.Attempt, v.Drafts = s.Planning.Clone(), slices.Clip(s.Consent.Drafts)
 	if s.Goal.Goal.Mode == nexus.Interview {
 		v.Interview = s.Interview.Clone()
+	}
+	if s.Undo.Asked != nil {
+		_, done := s.Undo.Last.(nexus.UndoLanded)
+		v.Reverts = s.deliver && done && s.out
+		for _, l := range s.Landings {
+			v.Commits = append(v.Commits, *l)
+		}
 	}
 	if s.Delivering() {
 		v.Proofs = s.proofs()

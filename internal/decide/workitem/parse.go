@@ -26,7 +26,7 @@ const (
 
 // fields are the fields of a head, in the order in which they are written.
 func fields() []string {
-	return []string{"state", "reason", "priority", "order", "type", "file", "check", "added", "by", "run", "commit"}
+	return []string{"state", "reason", "priority", "order", "type", "file", "check", "added", "by", "finding", "run", "commit"}
 }
 
 // fault is a mistake in a file.
@@ -36,6 +36,9 @@ type fault struct {
 }
 
 var name = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
+
+// findingID is the ID of a finding: who found it, and what.
+var findingID = regexp.MustCompile(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
 
 // Parse reads the file of an item; file is its path, which errors begin with. It takes
 // nothing that it does not know: the error names the first line that is wrong, and says what
@@ -166,6 +169,10 @@ func (i *Item) set(key, value string) (what, hint string) {
 		i.Check = value
 	case "by":
 		i.By = value
+	case "finding":
+		if i.Finding = value; !findingID.MatchString(value) {
+			return fmt.Sprintf("%q is no ID of a finding", short(value)), "Write it as nexus discover lists it, or remove the line."
+		}
 	}
 	return "", ""
 }
@@ -242,6 +249,8 @@ func (i Item) values(key string) []string {
 		value = i.Added
 	case "by":
 		value = i.By
+	case "finding":
+		value = i.Finding
 	case "run":
 		value = string(i.Run)
 	case "commit":

@@ -49,6 +49,7 @@ type Item struct {
 	Check    string         `json:"check,omitzero"`  // gate or command that passes when it is done
 	Added    string         `json:"added,omitzero"`  // day, as 2006-01-02
 	By       string         `json:"by,omitzero"`
+	Finding  string         `json:"finding,omitzero"` // that it was made of; see decide/finding
 
 	Run    nexus.RunID `json:"run,omitzero"`    // that works on it, or did last
 	Commit string      `json:"commit,omitzero"` // that it landed with

@@ -25,8 +25,20 @@ func DrawCriteria(s Style, t accept.Table) string {
 		fmt.Fprintf(&b, "; for tree %.12s", t.Tree)
 	}
 	b.WriteString("\n")
-	for _, g := range t.Groups {
-		fmt.Fprintf(&b, "%s: %s\n", Clean(g.Name), told(s, g))
+	b.WriteString(DrawGroups(s, t.Groups))
+	return b.String()
+}
+
+// DrawGroups has a line for each group of tasks, one within another indented.
+func DrawGroups(s Style, groups []accept.Group) string {
+	var b strings.Builder
+	for _, g := range groups {
+		name, indent := Clean(g.Name), ""
+		if in := nexus.Groups(g.Name); len(in) > 1 && !s.Plain {
+			indent = strings.Repeat("  ", len(in)-1)
+			name = strings.TrimPrefix(name, Clean(in[len(in)-2])+" / ")
+		}
+		fmt.Fprintf(&b, "%s%s: %s\n", indent, name, told(s, g))
 	}
 	return b.String()
 }

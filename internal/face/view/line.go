@@ -105,7 +105,7 @@ func (l *Lines) learn(task, line string) {
 // they are asked, and why something does not continue as it should.
 func grave(f nexus.Fact) bool {
 	switch f := f.(type) {
-	case nexus.QuestionAsked, nexus.PlanFailed, nexus.PlanLooked, nexus.PlanRefused, nexus.InterviewFailed, nexus.SpecFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,
+	case nexus.QuestionAsked, nexus.PlanFailed, nexus.PlanLooked, nexus.PlanRefused, nexus.InterviewFailed, nexus.SpecFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.UndoRefused, nexus.ResultPublished,
 		nexus.RunDrained, nexus.RunEnded, nexus.RunPaused, nexus.AttemptBroken, nexus.AttemptLost, nexus.BudgetRefused, nexus.CallDelayed, nexus.QuotaHit, nexus.QuotaHeld,
 		nexus.ModelSwitched, nexus.AlertRaised:
 		return true
@@ -144,7 +144,7 @@ func tell(e nexus.Event) (about, text string) {
 // routine reports whether a fact only says how the run goes about its work.
 func routine(f nexus.Fact) bool {
 	switch f := f.(type) {
-	case nexus.RoutesSought, nexus.RoutesTold, nexus.TaskRouted, nexus.RoleRouted, nexus.BudgetShared:
+	case nexus.RoutesSought, nexus.RoutesTold, nexus.TaskRouted, nexus.RoleRouted, nexus.BudgetShared, nexus.CheckpointMade, nexus.CheckpointDropped:
 		return true
 	case nexus.RequestSettled:
 		return f.Granted
@@ -261,6 +261,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return describeTask(f)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
 		return "", describeLanding(f)
+	case nexus.CheckpointMade, nexus.CheckpointDropped, nexus.RunRewound, nexus.TaskInherited, nexus.UndoSought, nexus.UndoLanded, nexus.UndoRefused:
+		return describePoint(f)
 	case nexus.RoutesSought, nexus.RoutesTold:
 		return "routing", describeRouting(f)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:

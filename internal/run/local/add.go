@@ -27,16 +27,22 @@ func (m *Machine) add(ctx context.Context, f nexus.AdditionSought, v state.View,
 	if p.tree, err = m.Worker.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to plan an addition in: %w", err)
 	}
+	of := worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}
+	if err := p.Worker.Judge.Bases.Look(ctx, p.Worker.Judge, of, p.tree.Dir, d); err != nil {
+		return nil, err
+	}
 	g := prompt.Goal{Session: p.session, Text: v.Added.Brief, Size: v.Limits.Size, Files: v.Added.Files, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}
 	g.Open, _ = inquiry.Vague(g.Text)
 	for _, t := range v.Tasks {
 		g.Planned = append(g.Planned, string(t.ID)+": "+t.Title)
 	}
 	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
+	if err == nil {
+		err = p.complete(ctx, made.Tasks, g)
+	}
 	var facts []nexus.Fact
 	switch {
 	case err == nil:
-		plan.Start(made.Tasks, g.Repo, p.Worker.Judge.Packages)
 		facts = []nexus.Fact{nexus.AdditionProposed{Attempt: f.Attempt, Tasks: made.Tasks, Cover: made.Cover}}
 	case unplanned(err):
 		facts = []nexus.Fact{nexus.AdditionFailed{Request: f.Request, Attempt: f.Attempt, Why: err.Error()}}

@@ -74,6 +74,8 @@ func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d wo
 		return attempt.Work(ctx, m.Worker, v, d)
 	case nexus.TrainDeparted:
 		return m.land(ctx, v, d)
+	case nexus.UndoSought:
+		return land.Undo(ctx, m.Worker, f, v, d)
 	case nexus.LandingSought:
 		return land.Home(ctx, m.Worker, v, d)
 	case nexus.ResultReviewed:
@@ -235,7 +237,7 @@ func (m *Machine) Protected(branch string) bool { return git.Matches(m.Shields, 
 // held says why what landed is not published yet: the run's level of approval
 // wants a person to agree, and nobody did.
 func (m *Machine) held(ctx context.Context, v state.View, branch string, d worker.Desk) (string, error) {
-	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.Homing.Asked != nil { // who asked for it agrees to it
+	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.Homing.Asked != nil || v.Reverts { // who asked for it agrees to it
 		return "", nil
 	}
 	text := fmt.Sprintf("publish what landed (commits: %d), up to %.12s, as the branch %s", v.Landings, v.Tip, branch)

@@ -51,10 +51,12 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 		g.Before = string(plan.Markdown(g.Prior))
 	}
 	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
+	if err == nil {
+		err = p.complete(ctx, made.Tasks, g)
+	}
 	var facts []nexus.Fact
 	switch {
 	case err == nil:
-		plan.Start(made.Tasks, g.Repo, p.Worker.Judge.Packages)
 		facts, err = p.propose(made)
 	case unplanned(err):
 		facts, err = []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil

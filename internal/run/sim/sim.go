@@ -56,6 +56,7 @@ type Result struct {
 type sim struct {
 	scenario toy.Scenario
 	dice     *rand.Rand // of the driver; the world has its own
+	backs    *rand.Rand // says when and where somebody goes back
 	world    *toy.Environment
 	journal  *journal
 	purse    dayPurse
@@ -105,6 +106,7 @@ func (s *sim) play(seed uint64) Result {
 // fresh returns a run before it is opened.
 func fresh(scenario toy.Scenario, dice, worlds *rand.Rand) *sim {
 	s := &sim{scenario: scenario, dice: dice, now: statetest.Start(), workers: map[run.Key]*coroutine{}}
+	s.backs = rand.New(rand.NewPCG(uint64(len(scenario.Tasks)), uint64(scenario.Limits.Turns))) //nolint:gosec // a seed must give the same dice
 	s.world = toy.New(s.scenario, worlds, s.dies, s.wrong)
 	s.audit = audit.New(s.world, func(day string) nexus.Money { return s.purse.Others(day) }, s.wrong)
 	s.journal = &journal{run: "sim", now: func() time.Time { return s.now }, booked: s.booked, fault: s.fault, other: s.other}
@@ -152,6 +154,7 @@ func (s *sim) span(most time.Duration) time.Duration {
 
 // begin lets a new process take the run up.
 func (s *sim) begin() {
+	s.rewind()
 	s.life++
 	s.lives++
 	o := run.Opening{Process: nexus.Process{PID: s.lives, Host: "sim"}, Fence: int64(s.lives), Reopen: s.audit.Ended(), Purse: s.purse}
@@ -238,6 +241,8 @@ func (s *sim) leave() {
 				s.journal.put(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbRetry, Task: t.ID}})
 			}
 		}
+		s.in0(s.span(10*time.Hour), s.begin)
+	case s.rewinds():
 		s.in0(s.span(10*time.Hour), s.begin)
 	default:
 		s.over = true

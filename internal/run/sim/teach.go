@@ -196,7 +196,7 @@ func (p *pupil) do(w run.Work) (time.Duration, []nexus.Fact) {
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(fmt.Appendf(nil, "%d/%d/%s/%d", p.seed, p.first+number, f.Tier, tries)) // a hash takes all
-	dice := rand.New(rand.NewPCG(h.Sum64(), p.seed)) //nolint:gosec // a seed must give the same dice
+	dice := rand.New(rand.NewPCG(h.Sum64(), p.seed))                                       //nolint:gosec // a seed must give the same dice
 	works := dice.Float64() < p.load.Works(p.first+number-1, (number-1)%2, f.Tier)
 	money := nexus.Money(float64(price(f.Tier)) * (0.7 + 0.6*dice.Float64()))
 	red := ""

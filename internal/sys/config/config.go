@@ -54,12 +54,20 @@ type Config struct {
 	Forbidden  []string      // phrases that no goal may hold
 	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
+	Discover   Discover // how work is found
 	Sandbox    string   // auto, native, bwrap, landlock or off
 	Notes      bool     // evidence goes into git notes at the end of a run
 	Protected  []string // patterns of branches that are never moved
 	Land       bool     // fast-forward the target at the end of a run
 	Target     string   // branch that runs are meant for; empty: the one that is checked out
 	StatusFile string   // empty: none
+}
+
+// Discover says how work is found.
+type Discover struct {
+	Strategies []string      // that look; empty: all that neither ask others nor cost money
+	Keep       time.Duration // how long something is kept that was found; 0: until what it was found in changes
+	Tasks      string        // the folder of tasks, below the root of the repository
 }
 
 // Role pins a role to a model or a tier. A zero field leaves the choice to
@@ -133,6 +141,14 @@ type Memory struct {
 	Approve   string // person: proposals wait for one; auto: they are told at once
 	Proposals int    // days that one is kept that nobody approves; 0: for ever
 	Unused    int    // days that an approved one is kept that no task needs; 0: for ever
+	Embed     Embed
+}
+
+// Embed says where the vectors of texts come from. The zero Embed is nowhere.
+type Embed struct {
+	URL   string
+	Model string
+	Hosts []string // besides this machine
 }
 
 // Precheck says what a run looks at before it begins.
@@ -179,8 +195,11 @@ type Mutation struct {
 
 // Default returns the documented defaults.
 func Default() Config {
+	limits := nexus.DefaultLimits()
+	limits.Points = nexus.Points{On: nexus.Reasons(), Every: 2 * time.Hour, Keep: 50, Age: 30 * 24 * time.Hour}
 	return Config{
-		Limits: nexus.DefaultLimits(),
+		Limits:   limits,
+		Discover: Discover{Keep: 24 * time.Hour, Tasks: "tasks"},
 		Routing: Routing{
 			Order: []string{"manual", "adaptive", "keyword"},
 			Tiers: map[nexus.Complexity]nexus.Tier{

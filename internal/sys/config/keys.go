@@ -38,7 +38,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), lessonKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), pointKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), lessonKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -189,6 +189,20 @@ func gateKeys() []Key {
 // Personas returns the names of those who may read a change.
 func Personas() []string { return []string{"correctness", "security", "tests", "maintainability"} }
 
+// pointKeys are the settings of checkpoints.
+func pointKeys() []Key {
+	var reasons []string
+	for _, r := range nexus.Reasons() {
+		reasons = append(reasons, string(r))
+	}
+	return []Key{
+		one("checkpoint.on", kind.List(reasons...), "before what, and after what, a run makes a checkpoint by itself. wave: once all tasks that can be done at the same depth have ended; risk: before a change lands that is large or touches dependencies, or what decides what runs; publish: before what landed is published; failure: before a task is given up", func(c *Config) *[]nexus.Reason { return &c.Limits.Points.On }),
+		one("checkpoint.every", kind.Span(), "time that a run works between checkpoints of the timer; 0s: none", func(c *Config) *time.Duration { return &c.Limits.Points.Every }),
+		one("checkpoint.keep", kind.Whole(0, 10_000), "checkpoints that a run made by itself and keeps, the last ones; those made by hand stay; 0: all", func(c *Config) *int { return &c.Limits.Points.Keep }),
+		one("checkpoint.age", kind.Span(), "age at which nexus clean drops a checkpoint that a run made by itself; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
+	}
+}
+
 func planKeys() []Key {
 	return []Key{
 		one("plan.minutes", kind.Whole(1, 100_000), "longest estimate of a task", func(c *Config) *int { return &c.Limits.Size.Minutes }),
@@ -198,6 +212,12 @@ func planKeys() []Key {
 		one("plan.refusals", kind.Whole(0, 100), "how often a person may refuse a plan with a reason and get another one; 0: never",
 			func(c *Config) *int { return &c.Limits.Refusals }),
 		one("backlog.active", kind.Whole(1, 100), "items of the backlog that are worked on at once", func(c *Config) *int { return &c.Limits.Items }),
+		one("discover.strategies", kind.Texts(), "strategies of nexus discover, such as todo, or -todo to leave one out; []: all but issues and ideas",
+			func(c *Config) *[]string { return &c.Discover.Strategies }),
+		one("discover.keep", kind.Span(), "how long nexus discover keeps what it found in a tree that did not change; 0s: until it does",
+			func(c *Config) *time.Duration { return &c.Discover.Keep }),
+		one("discover.tasks", kind.Text(), "folder of tasks, below the root of the repository: pending, completed and logs are in it",
+			func(c *Config) *string { return &c.Discover.Tasks }),
 		one("interview.when", kind.Words("vague", "never", "always"), "when nexus run and nexus plan ask the person at the terminal about a goal first. vague: where its text leaves open what is to be built; nobody there: the planner states what it assumes", func(c *Config) *string { return &c.Interview }),
 		one("replan.time", kind.Whole(0, 100_000), "percent of a task's estimate after which it is decided how it continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Time }),
 		one("replan.least", kind.Span(), "time that a task may take at least before replan.time counts", func(c *Config) *time.Duration { return &c.Limits.Replan.Least }),

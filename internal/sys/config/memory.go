@@ -3,6 +3,7 @@ package config
 import "github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 
 func memoryKeys() []Key {
+	const sent = "it decides where texts of your repository are sent"
 	const vouch = "it decides what nobody approved and agents are told all the same"
 	return []Key{
 		one("memory.tokens", kind.Whole(0, 100_000),
@@ -19,5 +20,13 @@ func memoryKeys() []Key {
 		one("memory.unused", kind.Whole(0, 100_000),
 			"days after which nexus memory gc removes what is approved and no task needed; 0: never",
 			func(c *Config) *int { return &c.Memory.Unused }),
+		one("memory.embed.url", kind.Address(),
+			"address of an endpoint for vectors on this machine, such as http://127.0.0.1:11434/api/embed or http://127.0.0.1:8080/v1: "+
+				"episodes are then also found by what they mean; without it, by files, symbols and words",
+			func(c *Config) *string { return &c.Memory.Embed.URL }).trusted(sent),
+		one("memory.embed.model", kind.Text(), "the model of that endpoint, such as nomic-embed-text",
+			func(c *Config) *string { return &c.Memory.Embed.Model }).trusted(sent),
+		one("memory.embed.hosts", kind.Texts(), "hosts besides this machine that memory.embed.url may name",
+			func(c *Config) *[]string { return &c.Memory.Embed.Hosts }).trusted(sent),
 	}
 }

@@ -18,11 +18,12 @@ const PipelineSection = "pipeline."
 const BeforeLand = "before-land"
 
 // Step is what is done with the work on tasks of some kinds once it is written; see
-// docs/pipeline.md. It either runs a command or asks a reader.
+// docs/pipeline.md. It runs a command, asks a reader, or lets an editor change something.
 type Step struct {
 	Types    []string // kinds of tasks; none: all
 	Run      string   // command line
 	Ask      string   // what a reader of the change looks for
+	Edit     string   // what an editor does with the change
 	When     string   // after-gates, before-land; empty is after-gates
 	Optional bool     // its result is reported, and counts for nothing
 	Timeout  time.Duration
@@ -49,6 +50,9 @@ func (s NamedStep) Says() string {
 		return s.Name + ": a reviewer looks for: " + s.Ask
 	}
 	text := s.Name + ": " + s.Run
+	if s.Edit != "" {
+		text = s.Name + ": an editor: " + s.Edit
+	}
 	if s.When == BeforeLand {
 		text += ", before it lands"
 	}
@@ -78,10 +82,16 @@ func (c Config) Pipeline() ([]NamedStep, error) {
 // check says why a step cannot be done as it is declared.
 func (s NamedStep) check(c Config) string {
 	switch {
-	case s.Run == "" && s.Ask == "":
-		return "it has neither a command (run) nor something that a reviewer looks for (ask)"
+	case s.Run == "" && s.Ask == "" && s.Edit == "":
+		return "it has neither a command (run) nor something that a reviewer looks for (ask), nor something for an editor to do (edit)"
 	case s.Run != "" && s.Ask != "":
 		return "it has both run and ask; make two steps of it"
+	case s.Edit != "" && s.Run+s.Ask != "":
+		return "it has edit and run or ask; make two steps of it"
+	case s.Edit != "" && s.When == BeforeLand:
+		return "what an editor changes is judged and reviewed again, so when has no effect; remove it"
+	case s.Edit != "" && s.Timeout != 0:
+		return "an editor's session has the limit limits.session_time, so timeout has no effect; remove it"
 	case s.Ask != "" && slices.Contains(Personas(), s.Name):
 		return "there is a reviewer of that name (review.personas); give it another one"
 	case s.Ask != "" && s.When == BeforeLand:
@@ -99,7 +109,8 @@ func (s NamedStep) check(c Config) string {
 func pipelineKeys() []Key {
 	steps := func(c *Config) *map[string]Step { return &c.Steps }
 	required := part("pipeline.*.required", kind.Boolean(),
-		"false: if its command fails that is reported, and keeps nothing from landing; the default is true",
+		"false: if its command fails that is reported, and keeps nothing from landing; what an editor does that fails is taken back; "+
+			"the default is true",
 		steps, func(s *Step) *bool { return &s.Optional })
 	set, get := required.set, required.get
 	required.set = func(c *Config, of string, v any) { set(c, of, v == false) }
@@ -117,6 +128,10 @@ func pipelineKeys() []Key {
 		part("pipeline.*.ask", kind.Text(),
 			"what an additional reviewer of these tasks looks for, instead of a command. A step with ask from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Ask }),
+		part("pipeline.*.edit", kind.Text(),
+			"what the role editor does with the work on these tasks, once it is green: its change is judged and reviewed as the work is. "+
+				"A step with edit from the project's file needs nexus trust",
+			steps, func(s *Step) *string { return &s.Edit }),
 		part("pipeline.*.types", kind.List(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
 			"kinds of tasks that the step is for; if empty, all", steps, func(s *Step) *[]string { return &s.Types }),
 		part("pipeline.*.when", kind.Words("after-gates", BeforeLand),

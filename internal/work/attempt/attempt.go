@@ -184,6 +184,7 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	if open, why := w.unshown(); len(open) > 0 {
 		f.Unshown, f.Unchecked = why, f.Unchecked || w.Worker.Sessions.Checked()
 	}
+	f.Due, f.DueSpare, f.Spare = w.due()
 	f.Claimed, f.Revised = w.claimed() != "", w.view.Without != "" && w.Worker.Sessions.Checked()
 	if f.Meddled, f.Refuted, err = w.meddled(ctx, at); err == nil {
 		f.Renamed, err = w.renamed(ctx, at)

@@ -127,17 +127,17 @@ func (w *work) meddled(ctx context.Context, at string) (file string, refuted boo
 	return "", repair.ProveTests(tests, before.Evidence, r.Evidence).Proof == nexus.ProofRed, err
 }
 
-// forgo takes back what a tester of criteria did to a tree that was green.
+// forgo takes back what a tester of criteria, or the editor of a step, did to a tree that was green.
 func (w *work) forgo(ctx context.Context, why string) error {
 	if err := w.tree.Exact(ctx, w.a.Rounds[len(w.a.Rounds)-2].Verdict.Tree); err != nil {
-		return fmt.Errorf("take back what the tester of %s did: %w", w.a.ID, err)
+		return fmt.Errorf("take back what the %s of %s did: %w", w.a.Last().Role, w.a.ID, err)
 	}
 	snap, err := w.snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	facts := []nexus.Fact{snap}
-	if handin := w.claimed(); handin != "" {
+	if handin := w.claimed(); handin != "" && w.a.Last().Role != nexus.Editor {
 		f, err := w.named(handin, snap.Tree)
 		if err != nil {
 			return err

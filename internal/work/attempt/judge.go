@@ -200,7 +200,7 @@ func (w *work) said() ([]nexus.Explanation, error) {
 			all = append(all, nexus.Explanation{Name: f.Name, Why: f.Explained})
 		}
 	}
-	for _, role := range []nexus.Role{nexus.Tester, nexus.Coder} {
+	for _, role := range []nexus.Role{nexus.Tester, nexus.Editor, nexus.Coder} {
 		submitted, err := w.Worker.Judge.Submission(w.a.Of(role))
 		if err != nil {
 			return nil, err

@@ -43,7 +43,7 @@ func Next(ctx context.Context, s *worker.Worker, v state.View, role nexus.Role) 
 	u := Upcoming{Role: role}
 	t := worker.Talk{Attempt: w.a, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Base: v.Goal.Base, Goal: v.Goal.Goal.Text, Limits: v.Limits, Readers: v.Readers}
 	switch role {
-	case nexus.Coder, nexus.Tester:
+	case nexus.Coder, nexus.Tester, nexus.Editor:
 		err = w.writes(ctx, &u, step)
 	case nexus.Verifier, nexus.Reviewer:
 		t.Author = w.a.Author(nexus.Coder)

@@ -21,6 +21,13 @@ import (
 // after round, so that it still knows what it tried.
 func (w *work) write(ctx context.Context, step repair.Step) error {
 	session := nexus.SessionID(fmt.Sprintf("%s/%s.1", w.a.ID, step.Role))
+	if step.Role == nexus.Editor { // each step is a conversation of its own
+		n := editors(w.a)
+		if !step.Resume {
+			n++
+		}
+		session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, step.Role, n))
+	}
 	if !step.Resume {
 		f := nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: step.Role, Cause: step.Cause, Session: session}
 		if err := w.record(ctx, f); err != nil {
@@ -57,7 +64,7 @@ type message interface {
 // the same.
 func (w *work) say(ctx context.Context, session nexus.SessionID) (m message, why string, err error) {
 	r := w.a.Last()
-	if r.Cause == "" || r.Cause == repair.CriteriaGate {
+	if r.Cause == "" || r.Cause == repair.CriteriaGate || r.Role == nexus.Editor {
 		b, err := w.opening(ctx, r, session)
 		return b, "brief", err
 	}
@@ -98,6 +105,9 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 	switch {
 	case r.Role == nexus.Tester && w.Worker.Sessions.Checked():
 		b.Order = strings.TrimSpace(b.Order + "\n\n" + askChecks(w.task.Task, w.unproved(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
+	case r.Role == nexus.Editor:
+		s, _ := w.step(w.Worker.Judge.Edits(w.task.Task))
+		b.Order = prompt.Edit(s.Name, s.Edit)
 	case r.Role == nexus.Coder && r.Cause == "":
 		b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
 	}
@@ -127,7 +137,7 @@ func (w *work) tested() (string, error) {
 // from a round of an earlier attempt. It is empty for others.
 func (w *work) before(ctx context.Context, r *state.Round) (string, error) {
 	switch {
-	case r.Role == nexus.Tester && !w.a.Strategy.Sessions() && w.a.Snapshot.Commit != "":
+	case (r.Role == nexus.Tester && !w.a.Strategy.Sessions() || r.Role == nexus.Editor) && w.a.Snapshot.Commit != "":
 		return w.Worker.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
 	case r.Role == nexus.Coder && w.a.Start != "" && (w.a.From != "" || !w.a.Strategy.Proves()):
 		return w.Worker.Trees.Git().Diff(ctx, w.a.Base, r.From)

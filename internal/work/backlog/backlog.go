@@ -210,6 +210,24 @@ func (s Store) Edit(ctx context.Context, id string, edit func(*workitem.Item) er
 	return item, err
 }
 
+// Settle marks items that wait as done with a commit, since their checks pass on it, and returns
+// all items.
+func (s Store) Settle(ctx context.Context, ids []string, commit string) ([]workitem.Item, error) {
+	for _, id := range ids {
+		_, err := s.Edit(ctx, id, func(i *workitem.Item) error {
+			if i.State == workitem.Waiting {
+				i.State, i.Commit, i.Reason = workitem.Done, commit, ""
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	all, _, err := s.Load()
+	return all, err
+}
+
 // Record is what is known of runs.
 type Record interface {
 	// Runs lists those of the repository, the latest last.

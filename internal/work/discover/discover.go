@@ -1,93 +1,312 @@
-// Package discover finds work that is worth doing: what plugins say there is to
-// do, each with a check that fails now. A finding whose check passes, or cannot be
-// tried, is none.
+// Package discover finds work that is worth doing. Strategies look at the last
+// commit, at what its gates say, and at its history; each thing that they find has
+// a check that fails now. A finding whose check passes, or cannot be tried, is none.
+//
+// What a strategy found is kept until something changes that it reads, so that a tree
+// that did not change costs next to nothing. See docs/discover.md.
 package discover
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// most is how many findings a plugin is asked for.
+// most is how many findings are taken of one strategy, or one plugin.
 const most = 50
 
-// Finding is one thing to do.
-type Finding struct {
-	plugin.Discovered
+// Cost is what a strategy costs.
+type Cost string
 
-	Plugin string          // who found it
-	State  nexus.GateState // of its check; empty where it was not tried
-	Why    string          // why it is no finding; empty where it is one
+// The costs, the cheapest first.
+const (
+	Cheap Cost = "cheap"   // it reads files and the history
+	Tools Cost = "tools"   // it runs the project's own tools, in the sandbox
+	Asks  Cost = "network" // it asks a server of others
+	Model Cost = "model"   // it pays for a model
+)
+
+// Strategy is one way to find work.
+type Strategy struct {
+	Name  string
+	Short string // what it looks for
+	Cost  Cost
+	Named bool // it looks only where it is named: it asks others, or costs money
+	Reads Reads
+	Look  func(ctx context.Context, s *Site) (Found, error)
 }
 
-// Name names a finding among those of all plugins.
-func (f Finding) Name() string { return f.Plugin + "/" + f.ID }
+// Reads says what a strategy's findings depend on, so that it does not look again while
+// that is the same. The zero Reads depends on nothing that can be compared: it always looks.
+type Reads struct {
+	Files func(file string) bool // nil: no file of the tree
+	Runs  bool                   // what runs recorded
+}
 
-// Red reports whether its check fails, so that there is something to do.
-func (f Finding) Red() bool { return f.State == nexus.Fail }
+// keeps reports whether what was found can be kept.
+func (r Reads) keeps() bool { return r.Files != nil || r.Runs }
 
-// Ask asks a plugin what there is to do in the files of a tree. Bad says which
-// findings cannot be used, and an error why it did not answer.
-func Ask(ctx context.Context, h *plugin.Host, p plugin.Plugin, tree string) (all []Finding, bad []string, err error) {
-	out := &plugin.DiscoveryOutput{}
-	q := plugin.Question{Input: plugin.DiscoveryInput{Tree: tree, Most: most}, Output: out}
-	answers, err := h.Ask(ctx, p, nexus.PluginDiscovery, []plugin.Question{q}, tree)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, a := range answers {
-		if a.State != nexus.PluginOK {
-			return nil, nil, &plugin.Error{Plugin: p.Name, State: a.State, Why: a.Why}
+// Found is what a strategy found.
+type Found struct {
+	Findings []finding.Finding `json:"findings"`
+	Notes    []string          `json:"notes,omitempty"`    // what it could not look at, and why
+	Skipped  string            `json:"skipped,omitzero"`   // why it did not look at all
+	Quick    bool              `json:"-"`                  // the checks only read files: they are tried together
+	Programs []string          `json:"programs,omitempty"` // it ran, whose version may change
+	More     int               `json:"more,omitzero"`      // findings beyond the bound
+}
+
+// Options say where to look, and for what. Fields without a remark must be set.
+type Options struct {
+	Repo         git.Repo
+	Commit, Tree string // the tree that is looked at, and a commit that has it
+	State        string // directory for what is kept
+	Now          time.Time
+	Clock        func() time.Time // tells how long strategies take; nil: nobody asks
+
+	Strategies []string      // empty: all that look without being named
+	Only       string        // the ID of the one finding that is wanted: what others need is not tried; may be empty
+	Fresh      bool          // look again, whatever is kept
+	Keep       time.Duration // how long something is kept at most; 0: for ever
+	Settings   string        // what of the settings changes what is found, in any form
+	RunsMark   string        // changes with what runs recorded
+	Path       string        // directories of programs, as in PATH
+
+	// Open checks the tree out, with what runs its gates. It is called at most once, and
+	// only if a strategy looks.
+	Open func(ctx context.Context) (*Bench, error)
+	// Say hears what is being done, and may be nil.
+	Say func(text string)
+
+	Seen    func(ctx context.Context) ([]flaky.Seen, error) // tests that were seen flaky; nil: none
+	Plugins func(ctx context.Context, open func(context.Context) (*Bench, error)) ([]finding.Finding, error)
+	Issues  func(ctx context.Context) ([]Issue, string, error)
+	Ideas   func(ctx context.Context, b *Bench) ([]finding.Finding, error)
+	Folder  Folder
+
+	Past  func(ctx context.Context) (finding.Past, error) // what became of findings; nil: nothing is known
+	Rules finding.Rules
+}
+
+// Bench is the tree checked out, with what runs commands there.
+type Bench struct {
+	Runner   gate.Runner
+	Tree     gate.Tree
+	Gates    []gate.Gate
+	May      func(command string) bool // whether the policy lets a check run; nil: it lets all
+	Harmless func(command string) bool // whether it lets a command run without asking anybody; nil: none
+	Close    func()
+}
+
+// State is what a strategy did.
+type State string
+
+// The states.
+const (
+	Ran     State = "ran"
+	Cached  State = "cached"
+	Skipped State = "skipped"
+	Broke   State = "failed"
+)
+
+// Did is what one strategy did.
+type Did struct {
+	Strategy string        `json:"strategy"`
+	State    State         `json:"state"`
+	Why      string        `json:"why,omitzero"`
+	Notes    []string      `json:"notes,omitempty"`
+	Found    int           `json:"found"`
+	More     int           `json:"more,omitzero"` // findings that were left out: there is a bound for each strategy
+	Took     time.Duration `json:"took"`
+}
+
+// Result is what was found.
+type Result struct {
+	Commit string
+	Tree   string
+	Open   []finding.Ranked // what is worth doing, in order
+	Left   []finding.Left   // what nobody is to take up, and why
+	Did    []Did
+	Green  []string // items of the backlog whose finding is gone and whose check passes: they are done
+}
+
+// Find returns the finding with an ID, and why it is left out, if it is.
+func (r Result) Find(id string) (f finding.Ranked, left *finding.Left, ok bool) {
+	for _, f := range r.Open {
+		if f.ID == id {
+			return f, nil, true
 		}
 	}
-	for _, d := range out.Findings[:min(len(out.Findings), most)] {
-		all = append(all, Finding{Discovered: d, Plugin: p.Name})
+	for _, l := range r.Left {
+		if l.ID == id {
+			return l.Ranked, &l, true
+		}
 	}
-	return all, out.Bad, nil
+	return f, nil, false
 }
 
-// Try runs the check of a finding on the tree, if may allows its command. Only
-// one that fails shows that there is something to do: it is what says later
-// that it is done.
-func Try(ctx context.Context, r gate.Runner, t gate.Tree, f Finding, may func(command string) bool) (Finding, error) {
-	g, ok := detect.Accept(nexus.Criterion{Text: f.Title, Check: f.Check})
-	switch {
-	case !ok:
-		f.Why = "its check is the name of a gate and no command"
-		return f, nil
-	case !may(g.Command()):
-		f.Why = "its check is not run without a sandbox: the policy does not allow it"
-		return f, nil
-	}
-	e, err := r.Judge(ctx, t, g)
+// All lets strategies look at a tree, and returns what they found, ranked, with what
+// each did. A strategy that breaks is reported and the others go on.
+func All(ctx context.Context, o Options) (Result, error) {
+	r := Result{Commit: o.Commit, Tree: o.Tree}
+	chosen, err := Choose(o.Strategies)
 	if err != nil {
-		return f, err
+		return r, err
 	}
-	switch f.State = e.State; {
-	case e.State == nexus.Pass:
-		f.Why = "its check passes already"
-	case e.State != nexus.Fail:
-		f.Why = fmt.Sprintf("its check says nothing (%s): %s", e.State, e.Why)
+	s, err := newSite(ctx, o)
+	if err != nil {
+		return r, err
 	}
-	return f, nil
+	defer s.close()
+	var all []finding.Finding
+	for _, one := range chosen {
+		found, did, err := s.look(ctx, one)
+		if err != nil {
+			return r, err
+		}
+		r.Did = append(r.Did, did)
+		all = append(all, found...)
+	}
+	all = once(all)
+	if r.Green, err = s.green(ctx, all, r.Did); err != nil {
+		return r, err
+	}
+	w, err := s.world(ctx, all, chosen)
+	if err != nil {
+		return r, err
+	}
+	r.Open, r.Left = finding.Sift(finding.Rank(all, w), o.Rules, w)
+	return r, nil
 }
 
-// Plan returns the plan that does what was found, whose one task may take so
-// many minutes.
-func (f Finding) Plan(minutes int) *nexus.Plan {
-	t := nexus.Task{
-		ID: "T1", Title: f.Title, Files: f.Files, Minutes: f.Minutes,
-		Brief: fmt.Sprintf("%s\n\nReason: %s\nThis was found by the plugin %s as %s. "+
-			"It is done when this command passes, which fails now: %s", f.Title, f.Reason, f.Plugin, f.ID, f.Check),
-		Criteria: []nexus.Criterion{{Text: f.Title, Check: f.Check}},
+// once returns findings without those whose ID another has.
+func once(all []finding.Finding) []finding.Finding {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(f finding.Finding) bool {
+		was := seen[f.ID]
+		seen[f.ID] = true
+		return was
+	})
+}
+
+// Choose returns the strategies with these names in the order in which they look: what
+// is cheap comes first. No name means all that look without being named, and one that
+// begins with a minus leaves its strategy out.
+func Choose(names []string) ([]Strategy, error) {
+	all := Strategies()
+	want := map[string]bool{}
+	for _, name := range names {
+		plain := strings.TrimPrefix(name, "-")
+		if !slices.ContainsFunc(all, func(s Strategy) bool { return s.Name == plain }) {
+			var known []string
+			for _, s := range all {
+				known = append(known, s.Name)
+			}
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no strategy %q", plain),
+				Hint: "Use some of " + strings.Join(known, ", ") + "; one with - in front is left out.",
+			}
+		}
+		want[name] = true
 	}
-	if t.Minutes > minutes {
-		t.Minutes = 0 // a guess of a stranger keeps nothing from being done
+	positive := slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "-") })
+	return slices.DeleteFunc(all, func(s Strategy) bool {
+		if want["-"+s.Name] {
+			return true
+		}
+		return positive && !want[s.Name] || !positive && s.Named
+	}), nil
+}
+
+// look returns what a strategy found, now or when it last looked at the same.
+func (s *Site) look(ctx context.Context, one Strategy) ([]finding.Finding, Did, error) {
+	begun := s.clock()
+	did := Did{Strategy: one.Name, State: Ran}
+	entry, key := s.kept(one)
+	if entry == nil {
+		s.say("looking for " + one.Short)
+		s.programs = map[string]bool{}
+		found, err := one.Look(ctx, s)
+		switch {
+		case ctx.Err() != nil:
+			return nil, did, context.Cause(ctx)
+		case s.closed != nil:
+			return nil, did, s.closed
+		case isFatal(err):
+			return nil, did, err
+		case err != nil:
+			did.State, did.Why = Broke, brief(err)
+			did.Took = s.clock().Sub(begun)
+			return nil, did, nil
+		}
+		if found, err = s.settle(ctx, one, found); err != nil {
+			return nil, did, err
+		}
+		if entry, err = s.keep(one, key, found); err != nil {
+			return nil, did, err
+		}
+	} else {
+		did.State = Cached
 	}
-	return &nexus.Plan{Version: 1, Goal: f.Title, Tasks: []nexus.Task{t}}
+	if entry.Skipped != "" {
+		did.State, did.Why = Skipped, entry.Skipped
+	}
+	did.Notes, did.More = entry.Notes, entry.More
+	for _, f := range entry.Findings {
+		if f.Open() {
+			did.Found++
+		}
+	}
+	did.Took = s.clock().Sub(begun)
+	return entry.Findings, did, nil
+}
+
+// settle puts the findings of a strategy in order, leaves out those beyond the bound, and
+// tries the checks of the rest that were not tried.
+func (s *Site) settle(ctx context.Context, one Strategy, found Found) (Found, error) {
+	found.Findings = once(found.Findings)
+	if only := s.o.Only; only != "" && !one.Reads.keeps() {
+		found.Findings = slices.DeleteFunc(found.Findings, func(f finding.Finding) bool { return f.ID != only })
+	}
+	slices.SortStableFunc(found.Findings, func(a, b finding.Finding) int {
+		return cmp.Or(cmp.Compare(b.Severity.Score(), a.Severity.Score()), cmp.Compare(b.Count, a.Count))
+	})
+	if n := len(found.Findings); n > most {
+		found.More, found.Findings = n-most, found.Findings[:most]
+	}
+	var err error
+	if found, err = s.veil(ctx, found); err != nil {
+		return found, err
+	}
+	found.Findings, err = s.try(ctx, found)
+	for name := range s.programs {
+		found.Programs = append(found.Programs, name)
+	}
+	slices.Sort(found.Programs)
+	return found, err
+}
+
+// isFatal reports whether an error ends the search: one that people are to see as it is.
+func isFatal(err error) bool {
+	e, ok := errors.AsType[*nexus.Error](err)
+	return ok && e.Code != nexus.CodeProvider
+}
+
+// brief says an error in a line.
+func brief(err error) string {
+	if failed, ok := errors.AsType[*plugin.Error](err); ok {
+		return fmt.Sprintf("plugin %s does not answer (%s): %s", failed.Plugin, failed.State, failed.Why)
+	}
+	return strings.Join(strings.Fields(err.Error()), " ")
 }

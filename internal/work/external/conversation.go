@@ -365,6 +365,8 @@ func (c *conversation) unheard(f nexus.Fault) bool {
 type submission struct {
 	Summary string `json:"summary"`
 	Status  string `json:"status"`
+
+	Learned json.RawMessage `json:"learned,omitempty"`
 }
 
 // close records the end of the session.
@@ -373,7 +375,8 @@ func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) 
 	if end.outcome == nexus.Accepted {
 		var err error
 		if end.result == nil {
-			if end.result, err = json.Marshal(submission{legible.Cut(end.text, maxShown), "done"}); err != nil {
+			text, learned := c.learned(end.text)
+			if end.result, err = json.Marshal(submission{legible.Cut(text, maxShown), "done", learned}); err != nil {
 				return nil, fmt.Errorf("encode what the agent submitted: %w", err)
 			}
 		}

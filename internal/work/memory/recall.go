@@ -38,6 +38,7 @@ type Book struct {
 	Tokens int64  // that a session may be told; 0: nothing is told or proposed
 	Auto   bool   // proposals are told, too, though nobody approved them
 	Now    func() time.Time
+	Means  *Meaning // finds by what texts mean, too; nil: by files, symbols and words only
 
 	mu   sync.Mutex // guards uses
 	uses map[string]episode.Use
@@ -86,9 +87,15 @@ func (b *Book) Recall(
 	if err != nil {
 		return nil, err
 	}
+	near := b.Means.near(ctx, all, string(b.masked([]byte(w.Text))))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	candidates := make([]episode.Candidate, len(all))
 	for i, k := range all {
-		candidates[i] = episode.Candidate{Episode: k.Episode, Match: match[k.ID], Hits: uses[k.ID].Hits, Used: uses[k.ID].Last}
+		candidates[i] = episode.Candidate{
+			Episode: k.Episode, Match: match[k.ID], Near: near[k.ID], Hits: uses[k.ID].Hits, Used: uses[k.ID].Last,
+		}
 	}
 	return episode.Choose(candidates, w, b.Now(), b.Tokens, cost), nil
 }

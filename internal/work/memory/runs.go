@@ -77,11 +77,16 @@ func (b *Book) CatchUp(ctx context.Context) (err error) {
 		return nil
 	}
 	seen, next := b.seen(), map[nexus.RunID]int64{}
+	marks, ok := b.marks()
+	if !ok {
+		seen = nil // what the runs have in common is counted anew
+	}
 	old := func(r journal.Run) bool {
 		next[r.ID] = r.Events
 		return seen[r.ID] == r.Events
 	}
 	var left []error
+	var came []episode.Mark
 	var trees *worktree.Store
 	defer func() {
 		if trees != nil {
@@ -89,6 +94,7 @@ func (b *Book) CatchUp(ctx context.Context) (err error) {
 		}
 	}()
 	if err := newest(ctx, b.Record.Journal, old, func(run *state.State) error {
+		came = append(came, episode.Marks(run)...)
 		if len(episode.Propose(run)) == 0 {
 			return nil
 		}
@@ -111,7 +117,50 @@ func (b *Book) CatchUp(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
+	if len(came) > 0 || !ok {
+		if err := b.compare(ctx, episode.Gather(marks, came)); err != nil {
+			return errors.Join(append(left, err)...)
+		}
+	}
 	return errors.Join(append(left, b.keepSeen(next))...)
+}
+
+// marksFile has the failures that tasks of earlier runs met. Without it the runs are
+// looked at again.
+const marksFile = "memory-marks.json"
+
+func (s Store) marks() (all []episode.Mark, ok bool) {
+	data, err := os.ReadFile(filepath.Join(s.State, marksFile))
+	return all, err == nil && json.Unmarshal(data, &all) == nil
+}
+
+// compare keeps the failures that tasks met, and proposes what many of them have in common.
+// What is about a file that agents are kept from counts for nothing.
+func (s Store) compare(ctx context.Context, marks []episode.Mark) error {
+	marks = slices.DeleteFunc(marks, func(m episode.Mark) bool { return m.File != "" && s.hides(m.File) })
+	data, err := json.Marshal(marks)
+	if err == nil {
+		err = disk.Replace(filepath.Join(s.State, marksFile), s.masked(data))
+	}
+	if err != nil {
+		return err
+	}
+	made := episode.Common(marks)
+	if len(made) == 0 {
+		return nil
+	}
+	return s.alone(ctx, func(all []Kept) error {
+		for _, e := range made {
+			k, is, err := s.keep(all, e)
+			if err != nil {
+				return err
+			}
+			if is {
+				all = append(all, k)
+			}
+		}
+		return nil
+	})
 }
 
 // seenFile says how many events the runs had that were looked at. Without it

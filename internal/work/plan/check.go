@@ -16,14 +16,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// MaxTasks is the most tasks of a plan.
-const MaxTasks = 10_000
+// MaxTasks is the most tasks of a plan, and MaxNeeds the most needs among them.
+const (
+	MaxTasks = 10_000
+	MaxNeeds = 500_000
+)
 
 const (
 	maxDepth    = 3
 	maxTitle    = 120
 	maxCheck    = 500
 	maxProblems = 50
+	maxGroups   = 5 // within each other
 )
 
 // Problem is one thing that is wrong with a plan.
@@ -133,28 +137,39 @@ func (c *checker) ids(tasks []nexus.Task) {
 		}
 		known[t.ID], folded[lower] = true, t.ID
 	}
+	in := members(tasks)
 	for i, t := range tasks {
 		c.task = i + 1
-		c.needs(t, known)
+		c.needs(t, known, in)
 	}
 	c.task = 0
 }
 
 // needs checks that what a task needs, wants and is tied to is there.
-func (c *checker) needs(t nexus.Task, known map[nexus.TaskID]bool) {
+func (c *checker) needs(t nexus.Task, known map[nexus.TaskID]bool, in map[string][]nexus.TaskID) {
 	for _, f := range []struct {
 		name string
 		ids  []nexus.TaskID
 	}{{"needs", t.Needs}, {"wants", t.Wants}} {
 		for k, n := range f.ids {
-			if n == t.ID {
+			all := in[groupKey(string(n))]
+			switch {
+			case n == t.ID:
 				c.invalid(Field{f.name, k + 1}, "%s %s itself", t.ID, f.name)
-			} else if !known[n] {
+			case !known[n] && slices.Contains(all, t.ID):
+				c.invalid(Field{f.name, k + 1}, "%s %s the group %s, which it is in", name(t), f.name, quote(string(n)))
+			case !known[n] && len(all) > 0:
+				c.invalid(Field{f.name, k + 1}, "%s %s the group %s: the plan would have more than %d needs; make several plans of it",
+					name(t), f.name, quote(string(n)), MaxNeeds)
+			case !known[n]:
 				c.invalid(Field{f.name, k + 1}, "%s %s %s, which is not in the plan", name(t), f.name, quote(string(n)))
 			}
 		}
 	}
 	after := t.After()
+	if t.Group != "" && len(nexus.Groups(t.Group)) > maxGroups {
+		c.invalid(Field{Name: "group"}, "%s: its group is within more than %d others", name(t), maxGroups-1)
+	}
 	for _, id := range slices.Sorted(maps.Keys(t.Ties)) {
 		switch tie := t.Ties[id]; {
 		case !slices.Contains(after, id):
@@ -274,10 +289,7 @@ func (c *checker) criteria(t nexus.Task) {
 
 // size checks what a split would fix.
 func (c *checker) size(t nexus.Task) {
-	text := utf8.RuneCountInString(t.Brief)
-	for _, k := range t.Criteria {
-		text += utf8.RuneCountInString(k.Text)
-	}
+	text := letters(t)
 	for _, m := range []struct {
 		have, most int
 		field      string
@@ -292,6 +304,15 @@ func (c *checker) size(t nexus.Task) {
 			c.large(Field{Name: m.field}, "%s is too large: %d %s, the maximum is %d", name(t), m.have, m.unit, m.most)
 		}
 	}
+}
+
+// letters returns how many characters the brief and the criteria of a task have.
+func letters(t nexus.Task) int {
+	n := utf8.RuneCountInString(t.Brief)
+	for _, k := range t.Criteria {
+		n += utf8.RuneCountInString(k.Text)
+	}
+	return n
 }
 
 // hidden reports whether a character has no place in a name.

@@ -42,8 +42,8 @@ type Try func(ctx context.Context, p nexus.Plan) (accept.Trials, error)
 // plan goes back to it in the same session, twice at most, and tasks that are
 // too large once; after that the error lists what is still wrong. Checks that do
 // not fit go back twice, too; after that the plan is taken, with what came of
-// them. What a second look finds missing goes back once; after that the plan says
-// it. A session that has started continues with the tries that it had.
+// them. What two tasks meet at without a contract goes back once, and so does what a
+// second look finds missing; after that the plan says it. A session that has started continues with the tries that it had.
 func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Try, look Look) (nexus.Plan, error) {
 	if err := CheckGoal(g.Text); err != nil {
 		return nexus.Plan{}, err
@@ -78,6 +78,9 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Tr
 			return unfit(wrong), refuse(nexus.CodeInvalidPlan, "its checks are wrong")
 		}
 		tried.Mark(p.Tasks)
+		if open := meetings(p.Tasks); len(open) > 0 && sentBack(out.Messages, contractFirst) == 0 && !askedToCover(out.Messages) {
+			return openContracts(open), refuse(nexus.CodeInvalidPlan, "two tasks meet, and nothing fixes their contract")
+		}
 		p.Cover, err = look(ctx, p, askedToCover(out.Messages))
 		if gaps := p.Cover.Gaps(); err == nil && len(gaps) > 0 && !askedToCover(out.Messages) {
 			return uncovered(p.Cover), refuse(nexus.CodeInvalidPlan, "it does not cover the goal")
@@ -112,7 +115,8 @@ func settle(ctx context.Context, brief string, begun bool, talk Talk, read func(
 
 // hopeless reports whether the planner is not asked again.
 func hopeless(p nexus.Plan, most nexus.Size, err error, messages []llm.Message) bool {
-	return len(agent.Handins(messages))-sentBack(messages, tryAgain)-sentBack(messages, coverAll) >= maxTries ||
+	back := sentBack(messages, tryAgain) + sentBack(messages, coverAll) + sentBack(messages, contractFirst)
+	return len(agent.Handins(messages))-back >= maxTries ||
 		errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) ||
 		tooLarge(p, most) && asked(messages)
 }

@@ -202,6 +202,7 @@ func Normalise(tasks []nexus.Task) []nexus.Task {
 		normaliseTask(t)
 	}
 	byTitle(tasks)
+	byGroup(tasks)
 	return tasks
 }
 
@@ -243,7 +244,7 @@ func normaliseTask(t *nexus.Task) {
 	t.Title = strings.Join(strings.Fields(t.Title), " ")
 	t.Brief, t.Reason, t.Model = strings.TrimSpace(t.Brief), strings.TrimSpace(t.Reason), strings.TrimSpace(t.Model)
 	t.Package = strings.TrimSpace(t.Package)
-	if t.Group = strings.TrimSpace(t.Group); t.Priority == nexus.PriorityMedium {
+	if t.Group = nexus.CleanGroup(t.Group); t.Priority == nexus.PriorityMedium {
 		t.Priority = ""
 	}
 	t.Needs, t.Wants = distinct(t.Needs, trimID), distinct(t.Wants, trimID)

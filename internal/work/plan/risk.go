@@ -33,6 +33,7 @@ const (
 	riskyMinutes  = 120
 	riskyFiles    = 10
 	riskyCritical = 3
+	mostMeet      = 500 // tasks of a plan that are looked at in pairs
 )
 
 var (
@@ -66,6 +67,9 @@ func Risks(p nexus.Plan) (all []Risk) {
 			add(MediumLevel, HighLevel, "add a criterion that what worked before still works, with its tests as the check",
 				"it changes what exists, and no criterion says that what worked before still works")
 		}
+	}
+	for _, m := range meetings(p.Tasks) {
+		all = append(all, Risk{m.Task, m.Text, MediumLevel, HighLevel, howTo})
 	}
 	if critical > riskyCritical {
 		text := fmt.Sprintf("%d tasks are critical: their order says little", critical)

@@ -95,3 +95,8 @@ func ofBefore(title string) string {
 	}
 	return ""
 }
+
+// TitleOf is the title of what a plugin says.
+func TitleOf(plugin string) string { return pluginTitle + Line(plugin) }
+
+const pluginTitle = "From the plugin "

@@ -62,6 +62,14 @@ func first(s nexus.Strategy) string {
 	return text + " You may add the smallest stubs that they need to compile; a stub does nothing."
 }
 
+// Edit says what an editor does in a step of the pipeline.
+func Edit(name, do string) string {
+	if do == "" {
+		return "The step " + name + " is no longer set up. Change nothing, and submit."
+	}
+	return "The work on this task is done and green. Do only this with it, the step " + name + ":\n\n" + do
+}
+
 // Steps says which commands judge the work besides the gates.
 func Steps(commands []string) string {
 	all := make([]string, len(commands))

@@ -144,11 +144,6 @@ func (t Told) section() Section {
 	return s
 }
 
-// TitleOf is the title of what a plugin says.
-func TitleOf(plugin string) string { return pluginTitle + Line(plugin) }
-
-const pluginTitle = "From the plugin "
-
 // Brief is what opens a conversation about a task. Empty fields are left out.
 type Brief struct {
 	Session   nexus.SessionID

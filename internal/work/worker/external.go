@@ -63,6 +63,9 @@ Change nothing: none of your changes is kept.
 There is no network except your own provider. Use your own tools instead of those named below.`
 	submitGuide = "If this says to submit or to call finish, end with one message that contains only a JSON object\n" +
 		"in a ```json block. It must match this JSON Schema:\n\n%s"
+	learnGuide = "If there are facts that the next agent here needs and the code does not show, which is rare, end your last message\n" +
+		`with a JSON object: {"learned": [{"kind": "gotcha", "text": "...", "files": ["..."]}]}, at most 3 of them. A kind is` + "\n" +
+		"decision, pattern, gotcha, fix or review."
 )
 
 // What is said about people to agents that can ask them.
@@ -86,6 +89,9 @@ func (s *Sessions) guide(t Talk, role agent.Role, e tool.Env, asks bool) string 
 	}
 	if t.Handin != nil {
 		parts = append(parts, fmt.Sprintf(submitGuide, t.Handin))
+	}
+	if t.Handin == nil && s.proposes(t) {
+		parts = append(parts, learnGuide)
 	}
 	rules, _ := prompt.Fit(append(s.Rules.Always().Sections(), s.rulesFor(t)...), math.MaxInt64)
 	return s.Site.masked(strings.TrimSpace(strings.Join(append(parts, rules), "\n\n")))

@@ -51,6 +51,11 @@ func (j *Judge) StepReaders(t nexus.Task) []review.Persona {
 	return all
 }
 
+// Edits returns the steps in which an editor changes a task's work, in their order.
+func (j *Judge) Edits(t nexus.Task) []config.NamedStep {
+	return slices.DeleteFunc(slices.Clone(j.Steps), func(s config.NamedStep) bool { return s.Edit == "" || !s.Is(t.Kind) })
+}
+
 // Tells says which commands of pipeline steps will judge a task's work, for its agent.
 func (j *Judge) Tells(t nexus.Task) []string {
 	var all []string

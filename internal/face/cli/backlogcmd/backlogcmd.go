@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
@@ -154,7 +157,7 @@ func showCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer s.place.Close()
-		item, err := backlog.Find(s.items, args[0])
+		item, err := s.find(args[0])
 		if err != nil {
 			return s.unreadable(args[0], err)
 		}
@@ -175,6 +178,20 @@ func (s *shelf) unreadable(name string, err error) error {
 	return err
 }
 
+// find returns the item that a name means: its own, or the ID of the finding that it was made of.
+func (s *shelf) find(name string) (workitem.Item, error) {
+	if i, ok := (finding.Rules{Items: s.items}).Item(name); ok {
+		return i, nil
+	}
+	if strings.Contains(name, "/") {
+		return workitem.Item{}, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no item of the finding %q in the backlog", name),
+			Hint: "nexus discover " + name + " --add puts it there.",
+		}
+	}
+	return backlog.Find(s.items, name)
+}
+
 // changing changes an item, and returns it as it is then.
 type changing func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error)
 
@@ -186,7 +203,7 @@ func change(a *console.Console, use, short string, do changing) *cobra.Command {
 			return err
 		}
 		defer s.place.Close()
-		item, err := backlog.Find(s.items, args[0])
+		item, err := s.find(args[0])
 		if err != nil {
 			return s.unreadable(args[0], err)
 		}
@@ -269,7 +286,7 @@ func moveCommand(a *console.Console) *cobra.Command {
 			}
 		}
 		err := s.store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
-			to, err := backlog.Find(all, before+after)
+			to, err := s.find(before + after)
 			if err != nil {
 				return nil, err
 			}
@@ -323,5 +340,34 @@ func rejectCommand(a *console.Console) *cobra.Command {
 		})
 	})
 	c.Flags().StringVar(&why, "why", "", "the reason, as `TEXT`")
+	item := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 1 && strings.Contains(args[0], "/") && strings.TrimSpace(why) != "" {
+			if err := keepFinding(c.Context(), a, args[0]); err != nil {
+				return err
+			}
+		}
+		return item(c, args)
+	}
 	return c
+}
+
+// keepFinding makes an item of a finding that has none, so that what people decide about it stays.
+func keepFinding(ctx context.Context, a *console.Console, id string) error {
+	s, err := open(ctx, a, app.Changes)
+	if err != nil {
+		return err
+	}
+	defer s.place.Close()
+	if _, ok := (finding.Rules{Items: s.items}).Item(id); ok {
+		return nil
+	}
+	f, err := check.Finding(ctx, a, id)
+	if err != nil {
+		return err
+	}
+	item := f.Item()
+	item.Added, item.By = a.Now().Format(time.DateOnly), strings.Join(strings.Fields(a.User()), " ")
+	_, err = s.store.Add(ctx, item)
+	return err
 }

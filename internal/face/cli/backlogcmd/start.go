@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
 )
 
 func startCommand(a *console.Console) *cobra.Command {
@@ -67,7 +66,7 @@ func startCommand(a *console.Console) *cobra.Command {
 func (s *shelf) named(names []string) ([]workitem.Item, error) {
 	var items []workitem.Item
 	for _, name := range names {
-		i, err := backlog.Find(s.items, name)
+		i, err := s.find(name)
 		if err != nil {
 			return nil, s.unreadable(name, err)
 		}

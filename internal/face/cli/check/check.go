@@ -17,7 +17,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
-	return []*cobra.Command{checkCommand(a), parseCommand(a), reviewCommand(a), discoverCommand(a)}
+	return []*cobra.Command{checkCommand(a), parseCommand(a), reviewCommand(a)}
 }
 
 // shapes are the ways in which a verdict can be written.

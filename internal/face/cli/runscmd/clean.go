@@ -24,8 +24,15 @@ func cleanCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Answer(map[string]any{"dry_run": dry, "removed": removed}, func(view.Style) string {
+		dropped, err := a.DropAged(ctx, p, dry)
+		if err != nil {
+			return err
+		}
+		return a.Answer(map[string]any{"dry_run": dry, "removed": removed, "checkpoints": dropped}, func(view.Style) string {
 			text := ""
+			for _, name := range dropped {
+				text += "checkpoint " + name + "\n"
+			}
 			for _, dir := range removed {
 				text += dir + "\n"
 			}

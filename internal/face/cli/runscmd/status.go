@@ -18,6 +18,7 @@ import (
 type told struct {
 	view.Run
 	Criteria []view.CriteriaCount   `json:"criteria,omitempty"` // of each task that has some
+	Groups   []accept.Group         `json:"groups,omitempty"`   // of tasks, where the plan has some
 	Tried    []accept.Tried         `json:"checks_tried,omitempty"`
 	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
 }
@@ -52,7 +53,7 @@ func statusCommand(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v := told{Run: a.Tell(r, s), Criteria: view.CriteriaByTask(t)}
+			v := told{Run: a.Tell(r, s), Criteria: view.CriteriaByTask(t), Groups: t.Groups}
 			if !s.Status.Ended() {
 				past, err := app.Past(ctx, p.Journal, r.ID)
 				if err != nil {
@@ -65,7 +66,8 @@ func statusCommand(a *console.Console) *cobra.Command {
 			}
 			v.Tried = accept.AllTried(planned(s))
 			return a.Answer(v, func(s view.Style) string {
-				return view.Status(s, v.Run) + view.CriteriaLines(s, v.Criteria) + view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
+				return view.Status(s, v.Run) + view.CriteriaLines(s, v.Criteria) + view.DrawGroups(s, v.Groups) +
+					view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
 			})
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)

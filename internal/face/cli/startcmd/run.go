@@ -134,7 +134,7 @@ func sourceFlags(c *cobra.Command, src *source) {
 }
 
 func findingFlag(c *cobra.Command, src *source) {
-	c.Flags().StringVar(&src.finding, "finding", "", "work on the finding `PLUGIN/ID` that nexus discover lists")
+	c.Flags().StringVar(&src.finding, "finding", "", "work on the finding `ID` that nexus discover lists")
 }
 
 // find fills in the goal and the plan from what a plugin found.

@@ -59,6 +59,8 @@ type Audit struct {
 	now      time.Time
 	accounts accounts
 	cap      nexus.Money // the highest that any day or run allowed
+	log      []nexus.Event
+	again    bool // these books are made of a log, and change nothing
 }
 
 // account is a task as the facts tell it.
@@ -91,8 +93,12 @@ func New(w *toy.Environment, others func(day string) nexus.Money, wrong func(str
 
 // Event books an event.
 func (b *Audit) Event(e nexus.Event) {
+	b.log = append(b.log, e)
 	b.meet(e)
 	switch f := e.Fact.(type) {
+	case nexus.RunRewound:
+		b.rewound(f)
+		return
 	case nexus.RequestMade:
 		b.requests[e.Seq] = false
 		b.wish(e.Seq, f.Request)
@@ -450,8 +456,9 @@ func (b *Audit) talk(f nexus.Fact) {
 		if _, again := b.turns[f.Session]; again && f.Attempt != state.MergeID(b.aboard) {
 			b.wrong("%s is started twice", f.Session)
 		}
-		b.turns[f.Session] = 0
-		b.world.Forget(f.Session)
+		if b.turns[f.Session] = 0; !b.again {
+			b.world.Forget(f.Session)
+		}
 	case nexus.PromptSent:
 		if f.Request != 0 && b.told[f.Request] {
 			b.wrong("guidance %d is told twice", f.Request)

@@ -16,6 +16,7 @@ type mending struct {
 	fixes  map[string]bool        // tasks that were planned to fix something
 	open   int                    // of them, planned and not yet part of the run
 	most   int                    // rounds that were ever allowed
+	found  bool                   // what was sought last
 }
 
 // mend books what is done about criteria that are not met, and tasks that are
@@ -29,6 +30,7 @@ func (b *Audit) mend(f nexus.Fact) {
 		if f.Attempt != m.last || len(f.Faults) != len(m.sought) {
 			b.wrong("%s found %d faults, and %s looks for %d", f.Attempt, len(f.Faults), m.last, len(m.sought))
 		}
+		m.found = true
 	case nexus.FixesPlanned:
 		if b.result == nil || b.result.Verdict.Passed {
 			b.wrong("fixes are planned, and nothing is to be mended")
@@ -49,7 +51,7 @@ func (b *Audit) seek(f nexus.FaultsSought) {
 	if f.Attempt == m.last {
 		return
 	}
-	m.before, m.sought, m.last = append(m.before, m.sought...), f.Faults, f.Attempt
+	m.before, m.sought, m.last, m.found = append(m.before, m.sought...), f.Faults, f.Attempt, false
 	m.most = max(m.most, b.limits.Fixes)
 	if m.rounds++; m.rounds > m.most {
 		b.wrong("faults are looked for %d times, and %d are allowed", m.rounds, m.most)
@@ -89,7 +91,7 @@ func (b *Audit) unmet(t *account) bool {
 // planned checks that a task is part of the plan, or fixes what was sought.
 func (b *Audit) planned(t nexus.Task) {
 	m := &b.mends
-	if len(b.of) == 0 && b.starts == 0 && m.rounds == 0 {
+	if len(b.of) == 0 && b.starts == 0 && m.rounds == 0 || !b.consents.approved {
 		return
 	}
 	if b.part(t) || len(b.adds.wanted) > 0 && !slices.ContainsFunc(m.sought, func(x nexus.CriterionFault) bool { return x.Task == string(t.ID) }) {

@@ -53,6 +53,7 @@ type Scenario struct {
 	Interrupt int  // times a process is told to let go
 	Land      bool // the target moves along
 	Reopen    int  // times a run that ended is taken up again
+	Rewinds   int  // times somebody takes the run back to an earlier point, while nobody conducts it
 }
 
 // Draw makes a seed's scenario.
@@ -114,11 +115,27 @@ func drawCriteria(s *Scenario) {
 		s.windows = Chance(r.Float64() * 0.3)
 	}
 	s.Limits.Refusals, s.Consent.Wanted = r.IntN(4), r.IntN(2) == 0
+	drawPoints(s)
 	drawWants(r, s.Tasks)
 	for i := range s.Tasks {
 		if r.IntN(3) == 0 {
 			s.Tasks[i].Criteria = []nexus.Criterion{{Text: "it holds", Check: "./" + string(s.Tasks[i].ID)}}
 		}
+	}
+}
+
+// drawPoints says which checkpoints the run makes, and how often somebody goes back. It has dice of
+// its own.
+func drawPoints(s *Scenario) {
+	r := rand.New(rand.NewPCG(uint64(len(s.Tasks)), uint64(s.Limits.RunMoney))) //nolint:gosec // a seed must give the same dice
+	if r.IntN(2) == 0 {
+		s.Limits.Points = nexus.Points{On: nexus.Reasons(), Keep: r.IntN(4)}
+	}
+	if r.IntN(3) == 0 {
+		s.Limits.Points.Every = time.Duration(1+r.IntN(40)) * time.Minute
+	}
+	if r.IntN(3) == 0 {
+		s.Rewinds = 1 + r.IntN(3)
 	}
 }
 

@@ -93,6 +93,13 @@ type Books struct {
 	Repeated  int // calls of which no process heard, so that they were made again
 }
 
+// Return takes the branch back to how it was, with these commits on it.
+func (w *Environment) Return(tip string, landed []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tip, w.landed = tip, landed
+}
+
 // Books returns how things stand.
 func (w *Environment) Books() Books {
 	w.mu.Lock()

@@ -42,6 +42,12 @@ func Put[T any](at *T, v any) {
 	case *nexus.SecondLook:
 		s, _ := v.(string)
 		*p = nexus.SecondLook(s)
+	case *[]nexus.Reason:
+		names, _ := v.([]string)
+		*p = nil
+		for _, name := range names {
+			*p = append(*p, nexus.Reason(name))
+		}
 	case *nexus.BoundMode:
 		s, _ := v.(string)
 		*p = nexus.BoundMode(s)

@@ -30,6 +30,8 @@ type Conversation struct {
 	Match string `yaml:"match"` // as in [path.Match]: "T3.1/coder.1", "T3.*/coder.*"
 	Turns []Turn `yaml:"turns"`
 
+	Holds []string `yaml:"holds"` // texts that must all be in the system prompt or the first message: a model that knows acts otherwise
+
 	Summary *Turn `yaml:"summary"` // when it is asked for one; nil says how far the conversation is
 }
 
@@ -144,7 +146,7 @@ func (s Script) find(a dialect.Asked) (Turn, error) {
 	conversation, step := a.Conversation, a.Step
 	why := fmt.Errorf("no conversation of the script fits %q (step %d)", conversation, step)
 	for _, c := range s.Conversations {
-		if ok, _ := path.Match(c.Match, conversation); ok { // patterns were checked
+		if ok, _ := path.Match(c.Match, conversation); ok && c.holds(a.Prompt) { // patterns were checked
 			if a.Summary && c.Summary != nil {
 				return *c.Summary, nil
 			}
@@ -162,6 +164,14 @@ func (s Script) find(a dialect.Asked) (Turn, error) {
 		return *s.Default, nil
 	}
 	return Turn{}, why
+}
+
+// holds reports whether what a conversation begins with has all that the model must
+// know to act so.
+func (c Conversation) holds(prompt []string) bool {
+	const first = 3 // tools, system, and the first message
+	begins := strings.Join(prompt[:min(len(prompt), first)], "\n")
+	return !slices.ContainsFunc(c.Holds, func(text string) bool { return !strings.Contains(begins, text) })
 }
 
 // stop returns why the turn ends.

@@ -122,7 +122,7 @@ func anyPlan(t *rapid.T, s shape) nexus.Plan {
 		}
 		if strings.Contains(s.fields, "group") {
 			if group == "" || s.deep {
-				group = rapid.SampledFrom([]string{"Setup", "Print sizes"}).Draw(t, "group")
+				group = rapid.SampledFrom([]string{"Setup", "Setup / Tables", "Print sizes"}).Draw(t, "group")
 			}
 			k.Group = group
 		}

@@ -81,21 +81,17 @@ type draft struct {
 	full     bool // more tasks or needs were met than a plan has
 }
 
-// maxNeeds is the most needs of a plan, and maxBefore of how many tasks each of a group waits for
-// where one group waits for another.
-const (
-	maxNeeds  = 500_000
-	maxBefore = 50
-)
+// maxBefore is for how many tasks each of a group waits where one group waits for another.
+const maxBefore = 50
 
 // fits reports whether there is room for more tasks and needs. Where there is none, the plan is refused.
 func (d *draft) fits(at place, tasks, needs int) bool {
 	d.needs += needs
-	if d.full || len(d.items)+tasks <= plan.MaxTasks && d.needs <= maxNeeds {
+	if d.full || len(d.items)+tasks <= plan.MaxTasks && d.needs <= plan.MaxNeeds {
 		return !d.full
 	}
 	d.full = true
-	d.wrong(at, "there are more than %d tasks, or more than %d needs among them; make several plans of it", plan.MaxTasks, maxNeeds)
+	d.wrong(at, "there are more than %d tasks, or more than %d needs among them; make several plans of it", plan.MaxTasks, plan.MaxNeeds)
 	return false
 }
 

@@ -1,0 +1,155 @@
+package finding_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+var update = flag.Bool("update", false, "rewrite what the tapes expect")
+
+// tape is what was found and what is known, as the first part of a tape has it.
+type tape struct {
+	Findings   []finding.Finding          `json:"findings"`
+	Changes    map[string]finding.Touched `json:"changes"`
+	Dependants map[string]int             `json:"dependants"`
+	Since      map[string]time.Time       `json:"since"`
+	Items      []workitem.Item            `json:"items"`
+	Quarantine []flaky.Entry              `json:"quarantine"`
+	Most       int                        `json:"most"`
+	Runs       []struct {                 // one task each
+		ID     nexus.RunID
+		Of     string // the finding
+		Status nexus.TaskStatus
+		Ended  time.Time
+		Files  []string
+		Going  bool // the run has not ended
+	} `json:"runs"`
+}
+
+// play ranks and sifts what a tape has, and tells it in lines.
+func play(t tape, now time.Time) string {
+	var runs []*state.State
+	for _, r := range t.Runs {
+		task := &state.Task{
+			Task:   nexus.Task{ID: "T1", Files: r.Files, Brief: finding.Finding{ID: r.Of}.Brief()},
+			Status: r.Status, Ended: r.Ended,
+		}
+		s := &state.State{Run: r.ID, Tasks: []*state.Task{task}, Status: nexus.StatusPartial}
+		if r.Going {
+			s.Status = nexus.StatusExecuting
+		}
+		runs = append(runs, s)
+	}
+	w := finding.World{Now: now, Changes: t.Changes, Dependants: t.Dependants, Since: t.Since, Past: finding.PastOf(runs)}
+	rules := finding.Rules{Items: t.Items, Most: t.Most, Quarantine: flaky.QuarantineOn{List: t.Quarantine, Day: flaky.DayOf(now)}}
+	open, left := finding.Sift(finding.Rank(t.Findings, w), rules, w)
+	next := finding.Next(open, rules)
+	var b strings.Builder
+	for i, f := range open {
+		mark := "later"
+		if i < len(next) {
+			mark = "now"
+		}
+		fmt.Fprintf(&b, "%s %d %s\n", mark, f.Score, f.ID)
+		for _, r := range f.Reasons {
+			fmt.Fprintf(&b, "  %+d %s\n", r.Points, r.Why)
+		}
+	}
+	for _, l := range left {
+		fmt.Fprintf(&b, "left %s (%s): %s\n", l.ID, l.Rule, l.Say)
+	}
+	return b.String()
+}
+
+// TestTapes ranks what each tape has, whatever the order in which it was found.
+func TestTapes(t *testing.T) {
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	files, err := filepath.Glob("testdata/*.tape")
+	if err != nil || len(files) < 4 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, want, _ := strings.Cut(string(data), "\n----\n")
+		var made tape
+		d := json.NewDecoder(strings.NewReader(in))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&made); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		got := play(made, now)
+		slices.Reverse(made.Findings)
+		if diff := cmp.Diff(got, play(made, now)); diff != "" {
+			t.Errorf("%s: the order in which it was found matters\n%s", file, diff)
+		}
+		if *update {
+			if err := os.WriteFile(file, []byte(in+"\n----\n"+got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: -want +got\n%s", file, diff)
+		}
+	}
+}
+
+// TestIDs holds that an ID survives lines that are added above, and no change of what was found.
+func TestIDs(t *testing.T) {
+	id := func(message string) string {
+		return finding.ID("lint-issues", "a.go", finding.Steady(message))
+	}
+	if id("line 12:  unused x") != id("line 340: unused x") {
+		t.Error("the ID moves with the line")
+	}
+	if id("unused x") == id("unused y") || finding.ID("a", "bc", "d") == finding.ID("a", "b", "cd") {
+		t.Error("two things have one ID")
+	}
+	f := finding.Finding{ID: finding.ID("todo", "x"), Title: "Do it", Why: "It is there.", Check: "false"}
+	if got := finding.Named(f.Brief() + "\n"); got != f.ID {
+		t.Errorf("the brief names %q, not %q", got, f.ID)
+	}
+	item := f.Item()
+	item.ID = "do-it"
+	back, err := workitem.Parse("do-it.md", []byte(item.String()))
+	if err != nil || cmp.Diff(item, back) != "" {
+		t.Errorf("as an item: %v\n%s", err, cmp.Diff(item, back))
+	}
+	if got := finding.Named("Say that it was found as nothing."); got != "" {
+		t.Errorf("a text that names none names %q", got)
+	}
+}
+
+// TestMinutes holds the estimates.
+func TestMinutes(t *testing.T) {
+	for _, c := range []struct {
+		strategy string
+		n, want  int
+	}{{"failing-tests", 3, 30}, {"failing-tests", 9, 60}, {"type-errors", 4, 20}, {"type-errors", 40, 45}, {"lint-issues", 5, 10}, {"lint-issues", 99, 30}, {"none", 3, 0}} {
+		if got := finding.Minutes(c.strategy, c.n); got != c.want {
+			t.Errorf("%d of %s: %d minutes, not %d", c.n, c.strategy, got, c.want)
+		}
+	}
+	plan := finding.Finding{ID: "a/b", Title: "x", Minutes: 60}.Plan(30)
+	if plan.Tasks[0].Minutes != 0 || plan.Tasks[0].Criteria[0].Check != "test" {
+		t.Errorf("%+v", plan.Tasks[0])
+	}
+}

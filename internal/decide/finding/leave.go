@@ -1,0 +1,138 @@
+package finding
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// Rule is why nobody takes up a finding.
+type Rule string
+
+// The rules.
+const (
+	Rejected    Rule = "rejected"    // a person said no, and why
+	InWork      Rule = "in work"     // a run works on it, or is about to
+	Quarantined Rule = "quarantined" // people let the failure of its test not count for now
+	FailedTwice Rule = "failed"      // it was tried twice, and nothing is new since
+	NoFinding   Rule = "no finding"  // its check passes, or could not be tried
+)
+
+// Left is a finding that nobody takes up, and why.
+type Left struct {
+	Ranked
+
+	Rule Rule   `json:"rule"`
+	Say  string `json:"say"` // the rule in words, with who and when
+}
+
+// Rules are what people decided, and how much may be worked on at once.
+type Rules struct {
+	Items      []workitem.Item // of the backlog
+	Quarantine flaky.QuarantineOn
+	Most       int // items that may be active at once; 0: no bound
+}
+
+// tries is how often something may fail before it waits for new facts.
+const tries = 2
+
+// Item returns the item of the backlog that was made of a finding, or that says no to it.
+func (r Rules) Item(id string) (workitem.Item, bool) {
+	for _, i := range r.Items {
+		if i.Finding == id {
+			return i, true
+		}
+	}
+	return workitem.Item{}, false
+}
+
+// Sift parts what may be taken up from what may not be, each in the order that it had.
+func Sift(all []Ranked, r Rules, w World) (open []Ranked, left []Left) {
+	for _, f := range all {
+		if rule, say := r.against(f.Finding, w); rule != "" {
+			left = append(left, Left{f, rule, say})
+			continue
+		}
+		open = append(open, f)
+	}
+	return open, left
+}
+
+// against returns the rule that keeps a finding from being taken up.
+func (r Rules) against(f Finding, w World) (Rule, string) {
+	item, kept := r.Item(f.ID)
+	past := w.Past.Findings[f.ID]
+	switch {
+	case kept && item.State == workitem.Rejected:
+		return Rejected, "rejected: " + item.Reason
+	case !f.Open():
+		return NoFinding, f.why()
+	case kept && (item.State == workitem.Active || item.State == workitem.Queued):
+		return InWork, fmt.Sprintf("item %s is %s in run %s", item.ID, item.State, item.Run)
+	case past.Active:
+		return InWork, fmt.Sprintf("run %s works on it", past.Run)
+	}
+	if f.Test != "" {
+		if e, ok := r.Quarantine.List.Of("", f.Test, r.Quarantine.Day); ok && e.Active(r.Quarantine.Day) {
+			return Quarantined, e.Note()
+		}
+	}
+	if past.Failed >= tries && !w.changedSince(f, past) {
+		return FailedTwice, fmt.Sprintf("it was tried %s, last in run %s, and none of its files has changed since", times(past.Failed), past.Run)
+	}
+	return "", ""
+}
+
+// why says why a finding is none.
+func (f Finding) why() string {
+	switch {
+	case f.No != "":
+		return f.No
+	case f.State == "":
+		return "its check was not tried"
+	}
+	return fmt.Sprintf("its check says nothing (%s)", f.State)
+}
+
+// changedSince reports whether something about a finding is new since it failed last: one
+// of its files was changed by a later commit. Git tells seconds alone: a commit of the same one is later.
+func (w World) changedSince(f Finding, past Tries) bool {
+	failed := past.Last.Truncate(time.Second)
+	for _, file := range f.Files() {
+		if last := w.Changes[file].Last; !last.IsZero() && !last.Before(failed) {
+			return true
+		}
+	}
+	return false
+}
+
+// Next returns the findings that may be started now, in their order: as many as there is
+// room for beside the items that are active.
+func Next(open []Ranked, r Rules) []Ranked {
+	if r.Most <= 0 {
+		return open
+	}
+	room := r.Most
+	for _, i := range r.Items {
+		if i.State == workitem.Active {
+			room--
+		}
+	}
+	return open[:min(len(open), max(room, 0))]
+}
+
+// Item returns what the backlog keeps of a finding.
+func (f Finding) Item() workitem.Item {
+	files := f.Files()
+	item := workitem.Item{
+		Title: legible.Cut(f.Title, 100), Text: f.Brief(), State: workitem.Waiting, Priority: f.Severity,
+		Files: files[:min(len(files), 20)], Check: f.Check, Finding: f.ID,
+	}
+	if kind := f.Task(); kind != "" && kind != "code" {
+		item.Kind = kind
+	}
+	return item
+}

@@ -1,0 +1,193 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// secured puts a checkpoint before a decision that people may want to go back to
+// before: to publish, to land what is risky, or to give a task up.
+func secured(s *state.State, fs []nexus.Fact) []nexus.Fact {
+	for _, f := range fs {
+		var reason nexus.Reason
+		why := ""
+		switch f := f.(type) {
+		case nexus.TaskParked:
+			reason, why = nexus.ByFailure, fmt.Sprintf("%s is given up: %s", f.Task, brief(f.Why))
+		case nexus.ResultOffered:
+			if last := latest(s, nexus.ByPublish); last == nil || last.Tip != f.Commit {
+				reason, why = nexus.ByPublish, fmt.Sprintf("what landed up to %.12s is about to be published", f.Commit)
+			}
+		case nexus.TrainDeparted:
+			if what := risky(s, f.Attempt); what != "" {
+				reason, why = nexus.ByRisk, fmt.Sprintf("%s is about to land: %s", f.Task, what)
+			}
+		default:
+		}
+		if reason != "" && slices.Contains(s.Limits.Points.On, reason) {
+			return append(point(s, reason, why), fs...)
+		}
+	}
+	return fs
+}
+
+// risky says what is risky about landing an attempt; empty for nothing.
+func risky(s *state.State, id nexus.AttemptID) string {
+	r := s.Attempt(id).Last()
+	if r == nil {
+		return ""
+	}
+	for _, e := range r.Evidence {
+		switch {
+		case len(e.Findings) == 0:
+		case e.Gate == people.CriticalGate:
+			return "it touches " + people.JoinFiles(e.Findings)
+		case e.Gate == nexus.DonePrefix+nexus.LargeBound:
+			return e.Findings[0].Message
+		}
+	}
+	return ""
+}
+
+// latest returns the last checkpoint of a reason, nil before the first.
+func latest(s *state.State, reason nexus.Reason) *state.Checkpoint {
+	for _, c := range slices.Backward(s.Checkpoints) {
+		if c.Reason == reason && !c.Undone {
+			return c
+		}
+	}
+	return nil
+}
+
+// point makes a checkpoint that the run itself wants, and drops those that are too many.
+func point(s *state.State, reason nexus.Reason, why string) []nexus.Fact {
+	n := 1
+	name := func() string { return string(reason) + "-" + strconv.Itoa(n) }
+	for slices.ContainsFunc(s.Checkpoints, func(c *state.Checkpoint) bool { return c.Name == name() }) {
+		n++
+	}
+	fs := facts(nexus.CheckpointMade{Name: name(), Reason: reason, Why: why, Tip: s.Tip, Trees: s.InProgress()})
+	var own []*state.Checkpoint
+	for _, c := range s.Kept() {
+		if c.Reason != nexus.ByHand {
+			own = append(own, c)
+		}
+	}
+	if most := s.Limits.Points.Keep; most > 0 {
+		for _, c := range own[:max(0, len(own)+1-most)] {
+			fs = append(fs, nexus.CheckpointDropped{Name: c.Name, Why: fmt.Sprintf("only the last %d are kept (setting checkpoint.keep)", most)})
+		}
+	}
+	return fs
+}
+
+// clockwork returns when the next checkpoint of the timer is due; zero for never.
+func clockwork(s *state.State) time.Time {
+	every := s.Limits.Points.Every
+	if every <= 0 || !s.Stirred() || s.Started.IsZero() || s.Start.Stage != state.StartFree || s.Drain != nil || s.Status != nexus.StatusPlanning && s.Status != nexus.StatusExecuting {
+		return time.Time{}
+	}
+	return s.Due(clocked(s) + every)
+}
+
+// clocked returns how long the run had been conducted when its last checkpoint was made.
+func clocked(s *state.State) time.Duration {
+	if n := len(s.Checkpoints); n > 0 {
+		return s.Checkpoints[n-1].Worked
+	}
+	return 0
+}
+
+// timer makes a checkpoint when the time for one has come.
+func timer(s *state.State, now time.Time) []nexus.Fact {
+	due := clockwork(s)
+	if due.IsZero() || now.Before(due) {
+		return nil
+	}
+	return point(s, nexus.ByTimer, fmt.Sprintf("the run has worked for %s", s.Worked(now).Round(time.Second)))
+}
+
+// wave makes a checkpoint once all tasks of another wave have ended and something landed since
+// the last checkpoint. The first wave is the tasks that need no other one.
+func wave(s *state.State) []nexus.Fact {
+	if !slices.Contains(s.Limits.Points.On, nexus.ByWave) || s.Graph == nil {
+		return nil
+	}
+	ended, all := 0, 0
+	for n, tasks := range waves(s) {
+		all = n + 1
+		if ended == n && !slices.ContainsFunc(tasks, func(t *state.Task) bool { return !t.Status.Ended() }) {
+			ended = n + 1
+		}
+	}
+	made := 0
+	if last := latest(s, nexus.ByWave); last != nil {
+		made, _ = strconv.Atoi(strings.Fields(last.Why)[1])
+	}
+	if ended <= made || len(s.Checkpoints) > 0 && s.Checkpoints[len(s.Checkpoints)-1].Tip == s.Tip || len(s.Landings) == 0 {
+		return nil
+	}
+	return point(s, nexus.ByWave, fmt.Sprintf("wave %d of %d has ended", ended, all))
+}
+
+// waves returns the tasks that are not split by wave: a task is in the wave after those of all
+// that it needs.
+func waves(s *state.State) [][]*state.Task {
+	level := map[nexus.TaskID]int{}
+	var of func(t *state.Task) int
+	of = func(t *state.Task) int {
+		if n, ok := level[t.ID]; ok {
+			return n
+		}
+		n := 0
+		for _, id := range t.Needs {
+			if other := s.Task(id); other != nil {
+				n = max(n, of(other)+1)
+			}
+		}
+		level[t.ID] = n
+		return n
+	}
+	var all [][]*state.Task
+	for _, t := range s.Tasks {
+		n := of(t)
+		for len(all) <= n {
+			all = append(all, nil)
+		}
+		all[n] = append(all[n], t)
+	}
+	return all
+}
+
+// checkpoint gives the present point the name that somebody wants.
+func checkpoint(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	if why := NameOf(s, r.ID); why != "" {
+		return no("%s", why)
+	}
+	return yes(nexus.CheckpointMade{Name: r.ID, Reason: nexus.ByHand, Why: r.Text, Tip: s.Tip, Trees: s.InProgress(), By: person(r)})
+}
+
+// NameOf says why a name cannot be that of a new checkpoint; empty where it can.
+func NameOf(s *state.State, name string) string {
+	switch digits := strings.Trim(name, "0123456789") == ""; {
+	case name == "" || len(name) > mostName:
+		return fmt.Sprintf("a checkpoint's name has 1 to %d characters", mostName)
+	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" || strings.HasPrefix(name, "-"):
+		return "a checkpoint's name has letters, digits, - and _, and does not begin with -"
+	case digits:
+		return "a checkpoint's name is not a number: that would be the number of an event"
+	case slices.ContainsFunc(s.Checkpoints, func(c *state.Checkpoint) bool { return c.Name == name }):
+		return fmt.Sprintf("there is, or was, a checkpoint %s", name)
+	}
+	return ""
+}
+
+// mostName is the most characters of a checkpoint's name.
+const mostName = 60

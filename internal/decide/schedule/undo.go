@@ -1,0 +1,95 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// undo lets what tasks landed be reverted, the last to land first, or says what stands on it.
+func undo(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	if !s.Delivers() || s.Status != nexus.StatusReviewing {
+		return no("the run is %s: stop it first", s.Status)
+	}
+	tasks, why := Revertible(s, strings.FieldsFunc(r.ID, func(c rune) bool { return c == ',' }))
+	if why != "" {
+		return no("%s", why)
+	}
+	return yes(nexus.UndoSought{Attempt: nexus.AttemptID(fmt.Sprintf("undo.%d", s.Undo.Tries+1)), Tasks: tasks, Onto: s.Tip, By: person(r)})
+}
+
+// Revertible returns the tasks with these names in the order in which what they landed is reverted,
+// all that landed where there are no names, or says why it cannot be.
+func Revertible(s *state.State, names []string) (tasks []nexus.TaskID, why string) {
+	for _, name := range names {
+		t := s.Task(nexus.TaskID(name))
+		switch {
+		case t == nil:
+			return nil, fmt.Sprintf("there is no task %q", name)
+		case t.Landed == nil && slices.ContainsFunc(s.Undo.Done, func(f nexus.UndoLanded) bool { return slices.Contains(f.Tasks, t.ID) }):
+			return nil, fmt.Sprintf("%s was undone before", t.ID)
+		case t.Landed == nil:
+			return nil, fmt.Sprintf("%s has not landed: it is %s", t.ID, s.StatusOf(t))
+		}
+	}
+	for _, l := range slices.Backward(s.Landings) {
+		if len(names) == 0 || slices.Contains(names, string(l.Task)) {
+			tasks = append(tasks, l.Task)
+		}
+	}
+	if len(tasks) == 0 {
+		return nil, "nothing landed that could be undone"
+	}
+	if on := Standing(s, tasks); len(on) > 0 {
+		all := strings.Join(words(append(slices.Clone(tasks), on...)), " ")
+		return nil, fmt.Sprintf("%s landed later and needs it: undo both, with nexus undo %s", nexus.Join(on), all)
+	}
+	return tasks, ""
+}
+
+func words(ids []nexus.TaskID) []string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = string(id)
+	}
+	return all
+}
+
+// Standing returns the tasks that landed and need one of those that are to be reverted,
+// themselves or by others that landed, and are not among them.
+func Standing(s *state.State, tasks []nexus.TaskID) []nexus.TaskID {
+	var on []nexus.TaskID
+	gone := slices.Clone(tasks)
+	for _, l := range s.Landings { // what is needed landed before
+		t := s.Task(l.Task)
+		if slices.Contains(gone, t.ID) {
+			continue
+		}
+		if slices.ContainsFunc(t.Needs, func(id nexus.TaskID) bool { return slices.Contains(gone, id) }) {
+			on, gone = append(on, t.ID), append(gone, t.ID)
+		}
+	}
+	return on
+}
+
+// undoing takes up again who reverts what landed and lost its process, or says why not.
+func undoing(s *state.State) []nexus.Fact {
+	w, asked := s.Undo.Work, *s.Undo.Asked
+	refuse := func(why string) []nexus.Fact {
+		return facts(nexus.UndoRefused{Attempt: asked.Attempt, Tasks: asked.Tasks, Why: why})
+	}
+	switch {
+	case works(w):
+		return nil
+	case w.Broken:
+		return refuse(w.Why)
+	case tooOften(s, w):
+		return refuse(fmt.Sprintf("it was interrupted %d times", w.Losses))
+	case s.Drain != nil:
+		return refuse("the run is ending: " + s.Drain.Why)
+	}
+	return facts(asked)
+}

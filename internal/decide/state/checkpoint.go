@@ -1,0 +1,85 @@
+package state
+
+import (
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Checkpoint is a point of the run that has a name.
+type Checkpoint struct {
+	nexus.CheckpointMade
+	Seq     int64 // the point
+	At      time.Time
+	Worked  time.Duration // of the run's time by then
+	Dropped string        // why it is none any more; empty while it is
+	Undone  bool          // the run went back to before it
+}
+
+// Stirred reports whether anything happened since the last checkpoint.
+func (s *State) Stirred() bool { return s.stirred }
+
+// stir keeps whether anything happened since the last checkpoint.
+func (s *State) stir(f nexus.Fact) {
+	switch f.(type) {
+	case nexus.CheckpointMade:
+		s.stirred = false
+	case nexus.CheckpointDropped, nexus.RequestMade, nexus.RequestSettled:
+	default:
+		s.stirred = true
+	}
+}
+
+// applyCheckpoint folds points that get names and lose them.
+func (s *State) applyCheckpoint(e nexus.Event) {
+	switch f := e.Fact.(type) {
+	case nexus.CheckpointMade:
+		c := Checkpoint{CheckpointMade: f, Seq: e.Seq, At: e.At}
+		if !s.Started.IsZero() {
+			c.Worked = s.Worked(e.At)
+		}
+		s.Checkpoints = append(s.Checkpoints, &c)
+	case nexus.CheckpointDropped:
+		if c := s.Checkpoint(f.Name); c != nil {
+			c.Dropped = f.Why
+		}
+	default:
+	}
+}
+
+// Checkpoint returns the checkpoint with this name, nil where there is none.
+func (s *State) Checkpoint(name string) *Checkpoint {
+	i := slices.IndexFunc(s.Checkpoints, func(c *Checkpoint) bool { return c.Name == name && c.Dropped == "" })
+	if i < 0 {
+		return nil
+	}
+	return s.Checkpoints[i]
+}
+
+// Kept returns the checkpoints that were not dropped, in order.
+func (s *State) Kept() []*Checkpoint {
+	var all []*Checkpoint
+	for _, c := range s.Checkpoints {
+		if c.Dropped == "" {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// InProgress returns the last snapshots of the attempts that are not over, in the
+// plan's order.
+func (s *State) InProgress() []nexus.PinnedTree {
+	var all []nexus.PinnedTree
+	for _, t := range s.Tasks {
+		a := t.Current()
+		if a == nil || t.Status == nexus.Landed || t.Status == nexus.Split {
+			continue
+		}
+		if commit := a.Snapshot.Commit; commit != "" {
+			all = append(all, nexus.PinnedTree{Attempt: a.ID, Commit: commit})
+		}
+	}
+	return all
+}

@@ -1,0 +1,301 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// rewound is why what was under way is over, and who closed a question that
+// waited, after the run went back.
+const rewound = "the run was rewound"
+
+// Rewind is one time that the run went back.
+type Rewind struct {
+	nexus.RunRewound
+	Seq int64 // of the fact
+	At  time.Time
+}
+
+// admitRewind refuses to go back to where the run never was.
+func (s *State) admitRewind(f nexus.RunRewound) error {
+	switch {
+	case len(s.log) == 0 || f.To < s.log[0].Seq:
+		return fmt.Errorf("the run had not begun at event %d", f.To)
+	case f.To > s.Seq:
+		return fmt.Errorf("event %d is yet to come", f.To)
+	case !s.Goal.Goal.Mode.Works():
+		return fmt.Errorf("a run of the mode %s has no work to go back in", s.Goal.Goal.Mode)
+	case s.halfway(f.To):
+		return fmt.Errorf("event %d is in the middle of what was recorded as one", f.To)
+	case s.depth(f.To) >= mostDeep:
+		return errors.New("it went back too often to points that it only reached after it had gone back")
+	}
+	return nil
+}
+
+// halfway reports whether what comes after an event was recorded with it as one: a plan, or
+// what was made of a task.
+func (s *State) halfway(seq int64) bool {
+	for _, e := range s.log {
+		if _, request := e.Fact.(nexus.RequestMade); e.Seq <= seq || request {
+			continue
+		}
+		switch e.Fact.(type) {
+		case nexus.PlanRevised, nexus.TaskPlanned, nexus.TaskSplit, nexus.TasksAdded, nexus.FixesPlanned, nexus.TaskInherited:
+			return true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// mostDeep is how often a run may go back to a point that it reached after it had gone
+// back, and so on: to fold it takes twice as long each time.
+const mostDeep = 8
+
+// depth returns how often that is so for a point.
+func (s *State) depth(seq int64) int {
+	n := 0
+	for _, r := range s.Rewinds {
+		if r.Seq <= seq {
+			n = max(n, 1+s.depth(r.To))
+		}
+	}
+	return n
+}
+
+// Before returns the state as it was after an event of the past. What was under way
+// then is under way in it.
+func (s *State) Before(seq int64) *State {
+	then := New(s.Run)
+	for _, e := range s.log {
+		if e.Seq > seq {
+			break
+		}
+		_ = then.Apply(e) // it was admitted before
+	}
+	return then
+}
+
+// rewind goes back to what held after an earlier event. What people and the world did since
+// cannot be taken back, so it still counts: money and time that were spent, limits that were set,
+// names that were given, what gates found out about a tree, and what people said about a
+// task. What was under way at that point is over: each attempt is followed by another one, with
+// a name of its own, that starts from the files as they were then.
+func (s *State) rewind(e nexus.Event, f nexus.RunRewound) {
+	then := s.Before(f.To)
+	then.interrupt(e.At)
+	then.counted(s)
+	then.named(s)
+	for _, t := range then.Tasks {
+		t.kept(s.tasks[t.ID])
+	}
+	then.questioned(s)
+	then.Checkpoints = slices.Clone(s.Checkpoints)
+	for i, c := range then.Checkpoints {
+		if c.Seq > f.To {
+			undone := *c
+			undone.Undone = true
+			then.Checkpoints[i] = &undone
+		}
+	}
+	then.Rewinds = append(slices.Clip(s.Rewinds), Rewind{RunRewound: f, Seq: e.Seq, At: e.At})
+	then.log = s.log
+	then.clocked(s)
+	*s = *then
+}
+
+// interrupt ends what is under way, as if it had never been begun.
+func (s *State) interrupt(at time.Time) {
+	if s.Judging != nil && s.Judging.Stage != Over {
+		for id := range s.asked {
+			if _, told := s.told[id]; !told {
+				delete(s.asked, id)
+			}
+		}
+	}
+	if s.Mending != nil && s.Mending.Stage != Over {
+		s.Fixes.interrupt()
+	}
+	for _, a := range s.Additions {
+		if at := s.attempts[a.Attempt]; at != nil && at.Stage != Over && !a.Over() {
+			a.Attempt = ""
+		}
+		a.Question = s.stillAnswered(a.Question)
+	}
+	for _, t := range s.Tasks {
+		if !t.Status.Ended() {
+			t.Status = nexus.Pending
+			s.Splits.forget(t.ID)
+		}
+		t.OverCap, t.Replan = nil, nil
+	}
+	for _, a := range s.attempts {
+		landed := s.tasks[a.Task] != nil && s.tasks[a.Task].Landed != nil && s.tasks[a.Task].Landed.Attempt == a.ID
+		if a.Stage != Over || a.Outcome == nexus.Accepted && a.Task != "" && !landed {
+			a.cut(at)
+		}
+	}
+	s.Consent.Question = s.stillAnswered(s.Consent.Question)
+	for _, q := range s.Questions {
+		if q.By == "" {
+			q.By, q.Mark = rewound, ""
+		}
+	}
+	s.Queue, s.Aboard, s.Gating, s.Drain, s.OverCap, s.deliver = nil, nil, nil, nil, nil, false
+	s.Homing.again()
+}
+
+// stillAnswered returns the ID of a question that was answered, empty for one that is
+// to be asked again.
+func (s *State) stillAnswered(id string) string {
+	if q := s.Question(id); q == nil || q.By == "" {
+		return ""
+	}
+	return id
+}
+
+// cut ends an attempt where it is: what its rounds came to is kept, and the attempt
+// has no result.
+func (a *Attempt) cut(at time.Time) {
+	for _, c := range a.Sessions {
+		c.halt()
+	}
+	a.Answered("", at)
+	a.Stage, a.Finished, a.Outcome, a.Commit, a.Tree, a.Why = Over, at, "", "", "", rewound
+}
+
+// counted takes over what only grows, and what the world and people last said that no
+// point of the run changes.
+func (s *State) counted(now *State) {
+	s.Ledger, s.Usage, s.Spending, s.Pressed = now.Ledger, now.Usage, now.Spending, now.Pressed
+	s.Limits, s.Process, s.Alone, s.Patience = now.Limits, now.Process, now.Alone, now.Patience
+	s.Parked, s.Windows, s.pace = now.Parked, now.Windows, now.pace
+	maps.Copy(s.evidence, now.evidence)
+	s.Starts, s.PlanTries, s.Judged, s.AddTries = now.Starts, now.PlanTries, now.Judged, now.AddTries
+	s.Splits.Sought, s.Homing.Tries, s.Fixes.Rounds, s.Undo.Tries = now.Splits.Sought, now.Homing.Tries, now.Fixes.Rounds, now.Undo.Tries
+	for id := range now.attempts { // a plan that was refused counts for its name, too
+		if n, ok := strings.CutPrefix(string(id), "plan."); ok {
+			number, _ := strconv.Atoi(n)
+			s.PlanTries = max(s.PlanTries, number)
+		}
+	}
+	s.Alerts = now.Alerts
+	s.Alerts.work = nil
+	s.Requested, s.out = now.Requested, now.out
+}
+
+// named takes over the names that were given since, so that none is given again: attempts
+// stay as what was undone.
+func (s *State) named(now *State) {
+	s.void = map[nexus.TaskID][]*Attempt{}
+	for id, a := range now.attempts {
+		if s.attempts[id] == nil {
+			s.attempts[id] = a.undone()
+		}
+	}
+	for id, c := range now.sessions {
+		if s.sessions[id] == nil {
+			s.sessions[id] = &Session{SessionStarted: c.SessionStarted, Over: true, Outcome: nexus.Stopped, Purpose: c.Purpose} // that bills are booked on
+		}
+	}
+	for id, c := range now.sessions { // what was paid since is paid
+		s.sessions[id].Spent, s.sessions[id].Usage = c.Spent, c.Usage
+	}
+	for _, l := range now.Lanes[len(s.Lanes):] {
+		l.Tasks = nil
+		s.Lanes = append(s.Lanes, l)
+	}
+	given := maps.Clone(now.void)
+	if given == nil {
+		given = map[nexus.TaskID][]*Attempt{}
+	}
+	for _, t := range now.Tasks {
+		given[t.ID] = t.Attempts
+	}
+	for id, attempts := range given {
+		t := s.tasks[id]
+		if t == nil {
+			t = &Task{}
+		}
+		for _, a := range attempts {
+			if !slices.ContainsFunc(t.Attempts, func(mine *Attempt) bool { return mine.ID == a.ID }) {
+				t.Attempts = append(t.Attempts, s.attempts[a.ID])
+			}
+		}
+		if s.tasks[id] == nil {
+			s.void[id] = t.Attempts
+		}
+	}
+	if s.Planning == nil && now.Planning != nil && !s.Planned {
+		s.Planning = s.attempts[now.Planning.ID]
+	}
+}
+
+// undone returns an attempt of which nothing counts but that it was made, and what it
+// cost.
+func (a *Attempt) undone() *Attempt {
+	c := &Attempt{
+		ID: a.ID, Task: a.Task, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Stage: Over, Outcome: nexus.Stopped, Undone: true,
+		Why: rewound, Sessions: a.Sessions, Network: a.Network, Began: a.Began, Finished: a.Finished, Active: a.Active,
+	}
+	for _, session := range c.Sessions {
+		session.halt()
+	}
+	return c
+}
+
+// kept takes over what a task cost since and what people said about it, and gives it a
+// fresh allowance where it has not ended.
+func (t *Task) kept(now *Task) {
+	if now != nil {
+		t.Spent, t.Usage, t.Worked, t.Rounds, t.Retried = now.Spent, now.Usage, now.Worked, now.Rounds, now.Retried
+		t.Said, t.Helped = now.Said, now.Helped
+	}
+	if !t.Status.Ended() {
+		t.RoundsOf = 0
+		t.Mercy, t.MercyRounds, t.MercyWorked, t.MercyReplans = len(t.Attempts), t.Rounds, t.Worked, len(t.Replans)
+	}
+}
+
+// questioned takes over the questions and requests that were made since: a question is over, and a
+// request that nobody settled yet is still to be settled.
+func (s *State) questioned(now *State) {
+	for _, q := range now.Questions[len(s.Questions):] {
+		over := *q
+		over.Mark = ""
+		if over.By == "" {
+			over.By = rewound
+		}
+		s.Questions = append(s.Questions, &over)
+	}
+	open := map[int64]bool{}
+	for _, r := range now.Requests {
+		open[r.Seq] = true
+	}
+	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return !open[r.Seq] })
+	for _, r := range now.Requests {
+		if !slices.ContainsFunc(s.Requests, func(mine Request) bool { return mine.Seq == r.Seq }) {
+			s.request(r.Seq, r.Request)
+		}
+	}
+}
+
+// clocked lets the run's clock stand where it stood: the time that was worked is worked.
+func (s *State) clocked(now *State) {
+	if s.Started.IsZero() {
+		return // it begins anew
+	}
+	s.held, s.since = now.held, now.since
+	if s.since.IsZero() {
+		s.hold(now.heard)
+	}
+}

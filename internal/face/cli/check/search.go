@@ -1,0 +1,303 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+	"github.com/nexus-ai-builder/nexus/internal/work/discover"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+// Search says what is looked for.
+type Search struct {
+	Strategies []string // empty: those of discover.strategies
+	Plugin     string   // the one plugin that is asked; empty: all
+	Only       string   // the ID of the finding that is wanted; empty: all
+	Fresh      bool     // look again, whatever is kept
+	Quiet      bool     // say nothing of what is being done
+	Traffic    provider.Traffic
+}
+
+// patience is how long a search is silent.
+const patience = time.Second
+
+// Discover looks for work in the last commit of the repository, and marks the items of the backlog
+// that are done. A plugin that does not answer is an error where it is named or required, and
+// reported otherwise.
+func Discover(ctx context.Context, a *console.Console, q Search) (discover.Result, error) {
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return discover.Result{}, err
+	}
+	defer p.Close()
+	h := &hunt{a: a, p: p, q: q}
+	o, err := h.options(ctx)
+	if err != nil {
+		return discover.Result{}, err
+	}
+	r, err := discover.All(ctx, o)
+	if err != nil {
+		return r, err
+	}
+	return r, h.finish(ctx, o, r)
+}
+
+// hunt is one search.
+type hunt struct {
+	a        *console.Console
+	p        *app.Place
+	q        Search
+	settings config.Config
+	commit   string // that is looked at
+}
+
+// options says where to look, and for what.
+func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
+	a, p := h.a, h.p
+	if h.settings, _, err = a.Settings(); err != nil {
+		return o, err
+	}
+	h.commit, err = p.Repo.Resolve(ctx, "HEAD")
+	commit := h.commit
+	if err != nil {
+		return o, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the repository has no commit to look at", Cause: err,
+			Hint: "Commit something first.",
+		}
+	}
+	tree, err := p.Repo.Tree(ctx, commit)
+	if err != nil {
+		return o, err
+	}
+	items, _, err := a.Backlog(p).Sync(ctx, p.Record())
+	if err != nil {
+		return o, err
+	}
+	list, err := gate.QuarantineAt(ctx, p.Repo, commit)
+	if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
+		return o, err
+	}
+	begun := a.Now()
+	o = discover.Options{
+		Repo: p.Repo, Commit: commit, Tree: tree, State: p.State, Now: begun, Clock: a.Now, Path: a.Env("PATH"),
+		Strategies: h.q.Strategies, Only: h.q.Only, Fresh: h.q.Fresh, Keep: h.settings.Discover.Keep,
+		Settings: fmt.Sprintf("%v %s %v %s", h.settings.Gates, h.settings.Sandbox, h.settings.Policy.Show, h.settings.Limits.GateTime),
+		Folder:   discover.Folder{Repo: p.Repo.Work, Dir: h.settings.Discover.Tasks},
+		Rules: finding.Rules{
+			Items: items, Most: h.settings.Limits.Items, Quarantine: flaky.QuarantineOn{List: list, Day: flaky.DayOf(begun)},
+		},
+		Open: h.open, Issues: h.issues, Ideas: h.ideas, Plugins: h.plugins,
+		Past: func(ctx context.Context) (finding.Past, error) { return app.Findings(ctx, p.Journal) },
+		Say: func(text string) {
+			if !h.q.Quiet && a.Now().Sub(begun) >= patience {
+				a.Say("%s", view.Clean(text))
+			}
+		},
+	}
+	if len(o.Strategies) == 0 {
+		o.Strategies = h.settings.Discover.Strategies
+	}
+	if p.Journal == nil {
+		return o, nil
+	}
+	runs, err := p.Runs(ctx)
+	for _, r := range runs {
+		o.RunsMark = fmt.Sprintf("%s %d", r.ID, r.Events)
+	}
+	o.Seen = func(ctx context.Context) ([]flaky.Seen, error) {
+		seen, err := flaky.Of(p.Journal.Events(ctx, "", 0))
+		return seen.Suggest(flaky.QuarantineOn{}), err
+	}
+	return o, err
+}
+
+// open checks the commit out.
+func (h *hunt) open(ctx context.Context) (*discover.Bench, error) {
+	cache := cacheOf(h.a, h.p.State)
+	x, err := checkout(ctx, h.p, cache, h.commit)
+	if err != nil {
+		return nil, err
+	}
+	r, err := x.runner(ctx, h.a, h.p, cache, h.settings)
+	if err != nil {
+		x.done()
+		return nil, err
+	}
+	gates, err := detect.Gates(x.dir, h.settings.Gates)
+	if err != nil {
+		x.done()
+		return nil, err
+	}
+	rules := app.Rules(h.settings, nexus.Planner)
+	rules.Dir, rules.Open = x.dir, true
+	allowed := func(command string) bool { return policy.Rule(command, rules).Allowed() }
+	return &discover.Bench{
+		Runner: programmed(r, x.dir), Tree: gate.Tree{Dir: x.dir, Hash: x.hash}, Gates: gates, Close: x.done, Harmless: allowed,
+		May: func(command string) bool { return r.Box.Name() != string(sandbox.Off) || allowed(command) },
+	}, nil
+}
+
+// plugins asks the plugins that discover, or the one that is named.
+func (h *hunt) plugins(ctx context.Context, open func(context.Context) (*discover.Bench, error)) (all []finding.Finding, err error) {
+	host, err := h.a.Discoverers(ctx, h.p, h.q.Plugin)
+	if err != nil || len(host.Plugins) == 0 {
+		return nil, err
+	}
+	b, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range host.Plugins {
+		found, bad, err := discover.Ask(ctx, host, one, b.Tree.Dir)
+		failed, plain := errors.AsType[*plugin.Error](err)
+		switch {
+		case plain && h.q.Plugin == "":
+			h.a.Say("plugin %s is left out: it does not answer (%s): %s", one.Name, failed.State, view.Clean(failed.Why))
+			continue
+		case plain:
+			return nil, plugin.Unanswered(failed)
+		case err != nil:
+			return nil, err
+		}
+		for _, why := range bad {
+			h.a.Say("plugin %s: %s; it is left out", one.Name, view.Clean(why))
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// mostIssues is how many issues are listed.
+const mostIssues = 50
+
+// issues lists the open issues of the project that the remote origin names.
+func (h *hunt) issues(ctx context.Context) ([]discover.Issue, string, error) {
+	ref, err := h.a.IssueRef(ctx, "#1")
+	if err != nil {
+		return nil, "", errors.New("the remote origin is no project of a forge that Nexus knows")
+	}
+	listed, others, err := forge.Client{}.List(ctx, ref, mostIssues)
+	if err != nil {
+		return nil, "", errors.New(err.Error()) // it ends this strategy alone
+	}
+	var all []discover.Issue
+	for _, l := range listed {
+		all = append(all, discover.Issue{Number: l.Number, Title: h.a.Mask.Text(l.Title), Web: l.Web, Labels: l.Labels})
+	}
+	if others > 0 {
+		return all, view.Count(others, "issue") + " of people who do not belong to the project are left out", nil
+	}
+	return all, "", nil
+}
+
+// ideasFiles is how many files a suggester is told to read first.
+const ideasFiles = 12
+
+// ideas lets a model suggest improvements, and says before what that costs.
+func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding, error) {
+	survey, err := codemap.Look(ctx, h.p.Repo, h.commit, nil)
+	if err != nil {
+		return nil, err
+	}
+	first, err := survey.Foremost(ctx, codemap.ForCode, ideasFiles)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	tokens := 0
+	for _, f := range first {
+		names, tokens = append(names, f.Path), tokens+f.Size/4
+	}
+	session, ctx, err := h.a.OpenAdhoc(ctx, h.settings, nexus.Suggester, h.q.Traffic, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close(ctx)
+	model, err := session.Pick("")
+	if err != nil {
+		return nil, err
+	}
+	h.a.Say("ideas asks %s, which reads about %s tokens: at most %s", model.Name, view.Number(int64(tokens)), h.settings.Limits.RunMoney)
+	const id = nexus.SessionID("discover.1/suggester.1")
+	said, err := session.Ask(ctx, app.Message{
+		Session: id, Dir: b.Tree.Dir, Text: "Conversation: " + string(id) + "\n\n" + discover.IdeasTask(names), Handin: discover.IdeasSchema(),
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case said.Outcome == nexus.Refused:
+		return nil, &nexus.Error{Code: nexus.CodeBudget, Message: said.Why, Hint: "Raise the limit: --budget, or budget.day for the whole day."}
+	case said.Outcome != nexus.Accepted || len(said.Handin) == 0:
+		return nil, fmt.Errorf("the model suggested nothing: %s: %s", said.Outcome, said.Why)
+	}
+	h.a.Say("ideas cost %s", session.Spent())
+	return discover.ParseIdeas(said.Handin, func(file string) bool {
+		info, err := os.Lstat(filepath.Join(b.Tree.Dir, filepath.FromSlash(file)))
+		return filepath.IsLocal(file) && err == nil && info.Mode().IsRegular()
+	})
+}
+
+// finish marks the items of the backlog that are done, and moves their files in the task folder.
+func (h *hunt) finish(ctx context.Context, o discover.Options, r discover.Result) error {
+	items, err := h.a.Backlog(h.p).Settle(ctx, r.Green, r.Commit)
+	if err != nil {
+		return err
+	}
+	for _, id := range r.Green {
+		h.a.Say("%s is done: its check passes", id)
+	}
+	done, err := o.Folder.Complete(items, o.Now)
+	if len(done) > 0 {
+		h.a.Say("moved to %s: %s", h.settings.Discover.Tasks+"/completed", strings.Join(done, ", "))
+	}
+	return err
+}
+
+// Finding returns the finding with an ID. Its check fails.
+func Finding(ctx context.Context, a *console.Console, id string) (finding.Finding, error) {
+	of, rest, ok := strings.Cut(id, "/")
+	if !ok || of == "" || rest == "" {
+		return finding.Finding{}, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: view.Quote(id) + " is not the name of a finding",
+			Hint: "Write an ID as nexus discover lists it, such as PLUGIN/ID.",
+		}
+	}
+	q := Search{Strategies: []string{of}, Only: id}
+	if _, err := discover.Choose(q.Strategies); err != nil {
+		q = Search{Strategies: []string{"plugins"}, Plugin: of, Only: id}
+	}
+	r, err := Discover(ctx, a, q)
+	if err != nil {
+		return finding.Finding{}, err
+	}
+	f, left, found := r.Find(id)
+	switch {
+	case !found:
+		return finding.Finding{}, app.NotFound("finding", id, "nexus discover lists them.")
+	case left != nil:
+		return f.Finding, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is nothing to do about %s: %s", view.Quote(id), left.Say),
+			Hint: "nexus discover lists what there is to do.",
+		}
+	}
+	return f.Finding, nil
+}

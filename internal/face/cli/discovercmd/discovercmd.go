@@ -1,0 +1,318 @@
+// Package discovercmd holds the command that lists work worth doing. See docs/discover.md.
+package discovercmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/discover"
+)
+
+// discovered is one finding in the answer of `discover --json`.
+type discovered struct {
+	Name     string           `json:"name"` // as --finding takes it
+	Strategy string           `json:"strategy"`
+	Kind     finding.Kind     `json:"kind"`
+	Title    string           `json:"title"`
+	Reason   string           `json:"reason"`
+	Evidence string           `json:"evidence,omitzero"`
+	Severity nexus.Priority   `json:"severity"`
+	Score    int              `json:"score"`
+	Reasons  []finding.Reason `json:"reasons"` // for the score
+	Minutes  int              `json:"minutes,omitzero"`
+	Count    int              `json:"count,omitzero"`
+	Files    []string         `json:"files,omitempty"`
+	Places   []finding.Place  `json:"places,omitempty"`
+	Check    string           `json:"check"`
+	Red      bool             `json:"red"` // its check fails: there is something to do
+	State    nexus.GateState  `json:"state,omitzero"`
+	Item     string           `json:"item,omitzero"` // of the backlog
+	Rule     finding.Rule     `json:"rule,omitzero"` // why nobody takes it up
+	Why      string           `json:"why,omitzero"`  // the same in words
+}
+
+// answer is the object of `discover --json`.
+type answer struct {
+	Commit     string         `json:"commit"`
+	Findings   []discovered   `json:"findings"`
+	Left       int            `json:"left"` // findings that --all would list, too
+	Strategies []discover.Did `json:"strategies"`
+
+	more int // findings beyond --most
+	all  bool
+}
+
+// discoverFlags are the flags of nexus discover.
+type discoverFlags struct {
+	check.Search
+
+	all, add bool
+	most     int
+	why      string
+}
+
+// Commands returns the commands.
+func Commands(a *console.Console) []*cobra.Command { return []*cobra.Command{discoverCommand(a)} }
+
+func discoverCommand(a *console.Console) *cobra.Command {
+	var f discoverFlags
+	const use = "discover [ID...] [--strategies NAMES] [--all] [--why ID] [--add] [--json]"
+	c := a.Command(use, "list work that is worth doing in the repository", func(ctx context.Context, ids []string) error {
+		if f.Plugin != "" {
+			f.Strategies = []string{"plugins"}
+		}
+		r, err := check.Discover(ctx, a, f.Search)
+		if err != nil {
+			return err
+		}
+		items, err := f.items(ctx, a, r, ids)
+		if err != nil {
+			return err
+		}
+		if f.why != "" {
+			return explain(a, r, items, f.why)
+		}
+		list, err := f.list(r, items, ids)
+		if err != nil {
+			return err
+		}
+		return a.Answer(list, func(s view.Style) string { return drawDiscovered(s, list) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodeInterrupted)
+	c.Args = console.Takes(0, -1)
+	fl := c.Flags()
+	fl.StringSliceVar(&f.Strategies, "strategies", nil, "let only these `NAMES` look, or all but those with - in front")
+	fl.StringVar(&f.Plugin, "plugin", "", "ask only the plugin `NAME`")
+	fl.BoolVar(&f.all, "all", false, "list all, also what nobody is to take up, with the reason")
+	fl.IntVar(&f.most, "most", 30, "list at most `N`; 0 lists all")
+	fl.StringVar(&f.why, "why", "", "say all about the finding `ID`: why it is where it is in the order")
+	fl.BoolVar(&f.add, "add", false, "put what is listed into the backlog")
+	fl.BoolVar(&f.Fresh, "fresh", false, "look again, even where nothing has changed")
+	c.MarkFlagsMutuallyExclusive("strategies", "plugin")
+	c.MarkFlagsMutuallyExclusive("why", "add")
+	a.JSONFlag(c)
+	a.SettingFlags(c, "model", "budget", "sandbox")
+	return c
+}
+
+// items returns the items of the backlog, with what is to be added to it.
+func (f *discoverFlags) items(ctx context.Context, a *console.Console, r discover.Result, ids []string) ([]workitem.Item, error) {
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	store := a.Backlog(p)
+	all, _, err := store.Load()
+	if err != nil || !f.add {
+		return all, err
+	}
+	wanted, err := f.open(r, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range wanted {
+		if _, ok := (finding.Rules{Items: all}).Item(one.ID); ok {
+			continue
+		}
+		item := one.Item()
+		item.Added, item.By = a.Now().Format(time.DateOnly), strings.Join(strings.Fields(a.User()), " ")
+		if item, err = store.Add(ctx, item); err != nil {
+			return nil, err
+		}
+		all = append(all, item)
+	}
+	return all, nil
+}
+
+// open returns the findings that are listed: those with these IDs, or the first ones.
+func (f *discoverFlags) open(r discover.Result, ids []string) ([]finding.Ranked, error) {
+	if len(ids) == 0 {
+		if f.most > 0 {
+			return r.Open[:min(len(r.Open), f.most)], nil
+		}
+		return r.Open, nil
+	}
+	var all []finding.Ranked
+	for _, id := range ids {
+		one, left, ok := r.Find(id)
+		switch {
+		case !ok:
+			return nil, unfound(id)
+		case left != nil && f.add:
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is not for the backlog: %s", id, left.Say),
+				Hint: "nexus discover lists what is worth doing.",
+			}
+		case left == nil:
+			all = append(all, one)
+		}
+	}
+	return all, nil
+}
+
+func unfound(id string) error {
+	return app.NotFound("finding", id, "nexus discover lists them; one that was mended is gone.")
+}
+
+// list makes the answer.
+func (f *discoverFlags) list(r discover.Result, items []workitem.Item, ids []string) (answer, error) {
+	out := answer{Commit: r.Commit, Findings: []discovered{}, Left: len(r.Left), Strategies: r.Did, all: f.all}
+	open, err := f.open(r, ids)
+	if err != nil {
+		return out, err
+	}
+	for _, one := range open {
+		out.Findings = append(out.Findings, discoveredOf(one, nil, items))
+	}
+	if len(ids) == 0 {
+		out.more = len(r.Open) - len(open)
+	}
+	for i := range r.Left {
+		if f.all || slices.Contains(ids, r.Left[i].ID) {
+			out.Findings = append(out.Findings, discoveredOf(r.Left[i].Ranked, &r.Left[i], items))
+		}
+	}
+	return out, nil
+}
+
+// discoveredOf returns a finding as it is told.
+func discoveredOf(f finding.Ranked, left *finding.Left, items []workitem.Item) discovered {
+	d := discovered{
+		Name: f.ID, Strategy: f.Strategy, Kind: f.Kind, Title: f.Title, Reason: f.Why, Evidence: f.Evidence, Severity: f.Severity,
+		Score: f.Score, Reasons: f.Reasons, Minutes: f.Minutes, Count: f.Count, Files: f.Files(), Places: f.Places, Check: f.Check,
+		Red: f.Red(), State: f.State,
+	}
+	if d.Severity == "" {
+		d.Severity = nexus.PriorityMedium
+	}
+	if left != nil {
+		d.Rule, d.Why = left.Rule, left.Say
+	}
+	if i, ok := (finding.Rules{Items: items}).Item(f.ID); ok {
+		d.Item = i.ID
+	}
+	return d
+}
+
+// drawDiscovered draws findings, what strategies could not do, and how many are left out.
+func drawDiscovered(s view.Style, a answer) string {
+	var b strings.Builder
+	if len(a.Findings) > 0 {
+		rows := make([][]string, len(a.Findings))
+		for i, d := range a.Findings {
+			size := ""
+			if d.Minutes > 0 {
+				size = fmt.Sprintf("%d min", d.Minutes)
+			}
+			rows[i] = []string{strconv.Itoa(d.Score), string(d.Severity), view.Clean(d.Name), size, view.Clean(told(d))}
+		}
+		b.WriteString(view.Table(s, []string{"score", "severity", "id", "size", "what"}, rows))
+	}
+	if a.more > 0 {
+		fmt.Fprintf(&b, "%s more; --most 0 lists all\n", view.Count(a.more, "finding"))
+	}
+	for _, d := range a.Strategies {
+		b.WriteString(drawDid(s, d, a.all))
+	}
+	switch {
+	case len(a.Findings) == 0:
+		b.WriteString("nothing was found")
+		if a.Left > 0 {
+			fmt.Fprintf(&b, "; %s left out, nexus discover --all says why", view.Count(a.Left, "finding"))
+		}
+		b.WriteString("\n")
+	default:
+		if a.Left > 0 && !a.all {
+			fmt.Fprintf(&b, "%s left out, nexus discover --all says why\n", view.Count(a.Left, "finding"))
+		}
+		fmt.Fprintf(&b, "to work on one: nexus run --finding %s\n", view.Clean(a.Findings[0].Name))
+	}
+	return b.String()
+}
+
+// told says what a finding is, and what becomes of it.
+func told(d discovered) string {
+	switch {
+	case d.Rule != "":
+		return fmt.Sprintf("%s (%s: %s)", d.Title, d.Rule, d.Why)
+	case d.Item != "":
+		return fmt.Sprintf("%s (item %s)", d.Title, d.Item)
+	case d.Check == "":
+		return d.Title + " (no check)"
+	}
+	return d.Title
+}
+
+// drawDid tells of a strategy what people have to know: that it did not look, or only in part. All
+// tells of each what it did.
+func drawDid(s view.Style, d discover.Did, all bool) string {
+	var b strings.Builder
+	if d.State == discover.Broke {
+		fmt.Fprintf(&b, "%s %s\n", s.Bad(d.Strategy+" failed:"), view.Clean(d.Why))
+	} else if all {
+		fmt.Fprintf(&b, "%s: %s in %s, %s", d.Strategy, d.State, d.Took.Round(time.Millisecond), view.Count(d.Found, "finding"))
+		if d.Why != "" {
+			b.WriteString(": " + view.Clean(d.Why))
+		}
+		b.WriteString("\n")
+	}
+	for _, n := range d.Notes {
+		fmt.Fprintf(&b, "%s %s\n", s.Warn(d.Strategy+":"), view.Clean(n))
+	}
+	if d.More > 0 {
+		fmt.Fprintf(&b, "%s: %s beyond the bound are left out\n", d.Strategy, view.Count(d.More, "finding"))
+	}
+	return b.String()
+}
+
+// explain says all about one finding.
+func explain(a *console.Console, r discover.Result, items []workitem.Item, id string) error {
+	f, left, ok := r.Find(id)
+	if !ok {
+		return unfound(id)
+	}
+	d := discoveredOf(f, left, items)
+	return a.Answer(d, func(s view.Style) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s: %s\n", s.Bold(view.Clean(d.Name)), view.Clean(d.Title))
+		fmt.Fprintf(&b, "  reason: %s\n", view.Clean(d.Reason))
+		if d.Minutes > 0 {
+			fmt.Fprintf(&b, "  size: about %s\n", view.Count(d.Minutes, "minute"))
+		}
+		for _, p := range d.Places {
+			fmt.Fprintf(&b, "  where: %s\n", view.Clean(p.String()))
+		}
+		for line := range strings.Lines(d.Evidence) {
+			fmt.Fprintf(&b, "  | %s\n", view.Clean(strings.TrimRight(line, "\n")))
+		}
+		if d.Check == "" {
+			b.WriteString("  check: none; nobody knows a command that says when it is done\n")
+		} else {
+			fmt.Fprintf(&b, "  check: %s\n  state of the check: %s\n", view.Clean(d.Check), d.State)
+		}
+		fmt.Fprintf(&b, "  score: %d\n", d.Score)
+		for _, why := range d.Reasons {
+			fmt.Fprintf(&b, "    %+5d %s\n", why.Points, view.Clean(why.Why))
+		}
+		if d.Item != "" {
+			fmt.Fprintf(&b, "  in the backlog: %s\n", d.Item)
+		}
+		if d.Why != "" {
+			fmt.Fprintf(&b, "  %s\n", s.Warn(string(d.Rule)+": "+view.Clean(d.Why)))
+		}
+		return b.String()
+	})
+}

@@ -1,0 +1,59 @@
+package pointcmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// forked is what fork prints with --json where the run does not start.
+type forked struct {
+	Run  nexus.RunID `json:"run"`  // the new one
+	From nexus.Fork  `json:"from"` // where it began
+}
+
+func forkCommand(a *console.Console) *cobra.Command {
+	var at string
+	var hold bool
+	var o progress.Order
+	c := a.Command("fork [RUN] [--at EVENT|CHECKPOINT] [flags]", "start a second run from a point of a run", func(ctx context.Context, args []string) error {
+		return opened(ctx, a, console.First(args), func(p *app.Place, _ journal.Run, s *state.State) error {
+			from, err := app.PointOf(s, at)
+			if err != nil {
+				return err
+			}
+			if from.Seq < 1 || from.Seq > s.Seq {
+				return app.NotFound("event", at, fmt.Sprintf("The run is at event %d.", s.Seq))
+			}
+			id, err := a.Fork(ctx, p, s, from, a.User())
+			if err != nil {
+				return err
+			}
+			if hold {
+				told := forked{Run: id, From: nexus.Fork{Run: s.Run, Seq: from.Seq, Checkpoint: from.Name(), Tip: s.Before(from.Seq).Tip, By: a.User()}}
+				return a.Answer(told, func(view.Style) string {
+					return fmt.Sprintf("run %s begins at event %d of run %s\nStart it: nexus resume %s\n", id, from.Seq, s.Run, id)
+				})
+			}
+			a.Say("run %s begins at event %d of run %s", id, from.Seq, s.Run)
+			o.Run, o.Agree = id, startcmd.Agree(a, p)
+			return progress.Carry(ctx, a, p, o)
+		})
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	c.Args = console.Takes(0, 1)
+	c.Flags().StringVar(&at, "at", "", "the `POINT`: the number of an event, or the name of a checkpoint; the present if not given")
+	c.Flags().BoolVar(&hold, "hold", false, "make the run, but do not start it")
+	a.SettingFlags(c, "approval", "parallel", "budget", "max-time", "model", "sandbox", "status-file")
+	progress.OrderFlags(a, c, &o)
+	return c
+}

@@ -1,0 +1,91 @@
+// Package pointcmd holds the commands that name points of runs and go back to them: checkpoints,
+// rewind, fork and undo.
+package pointcmd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// Commands returns the commands.
+func Commands(a *console.Console) []*cobra.Command {
+	return []*cobra.Command{checkpointCommand(a), rewindCommand(a), forkCommand(a), undoCommand(a)}
+}
+
+const (
+	patience = 5 * time.Second  // that a command waits for the answer to its request
+	farewell = 60 * time.Second // that it waits for a run to stop
+	again    = 50 * time.Millisecond
+)
+
+var errPatience = errors.New("nobody answered")
+
+// opened opens a run to change it.
+func opened(ctx context.Context, a *console.Console, name string, do func(p *app.Place, r journal.Run, s *state.State) error) error {
+	p, err := a.Open(ctx, app.Changes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	r, err := p.Run(ctx, name)
+	if err != nil {
+		return err
+	}
+	s, err := p.Replay(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	return do(p, r, s)
+}
+
+// settled waits a while for the conductor's answer to a request; nil is none.
+func settled(ctx context.Context, p *app.Place, run nexus.RunID, seq int64) (*nexus.RequestSettled, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
+	defer cancel()
+	for e, err := range p.Journal.Follow(ctx, run, seq) {
+		if err != nil {
+			if errors.Is(context.Cause(ctx), errPatience) {
+				return nil, nil //nolint:nilnil // nobody answered
+			}
+			return nil, err
+		}
+		if f, ok := e.Fact.(nexus.RequestSettled); ok && f.Seq == seq {
+			return &f, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // nobody answered
+}
+
+// stopped lets a run that somebody conducts stop at once, and waits until nobody does.
+func stopped(ctx context.Context, a *console.Console, p *app.Place, run nexus.RunID) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, farewell, &nexus.Error{
+		Code: nexus.CodeRunHeld, Message: "run " + string(run) + " does not stop", Hint: "See nexus status; nothing was changed.",
+	})
+	defer cancel()
+	if _, err := p.Journal.Ask(ctx, run, nexus.Request{Verb: nexus.VerbStop, Now: true, By: a.User()}); err != nil {
+		return err
+	}
+	for {
+		r, err := p.Run(ctx, string(run))
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil || r.Holder == nil:
+			return err
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

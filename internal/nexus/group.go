@@ -1,0 +1,43 @@
+package nexus
+
+import "strings"
+
+// groupWithin stands between a group and one within it.
+const groupWithin = " / "
+
+// CleanGroup returns the name of a group with single blanks and without empty parts.
+func CleanGroup(name string) string {
+	var parts [][]string
+	begins := true
+	for _, word := range strings.Fields(name) {
+		switch {
+		case word == "/":
+			begins = true
+		case begins:
+			parts, begins = append(parts, []string{word}), false
+		default:
+			parts[len(parts)-1] = append(parts[len(parts)-1], word)
+		}
+	}
+	names := make([]string, len(parts))
+	for i, words := range parts {
+		names[i] = strings.Join(words, " ")
+	}
+	return strings.Join(names, groupWithin)
+}
+
+// Groups returns the groups that a group is in, the outermost first, and itself.
+func Groups(name string) []string {
+	if name == "" {
+		return nil
+	}
+	var all []string
+	for i := 0; ; {
+		at := strings.Index(name[i:], groupWithin)
+		if at < 0 {
+			return append(all, name)
+		}
+		all = append(all, name[:i+at])
+		i += at + len(groupWithin)
+	}
+}

@@ -1,0 +1,54 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// complete says of the tasks that a planner made where they start, and that what exists
+// keeps working.
+func (p *planning) complete(ctx context.Context, tasks []nexus.Task, g prompt.Goal) error {
+	plan.Start(tasks, g.Repo, p.Worker.Judge.Packages)
+	root, err := os.OpenRoot(p.tree.Dir) // so that no path leads out of it
+	if err != nil {
+		return fmt.Errorf("open the tree that is planned for: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	gates, err := p.testing(ctx)
+	if err != nil {
+		return err
+	}
+	plan.Keep(tasks, plan.Existing{Gate: gates, Has: func(name string) bool {
+		_, err := root.Stat(name)
+		return err == nil
+	}}, g.Size)
+	return nil
+}
+
+// testing returns the gates whose tests can show that what exists keeps working, by the
+// directories of their packages: those of the base, if some test passes there.
+func (p *planning) testing(ctx context.Context) (map[string]string, error) {
+	passes := false
+	for _, e := range p.Worker.Judge.Bases.Known(ctx, p.a.Base) {
+		passes = passes || e.Counts.Passed > 0
+	}
+	all := map[string]string{}
+	if !passes {
+		return all, nil
+	}
+	gates, err := p.Worker.Judge.Gates(p.tree.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range gates {
+		if g.Tests && g.Of == "" && g.Again == "" && !g.Optional && all[g.Dir] == "" {
+			all[g.Dir] = g.Name
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,69 @@
+package sim
+
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// rewinds reports whether somebody will go back before the next process begins, though the run
+// is over.
+func (s *sim) rewinds() bool { return s.scenario.Rewinds > 0 && s.backs.IntN(2) == 0 }
+
+// rewind lets somebody take the run back to some earlier point, while nobody conducts it. That it is on
+// record and that the branch moves are two things: the next process begins after both.
+func (s *sim) rewind() {
+	if s.scenario.Rewinds == 0 || len(s.journal.events) < 2 || s.backs.IntN(3) == 0 {
+		return
+	}
+	st, err := state.Replay("sim", s.journal.Events(context.Background(), 0))
+	if err != nil {
+		s.wrong("replay: %v", err)
+		return
+	}
+	to := 1 + s.backs.Int64N(st.Seq)
+	if points := st.Kept(); len(points) > 0 && s.backs.IntN(2) == 0 {
+		to = points[s.backs.IntN(len(points))].Seq
+	}
+	then := st.Before(to)
+	f := nexus.RunRewound{To: to, Tip: then.Tip, From: st.Tip, By: "ann"}
+	if st.Admits(f) != nil {
+		return // it is in the middle of what is one
+	}
+	s.scenario.Rewinds--
+	s.note("somebody goes back to %d", to)
+	spent, asks := st.Ledger.Spent(), len(st.Questions)
+	e := s.journal.put(f)[0]
+	if err := st.Apply(e); err != nil {
+		s.wrong("go back to %d: %v", to, err)
+		return
+	}
+	var landed []string
+	for _, l := range then.Landings {
+		landed = append(landed, l.Commit)
+	}
+	s.world.Return(then.Tip, landed)
+	s.back(st, then, spent, asks)
+	s.before.landings, s.before.aged = 0, 0
+}
+
+// back checks what must hold of a run that went back: it is where it was, nothing works, and nothing that was
+// spent or asked is forgotten.
+func (s *sim) back(st, then *state.State, spent nexus.Money, asks int) {
+	if st.Tip != then.Tip || len(st.Landings) != len(then.Landings) || len(st.Tasks) != len(then.Tasks) || st.Status != then.Status {
+		s.wrong("the run went back to %s with %d landings, %d tasks, %s; then it was at %s with %d, %d, %s",
+			st.Tip, len(st.Landings), len(st.Tasks), st.Status, then.Tip, len(then.Landings), len(then.Tasks), then.Status)
+	}
+	if len(st.Active()) > 0 || st.Aboard != nil || len(st.Queue) > 0 {
+		s.wrong("the run went back, and %d attempts work", len(st.Active()))
+	}
+	if st.Ledger.Spent() != spent || len(st.Questions) != asks {
+		s.wrong("the run went back, and %s of %s is spent, %d of %d questions were asked", st.Ledger.Spent(), spent, len(st.Questions), asks)
+	}
+	for _, t := range st.Tasks {
+		if was := then.Task(t.ID); (was.Status == nexus.Landed) != (t.Status == nexus.Landed) {
+			s.wrong("the run went back, and %s is %s, and was %s", t.ID, t.Status, was.Status)
+		}
+	}
+}

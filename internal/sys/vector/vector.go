@@ -1,0 +1,202 @@
+// Package vector asks an endpoint for the vectors of texts, and compares them: texts that
+// mean nearly the same have vectors that are near each other.
+//
+// The endpoint is one of OpenAI's form (/v1/embeddings) or Ollama's (/api/embed). It gets
+// texts of the repository, so that only this machine is asked, or a host that a person named.
+package vector
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of what an endpoint is asked, and may answer.
+const (
+	maxTexts  = 64       // in one request
+	maxText   = 4_000    // bytes of one
+	maxAnswer = 32 << 20 // bytes
+	maxWidth  = 8_192    // numbers of a vector
+)
+
+// Time is how long all requests of one call may take together where nothing else is said.
+const Time = 10 * time.Second
+
+var errTime = errors.New("the endpoint took too long")
+
+// Endpoint is where vectors come from. The zero Endpoint is none.
+type Endpoint struct {
+	URL   string        // of /v1, /v1/embeddings or /api/embed
+	Model string        // as the endpoint calls it
+	Hosts []string      // that may be asked beside this machine
+	Time  time.Duration // for all requests of one call; 0: [Time]
+}
+
+// Check says what is wrong with an endpoint before anything is sent to it.
+func (e Endpoint) Check() error {
+	u, err := url.Parse(e.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("%q is not the address of an endpoint", e.URL)
+	case e.Model == "":
+		return errors.New("no model is named for the endpoint of vectors")
+	case !local(u.Hostname()) && !slices.Contains(e.Hosts, u.Hostname()):
+		return fmt.Errorf("%s is not this machine, and texts of the repository would be sent there", u.Hostname())
+	}
+	return nil
+}
+
+func local(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Embed returns a vector for each text, all equally wide. An error says what was wrong
+// with the endpoint or its answer; then there are none.
+func (e Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if err := e.Check(); err != nil {
+		return nil, err
+	}
+	limit := e.Time
+	if limit <= 0 {
+		limit = Time
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, limit, errTime)
+	defer stop()
+	client := &http.Client{
+		Transport:     &http.Transport{Proxy: nil, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	var all [][]float32
+	for some := range slices.Chunk(texts, maxTexts) {
+		got, err := e.ask(ctx, client, some)
+		if err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return nil, fmt.Errorf("ask %s for vectors: %w", e.URL, err)
+		}
+		all = append(all, got...)
+	}
+	for _, v := range all {
+		if len(v) != len(all[0]) {
+			return nil, fmt.Errorf("ask %s for vectors: they have %d and %d numbers", e.URL, len(all[0]), len(v))
+		}
+	}
+	return all, nil
+}
+
+// address is where requests go.
+func (e Endpoint) address() string {
+	at := strings.TrimRight(e.URL, "/")
+	if strings.HasSuffix(at, "/embeddings") || strings.HasSuffix(at, "/embed") {
+		return at
+	}
+	return at + "/embeddings"
+}
+
+func (e Endpoint) ask(ctx context.Context, client *http.Client, texts []string) ([][]float32, error) {
+	cut := make([]string, len(texts))
+	for i, t := range texts {
+		cut[i] = strings.ToValidUTF8(t[:min(len(t), maxText)], "")
+	}
+	body, err := json.Marshal(map[string]any{"model": e.Model, "input": cut})
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.address(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close() //nolint:errcheck // it was read
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("it answered %s", answer.Status)
+	case len(data) > maxAnswer:
+		return nil, fmt.Errorf("it answered more than %d bytes", maxAnswer)
+	}
+	return parse(data, len(texts))
+}
+
+// parse reads an answer of either form: n vectors.
+func parse(data []byte, n int) ([][]float32, error) {
+	var said struct {
+		Data []struct {
+			Index     *int      `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		} `json:"data"`
+		Embeddings [][]float32 `json:"embeddings"`
+	}
+	if err := json.Unmarshal(data, &said); err != nil {
+		return nil, fmt.Errorf("its answer cannot be read: %w", err)
+	}
+	all := said.Embeddings
+	if len(said.Data) > 0 {
+		all = make([][]float32, len(said.Data))
+		for i, d := range said.Data {
+			at := i
+			if d.Index != nil {
+				at = *d.Index
+			}
+			if at < 0 || at >= len(all) || all[at] != nil {
+				return nil, fmt.Errorf("its answer has no vector of its own at %d", at)
+			}
+			all[at] = d.Embedding
+		}
+	}
+	if len(all) != n {
+		return nil, fmt.Errorf("it gave %d vectors for %d texts", len(all), n)
+	}
+	for i, v := range all {
+		if len(v) == 0 || len(v) > maxWidth {
+			return nil, fmt.Errorf("vector %d has %d numbers", i+1, len(v))
+		}
+		if length(v) == 0 {
+			return nil, fmt.Errorf("vector %d has no direction", i+1)
+		}
+	}
+	return all, nil
+}
+
+func length(v []float32) float64 {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	return math.Sqrt(sum)
+}
+
+// Near says how near two vectors are: 1 for the same direction, 0 for nothing in common
+// or another width, less than 0 for the opposite.
+func Near(a, b []float32) float64 {
+	if len(a) != len(b) || len(a) == 0 {
+		return 0
+	}
+	var sum float64
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	both := length(a) * length(b)
+	if both == 0 || math.IsInf(both, 0) || math.IsNaN(sum) {
+		return 0
+	}
+	return max(-1, min(1, sum/both))
+}

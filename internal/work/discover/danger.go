@@ -1,0 +1,214 @@
+package discover
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
+)
+
+// danger is a pattern of code that is often wrong.
+type danger struct {
+	ends    []string
+	pattern string // for Go and for grep -E
+	what    string
+	level   nexus.Priority
+}
+
+func dangersOf() []danger {
+	scripts := []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".html"}
+	return []danger{
+		{append([]string{".py", ".rb", ".php"}, scripts...), `(^|[^.A-Za-z0-9_])eval[(]`, "eval runs whatever a text says", nexus.PriorityHigh},
+		{scripts, `[.]innerHTML *[+]?=[^=]`, "innerHTML takes markup of anybody", nexus.PriorityHigh},
+		{scripts, `dangerouslySetInnerHTML`, "dangerouslySetInnerHTML takes markup of anybody", nexus.PriorityHigh},
+		{scripts, `document[.]write[(]`, "document.write takes markup of anybody", nexus.PriorityHigh},
+	}
+}
+
+// dangers finds secrets, dangerous calls and settings with secrets that git tracks.
+func dangers(ctx context.Context, s *Site) (Found, error) {
+	found := Found{Quick: true}
+	rows := dangersOf()
+	var patch strings.Builder
+	for _, file := range s.files {
+		lines, err := s.lines(ctx, file.path)
+		if err != nil {
+			return found, err
+		}
+		if base := path.Base(file.path); isSettings(base) && plain(file.path) {
+			found.Findings = append(found.Findings, finding.Finding{
+				ID: finding.ID("security", file.path, ".env"), Strategy: "security", Kind: finding.Security,
+				Title: fmt.Sprintf("Stop tracking %s", file.path), Severity: nexus.PriorityCritical, Minutes: finding.Minutes("security", 1),
+				Why:    "git tracks a file with settings of one machine, which often hold secrets",
+				Places: []finding.Place{{File: file.path}}, Check: "! test -e " + quote(file.path),
+			})
+			continue
+		}
+		addPatch(&patch, file.path, lines)
+		if stack.IsTest(file.path) || !plain(file.path) {
+			continue
+		}
+		for _, row := range rows {
+			if slices.Contains(row.ends, strings.ToLower(path.Ext(file.path))) {
+				found.Findings = append(found.Findings, row.in(file.path, lines)...)
+			}
+		}
+	}
+	leaks, err := s.leaks.Added(ctx, patch.String())
+	if err != nil {
+		return found, err
+	}
+	for _, l := range leaks {
+		if f, ok := s.leaked(l); ok {
+			found.Findings = append(found.Findings, f)
+		}
+	}
+	return found, nil
+}
+
+// veil takes out of findings what looks like a secret: they are kept, shown, and told to models.
+// Lines that were seen are left out, and a finding is none whose own words hold a secret.
+func (s *Site) veil(ctx context.Context, found Found) (Found, error) {
+	var patch strings.Builder
+	for i, f := range found.Findings {
+		addPatch(&patch, strconv.Itoa(i)+"/evidence", strings.Split(f.Evidence, "\n"))
+		addPatch(&patch, strconv.Itoa(i)+"/words", []string{f.Title, f.Why, f.Check})
+	}
+	if len(found.Findings) == 0 {
+		return found, nil
+	}
+	leaks, err := s.leaks.Added(ctx, patch.String())
+	if err != nil {
+		return found, err
+	}
+	drop := map[int]bool{}
+	for _, l := range leaks {
+		which, part, _ := strings.Cut(l.File, "/")
+		i, err := strconv.Atoi(which)
+		if err != nil || i >= len(found.Findings) {
+			continue
+		}
+		if found.Findings[i].Evidence = ""; part == "words" {
+			drop[i] = true
+		}
+	}
+	if len(drop) > 0 {
+		const why = " with a secret in its words was left out; the strategy security names the secret"
+		found.Notes = append(found.Notes, many(len(drop), "finding")+why)
+	}
+	var all []finding.Finding
+	for i, f := range found.Findings {
+		if !drop[i] {
+			all = append(all, f)
+		}
+	}
+	found.Findings = all
+	return found, nil
+}
+
+// isSettings reports whether a file holds settings of one machine.
+func isSettings(base string) bool {
+	rest, ok := strings.CutPrefix(base, ".env")
+	return ok && (rest == "" || rest == ".local" || rest == ".production" || rest == ".development")
+}
+
+// in finds a pattern in a file: one finding for all its lines.
+func (d danger) in(name string, lines []string) []finding.Finding {
+	r := regexp.MustCompile(d.pattern)
+	f := finding.Finding{
+		Strategy: "security", Kind: finding.Security, Severity: d.level, ID: finding.ID("security", name, d.pattern),
+		Check: fmt.Sprintf("! grep -qE -- %s %s", quote(d.pattern), quote("./"+name)),
+	}
+	syntax, _ := stack.SyntaxOf(name)
+	for n, text := range lines {
+		if !r.MatchString(text) || commentAt(syntax, text) == 0 || commentAt(syntax, strings.TrimSpace(text)) == 0 {
+			continue
+		}
+		f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
+		if f.Evidence == "" {
+			f.Evidence = cut(strings.TrimSpace(text), 200)
+		}
+	}
+	if f.Count = len(f.Places); f.Count == 0 {
+		return nil
+	}
+	f.Places = f.Places[:min(f.Count, 20)]
+	f.Title, f.Why, f.Minutes = fmt.Sprintf("Make %s do without: %s", name, d.what), d.what, finding.Minutes("security", f.Count)
+	return []finding.Finding{f}
+}
+
+// addPatch writes a file as a patch that adds it.
+func addPatch(b *strings.Builder, name string, lines []string) {
+	if len(lines) == 0 || strings.ContainsAny(name, "\"\t\\") {
+		return
+	}
+	fmt.Fprintf(b, "diff --git a/%[1]s b/%[1]s\nnew file mode 100644\n--- /dev/null\n+++ b/%[1]s\n@@ -0,0 +1,%[2]d @@\n", name, len(lines))
+	for _, text := range lines {
+		b.WriteString("+" + strings.TrimSuffix(text, "\r") + "\n")
+	}
+}
+
+// value is what a secret looks like from without.
+var value = regexp.MustCompile(`[A-Za-z0-9+/=_.~-]{12,}`)
+
+// leaked makes a finding of a secret. It holds what stands before it in its line, and nothing of it.
+func (s *Site) leaked(l leak.Leak) (finding.Finding, bool) {
+	lines := s.texts[l.File]
+	if l.Line < 1 || l.Line > len(lines) || !plain(l.File) {
+		return finding.Finding{}, false
+	}
+	text := lines[l.Line-1]
+	begin, _ := 0, 0
+	for _, m := range value.FindAllStringIndex(text, -1) {
+		if m[1] >= l.Column {
+			begin = m[0]
+			break
+		}
+	}
+	before := strings.TrimLeft(text[:begin], " \t")
+	if r := []rune(before); len(r) > 40 {
+		before = string(r[len(r)-40:])
+	}
+	check := fmt.Sprintf("! grep -qE -- %s %s", quote(spaced(before)+"[A-Za-z0-9+/=_.~-]{12,}"), quote("./"+l.File))
+	switch {
+	case strings.Contains(text, "PRIVATE KEY"):
+		check, before = fmt.Sprintf("! grep -q 'PRIVATE KEY' %s", quote("./"+l.File)), "PRIVATE KEY"
+	case before == "" || !plain(before):
+		check = "! test -e " + quote("./"+l.File)
+	}
+	f := finding.Finding{
+		ID: finding.ID("security", l.File, l.Rule, before), Strategy: "security", Kind: finding.Security, Severity: nexus.PriorityCritical,
+		Title:   fmt.Sprintf("Take the secret out of %s, and have it replaced", l.File),
+		Why:     fmt.Sprintf("it looks like a secret (%s): %s", l.Rule, l.Kind),
+		Minutes: finding.Minutes("security", 1), Places: []finding.Place{{File: l.File, Line: l.Line}}, Check: check,
+	}
+	if stack.IsTest(l.File) {
+		f.Severity = nexus.PriorityHigh
+	}
+	f.Why = cut(strings.Join(strings.Fields(f.Why), " "), 200)
+	return f, true
+}
+
+// spaced returns a pattern of grep -E for a line whose spaces may be more of them.
+func spaced(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == ' ':
+			b.WriteString("[[:space:]]+")
+		case strings.ContainsRune(`.[](){}*+?^$|/`, r):
+			b.WriteString("[" + string(r) + "]")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return strings.ReplaceAll(b.String(), "[^]", `\^`)
+}

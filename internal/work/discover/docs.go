@@ -1,0 +1,198 @@
+package discover
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// documented says how a language's public names look, and the line above one that is described.
+// Both are patterns for Go and for awk.
+type documented struct{ ends, public, above string }
+
+func documentedIn(name string) (documented, bool) {
+	rows := []documented{
+		{".go", `^(func|type|var|const) ([(][^)]*[)] )?[A-Z]`, `^//|[*]/$`},
+		{".rs", `^ *pub (async )?(fn|struct|enum|trait|const|static) `, `^ *//[/!]|^ *#[[]|[*]/$`},
+		{".ts", `^export (async )?(function|class|interface|const) `, `^//|[*]/ *$|^@`},
+		{".js", `^export (async )?(function|class|const) `, `^//|[*]/ *$`},
+	}
+	for _, d := range rows {
+		if path.Ext(name) == d.ends && !strings.HasSuffix(name, ".d.ts") {
+			return d, true
+		}
+	}
+	return documented{}, false
+}
+
+// documentation finds public names that nothing describes, a README that is missing, and
+// commands in one that fail.
+func documentation(ctx context.Context, s *Site) (Found, error) {
+	found := Found{Quick: true}
+	readme := ""
+	for _, file := range s.files {
+		if !strings.Contains(file.path, "/") && strings.HasPrefix(strings.ToLower(file.path), "readme") {
+			readme = file.path
+		}
+		d, ok := documentedIn(file.path)
+		if !ok || stack.IsTest(file.path) || !plain(file.path) {
+			continue
+		}
+		lines, err := s.lines(ctx, file.path)
+		if err != nil {
+			return found, err
+		}
+		if f, ok := d.missing(file.path, lines); ok {
+			found.Findings = append(found.Findings, f)
+		}
+	}
+	if readme == "" {
+		if len(s.files) > 2 {
+			found.Findings = append(found.Findings, finding.Finding{
+				ID: finding.ID("documentation", "README"), Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityLow,
+				Title: "Write a README.md: what this is, how it is built and used", Why: "there is none", Minutes: 20, Check: "test -s README.md",
+			})
+		}
+		return found, nil
+	}
+	lines, err := s.lines(ctx, readme)
+	if err != nil {
+		return found, err
+	}
+	stale, notes, err := s.stale(ctx, readme, lines)
+	found.Findings, found.Notes = append(found.Findings, stale...), append(found.Notes, notes...)
+	return found, err
+}
+
+// missing makes a finding of the public names of a file that nothing describes.
+func (d documented) missing(name string, lines []string) (finding.Finding, bool) {
+	public, above := regexp.MustCompile(d.public), regexp.MustCompile(d.above)
+	f := finding.Finding{Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial}
+	before := ""
+	parts := []string{name}
+	for n, text := range lines {
+		if public.MatchString(text) && !above.MatchString(before) {
+			f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
+			parts = append(parts, text)
+		}
+		before = text
+	}
+	if f.Count = len(f.Places); f.Count == 0 {
+		return f, false
+	}
+	f.Places = f.Places[:min(f.Count, 20)]
+	f.ID, f.Minutes = finding.ID("documentation", parts...), finding.Minutes("documentation", f.Count)
+	f.Title = fmt.Sprintf("Describe %s of %s", many(f.Count, "public name"), name)
+	f.Why = "others use them, and no comment says what they do"
+	f.Evidence = cut(strings.TrimSpace(parts[1]), 200)
+	f.Check = fmt.Sprintf("awk %s %s", quote(fmt.Sprintf(`/%s/ && before !~ /%s/ {bad = 1} {before = $0} END {exit bad}`,
+		slashes(d.public), slashes(d.above))), quote("./"+name))
+	return f, true
+}
+
+// slashes writes a pattern between the slashes of awk.
+func slashes(pattern string) string { return strings.ReplaceAll(pattern, "/", `\/`) }
+
+// Bounds of the commands of a README that are run.
+const (
+	mostCommands = 10
+	commandTime  = time.Minute
+)
+
+// elsewhere are words of commands that fetch, install or go on for ever: they say nothing of the README.
+var elsewhere = regexp.MustCompile(`\b(?:install|get|clone|curl|wget|npx|docker|podman|brew|apt|apt-get|pip|pipx|sudo|ssh)\b|` +
+	`\b(?:serve|server|start|watch|dev|up|login|push|publish|deploy)\b|://|[<>\[\]$…]|\.\.\.`)
+
+// stale finds commands of a README that fail when they are run, in the sandbox, and only where
+// the policy allows them to anybody. What a block has before a command runs before it.
+func (s *Site) stale(ctx context.Context, readme string, lines []string) (all []finding.Finding, notes []string, err error) {
+	b, err := s.open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	ran, left := 0, 0
+	for _, block := range blocks(lines) {
+		var before []string
+		for _, c := range block {
+			if elsewhere.MatchString(c.text) || b.Harmless == nil || !b.Harmless(c.text) || ran == mostCommands {
+				left++
+				break // what follows may need it
+			}
+			before = append(before, c.text)
+			line := strings.Join(before, " && ")
+			ran++
+			g := gate.Gate{Name: "readme: " + line, Args: []string{"sh", "-c", line}, Format: read.Exit, Timeout: commandTime}
+			e, printed, err := s.judge(ctx, g)
+			if err != nil {
+				return nil, nil, err
+			}
+			program, _, _ := strings.Cut(c.text, " ")
+			gone := e.Exit == 127 && strings.HasPrefix(program, "./")
+			if e.State != nexus.Fail && !gone {
+				continue
+			}
+			f := finding.Finding{
+				ID: finding.ID("documentation", readme, c.text), Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityMedium,
+				Title: fmt.Sprintf("Make the command in %s work, or correct it: %s", readme, cut(c.text, 60)),
+				Why:   fmt.Sprintf("it exits with %d", e.Exit), Evidence: cut(strings.TrimSpace(printed), 400), Minutes: 15,
+				Places: []finding.Place{{File: readme, Line: c.n}},
+				Check:  fmt.Sprintf("! grep -qF -- %s %s || { %s; }", quote(c.text), quote("./"+readme), line), State: nexus.Fail,
+			}
+			if len(f.Check) <= longestCheck {
+				all = append(all, f)
+			}
+			break
+		}
+	}
+	if left > 0 {
+		notes = append(notes, fmt.Sprintf("%s of %s were not run: they fetch or go on, the policy asks about them, or there are too many",
+			many(left, "block"), readme))
+	}
+	return all, notes, nil
+}
+
+// blocks reads the commands of a Markdown text: of its blocks for a shell, and of those of a
+// console the lines after a prompt.
+func blocks(lines []string) [][]codeLine {
+	var all [][]codeLine
+	var block []codeLine
+	open, console := "", false
+	for n, text := range lines {
+		text = strings.TrimSpace(text)
+		switch {
+		case open == "":
+			fence := strings.TrimLeft(text, "`")
+			if len(text)-len(fence) < 3 {
+				continue
+			}
+			open = text[:len(text)-len(fence)]
+			lang, _, _ := strings.Cut(strings.TrimSpace(fence), " ")
+			console = lang == "console" || lang == "shell-session"
+			if !console && lang != "sh" && lang != "bash" && lang != "shell" {
+				open += " other"
+			}
+			block = nil
+		case text == strings.TrimSuffix(open, " other"):
+			if len(block) > 0 && !strings.HasSuffix(open, " other") {
+				all = append(all, block)
+			}
+			open = ""
+		default:
+			command, prompted := strings.CutPrefix(text, "$ ")
+			if command = strings.TrimSpace(command); console && !prompted || command == "" || strings.HasPrefix(command, "#") || !plain(command) {
+				continue
+			}
+			block = append(block, codeLine{text: command, n: n + 1})
+		}
+	}
+	return all
+}

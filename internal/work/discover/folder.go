@@ -1,0 +1,208 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+)
+
+// Folder is where people put tasks as files: those in pending are to be done, what was done is
+// in completed, and logs says when. The zero Folder is none.
+type Folder struct {
+	Repo string // the user's checkout; empty: there is none
+	Dir  string // below it, such as tasks; empty: none
+}
+
+// keptTasks is how many files stay in completed and in logs.
+const keptTasks = 100
+
+// The parts of a folder.
+const (
+	pendingDir   = "pending"
+	completedDir = "completed"
+	logsDir      = "logs"
+)
+
+// pending reads the tasks that are to be done, by name, and says which files are none.
+func (f Folder) pending() (all []workitem.Item, wrong []string, err error) {
+	if f.Repo == "" || f.Dir == "" {
+		return nil, nil, nil
+	}
+	root, err := os.OpenRoot(f.Repo)
+	if err != nil {
+		return nil, nil, disk.Fail("read the task folder", err)
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	dir := path.Join(f.Dir, pendingDir)
+	if err := disk.Plain(root, dir+"/"); err != nil {
+		return nil, []string{err.Error()}, nil
+	}
+	entries, err := fs.ReadDir(root.FS(), dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, nil, disk.Fail("read the task folder", err)
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		if !strings.HasSuffix(name, ".md") || strings.HasPrefix(e.Name(), ".") || strings.EqualFold(e.Name(), "README.md") {
+			continue
+		}
+		item, err := readTask(root, name)
+		if err != nil {
+			wrong = append(wrong, said1(err))
+			continue
+		}
+		all = append(all, item)
+	}
+	return all, wrong, nil
+}
+
+func readTask(root *os.Root, name string) (workitem.Item, error) {
+	if err := disk.Plain(root, name); err != nil {
+		return workitem.Item{}, err
+	}
+	info, err := root.Lstat(name)
+	if err != nil {
+		return workitem.Item{}, err
+	}
+	if info.Size() > workitem.MaxFile {
+		return workitem.Item{}, fmt.Errorf("%s: the file has more than %d bytes", name, workitem.MaxFile)
+	}
+	data, err := root.ReadFile(name)
+	if err != nil {
+		return workitem.Item{}, err
+	}
+	return workitem.Parse(name, data)
+}
+
+// said1 says an error with what to do about it, in a line.
+func said1(err error) string {
+	text := err.Error()
+	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text
+}
+
+// taskID is the ID of the finding that a task of the folder is.
+func taskID(i workitem.Item) string { return finding.ID("working-dir", i.ID, i.Title) }
+
+// tasks finds what people put into the task folder.
+func tasks(_ context.Context, s *Site) (Found, error) {
+	var found Found
+	all, wrong, err := s.o.Folder.pending()
+	if errors.Is(err, fs.ErrNotExist) || s.o.Folder.Dir == "" {
+		found.Skipped = "there is no folder " + path.Join(s.o.Folder.Dir, pendingDir)
+		return found, nil
+	}
+	if err != nil {
+		return found, err
+	}
+	found.Notes = wrong
+	for _, i := range all {
+		if i.State == workitem.Rejected || i.State == workitem.Done {
+			continue
+		}
+		f := finding.Finding{
+			ID: taskID(i), Strategy: "working-dir", Kind: finding.Task, Title: i.Title, Severity: i.Priority,
+			Evidence: cut(i.Text, 4000), Check: i.Check,
+			Why: fmt.Sprintf("it is in %s", path.Join(s.o.Folder.Dir, pendingDir, i.ID+".md")),
+		}
+		switch i.Kind {
+		case nexus.TestTask:
+			f.Kind = finding.Test
+		case nexus.DocsTask:
+			f.Kind = finding.Docs
+		case nexus.CodeTask:
+		}
+		for _, file := range i.Files {
+			f.Places = append(f.Places, finding.Place{File: file})
+		}
+		found.Findings = append(found.Findings, f)
+	}
+	return found, nil
+}
+
+// Complete moves the tasks that are done from pending to completed, says so in the logs, and
+// keeps the newest of both. Items are those of the backlog. It returns the names of the tasks.
+// A process that dies in between leaves a task in both places, and the next one removes the first.
+func (f Folder) Complete(items []workitem.Item, now time.Time) ([]string, error) {
+	all, _, err := f.pending()
+	if errors.Is(err, fs.ErrNotExist) || len(all) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(f.Repo)
+	if err != nil {
+		return nil, disk.Fail("write the task folder", err)
+	}
+	defer func() { _ = root.Close() }() // each file was closed for itself
+	var done []string
+	for _, task := range all {
+		at := slices.IndexFunc(items, func(i workitem.Item) bool { return i.Finding == taskID(task) })
+		if at < 0 || items[at].State != workitem.Done {
+			continue
+		}
+		task.State, task.Run, task.Commit, task.Reason = workitem.Done, items[at].Run, items[at].Commit, ""
+		line := fmt.Sprintf("%s done: %s", now.UTC().Format(time.RFC3339), task.Title)
+		if task.Commit != "" {
+			line += ", commit " + task.Commit
+		}
+		if task.Run != "" {
+			line += ", run " + string(task.Run)
+		}
+		err := errors.Join(
+			disk.Put(root, path.Join(f.Dir, completedDir, task.ID+".md"), []byte(task.String()), 0o755, 0o644),
+			disk.Put(root, path.Join(f.Dir, logsDir, task.ID+".log"), []byte(line+"\n"), 0o755, 0o644),
+		)
+		if err == nil {
+			err = root.Remove(path.Join(f.Dir, pendingDir, task.ID+".md"))
+		}
+		if err != nil {
+			return done, disk.Fail("write the task folder", err)
+		}
+		done = append(done, task.ID)
+	}
+	return done, errors.Join(f.prune(root, completedDir), f.prune(root, logsDir))
+}
+
+// prune removes all but the newest files of a part of the folder.
+func (f Folder) prune(root *os.Root, part string) error {
+	dir := path.Join(f.Dir, part)
+	entries, err := fs.ReadDir(root.FS(), dir)
+	if err != nil || len(entries) <= keptTasks {
+		return nil //nolint:nilerr // there is nothing to remove
+	}
+	type old struct {
+		name string
+		at   time.Time
+	}
+	var all []old
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			all = append(all, old{e.Name(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(a, b old) int { return b.at.Compare(a.at) })
+	for _, o := range all[min(len(all), keptTasks):] {
+		if err := root.Remove(path.Join(dir, o.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return disk.Fail("remove an old task", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,345 @@
+package discover
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
+)
+
+func typeErrors(ctx context.Context, s *Site) (Found, error) {
+	return s.wholeGates(ctx, "type-errors", nexus.PriorityHigh, "Fix %s that the type check reports", "type")
+}
+
+func buildErrors(ctx context.Context, s *Site) (Found, error) {
+	return s.wholeGates(ctx, "build-errors", nexus.PriorityCritical, "Fix the build: %s", "build")
+}
+
+// wholeGates makes one finding of each gate of a step that is red: what a compiler says of one
+// file follows from another, so that nobody can mend half of it.
+func (s *Site) wholeGates(ctx context.Context, strategy string, severity nexus.Priority, title, step string) (Found, error) {
+	var found Found
+	gates, err := s.gates(ctx, step)
+	if err != nil {
+		return found, err
+	}
+	if len(gates) == 0 {
+		found.Skipped = "the project has no gate " + step
+		return found, nil
+	}
+	for _, g := range gates {
+		e, _, err := s.judge(ctx, g)
+		if err != nil {
+			return found, err
+		}
+		if e.State != nexus.Fail {
+			found.Notes = append(found.Notes, said(e)...)
+			continue
+		}
+		f := gateFinding(strategy, g, e.Findings)
+		f.Severity, f.Kind = severity, finding.Fix
+		f.Title = fmt.Sprintf(title, many(len(e.Findings), "error"))
+		if where := f.Files(); len(where) > 0 {
+			f.Title += " in " + list(where, 3)
+		}
+		found.Findings = append(found.Findings, f)
+	}
+	return found, nil
+}
+
+// said says why a gate that neither passed nor failed says nothing of the tree.
+func said(e nexus.Evidence) []string {
+	if e.State == nexus.Pass || e.State == nexus.Fail {
+		return nil
+	}
+	return []string{fmt.Sprintf("gate %s was not judged (%s): %s", e.Gate, e.State, cmp.Or(e.Why, "no reason is known"))}
+}
+
+// gateFinding makes one finding of what a gate found, whose check is that gate, and is red.
+func gateFinding(strategy string, g gate.Gate, all []nexus.Finding) finding.Finding {
+	f := finding.Finding{
+		Strategy: strategy, Check: g.Name, State: nexus.Fail, Count: max(len(all), 1),
+		Minutes: finding.Minutes(strategy, len(all)), Why: "gate " + g.Name + " is red",
+	}
+	parts := []string{g.Name}
+	var evidence []string
+	for _, one := range all {
+		parts = append(parts, one.File, one.Code, one.Test, finding.Steady(one.Message))
+		if one.File != "" {
+			f.Places = append(f.Places, finding.Place{File: one.File, Line: one.Line})
+		}
+		if len(evidence) < 5 {
+			evidence = append(evidence, line(one))
+		}
+	}
+	f.Places, f.Evidence = f.Places[:min(len(f.Places), 20)], strings.Join(evidence, "\n")
+	f.ID = finding.ID(strategy, parts...)
+	if len(all) > 0 {
+		f.Why += ": " + cut(line(all[0]), 160)
+	}
+	return f
+}
+
+// line writes what a gate found as compilers do.
+func line(f nexus.Finding) string {
+	text := strings.Join(strings.Fields(f.Message), " ")
+	if f.Test != "" {
+		text = f.Test + ": " + text
+	}
+	if f.File == "" {
+		return cut(text, 300)
+	}
+	return cut(finding.Place{File: f.File, Line: f.Line}.String()+": "+text, 300)
+}
+
+// lintIssues makes a finding of each file that a linter complains about, where the linter can
+// be asked whether the file is clean now, and one of the whole gate elsewhere.
+func lintIssues(ctx context.Context, s *Site) (Found, error) {
+	var found Found
+	gates, err := s.gates(ctx, "lint", "format")
+	if err != nil {
+		return found, err
+	}
+	if len(gates) == 0 {
+		found.Skipped = "the project has no linter that Nexus knows"
+		return found, nil
+	}
+	for _, g := range gates {
+		e, printed, err := s.judge(ctx, g)
+		if err != nil {
+			return found, err
+		}
+		if e.State != nexus.Fail {
+			found.Notes = append(found.Notes, said(e)...)
+			continue
+		}
+		found.Findings = append(found.Findings, lintFindings(g, e, printed)...)
+	}
+	return found, nil
+}
+
+func lintFindings(g gate.Gate, e nexus.Evidence, printed string) []finding.Finding {
+	byFile := map[string][]nexus.Finding{}
+	var files []string
+	for _, one := range e.Findings {
+		if byFile[one.File] == nil {
+			files = append(files, one.File)
+		}
+		byFile[one.File] = append(byFile[one.File], one)
+	}
+	slices.Sort(files)
+	var all []finding.Finding
+	for _, name := range files {
+		f := gateFinding("lint-issues", g, byFile[name])
+		f.Kind, f.Severity = finding.Lint, nexus.PriorityLow
+		f.Title = fmt.Sprintf("Mend %s of gate %s in %s", many(len(byFile[name]), "finding"), g.Name, name)
+		if f.Check = fileCheck(g, name, printed, e.Exit); f.Check == "" || len(files) == 1 {
+			all = nil
+			break
+		}
+		all = append(all, f)
+	}
+	if all != nil {
+		return all
+	}
+	f := gateFinding("lint-issues", g, e.Findings)
+	f.Kind, f.Severity = finding.Lint, nexus.PriorityLow
+	f.Title = fmt.Sprintf("Mend %s of gate %s", many(len(e.Findings), "finding"), g.Name)
+	if where := f.Files(); len(where) > 0 {
+		f.Title += " in " + list(where, 3)
+	}
+	return []finding.Finding{f}
+}
+
+// longestCheck is how long a check of an item of the backlog may be, and a little less.
+const longestCheck = 480
+
+// fileCheck returns a command that fails as long as a linter names a line of one file: the
+// linter itself, whose output is searched for that. It is empty where the linter does not
+// write places in that way now, or ends in another way when it breaks than when it finds
+// something. What it printed is that of the command, so the check is red.
+func fileCheck(g gate.Gate, name, printed string, exit int) string {
+	if !plain(name) || exit > 1 || g.Dir != "" && g.Dir != "." {
+		return ""
+	}
+	pattern := regexp.QuoteMeta(name)
+	if !regexp.MustCompile(`(?m)^(?:\./)?` + pattern + `(?::[0-9]|$)`).MatchString(printed) {
+		return ""
+	}
+	check := fmt.Sprintf(`out=$(%s 2>&1); test $? -le 1 && ! printf '%%s\n' "$out" | grep -Eq %s`,
+		g.Command(), quote(`^(\./)?`+pattern+`(:[0-9]|$)`))
+	if len(check) > longestCheck || strings.Contains(check, "\n") {
+		return ""
+	}
+	return check
+}
+
+// failingTests runs the tests that the last commits concern, and all where these are green.
+func failingTests(ctx context.Context, s *Site) (Found, error) {
+	var found Found
+	gates, err := s.gates(ctx, "test", "e2e")
+	if err != nil {
+		return found, err
+	}
+	if len(gates) == 0 {
+		found.Skipped = "the project has no tests that Nexus knows"
+		return found, nil
+	}
+	if why, err := s.redBuild(ctx); err != nil || why != "" {
+		found.Skipped = why
+		return found, err
+	}
+	changed, err := s.lately(ctx)
+	if err != nil {
+		return found, err
+	}
+	for _, c := range related.Choose(s.bench.Tree.Dir, changed, gates) {
+		if c.Some {
+			red, notes, err := s.testFindings(ctx, c.Of, c.Gate)
+			if err != nil {
+				return found, err
+			}
+			if len(red) > 0 {
+				found.Findings = append(found.Findings, red...)
+				found.Notes = append(found.Notes, fmt.Sprintf("gate %s ran only the tests that the last %d commits concern, which are red",
+					c.Of.Name, lateCommits))
+				continue
+			}
+			found.Notes = append(found.Notes, notes...)
+		}
+		red, notes, err := s.testFindings(ctx, c.Of, c.Of)
+		if err != nil {
+			return found, err
+		}
+		found.Findings, found.Notes = append(found.Findings, red...), append(found.Notes, notes...)
+	}
+	return found, nil
+}
+
+// lateCommits is how many commits say which tests run first.
+const lateCommits = 10
+
+// lately returns the files that the last commits changed, which may be gone.
+func (s *Site) lately(ctx context.Context) ([]string, error) {
+	past, err := s.o.Repo.Past(ctx, s.o.Commit, lateCommits)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, p := range past {
+		all = append(all, p.Files...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// redBuild says why tests tell nothing: a build is red.
+func (s *Site) redBuild(ctx context.Context) (string, error) {
+	builds, err := s.gates(ctx, "build")
+	if err != nil {
+		return "", err
+	}
+	for _, g := range builds {
+		e, _, err := s.judge(ctx, g)
+		if err != nil {
+			return "", err
+		}
+		if e.State == nexus.Fail {
+			return "gate " + g.Name + " is red: tests would fail for that reason alone", nil
+		}
+	}
+	return "", nil
+}
+
+// testFindings runs tests, and makes a finding of each that fails and can be run alone, and one
+// of all others. Of is the gate, and run what runs some of its tests, or all.
+func (s *Site) testFindings(ctx context.Context, of, run gate.Gate) (all []finding.Finding, notes []string, err error) {
+	e, _, err := s.judge(ctx, run)
+	if err != nil || e.State != nexus.Fail {
+		return nil, said(e), err
+	}
+	var rest []nexus.Finding
+	seen := map[string]bool{}
+	for _, one := range e.Findings {
+		check := alone(of, one.Test)
+		if check == "" || one.Code == nexus.MoreFindings {
+			rest = append(rest, one)
+			continue
+		}
+		if seen[check] {
+			continue
+		}
+		seen[check] = true
+		f := gateFinding("failing-tests", of, []nexus.Finding{one})
+		f.ID = finding.ID("failing-tests", of.Name, one.Test)
+		f.Kind, f.Severity, f.Test, f.Check, f.State = finding.Fix, nexus.PriorityHigh, one.Test, check, ""
+		f.Title = "Make the test pass: " + one.Test
+		all = append(all, f)
+	}
+	if len(rest) > 0 && len(all) == 0 {
+		f := gateFinding("failing-tests", of, rest)
+		f.Kind, f.Severity = finding.Fix, nexus.PriorityHigh
+		f.Title = fmt.Sprintf("Make the tests of gate %s pass: %s", of.Name, many(len(rest), "failure"))
+		all = append(all, f)
+	}
+	return all, nil, nil
+}
+
+// alone returns the command that runs one test of a gate, with more options of its runner, from the
+// root of the tree; empty where the runner cannot be told. Of a test of Go within another one, the
+// outer one runs.
+func alone(g gate.Gate, test string, more ...string) string {
+	if g.Format != read.GoTestJSON {
+		args, ok := gate.SingleTest(g.Lone, g.Dir, test)
+		if !ok || len(more) > 0 {
+			return ""
+		}
+		return within(g, args)
+	}
+	c, ok := gosrc.ParseTest(slices.DeleteFunc(slices.Clone(g.Args), func(word string) bool { return word == "-json" }))
+	pkg, name, named := gosrc.TestName(test)
+	name, _, _ = strings.Cut(name, "/")
+	if !ok || !named || !plain(name) || !plain(pkg) {
+		return ""
+	}
+	return within(g, c.Only([]string{pkg}, []string{name}, more...))
+}
+
+// within writes a command of a gate so that it runs from the root of the tree.
+func within(g gate.Gate, args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	command := gate.Gate{Args: args}.Command()
+	if g.Dir != "" && g.Dir != "." {
+		command = "cd " + quote(g.Dir) + " && " + command
+	}
+	if len(command) > longestCheck || strings.ContainsAny(command, "\n\r") {
+		return ""
+	}
+	return command
+}
+
+func many(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// list names some of several things.
+func list(all []string, most int) string {
+	if len(all) <= most {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
+}

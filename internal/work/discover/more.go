@@ -1,0 +1,311 @@
+package discover
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+)
+
+// Sureness of a check that repeats a flaky test: how often it may pass by chance, and how
+// often the test runs at most.
+const (
+	byChance  = 0.01
+	mostTimes = 50
+)
+
+// flakyTests finds tests that runs saw fail and pass on one and the same tree.
+func flakyTests(ctx context.Context, s *Site) (Found, error) {
+	var found Found
+	if s.o.Seen == nil {
+		found.Skipped = "no run has recorded anything yet"
+		return found, nil
+	}
+	seen, err := s.o.Seen(ctx)
+	if err != nil || len(seen) == 0 {
+		found.Skipped = "no run has seen a flaky test"
+		return found, err
+	}
+	gates, err := s.gates(ctx, "test", "e2e")
+	if err != nil {
+		return found, err
+	}
+	for _, t := range seen {
+		at := slices.IndexFunc(gates, func(g gate.Gate) bool { return g.Name == t.Gate })
+		if at < 0 {
+			found.Notes = append(found.Notes, fmt.Sprintf("%s is flaky, but there is no gate %s any more", t.Test, t.Gate))
+			continue
+		}
+		command := alone(gates[at], t.Test)
+		if command == "" {
+			found.Notes = append(found.Notes, fmt.Sprintf("%s is flaky, but its runner cannot run it alone", t.Test))
+			continue
+		}
+		s.ran(gates[at])
+		n := repeats(t.Failed, t.Runs)
+		found.Findings = append(found.Findings, finding.Finding{
+			ID: finding.ID("flaky-tests", t.Gate, t.Test), Strategy: "flaky-tests", Kind: finding.Flaky, Severity: nexus.PriorityMedium,
+			Title: "Make the test steady: " + t.Test, Test: t.Test,
+			Why:   fmt.Sprintf("it failed in %d of %d runs on one tree each, in %s", t.Failed, t.Runs, many(t.Times, "judgement")),
+			Count: t.Failed, Minutes: finding.Minutes("flaky-tests", 1),
+			Check: fmt.Sprintf("i=0; while test $i -lt %d; do %s || exit 1; i=$((i+1)); done", n, command),
+		})
+	}
+	return found, nil
+}
+
+// repeats returns how often a test has to run so that one which fails so often hardly passes.
+func repeats(failed, runs int) int {
+	share := float64(failed) / float64(max(runs, 1))
+	if share >= 1 || share <= 0 {
+		return mostTimes
+	}
+	return min(max(int(math.Ceil(math.Log(byChance)/math.Log(1-share))), 3), mostTimes)
+}
+
+// slowTest is how many seconds a test may take.
+const slowTest = 5
+
+// slowTests finds tests that take long, where the runner says so of each.
+func slowTests(ctx context.Context, s *Site) (Found, error) {
+	var found Found
+	gates, err := s.gates(ctx, "test")
+	if err != nil {
+		return found, err
+	}
+	if why, err := s.redBuild(ctx); err != nil || why != "" {
+		found.Skipped = why
+		return found, err
+	}
+	told := false
+	for _, g := range gates {
+		if g.Format != read.GoTestJSON {
+			continue
+		}
+		told = true
+		_, printed, err := s.judge(ctx, g)
+		if err != nil {
+			return found, err
+		}
+		for _, t := range elapsed(printed) {
+			check := alone(g, t.name, fmt.Sprintf("-timeout=%.1fs", t.seconds/2))
+			if t.seconds >= slowTest && check != "" {
+				found.Findings = append(found.Findings, slow(g, t, check))
+			}
+		}
+	}
+	if !told {
+		found.Skipped = "how long single tests take is known of Go's tests alone"
+	}
+	return found, nil
+}
+
+// slow makes a finding of a slow test: it is done when it takes half as long.
+func slow(g gate.Gate, t timed, check string) finding.Finding {
+	return finding.Finding{
+		ID: finding.ID("slow-tests", g.Name, t.name), Strategy: "slow-tests", Kind: finding.Perf, Severity: nexus.PriorityLow, Test: t.name,
+		Title:   "Make the test take half the time: " + t.name,
+		Why:     fmt.Sprintf("it took %.1f seconds; %d are enough for a test", t.seconds, slowTest),
+		Minutes: finding.Minutes("slow-tests", 1), Check: check,
+	}
+}
+
+// timed is a test and what it took.
+type timed struct {
+	name    string
+	seconds float64
+}
+
+// elapsed reads go test -json: what each test took, those within another left out, the slowest first.
+func elapsed(printed string) []timed {
+	var all []timed
+	for text := range strings.Lines(printed) {
+		var e struct {
+			Action, Package, Test string
+			Elapsed               float64
+		}
+		if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &e) != nil {
+			continue
+		}
+		if e.Action == "pass" && e.Test != "" && !strings.Contains(e.Test, "/") {
+			all = append(all, timed{e.Package + "." + e.Test, e.Elapsed})
+		}
+	}
+	slices.SortFunc(all, func(a, b timed) int { return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.name, b.name)) })
+	return all
+}
+
+// Bounds of what is taken for uncovered.
+const (
+	fewLines = 5  // lines without a test that are not worth a task
+	enough   = 80 // percent of a file's lines that tests go through
+)
+
+// uncovered finds files that change often and that tests hardly go through.
+func uncovered(ctx context.Context, s *Site) (Found, error) {
+	var found Found
+	gates, err := s.gates(ctx, "test")
+	if err != nil {
+		return found, err
+	}
+	if why, err := s.redBuild(ctx); err != nil || why != "" {
+		found.Skipped = why
+		return found, err
+	}
+	churn, err := s.churn(ctx)
+	if err != nil {
+		return found, err
+	}
+	measured := false
+	for _, g := range gates {
+		if g.Format != read.GoTestJSON || len(g.Goes.Args) == 0 {
+			continue
+		}
+		measured = true
+		cover := gate.Gate{Name: "coverage: " + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout}
+		e, printed, err := s.judge(ctx, cover)
+		if err != nil {
+			return found, err
+		}
+		if e.State != nexus.Pass {
+			why := e.Why
+			if why == "" && len(e.Findings) > 0 {
+				why = line(e.Findings[0])
+			}
+			found.Notes = append(found.Notes, fmt.Sprintf("the coverage of gate %s is not known (%s): %s", g.Name, e.State, why))
+			continue
+		}
+		found.Findings = append(found.Findings, s.gaps(g, printed, churn)...)
+	}
+	if !measured {
+		found.Skipped = "no tests here whose coverage a command can be asked for: that is known of Go's tests alone"
+	}
+	return found, nil
+}
+
+// gaps makes a finding of each file of a coverage report that changed lately and that tests hardly go through.
+func (s *Site) gaps(g gate.Gate, printed string, churn map[string]finding.Touched) []finding.Finding {
+	var names []string
+	for _, f := range s.files {
+		names = append(names, f.path)
+	}
+	placed := measure.PlaceCover(measure.ReadCover(g.Goes.Format, printed), names, gosrc.Modules(s.root.FS()))
+	var all []finding.Finding
+	for _, name := range names {
+		times := churn[name].Times
+		if !placed.Tells(name) || times < 2 || stack.IsTest(name) || !plain(name) {
+			continue
+		}
+		hits := placed.Lines(name)
+		var missed []int
+		for n, times := range hits {
+			if times == 0 {
+				missed = append(missed, n)
+			}
+		}
+		percent := 100 * (len(hits) - len(missed)) / max(len(hits), 1)
+		if slices.Sort(missed); len(missed) < fewLines || percent >= enough {
+			continue
+		}
+		all = append(all, finding.Finding{
+			ID: finding.ID("test-coverage", name), Strategy: "test-coverage", Kind: finding.Test, Severity: nexus.PriorityMedium,
+			Title: fmt.Sprintf("Test %s: tests go through %d %% of it", name, percent),
+			Why: fmt.Sprintf("%d of its %d lines are not tested, and it changed %d times in the last %d commits",
+				len(missed), len(hits), times, finding.HistoryCommits),
+			Count: len(missed) * times, Minutes: finding.Minutes("test-coverage", len(missed)/10),
+			Places: []finding.Place{{File: name, Line: missed[0]}},
+			Check:  coverCheck(g, name, min(percent+20, enough)),
+		})
+	}
+	return all
+}
+
+// coverCheck returns a command that fails until tests go through so many percent of a file's statements.
+func coverCheck(g gate.Gate, name string, percent int) string {
+	local := name
+	dir := path.Dir(name)
+	if g.Dir != "" && g.Dir != "." {
+		dir = path.Dir(strings.TrimPrefix(name, path.Clean(g.Dir)+"/"))
+	}
+	const sum = `index($1, f ":") && substr($1, index($1, f ":")-1, 1) == "/" {n += $2; if ($3 > 0) c += $2} ` +
+		`END {exit !(n > 0 && 100*c >= p*n)}`
+	line := fmt.Sprintf(`p=$(mktemp) && go test -count=1 -coverprofile="$p" %s >/dev/null && awk -v f=%s -v p=%d %s "$p"`,
+		quote("./"+dir), quote(path.Base(local)), percent, quote(sum))
+	if g.Dir != "" && g.Dir != "." {
+		line = "cd " + quote(g.Dir) + " && " + line
+	}
+	return line
+}
+
+// called finds a call that asks another machine or a database.
+var called = regexp.MustCompile(`\b(?:fetch|axios(?:\.\w+)?|requests\.(?:get|post|put|delete|head)|http\.(?:Get|Post|Head)|` +
+	`\w+\.(?:query|Query|QueryRow|QueryContext|executeQuery|findOne|find_one|find_by))\(`)
+
+// loop finds a line that begins a loop.
+var loop = regexp.MustCompile(`^\s*(?:for|while|foreach|until)\b|\.(?:forEach|each)\(`)
+
+// performance finds calls of others within loops: each turn waits for one.
+func performance(ctx context.Context, s *Site) (Found, error) {
+	found := Found{Quick: true}
+	for _, file := range s.files {
+		if _, ok := stack.SyntaxOf(file.path); !ok || stack.IsTest(file.path) || !plain(file.path) {
+			continue
+		}
+		lines, err := s.lines(ctx, file.path)
+		if err != nil {
+			return found, err
+		}
+		if f, ok := callsInLoops(file.path, lines); ok {
+			found.Findings = append(found.Findings, f)
+		}
+	}
+	return found, nil
+}
+
+// callsInLoops makes a finding of a file with two calls or more within loops.
+func callsInLoops(name string, lines []string) (finding.Finding, bool) {
+	f := finding.Finding{Strategy: "performance", Kind: finding.Perf, Severity: nexus.PriorityMedium}
+	f.Minutes = finding.Minutes(f.Strategy, 1)
+	var open []int // how far the loops are indented that are open
+	var tests, texts []string
+	for n, text := range lines {
+		trimmed := strings.TrimSpace(text)
+		if trimmed == "" {
+			continue
+		}
+		indent := len(text) - len(strings.TrimLeft(text, " \t"))
+		for len(open) > 0 && indent <= open[len(open)-1] {
+			open = open[:len(open)-1]
+		}
+		if len(open) > 0 && called.MatchString(text) && plain(trimmed) {
+			f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
+			texts = append(texts, trimmed)
+			tests = append(tests, fmt.Sprintf("grep -qF -- %s %s", quote(trimmed), quote("./"+name)))
+		}
+		if loop.MatchString(text) {
+			open = append(open, indent)
+		}
+	}
+	if len(texts) < 2 {
+		return f, false
+	}
+	f.ID, f.Count = finding.ID("performance", append([]string{name}, texts...)...), len(texts)
+	f.Title = fmt.Sprintf("Ask once instead of in a loop, in %s", name)
+	f.Why = fmt.Sprintf("%d calls within loops ask another machine or a database each time", len(texts))
+	f.Evidence = strings.Join(texts[:min(len(texts), 3)], "\n")
+	f.Check = "! { " + strings.Join(tests[:2], " || ") + "; }"
+	return f, len(f.Check) <= longestCheck
+}

@@ -1,0 +1,248 @@
+package discover
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// todoMark finds a mark of unfinished work within a comment.
+var todoMark = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b(?:\([^)]*\))?:?\s*(.*)`)
+
+// todos finds marks of unfinished work in comments, with their age.
+func todos(ctx context.Context, s *Site) (Found, error) {
+	found := Found{Quick: true}
+	for _, file := range s.files {
+		syntax, ok := stack.SyntaxOf(file.path)
+		lines, err := s.lines(ctx, file.path)
+		if err != nil {
+			return found, err
+		}
+		if !ok || !plain(file.path) {
+			continue
+		}
+		for n, text := range lines {
+			if f, ok := todoIn(file.path, syntax, n+1, text); ok {
+				found.Findings = append(found.Findings, f)
+			}
+		}
+	}
+	return found, s.age(ctx, found.Findings)
+}
+
+// todoIn reads a line as one with a mark in a comment.
+func todoIn(name string, syntax stack.Syntax, n int, text string) (finding.Finding, bool) {
+	at, m := commentAt(syntax, text), todoMark.FindStringSubmatchIndex(text)
+	if at < 0 || m == nil || m[0] < at {
+		return finding.Finding{}, false
+	}
+	word, note, seen := text[m[2]:m[3]], strings.TrimSpace(text[m[4]:m[5]]), strings.TrimRight(text[m[0]:], " \t")
+	note = strings.TrimRight(strings.TrimSuffix(note, syntax.Block[1]), " ")
+	if !plain(seen) {
+		return finding.Finding{}, false
+	}
+	severity := nexus.PriorityLow
+	if word == "FIXME" || word == "XXX" {
+		severity = nexus.PriorityMedium
+	}
+	title := fmt.Sprintf("Do what the %s in %s says", word, name)
+	if note != "" {
+		title += ": " + cut(note, 70)
+	}
+	return finding.Finding{
+		ID: finding.ID("todo", name, seen), Strategy: "todo", Kind: finding.Todo, Title: title, Severity: severity,
+		Why: fmt.Sprintf("a comment says %s", cut(seen, 120)), Evidence: strings.TrimSpace(text), Minutes: finding.Minutes("todo", 1),
+		Places: []finding.Place{{File: name, Line: n}}, Check: fmt.Sprintf("! grep -qF -- %s %s", quote(seen), quote(path.Join(".", name))),
+	}, true
+}
+
+// commentAt returns where the comment of a line begins; -1 where it has none. What stands in
+// quotes is none. A line that begins with * belongs to a comment of several lines.
+func commentAt(syntax stack.Syntax, text string) int {
+	trimmed := strings.TrimLeft(text, " \t")
+	if syntax.Block[0] != "" && strings.HasPrefix(trimmed, "*") {
+		return len(text) - len(trimmed)
+	}
+	quoted := byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted != 0 && c == '\\':
+			i++
+		case quoted != 0:
+			if c == quoted {
+				quoted = 0
+			}
+		case strings.IndexByte(syntax.Quotes, c) >= 0:
+			quoted = c
+		case syntax.Block[0] != "" && strings.HasPrefix(text[i:], syntax.Block[0]):
+			return i
+		default:
+			for _, mark := range syntax.Comments {
+				if strings.HasPrefix(text[i:], mark) && (mark != "#" || i == 0 || text[i-1] == ' ' || text[i-1] == '\t') {
+					return i
+				}
+			}
+		}
+	}
+	return -1
+}
+
+// mostBlamed is how many findings are asked for their age.
+const mostBlamed = 100
+
+// age adds since when the lines of findings are there. Where the history does not say it, nothing is added.
+func (s *Site) age(ctx context.Context, all []finding.Finding) error {
+	byFile := map[string][]int{}
+	for i, f := range all[:min(len(all), mostBlamed)] {
+		byFile[f.Places[0].File] = append(byFile[f.Places[0].File], i)
+	}
+	for name, which := range byFile {
+		args := []string{"blame", "--porcelain"}
+		for _, i := range which {
+			args = append(args, "-L", fmt.Sprintf("%d,%d", all[i].Places[0].Line, all[i].Places[0].Line))
+		}
+		out, err := s.o.Repo.Run(ctx, append(args, s.o.Commit, "--", name)...)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			continue // a shallow clone, or a line that git reads differently
+		}
+		times := blamed(out)
+		for _, i := range which {
+			if at, ok := times[all[i].Places[0].Line]; ok {
+				days := max(int(s.o.Now.Sub(at).Hours()/24), 0)
+				all[i].Why += fmt.Sprintf("; it has been there since %s (%s)", at.Format(time.DateOnly), many(days, "day"))
+			}
+		}
+	}
+	return nil
+}
+
+// blamed reads git blame --porcelain: when each line was written, by its number.
+func blamed(out string) map[int]time.Time {
+	times, commits := map[int]time.Time{}, map[string]time.Time{}
+	lines := map[int]string{}
+	commit := ""
+	for text := range strings.Lines(out) {
+		words := strings.Fields(text)
+		switch {
+		case strings.HasPrefix(text, "\t"):
+		case len(words) >= 3 && len(words[0]) >= 40 && strings.Trim(words[0], "0123456789abcdef") == "":
+			commit = words[0]
+			if n, err := strconv.Atoi(words[2]); err == nil {
+				lines[n] = commit
+			}
+		case len(words) == 2 && words[0] == "author-time":
+			if at, err := strconv.ParseInt(words[1], 10, 64); err == nil {
+				commits[commit] = time.Unix(at, 0).UTC()
+			}
+		}
+	}
+	for n, of := range lines {
+		if at, ok := commits[of]; ok {
+			times[n] = at
+		}
+	}
+	return times
+}
+
+// deadCode finds functions that other files cannot use, and that nothing in theirs, or beside it, names.
+func deadCode(ctx context.Context, s *Site) (Found, error) {
+	found := Found{Quick: true}
+	uses, err := s.words(ctx)
+	if err != nil {
+		return found, err
+	}
+	for _, file := range s.files {
+		declares := hidesIn(file.path)
+		if declares == nil || stack.IsTest(file.path) || !plain(file.path) {
+			continue
+		}
+		lines, err := s.lines(ctx, file.path)
+		if err != nil {
+			return found, err
+		}
+		for n, text := range lines {
+			m := declares.FindStringSubmatch(text)
+			if m == nil || len(m[1]) < 3 || uses[m[1]] != 1 || slices.Contains([]string{"main", "init"}, m[1]) {
+				continue
+			}
+			found.Findings = append(found.Findings, finding.Finding{
+				ID: finding.ID("dead-code", file.path, m[1]), Strategy: "dead-code", Kind: finding.Refactor,
+				Title: fmt.Sprintf("Remove %s from %s, or use it", m[1], file.path), Severity: nexus.PriorityLow,
+				Why:      fmt.Sprintf("no other file can use %s, and no line of the repository names it but the one that declares it", m[1]),
+				Evidence: strings.TrimSpace(text), Minutes: finding.Minutes("dead-code", 1), Places: []finding.Place{{File: file.path, Line: n + 1}},
+				Check: fmt.Sprintf("test $(cat -- %s | grep -ow -- %s | wc -l) -ne 1", s.around(file.path), m[1]),
+			})
+		}
+	}
+	return found, nil
+}
+
+// around returns, for a shell, the files in which a name of a file may be used.
+func (s *Site) around(name string) string {
+	if path.Ext(name) == ".go" {
+		dir := path.Dir(name)
+		if dir == "." {
+			return "./*.go"
+		}
+		return quote("./"+dir) + "/*.go"
+	}
+	return quote("./" + name)
+}
+
+// hidesIn returns what a line looks like that declares a function which no other file can use;
+// nil for files where that cannot be told from a line.
+func hidesIn(name string) *regexp.Regexp {
+	switch path.Ext(name) {
+	case ".go":
+		return goHidden
+	case ".py":
+		return pythonHidden
+	case ".rs":
+		return rustHidden
+	case ".c":
+		return cHidden
+	case ".sh", ".bash":
+		return shellHidden
+	}
+	return nil
+}
+
+var (
+	goHidden     = regexp.MustCompile(`^func ([a-z]\w*)[\[(]`)
+	pythonHidden = regexp.MustCompile(`^(?:async )?def (_[a-z]\w*)\(`)
+	rustHidden   = regexp.MustCompile(`^(?:async )?fn (\w+)[<(]`)
+	shellHidden  = regexp.MustCompile(`^(?:function )?([a-z_]\w*) ?\(\)`)
+	cHidden      = regexp.MustCompile(`^static [\w *]*?\b(\w+)\([^;]*$`)
+)
+
+// wordOf is a name in any language.
+var wordOf = regexp.MustCompile(`[A-Za-z_]\w*`)
+
+// words counts how often each name stands in the files of the tree.
+func (s *Site) words(ctx context.Context) (map[string]int, error) {
+	all := map[string]int{}
+	for _, file := range s.files {
+		lines, err := s.lines(ctx, file.path)
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range lines {
+			for _, w := range wordOf.FindAllString(text, -1) {
+				all[w]++
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,42 @@
+package discover
+
+import (
+	"path"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// Strategies lists all strategies in the order in which they look: first what only reads,
+// then types before the build, and related tests before all.
+func Strategies() []Strategy {
+	every := Reads{Files: func(string) bool { return true }}
+	code := Reads{Files: func(file string) bool { return !stack.IsProse(file) }}
+	const docs = "public names without docs, and commands in the README that fail"
+	return []Strategy{
+		{Name: "working-dir", Short: "tasks in the task folder", Cost: Cheap, Look: tasks},
+		{Name: "todo", Short: "marks of unfinished work", Cost: Cheap, Reads: every, Look: todos},
+		{Name: "security", Short: "secrets and dangerous code", Cost: Cheap, Reads: every, Look: dangers},
+		{Name: "duplicates", Short: "code that is there twice", Cost: Cheap, Reads: code, Look: duplicates},
+		{Name: "dead-code", Short: "code that nothing uses", Cost: Cheap, Reads: code, Look: deadCode},
+		{Name: "documentation", Short: docs, Cost: Tools, Reads: every, Look: documentation},
+		{Name: "type-errors", Short: "type errors", Cost: Tools, Reads: code, Look: typeErrors},
+		{Name: "build-errors", Short: "build errors", Cost: Tools, Reads: code, Look: buildErrors},
+		{Name: "lint-issues", Short: "lint and format findings", Cost: Tools, Reads: every, Look: lintIssues},
+		{Name: "failing-tests", Short: "failing tests", Cost: Tools, Reads: code, Look: failingTests},
+		{Name: "flaky-tests", Short: "tests that fail now and then", Cost: Tools, Reads: Reads{Files: code.Files, Runs: true}, Look: flakyTests},
+		{Name: "slow-tests", Short: "tests that take long", Cost: Tools, Reads: code, Look: slowTests},
+		{Name: "test-coverage", Short: "code that changes often and that no test goes through", Cost: Tools, Reads: code, Look: uncovered},
+		{Name: "performance", Short: "calls of others within loops", Cost: Cheap, Reads: code, Look: performance},
+		{Name: "dependencies", Short: "dependencies with known faults", Cost: Tools, Reads: Reads{Files: namesPackages}, Look: dependencies},
+		{Name: "plugins", Short: "what plugins find", Cost: Tools, Look: fromPlugins},
+		{Name: "issues", Short: "open issues of the forge", Cost: Asks, Named: true, Look: issues},
+		{Name: "ideas", Short: "a model's suggestions", Cost: Model, Named: true, Reads: every, Look: ideas},
+	}
+}
+
+// namesPackages reports whether a file says which packages a project has.
+func namesPackages(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	return stack.IsManifest(file) || stack.IsWritten(base) || strings.HasPrefix(base, "requirements")
+}

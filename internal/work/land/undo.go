@@ -1,0 +1,198 @@
+package land
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// undoing is one revert under way.
+type undoing struct {
+	Worker *worker.Worker
+	view   state.View
+	desk   worker.Desk
+	f      nexus.UndoSought
+	gone   []state.Landing // what is reverted, the last to land first
+}
+
+// Undo reverts what tasks landed by one commit on the run's branch, if the gates pass the tree
+// without it, or says why not. Called again after a crash it first looks whether it is there
+// already.
+func Undo(ctx context.Context, s *worker.Worker, f nexus.UndoSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+	u := &undoing{Worker: s, view: v, desk: d, f: f}
+	for _, id := range f.Tasks {
+		for _, l := range v.Commits {
+			if l.Task == id {
+				u.gone = append(u.gone, l)
+			}
+		}
+	}
+	if done, err := u.find(ctx); done != nil || err != nil {
+		return done, err
+	}
+	tree, conflicts, err := u.without(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(conflicts) > 0:
+		return []nexus.Fact{nexus.UndoRefused{Attempt: f.Attempt, Tasks: f.Tasks, Why: u.stuck(conflicts), Conflicts: conflicts}}, nil
+	}
+	if refused, err := u.judge(ctx, tree); refused != nil || err != nil {
+		return refused, err
+	}
+	return u.commit(ctx, tree)
+}
+
+// find returns the confirmation of a revert that a dead process made and did not record.
+func (u *undoing) find(ctx context.Context) ([]nexus.Fact, error) {
+	git := u.Worker.Trees.Git()
+	at, err := git.Resolve(ctx, Ref(u.view.Run))
+	if err != nil || at == u.f.Onto {
+		return nil, err
+	}
+	out, err := git.Run(ctx, "show", "-s", "--format=%T%n%P%n%B", at)
+	if err != nil {
+		return nil, fmt.Errorf("read commit %.12s: %w", at, err)
+	}
+	tree, rest, _ := strings.Cut(out, "\n")
+	parent, message, _ := strings.Cut(rest, "\n")
+	if parent != u.f.Onto || !strings.HasSuffix(strings.TrimSpace(message), "\n"+u.trailer()) {
+		return nil, fmt.Errorf("the run's branch is at %.12s, which nexus did not put there: it should be at %.12s", at, u.f.Onto)
+	}
+	return u.landed(at, tree), nil
+}
+
+func (u *undoing) landed(commit, tree string) []nexus.Fact {
+	return []nexus.Fact{nexus.UndoLanded{Attempt: u.f.Attempt, Tasks: u.f.Tasks, Commit: commit, Tree: tree, Parent: u.f.Onto, By: u.f.By}}
+}
+
+// without returns the tip's tree without what is reverted, or the files that changed since in
+// a way that does not let it go.
+func (u *undoing) without(ctx context.Context) (tree string, conflicts []string, err error) {
+	tree, err = u.Worker.Trees.Git().Tree(ctx, u.f.Onto)
+	for _, l := range u.gone {
+		if err != nil {
+			return "", nil, err
+		}
+		made, failed := u.Worker.Trees.Merge(ctx, l.Commit, tree, l.Parent)
+		if failed != nil {
+			return "", nil, fmt.Errorf("revert %s: %w", l.Task, failed)
+		}
+		if len(made.Conflicts) > 0 {
+			return "", made.Conflicts, nil
+		}
+		tree = made.Tree
+	}
+	return tree, nil, err
+}
+
+// stuck says which files cannot be reverted, and who changed them since.
+func (u *undoing) stuck(conflicts []string) string {
+	var by []nexus.TaskID
+	first := u.gone[len(u.gone)-1]
+	later := false
+	for _, l := range u.view.Commits {
+		if later && !slices.Contains(u.f.Tasks, l.Task) && slices.ContainsFunc(l.Changes.Files, func(f string) bool { return slices.Contains(conflicts, f) }) {
+			by = append(by, l.Task)
+		}
+		later = later || l.Task == first.Task
+	}
+	why := "changed since in the same lines: " + strings.Join(conflicts, ", ")
+	if len(by) > 0 {
+		why += fmt.Sprintf(", by %s, which landed later", nexus.Join(by))
+	}
+	return why
+}
+
+// judge lets the gates judge the tree, and says why it may not land.
+func (u *undoing) judge(ctx context.Context, hash string) (refused []nexus.Fact, err error) {
+	v := u.view
+	tree, err := u.Worker.Trees.Add(ctx, v.Run, u.f.Attempt, u.f.Onto)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, tree.Remove(ctx)) }()
+	if err := tree.Reset(ctx, hash); err != nil {
+		return nil, err
+	}
+	evidence, err := u.Worker.Judge.Pass(ctx, worker.Case{
+		Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Whole: true, Agreed: true,
+		Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
+	}, u.desk)
+	if err != nil {
+		return nil, err
+	}
+	sum := repair.Sum(u.f.Attempt, nexus.Task{}, hash, evidence)
+	if sum.State == nexus.Pass {
+		return nil, nil
+	}
+	if sum.State == nexus.NotRun {
+		free, err := u.free(ctx, hash)
+		if free || err != nil {
+			return nil, err
+		}
+	}
+	f := nexus.UndoRefused{Attempt: u.f.Attempt, Tasks: u.f.Tasks, Why: "no gate judged the tree without it"}
+	if sum.Gate != "" {
+		f.Why = fmt.Sprintf("gate %s fails without it: %s", sum.Gate, sum.Why)
+	}
+	for _, e := range evidence {
+		if !e.Optional {
+			f.Findings = append(f.Findings, e.Findings...)
+		}
+	}
+	return []nexus.Fact{f}, nil
+}
+
+// free reports whether a tree that no gate judged may be: it is the one that the run began with,
+// or what is reverted landed without a gate, too.
+func (u *undoing) free(ctx context.Context, hash string) (bool, error) {
+	base, err := u.Worker.Trees.Git().Tree(ctx, u.view.Goal.Base)
+	if err != nil || base == hash {
+		return err == nil, err
+	}
+	return !slices.ContainsFunc(u.gone, func(l state.Landing) bool {
+		return !slices.ContainsFunc(u.view.Landed, func(t nexus.Task) bool { return t.ID == l.Task && exempt(state.Task{Task: t}) })
+	}), nil
+}
+
+// commit puts the tree on the branch.
+func (u *undoing) commit(ctx context.Context, hash string) ([]nexus.Fact, error) {
+	commit, err := u.Worker.Trees.Commit(ctx, hash, []string{u.f.Onto}, u.message(), u.Worker.Site.Now())
+	if err != nil {
+		return nil, fmt.Errorf("commit %s: %w", u.f.Attempt, err)
+	}
+	if err := u.Worker.Trees.Move(ctx, Ref(u.view.Run), commit, u.f.Onto); err != nil {
+		return nil, fmt.Errorf("land %s: %w", u.f.Attempt, err)
+	}
+	return u.landed(commit, hash), nil
+}
+
+func (u *undoing) message() string {
+	title, body := "", ""
+	for _, l := range u.gone {
+		name := string(l.Task)
+		for _, t := range u.view.Landed {
+			if t.ID == l.Task {
+				name += ": " + t.Title
+			}
+		}
+		title = name
+		body += fmt.Sprintf("This reverts commit %s,\nwhich landed %s.\n\n", l.Commit, name)
+	}
+	if n := len(u.gone); n > 1 {
+		title = fmt.Sprintf("%d tasks", n)
+	}
+	return subject("Undo "+title) + "\n\n" + body + u.trailer() + "\n"
+}
+
+func (u *undoing) trailer() string {
+	return "Nexus-Undo: " + string(u.view.Run) + "/" + string(u.f.Attempt)
+}
