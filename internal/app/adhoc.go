@@ -93,7 +93,7 @@ func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, t
 	if s.models, err = provider.NewModels(c, a.Env, a.Now); err != nil {
 		return nil, nil, err
 	}
-	if s.box, err = sandbox.Find(ctx, sandbox.Mode(c.Sandbox)); err != nil {
+	if s.box, err = Box(ctx, c); err != nil {
 		return nil, nil, err
 	}
 	s.till = &till{heard: heard, day: c.Limits.DayMoney}

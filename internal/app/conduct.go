@@ -74,7 +74,7 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	if err := a.settle(ctx, p, machine.Worker.Trees, o.Run); err != nil {
 		return nil, err
 	}
-	requests := make(chan nexus.Event)
+	requests, notices := make(chan nexus.Event), make(chan nexus.Fact)
 	helpers.Go(func() { cancel(renew(work, leaseTTL, lease.Renew)) })
 	helpers.Go(func() { brake(work, cancel, a.Switch(p.State)) })
 	helpers.Go(func() {
@@ -98,7 +98,9 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	}
 	opening.Hooks, opening.Deliver, opening.Stop = !o.deliver && len(hookcmd.At(machine.Hooks, nexus.HookRunStart)) > 0, o.deliver, o.stop
 	opening.Fence, opening.Purse, opening.Sandbox, opening.Alone, opening.Patience = lease.Fence(), day, machine.Worker.Site.Box.Name(), o.alone(c), o.patience(c)
-	s, err := run.Conduct(work, held{lease, p.Journal, o.Run, a.pins(machine.Worker.Trees, o.Run)}, machine, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
+	helpers.Go(func() { a.measure(work, p, o.Run, c.Limits.Alerts, notices) })
+	heard := run.Signals{Requests: requests, Notices: notices, Drain: ctx.Done()}
+	s, err := run.Conduct(work, held{lease, p.Journal, o.Run, a.pins(machine.Worker.Trees, o.Run)}, machine, o.Run, opening, heard)
 	a.complain(learned.CatchUp(context.WithoutCancel(ctx)))
 	if w != nil {
 		w.Finish(context.WithoutCancel(ctx), s)

@@ -37,7 +37,7 @@ func (a *App) commands(ctx context.Context, dir, state, mark string) (*usercmd.R
 	if err != nil {
 		return nil, err
 	}
-	box, err := sandbox.Find(ctx, sandbox.Mode(c.Sandbox))
+	box, err := Box(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +45,7 @@ func (a *App) commands(ctx context.Context, dir, state, mark string) (*usercmd.R
 	if err != nil {
 		return nil, err
 	}
+	open = open.Bounded(Bounds(c))
 	hides := func(dir string) []string {
 		root, err := os.OpenRoot(dir)
 		if err != nil {

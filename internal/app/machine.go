@@ -19,7 +19,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -116,7 +115,7 @@ type Parts struct {
 // NewMachine builds what does the work of a run: the private clone, the sandbox,
 // the roles and the models. What it returns second releases it all.
 func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, error) {
-	box, err := sandbox.Find(ctx, sandbox.Mode(p.Config.Sandbox))
+	box, err := Box(ctx, p.Config)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,11 +1,27 @@
 package app
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
+
+// Box returns the sandbox that the settings choose, with their bounds.
+func Box(ctx context.Context, c config.Config) (*sandbox.Box, error) {
+	b, err := sandbox.Find(ctx, sandbox.Mode(c.Sandbox))
+	if err != nil {
+		return nil, err
+	}
+	return b.Bounded(Bounds(c)), nil
+}
+
+// Bounds returns what the settings bound of a command.
+func Bounds(c config.Config) sandbox.Limits {
+	return sandbox.Limits{Memory: c.Bounds.Memory, CPU: c.Bounds.CPU, Disk: c.Bounds.Disk, Processes: c.Bounds.Processes}
+}
 
 // Walled refuses work that nobody watches without a sandbox, unless that was
 // chosen for this very command: what a file once said is no choice of today's.

@@ -13,6 +13,8 @@ const (
 	AlertTokens   AlertKind = "tokens"   // a budget of tokens is nearly used up
 	AlertRounds   AlertKind = "rounds"   // a task does not get there, and a person may help
 	AlertHangs    AlertKind = "hangs"    // tests do not end, and did not before the work began
+	AlertMemory   AlertKind = "memory"   // the machine has little memory left
+	AlertDisk     AlertKind = "disk"     // the disk of the state has little room left
 )
 
 // Reaction says what follows from an alert, beside telling people.
@@ -33,5 +35,24 @@ type Alerts struct {
 	Stuck    time.Duration `json:"stuck,omitzero"`    // in which an attempt says nothing
 	Tokens   int           `json:"tokens,omitzero"`   // percent of a budget of tokens
 	Rounds   int           `json:"rounds,omitzero"`   // of a task, over all its attempts
+	Memory   int           `json:"memory,omitzero"`   // percent of the machine's memory in use
+	Disk     int64         `json:"disk,omitzero"`     // bytes that have to be free
+	Lasting  time.Duration `json:"lasting,omitzero"`  // for which memory and disk are past their bounds, or back within, before it counts
 	Denied   Reaction      `json:"denied,omitzero"`   // what follows from an alert about denials
 }
+
+// What is told, and when it is over.
+type (
+	// AlertRaised tells people about something that no cap ends.
+	AlertRaised struct {
+		Kind AlertKind `json:"kind"`
+		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
+		Why  string    `json:"why"`
+	}
+	// AlertCleared says that the cause of an alert is gone.
+	AlertCleared struct {
+		Kind AlertKind `json:"kind"`
+		Of   string    `json:"of,omitzero"` // as it was raised
+		Why  string    `json:"why"`
+	}
+)

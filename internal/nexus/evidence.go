@@ -18,7 +18,12 @@ const (
 	MissingAsset  GateState = "missing-asset" // what it needs, such as installed dependencies, cannot be had
 	Flaky         GateState = "flaky"         // tests failed, and passed when they were tried again
 	Unverifiable  GateState = "unverifiable"  // it ran and cannot be understood
+	Exceeded      GateState = "exceeded"      // it used more of the machine than it may, and was killed
 )
+
+// Red reports whether a gate speaks against the tree: it failed, did not end,
+// or used more of the machine than it may.
+func (s GateState) Red() bool { return s == Fail || s == Timeout || s == Exceeded }
 
 // SecretsGate looks for secrets in what a change adds.
 const SecretsGate = "secrets"
@@ -124,6 +129,7 @@ type Evidence struct {
 	Named     string        `json:"named,omitzero"`    // blob with each test and how it ended, where the runner says so
 	Base      string        `json:"base,omitzero"`     // git tree of the base that it was weighed against, where that changed it
 	Raw       string        `json:"raw,omitzero"`      // blob with the evidence as it was before that
+	Over      string        `json:"over,omitzero"`     // what it used too much of, if that ended it: memory, cpu, disk or processes
 	Hangs     bool          `json:"hangs,omitzero"`    // it did not end, and did not on the base either: no pass, but it does not count against the tree if others judge it
 
 	Optional bool `json:"optional,omitzero"` // it is reported, and counts neither for nor against the tree

@@ -159,12 +159,6 @@ type (
 		Status RunStatus `json:"status"`
 		Why    string    `json:"why,omitzero"`
 	}
-	// AlertRaised tells people about something that no cap ends.
-	AlertRaised struct {
-		Kind AlertKind `json:"kind"`
-		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
-		Why  string    `json:"why"`
-	}
 	// RequestMade says that somebody asks for something.
 	RequestMade struct {
 		Request Request `json:"request"`
@@ -541,6 +535,7 @@ type (
 		Duration time.Duration `json:"duration"`
 		About    string        `json:"about,omitzero"` // beginning of the result
 		Judged   Judgement     `json:"judged,omitzero"`
+		Over     string        `json:"over,omitzero"` // what its command used too much of, if that ended it: memory, cpu, disk or processes
 	}
 	// NetworkJudged says which hosts a tool call or a gate asked for.
 	NetworkJudged struct {

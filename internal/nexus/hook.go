@@ -19,6 +19,8 @@ const (
 	HookTaskParked HookPoint = "task.parked"      // a task is left for a person
 	HookTaskFailed HookPoint = "task.failed"      // a task failed after all allowed attempts
 	HookQuestion   HookPoint = "question.asked"   // somebody waits for an answer
+	HookAlert      HookPoint = "alert.raised"     // something is odd that no cap ends
+	HookCalm       HookPoint = "alert.cleared"    // its cause is gone
 	HookBudget     HookPoint = "budget.threshold" // so much of the money is used
 	HookRunLand    HookPoint = "run.land"         // what landed is about to leave the private clone
 	HookRunLanded  HookPoint = "run.landed"       // it left, or did not
@@ -29,7 +31,7 @@ const (
 func HookPoints() []HookPoint {
 	return []HookPoint{
 		HookRunStart, HookPlanReady, HookTaskStart, HookAttempt, HookAttemptEnd, HookGate, HookReview, HookTaskDone, HookTaskParked,
-		HookTaskFailed, HookQuestion, HookBudget, HookRunLand, HookRunLanded, HookRunEnd,
+		HookTaskFailed, HookQuestion, HookAlert, HookCalm, HookBudget, HookRunLand, HookRunLanded, HookRunEnd,
 	}
 }
 

@@ -210,7 +210,10 @@ func DefaultLimits() Limits {
 		MajorsBlock: 1,
 		Approval:    ApproveNone,
 		Items:       3,
-		Alerts:      Alerts{Denials: 10, Failures: 5, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 25, Denied: ReactTell},
-		Replan:      Replan{Time: 150, Least: 5 * time.Minute, Rounds: 40, Files: 3, Failures: 5},
+		Alerts: Alerts{
+			Denials: 10, Failures: 5, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 25, Denied: ReactTell,
+			Memory: 95, Disk: 1 << 30, Lasting: 30 * time.Second,
+		},
+		Replan: Replan{Time: 150, Least: 5 * time.Minute, Rounds: 40, Files: 3, Failures: 5},
 	}
 }

@@ -11,7 +11,7 @@ import (
 func zeros() []Fact {
 	return append([]Fact(nil), // a call, which is formatted in few lines
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, StartSought{}, StartJudged{}, HookRan{}, PluginAnswered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
-		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, LandingAsked{}, TargetMoved{}, LandingSought{}, LandingMerged{}, LandingRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, ReplanDecided{}, RequestMade{},
+		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, LandingAsked{}, TargetMoved{}, LandingSought{}, LandingMerged{}, LandingRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, AlertCleared{}, ReplanAsked{}, ReplanDecided{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, InterviewSought{}, InterviewHeard{}, InterviewFailed{}, SpecSought{}, SpecWritten{}, SpecFailed{},
 		RequirementCaptured{}, RequirementWithdrawn{}, AssumptionStated{}, AssumptionLocked{}, PlanSought{}, CheckTried{}, PlanLooked{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, PlanRefused{}, PlanRevised{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
@@ -78,6 +78,7 @@ func DecodeFact(kind string, data []byte) (Fact, error) {
 
 func (GoalAccepted) fact() string         { return "goal.accepted" }
 func (AlertRaised) fact() string          { return "alert.raised" }
+func (AlertCleared) fact() string         { return "alert.cleared" }
 func (ReplanAsked) fact() string          { return "replan.asked" }
 func (ReplanDecided) fact() string        { return "replan.decided" }
 func (RunChecked) fact() string           { return "run.checked" }

@@ -15,6 +15,7 @@ import (
 // channel never delivers.
 type Signals struct {
 	Requests <-chan nexus.Event // requests of any process, in order
+	Notices  <-chan nexus.Fact  // what was measured and is to be recorded
 	Drain    <-chan struct{}    // closed to let the workers go at their next turn
 }
 
@@ -153,6 +154,10 @@ func (h *conductor) serve(ctx, work context.Context, sig Signals) error {
 				continue
 			}
 			err = h.core.Request(e)
+		case f := <-sig.Notices:
+			if err = h.core.Record(ctx, f); !fatal(err) {
+				err = nil // it is told another time
+			}
 		case <-h.alarm():
 		case <-sig.Drain:
 			sig.Drain = nil

@@ -28,7 +28,7 @@ func Command(w Work, b Before) nexus.CriterionShown {
 	gate, _ := Gate(c)
 	s := nexus.CriterionShown{Number: b.Number, Of: state.Fingerprint(w.Task, b.Number), Gate: gate}
 	now := nexus.EvidenceOf(w.Now, gate)
-	switch failed := b.Base.State == nexus.Fail || b.Base.State == nexus.Timeout; {
+	switch failed := b.Base.State.Red(); {
 	case now.Gate != "" && !now.Passed():
 		s.Why = fmt.Sprintf("the command does not pass with the change: %s", cmp.Or(now.Why, string(now.State)))
 	case failed:

@@ -63,6 +63,8 @@ func Try(t nexus.Task, number int, e nexus.Evidence, a Around) Trial {
 		r.Said = "did not end in time"
 	case e.State == nexus.Timeout:
 		r.Wrong, r.Vain = "it "+cmp.Or(e.Why, "does not end")+"; a check must end by itself, in a few seconds", true
+	case e.State == nexus.Exceeded:
+		r.Wrong, r.Vain = cmp.Or(e.Why, "it uses too much")+"; a check must need little", true
 	case fault != "":
 		r.Wrong, r.Vain = fault, true
 	case e.State == nexus.Environmental && e.Why == "it was killed":

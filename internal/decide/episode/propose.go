@@ -85,7 +85,7 @@ func rounds(t *state.Task) []judged {
 // nil where it did not fail.
 func (r judged) red(gate string) map[string]nexus.Finding {
 	e := nexus.EvidenceOf(r.Evidence, gate)
-	if e.State != nexus.Fail && e.State != nexus.Timeout {
+	if !e.State.Red() {
 		return nil
 	}
 	all := map[string]nexus.Finding{}

@@ -68,6 +68,9 @@ func (s *sum) add(e nexus.Evidence) {
 	case nexus.Timeout:
 		s.ran = true
 		s.broken = append(s.broken, nexus.Finding{Gate: e.Gate, Message: cmp.Or(e.Why, "the tests do not end")})
+	case nexus.Exceeded:
+		s.ran = true
+		s.broken = append(s.broken, nexus.Finding{Gate: e.Gate, Message: cmp.Or(e.Why, "the tests use too much")})
 	case nexus.NotRun:
 		for _, f := range e.Findings { // files that cannot be loaded: what they need may be the work
 			s.ran = true

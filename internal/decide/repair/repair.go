@@ -223,7 +223,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
 	case nexus.Environmental, nexus.MissingAsset: // no writer can fix that
 		return Step{Move: End, Outcome: nexus.Inapplicable, Why: because(v)}
-	case nexus.Fail, nexus.Timeout:
+	case nexus.Fail, nexus.Timeout, nexus.Exceeded:
 		return again(t, a, l)
 	}
 	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates gave no result"}
@@ -280,7 +280,7 @@ func because(v *nexus.VerdictGiven) string {
 	return fmt.Sprintf("gate %s: %s: %s", v.Gate, v.State, cmp.Or(v.Why, "no reason given"))
 }
 
-func red(s nexus.GateState) bool { return s == nexus.Fail || s == nexus.Timeout }
+func red(s nexus.GateState) bool { return s.Red() }
 
 // found returns the findings of the gate that decided.
 func found(r *state.Round) []nexus.Finding {

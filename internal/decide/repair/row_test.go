@@ -168,7 +168,7 @@ func (s stand) judged(r *state.Round) string {
 		untested = ", and nobody wrote a test"
 	}
 	switch v.State {
-	case nexus.Fail, nexus.Timeout:
+	case nexus.Fail, nexus.Timeout, nexus.Exceeded:
 		return name + s.stuck()
 	case nexus.NotRun:
 		if strings.HasPrefix(v.Gate, nexus.AcceptGate) {

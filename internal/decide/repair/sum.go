@@ -55,7 +55,7 @@ func rank(s nexus.GateState, needed bool) int {
 	switch s {
 	case nexus.Fail:
 		return 6
-	case nexus.Timeout:
+	case nexus.Timeout, nexus.Exceeded:
 		return 5
 	case nexus.Environmental, nexus.MissingAsset:
 		return 4

@@ -134,7 +134,7 @@ func failures(a *state.Attempt) int {
 	for _, r := range a.Rounds {
 		switch {
 		case r.Verdict == nil:
-		case r.Verdict.State == nexus.Fail || r.Verdict.State == nexus.Timeout:
+		case r.Verdict.State.Red():
 			n++
 		default:
 			n = 0

@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// alerts tells people what is due to be told, and holds or ends the run where
+// alerts tells people what is due to be told and what is over, and holds or ends the run where
 // agents try too often what they may not.
 func alerts(s *state.State, now time.Time) []nexus.Fact {
 	var fs []nexus.Fact
@@ -25,6 +25,9 @@ func alerts(s *state.State, now time.Time) []nexus.Fact {
 			fs = append(fs, nexus.RunDrained{To: nexus.StatusStopped, Why: a.Why, Code: nexus.CodeNeedsPerson})
 		case nexus.ReactTell:
 		}
+	}
+	for _, c := range s.Alerts.Calmed(s.Limits, now) {
+		fs = append(fs, c)
 	}
 	return fs
 }

@@ -100,6 +100,9 @@ func Wake(s *state.State) time.Time {
 	if due := s.Alerts.Wake(s.Limits, idle(s)); !due.IsZero() && (at.IsZero() || due.Before(at)) {
 		at = due
 	}
+	if due := s.Alerts.Calms(s.Limits); !due.IsZero() && (at.IsZero() || due.Before(at)) {
+		at = due
+	}
 	return at
 }
 

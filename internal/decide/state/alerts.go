@@ -19,7 +19,9 @@ const merge = "-merge"
 // RaisedAlert is an alert that was told.
 type RaisedAlert struct {
 	nexus.AlertRaised
-	At time.Time `json:"at"`
+	At      time.Time `json:"at"`
+	Cleared time.Time `json:"cleared,omitzero"` // when its cause was gone; zero while it holds
+	Calm    string    `json:"calm,omitzero"`    // why it was cleared
 }
 
 // AlertText says in a line what an alert is about.
@@ -53,6 +55,7 @@ type Alerts struct {
 	offers []string             // tasks that people were told may need help
 	hangs  []string             // gates that do not end, and did not before the work began
 	hung   []string             // those of them that were told about
+	landed []nexus.TaskID
 }
 
 // worker is an attempt that has one.
@@ -102,6 +105,9 @@ func (b *Alerts) Apply(e nexus.Event) {
 		b.round(f)
 	case nexus.AlertRaised:
 		b.raise(f, e.At)
+		return
+	case nexus.AlertCleared:
+		b.clear(f, e.At)
 		return
 	case nexus.GateJudged:
 		if f.Evidence.Hangs && !slices.Contains(b.hangs, f.Evidence.Gate) {
@@ -161,6 +167,7 @@ func (b *Alerts) follow(e nexus.Event) {
 		b.end(string(f.Attempt))
 	case nexus.TrainLanded:
 		b.end(string(f.Attempt) + merge)
+		b.landed = append(b.landed, f.Task)
 	case nexus.TrainRefused:
 		b.end(string(f.Attempt) + merge)
 	default:
@@ -293,7 +300,8 @@ func recent(all []time.Time, at time.Time) []time.Time {
 }
 
 func (b *Alerts) raise(f nexus.AlertRaised, at time.Time) {
-	b.Raised = append(b.Raised, RaisedAlert{f, at})
+	b.Raised = slices.DeleteFunc(b.Raised, func(r RaisedAlert) bool { return r.Cleared.IsZero() && r.Kind == f.Kind && r.Of == f.Of })
+	b.Raised = append(b.Raised, RaisedAlert{AlertRaised: f, At: at})
 	switch f.Kind {
 	case nexus.AlertDenials:
 		b.denied = nil // it is told again after as many more
@@ -309,6 +317,7 @@ func (b *Alerts) raise(f nexus.AlertRaised, at time.Time) {
 		b.offers = append(b.offers, f.Of)
 	case nexus.AlertHangs:
 		b.hung = append(b.hung, f.Of)
+	case nexus.AlertMemory, nexus.AlertDisk: // whoever measures them keeps the book
 	}
 }
 

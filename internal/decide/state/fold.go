@@ -40,7 +40,7 @@ func (s *State) fold(e nexus.Event) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
 		s.applyRun(f, e.At)
-	case nexus.AlertRaised, nexus.RunChecked, nexus.EnvironmentPrepared, nexus.GateStarted, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered,
+	case nexus.AlertRaised, nexus.AlertCleared, nexus.RunChecked, nexus.EnvironmentPrepared, nexus.GateStarted, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered,
 		nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.PluginAnswered, nexus.AgentRenewed:
 		// The status says it all, Alerts what is odd, Gating what judges, Start whether work may start, and what follows from a plugin is a fact of its own.
 	case nexus.RequestMade:

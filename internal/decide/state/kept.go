@@ -124,7 +124,7 @@ func Tampered(r *Round) bool {
 	return r.Suspect != nil && (r.Verified == nil || !r.Verified.Read || r.Verified.Category != "")
 }
 
-func red(s nexus.GateState) bool { return s == nexus.Fail || s == nexus.Timeout }
+func red(s nexus.GateState) bool { return s.Red() }
 
 // countMustFix counts the findings that must be fixed.
 func countMustFix(all []nexus.Finding) int {

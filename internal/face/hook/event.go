@@ -85,6 +85,10 @@ func ended(s *state.State, f nexus.Fact, at func(nexus.HookPoint, func(*hookcmd.
 				x.Task = s.Attempt(f.Attempt).Task
 			}
 		})
+	case nexus.AlertRaised:
+		return one(nexus.HookAlert, func(x *hookcmd.Event) { x.Alert, x.Text, x.Reason = f.Kind, f.Of, f.Why })
+	case nexus.AlertCleared:
+		return one(nexus.HookCalm, func(x *hookcmd.Event) { x.Alert, x.Text, x.Reason = f.Kind, f.Of, f.Why })
 	case nexus.BudgetPressed:
 		return one(nexus.HookBudget, func(x *hookcmd.Event) { x.Percent = f.Percent })
 	case nexus.ResultPublished:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/health"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -29,6 +30,8 @@ type File struct {
 	Parallel      Parallel `json:"parallel"`
 
 	Questions []Question `json:"questions,omitempty"` // that wait for a person
+
+	Health health.Report `json:"health"` // without the shares of what fails
 }
 
 // Question waits for a person.
@@ -118,6 +121,7 @@ func (s Stamp) MarshalJSON() ([]byte, error) {
 func Of(s *state.State, o Options, now time.Time) File {
 	limit := s.Limits.RunMoney
 	f := File{
+		Health:  health.Of(s, nil, now),
 		Version: 1,
 		Run: Run{
 			ID: s.Run, Feature: feature(s.Goal.Goal.Text), StartedAt: Stamp{s.Accepted},

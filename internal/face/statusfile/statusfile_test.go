@@ -109,6 +109,23 @@ func TestShape(t *testing.T) {
     "activeStories": [
       "T2"
     ]
+  },
+  "health": {
+    "ok": true,
+    "alerts": [],
+    "silent_seconds": 71,
+    "attempts": [
+      {
+        "attempt": "T2.1",
+        "silent_seconds": 71
+      }
+    ],
+    "queue": {
+      "ready": 0,
+      "train": 0,
+      "people": 0,
+      "oldest_seconds": 0
+    }
   }
 }
 `
@@ -137,7 +154,8 @@ func TestCrash(t *testing.T) {
 		`"crashedAt":"2026-11-21T10:00:00.250Z","crashSignal":"SIGTERM"},` +
 		`"progress":{"total":0,"passed":0,"failed":0,"paused":0,"blocked":0,"pending":0},"cost":{"spent":0,"limit":5},"current":null,"iterations":0,` +
 		`"updatedAt":"2026-11-21T10:00:00.250Z","durationMs":0,"lastHeartbeat":"2026-11-21T10:00:00.250Z",` +
-		`"parallel":{"enabled":true,"maxConcurrency":4,"activeStories":[]}}`
+		`"parallel":{"enabled":true,"maxConcurrency":4,"activeStories":[]},` +
+		`"health":{"ok":true,"alerts":[],"silent_seconds":0,"attempts":[],"queue":{"ready":0,"train":0,"people":0,"oldest_seconds":0}}}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}

@@ -240,6 +240,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "", "checked the requirements: " + cmp.Or(strings.Join(f.Notices, "; "), "all met")
 	case nexus.AlertRaised:
 		return f.Of, "alert: " + state.AlertText(f)
+	case nexus.AlertCleared:
+		return f.Of, "alert over: " + state.ClearedText(f)
 	case nexus.ReplanAsked:
 		return string(f.Session), "asks for a new plan: " + f.Reason
 	case nexus.ReplanDecided:

@@ -72,7 +72,12 @@ func (s Style) present(r Run) string {
 func (s Style) quota(r Run) string {
 	var b strings.Builder
 	for _, a := range r.Alerts[max(0, len(r.Alerts)-5):] {
-		b.WriteString(s.Fit("  "+s.Bad("alert")+" "+Clean(state.AlertText(a.AlertRaised))) + "\n")
+		if a.Cleared.IsZero() {
+			b.WriteString(s.Fit("  "+s.Bad("alert")+" "+Clean(state.AlertText(a.AlertRaised))) + "\n")
+			continue
+		}
+		over := state.ClearedText(nexus.AlertCleared{Kind: a.Kind, Of: a.Of, Why: a.Calm})
+		b.WriteString(s.Fit("  "+s.Dim("alert over "+Clean(over))) + "\n")
 	}
 	for _, q := range r.Quota {
 		text := parked(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds)))

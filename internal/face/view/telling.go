@@ -3,13 +3,14 @@ package view
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
 // Telling reports whether a fact begins or ends a run, a task, a phase of one,
-// or a question.
+// a question, or an alert.
 func Telling(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunEnded, nexus.PlanApproved,
 		nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
 		nexus.SessionStarted, nexus.SessionEnded, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried,
-		nexus.TrainLanded, nexus.TrainRefused, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
+		nexus.TrainLanded, nexus.TrainRefused, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered,
+		nexus.AlertRaised, nexus.AlertCleared:
 		return true
 	default:
 		return false

@@ -180,7 +180,7 @@ func (a *Agent) broken(end stream.End, err error) (stream.End, error) {
 	said := l.lost + "\n" + string(r.Stderr)
 	switch known := stream.Classify(said); {
 	case r.Over != "":
-		end.Fault, end.Why = nexus.FaultCrashed, fmt.Sprintf("it used too much: %s", r.Over)
+		end.Fault, end.Why = nexus.FaultCrashed, r.Exceeded
 	case failed != nil && !errors.Is(failed, sandbox.ErrPipesClosed):
 		return end, failed
 	case known != "" && (l.heard == 0 || r.Exit != 0):

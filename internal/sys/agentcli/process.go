@@ -298,7 +298,7 @@ func (s *talk) ended(err error) (Ended, error) {
 		e.Fault, e.Why = nexus.FaultStopped, err.Error()
 		return e, err
 	case r.Over != "" && !s.done:
-		e.Fault, e.Why = nexus.FaultCrashed, fmt.Sprintf("it used too much: %s", r.Over)
+		e.Fault, e.Why = nexus.FaultCrashed, r.Exceeded
 	case broken != nil && !s.done && !errors.Is(broken, sandbox.ErrPipesClosed) && !errors.Is(broken, io.EOF):
 		return e, broken
 	}

@@ -55,6 +55,7 @@ type Config struct {
 	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
 	Discover   Discover // how work is found
+	Bounds     Bounds
 	Sandbox    string   // auto, native, bwrap, landlock or off
 	Notes      bool     // evidence goes into git notes at the end of a run
 	Protected  []string // patterns of branches that are never moved
@@ -163,7 +164,7 @@ type Precheck struct {
 func checks() []string {
 	return []string{
 		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "memory", "journal", "runs", "state", "processes",
-		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "hooks", "plugins", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
+		"locks", "files", "worktrees", "trust", "sandbox", "bounds", "network", "environment", "code", "mcp", "hooks", "plugins", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
 

@@ -445,6 +445,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 		case strings.HasPrefix(k.Type, "list"):
 			value, want = "a,b", `["a", "b"]`
 		case k.Type == "whole number" || strings.HasPrefix(k.Type, "number"):
+		case strings.HasPrefix(k.Type, "size"):
+			value, want = "3G", "3221225472"
 		case strings.HasPrefix(k.Type, "http"):
 			value, want = "http://x", `"http://x"`
 		case strings.HasPrefix(k.Type, "provider/model"):

@@ -38,7 +38,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), pointKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), lessonKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), boundKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), pointKeys(), policyKeys(), networkKeys(), serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), lessonKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -102,6 +102,12 @@ func limitKeys() []Key {
 		one("alerts.stuck", kind.Span(), "silence of an attempt after which people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).trusted(told),
 		one("alerts.tokens", kind.Whole(0, 100), "percent of limits.session_tokens or budget.tokens at which people are alerted; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Tokens }).trusted(told),
 		one("alerts.rounds", kind.Whole(0, 10_000), "rounds of a task, over all its attempts, at which people are alerted that it may need help; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Rounds }).trusted(told),
+		one("alerts.memory", kind.Whole(0, 100), "percent of the machine's memory in use at which people are alerted; 0: never",
+			func(c *Config) *int { return &c.Limits.Alerts.Memory }).trusted(told),
+		one("alerts.disk", kind.Size(), "free space on the disk of the state below which people are alerted; 0: never alert",
+			func(c *Config) *int64 { return &c.Limits.Alerts.Disk }).trusted(told),
+		one("alerts.lasting", kind.Span(), "how long memory or disk must be past its bound before people are alerted, and back within before the alert is cleared",
+			func(c *Config) *time.Duration { return &c.Limits.Alerts.Lasting }).trusted(told),
 		one("alerts.denied", kind.Words("tell", "pause", "stop"), "what an alert about refused calls does besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
 			func(c *Config) *nexus.Reaction { return &c.Limits.Alerts.Denied }).trusted(told),
 		one("budget.run", kind.Dollars(), "dollars that a run may spend; "+dear, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).lowered(),

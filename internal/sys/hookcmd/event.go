@@ -44,8 +44,9 @@ type Event struct {
 	Passed  bool            `json:"passed,omitzero"`
 	Review  string          `json:"review,omitzero"` // approved or rejected
 	ID      string          `json:"id,omitzero"`     // of the question
-	Text    string          `json:"text,omitzero"`   // of the question
+	Text    string          `json:"text,omitzero"`   // of the question, or what an alert is about
 	Percent int             `json:"percent,omitzero"`
+	Alert   nexus.AlertKind `json:"alert,omitzero"`
 	Reason  string          `json:"reason,omitzero"`
 	Commit  string          `json:"commit,omitzero"`
 	Base    string          `json:"base,omitzero"` // commit that the run started from
@@ -120,6 +121,10 @@ func Sample(p nexus.HookPoint, at time.Time) Event {
 		e.Tasks, e.Status = 2, nexus.StatusPlanning
 	case nexus.HookBudget:
 		e.Percent = 75
+	case nexus.HookAlert:
+		e.Alert, e.Reason = nexus.AlertFailures, "6 failures within a minute, the last: overloaded"
+	case nexus.HookCalm:
+		e.Alert, e.Reason = nexus.AlertFailures, "at most 2 failures within a minute"
 	case nexus.HookQuestion:
 		e.ID, e.Text = "q1", "May it run make deploy?"
 	case nexus.HookRunLand:

@@ -200,7 +200,7 @@ func (h Hook) outcome(r *usercmd.Runner, result sandbox.Result, err error) Outco
 	case result.TimedOut:
 		o.State, o.Why = nexus.HookTimeout, fmt.Sprintf("it was killed after %s", h.Limit())
 	case result.Over != "":
-		o.State, o.Why = nexus.HookKilled, fmt.Sprintf("it was killed because it used too much: %s", result.Over)
+		o.State, o.Why = nexus.HookKilled, result.Exceeded
 	case result.Exit == 0:
 		o.State = nexus.HookOK
 	case result.Exit == 2:

@@ -231,11 +231,16 @@ func (j *Jobs) open(ctx context.Context, c sandbox.Command) error {
 	j.room = r
 	go func() { // waited for in clear, by way of over
 		defer close(r.over)
-		_, r.err = j.run(ctx, c)
+		var res sandbox.Result
+		res, r.err = j.run(ctx, c)
+		why := errClosed
+		if res.Over != "" {
+			why = errors.New(res.Exceeded)
+		}
 		_ = theirs.Close()
 		for _, job := range j.All() {
 			if job.room == r {
-				job.end(-1, errClosed)
+				job.end(-1, why)
 			}
 		}
 	}()

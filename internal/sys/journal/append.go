@@ -131,9 +131,19 @@ type end struct {
 	lastHash []byte
 }
 
-// insert links the rows to the end of the chain. It refuses to continue from an
-// end that is not what the head says, which would bury the damage.
+// insert links the rows to the end of the chain, with the time of now.
 func (j *Journal) insert(ctx context.Context, tx *sql.Tx, rows []row) error {
+	at := j.now().UnixNano()
+	for i := range rows {
+		rows[i].at = at
+	}
+	return j.insertAs(ctx, tx, rows)
+}
+
+// insertAs links the rows to the end of the chain, with the times that they
+// have. It refuses to continue from an end that is not what the head says, which
+// would bury the damage.
+func (j *Journal) insertAs(ctx context.Context, tx *sql.Tx, rows []row) error {
 	var e end
 	last := tx.StmtContext(ctx, j.every.end).QueryRowContext(ctx) //nolint:sqlclosecheck // the end of the transaction closes it
 	if err := last.Scan(&e.seq, &e.hash, &e.lastSeq, &e.lastHash); err != nil {
@@ -143,10 +153,10 @@ func (j *Journal) insert(ctx context.Context, tx *sql.Tx, rows []row) error {
 		return corrupt(j.path, fmt.Sprintf("ends with event %d, but should end with event %d", e.lastSeq.Int64, e.seq))
 	}
 	put := tx.StmtContext(ctx, j.every.event) //nolint:sqlclosecheck // the end of the transaction closes it
-	at, prev, sum := j.now().UnixNano(), e.hash, newChain()
+	prev, sum := e.hash, newChain()
 	for i := range rows {
 		r := &rows[i]
-		r.seq, r.at = e.seq+1+int64(i), at
+		r.seq = e.seq + 1 + int64(i)
 		r.hash = sum.link(prev, *r)
 		prev = r.hash
 		if _, err := put.ExecContext(ctx, r.seq, string(r.run), r.at, r.kind, r.data, r.hash); err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -144,4 +145,35 @@ func (c *chain) check(prev []byte, r row) Damage {
 	default:
 		return ""
 	}
+}
+
+// Lost is what of a run comes after the last good event.
+type Lost struct {
+	Run    nexus.RunID `json:"run"`
+	Events int         `json:"events"`
+	From   int64       `json:"from"` // numbers of the first and the last of them
+	To     int64       `json:"to"`
+	Kinds  []string    `json:"kinds"` // of facts, in alphabetical order, each once
+}
+
+// LostAfter says what a repair that keeps the first good events gives up, by
+// run, as far as it can still be read.
+func (j *Journal) LostAfter(ctx context.Context, good int64) ([]Lost, error) {
+	found, err := j.read.QueryContext(ctx, `select run, count(*), min(seq), max(seq), group_concat(distinct kind)
+		from event where seq > ? group by run order by min(seq)`, good)
+	if err != nil {
+		return nil, explain(j.path, "read journal", err)
+	}
+	defer found.Close() //nolint:errcheck // Err tells what Close would
+	var all []Lost
+	for found.Next() {
+		var l Lost
+		var kinds string
+		if err := found.Scan(&l.Run, &l.Events, &l.From, &l.To, &kinds); err != nil {
+			return all, explain(j.path, "read journal", err)
+		}
+		l.Kinds = slices.Sorted(strings.SplitSeq(kinds, ","))
+		all = append(all, l)
+	}
+	return all, explain(j.path, "read journal", found.Err())
 }

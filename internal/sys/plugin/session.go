@@ -165,7 +165,7 @@ func (s *Session) ended(ctx context.Context) error {
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
 		return s.fail(nexus.PluginNotRun, fmt.Sprintf("there is no program %q", legible.Cut(s.plugin.Command, maxName)))
 	case result.Over != "":
-		return s.fail(nexus.PluginKilled, fmt.Sprintf("it was killed because it used too much: %s", result.Over))
+		return s.fail(nexus.PluginKilled, result.Exceeded)
 	case err != nil && result.Exit <= 0 && said == "":
 		return s.fail(nexus.PluginNotRun, err.Error())
 	default:

@@ -107,7 +107,7 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	said := status{ready: func(first int, boxed bool) error {
 		err := fmt.Errorf("process %d is in no box", first)
 		if boxed {
-			err = errors.Join(proc.Bound(first, c.Limits.Kernel()), group.Add(first))
+			err = errors.Join(proc.Bound(first, spared(c.Limits, group).Kernel()), group.Add(first))
 		}
 		if err != nil {
 			return errors.Join(err, cmd.Process.Kill()) // it never runs unbounded
@@ -137,7 +137,7 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 		return Result{}, fmt.Errorf("start bubblewrap: %w", err)
 	}
 	w.began, w.kill = began, func() { _ = cmd.Process.Kill() }
-	w.use = func() (proc.Usage, bool) { return proc.Inside(said.pid) }
+	w.use = func() (proc.Usage, bool) { return proc.Inside(said.pid, c.Limits.CPU > 0) }
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	a.attend(ended, w.look)
 	_ = cmd.Wait() // what it says is in the status

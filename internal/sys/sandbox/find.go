@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -70,9 +72,44 @@ func (b *Box) Layers(ctx context.Context, dir, over string) bool {
 	return err == nil && r.Exit == 7
 }
 
-// Bounds says how what a command uses is bounded, for people.
+// Bounds says how what a command uses is bounded, for people: where the kernel
+// does not do it at once it is looked at five times a second.
 func (b *Box) Bounds() string {
-	return b.groups.Bounds() + ", disk by polling, files by the kernel"
+	own := b.Usual()
+	by := func(kind string) string {
+		if slices.Contains(b.groups.Kinds(), kind) {
+			return " by a control group"
+		}
+		return " by polling"
+	}
+	all := []string{
+		"memory " + Size(own.Memory) + by("memory"), fmt.Sprintf("%d processes%s", own.Processes, by("pids")), "disk " + Size(own.Disk) + " by polling",
+	}
+	if b.Name() == string(Off) {
+		all = nil
+		if b.bounds == (Limits{}) {
+			return "none: there is no sandbox, and no limits.memory, limits.cpu, limits.disk or limits.processes is set"
+		}
+		for _, x := range []struct {
+			set  bool
+			text string
+		}{
+			{b.bounds.Memory > 0, "memory " + Size(own.Memory) + " by polling"},
+			{b.bounds.Processes > 0, fmt.Sprintf("%d processes by polling", own.Processes)},
+			{b.bounds.Disk > 0, "disk " + Size(own.Disk) + " by polling"},
+		} {
+			if x.set {
+				all = append(all, x.text)
+			}
+		}
+	}
+	if own.CPU > 0 {
+		all = append(all, fmt.Sprintf("%s of processor time by polling", own.CPU))
+	}
+	if b.Name() != string(Off) {
+		all = append(all, fmt.Sprintf("files of %s and %d open ones by rlimits", Size(own.FileSize), own.OpenFiles))
+	}
+	return strings.Join(all, ", ")
 }
 
 // Gaps says what the box cannot stop, a line each, for people.

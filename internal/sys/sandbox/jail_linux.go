@@ -62,7 +62,7 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	}
 	in.letGo(cmd.Process.Pid)
 	w.began = began
-	w.kill, w.use = b.reach(cmd.Process)
+	w.kill, w.use = b.reach(cmd.Process, c.Limits.CPU > 0)
 	stop := context.AfterFunc(ctx, w.kill)
 	a.attend(ended, w.look)
 	_ = cmd.Wait() // what it says is its word
@@ -101,6 +101,7 @@ type entry struct {
 // entry makes what a jail begins with; close gives it back, also after an error.
 func (b *Box) entry(s jail.Spec, c Command, mark string) (in entry, err error) {
 	in.group, in.letGo = b.group(c, mark), func(int) {}
+	s.Limits = spared(s.Limits, in.group)
 	in.doors = in.group.Doors()
 	s.Join = len(in.doors)
 	if in.spec, err = s.File(); err != nil || in.group.Open() {
@@ -129,6 +130,15 @@ func (b *Box) group(c Command, mark string) *cgroup.Group {
 	}
 	g, _ := b.groups.New(filepath.Base(mark), cgroup.Limits{Memory: c.Limits.Memory, Processes: c.Limits.Processes + 32}) // with the jail's own threads
 	return g
+}
+
+// spared raises a limit that the kernel keeps for each user where a group has
+// the same: the group counts whom it refuses, and meets its own first.
+func spared(l Limits, g *cgroup.Group) Limits {
+	if l.Processes > 0 && g.Forks() {
+		l.Processes += 256
+	}
+	return l
 }
 
 // judge returns what a jail's word means.
@@ -164,11 +174,11 @@ func (b *Box) own() *syscall.SysProcAttr {
 }
 
 // reach returns how a running jail is killed, and how it is looked at.
-func (b *Box) reach(p *os.Process) (kill func(), use func() (proc.Usage, bool)) {
+func (b *Box) reach(p *os.Process, cpu bool) (kill func(), use func() (proc.Usage, bool)) {
 	if b.mode == Landlock {
-		return func() { _ = p.Signal(syscall.SIGTERM) }, func() (proc.Usage, bool) { return proc.Below(p.Pid), true }
+		return func() { _ = p.Signal(syscall.SIGTERM) }, func() (proc.Usage, bool) { return proc.Below(p.Pid, cpu), true }
 	}
-	return func() { _ = p.Kill() }, func() (proc.Usage, bool) { return proc.Inside(p.Pid) }
+	return func() { _ = p.Kill() }, func() (proc.Usage, bool) { return proc.Inside(p.Pid, cpu) }
 }
 
 // spec returns what a jail is told, and what to do when it is over.

@@ -3,7 +3,10 @@ package sandbox
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"runtime"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
@@ -23,6 +26,7 @@ const (
 	OverMemory    Limit = "memory"
 	OverProcesses Limit = "processes"
 	OverDisk      Limit = "disk"
+	OverCPU       Limit = "cpu"
 )
 
 // Usual returns the limits of a command that says nothing else: enough for
@@ -38,6 +42,47 @@ func Usual() Limits {
 	}
 }
 
+// Bounded returns the box with other usual limits of its commands: those that
+// are zero stay. Without a sandbox only what is bounded so is watched.
+func (b *Box) Bounded(l Limits) *Box {
+	own := *b
+	own.bounds = l
+	return &own
+}
+
+// Usual returns the limits of a command in the box that says nothing else.
+func (b *Box) Usual() Limits { return over(b.bounds, Usual()) }
+
+// exceeded says in words which bound a command that used too much ran into,
+// with the setting that raises it. It is empty where it ran into none.
+func exceeded(own Limits, by Limit) string {
+	switch by {
+	case OverMemory:
+		return "it was killed because it used more than " + Size(own.Memory) + " of memory (limits.memory)"
+	case OverProcesses:
+		return fmt.Sprintf("it was killed because it ran more than %d processes and threads (limits.processes)", own.Processes)
+	case OverDisk:
+		return "it was killed because it wrote more than " + Size(own.Disk) + " to the disk (limits.disk)"
+	case OverCPU:
+		return fmt.Sprintf("it was killed because it used more than %s of processor time (limits.cpu)", own.CPU)
+	default:
+		return ""
+	}
+}
+
+// Size writes a number of bytes for people, with the units that settings take.
+func Size(n int64) string {
+	for _, u := range []struct {
+		shift int
+		name  string
+	}{{40, "T"}, {30, "G"}, {20, "M"}, {10, "K"}} {
+		if n >= 1<<u.shift {
+			return strings.TrimSuffix(strconv.FormatFloat(float64(n)/float64(int64(1)<<u.shift), 'f', 1, 64), ".0") + u.name
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
 // usualMemory returns three quarters of the machine's, 8 GiB where that is
 // unknown.
 func usualMemory() int64 {
@@ -49,6 +94,7 @@ func usualMemory() int64 {
 
 // over returns the limits with usual ones where there are none.
 func over(l, usual Limits) Limits {
+	l.CPU = cmp.Or(l.CPU, usual.CPU)
 	l.Memory = cmp.Or(l.Memory, usual.Memory)
 	l.Processes = cmp.Or(l.Processes, usual.Processes)
 	l.FileSize = cmp.Or(l.FileSize, usual.FileSize)
@@ -93,13 +139,19 @@ func (w *watch) look() {
 	if w.over != "" {
 		return
 	}
-	use, ok := w.use()
-	switch {
-	case ok && use.Memory > w.limits.Memory:
+	var use proc.Usage
+	ok := w.limits.Memory > 0 || w.limits.Processes > 0 || w.limits.CPU > 0
+	if ok {
+		use, ok = w.use()
+	}
+	switch l := w.limits; {
+	case ok && l.Memory > 0 && use.Memory > l.Memory:
 		w.over = OverMemory
-	case ok && use.Threads > w.limits.Processes:
+	case ok && l.Processes > 0 && use.Threads > l.Processes:
 		w.over = OverProcesses
-	case w.overDisk():
+	case ok && l.CPU > 0 && use.CPU > l.CPU:
+		w.over = OverCPU
+	case l.Disk > 0 && w.overDisk():
 		w.over = OverDisk
 	default:
 		return
@@ -110,9 +162,11 @@ func (w *watch) look() {
 // ended removes a command's group, and reports whether it was killed because it
 // used too much, by us or by the kernel.
 func (w *watch) ended(ctx context.Context, g *cgroup.Group, r *Result) bool {
-	if g.End() && w.over == "" && ctx.Err() == nil {
+	met := g.End()
+	if met.Memory && w.over == "" && ctx.Err() == nil {
 		w.over = OverMemory
 	}
+	r.crowded = met.Processes
 	if r.Over = w.over; r.Over != "" {
 		r.Exit = -1
 	}

@@ -48,18 +48,23 @@ func runOff(ctx context.Context, c Command) (Result, error) {
 	cmd.Args[0] = c.Args[0]
 	cmd.Dir = c.Dir
 	cmd.Env = append(c.environ(home, mark), "TMPDIR="+tmp)
-	o := newOutputs(c)
+	o, w := newOutputs(c), newWatch(c)
 	began, ended, err := o.start(&a, cmd, c.Stdin)
 	if err != nil {
 		return Result{}, fmt.Errorf("start %s: %w", c.Args[0], err)
 	}
-	stop := context.AfterFunc(ctx, func() { proc.KillGroup(cmd.Process) })
-	a.attend(ended, nil)
+	w.began, w.kill = began, func() { proc.KillGroup(cmd.Process) }
+	w.use = func() (proc.Usage, bool) { return proc.Below(cmd.Process.Pid, c.Limits.CPU > 0), true }
+	stop := context.AfterFunc(ctx, w.kill)
+	a.attend(ended, w.look)
 	_ = cmd.Wait() // what it says is in the process state
 	stop()
 	r := Result{Duration: time.Since(began)}
 	a.drain(grace(proc.KillTree(cmd.Process.Pid, mark, r.Duration)))
 	o.into(&r)
+	if w.ended(ctx, nil, &r) {
+		return r, nil
+	}
 	if ctx.Err() != nil {
 		return killed(ctx, r)
 	}

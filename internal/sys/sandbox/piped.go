@@ -94,7 +94,7 @@ func (p *Process) Said() string {
 	}
 	switch {
 	case p.result.Over != "":
-		return fmt.Sprintf("it used too much: %s", p.result.Over)
+		return p.result.Exceeded
 	case p.err != nil && len(p.result.Stderr) == 0 && !errors.Is(p.err, ErrPipesClosed):
 		return p.err.Error()
 	default:

@@ -103,8 +103,11 @@ type Result struct {
 	Stderr   []byte
 	Cut      bool // output was left out; a note in its middle says how much
 	TimedOut bool
-	Over     Limit // which limit it was killed for; empty for none
+	Over     Limit  // which limit it was killed for; empty for none
+	Exceeded string // the same in words, with the setting that raises it
 	Duration time.Duration
+
+	crowded bool // somebody in it was refused another process
 }
 
 const defaultCap = 64 << 10
@@ -120,6 +123,7 @@ type Box struct {
 	system []jail.Mount // what every command sees
 	tools  []string     // toolchains that are bound read-only
 	groups *cgroup.Parent
+	bounds Limits // usual ones of its commands; zero: see [Usual]
 }
 
 // Run runs a command and returns when it and everything it started is dead.
@@ -138,13 +142,20 @@ func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{Exit: -1}, context.Cause(ctx)
 	}
-	c.Limits = over(c.Limits, Usual())
+	if c.Limits = over(c.Limits, b.bounds); b.Name() != string(Off) {
+		c.Limits = over(c.Limits, Usual())
+	}
 	c, done, err := b.way(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}
 	defer done()
-	return b.run(ctx, c)
+	r, err := b.run(ctx, c)
+	if r.crowded && r.Over == "" && r.Exit != 0 && !r.TimedOut && err == nil {
+		r.Over, r.Exit = OverProcesses, -1
+	}
+	r.Exceeded = exceeded(c.Limits, r.Over)
+	return r, err
 }
 
 func (c Command) check() error {

@@ -158,7 +158,7 @@ func (c *conversation) answered(answers []tool.Answer) error {
 		m.Parts = append(m.Parts, llm.Part{Result: &a.Result})
 		c.Tally = c.Tally.Answered(a.Result.Failed)
 		c.facts = append(c.facts, nexus.ToolAnswered{
-			Session: c.Session, Call: a.Result.ID, Failed: a.Result.Failed, Duration: a.Duration, About: a.About, Judged: a.Judged,
+			Session: c.Session, Call: a.Result.ID, Failed: a.Result.Failed, Duration: a.Duration, About: a.About, Judged: a.Judged, Over: a.Over,
 		})
 		if len(a.Reached) > 0 {
 			c.facts = append(c.facts, nexus.NetworkJudged{Session: c.Session, Call: a.Result.ID, Hosts: a.Reached})

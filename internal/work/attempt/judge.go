@@ -101,11 +101,11 @@ func (w *work) ownRed(ctx context.Context, snap nexus.TreeSnapshotted, evidence 
 		return false, err
 	}
 	for _, e := range evidence {
-		if e.State != nexus.Fail && e.State != nexus.Timeout || strings.HasPrefix(e.Gate, nexus.AcceptGate) {
+		if !e.State.Red() || strings.HasPrefix(e.Gate, nexus.AcceptGate) {
 			continue
 		}
 		foreign := func(f nexus.Finding) bool { return f.Test == "" || !slices.Contains(tests, f.File) }
-		if e.State == nexus.Timeout || len(e.Findings) == 0 || slices.ContainsFunc(e.Findings, foreign) {
+		if e.State != nexus.Fail || len(e.Findings) == 0 || slices.ContainsFunc(e.Findings, foreign) {
 			return false, nil
 		}
 	}

@@ -158,7 +158,7 @@ func (w *search) first(ctx context.Context, x *subject, green, red int) (int, er
 		if err != nil {
 			return 0, err
 		}
-		if e.State == nexus.Fail || e.State == nexus.Timeout {
+		if e.State.Red() {
 			red = mid
 		} else {
 			green = mid

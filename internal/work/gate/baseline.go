@@ -48,6 +48,9 @@ func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	}): // its command judges nothing, and the work did not make it so
 		now.State, now.Why = nexus.NotRun, now.Why+", also on the base"
 		return now
+	case now.State == nexus.Exceeded && base.State == nexus.Exceeded && now.Over == base.Over: // the work is not why
+		now.State, now.Why = nexus.Environmental, now.Why+", also on the base: raise the bound"
+		return now
 	case base.Hung() && now.Hung():
 		return compareHanging(base, now, wants)
 	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):

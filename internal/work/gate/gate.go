@@ -229,6 +229,9 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		e.State, e.Exit, e.Why = nexus.Timeout, -1, fmt.Sprintf("did not end within %s", limit)
 		e.Findings = append(e.Findings, underway(g, t, res, e.Findings)...)
 	}
+	if res.Over != "" {
+		e.State, e.Exit, e.Over, e.Why = nexus.Exceeded, -1, string(res.Over), res.Exceeded
+	}
 	if e.State == nexus.Pass || e.State == nexus.Unverifiable {
 		e = rewrote(e, end.Wrote)
 	}

@@ -245,7 +245,7 @@ func (l *landing) red(evidence []nexus.Evidence, sum nexus.VerdictGiven) *wrong 
 	}
 	e := evidence[i]
 	w.Command, w.Exit, w.Findings = e.Command, e.Exit, e.Findings
-	w.final = e.State != nexus.Fail && e.State != nexus.Timeout
+	w.final = !e.State.Red()
 	if out, err := l.Worker.Site.Blobs.Get(e.Output); err == nil {
 		w.Output = string(read.Legible(out))
 	}

@@ -106,7 +106,7 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 	}
 	total, idle := o.limits()
 	r, err := e.run(ctx, o.Command, total, idle)
-	out := Output{Judged: judged, Text: legible.Terminal(string(r.Stdout)), Changed: e.Writes, Most: shellShown}
+	out := Output{Judged: judged, Text: legible.Terminal(string(r.Stdout)), Changed: e.Writes, Most: shellShown, Over: string(r.Over)}
 	if out.Text != "" && !strings.HasSuffix(out.Text, "\n") {
 		out.Text += "\n"
 	}
@@ -167,6 +167,8 @@ func ended(r sandbox.Result, err error, total, idle time.Duration) (note string,
 		return fmt.Sprintf("[killed after %s without output; run what never ends with background, and what takes long with timeout_seconds up to %d]", idle, int(shellTimes.Seconds())), true
 	case errors.Is(err, errTotal) || err == nil && r.TimedOut:
 		return fmt.Sprintf("[killed after %s, its limit; timeout_seconds may be up to %d]", total, int(shellTimes.Seconds())), true
+	case err == nil && r.Over != "":
+		return "[" + r.Exceeded + "]", true
 	case err == nil && r.Exit != 0:
 		return fmt.Sprintf("[exit %d]", r.Exit), true
 	default:

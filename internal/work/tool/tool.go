@@ -112,6 +112,7 @@ type Output struct {
 	Failed   bool            // it did what was asked, and that failed
 	Changed  bool            // the tree may be different now
 	Finished json.RawMessage // what the agent submits, when it is done
+	Over     string          // what it used too much of, if that ended it
 	Judged   nexus.Judgement // by the policy; nothing where only the role's rights count
 	Most     int             // bytes that the model sees, the rest is kept; 0 means 30,000
 	Reached  []egress.Tally  // hosts that were asked for, where the set does not know
@@ -124,6 +125,7 @@ type Answer struct {
 	Changed  bool   // the tree may be different now
 	Finished json.RawMessage
 	Duration time.Duration
+	Over     string              // what its command used too much of, if that ended it
 	Judged   nexus.Judgement     // whether it might be made
 	Reached  []nexus.HostReached // hosts that commands asked for since the call before
 }
@@ -274,6 +276,7 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 		About:    line(text),
 		Changed:  out.Changed,
 		Finished: out.Finished,
+		Over:     out.Over,
 		Judged:   s.judged(c.Tool, out.Judged, err),
 		Reached:  egress.Facts(reached),
 		Duration: s.env.Now().Sub(began),

@@ -50,6 +50,14 @@ func (s *Server) bearer(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
+// health tells whether all is well, to monitors that hold no token.
+func (s *Server) health(w http.ResponseWriter, r *http.Request) {
+	told, status := s.Health(r.Context())
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(told) // who is gone reads nothing
+}
+
 // list tells what waits.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	if !s.bearer(w, r) {

@@ -45,6 +45,10 @@ type Options struct {
 	Token  string   // empty: drawn
 	Place  string   // what it is about, for people
 	Now    func() time.Time
+	// Health says how the runs are doing, and the status of HTTP that this is;
+	// what it tells is for everybody who reaches the port. Nil: there is no such
+	// page.
+	Health func(ctx context.Context) (any, int)
 }
 
 // minToken is the least length of a token that somebody chose.
@@ -165,6 +169,9 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /answer", s.submit)
 	mux.HandleFunc("GET /api/v1/pending", s.list)
 	mux.HandleFunc("POST /api/v1/answer", s.take)
+	if s.Health != nil {
+		mux.HandleFunc("GET /healthz", s.health)
+	}
 	origin := http.NewCrossOriginProtection()
 	return s.guard(origin.Handler(mux))
 }

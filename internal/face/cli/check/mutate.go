@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
@@ -36,7 +36,7 @@ func mutants(ctx context.Context, a *console.Console, f checkFlags, dir string, 
 	if err != nil {
 		return nil, fmt.Errorf("look for new lines: %w", err)
 	}
-	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	box, err := app.Box(ctx, settings)
 	if err != nil {
 		return nil, err
 	}

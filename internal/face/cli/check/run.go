@@ -157,7 +157,7 @@ func ends(state nexus.GateState) error {
 	switch state {
 	case nexus.Pass:
 		return nil
-	case nexus.Fail, nexus.Timeout, nexus.Flaky, nexus.MissingAsset:
+	case nexus.Fail, nexus.Timeout, nexus.Exceeded, nexus.Flaky, nexus.MissingAsset:
 		return console.ExitError(console.CodeFailed)
 	case nexus.NotRun, nexus.Environmental, nexus.Unverifiable:
 	}
@@ -244,7 +244,7 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 	}
 	look := startLook(ctx, dir, f.fix)
 	defer func() { got.looked = look() }()
-	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	box, err := app.Box(ctx, settings)
 	if err != nil {
 		return got, err
 	}

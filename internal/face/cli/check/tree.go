@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
@@ -90,7 +89,7 @@ func export(ctx context.Context, from git.Repo, tree string, user git.Repo, at s
 
 // runner returns what runs gates and other commands on the tree.
 func (x exact) runner(ctx context.Context, a *console.Console, p *app.Place, cache string, settings config.Config) (gate.Runner, error) {
-	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	box, err := app.Box(ctx, settings)
 	if err != nil {
 		return gate.Runner{}, err
 	}

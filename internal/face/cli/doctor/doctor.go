@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
@@ -18,8 +19,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 )
@@ -231,7 +230,7 @@ func few(files []string) string {
 func (l *look) journal(ctx context.Context) {
 	runs, err := l.place.Runs(ctx)
 	if err == nil && !l.Run && !l.Light && l.place.Journal != nil {
-		err = sound(ctx, l.place.Journal)
+		err = sound(ctx, l.place)
 	}
 	if !l.Run || err != nil {
 		l.add(checked("journal", view.Count(len(runs), "run"), err))
@@ -252,27 +251,75 @@ func (l *look) journal(ctx context.Context) {
 	}
 }
 
-// sound reads the whole journal, as `nexus journal verify` does.
-func sound(ctx context.Context, j *journal.Journal) error {
-	r, err := j.Verify(ctx)
-	if err != nil || r.Sound {
+// wholeTime is how long the whole journal is read before doctor says that it did
+// not get to the end.
+const wholeTime = 2 * time.Minute
+
+// sound reads the whole journal and all data that it names, as `nexus journal
+// verify` does.
+func sound(ctx context.Context, p *app.Place) error {
+	slow := errors.New("it takes longer than " + wholeTime.String() + ": nexus journal verify reads it to the end")
+	ctx, stop := context.WithTimeoutCause(ctx, wholeTime, slow)
+	defer stop()
+	r, err := p.Journal.Verify(ctx)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &nexus.Error{
+			Code: nexus.CodeStorage, Message: "not read to the end", Cause: context.Cause(ctx),
+			Hint: "Run nexus journal verify when there is time.",
+		}
+	case err != nil:
 		return err
+	case r.Sound:
+		return named(ctx, p, r.Named)
+	}
+	lost, _ := p.Journal.LostAfter(ctx, r.Events) // what cannot be read is not counted
+	words := ""
+	for _, x := range lost {
+		words += fmt.Sprintf(" It gives up %s of run %s.", view.Count(x.Events, "event"), x.Run)
 	}
 	return &nexus.Error{
 		Code: nexus.CodeJournalCorrupt, Message: "damaged: " + r.Why,
-		Hint: fmt.Sprintf("The first %s are good. Keep them with nexus journal repair, or replace the journal with a backup: nexus journal restore.", view.Count(int(r.Events), "event")),
+		Hint: fmt.Sprintf("The first %s are good. Keep them with nexus journal repair, or replace the journal with a backup: "+
+			"nexus journal restore.%s", view.Count(int(r.Events), "event"), words),
+	}
+}
+
+// named looks whether the data that events name is there and as it was.
+func named(ctx context.Context, p *app.Place, hashes []string) error {
+	store, err := p.Blobs()
+	if err != nil {
+		return err
+	}
+	var bad []string
+	for _, hash := range hashes {
+		if ctx.Err() != nil {
+			return nil // what was looked at is good
+		}
+		if _, err := store.Get(hash); err != nil {
+			bad = append(bad, hash)
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return &nexus.Error{
+		Code:    nexus.CodeJournalCorrupt,
+		Message: fmt.Sprintf("%s that events name are missing or damaged, such as %.12s", view.Count(len(bad), "blob"), bad[0]),
+		Hint: "Get them from a backup: nexus journal restore. Without one, runs that name them cannot be resumed or shown whole; " +
+			"nexus journal verify lists them.",
 	}
 }
 
 // confined looks for a wall around agents and gates, and at what stands inside.
 func (l *look) confined(ctx context.Context) {
-	box, err := sandbox.Find(ctx, sandbox.Mode(l.conf.Sandbox))
+	box, err := app.Box(ctx, l.conf)
 	switch {
 	case err != nil:
 		l.add(checked("sandbox", "", err))
 		return
 	case !l.Run:
-		l.add(checkBox(box), checkNetwork(l.app, box, l.conf.Network))
+		l.add(checkBox(box), checkBounds(box), checkNetwork(l.app, box, l.conf.Network))
 	}
 	dir, err := l.app.WorkDir()
 	if l.place != nil {

@@ -24,7 +24,7 @@ const settled = time.Minute
 // checkLeft looks for what dead processes left behind in the state directory,
 // and removes it if fix is set.
 func checkLeft(ctx context.Context, a *console.Console, p *app.Place, runs []journal.Run, fix bool) []Check {
-	all := []Check{checkModes(p.State, fix), checkOrphans(runs, fix), checkLocks(a, p, runs, fix)}
+	all := []Check{checkModes(p.State, fix), checkOrphans(runs, fix), checkLocks(a, p, runs, fix), checkTemps(a, p, fix)}
 	stale, err := p.Sweep(ctx, !fix)
 	// Every run leaves its locks, and the files that its trees stood on: that is no damage.
 	stale = slices.DeleteFunc(stale, func(path string) bool {
@@ -88,6 +88,27 @@ func checkOrphans(runs []journal.Run, fix bool) Check {
 		}
 	}
 	return left("processes", "process", n, failed, fix)
+}
+
+// checkTemps finds files that a killed import, repair or restore had not finished
+// with: copies, whose originals are where they were.
+func checkTemps(a *console.Console, p *app.Place, fix bool) Check {
+	n := 0
+	var failed error
+	for _, pattern := range []string{"import-*.bundle", "journal.db.repaired-*", "journal.db.restored-*"} {
+		found, _ := filepath.Glob(filepath.Join(p.State, pattern)) // the patterns are well formed
+		for _, path := range found {
+			info, err := os.Lstat(path)
+			if err != nil || !info.Mode().IsRegular() || a.Now().Sub(info.ModTime()) < settled {
+				continue
+			}
+			n++
+			if fix {
+				failed = errors.Join(failed, os.Remove(path))
+			}
+		}
+	}
+	return left("files", "temporary file", n, failed, fix)
 }
 
 // checkLocks finds locks that a killed git left in the private clone. While

@@ -20,12 +20,17 @@ import (
 
 // checkBox says which sandbox it is, and what it cannot stop.
 func checkBox(box *sandbox.Box) Check {
-	c := Check{Name: "sandbox", State: Fine, Detail: box.Name() + "; bounds: " + box.Bounds()}
+	c := Check{Name: "sandbox", State: Fine, Detail: box.Name()}
 	if gaps := box.Gaps(); len(gaps) > 0 {
 		c.State, c.Detail = Notice, box.Name()+": "+strings.Join(gaps, "; ")
 		c.Hint = "Allow user namespaces, or install bubblewrap, and leave sandbox at auto."
 	}
 	return c
+}
+
+// checkBounds says what keeps commands from using up the machine.
+func checkBounds(box *sandbox.Box) Check {
+	return Check{Name: "bounds", State: Fine, Detail: box.Bounds()}
 }
 
 // checkTools looks at the programs that agents and gates use, from inside of

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/care"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -26,6 +27,8 @@ type copied struct {
 	Why    string `json:"why,omitzero"`    // what was wrong with that
 	Whole  bool   `json:"whole,omitzero"`  // nothing was: it was left as it is
 	Absent int    `json:"absent,omitzero"` // blobs that events name and that are nowhere
+
+	Lost []journal.Lost `json:"lost,omitempty"` // what came after the damage, by run
 }
 
 func (k copied) draw(s view.Style) string {
@@ -41,6 +44,10 @@ func (k copied) draw(s view.Style) string {
 	}
 	if k.Why != "" {
 		text += "what was wrong: " + view.Clean(k.Why) + "\n"
+	}
+	for _, l := range k.Lost {
+		text += s.Warn(fmt.Sprintf("lost of run %s: %s, %d to %d", l.Run, view.Count(l.Events, "event"), l.From, l.To)) + ": " +
+			view.Clean(strings.Join(l.Kinds, ", ")) + "\n"
 	}
 	if k.Aside != "" {
 		text += "the journal that was here is kept at " + view.Clean(k.Aside) + "\n"
@@ -127,26 +134,11 @@ func repairCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		if err := idle(ctx, p); err != nil {
-			return err
-		}
-		path, stamp := filepath.Join(p.State, "journal.db"), a.Now().UTC().Format("060102-150405")
-		r, err := p.Journal.Verify(ctx)
+		r, err := care.Repair(ctx, p, a.Now())
 		if err != nil {
 			return err
 		}
-		out := copied{Path: path, Events: r.Events, Why: r.Why, Whole: r.Sound}
-		if !r.Sound {
-			whole := path + ".repaired-" + stamp
-			if _, err := p.Journal.Salvage(ctx, whole); err != nil {
-				return err
-			}
-			p.Close()
-			out.Aside = path + ".damaged-" + stamp
-			if err := journal.Replace(ctx, path, whole, out.Aside); err != nil {
-				return err
-			}
-		}
+		out := copied{Path: r.Path, Events: r.Events, Why: r.Why, Whole: r.Aside == "", Aside: r.Aside, Lost: r.Lost}
 		return a.Answer(out, out.draw)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeHeld)
 	a.JSONFlag(c)
@@ -186,7 +178,7 @@ func restoreCommand(a *console.Console) *cobra.Command {
 		}
 		store, err := journal.OpenBlobs(filepath.Join(args[0], "blobs"))
 		if err == nil {
-			err = idle(ctx, p)
+			err = care.Idle(ctx, p)
 		}
 		if err == nil {
 			out.Blobs, out.Absent, err = copyBlobs(b, store, filepath.Join(p.State, "blobs"), r.Named)
@@ -215,20 +207,4 @@ func opened(ctx context.Context, a *console.Console) (*app.Place, error) {
 		_, err = p.Run(ctx, "")
 	}
 	return p, err
-}
-
-// idle refuses while somebody conducts a run.
-func idle(ctx context.Context, p *app.Place) error {
-	runs, err := p.Runs(ctx)
-	if err != nil && p.Journal == nil {
-		return err
-	}
-	i := slices.IndexFunc(runs, func(r journal.Run) bool { return r.Holder != nil })
-	if i < 0 {
-		return nil // a journal whose runs cannot be read is what repair is for
-	}
-	return &nexus.Error{
-		Code: nexus.CodeRunHeld, Message: fmt.Sprintf("run %s is in progress", runs[i].ID),
-		Hint: "Wait for it or end it with nexus stop, then try again.",
-	}
 }

@@ -5,17 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -50,11 +50,13 @@ func sandboxCommand(a *console.Console) *cobra.Command {
 type bounds struct {
 	memory, fileSize, disk, tmp string
 	processes, files            int
+	cpu                         time.Duration
 }
 
 func (b *bounds) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&b.memory, "memory", "", "maximum memory of all its processes, as a `SIZE` such as 512M or 2G")
+	f.DurationVar(&b.cpu, "cpu", 0, "maximum processor `TIME` of all its processes, such as 90s")
 	f.IntVar(&b.processes, "processes", 0, "maximum number `N` of processes and threads")
 	f.StringVar(&b.fileSize, "file-size", "", "maximum `SIZE` of a file")
 	f.IntVar(&b.files, "open-files", 0, "maximum number `N` of open files per process")
@@ -67,7 +69,10 @@ func (b *bounds) parse() (l sandbox.Limits, err error) {
 	if b.processes < 0 || b.files < 0 {
 		return l, badSize(strconv.Itoa(min(b.processes, b.files)))
 	}
-	l.Processes, l.OpenFiles = b.processes, b.files
+	if b.cpu < 0 {
+		return l, badSize(b.cpu.String())
+	}
+	l.Processes, l.OpenFiles, l.CPU = b.processes, b.files, b.cpu
 	for _, x := range []struct {
 		text string
 		to   *int64
@@ -84,15 +89,11 @@ func size(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	digits, shift := text, 0
-	if i := strings.IndexByte("KMGT", text[len(text)-1]); i >= 0 {
-		digits, shift = text[:len(text)-1], 10*(i+1)
-	}
-	n, err := strconv.ParseUint(digits, 10, 63)
-	if err != nil || n == 0 || n > math.MaxInt64>>shift {
+	n, err := kind.ParseSize(text)
+	if err != nil || n == 0 {
 		return 0, badSize(text)
 	}
-	return int64(n << shift), nil
+	return n, nil
 }
 
 func badSize(text string) error {
@@ -108,7 +109,7 @@ func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode s
 	if err != nil {
 		return err
 	}
-	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	box, err := app.Box(ctx, settings)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/interview"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -215,7 +214,7 @@ func setOf(ctx context.Context, a *console.Console, dir string, r agent.Role) (*
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil, nil, app.NotFound("directory", dir, "Name one that exists with --dir.")
 	}
-	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	box, err := app.Box(ctx, settings)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,10 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
@@ -62,6 +64,8 @@ func serve(ctx context.Context, a *console.Console, crew askpeople.Crew, public 
 		return err
 	}
 	o.Public, o.Hosts = public, hosts
+	watched := monitor{place: crew.Place, now: a.Now, runs: map[nexus.RunID]*state.State{}}
+	o.Health = watched.look
 	inbox, err := crew.Inbox(ctx)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/vitals"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -21,6 +22,7 @@ type told struct {
 	Groups   []accept.Group         `json:"groups,omitempty"`   // of tasks, where the plan has some
 	Tried    []accept.Tried         `json:"checks_tried,omitempty"`
 	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
+	Health   *vitals.Vitals         `json:"health,omitempty"`  // where it was asked for
 }
 
 // before returns what was tried before a run began.
@@ -47,7 +49,8 @@ func planned(s *state.State) []nexus.Task {
 }
 
 func statusCommand(a *console.Console) *cobra.Command {
-	c := a.Command("status [RUN] [--json]", "show the status of a run", func(ctx context.Context, args []string) error {
+	var measured bool
+	c := a.Command("status [RUN] [--health] [--json]", "show the status of a run", func(ctx context.Context, args []string) error {
 		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			t, err := table(ctx, p, r.ID, s)
 			if err != nil {
@@ -65,13 +68,24 @@ func statusCommand(a *console.Console) *cobra.Command {
 				return err
 			}
 			v.Tried = accept.AllTried(planned(s))
+			if measured {
+				if v.Health, err = measure(ctx, p, r, s, a.Now()); err != nil {
+					return err
+				}
+			}
 			return a.Answer(v, func(s view.Style) string {
-				return view.Status(s, v.Run) + view.CriteriaLines(s, v.Criteria) + view.DrawGroups(s, v.Groups) +
+				text := view.Status(s, v.Run)
+				if v.Health != nil {
+					text += vitals.Draw(s, *v.Health)
+				}
+				return text + view.CriteriaLines(s, v.Criteria) + view.DrawGroups(s, v.Groups) +
 					view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
 			})
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(0, 1)
+	c.Flags().BoolVar(&measured, "health", false,
+		"also show what the run uses of the machine, who was last heard of when, and how much of what fails")
 	a.JSONFlag(c)
 	return c
 }

@@ -160,7 +160,7 @@ func count(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected *int, 
 			g.Seconds += e.Duration.Seconds()
 			switch e.State {
 			case nexus.Pass:
-			case nexus.Fail, nexus.Timeout:
+			case nexus.Fail, nexus.Timeout, nexus.Exceeded:
 				g.Red++
 			default:
 				g.Unsure++

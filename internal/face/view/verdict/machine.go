@@ -65,7 +65,7 @@ func JUnit(v Verdict) (string, error) {
 			if whole.Error = why; v.aside(i) {
 				whole.Error, whole.Skipped = nil, why
 			}
-		case nexus.Fail, nexus.Timeout:
+		case nexus.Fail, nexus.Timeout, nexus.Exceeded:
 			if len(e.Findings) == 0 {
 				whole.Failure = &reason{Message: strings.TrimSuffix(string(e.State)+": "+e.Why, ": "), Type: string(e.State)}
 			}

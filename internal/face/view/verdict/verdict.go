@@ -80,7 +80,10 @@ func Of(all []nexus.Evidence, replaced ...string) Verdict {
 	if len(all) == 0 {
 		return Verdict{State: nexus.NotRun, Why: "no gate found: neither the configuration nor the files of the project name one", Gates: []nexus.Evidence{}}
 	}
-	order := []nexus.GateState{nexus.Pass, nexus.NotRun, nexus.Flaky, nexus.MissingAsset, nexus.Unverifiable, nexus.Environmental, nexus.Timeout, nexus.Fail}
+	order := []nexus.GateState{
+		nexus.Pass, nexus.NotRun, nexus.Flaky, nexus.MissingAsset, nexus.Unverifiable,
+		nexus.Environmental, nexus.Exceeded, nexus.Timeout, nexus.Fail,
+	}
 	rank := func(s nexus.GateState) int {
 		for i, o := range order {
 			if o == s {
@@ -210,7 +213,7 @@ func gate(s view.Style, e nexus.Evidence) string {
 	if e.State == nexus.Pass {
 		paint = s.Good
 	}
-	if e.State == nexus.Fail || e.State == nexus.Timeout {
+	if e.State.Red() {
 		paint = s.Bad
 	}
 	word := paint(string(e.State))

@@ -80,7 +80,7 @@ func (b *Audit) unmet(t *account) bool {
 	}
 	for _, e := range b.result.Verdict.Evidence {
 		for _, c := range t.Criteria {
-			if e.Gate == nexus.AcceptGate+c.Check && (e.State == nexus.Fail || e.State == nexus.Timeout) {
+			if e.Gate == nexus.AcceptGate+c.Check && e.State.Red() {
 				return true
 			}
 		}

@@ -58,7 +58,7 @@ func (b *Audit) goesOn(a nexus.AttemptID) {
 		t.replan.last, t.replan.red = a, 0
 	}
 	if v, ok := b.verdicts[a]; ok {
-		if t.replan.red++; v.State != nexus.Fail && v.State != nexus.Timeout {
+		if t.replan.red++; !v.State.Red() {
 			t.replan.red = 0
 		}
 	}

@@ -136,17 +136,6 @@ func (p *Parent) Kinds() []string {
 	return all
 }
 
-// Bounds says how memory and processes are bounded, for people.
-func (p *Parent) Bounds() string {
-	said := "memory and processes by polling"
-	for kind, name := range map[string]string{"memory": "memory", "pids": "processes"} {
-		if slices.Contains(p.Kinds(), kind) {
-			said = strings.Replace(said, name+" by polling", name+" by a control group", 1)
-		}
-	}
-	return said
-}
-
 // Group is one group, in each hierarchy.
 type Group struct {
 	dirs  []place // their own directories
@@ -247,26 +236,37 @@ func (g *Group) Add(pid int) error {
 	return nil
 }
 
-// End kills who is left in the group, removes it, and reports whether the kernel
-// killed somebody for want of memory.
-func (g *Group) End() (starved bool) {
-	if g == nil || len(g.dirs) == 0 {
-		return false
-	}
-	g.kill()
-	starved = g.starved()
-	_ = g.Remove() // what stays is swept when the next box is opened
-	g.dirs = nil
-	return starved
+// Met is what of its limits a group met.
+type Met struct {
+	Memory    bool // the kernel killed somebody for want of it
+	Processes bool // the kernel refused somebody another process or thread
 }
 
-// starved reports whether the kernel killed somebody for want of memory.
-func (g *Group) starved() bool {
+// End kills who is left in the group, removes it, and says which limits it met.
+func (g *Group) End() (m Met) {
+	if g == nil || len(g.dirs) == 0 {
+		return m
+	}
+	g.kill()
+	m = Met{Memory: g.counts("oom_kill ", "memory.events", "memory.oom_control"), Processes: g.counts("max ", "pids.events")}
+	_ = g.Remove() // what stays is swept when the next box is opened
+	g.dirs = nil
+	return m
+}
+
+// Forks reports whether the kernel bounds the processes of the group, and counts
+// whom it refuses one.
+func (g *Group) Forks() bool {
+	return g != nil && slices.ContainsFunc(g.dirs, func(at place) bool { return slices.Contains(at.kinds, "pids") })
+}
+
+// counts reports whether a file of the kernel's counted anything under a name.
+func (g *Group) counts(name string, files ...string) bool {
 	for _, at := range g.dirs {
-		for _, file := range []string{"memory.events", "memory.oom_control"} {
+		for _, file := range files {
 			data, _ := os.ReadFile(filepath.Join(at.dir, file))
 			for line := range strings.Lines(string(data)) {
-				if n, ok := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); ok && n != "0" {
+				if n, ok := strings.CutPrefix(strings.TrimSpace(line), name); ok && n != "0" {
 					return true
 				}
 			}

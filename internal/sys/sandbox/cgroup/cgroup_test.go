@@ -226,8 +226,9 @@ func TestMemory(t *testing.T) {
 		}
 		start()
 		end()
-		if died := cmd.ProcessState.ExitCode() != 7; died != starved || g.starved() != starved {
-			t.Errorf("at most %d: %v, starved %v", most, cmd.ProcessState, g.starved())
+		died, counted := cmd.ProcessState.ExitCode() != 7, g.counts("oom_kill ", "memory.events", "memory.oom_control")
+		if died != starved || counted != starved {
+			t.Errorf("at most %d: %v, starved %v", most, cmd.ProcessState, counted)
 		}
 		g.kill()
 		if err := g.Remove(); err != nil {

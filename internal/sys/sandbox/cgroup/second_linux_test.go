@@ -64,7 +64,7 @@ func TestSecondVersion(t *testing.T) {
 		t.Errorf("%v", cmd.ProcessState)
 	}
 	dir := g.dirs[0].dir
-	if g.End() {
+	if g.End().Memory {
 		t.Error("somebody died for want of memory")
 	}
 	if _, err := os.Stat(dir); err == nil {

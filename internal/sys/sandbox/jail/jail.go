@@ -17,6 +17,7 @@ package jail
 import (
 	"encoding/json"
 	"io"
+	"time"
 )
 
 // Arg is the only argument of a program that is to be a jail.
@@ -66,12 +67,15 @@ type Mount struct {
 
 // Limits bound what a jail uses. Zero means no limit.
 type Limits struct {
-	Memory    int64 `json:"memory,omitempty"`     // bytes of all processes together; watched, so a moment late
-	Processes int   `json:"processes,omitempty"`  // and threads
-	FileSize  int64 `json:"file_size,omitempty"`  // bytes of each file
-	OpenFiles int   `json:"open_files,omitempty"` // of each process
-	Disk      int64 `json:"disk,omitempty"`       // bytes it adds to the disk; watched, so a moment late
-	Tmp       int64 `json:"tmp,omitempty"`        // bytes of each private directory in memory, such as /tmp
+	Memory    int64 `json:"memory,omitempty"`    // bytes of all processes together; watched, so a moment late
+	Processes int   `json:"processes,omitempty"` // and threads
+	// CPU is the processors' time of all processes together, those that have
+	// ended included; watched, so a moment late.
+	CPU       time.Duration `json:"cpu,omitempty"`
+	FileSize  int64         `json:"file_size,omitempty"`  // bytes of each file
+	OpenFiles int           `json:"open_files,omitempty"` // of each process
+	Disk      int64         `json:"disk,omitempty"`       // bytes it adds to the disk; watched, so a moment late
+	Tmp       int64         `json:"tmp,omitempty"`        // bytes of each private directory in memory, such as /tmp
 }
 
 // Kind is the kind of walls.

@@ -13,6 +13,19 @@ const Grace = 2 * time.Second
 
 // Usage is what some processes use together.
 type Usage struct {
-	Memory  int64 // bytes that are theirs alone or shared among them
-	Threads int
+	Memory  int64         `json:"memory"` // bytes that are theirs alone or shared among them
+	Threads int           `json:"threads"`
+	CPU     time.Duration `json:"cpu"` // that they used, with those of them that have ended; zero where nobody asked
+
+	Processes int `json:"processes"` // only of [Owned] and [One], as Files
+	Files     int `json:"files"`     // open ones
+}
+
+// Add adds what others use.
+func (u *Usage) Add(v Usage) {
+	u.Memory += v.Memory
+	u.Threads += v.Threads
+	u.CPU += v.CPU
+	u.Processes += v.Processes
+	u.Files += v.Files
 }

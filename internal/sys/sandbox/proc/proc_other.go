@@ -49,3 +49,15 @@ func Written(string, time.Time, int64) int64 { return 0 }
 
 // MachineMemory is not known.
 func MachineMemory() int64 { return 0 }
+
+// Below is not known.
+func Below(int, bool) Usage { return Usage{} }
+
+// Available is not known.
+func Available() int64 { return 0 }
+
+// Owned finds nothing: processes are recognised on Linux only.
+func Owned(string) map[string]Usage { return nil }
+
+// One is not known.
+func One(int) (u Usage, ok bool) { return u, false }

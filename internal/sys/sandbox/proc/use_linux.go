@@ -7,14 +7,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // Inside returns what the processes of a namespace use, as its first process
-// shows them. ok is false when they cannot be seen: it is gone, or has not got
+// shows them; their processor time only where it is asked for. ok is false when they cannot be seen: it is gone, or has not got
 // as far as a view of its own.
-func Inside(first int) (u Usage, ok bool) {
+func Inside(first int, cpu bool) (u Usage, ok bool) {
 	dir := fmt.Sprintf("/proc/%d/root/proc", first)
 	if sameDevice(dir, "/proc") {
 		return u, false // it has not left our own view yet
@@ -27,7 +28,7 @@ func Inside(first int) (u Usage, ok bool) {
 	names, _ := d.Readdirnames(-1)
 	for _, name := range names {
 		if _, err := strconv.Atoi(name); err == nil {
-			u.add(filepath.Join(dir, name))
+			u.add(filepath.Join(dir, name), cpu)
 		}
 	}
 	return u, len(names) > 0
@@ -41,9 +42,9 @@ func sameDevice(a, b string) bool {
 }
 
 // Below returns what a process and its descendants use.
-func Below(top int) (u Usage) {
+func Below(top int, cpu bool) (u Usage) {
 	for _, pid := range descendants(top) {
-		u.add(fmt.Sprintf("/proc/%d", pid))
+		u.add(fmt.Sprintf("/proc/%d", pid), cpu)
 	}
 	return u
 }
@@ -68,7 +69,10 @@ func KillBelow() bool {
 	return gone
 }
 
-func (u *Usage) add(dir string) {
+func (u *Usage) add(dir string, cpu bool) {
+	if cpu {
+		u.CPU += spent(dir)
+	}
 	data, err := os.ReadFile(filepath.Join(dir, "status"))
 	if err != nil {
 		return
@@ -86,4 +90,28 @@ func field(status []byte, name string) int64 {
 	}
 	n, _ := strconv.ParseInt(string(f[0]), 10, 64)
 	return n
+}
+
+// tick is the kernel's unit of processor time in /proc, on every architecture.
+const tick = 10 * time.Millisecond
+
+// spent returns the processor time of a process and of its children that have
+// ended and were waited for: summed over all that are there, nothing counts
+// twice and nobody who has ended is forgotten.
+func spent(dir string) time.Duration {
+	const user, system, childUser, childSystem = 11, 12, 13, 14 // see proc_pid_stat(5), from the state on
+	data, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return 0
+	}
+	f := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	if len(f) <= childSystem {
+		return 0
+	}
+	var ticks int64
+	for _, at := range []int{user, system, childUser, childSystem} {
+		n, _ := strconv.ParseInt(string(f[at]), 10, 64)
+		ticks += n
+	}
+	return time.Duration(ticks) * tick
 }

@@ -9,10 +9,10 @@ import (
 // yet, as the first one of a jail while it starts: what else runs on the
 // machine is not what the jail uses.
 func TestInsideIsNotTheMachine(t *testing.T) {
-	if u, ok := Inside(os.Getpid()); ok || u != (Usage{}) {
+	if u, ok := Inside(os.Getpid(), true); ok || u != (Usage{}) {
 		t.Errorf("this process seems to be a jail that uses %+v", u)
 	}
-	if u := Below(os.Getpid()); u.Threads == 0 || u.Memory == 0 {
+	if u := Below(os.Getpid(), true); u.Threads == 0 || u.Memory == 0 {
 		t.Errorf("control: this process uses %+v", u)
 	}
 }

@@ -111,7 +111,7 @@ func (l *link) start(life context.Context) (io.ReadWriteCloser, error) {
 	c := sandbox.Command{
 		Args: l.command, Dir: e.Dir, Env: slices.Clone(e.Vars), Mark: e.Mark, Cap: 64 << 10, Hidden: l.desk.set.Secrets(),
 		Readable: append([]string{e.Dir}, e.Readable...), Writable: e.Writable,
-		Limits: sandbox.Limits{Memory: min(maxMemory, sandbox.Usual().Memory)},
+		Limits: sandbox.Limits{Memory: min(maxMemory, e.Box.Usual().Memory)},
 	}
 	if e.Writes && e.Tmp != "" { // what it found out about packages stays with the attempt
 		c.Tmp = e.Tmp

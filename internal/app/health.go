@@ -1,0 +1,57 @@
+package app
+
+import (
+	"context"
+	"syscall"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/health"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+)
+
+// sampleEvery is how often a run measures the machine: it takes some 50
+// microseconds.
+const sampleEvery = 10 * time.Second
+
+// Measure measures the machine.
+func Measure(dir string, now time.Time) health.Sample {
+	s := health.Sample{At: now, Memory: proc.MachineMemory(), Available: proc.Available()}
+	var at syscall.Statfs_t
+	if syscall.Statfs(dir, &at) == nil {
+		s.Free, s.Disk = int64(at.Bavail)*int64(at.Bsize), true //nolint:unconvert // the types differ between systems
+	}
+	return s
+}
+
+// measure watches the machine for a run until the context ends.
+func (a *App) measure(ctx context.Context, p *Place, run nexus.RunID, alerts nexus.Alerts, tell chan<- nexus.Fact) {
+	s, err := p.Replay(ctx, run)
+	if err != nil {
+		return // the run says so
+	}
+	watch(ctx, sampleEvery, health.Raised(s.Alerts.Active()), alerts, func() health.Sample { return Measure(p.State, a.Now()) }, tell)
+}
+
+// watch measures at once and then now and again until the context ends, and hands
+// over what is to be recorded.
+func watch(
+	ctx context.Context, every time.Duration, m *health.Machine, a nexus.Alerts, measure func() health.Sample, tell chan<- nexus.Fact,
+) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		for _, f := range m.Measured(a, measure()) {
+			select {
+			case tell <- f:
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

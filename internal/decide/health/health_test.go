@@ -1,0 +1,105 @@
+package health_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/health"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestMachine measures a disk that fills up, stands at its bound and is cleaned:
+// that is told of once, and is over once.
+func TestMachine(t *testing.T) {
+	bounds := nexus.Alerts{Memory: 90, Disk: 1000 << 20, Lasting: 30 * time.Second}
+	for name, c := range map[string]struct {
+		raised []state.RaisedAlert
+		free   []int64 // MB, each 10 s
+		want   []string
+	}{
+		"a moment is no alert":      {nil, []int64{2000, 900, 900, 900, 2000, 900, 900}, nil},
+		"it lasts":                  {nil, []int64{900, 900, 900, 900, 900, 900}, []string{"30s raised disk 900 MB are free on the disk of the state"}},
+		"at the bound":              {nil, []int64{999, 999, 999, 999, 1001, 999, 1100, 999, 1001, 1249, 1249, 1249, 1249}, []string{"30s raised disk 999 MB are free on the disk of the state"}},
+		"cleaned":                   {nil, []int64{900, 900, 900, 900, 1300, 1300, 1300, 1300, 1300}, []string{"30s raised disk 900 MB are free on the disk of the state", "1m10s cleared disk 1300 MB are free on the disk of the state"}},
+		"cleaned for a moment":      {nil, []int64{900, 900, 900, 900, 1300, 1300, 900, 1300, 1300, 900}, []string{"30s raised disk 900 MB are free on the disk of the state"}},
+		"raised by an earlier life": {[]state.RaisedAlert{{AlertRaised: nexus.AlertRaised{Kind: nexus.AlertDisk}}}, []int64{900, 900, 900, 900, 900}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := health.Raised(c.raised)
+			var got []string
+			for i, mb := range c.free {
+				at := time.Duration(i) * 10 * time.Second
+				for _, f := range m.Measured(bounds, health.Sample{At: statetest.Start().Add(at), Free: mb << 20, Disk: true}) {
+					switch f := f.(type) {
+					case nexus.AlertRaised:
+						got = append(got, at.String()+" raised "+string(f.Kind)+" "+f.Why)
+					case nexus.AlertCleared:
+						got = append(got, at.String()+" cleared "+string(f.Kind)+" "+f.Why)
+					default:
+						t.Errorf("%v", f)
+					}
+				}
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestMemory(t *testing.T) {
+	m := health.Raised(nil)
+	at := statetest.Start()
+	measured := func(percent int64) int {
+		at = at.Add(time.Minute)
+		return len(m.Measured(nexus.Alerts{Memory: 90}, health.Sample{At: at, Memory: 1000, Available: 1000 - 10*percent}))
+	}
+	var got []int
+	for _, percent := range []int64{50, 89, 90, 95, 88, 90, 86, 85, 84, 50} {
+		got = append(got, measured(percent))
+	}
+	if d := cmp.Diff([]int{0, 0, 1, 0, 0, 0, 0, 0, 1, 0}, got); d != "" {
+		t.Error(d)
+	}
+	if facts := m.Measured(nexus.Alerts{Memory: 90}, health.Sample{At: at}); facts != nil {
+		t.Errorf("nothing was measured: %v", facts)
+	}
+}
+
+// TestBook counts what fails, and at what pace money is spent.
+func TestBook(t *testing.T) {
+	var b health.Book
+	s := state.New("r")
+	apply := func(minutes int, facts ...nexus.Fact) {
+		for _, f := range facts {
+			b.Apply(nexus.Event{At: statetest.Start().Add(time.Duration(minutes) * time.Minute), Fact: f})
+		}
+	}
+	spend := func(minutes int, id string, money nexus.Money) {
+		apply(minutes, nexus.BudgetReserved{ID: id, Model: "anthropic/x"}, nexus.BudgetSpent{ID: id, Money: money})
+	}
+	apply(0, nexus.SessionStarted{Session: "T1.1/coder.1", Role: nexus.Coder})
+	spend(0, "a", 4*nexus.Dollar)
+	spend(90, "b", nexus.Dollar)
+	spend(100, "c", nexus.Dollar)
+	apply(100, nexus.CallDelayed{Model: "anthropic/x", Try: 1}, nexus.CallDelayed{Model: "anthropic/x"},
+		nexus.GateJudged{Evidence: nexus.Evidence{Gate: "test", State: nexus.Exceeded, Over: "memory"}},
+		nexus.GateJudged{Evidence: nexus.Evidence{Gate: "test", State: nexus.Pass}},
+		nexus.GateJudged{Evidence: nexus.Evidence{Gate: "test", State: nexus.Fail}, Cached: true},
+		nexus.ToolAnswered{Over: "memory"}, nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.GaveUp})
+	r := health.Of(s, &b, statetest.Start().Add(120*time.Minute))
+	want := health.Report{
+		OK: true, Alerts: []health.Alert{}, Attempts: []health.Heartbeat{},
+		Providers: map[string]health.Share{"anthropic": {All: 4, Failed: 1, Rate: 0.25}},
+		Gates:     map[string]health.Share{"test": {All: 2, Failed: 1, Rate: 0.5}},
+		Roles:     map[nexus.Role]health.Share{nexus.Coder: {All: 1, Failed: 1, Rate: 1}},
+		Bounds:    map[string]int{"memory": 2}, Hourly: 2,
+	}
+	if d := cmp.Diff(want, r); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,114 @@
+package runscmd
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/health"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/vitals"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// measure measures a run and reads from its events how it is doing.
+func measure(ctx context.Context, p *app.Place, r journal.Run, s *state.State, now time.Time) (*vitals.Vitals, error) {
+	var book health.Book
+	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
+		if err != nil {
+			return nil, err
+		}
+		book.Apply(e)
+	}
+	v := &vitals.Vitals{Report: health.Of(s, &book, now), Machine: app.Measure(p.State, now)}
+	v.Use(p.State, r, s.Alerts.Working())
+	return v, nil
+}
+
+// pulse is what GET /healthz tells: nothing of goals, models or texts.
+type pulse struct {
+	OK      bool       `json:"ok"`
+	Journal string     `json:"journal"` // ok, or that it cannot be read
+	Runs    []runPulse `json:"runs"`
+}
+
+type runPulse struct {
+	Run    nexus.RunID       `json:"run"`
+	Status nexus.RunStatus   `json:"status"`
+	OK     bool              `json:"ok"`
+	Gone   bool              `json:"gone,omitzero"` // its process died, lately
+	Alerts []nexus.AlertKind `json:"alerts"`        // that hold
+	Silent float64           `json:"silent_seconds"`
+}
+
+// recent is how long a run whose process died counts as ill: after that somebody
+// left it so.
+const recent = time.Hour
+
+// monitor follows the runs that are in progress, each from where it last looked.
+type monitor struct {
+	place *app.Place
+	now   func() time.Time
+
+	mu   sync.Mutex // guards runs
+	runs map[nexus.RunID]*state.State
+}
+
+// look says how all runs are doing, and the status of HTTP that this is.
+func (m *monitor) look(ctx context.Context) (any, int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := pulse{OK: true, Journal: "ok", Runs: []runPulse{}}
+	runs, err := m.place.Runs(ctx)
+	if err == nil {
+		err = m.each(ctx, runs, &p)
+	}
+	if err != nil {
+		return pulse{Journal: "it cannot be read", Runs: []runPulse{}}, http.StatusServiceUnavailable
+	}
+	if !p.OK {
+		return p, http.StatusServiceUnavailable
+	}
+	return p, http.StatusOK
+}
+
+func (m *monitor) each(ctx context.Context, runs []journal.Run, p *pulse) error {
+	now := m.now()
+	for _, r := range runs {
+		if r.Holder == nil && now.Sub(r.Last) > recent {
+			delete(m.runs, r.ID)
+			continue
+		}
+		s := m.runs[r.ID]
+		if s == nil {
+			s = state.New(r.ID)
+			m.runs[r.ID] = s
+		}
+		for e, err := range m.place.Journal.Events(ctx, r.ID, s.Seq) {
+			if err == nil {
+				err = s.Apply(e)
+			}
+			if err != nil {
+				delete(m.runs, r.ID)
+				return err
+			}
+		}
+		if s.Status.Ended() || s.Status == nexus.StatusIdle {
+			continue
+		}
+		h := health.Of(s, nil, now)
+		one := runPulse{
+			Run: r.ID, Status: s.Status, OK: h.OK && r.Holder != nil, Gone: r.Holder == nil,
+			Alerts: []nexus.AlertKind{}, Silent: h.Silent,
+		}
+		for _, a := range h.Alerts {
+			one.Alerts = append(one.Alerts, a.Kind)
+		}
+		p.OK = p.OK && one.OK
+		p.Runs = append(p.Runs, one)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+// Package vitals measures how a run is doing, and draws it.
+package vitals
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/health"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+)
+
+// Vitals are what is told of how a run is doing.
+type Vitals struct {
+	health.Report
+	Machine   health.Sample         `json:"machine"`
+	Total     proc.Usage            `json:"total"`                // of all processes of the run, with the conductor
+	Conductor *proc.Usage           `json:"conductor,omitempty"`  // none where nobody conducts the run on this machine
+	Processes map[string]proc.Usage `json:"by_attempt,omitempty"` // what agents and gates have started, by attempt
+	Disk      map[string]int64      `json:"disk_by_attempt,omitempty"`
+}
+
+// Draw draws how a run is doing.
+func Draw(s view.Style, v Vitals) string {
+	var b strings.Builder
+	word := s.Good("healthy")
+	if !v.OK {
+		word = s.Bad(view.Count(len(v.Alerts), "alert"))
+	}
+	fmt.Fprintf(&b, "\nhealth  %s, last heard of %s ago, $%.2f an hour\n", word, view.Clock(v.Silent), v.Hourly)
+	for _, a := range v.Alerts {
+		of := ""
+		if a.Of != "" {
+			of = ", " + a.Of
+		}
+		line := fmt.Sprintf("  %s%s for %s: %s", s.Bad(string(a.Kind)), view.Clean(of), view.Clock(a.Seconds), view.Clean(a.Why))
+		b.WriteString(s.Fit(line) + "\n")
+	}
+	if m := v.Machine; m.Memory > 0 {
+		fmt.Fprintf(&b, "  machine   %s of %s memory can be used, %s free on the disk\n",
+			sandbox.Size(m.Available), sandbox.Size(m.Memory), sandbox.Size(m.Free))
+	}
+	q := v.Queue
+	fmt.Fprintf(&b, "  queue     %s ready, %d to land, %s open; the oldest waits for %s\n",
+		view.Count(q.Ready, "task"), q.Train, view.Count(q.People, "question"), view.Clock(q.Oldest))
+	if len(v.Bounds) > 0 {
+		b.WriteString("  killed    for using too much:")
+		for _, name := range slices.Sorted(maps.Keys(v.Bounds)) {
+			fmt.Fprintf(&b, " %s %d", name, v.Bounds[name])
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n" + used(s, v))
+	return b.String() + failing(s, v.Report)
+}
+
+// used is the table of who uses what.
+func used(s view.Style, v Vitals) string {
+	rows := [][]string{}
+	row := func(name string, u proc.Usage, disk int64, heard string) {
+		rows = append(rows, []string{
+			name, sandbox.Size(u.Memory), view.Clock(u.CPU.Seconds()),
+			fmt.Sprint(u.Processes), fmt.Sprint(u.Threads), fmt.Sprint(u.Files), sandbox.Size(disk), heard,
+		})
+	}
+	names := map[string]string{}
+	for _, a := range v.Attempts {
+		names[a.Attempt] = strings.TrimSpace(view.Clock(a.Silent) + " ago " + a.Doing)
+	}
+	for name := range v.Processes {
+		if _, ok := names[name]; !ok {
+			names[name] = ""
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		row(view.Clean(name), v.Processes[name], v.Disk[name], names[name])
+	}
+	if v.Conductor != nil {
+		row("nexus", *v.Conductor, 0, "")
+	}
+	var disk int64
+	for _, n := range v.Disk {
+		disk += n
+	}
+	row("total", v.Total, disk, "")
+	return view.Table(s, []string{"", "memory", "cpu", "processes", "threads", "files", "disk", "heard of"}, rows)
+}
+
+// failing is the table of what fails.
+func failing(s view.Style, r health.Report) string {
+	rows := [][]string{}
+	add := func(what, name string, x health.Share) {
+		rows = append(rows, []string{what, view.Clean(name), fmt.Sprint(x.All), fmt.Sprint(x.Failed), fmt.Sprintf("%.0f %%", x.Rate*100)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Providers)) {
+		add("provider", name, r.Providers[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Gates)) {
+		add("gate", name, r.Gates[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Roles)) {
+		add("role", string(name), r.Roles[name])
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	return "\n" + view.Table(s, []string{"", "name", "all", "failed", "rate"}, rows)
+}
+
+// Use measures what a run uses whose state lies in dir.
+func (v *Vitals) Use(dir string, r journal.Run, working []state.Beat) {
+	v.Processes, v.Disk = proc.Owned(string(r.ID)), map[string]int64{}
+	for _, u := range v.Processes {
+		v.Total.Add(u)
+	}
+	if r.Holder != nil && r.Holder.Host == journal.Self().Host {
+		if u, ok := proc.One(r.Holder.PID); ok {
+			v.Conductor = &u
+			v.Total.Add(u)
+		}
+	}
+	for _, a := range working {
+		if n := size(filepath.Join(dir, "trees", string(r.ID), a.ID)); n > 0 {
+			v.Disk[a.ID] = n
+		}
+	}
+}
+
+// most bounds how many files of an attempt are looked at.
+const most = 200_000
+
+// size returns the bytes on disk below a directory.
+func size(dir string) (sum int64) {
+	n := 0
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if n++; n > most {
+			return fs.SkipAll
+		}
+		if err != nil {
+			return nil //nolint:nilerr // what is gone takes no room
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil //nolint:nilerr // as above
+		}
+		if at, ok := info.Sys().(*syscall.Stat_t); ok {
+			sum += at.Blocks * 512 // the kernel's unit, whatever the disk's
+		}
+		return nil
+	})
+	return sum
+}

@@ -1,0 +1,28 @@
+package nexus
+
+// Renumbered returns a fact with each number of another event that it holds
+// changed as seq says. It is for events that are written down elsewhere, where
+// they have other numbers.
+func Renumbered(f Fact, seq func(int64) int64) Fact {
+	switch f := f.(type) {
+	case RequestSettled:
+		f.Seq = seq(f.Seq)
+		return f
+	case AdditionSought:
+		f.Request = seq(f.Request)
+		return f
+	case AdditionFailed:
+		f.Request = seq(f.Request)
+		return f
+	case TasksAdded:
+		f.Request = seq(f.Request)
+		return f
+	case PromptSent:
+		if f.Request != 0 {
+			f.Request = seq(f.Request)
+		}
+		return f
+	default:
+		return f
+	}
+}

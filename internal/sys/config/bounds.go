@@ -1,0 +1,31 @@
+package config
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// Bounds say how much of the machine a command of an agent, a gate or an agent
+// program may use. What is zero is bounded as usual.
+type Bounds struct {
+	Memory    int64         // bytes of all its processes together
+	CPU       time.Duration // processor time of all its processes together; 0: no bound
+	Disk      int64         // bytes that it may add to the disk
+	Processes int           // and threads
+}
+
+func boundKeys() []Key {
+	const why = "it decides how much of your machine is used"
+	const each = " of a command, a gate, or an agent program with all that it starts; what uses more is killed, and that is its result"
+	return []Key{
+		one("limits.memory", kind.Size(), "memory"+each+"; 0: three quarters of the machine's",
+			func(c *Config) *int64 { return &c.Bounds.Memory }).trusted(why),
+		one("limits.cpu", kind.Span(), "processor time"+each+"; 0s: no cap",
+			func(c *Config) *time.Duration { return &c.Bounds.CPU }).trusted(why),
+		one("limits.disk", kind.Size(), "bytes that may be added to the disk by a command, a gate, or an agent program; what writes more is killed, and that is its result; 0: 8G",
+			func(c *Config) *int64 { return &c.Bounds.Disk }).trusted(why),
+		one("limits.processes", kind.Whole(0, 1_000_000), "processes and threads"+each+"; 0: 512 and 128 for each processor",
+			func(c *Config) *int { return &c.Bounds.Processes }).trusted(why),
+	}
+}

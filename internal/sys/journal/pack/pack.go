@@ -1,0 +1,291 @@
+// Package pack writes and reads a run as one file, to be taken to another
+// machine: its events, the data that they name, and its commits.
+//
+// The file is a tar archive with these members in this order: manifest.json,
+// events.jsonl, blobs/HASH for each blob, and objects.bundle where the run made
+// commits. Nothing is ever written under a name that a file holds: a member with
+// any other name, of any other type or out of order makes the file unreadable.
+package pack
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// Format is the version of the file that this program writes, and the newest
+// that it reads.
+const Format = 1
+
+// Manifest says what a file holds.
+type Manifest struct {
+	Format int               `json:"format"`
+	Run    nexus.RunID       `json:"run"`
+	Base   string            `json:"base"` // commit that the run started from; the repository must have it
+	Events int               `json:"events"`
+	Digest string            `json:"events_sha256"`
+	Refs   map[string]string `json:"refs"` // commits by the ref that keeps each
+	Bundle bool              `json:"bundle"`
+}
+
+// event is a line of events.jsonl.
+type event struct {
+	Seq  int64           `json:"seq"`
+	At   time.Time       `json:"at"`
+	Kind string          `json:"kind"`
+	Data json.RawMessage `json:"data"`
+}
+
+const (
+	manifestName = "manifest.json"
+	eventsName   = "events.jsonl"
+	bundleName   = "objects.bundle"
+	blobPrefix   = "blobs/"
+
+	maxManifest = 8 << 20
+	maxEvents   = 4 << 30
+	maxBlob     = 1 << 30
+)
+
+// Bad is why a file cannot be read.
+func bad(why string, args ...any) error {
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: "this is no whole file of nexus journal export: " + fmt.Sprintf(why, args...),
+		Hint: "Nothing was changed. Export the run again, and copy the file in binary mode.",
+	}
+}
+
+// Writer writes a file. Call its methods in order.
+type Writer struct{ tar *tar.Writer }
+
+// NewWriter writes the manifest and the events. It sets what the manifest says
+// of the events.
+func NewWriter(w io.Writer, m Manifest, events []journal.Foreign) (*Writer, error) {
+	var lines bytes.Buffer
+	for _, e := range events {
+		line, err := json.Marshal(event{e.Seq, e.At, e.Kind, e.Data})
+		if err != nil {
+			return nil, err
+		}
+		lines.Write(append(line, '\n'))
+	}
+	sum := sha256.Sum256(lines.Bytes())
+	m.Format, m.Events, m.Digest = Format, len(events), hex.EncodeToString(sum[:])
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	p := &Writer{tar.NewWriter(w)}
+	if err := p.member(manifestName, int64(len(data)), bytes.NewReader(data)); err != nil {
+		return nil, err
+	}
+	return p, p.member(eventsName, int64(lines.Len()), &lines)
+}
+
+// Blob adds a blob.
+func (p *Writer) Blob(hash string, data []byte) error {
+	return p.member(blobPrefix+hash, int64(len(data)), bytes.NewReader(data))
+}
+
+// Bundle adds the commits.
+func (p *Writer) Bundle(size int64, r io.Reader) error { return p.member(bundleName, size, r) }
+
+// Close ends the file.
+func (p *Writer) Close() error { return p.tar.Close() }
+
+func (p *Writer) member(name string, size int64, r io.Reader) error {
+	if err := p.tar.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o600, Size: size}); err != nil {
+		return err
+	}
+	_, err := io.Copy(p.tar, r)
+	return err
+}
+
+// Reader reads a file. Call its methods in order.
+type Reader struct {
+	Manifest Manifest
+	Events   []journal.Foreign
+
+	tar  *tar.Reader
+	next *tar.Header // nil at the end
+}
+
+var (
+	isRun    = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z-]{0,63}$`)
+	isHash   = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	isCommit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+)
+
+// Open reads the manifest and the events, and checks them.
+func Open(r io.Reader) (*Reader, error) {
+	p := &Reader{tar: tar.NewReader(r)}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	data, err := p.content(manifestName, maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Manifest.parse(data); err != nil {
+		return nil, err
+	}
+	lines, err := p.content(eventsName, maxEvents)
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(lines); hex.EncodeToString(sum[:]) != p.Manifest.Digest {
+		return nil, bad("its events are not those that were written")
+	}
+	p.Events, err = parseEvents(lines)
+	if err == nil && len(p.Events) != p.Manifest.Events {
+		err = bad("it has %d of %d events", len(p.Events), p.Manifest.Events)
+	}
+	return p, err
+}
+
+// parse reads a manifest and refuses what no export writes.
+func (m *Manifest) parse(data []byte) error {
+	if err := json.Unmarshal(data, m); err != nil {
+		return bad("its manifest is not JSON")
+	}
+	switch {
+	case m.Format > Format:
+		return &nexus.Error{
+			Code: nexus.CodeJournalNewer, Message: fmt.Sprintf("the file has format %d, and this nexus reads up to %d", m.Format, Format),
+			Hint: "A newer nexus wrote it; use that version or a newer one. Nothing was changed.",
+		}
+	case m.Format < 1:
+		return bad("its manifest names no format")
+	case !isRun.MatchString(string(m.Run)):
+		return bad("its run has no proper name")
+	case !isCommit.MatchString(m.Base):
+		return bad("its base is no commit")
+	}
+	for ref, commit := range m.Refs {
+		own, ok := strings.CutPrefix(ref, "refs/nexus/"+string(m.Run)+"/")
+		if !ok || own == "" || !isCommit.MatchString(commit) {
+			return bad("a ref in it is not the run's own")
+		}
+	}
+	return nil
+}
+
+func parseEvents(lines []byte) ([]journal.Foreign, error) {
+	var all []journal.Foreign
+	s := bufio.NewScanner(bytes.NewReader(lines))
+	s.Buffer(nil, max(len(lines), 1)+1)
+	for s.Scan() {
+		var e event
+		if err := json.Unmarshal(s.Bytes(), &e); err != nil {
+			return nil, bad("event %d is not JSON", len(all)+1)
+		}
+		if n := len(all); n > 0 && e.Seq <= all[n-1].Seq || e.Seq < 1 {
+			return nil, bad("event %d is out of order", len(all)+1)
+		}
+		all = append(all, journal.Foreign{Seq: e.Seq, At: e.At, Kind: e.Kind, Data: e.Data})
+	}
+	return all, s.Err()
+}
+
+// Blobs hands over each blob, whose content is what its hash says.
+func (p *Reader) Blobs(take func(hash string, data []byte) error) error {
+	for p.next != nil && strings.HasPrefix(p.next.Name, blobPrefix) {
+		hash := strings.TrimPrefix(p.next.Name, blobPrefix)
+		if !isHash.MatchString(hash) {
+			return bad("a member of it has a name that is not ours")
+		}
+		data, err := p.content(p.next.Name, maxBlob)
+		if err != nil {
+			return err
+		}
+		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != hash {
+			return bad("the blob %.12s is damaged", hash)
+		}
+		if err := take(hash, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Bundle hands over the commits, where there are some, and checks that nothing
+// follows.
+func (p *Reader) Bundle(take func(io.Reader) error) error {
+	if p.Manifest.Bundle {
+		if p.next == nil || p.next.Name != bundleName {
+			return bad("its commits are missing")
+		}
+		counted := &counter{r: p.tar}
+		if err := take(counted); err != nil {
+			return err
+		}
+		if counted.err != nil || counted.n != p.next.Size {
+			return bad("its commits are cut off")
+		}
+		if err := p.advance(); err != nil {
+			return err
+		}
+	}
+	if p.next != nil {
+		return bad("a member of it has a name that is not ours")
+	}
+	return nil
+}
+
+type counter struct {
+	r   io.Reader
+	n   int64
+	err error // other than the end
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.err = err
+	}
+	return n, err
+}
+
+// content reads a member that has to come now, and goes to the next.
+func (p *Reader) content(name string, most int64) ([]byte, error) {
+	switch {
+	case p.next == nil || p.next.Name != name:
+		return nil, bad("%s is missing", name)
+	case p.next.Size > most:
+		return nil, bad("%s is larger than %d bytes", name, most)
+	}
+	data, err := io.ReadAll(p.tar)
+	if err != nil {
+		return nil, bad("%s is cut off", name)
+	}
+	return data, p.advance()
+}
+
+// advance goes to the next member, which must be a plain file.
+func (p *Reader) advance() error {
+	h, err := p.tar.Next()
+	switch {
+	case errors.Is(err, io.EOF):
+		p.next = nil
+		return nil
+	case err != nil:
+		return bad("it is cut off or no archive")
+	case h.Typeflag != tar.TypeReg:
+		return bad("a member of it is no plain file")
+	}
+	p.next = h
+	return nil
+}

@@ -1,0 +1,101 @@
+package pack_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal/pack"
+)
+
+func written(tb testing.TB) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	commit := hex.EncodeToString(make([]byte, 20))
+	events := []journal.Foreign{
+		{Seq: 3, At: time.Unix(5, 0).UTC(), Kind: "run.ended", Data: []byte(`{"status":"done"}`)},
+		{Seq: 9, At: time.Unix(6, 0).UTC(), Kind: "run.paused", Data: []byte(`{"why":"x"}`)},
+	}
+	w, err := pack.NewWriter(&b, pack.Manifest{Run: "261121-104125-k3f", Base: commit, Refs: map[string]string{"refs/nexus/261121-104125-k3f/train": commit}, Bundle: true}, events)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("text"))
+	for _, err := range []error{w.Blob(hex.EncodeToString(sum[:]), []byte("text")), w.Bundle(4, bytes.NewReader([]byte("pack"))), w.Close()} {
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return b.Bytes()
+}
+
+// read reads a file to its end.
+func read(data []byte) (p *pack.Reader, blobs []string, bundle string, err error) {
+	if p, err = pack.Open(bytes.NewReader(data)); err != nil {
+		return p, nil, "", err
+	}
+	err = p.Blobs(func(_ string, data []byte) error { blobs = append(blobs, string(data)); return nil })
+	if err == nil {
+		err = p.Bundle(func(r io.Reader) error {
+			got, err := io.ReadAll(r)
+			bundle = string(got)
+			return err
+		})
+	}
+	return p, blobs, bundle, err
+}
+
+func TestRoundTrip(t *testing.T) {
+	p, blobs, bundle, err := read(written(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"text"}, blobs); d != "" || bundle != "pack" || len(p.Events) != 2 || p.Events[1].Seq != 9 || string(p.Events[0].Data) != `{"status":"done"}` {
+		t.Errorf("%s %q %+v", d, bundle, p.Events)
+	}
+}
+
+// TestCut cuts a file off everywhere: no part of it is taken for the whole. What
+// ends a tar archive holds nothing.
+func TestCut(t *testing.T) {
+	whole := written(t)
+	for n := 0; n < len(whole)-2*512; n += 61 {
+		if _, _, bundle, err := read(whole[:n]); err == nil && bundle != "pack" {
+			t.Errorf("%d of %d bytes are taken for the whole", n, len(whole))
+		}
+	}
+}
+
+// FuzzOpen reads whatever somebody was given: it never fails otherwise than by an
+// error, and what it hands over is what the hashes say.
+func FuzzOpen(f *testing.F) {
+	f.Add(written(f))
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	_ = w.WriteHeader(&tar.Header{Name: "../../etc/passwd", Typeflag: tar.TypeSymlink, Linkname: "/"})
+	_ = w.Close()
+	f.Add(b.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := pack.Open(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		if p.Manifest.Format != pack.Format || len(p.Events) != p.Manifest.Events {
+			t.Errorf("%+v with %d events", p.Manifest, len(p.Events))
+		}
+		_ = p.Blobs(func(hash string, data []byte) error {
+			if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != hash {
+				t.Errorf("blob %q is not what its name says", hash)
+			}
+			return nil
+		})
+		_ = p.Bundle(func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err })
+	})
+}
