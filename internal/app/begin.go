@@ -94,6 +94,13 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 			return nil, err
 		}
 	}
+	learned, err := a.learn(ctx, p, c)
+	if err != nil {
+		return nil, err
+	}
+	if c, err = ordered(p.Repo.Work, c, learned); err != nil {
+		return nil, err
+	}
 	gates, err := gates(p, c)
 	if err != nil {
 		return nil, err
@@ -103,7 +110,7 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	}
 	c.Limits.RunMoney = max(c.Limits.RunMoney-o.Spent, 0)
 	c.Limits.Items = cmp.Or(o.Items, c.Limits.Items)
-	past, err := Past(ctx, p.Journal, "")
+	past, err := p.estimated(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +126,7 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 		return nil, err
 	}
 	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), stack.IsTest)
-	routing := routingOf(c, past, untested)
+	routing := routingOf(c, learned, untested)
 	routing.Experience = past.Experience(price)
 	facts := []nexus.Fact{nexus.GoalAccepted{
 		Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing, Planning: o.Spent,

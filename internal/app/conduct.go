@@ -46,6 +46,9 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	if err != nil {
 		return nil, err
 	}
+	if c, err = a.taught(ctx, p, c, *o, begun); err != nil {
+		return nil, err
+	}
 	machine, release, err := a.machine(ctx, p, c, *o)
 	if err != nil {
 		return nil, err
@@ -65,10 +68,8 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	}()
 	defer letGo(context.WithoutCancel(ctx), a, lease, release)
 	inherit(ctx, a, machine, o.Run)
-	if len(begun) > 0 {
-		if _, err := lease.Append(ctx, begun...); err != nil {
-			return nil, err
-		}
+	if err := enter(ctx, lease, begun); err != nil {
+		return nil, err
 	}
 	if err := a.settle(ctx, p, machine.Worker.Trees, o.Run); err != nil {
 		return nil, err
@@ -105,6 +106,15 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 		w.Finish(context.WithoutCancel(ctx), s)
 	}
 	return s, errors.Join(err, tellHalted(context.WithoutCancel(ctx), p.Journal, o.Run, err))
+}
+
+// enter records the facts that begin a run; none for one that is taken up.
+func enter(ctx context.Context, lease *journal.Lease, begun []nexus.Fact) error {
+	if len(begun) == 0 {
+		return nil
+	}
+	_, err := lease.Append(ctx, begun...)
+	return err
 }
 
 // letGo releases the worktrees of a run while it is held: they are unmounted,

@@ -117,7 +117,8 @@ const (
 	Suggester  Role = "suggester"  // suggests improvements of a repository
 	Verifier   Role = "verifier"   // says whether tests that judge were left alone, and the criteria are met
 
-	Editor Role = "editor" // does what a step of the pipeline asks for, with work that is green
+	Explainer Role = "explainer" // explains to people what happened in a run
+	Editor    Role = "editor"    // does what a step of the pipeline asks for, with work that is green
 
 	Interviewer Role = "interviewer" // turns what people say into requirements, and says what is open
 
