@@ -112,6 +112,7 @@ func TestAudit(t *testing.T) {
 		"go offline":         {"go.mod", "govulncheck", "echo 'govulncheck: fetching vulnerabilities: dial tcp: no such host'; exit 1", 4},
 		"npm":                {"package-lock.json", "npm", "echo '2 high severity vulnerabilities'; exit 1", 3},
 		"npm offline":        {"package-lock.json", "npm", "echo 'npm error audit endpoint returned an error'; exit 1", 4},
+		"npm without asking": {"package-lock.json", "npm", "case \"$*\" in *--no-offline*) exit 1 ;; esac; echo 'found 0 vulnerabilities'", 4},
 		"rust":               {"Cargo.lock", "cargo", "echo 'error: 1 vulnerability found!'; exit 1", 3},
 		"python":             {"requirements.txt", "pip-audit", "echo 'Found 3 known vulnerabilities in 1 package'; exit 1", 3},
 		"no tool":            {"requirements.txt", "none", clean, 4},
