@@ -42,6 +42,7 @@ type maker struct {
 	shell     string // its tool that runs commands
 	command   string // the field of its input
 	uncounted bool   // it reports neither dollars nor tokens
+	kept      string // the file of its home with its conversation, if it is written a moment after the turn
 }
 
 func makers() []maker {
@@ -63,7 +64,7 @@ SCRIPTED_KEY = "${SCRIPTED_KEY}"
 `,
 		},
 		{
-			name: "copilot", shipped: "@github/copilot", shell: "bash", command: "command", uncounted: true,
+			name: "copilot", shipped: "@github/copilot", shell: "bash", command: "command", uncounted: true, kept: ".copilot/session-state/*/events.jsonl",
 			config: `
 speaks = "copilot"
 budget = 0.1
@@ -293,7 +294,7 @@ func (s *stage) agentRow(m maker) string {
 	before := fingerprint(s.t, s.repo)
 	s.must("trust", "agent", m.name, "--yes")
 	cmd, out := s.start("run", "Write three texts", "--headless", "--yes")
-	if !s.killWhenSilent(cmd) {
+	if !s.killWhenSilent(cmd, m.kept) {
 		s.list()
 		s.t.Fatalf("it ended before it could be killed:\n%s", out)
 	}
@@ -326,14 +327,16 @@ func (s *stage) must(args ...string) {
 }
 
 // killWhenSilent kills the program once the model is asked for what it never says,
-// and what the agent did before that is recorded: nothing else is kept.
-func (s *stage) killWhenSilent(cmd *exec.Cmd) bool {
+// and what the agent did before that is recorded, and kept by the agent itself: nothing else is kept.
+func (s *stage) killWhenSilent(cmd *exec.Cmd, kept string) bool {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }() // which both ways out wait for
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
+	conversation := filepath.Join(s.home, "state", "nexus", "*", "trees", "*", "T2.1", "home-*", kept)
 	silent := func() bool {
-		return slices.ContainsFunc(s.server.Requests(), func(q llmtest.Seen) bool { return q.Fault == llmtest.Silent }) &&
+		found, _ := filepath.Glob(conversation) // the pattern is well-formed
+		return len(found) > 0 && slices.ContainsFunc(s.server.Requests(), func(q llmtest.Seen) bool { return q.Fault == llmtest.Silent }) &&
 			slices.ContainsFunc(s.happenings(), func(e nexus.Event) bool { return fits(e, []string{"tree.snapshotted", `"T2.1"`}) })
 	}
 	for !silent() {

@@ -63,6 +63,9 @@ func (a *App) Open(ctx context.Context, want Access) (*Place, error) {
 	}
 	p.Journal, err = journal.Open(ctx, path, journal.Options{Now: a.Now, ReadOnly: want == Reads, Mask: a.Mask.Mask})
 	if err == nil {
+		if want != Reads {
+			p.sign(cmp.Or(p.Repo.Work, common))
+		}
 		_ = worktree.Unmount(ctx, p.State, p.gone) // the next command tries again
 	}
 	return p, err

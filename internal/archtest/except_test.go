@@ -24,7 +24,6 @@ var sharedNames = map[string]string{}
 
 // longFiles are files that are too long, with how long they may be.
 var longFiles = map[string]int{
-	"cmd/nexus/stage_test.go":     820,
 	"decide/state/fold.go":        626,
 	"decide/state/state_test.go":  576,
 	"face/view/line.go":           538,
@@ -43,9 +42,9 @@ var longFiles = map[string]int{
 // largePackages are packages whose idea is larger than the bound, with how
 // large they may be.
 var largePackages = map[string]int{
-	"app":               3400, // the composition root: there is a line here for each thing that can be set up
+	"app":               3500, // the composition root: there is a line here for each thing that can be set up
 	"decide/state":      3620, // all that is true of a run, folded in one place
-	"face/view":         3200, // what every face draws of a run: one projection of the state
+	"face/view":         3300, // what every face draws of a run: one projection of the state
 	"decide/policy":     3800, // what each of some 400 programs may do: one judgement, whose parts call each other
 	"work/plan/foreign": 3100, // a reader for each of eight formats of other tools
 	"face/cli/startcmd": 3250, // the commands that begin work, and what each needs before it may

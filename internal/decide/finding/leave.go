@@ -2,6 +2,7 @@ package finding
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
@@ -97,10 +98,11 @@ func (f Finding) why() string {
 }
 
 // changedSince reports whether something about a finding is new since it failed last: one
-// of its files was changed by a later commit.
+// of its files was changed by a later commit. Git tells seconds alone: a commit of the same one is later.
 func (w World) changedSince(f Finding, past Tries) bool {
+	failed := past.Last.Truncate(time.Second)
 	for _, file := range f.Files() {
-		if w.Changes[file].Last.After(past.Last) {
+		if last := w.Changes[file].Last; !last.IsZero() && !last.Before(failed) {
 			return true
 		}
 	}

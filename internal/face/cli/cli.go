@@ -32,6 +32,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
@@ -42,6 +44,9 @@ func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) 
 		Mask: secret.New(os.Environ()),
 		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
 	})
+	if parent := background.Started(); parent != nil {
+		a.Host = console.Host{Parent: parent, Began: func(id nexus.RunID) { parent.Say(string(id)) }}
+	}
 	failure := execute(ctx, a, args)
 	a.Complain(failure)
 	return console.ExitCode(ctx, failure)
@@ -51,6 +56,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) 
 func execute(ctx context.Context, a *console.Console, args []string) error {
 	c := root(a) //nolint:contextcheck // cobra hands the context to the command that runs
 	c.SetArgs(args)
+	a.Args = args
 	return cmp.Or(c.ExecuteContext(ctx), a.Lost)
 }
 

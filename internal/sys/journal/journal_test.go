@@ -202,6 +202,26 @@ func read(t *testing.T, j *journal.Journal) []nexus.Event {
 	return events
 }
 
+func TestEndings(t *testing.T) {
+	j := open(t)
+	for run, told := range map[nexus.RunID][]nexus.Fact{
+		"goes on":  facts(2),
+		"is over":  {nexus.RunEnded{Status: nexus.StatusFailed}, nexus.RunReopened{}, nexus.RunEnded{Status: nexus.StatusDone}},
+		"reopened": {nexus.RunEnded{Status: nexus.StatusWaiting}, nexus.RunReopened{}},
+	} {
+		if _, err := acquire(t, j, run).Append(t.Context(), told...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := j.Endings(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || got["is over"].Status != nexus.StatusDone {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestRuns(t *testing.T) {
 	j := open(t)
 	if runs, err := j.Runs(t.Context()); err != nil || runs != nil {

@@ -198,6 +198,34 @@ func (j *Journal) scanRun(rows *sql.Rows) (Run, error) {
 	return r, nil
 }
 
+// Endings returns how runs ended that are over, without reading their other facts.
+// A run that was taken up again is not over.
+func (j *Journal) Endings(ctx context.Context) (map[nexus.RunID]nexus.RunEnded, error) {
+	rows, err := j.read.QueryContext(ctx, `select seq, run, at, kind, data from event
+		where kind in ('run.ended', 'run.reopened') order by seq`)
+	if err != nil {
+		return nil, explain(j.path, "read journal", err)
+	}
+	defer rows.Close() //nolint:errcheck // Err tells what Close would
+	over := map[nexus.RunID]nexus.RunEnded{}
+	for rows.Next() {
+		var r row
+		if err := rows.Scan(&r.seq, &r.run, &r.at, &r.kind, &r.data); err != nil {
+			return nil, explain(j.path, "read journal", err)
+		}
+		f, err := nexus.DecodeFact(r.kind, []byte(r.data))
+		if err != nil {
+			return nil, unreadable(j.path, r, err)
+		}
+		if end, ended := f.(nexus.RunEnded); ended {
+			over[nexus.RunID(r.run)] = end
+		} else {
+			delete(over, nexus.RunID(r.run))
+		}
+	}
+	return over, explain(j.path, "read journal", rows.Err())
+}
+
 // Spent returns what all runs but one have used of a UTC day's money. A call
 // counts once, on the day on which it was reserved: at what it was settled
 // with, whenever that was, and at its worst while nobody settled it. So what a

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
@@ -26,6 +27,7 @@ type Console struct {
 
 	In       io.Reader
 	Out, Err io.Writer
+	Args     []string // the command line, without the program's name
 
 	Color   string // auto, always, never
 	Quiet   bool   // no messages
@@ -40,11 +42,12 @@ type Console struct {
 // Host is a program that has commands run in its own process. It hears what is
 // not in their output; a nil function hears nothing.
 type Host struct {
-	Began   func(nexus.RunID) // the run that the command conducts, once it holds it
-	Drawn   func(string)      // the result as people read it, where it is printed as JSON
-	Watched bool              // somebody sees how a run goes by way of it, and answers what it asks
-	Person  bool              // a person reads what is drawn; else a program does
-	Served  bool              // a client of a server gives the command line
+	Began   func(nexus.RunID)  // the run that the command conducts, once it holds it
+	Drawn   func(string)       // the result as people read it, where it is printed as JSON
+	Watched bool               // somebody sees how a run goes by way of it, and answers what it asks
+	Person  bool               // a person reads what is drawn; else a program does
+	Served  bool               // a client of a server gives the command line
+	Parent  *background.Parent // started this process in the background; nil: it has a terminal of its own, or nobody's
 }
 
 // New returns a console whose notices are messages for people.

@@ -109,6 +109,10 @@ func (s *screen) typed(ctx context.Context, line string) {
 	defer s.draw()
 	asks := s.asks()
 	line = strings.TrimSpace(line)
+	if s.leave != nil && (line == "q" || line == "quit") {
+		s.leave()
+		return
+	}
 	if line == "" || len(asks) == 0 {
 		return
 	}

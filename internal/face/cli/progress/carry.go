@@ -31,7 +31,7 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 	if err != nil {
 		return err
 	}
-	if alerts := &settings.Limits.Alerts; alerts.Denied == nexus.ReactPause && (o.Headless || !a.Live(a.Err) && !a.Host.Watched) {
+	if alerts := &settings.Limits.Alerts; alerts.Denied == nexus.ReactPause && (o.Headless || !watched(a)) {
 		alerts.Denied = nexus.ReactStop // nobody is there who could resume
 	}
 	file := statusfile.Options{Path: settings.StatusFile, PID: os.Getpid(), Now: a.Now}
@@ -162,6 +162,13 @@ type watcher struct {
 	end   func() // of those that observe; nil where there are none
 }
 
+// watched reports whether somebody sees how the run goes, and can answer what it
+// asks: here, by way of a host, or, as it goes on in the background, from a
+// terminal that is attached to it.
+func watched(a *console.Console) bool {
+	return a.Live(a.Err) || a.Host.Watched || a.Host.Parent != nil
+}
+
 // watch fills in what the console knows of an order, and returns what watches
 // the run.
 func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file statusfile.Options) *watcher {
@@ -169,7 +176,7 @@ func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file sta
 	if o.Headless {
 		w.set.Order = nil // no question waits
 	}
-	o.Person, o.Watched = a.Person(), a.Live(a.Err) || a.Host.Watched || a.Played()
+	o.Person, o.Watched = a.Person(), watched(a) || a.Played()
 	o.Refuse = func() error { return askpeople.Check(&a.App, p.State, w.set) }
 	if o.Person && !o.Headless {
 		w.in, w.agree = a.In, o.Agree

@@ -48,6 +48,9 @@ func (s *screen) decide(ctx context.Context, line string) {
 			return
 		}
 		wish.Text = "no: " + line
+	case s.leave != nil && (line == "q" || line == "quit"):
+		s.leave() // the run waits
+		return
 	case word == "d" || word == "details":
 		s.a.Ask(s.agree.Details(s.state))
 		s.draw()

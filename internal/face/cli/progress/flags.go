@@ -18,9 +18,10 @@ type Order struct {
 
 	Agree Agreement // how a person at the terminal is asked for consent to the plan; nil: as about anything else
 
-	Yes   bool // a person agreed to the plan
-	JSONL bool // events instead of a report
-	Once  bool // nothing is kept, so the report names no next command
+	Yes    bool // a person agreed to the plan
+	JSONL  bool // events instead of a report
+	Once   bool // nothing is kept, so the report names no next command
+	Detach bool // the run goes on in the background
 }
 
 // OrderFlags are the flags of every command that conducts a run.

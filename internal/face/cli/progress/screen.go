@@ -51,6 +51,7 @@ type screen struct {
 	why   bool                                       // the next line says why the plan is refused
 	gone  bool                                       // nothing is typed any more
 	sent  string                                     // the question that was answered here
+	leave func()                                     // ends the showing of a run that others conduct; nil: it is conducted here
 }
 
 // newScreen returns the screen of a run. With lines it writes events as JSON on
@@ -124,8 +125,12 @@ func (s *screen) showPast(ctx context.Context) {
 		return
 	}
 	v := view.Of(s.state, s.a.Now())
-	s.a.Say("run %s continues: it was %s, %d of %d tasks landed, %s of %s spent; nexus logs shows what happened before",
-		s.state.Run, s.state.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit)
+	how := "continues: it was"
+	if s.leave != nil {
+		how = "goes on: it is"
+	}
+	s.a.Say("run %s %s %s, %d of %d tasks landed, %s of %s spent; nexus logs shows what happened before",
+		s.state.Run, how, s.state.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit)
 	for _, q := range v.Asks {
 		s.a.Say("it waits for a person, %s: %s (%s)", q.ID, view.Clean(q.Text), view.Clean(q.Replies()))
 	}

@@ -16,6 +16,9 @@ import (
 func resumeCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	c := a.Command("resume [RUN] [flags]", "continue a run that is paused, interrupted or ended early", func(ctx context.Context, args []string) error {
+		if o.Detaches(a) {
+			return progress.Detach(ctx, a, o)
+		}
 		p, err := a.Open(ctx, app.Changes)
 		if err != nil {
 			return err
@@ -39,5 +42,6 @@ func resumeCommand(a *console.Console) *cobra.Command {
 	c.Args = console.Takes(0, 1)
 	a.SettingFlags(c, "approval", "step", "parallel", "budget", "max-time", "model", "sandbox", "status-file")
 	progress.OrderFlags(a, c, &o)
+	progress.DetachFlag(c, &o)
 	return c
 }

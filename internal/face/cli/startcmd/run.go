@@ -35,6 +35,9 @@ func runCommand(a *console.Console) *cobra.Command {
 		if err := o.Check(); err != nil {
 			return err
 		}
+		if o.Detaches(a) {
+			return detach(ctx, a, o)
+		}
 		if waiting {
 			return emptyBacklog(ctx, a, &o, args)
 		}
@@ -52,21 +55,13 @@ func runCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		if !o.Headless {
-			if err := inspect.AskTrust(ctx, a); err != nil {
-				return err
-			}
-		}
-		if err := precheck(ctx, a, p, &o); err != nil {
-			return err
-		}
-		if err := clarify(ctx, a, p, &o); err != nil {
+		if err := prepare(ctx, a, p, &o); err != nil {
 			return err
 		}
 		if dry {
 			return propose(ctx, a, p, o, output{read: src.read})
 		}
-		if err := consent(a, p, &o, a.Person()); err != nil {
+		if err := consent(a, p, &o, a.Person() || progress.Consulted(a)); err != nil {
 			return err
 		}
 		return progress.Carry(ctx, a, p, o)
@@ -87,7 +82,38 @@ func runCommand(a *console.Console) *cobra.Command {
 		"skip", "status-file")
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)
+	progress.DetachFlag(c, &o)
+	c.MarkFlagsMutuallyExclusive("detach", "dry-run")
 	return c
+}
+
+// prepare does what comes before a run: a person is asked about agents that nobody
+// agreed to yet, it is looked whether the run could begin, and the user is asked
+// about what the goal leaves open.
+func prepare(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) error {
+	if err := askTrust(ctx, a, o); err != nil {
+		return err
+	}
+	if err := precheck(ctx, a, p, o); err != nil {
+		return err
+	}
+	return clarify(ctx, a, p, o)
+}
+
+// detach leaves a run in the background. Which agents a person agrees to is asked
+// here.
+func detach(ctx context.Context, a *console.Console, o progress.Order) error {
+	if err := askTrust(ctx, a, &o); err != nil {
+		return err
+	}
+	return progress.Detach(ctx, a, o)
+}
+
+func askTrust(ctx context.Context, a *console.Console, o *progress.Order) error {
+	if o.Headless {
+		return nil
+	}
+	return inspect.AskTrust(ctx, a)
 }
 
 // source is where a goal or plan is read from.

@@ -1,0 +1,123 @@
+package progress
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// held is how often it is looked whether somebody still conducts a run.
+const held = time.Second
+
+var (
+	errLeft  = errors.New("the person left")
+	errAlone = errors.New("nobody conducts the run any more")
+)
+
+// Attach shows a run that another process conducts, as if it were conducted here,
+// and hands on what a person types. It returns when that process is done with it,
+// or the person leaves, which does not touch the run.
+func Attach(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, o Order) error {
+	s := newScreen(a, p, r.ID, o.JSONL, statusfile.Options{})
+	here, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	s.leave = func() { leave(errLeft) }
+	if a.Person() {
+		s.agree = o.Agree
+	}
+	s.showPast(ctx)
+	if a.Person() && !o.JSONL {
+		a.Say("attached to process %d; q and Enter, or Ctrl-C, leaves the run to itself", r.Holder.PID)
+	}
+	watch := make(chan struct{})
+	go func() {
+		defer close(watch)
+		abandoned(here, p, r.ID, func() { leave(errAlone) })
+	}()
+	typing := make(chan struct{})
+	go func() {
+		defer close(typing)
+		if a.Person() {
+			s.hear(here, a.In, func(ctx context.Context, wish nexus.Request) error {
+				wish.By = a.User()
+				_, err := p.Journal.Ask(ctx, r.ID, wish)
+				return err
+			})
+		}
+	}()
+	s.follow(here)
+	<-here.Done()
+	<-watch
+	<-typing
+	after := context.WithoutCancel(ctx)
+	if errors.Is(context.Cause(here), errAlone) {
+		s.catchUp(after)
+	}
+	s.Finish(after, nil)
+	if o.Agree != nil {
+		if kept := o.Agree.Close(); kept != "" {
+			a.Say("%s", kept)
+		}
+	}
+	if errors.Is(context.Cause(here), errAlone) {
+		return parted(after, a, p, r.ID, o)
+	}
+	a.Say("run %s goes on without you; nexus attach %s shows it again, nexus stop --run %s ends it", r.ID, r.ID, r.ID)
+	if ctx.Err() != nil {
+		return console.ExitError(console.CodeInterrupted)
+	}
+	return nil
+}
+
+// abandoned calls gone when nobody conducts the run any more.
+func abandoned(ctx context.Context, p *app.Place, id nexus.RunID, gone func()) {
+	beat := time.NewTicker(held)
+	defer beat.Stop()
+	for {
+		select {
+		case <-beat.C:
+		case <-ctx.Done():
+			return
+		}
+		if r, err := p.Run(ctx, string(id)); err == nil && r.Holder == nil {
+			gone()
+			return
+		}
+	}
+}
+
+// parted reports on a run that its conductor is done with, and ends as that did.
+func parted(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunID, o Order) error {
+	r, err := p.Run(ctx, string(id))
+	if err != nil {
+		return err
+	}
+	s, err := p.Replay(ctx, id)
+	if err != nil {
+		return err
+	}
+	return Ended(a, r, s, o)
+}
+
+// Ended reports on a run that nobody conducts, and ends as its conductor did.
+func Ended(a *console.Console, r journal.Run, s *state.State, o Order) error {
+	v := a.Tell(r, s)
+	if !o.JSONL {
+		if err := a.Answer(v, func(st view.Style) string { return view.Report(st, v, true) }); err != nil {
+			return err
+		}
+	}
+	if v.Status == nexus.StatusInterrupted && s.Drain == nil {
+		a.Say("its process has gone; nothing is lost, continue with: nexus resume %s", r.ID)
+		return console.ExitError(console.CodeInterrupted)
+	}
+	return endOf(s, v)
+}

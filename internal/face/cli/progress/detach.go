@@ -1,0 +1,138 @@
+package progress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/background"
+)
+
+// person is the word for a process whose questions a person at a terminal will answer.
+const person = "person"
+
+// keptLog is how long the messages of a process in the background are kept.
+const keptLog = 30 * 24 * time.Hour
+
+// DetachFlag is the flag of commands whose run can go on in the background.
+func DetachFlag(c *cobra.Command, o *Order) {
+	c.Flags().BoolVarP(&o.Detach, "detach", "d", false,
+		"let the run go on in the background; nexus attach shows it, nexus ps lists what goes on")
+	c.MarkFlagsMutuallyExclusive("detach", "jsonl")
+}
+
+// Detaches reports whether the command line is to be done in the background, and
+// this is not the process there.
+func (o *Order) Detaches(a *console.Console) bool { return o.Detach && a.Host.Parent == nil }
+
+// Consulted reports whether the person who started this process in the background
+// is to agree to a plan, as if the terminal were still there.
+func Consulted(a *console.Console) bool { return a.Host.Parent != nil && a.Host.Parent.Word == person }
+
+// detached is what a command prints with --json that leaves its run in the background.
+type detached struct {
+	Run nexus.RunID `json:"run"`
+	PID int         `json:"pid"`
+	Log string      `json:"log"` // file with the messages of the process
+}
+
+// Detach has the command line done by a process in the background, and returns
+// when a run is under way there. What ends before is as if it were done here.
+func Detach(ctx context.Context, a *console.Console, o Order) error {
+	if a.Host.Served {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "a server does not leave runs in the background",
+			Hint: "Leave out --detach: a run that a server started goes on while nobody looks at it.",
+		}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(a.StateHome(), "background")
+	prune(dir, a.Now().Add(-keptLog))
+	out, log, err := outputs(dir)
+	if err != nil {
+		return err
+	}
+	defer out.Close() //nolint:errcheck // only read from now on
+	defer log.Close() //nolint:errcheck // only read from now on
+	order := background.Order{Exe: exe, Args: a.Args, Env: a.Environ, Out: out, Err: log, Word: "nobody"}
+	switch in, file := a.In.(*os.File); {
+	case a.Person():
+		if !o.Headless && !o.Yes {
+			order.Word = person
+		}
+	case file:
+		order.In = in // the goal may come from there
+	}
+	p, err := background.Start(order)
+	if err != nil {
+		return errors.Join(err, os.Remove(log.Name()))
+	}
+	run, code, err := p.Ready(ctx)
+	if err != nil {
+		return err
+	}
+	if run == "" {
+		return errors.Join(repeat(out, a.Out), repeat(log, a.Err), os.Remove(log.Name()), console.ExitError(code))
+	}
+	kept := filepath.Join(filepath.Dir(log.Name()), run+".log")
+	if err := os.Rename(log.Name(), kept); err != nil {
+		return err
+	}
+	return a.Answer(detached{Run: nexus.RunID(run), PID: p.PID, Log: kept}, func(s view.Style) string {
+		text := fmt.Sprintf("run %s goes on in the background, as process %d\n", run, p.PID)
+		if order.Word == person {
+			text += "it waits for you to agree to its plan before it begins\n"
+		}
+		return text + s.Dim("  nexus attach "+run+"      # see it, and answer what it asks") + "\n" +
+			s.Dim("  nexus stop --run "+run+"  # end it") + "\n"
+	})
+}
+
+// outputs returns the files that a process in the background writes to. The first
+// has no name any more: it is gone when nobody has it open.
+func outputs(dir string) (out, log *os.File, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, nil, err
+	}
+	if out, err = os.CreateTemp(dir, "out-*"); err != nil {
+		return nil, nil, err
+	}
+	if err := os.Remove(out.Name()); err != nil {
+		return nil, nil, errors.Join(err, out.Close())
+	}
+	if log, err = os.CreateTemp(dir, "starting-*.log"); err != nil {
+		return nil, nil, errors.Join(err, out.Close())
+	}
+	return out, log, nil
+}
+
+// prune removes the messages of processes that said nothing since then.
+func prune(dir string, then time.Time) {
+	all, _ := filepath.Glob(filepath.Join(dir, "*.log")) // the pattern is well-formed
+	for _, path := range all {
+		if info, err := os.Stat(path); err == nil && info.ModTime().Before(then) {
+			_ = os.Remove(path) // the next one tries again
+		}
+	}
+}
+
+// repeat writes what a process wrote, which had no colours and is masked.
+func repeat(f *os.File, to io.Writer) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err := io.Copy(to, f)
+	return err
+}

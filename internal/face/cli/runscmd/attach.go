@@ -1,0 +1,70 @@
+package runscmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+func attachCommand(a *console.Console) *cobra.Command {
+	var o progress.Order
+	const use, short = "attach [RUN] [--json|--jsonl]", "show a run that another process conducts, and answer what it asks"
+	c := a.Command(use, short, func(ctx context.Context, args []string) error {
+		p, err := a.Open(ctx, app.Changes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		r, err := conducted(ctx, p, console.First(args))
+		if err != nil {
+			return err
+		}
+		if r.Holder != nil {
+			o.Agree = startcmd.Agree(a, p)
+			return progress.Attach(ctx, a, p, r, o)
+		}
+		s, err := p.Replay(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		if !s.Status.Ended() {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("nobody conducts run %s: there is nothing to attach to", r.ID),
+				Hint: fmt.Sprintf("Continue it with nexus resume %s, or nexus resume %s --detach.", r.ID, r.ID),
+			}
+		}
+		return progress.Ended(a, r, s, o)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson,
+		console.CodeInterrupted)
+	c.Args = console.Takes(0, 1)
+	c.Flags().BoolVar(&o.JSONL, "jsonl", false, "print every event as a line of JSON instead of a report")
+	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("json", "jsonl")
+	return c
+}
+
+// conducted returns the run that name means; without a name the latest that
+// somebody conducts, or else the latest.
+func conducted(ctx context.Context, p *app.Place, name string) (journal.Run, error) {
+	if name == "" {
+		all, err := p.Runs(ctx)
+		if err != nil {
+			return journal.Run{}, err
+		}
+		for _, r := range slices.Backward(all) {
+			if r.Holder != nil {
+				return r, nil
+			}
+		}
+	}
+	return p.Run(ctx, name)
+}

@@ -1,0 +1,55 @@
+package runscmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+)
+
+// going is what ps prints with --json.
+type going struct {
+	NeedsYou int          `json:"needs_you"` // questions that wait for a person
+	Runs     []view.Going `json:"runs"`
+}
+
+func psCommand(a *console.Console) *cobra.Command {
+	var everywhere bool
+	const short = "list the runs that are not over, those that need you first"
+	c := a.Command("ps [--all] [--json]", short, func(ctx context.Context, _ []string) error {
+		all, err := unfinished(ctx, a, everywhere)
+		if err != nil && len(all) == 0 {
+			return err
+		}
+		a.Complain(err) // where it is one: the others are there
+		told := going{Runs: []view.Going{}}
+		for _, u := range all {
+			g := view.Going{Repository: u.Repository, Run: a.Tell(u.Run, u.State)}
+			told.NeedsYou += len(g.Asks)
+			told.Runs = append(told.Runs, g)
+		}
+		view.SortGoing(told.Runs)
+		if len(all) == 0 {
+			a.Say("nothing goes on, and nothing waits for you; start a run with nexus run GOAL")
+		}
+		return a.Answer(told, func(s view.Style) string { return view.DrawGoing(s, told.Runs, everywhere) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Flags().BoolVarP(&everywhere, "all", "a", false, "list those of all repositories")
+	a.JSONFlag(c)
+	return c
+}
+
+func unfinished(ctx context.Context, a *console.Console, everywhere bool) ([]app.Unfinished, error) {
+	if everywhere {
+		return a.UnfinishedEverywhere(ctx)
+	}
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	return p.Unfinished(ctx)
+}

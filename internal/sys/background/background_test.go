@@ -1,0 +1,124 @@
+package background
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+)
+
+func TestMain(m *testing.M) {
+	if p := Started(); p != nil {
+		play(p, os.Args[1])
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// play is what the process does that a test starts.
+func play(p *Parent, what string) {
+	switch what {
+	case "fail":
+		fmt.Fprintln(os.Stderr, "it cannot be done")
+		os.Exit(3)
+	case "wait":
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGTERM)
+		_, _ = os.Stdout.WriteString("waiting\n")
+		<-c
+		os.Exit(7)
+	default:
+		in, _ := io.ReadAll(os.Stdin)
+		own, _ := unix.Getsid(0)
+		_, again := os.LookupEnv(mark)
+		fmt.Printf("%s %s %q %t %t", what, p.Word, in, own == os.Getpid(), again)
+		p.Say("under way")
+		p.Say("and again")
+	}
+}
+
+func begin(t *testing.T, what string, in *os.File) (p *Process, said func() string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "out")
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	p, err = Start(Order{Exe: exe, Args: []string{what}, Env: os.Environ(), Word: "person", In: in, Out: out, Err: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, func() string {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+}
+
+func TestSaysWhenItIsUnderWay(t *testing.T) {
+	p, out := begin(t, "go", nil)
+	said, code, err := p.Ready(t.Context())
+	if said != "under way" || code != 0 || err != nil {
+		t.Errorf("said %q, code %d, %v", said, code, err)
+	}
+	if want := `go person "" true false`; out() != want {
+		t.Errorf("%q, want %q", out(), want)
+	}
+}
+
+func TestReadsWhatItIsGiven(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = write.WriteString("a goal")
+	if err := errors.Join(err, write.Close()); err != nil {
+		t.Fatal(err)
+	}
+	p, out := begin(t, "go", read)
+	_, _, err = p.Ready(t.Context())
+	if err := errors.Join(err, read.Close()); err != nil || !strings.Contains(out(), `"a goal"`) {
+		t.Errorf("%q, %v", out(), err)
+	}
+}
+
+func TestEndsBefore(t *testing.T) {
+	p, out := begin(t, "fail", nil)
+	if said, code, err := p.Ready(t.Context()); said != "" || code != 3 || err != nil || out() != "it cannot be done\n" {
+		t.Errorf("said %q, code %d, %v; %q", said, code, err, out())
+	}
+}
+
+func TestIsAskedToEnd(t *testing.T) {
+	p, out := begin(t, "wait", nil)
+	for out() != "waiting\n" { // it hears the signal from then on
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if said, code, err := p.Ready(ctx); said != "" || code != 7 || err != nil {
+		t.Errorf("said %q, code %d, %v", said, code, err)
+	}
+}
+
+func TestProgramIsMissing(t *testing.T) {
+	p, err := Start(Order{Exe: filepath.Join(t.TempDir(), "none")})
+	if p != nil || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v, %v", p, err)
+	}
+}
