@@ -224,6 +224,13 @@ func FuzzOutputs(f *testing.F) {
 		}
 		copies([][]codeLine{telling(s, lines), telling(s, lines)})
 		callsInLoops("a.js", lines)
+		privateModules("src/lib.rs", lines)
+		for _, name := range []string{"a.go", "a.rs", "a.ts"} {
+			d, _ := documentedIn(name)
+			if f, ok := d.missing(name, lines); ok && (f.Count == 0 || f.Places[0].Line > len(lines)) {
+				t.Errorf("%+v", f)
+			}
+		}
 	})
 }
 

@@ -165,7 +165,7 @@ func deadCode(ctx context.Context, s *Site) (Found, error) {
 	}
 	for _, file := range s.files {
 		declares := hidesIn(file.path)
-		if declares == nil || stack.IsTest(file.path) || !plain(file.path) {
+		if declares == nil || stack.ServesTests(file.path) || !plain(file.path) {
 			continue
 		}
 		lines, err := s.lines(ctx, file.path)
@@ -175,6 +175,9 @@ func deadCode(ctx context.Context, s *Site) (Found, error) {
 		for n, text := range lines {
 			m := declares.FindStringSubmatch(text)
 			if m == nil || len(m[1]) < 3 || uses[m[1]] != 1 || slices.Contains([]string{"main", "init"}, m[1]) {
+				continue
+			}
+			if n > 0 && marked.MatchString(lines[n-1]) {
 				continue
 			}
 			found.Findings = append(found.Findings, finding.Finding{
@@ -226,6 +229,10 @@ var (
 	shellHidden  = regexp.MustCompile(`^(?:function )?([a-z_]\w*) ?\(\)`)
 	cHidden      = regexp.MustCompile(`^static [\w *]*?\b(\w+)\([^;]*$`)
 )
+
+// marked is a line above a function that says who calls it without naming it: an attribute of Rust
+// or C, a decorator, or a directive of Go.
+var marked = regexp.MustCompile(`^\s*(?:#!?\[|\)?\]\s*$|@\w|//(?:export|go:)|__attribute__)`)
 
 // wordOf is a name in any language.
 var wordOf = regexp.MustCompile(`[A-Za-z_]\w*`)
