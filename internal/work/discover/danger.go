@@ -33,7 +33,10 @@ const remark = `^[[:space:]]*(#|//|[*]|/[*]|<!--)`
 func dangersOf() []danger {
 	scripts := []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".html"}
 	return []danger{
-		{append([]string{".py", ".rb", ".php"}, scripts...), `(^|[^.A-Za-z0-9_])eval[(]`, declared, "eval runs whatever a text says", nexus.PriorityHigh},
+		{
+			append([]string{".py", ".rb", ".php"}, scripts...),
+			`(^|[^.A-Za-z0-9_])eval[(]`, declared, "eval runs whatever a text says", nexus.PriorityHigh,
+		},
 		{scripts, `[.]innerHTML *[+]?=[^=]`, "", "innerHTML takes markup of anybody", nexus.PriorityHigh},
 		{scripts, `dangerouslySetInnerHTML`, "", "dangerouslySetInnerHTML takes markup of anybody", nexus.PriorityHigh},
 		{scripts, `document[.]write[(]`, "", "document.write takes markup of anybody", nexus.PriorityHigh},

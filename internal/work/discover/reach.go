@@ -17,9 +17,13 @@ func extra(name string) bool {
 	if stack.ServesTests(name) || strings.HasSuffix(stem, ".bench") || strings.HasSuffix(stem, "_bench") {
 		return true
 	}
-	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool {
-		return slices.Contains([]string{"bench", "benches", "benchmark", "benchmarks", "example", "examples", "demo", "demos", "sample", "samples"}, dir)
-	})
+	for dir := range strings.SplitSeq(path.Dir(name), "/") {
+		switch strings.TrimSuffix(dir, "s") {
+		case "bench", "benche", "benchmark", "example", "demo", "sample":
+			return true
+		}
+	}
+	return false
 }
 
 var (
