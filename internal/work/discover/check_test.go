@@ -89,10 +89,11 @@ func TestMissingWords(t *testing.T) {
 		{"a.rs", "pub(crate) fn raw() {}", ""},
 		{"a.rs", "#[derive(Debug)]\npub struct A;", ""},
 		{"a.ts", "/** A. */\nexport class A {}", ""},
+		{"a.ts", "/** A. */\r\nexport class A {}\r", ""},
 		{"a.ts", "export class A {}", "export class A {}"},
 	} {
 		d, _ := documentedIn(c.name)
-		f, ok := d.missing(c.name, strings.Split(c.text, "\n"))
+		f, ok := d.missing(c.name, strings.Split(strings.ReplaceAll(c.text, "\r", ""), "\n"))
 		if f.Evidence != c.want || ok != (c.want != "") {
 			t.Errorf("%s: %q, not %q", c.text, f.Evidence, c.want)
 		}

@@ -105,7 +105,7 @@ func (d documented) missing(name string, lines []string) (finding.Finding, bool)
 	f.Why = "others use them, and no comment says what they do"
 	f.Evidence = cut(strings.TrimSpace(parts[1]), 200)
 	f.Check = fmt.Sprintf("awk %s %s", quote(fmt.Sprintf(
-		`/%s/ {c = 1} c {if (/[*]\//) c = 0; before = $0; next} /%s/ && !/%s/ && before !~ /%s/ {bad = 1} {before = $0} END {exit bad}`,
+		`{sub(/\r$/, "")} /%s/ {c = 1} c {if (/[*]\//) c = 0; before = $0; next} /%s/ && !/%s/ && before !~ /%s/ {bad = 1} {before = $0} END {exit bad}`,
 		slashes(opens.String()), slashes(d.public), slashes(d.but), slashes(d.above))), quote("./"+name))
 	return f, len(f.Check) <= longestCheck
 }

@@ -105,6 +105,13 @@ func (s *Site) age(ctx context.Context, all []finding.Finding) error {
 	for i, f := range all[:min(len(all), mostBlamed)] {
 		byFile[f.Places[0].File] = append(byFile[f.Places[0].File], i)
 	}
+	if len(byFile) == 0 {
+		return nil
+	}
+	cut, err := s.o.Repo.Run(ctx, "rev-parse", "--is-shallow-repository")
+	if err != nil {
+		return err
+	}
 	for name, which := range byFile {
 		args := []string{"blame", "--porcelain"}
 		for _, i := range which {
@@ -115,9 +122,9 @@ func (s *Site) age(ctx context.Context, all []finding.Finding) error {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			continue // a shallow clone, or a line that git reads differently
+			continue // a line that git reads differently
 		}
-		times := blamed(out)
+		times := blamed(out, strings.TrimSpace(cut) == "true")
 		for _, i := range which {
 			if at, ok := times[all[i].Places[0].Line]; ok {
 				days := max(int(s.o.Now.Sub(at).Hours()/24), 0)
@@ -128,10 +135,11 @@ func (s *Site) age(ctx context.Context, all []finding.Finding) error {
 	return nil
 }
 
-// blamed reads git blame --porcelain: when each line was written, by its number.
-func blamed(out string) map[int]time.Time {
+// blamed reads git blame --porcelain: when each line was written, by its number. In a shallow clone the
+// oldest commits have all lines that were there before, so they say nothing.
+func blamed(out string, shallow bool) map[int]time.Time {
 	times, commits := map[int]time.Time{}, map[string]time.Time{}
-	lines := map[int]string{}
+	lines, oldest := map[int]string{}, map[string]bool{}
 	commit := ""
 	for text := range strings.Lines(out) {
 		words := strings.Fields(text)
@@ -142,6 +150,8 @@ func blamed(out string) map[int]time.Time {
 			if n, err := strconv.Atoi(words[2]); err == nil {
 				lines[n] = commit
 			}
+		case len(words) == 1 && words[0] == "boundary":
+			oldest[commit] = true
 		case len(words) == 2 && words[0] == "author-time":
 			if at, err := strconv.ParseInt(words[1], 10, 64); err == nil {
 				commits[commit] = time.Unix(at, 0).UTC()
@@ -149,7 +159,7 @@ func blamed(out string) map[int]time.Time {
 		}
 	}
 	for n, of := range lines {
-		if at, ok := commits[of]; ok {
+		if at, ok := commits[of]; ok && !(shallow && oldest[of]) {
 			times[n] = at
 		}
 	}

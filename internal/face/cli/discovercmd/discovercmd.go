@@ -164,7 +164,7 @@ func (f *discoverFlags) open(r discover.Result, ids []string) ([]finding.Ranked,
 }
 
 func unfound(id string) error {
-	return app.NotFound("finding", id, "nexus discover lists them; one that was mended is gone.")
+	return app.NotFound("finding", id, "nexus discover lists them; one that was fixed is gone.")
 }
 
 // list makes the answer.
