@@ -179,6 +179,20 @@ func TestMarked(t *testing.T) {
 	}
 }
 
+// TestExcuse says why an audit broke, not where its log is.
+func TestExcuse(t *testing.T) {
+	for printed, want := range map[string]string{
+		"npm warn audit request failed\nnpm error audit endpoint returned an error\nnpm error A complete log of this run is in /x\n": "npm error audit endpoint returned an error",
+		"error: no such command: `audit`\n\nhelp: view all installed commands with `cargo --list`\n":                                 "error: no such command: `audit`",
+		"fetching\ndial tcp: no such host\n": "dial tcp: no such host",
+		"":                                   "timeout",
+	} {
+		if got := excuse(printed, "timeout"); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 // TestIDsStay holds that a finding keeps its ID when lines are added above it.
 func TestIDsStay(t *testing.T) {
 	eval, d := dangersOf()[0], documented{}
