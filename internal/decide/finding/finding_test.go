@@ -138,7 +138,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestMinutes holds the estimates of spec/predecessors.md 1B.5.
+// TestMinutes holds the estimates.
 func TestMinutes(t *testing.T) {
 	for _, c := range []struct {
 		strategy string

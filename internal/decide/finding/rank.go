@@ -23,7 +23,7 @@ type Ranked struct {
 	Reasons []Reason `json:"reasons"` // whose points are the score together
 }
 
-// What moves a finding. Most figures are those of spec/predecessors.md 1B.5; where it
+// What moves a finding. Most figures are those of the predecessor; where it
 // gives others, decision 0080 says why.
 const (
 	hotFile      = 5 // more changes than this among the last commits

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 )
 
-// danger is a pattern of code that is often wrong (spec/predecessors.md 1B.5).
+// danger is a pattern of code that is often wrong.
 type danger struct {
 	ends    []string
 	pattern string // for Go and for grep -E

@@ -126,6 +126,7 @@ func tasks(_ context.Context, s *Site) (Found, error) {
 			f.Kind = finding.Test
 		case nexus.DocsTask:
 			f.Kind = finding.Docs
+		case nexus.CodeTask:
 		}
 		for _, file := range i.Files {
 			f.Places = append(f.Places, finding.Place{File: file})

@@ -38,19 +38,20 @@ func (s *Site) dir() string { return filepath.Join(s.o.State, "discover") }
 
 // key names what a strategy would find: two trees with the same key lead to the same.
 func (s *Site) key(one Strategy) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s\n", edition, one.Name, s.o.Settings)
+	var h strings.Builder
+	fmt.Fprintf(&h, "%s\n%s\n%s\n", edition, one.Name, s.o.Settings)
 	if one.Reads.Runs {
-		fmt.Fprintf(h, "%s\n", s.o.RunsMark)
+		fmt.Fprintf(&h, "%s\n", s.o.RunsMark)
 	}
 	if one.Reads.Files != nil {
 		for _, f := range slices.Concat(s.files, s.locks) {
 			if one.Reads.Files(f.path) {
-				fmt.Fprintf(h, "%s %s\n", f.blob, f.path)
+				fmt.Fprintf(&h, "%s %s\n", f.blob, f.path)
 			}
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil)[:10])
+	sum := sha256.Sum256([]byte(h.String()))
+	return hex.EncodeToString(sum[:10])
 }
 
 // kept returns what a strategy found when it last looked at the same; nil where it has to look.

@@ -170,9 +170,9 @@ func TestListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var in []string
-	for _, l := range []string{"100644 blob 1\ta.go", "100755 blob 2\tb/c.sh", "120000 blob 3\tlink", "160000 commit 4\tsub", "100644 blob 5\tvendor/x.go", "100644 blob 6\tsecret/x", "100644 blob 7\tgo.sum", "100644 blob 8\tsp ace.go", "odd"} {
-		in = append(in, l)
+	in := []string{
+		"100644 blob 1\ta.go", "100755 blob 2\tb/c.sh", "120000 blob 3\tlink", "160000 commit 4\tsub", "100644 blob 5\tvendor/x.go",
+		"100644 blob 6\tsecret/x", "100644 blob 7\tgo.sum", "100644 blob 8\tsp ace.go", "odd",
 	}
 	var got []string
 	for _, f := range listed(strings.Join(in, "\x00"), hidden) {

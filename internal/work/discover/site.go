@@ -45,7 +45,6 @@ type Site struct {
 	judged   map[string]nexus.Evidence
 	texts    map[string][]string
 	programs map[string]bool // that the strategy that looks now has run
-	entries  map[string]file
 	churned  map[string]finding.Touched
 }
 

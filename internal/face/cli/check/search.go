@@ -193,7 +193,7 @@ const mostIssues = 50
 func (h *hunt) issues(ctx context.Context) ([]discover.Issue, string, error) {
 	ref, err := h.a.IssueRef(ctx, "#1")
 	if err != nil {
-		return nil, "", errors.New("the remote origin is no project of a forge that Nexus knows") //nolint:nilerr // the hint is about one issue
+		return nil, "", errors.New("the remote origin is no project of a forge that Nexus knows")
 	}
 	listed, others, err := forge.Client{}.List(ctx, ref, mostIssues)
 	if err != nil {
