@@ -34,7 +34,7 @@ func TestMarks(t *testing.T) {
 		{"a.go", "// todos are small", ""},
 		{"a.go", "// MYTODO: is a name", ""},
 		{"a.sh", "echo $# TODO", ""},
-		{"a.sh", "x # HACK", "Do what the HACK in a.sh says"},
+		{"a.sh", "x # HACK", "Do without the HACK in a.sh"},
 		{"a.py", "x = 1  # XXX: why", "Do what the XXX in a.py says: why"},
 		{"a.js", " * TODO: in a block", "Do what the TODO in a.js says: in a block"},
 	} {

@@ -55,6 +55,9 @@ func todoIn(name string, syntax stack.Syntax, n int, text string) (finding.Findi
 		severity = nexus.PriorityMedium
 	}
 	title := fmt.Sprintf("Do what the %s in %s says", word, name)
+	if word == "HACK" { // it says what the code does
+		title = fmt.Sprintf("Do without the HACK in %s", name)
+	}
 	if note != "" {
 		title += ": " + cut(note, 70)
 	}
