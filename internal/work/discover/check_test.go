@@ -195,8 +195,8 @@ func TestExcuse(t *testing.T) {
 
 // TestIDsStay holds that a finding keeps its ID when lines are added above it.
 func TestIDsStay(t *testing.T) {
-	eval, d := dangersOf()[0], documented{}
-	d, _ = documentedIn("a.go")
+	eval := dangersOf()[0]
+	d, _ := documentedIn("a.go")
 	of := func(lines ...string) (ids []string) {
 		f, _ := d.missing("a.go", lines)
 		return append(ids, f.ID, eval.in("a.py", lines)[0].ID)

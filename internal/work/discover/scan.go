@@ -162,7 +162,7 @@ func blamed(out string, shallow bool) map[int]time.Time {
 		}
 	}
 	for n, of := range lines {
-		if at, ok := commits[of]; ok && !(shallow && oldest[of]) {
+		if at, ok := commits[of]; ok && (!shallow || !oldest[of]) {
 			times[n] = at
 		}
 	}
