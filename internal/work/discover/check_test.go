@@ -124,7 +124,7 @@ func TestCopyChecks(t *testing.T) {
 		t.Fatal(c)
 	}
 	lines := texts[0][c[0].from.at : c[0].from.at+c[0].n]
-	f, ok := copied("a.py", "b.py", lines, 2, append(append([]string{}, first...), second...))
+	f, ok := copied("a.py", "b.py", lines, 2, [][]string{first, second})
 	if !ok || f.Title != "Write 10 lines once that are the same in a.py:2 and b.py:2" {
 		t.Fatalf("%+v", f)
 	}
@@ -134,6 +134,11 @@ func TestCopyChecks(t *testing.T) {
 	}
 	if red(t, f.Check, map[string]string{"a.py": join(first), "b.py": "from a import steps\n" + join(second[11:])}) {
 		t.Errorf("%s stays red", f.Check)
+	}
+	spaced := strings.Split(strings.ReplaceAll(join(second), " ", "  "), "\n")
+	f, ok = copied("a.py", "b.py", lines, 2, [][]string{first, spaced})
+	if !ok || red(t, f.Check, map[string]string{"a.py": join(first), "b.py": join(spaced)}) {
+		t.Errorf("a check that cannot tell the places apart is red: %v %s", ok, f.Check)
 	}
 	var short []codeLine
 	for i, l := range lines {

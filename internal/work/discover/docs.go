@@ -104,8 +104,9 @@ func (d documented) missing(name string, lines []string) (finding.Finding, bool)
 	f.Title = fmt.Sprintf("Describe %s of %s", many(f.Count, "public name"), name)
 	f.Why = "others use them, and no comment says what they do"
 	f.Evidence = cut(strings.TrimSpace(parts[1]), 200)
-	f.Check = fmt.Sprintf("awk %s %s", quote(fmt.Sprintf(
-		`{sub(/\r$/, "")} /%s/ {c = 1} c {if (/[*]\//) c = 0; before = $0; next} /%s/ && !/%s/ && before !~ /%s/ {bad = 1} {before = $0} END {exit bad}`,
+	const program = `{sub(/\r$/, "")} /%s/ {c = 1} c {if (/[*]\//) c = 0; before = $0; next} ` +
+		`/%s/ && !/%s/ && before !~ /%s/ {bad = 1} {before = $0} END {exit bad}`
+	f.Check = fmt.Sprintf("awk %s %s", quote(fmt.Sprintf(program,
 		slashes(opens.String()), slashes(d.public), slashes(d.but), slashes(d.above))), quote("./"+name))
 	return f, len(f.Check) <= longestCheck
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -48,9 +49,9 @@ func duplicates(ctx context.Context, s *Site) (Found, error) {
 	}
 	for _, c := range copies(texts) {
 		from, to := names[c.from.file], names[c.to.file]
-		whole := s.texts[from]
+		whole := [][]string{s.texts[from]}
 		if from != to {
-			whole = slices.Concat(whole, s.texts[to])
+			whole = append(whole, s.texts[to])
 		}
 		if f, ok := copied(from, to, texts[c.from.file][c.from.at:c.from.at+c.n], texts[c.to.file][c.to.at].n, whole); ok {
 			found.Findings = append(found.Findings, f)
@@ -119,9 +120,9 @@ func window(lines []codeLine) string {
 	return b.String()
 }
 
-// copied makes a finding of a copy. Its check counts its two lines that are rarest in whole, the lines of both
+// copied makes a finding of a copy. Its check counts its two lines that are rarest in whole, the lines of its
 // files, and passes when one of them stands there less often.
-func copied(from, to string, lines []codeLine, at int, whole []string) (finding.Finding, bool) {
+func copied(from, to string, lines []codeLine, at int, whole [][]string) (finding.Finding, bool) {
 	var marks []string
 	var words, evidence []string
 	size := 0
@@ -134,11 +135,7 @@ func copied(from, to string, lines []codeLine, at int, whole []string) (finding.
 	}
 	times := map[string]int{}
 	for _, m := range marks {
-		for _, text := range whole {
-			if strings.Contains(text, m) {
-				times[m]++
-			}
-		}
+		times[m] = timesIn(whole, m)
 	}
 	slices.SortStableFunc(marks, func(a, b string) int { return cmp.Or(times[a]-times[b], len(b)-len(a)) })
 	if len(marks) < 2 || size < leastCopy {
@@ -166,4 +163,23 @@ func copied(from, to string, lines []codeLine, at int, whole []string) (finding.
 		Why: fmt.Sprintf("%d lines of code are the same in both places", len(lines)), Evidence: strings.Join(evidence, "\n"), Count: len(lines),
 		Minutes: finding.Minutes("duplicates", 1), Places: places, Check: check,
 	}, true
+}
+
+// timesIn counts the lines of files that have a text, as its check does. A text that is not in each of them, or
+// only once in all, does not show that there is a copy: it counts as more than there are.
+func timesIn(whole [][]string, text string) int {
+	all, missing := 0, false
+	for _, lines := range whole {
+		n := 0
+		for _, l := range lines {
+			if strings.Contains(l, text) {
+				n++
+			}
+		}
+		all, missing = all+n, missing || n == 0
+	}
+	if missing || all < 2 {
+		return math.MaxInt32
+	}
+	return all
 }
