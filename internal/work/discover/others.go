@@ -20,7 +20,7 @@ import (
 func dependencies(ctx context.Context, s *Site) (Found, error) {
 	var found Found
 	asked := false
-	unread := strings.Fields("yarn.lock bun.lock poetry.lock uv.lock pdm.lock Pipfile.lock gradle.lockfile packages.lock.json")
+	unread := measure.Unread()
 	for _, file := range slices.Concat(s.files, s.locks) {
 		if slices.Contains(unread, path.Base(file.path)) && plain(file.path) {
 			found.Notes = append(found.Notes, file.path+" was not checked: Nexus knows no program that looks into it")

@@ -39,7 +39,7 @@ func (s *Site) within(ctx context.Context) (func(name string) bool, error) {
 	hidden := map[string]bool{} // modules of Rust as their paths without an ending, and directories of packages
 	for _, f := range s.files {
 		base, ending := path.Base(f.path), path.Ext(f.path)
-		if ending != ".rs" && ending != ".go" && base != "Cargo.toml" {
+		if ending != ".rs" && ending != ".go" && !stack.IsManifest(base) {
 			continue
 		}
 		lines, err := s.lines(ctx, f.path)

@@ -209,3 +209,11 @@ func TestTakenAway(t *testing.T) {
 		t.Errorf("%s: -want +got\n%s", decides[0].State, d)
 	}
 }
+
+// TestUnread names the lock files of the audit that nobody looks into.
+func TestUnread(t *testing.T) {
+	want := strings.Fields("yarn.lock bun.lock poetry.lock uv.lock pdm.lock Pipfile.lock pom.xml gradle.lockfile packages.lock.json")
+	if diff := cmp.Diff(want, measure.Unread()); diff != "" {
+		t.Error(diff)
+	}
+}

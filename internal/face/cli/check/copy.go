@@ -191,13 +191,13 @@ func lendInstalled(from, to string) (lent []string) {
 func installed(from string) string {
 	var b strings.Builder
 	_ = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not lent
-		switch _, is := installedAt(name); {
+		switch p, is := installedAt(name); {
 		case err != nil:
 			return fs.SkipDir
 		case !d.IsDir() || name == from:
 			return nil
 		case is:
-			for _, within := range []string{"", ".package-lock.json", "lib/python*/site-packages", "ruby/*/gems", "composer"} {
+			for _, within := range []string{"", p.With, ".package-lock.json", "lib/*/site-packages", "*/*/gems"} {
 				found, _ := filepath.Glob(filepath.Join(name, filepath.FromSlash(within))) // the patterns are right
 				for _, one := range found {
 					if info, err := os.Stat(one); err == nil {
