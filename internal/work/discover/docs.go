@@ -46,8 +46,8 @@ func documentation(ctx context.Context, s *Site) (Found, error) {
 		return found, err
 	}
 	for _, file := range s.files {
-		if !strings.Contains(file.path, "/") && strings.HasPrefix(strings.ToLower(file.path), "readme") {
-			readme = file.path
+		if isReadme(file.path) && (readme == "" || len(file.path) < len(readme)) {
+			readme = file.path // README.md, and not one in another language
 		}
 		d, ok := documentedIn(file.path)
 		if !ok || extra(file.path) || within(file.path) || !plain(file.path) {
@@ -77,6 +77,11 @@ func documentation(ctx context.Context, s *Site) (Found, error) {
 	stale, notes, err := s.stale(ctx, readme, lines)
 	found.Findings, found.Notes = append(found.Findings, stale...), append(found.Notes, notes...)
 	return found, err
+}
+
+// isReadme reports whether a file says what the project is.
+func isReadme(name string) bool {
+	return !strings.Contains(name, "/") && strings.HasPrefix(strings.ToLower(name), "readme")
 }
 
 // missing makes a finding of the public names of a file that nothing describes.

@@ -178,7 +178,7 @@ func deadCode(ctx context.Context, s *Site) (Found, error) {
 	}
 	for _, file := range s.files {
 		declares := hidesIn(file.path)
-		if declares == nil || stack.ServesTests(file.path) || !plain(file.path) {
+		if declares == nil || extra(file.path) || !plain(file.path) {
 			continue
 		}
 		lines, err := s.lines(ctx, file.path)
