@@ -108,8 +108,9 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 	o = discover.Options{
 		Repo: p.Repo, Commit: commit, Tree: tree, State: p.State, Now: begun, Clock: a.Now, Path: a.Env("PATH"),
 		Strategies: h.q.Strategies, Only: h.q.Only, Fresh: h.q.Fresh, Keep: h.settings.Discover.Keep,
-		Settings: fmt.Sprintf("%v %s %v %s", h.settings.Gates, h.settings.Sandbox, h.settings.Policy.Show, h.settings.Limits.GateTime),
-		Folder:   discover.Folder{Repo: p.Repo.Work, Dir: h.settings.Discover.Tasks},
+		Settings: fmt.Sprintf("%v %s %v %s %s", h.settings.Gates, h.settings.Sandbox, h.settings.Policy.Show, h.settings.Limits.GateTime,
+			installed(p.Repo.Work)),
+		Folder: discover.Folder{Repo: p.Repo.Work, Dir: h.settings.Discover.Tasks},
 		Rules: finding.Rules{
 			Items: items, Most: h.settings.Limits.Items, Quarantine: flaky.QuarantineOn{List: list, Day: flaky.DayOf(begun)},
 		},
