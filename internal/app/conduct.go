@@ -78,8 +78,7 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	helpers.Go(func() { cancel(renew(work, leaseTTL, lease.Renew)) })
 	helpers.Go(func() { brake(work, cancel, a.Switch(p.State)) })
 	helpers.Go(func() {
-		follow := func(ctx context.Context, after int64) events { return p.Journal.Follow(ctx, o.Run, after) }
-		if err := forward(work, follow, requests); err != nil {
+		if err := forward(work, p.follows(o.Run), requests); err != nil {
 			cancel(err)
 		}
 	})
@@ -96,8 +95,8 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	if err != nil {
 		return nil, err
 	}
-	opening.Hooks, opening.Deliver, opening.Stop = !o.deliver && len(hookcmd.At(machine.Hooks, nexus.HookRunStart)) > 0, o.deliver, o.stop
-	opening.Fence, opening.Purse, opening.Sandbox, opening.Alone, opening.Patience = lease.Fence(), day, machine.Worker.Site.Box.Name(), o.alone(c), o.patience(c)
+	o.opens(&opening, c, machine)
+	opening.Fence, opening.Purse = lease.Fence(), day
 	helpers.Go(func() { a.measure(work, p, o.Run, c.Limits.Alerts, notices) })
 	heard := run.Signals{Requests: requests, Notices: notices, Drain: ctx.Done()}
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run, a.pins(machine.Worker.Trees, o.Run)}, machine, o.Run, opening, heard)
@@ -106,6 +105,18 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 		w.Finish(context.WithoutCancel(ctx), s)
 	}
 	return s, errors.Join(err, tellHalted(context.WithoutCancel(ctx), p.Journal, o.Run, err))
+}
+
+// opens fills in what an order and its machine say of how a run opens.
+func (o *Order) opens(opening *run.Opening, c config.Config, m *local.Machine) {
+	opening.Hooks = !o.deliver && len(hookcmd.At(m.Hooks, nexus.HookRunStart)) > 0
+	opening.Deliver, opening.Stop = o.deliver, o.stop
+	opening.Sandbox, opening.Alone, opening.Patience = m.Worker.Site.Box.Name(), o.alone(c), o.patience(c)
+}
+
+// follows returns what follows the events of a run.
+func (p *Place) follows(id nexus.RunID) func(context.Context, int64) events {
+	return func(ctx context.Context, after int64) events { return p.Journal.Follow(ctx, id, after) }
 }
 
 // enter records the facts that begin a run; none for one that is taken up.

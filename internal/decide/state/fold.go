@@ -96,13 +96,22 @@ func (s *State) fold(e nexus.Event) {
 		s.applyQuota(f, e.At)
 	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		s.applyTrain(f, e)
+	case nexus.CheckpointMade, nexus.CheckpointDropped, nexus.RunRewound, nexus.TaskInherited, nexus.UndoSought, nexus.UndoLanded,
+		nexus.UndoRefused:
+		s.applyPoint(e)
+	}
+}
+
+// applyPoint folds points of the run, and what goes back to them.
+func (s *State) applyPoint(e nexus.Event) {
+	switch f := e.Fact.(type) {
 	case nexus.CheckpointMade, nexus.CheckpointDropped:
 		s.applyCheckpoint(e)
 	case nexus.RunRewound:
 		s.rewind(e, f)
 	case nexus.TaskInherited:
 		s.applyInherited(f, e)
-	case nexus.UndoSought, nexus.UndoLanded, nexus.UndoRefused:
+	default:
 		s.applyUndo(f, e.At)
 	}
 }

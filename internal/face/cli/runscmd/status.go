@@ -54,26 +54,9 @@ func statusCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
-			t, err := table(ctx, p, r.ID, s)
+			v, err := tellStatus(ctx, a, p, r, s, measured)
 			if err != nil {
 				return err
-			}
-			v := told{Run: a.Tell(r, s), Criteria: view.CriteriaByTask(t), Groups: t.Groups}
-			if !s.Status.Ended() {
-				past, err := app.Past(ctx, p.Journal, r.ID)
-				if err != nil {
-					return err
-				}
-				v.Expect(s, past, a.Now())
-			}
-			if v.Earlier, err = before(ctx, p, r.ID); err != nil {
-				return err
-			}
-			v.Tried = accept.AllTried(planned(s))
-			if measured {
-				if v.Health, err = measure(ctx, p, r, s, a.Now()); err != nil {
-					return err
-				}
 			}
 			return a.Answer(v, func(s view.Style) string {
 				text := view.Status(s, v.Run)
@@ -92,17 +75,38 @@ func statusCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
+// tellStatus returns where a run stands, measured where that was asked for.
+func tellStatus(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, s *state.State, measured bool) (told, error) {
+	t, err := table(ctx, p, r.ID, s)
+	if err != nil {
+		return told{}, err
+	}
+	v := told{Run: a.Tell(r, s), Criteria: view.CriteriaByTask(t), Groups: t.Groups, Tried: accept.AllTried(planned(s))}
+	if !s.Status.Ended() {
+		past, err := app.Past(ctx, p.Journal, r.ID)
+		if err != nil {
+			return told{}, err
+		}
+		v.Expect(s, past, a.Now())
+	}
+	if v.Earlier, err = before(ctx, p, r.ID); err != nil || !measured {
+		return v, err
+	}
+	v.Health, err = measure(ctx, p, r, s, a.Now())
+	return v, err
+}
+
 // statusOfLoop shows a loop, where it is one that is named, or where one is tended and none
 // is named.
 func statusOfLoop(ctx context.Context, a *console.Console, name string) (shown bool, err error) {
 	p, err := a.Open(ctx, app.Reads)
 	if err != nil || p.Journal == nil {
-		return false, nil //nolint:nilerr // who looks for a run says so
+		return false, nil // who looks for a run says so
 	}
 	defer p.Close()
 	r, err := loopOf(ctx, p, name)
 	if err != nil || r == "" {
-		return false, nil //nolint:nilerr // the same
+		return false, nil // the same
 	}
 	return true, a.ShowLoop(ctx, p, r)
 }
