@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/daybudget"
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
 // Watcher follows a run in the process that conducts it.
@@ -39,14 +40,8 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	}
 	o.tap = tap
 	defer a.leave(tap)
-	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(o.Headless || !o.Person), a.Ready(c, *o), p.noLoop(ctx, o.Run), o.check()); err != nil {
-		return nil, err
-	}
-	begun, err := begin(ctx, a, p, c, o)
+	begun, c, err := a.ready(ctx, p, c, o)
 	if err != nil {
-		return nil, err
-	}
-	if c, err = a.taught(ctx, p, c, *o, begun); err != nil {
 		return nil, err
 	}
 	machine, release, err := a.machine(ctx, p, c, *o)
@@ -68,10 +63,7 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	}()
 	defer letGo(context.WithoutCancel(ctx), a, lease, release)
 	inherit(ctx, a, machine, o.Run)
-	if err := enter(ctx, lease, begun); err != nil {
-		return nil, err
-	}
-	if err := a.settle(ctx, p, machine.Worker.Trees, o.Run); err != nil {
+	if err := a.enter(ctx, p, lease, machine.Worker.Trees, o.Run, begun); err != nil {
 		return nil, err
 	}
 	requests, notices := make(chan nexus.Event), make(chan nexus.Fact)
@@ -119,13 +111,31 @@ func (p *Place) follows(id nexus.RunID) func(context.Context, int64) events {
 	return func(ctx context.Context, after int64) events { return p.Journal.Follow(ctx, id, after) }
 }
 
-// enter records the facts that begin a run; none for one that is taken up.
-func enter(ctx context.Context, lease *journal.Lease, begun []nexus.Fact) error {
-	if len(begun) == 0 {
-		return nil
+// ready reports why a run may not go on, and returns the facts that begin it, none for
+// one that is taken up, and the settings with what earlier runs taught.
+func (a *App) ready(ctx context.Context, p *Place, c config.Config, o *Order) ([]nexus.Fact, config.Config, error) {
+	err := errors.Join(
+		a.Switch(p.State).Err(), a.Walled(o.Headless || !o.Person), a.Ready(c, *o), p.noLoop(ctx, o.Run), o.check(),
+	)
+	if err != nil {
+		return nil, c, err
 	}
-	_, err := lease.Append(ctx, begun...)
-	return err
+	begun, err := begin(ctx, a, p, c, o)
+	if err != nil {
+		return nil, c, err
+	}
+	c, err = a.taught(ctx, p, c, *o, begun)
+	return begun, c, err
+}
+
+// enter records the facts that begin a run, and makes true what the journal has of its points.
+func (a *App) enter(ctx context.Context, p *Place, lease *journal.Lease, trees *worktree.Store, id nexus.RunID, begun []nexus.Fact) error {
+	if len(begun) > 0 {
+		if _, err := lease.Append(ctx, begun...); err != nil {
+			return err
+		}
+	}
+	return a.settle(ctx, p, trees, id)
 }
 
 // letGo releases the worktrees of a run while it is held: they are unmounted,
