@@ -131,11 +131,11 @@ func (v verdict) judge(a VerifierTask) nexus.WorkVerified {
 }
 
 // criteria returns what the verdict says about each criterion of the task. One
-// that it leaves out is not met.
+// that it leaves out is not met, but for the one that gates alone show.
 func (v verdict) criteria(of []nexus.Criterion) []nexus.CriterionMet {
 	all := make([]nexus.CriterionMet, len(of))
 	for i, c := range of {
-		all[i] = nexus.CriterionMet{Criterion: c.Text, Note: "the verdict does not mention it"}
+		all[i] = nexus.CriterionMet{Criterion: c.Text, Met: c.Kept(), Note: "the verdict does not mention it"}
 	}
 	for _, c := range v.Criteria {
 		all[c.Number-1].Met, all[c.Number-1].Note = c.Met, c.Note
