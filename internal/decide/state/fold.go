@@ -95,8 +95,7 @@ func (s *State) fold(e nexus.Event) {
 		s.applyTrain(f, e)
 	case nexus.CheckpointMade, nexus.CheckpointDropped:
 		s.applyCheckpoint(e)
-	case nexus.RunRewound:
-		s.rewind(e, f)
+	case nexus.RunRewound: // see [State.Apply]
 	case nexus.TaskInherited:
 		s.applyInherited(f, e)
 	case nexus.UndoSought, nexus.UndoLanded, nexus.UndoRefused:
