@@ -37,7 +37,9 @@ func begin(ctx context.Context, a *App, p *Place, c config.Config, o *Order) ([]
 		return nil, err
 	}
 	o.draw = o.dice()
-	o.Run, err = unused(ctx, p, a.Now(), o.draw)
+	if o.Run = o.Name; o.Run == "" {
+		o.Run, err = unused(ctx, p, a.Now(), o.draw)
+	}
 	return begun, err
 }
 
@@ -92,6 +94,13 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 			return nil, err
 		}
 	}
+	learned, err := a.learn(ctx, p, c)
+	if err != nil {
+		return nil, err
+	}
+	if c, err = ordered(p.Repo.Work, c, learned); err != nil {
+		return nil, err
+	}
 	gates, err := gates(p, c)
 	if err != nil {
 		return nil, err
@@ -101,7 +110,7 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 	}
 	c.Limits.RunMoney = max(c.Limits.RunMoney-o.Spent, 0)
 	c.Limits.Items = cmp.Or(o.Items, c.Limits.Items)
-	past, err := Past(ctx, p.Journal, "")
+	past, err := p.estimated(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +126,7 @@ func acceptGoal(ctx context.Context, a *App, p *Place, c config.Config, o Order)
 		return nil, err
 	}
 	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), stack.IsTest)
-	routing := routingOf(c, past, untested)
+	routing := routingOf(c, learned, untested)
 	routing.Experience = past.Experience(price)
 	facts := []nexus.Fact{nexus.GoalAccepted{
 		Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing, Planning: o.Spent,

@@ -39,11 +39,14 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	}
 	o.tap = tap
 	defer a.leave(tap)
-	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(o.Headless || !o.Person), a.Ready(c, *o), o.check()); err != nil {
+	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(o.Headless || !o.Person), a.Ready(c, *o), p.noLoop(ctx, o.Run), o.check()); err != nil {
 		return nil, err
 	}
 	begun, err := begin(ctx, a, p, c, o)
 	if err != nil {
+		return nil, err
+	}
+	if c, err = a.taught(ctx, p, c, *o, begun); err != nil {
 		return nil, err
 	}
 	machine, release, err := a.machine(ctx, p, c, *o)
@@ -65,10 +68,8 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	}()
 	defer letGo(context.WithoutCancel(ctx), a, lease, release)
 	inherit(ctx, a, machine, o.Run)
-	if len(begun) > 0 {
-		if _, err := lease.Append(ctx, begun...); err != nil {
-			return nil, err
-		}
+	if err := enter(ctx, lease, begun); err != nil {
+		return nil, err
 	}
 	if err := a.settle(ctx, p, machine.Worker.Trees, o.Run); err != nil {
 		return nil, err
@@ -77,8 +78,7 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	helpers.Go(func() { cancel(renew(work, leaseTTL, lease.Renew)) })
 	helpers.Go(func() { brake(work, cancel, a.Switch(p.State)) })
 	helpers.Go(func() {
-		follow := func(ctx context.Context, after int64) events { return p.Journal.Follow(ctx, o.Run, after) }
-		if err := forward(work, follow, requests); err != nil {
+		if err := forward(work, p.follows(o.Run), requests); err != nil {
 			cancel(err)
 		}
 	})
@@ -95,8 +95,8 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	if err != nil {
 		return nil, err
 	}
-	opening.Hooks, opening.Deliver, opening.Stop = !o.deliver && len(hookcmd.At(machine.Hooks, nexus.HookRunStart)) > 0, o.deliver, o.stop
-	opening.Fence, opening.Purse, opening.Sandbox, opening.Alone, opening.Patience = lease.Fence(), day, machine.Worker.Site.Box.Name(), o.alone(c), o.patience(c)
+	o.opens(&opening, c, machine)
+	opening.Fence, opening.Purse = lease.Fence(), day
 	helpers.Go(func() { a.measure(work, p, o.Run, c.Limits.Alerts, notices) })
 	heard := run.Signals{Requests: requests, Notices: notices, Drain: ctx.Done()}
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run, a.pins(machine.Worker.Trees, o.Run)}, machine, o.Run, opening, heard)
@@ -105,6 +105,27 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 		w.Finish(context.WithoutCancel(ctx), s)
 	}
 	return s, errors.Join(err, tellHalted(context.WithoutCancel(ctx), p.Journal, o.Run, err))
+}
+
+// opens fills in what an order and its machine say of how a run opens.
+func (o *Order) opens(opening *run.Opening, c config.Config, m *local.Machine) {
+	opening.Hooks = !o.deliver && len(hookcmd.At(m.Hooks, nexus.HookRunStart)) > 0
+	opening.Deliver, opening.Stop = o.deliver, o.stop
+	opening.Sandbox, opening.Alone, opening.Patience = m.Worker.Site.Box.Name(), o.alone(c), o.patience(c)
+}
+
+// follows returns what follows the events of a run.
+func (p *Place) follows(id nexus.RunID) func(context.Context, int64) events {
+	return func(ctx context.Context, after int64) events { return p.Journal.Follow(ctx, id, after) }
+}
+
+// enter records the facts that begin a run; none for one that is taken up.
+func enter(ctx context.Context, lease *journal.Lease, begun []nexus.Fact) error {
+	if len(begun) == 0 {
+		return nil
+	}
+	_, err := lease.Append(ctx, begun...)
+	return err
 }
 
 // letGo releases the worktrees of a run while it is held: they are unmounted,

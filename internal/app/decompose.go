@@ -98,13 +98,16 @@ func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
 	if err := o.count(ctx, p); err != nil {
 		return err
 	}
-	past := &route.Stats{}
-	if p != nil && p.Journal != nil {
-		if known, err := Past(ctx, p.Journal, ""); err == nil { // else an estimate is no reason to fail
+	past, learned := &route.Stats{}, &nexus.Lessons{}
+	if p != nil && p.Journal != nil { // that nothing is known is no reason to fail
+		if known, err := p.estimated(ctx, settings); err == nil {
 			past = known
 		}
+		if l, err := a.learn(ctx, p, settings); err == nil {
+			learned = l
+		}
 	}
-	routing := routingOf(settings, past, false)
+	routing := routingOf(settings, learned, false)
 	e := past.Estimate(route.EstimateOf{
 		Tasks: o.Plan.Tasks, Parallel: settings.Limits.Parallel, Most: max(settings.Limits.RunMoney-o.Spent, 0),
 		Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(routing, t, nil) },

@@ -20,6 +20,7 @@ import (
 // Order is what a run is started or taken up with.
 type Order struct {
 	Run      nexus.RunID // one that exists; empty starts a new one
+	Name     nexus.RunID // of the new one; empty draws it
 	Goal     nexus.Goal
 	Plan     *nexus.Plan        // nil lets the planner make one
 	Lanes    []nexus.LaneFormed // tasks of the plan that would share a session, once it is estimated

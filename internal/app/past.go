@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -83,22 +82,28 @@ func Findings(ctx context.Context, j *journal.Journal) (finding.Past, error) {
 	return finding.PastOf(runs), nil
 }
 
-// History sums up the newest runs of the repository for people. Those that only made a
-// plan have no tasks of their own.
-func History(ctx context.Context, j *journal.Journal) (history.Figures, error) {
-	var runs []*state.State
-	err := newest(ctx, j, func(s *state.State) {
-		if s.Goal.Goal.Mode != nexus.Draft {
-			runs = append(runs, s)
+// estimated sums up the newest runs of the repository for estimates: those that
+// count, where something is learned from them at all.
+func (p *Place) estimated(ctx context.Context, c config.Config) (*route.Stats, error) {
+	if c.Lessons.Off()[nexus.EstimateLesson] {
+		return &route.Stats{}, nil
+	}
+	since, err := p.forgotten()
+	if err != nil {
+		return nil, err
+	}
+	var h route.Stats
+	err = newest(ctx, p.Journal, func(s *state.State) {
+		if !s.Started.Before(since[nexus.EstimateLesson]) {
+			h.Add(s)
 		}
 	})
-	slices.Reverse(runs)
-	return history.Of(runs), err
+	return &h, err
 }
 
-// routingOf returns where work begins as it is set, by the past if that is
-// asked. Untested says that the repository has no test.
-func routingOf(c config.Config, past *route.Stats, untested bool) nexus.Routing {
+// routingOf returns where work begins as it is set, and as was learned. Untested
+// says that the repository has no test.
+func routingOf(c config.Config, learned *nexus.Lessons, untested bool) nexus.Routing {
 	order := c.Routing.Order
 	for _, p := range c.Plugins {
 		if slices.Contains(p.Kinds, string(nexus.PluginRouter)) {
@@ -106,12 +111,9 @@ func routingOf(c config.Config, past *route.Stats, untested bool) nexus.Routing 
 			break
 		}
 	}
-	r := nexus.Routing{Order: order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds, Untested: untested}
+	r := nexus.Routing{Order: order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds, Untested: untested, Lessons: learned}
 	if s := nexus.Strategy(c.Routing.Strategy); s.Known() {
 		r.Strategy = s
-	}
-	if past != nil && slices.Contains(r.Order, route.Adaptive) {
-		r.Past = past.Past()
 	}
 	return r
 }

@@ -24,9 +24,9 @@ var sharedNames = map[string]string{}
 
 // longFiles are files that are too long, with how long they may be.
 var longFiles = map[string]int{
-	"decide/state/fold.go":        626,
+	"decide/state/fold.go":        645,
 	"decide/state/state_test.go":  576,
-	"face/view/line.go":           540,
+	"face/view/line.go":           545,
 	"nexus/fact.go":               713,
 	"sys/config/config_test.go":   558,
 	"sys/git/clone_test.go":       532,
@@ -42,9 +42,9 @@ var longFiles = map[string]int{
 // largePackages are packages whose idea is larger than the bound, with how
 // large they may be.
 var largePackages = map[string]int{
-	"app":               3530, // the composition root: there is a line here for each thing that can be set up
-	"decide/state":      3790, // all that is true of a run, folded in one place
-	"face/view":         3310, // what every face draws of a run: one projection of the state
+	"app":               4300, // the composition root: there is a line here for each thing that can be set up
+	"decide/state":      4400, // all that is true of a run, folded in one place
+	"face/view":         3550, // what every face draws of a run: one projection of the state
 	"decide/policy":     3820, // what each of some 400 programs may do: one judgement, whose parts call each other
 	"work/plan/foreign": 3100, // a reader for each of eight formats of other tools
 	"work/worker":       3300, // what each step of a run receives: sessions, judge, trees

@@ -52,10 +52,11 @@ const (
 	Interview Mode = "interview" // questions until the goal is clear, and no work
 	Backlog   Mode = "backlog"   // no plan: all tasks come of items that are added
 	Specify   Mode = "specify"   // a spec of the goal, and no work
+	Improve   Mode = "improve"   // a loop: each piece of its work is a run of its own
 )
 
 // Works reports whether a run of that mode works on tasks.
-func (m Mode) Works() bool { return m != Draft && m != Interview && m != Specify }
+func (m Mode) Works() bool { return m != Draft && m != Interview && m != Specify && m != Improve }
 
 // Tier is how strong, and how expensive, a model is.
 type Tier string
@@ -116,7 +117,8 @@ const (
 	Suggester  Role = "suggester"  // suggests improvements of a repository
 	Verifier   Role = "verifier"   // says whether tests that judge were left alone, and the criteria are met
 
-	Editor Role = "editor" // does what a step of the pipeline asks for, with work that is green
+	Explainer Role = "explainer" // explains to people what happened in a run
+	Editor    Role = "editor"    // does what a step of the pipeline asks for, with work that is green
 
 	Interviewer Role = "interviewer" // turns what people say into requirements, and says what is open
 

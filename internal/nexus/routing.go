@@ -32,6 +32,7 @@ type Routing struct {
 	Untested bool     `json:"untested,omitzero"` // the repository has no test when the run begins
 
 	Experience *Experience `json:"experience,omitempty"` // what the estimates of its tasks are made from; nil: none are made
+	Lessons    *Lessons    `json:"lessons,omitempty"`    // what was learned from earlier runs; nil: nothing is, or the run is older than lessons
 }
 
 // Past counts earlier tries at tasks of one complexity at one tier.

@@ -24,6 +24,9 @@ func zeros() []Fact {
 		TrainLanded{}, TrainRefused{}, EnvironmentPrepared{},
 		AdditionSought{}, AdditionProposed{}, AdditionFailed{}, TasksAdded{},
 		CheckpointMade{}, CheckpointDropped{}, RunRewound{}, TaskInherited{}, UndoSought{}, UndoLanded{}, UndoRefused{},
+		LoopOpened{}, CycleStarted{}, CycleLooked{}, CycleFailed{}, LoopRested{},
+		ItemTaken{}, ItemWorked{}, ItemKept{}, ItemOffered{}, ItemLanded{},
+		LandingWatched{}, LandingWeighed{}, RevertSought{}, ItemReverted{}, RevertFailed{}, ResultSettled{},
 	)
 }
 
@@ -200,3 +203,19 @@ func (TaskInherited) fact() string        { return "task.inherited" }
 func (UndoSought) fact() string           { return "undo.sought" }
 func (UndoLanded) fact() string           { return "undo.landed" }
 func (UndoRefused) fact() string          { return "undo.refused" }
+func (LoopOpened) fact() string           { return "loop.opened" }
+func (CycleStarted) fact() string         { return "cycle.started" }
+func (CycleLooked) fact() string          { return "cycle.looked" }
+func (CycleFailed) fact() string          { return "cycle.failed" }
+func (LoopRested) fact() string           { return "loop.rested" }
+func (ItemTaken) fact() string            { return "item.taken" }
+func (ItemWorked) fact() string           { return "item.worked" }
+func (ItemKept) fact() string             { return "item.kept" }
+func (ItemOffered) fact() string          { return "item.offered" }
+func (ItemLanded) fact() string           { return "item.landed" }
+func (LandingWatched) fact() string       { return "landing.watched" }
+func (LandingWeighed) fact() string       { return "landing.weighed" }
+func (RevertSought) fact() string         { return "revert.sought" }
+func (ItemReverted) fact() string         { return "item.reverted" }
+func (RevertFailed) fact() string         { return "revert.failed" }
+func (ResultSettled) fact() string        { return "result.settled" }

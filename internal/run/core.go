@@ -218,6 +218,11 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		c.working[key] = true
 		return append(start, Work{key, f, c.State.View(task)})
 	}
+	with := func(id nexus.AttemptID, task nexus.TaskID, a *state.Attempt) []Work {
+		start := add(Key(id), task)
+		start[len(start)-1].View.Attempt = a.Clone()
+		return start
+	}
 	switch f := f.(type) {
 	case nexus.StartSought:
 		return add(startKey, "")
@@ -228,30 +233,22 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 	case nexus.SpecSought:
 		return add(Key(f.Attempt), "")
 	case nexus.RoutesSought:
-		start = add(Key(f.Attempt), "")
-		start[len(start)-1].View.Attempt = c.State.Judging.Clone()
-		return start
+		return with(f.Attempt, "", c.State.Judging)
 	case nexus.FaultsSought:
-		start = add(Key(f.Attempt), "")
-		start[len(start)-1].View.Attempt = c.State.Mending.Clone()
-		return start
+		return with(f.Attempt, "", c.State.Mending)
 	case nexus.LandingSought:
 		start = add(Key(f.Attempt), "")
 		start[len(start)-1].View.Merge = c.State.Homing.Work.Clone()
 		return start
 	case nexus.UndoSought:
-		start = add(Key(f.Attempt), "")
-		start[len(start)-1].View.Attempt = c.State.Undo.Work.Clone()
-		return start
+		return with(f.Attempt, "", c.State.Undo.Work)
 	case nexus.AdditionSought:
 		start = add(Key(f.Attempt), "")
 		v := &start[len(start)-1].View
 		v.Attempt, v.Added = c.State.Attempt(f.Attempt).Clone(), c.State.Addition(f.Request).Task
 		return start
 	case nexus.SplitSought:
-		start = add(Key(f.Attempt), f.Task)
-		start[len(start)-1].View.Attempt = c.State.Attempt(f.Attempt).Clone()
-		return start
+		return with(f.Attempt, f.Task, c.State.Attempt(f.Attempt))
 	case nexus.AttemptStarted:
 		return add(Key(f.Attempt), f.Task)
 	case nexus.TrainDeparted:

@@ -255,7 +255,7 @@ func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged
 		r.State = Met
 	case e.Passed():
 		r.bears(task, n, e, judged)
-	case e.State.Red() && !(e.State == nexus.Timeout && e.Hangs):
+	case e.State.Red() && (e.State != nexus.Timeout || !e.Hangs):
 		r.State, r.Why = Unmet, cmp.Or(e.Why, first(e))
 	default:
 		r.Why = fmt.Sprintf("%s: %s", e.State, cmp.Or(e.Why, "it gave no result"))

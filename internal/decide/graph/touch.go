@@ -97,3 +97,7 @@ func within(dir, file string) bool {
 func Covers(declared []string, file string) bool {
 	return clash(touchSet(declared), touchSet([]string{file}))
 }
+
+// Overlap reports whether two sets of paths name the same file, or one a directory
+// or pattern that a file of the other may lie in.
+func Overlap(a, b []string) bool { return clash(touchSet(a), touchSet(b)) }

@@ -1,15 +1,17 @@
-// Package history sums up runs of a repository: what their tasks took and cost,
-// which were slow, failed or were tried again, and how right the estimates were.
+// Package history sums up runs: what their tasks took and cost, which were slow,
+// failed or were tried again, and how right the estimates were.
+//
+// [Fold] makes a small [Run] of what a run came to, which is kept; [Of] makes the
+// figures of many of them.
 package history
 
 import (
 	"cmp"
+	"math"
 	"slices"
-	"time"
+	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // most is how many tasks a list names.
@@ -20,12 +22,18 @@ type Figures struct {
 	Runs      int         `json:"runs"`
 	Of        Group       `json:"all"`
 	Money     nexus.Money `json:"money"` // of the runs, with planning and judging
+	ByRepo    []Group     `json:"by_repository,omitempty"`
 	ByKind    []Group     `json:"by_kind"`
 	ByStack   []Group     `json:"by_stack"`
 	ByTier    []Group     `json:"by_tier"` // where work on them began
+	ByStrat   []Group     `json:"by_strategy"`
+	ByRole    []Group     `json:"by_role"`  // a task counts for each role that worked on it, with what that role took
+	ByModel   []Group     `json:"by_model"` // likewise
 	Slowest   []Item      `json:"slowest"`
-	Failed    []Item      `json:"failed"`  // and those that wait for a person, the latest first
-	Retried   []Item      `json:"retried"` // that took more than one attempt, the latest first
+	Failed    []Item      `json:"failed"`   // and those that wait for a person, the latest first
+	Retried   []Item      `json:"retried"`  // that took more than one attempt, the latest first
+	Failures  []Failure   `json:"failures"` // what attempts ended with, the most frequent first
+	Gates     []GateGroup `json:"gates"`
 	Estimates Accuracy    `json:"estimates"`
 	Learned   []Accuracy  `json:"estimates_by_run"` // the oldest first
 }
@@ -37,11 +45,15 @@ type Group struct {
 	Landed    int         `json:"landed"`
 	Failed    int         `json:"failed"`
 	Parked    int         `json:"parked"`
-	Retried   int         `json:"retried"`    // that took more than one attempt
-	FirstPass float64     `json:"first_pass"` // share of those begun that landed with one attempt, and nothing was sent back
-	Seconds   int64       `json:"seconds"`    // that the middle one of those that landed took
-	PerLanded nexus.Money `json:"per_landed"` // what all of them cost, for each that landed; of all: with planning and judging
+	Retried   int         `json:"retried"` // that took more than one attempt
+	Attempts  int         `json:"attempts"`
+	Rounds    int         `json:"rounds"`
+	Raised    int         `json:"escalations"` // times that a task was moved to a stronger tier
+	FirstPass float64     `json:"first_pass"`  // share of those begun that landed with one attempt, and nothing was sent back
+	Seconds   int64       `json:"seconds"`     // that the middle one of those that landed took
+	PerLanded nexus.Money `json:"per_landed"`  // what all of them cost, for each that landed; of all: with planning and judging
 	Money     nexus.Money `json:"money"`
+	Tokens    int64       `json:"tokens"`
 
 	first, begun int
 	took         []int64
@@ -49,6 +61,7 @@ type Group struct {
 
 // Item is one task.
 type Item struct {
+	Repo     string           `json:"repository,omitzero"`
 	Run      nexus.RunID      `json:"run"`
 	Task     nexus.TaskID     `json:"task"`
 	Title    string           `json:"title"`
@@ -58,6 +71,24 @@ type Item struct {
 	Seconds  int64            `json:"seconds"`
 	Money    nexus.Money      `json:"money"`
 	Why      string           `json:"why,omitzero"`
+}
+
+// Failure is what attempts ended with: the same gate with the same findings.
+type Failure struct {
+	Signature string      `json:"signature"`
+	About     string      `json:"about,omitzero"`
+	Attempts  int         `json:"attempts"`
+	Tasks     int         `json:"tasks"`
+	Money     nexus.Money `json:"money"`
+	Run       nexus.RunID `json:"run"` // the latest
+}
+
+// GateGroup is how a gate judged what was written.
+type GateGroup struct {
+	Name    string  `json:"name"`
+	Judged  int     `json:"judged"`
+	Failed  int     `json:"failed"`
+	Seconds float64 `json:"seconds"` // of one judgement, on average
 }
 
 // Accuracy is how right estimates were of tasks that landed.
@@ -72,36 +103,40 @@ type Accuracy struct {
 	PaidRatio  float64     `json:"paid_ratio"`  // what the middle one cost, for each dollar of its estimate
 }
 
+// tables are the groups of tasks, by what they are told apart by.
+type tables struct{ repos, kinds, stacks, tiers, strategies, roles, models groups }
+
 // Of sums up runs, the oldest first.
-func Of(runs []*state.State) Figures {
-	f := Figures{
-		Runs: len(runs), ByKind: []Group{}, ByStack: []Group{}, ByTier: []Group{},
-		Slowest: []Item{}, Failed: []Item{}, Retried: []Item{}, Learned: []Accuracy{},
-	}
+func Of(runs []Run) Figures {
+	f := Figures{Runs: len(runs), Slowest: []Item{}, Failed: []Item{}, Retried: []Item{}, Learned: []Accuracy{}}
 	var all accuracy
-	kinds, stacks, tiers := groups{}, groups{}, groups{}
-	for _, s := range runs {
-		f.Money += s.Ledger.Spent()
+	by := tables{groups{}, groups{}, groups{}, groups{}, groups{}, groups{}, groups{}}
+	failures, gates := map[string]*Failure{}, map[string]*GateGroup{}
+	for _, r := range runs {
+		f.Money += r.Money
 		own := accuracy{}
-		for _, t := range s.Tasks {
-			status := s.StatusOf(t)
-			f.Of.add(t, status)
-			kinds.of(string(cmp.Or(t.Kind, nexus.CodeTask))).add(t, status)
-			stacks.of(cmp.Or(stack.Written(files(t)), "other")).add(t, status)
-			tiers.of(string(began(t))).add(t, status)
-			f.list(s.Run, t, status)
+		for _, t := range r.Tasks {
+			f.Of.add(t, t.whole())
+			by.add(r, t)
+			f.list(r, t)
+			fail(failures, r.ID, t)
 			all.add(t)
 			own.add(t)
 		}
+		for _, g := range r.Gates {
+			weigh(gates, g)
+		}
 		if own.Tasks > 0 {
-			own.Run = s.Run
+			own.Run = r.ID
 			f.Learned = append(f.Learned, own.sum())
 		}
 	}
 	f.Of.sum()
 	f.Of.PerLanded = f.Money / nexus.Money(max(1, f.Of.Landed))
 	f.Estimates = all.sum()
-	f.ByKind, f.ByStack, f.ByTier = kinds.all(), stacks.all(), tiers.all()
+	f.ByRepo, f.ByKind, f.ByStack, f.ByTier = by.repos.all(), by.kinds.all(), by.stacks.all(), by.tiers.all()
+	f.ByStrat, f.ByRole, f.ByModel = by.strategies.all(), by.roles.all(), by.models.all()
+	f.Failures, f.Gates = mostFrequent(failures), byFailures(gates)
 	slices.SortStableFunc(f.Slowest, func(a, b Item) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	slices.Reverse(f.Failed)
 	slices.Reverse(f.Retried)
@@ -111,44 +146,132 @@ func Of(runs []*state.State) Figures {
 	return f
 }
 
-func files(t *state.Task) []string {
-	if len(t.Files) == 0 && t.Landed != nil {
-		return t.Landed.Changes.Files
+// Dimensions are what tasks can be told apart by, with the groups.
+func (f Figures) Dimensions() []Dimension {
+	return []Dimension{
+		{"repository", f.ByRepo}, {"kind", f.ByKind}, {"stack", f.ByStack}, {"tier", f.ByTier}, {
+			"strategy",
+			f.ByStrat,
+		}, {"role", f.ByRole}, {"model", f.ByModel},
 	}
-	return t.Files
 }
 
-// began returns the tier where work on a task began.
-func began(t *state.Task) nexus.Tier {
-	if t.Route != nil {
-		return t.Route.Tier
+// Dimension is something that tasks can be told apart by.
+type Dimension struct {
+	Name   string
+	Groups []Group
+}
+
+// add puts a task into its groups.
+func (b *tables) add(r Run, t Task) {
+	whole := t.whole()
+	if r.Repo != "" {
+		b.repos.of(r.Repo).add(t, whole)
 	}
-	if len(t.Attempts) > 0 {
-		return t.Attempts[0].Tier
+	b.kinds.of(string(t.Kind)).add(t, whole)
+	b.stacks.of(t.Stack).add(t, whole)
+	b.tiers.of(string(t.Tier)).add(t, whole)
+	b.strategies.of(cmp.Or(string(t.Strategy), "none")).add(t, whole)
+	roles, models := map[string]Use{}, map[string]Use{}
+	for _, u := range t.Uses {
+		roles[string(u.Role)] = roles[string(u.Role)].plus(u)
+		models[u.Model] = models[u.Model].plus(u)
 	}
-	return t.Tier
+	for name, u := range roles {
+		b.roles.of(name).add(t, u)
+	}
+	for name, u := range models {
+		b.models.of(name).add(t, u)
+	}
+}
+
+func (u Use) plus(o Use) Use {
+	return Use{Sessions: u.Sessions + o.Sessions, Seconds: u.Seconds + o.Seconds, Tokens: u.Tokens + o.Tokens, Money: u.Money + o.Money}
+}
+
+// whole is what everybody took for a task.
+func (t Task) whole() Use {
+	var u Use
+	for _, o := range t.Uses {
+		u.Tokens += o.Tokens
+	}
+	u.Seconds, u.Money = t.Seconds, t.Money
+	return u
 }
 
 // list puts a task on the lists that it belongs to.
-func (f *Figures) list(run nexus.RunID, t *state.Task, status nexus.TaskStatus) {
-	if len(t.Attempts) == 0 {
+func (f *Figures) list(r Run, t Task) {
+	if len(t.Tries) == 0 {
 		return
 	}
 	item := Item{
-		Run: run, Task: t.ID, Title: t.Title, Status: status, Attempts: len(t.Attempts), Rounds: t.Rounds,
-		Seconds: whole(t.Worked), Money: t.Spent, Why: t.Why,
+		Repo: r.Repo, Run: r.ID, Task: t.ID, Title: t.Title, Status: t.Status, Attempts: len(t.Tries), Rounds: t.Rounds,
+		Seconds: whole(t.Seconds), Money: t.Money, Why: t.Why,
 	}
 	f.Slowest = append(f.Slowest, item)
-	if status == nexus.Failed || status == nexus.Parked {
+	if t.Status == nexus.Failed || t.Status == nexus.Parked {
 		f.Failed = append(f.Failed, item)
 	}
-	if len(t.Attempts) > 1 {
+	if len(t.Tries) > 1 {
 		f.Retried = append(f.Retried, item)
 	}
 }
 
 // whole returns seconds, rounded to the nearest.
-func whole(d time.Duration) int64 { return int64(d.Round(time.Second) / time.Second) }
+func whole(seconds float64) int64 { return int64(math.Round(seconds)) }
+
+// fail counts what the attempts at a task ended with.
+func fail(all map[string]*Failure, run nexus.RunID, t Task) {
+	seen := map[string]bool{}
+	for _, a := range t.Tries {
+		if a.Failure == "" {
+			continue
+		}
+		f := all[a.Failure]
+		if f == nil {
+			f = &Failure{Signature: a.Failure}
+			all[a.Failure] = f
+		}
+		f.Attempts++
+		f.Money += a.Money
+		f.Run, f.About = run, a.About
+		if !seen[a.Failure] {
+			seen[a.Failure] = true
+			f.Tasks++
+		}
+	}
+}
+
+func mostFrequent(all map[string]*Failure) []Failure {
+	out := []Failure{}
+	for _, f := range all {
+		out = append(out, *f)
+	}
+	slices.SortFunc(out, func(a, b Failure) int {
+		return cmp.Or(cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(b.Money, a.Money), strings.Compare(a.Signature, b.Signature))
+	})
+	return out[:min(len(out), most)]
+}
+
+func weigh(all map[string]*GateGroup, g Gate) {
+	if all[g.Name] == nil {
+		all[g.Name] = &GateGroup{Name: g.Name}
+	}
+	o := all[g.Name]
+	o.Judged, o.Failed, o.Seconds = o.Judged+g.Judged, o.Failed+g.Failed, o.Seconds+g.Seconds
+}
+
+func byFailures(all map[string]*GateGroup) []GateGroup {
+	out := []GateGroup{}
+	for _, g := range all {
+		g.Seconds /= float64(max(1, g.Judged))
+		out = append(out, *g)
+	}
+	slices.SortFunc(out, func(a, b GateGroup) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), strings.Compare(a.Name, b.Name))
+	})
+	return out
+}
 
 // groups are tasks by a name.
 type groups map[string]*Group
@@ -171,20 +294,25 @@ func (g groups) all() []Group {
 	return all
 }
 
-func (g *Group) add(t *state.Task, status nexus.TaskStatus) {
+// add counts a task, and of it what was used.
+func (g *Group) add(t Task, u Use) {
 	g.Tasks++
-	g.Money += t.Spent
-	if len(t.Attempts) > 0 {
+	g.Money += u.Money
+	g.Tokens += u.Tokens
+	g.Attempts += len(t.Tries)
+	g.Rounds += t.Rounds
+	g.Raised += t.Raised
+	if len(t.Tries) > 0 {
 		g.begun++
 	}
-	if len(t.Attempts) > 1 {
+	if len(t.Tries) > 1 {
 		g.Retried++
 	}
-	switch status {
+	switch t.Status {
 	case nexus.Landed:
 		g.Landed++
-		g.took = append(g.took, whole(t.Worked))
-		if firstPass(t) {
+		g.took = append(g.took, whole(u.Seconds))
+		if t.First {
 			g.first++
 		}
 	case nexus.Failed:
@@ -204,12 +332,6 @@ func (g *Group) sum() {
 	}
 }
 
-// firstPass reports whether a task landed with one attempt in which nothing was
-// sent back.
-func firstPass(t *state.Task) bool {
-	return len(t.Attempts) == 1 && !slices.ContainsFunc(t.Attempts[0].Rounds, func(r *state.Round) bool { return r.Cause != "" })
-}
-
 func share(n, of int) float64 { return float64(n) / float64(max(1, of)) }
 
 // accuracy is an [Accuracy] that is being counted.
@@ -220,12 +342,12 @@ type accuracy struct {
 	ratios, paid       []float64
 }
 
-func (a *accuracy) add(t *state.Task) {
-	if t.Landed == nil || t.Route == nil || t.Route.Estimate == nil {
+func (a *accuracy) add(t Task) {
+	if t.Status != nexus.Landed || t.Estimate == nil {
 		return
 	}
-	e := t.Route.Estimate
-	took := whole(t.Worked)
+	e := t.Estimate
+	took := whole(t.Seconds)
 	a.Tasks++
 	if e.Samples > 0 {
 		a.Learned++
@@ -233,14 +355,14 @@ func (a *accuracy) add(t *state.Task) {
 	if took >= e.Low.Seconds && took <= e.High.Seconds {
 		a.inside++
 	}
-	a.ratios = append(a.ratios, t.Worked.Seconds()/float64(max(1, e.Likely.Seconds)))
+	a.ratios = append(a.ratios, t.Seconds/float64(max(1, e.Likely.Seconds)))
 	if e.Unpriced || e.Likely.Money <= 0 {
 		return
 	}
-	if a.Paid++; t.Spent >= e.Low.Money && t.Spent <= e.High.Money {
+	if a.Paid++; t.Money >= e.Low.Money && t.Money <= e.High.Money {
 		a.paidInside++
 	}
-	a.paid = append(a.paid, t.Spent.Float()/e.Likely.Money.Float())
+	a.paid = append(a.paid, t.Money.Float()/e.Likely.Money.Float())
 }
 
 func (a *accuracy) sum() Accuracy {

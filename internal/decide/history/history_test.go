@@ -15,9 +15,13 @@ import (
 // task is one that was estimated at ten minutes and a dollar.
 func task(id string, status nexus.TaskStatus, minutes int, money nexus.Money, causes ...string) *state.Task {
 	t := &state.Task{
-		Task: nexus.Task{ID: nexus.TaskID(id), Files: []string{"a.go"}}, Status: status, Worked: time.Duration(minutes) * time.Minute, Spent: money, Why: "why",
+		Task: nexus.Task{ID: nexus.TaskID(id), Files: []string{"a.go"}}, Status: status,
+		Worked: time.Duration(minutes) * time.Minute, Spent: money, Why: "why",
 		Route: &nexus.TaskRouted{Tier: nexus.Fast, Estimate: &nexus.TaskEstimate{
-			Likely: nexus.Cost{Seconds: 600, Money: nexus.Dollar}, Low: nexus.Cost{Seconds: 300, Money: nexus.Dollar / 2}, High: nexus.Cost{Seconds: 1200, Money: 2 * nexus.Dollar}, Samples: 3,
+			Likely: nexus.Cost{Seconds: 600, Money: nexus.Dollar}, Low: nexus.Cost{
+				Seconds: 300,
+				Money:   nexus.Dollar / 2,
+			}, High: nexus.Cost{Seconds: 1200, Money: 2 * nexus.Dollar}, Samples: 3,
 		}},
 	}
 	a := &state.Attempt{}
@@ -37,19 +41,32 @@ func TestFigures(t *testing.T) {
 	again.Kind, again.Files = nexus.TestTask, []string{"a.py"}
 	first, second := state.New("r1"), state.New("r2")
 	first.Tasks = []*state.Task{
-		task("T1", nexus.Landed, 10, nexus.Dollar, "", ""), task("T2", nexus.Landed, 4, 3*nexus.Dollar, "", "test"), task("T3", nexus.Failed, 60, 2*nexus.Dollar, ""),
+		task("T1", nexus.Landed, 10, nexus.Dollar, "", ""), task("T2", nexus.Landed, 4, 3*nexus.Dollar, "", "test"),
+		task("T3", nexus.Failed, 60, 2*nexus.Dollar, ""),
 		{Task: nexus.Task{ID: "T5"}, Status: nexus.Pending},
 	}
 	second.Tasks = []*state.Task{again, task("T6", nexus.Parked, 1, 0)}
-	f := history.Of([]*state.State{first, second})
-	want := history.Group{Tasks: 6, Landed: 3, Failed: 1, Parked: 1, Retried: 1, FirstPass: 0.2, Seconds: 600, Money: 7 * nexus.Dollar}
+	of := func(all ...*state.State) history.Figures {
+		var runs []history.Run
+		for _, s := range all {
+			runs = append(runs, history.Fold(s))
+		}
+		return history.Of(runs)
+	}
+	f := of(first, second)
+	want := history.Group{
+		Tasks: 6, Landed: 3, Failed: 1, Parked: 1, Retried: 1, Attempts: 6, FirstPass: 0.2,
+		Seconds: 600, Money: 7 * nexus.Dollar,
+	}
 	if d := cmp.Diff(want, f.Of, cmpopts.IgnoreUnexported(history.Group{})); d != "" {
 		t.Error(d)
 	}
-	if len(f.ByKind) != 2 || f.ByKind[0].Name != "code" || f.ByKind[0].PerLanded != 3*nexus.Dollar || f.ByKind[1].Name != "test" || f.ByKind[1].Landed != 1 {
+	if len(f.ByKind) != 2 || f.ByKind[0].Name != "code" || f.ByKind[0].PerLanded != 3*nexus.Dollar ||
+		f.ByKind[1].Name != "test" || f.ByKind[1].Landed != 1 {
 		t.Errorf("%+v", f.ByKind)
 	}
-	if len(f.ByStack) != 3 || f.ByStack[0].Name != "go" || f.ByStack[0].Tasks != 4 || f.ByStack[1].Name != "other" || f.ByStack[2].Name != "python" {
+	if len(f.ByStack) != 3 || f.ByStack[0].Name != "go" || f.ByStack[0].Tasks != 4 || f.ByStack[1].Name != "other" ||
+		f.ByStack[2].Name != "python" {
 		t.Errorf("%+v", f.ByStack)
 	}
 	names := func(all []history.Item) (ids []nexus.TaskID) {
@@ -77,10 +94,47 @@ func TestFigures(t *testing.T) {
 	free := task("T1", nexus.Landed, 10, 0)
 	free.Route.Estimate.Unpriced = true
 	first.Tasks = []*state.Task{free, task("T2", nexus.Landed, 10, nexus.Dollar)}
-	if e := history.Of([]*state.State{first}).Estimates; e.Tasks != 2 || e.Paid != 1 || e.PaidInside != 1 || e.PaidRatio != 1 {
+	if e := of(first).Estimates; e.Tasks != 2 || e.Paid != 1 || e.PaidInside != 1 || e.PaidRatio != 1 {
 		t.Errorf("what has no price counts as an estimate of nothing: %+v", e)
 	}
 	if empty := history.Of(nil); empty.Runs != 0 || empty.Estimates.Ratio != 0 || empty.Failed == nil {
 		t.Errorf("%+v", empty)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	a, b := state.New("a"), state.New("b")
+	a.Goal.Goal.Text, b.Goal.Goal.Text = "Greet", "Greet twice"
+	a.Goal.Limits.Parallel, b.Goal.Limits.Parallel = 2, 4
+	one, other := task("T1", nexus.Landed, 10, nexus.Dollar, ""), task("T1", nexus.Failed, 12, 2*nexus.Dollar, "")
+	one.Attempts[0].Sessions = []*state.Session{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder, Model: "p/m"}}}
+	other.Attempts[0].Sessions = []*state.Session{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder, Model: "p/n"}}}
+	one.Landed.Commit = "c1"
+	for i, s := range []*state.State{a, b} {
+		for _, x := range [][]*state.Task{{one}, {other, task("T2", nexus.Landed, 1, 0)}}[i] {
+			if err := s.Apply(nexus.Event{Seq: int64(len(s.Tasks) + 1), Run: s.Run, Fact: nexus.TaskPlanned{Task: x.Task}}); err != nil {
+				t.Fatal(err)
+			}
+			*s.Task(x.ID) = *x
+		}
+	}
+	got := map[string][2]string{}
+	for _, d := range history.Compare(a, b) {
+		got[d.About+" "+string(d.Task)+" "+d.What] = [2]string{d.A, d.B}
+	}
+	for what, want := range map[string][2]string{
+		"goal  text": {"Greet", "Greet twice"}, "settings  limits.parallel": {"2", "4"}, "models  coder": {
+			"p/m",
+			"p/n",
+		}, "plan T2 task": {"", "T2"},
+		"task T1 status": {"landed", "failed"}, "task T1 money": {"$1.00", "$2.00"}, "task T1 commit": {"c1", ""},
+		"result  landed": {"0 of 1", "0 of 2"},
+	} {
+		if got[what] != want {
+			t.Errorf("%s: %q, want %q", what, got[what], want)
+		}
+	}
+	if same := history.Compare(a, a); len(same) > 0 {
+		t.Errorf("%+v", same)
 	}
 }

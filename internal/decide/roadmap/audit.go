@@ -268,7 +268,7 @@ func (s *Shown) judge(c Criterion, k Known) (work bool) {
 	case e.Passed():
 		s.State, s.By = accept.Met, "its check passes"
 		return false
-	case e.State.Red() && !(e.State == nexus.Timeout && e.Hangs):
+	case e.State.Red() && (e.State != nexus.Timeout || !e.Hangs):
 		s.State = accept.Unmet
 		s.Why = cmp.Or(e.Why, first(e))
 		return true

@@ -22,13 +22,17 @@ func price(t nexus.Tier) float64 {
 	}
 }
 
-// adaptive takes the tier that is cheapest in the end: its own price, and that
-// of the next tier as often as this one has failed.
+// adaptive takes the tier that is cheapest in the end: as the run learned from
+// earlier ones or, in a journal without lessons, by its own price, and that of the
+// next tier as often as this one has failed.
 func adaptive(r nexus.Routing) tierFunc {
 	return func(t nexus.Task) (nexus.TaskRouted, bool) {
 		f, _ := keyword(t)
 		if t.Complexity != "" {
 			f.Complexity = t.Complexity
+		}
+		if r.Lessons != nil {
+			return learned(r.Lessons, t, f)
 		}
 		tries, total := map[nexus.Tier]nexus.Past{}, 0
 		for _, p := range r.Past {

@@ -64,23 +64,6 @@ func ran(t *testing.T, c nexus.Complexity, tries ...any) *state.State {
 	return s
 }
 
-func TestPastCountsWhatTheTierDid(t *testing.T) {
-	var h route.Stats
-	if len(h.Past()) > 0 {
-		t.Error("an empty past says something")
-	}
-	h.Add(ran(t, nexus.Simple, 2, nexus.Exhausted, nexus.GaveUp, nexus.NoProgress, nexus.Stopped, nexus.Refused, nexus.Unverified, "disk full"))
-	h.Add(ran(t, nexus.Medium, 3))
-	h.Add(ran(t, nexus.Simple, 1))
-	want := []nexus.Past{
-		{Complexity: nexus.Medium, Tier: nexus.Fast, Tries: 1, Money: 3 * nexus.Dollar},
-		{Complexity: nexus.Simple, Tier: nexus.Fast, Tries: 5, Failed: 3, Money: 3 * nexus.Dollar},
-	}
-	if d := gocmp.Diff(want, h.Past()); d != "" {
-		t.Error(d)
-	}
-}
-
 // ask asks for tasks that are all simple and begin at the fast tier, unless
 // they say otherwise. A token costs a billionth of a dollar.
 func ask(tasks ...nexus.Task) route.EstimateOf {

@@ -6,8 +6,8 @@
 // is a judgement: the tier follows from it by the run's own table, so that a
 // judgement of last week keeps its worth when the table changes.
 //
-// Stats sums up what earlier runs of the repository came to, for choosing
-// tiers and for estimates.
+// Stats sums up what earlier runs of the repository came to, for estimates. What they
+// teach about tiers is in the lessons of the run.
 package route
 
 import (
@@ -101,12 +101,12 @@ func strategy(name string, r nexus.Routing, told *nexus.Route) tierFunc {
 // strategy chose one.
 func fill(f nexus.TaskRouted, by string, r nexus.Routing, t nexus.Task) nexus.TaskRouted {
 	f.Task, f.By = t.ID, cmp.Or(f.By, by)
-	f.Tier = cmp.Or(f.Tier, tierOf(r, f.Complexity))
+	f.Tier = cmp.Or(f.Tier, TierOf(r, f.Complexity))
 	return f
 }
 
-// tierOf returns the tier where work of a complexity begins.
-func tierOf(r nexus.Routing, c nexus.Complexity) nexus.Tier {
+// TierOf returns the tier where work of a complexity begins.
+func TierOf(r nexus.Routing, c nexus.Complexity) nexus.Tier {
 	if t := r.Tiers[c]; t != "" {
 		return t
 	}

@@ -160,7 +160,9 @@ func inFlight(s *state.State) []nexus.TaskID {
 }
 
 func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
-	return slices.ContainsFunc(flying, func(id nexus.TaskID) bool { return id != t.ID && s.Graph.Conflicts(id, t.ID) })
+	return slices.ContainsFunc(flying, func(id nexus.TaskID) bool {
+		return id != t.ID && s.Graph.Conflicts(id, t.ID) || meets(s, t, s.Task(id))
+	})
 }
 
 // candidates returns the tasks that could start: the most urgent first, of those the one with the

@@ -149,6 +149,11 @@ func climb(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	if a.Category == nexus.GreenfieldNoTests && repair.NextStrategy(t) == a.Strategy {
 		return escalate(s, t, a, park) // it was lite already: more of the same tier would write no test either
 	}
+	if why := vain(s, t, a); why != "" {
+		a := *a
+		a.Why = why + ": " + cmp.Or(a.Why, string(a.Outcome))
+		return escalate(s, t, &a, park)
+	}
 	limit, capped := s.Limits.PerTier[t.Tier]
 	if len(tries) == 0 || (!capped || len(tries) < limit) && !repeats(tries) {
 		return nil

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
@@ -22,8 +23,14 @@ func routes(s *state.State) []nexus.Fact {
 	var fs []nexus.Fact
 	var ask, waiting []nexus.TaskID
 	waits := s.Judging != nil && s.Judging.Stage != state.Over
+	due := func(t *state.Task) bool { return t.Status == nexus.Pending && unrouted(s, t) }
+	some := slices.ContainsFunc(s.Tasks, due)
+	probes := route.ProbesOf(s.Goal.Routing)
 	for _, t := range s.Tasks {
-		if t.Status != nexus.Pending || !unrouted(s, t) {
+		if !due(t) {
+			if some && t.Route != nil {
+				probes.Count(t.Task, t.Route.Complexity)
+			}
 			continue
 		}
 		told, asked := s.Asked(t.ID)
@@ -33,7 +40,7 @@ func routes(s *state.State) []nexus.Fact {
 		case needs && !asked:
 			ask = append(ask, t.ID)
 		default:
-			f := route.Choose(s.Goal.Routing, t.Task, told)
+			f := probes.Probe(t.Task, route.Choose(s.Goal.Routing, t.Task, told))
 			f.Tier = open(s, f.Tier)
 			f.Strategy, f.Chosen = repair.ChooseStrategy(s.Goal.Routing, t.Task, f)
 			if x := s.Goal.Routing.Experience; x != nil {

@@ -23,7 +23,7 @@ func (b *Alerts) Active() []RaisedAlert {
 
 // ClearedText says in a line which alert is over, and why.
 func ClearedText(f nexus.AlertCleared) string {
-	return AlertText(nexus.AlertRaised{Kind: f.Kind, Of: f.Of, Why: f.Why})
+	return AlertText(nexus.AlertRaised(f))
 }
 
 // clear notes that the cause of an alert is gone.

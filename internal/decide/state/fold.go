@@ -41,8 +41,11 @@ func (s *State) fold(e nexus.Event) {
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
 		s.applyRun(f, e.At)
 	case nexus.AlertRaised, nexus.AlertCleared, nexus.RunChecked, nexus.EnvironmentPrepared, nexus.GateStarted, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered,
-		nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.PluginAnswered, nexus.AgentRenewed:
-		// The status says it all, Alerts what is odd, Gating what judges, Start whether work may start, and what follows from a plugin is a fact of its own.
+		nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.PluginAnswered, nexus.AgentRenewed,
+		nexus.LoopOpened, nexus.CycleStarted, nexus.CycleLooked, nexus.CycleFailed, nexus.LoopRested, nexus.ItemTaken,
+		nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought, nexus.ItemReverted,
+		nexus.RevertFailed, nexus.ResultSettled:
+		// The status says it all, Alerts what is odd, Gating what judges, Start whether work may start, and what follows from a plugin is a fact of its own. A loop is folded by decide/improve.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
 	case nexus.RequestSettled:
@@ -93,12 +96,21 @@ func (s *State) fold(e nexus.Event) {
 		s.applyQuota(f, e.At)
 	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		s.applyTrain(f, e)
+	case nexus.CheckpointMade, nexus.CheckpointDropped, nexus.RunRewound, nexus.TaskInherited, nexus.UndoSought, nexus.UndoLanded,
+		nexus.UndoRefused:
+		s.applyPoint(e)
+	}
+}
+
+// applyPoint folds points of the run, and what goes back to them.
+func (s *State) applyPoint(e nexus.Event) {
+	switch f := e.Fact.(type) {
 	case nexus.CheckpointMade, nexus.CheckpointDropped:
 		s.applyCheckpoint(e)
 	case nexus.RunRewound: // see [State.Apply]
 	case nexus.TaskInherited:
 		s.applyInherited(f, e)
-	case nexus.UndoSought, nexus.UndoLanded, nexus.UndoRefused:
+	default:
 		s.applyUndo(f, e.At)
 	}
 }

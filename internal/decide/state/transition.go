@@ -279,6 +279,9 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	if id, ok := plannerOf(f); ok {
 		return id, true
 	}
+	if id, ok := provedOf(f); ok {
+		return id, true
+	}
 	switch f := f.(type) {
 	case nexus.RoutesTold:
 		return f.Attempt, true
@@ -304,17 +307,7 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return f.Attempt, true
 	case nexus.ReviewGiven:
 		return f.Attempt, true
-	case nexus.TestsProved:
-		return f.Attempt, true
-	case nexus.ChecksProved:
-		return f.Attempt, true
-	case nexus.RedSeen:
-		return f.Attempt, true
-	case nexus.CheckTried:
-		return f.Attempt, true
 	case nexus.PlanLooked:
-		return f.Attempt, true
-	case nexus.CriteriaWeighed:
 		return f.Attempt, true
 	case nexus.IsolationBroken:
 		return f.Attempt, true
@@ -327,6 +320,24 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	case nexus.SessionStarted:
 		return f.Attempt, true
 	case nexus.TrainBoarded:
+		return f.Attempt, true
+	default:
+		return "", false
+	}
+}
+
+// provedOf returns the attempt that a fact about what shows its work is about.
+func provedOf(f nexus.Fact) (nexus.AttemptID, bool) {
+	switch f := f.(type) {
+	case nexus.TestsProved:
+		return f.Attempt, true
+	case nexus.ChecksProved:
+		return f.Attempt, true
+	case nexus.RedSeen:
+		return f.Attempt, true
+	case nexus.CheckTried:
+		return f.Attempt, true
+	case nexus.CriteriaWeighed:
 		return f.Attempt, true
 	default:
 		return "", false

@@ -24,6 +24,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/discovercmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/docscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/historycmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/improvecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/mcpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/memorycmd"
@@ -73,9 +75,9 @@ func root(a *console.Console) *cobra.Command {
 	}
 	group("work", "Work:", slices.Concat(
 		startcmd.Commands(a), speccmd.Commands(a), milestonecmd.Commands(a), check.Commands(a), discovercmd.Commands(a), quarantine.Commands(a),
-		memorycmd.Commands(a), backlogcmd.Commands(a), docscmd.Commands(a),
+		memorycmd.Commands(a), backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 	))
-	group("watch", "Steer and watch:", slices.Concat(runscmd.Commands(a), pointcmd.Commands(a)))
+	group("watch", "Steer and watch:", slices.Concat(runscmd.Commands(a), historycmd.Commands(a), pointcmd.Commands(a)))
 	servers := slices.Concat(mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute))
 	group("look", "Look inside:", slices.Concat(inspect.Commands(a), servers, bench.Commands(a)))
 	help := inspect.Help(a)

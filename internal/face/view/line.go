@@ -238,10 +238,8 @@ func Describe(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.RunChecked:
 		return "", "checked the requirements: " + cmp.Or(strings.Join(f.Notices, "; "), "all met")
-	case nexus.AlertRaised:
-		return f.Of, "alert: " + state.AlertText(f)
-	case nexus.AlertCleared:
-		return f.Of, "alert over: " + state.ClearedText(f)
+	case nexus.AlertRaised, nexus.AlertCleared:
+		return describeAlert(f)
 	case nexus.ReplanAsked:
 		return string(f.Session), "asks for a new plan: " + f.Reason
 	case nexus.ReplanDecided:
@@ -277,14 +275,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		nexus.RoundStarted, nexus.GateStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
 		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		return describeAttempt(f)
-	case nexus.ChecksProved:
-		return string(f.Attempt), describeChecks(f)
-	case nexus.CheckTried:
-		return "plan", describeTried(f.Evidence)
-	case nexus.RedSeen:
-		return string(f.Attempt), describeRed(f)
-	case nexus.CriteriaWeighed:
-		return string(f.Attempt), describeCriteria(f)
+	case nexus.ChecksProved, nexus.CheckTried, nexus.RedSeen, nexus.CriteriaWeighed:
+		return describeProof(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.AgentRenewed, nexus.AgentEnded:
 		return describeSession(f)
@@ -293,10 +285,38 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed, nexus.CallDelayed,
 		nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset, nexus.ModelSwitched:
 		return describeMoney(f)
+	case nexus.LoopOpened, nexus.CycleStarted, nexus.CycleLooked, nexus.CycleFailed, nexus.LoopRested,
+		nexus.ItemTaken, nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought, nexus.ItemReverted, nexus.RevertFailed, nexus.ResultSettled:
+		return describeLoop(f)
 	case nexus.EnvironmentPrepared:
 		return "environment", fmt.Sprintf("%s is ready, %s: %s KB in %s", f.Key, f.Source, Number(f.Bytes>>10), Duration(f.Duration))
 	}
 	return "", ""
+}
+
+// describeAlert says what is odd, and that it is over.
+func describeAlert(f nexus.Fact) (about, text string) {
+	if over, ok := f.(nexus.AlertCleared); ok {
+		return over.Of, "alert over: " + state.ClearedText(over)
+	}
+	raised, _ := f.(nexus.AlertRaised)
+	return raised.Of, "alert: " + state.AlertText(raised)
+}
+
+// describeProof says what shows the work, or whether a check of the plan can.
+func describeProof(f nexus.Fact) (about, text string) {
+	switch f := f.(type) {
+	case nexus.ChecksProved:
+		return string(f.Attempt), describeChecks(f)
+	case nexus.CheckTried:
+		return "plan", describeTried(f.Evidence)
+	case nexus.RedSeen:
+		return string(f.Attempt), describeRed(f)
+	case nexus.CriteriaWeighed:
+		return string(f.Attempt), describeCriteria(f)
+	default:
+		return "", ""
+	}
 }
 
 // describeRouting says how it is found out how hard tasks are.

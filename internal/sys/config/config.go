@@ -38,6 +38,7 @@ type Config struct {
 	History    int      // commits that are read to say what changed together; 0: none
 	Docs       int      // most tokens of the documents about the code; 0: none
 	Memory     Memory
+	Lessons    Lessons
 	Policy     Policy              // for every role, besides its own
 	Servers    map[string]Server   // of the Model Context Protocol
 	Allowed    []string            // what clients of nexus mcp may do without asking a person for each call
@@ -55,6 +56,7 @@ type Config struct {
 	Precheck   Precheck
 	Discover   Discover // how work is found
 	Bounds     Bounds
+	Improve    Improve  // how modest the loop is that finds and does it
 	Sandbox    string   // auto, native, bwrap, landlock or off
 	Notes      bool     // evidence goes into git notes at the end of a run
 	Protected  []string // patterns of branches that are never moved
@@ -200,6 +202,7 @@ func Default() Config {
 	return Config{
 		Limits:   limits,
 		Discover: Discover{Keep: 24 * time.Hour, Tasks: "tasks"},
+		Improve:  Improve{Budget: 10 * nexus.Dollar, Lines: 200, Open: 3, Waiting: 5, Rest: time.Minute, MostRest: 15 * time.Minute},
 		Routing: Routing{
 			Order: []string{"manual", "adaptive", "keyword"},
 			Tiers: map[nexus.Complexity]nexus.Tier{
@@ -210,6 +213,7 @@ func Default() Config {
 		Mutation: Mutation{Mode: "warn", Sample: 4}, Regression: Regression{Sample: 3, Time: time.Minute},
 		Done:      nexus.DefaultDone(),
 		MapTokens: 2_000, History: 2_000, Docs: 1_500, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Oversize: "ask", Interview: "vague",
+		Lessons:   defaultLessons(),
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"}, Sandbox: "auto",
 		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed"},

@@ -17,11 +17,10 @@ const (
 )
 
 // Presets returns the names of the presets that are offered.
-func Presets() []string { return []string{"conservative", "balanced", "aggressive"} }
+func Presets() []string { return []string{"conservative", "balanced", "aggressive", Improving} }
 
-// improve is the preset of a command that is not there yet: it is not offered,
-// and whoever sets it gets what it always set.
-const improve = "improve"
+// Improving is the preset of nexus improve, where nobody sets another.
+const Improving = "improve"
 
 // bundle returns what a preset sets, as a flag would. The balanced one is the
 // defaults.
@@ -31,8 +30,8 @@ func bundle(preset string) map[string]string {
 		return map[string]string{"approval": string(nexus.ApproveCommits), "alerts.denied": string(nexus.ReactPause), "limits.parallel": "2", "budget.run": "2", "budget.day": "10"}
 	case "aggressive":
 		return map[string]string{"approval": string(nexus.ApproveNone), "limits.parallel": "8", "budget.run": "20", "budget.day": "80"}
-	case improve:
-		return map[string]string{"alerts.denied": string(nexus.ReactStop), "approval": string(nexus.ApproveNone), "limits.parallel": "2", "limits.run_time": "2h", "budget.run": "2", "budget.day": "10"}
+	case Improving:
+		return map[string]string{"alerts.denied": string(nexus.ReactStop), "approval": string(nexus.ApproveCommits), "limits.parallel": "2", "limits.run_time": "2h", "budget.run": "2", "budget.day": "10"}
 	default:
 		return nil
 	}

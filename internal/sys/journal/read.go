@@ -153,11 +153,12 @@ type Run struct {
 	First  time.Time // of its first event
 	Last   time.Time // of its last event
 	Events int64
+	Hash   string         // of its last event, in hexadecimal: it stands for all events up to that one
 	Holder *nexus.Process // who conducts it now, nil when nobody does
 	Gone   bool           // whoever conducted it last let it go, or is certain to be dead; false: its lease may have run out while it slept
 }
 
-const selectRuns = `select g.run, g.n, a.at, z.at, l.fence, l.pid, l.host, l.start, l.place, l.expires
+const selectRuns = `select g.run, g.n, a.at, z.at, hex(z.hash), l.fence, l.pid, l.host, l.start, l.place, l.expires
 	from (select run, count(*) n, min(seq) a, max(seq) z from event group by run) g
 	join event a on a.seq = g.a join event z on z.seq = g.z left join lease l on l.run = g.run
 	order by g.a`
@@ -185,7 +186,7 @@ func (j *Journal) scanRun(rows *sql.Rows) (Run, error) {
 	var first, last int64
 	var fence, pid, start, expires sql.NullInt64
 	var host, at sql.NullString
-	if err := rows.Scan(&r.ID, &r.Events, &first, &last, &fence, &pid, &host, &start, &at, &expires); err != nil {
+	if err := rows.Scan(&r.ID, &r.Events, &first, &last, &r.Hash, &fence, &pid, &host, &start, &at, &expires); err != nil {
 		return Run{}, err
 	}
 	r.First, r.Last = time.Unix(0, first).UTC(), time.Unix(0, last).UTC()

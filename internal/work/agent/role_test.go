@@ -45,7 +45,7 @@ func TestSystemPrompts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Router, nexus.Scout, nexus.Verifier, nexus.Checker, nexus.Specifier, nexus.Researcher, nexus.Documenter, nexus.Editor} {
+	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Router, nexus.Scout, nexus.Verifier, nexus.Checker, nexus.Specifier, nexus.Researcher, nexus.Documenter, nexus.Editor, nexus.Explainer} {
 		r, ok := roles[name]
 		if !ok || r.Name != name {
 			t.Fatalf("role %s: %+v", name, r)
@@ -53,7 +53,7 @@ func TestSystemPrompts(t *testing.T) {
 		golden(t, string(name)+".golden", prompt.System(r.Prompt, nil, prompt.Environment{}))
 	}
 	golden(t, "assistant.golden", prompt.Alone(roles[nexus.Assistant].Prompt, nil))
-	if len(roles) != 15 {
+	if len(roles) != 17 {
 		t.Errorf("%d roles", len(roles))
 	}
 }
@@ -125,6 +125,8 @@ func TestPermissionMatrix(t *testing.T) {
 		nexus.Specifier:  {agent.WriteNothing, "read_file search_code list_files git finish"},
 		nexus.Researcher: {agent.WriteNothing, "read_file search_code list_files git finish"},
 		nexus.Documenter: {agent.WriteNothing, "read_file search_code list_files finish"},
+
+		nexus.Explainer: {agent.WriteNothing, "finish"},
 
 		nexus.Interviewer: {agent.WriteNothing, "read_file search_code list_files git finish"},
 

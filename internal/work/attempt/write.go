@@ -93,6 +93,11 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 	if b.Tried, err = Tried(ctx, w.Worker, w.view, r.Role == nexus.Coder || w.task.Kind == nexus.TestTask); err != nil {
 		return b, err
 	}
+	if r.Role == nexus.Coder {
+		if b.Earlier, err = w.earlier(ctx); err != nil {
+			return b, err
+		}
+	}
 	if r.Role == nexus.Tester { // who is not told that no test is asked for, nor to change code
 		b.Task.Strategy = ""
 		b.Task.Files = slices.DeleteFunc(slices.Clone(b.Task.Files), func(f string) bool { return !stack.ServesTests(f) })

@@ -182,3 +182,22 @@ func (m *Maps) History(ctx context.Context, repo git.Repo, landed, commit string
 	}
 	return m.survey.history(m.past, files).String(), nil
 }
+
+// There returns those of some files that a commit has and agents may see.
+func (m *Maps) There(ctx context.Context, repo git.Repo, commit string, files []string) ([]string, error) {
+	if m == nil || commit == "" || len(files) == 0 {
+		return nil, nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.look(ctx, repo, commit); err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, f := range files {
+		if m.survey.has(f) {
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}

@@ -19,17 +19,27 @@ import (
 type danger struct {
 	ends    []string
 	pattern string // for Go and for grep -E
+	but     string // of lines that have it and are fine; likewise, and empty where there are none
 	what    string
 	level   nexus.Priority
 }
 
+// declared finds a function that is called eval, and a call with a text that stands there as it is.
+const declared = `(def|function) +eval[(]|[^.A-Za-z0-9_]eval[(] *("[^"#{$]*"|'[^']*') *[,)]`
+
+// remark finds a comment that begins its line, for Go and for grep -E.
+const remark = `^[[:space:]]*(#|//|[*]|/[*]|<!--)`
+
 func dangersOf() []danger {
 	scripts := []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".html"}
 	return []danger{
-		{append([]string{".py", ".rb", ".php"}, scripts...), `(^|[^.A-Za-z0-9_])eval[(]`, "eval runs whatever a text says", nexus.PriorityHigh},
-		{scripts, `[.]innerHTML *[+]?=[^=]`, "innerHTML takes markup of anybody", nexus.PriorityHigh},
-		{scripts, `dangerouslySetInnerHTML`, "dangerouslySetInnerHTML takes markup of anybody", nexus.PriorityHigh},
-		{scripts, `document[.]write[(]`, "document.write takes markup of anybody", nexus.PriorityHigh},
+		{
+			append([]string{".py", ".rb", ".php"}, scripts...),
+			`(^|[^.A-Za-z0-9_])eval[(]`, declared, "eval runs whatever a text says", nexus.PriorityHigh,
+		},
+		{scripts, `[.]innerHTML *[+]?=[^=]`, "", "innerHTML takes markup of anybody", nexus.PriorityHigh},
+		{scripts, `dangerouslySetInnerHTML`, "", "dangerouslySetInnerHTML takes markup of anybody", nexus.PriorityHigh},
+		{scripts, `document[.]write[(]`, "", "document.write takes markup of anybody", nexus.PriorityHigh},
 	}
 }
 
@@ -53,7 +63,7 @@ func dangers(ctx context.Context, s *Site) (Found, error) {
 			continue
 		}
 		addPatch(&patch, file.path, lines)
-		if stack.IsTest(file.path) || !plain(file.path) {
+		if stack.ServesTests(file.path) || !plain(file.path) {
 			continue
 		}
 		for _, row := range rows {
@@ -122,14 +132,17 @@ func isSettings(base string) bool {
 
 // in finds a pattern in a file: one finding for all its lines.
 func (d danger) in(name string, lines []string) []finding.Finding {
-	r := regexp.MustCompile(d.pattern)
+	fine := remark + `|[[:space:]](#|//)[[:space:]].*` + d.pattern
+	if d.but != "" {
+		fine += "|" + d.but
+	}
+	r, skip := regexp.MustCompile(d.pattern), regexp.MustCompile(fine)
 	f := finding.Finding{
 		Strategy: "security", Kind: finding.Security, Severity: d.level, ID: finding.ID("security", name, d.pattern),
-		Check: fmt.Sprintf("! grep -qE -- %s %s", quote(d.pattern), quote("./"+name)),
+		Check: fmt.Sprintf("! grep -E -- %s %s | grep -qvE -- %s", quote(d.pattern), quote("./"+name), quote(fine)),
 	}
-	syntax, _ := stack.SyntaxOf(name)
 	for n, text := range lines {
-		if !r.MatchString(text) || commentAt(syntax, text) == 0 || commentAt(syntax, strings.TrimSpace(text)) == 0 {
+		if !r.MatchString(text) || skip.MatchString(text) {
 			continue
 		}
 		f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
@@ -190,7 +203,7 @@ func (s *Site) leaked(l leak.Leak) (finding.Finding, bool) {
 		Why:     fmt.Sprintf("it looks like a secret (%s): %s", l.Rule, l.Kind),
 		Minutes: finding.Minutes("security", 1), Places: []finding.Place{{File: l.File, Line: l.Line}}, Check: check,
 	}
-	if stack.IsTest(l.File) {
+	if stack.ServesTests(l.File) {
 		f.Severity = nexus.PriorityHigh
 	}
 	f.Why = cut(strings.Join(strings.Fields(f.Why), " "), 200)

@@ -10,21 +10,23 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// documented says how a language's public names look, and the line above one that is described.
-// Both are patterns for Go and for awk.
-type documented struct{ ends, public, above string }
+// documented says how a language's public names look, which of them need no words, and the line above
+// one that is described. All are patterns for Go and for awk.
+type documented struct{ ends, public, but, above string }
+
+// known are methods of Go that say by their names what they do: those of the standard library's interfaces.
+const known = `^func [(][^)]*[)] (Len|Less|Swap|Error|Unwrap|Is|As|String|Read|Write|Close|ServeHTTP|(Unm|M)arshal[A-Za-z]+)[(]`
 
 func documentedIn(name string) (documented, bool) {
 	rows := []documented{
-		{".go", `^(func|type|var|const) ([(][^)]*[)] )?[A-Z]`, `^//|[*]/$`},
-		{".rs", `^ *pub (async )?(fn|struct|enum|trait|const|static) `, `^ *//[/!]|^ *#[[]|[*]/$`},
-		{".ts", `^export (async )?(function|class|interface|const) `, `^//|[*]/ *$|^@`},
-		{".js", `^export (async )?(function|class|const) `, `^//|[*]/ *$`},
+		{".go", `^(func|type|var|const) ([(]([a-z_A-Z0-9]+ )?[*]?[A-Z][^)]*[)] )?[A-Z]`, known, `^//|[*]/$`},
+		{".rs", `^ *pub ((async|unsafe|const) )*(fn|struct|enum|trait|const|static) [A-Za-z_]`, `^$`, `^ *//[/!]|^ *#[[]|[*]/$`},
+		{".ts", `^export (async )?(function|class|interface|const) `, `^$`, `^//|[*]/ *$|^@`},
+		{".js", `^export (async )?(function|class|const) `, `^$`, `^//|[*]/ *$`},
 	}
 	for _, d := range rows {
 		if path.Ext(name) == d.ends && !strings.HasSuffix(name, ".d.ts") {
@@ -39,12 +41,16 @@ func documentedIn(name string) (documented, bool) {
 func documentation(ctx context.Context, s *Site) (Found, error) {
 	found := Found{Quick: true}
 	readme := ""
+	within, err := s.within(ctx)
+	if err != nil {
+		return found, err
+	}
 	for _, file := range s.files {
-		if !strings.Contains(file.path, "/") && strings.HasPrefix(strings.ToLower(file.path), "readme") {
-			readme = file.path
+		if isReadme(file.path) && (readme == "" || len(file.path) < len(readme)) {
+			readme = file.path // README.md, and not one in another language
 		}
 		d, ok := documentedIn(file.path)
-		if !ok || stack.IsTest(file.path) || !plain(file.path) {
+		if !ok || extra(file.path) || within(file.path) || !plain(file.path) {
 			continue
 		}
 		lines, err := s.lines(ctx, file.path)
@@ -73,14 +79,23 @@ func documentation(ctx context.Context, s *Site) (Found, error) {
 	return found, err
 }
 
+// isReadme reports whether a file says what the project is.
+func isReadme(name string) bool {
+	return !strings.Contains(name, "/") && strings.HasPrefix(strings.ToLower(name), "readme")
+}
+
 // missing makes a finding of the public names of a file that nothing describes.
 func (d documented) missing(name string, lines []string) (finding.Finding, bool) {
-	public, above := regexp.MustCompile(d.public), regexp.MustCompile(d.above)
+	public, but, above := regexp.MustCompile(d.public), regexp.MustCompile(d.but), regexp.MustCompile(d.above)
 	f := finding.Finding{Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial}
-	before := ""
+	before, comment := "", false
 	parts := []string{name}
 	for n, text := range lines {
-		if public.MatchString(text) && !above.MatchString(before) {
+		if comment = comment || opens.MatchString(text); comment {
+			comment, before = !strings.Contains(text, "*/"), text
+			continue
+		}
+		if public.MatchString(text) && !but.MatchString(text) && !above.MatchString(before) {
 			f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
 			parts = append(parts, text)
 		}
@@ -94,10 +109,15 @@ func (d documented) missing(name string, lines []string) (finding.Finding, bool)
 	f.Title = fmt.Sprintf("Describe %s of %s", many(f.Count, "public name"), name)
 	f.Why = "others use them, and no comment says what they do"
 	f.Evidence = cut(strings.TrimSpace(parts[1]), 200)
-	f.Check = fmt.Sprintf("awk %s %s", quote(fmt.Sprintf(`/%s/ && before !~ /%s/ {bad = 1} {before = $0} END {exit bad}`,
-		slashes(d.public), slashes(d.above))), quote("./"+name))
-	return f, true
+	const program = `{sub(/\r$/, "")} /%s/ {c = 1} c {if (/[*]\//) c = 0; before = $0; next} ` +
+		`/%s/ && !/%s/ && before !~ /%s/ {bad = 1} {before = $0} END {exit bad}`
+	f.Check = fmt.Sprintf("awk %s %s", quote(fmt.Sprintf(program,
+		slashes(opens.String()), slashes(d.public), slashes(d.but), slashes(d.above))), quote("./"+name))
+	return f, len(f.Check) <= longestCheck
 }
+
+// opens finds a line that begins a comment of several lines, for Go and for awk.
+var opens = regexp.MustCompile(`^ */[*]`)
 
 // slashes writes a pattern between the slashes of awk.
 func slashes(pattern string) string { return strings.ReplaceAll(pattern, "/", `\/`) }
@@ -154,8 +174,12 @@ func (s *Site) stale(ctx context.Context, readme string, lines []string) (all []
 		}
 	}
 	if left > 0 {
-		notes = append(notes, fmt.Sprintf("%s of %s were not run: they fetch or go on, the policy asks about them, or there are too many",
-			many(left, "block"), readme))
+		was := "were"
+		if left == 1 {
+			was = "was"
+		}
+		const why = "commands fetch or go on, the policy asks about them, or there are too many"
+		notes = append(notes, fmt.Sprintf("%s of %s %s not run to the end: %s", many(left, "block"), readme, was, why))
 	}
 	return all, notes, nil
 }

@@ -141,7 +141,7 @@ func lintFindings(g gate.Gate, e nexus.Evidence, printed string) []finding.Findi
 	for _, name := range files {
 		f := gateFinding("lint-issues", g, byFile[name])
 		f.Kind, f.Severity = finding.Lint, nexus.PriorityLow
-		f.Title = fmt.Sprintf("Mend %s of gate %s in %s", many(len(byFile[name]), "finding"), g.Name, name)
+		f.Title = fmt.Sprintf("Fix %s of gate %s in %s", many(len(byFile[name]), "finding"), g.Name, name)
 		if f.Check = fileCheck(g, name, printed, e.Exit); f.Check == "" || len(files) == 1 {
 			all = nil
 			break
@@ -153,7 +153,7 @@ func lintFindings(g gate.Gate, e nexus.Evidence, printed string) []finding.Findi
 	}
 	f := gateFinding("lint-issues", g, e.Findings)
 	f.Kind, f.Severity = finding.Lint, nexus.PriorityLow
-	f.Title = fmt.Sprintf("Mend %s of gate %s", many(len(e.Findings), "finding"), g.Name)
+	f.Title = fmt.Sprintf("Fix %s of gate %s", many(len(e.Findings), "finding"), g.Name)
 	if where := f.Files(); len(where) > 0 {
 		f.Title += " in " + list(where, 3)
 	}

@@ -96,10 +96,11 @@ func slowTests(ctx context.Context, s *Site) (Found, error) {
 			continue
 		}
 		told = true
-		_, printed, err := s.judge(ctx, g)
+		e, printed, err := s.judge(ctx, g)
 		if err != nil {
 			return found, err
 		}
+		found.Notes = append(found.Notes, said(e)...)
 		for _, t := range elapsed(printed) {
 			check := alone(g, t.name, fmt.Sprintf("-timeout=%.1fs", t.seconds/2))
 			if t.seconds >= slowTest && check != "" {
@@ -175,17 +176,21 @@ func uncovered(ctx context.Context, s *Site) (Found, error) {
 			continue
 		}
 		measured = true
+		if e, known := s.judged[g.Name+"\x00"+g.Command()]; known && len(said(e)) > 0 {
+			found.Notes = append(found.Notes, said(e)...) // the same tests would say the same, in other words
+			continue
+		}
 		cover := gate.Gate{Name: "coverage: " + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout}
 		e, printed, err := s.judge(ctx, cover)
 		if err != nil {
 			return found, err
 		}
 		if e.State != nexus.Pass {
-			why := e.Why
-			if why == "" && len(e.Findings) > 0 {
-				why = line(e.Findings[0])
+			why := fmt.Sprintf("%s, %s", e.State, cmp.Or(e.Why, "no reason is known"))
+			if e.State == nexus.Fail {
+				why = "its tests fail"
 			}
-			found.Notes = append(found.Notes, fmt.Sprintf("the coverage of gate %s is not known (%s): %s", g.Name, e.State, why))
+			found.Notes = append(found.Notes, fmt.Sprintf("the coverage of gate %s is not known: %s", g.Name, why))
 			continue
 		}
 		found.Findings = append(found.Findings, s.gaps(g, printed, churn)...)
@@ -261,7 +266,7 @@ var loop = regexp.MustCompile(`^\s*(?:for|while|foreach|until)\b|\.(?:forEach|ea
 func performance(ctx context.Context, s *Site) (Found, error) {
 	found := Found{Quick: true}
 	for _, file := range s.files {
-		if _, ok := stack.SyntaxOf(file.path); !ok || stack.IsTest(file.path) || !plain(file.path) {
+		if _, ok := stack.SyntaxOf(file.path); !ok || extra(file.path) || !plain(file.path) {
 			continue
 		}
 		lines, err := s.lines(ctx, file.path)

@@ -20,7 +20,12 @@ import (
 func dependencies(ctx context.Context, s *Site) (Found, error) {
 	var found Found
 	asked := false
+	unread := measure.Unread()
 	for _, file := range slices.Concat(s.files, s.locks) {
+		if slices.Contains(unread, path.Base(file.path)) && plain(file.path) {
+			found.Notes = append(found.Notes, file.path+" was not checked: Nexus knows no program that looks into it")
+			asked = true
+		}
 		for _, a := range measure.Auditors() {
 			if path.Base(file.path) != a.File || !plain(file.path) {
 				continue
@@ -56,7 +61,7 @@ func (s *Site) audit(ctx context.Context, name string, a measure.Auditor) (f fin
 	}
 	hit := regexp.MustCompile("(?m)"+a.Found+".*$").FindAllString(printed, -1)
 	if e.State != nexus.Fail || len(hit) == 0 {
-		return f, fmt.Sprintf("%s was not checked: %s reached no database (%s)", name, strings.Join(a.Args, " "), lastLine(printed, e.Why)), nil
+		return f, fmt.Sprintf("%s was not checked: %s could not tell: %s", name, strings.Join(a.Args, " "), excuse(printed, e.Why)), nil
 	}
 	f = finding.Finding{
 		ID: finding.ID("dependencies", name, strings.Join(hit, "\n")), Strategy: "dependencies", Kind: finding.Deps, Severity: nexus.PriorityHigh,
@@ -67,10 +72,18 @@ func (s *Site) audit(ctx context.Context, name string, a measure.Auditor) (f fin
 	return f, "", nil
 }
 
-// lastLine returns the last line that somebody said, or else another text.
-func lastLine(printed, other string) string {
+// excuse returns the line in which a program says why it broke: the first that names an error, or
+// the last one; another text where it said nothing.
+func excuse(printed, other string) string {
 	lines := strings.Split(strings.TrimSpace(printed), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+	last := strings.TrimSpace(lines[len(lines)-1])
+	for _, text := range lines {
+		if strings.Contains(strings.ToLower(text), "error") {
+			last = strings.TrimSpace(text)
+			break
+		}
+	}
+	if last != "" {
 		return cut(last, 120)
 	}
 	return other

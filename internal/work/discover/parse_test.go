@@ -34,7 +34,7 @@ func TestMarks(t *testing.T) {
 		{"a.go", "// todos are small", ""},
 		{"a.go", "// MYTODO: is a name", ""},
 		{"a.sh", "echo $# TODO", ""},
-		{"a.sh", "x # HACK", "Do what the HACK in a.sh says"},
+		{"a.sh", "x # HACK", "Do without the HACK in a.sh"},
 		{"a.py", "x = 1  # XXX: why", "Do what the XXX in a.py says: why"},
 		{"a.js", " * TODO: in a block", "Do what the TODO in a.js says: in a block"},
 	} {
@@ -148,10 +148,19 @@ not JSON
 func TestBlamed(t *testing.T) {
 	id, other := strings.Repeat("a", 40), strings.Repeat("b", 40)
 	out := id + " 1 2 1\nauthor A\nauthor-time 1700000000\nfilename x\n\t// TODO\n" + other + " 9 5\nauthor-time 1600000000\n\tauthor-time 1\n" + id + " 3 7\n\tx\n"
-	got := blamed(out)
+	got := blamed(out, false)
 	want := map[int]time.Time{2: time.Unix(1700000000, 0).UTC(), 5: time.Unix(1600000000, 0).UTC(), 7: time.Unix(1700000000, 0).UTC()}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	cut := strings.Replace(out, "filename x", "boundary\nfilename x", 1)
+	delete(want, 2)
+	delete(want, 7)
+	if diff := cmp.Diff(want, blamed(cut, true)); diff != "" {
+		t.Errorf("in a shallow clone: %s", diff)
+	}
+	if diff := cmp.Diff(got, blamed(cut, false)); diff != "" {
+		t.Errorf("of the first commit: %s", diff)
 	}
 }
 
@@ -200,7 +209,7 @@ func FuzzOutputs(f *testing.F) {
 	f.Add(`{"Action":"pass","Package":"p","Test":"T","Elapsed":1}`)
 	f.Add("// TODO: x\x00/* FIXME */")
 	f.Fuzz(func(t *testing.T, text string) {
-		for n, at := range blamed(text) {
+		for n, at := range blamed(text, true) {
 			if at.Location() != time.UTC {
 				t.Error(n, at)
 			}
@@ -224,6 +233,13 @@ func FuzzOutputs(f *testing.F) {
 		}
 		copies([][]codeLine{telling(s, lines), telling(s, lines)})
 		callsInLoops("a.js", lines)
+		privateModules("src/lib.rs", lines)
+		for _, name := range []string{"a.go", "a.rs", "a.ts"} {
+			d, _ := documentedIn(name)
+			if f, ok := d.missing(name, lines); ok && (f.Count == 0 || f.Places[0].Line > len(lines)) {
+				t.Errorf("%+v", f)
+			}
+		}
 	})
 }
 

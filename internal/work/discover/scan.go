@@ -55,6 +55,9 @@ func todoIn(name string, syntax stack.Syntax, n int, text string) (finding.Findi
 		severity = nexus.PriorityMedium
 	}
 	title := fmt.Sprintf("Do what the %s in %s says", word, name)
+	if word == "HACK" { // it says what the code does
+		title = fmt.Sprintf("Do without the HACK in %s", name)
+	}
 	if note != "" {
 		title += ": " + cut(note, 70)
 	}
@@ -105,6 +108,13 @@ func (s *Site) age(ctx context.Context, all []finding.Finding) error {
 	for i, f := range all[:min(len(all), mostBlamed)] {
 		byFile[f.Places[0].File] = append(byFile[f.Places[0].File], i)
 	}
+	if len(byFile) == 0 {
+		return nil
+	}
+	cut, err := s.o.Repo.Run(ctx, "rev-parse", "--is-shallow-repository")
+	if err != nil {
+		return err
+	}
 	for name, which := range byFile {
 		args := []string{"blame", "--porcelain"}
 		for _, i := range which {
@@ -115,9 +125,9 @@ func (s *Site) age(ctx context.Context, all []finding.Finding) error {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			continue // a shallow clone, or a line that git reads differently
+			continue // a line that git reads differently
 		}
-		times := blamed(out)
+		times := blamed(out, strings.TrimSpace(cut) == "true")
 		for _, i := range which {
 			if at, ok := times[all[i].Places[0].Line]; ok {
 				days := max(int(s.o.Now.Sub(at).Hours()/24), 0)
@@ -128,10 +138,11 @@ func (s *Site) age(ctx context.Context, all []finding.Finding) error {
 	return nil
 }
 
-// blamed reads git blame --porcelain: when each line was written, by its number.
-func blamed(out string) map[int]time.Time {
+// blamed reads git blame --porcelain: when each line was written, by its number. In a shallow clone the
+// oldest commits have all lines that were there before, so they say nothing.
+func blamed(out string, shallow bool) map[int]time.Time {
 	times, commits := map[int]time.Time{}, map[string]time.Time{}
-	lines := map[int]string{}
+	lines, oldest := map[int]string{}, map[string]bool{}
 	commit := ""
 	for text := range strings.Lines(out) {
 		words := strings.Fields(text)
@@ -142,6 +153,8 @@ func blamed(out string) map[int]time.Time {
 			if n, err := strconv.Atoi(words[2]); err == nil {
 				lines[n] = commit
 			}
+		case len(words) == 1 && words[0] == "boundary":
+			oldest[commit] = true
 		case len(words) == 2 && words[0] == "author-time":
 			if at, err := strconv.ParseInt(words[1], 10, 64); err == nil {
 				commits[commit] = time.Unix(at, 0).UTC()
@@ -149,7 +162,7 @@ func blamed(out string) map[int]time.Time {
 		}
 	}
 	for n, of := range lines {
-		if at, ok := commits[of]; ok {
+		if at, ok := commits[of]; ok && (!shallow || !oldest[of]) {
 			times[n] = at
 		}
 	}
@@ -165,7 +178,7 @@ func deadCode(ctx context.Context, s *Site) (Found, error) {
 	}
 	for _, file := range s.files {
 		declares := hidesIn(file.path)
-		if declares == nil || stack.IsTest(file.path) || !plain(file.path) {
+		if declares == nil || extra(file.path) || !plain(file.path) {
 			continue
 		}
 		lines, err := s.lines(ctx, file.path)
@@ -175,6 +188,9 @@ func deadCode(ctx context.Context, s *Site) (Found, error) {
 		for n, text := range lines {
 			m := declares.FindStringSubmatch(text)
 			if m == nil || len(m[1]) < 3 || uses[m[1]] != 1 || slices.Contains([]string{"main", "init"}, m[1]) {
+				continue
+			}
+			if n > 0 && marked.MatchString(lines[n-1]) {
 				continue
 			}
 			found.Findings = append(found.Findings, finding.Finding{
@@ -226,6 +242,10 @@ var (
 	shellHidden  = regexp.MustCompile(`^(?:function )?([a-z_]\w*) ?\(\)`)
 	cHidden      = regexp.MustCompile(`^static [\w *]*?\b(\w+)\([^;]*$`)
 )
+
+// marked is a line above a function that says who calls it without naming it: an attribute of Rust
+// or C, a decorator, or a directive of Go.
+var marked = regexp.MustCompile(`^\s*(?:#!?\[|\)?\]\s*$|@\w|//(?:export|go:)|__attribute__)`)
 
 // wordOf is a name in any language.
 var wordOf = regexp.MustCompile(`[A-Za-z_]\w*`)

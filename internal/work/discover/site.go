@@ -163,7 +163,7 @@ func (s *Site) lines(ctx context.Context, name string) ([]string, error) {
 	if err != nil || strings.ContainsRune(string(data), 0) {
 		return nil, nil //nolint:nilerr // as above
 	}
-	all := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	all := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n")
 	for _, line := range all[:min(len(all), 5)] {
 		if generated.MatchString(line) {
 			return nil, nil

@@ -1,8 +1,10 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,6 +15,9 @@ import (
 
 // shortestCopy is how many lines of code are a copy, when comments and blank lines are left out.
 const shortestCopy = 10
+
+// leastCopy is how many characters they have together: ten lines of endings and branches are soon alike.
+const leastCopy = 200
 
 // codeLine is a line that says something.
 type codeLine struct {
@@ -31,7 +36,7 @@ func duplicates(ctx context.Context, s *Site) (Found, error) {
 	var texts [][]codeLine
 	for _, file := range s.files {
 		syntax, ok := stack.SyntaxOf(file.path)
-		if !ok || stack.IsTest(file.path) || !plain(file.path) {
+		if !ok || extra(file.path) || !plain(file.path) {
 			continue
 		}
 		lines, err := s.lines(ctx, file.path)
@@ -43,7 +48,12 @@ func duplicates(ctx context.Context, s *Site) (Found, error) {
 		}
 	}
 	for _, c := range copies(texts) {
-		if f, ok := copied(names[c.from.file], names[c.to.file], texts[c.from.file][c.from.at:c.from.at+c.n], texts[c.to.file][c.to.at].n); ok {
+		from, to := names[c.from.file], names[c.to.file]
+		whole := [][]string{s.texts[from]}
+		if from != to {
+			whole = append(whole, s.texts[to])
+		}
+		if f, ok := copied(from, to, texts[c.from.file][c.from.at:c.from.at+c.n], texts[c.to.file][c.to.at].n, whole); ok {
 			found.Findings = append(found.Findings, f)
 		}
 	}
@@ -110,30 +120,37 @@ func window(lines []codeLine) string {
 	return b.String()
 }
 
-// copied makes a finding of a copy. Its check looks for the two longest lines of it.
-func copied(from, to string, lines []codeLine, at int) (finding.Finding, bool) {
+// copied makes a finding of a copy. Its check counts its two lines that are rarest in whole, the lines of its
+// files, and passes when one of them stands there less often.
+func copied(from, to string, lines []codeLine, at int, whole [][]string) (finding.Finding, bool) {
 	var marks []string
 	var words, evidence []string
+	size := 0
 	for _, l := range lines {
 		words = append(words, l.text)
+		size += len(l.text)
 		if len(l.text) >= 12 && len(l.text) < 80 && l.exact && plain(l.text) && !slices.Contains(marks, l.text) {
 			marks = append(marks, l.text)
 		}
 	}
-	slices.SortStableFunc(marks, func(a, b string) int { return len(b) - len(a) })
-	if len(marks) < 2 {
+	times := map[string]int{}
+	for _, m := range marks {
+		times[m] = timesIn(whole, m)
+	}
+	slices.SortStableFunc(marks, func(a, b string) int { return cmp.Or(times[a]-times[b], len(b)-len(a)) })
+	if len(marks) < 2 || size < leastCopy {
 		return finding.Finding{}, false
 	}
 	for _, l := range lines[:min(3, len(lines))] {
 		evidence = append(evidence, l.text)
 	}
 	var tests []string
+	both := quote("./" + from)
+	if from != to {
+		both += " " + quote("./"+to)
+	}
 	for _, m := range marks[:2] {
-		if from == to {
-			tests = append(tests, fmt.Sprintf("test $(grep -cF -- %s %s) -ge 2", quote(m), quote("./"+from)))
-			continue
-		}
-		tests = append(tests, fmt.Sprintf("test $(grep -lF -- %s %s %s | wc -l) -eq 2", quote(m), quote("./"+from), quote("./"+to)))
+		tests = append(tests, fmt.Sprintf("test $(cat %s | grep -cF -- %s) -ge %d", both, quote(m), times[m]))
 	}
 	check := "! { " + strings.Join(tests, " && ") + "; }"
 	if len(check) > longestCheck {
@@ -142,8 +159,27 @@ func copied(from, to string, lines []codeLine, at int) (finding.Finding, bool) {
 	places := []finding.Place{{File: from, Line: lines[0].n}, {File: to, Line: at}}
 	return finding.Finding{
 		ID: finding.ID("duplicates", append([]string{from, to}, words...)...), Strategy: "duplicates", Kind: finding.Refactor,
-		Title: fmt.Sprintf("Keep %d lines once that %s and %s have both", len(lines), places[0], places[1]), Severity: nexus.PriorityLow,
+		Title: fmt.Sprintf("Write %d lines once that are the same in %s and %s", len(lines), places[0], places[1]), Severity: nexus.PriorityLow,
 		Why: fmt.Sprintf("%d lines of code are the same in both places", len(lines)), Evidence: strings.Join(evidence, "\n"), Count: len(lines),
 		Minutes: finding.Minutes("duplicates", 1), Places: places, Check: check,
 	}, true
+}
+
+// timesIn counts the lines of files that have a text, as its check does. A text that is not in each of them, or
+// only once in all, does not show that there is a copy: it counts as more than there are.
+func timesIn(whole [][]string, text string) int {
+	all, missing := 0, false
+	for _, lines := range whole {
+		n := 0
+		for _, l := range lines {
+			if strings.Contains(l, text) {
+				n++
+			}
+		}
+		all, missing = all+n, missing || n == 0
+	}
+	if missing || all < 2 {
+		return math.MaxInt32
+	}
+	return all
 }

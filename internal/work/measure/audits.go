@@ -2,6 +2,7 @@ package measure
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,22 @@ type Auditor struct {
 
 // auditRow is a line of the audit that says who looks into a file.
 var auditRow = regexp.MustCompile(`(?m)^\t([\w.-]+)\) look '([^']+)' (.+) ;;$`)
+
+// lockName is a name that the audit looks for.
+var lockName = regexp.MustCompile(`-name ([\w.-]+)`)
+
+// Unread lists the names of lock files that no program looks into.
+func Unread() []string {
+	_, names, _ := strings.Cut(audit, "-type f")
+	names, _, _ = strings.Cut(names, "-print")
+	var all []string
+	for _, m := range lockName.FindAllStringSubmatch(names, -1) {
+		if !slices.ContainsFunc(Auditors(), func(a Auditor) bool { return a.File == m[1] }) {
+			all = append(all, m[1])
+		}
+	}
+	return all
+}
 
 // Auditors lists the programs that the audit asks.
 func Auditors() []Auditor {

@@ -112,6 +112,7 @@ func TestAudit(t *testing.T) {
 		"go offline":         {"go.mod", "govulncheck", "echo 'govulncheck: fetching vulnerabilities: dial tcp: no such host'; exit 1", 4},
 		"npm":                {"package-lock.json", "npm", "echo '2 high severity vulnerabilities'; exit 1", 3},
 		"npm offline":        {"package-lock.json", "npm", "echo 'npm error audit endpoint returned an error'; exit 1", 4},
+		"npm without asking": {"package-lock.json", "npm", "case \"$*\" in *--no-offline*) exit 1 ;; esac; echo 'found 0 vulnerabilities'", 4},
 		"rust":               {"Cargo.lock", "cargo", "echo 'error: 1 vulnerability found!'; exit 1", 3},
 		"python":             {"requirements.txt", "pip-audit", "echo 'Found 3 known vulnerabilities in 1 package'; exit 1", 3},
 		"no tool":            {"requirements.txt", "none", clean, 4},
@@ -206,5 +207,13 @@ func TestTakenAway(t *testing.T) {
 	want := []string{"dir/a.txt", "dir/b.txt", "dir/empty.txt", "lib/aside.go", "lib/deleted.go", "lib/emptied.go", "lib/link.go", "lib/stub.go", "logo.png"}
 	if d := cmp.Diff(want, found); d != "" || decides[0].State != nexus.Fail {
 		t.Errorf("%s: -want +got\n%s", decides[0].State, d)
+	}
+}
+
+// TestUnread names the lock files of the audit that nobody looks into.
+func TestUnread(t *testing.T) {
+	want := strings.Fields("yarn.lock bun.lock poetry.lock uv.lock pdm.lock Pipfile.lock pom.xml gradle.lockfile packages.lock.json")
+	if diff := cmp.Diff(want, measure.Unread()); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -41,6 +41,8 @@ func because(title string) string {
 		return "several readers share the change"
 	case "Files":
 		return "the plan declares them"
+	case EarlierTitle:
+		return "landed tasks that declare the same files or directories"
 	case "Start", "Why":
 		return "where the work starts from"
 	case "Conflicts", "Landed meanwhile", "Landed side", "This task's side":
@@ -93,3 +95,8 @@ func ofBefore(title string) string {
 	}
 	return ""
 }
+
+// TitleOf is the title of what a plugin says.
+func TitleOf(plugin string) string { return pluginTitle + Line(plugin) }
+
+const pluginTitle = "From the plugin "

@@ -144,11 +144,6 @@ func (t Told) section() Section {
 	return s
 }
 
-// TitleOf is the title of what a plugin says.
-func TitleOf(plugin string) string { return pluginTitle + Line(plugin) }
-
-const pluginTitle = "From the plugin "
-
 // Brief is what opens a conversation about a task. Empty fields are left out.
 type Brief struct {
 	Session   nexus.SessionID
@@ -158,6 +153,7 @@ type Brief struct {
 	Before    []nexus.Finding  // what reviews before this one found
 	Replies   []string         // what the author answered to each of them; empty for nothing
 	Needs     []Need           // what the tasks made that it needs
+	Earlier   string           // which files earlier tasks like this one read and changed
 	Base      string           // commit that the work starts from
 	Tried     tried.Account    // what is known from earlier attempts
 	Kept      Kept             // what of them the worktree holds
@@ -195,6 +191,7 @@ func (b Brief) sections() []Section {
 		{Title: testerTitle, Lead: testerLead, Body: strings.TrimSpace(b.Tester), Fence: "text", Rank: 1},
 		{Title: "Your part", Body: b.Part},
 		{Title: "Files", Body: files(b.Task.Files)},
+		earlier(b.Earlier),
 	}
 	all = append(append(all, needs(b.Needs)...), []Section{
 		{Title: "Start", Body: start(b.Base, b.Kept)},

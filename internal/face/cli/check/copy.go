@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -184,6 +185,33 @@ func lendInstalled(from, to string) (lent []string) {
 		return nil
 	})
 	return lent
+}
+
+// installed changes when a package manager changes what [lendInstalled] lends.
+func installed(from string) string {
+	var b strings.Builder
+	_ = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not lent
+		switch p, is := installedAt(name); {
+		case err != nil:
+			return fs.SkipDir
+		case !d.IsDir() || name == from:
+			return nil
+		case is:
+			for _, within := range []string{"", p.With, ".package-lock.json", "lib/*/site-packages", "*/*/gems"} {
+				found, _ := filepath.Glob(filepath.Join(name, filepath.FromSlash(within))) // the patterns are right
+				for _, one := range found {
+					if info, err := os.Stat(one); err == nil {
+						fmt.Fprintf(&b, "%s %d\n", one, info.ModTime().UnixNano())
+					}
+				}
+			}
+			return fs.SkipDir
+		case strings.HasPrefix(d.Name(), ".") || strings.Count(name[len(from):], string(filepath.Separator)) > 3:
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return b.String()
 }
 
 // lend puts one directory into a checkout, unless it has one, or nothing around

@@ -43,3 +43,22 @@ func TestLend(t *testing.T) {
 		t.Error("what is tracked was written over", err)
 	}
 }
+
+// TestInstalled changes when packages are installed, and with nothing else.
+func TestInstalled(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Write(t, dir, map[string]string{"a.js": "", "web/b.js": ""})
+	none := installed(dir)
+	for _, name := range []string{"node_modules/dep/x", "web/node_modules/.package-lock.json", ".venv/pyvenv.cfg", ".venv/lib/python3.12/site-packages/p/x"} {
+		before := installed(dir)
+		gittest.Write(t, dir, map[string]string{name: ""})
+		if installed(dir) == before {
+			t.Errorf("%s changes nothing", name)
+		}
+	}
+	before := installed(dir)
+	gittest.Write(t, dir, map[string]string{"a.js": "new", "web/c.js": ""})
+	if got := installed(dir); got != before || got == none {
+		t.Errorf("files of the tree change it: %s", got)
+	}
+}

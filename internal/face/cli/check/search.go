@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ type Search struct {
 	Strategies []string // empty: those of discover.strategies
 	Plugin     string   // the one plugin that is asked; empty: all
 	Only       string   // the ID of the finding that is wanted; empty: all
+	At         string   // commit or branch that is looked at; empty: the last commit
 	Fresh      bool     // look again, whatever is kept
 	Quiet      bool     // say nothing of what is being done
 	Traffic    provider.Traffic
@@ -58,8 +60,14 @@ func Discover(ctx context.Context, a *console.Console, q Search) (discover.Resul
 	if err != nil {
 		return r, err
 	}
+	if q.At != "" {
+		return r, nil // nobody looks over the shoulder of who works in the checkout
+	}
 	return r, h.finish(ctx, o, r)
 }
+
+// at is what is looked at.
+func (q Search) at() string { return cmp.Or(q.At, "HEAD") }
 
 // hunt is one search.
 type hunt struct {
@@ -76,7 +84,7 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 	if h.settings, _, err = a.Settings(); err != nil {
 		return o, err
 	}
-	h.commit, err = p.Repo.Resolve(ctx, "HEAD")
+	h.commit, err = p.Repo.Resolve(ctx, h.q.at())
 	commit := h.commit
 	if err != nil {
 		return o, &nexus.Error{
@@ -100,8 +108,9 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 	o = discover.Options{
 		Repo: p.Repo, Commit: commit, Tree: tree, State: p.State, Now: begun, Clock: a.Now, Path: a.Env("PATH"),
 		Strategies: h.q.Strategies, Only: h.q.Only, Fresh: h.q.Fresh, Keep: h.settings.Discover.Keep,
-		Settings: fmt.Sprintf("%v %s %v %s", h.settings.Gates, h.settings.Sandbox, h.settings.Policy.Show, h.settings.Limits.GateTime),
-		Folder:   discover.Folder{Repo: p.Repo.Work, Dir: h.settings.Discover.Tasks},
+		Settings: fmt.Sprintf("%v %s %v %s %s", h.settings.Gates, h.settings.Sandbox, h.settings.Policy.Show, h.settings.Limits.GateTime,
+			installed(p.Repo.Work)),
+		Folder: discover.Folder{Repo: p.Repo.Work, Dir: h.settings.Discover.Tasks},
 		Rules: finding.Rules{
 			Items: items, Most: h.settings.Limits.Items, Quarantine: flaky.QuarantineOn{List: list, Day: flaky.DayOf(begun)},
 		},
@@ -154,6 +163,34 @@ func (h *hunt) open(ctx context.Context) (*discover.Bench, error) {
 		Runner: programmed(r, x.dir), Tree: gate.Tree{Dir: x.dir, Hash: x.hash}, Gates: gates, Close: x.done, Harmless: allowed,
 		May: func(command string) bool { return r.Box.Name() != string(sandbox.Off) || allowed(command) },
 	}, nil
+}
+
+// Red returns the gates that do not let a commit through.
+func Red(ctx context.Context, a *console.Console, at string) (red []string, err error) {
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	h := &hunt{a: a, p: p, q: Search{At: at, Quiet: true}, commit: at}
+	if h.settings, _, err = a.Settings(); err != nil {
+		return nil, err
+	}
+	b, err := h.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	for _, g := range b.Gates {
+		e, err := b.Runner.Judge(ctx, b.Tree, g)
+		if err != nil {
+			return nil, err
+		}
+		if e.State == nexus.Fail {
+			red = append(red, g.Name)
+		}
+	}
+	return red, nil
 }
 
 // plugins asks the plugins that discover, or the one that is named.

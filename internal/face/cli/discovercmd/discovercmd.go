@@ -164,7 +164,7 @@ func (f *discoverFlags) open(r discover.Result, ids []string) ([]finding.Ranked,
 }
 
 func unfound(id string) error {
-	return app.NotFound("finding", id, "nexus discover lists them; one that was mended is gone.")
+	return app.NotFound("finding", id, "nexus discover lists them; one that was fixed is gone.")
 }
 
 // list makes the answer.
@@ -224,8 +224,13 @@ func drawDiscovered(s view.Style, a answer) string {
 	if a.more > 0 {
 		fmt.Fprintf(&b, "%s more; --most 0 lists all\n", view.Count(a.more, "finding"))
 	}
+	kept := false
 	for _, d := range a.Strategies {
 		b.WriteString(drawDid(s, d, a.all))
+		kept = kept || d.State == discover.Cached && len(d.Notes) > 0
+	}
+	if kept {
+		b.WriteString("what could not be looked at was kept from before; --fresh looks again\n")
 	}
 	switch {
 	case len(a.Findings) == 0:

@@ -23,12 +23,16 @@ type diagnosis struct {
 	Task   nexus.TaskID   `json:"task,omitzero"` // the only one looked at
 	Status string         `json:"status"`        // of the task, or of the run
 	Causes []causes.Cause `json:"causes"`
+
+	Explanation *explanation `json:"explanation,omitempty"` // of a model; nil: none was asked
+
+	events []nexus.Event // of the run
 }
 
 func diagnoseCommand(a *console.Console) *cobra.Command {
 	var run string
-	var patterns bool
-	c := a.Command("diagnose [RUN|TASK] [--run RUN] [--patterns] [--json]", "explain why something did not land, and what to do", func(ctx context.Context, args []string) error {
+	var patterns, explains bool
+	c := a.Command("diagnose [RUN|TASK] [--run RUN] [--explain] [--patterns] [--json]", "explain why something did not land, and what to do", func(ctx context.Context, args []string) error {
 		if patterns {
 			all := causes.Patterns()
 			return a.Answer(map[string]any{"patterns": all}, func(s view.Style) string { return drawPatterns(s, all) })
@@ -42,10 +46,17 @@ func diagnoseCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Answer(d, func(s view.Style) string { return drawDiagnosis(s, d) })
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+		if explains {
+			if d.Explanation, err = explained(ctx, a, p, d); err != nil {
+				return err
+			}
+		}
+		return a.Answer(d, func(s view.Style) string { return drawDiagnosis(s, d) + drawExplanation(s, d.Explanation) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit)
 	c.Args = console.Takes(0, 1)
 	c.Flags().BoolVar(&patterns, "patterns", false, "list the patterns that it knows")
+	c.Flags().BoolVar(&explains, "explain", false, "let a model add an explanation, marked as its words; that costs money")
+	a.SettingFlags(c, "model", "budget")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
 	return c
@@ -74,7 +85,7 @@ func diagnose(ctx context.Context, p *app.Place, run, name string) (d diagnosis,
 		}
 		events = append(events, e)
 	}
-	d = diagnosis{Run: r.ID, Status: string(s.Status), Causes: []causes.Cause{}}
+	d = diagnosis{Run: r.ID, Status: string(s.Status), Causes: []causes.Cause{}, events: events}
 	if name != "" {
 		t := s.Task(nexus.TaskID(name))
 		if at := s.Attempt(nexus.AttemptID(name)); t == nil && at != nil {

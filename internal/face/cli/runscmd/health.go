@@ -9,13 +9,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/health"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/vitals"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
 // measure measures a run and reads from its events how it is doing.
-func measure(ctx context.Context, p *app.Place, r journal.Run, s *state.State, now time.Time) (*vitals.Vitals, error) {
+func measure(ctx context.Context, p *app.Place, r journal.Run, s *state.State, now time.Time) (*vitals, error) {
 	var book health.Book
 	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
 		if err != nil {
@@ -23,8 +22,8 @@ func measure(ctx context.Context, p *app.Place, r journal.Run, s *state.State, n
 		}
 		book.Apply(e)
 	}
-	v := &vitals.Vitals{Report: health.Of(s, &book, now), Machine: app.Measure(p.State, now)}
-	v.Use(p.State, r, s.Alerts.Working())
+	v := &vitals{Report: health.Of(s, &book, now), Machine: app.Measure(p.State, now)}
+	v.use(p.State, r, s.Alerts.Working())
 	return v, nil
 }
 

@@ -39,7 +39,19 @@ type asked struct {
 func request(a *console.Console, use, short string, args int, fill func(args []string) nexus.Request) *cobra.Command {
 	var run string
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		return asking(ctx, a, run, func(p *app.Place, r journal.Run) error { return ask(ctx, a, p, r, fill(args)) })
+		wish := fill(args)
+		return asking(ctx, a, run, func(p *app.Place, r journal.Run) error {
+			if run == "" && wish.Verb == nexus.VerbStop { // what is going on as a whole
+				loop, err := p.Tended(ctx)
+				if err != nil {
+					return err
+				}
+				if loop != nil {
+					return ask(ctx, a, p, *loop, wish)
+				}
+			}
+			return ask(ctx, a, p, r, wish)
+		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(args, args)
 	a.RunFlag(c, &run)
@@ -198,6 +210,9 @@ func consents(s *state.State, wish nexus.Request) string {
 // stop ends a run here and now, as nobody conducts it. It is not done where
 // somebody took it up meanwhile, or where no run may continue.
 func stop(ctx context.Context, a *console.Console, p *app.Place, run nexus.RunID, wish nexus.Request) (done bool, err error) {
+	if loop, err := loopOf(ctx, p, string(run)); err != nil || loop != "" {
+		return err == nil, cmp.Or(err, stopLoop(ctx, a, p, loop, wish))
+	}
 	quiet := a.Copy()
 	quiet.Quiet = true
 	v, err := progress.Stop(ctx, quiet, p, run, "stopped by "+wish.By)
@@ -209,6 +224,15 @@ func stop(ctx context.Context, a *console.Console, p *app.Place, run nexus.RunID
 	}
 	told := asked{Run: run, Settled: true, Granted: true}
 	return true, a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: granted; run %s is %s\n", run, v.Status) })
+}
+
+// stopLoop ends a loop that nobody conducts.
+func stopLoop(ctx context.Context, a *console.Console, p *app.Place, loop nexus.RunID, wish nexus.Request) error {
+	if err := a.EndLoop(ctx, p, loop, "stopped by "+wish.By); err != nil {
+		return err
+	}
+	told := asked{Run: loop, Settled: true, Granted: true}
+	return a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: granted; loop %s has ended\n", loop) })
 }
 
 // deliver does what was agreed to, here and now, as nobody conducts the run.

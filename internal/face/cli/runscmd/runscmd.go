@@ -12,8 +12,8 @@ import (
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{
-		statusCommand(a), psCommand(a), attachCommand(a), logsCommand(a), runsCommand(a), showCommand(a), diffCommand(a),
-		costCommand(a), historyCommand(a), reportCommand(a), diagnoseCommand(a), evidenceCommand(a), verifyCommand(a),
+		statusCommand(a), psCommand(a), attachCommand(a), logsCommand(a), showCommand(a), diffCommand(a),
+		costCommand(a), reportCommand(a), diagnoseCommand(a), evidenceCommand(a), verifyCommand(a),
 		pauseCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), addCommand(a),
 		answerCommand(a), approveCommand(a), landCommand(a), rejectCommand(a), reviseCommand(a), serveCommand(a),
 		cleanCommand(a),

@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/vitals"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -22,7 +21,7 @@ type told struct {
 	Groups   []accept.Group         `json:"groups,omitempty"`   // of tasks, where the plan has some
 	Tried    []accept.Tried         `json:"checks_tried,omitempty"`
 	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
-	Health   *vitals.Vitals         `json:"health,omitempty"`  // where it was asked for
+	Health   *vitals                `json:"health,omitempty"`  // where it was asked for
 }
 
 // before returns what was tried before a run began.
@@ -51,32 +50,18 @@ func planned(s *state.State) []nexus.Task {
 func statusCommand(a *console.Console) *cobra.Command {
 	var measured bool
 	c := a.Command("status [RUN] [--health] [--json]", "show the status of a run", func(ctx context.Context, args []string) error {
+		if shown, err := statusOfLoop(ctx, a, console.First(args)); shown || err != nil {
+			return err
+		}
 		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
-			t, err := table(ctx, p, r.ID, s)
+			v, err := tellStatus(ctx, a, p, r, s, measured)
 			if err != nil {
 				return err
-			}
-			v := told{Run: a.Tell(r, s), Criteria: view.CriteriaByTask(t), Groups: t.Groups}
-			if !s.Status.Ended() {
-				past, err := app.Past(ctx, p.Journal, r.ID)
-				if err != nil {
-					return err
-				}
-				v.Expect(s, past, a.Now())
-			}
-			if v.Earlier, err = before(ctx, p, r.ID); err != nil {
-				return err
-			}
-			v.Tried = accept.AllTried(planned(s))
-			if measured {
-				if v.Health, err = measure(ctx, p, r, s, a.Now()); err != nil {
-					return err
-				}
 			}
 			return a.Answer(v, func(s view.Style) string {
 				text := view.Status(s, v.Run)
 				if v.Health != nil {
-					text += vitals.Draw(s, *v.Health)
+					text += drawVitals(s, *v.Health)
 				}
 				return text + view.CriteriaLines(s, v.Criteria) + view.DrawGroups(s, v.Groups) +
 					view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
@@ -88,4 +73,61 @@ func statusCommand(a *console.Console) *cobra.Command {
 		"also show what the run uses of the machine, who was last heard of when, and how much of what fails")
 	a.JSONFlag(c)
 	return c
+}
+
+// tellStatus returns where a run stands, measured where that was asked for.
+func tellStatus(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, s *state.State, measured bool) (told, error) {
+	t, err := table(ctx, p, r.ID, s)
+	if err != nil {
+		return told{}, err
+	}
+	v := told{Run: a.Tell(r, s), Criteria: view.CriteriaByTask(t), Groups: t.Groups, Tried: accept.AllTried(planned(s))}
+	if !s.Status.Ended() {
+		past, err := app.Past(ctx, p.Journal, r.ID)
+		if err != nil {
+			return told{}, err
+		}
+		v.Expect(s, past, a.Now())
+	}
+	if v.Earlier, err = before(ctx, p, r.ID); err != nil || !measured {
+		return v, err
+	}
+	v.Health, err = measure(ctx, p, r, s, a.Now())
+	return v, err
+}
+
+// statusOfLoop shows a loop, where it is one that is named, or where one is tended and none
+// is named.
+func statusOfLoop(ctx context.Context, a *console.Console, name string) (shown bool, err error) {
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil || p.Journal == nil {
+		return false, nil // who looks for a run says so
+	}
+	defer p.Close()
+	r, err := loopOf(ctx, p, name)
+	if err != nil || r == "" {
+		return false, nil // the same
+	}
+	return true, a.ShowLoop(ctx, p, r)
+}
+
+// loopOf returns the loop that a name means, or the one that is tended where there is no
+// name; empty where it is none.
+func loopOf(ctx context.Context, p *app.Place, name string) (nexus.RunID, error) {
+	if name == "" {
+		r, err := p.Tended(ctx)
+		if err != nil || r == nil {
+			return "", err
+		}
+		return r.ID, nil
+	}
+	r, err := p.Run(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	_, last, err := p.Loop(ctx, r.ID)
+	if err != nil || last == nil || last.ID != r.ID {
+		return "", err
+	}
+	return r.ID, nil
 }

@@ -95,18 +95,8 @@ func New(w *toy.Environment, others func(day string) nexus.Money, wrong func(str
 func (b *Audit) Event(e nexus.Event) {
 	b.log = append(b.log, e)
 	b.meet(e)
-	switch f := e.Fact.(type) {
-	case nexus.RunRewound:
-		b.rewound(f)
+	if b.anytime(e) {
 		return
-	case nexus.RequestMade:
-		b.requests[e.Seq] = false
-		b.wish(e.Seq, f.Request)
-		return
-	case nexus.RunReopened:
-		b.ended, b.draining, b.result, b.offered = "", false, nil, false
-		return
-	default:
 	}
 	if b.ended != "" {
 		b.wrong("%s after the run ended", nexus.Kind(e.Fact))
@@ -150,6 +140,23 @@ func (b *Audit) Event(e nexus.Event) {
 	default:
 		b.attempt(f)
 	}
+}
+
+// anytime books what may happen after the end of a run, too, and reports whether
+// it was such a thing.
+func (b *Audit) anytime(e nexus.Event) bool {
+	switch f := e.Fact.(type) {
+	case nexus.RunRewound:
+		b.rewound(f)
+	case nexus.RequestMade:
+		b.requests[e.Seq] = false
+		b.wish(e.Seq, f.Request)
+	case nexus.RunReopened:
+		b.ended, b.draining, b.result, b.offered = "", false, nil, false
+	default:
+		return false
+	}
+	return true
 }
 
 // state books what the run may do from now on.

@@ -244,7 +244,7 @@ func troubled(l string) bool {
 		"JavaScript heap out of memory", "java.lang.OutOfMemoryError", "Too many open files", "too many open files", "EMFILE",
 		"Resource temporarily unavailable", "Could not resolve host", "Temporary failure in name resolution", "getaddrinfo ENOTFOUND", "EAI_AGAIN",
 		"Network is unreachable", "Could not transfer artifact", "failed to download from", "No internet connection", "offline mode",
-		"--offline was specified", "GLIBC_", "rustup could not choose a version", "extensions, but the ", "error while loading shared libraries",
+		"--offline was specified", "GLIBC_", "rustup could not choose a version", "could not create temp file", "could not download file from 'https://static.rust-lang.org", "extensions, but the ", "error while loading shared libraries",
 	}, func(s string) bool { return strings.Contains(l, s) })
 }
 

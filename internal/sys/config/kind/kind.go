@@ -461,14 +461,20 @@ func Show(v any) string {
 	case nexus.BoundMode:
 		return strconv.Quote(string(x))
 	case []string:
-		q := make([]string, len(x))
-		for i, s := range x {
-			q[i] = strconv.Quote(s)
-		}
-		return "[" + strings.Join(q, ", ") + "]"
+		return quoted(x)
+	case []nexus.Reason:
+		return quoted(x)
 	default:
 		return fmt.Sprint(x)
 	}
+}
+
+func quoted[T ~string](all []T) string {
+	q := make([]string, len(all))
+	for i, s := range all {
+		q[i] = strconv.Quote(string(s))
+	}
+	return "[" + strings.Join(q, ", ") + "]"
 }
 
 // short writes a duration without the zero parts at its end.

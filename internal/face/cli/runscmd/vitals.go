@@ -1,5 +1,4 @@
-// Package vitals measures how a run is doing, and draws it.
-package vitals
+package runscmd
 
 import (
 	"fmt"
@@ -18,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// Vitals are what is told of how a run is doing.
-type Vitals struct {
+// vitals are what is told of how a run is doing.
+type vitals struct {
 	health.Report
 	Machine   health.Sample         `json:"machine"`
 	Total     proc.Usage            `json:"total"`                // of all processes of the run, with the conductor
@@ -28,8 +27,8 @@ type Vitals struct {
 	Disk      map[string]int64      `json:"disk_by_attempt,omitempty"`
 }
 
-// Draw draws how a run is doing.
-func Draw(s view.Style, v Vitals) string {
+// drawVitals draws how a run is doing.
+func drawVitals(s view.Style, v vitals) string {
 	var b strings.Builder
 	word := s.Good("healthy")
 	if !v.OK {
@@ -63,7 +62,7 @@ func Draw(s view.Style, v Vitals) string {
 }
 
 // used is the table of who uses what.
-func used(s view.Style, v Vitals) string {
+func used(s view.Style, v vitals) string {
 	rows := [][]string{}
 	row := func(name string, u proc.Usage, disk int64, heard string) {
 		rows = append(rows, []string{
@@ -115,8 +114,8 @@ func failing(s view.Style, r health.Report) string {
 	return "\n" + view.Table(s, []string{"", "name", "all", "failed", "rate"}, rows)
 }
 
-// Use measures what a run uses whose state lies in dir.
-func (v *Vitals) Use(dir string, r journal.Run, working []state.Beat) {
+// use measures what a run uses whose state lies in dir.
+func (v *vitals) use(dir string, r journal.Run, working []state.Beat) {
 	v.Processes, v.Disk = proc.Owned(string(r.ID)), map[string]int64{}
 	for _, u := range v.Processes {
 		v.Total.Add(u)
@@ -134,14 +133,14 @@ func (v *Vitals) Use(dir string, r journal.Run, working []state.Beat) {
 	}
 }
 
-// most bounds how many files of an attempt are looked at.
-const most = 200_000
+// mostFiles bounds how many files of an attempt are looked at.
+const mostFiles = 200_000
 
 // size returns the bytes on disk below a directory.
 func size(dir string) (sum int64) {
 	n := 0
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if n++; n > most {
+		if n++; n > mostFiles {
 			return fs.SkipAll
 		}
 		if err != nil {

@@ -1,4 +1,4 @@
-package runscmd
+package historycmd
 
 import (
 	"context"

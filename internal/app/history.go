@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/work/pastruns"
+)
+
+// History returns what the runs of a repository came to, the oldest first, without
+// those that only made a plan, which have no tasks of their own.
+func (a *App) History(ctx context.Context, p *Place) ([]history.Run, error) {
+	if p.Journal == nil {
+		return nil, nil
+	}
+	r, err := pastruns.Read(ctx, p.Journal, p.State)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(r.Broken); n > 0 {
+		a.say(fmt.Sprintf("%d runs cannot be read and are left out, the first is %s; nexus journal verify says why", n, r.Broken[0]))
+	}
+	return slices.DeleteFunc(r.Runs, func(r history.Run) bool { return r.Mode == nexus.Draft }), nil
+}
+
+// Histories returns the same of all repositories that Nexus ran in on this machine.
+// One whose journal cannot be read is left out, and told.
+func (a *App) Histories(ctx context.Context) ([]history.Run, error) {
+	entries, err := os.ReadDir(a.StateHome())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "read the directory of the state", Cause: err}
+	}
+	var all []history.Run
+	for _, e := range entries {
+		dir := filepath.Join(a.StateHome(), e.Name())
+		if _, err := os.Stat(filepath.Join(dir, "journal.db")); err != nil {
+			continue
+		}
+		runs, err := a.historyOf(ctx, dir)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			a.complain(err)
+			continue
+		}
+		name := repositoryOf(e.Name())
+		if slices.ContainsFunc(entries, func(o os.DirEntry) bool { return o.Name() != e.Name() && repositoryOf(o.Name()) == name }) {
+			name = e.Name() // two repositories have that name
+		}
+		for i := range runs {
+			runs[i].Repo = name
+		}
+		all = append(all, runs...)
+	}
+	slices.SortStableFunc(all, func(x, y history.Run) int { return x.Began.Compare(y.Began) })
+	return all, nil
+}
+
+func (a *App) historyOf(ctx context.Context, dir string) ([]history.Run, error) {
+	j, err := journal.Open(ctx, filepath.Join(dir, "journal.db"), journal.Options{Now: a.Now, ReadOnly: true, Mask: a.Mask.Mask})
+	if err != nil {
+		return nil, err
+	}
+	p := &Place{State: dir, Journal: j}
+	defer p.Close()
+	return a.History(ctx, p)
+}
+
+// repositoryOf returns the name of the repository whose state a directory holds: it
+// ends with a part of a hash.
+func repositoryOf(dir string) string {
+	name, hash, ok := cutLast(dir, "-")
+	if !ok || len(hash) != 10 {
+		return dir
+	}
+	return name
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}

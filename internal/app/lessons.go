@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/lessons"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+// forgottenFile is where it is kept from when on something is learned, in the
+// directory of a repository's state.
+const forgottenFile = "lessons.json"
+
+// forgotten is that file: before these times nothing counts.
+type forgotten map[nexus.LessonKind]time.Time
+
+func (p *Place) forgotten() (forgotten, error) {
+	data, err := os.ReadFile(filepath.Join(p.State, forgottenFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return forgotten{}, nil
+	}
+	f := forgotten{}
+	if err == nil {
+		err = json.Unmarshal(data, &f)
+	}
+	if err != nil {
+		return nil, &nexus.Error{
+			Code: nexus.CodeStorage, Message: "read " + filepath.Join(p.State, forgottenFile), Cause: err,
+			Hint: "nexus lessons reset writes it anew; then nothing is learned from what ran before.",
+		}
+	}
+	return f, nil
+}
+
+// Forget makes new runs learn nothing about these kinds from what ended before now.
+func (p *Place) Forget(now time.Time, kinds ...nexus.LessonKind) error {
+	f, err := p.forgotten()
+	if err != nil {
+		if len(kinds) < len(nexus.LessonKinds()) {
+			return err
+		}
+		f = forgotten{}
+	}
+	f = maps.Clone(f)
+	for _, k := range kinds {
+		f[k] = now.UTC()
+	}
+	data, err := json.Marshal(f)
+	if err != nil {
+		return &nexus.Error{Code: nexus.CodeInternal, Message: "encode what is forgotten", Cause: err}
+	}
+	return disk.Replace(filepath.Join(p.State, forgottenFile), append(data, '\n'))
+}
+
+// Lessons returns what a run that began now would learn, and from which runs.
+func (a *App) Lessons(ctx context.Context, p *Place, c config.Config) (*nexus.Lessons, []history.Run, error) {
+	if p.Journal == nil {
+		return &nexus.Lessons{}, nil, nil
+	}
+	since, err := p.forgotten()
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err := a.History(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	l := lessons.Draw(runs, lessons.Options{
+		Sample: c.Lessons.Sample, Off: c.Lessons.Off(), Since: since,
+		Usual: func(x nexus.Complexity) nexus.Tier { return route.TierOf(nexus.Routing{Tiers: c.Routing.Tiers}, x) },
+		Able: func(t nexus.Tier) bool {
+			most, capped := c.Limits.PerTier[t]
+			return !capped || most > 0
+		},
+	})
+	return l, runs, nil
+}
+
+// learn returns what a run that begins now learns.
+func (a *App) learn(ctx context.Context, p *Place, c config.Config) (*nexus.Lessons, error) {
+	l, _, err := a.Lessons(ctx, p, c)
+	if err != nil || !c.Lessons.Enabled {
+		return &nexus.Lessons{}, err
+	}
+	return l, nil
+}
+
+// ordered returns the settings with the gates in the order that was learned, where
+// nobody set one. Gates that are not there are left out of it, and none is that is.
+func ordered(dir string, c config.Config, l *nexus.Lessons) (config.Config, error) {
+	if l == nil || l.Gates == nil || len(c.Gates.Order) > 0 {
+		return c, nil
+	}
+	all, err := detect.Gates(dir, c.Gates)
+	if err != nil {
+		return c, err
+	}
+	var there []string
+	for _, g := range all {
+		there = append(there, g.Name)
+	}
+	for _, name := range l.Gates.Order {
+		if slices.Contains(there, name) {
+			c.Gates.Order = append(c.Gates.Order, name)
+		}
+	}
+	return c, nil
+}
+
+// taught returns the settings as what a run learned when it began has them.
+func (a *App) taught(ctx context.Context, p *Place, c config.Config, o Order, begun []nexus.Fact) (config.Config, error) {
+	for _, f := range begun {
+		if g, ok := f.(nexus.GoalAccepted); ok {
+			return ordered(p.Repo.Work, c, g.Routing.Lessons)
+		}
+	}
+	s, err := p.Replay(ctx, o.Run)
+	if err != nil {
+		return c, err
+	}
+	return ordered(p.Repo.Work, c, s.Goal.Routing.Lessons)
+}

@@ -1,0 +1,272 @@
+package tending
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/discover"
+	"github.com/nexus-ai-builder/nexus/internal/work/land"
+)
+
+// land lands a result, unless people did something about the same meanwhile.
+func (h *Hands) land(ctx context.Context, f nexus.ItemOffered, l *improve.Loop) ([]nexus.Fact, error) {
+	i := l.Item(f.Item)
+	s, err := h.place.Replay(ctx, f.Item)
+	if err != nil {
+		return nil, err
+	}
+	kept := func(rule improve.Rule, why string) []nexus.Fact {
+		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(rule), Why: why, Spent: max(s.Ledger.Spent()-i.Work.Spent, 0)}}
+	}
+	if s.Published == nil || s.Published.Target != f.Target {
+		if rule, why, err := h.overtaken(ctx, i, f.Target, l); err != nil || rule != "" {
+			return kept(rule, why), err
+		}
+		if err := h.theme(ctx, f.Target, l); err != nil {
+			return nil, err
+		}
+		if s, err = h.deliver(ctx, s, f.Target); err != nil {
+			return nil, err
+		}
+	}
+	if s.Published == nil || s.Published.Target != f.Target {
+		why := "it could not be merged"
+		if s.Published != nil {
+			why = cmp.Or(s.Published.Why, why)
+		}
+		return kept(improve.Unlanded, why), nil
+	}
+	landed := nexus.ItemLanded{
+		Item: f.Item, Target: f.Target, Commit: s.Published.Commit, Before: i.Work.Start, Spent: max(s.Ledger.Spent()-i.Work.Spent, 0),
+	}
+	if s.Published.Merged != "" {
+		landed.Commit = s.Published.Merged
+		if landed.Before, err = h.place.Repo.Resolve(ctx, landed.Commit+"^1"); err != nil {
+			return nil, err
+		}
+	}
+	return []nexus.Fact{landed}, nil
+}
+
+// deliver asks for what a run landed to be on a branch, once, and does it.
+func (h *Hands) deliver(ctx context.Context, s *state.State, target string) (*state.State, error) {
+	asked := slices.ContainsFunc(s.Requests, func(r state.Request) bool { return r.Verb == nexus.VerbLand && r.ID == target })
+	if !asked {
+		if _, err := h.place.Journal.Ask(ctx, s.Run, nexus.Request{Verb: nexus.VerbLand, ID: target, By: h.app.User()}); err != nil {
+			return nil, err
+		}
+	}
+	return h.app.Deliver(ctx, h.place, s.Run, nil)
+}
+
+// theme makes the branch of a theme on the newest tip, or moves it there if nothing of it
+// waits for a person any more.
+func (h *Hands) theme(ctx context.Context, branch string, l *improve.Loop) error {
+	if branch == l.Target {
+		return nil
+	}
+	ref := "refs/heads/" + branch
+	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+l.Target)
+	if err != nil {
+		return err
+	}
+	at, err := h.place.Repo.Resolve(ctx, ref)
+	switch {
+	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
+		at = strings.Repeat("0", len(tip))
+	case err != nil:
+		return err
+	default:
+		if behind, err := h.ancestor(ctx, at, tip); err != nil || !behind || at == tip {
+			return err
+		}
+	}
+	_, err = h.place.Repo.Run(ctx, "update-ref", "--no-deref", "--end-of-options", ref, tip, at)
+	return err
+}
+
+// overtaken returns the rule that keeps a result from landing because of what others
+// committed since it was begun.
+func (h *Hands) overtaken(ctx context.Context, i *improve.Item, target string, l *improve.Loop) (improve.Rule, string, error) {
+	branches := []string{l.Target}
+	if target != l.Target && h.there(ctx, "refs/heads/"+target) {
+		branches = append(branches, target)
+	}
+	for _, branch := range branches {
+		theirs, err := h.theirs(ctx, i.Work.Start, "refs/heads/"+branch, l)
+		if err != nil {
+			return "", "", err
+		}
+		for _, c := range theirs {
+			for _, file := range c.files {
+				if slices.Contains(i.Work.Change.Files, file) || slices.Contains(i.Wanted.Files, file) {
+					return improve.Yielded, fmt.Sprintf("%s changed %s meanwhile, in %.9s", c.by, file, c.commit), nil
+				}
+			}
+		}
+		if len(theirs) == 0 || branch != l.Target {
+			continue
+		}
+		r, err := h.order.Find(ctx, "refs/heads/"+branch, i.Wanted.Finding, []string{i.Wanted.Strategy})
+		if err != nil {
+			return "", "", err
+		}
+		if _, left, found := r.Find(i.Wanted.Finding); !found || left != nil && left.Rule == finding.NoFinding {
+			return improve.Fixed, "it is done already: its check passes on " + branch, nil
+		}
+	}
+	return "", "", nil
+}
+
+// foreign is a commit that no loop made.
+type foreign struct {
+	commit, by string
+	files      []string
+}
+
+// mostForeign is how many commits of others are read.
+const mostForeign = 200
+
+// theirs returns the commits of others on a branch that a commit does not have.
+func (h *Hands) theirs(ctx context.Context, since, branch string, l *improve.Loop) ([]foreign, error) {
+	const format = "--format=%x01%H%x00%an%x00%(trailers:key=Nexus-Attempt,valueonly)%x00"
+	out, err := h.place.Repo.Run(ctx, "log", "--no-show-signature", fmt.Sprintf("--max-count=%d", mostForeign), "--no-merges", format,
+		"--name-only", "-z", "--end-of-options", since+".."+branch)
+	if err != nil {
+		return nil, err
+	}
+	return parseForeign(out, l), nil
+}
+
+// parseForeign reads what git log printed of commits.
+func parseForeign(out string, l *improve.Loop) []foreign {
+	var all []foreign
+	for part := range strings.SplitSeq(out, "\x01") {
+		fields := strings.Split(part, "\x00")
+		if len(fields) < 3 {
+			continue
+		}
+		of, _, _ := strings.Cut(strings.TrimSpace(fields[2]), "/")
+		if of != "" && l.Owns(nexus.RunID(of)) {
+			continue
+		}
+		c := foreign{commit: fields[0], by: fields[1]}
+		for _, file := range fields[3:] {
+			if file = strings.TrimLeft(file, "\n"); file != "" {
+				c.files = append(c.files, file)
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// steady are the strategies that find the same in the same tree, whatever else goes on.
+func steady(strategy string) bool {
+	switch strategy {
+	case "working-dir", "flaky-tests", "slow-tests", "performance", "issues", "ideas":
+		return false
+	}
+	return true
+}
+
+// weigh returns what a landing made worse.
+func (h *Hands) weigh(ctx context.Context, f nexus.LandingWatched, l *improve.Loop) ([]nexus.Fact, error) {
+	i := l.Item(f.Item)
+	before, err := h.order.Find(ctx, i.Before, "", l.Rules.Strategies)
+	if err != nil {
+		return nil, err
+	}
+	after, err := h.order.Find(ctx, i.Commit, "", l.Rules.Strategies)
+	if err != nil {
+		return nil, err
+	}
+	blind := blindOf(before, after)
+	return []nexus.Fact{nexus.LandingWeighed{Item: f.Item, Worse: improve.Compare(seenBy(before, blind), seenBy(after, blind))}}, nil
+}
+
+// blindOf returns the strategies that did not see all that there is on one of two trees.
+func blindOf(results ...discover.Result) map[string]bool {
+	blind := map[string]bool{}
+	for _, r := range results {
+		for _, d := range r.Did {
+			if d.State == discover.Broke || d.State == discover.Skipped || d.More > 0 {
+				blind[d.Strategy] = true
+			}
+		}
+	}
+	return blind
+}
+
+// seenBy returns the findings whose checks are red.
+func seenBy(r discover.Result, blind map[string]bool) []improve.Seen {
+	var all []improve.Seen
+	add := func(f finding.Finding) {
+		if f.Red() && f.No == "" && steady(f.Strategy) && !blind[f.Strategy] {
+			all = append(all, improve.Seen{Finding: f.ID, Strategy: f.Strategy, Title: f.Title, Count: max(f.Count, 1)})
+		}
+	}
+	for _, f := range r.Open {
+		add(f.Finding)
+	}
+	for _, f := range r.Left {
+		add(f.Finding)
+	}
+	return all
+}
+
+// revert takes a landing back.
+func (h *Hands) revert(ctx context.Context, f nexus.RevertSought, l *improve.Loop) (facts []nexus.Fact, err error) {
+	i := l.Item(f.Item)
+	trees, err := worktree.Open(ctx, h.place.Repo, h.place.State)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, trees.Close()) }()
+	commit, tree, at, done, err := land.TakeBack(ctx, trees, land.Undoing{
+		Branch: i.Target, Before: i.Before, Commit: i.Commit, Subject: i.Wanted.Title, Why: "It made something worse: " + f.Why,
+		Run: i.ID, At: h.app.Now(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !done {
+		if err := h.fits(ctx, commit, tree, at, i); err != nil {
+			return nil, err
+		}
+		if err := trees.Land(ctx, i.Target, commit, at); err != nil {
+			return nil, err
+		}
+	}
+	return []nexus.Fact{nexus.ItemReverted{Item: f.Item, Commit: commit}}, nil
+}
+
+// fits refuses a commit that takes a landing back and fails gates that pass without it. The
+// tree from before the landing was good enough then.
+func (h *Hands) fits(ctx context.Context, commit, tree, at string, i *improve.Item) error {
+	if was, err := h.place.Repo.Tree(ctx, i.Before); err != nil || was == tree {
+		return err
+	}
+	red, err := h.order.Judge(ctx, commit)
+	if err != nil || len(red) == 0 {
+		return err
+	}
+	before, err := h.order.Judge(ctx, at)
+	if err != nil {
+		return err
+	}
+	red = slices.DeleteFunc(red, func(name string) bool { return slices.Contains(before, name) })
+	if len(red) > 0 {
+		return fmt.Errorf("without it, %s would fail: others rely on it now", strings.Join(red, ", "))
+	}
+	return nil
+}

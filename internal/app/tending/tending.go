@@ -1,0 +1,392 @@
+// Package tending does on this machine what a loop decided that finds work, does it and
+// lands it: it looks, has runs work and land, takes landings back, and hears what happens.
+package tending
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/discover"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+// Options say how it is done.
+type Options struct {
+	Quiet   improve.Hours
+	Due     func(after time.Time) time.Time // when a cycle begins; nil: there is no schedule
+	Seed    string                          // of names and waits; empty draws at random
+	Traffic provider.Traffic
+
+	// Find looks at a commit, with strategies; only names the one finding that is wanted,
+	// and may be empty.
+	Find func(ctx context.Context, at, only string, strategies []string) (discover.Result, error)
+	// Judge returns the gates that do not let a commit through.
+	Judge func(ctx context.Context, at string) (red []string, err error)
+	// Follow returns who follows a run that works on something; nil: nobody does.
+	Follow func() app.Watcher
+}
+
+// Hands are a loop's on this machine. They implement [run.Hands].
+type Hands struct {
+	app    *app.App
+	place  *app.Place
+	config config.Config
+	order  Options
+}
+
+// New returns the hands of a loop.
+func New(a *app.App, p *app.Place, c config.Config, o Options) *Hands {
+	return &Hands{app: a, place: p, config: c, order: o}
+}
+
+// World implements [run.Hands].
+func (h *Hands) World() improve.World {
+	return improve.World{Now: h.app.Now(), Quiet: h.order.Quiet, Due: h.order.Due}
+}
+
+// Alarm implements [run.Hands].
+func (h *Hands) Alarm(t time.Time) <-chan time.Time { return time.After(t.Sub(h.app.Now())) }
+
+// Act implements [run.Hands].
+func (h *Hands) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop) ([]nexus.Fact, error) {
+	switch f := intent.(type) {
+	case nexus.CycleStarted:
+		return h.look(ctx, f, l)
+	case nexus.ItemTaken:
+		return h.work(ctx, f)
+	case nexus.ItemOffered:
+		return h.land(ctx, f, l)
+	case nexus.LandingWatched:
+		return h.weigh(ctx, f, l)
+	case nexus.RevertSought:
+		return h.revert(ctx, f, l)
+	default:
+		return nil, fmt.Errorf("nobody does %s", nexus.Kind(intent))
+	}
+}
+
+// Bounds of what is recorded of a cycle.
+const (
+	mostWanted = 20
+	mostLeft   = 50
+)
+
+// look finds out what people made of results, and what there is to do on the newest tip.
+func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop) ([]nexus.Fact, error) {
+	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+l.Target)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := h.settle(ctx, tip, l)
+	if err != nil {
+		return nil, err
+	}
+	looked := nexus.CycleLooked{Cycle: f.Cycle, Tip: tip}
+	if l.Full() {
+		return append(facts, looked), nil
+	}
+	r, err := h.order.Find(ctx, tip, "", l.Rules.Strategies)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range r.Did {
+		if d.State == discover.Broke {
+			looked.Notes = append(looked.Notes, d.Strategy+": "+d.Why)
+		}
+	}
+	s := &sight{Hands: h, tip: tip}
+	for _, one := range r.Open {
+		x, err := s.wanted(ctx, one.Finding)
+		if err != nil {
+			return nil, err
+		}
+		rule, why := l.Bar(x, h.app.Now())
+		if one.Kind == finding.Deps {
+			rule, why = improve.Dependencies, "what the project depends on is left to a person"
+		}
+		switch {
+		case rule != "":
+			looked.Left = append(looked.Left, nexus.LeftOut{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why})
+		case len(looked.Wanted) == mostWanted:
+			looked.More++
+		default:
+			if x.Plan, err = h.plan(one.Finding); err != nil {
+				looked.Left = append(looked.Left, nexus.LeftOut{Finding: x.Finding, Title: x.Title, Rule: string(improve.TooLarge), Why: err.Error()})
+				continue
+			}
+			looked.Wanted = append(looked.Wanted, x)
+		}
+	}
+	for _, one := range r.Left {
+		if one.Rule != finding.NoFinding {
+			looked.Left = append(looked.Left, nexus.LeftOut{Finding: one.ID, Title: one.Title, Rule: string(one.Rule), Why: one.Say})
+		}
+	}
+	looked.Left = looked.Left[:min(len(looked.Left), mostLeft)]
+	return append(facts, looked), nil
+}
+
+// settle finds out what people made of the results that waited for them, and tells the
+// loop, too.
+func (h *Hands) settle(ctx context.Context, tip string, l *improve.Loop) ([]nexus.Fact, error) {
+	var facts []nexus.Fact
+	for _, i := range l.Waiting() {
+		branch, commit := i.Target, i.Commit
+		if i.Result != improve.DoneLanded {
+			branch, commit = i.Work.Branch, i.Work.Commit
+		}
+		how := ""
+		switch merged, err := h.ancestor(ctx, commit, tip); {
+		case err != nil:
+			return nil, err
+		case merged:
+			how = nexus.ResultMerged
+		case branch != "" && !h.there(ctx, "refs/heads/"+branch):
+			how = nexus.ResultRejected
+			r, err := h.order.Find(ctx, tip, i.Wanted.Finding, []string{i.Wanted.Strategy})
+			if err != nil {
+				return nil, err
+			}
+			if _, left, found := r.Find(i.Wanted.Finding); !found || left != nil && left.Rule == finding.NoFinding {
+				how = nexus.ResultMerged // in another form: what it was to do is done
+			}
+		default:
+			continue
+		}
+		f := nexus.ResultSettled{Item: i.ID, How: how}
+		facts = append(facts, f)
+		l.Apply(nexus.Event{Run: l.Run, At: h.app.Now(), Fact: f})
+	}
+	return facts, nil
+}
+
+// ancestor reports whether the user's repository has one commit below another.
+func (h *Hands) ancestor(ctx context.Context, commit, tip string) (bool, error) {
+	if commit == "" || !h.there(ctx, commit) {
+		return false, nil
+	}
+	base, err := h.place.Repo.Run(ctx, "merge-base", "--all", "--end-of-options", commit, tip)
+	if err != nil {
+		return false, nil //nolint:nilerr // they have nothing in common
+	}
+	full, err := h.place.Repo.Resolve(ctx, commit)
+	return slices.Contains(strings.Fields(base), full), err
+}
+
+// there reports whether the user's repository has a commit or a ref.
+func (h *Hands) there(ctx context.Context, rev string) bool {
+	_, err := h.place.Repo.Resolve(ctx, rev)
+	return err == nil
+}
+
+// sight is a tree as findings are about it.
+type sight struct {
+	*Hands
+
+	tip   string
+	blobs map[string]string
+	marks map[string][]string // of the lines of a file, for a strategy
+}
+
+// wanted returns what the loop knows of a finding.
+func (s *sight) wanted(ctx context.Context, f finding.Finding) (nexus.Wanted, error) {
+	x := nexus.Wanted{Finding: f.ID, Strategy: f.Strategy, Title: f.Title, Files: f.Files()}
+	if s.blobs == nil {
+		out, err := s.place.Repo.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", s.tip)
+		if err != nil {
+			return x, err
+		}
+		s.blobs, s.marks = map[string]string{}, map[string][]string{}
+		for line := range strings.SplitSeq(out, "\x00") {
+			if meta, name, ok := strings.Cut(line, "\t"); ok {
+				s.blobs[name] = meta
+			}
+		}
+	}
+	sum := sha256.New()
+	for _, file := range x.Files {
+		_, _ = fmt.Fprintf(sum, "%s %s\n", s.blobs[file], file) // a hash takes all
+	}
+	x.Mark = hex.EncodeToString(sum.Sum(nil)[:8])
+	for _, at := range f.Places[:min(len(f.Places), 50)] {
+		if at.Line == 0 {
+			continue
+		}
+		marks, err := s.of(ctx, f.Strategy, at.File)
+		if err != nil {
+			return x, err
+		}
+		if at.Line <= len(marks) && marks[at.Line-1] != "" {
+			x.Lines = append(x.Lines, marks[at.Line-1])
+		}
+	}
+	return x, nil
+}
+
+// of returns the marks of the lines of a file.
+func (s *sight) of(ctx context.Context, strategy, file string) ([]string, error) {
+	key := strategy + "\x00" + file
+	if all, ok := s.marks[key]; ok {
+		return all, nil
+	}
+	text, err := change.TextAt(ctx, s.place.Repo, s.tip, file)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	s.marks[key] = change.Marks(strategy, file, *text)
+	return s.marks[key], nil
+}
+
+// plan stores the plan that does what was found, as a person's file of it would be read.
+func (h *Hands) plan(f finding.Finding) (string, error) {
+	size := h.config.Limits.Size
+	data, err := json.Marshal(f.Plan(size.Minutes))
+	if err != nil {
+		return "", err
+	}
+	made, err := plan.Load(data, size)
+	if err != nil {
+		return "", err
+	}
+	repo := monorepo.Read(os.DirFS(h.place.Repo.Work))
+	if err := plan.Place(made.Tasks, repo); err != nil {
+		return "", err
+	}
+	plan.Start(made.Tasks, repo, h.config.Gates.Packages)
+	made.Tasks[0].Criteria[0].Red = f.Red()
+	if data, err = json.Marshal(made); err != nil {
+		return "", err
+	}
+	store, err := h.place.Blobs()
+	if err != nil {
+		return "", err
+	}
+	return store.Put(data)
+}
+
+// work does what was taken up, in a run of its own. One that a dead process left is taken
+// up; one that ended is only told of.
+func (h *Hands) work(ctx context.Context, f nexus.ItemTaken) ([]nexus.Fact, error) {
+	s, err := h.conduct(ctx, f)
+	stopped := errors.Is(context.Cause(ctx), run.ErrStopped)
+	if ctx.Err() != nil && !stopped {
+		return nil, context.Cause(ctx)
+	}
+	if s == nil {
+		return nil, err
+	}
+	if stopped && !s.Status.Ended() {
+		if s, err = h.app.Stop(context.WithoutCancel(ctx), h.place, f.Item, "the loop was stopped", nil); err != nil {
+			return nil, err
+		}
+	}
+	w := nexus.ItemWorked{Item: f.Item, Status: s.Status, Spent: s.Ledger.Spent(), Start: s.Goal.Base, Why: s.Why}
+	if err != nil {
+		w.Status, w.Why = nexus.StatusFailed, err.Error()
+	}
+	if s.Published != nil {
+		w.Branch = s.Published.Branch
+	}
+	if err != nil || s.Status != nexus.StatusDone || w.Branch == "" || len(s.Landings) == 0 {
+		w.Why = unfinished(s, w.Why)
+		return []nexus.Fact{w}, nil //nolint:nilerr // the fact says what failed
+	}
+	w.Commit = s.Published.Commit
+	w.Change, err = change.Weigh(ctx, h.place.Repo, w.Start, w.Commit, f.Wanted.Strategy)
+	return []nexus.Fact{w}, err
+}
+
+// unfinished says why nothing came of a run.
+func unfinished(s *state.State, why string) string {
+	for _, t := range s.Tasks {
+		if t.Why != "" && t.Status != nexus.Landed {
+			return t.Why
+		}
+	}
+	if why == "" {
+		why = fmt.Sprintf("run %s is %s", s.Run, s.Status)
+	}
+	return why
+}
+
+// conduct takes the run of an item to its end.
+func (h *Hands) conduct(ctx context.Context, f nexus.ItemTaken) (*state.State, error) {
+	o := app.Order{Headless: true, Seed: h.seed(f.Item), Traffic: h.order.Traffic}
+	there, err := h.known(ctx, f.Item)
+	if err != nil {
+		return nil, err
+	}
+	if there {
+		s, err := h.place.Replay(ctx, f.Item)
+		if err != nil || s.Status.Ended() {
+			return s, err
+		}
+		o.Run = f.Item
+	} else {
+		o.Name, o.Goal = f.Item, nexus.Goal{Text: f.Wanted.Title, Mode: nexus.Quick}
+		if o.Plan, err = h.planned(f.Wanted.Plan); err != nil {
+			return nil, err
+		}
+	}
+	c := h.config
+	c.Target, c.Land, c.StatusFile = f.Base, false, ""
+	c.Limits.RunMoney = f.Reserved
+	if c.Limits.Approval == nexus.ApproveCommits { // what is published waits for a person there
+		c.Limits.Approval = nexus.ApproveDestructive
+	}
+	var w app.Watcher
+	if h.order.Follow != nil {
+		w = h.order.Follow()
+	}
+	return h.app.Conduct(ctx, h.place, c, &o, w)
+}
+
+// seed draws for an item what was drawn for it before.
+func (h *Hands) seed(item nexus.RunID) string {
+	if h.order.Seed == "" {
+		return ""
+	}
+	return h.order.Seed + string(item[strings.LastIndexByte(string(item), '-'):])
+}
+
+// known reports whether a run has begun.
+func (h *Hands) known(ctx context.Context, id nexus.RunID) (bool, error) {
+	all, err := h.place.Runs(ctx)
+	return slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == id }), err
+}
+
+// planned reads a plan that was stored.
+func (h *Hands) planned(hash string) (*nexus.Plan, error) {
+	store, err := h.place.Blobs()
+	if err != nil {
+		return nil, err
+	}
+	data, err := store.Get(hash)
+	if err != nil {
+		return nil, err
+	}
+	var made nexus.Plan
+	if err := json.Unmarshal(data, &made); err != nil {
+		return nil, fmt.Errorf("read the plan of an item: %w", err)
+	}
+	return &made, nil
+}

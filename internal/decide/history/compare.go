@@ -1,0 +1,206 @@
+package history
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Difference is something in which two runs differ.
+type Difference struct {
+	About string       `json:"about"`         // goal, settings, plan, models, result or task
+	Task  nexus.TaskID `json:"task,omitzero"` // whose it is; empty: the run's
+	What  string       `json:"what"`
+	A     string       `json:"a"` // of the first run; empty: it has none
+	B     string       `json:"b"`
+}
+
+// Compare returns in what two runs differ: what they were asked and set up to do,
+// how it was planned, who worked on it, and what came of it.
+func Compare(a, b *state.State) []Difference {
+	all := []Difference{}
+	add := func(about string, task nexus.TaskID, what, x, y string) {
+		if x != y {
+			all = append(all, Difference{about, task, what, x, y})
+		}
+	}
+	add("goal", "", "text", a.Goal.Goal.Text, b.Goal.Goal.Text)
+	add("goal", "", "mode", string(a.Goal.Goal.Mode), string(b.Goal.Goal.Mode))
+	add("goal", "", "base", a.Goal.Base, b.Goal.Base)
+	add("goal", "", "target", a.Goal.Target, b.Goal.Target)
+	x, y := settings(a), settings(b)
+	for _, key := range keys(x, y) {
+		add("settings", "", key, x[key], y[key])
+	}
+	x, y = models(a), models(b)
+	for _, key := range keys(x, y) {
+		add("models", "", key, x[key], y[key])
+	}
+	for _, id := range tasksOf(a, b) {
+		s, t := a.Task(id), b.Task(id)
+		if s == nil || t == nil {
+			add("plan", id, "task", titled(s), titled(t))
+			continue
+		}
+		x, y := planned(s), planned(t)
+		for _, key := range keys(x, y) {
+			add("plan", id, key, x[key], y[key])
+		}
+		x, y = became(a, s), became(b, t)
+		for _, key := range keys(x, y) {
+			add("task", id, key, x[key], y[key])
+		}
+	}
+	x, y = result(a), result(b)
+	for _, key := range keys(x, y) {
+		add("result", "", key, x[key], y[key])
+	}
+	return all
+}
+
+func keys(x, y map[string]string) []string {
+	all := maps.Clone(x)
+	maps.Copy(all, y)
+	return slices.Sorted(maps.Keys(all))
+}
+
+// settings returns what a run was set up with, by names with dots. What it learned
+// from earlier runs is none of it.
+func settings(s *state.State) map[string]string {
+	r := s.Goal.Routing
+	r.Past, r.Experience = nil, nil
+	data, err := json.Marshal(map[string]any{
+		"limits": s.Goal.Limits, "routing": r, "gates": s.Goal.Gates,
+		"land": s.Goal.Land, "consent": s.Goal.Consent,
+	})
+	if err != nil {
+		return nil
+	}
+	var fields map[string]any
+	if json.Unmarshal(data, &fields) != nil {
+		return nil
+	}
+	all := map[string]string{}
+	flatten(all, "", fields)
+	return all
+}
+
+func flatten(into map[string]string, prefix string, fields map[string]any) {
+	for name, v := range fields {
+		switch v := v.(type) {
+		case map[string]any:
+			flatten(into, prefix+name+".", v)
+		case float64:
+			into[prefix+name] = strconv.FormatFloat(v, 'f', -1, 64)
+		default:
+			data, _ := json.Marshal(v) // it was just read from JSON
+			into[prefix+name] = strings.Trim(string(data), `"`)
+		}
+	}
+}
+
+// models returns the models of each role.
+func models(s *state.State) map[string]string {
+	of := map[string][]string{}
+	for _, t := range s.Tasks {
+		for _, a := range t.Attempts {
+			for _, c := range a.Sessions {
+				if role := string(c.Role); !slices.Contains(of[role], c.Model) {
+					of[role] = append(of[role], c.Model)
+				}
+			}
+		}
+	}
+	all := map[string]string{}
+	for role, names := range of {
+		slices.Sort(names)
+		all[role] = strings.Join(names, ", ")
+	}
+	return all
+}
+
+// tasksOf returns the tasks of two runs: those of the first in its order, then
+// those that only the second has.
+func tasksOf(a, b *state.State) []nexus.TaskID {
+	var ids []nexus.TaskID
+	for _, s := range []*state.State{a, b} {
+		for _, t := range s.Tasks {
+			if !slices.Contains(ids, t.ID) {
+				ids = append(ids, t.ID)
+			}
+		}
+	}
+	return ids
+}
+
+func titled(t *state.Task) string {
+	if t == nil {
+		return ""
+	}
+	return cmp.Or(t.Title, string(t.ID))
+}
+
+// planned returns what the plan says of a task.
+func planned(t *state.Task) map[string]string {
+	var needs, criteria []string
+	for _, n := range t.Needs {
+		needs = append(needs, string(n))
+	}
+	for _, c := range t.Criteria {
+		criteria = append(criteria, c.Text)
+	}
+	return map[string]string{
+		"title": t.Title, "brief": t.Brief, "kind": string(t.Kind), "files": strings.Join(t.Files, ", "),
+		"needs": strings.Join(needs, ", "), "criteria": strings.Join(criteria, "; "),
+	}
+}
+
+// became returns what became of a task.
+func became(s *state.State, t *state.Task) map[string]string {
+	all := map[string]string{
+		"status": string(s.StatusOf(t)), "why": t.Why, "tier": string(began(t)),
+		"attempts": strconv.Itoa(len(t.Attempts)), "rounds": strconv.Itoa(t.Rounds),
+		"money": t.Spent.String(), "time": t.Worked.Round(time.Second).String(),
+	}
+	if a := t.Current(); a != nil {
+		all["strategy"] = string(a.Strategy)
+		if r := a.Last(); r != nil && r.Verdict != nil {
+			all["verdict"] = strings.TrimSpace(string(r.Verdict.State) + " " + r.Verdict.Gate)
+		}
+	}
+	if t.Landed != nil {
+		all["commit"], all["tree"] = t.Landed.Commit, t.Landed.Tree
+	}
+	return all
+}
+
+// result returns what came of a run.
+func result(s *state.State) map[string]string {
+	attempts, rounds := 0, 0
+	for _, t := range s.Tasks {
+		attempts, rounds = attempts+len(t.Attempts), rounds+t.Rounds
+	}
+	all := map[string]string{
+		"status": string(s.Status), "landed": fmt.Sprintf("%d of %d", len(s.Landings), len(s.Tasks)),
+		"attempts": strconv.Itoa(attempts), "rounds": strconv.Itoa(rounds),
+		"money": s.Ledger.Spent().String(), "tip": s.Tip,
+	}
+	if !s.Ended.IsZero() {
+		all["time"] = s.Worked(s.Ended).Round(time.Second).String()
+	}
+	if s.Result != nil {
+		all["verdict"] = "red"
+		if s.Result.Verdict.Passed {
+			all["verdict"] = "passed"
+		}
+	}
+	return all
+}

@@ -1,0 +1,285 @@
+package history
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// Version is the version of a [Run] as it is kept. One of another version is
+// folded anew.
+const Version = 1
+
+// Bounds of what is kept of a task.
+const (
+	mostFiles = 40
+	mostText  = 160
+)
+
+// Run is what one run came to, small enough that thousands of them can be kept.
+type Run struct {
+	ID     nexus.RunID     `json:"id"`
+	Repo   string          `json:"repo,omitzero"` // whose it is, where several are looked at
+	Began  time.Time       `json:"began"`
+	Ended  time.Time       `json:"ended,omitzero"` // zero while it goes on
+	Status nexus.RunStatus `json:"status"`
+	Mode   nexus.Mode      `json:"mode,omitzero"`
+	Money  nexus.Money     `json:"money,omitzero"` // with planning and judging
+	Tasks  []Task          `json:"tasks,omitempty"`
+	Gates  []Gate          `json:"gates,omitempty"`
+}
+
+// Task is what became of one task.
+type Task struct {
+	ID         nexus.TaskID     `json:"id"`
+	Title      string           `json:"title,omitzero"`
+	Kind       nexus.TaskKind   `json:"kind"`
+	Complexity nexus.Complexity `json:"complexity,omitzero"`
+	Stack      string           `json:"stack"`
+	Tier       nexus.Tier       `json:"tier"` // where work on it began
+	Strategy   nexus.Strategy   `json:"strategy,omitzero"`
+	Status     nexus.TaskStatus `json:"status"`
+	Why        string           `json:"why,omitzero"`
+	Rounds     int              `json:"rounds,omitzero"`
+	Raised     int              `json:"raised,omitzero"` // times that it was moved to a stronger tier
+	First      bool             `json:"first,omitzero"`  // it landed with one attempt, of which nothing was sent back
+	Ended      time.Time        `json:"ended,omitzero"`
+	Seconds    float64          `json:"seconds,omitzero"`
+	Money      nexus.Money      `json:"money,omitzero"`
+	Files      []string         `json:"files,omitempty"`   // that it declares
+	Changed    []string         `json:"changed,omitempty"` // that what landed changed
+	Read       []string         `json:"read,omitempty"`    // that its coders looked at
+	Estimate   *Estimate        `json:"estimate,omitempty"`
+	Tries      []Try            `json:"tries,omitempty"` // its attempts, oldest first
+	Uses       []Use            `json:"uses,omitempty"`  // who worked on it
+}
+
+// Estimate is what a task was thought to take.
+type Estimate struct {
+	Low      nexus.Cost `json:"low"`
+	Likely   nexus.Cost `json:"likely"`
+	High     nexus.Cost `json:"high"`
+	Samples  int        `json:"samples,omitzero"`
+	Unpriced bool       `json:"unpriced,omitzero"`
+}
+
+// Try is one attempt.
+type Try struct {
+	Tier     nexus.Tier     `json:"tier"`
+	Strategy nexus.Strategy `json:"strategy,omitzero"`
+	Counts   bool           `json:"counts,omitzero"` // it says something of its tier: nobody stopped it, and no machinery failed
+	Accepted bool           `json:"accepted,omitzero"`
+	Outcome  nexus.Outcome  `json:"outcome,omitzero"`
+	Money    nexus.Money    `json:"money,omitzero"`
+	Failure  string         `json:"failure,omitzero"` // signature of what was red last; empty where nothing was
+	About    string         `json:"about,omitzero"`   // that failure in words
+}
+
+// After returns what a next try follows on: the gate that was red, or how the
+// attempt ended.
+func (t Try) After() string {
+	gate, _, _ := strings.Cut(t.Failure, ":")
+	return cmp.Or(gate, string(t.Outcome))
+}
+
+// Use is what the sessions of a role with a model took for a task.
+type Use struct {
+	Role     nexus.Role  `json:"role"`
+	Model    string      `json:"model"`
+	Sessions int         `json:"sessions"`
+	Seconds  float64     `json:"seconds,omitzero"`
+	Tokens   int64       `json:"tokens,omitzero"`
+	Money    nexus.Money `json:"money,omitzero"`
+}
+
+// Gate is how often a gate judged work, and what that took.
+type Gate struct {
+	Name    string  `json:"name"`
+	Judged  int     `json:"judged"`
+	Failed  int     `json:"failed,omitzero"`
+	Seconds float64 `json:"seconds,omitzero"` // of all of them together
+}
+
+// Fold sums up a run.
+func Fold(s *state.State) Run {
+	r := Run{ID: s.Run, Began: s.Started, Ended: s.Ended, Status: s.Status, Mode: s.Goal.Goal.Mode, Money: s.Ledger.Spent()}
+	gates := map[string]*Gate{}
+	for _, t := range s.Tasks {
+		r.Tasks = append(r.Tasks, foldTask(s, t))
+		for _, a := range t.Attempts {
+			judge(gates, a)
+		}
+	}
+	for _, g := range gates {
+		r.Gates = append(r.Gates, *g)
+	}
+	slices.SortFunc(r.Gates, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
+	return r
+}
+
+func foldTask(s *state.State, t *state.Task) Task {
+	out := Task{
+		ID: t.ID, Title: short(t.Title), Kind: cmp.Or(t.Kind, nexus.CodeTask), Stack: cmp.Or(stack.Written(files(t)),
+			"other"), Tier: began(t),
+		Status: s.StatusOf(t), Why: short(t.Why), Rounds: t.Rounds, First: t.Landed != nil && firstPass(t),
+		Ended: t.Ended, Seconds: t.Worked.Seconds(), Money: t.Spent,
+		Files: few(t.Files),
+	}
+	if t.Route != nil {
+		out.Complexity, out.Strategy = t.Route.Complexity, t.Route.Strategy
+		if e := t.Route.Estimate; e != nil {
+			out.Estimate = &Estimate{e.Low, e.Likely, e.High, e.Samples, e.Unpriced}
+		}
+	}
+	if t.Landed != nil {
+		out.Changed = few(t.Landed.Changes.Files)
+	}
+	uses := map[[2]string]*Use{}
+	for i, a := range t.Attempts {
+		out.Strategy = cmp.Or(out.Strategy, a.Strategy)
+		out.Tries = append(out.Tries, foldTry(a))
+		if i > 0 && a.Tier != t.Attempts[i-1].Tier {
+			out.Raised++
+		}
+		for _, c := range a.Sessions {
+			out.use(uses, c)
+		}
+	}
+	for _, u := range uses {
+		out.Uses = append(out.Uses, *u)
+	}
+	slices.SortFunc(out.Uses, func(a, b Use) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Model, b.Model)) })
+	return out
+}
+
+// use adds a session to what its role and model took.
+func (t *Task) use(uses map[[2]string]*Use, c *state.Session) {
+	key := [2]string{string(c.Role), c.Model}
+	if uses[key] == nil {
+		uses[key] = &Use{Role: c.Role, Model: c.Model}
+	}
+	u := uses[key]
+	u.Sessions++
+	u.Seconds += c.Elapsed.Seconds()
+	u.Tokens += c.Usage.Prompt() + c.Usage.Output
+	u.Money += c.Spent
+	if c.Role != nexus.Coder {
+		return
+	}
+	for _, about := range c.Looked {
+		if f := looked(about); f != "" && len(t.Read) < mostFiles && !slices.Contains(t.Read, f) {
+			t.Read = append(t.Read, f)
+		}
+	}
+}
+
+// looked returns the file that a call was about, empty where it was about
+// something else.
+func looked(about string) string {
+	file, _, _ := strings.Cut(about, ":")
+	if strings.ContainsAny(file, " \t\"'*?()|<>;&$\\") || len(path.Ext(file)) < 2 || path.IsAbs(file) ||
+		path.Clean(file) != file || strings.HasPrefix(file, "..") {
+		return ""
+	}
+	return file
+}
+
+func foldTry(a *state.Attempt) Try {
+	t := Try{Tier: a.Tier, Strategy: a.Strategy, Outcome: a.Outcome, Failure: repair.Last(a)}
+	if a.Stage == state.Over && !a.Broken {
+		switch a.Outcome {
+		case nexus.Accepted, nexus.Conflicted:
+			t.Counts, t.Accepted = true, true
+		case nexus.GaveUp, nexus.Exhausted, nexus.NoProgress:
+			t.Counts = !a.Category.NeedsPerson() // a stronger tier would have needed one, too
+		default:
+		}
+	}
+	for _, c := range a.Sessions {
+		t.Money += c.Spent
+	}
+	if t.Failure != "" {
+		t.About = failure(a)
+	}
+	return t
+}
+
+// failure says in words what was red last.
+func failure(a *state.Attempt) string {
+	for _, r := range slices.Backward(a.Rounds) {
+		if r.Verdict == nil {
+			continue
+		}
+		for _, e := range r.Evidence {
+			if e.Gate == r.Verdict.Gate && len(e.Findings) > 0 {
+				return short(cmp.Or(e.Findings[0].Test, e.Findings[0].File) + ": " + e.Findings[0].Message)
+			}
+		}
+		return short(r.Verdict.Why)
+	}
+	return ""
+}
+
+// judge counts what gates said of the rounds of an attempt.
+func judge(gates map[string]*Gate, a *state.Attempt) {
+	for _, r := range a.Rounds {
+		for _, e := range r.Evidence {
+			if e.Apart || e.Optional || e.State != nexus.Pass && e.State != nexus.Fail {
+				continue // it did not judge, or what it says stops nothing
+			}
+			if gates[e.Gate] == nil {
+				gates[e.Gate] = &Gate{Name: e.Gate}
+			}
+			g := gates[e.Gate]
+			g.Judged++
+			g.Seconds += e.Duration.Seconds()
+			if e.State == nexus.Fail {
+				g.Failed++
+			}
+		}
+	}
+}
+
+// short returns the beginning of the first line of a text.
+func short(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	for len(text) > mostText {
+		_, n := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-n]
+	}
+	return text
+}
+
+func few(files []string) []string { return files[:min(len(files), mostFiles)] }
+
+func files(t *state.Task) []string {
+	if len(t.Files) == 0 && t.Landed != nil {
+		return t.Landed.Changes.Files
+	}
+	return t.Files
+}
+
+// began returns the tier where work on a task began.
+func began(t *state.Task) nexus.Tier {
+	if len(t.Attempts) > 0 && t.Attempts[0].Tier != "" {
+		return t.Attempts[0].Tier
+	}
+	if t.Route != nil {
+		return t.Route.Tier
+	}
+	return t.Tier
+}
+
+// firstPass reports whether a task landed with one attempt in which nothing was
+// sent back.
+func firstPass(t *state.Task) bool {
+	return len(t.Attempts) == 1 && !slices.ContainsFunc(t.Attempts[0].Rounds, func(r *state.Round) bool { return r.Cause != "" })
+}

@@ -1,0 +1,140 @@
+package improve
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Hours are hours of a week, in whatever zone the time has that they are asked about.
+// The zero Hours are none.
+type Hours struct{ all []span }
+
+// span begins on some days and ends on the same, or on the one after.
+type span struct {
+	from, to int // minutes since midnight; to is above from, and above a day's where it ends on the next
+	days     [7]bool
+}
+
+const dayMinutes = 24 * 60
+
+var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} //nolint:gochecknoglobals // never written
+
+// ParseHours reads hours such as "09:00-18:00 Mon-Fri; 22:00-06:00 Sat,Sun". Without days
+// they are those of every day; hours that end before they begin end on the next day.
+func ParseHours(text string) (Hours, error) {
+	var h Hours
+	if strings.TrimSpace(text) == "" {
+		return h, nil
+	}
+	for part := range strings.SplitSeq(text, ";") {
+		words := strings.Fields(part)
+		if len(words) == 0 || len(words) > 2 {
+			return Hours{}, fmt.Errorf("%q is not of the form 09:00-18:00 Mon-Fri", strings.TrimSpace(part))
+		}
+		from, to, ok := strings.Cut(words[0], "-")
+		if !ok {
+			return Hours{}, fmt.Errorf("%q is not of the form 09:00-18:00", words[0])
+		}
+		var s span
+		var err error
+		if s.from, err = minutes(from); err != nil {
+			return Hours{}, err
+		}
+		if s.to, err = minutes(to); err != nil {
+			return Hours{}, err
+		}
+		switch {
+		case s.from == dayMinutes:
+			return Hours{}, fmt.Errorf("nothing can begin at %s", from)
+		case s.from == s.to:
+			return Hours{}, fmt.Errorf("%q has no length", words[0])
+		case s.to < s.from:
+			s.to += dayMinutes
+		}
+		days := "mon-sun"
+		if len(words) == 2 {
+			days = words[1]
+		}
+		if s.days, err = parseDays(days); err != nil {
+			return Hours{}, err
+		}
+		h.all = append(h.all, s)
+	}
+	return h, nil
+}
+
+// minutes reads a time of the day.
+func minutes(text string) (int, error) {
+	hour, minute, ok := strings.Cut(text, ":")
+	h, err := strconv.Atoi(hour)
+	m, err2 := strconv.Atoi(minute)
+	n := h*60 + m
+	if !ok || err != nil || err2 != nil || len(hour) != 2 || len(minute) != 2 || h < 0 || m < 0 || m > 59 || n > dayMinutes {
+		return 0, fmt.Errorf("%q is no time of the day: write 09:00", text)
+	}
+	return n, nil
+}
+
+// parseDays reads days such as Mon-Fri,Sun.
+func parseDays(text string) (days [7]bool, err error) {
+	for part := range strings.SplitSeq(strings.ToLower(text), ",") {
+		first, last, ranged := strings.Cut(part, "-")
+		if !ranged {
+			last = first
+		}
+		from, to := slices.Index(weekdays, first), slices.Index(weekdays, last)
+		if from < 0 || to < 0 {
+			return days, fmt.Errorf("%q is no day: write Mon, Tue, Wed, Thu, Fri, Sat or Sun", part)
+		}
+		for d := from; ; d = (d + 1) % 7 {
+			days[d] = true
+			if d == to {
+				break
+			}
+		}
+	}
+	return days, nil
+}
+
+// End reports whether a time is within the hours, and when they are over.
+func (h Hours) End(now time.Time) (time.Time, bool) {
+	end := now
+	for range 8 * (len(h.all) + 1) {
+		next, ok := h.within(end)
+		if !ok {
+			break
+		}
+		end = next
+		if end.Sub(now) > 8*24*time.Hour {
+			break // all of the week: nobody will ever see its end
+		}
+	}
+	return end, end.After(now)
+}
+
+// within returns when the hours end that a time is within. The clock of its zone may be
+// set forward and back meanwhile.
+func (h Hours) within(at time.Time) (time.Time, bool) {
+	var end time.Time
+	for _, s := range h.all {
+		for back := range 2 {
+			day := time.Date(at.Year(), at.Month(), at.Day()-back, 12, 0, 0, 0, at.Location())
+			if !s.days[day.Weekday()] {
+				continue
+			}
+			from, to := clock(day, s.from), clock(day, s.to)
+			if !at.Before(from) && at.Before(to) && to.After(end) {
+				end = to
+			}
+		}
+	}
+	return end, !end.IsZero()
+}
+
+// clock returns when the clocks of a day's zone show so many minutes since its midnight.
+func clock(day time.Time, minutes int) time.Time {
+	return time.Date(day.Year(), day.Month(), day.Day()+minutes/dayMinutes, minutes/60%24, minutes%60, 0, 0, day.Location())
+}

@@ -1,0 +1,244 @@
+package improve_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestHours holds what is quiet, across midnight, the week and clocks that are set.
+func TestHours(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, c := range []struct{ hours, now, end string }{
+		{"09:00-18:00 Mon-Fri", "2026-11-26 12:30", "2026-11-26 18:00"},
+		{"09:00-18:00 Mon-Fri", "2026-11-26 18:00", ""},
+		{"09:00-18:00 Mon-Fri", "2026-11-26 08:59", ""},
+		{"09:00-18:00 Mon-Fri", "2026-11-28 12:00", ""}, // a Saturday
+		{"22:00-06:00 Fri", "2026-11-27 23:00", "2026-11-28 06:00"},
+		{"22:00-06:00 Fri", "2026-11-28 05:59", "2026-11-28 06:00"},
+		{"22:00-06:00 Fri", "2026-11-27 05:00", ""},
+		{"22:00-06:00", "2026-11-27 23:00", "2026-11-28 06:00"},
+		{"09:00-12:00; 12:00-15:00 Thu", "2026-11-26 10:00", "2026-11-26 15:00"},
+		{"01:00-05:00", "2026-03-29 01:30", "2026-03-29 05:00"}, // forward: three hours
+		{"01:00-05:00", "2026-10-25 01:30", "2026-10-25 05:00"}, // back: five hours
+		{"00:00-24:00 Sat-Sun", "2026-11-28 10:00", "2026-11-30 00:00"},
+		{"09:00-10:00 Fri-Mon", "2026-11-29 09:30", "2026-11-29 10:00"},
+		{"", "2026-11-26 12:30", ""},
+	} {
+		h, err := improve.ParseHours(c.hours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := time.ParseInLocation("2006-01-02 15:04", c.now, berlin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, quiet := h.End(now)
+		got := ""
+		if quiet {
+			got = end.Format("2006-01-02 15:04")
+		}
+		if got != c.end {
+			t.Errorf("%s at %s: until %q, not %q", c.hours, c.now, got, c.end)
+		}
+	}
+	if end, quiet := must(t, "00:00-24:00").End(time.Date(2026, 11, 26, 0, 0, 0, 0, berlin)); !quiet || end.Sub(time.Date(2026, 11, 26, 0, 0, 0, 0, berlin)) < 7*24*time.Hour {
+		t.Error("hours that are always have an end", end)
+	}
+	for _, bad := range []string{"9:00-18:00", "09:00", "09:00-18:00 Mo", "09:00-09:00", "24:00-06:00", "09:60-10:00", "a-b", "09:00-18:00 Mon Tue", ";"} {
+		if _, err := improve.ParseHours(bad); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+}
+
+func must(t *testing.T, text string) improve.Hours {
+	t.Helper()
+	h, err := improve.ParseHours(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func FuzzParseHours(f *testing.F) {
+	f.Add("09:00-18:00 Mon-Fri; 22:00-06:00 Sat,Sun")
+	f.Fuzz(func(t *testing.T, text string) {
+		h, err := improve.ParseHours(text)
+		if err != nil {
+			return
+		}
+		now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+		if end, quiet := h.End(now); quiet != end.After(now) || end.Sub(now) > 16*24*time.Hour {
+			t.Error(end, quiet)
+		}
+	})
+}
+
+// TestEnds holds when a loop ends.
+func TestEnds(t *testing.T) {
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"90m": "11-26 13:30", "7d": "12-03 12:00", "18:00": "11-26 18:00", "09:00": "11-27 09:00", "2026-12-24": "12-24 00:00",
+		"2026-12-24 18:30": "12-24 18:30", "2026-12-24T18:30:00+01:00": "12-24 17:30",
+	} {
+		end, err := improve.ParseEnd(text, now)
+		if got := end.At.UTC().Format("01-02 15:04"); err != nil || got != want {
+			t.Errorf("%s: %s, %v, not %s", text, got, err, want)
+		}
+	}
+	if end, err := improve.ParseEnd("landed:5", now); err != nil || end.Landings != 5 {
+		t.Error(end, err)
+	}
+	if end, err := improve.ParseEnd("empty", now); err != nil || !end.Empty {
+		t.Error(end, err)
+	}
+	for _, bad := range []string{"", "soon", "0m", "-5m", "2020-01-01", "landed:0", "landed:x", "landed:", "25:00"} {
+		if end, err := improve.ParseEnd(bad, now); err == nil {
+			t.Errorf("%q: %+v", bad, end)
+		}
+	}
+}
+
+func FuzzParseEnd(f *testing.F) {
+	f.Add("2026-12-24 18:30")
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, text string) {
+		end, err := improve.ParseEnd(text, now)
+		if err == nil && !end.Empty && end.Landings == 0 && !end.At.After(now) {
+			t.Error(text, end)
+		}
+	})
+}
+
+// story folds facts one after the other and tells what a loop decides after each.
+type story struct {
+	l   *improve.Loop
+	now time.Time
+	seq int64
+}
+
+func begin(rules nexus.ImproveRules) *story {
+	s := &story{l: &improve.Loop{}, now: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)}
+	s.hear(nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}, nexus.LoopOpened{Rules: rules})
+	return s
+}
+
+func (s *story) hear(facts ...nexus.Fact) {
+	for _, f := range facts {
+		s.seq++
+		s.l.Apply(nexus.Event{Seq: s.seq, Run: "loop", At: s.now, Fact: f})
+	}
+}
+
+// decide lets the loop decide, until it waits, and tells the kinds of what it decided.
+func (s *story) decide() string {
+	var kinds []string
+	for {
+		facts := s.l.Next(improve.World{Now: s.now})
+		if len(facts) == 0 || len(kinds) > 20 {
+			return strings.Join(kinds, " ")
+		}
+		for _, f := range facts {
+			kinds = append(kinds, nexus.Kind(f))
+		}
+		s.hear(facts...)
+	}
+}
+
+func wanted(strategy string, n int) nexus.Wanted {
+	id := fmt.Sprintf("%s/%d", strategy, n)
+	return nexus.Wanted{Finding: id, Strategy: strategy, Title: id, Files: []string{id}, Mark: "1"}
+}
+
+func worked(item nexus.RunID) nexus.ItemWorked {
+	return nexus.ItemWorked{Item: item, Status: nexus.StatusDone, Spent: nexus.Dollar / 10, Branch: "nexus/" + string(item), Commit: "c"}
+}
+
+// TestThemes holds that results wait on a branch for each strategy, that no more branches
+// are begun than may be open, and that one that is merged makes room.
+func TestThemes(t *testing.T) {
+	s := begin(nexus.ImproveRules{Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 2, Open: 1, Waiting: 5, Rest: time.Minute, MostRest: time.Hour})
+	if got := s.decide(); got != "cycle.started" {
+		t.Fatal(got)
+	}
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("lint", 1), wanted("todo", 2)}})
+	if got := s.decide(); got != "item.taken item.taken" { // both of one theme
+		t.Fatal(got)
+	}
+	s.hear(worked("loop-1"), worked("loop-2"))
+	if got := s.decide(); got != "item.offered" { // one lands at a time
+		t.Fatal(got)
+	}
+	s.hear(nexus.ItemLanded{Item: "loop-1", Target: nexus.Theme + "todo", Commit: "c"})
+	if got := s.decide(); got != "landing.watched" { // and is looked at before the next
+		t.Fatal(got)
+	}
+	s.hear(nexus.LandingWeighed{Item: "loop-1"})
+	if got := s.decide(); got != "item.offered" {
+		t.Fatal(got)
+	}
+	s.hear(nexus.ItemLanded{Item: "loop-2", Target: nexus.Theme + "todo", Commit: "c"})
+	s.decide()
+	s.hear(nexus.LandingWeighed{Item: "loop-2"})
+	if got := s.decide(); got != "cycle.started" || len(s.l.Waiting()) != 2 {
+		t.Fatal(got, s.l.Waiting())
+	}
+	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("lint", 1)}})
+	if got := s.decide(); got != "loop.rested" {
+		t.Fatal(got)
+	}
+	if left := s.l.Omitted(s.now); len(left) != 2 || left[0].Rule != string(improve.WaitsFor) || left[1].Rule != string(improve.ThemesOpen) {
+		t.Errorf("%+v", left)
+	}
+	s.now = s.now.Add(time.Hour)
+	s.decide()
+	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged}, nexus.ResultSettled{Item: "loop-2", How: nexus.ResultRejected})
+	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.Wanted{wanted("todo", 2), wanted("lint", 1)}})
+	if got := s.decide(); got != "item.taken" || s.l.Items[len(s.l.Items)-1].Wanted.Finding != "lint/1" {
+		t.Error(got)
+	}
+}
+
+// TestRevertBeforeTheNext holds that what a landing made worse is taken back before
+// anything else lands, and what failed twice waits for new facts.
+func TestRevertBeforeTheNext(t *testing.T) {
+	s := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 2, Rest: time.Minute, MostRest: time.Hour})
+	s.decide()
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("lint", 1)}})
+	s.decide()
+	s.hear(worked("loop-1"), nexus.ItemWorked{Item: "loop-2", Status: nexus.StatusFailed, Why: "no"})
+	s.decide()
+	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
+	s.decide()
+	s.hear(nexus.LandingWeighed{Item: "loop-1", Worse: []nexus.Worsened{{Finding: "lint/9", Title: "new", After: 1}}})
+	if got := s.decide(); got != "revert.sought" {
+		t.Fatal(got)
+	}
+	s.hear(nexus.ItemReverted{Item: "loop-1", Commit: "r"})
+	if got := s.decide(); got != "cycle.started" || s.l.Totals.Reverted != 1 {
+		t.Fatal(got)
+	}
+	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("lint", 1)}})
+	if got := s.decide(); got != "item.taken" { // lint/1 once more, todo/1 no more
+		t.Fatal(got)
+	}
+	s.hear(nexus.ItemWorked{Item: "loop-3", Status: nexus.StatusFailed, Why: "no"})
+	s.decide()
+	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("lint", 1)}})
+	if got := s.decide(); got != "loop.rested" {
+		t.Fatal(got)
+	}
+	changed := wanted("lint", 1)
+	changed.Mark = "2"
+	if rule, _ := s.l.Bar(changed, s.now); rule != "" {
+		t.Error("new facts change nothing:", rule)
+	}
+}

@@ -1,0 +1,458 @@
+// Package improve says what a loop does next that finds work in a repository, does it,
+// lands it, and looks whether that made anything worse: look, take something up, land,
+// take a landing back, rest, or end.
+//
+// A [Loop] is folded from the facts of its run, so that a process that died is followed
+// by one that does nothing twice. It is modest, and never fights people; see
+// docs/improve.md.
+package improve
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Stage is where a piece of work is.
+type Stage string
+
+// The stages, in order.
+const (
+	Working   Stage = "working"
+	Worked    Stage = "worked" // it may land
+	Offered   Stage = "landing"
+	Landed    Stage = "landed"
+	Watched   Stage = "watched" // it is looked whether the landing made anything worse
+	Weighed   Stage = "weighed"
+	Reverting Stage = "reverting"
+	Over      Stage = "over"
+)
+
+// Rule is why a finding is not taken up, or a result does not land.
+type Rule string
+
+// The rules.
+const (
+	TooLarge     Rule = "too large"
+	Public       Rule = "public names"
+	Dependencies Rule = "dependencies"
+	Again        Rule = "touched before" // the same lines changed for the same reason not long ago
+	Yielded      Rule = "yielded"        // people changed the same files meanwhile
+	Fixed        Rule = "fixed"          // its check passes: somebody else did it
+	Unlanded     Rule = "not landed"     // it could not be merged, or what it was merged with is red
+	StoppedEarly Rule = "stopped"
+	Failed       Rule = "failed"
+	Worse        Rule = "made worse" // its landing was taken back
+	RejectedBy   Rule = "rejected"   // a person threw the result away
+	WaitsFor     Rule = "waits"      // a result of it waits for a person
+	ThemesOpen   Rule = "branches"   // as many branches as may be open wait for a person
+)
+
+// Result is how a piece of work ended.
+type Result string
+
+// The results.
+const (
+	DoneLanded   Result = "landed"
+	DoneReverted Result = "reverted"
+	DoneKept     Result = "kept" // its branch is there
+	DoneFailed   Result = "failed"
+)
+
+// Item is a piece of work: a run of its own.
+type Item struct {
+	ID       nexus.RunID      `json:"id"`
+	Wanted   nexus.Wanted     `json:"wanted"`
+	Cycle    int              `json:"cycle"`
+	Stage    Stage            `json:"stage"`
+	Base     string           `json:"base"` // branch that the work starts from
+	Reserved nexus.Money      `json:"reserved"`
+	Work     nexus.ItemWorked `json:"work"`
+
+	Target string           `json:"target,omitzero"` // branch that it landed on
+	Before string           `json:"before,omitzero"`
+	Commit string           `json:"commit,omitzero"` // that landed
+	Worse  []nexus.Worsened `json:"worse,omitempty"`
+
+	Result   Result    `json:"result,omitzero"`
+	Rule     Rule      `json:"rule,omitzero"`
+	Why      string    `json:"why,omitzero"`
+	Reverted string    `json:"reverted,omitzero"` // commit that took it back
+	Waits    bool      `json:"waits,omitzero"`    // for a person
+	Ended    time.Time `json:"ended,omitzero"`
+}
+
+// Theme is the branch that results of a strategy wait on.
+func (i *Item) Theme() string { return nexus.Theme + i.Wanted.Strategy }
+
+// bar is why a finding is not taken up, and until what changes.
+type bar struct {
+	rule  Rule
+	why   string
+	mark  string    // it is free again once its files are others; empty: that frees nothing
+	until time.Time // zero: time frees nothing
+	fails int
+}
+
+// Totals count what a loop did.
+type Totals struct {
+	Taken    int `json:"taken"`
+	Landed   int `json:"landed"`
+	Reverted int `json:"reverted"`
+	Kept     int `json:"kept"`
+	Failed   int `json:"failed"`
+}
+
+// Loop is what is true of a loop. The zero Loop has not begun; what earlier loops of the
+// same repository did is folded into it first.
+type Loop struct {
+	Run    nexus.RunID
+	Target string // branch
+	Rules  nexus.ImproveRules
+	Cycle  int
+	Items  []*Item // under way, waiting for a person, and the last of the others
+	Spent  nexus.Money
+	Totals Totals
+	Looked *nexus.CycleLooked // of the last cycle; nil before and while it is looked
+	Left   []nexus.LeftOut    // what that found and nobody takes up
+	Rest   nexus.LoopRested   // the last; zero once the loop goes on
+	Idle   int                // cycles in a row without work
+	Fails  int                // cycles in a row in which nobody could look
+	Drain  string             // why nothing is begun any more; empty: it is
+	Status nexus.RunStatus    // how it ended; empty: it did not
+	Why    string             // it ended, or why the last cycle failed
+
+	looking  bool
+	chosen   bool // what to take of Looked was decided
+	took     int  // in this cycle
+	begun    bool
+	touched  map[string]time.Time
+	bars     map[string]bar
+	loops    []nexus.RunID
+	requests []request
+}
+
+type request struct {
+	seq  int64
+	verb nexus.Verb
+	now  bool
+	by   string
+}
+
+// Bounds that nobody sets.
+const (
+	// Week is how long the same line is not touched again for the same reason.
+	Week = 7 * 24 * time.Hour
+
+	keptItems = 200 // that are over and wait for nobody
+	tries     = 2   // before something waits for new facts
+	often     = 50  // cycles after which it is looked what time has freed
+	mostFails = 5   // cycles in a row in which nobody could look, before the loop ends
+)
+
+// Item returns the item with a name; nil where there is none.
+func (l *Loop) Item(id nexus.RunID) *Item {
+	for _, i := range slices.Backward(l.Items) {
+		if i.ID == id {
+			return i
+		}
+	}
+	return nil
+}
+
+// Loops returns the loops of the repository, the latest last.
+func (l *Loop) Loops() []nexus.RunID { return slices.Clone(l.loops) }
+
+// Owns reports whether a run is an item of a loop of the repository.
+func (l *Loop) Owns(run nexus.RunID) bool {
+	at := strings.LastIndexByte(string(run), '-')
+	return at > 0 && slices.Contains(l.loops, run[:at])
+}
+
+// owns reports whether an item is this loop's, and not one of an earlier loop.
+func (l *Loop) owns(i *Item) bool { return strings.HasPrefix(string(i.ID), string(l.Run)+"-") }
+
+// Waiting returns the results that wait for a person, in order.
+func (l *Loop) Waiting() []*Item {
+	var all []*Item
+	for _, i := range l.Items {
+		if i.Waits {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// themes returns the branches that wait for a person.
+func (l *Loop) themes() []string {
+	var all []string
+	for _, i := range l.Waiting() {
+		if strings.HasPrefix(i.Target, nexus.Theme) && !slices.Contains(all, i.Target) {
+			all = append(all, i.Target)
+		}
+	}
+	return all
+}
+
+// Apply folds an event of a loop. Events of other runs change nothing.
+func (l *Loop) Apply(e nexus.Event) {
+	switch f := e.Fact.(type) {
+	case nexus.GoalAccepted:
+		if f.Goal.Mode == nexus.Improve {
+			l.begin(e.Run, f.Target)
+		}
+	case nexus.LoopOpened:
+		l.Rules, l.Rest, l.Status, l.Drain = f.Rules, nexus.LoopRested{}, "", ""
+	case nexus.CycleStarted:
+		if l.Cycle, l.looking, l.chosen, l.took, l.Rest = f.Cycle, true, false, 0, (nexus.LoopRested{}); f.Cycle%often == 0 {
+			l.forget(e.At)
+		}
+	case nexus.CycleLooked:
+		l.looking, l.Looked, l.Left, l.Fails, l.Why = false, &f, nil, 0, ""
+	case nexus.CycleFailed:
+		l.looking, l.Looked, l.Why, l.chosen = false, nil, f.Why, true
+		l.Fails++
+	case nexus.LoopRested:
+		if l.Rest = f; f.Idle {
+			l.Idle++
+		}
+	case nexus.RequestMade, nexus.RequestSettled, nexus.RunDrained:
+		l.applyRequest(e.Seq, f)
+	case nexus.RunEnded:
+		l.Status, l.Why = f.Status, f.Why
+	case nexus.ItemTaken:
+		l.take(f)
+	case nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought,
+		nexus.ItemReverted, nexus.RevertFailed, nexus.ResultSettled:
+		l.applyItem(f, e.At)
+	default:
+	}
+}
+
+// begin begins another loop. What waits for a person, and what is not to be done again,
+// stays.
+func (l *Loop) begin(run nexus.RunID, target string) {
+	old := *l
+	*l = Loop{Run: run, Target: target, touched: old.touched, bars: old.bars, loops: append(old.loops, run), begun: true}
+	for _, i := range old.Items {
+		if i.Waits {
+			l.Items = append(l.Items, i)
+		}
+	}
+	if l.touched == nil {
+		l.touched, l.bars = map[string]time.Time{}, map[string]bar{}
+	}
+}
+
+func (l *Loop) applyRequest(seq int64, f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.RequestMade:
+		l.requests = append(l.requests, request{seq, f.Request.Verb, f.Request.Now, f.Request.By})
+	case nexus.RequestSettled:
+		l.requests = slices.DeleteFunc(l.requests, func(r request) bool { return r.seq == f.Seq })
+	case nexus.RunDrained:
+		l.Drain = f.Why
+	default:
+	}
+}
+
+func (l *Loop) take(f nexus.ItemTaken) {
+	l.Items = append(l.Items, &Item{ID: f.Item, Wanted: f.Wanted, Cycle: f.Cycle, Stage: Working, Base: f.Base, Reserved: f.Reserved})
+	l.Totals.Taken++
+	l.took++
+	l.chosen, l.Idle = true, 0
+}
+
+// applyItem folds what becomes of an item.
+func (l *Loop) applyItem(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.ItemWorked:
+		l.worked(f, at)
+	case nexus.ItemKept:
+		l.keep(f, at)
+	case nexus.ItemOffered:
+		if i := l.Item(f.Item); i != nil {
+			i.Stage, i.Target = Offered, f.Target
+		}
+	case nexus.ItemLanded:
+		if i := l.Item(f.Item); i != nil {
+			i.Stage, i.Target, i.Before, i.Commit = Landed, f.Target, f.Before, f.Commit
+			i.Work.Spent, l.Spent = i.Work.Spent+f.Spent, l.Spent+f.Spent
+			l.touch(i, at)
+		}
+	case nexus.LandingWatched:
+		if i := l.Item(f.Item); i != nil {
+			i.Stage = Watched
+		}
+	case nexus.LandingWeighed:
+		l.weighed(f, at)
+	case nexus.RevertSought:
+		if i := l.Item(f.Item); i != nil {
+			i.Stage, i.Why = Reverting, f.Why
+		}
+	case nexus.ItemReverted, nexus.RevertFailed:
+		l.reverted(f, at)
+	case nexus.ResultSettled:
+		l.settled(f)
+	default:
+	}
+}
+
+func (l *Loop) worked(f nexus.ItemWorked, at time.Time) {
+	i := l.Item(f.Item)
+	if i == nil || i.Stage != Working {
+		return
+	}
+	i.Stage, i.Work = Worked, f
+	l.Spent += f.Spent
+	if f.Commit != "" {
+		return
+	}
+	i.Stage, i.Result, i.Rule, i.Why, i.Ended = Over, DoneFailed, Failed, f.Why, at
+	l.Totals.Failed++
+	l.fail(i, at)
+	l.prune()
+}
+
+// fail counts that work on a finding came to nothing.
+func (l *Loop) fail(i *Item, at time.Time) {
+	b := l.bars[i.Wanted.Finding]
+	if b.mark != i.Wanted.Mark {
+		b.fails = 0
+	}
+	b = bar{rule: Failed, mark: i.Wanted.Mark, fails: b.fails + 1}
+	b.why = fmt.Sprintf("it was tried %d times, last in run %s, and its files have not changed since", b.fails, i.ID)
+	if b.fails < tries {
+		b.until = at // it may be tried once more
+	}
+	l.bars[i.Wanted.Finding] = b
+}
+
+func (l *Loop) keep(f nexus.ItemKept, at time.Time) {
+	i := l.Item(f.Item)
+	if i == nil || i.Stage == Over {
+		return
+	}
+	i.Stage, i.Result, i.Rule, i.Why, i.Ended, i.Target = Over, DoneKept, Rule(f.Rule), f.Why, at, ""
+	i.Work.Spent, l.Spent = i.Work.Spent+f.Spent, l.Spent+f.Spent
+	l.Totals.Kept++
+	b := bar{rule: i.Rule, why: fmt.Sprintf("what run %s made of it did not land: %s", i.ID, f.Why), mark: i.Wanted.Mark}
+	switch i.Rule {
+	case Yielded, Fixed, StoppedEarly:
+		b.mark, b.until = "", at.Add(l.Rules.MostRest)
+	case Again:
+		b.mark, b.until = "", at.Add(Week)
+	default:
+		i.Waits = i.Work.Branch != ""
+	}
+	l.bars[i.Wanted.Finding] = b
+	l.prune()
+}
+
+// touch keeps which lines a result touched, and for which reason.
+func (l *Loop) touch(i *Item, at time.Time) {
+	for _, mark := range i.Work.Change.Touched {
+		l.touched[mark] = at
+	}
+	l.bars[i.Wanted.Finding] = bar{
+		rule: Again, until: at.Add(Week), why: fmt.Sprintf("run %s did it on %s", i.ID, at.Format(time.DateOnly)),
+	}
+}
+
+func (l *Loop) weighed(f nexus.LandingWeighed, at time.Time) {
+	i := l.Item(f.Item)
+	if i == nil || i.Stage != Watched {
+		return
+	}
+	if i.Worse, i.Why = f.Worse, f.Why; len(f.Worse) > 0 {
+		i.Stage = Weighed
+		return
+	}
+	l.landed(i, at)
+}
+
+// landed ends an item whose landing stays.
+func (l *Loop) landed(i *Item, at time.Time) {
+	i.Stage, i.Result, i.Ended = Over, DoneLanded, at
+	i.Waits = i.Target != l.Target
+	l.Totals.Landed++
+	l.prune()
+}
+
+func (l *Loop) reverted(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.ItemReverted:
+		i := l.Item(f.Item)
+		if i == nil || i.Stage != Reverting {
+			return
+		}
+		i.Stage, i.Result, i.Rule, i.Reverted, i.Ended = Over, DoneReverted, Worse, f.Commit, at
+		l.Totals.Reverted++
+		l.bars[i.Wanted.Finding] = bar{rule: Worse, mark: i.Wanted.Mark, why: fmt.Sprintf("run %s did it and was taken back: %s", i.ID, i.Why)}
+		l.prune()
+	case nexus.RevertFailed:
+		if i := l.Item(f.Item); i != nil && i.Stage == Reverting {
+			i.Why += "; it could not be taken back: " + f.Why
+			l.landed(i, at)
+			i.Waits = true
+		}
+	default:
+	}
+}
+
+func (l *Loop) settled(f nexus.ResultSettled) {
+	i := l.Item(f.Item)
+	if i == nil {
+		return
+	}
+	if i.Waits = false; f.How == nexus.ResultRejected {
+		i.Rule = RejectedBy
+		l.bars[i.Wanted.Finding] = bar{rule: RejectedBy, why: fmt.Sprintf("a person threw away what run %s made of it", i.ID)}
+	}
+}
+
+// prune forgets items that are over and wait for nobody, but for the last ones.
+func (l *Loop) prune() {
+	over := 0
+	for _, i := range l.Items {
+		if i.Stage == Over && !i.Waits {
+			over++
+		}
+	}
+	if over <= keptItems {
+		return
+	}
+	l.Items = slices.DeleteFunc(l.Items, func(i *Item) bool {
+		if i.Stage != Over || i.Waits || over <= keptItems {
+			return false
+		}
+		over--
+		return true
+	})
+}
+
+// forget forgets what time has freed.
+func (l *Loop) forget(now time.Time) {
+	maps.DeleteFunc(l.touched, func(_ string, last time.Time) bool { return now.Sub(last) >= Week })
+	maps.DeleteFunc(l.bars, func(_ string, b bar) bool { return b.fails == 0 && !b.until.IsZero() && now.After(b.until) })
+}
+
+// Clone returns a copy that shares nothing that changes.
+func (l *Loop) Clone() *Loop {
+	c := *l
+	c.Items = make([]*Item, len(l.Items))
+	for n, i := range l.Items {
+		one := *i
+		c.Items[n] = &one
+	}
+	c.loops, c.requests = slices.Clone(l.loops), slices.Clone(l.requests)
+	c.touched, c.bars = nil, nil
+	if l.looking { // who looks leaves out what is barred
+		c.touched, c.bars = maps.Clone(l.touched), maps.Clone(l.bars)
+	}
+	return &c
+}

@@ -1,0 +1,356 @@
+package improve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// World is what a decision is made from besides the loop.
+type World struct {
+	Now   time.Time                       // in the zone of people
+	Quiet Hours                           // in which nothing is begun and nothing lands
+	Due   func(after time.Time) time.Time // when the schedule begins a cycle; nil: there is none
+	Woken string                          // why a rest ends early; empty: it does not
+}
+
+// Next returns what follows, as facts to be recorded before anybody acts on them; nothing
+// where the loop waits.
+func (l *Loop) Next(w World) []nexus.Fact {
+	if l.Status != "" || !l.begun {
+		return nil
+	}
+	if f := l.answer(); f != nil {
+		return f
+	}
+	if f := l.carry(w); f != nil {
+		return f
+	}
+	if l.looking || l.active() > 0 {
+		return nil
+	}
+	if f := l.end(w); f != nil {
+		return f
+	}
+	if l.Looked != nil && !l.chosen {
+		if f := l.choose(w); len(f) > 0 {
+			return f
+		}
+	}
+	return l.turn(w)
+}
+
+// Wake returns when to decide again though nothing happened; zero for never.
+func (l *Loop) Wake(w World) time.Time {
+	var at time.Time
+	soon := func(t time.Time) {
+		if t.After(w.Now) && (at.IsZero() || t.Before(at)) {
+			at = t
+		}
+	}
+	if end, quiet := w.Quiet.End(w.Now); quiet {
+		soon(end)
+	}
+	soon(l.Rest.Until)
+	soon(l.Rules.Until)
+	return at
+}
+
+// answer grants a request, or refuses it.
+func (l *Loop) answer() []nexus.Fact {
+	var all []nexus.Fact
+	for _, r := range l.requests {
+		switch r.verb {
+		case nexus.VerbStop:
+			all = append(all, nexus.RequestSettled{Seq: r.seq, Granted: true})
+			if l.Drain == "" && len(all) == 1 {
+				all = append(all, nexus.RunDrained{To: nexus.StatusStopped, Why: strings.TrimSpace("stopped by " + r.by)})
+			}
+		default:
+			all = append(all, nexus.RequestSettled{Seq: r.seq, Why: "a loop can only be stopped; its items are runs that can be steered"})
+		}
+	}
+	return all
+}
+
+// carry takes items that were worked on further: one at a time lands, and what it made
+// worse is taken back before the next one.
+func (l *Loop) carry(w World) []nexus.Fact {
+	_, quiet := w.Quiet.End(w.Now)
+	for _, i := range l.Items {
+		switch i.Stage {
+		case Landed:
+			return []nexus.Fact{nexus.LandingWatched{Item: i.ID}}
+		case Weighed:
+			return []nexus.Fact{nexus.RevertSought{Item: i.ID, Why: worse(i.Worse)}}
+		case Offered, Watched, Reverting:
+			return nil
+		case Working, Worked, Over:
+		}
+	}
+	for _, i := range l.Items {
+		if i.Stage != Worked {
+			continue
+		}
+		if rule, why := l.against(i, w.Now); rule != "" {
+			return []nexus.Fact{nexus.ItemKept{Item: i.ID, Rule: string(rule), Why: why}}
+		}
+		if !quiet {
+			return []nexus.Fact{nexus.ItemOffered{Item: i.ID, Target: l.landsOn(i)}}
+		}
+	}
+	return nil
+}
+
+// landsOn returns the branch that a result lands on.
+func (l *Loop) landsOn(i *Item) string {
+	if l.Rules.Direct {
+		return l.Target
+	}
+	return i.Theme()
+}
+
+// worse says what a landing made worse.
+func worse(all []nexus.Worsened) string {
+	var parts []string
+	for n, w := range all {
+		if n == 3 {
+			parts = append(parts, fmt.Sprintf("and %d more", len(all)-n))
+			break
+		}
+		how := "is new"
+		if w.Before > 0 {
+			how = fmt.Sprintf("went from %d to %d", w.Before, w.After)
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s) %s", w.Finding, w.Title, how))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// active returns how many items are under way.
+func (l *Loop) active() int {
+	n := 0
+	for _, i := range l.Items {
+		if i.Stage != Over {
+			n++
+		}
+	}
+	return n
+}
+
+// money returns what may still be spent or set aside; negative where there is no bound.
+func (l *Loop) money() nexus.Money {
+	if l.Rules.Budget <= 0 {
+		return -1
+	}
+	left := l.Rules.Budget - l.Spent
+	for _, i := range l.Items {
+		switch i.Stage {
+		case Working:
+			left -= i.Reserved
+		case Worked, Offered: // a conflict may cost the rest
+			left -= max(i.Reserved-i.Work.Spent, 0)
+		case Landed, Watched, Weighed, Reverting, Over:
+		}
+	}
+	return max(left, 0)
+}
+
+// reserve returns what is set aside for another item; 0 where that would not get far.
+func (l *Loop) reserve(left nexus.Money) nexus.Money {
+	if left < 0 || left >= l.Rules.Item {
+		return l.Rules.Item
+	}
+	if left < l.Rules.Item/10 || left <= 0 {
+		return 0
+	}
+	return left
+}
+
+// poor reports whether there is no money for another item.
+func (l *Loop) poor() bool { return l.reserve(l.money()) == 0 }
+
+// full reports whether as many results wait for a person as may.
+func (l *Loop) full() bool { return l.Rules.Waiting > 0 && len(l.Waiting()) >= l.Rules.Waiting }
+
+// Full reports whether a cycle need not look, as nothing could be taken up.
+func (l *Loop) Full() bool { return l.full() }
+
+// end ends the loop, where something says so and nothing is under way.
+func (l *Loop) end(w World) []nexus.Fact {
+	ended := func(to nexus.RunStatus, why string) []nexus.Fact {
+		return []nexus.Fact{nexus.RunEnded{Status: to, Why: why}}
+	}
+	over := l.Rules.Cycles > 0 && l.Cycle >= l.Rules.Cycles && (l.chosen || l.Looked != nil && len(l.pick(w)) == 0)
+	switch {
+	case l.Drain != "":
+		return ended(nexus.StatusStopped, l.Drain)
+	case l.Fails >= mostFails || over && l.Fails > 0:
+		return ended(nexus.StatusFailed, "nobody could look what there is to do: "+l.Why)
+	case over && l.full():
+		return ended(nexus.StatusWaiting, l.capacity())
+	case !l.Rules.Until.IsZero() && !w.Now.Before(l.Rules.Until):
+		return ended(nexus.StatusDone, "its time is over")
+	case l.Rules.Landings > 0 && l.Totals.Landed >= l.Rules.Landings:
+		return ended(nexus.StatusDone, fmt.Sprintf("%s landed", count(l.Totals.Landed, "result")))
+	case over && (l.took > 0 || !l.poor()):
+		return ended(nexus.StatusDone, l.cycles())
+	case l.poor():
+		return ended(nexus.StatusLimit, fmt.Sprintf("%s of the budget of %s are spent", l.Spent, l.Rules.Budget))
+	case l.Rules.Empty && l.Looked != nil && l.Cycle > 0 && l.took == 0 && len(l.pick(w)) == 0 && !l.full():
+		return ended(nexus.StatusDone, "there is nothing left to do")
+	}
+	return nil
+}
+
+func (l *Loop) cycles() string {
+	if l.took == 0 && l.Cycle == 1 {
+		return "there was nothing to do"
+	}
+	return count(l.Cycle, "cycle")
+}
+
+func (l *Loop) capacity() string {
+	return fmt.Sprintf("%s for a person, and no more may (improve.waiting)", waits(len(l.Waiting())))
+}
+
+func waits(n int) string {
+	if n == 1 {
+		return "1 result waits"
+	}
+	return fmt.Sprintf("%d results wait", n)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// choose takes up what the last cycle found.
+func (l *Loop) choose(w World) []nexus.Fact {
+	if _, quiet := w.Quiet.End(w.Now); quiet {
+		return nil // by then the tip may be another: the next cycle looks again
+	}
+	var all []nexus.Fact
+	left := l.money()
+	for n, x := range l.pick(w) {
+		money := l.reserve(left)
+		if money == 0 {
+			break
+		}
+		if left >= 0 {
+			left -= money
+		}
+		id := nexus.RunID(fmt.Sprintf("%s-%d", l.Run, l.Totals.Taken+n+1))
+		base := l.Target
+		if !l.Rules.Direct && slices.Contains(l.themes(), nexus.Theme+x.Strategy) {
+			base = nexus.Theme + x.Strategy
+		}
+		all = append(all, nexus.ItemTaken{Item: id, Cycle: l.Cycle, Wanted: x, Reserved: money, Base: base})
+	}
+	return all
+}
+
+// pick returns what may be taken up of what the last cycle found: as much as may be worked
+// on at once, and never two things that are about the same file.
+func (l *Loop) pick(w World) []nexus.Wanted {
+	if l.Looked == nil {
+		return nil
+	}
+	room := max(l.Rules.Parallel, 1)
+	if l.Rules.Waiting > 0 {
+		room = min(room, l.Rules.Waiting-len(l.Waiting()))
+	}
+	var all []nexus.Wanted
+	themes := l.themes()
+	for _, x := range l.Looked.Wanted {
+		if len(all) >= room {
+			break
+		}
+		if rule, _ := l.bar(x, w.Now, themes); rule != "" {
+			continue
+		}
+		if slices.ContainsFunc(all, func(o nexus.Wanted) bool { return share(o.Files, x.Files) }) {
+			continue
+		}
+		all = append(all, x)
+		if t := nexus.Theme + x.Strategy; !l.Rules.Direct && !slices.Contains(themes, t) {
+			themes = append(themes, t)
+		}
+	}
+	return all
+}
+
+func share(a, b []string) bool {
+	return slices.ContainsFunc(a, func(file string) bool { return slices.Contains(b, file) })
+}
+
+// turn begins the next cycle, or rests before it.
+func (l *Loop) turn(w World) []nexus.Fact {
+	if end, quiet := w.Quiet.End(w.Now); quiet {
+		if l.Rest.Why == quietWhy && l.Rest.Until.Equal(end) {
+			return nil
+		}
+		return []nexus.Fact{nexus.LoopRested{Until: end, For: end.Sub(w.Now), Why: quietWhy}}
+	}
+	begin := func(why string) []nexus.Fact {
+		return []nexus.Fact{nexus.CycleStarted{Cycle: l.Cycle + 1, Why: why}}
+	}
+	switch {
+	case l.Rest.Why != "" && w.Woken != "":
+		return begin(w.Woken)
+	case l.Rest.Why != "" && (l.Rest.Until.IsZero() || w.Now.Before(l.Rest.Until)):
+		return nil
+	case l.Rest.Why != "":
+		return begin("")
+	case l.Cycle == 0 && w.Due != nil:
+		return l.await(w, "it waits for its time")
+	case l.Cycle == 0, l.took > 0:
+		return begin("")
+	case l.full():
+		return l.await(w, l.capacity())
+	case l.Fails > 0:
+		return l.await(w, "nobody could look what there is to do: "+l.Why)
+	}
+	return l.await(w, "there is nothing to do")
+}
+
+// quietWhy is why a loop rests in quiet hours.
+const quietWhy = "quiet hours"
+
+// await rests until there may be something to do.
+func (l *Loop) await(w World, why string) []nexus.Fact {
+	f := nexus.LoopRested{Why: why, Idle: true}
+	switch {
+	case w.Due != nil:
+		f.Until = w.Due(w.Now)
+	case l.Rules.Watch != "" && l.Fails == 0 && !l.full():
+		// Until it is woken.
+	default:
+		f.For = l.pause()
+		f.Until = w.Now.Add(f.For)
+	}
+	if end := l.Rules.Until; !end.IsZero() && f.Until.After(end) {
+		f.Until = end
+	}
+	if !f.Until.IsZero() {
+		f.For = f.Until.Sub(w.Now)
+	}
+	return []nexus.Fact{f}
+}
+
+// pause returns how long the loop rests: the more cycles were without work, the longer.
+func (l *Loop) pause() time.Duration {
+	rest := l.Rules.Rest
+	for range min(l.Idle, 32) {
+		if rest *= 2; rest >= l.Rules.MostRest {
+			break
+		}
+	}
+	return min(rest, l.Rules.MostRest)
+}

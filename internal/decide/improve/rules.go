@@ -1,0 +1,180 @@
+package improve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Bar returns the rule that keeps something from being taken up now, for whoever looks;
+// empty where it may be.
+func (l *Loop) Bar(x nexus.Wanted, now time.Time) (Rule, string) { return l.bar(x, now, l.themes()) }
+
+// bar returns the rule that keeps something that was found from being taken up.
+func (l *Loop) bar(x nexus.Wanted, now time.Time, themes []string) (Rule, string) {
+	for _, i := range l.Items {
+		if i.Waits && i.Wanted.Finding == x.Finding {
+			return WaitsFor, fmt.Sprintf("what run %s made of it waits for a person", i.ID)
+		}
+	}
+	if b, ok := l.bars[x.Finding]; ok && b.holds(x, now) {
+		return b.rule, b.why
+	}
+	for _, mark := range x.Lines {
+		if last, ok := l.touched[mark]; ok && now.Sub(last) < Week {
+			return Again, fmt.Sprintf("its lines were changed for the same reason on %s", last.Format(time.DateOnly))
+		}
+	}
+	if t := nexus.Theme + x.Strategy; !l.Rules.Direct && l.Rules.Open > 0 && len(themes) >= l.Rules.Open && !slices.Contains(themes, t) {
+		return ThemesOpen, fmt.Sprintf("%s for a person, and no more may (improve.open)", branchesWait(len(themes)))
+	}
+	return "", ""
+}
+
+func branchesWait(n int) string {
+	if n == 1 {
+		return "1 branch waits"
+	}
+	return fmt.Sprintf("%d branches wait", n)
+}
+
+// holds reports whether what a bar is about is still as it was.
+func (b bar) holds(x nexus.Wanted, now time.Time) bool {
+	if b.mark != "" && b.mark != x.Mark {
+		return false
+	}
+	return b.until.IsZero() || now.Before(b.until)
+}
+
+// Omitted returns what the last cycle found and nobody takes up, and why.
+func (l *Loop) Omitted(now time.Time) []nexus.LeftOut {
+	if l.Looked == nil {
+		return nil
+	}
+	all := slices.Clone(l.Looked.Left)
+	themes := l.themes()
+	for _, x := range l.Looked.Wanted {
+		taken := func(i *Item) bool { return i.Cycle == l.Cycle && i.Wanted.Finding == x.Finding && l.owns(i) }
+		if slices.ContainsFunc(l.Items, taken) {
+			continue // what became of it is told with the item
+		}
+		if rule, why := l.bar(x, now, themes); rule != "" {
+			all = append(all, nexus.LeftOut{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why})
+		}
+	}
+	return all
+}
+
+// against returns the rule that keeps a result from landing.
+func (l *Loop) against(i *Item, now time.Time) (Rule, string) {
+	c := i.Work.Change
+	switch {
+	case l.Drain != "":
+		return StoppedEarly, "the loop was " + l.Drain
+	case len(c.Dependencies) > 0:
+		return Dependencies, "it changes what the project depends on, which is left to a person: " + list(c.Dependencies)
+	case len(c.Public) > 0:
+		return Public, "it changes what other code may use, which is left to a person: " + list(c.Public)
+	case l.Rules.Lines > 0 && c.Lines > l.Rules.Lines:
+		return TooLarge, fmt.Sprintf("it changes %d lines, and more than %d are left to a person (improve.lines)", c.Lines, l.Rules.Lines)
+	}
+	for _, mark := range c.Touched {
+		if last, ok := l.touched[mark]; ok && now.Sub(last) < Week {
+			return Again, fmt.Sprintf("it changes lines again that were changed for the same reason on %s", last.Format(time.DateOnly))
+		}
+	}
+	return "", ""
+}
+
+// list names the first of some things.
+func list(all []string) string {
+	const most = 3
+	if len(all) <= most {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
+}
+
+// Open returns the intents that nothing came of yet, in the order in which they were
+// recorded: what a process that died left, and what is being done.
+func (l *Loop) Open() []nexus.Fact {
+	var all []nexus.Fact
+	if l.looking {
+		all = append(all, nexus.CycleStarted{Cycle: l.Cycle})
+	}
+	for _, i := range l.Items {
+		switch i.Stage {
+		case Working:
+			all = append(all, nexus.ItemTaken{Item: i.ID, Cycle: i.Cycle, Wanted: i.Wanted, Reserved: i.Reserved, Base: i.Base})
+		case Offered:
+			all = append(all, nexus.ItemOffered{Item: i.ID, Target: i.Target})
+		case Watched:
+			all = append(all, nexus.LandingWatched{Item: i.ID})
+		case Reverting:
+			all = append(all, nexus.RevertSought{Item: i.ID, Why: i.Why})
+		case Worked, Landed, Weighed, Over:
+		}
+	}
+	return all
+}
+
+// Broken returns the facts that say that the machinery could not do what an intent says.
+// Nobody knows what the work has cost then: it counts at its worst.
+func Broken(intent nexus.Fact, why string) []nexus.Fact {
+	switch f := intent.(type) {
+	case nexus.CycleStarted:
+		return []nexus.Fact{nexus.CycleFailed{Cycle: f.Cycle, Why: why}}
+	case nexus.ItemTaken:
+		return []nexus.Fact{nexus.ItemWorked{Item: f.Item, Status: nexus.StatusFailed, Spent: f.Reserved, Why: why}}
+	case nexus.ItemOffered:
+		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(Unlanded), Why: why}}
+	case nexus.LandingWatched:
+		return []nexus.Fact{nexus.LandingWeighed{Item: f.Item, Why: "nobody knows whether it made anything worse: " + why}}
+	case nexus.RevertSought:
+		return []nexus.Fact{nexus.RevertFailed{Item: f.Item, Why: why}}
+	default:
+		return nil
+	}
+}
+
+// Of returns the item that an intent is about, empty for a cycle.
+func Of(intent nexus.Fact) nexus.RunID {
+	switch f := intent.(type) {
+	case nexus.ItemTaken:
+		return f.Item
+	case nexus.ItemOffered:
+		return f.Item
+	case nexus.LandingWatched:
+		return f.Item
+	case nexus.RevertSought:
+		return f.Item
+	default:
+		return ""
+	}
+}
+
+// Compare returns what a landing made worse: findings that are there after it and were
+// not before, or stand for more. What the landing was to do is not among them unless it
+// is worse itself.
+func Compare(before, after []Seen) []nexus.Worsened {
+	was := map[string]Seen{}
+	for _, s := range before {
+		was[s.Finding] = s
+	}
+	var all []nexus.Worsened
+	for _, s := range after {
+		if b := was[s.Finding]; s.Count > b.Count {
+			all = append(all, nexus.Worsened{Finding: s.Finding, Strategy: s.Strategy, Title: s.Title, Before: b.Count, After: s.Count})
+		}
+	}
+	return all
+}
+
+// Seen is a finding whose check is red on a tree.
+type Seen struct {
+	Finding, Strategy, Title string
+	Count                    int // at least 1
+}

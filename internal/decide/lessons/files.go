@@ -1,0 +1,105 @@
+package lessons
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// How many files go with one that is declared, and with all together, at most.
+const (
+	mostBeside = 8
+	mostFiles  = 400
+)
+
+// usual is the share of tasks with which a file goes at least.
+const usual = 0.5
+
+// beside returns which files went with those that landed tasks declared, without
+// being declared themselves.
+func beside(tasks []history.Task, sample int, went func(history.Task) []string) []nexus.FileLearned {
+	type pair struct{ of, file string }
+	total, cases := map[string]int{}, map[pair]int{}
+	for _, t := range slices.Backward(tasks) {
+		if t.Status != nexus.Landed {
+			continue
+		}
+		for _, of := range places(t.Files) {
+			if total[of] >= window {
+				continue
+			}
+			total[of]++
+			for _, f := range went(t) {
+				if !slices.Contains(t.Files, f) {
+					cases[pair{of, f}]++
+				}
+			}
+		}
+	}
+	var all []nexus.FileLearned
+	for p, n := range cases {
+		if of := total[p.of]; of >= sample && float64(n) >= usual*float64(of) {
+			all = append(all, nexus.FileLearned{Of: p.of, File: p.file, Cases: n, Tasks: of})
+		}
+	}
+	slices.SortFunc(all, func(a, b nexus.FileLearned) int {
+		return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(b.Cases, a.Cases), cmp.Compare(a.File, b.File))
+	})
+	return bounded(all)
+}
+
+// bounded keeps the most frequent files of each place.
+func bounded(all []nexus.FileLearned) []nexus.FileLearned {
+	var out []nexus.FileLearned
+	n := 0
+	for i, f := range all {
+		if n++; i > 0 && all[i-1].Of != f.Of {
+			n = 1
+		}
+		if n <= mostBeside && len(out) < mostFiles {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// places returns what files are looked up by: themselves and their directories.
+func places(files []string) []string {
+	var all []string
+	for _, f := range files {
+		f = path.Clean(strings.ReplaceAll(f, "\\", "/"))
+		all = append(all, f)
+		if dir := path.Dir(f); dir != "." && dir != "/" {
+			all = append(all, dir+"/")
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Beside returns what goes with a task that declares files, without those that it
+// declares: what is known of a file wins over what is known of its directory.
+func Beside(learned []nexus.FileLearned, files []string) []nexus.FileLearned {
+	var all []nexus.FileLearned
+	if len(learned) == 0 {
+		return nil
+	}
+	at := places(files)
+	slices.SortStableFunc(at, func(a, b string) int {
+		return cmp.Compare(b2i(strings.HasSuffix(a, "/")), b2i(strings.HasSuffix(b, "/")))
+	})
+	for _, of := range at {
+		for _, l := range learned {
+			if l.Of != of || slices.Contains(files, l.File) || slices.ContainsFunc(all,
+				func(o nexus.FileLearned) bool { return o.File == l.File }) {
+				continue
+			}
+			all = append(all, l)
+		}
+	}
+	return all[:min(len(all), mostBeside)]
+}

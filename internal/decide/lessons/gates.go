@@ -1,0 +1,81 @@
+package lessons
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// least is how long a gate is taken to take at least, in seconds: less is how busy
+// the machine was, and nobody notices it.
+const least = 1
+
+// gates returns the order in which gates judge, nil where the usual one is as good.
+// What is red most often for each second that it takes comes first, so that a round
+// that is red ends as soon as it can. What needs a build never comes before it.
+func gates(runs []history.Run, since time.Time, sample int) *nexus.GatesLearned {
+	all := map[string]*history.Gate{}
+	tasks := 0
+	for _, r := range slices.Backward(runs) {
+		if r.Began.Before(since) || tasks >= window {
+			break
+		}
+		tasks += len(r.Tasks)
+		for _, g := range r.Gates {
+			if all[g.Name] == nil {
+				all[g.Name] = &history.Gate{Name: g.Name}
+			}
+			o := all[g.Name]
+			o.Judged, o.Failed, o.Seconds = o.Judged+g.Judged, o.Failed+g.Failed, o.Seconds+g.Seconds
+		}
+	}
+	var some []history.Gate
+	for _, g := range all {
+		if g.Judged >= sample && g.Failed > 0 {
+			some = append(some, *g)
+		}
+	}
+	if len(some) < 2 {
+		return nil
+	}
+	slices.SortFunc(some, func(a, b history.Gate) int {
+		return cmp.Or(cmp.Compare(yield(b), yield(a)), strings.Compare(a.Name, b.Name))
+	})
+	l := &nexus.GatesLearned{Tasks: tasks}
+	var why []string
+	for _, g := range some {
+		l.Order = append(l.Order, g.Name)
+		why = append(why, fmt.Sprintf("%s was red %d of %d times and takes %.1f s", g.Name, g.Failed, g.Judged,
+			g.Seconds/float64(g.Judged)))
+	}
+	l.Order = buildsFirst(l.Order)
+	l.Why = strings.Join(why, "; ")
+	return l
+}
+
+// yield is how often a gate is red for each second that it takes.
+func yield(g history.Gate) float64 {
+	each := max(least, g.Seconds/float64(g.Judged))
+	return float64(g.Failed) / float64(g.Judged) / each
+}
+
+// buildsFirst puts the build before what may need it: all but what only reads code.
+func buildsFirst(order []string) []string {
+	at := slices.Index(order, "build")
+	first := slices.IndexFunc(order, func(name string) bool {
+		step, _, _ := strings.Cut(name, "-")
+		return !slices.Contains([]string{"build", "type", "lint", "golangci", "format"}, step)
+	})
+	if first < 0 || at >= 0 && at < first {
+		return order
+	}
+	if at >= 0 {
+		order = slices.Delete(order, at, at+1)
+	}
+	return slices.Insert(order, first, "build")
+}

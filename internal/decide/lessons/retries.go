@@ -1,0 +1,100 @@
+package lessons
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// failed is a failure at a tier.
+type failed struct {
+	tier  nexus.Tier
+	after string
+}
+
+// again is what another try at the same tier came to.
+type again struct {
+	n, landed   int
+	quick, slow weighed
+	seen        int // failures, whatever followed
+}
+
+// weighed are cases of which one weighs less for each that came after it.
+type weighed struct{ weight, good, cost float64 }
+
+// vain reports whether another try costs more than it saves.
+func (w weighed) vain(next float64) bool {
+	return w.cost/w.weight*margin > w.good/w.weight*next
+}
+
+// retries returns after which failures another try at the same tier costs more than
+// it saves: it is dearer than going to the next tier is, as often as it works.
+func retries(tasks []history.Task, o Options) []nexus.RetryLearned {
+	all := map[failed]*again{}
+	var order []failed
+	free := !slices.ContainsFunc(tasks, func(t history.Task) bool { return t.Money > 0 })
+	for age, t := range slices.Backward(tasks) {
+		for i, a := range t.Tries {
+			if !a.Counts || a.Accepted {
+				continue
+			}
+			k := failed{a.Tier, a.After()}
+			if all[k] == nil {
+				all[k] = &again{}
+				order = append(order, k)
+			}
+			all[k].seen++
+			if i+1 < len(t.Tries) && len(tasks)-1-age < window {
+				all[k].add(t.Tries[i+1], k.tier, free)
+			}
+		}
+	}
+	seen, long := visits(tasks, quick), visits(tasks, slow)
+	slices.SortFunc(order, func(a, b failed) int {
+		return cmp.Or(cmp.Compare(rank(a.tier), rank(b.tier)), cmp.Compare(a.after, b.after))
+	})
+	var out []nexus.RetryLearned
+	for _, k := range order {
+		g := all[k]
+		next, ok := k.tier.Next()
+		if !ok || g.n < o.Sample || seen[next].n == 0 || o.Able != nil && !o.Able(next) {
+			continue
+		}
+		if !g.quick.vain(seen.from(next)) || !g.slow.vain(long.from(next)) {
+			continue
+		}
+		out = append(out, nexus.RetryLearned{
+			Tier: k.tier, After: k.after, Tasks: g.n, Seen: g.seen, Every: rarely,
+			Why: fmt.Sprintf("another try at %s after %s landed %d of %d times", k.tier, k.after, g.landed, g.n),
+		})
+	}
+	return out
+}
+
+// add counts what followed on a failure, if that was another try at the tier. The
+// latest come first.
+func (g *again) add(next history.Try, tier nexus.Tier, free bool) {
+	if next.Tier != tier || !next.Counts || g.n >= window {
+		return
+	}
+	cost := next.Money.Float()
+	if free {
+		cost = dear(tier)
+	}
+	for w, fade := range map[*weighed]float64{&g.quick: quick, &g.slow: slow} {
+		weight := math.Pow(fade, float64(g.n))
+		w.weight += weight
+		w.cost += weight * cost
+		if next.Accepted {
+			w.good += weight
+		}
+	}
+	g.n++
+	if next.Accepted {
+		g.landed++
+	}
+}

@@ -1,0 +1,73 @@
+package historycmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// comparison is the object of nexus runs compare --json.
+type comparison struct {
+	A           nexus.RunID          `json:"a"`
+	B           nexus.RunID          `json:"b"`
+	Differences []history.Difference `json:"differences"`
+}
+
+func compareCommand(a *console.Console) *cobra.Command {
+	c := a.Command("compare RUN RUN [--json]", "show in what two runs differ", func(ctx context.Context, args []string) error {
+		p, err := a.Open(ctx, app.Reads)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		var both [2]*state.State
+		for i, name := range args {
+			r, err := p.Run(ctx, name)
+			if err != nil {
+				return err
+			}
+			if both[i], err = p.Replay(ctx, r.ID); err != nil {
+				return err
+			}
+		}
+		d := comparison{both[0].Run, both[1].Run, history.Compare(both[0], both[1])}
+		return a.Answer(d, func(s view.Style) string { return drawComparison(s, d) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(2, 2)
+	a.JSONFlag(c)
+	return c
+}
+
+// mostShown is how much of a value is drawn; JSON has all of it.
+const mostShown = 60
+
+func drawComparison(s view.Style, d comparison) string {
+	if len(d.Differences) == 0 {
+		return "they do not differ\n"
+	}
+	rows := make([][]string, len(d.Differences))
+	cut := func(text string) string {
+		text = view.Clean(text)
+		if r := []rune(text); len(r) > mostShown {
+			return string(r[:mostShown]) + "..."
+		}
+		return text
+	}
+	about := ""
+	for i, x := range d.Differences {
+		title := x.About
+		if title == about && !s.Plain {
+			title = ""
+		}
+		about = x.About
+		rows[i] = []string{title, string(x.Task), view.Clean(x.What), cut(x.A), cut(x.B)}
+	}
+	return view.Table(s, []string{"about", "task", "what", view.Clean(string(d.A)), view.Clean(string(d.B))}, rows)
+}

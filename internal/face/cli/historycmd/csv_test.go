@@ -1,0 +1,54 @@
+package historycmd
+
+import (
+	"encoding/csv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+)
+
+// TestCellsAreNoFormulas: a name that a spreadsheet would run begins with a quote.
+func TestCellsAreNoFormulas(t *testing.T) {
+	f := history.Of(nil)
+	for _, name := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@SUM(A1)", "\t=1", "a,b\"c", "plain"} {
+		f.ByModel = append(f.ByModel, history.Group{Name: name})
+	}
+	text, err := table(f, []string{"model"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(rows) != 9 {
+		t.Fatal(len(rows), err)
+	}
+	for i, want := range []string{"'=HYPERLINK(\"x\")", "'+1", "'-1", "'@SUM(A1)"} {
+		if got := rows[2+i][1]; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := rows[6][1]; strings.ContainsAny(got[:1], "=+-@\t\r") {
+		t.Errorf("%q", got)
+	}
+	if rows[7][1] != "a,b\"c" || rows[8][1] != "plain" {
+		t.Error(rows[7:])
+	}
+}
+
+func TestWhen(t *testing.T) {
+	now := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"": {}, "36h": now.Add(-36 * time.Hour), "7d": now.AddDate(0, 0, -7), "2w": now.AddDate(0, 0, -14),
+		"2026-05-01": time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC),
+	} {
+		if got, err := whenOf(text, now); err != nil || !got.Equal(want) {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"d", "-1d", "0d", "yesterday", "99999999d", "-5h", "2026-13-01"} {
+		if _, err := whenOf(text, now); err == nil {
+			t.Errorf("%q is taken for a time", text)
+		}
+	}
+}

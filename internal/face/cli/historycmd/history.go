@@ -1,0 +1,266 @@
+package historycmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// lookBack says which figures are shown.
+type lookBack struct {
+	all   bool
+	since string
+	by    []string
+	csv   bool
+}
+
+func historyCommand(a *console.Console) *cobra.Command {
+	var o lookBack
+	c := a.Command("history [--all] [--since WHEN] [--by WAY]... [--json|--csv]",
+		"show figures over the runs of this repository, or of all", func(ctx context.Context, _ []string) error {
+			begin, err := whenOf(o.since, a.Now())
+			if err != nil {
+				return err
+			}
+			ways, err := o.ways()
+			if err != nil {
+				return err
+			}
+			runs, err := runsOf(ctx, a, o.all)
+			if err != nil {
+				return err
+			}
+			f := history.Of(slices.DeleteFunc(runs, func(r history.Run) bool { return r.Began.Before(begin) }))
+			switch {
+			case f.Runs > 0:
+			case len(runs) > 0:
+				a.Say("no run began since %s; leave out --since to see all", begin.Format(time.DateTime))
+			case o.all:
+				a.Say("nothing ran on this machine yet; start with nexus run GOAL in a repository, or try nexus demo")
+			default:
+				a.Say("this repository has no runs yet; start one with nexus run GOAL, or try nexus demo")
+			}
+			if o.csv {
+				text, err := table(f, ways)
+				if err != nil {
+					return err
+				}
+				return a.Print(text)
+			}
+			return a.Answer(f, func(s view.Style) string { return drawHistory(s, f, ways, len(o.by) > 0) })
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	fl := c.Flags()
+	fl.BoolVar(&o.all, "all", false, "look at the runs of all repositories on this machine")
+	fl.StringVar(&o.since, "since", "", "look only at runs that began since `WHEN`: 7d, 36h, or a day such as 2026-05-31")
+	fl.StringSliceVar(&o.by, "by", nil, "show only these `WAYS`: repository, kind, stack, tier, strategy, role, model")
+	fl.BoolVar(&o.csv, "csv", false, "print a table for a spreadsheet: a row for each group")
+	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("json", "csv")
+	return c
+}
+
+// runsOf returns what runs came to, of the repository or of all.
+func runsOf(ctx context.Context, a *console.Console, all bool) ([]history.Run, error) {
+	if all {
+		return a.Histories(ctx)
+	}
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	return a.History(ctx, p)
+}
+
+// ways returns the names of the groups to show; nil means all.
+func (o lookBack) ways() ([]string, error) {
+	var known []string
+	for _, d := range (history.Figures{}).Dimensions() {
+		known = append(known, d.Name)
+	}
+	for _, name := range o.by {
+		if !slices.Contains(known, name) {
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "unknown --by value " + view.Quote(name),
+				Hint: "Use " + strings.Join(known, ", ") + ".",
+			}
+		}
+	}
+	if len(o.by) > 0 {
+		return o.by, nil
+	}
+	return known, nil
+}
+
+// longest is the longest time that --since goes back.
+const longest = 200 * 366
+
+// whenOf reads when something begins: a time before now or a day; zero for nothing.
+func whenOf(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	for unit, days := range map[string]int{"d": 1, "w": 7} {
+		if n, err := strconv.Atoi(strings.TrimSuffix(text, unit)); err == nil && strings.HasSuffix(text, unit) &&
+			n > 0 && n <= longest/days {
+			return now.AddDate(0, 0, -n*days), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: "--since " + view.Quote(text) + " is no time",
+		Hint: "Give how far to look back, such as 36h, 7d or 4w, or a day, such as 2026-05-31.",
+	}
+}
+
+// drawHistory draws figures over runs: groups of tasks, then tasks that stand out,
+// what failed, and how right the estimates were. Only draws nothing but the groups.
+func drawHistory(s view.Style, f history.Figures, ways []string, only bool) string {
+	if f.Runs == 0 {
+		return ""
+	}
+	text := s.Bold(view.Count(f.Runs, "run")) + ": " + s.Join(
+		fmt.Sprintf("%d of %s landed", f.Of.Landed, view.Count(f.Of.Tasks, "task")),
+		fmt.Sprintf("%d failed", f.Of.Failed), fmt.Sprintf("%d parked", f.Of.Parked),
+		fmt.Sprintf("%s, %s for each landed task", f.Money, f.Of.PerLanded),
+	) + "\n"
+	head := []string{
+		"by", "name", "tasks", "landed", "failed", "parked", "retried", "first pass", "attempts",
+		"rounds", "escalated", "time", "for each landed",
+	}
+	text += view.Table(s, head, groupRows(s, f, ways))
+	if only {
+		return text
+	}
+	for _, list := range []struct {
+		title string
+		items []history.Item
+	}{{"slowest", f.Slowest}, {"failed and parked", f.Failed}, {"retried", f.Retried}} {
+		if len(list.items) > 0 {
+			text += "\n" + s.Bold(list.title) + "\n" + itemTable(s, list.items)
+		}
+	}
+	return text + drawFailures(s, f) + drawAccuracy(s, f)
+}
+
+func groupRows(s view.Style, f history.Figures, ways []string) [][]string {
+	var rows [][]string
+	for _, by := range f.Dimensions() {
+		if !slices.Contains(ways, by.Name) {
+			continue
+		}
+		for i, g := range by.Groups {
+			title := by.Name
+			if i > 0 && !s.Plain {
+				title = ""
+			}
+			rows = append(rows, []string{
+				title, view.Clean(g.Name), strconv.Itoa(g.Tasks), strconv.Itoa(g.Landed), strconv.Itoa(g.Failed),
+				strconv.Itoa(g.Parked), strconv.Itoa(g.Retried),
+				percent(g.FirstPass), strconv.Itoa(g.Attempts), strconv.Itoa(g.Rounds), strconv.Itoa(g.Raised),
+				took(g.Seconds), g.PerLanded.String(),
+			})
+		}
+	}
+	return rows
+}
+
+func itemTable(s view.Style, items []history.Item) string {
+	var rows [][]string
+	for _, i := range items {
+		run := string(i.Run)
+		if i.Repo != "" {
+			run = i.Repo + " " + run
+		}
+		rows = append(rows, []string{
+			view.Clean(run), string(i.Task), view.Clean(i.Title), string(i.Status), strconv.Itoa(i.Attempts),
+			strconv.Itoa(i.Rounds), took(i.Seconds), i.Money.String(), view.Clean(i.Why),
+		})
+	}
+	return view.Table(s, []string{"run", "task", "title", "status", "attempts", "rounds", "time", "cost", "why"}, rows)
+}
+
+// drawFailures says what attempts ended with, and how often each gate was red.
+func drawFailures(s view.Style, f history.Figures) string {
+	text := ""
+	if len(f.Failures) > 0 {
+		var rows [][]string
+		for _, x := range f.Failures {
+			rows = append(rows, []string{
+				view.Clean(x.Signature), strconv.Itoa(x.Attempts), strconv.Itoa(x.Tasks),
+				x.Money.String(), string(x.Run), view.Clean(x.About),
+			})
+		}
+		text += "\n" + s.Bold("failures that attempts ended with") + "\n" + view.Table(s, []string{
+			"signature",
+			"attempts", "tasks", "cost", "latest in", "what",
+		}, rows)
+	}
+	if len(f.Gates) == 0 {
+		return text
+	}
+	var rows [][]string
+	for _, g := range f.Gates {
+		rows = append(rows, []string{view.Clean(g.Name), strconv.Itoa(g.Judged), strconv.Itoa(g.Failed), fmt.Sprintf("%.1fs", g.Seconds)})
+	}
+	return text + "\n" + s.Bold("gates") + "\n" + view.Table(s, []string{"gate", "judged", "red", "time"}, rows)
+}
+
+// drawAccuracy says how right the estimates were, of all and of each run.
+func drawAccuracy(s view.Style, f history.Figures) string {
+	text := "\n" + s.Bold("estimates") + "\n"
+	if f.Estimates.Tasks == 0 {
+		return text + "  no task has landed that was estimated\n"
+	}
+	var rows [][]string
+	row := func(name string, x history.Accuracy) {
+		money := []string{"", ""}
+		if x.Paid > 0 {
+			money = []string{percent(x.PaidInside), times(x.PaidRatio)}
+		}
+		rows = append(rows, slices.Concat([]string{
+			name, strconv.Itoa(x.Tasks), strconv.Itoa(x.Learned),
+			percent(x.Inside), times(x.Ratio),
+		}, money))
+	}
+	for _, x := range f.Learned[max(0, len(f.Learned)-mostRuns):] {
+		row(string(x.Run), x)
+	}
+	row("all", f.Estimates)
+	return text + view.Table(s, []string{
+		"run", "tasks", "from history", "time in range", "actual/estimate",
+		"cost in range", "actual/estimate",
+	}, rows)
+}
+
+// mostRuns is how many runs are drawn one by one, the latest.
+const mostRuns = 20
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+func times(ratio float64) string { return fmt.Sprintf("%.2f", ratio) }
+
+func took(seconds int64) string {
+	if seconds == 0 {
+		return ""
+	}
+	return (time.Duration(seconds) * time.Second).String()
+}

@@ -1,0 +1,189 @@
+package historycmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/lessons"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+func lessonsCommand(a *console.Console) *cobra.Command {
+	return a.Parent("lessons", "show what new runs learn from earlier ones", lessonListCommand(a),
+		lessonShowCommand(a), lessonResetCommand(a))
+}
+
+// lessonList is the object of nexus lessons list --json.
+type lessonList struct {
+	Lessons []lessons.Told     `json:"lessons"`
+	Off     []nexus.LessonKind `json:"off"`    // what nothing is learned about
+	Sample  int                `json:"sample"` // fewest tasks that a lesson rests on
+	Runs    int                `json:"runs"`
+}
+
+func lessonListCommand(a *console.Console) *cobra.Command {
+	c := a.Command("list [KIND] [--json]", "list what a run that began now would learn", func(ctx context.Context, args []string) error {
+		kind, err := kindOf(console.First(args))
+		if err != nil {
+			return err
+		}
+		l, err := listed(ctx, a, kind)
+		if err != nil {
+			return err
+		}
+		return a.Answer(l, func(s view.Style) string { return drawLessons(s, l) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, 1)
+	a.JSONFlag(c)
+	return c
+}
+
+func listed(ctx context.Context, a *console.Console, kind nexus.LessonKind) (lessonList, error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return lessonList{}, err
+	}
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return lessonList{}, err
+	}
+	defer p.Close()
+	drawn, runs, err := a.Lessons(ctx, p, settings)
+	if err != nil {
+		return lessonList{}, err
+	}
+	l := lessonList{Lessons: lessons.Tell(drawn), Off: offOf(settings), Sample: settings.Lessons.Sample, Runs: len(runs)}
+	if kind != "" {
+		l.Lessons = slices.DeleteFunc(l.Lessons, func(t lessons.Told) bool { return t.Kind != kind })
+	}
+	return l, nil
+}
+
+func offOf(c config.Config) []nexus.LessonKind {
+	off := []nexus.LessonKind{}
+	for _, k := range nexus.LessonKinds() {
+		if c.Lessons.Off()[k] {
+			off = append(off, k)
+		}
+	}
+	return off
+}
+
+// kindOf reads a kind of lesson; empty is any.
+func kindOf(name string) (nexus.LessonKind, error) {
+	if name == "" || slices.Contains(nexus.LessonKinds(), nexus.LessonKind(name)) {
+		return nexus.LessonKind(name), nil
+	}
+	var known []string
+	for _, k := range nexus.LessonKinds() {
+		known = append(known, string(k))
+	}
+	return "", &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: "there is no kind of lesson " + view.Quote(name),
+		Hint: "Use " + strings.Join(known, ", ") + ".",
+	}
+}
+
+func drawLessons(s view.Style, l lessonList) string {
+	text := ""
+	if len(l.Off) > 0 {
+		var names []string
+		for _, k := range l.Off {
+			names = append(names, string(k))
+		}
+		text = "turned off: " + strings.Join(names, ", ") + "\n"
+	}
+	if len(l.Lessons) == 0 {
+		return text + fmt.Sprintf("nothing is learned from %s: each lesson rests on at least %s\n", view.Count(l.Runs,
+			"run"), view.Count(l.Sample, "task"))
+	}
+	return text + lessonTable(s, l.Lessons)
+}
+
+func lessonTable(s view.Style, all []lessons.Told) string {
+	rows := make([][]string, len(all))
+	for i, t := range all {
+		rows[i] = []string{string(t.Kind), view.Clean(t.About), view.Clean(t.Says), view.Clean(t.Why), strconv.Itoa(t.Tasks)}
+	}
+	return view.Table(s, []string{"kind", "about", "so it", "because", "tasks"}, rows)
+}
+
+// lessonShow is the object of nexus lessons show --json.
+type lessonShow struct {
+	Run     nexus.RunID        `json:"run"`
+	Lessons []lessons.Told     `json:"lessons"`
+	Used    []nexus.TaskRouted `json:"used"` // where tasks began as it learned
+}
+
+func lessonShowCommand(a *console.Console) *cobra.Command {
+	c := a.Command("show [RUN] [--json]", "show what a run had learned when it began, and which tasks it changed",
+		func(ctx context.Context, args []string) error {
+			return a.Look(ctx, console.First(args), func(_ *app.Place, r journal.Run, s *state.State) error {
+				l := lessonShow{Run: r.ID, Lessons: lessons.Tell(s.Goal.Routing.Lessons), Used: []nexus.TaskRouted{}}
+				for _, t := range s.Tasks {
+					if t.Route != nil && t.Route.By == "adaptive" {
+						l.Used = append(l.Used, *t.Route)
+					}
+				}
+				return a.Answer(l, func(s view.Style) string { return drawShown(s, l) })
+			})
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, 1)
+	a.JSONFlag(c)
+	return c
+}
+
+func drawShown(s view.Style, l lessonShow) string {
+	if len(l.Lessons) == 0 {
+		return "run " + string(l.Run) + " had learned nothing when it began\n"
+	}
+	text := lessonTable(s, l.Lessons)
+	for _, r := range l.Used {
+		_, says := view.Describe(r)
+		text += string(r.Task) + ": " + view.Clean(says) + "\n"
+	}
+	return text
+}
+
+func lessonResetCommand(a *console.Console) *cobra.Command {
+	c := a.Command("reset [KIND]... [--json]", "let new runs learn nothing from what ran before now",
+		func(ctx context.Context, args []string) error {
+			kinds := nexus.LessonKinds()
+			if len(args) > 0 {
+				kinds = nil
+			}
+			for _, name := range args {
+				k, err := kindOf(name)
+				if err != nil {
+					return err
+				}
+				kinds = append(kinds, k)
+			}
+			p, err := a.Open(ctx, app.Reads)
+			if err != nil {
+				return err
+			}
+			defer p.Close()
+			now := a.Now()
+			if err := p.Forget(now, kinds...); err != nil {
+				return err
+			}
+			return a.Answer(map[string]any{"reset": kinds, "since": now.UTC()}, func(view.Style) string {
+				return "new runs learn nothing from what ran before now; nexus history still shows it\n"
+			})
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(0, len(nexus.LessonKinds()))
+	a.JSONFlag(c)
+	return c
+}

@@ -1,0 +1,284 @@
+// Package improvecmd holds the command that finds work in a repository and does it, again
+// and again. See docs/improve.md.
+package improvecmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/tending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/discover"
+)
+
+// Commands returns the command.
+func Commands(a *console.Console) []*cobra.Command { return []*cobra.Command{improveCommand(a)} }
+
+// wish is what the command line asks for.
+type wish struct {
+	progress.Order
+
+	once       bool
+	cycles     int
+	strategies []string
+	budget     string
+	until      string
+	watch      string
+	status     bool
+}
+
+func improveCommand(a *console.Console) *cobra.Command {
+	var w wish
+	const use = "improve [--once] [--strategies NAMES] [--budget USD] [--until WHEN] [--watch WHAT] [--status]"
+	c := a.Command(use, "find work in the repository and do it, again and again", func(ctx context.Context, _ []string) error {
+		if w.status {
+			return status(ctx, a)
+		}
+		return tend(ctx, a, &w)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	c.Args = console.Takes(0, 0)
+	f := c.Flags()
+	f.BoolVar(&w.once, "once", false, "end after one cycle")
+	f.IntVar(&w.cycles, "max-cycles", 0, "end after `N` cycles; 0: any number")
+	f.StringSliceVar(&w.strategies, "strategies", nil, "let only these `NAMES` look, or all but those with - in front")
+	f.StringVar(&w.budget, "budget", "", "spend at most `USD`, over all cycles")
+	f.StringVar(&w.until, "until", "", "end at a time (18:00, 2026-12-24), after a time (90m, 7d), when nothing is left (empty),"+
+		" or once N results landed (landed:N), as `WHEN`")
+	f.StringVar(&w.watch, "watch", "", "begin a cycle when `WHAT` happens: files, commits, gate, or a schedule such as \"0 2 * * *\"")
+	f.BoolVar(&w.status, "status", false, "show how the loop stands")
+	c.MarkFlagsMutuallyExclusive("once", "max-cycles")
+	c.MarkFlagsMutuallyExclusive("once", "watch")
+	a.SettingFlags(c, "preset", "approval", "parallel", "model", "sandbox", "target")
+	progress.OrderFlags(a, c, &w.Order)
+	f.StringVar(&w.Seed, "seed", "", "seed for names and waits, a whole `NUMBER`, to repeat a loop")
+	return c
+}
+
+// tend tends a loop until it ends.
+func tend(ctx context.Context, a *console.Console, w *wish) error {
+	if err := cmp.Or(w.Check(), preset(a, w)); err != nil {
+		return err
+	}
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	o, hands, err := order(a, settings, w)
+	if err != nil {
+		return err
+	}
+	p, err := a.Open(ctx, app.Makes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if !w.Headless {
+		if err := inspect.AskTrust(ctx, a); err != nil {
+			return err
+		}
+	}
+	hands.Follow = func() app.Watcher { return progress.Unseen(a, p) }
+	o.Hands = tending.New(&a.App, p, settings, hands)
+	l, err := a.Improve(ctx, p, settings, o)
+	if l == nil {
+		return err
+	}
+	if err != nil && !errors.Is(err, run.ErrInterrupted) {
+		return err
+	}
+	if !w.JSONL {
+		v := view.OfLoop(l, false, a.Now())
+		if err := a.Answer(v, func(s view.Style) string { return view.DrawLoop(s, v) }); err != nil {
+			return err
+		}
+	}
+	switch {
+	case app.Halted(err):
+		a.Say("%s", view.Clean(err.Error()))
+		return console.ExitError(console.ExitOf(nexus.CodeHalted))
+	case err != nil:
+		a.Say("interrupted; nothing is lost, continue with: nexus improve")
+		return console.ExitError(console.CodeInterrupted)
+	}
+	return console.EndOf(l.Status)
+}
+
+// preset lets the preset of the command hold where nobody chose another, and puts the
+// budget of all cycles where settings are.
+func preset(a *console.Console, w *wish) error {
+	if w.budget != "" {
+		a.Set["improve.budget"] = w.budget
+	}
+	_, origins, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	if origins.Of("preset").Layer == config.LayerDefault {
+		a.Set["preset"] = config.Improving
+	}
+	return nil
+}
+
+// order reads what the command line asks for.
+func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h tending.Options, err error) {
+	o = app.LoopOrder{Seed: w.Seed, Traffic: w.Traffic}
+	h = tending.Options{Seed: w.Seed, Traffic: w.Traffic}
+	r := nexus.ImproveRules{
+		Cycles: w.cycles, Strategies: w.strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.Holds(nexus.ApproveCommits),
+		Budget: c.Improve.Budget, Item: c.Limits.RunMoney, Parallel: c.Limits.Parallel, Open: c.Improve.Open, Waiting: c.Improve.Waiting,
+		Lines: c.Improve.Lines, Rest: c.Improve.Rest, MostRest: max(c.Improve.MostRest, c.Improve.Rest),
+	}
+	if w.once {
+		r.Cycles = 1
+	}
+	if r.Budget <= 0 || r.Item <= 0 {
+		return o, h, invalid("there is no budget", "Give --budget, or set improve.budget and budget.run: a loop without one is not started.")
+	}
+	if len(r.Strategies) == 0 {
+		r.Strategies = c.Discover.Strategies
+	}
+	if err := free(r.Strategies); err != nil {
+		return o, h, err
+	}
+	if w.until != "" {
+		end, err := improve.ParseEnd(w.until, a.Now())
+		if err != nil {
+			return o, h, invalid("--until: "+view.Clean(err.Error()),
+				"Write a time (18:00, 2026-12-24 18:00), a duration (90m, 7d), empty, or landed:5.")
+		}
+		r.Until, r.Landings, r.Empty = end.At, end.Landings, end.Empty
+	}
+	if h.Quiet, err = improve.ParseHours(r.Quiet); err != nil {
+		return o, h, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "improve.quiet: " + view.Clean(err.Error()),
+			Hint: "Write hours such as 09:00-18:00 Mon-Fri; separate several by semicolons.",
+		}
+	}
+	if r.Watch = w.watch; r.Watch != "" {
+		if h.Due, err = schedule(r.Watch); err != nil {
+			return o, h, err
+		}
+	}
+	o.Rules = r
+	h.Find, h.Judge = finder(a), judge(a)
+	o.Begun = func(_ context.Context, id nexus.RunID, again bool) {
+		if verb := "begins"; !w.JSONL {
+			if again {
+				verb = "continues"
+			}
+			a.Say("loop %s %s: at most %s, nexus stop ends it", id, verb, r.Budget)
+		}
+	}
+	o.Heard = teller(a, w.JSONL)
+	return o, h, nil
+}
+
+func invalid(why, hint string) error {
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
+}
+
+// free refuses strategies that are not there, and those that cost money before anybody
+// agreed to anything.
+func free(names []string) error {
+	chosen, err := discover.Choose(names)
+	if err != nil {
+		return err
+	}
+	if len(chosen) == 0 {
+		return invalid("no strategy is left that looks for work", "nexus discover --all names them.")
+	}
+	for _, s := range chosen {
+		if s.Cost == discover.Model {
+			return invalid(fmt.Sprintf("the strategy %s pays for a model in every cycle", s.Name),
+				"Run nexus discover --strategies "+s.Name+" --add, and start what you like of the backlog.")
+		}
+	}
+	return nil
+}
+
+// schedule reads what begins a cycle: nil for what is not a matter of time.
+func schedule(watch string) (func(time.Time) time.Time, error) {
+	if slices.Contains([]string{tending.WatchFiles, tending.WatchCommits, tending.WatchGate}, watch) {
+		return nil, nil //nolint:nilnil // something else begins it
+	}
+	if len(strings.Fields(watch)) < 2 && !strings.HasPrefix(watch, "@") {
+		return nil, invalid(fmt.Sprintf("--watch: there is no %s to wait for", view.Quote(watch)),
+			`Use files, commits, gate, or a schedule such as "0 2 * * *" (minute, hour, day, month, weekday).`)
+	}
+	s, err := cron.ParseStandard(watch)
+	if err != nil {
+		return nil, invalid(fmt.Sprintf("--watch: %s is no schedule: %s", view.Quote(watch), view.Clean(err.Error())),
+			`Write minute, hour, day of month, month and weekday, such as "0 2 * * 1-5".`)
+	}
+	if s.Next(time.Unix(0, 0)).IsZero() {
+		return nil, invalid(fmt.Sprintf("--watch: %s never comes", view.Quote(watch)), `Write a day that there is, such as "0 2 * * 1-5".`)
+	}
+	return s.Next, nil
+}
+
+// finder looks for work.
+func finder(a *console.Console) func(context.Context, string, string, []string) (discover.Result, error) {
+	quiet := a.Copy()
+	return func(ctx context.Context, at, only string, strategies []string) (discover.Result, error) {
+		q := check.Search{At: at, Only: only, Strategies: strategies, Quiet: true}
+		if only != "" {
+			if _, err := discover.Choose(strategies); err != nil {
+				q.Strategies, q.Plugin = []string{"plugins"}, strategies[0]
+			}
+		}
+		return check.Discover(ctx, quiet, q)
+	}
+}
+
+// judge runs all gates on a commit.
+func judge(a *console.Console) func(context.Context, string) ([]string, error) {
+	return func(ctx context.Context, at string) ([]string, error) { return check.Red(ctx, a, at) }
+}
+
+// teller says what happens, as it happens.
+func teller(a *console.Console, lines bool) func(nexus.Event) {
+	return func(e nexus.Event) {
+		if lines {
+			a.Complain(a.Line(e))
+			return
+		}
+		switch e.Fact.(type) {
+		case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunResumed, nexus.RunEnded,
+			nexus.LoopOpened, nexus.RequestSettled, nexus.LandingWatched:
+			return
+		default:
+		}
+		about, text := view.Describe(e.Fact)
+		if about != "" {
+			text = about + ": " + text
+		}
+		a.Say("%s", view.Clean(text))
+	}
+}
+
+// status shows how the last loop of the repository stands.
+func status(ctx context.Context, a *console.Console) error {
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return a.ShowLoop(ctx, p, "")
+}

@@ -1,0 +1,69 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// describeLoop says what a loop decided that finds work and does it, and what came of it.
+func describeLoop(f nexus.Fact) (about, text string) {
+	switch f := f.(type) {
+	case nexus.LoopOpened:
+		return "", fmt.Sprintf("at most %s for all cycles, %s for one piece of work", f.Rules.Budget, f.Rules.Item)
+	case nexus.CycleStarted:
+		return cycle(f.Cycle), Because("looking for work", f.Why)
+	case nexus.CycleLooked:
+		return cycle(f.Cycle), fmt.Sprintf("%s to do, %d left out, at %.9s", Count(len(f.Wanted)+f.More, "thing"), len(f.Left), f.Tip)
+	case nexus.CycleFailed:
+		return cycle(f.Cycle), "could not look: " + f.Why
+	case nexus.LoopRested:
+		if f.Until.IsZero() {
+			return "", "waiting: " + f.Why
+		}
+		return "", fmt.Sprintf("waiting %s: %s", Duration(f.For), f.Why)
+	default:
+		return describeItem(f)
+	}
+}
+
+func cycle(n int) string { return fmt.Sprintf("cycle %d", n) }
+
+// describeItem says what becomes of one piece of work of a loop.
+func describeItem(f nexus.Fact) (about, text string) {
+	switch f := f.(type) {
+	case nexus.ItemTaken:
+		return string(f.Item), fmt.Sprintf("taken up: %s (%s), for at most %s", f.Wanted.Title, f.Wanted.Finding, f.Reserved)
+	case nexus.ItemWorked:
+		if f.Commit == "" {
+			return string(f.Item), Because(fmt.Sprintf("nothing to land, for %s", f.Spent), f.Why)
+		}
+		return string(f.Item), fmt.Sprintf("done for %s: %s in %s", f.Spent, Count(f.Change.Lines, "line"), Count(len(f.Change.Files), "file"))
+	case nexus.ItemKept:
+		return string(f.Item), "does not land: " + f.Why
+	case nexus.ItemOffered:
+		return string(f.Item), "landing on " + f.Target
+	case nexus.ItemLanded:
+		return string(f.Item), fmt.Sprintf("landed on %s as %.9s", f.Target, f.Commit)
+	case nexus.LandingWatched:
+		return string(f.Item), "looking whether that made anything worse"
+	case nexus.LandingWeighed:
+		switch {
+		case f.Why != "":
+			return string(f.Item), f.Why
+		case len(f.Worse) == 0:
+			return string(f.Item), "it made nothing worse"
+		}
+		return string(f.Item), fmt.Sprintf("it made %s worse", Count(len(f.Worse), "finding"))
+	case nexus.RevertSought:
+		return string(f.Item), "taking it back: " + f.Why
+	case nexus.ItemReverted:
+		return string(f.Item), fmt.Sprintf("taken back as %.9s", f.Commit)
+	case nexus.RevertFailed:
+		return string(f.Item), "could not be taken back: " + f.Why
+	case nexus.ResultSettled:
+		return string(f.Item), "a person " + f.How + " it"
+	default:
+		return "", ""
+	}
+}

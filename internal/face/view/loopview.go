@@ -1,0 +1,129 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Loop is a loop that finds work and does it, as it is shown.
+type Loop struct {
+	Run     nexus.RunID     `json:"run"`
+	Status  nexus.RunStatus `json:"status"` // running, or how it ended; interrupted: nobody conducts it
+	Why     string          `json:"why,omitzero"`
+	Target  string          `json:"target"`
+	Cycle   int             `json:"cycle"`
+	Money   Money           `json:"money"`
+	Totals  improve.Totals  `json:"totals"`
+	Items   []*improve.Item `json:"items"`
+	Waiting int             `json:"waiting"`  // results that wait for a person
+	MostOf  int             `json:"of"`       // that may
+	Left    []nexus.LeftOut `json:"left_out"` // what was found and is not taken up
+	Notes   []string        `json:"notes,omitempty"`
+	Rest    string          `json:"rest,omitzero"`  // why nothing is done now
+	Until   time.Time       `json:"until,omitzero"` // when that ends
+}
+
+// The states of a loop that did not end.
+const (
+	LoopRunning     nexus.RunStatus = "running"
+	LoopInterrupted nexus.RunStatus = "interrupted"
+)
+
+// OfLoop returns what is shown of a loop; running says that somebody conducts it.
+func OfLoop(l *improve.Loop, running bool, now time.Time) Loop {
+	v := Loop{
+		Run: l.Run, Status: l.Status, Why: l.Why, Target: l.Target, Cycle: l.Cycle, Totals: l.Totals, Items: []*improve.Item{},
+		Money: Money{Spent: l.Spent, Limit: l.Rules.Budget}, Waiting: len(l.Waiting()), MostOf: l.Rules.Waiting, Left: l.Omitted(now),
+		Rest: l.Rest.Why, Until: l.Rest.Until,
+	}
+	v.Items = append(v.Items, l.Items...)
+	switch {
+	case v.Status == "" && running:
+		v.Status = LoopRunning
+	case v.Status == "":
+		v.Status, v.Rest = LoopInterrupted, ""
+	default:
+		v.Rest = ""
+	}
+	if l.Looked != nil {
+		v.Notes = l.Looked.Notes
+	}
+	if v.Left == nil {
+		v.Left = []nexus.LeftOut{}
+	}
+	return v
+}
+
+// mostShown is how many items, and how many things that are left out, are drawn.
+const mostShown = 30
+
+// DrawLoop draws a loop: what it did, what it took back, what it did not touch and why.
+func DrawLoop(s Style, v Loop) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", s.Bold("loop "+string(v.Run)+":"), Because(string(v.Status), Clean(v.Why)))
+	t := v.Totals
+	fmt.Fprintf(&b, "  %s, %d landed, %d taken back, %d kept, %d failed\n", Count(v.Cycle, "cycle"), t.Landed, t.Reverted, t.Kept, t.Failed)
+	fmt.Fprintf(&b, "  %s of %s spent\n", v.Money.Spent, v.Money.Limit)
+	if v.Rest != "" {
+		until := ""
+		if !v.Until.IsZero() {
+			until = " until " + v.Until.Local().Format("15:04:05")
+		}
+		fmt.Fprintf(&b, "  waiting%s: %s\n", until, Clean(v.Rest))
+	}
+	for _, n := range v.Notes {
+		fmt.Fprintf(&b, "  %s\n", s.Warn("could not look: "+Clean(n)))
+	}
+	items := v.Items[max(0, len(v.Items)-mostShown):]
+	if len(items) > 0 {
+		b.WriteString("\n")
+		rows := make([][]string, len(items))
+		for n, i := range items {
+			rows[n] = []string{string(stands(i)), Clean(string(i.ID)), i.Work.Spent.String(), Clean(i.Wanted.Title), Clean(fate(i))}
+		}
+		b.WriteString(Table(s, []string{"result", "run", "cost", "what", ""}, rows))
+	}
+	if v.Waiting > 0 {
+		fmt.Fprintf(&b, "\n%s for a person (at most %d): merge its branch, or delete it to say no\n", resultsWait(v.Waiting), v.MostOf)
+	}
+	if len(v.Left) > 0 {
+		fmt.Fprintf(&b, "\n%s not touched:\n", Count(len(v.Left), "finding"))
+		for _, l := range v.Left[:min(len(v.Left), mostShown)] {
+			fmt.Fprintf(&b, "  %s: %s (%s)\n", Clean(l.Finding), Clean(l.Title), Clean(l.Why))
+		}
+	}
+	return b.String()
+}
+
+func resultsWait(n int) string {
+	if n == 1 {
+		return "1 result waits"
+	}
+	return fmt.Sprintf("%d results wait", n)
+}
+
+// stands says how an item ended, or where it is.
+func stands(i *improve.Item) string {
+	if i.Result != "" {
+		return string(i.Result)
+	}
+	return string(i.Stage)
+}
+
+// fate says what became of an item, and why.
+func fate(i *improve.Item) string {
+	switch i.Result {
+	case improve.DoneLanded:
+		return Because(fmt.Sprintf("%.9s on %s", i.Commit, i.Target), i.Why)
+	case improve.DoneReverted:
+		return fmt.Sprintf("taken back as %.9s: %s", i.Reverted, i.Why)
+	case improve.DoneKept:
+		return fmt.Sprintf("on branch %s: %s", i.Work.Branch, i.Why)
+	default:
+		return i.Why
+	}
+}

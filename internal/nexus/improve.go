@@ -1,0 +1,192 @@
+package nexus
+
+import "time"
+
+// Theme begins the names of branches that hold what a loop did and that wait for a
+// person: one for each strategy that finds work.
+const Theme = "nexus/improve/"
+
+// ImproveRules say how far a loop goes that finds work and does it, and how modest
+// it is.
+type ImproveRules struct {
+	Cycles     int       `json:"cycles,omitzero"`   // at most; 0: any number
+	Until      time.Time `json:"until,omitzero"`    // when it ends; zero: never
+	Landings   int       `json:"landings,omitzero"` // that it ends after; 0: any number
+	Empty      bool      `json:"empty,omitzero"`    // it ends when there is nothing to do
+	Strategies []string  `json:"strategies,omitempty"`
+	Watch      string    `json:"watch,omitzero"`  // what begins a cycle: files, commits, gate or a schedule; empty: time
+	Quiet      string    `json:"quiet,omitzero"`  // hours in which nothing is begun and nothing lands
+	Direct     bool      `json:"direct,omitzero"` // what is done lands on the target; else on a branch of its theme, where it waits for a person
+
+	Budget Money `json:"budget,omitzero"` // for all cycles together
+	Item   Money `json:"item,omitzero"`   // that is set aside for one piece of work
+
+	Parallel int `json:"parallel,omitzero"` // pieces of work at once
+	Open     int `json:"open,omitzero"`     // branches that wait for a person
+	Waiting  int `json:"waiting,omitzero"`  // results that wait for a person
+	Lines    int `json:"lines,omitzero"`    // that a result may add and remove; 0: any number
+
+	Rest     time.Duration `json:"rest,omitzero"`      // after the first cycle without work; doubles from one to the next
+	MostRest time.Duration `json:"most_rest,omitzero"` // where that ends
+}
+
+// Wanted is something that a loop found and may take up.
+type Wanted struct {
+	Finding  string   `json:"finding"`
+	Strategy string   `json:"strategy"`
+	Title    string   `json:"title"`
+	Files    []string `json:"files,omitempty"`
+	Mark     string   `json:"mark,omitzero"`   // changes with those files
+	Lines    []string `json:"lines,omitempty"` // marks of the lines that it is about
+	Plan     string   `json:"plan,omitzero"`   // blob
+}
+
+// LeftOut is something that a loop found and does not take up.
+type LeftOut struct {
+	Finding string `json:"finding"`
+	Title   string `json:"title,omitzero"`
+	Rule    string `json:"rule"`
+	Why     string `json:"why"`
+}
+
+// ItemChange is what a result changes.
+type ItemChange struct {
+	Files        []string `json:"files,omitempty"`
+	Lines        int      `json:"lines,omitzero"`         // added and removed
+	Touched      []string `json:"touched,omitempty"`      // marks of those lines; see [Wanted]
+	Public       []string `json:"public,omitempty"`       // what other code may use and is another now, or gone
+	Dependencies []string `json:"dependencies,omitempty"` // files that say what the project depends on
+}
+
+// Worsened is a finding that is new after a landing, or worse than before.
+type Worsened struct {
+	Finding  string `json:"finding"`
+	Strategy string `json:"strategy"`
+	Title    string `json:"title"`
+	Before   int    `json:"before"` // how many things it stood for; 0: there was none
+	After    int    `json:"after"`
+}
+
+// What came of results that waited for a person.
+const (
+	ResultMerged   = "merged"   // the target has it
+	ResultRejected = "rejected" // its branch is gone
+)
+
+// A loop that finds work, does it and lands it. Each piece of work is a run of its own,
+// whose name is that of the item.
+type (
+	// LoopOpened says by which rules a process conducts the loop from now on.
+	LoopOpened struct {
+		Rules ImproveRules `json:"rules"`
+	}
+	// CycleStarted intends to look what there is to do.
+	CycleStarted struct {
+		Cycle int    `json:"cycle"` // from 1
+		Why   string `json:"why,omitzero"`
+	}
+	// CycleLooked says what there is to do.
+	CycleLooked struct {
+		Cycle  int       `json:"cycle"`
+		Tip    string    `json:"tip"` // of the target
+		Wanted []Wanted  `json:"wanted,omitempty"`
+		Left   []LeftOut `json:"left,omitempty"`
+		More   int       `json:"more,omitzero"`   // that may be taken up and are not listed
+		Notes  []string  `json:"notes,omitempty"` // strategies that could not look, and why
+	}
+	// CycleFailed says why nobody could look.
+	CycleFailed struct {
+		Cycle int    `json:"cycle"`
+		Why   string `json:"why"`
+	}
+	// LoopRested says until when the loop does nothing, and why.
+	LoopRested struct {
+		Until time.Time     `json:"until,omitzero"` // zero: until it is woken
+		For   time.Duration `json:"for,omitzero"`
+		Why   string        `json:"why"`
+		Idle  bool          `json:"idle,omitzero"` // there was nothing to do: the next rest is longer
+	}
+	// ItemTaken intends to work on something, and sets the money aside.
+	ItemTaken struct {
+		Item     RunID  `json:"item"`
+		Cycle    int    `json:"cycle"`
+		Wanted   Wanted `json:"wanted"`
+		Reserved Money  `json:"reserved"`
+		Base     string `json:"base"` // branch that the work starts from
+	}
+	// ItemWorked says how the work ended.
+	ItemWorked struct {
+		Item   RunID      `json:"item"`
+		Status RunStatus  `json:"status"`
+		Spent  Money      `json:"spent"`
+		Branch string     `json:"branch,omitzero"` // that has the work; empty: there is none
+		Start  string     `json:"start,omitzero"`  // commit that it started from
+		Commit string     `json:"commit,omitzero"`
+		Why    string     `json:"why,omitzero"`
+		Change ItemChange `json:"change,omitzero"`
+	}
+	// ItemKept says why a result does not land. Its branch stays.
+	ItemKept struct {
+		Item RunID  `json:"item"`
+		Rule string `json:"rule"`
+		Why  string `json:"why"`
+
+		Spent Money `json:"spent,omitzero"` // on trying to land it
+	}
+	// ItemOffered intends to land a result.
+	ItemOffered struct {
+		Item   RunID  `json:"item"`
+		Target string `json:"target"`
+	}
+	// ItemLanded says that it landed.
+	ItemLanded struct {
+		Item   RunID  `json:"item"`
+		Target string `json:"target"`
+		Before string `json:"before"` // commit that it landed on
+		Commit string `json:"commit"`
+
+		Spent Money `json:"spent,omitzero"` // on landing it
+	}
+	// LandingWatched intends to look whether a landing made anything worse.
+	LandingWatched struct {
+		Item RunID `json:"item"`
+	}
+	// LandingWeighed says what it made worse.
+	LandingWeighed struct {
+		Item  RunID      `json:"item"`
+		Worse []Worsened `json:"worse,omitempty"`
+		Why   string     `json:"why,omitzero"` // why nobody knows
+	}
+	// RevertSought intends to take a landing back, as a new commit.
+	RevertSought struct {
+		Item RunID  `json:"item"`
+		Why  string `json:"why"`
+	}
+	// ItemReverted says that a landing was taken back.
+	ItemReverted struct {
+		Item   RunID  `json:"item"`
+		Commit string `json:"commit"`
+	}
+	// RevertFailed says why a landing could not be taken back.
+	RevertFailed struct {
+		Item RunID  `json:"item"`
+		Why  string `json:"why"`
+	}
+	// ResultSettled says what a person made of a result that waited for one.
+	ResultSettled struct {
+		Item RunID  `json:"item"`
+		How  string `json:"how"` // merged or rejected
+	}
+)
+
+// Blobs returns the plans of what is wanted.
+func (f CycleLooked) Blobs() []string {
+	all := make([]string, len(f.Wanted))
+	for i, w := range f.Wanted {
+		all[i] = w.Plan
+	}
+	return all
+}
+
+// Blobs returns the plan.
+func (f ItemTaken) Blobs() []string { return []string{f.Wanted.Plan} }

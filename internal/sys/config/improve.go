@@ -1,0 +1,49 @@
+package config
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// Improve says how modest the loop is that finds work and does it.
+type Improve struct {
+	Budget   nexus.Money   // for all cycles together
+	Lines    int           // that a result may add and remove, before it is left to a person; 0: any number
+	Open     int           // branches that wait for a person; 0: any number
+	Waiting  int           // results that wait for a person; 0: any number
+	Quiet    string        // hours in which nothing is begun and nothing lands
+	Rest     time.Duration // after the first cycle without work
+	MostRest time.Duration // where its doubling ends
+}
+
+func improveKeys() []Key {
+	const yours = "it decides how much happens without you"
+	return []Key{
+		one("improve.budget", kind.Dollars(),
+			"dollars that nexus improve may spend, over all its cycles; each piece of work may spend "+
+				"budget.run of it; the project's file may lower it, not raise it",
+			func(c *Config) *nexus.Money { return &c.Improve.Budget }).lowered(),
+		one("improve.lines", kind.Whole(0, 1_000_000),
+			"lines that a result of nexus improve may add and remove; a larger one is left to a "+
+				"person; 0: any number",
+			func(c *Config) *int { return &c.Improve.Lines }).trusted(yours),
+		one("improve.open", kind.Whole(0, 1000),
+			"branches of nexus improve that may wait for a person, one for each strategy; 0: any number",
+			func(c *Config) *int { return &c.Improve.Open }).trusted(yours),
+		one("improve.waiting", kind.Whole(0, 1000),
+			"results of nexus improve that may wait for a person, before it takes nothing "+
+				"up any more; 0: any number",
+			func(c *Config) *int { return &c.Improve.Waiting }).trusted(yours),
+		one("improve.quiet", kind.Text(),
+			"hours in which nexus improve begins nothing and lands nothing, in the local "+
+				"time zone, such as `09:00-18:00 Mon-Fri`; several are separated by semicolons",
+			func(c *Config) *string { return &c.Improve.Quiet }).trusted(yours),
+		one("improve.rest", kind.Span(),
+			"how long nexus improve waits after a cycle without work; twice as long after the next, and so on",
+			func(c *Config) *time.Duration { return &c.Improve.Rest }),
+		one("improve.most_rest", kind.Span(),
+			"how long it waits at most", func(c *Config) *time.Duration { return &c.Improve.MostRest }),
+	}
+}

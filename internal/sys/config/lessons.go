@@ -1,0 +1,50 @@
+package config
+
+import (
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// Lessons says what runs learn from earlier ones.
+type Lessons struct {
+	Enabled                                              bool
+	Sample                                               int    // fewest cases that a lesson rests on
+	Routing, Estimates, Gates, Touches, Retries, Context string // on or off
+}
+
+// Off returns what nothing is learned about.
+func (l Lessons) Off() map[nexus.LessonKind]bool {
+	off := map[nexus.LessonKind]bool{}
+	for kind, set := range map[nexus.LessonKind]string{
+		nexus.RoutingLesson: l.Routing, nexus.EstimateLesson: l.Estimates, nexus.GateOrder: l.Gates,
+		nexus.TouchLesson: l.Touches, nexus.RetryLesson: l.Retries, nexus.ContextLesson: l.Context,
+	} {
+		off[kind] = !l.Enabled || set == "off"
+	}
+	return off
+}
+
+func defaultLessons() Lessons {
+	return Lessons{Enabled: true, Sample: 5, Routing: "on", Estimates: "on", Gates: "on", Touches: "on", Retries: "on", Context: "on"}
+}
+
+func lessonKeys() []Key {
+	what := func(name, says string, at func(c *Config) *string) Key {
+		return one("lessons."+name, kind.Words("on", "off"), says, at)
+	}
+	return []Key{
+		one("lessons.enabled", kind.Boolean(), "let new runs learn from earlier ones; nexus lessons lists what they learn",
+			func(c *Config) *bool { return &c.Lessons.Enabled }),
+		one("lessons.sample", kind.Whole(1, 1_000), "fewest tasks that a lesson rests on; estimates have a bound of their own",
+			func(c *Config) *int { return &c.Lessons.Sample }),
+		what("routing", "learn at which tier work on tasks begins, where routing.order has adaptive",
+			func(c *Config) *string { return &c.Lessons.Routing }),
+		what("estimates", "learn what tasks take; off: by a rule of thumb", func(c *Config) *string { return &c.Lessons.Estimates }),
+		what("gates", "learn in which order gates judge; gates.order wins", func(c *Config) *string { return &c.Lessons.Gates }),
+		what("touches", "learn which files tasks change that they do not declare, so that two tasks that change one do not work at once",
+			func(c *Config) *string { return &c.Lessons.Touches }),
+		what("retries", "learn after which failures the next tier follows at once",
+			func(c *Config) *string { return &c.Lessons.Retries }),
+		what("context", "learn which files coders read first, and name them", func(c *Config) *string { return &c.Lessons.Context }),
+	}
+}

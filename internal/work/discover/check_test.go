@@ -1,0 +1,215 @@
+package discover
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+)
+
+// red runs the check of a finding where files are, and reports whether it fails.
+func red(t *testing.T, check string, files map[string]string) bool {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", check)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if len(out) > 0 {
+		t.Errorf("%s prints %s", check, out)
+	}
+	return err != nil
+}
+
+// TestDangers finds calls that run a text, and not what only has their name. The check of one
+// passes as soon as the call is gone, whatever comments say.
+func TestDangers(t *testing.T) {
+	eval := dangersOf()[0]
+	for text, want := range map[string]bool{
+		"eval(text)":                     true,
+		"x = eval(\"#{a}\")":             true,
+		"x = eval('a' + b)":              true,
+		"return eval( code );":           true,
+		"x = !eval(\"''\").frozen?":      false,
+		"  eval('1+1')":                  false,
+		"# eval(text) is bad":            false,
+		"  * eval(text) is bad":          false,
+		"// eval(text)":                  false,
+		"y = 1 # not eval(text)":         false,
+		"def eval(self, tree):":          false,
+		"function eval(tree) {":          false,
+		"ast.literal_eval(text)":         false,
+		"model.eval()":                   false,
+		"open('http://a.b'), eval(text)": true,
+	} {
+		all := eval.in("a b.py", []string{"", text})
+		if (len(all) > 0) != want {
+			t.Errorf("%s: %+v", text, all)
+		}
+		if !want {
+			continue
+		}
+		if f := all[0]; f.Places[0].Line != 2 || !red(t, f.Check, map[string]string{"a b.py": text + "\n"}) {
+			t.Errorf("%s: %s is not red", text, f.Check)
+		}
+		if red(t, all[0].Check, map[string]string{"a b.py": "# no eval(text) here\nliteral_eval(text)\n"}) {
+			t.Errorf("%s: %s stays red", text, all[0].Check)
+		}
+	}
+}
+
+// TestMissingWords finds public names that nothing describes, and says the same as its check.
+func TestMissingWords(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a.go", "func Open() {}", "func Open() {}"},
+		{"a.go", "// Open opens.\nfunc Open() {}", ""},
+		{"a.go", "func (v byAge) Less(i, j int) bool { return false }", ""},
+		{"a.go", "func (v Ages) Less(i, j int) bool { return false }", ""},
+		{"a.go", "func (v Ages) Oldest() int { return 0 }", "func (v Ages) Oldest() int { return 0 }"},
+		{"a.go", "func (v *ages) Oldest() int { return 0 }", ""},
+		{"a.go", "func (Ages) MarshalJSON() ([]byte, error) { return nil, nil }", ""},
+		{"a.go", "/*\nfunc Old() {}\n*/\n\nfunc New() {}", "func New() {}"},
+		{"a.go", "/*\nOpen opens.\n*/\nfunc Open() {}", ""},
+		{"a.rs", "/*!\n```\n    pub struct Flags;\n```\n*/", ""},
+		{"a.rs", "        pub const $Flag: Self = 1;", ""},
+		{"a.rs", "pub unsafe fn raw() {}", "pub unsafe fn raw() {}"},
+		{"a.rs", "pub(crate) fn raw() {}", ""},
+		{"a.rs", "#[derive(Debug)]\npub struct A;", ""},
+		{"a.ts", "/** A. */\nexport class A {}", ""},
+		{"a.ts", "/** A. */\r\nexport class A {}\r", ""},
+		{"a.ts", "export class A {}", "export class A {}"},
+	} {
+		d, _ := documentedIn(c.name)
+		f, ok := d.missing(c.name, strings.Split(strings.ReplaceAll(c.text, "\r", ""), "\n"))
+		if f.Evidence != c.want || ok != (c.want != "") {
+			t.Errorf("%s: %q, not %q", c.text, f.Evidence, c.want)
+		}
+		if f.Check == "" { // that of a file with something missing, for this text
+			f, _ = d.missing(c.name, []string{"func A() {}", "pub fn a() {}", "export class A {}"})
+		}
+		if red(t, f.Check, map[string]string{c.name: c.text + "\n"}) != ok {
+			t.Errorf("%s: its check says something else: %s", c.text, f.Check)
+		}
+	}
+}
+
+// TestCopyChecks holds that the check of a copy passes as soon as one of both places is gone,
+// also where its lines stand elsewhere.
+func TestCopyChecks(t *testing.T) {
+	long := func(names ...string) (all []string) {
+		for _, n := range names {
+			all = append(all, "the_step_that_is_called_"+n+" = do("+n+")")
+		}
+		return all
+	}
+	same := long("a", "b", "c", "d", "e", "f", "g", "h", "i", "j")
+	first := append(append([]string{"start()"}, same...), long("a", "b", "c", "d", "e")...)
+	second := append(append([]string{"begin()"}, same...), long("f", "g", "h", "i", "j")...)
+	texts := [][]codeLine{telling(syntax(t, "a.py"), first), telling(syntax(t, "b.py"), second)}
+	c := copies(texts)
+	if len(c) != 1 {
+		t.Fatal(c)
+	}
+	lines := texts[0][c[0].from.at : c[0].from.at+c[0].n]
+	f, ok := copied("a.py", "b.py", lines, 2, [][]string{first, second})
+	if !ok || f.Title != "Write 10 lines once that are the same in a.py:2 and b.py:2" {
+		t.Fatalf("%+v", f)
+	}
+	join := func(lines []string) string { return strings.Join(lines, "\n") + "\n" }
+	if !red(t, f.Check, map[string]string{"a.py": join(first), "b.py": join(second)}) {
+		t.Errorf("%s is not red", f.Check)
+	}
+	if red(t, f.Check, map[string]string{"a.py": join(first), "b.py": "from a import steps\n" + join(second[11:])}) {
+		t.Errorf("%s stays red", f.Check)
+	}
+	spaced := strings.Split(strings.ReplaceAll(join(second), " ", "  "), "\n")
+	f, ok = copied("a.py", "b.py", lines, 2, [][]string{first, spaced})
+	if !ok || red(t, f.Check, map[string]string{"a.py": join(first), "b.py": join(spaced)}) {
+		t.Errorf("a check that cannot tell the places apart is red: %v %s", ok, f.Check)
+	}
+	var short []codeLine
+	for i, l := range lines {
+		short = append(short, codeLine{text: []string{"return i, true", "return i, false"}[i%2], n: l.n, exact: true})
+	}
+	if f, ok := copied("a.py", "b.py", short, 2, nil); ok {
+		t.Errorf("ten lines that say little are a copy: %+v", f)
+	}
+}
+
+// TestExtra leaves out what repeats itself for a reason.
+func TestExtra(t *testing.T) {
+	for name, want := range map[string]bool{
+		"src/index.ts": false, "benchmarks/a.ts": true, "src/a.bench.ts": true, "benches/parse.rs": true, "misc/bench_omd.py": true, "examples/x/main.go": true,
+		"test/globs.js": true, "spec/a_spec.rb": true, "a_test.go": true, "src/example_generated.rs": false, "example.go": false,
+	} {
+		if got := extra(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestPrivateModules finds modules of Rust that nobody else can reach.
+func TestPrivateModules(t *testing.T) {
+	lines := strings.Split("pub mod iter;\nmod traits;\nmod deep;\nmod here {}\npub use traits::{Bits, Flags};\n", "\n")
+	if diff := cmp.Diff([]string{"src/deep"}, privateModules("src/lib.rs", lines)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"src/parse/deep"}, privateModules("src/parse.rs", lines)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestMarked leaves functions alone that are called without their names.
+func TestMarked(t *testing.T) {
+	for text, want := range map[string]bool{
+		"#[bench]": true, "#[cfg(test)]": true, ")]": true, "@app.route('/')": true, "//export goOpen": true, "//go:linkname a b": true,
+		"// goes on": false, "}": false, "": false, "x = [": false,
+	} {
+		if got := marked.MatchString(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+// TestExcuse says why an audit broke, not where its log is.
+func TestExcuse(t *testing.T) {
+	for printed, want := range map[string]string{
+		"npm warn audit request failed\nnpm error audit endpoint returned an error\nnpm error A complete log of this run is in /x\n": "npm error audit endpoint returned an error",
+		"error: no such command: `audit`\n\nhelp: view all installed commands with `cargo --list`\n":                                 "error: no such command: `audit`",
+		"fetching\ndial tcp: no such host\n": "dial tcp: no such host",
+		"":                                   "timeout",
+	} {
+		if got := excuse(printed, "timeout"); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+// TestIDsStay holds that a finding keeps its ID when lines are added above it.
+func TestIDsStay(t *testing.T) {
+	eval := dangersOf()[0]
+	d, _ := documentedIn("a.go")
+	of := func(lines ...string) (ids []string) {
+		f, _ := d.missing("a.go", lines)
+		return append(ids, f.ID, eval.in("a.py", lines)[0].ID)
+	}
+	if diff := cmp.Diff(of("func Open() {}", "eval(x)"), of("", "", "func Open() {}", "eval(x)")); diff != "" {
+		t.Error(diff)
+	}
+	if got := of("eval(x)", "func Open() {}")[1]; got != finding.ID("security", "a.py", eval.pattern) {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,145 @@
+// Package explain lets a model explain what happened in a run, and believes it only
+// what it can show: each statement names events, and those that are not of what was
+// asked about are thrown away.
+package explain
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+//go:embed schema.json
+var schema []byte
+
+// Schema returns what an explainer submits, as a JSON Schema.
+func Schema() json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, schema) != nil { // a test reads it
+		return schema
+	}
+	return b.Bytes()
+}
+
+// Session is the conversation of an explainer.
+const Session nexus.SessionID = "explain.1/" + nexus.SessionID(nexus.Explainer) + ".1"
+
+// Output is about how many tokens an explainer writes.
+const Output = 1_000
+
+// maxTokens is how much an explainer reads at most.
+const maxTokens = 20_000
+
+// Event is an event in words.
+type Event struct {
+	Seq  int64
+	Text string
+}
+
+// Case is what is to be explained.
+type Case struct {
+	About  string   // the run or the task, and how it stands
+	Causes []string // that are known
+	Events []Event  // of the run, or of the task, in order
+}
+
+// Message returns what an explainer is told. Where there is more than it may read,
+// the middle of the events is left out.
+func (c Case) Message() string {
+	text, _ := prompt.Fit([]prompt.Section{
+		{Body: fmt.Sprintf("Conversation: %s\nExplain %s.", Session, prompt.Line(c.About))},
+		{Title: "Known causes", Body: strings.Join(c.Causes, "\n"), Fence: "text"},
+		{Title: "Events", Lead: "Each begins with its number. What they quote is the words of others.", Body: c.lines(), Fence: "text"},
+	}, maxTokens+1_000)
+	return text
+}
+
+// maxBytes is how long the events may be: about three bytes are a token.
+const maxBytes = 3 * maxTokens
+
+// lines returns the events as lines: the first, and as many of the last as there is
+// room for.
+func (c Case) lines() string {
+	var lines []string
+	size := 0
+	for _, e := range c.Events {
+		lines = append(lines, fmt.Sprintf("%d %s", e.Seq, prompt.Line(e.Text)))
+		size += len(lines[len(lines)-1]) + 1
+	}
+	if size <= maxBytes {
+		return strings.Join(lines, "\n")
+	}
+	head, room := 0, maxBytes
+	for ; room > maxBytes*3/4; head++ {
+		room -= len(lines[head]) + 1
+	}
+	tail := len(lines)
+	for ; tail > head && len(lines[tail-1])+1 <= room; tail-- {
+		room -= len(lines[tail-1]) + 1
+	}
+	left := fmt.Sprintf("(%d events are left out)", tail-head)
+	return strings.Join(slices.Concat(lines[:head], []string{left}, lines[tail:]), "\n")
+}
+
+// Input estimates how many tokens an explainer reads.
+func (c Case) Input() int64 { return prompt.Tokens(c.Message()) }
+
+// Statement is something that a model said, with what it rests on.
+type Statement struct {
+	Text   string  `json:"text"`
+	Events []int64 `json:"events"`
+}
+
+// Read reads what an explainer submitted. Events that are none of the case are taken
+// out of its statements, and statements that are left without one are dropped: they
+// are returned with why.
+func (c Case) Read(data []byte) (kept []Statement, dropped []string, err error) {
+	var said struct {
+		Statements []Statement `json:"statements"`
+	}
+	problems := agent.Decode(data, schema, &said)
+	if len(problems) == 0 && len(said.Statements) == 0 {
+		problems = []string{"it has no statement"}
+	}
+	if len(problems) > 0 {
+		return nil, nil, &nexus.Error{
+			Code: nexus.CodeNothingProposed, Message: "the explainer submitted nothing usable: " + strings.Join(problems, "; "),
+			Hint: "Set a stronger model for roles." + string(nexus.Explainer) + ". The known causes need no model: leave out --explain.",
+		}
+	}
+	known := map[int64]bool{}
+	for _, e := range c.Events {
+		known[e.Seq] = true
+	}
+	for _, s := range said.Statements {
+		var wrong []string
+		s.Events = slices.DeleteFunc(s.Events, func(n int64) bool {
+			if !known[n] {
+				wrong = append(wrong, fmt.Sprint(n))
+			}
+			return !known[n]
+		})
+		slices.Sort(s.Events)
+		s.Events = slices.Compact(s.Events)
+		text := prompt.Line(s.Text)
+		switch {
+		case len(s.Events) == 0 && len(wrong) == 0:
+			dropped = append(dropped, "it names no event: "+text)
+			continue
+		case len(s.Events) == 0:
+			dropped = append(dropped, "it rests on events that are none of this ("+strings.Join(wrong, ", ")+"): "+text)
+			continue
+		case len(wrong) > 0:
+			dropped = append(dropped, "events that are none of this ("+strings.Join(wrong, ", ")+") of: "+text)
+		}
+		kept = append(kept, s)
+	}
+	return kept, dropped, nil
+}

@@ -1,0 +1,70 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestOnlyWhatIsShownIsKept(t *testing.T) {
+	c := Case{About: "why task T1 is parked", Events: []Event{{3, "T1.1 started"}, {7, "T1.1 gave up"}}}
+	kept, dropped, err := c.Read([]byte(`{"statements": [
+		{"text": "It gave up.", "events": [7, 3, 7]}, {"text": "Half true.", "events": [7, 4]}, {"text": "Not true.",
+			"events": [4]}, {"text": "Perhaps.", "events": []}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]Statement{{"It gave up.", []int64{3, 7}}, {"Half true.", []int64{7}}}, kept); d != "" {
+		t.Error(d)
+	}
+	want := []string{
+		"events that are none of this (4) of: Half true.",
+		"it rests on events that are none of this (4): Not true.", "it names no event: Perhaps.",
+	}
+	if d := cmp.Diff(want, dropped); d != "" {
+		t.Error(d)
+	}
+	for _, bad := range []string{
+		``, `{}`, `{"statements": []}`, `{"statements": [{"text": "x", "events": ["3"]}]}`,
+		`{"statements": [{"text": "x", "events": [3], "more": 1}]}`,
+	} {
+		if _, _, err := c.Read([]byte(bad)); err == nil {
+			t.Errorf("%s is taken for an explanation", bad)
+		}
+	}
+	if !json.Valid(Schema()) {
+		t.Error("the schema is no JSON")
+	}
+}
+
+func TestManyEvents(t *testing.T) {
+	c := Case{About: "why the run is failed"}
+	for n := range int64(20_000) {
+		c.Events = append(c.Events, Event{n + 1, fmt.Sprintf("event of the run\nnumber %d", n+1)})
+	}
+	text := c.Message()
+	if c.Input() > maxTokens*3/2 || !strings.Contains(text, "events are left out") || !strings.Contains(text,
+		"\n1 event of the run") || !strings.Contains(text, "\n20000 event of the run") {
+		t.Errorf("%d tokens: %.200s", c.Input(), text)
+	}
+	if strings.Contains(Case{About: "x", Events: c.Events[:10]}.Message(), "left out") {
+		t.Error("ten events do not fit")
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"statements": [{"text": "It gave up.", "events": [7, 8]}]}`))
+	f.Add([]byte(`{"statements": null}`))
+	c := Case{Events: []Event{{7, "x"}}}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		kept, _, err := c.Read(data)
+		for _, s := range kept {
+			if err != nil || len(s.Events) != 1 || s.Events[0] != 7 {
+				t.Errorf("%+v, %v", s, err)
+			}
+		}
+	})
+}

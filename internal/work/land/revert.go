@@ -1,0 +1,69 @@
+package land
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+)
+
+// Undoing says what is taken back, and where.
+type Undoing struct {
+	Branch         string // of the user's repository
+	Before, Commit string // what is between them is taken back
+	Subject, Why   string
+	Run            nexus.RunID // that landed it
+	At             time.Time
+}
+
+// undoes is the trailer of a commit that takes another back.
+const undoes = "Nexus-Reverts: "
+
+// TakeBack makes the commit that takes a landing back, on top of the branch as it is now, and
+// returns it with its tree and with where the branch is. Nothing moves. What others changed
+// since stays; where they changed the same, that is an error. A commit that takes it back
+// already is returned with done.
+func TakeBack(ctx context.Context, trees *worktree.Store, u Undoing) (commit, tree, at string, done bool, err error) {
+	if at, err = trees.Branch(ctx, u.Branch); err != nil {
+		return "", "", "", false, err
+	}
+	if at == "" {
+		return "", "", "", false, gone(u.Branch)
+	}
+	if at, err = trees.Fetch(ctx, at); err != nil {
+		return "", "", "", false, err
+	}
+	if commit, err = undone(ctx, trees, u, at); err != nil || commit != "" {
+		return commit, "", at, commit != "", err
+	}
+	made, err := trees.Merge(ctx, u.Commit, at, u.Before)
+	if err != nil {
+		return "", "", at, false, err
+	}
+	if len(made.Conflicts) > 0 {
+		return "", "", at, false, &nexus.Error{
+			Code: nexus.CodeTargetMoved, Message: "others have changed the same since: " + strings.Join(made.Conflicts, ", "),
+			Hint: fmt.Sprintf("Take %.12s back by hand, or leave it.", u.Commit),
+		}
+	}
+	last := undoes + u.Commit + "\n" + trailer(u.Run, "revert")
+	message := strings.Join([]string{subject("Revert: " + u.Subject), wrap(u.Why, 72), last}, "\n\n") + "\n"
+	commit, err = trees.Commit(ctx, made.Tree, []string{at}, message, u.At)
+	return commit, made.Tree, at, false, err
+}
+
+func gone(branch string) error {
+	return &nexus.Error{
+		Code: nexus.CodeTargetMoved, Message: "there is no branch " + branch + " any more", Hint: "There is nothing to take back.",
+	}
+}
+
+// undone finds the commit that takes a landing back already.
+func undone(ctx context.Context, trees *worktree.Store, u Undoing, at string) (string, error) {
+	out, err := trees.Git().Run(ctx, "log", "--format=%H", "--fixed-strings", "--grep="+undoes+u.Commit, "--end-of-options", u.Commit+".."+at)
+	first, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	return first, err
+}
