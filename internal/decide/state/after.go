@@ -28,9 +28,15 @@ func (s *State) After(seq int64) (Aftermath, error) {
 			a.Ended = append(a.Ended, cur.ID)
 		}
 	}
+	err = s.happened(&a, seq)
+	return a, err
+}
+
+// happened adds what the events after a point say.
+func (s *State) happened(a *Aftermath, seq int64) error {
 	for e, err := range s.events() {
 		if err != nil || e.Seq > s.Seq {
-			return a, err
+			return err
 		}
 		if e.Seq <= seq {
 			continue
@@ -48,7 +54,7 @@ func (s *State) After(seq int64) (Aftermath, error) {
 		default:
 		}
 	}
-	return a, nil
+	return nil
 }
 
 // Aftermath is what happened after a point.

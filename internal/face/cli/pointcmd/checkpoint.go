@@ -44,7 +44,7 @@ func checkpointCommand(a *console.Console) *cobra.Command {
 	var run, why string
 	const about = "name the present point of a run, to go back to it later"
 	c := a.Command("checkpoint NAME [--why TEXT] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
-		return opened(ctx, a, run, func(p *app.Place, r journal.Run, s *state.State) error { return mark(ctx, a, p, r, s, args[0], why) })
+		return opened(ctx, a, run, func(p *app.Place, r journal.Run, _ *state.State) error { return mark(ctx, a, p, r, args[0], why) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, 1)
 	c.Flags().StringVar(&why, "why", "", "`TEXT` that says what the point is good for")
@@ -64,7 +64,7 @@ type made struct {
 }
 
 // mark makes a checkpoint: whoever conducts the run does, and else this process.
-func mark(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, s *state.State, name, why string) error {
+func mark(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, name, why string) error {
 	told := made{Run: r.ID, Name: name}
 	if slices.Contains([]string{"list", "show", "diff", "restore"}, name) {
 		why := view.Quote(name) + " is a command of nexus checkpoint"
@@ -95,7 +95,8 @@ func mark(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 			Hint: "nexus checkpoint list shows the names that are taken.",
 		}
 	case f != nil:
-		if s, err = p.Replay(ctx, r.ID); err != nil {
+		s, err := p.Replay(ctx, r.ID)
+		if err != nil {
 			return err
 		}
 		if c := s.Checkpoint(name); c != nil {
