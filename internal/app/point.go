@@ -112,7 +112,10 @@ func (p *Place) held(ctx context.Context, a *App, id nexus.RunID, do func(*state
 func (a *App) Rewind(ctx context.Context, p *Place, id nexus.RunID, to Point, by string) (s *state.State, err error) {
 	err = p.held(ctx, a, id, func(is *state.State, lease *journal.Lease, trees *worktree.Store) error {
 		s = is
-		then := s.Before(to.Seq)
+		then, err := s.Before(to.Seq)
+		if err != nil {
+			return err
+		}
 		f := nexus.RunRewound{To: to.Seq, Checkpoint: to.Name(), Tip: then.Tip, From: s.Tip, By: by}
 		if err := Whole(ctx, trees, then); err != nil {
 			return err
@@ -279,7 +282,10 @@ func (a *App) Fork(ctx context.Context, p *Place, s *state.State, from Point, by
 	if err != nil {
 		return "", err
 	}
-	then := s.Before(from.Seq)
+	then, err := s.Before(from.Seq)
+	if err != nil {
+		return "", err
+	}
 	if !then.Planned {
 		return "", &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s had no plan at event %d that another run could take over", s.Run, from.Seq),

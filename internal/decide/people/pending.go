@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,6 +104,8 @@ func (i Item) Wants() string {
 // Inbox folds the events of a repository. The zero Inbox has seen none. It
 // belongs to the goroutine that folds the events.
 type Inbox struct {
+	Past func(nexus.RunID) iter.Seq2[nexus.Event, error] // reads a run again; nil keeps its events in memory; see [state.State.Remember]
+
 	runs  []*run
 	index map[nexus.RunID]*run
 }
@@ -118,6 +121,9 @@ func (b *Inbox) Apply(e nexus.Event) {
 			b.index = map[nexus.RunID]*run{}
 		}
 		r = &run{state.New(e.Run)}
+		if b.Past != nil {
+			r.Remember(b.Past(e.Run))
+		}
 		b.index[e.Run] = r
 		b.runs = append(b.runs, r)
 	}

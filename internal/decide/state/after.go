@@ -4,8 +4,11 @@ import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
 // After returns what happened after an event that going back to it would take away, and
 // what it would not.
-func (s *State) After(seq int64) Aftermath {
-	then := s.Before(seq)
+func (s *State) After(seq int64) (Aftermath, error) {
+	then, err := s.Before(seq)
+	if err != nil {
+		return Aftermath{}, err
+	}
 	a := Aftermath{Then: then, Money: s.Ledger.Spent() - then.Ledger.Spent()}
 	for _, l := range s.Landings {
 		if l.Seq > seq {
@@ -25,7 +28,16 @@ func (s *State) After(seq int64) Aftermath {
 			a.Ended = append(a.Ended, cur.ID)
 		}
 	}
-	for _, e := range s.log {
+	err = s.happened(&a, seq)
+	return a, err
+}
+
+// happened adds what the events after a point say.
+func (s *State) happened(a *Aftermath, seq int64) error {
+	for e, err := range s.events() {
+		if err != nil || e.Seq > s.Seq {
+			return err
+		}
 		if e.Seq <= seq {
 			continue
 		}
@@ -42,7 +54,7 @@ func (s *State) After(seq int64) Aftermath {
 		default:
 		}
 	}
-	return a
+	return nil
 }
 
 // Aftermath is what happened after a point.

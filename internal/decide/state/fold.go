@@ -107,8 +107,7 @@ func (s *State) applyPoint(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.CheckpointMade, nexus.CheckpointDropped:
 		s.applyCheckpoint(e)
-	case nexus.RunRewound:
-		s.rewind(e, f)
+	case nexus.RunRewound: // see [State.Apply]
 	case nexus.TaskInherited:
 		s.applyInherited(f, e)
 	default:

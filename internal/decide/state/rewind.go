@@ -26,35 +26,40 @@ type Rewind struct {
 // admitRewind refuses to go back to where the run never was.
 func (s *State) admitRewind(f nexus.RunRewound) error {
 	switch {
-	case len(s.log) == 0 || f.To < s.log[0].Seq:
+	case s.first == 0 || f.To < s.first:
 		return fmt.Errorf("the run had not begun at event %d", f.To)
 	case f.To > s.Seq:
 		return fmt.Errorf("event %d is yet to come", f.To)
 	case !s.Goal.Goal.Mode.Works():
 		return fmt.Errorf("a run of the mode %s has no work to go back in", s.Goal.Goal.Mode)
-	case s.halfway(f.To):
-		return fmt.Errorf("event %d is in the middle of what was recorded as one", f.To)
 	case s.depth(f.To) >= mostDeep:
 		return errors.New("it went back too often to points that it only reached after it had gone back")
 	}
-	return nil
+	halfway, err := s.halfway(f.To)
+	if err == nil && halfway {
+		err = fmt.Errorf("event %d is in the middle of what was recorded as one", f.To)
+	}
+	return err
 }
 
 // halfway reports whether what comes after an event was recorded with it as one: a plan, or
 // what was made of a task.
-func (s *State) halfway(seq int64) bool {
-	for _, e := range s.log {
+func (s *State) halfway(seq int64) (bool, error) {
+	for e, err := range s.events() {
+		if err != nil {
+			return false, err
+		}
 		if _, request := e.Fact.(nexus.RequestMade); e.Seq <= seq || request {
 			continue
 		}
 		switch e.Fact.(type) {
 		case nexus.PlanRevised, nexus.TaskPlanned, nexus.TaskSplit, nexus.TasksAdded, nexus.FixesPlanned, nexus.TaskInherited:
-			return true
+			return true, nil
 		default:
-			return false
+			return false, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 // mostDeep is how often a run may go back to a point that it reached after it had gone
@@ -72,26 +77,16 @@ func (s *State) depth(seq int64) int {
 	return n
 }
 
-// Before returns the state as it was after an event of the past. What was under way
-// then is under way in it.
-func (s *State) Before(seq int64) *State {
-	then := New(s.Run)
-	for _, e := range s.log {
-		if e.Seq > seq {
-			break
-		}
-		_ = then.Apply(e) // it was admitted before
-	}
-	return then
-}
-
 // rewind goes back to what held after an earlier event. What people and the world did since
 // cannot be taken back, so it still counts: money and time that were spent, limits that were set,
 // names that were given, what gates found out about a tree, and what people said about a
 // task. What was under way at that point is over: each attempt is followed by another one, with
-// a name of its own, that starts from the files as they were then.
-func (s *State) rewind(e nexus.Event, f nexus.RunRewound) {
-	then := s.Before(f.To)
+// a name of its own, that starts from the files as they were then. With an error nothing is changed.
+func (s *State) rewind(e nexus.Event, f nexus.RunRewound) error {
+	then, err := s.Before(f.To)
+	if err != nil {
+		return err
+	}
 	then.interrupt(e.At)
 	then.counted(s)
 	then.named(s)
@@ -108,9 +103,10 @@ func (s *State) rewind(e nexus.Event, f nexus.RunRewound) {
 		}
 	}
 	then.Rewinds = append(slices.Clip(s.Rewinds), Rewind{RunRewound: f, Seq: e.Seq, At: e.At})
-	then.log = s.log
+	then.first, then.past, then.log = s.first, s.past, s.log
 	then.clocked(s)
 	*s = *then
+	return nil
 }
 
 // interrupt ends what is under way, as if it had never been begun.

@@ -104,8 +104,10 @@ type State struct {
 	asked    map[nexus.TaskID]bool      // a model was to say how hard it is
 	waived   []string                   // criteria that people do without, or signed
 	told     map[nexus.TaskID]nexus.Route
-	log      []nexus.Event               // everything that was applied, without hashes
-	void     map[nexus.TaskID][]*Attempt // at tasks that a rewind took away
+	first    int64                         // first applied event
+	past     iter.Seq2[nexus.Event, error] // reads what was applied again; nil: log has it
+	log      []nexus.Event                 // everything that was applied, without hashes; empty with a past
+	void     map[nexus.TaskID][]*Attempt   // at tasks that a rewind took away
 }
 
 // Ticket is an accepted attempt on its way to the branch.
@@ -150,9 +152,9 @@ func New(run nexus.RunID) *State {
 }
 
 // Replay folds a whole run. It stops at the first error of the sequence, and
-// returns the state up to there with it.
+// returns the state up to there with it. The sequence is the state's past; see [State.Remember].
 func Replay(run nexus.RunID, events iter.Seq2[nexus.Event, error]) (*State, error) {
-	s := New(run)
+	s := New(run).Remember(events)
 	for e, err := range events {
 		if err != nil {
 			return s, err
@@ -170,11 +172,16 @@ func (s *State) Apply(e nexus.Event) error {
 	if err := s.admit(e.Fact); err != nil {
 		return fmt.Errorf("fold event %d (%s): %w", e.Seq, nexus.Kind(e.Fact), err)
 	}
-	s.apply(e)
+	if f, ok := e.Fact.(nexus.RunRewound); ok {
+		if err := s.rewind(e, f); err != nil {
+			return fmt.Errorf("go back from event %d to event %d: %w", e.Seq, f.To, err)
+		}
+	} else {
+		s.apply(e)
+	}
 	s.Alerts.Apply(e)
 	s.stir(e.Fact)
-	e.Hash = ""
-	s.log = append(s.log, e)
+	s.keep(e)
 	s.Seq = max(s.Seq, e.Seq)
 	if e.At.After(s.Updated) {
 		s.Updated = e.At

@@ -48,6 +48,9 @@ type Inbox struct {
 // keeps it in step.
 func Open(ctx context.Context, j Journal, held func(context.Context, nexus.RunID) bool, now func() time.Time) (*Inbox, error) {
 	d := &Inbox{journal: j, held: held, now: now, grown: make(chan struct{}), taken: map[string]string{}, settled: map[int64]*nexus.RequestSettled{}}
+	d.book.Past = func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
+		return j.Events(context.WithoutCancel(ctx), run, 0)
+	}
 	for e, err := range j.Events(ctx, "", 0) {
 		if err != nil {
 			return nil, err

@@ -245,8 +245,9 @@ func (d *delivery) take(ctx context.Context, e nexus.Event) error {
 func (d *delivery) state(ctx context.Context, e nexus.Event) (*state.State, error) {
 	s, known := d.runs[e.Run]
 	if !known {
-		s = state.New(e.Run)
-		for old, err := range d.o.Journal.Events(ctx, e.Run, 0) {
+		past := d.o.Journal.Events(context.WithoutCancel(ctx), e.Run, 0)
+		s = state.New(e.Run).Remember(past)
+		for old, err := range past {
 			if err != nil {
 				return nil, err
 			}

@@ -20,7 +20,8 @@ type Options struct {
 	PID    int // of the process that conducts the run
 	DryRun bool
 	Now    func() time.Time
-	Beat   time.Duration // longest time between two writes; 0 is 15 seconds
+	Beat   time.Duration                 // longest time between two writes; 0 is 15 seconds
+	Past   iter.Seq2[nexus.Event, error] // reads the run's events again; nil keeps them in memory; see [state.State.Remember]
 }
 
 // Follow keeps the file in step with the run's events until the run ends, the
@@ -38,6 +39,9 @@ func Follow(ctx context.Context, run nexus.RunID, events iter.Seq2[nexus.Event, 
 	beat := time.NewTicker(o.Beat)
 	defer beat.Stop()
 	s := state.New(run)
+	if o.Past != nil {
+		s.Remember(o.Past)
+	}
 	for {
 		tell := true
 		select {

@@ -26,7 +26,11 @@ func (s *sim) rewind() {
 	if points := st.Kept(); len(points) > 0 && s.backs.IntN(2) == 0 {
 		to = points[s.backs.IntN(len(points))].Seq
 	}
-	then := st.Before(to)
+	then, err := st.Before(to)
+	if err != nil {
+		s.wrong("the state at %d: %v", to, err)
+		return
+	}
 	f := nexus.RunRewound{To: to, Tip: then.Tip, From: st.Tip, By: "ann"}
 	if st.Admits(f) != nil {
 		return // it is in the middle of what is one

@@ -96,6 +96,23 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
+// BenchmarkPoint measures what a checkpoint costs beside its fact: refs for the branch and for four
+// attempts in progress.
+func BenchmarkPoint(b *testing.B) {
+	user := bigRepo(b, 20)
+	base := gittest.Run(b, user, "rev-parse", "main")
+	s := open(b, user, worktree.AnyWay)
+	var trees []nexus.PinnedTree
+	for i := range 4 {
+		trees = append(trees, nexus.PinnedTree{Attempt: nexus.AttemptID(fmt.Sprintf("T%d.1", i)), Commit: base})
+	}
+	for i := 0; b.Loop(); i++ {
+		if err := s.PinPoint("r", fmt.Sprintf("wave-%d", i), base, trees); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkReady measures the time until the agent's own git has said what
 // the status is, against the cheapest way there is: one bare mount over a
 // checkout, with its index.

@@ -17,7 +17,7 @@ func (s *session) recall(ctx context.Context, p *app.Place, runs []journal.Run, 
 	said := ""
 	for i, r := range runs {
 		t := s.track(ctx)
-		t.place, t.state = p, state.New(r.ID)
+		t.place, t.state = p, state.New(r.ID).Remember(p.Journal.Events(ctx, r.ID, 0))
 		if err := t.past(ctx); err != nil {
 			return err
 		}

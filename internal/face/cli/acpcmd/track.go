@@ -70,9 +70,9 @@ func (t *tracker) begin(id nexus.RunID) {
 		t.lose(err)
 		return
 	}
-	t.place, t.state = p, state.New(id)
 	var follow context.Context
 	follow, t.end = context.WithCancelCause(context.WithoutCancel(t.ctx))
+	t.place, t.state = p, state.New(id).Remember(p.Journal.Events(context.WithoutCancel(t.ctx), id, 0))
 	if err := t.past(follow); err != nil {
 		t.lose(err)
 		return

@@ -34,13 +34,17 @@ type row struct {
 }
 
 func rowOf(c *state.Checkpoint) row {
-	return row{Name: c.Name, Seq: c.Seq, At: c.At.UTC().Format("2006-01-02T15:04:05Z"), Reason: c.Reason, Why: c.Why, By: c.By, Tip: c.Tip, Trees: c.Trees, Undone: c.Undone}
+	return row{
+		Name: c.Name, Seq: c.Seq, At: c.At.UTC().Format("2006-01-02T15:04:05Z"),
+		Reason: c.Reason, Why: c.Why, By: c.By, Tip: c.Tip, Trees: c.Trees, Undone: c.Undone,
+	}
 }
 
 func checkpointCommand(a *console.Console) *cobra.Command {
 	var run, why string
-	c := a.Command("checkpoint NAME [--why TEXT] [--run RUN] [--json]", "name the present point of a run, to go back to it later", func(ctx context.Context, args []string) error {
-		return opened(ctx, a, run, func(p *app.Place, r journal.Run, s *state.State) error { return mark(ctx, a, p, r, s, args[0], why) })
+	const about = "name the present point of a run, to go back to it later"
+	c := a.Command("checkpoint NAME [--why TEXT] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
+		return opened(ctx, a, run, func(p *app.Place, r journal.Run, _ *state.State) error { return mark(ctx, a, p, r, args[0], why) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, 1)
 	c.Flags().StringVar(&why, "why", "", "`TEXT` that says what the point is good for")
@@ -60,10 +64,11 @@ type made struct {
 }
 
 // mark makes a checkpoint: whoever conducts the run does, and else this process.
-func mark(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, s *state.State, name, why string) error {
+func mark(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, name, why string) error {
 	told := made{Run: r.ID, Name: name}
 	if slices.Contains([]string{"list", "show", "diff", "restore"}, name) {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(name) + " is a command of nexus checkpoint", Hint: "Give another name."}
+		why := view.Quote(name) + " is a command of nexus checkpoint"
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: "Give another name."}
 	}
 	if r.Holder == nil {
 		c, err := a.Checkpoint(ctx, p, r.ID, name, why, a.User())
@@ -85,9 +90,13 @@ func mark(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 	case err != nil:
 		return err
 	case f != nil && !f.Granted:
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "no checkpoint was made: " + f.Why, Hint: "nexus checkpoint list shows the names that are taken."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "no checkpoint was made: " + f.Why,
+			Hint: "nexus checkpoint list shows the names that are taken.",
+		}
 	case f != nil:
-		if s, err = p.Replay(ctx, r.ID); err != nil {
+		s, err := p.Replay(ctx, r.ID)
+		if err != nil {
 			return err
 		}
 		if c := s.Checkpoint(name); c != nil {
@@ -101,7 +110,8 @@ func (m made) text() string {
 	if m.Seq == 0 {
 		return fmt.Sprintf("checkpoint %s: requested; run %s has not answered yet\n", m.Name, m.Run)
 	}
-	return fmt.Sprintf("checkpoint %s: event %d of run %s, its branch at %s\nGo back to it: nexus checkpoint restore %s\n", m.Name, m.Seq, m.Run, view.Short(m.Tip), m.Name)
+	return fmt.Sprintf("checkpoint %s: event %d of run %s, its branch at %s\nGo back to it: nexus checkpoint restore %s\n",
+		m.Name, m.Seq, m.Run, view.Short(m.Tip), m.Name)
 }
 
 func listCommand(a *console.Console) *cobra.Command {
@@ -162,8 +172,14 @@ func pointOf(s *state.State, name string) (shown, error) {
 	if at.Seq > s.Seq || at.Seq < 1 {
 		return shown{}, app.NotFound("event", name, fmt.Sprintf("The run is at event %d.", s.Seq))
 	}
-	then := s.Before(at.Seq)
-	v := shown{Run: s.Run, Name: at.Name(), Seq: at.Seq, Status: then.Status, Tip: then.Tip, Spent: then.Ledger.Spent(), Tasks: map[nexus.TaskID]nexus.TaskStatus{}, Trees: then.InProgress(), state: then}
+	then, err := s.Before(at.Seq)
+	if err != nil {
+		return shown{}, err
+	}
+	v := shown{
+		Run: s.Run, Name: at.Name(), Seq: at.Seq, Status: then.Status, Tip: then.Tip, Spent: then.Ledger.Spent(),
+		Tasks: map[nexus.TaskID]nexus.TaskStatus{}, Trees: then.InProgress(), state: then,
+	}
 	for _, t := range then.Tasks {
 		v.Tasks[t.ID] = then.StatusOf(t)
 	}
@@ -244,7 +260,8 @@ type moved struct {
 func diffCommand(a *console.Console) *cobra.Command {
 	var run string
 	var stat bool
-	c := a.Command("diff A B [--stat] [--run RUN] [--json]", "show what differs between two points of a run", func(ctx context.Context, args []string) error {
+	const about = "show what differs between two points of a run"
+	c := a.Command("diff A B [--stat] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
 		return a.Look(ctx, run, func(p *app.Place, r journal.Run, s *state.State) error {
 			from, err := pointOf(s, args[0])
 			if err != nil {
@@ -254,7 +271,10 @@ func diffCommand(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d := difference{Run: r.ID, From: from.Seq, To: to.Seq, Tips: [2]string{from.Tip, to.Tip}, Money: to.Spent - from.Spent, Tasks: differ(s, from, to)}
+			d := difference{
+				Run: r.ID, From: from.Seq, To: to.Seq, Tips: [2]string{from.Tip, to.Tip},
+				Money: to.Spent - from.Spent, Tasks: differ(s, from, to),
+			}
 			flags := []string{"diff", "--no-ext-diff", "--no-textconv", "--find-renames"}
 			if stat {
 				flags = append(flags, "--stat")
@@ -295,7 +315,8 @@ func differ(s *state.State, from, to shown) []moved {
 
 func drawDifference(st view.Style, d difference) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "event %d to event %d: branch from %s to %s, %s spent\n", d.From, d.To, view.Short(d.Tips[0]), view.Short(d.Tips[1]), d.Money)
+	fmt.Fprintf(&b, "event %d to event %d: branch from %s to %s, %s spent\n",
+		d.From, d.To, view.Short(d.Tips[0]), view.Short(d.Tips[1]), d.Money)
 	for _, m := range d.Tasks {
 		none := func(s nexus.TaskStatus) string {
 			if s == "" {

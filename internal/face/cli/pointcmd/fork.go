@@ -26,7 +26,8 @@ func forkCommand(a *console.Console) *cobra.Command {
 	var at string
 	var hold bool
 	var o progress.Order
-	c := a.Command("fork [RUN] [--at EVENT|CHECKPOINT] [flags]", "start a second run from a point of a run", func(ctx context.Context, args []string) error {
+	const about = "start a second run from a point of a run"
+	c := a.Command("fork [RUN] [--at EVENT|CHECKPOINT] [flags]", about, func(ctx context.Context, args []string) error {
 		return opened(ctx, a, console.First(args), func(p *app.Place, _ journal.Run, s *state.State) error {
 			from, err := app.PointOf(s, at)
 			if err != nil {
@@ -40,7 +41,11 @@ func forkCommand(a *console.Console) *cobra.Command {
 				return err
 			}
 			if hold {
-				told := forked{Run: id, From: nexus.Fork{Run: s.Run, Seq: from.Seq, Checkpoint: from.Name(), Tip: s.Before(from.Seq).Tip, By: a.User()}}
+				then, err := s.Before(from.Seq)
+				if err != nil {
+					return err
+				}
+				told := forked{Run: id, From: nexus.Fork{Run: s.Run, Seq: from.Seq, Checkpoint: from.Name(), Tip: then.Tip, By: a.User()}}
 				return a.Answer(told, func(view.Style) string {
 					return fmt.Sprintf("run %s begins at event %d of run %s\nStart it: nexus resume %s\n", id, from.Seq, s.Run, id)
 				})
@@ -49,7 +54,8 @@ func forkCommand(a *console.Console) *cobra.Command {
 			o.Run, o.Agree = id, startcmd.Agree(a, p)
 			return progress.Carry(ctx, a, p, o)
 		})
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial,
+		console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)
 	c.Flags().StringVar(&at, "at", "", "the `POINT`: the number of an event, or the name of a checkpoint; the present if not given")
 	c.Flags().BoolVar(&hold, "hold", false, "make the run, but do not start it")

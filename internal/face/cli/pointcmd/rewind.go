@@ -18,7 +18,8 @@ import (
 func restoreCommand(a *console.Console) *cobra.Command {
 	var run string
 	var yes bool
-	c := a.Command("restore NAME [--yes] [--run RUN] [--json]", "take a run back to a checkpoint", func(ctx context.Context, args []string) error {
+	const about = "take a run back to a checkpoint"
+	c := a.Command("restore NAME [--yes] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
 		return opened(ctx, a, run, func(p *app.Place, r journal.Run, s *state.State) error {
 			if s.Checkpoint(args[0]) == nil {
 				_, err := app.PointOf(s, args[0])
@@ -39,8 +40,11 @@ func restoreCommand(a *console.Console) *cobra.Command {
 func rewindCommand(a *console.Console) *cobra.Command {
 	var to string
 	var yes bool
-	c := a.Command("rewind [RUN] --to EVENT|CHECKPOINT [--yes] [--json]", "take a run back to an earlier point, to continue from there", func(ctx context.Context, args []string) error {
-		return opened(ctx, a, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error { return back(ctx, a, p, r, s, to, yes) })
+	const about = "take a run back to an earlier point, to continue from there"
+	c := a.Command("rewind [RUN] --to EVENT|CHECKPOINT [--yes] [--json]", about, func(ctx context.Context, args []string) error {
+		return opened(ctx, a, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
+			return back(ctx, a, p, r, s, to, yes)
+		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson, console.CodeHeld)
 	c.Args = console.Takes(0, 1)
 	c.Flags().StringVar(&to, "to", "", "the `POINT`: the number of an event, or the name of a checkpoint")
@@ -81,9 +85,15 @@ func back(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 		}
 	}
 	if !yes {
-		a.Ask(preview(s, to, r.Holder != nil))
+		text, err := preview(s, to, r.Holder != nil)
+		if err != nil {
+			return err
+		}
+		a.Ask(text)
 		if !a.Person() || a.JSON {
-			return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "nothing was changed: nobody is here to agree", Hint: "Run it again with --yes."}
+			return &nexus.Error{
+				Code: nexus.CodeNeedsPerson, Message: "nothing was changed: nobody is here to agree", Hint: "Run it again with --yes.",
+			}
 		}
 		answer, err := a.Keyboard().Line(ctx, "Go back? [y/N]: ")
 		if err != nil {
@@ -105,13 +115,17 @@ func back(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 	last := s.Rewinds[len(s.Rewinds)-1]
 	told := went{Run: r.ID, To: to.Seq, Checkpoint: to.Name(), Seq: last.Seq, Status: s.Status, Tip: s.Tip, From: last.From}
 	return a.Answer(told, func(view.Style) string {
-		return fmt.Sprintf("run %s is back at event %d: its branch is at %s, and was at %s\nContinue from there: nexus resume %s\n", told.Run, told.To, view.Short(told.Tip), view.Short(told.From), told.Run)
+		return fmt.Sprintf("run %s is back at event %d: its branch is at %s, and was at %s\nContinue from there: nexus resume %s\n",
+			told.Run, told.To, view.Short(told.Tip), view.Short(told.From), told.Run)
 	})
 }
 
 // preview says what going back would take away, and what not.
-func preview(s *state.State, to app.Point, live bool) string {
-	a := s.After(to.Seq)
+func preview(s *state.State, to app.Point, live bool) (string, error) {
+	a, err := s.After(to.Seq)
+	if err != nil {
+		return "", err
+	}
 	var b strings.Builder
 	point := fmt.Sprintf("event %d", to.Seq)
 	if name := to.Name(); name != "" {
@@ -132,7 +146,8 @@ func preview(s *state.State, to app.Point, live bool) string {
 		fmt.Fprintf(&b, "- over, with another attempt after it: %s\n", nexus.Join(ids))
 	}
 	for _, q := range a.Requests {
-		fmt.Fprintf(&b, "- would not hold: %s of %s\n", strings.TrimSpace(string(q.Verb)+" "+string(q.Task)+" "+view.Clean(q.ID)), view.Clean(q.By))
+		what := strings.TrimSpace(string(q.Verb) + " " + string(q.Task) + " " + view.Clean(q.ID))
+		fmt.Fprintf(&b, "- would not hold: %s of %s\n", what, view.Clean(q.By))
 	}
 	if f := a.Published; f != nil {
 		where := f.Branch
@@ -142,5 +157,5 @@ func preview(s *state.State, to app.Point, live bool) string {
 		fmt.Fprintf(&b, "- published, and stays where it is: %s; nexus undo reverts it there\n", where)
 	}
 	fmt.Fprintf(&b, "- stays spent: %s, and %s before\n", a.Money, a.Then.Ledger.Spent())
-	return b.String()
+	return b.String(), nil
 }

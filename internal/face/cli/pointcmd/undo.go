@@ -22,7 +22,8 @@ import (
 func undoCommand(a *console.Console) *cobra.Command {
 	var run string
 	var dry bool
-	c := a.Command("undo [TASK...|RUN] [--dry-run] [--run RUN] [--json]", "revert what landed, as a new commit that passes the gates", func(ctx context.Context, args []string) error {
+	const about = "revert what landed, as a new commit that passes the gates"
+	c := a.Command("undo [TASK...|RUN] [--dry-run] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
 		name, tasks, err := undoes(ctx, a, run, args)
 		if err != nil {
 			return err
@@ -79,9 +80,13 @@ func undo(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 	}
 	switch {
 	case r.Holder != nil:
-		return &nexus.Error{Code: nexus.CodeRunHeld, Message: fmt.Sprintf("nothing was undone: run %s is in progress", r.ID), Hint: "Stop it first: nexus stop --run " + string(r.ID) + "."}
+		return &nexus.Error{
+			Code: nexus.CodeRunHeld, Message: fmt.Sprintf("nothing was undone: run %s is in progress", r.ID),
+			Hint: "Stop it first: nexus stop --run " + string(r.ID) + ".",
+		}
 	case !s.Status.Ended() && !s.Delivering():
-		return refuse(fmt.Sprintf("run %s is not at its end, it is %s", r.ID, s.Status), "Continue it with nexus resume, or end it with nexus stop --run "+string(r.ID)+".")
+		return refuse(fmt.Sprintf("run %s is not at its end, it is %s", r.ID, s.Status),
+			"Continue it with nexus resume, or end it with nexus stop --run "+string(r.ID)+".")
 	}
 	if !s.Status.Ended() { // a process died while it published, or reverted
 		var err error

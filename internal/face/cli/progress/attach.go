@@ -26,7 +26,7 @@ var (
 // and hands on what a person types. It returns when that process is done with it,
 // or the person leaves, which does not touch the run.
 func Attach(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, o Order) error {
-	s := newScreen(a, p, r.ID, o.JSONL, statusfile.Options{})
+	s := newScreen(ctx, a, p, r.ID, o.JSONL, statusfile.Options{})
 	here, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	s.leave = func() { leave(errLeft) }

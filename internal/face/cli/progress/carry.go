@@ -186,7 +186,7 @@ func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file sta
 
 // Begin implements [app.Watcher].
 func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
-	w.shown = newScreen(w.a, w.place, id, w.lines, w.file)
+	w.shown = newScreen(ctx, w.a, w.place, id, w.lines, w.file)
 	if w.shown.agree = w.agree; again {
 		w.shown.showPast(ctx)
 	}

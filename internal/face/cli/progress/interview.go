@@ -143,7 +143,7 @@ func (w *interviewer) talk(ctx, work context.Context) {
 	both, stop := context.WithCancelCause(work)
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(run.ErrInterrupted) })()
-	s := state.New(w.id)
+	s := state.New(w.id).Remember(w.place.Journal.Events(both, w.id, 0))
 	answered := func() {}
 	defer func() { answered() }()
 	asked := ""

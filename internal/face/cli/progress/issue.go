@@ -64,14 +64,5 @@ func tokenless(address string) error {
 
 // fold returns the state of a run as the journal has it now.
 func (w *watcher) fold(ctx context.Context, id nexus.RunID) (*state.State, error) {
-	s := state.New(id)
-	for e, err := range w.place.Journal.Events(ctx, id, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if err := s.Apply(e); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
+	return state.Replay(id, w.place.Journal.Events(context.WithoutCancel(ctx), id, 0)) // events after a signal are told, too
 }

@@ -56,10 +56,10 @@ type screen struct {
 
 // newScreen returns the screen of a run. With lines it writes events as JSON on
 // standard output; file says where the status is written too.
-func newScreen(a *console.Console, p *app.Place, id nexus.RunID, lines bool, file statusfile.Options) *screen {
+func newScreen(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunID, lines bool, file statusfile.Options) *screen {
 	return &screen{
 		a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, quiet: a.Quiet || a.Host.Watched,
-		state: state.New(id), said: view.Lines{Verbose: a.Verbose}, told: map[string]bool{},
+		state: state.New(id).Remember(p.Journal.Events(context.WithoutCancel(ctx), id, 0)), said: view.Lines{Verbose: a.Verbose}, told: map[string]bool{},
 		shown: make(chan struct{}, 1),
 	}
 }
@@ -78,8 +78,10 @@ func (s *screen) follow(ctx context.Context) {
 	defer all.Wait()
 	if s.file.Path != "" {
 		all.Go(func() {
+			file := s.file
+			file.Past = s.place.Journal.Events(ctx, s.state.Run, 0)
 			events := s.place.Journal.Follow(ctx, s.state.Run, 0)
-			if err := statusfile.Follow(ctx, s.state.Run, events, s.file); err != nil && ctx.Err() == nil {
+			if err := statusfile.Follow(ctx, s.state.Run, events, file); err != nil && ctx.Err() == nil {
 				s.a.Complain(err)
 			}
 		})

@@ -75,7 +75,7 @@ func diagnose(ctx context.Context, p *app.Place, run, name string) (d diagnosis,
 		return d, err
 	}
 	var events []nexus.Event
-	s := state.New(r.ID)
+	s := state.New(r.ID).Remember(p.Journal.Events(ctx, r.ID, 0))
 	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
 		if err == nil {
 			err = s.Apply(e)

@@ -83,7 +83,7 @@ func (m *monitor) each(ctx context.Context, runs []journal.Run, p *pulse) error 
 		}
 		s := m.runs[r.ID]
 		if s == nil {
-			s = state.New(r.ID)
+			s = state.New(r.ID).Remember(m.place.Journal.Events(context.WithoutCancel(ctx), r.ID, 0))
 			m.runs[r.ID] = s
 		}
 		for e, err := range m.place.Journal.Events(ctx, r.ID, s.Seq) {
