@@ -42,6 +42,17 @@ func Recall(s Store, hashes []string) ([]llm.Message, error) {
 	return messages, nil
 }
 
+// Exchange returns what was asked and what was submitted to it, as messages in which
+// [Handins] finds it: an agent that keeps its own conversation has no others.
+func Exchange(asked string, handin json.RawMessage) []llm.Message {
+	call := llm.Call{ID: "submitted", Tool: "finish", Input: handin}
+	return []llm.Message{
+		llm.Say(asked),
+		{From: llm.Assistant, Parts: []llm.Part{{Call: &call}}},
+		{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: call.ID}}}},
+	}
+}
+
 // Handins returns what was submitted and accepted by the tools in the
 // course of a session, oldest first.
 func Handins(messages []llm.Message) []json.RawMessage {

@@ -98,6 +98,7 @@ func settle(ctx context.Context, brief string, begun bool, talk Talk, read func(
 	if begun {
 		next, why = "", ""
 	}
+	var heard []llm.Message // of an agent that keeps its own conversation
 	for {
 		out, err := talk(ctx, next, why)
 		if err != nil {
@@ -105,6 +106,10 @@ func settle(ctx context.Context, brief string, begun bool, talk Talk, read func(
 		}
 		if out.Outcome != nexus.Accepted {
 			return unplanned(out)
+		}
+		if len(agent.Handins(out.Messages)) == 0 {
+			heard = append(heard, agent.Exchange(next, out.Handin)...)
+			out.Messages = heard
 		}
 		if next, err = read(out); err == nil || next == "" {
 			return err
