@@ -63,7 +63,10 @@ func PointOf(s *state.State, name string) (Point, error) {
 func (a *App) Checkpoint(ctx context.Context, p *Place, id nexus.RunID, name, why, by string) (made *state.Checkpoint, err error) {
 	err = p.held(ctx, a, id, func(s *state.State, lease *journal.Lease, trees *worktree.Store) error {
 		if why := schedule.NameOf(s, name); why != "" {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: "Give another name; nexus checkpoint list shows those that are taken."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: why,
+				Hint: "Give another name; nexus checkpoint list shows those that are taken.",
+			}
 		}
 		f := nexus.CheckpointMade{Name: name, Reason: nexus.ByHand, Why: why, Tip: s.Tip, Trees: s.InProgress(), By: by}
 		events, err := lease.Append(ctx, f)

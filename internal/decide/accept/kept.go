@@ -10,8 +10,8 @@ import (
 )
 
 // kept says whether the tests that passed on the base pass now, by what gates said
-// about both. A test that no longer runs is for a person: the change explains it, and
-// no machine tells whether that is right.
+// about both. A test that no longer runs is no proof against it: the change took it away,
+// and a verifier has to find that right (decision 17).
 func (w Work) kept(s *nexus.CriterionShown) {
 	before := 0
 	var gone []string
@@ -39,8 +39,12 @@ func (w Work) kept(s *nexus.CriterionShown) {
 	switch {
 	case before == 0:
 		s.Left, s.Why = true, "no test that passed before the work is concerned by it: a person must decide"
-	case len(gone) > 0:
+	case before <= len(gone):
 		s.Left, s.Why = true, "passed before the work, and does not pass with it: "+few(gone)+"; a person must decide"
+	case len(gone) > 0:
+		s.By = nexus.KeptBearing
+		s.Why = fmt.Sprintf("tests that passed before the work and pass with it: %d; no longer there: %s, which is judged as a change of tests",
+			before-len(gone), few(gone))
 	default:
 		s.By, s.Why = nexus.KeptBearing, fmt.Sprintf("tests that passed before the work and pass with it: %d", before)
 	}

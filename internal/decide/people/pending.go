@@ -298,7 +298,10 @@ func (b *Inbox) Find(id nexus.RunID, name string) (Item, error) {
 	if t := r.Task(nexus.TaskID(name)); t != nil {
 		return Item{}, &LateError{"", string(t.Status)}
 	}
-	return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "no open question has that name", Hint: "nexus status lists the questions."}
+	return Item{}, &nexus.Error{
+		Code: nexus.CodeNotFound, Message: "no open question has that name",
+		Hint: "nexus status lists the questions.",
+	}
 }
 
 // LateError says that something does not wait for an answer any more.

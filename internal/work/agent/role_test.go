@@ -127,6 +127,7 @@ func TestPermissionMatrix(t *testing.T) {
 		nexus.Documenter: {agent.WriteNothing, "read_file search_code list_files finish"},
 
 		nexus.Explainer: {agent.WriteNothing, "finish"},
+		nexus.Suggester: {agent.WriteNothing, "read_file search_code list_files finish"},
 
 		nexus.Interviewer: {agent.WriteNothing, "read_file search_code list_files git finish"},
 
@@ -189,7 +190,7 @@ func TestBadRolesAreNamed(t *testing.T) {
 		{"turns", "coder", with("turns: 7", "turns: -1"), "turns -1 is not from 0 to 1000"},
 		{"tokens", "coder", with("max_tokens: 1000", "max_tokens: 1"), "max_tokens 1 is not from 256 to 128000"},
 		{"no prompt", "coder", with("You code.", ""), "the prompt is empty"},
-		{"unknown role", "codr", good, "there is no such role; there are assistant, checker, coder, documenter, editor, interviewer, merger, planner, researcher, reviewer, router, scout, specifier, tester"},
+		{"unknown role", "codr", good, "there is no such role; there are assistant, checker, coder, documenter, editor, explainer, interviewer, merger, planner, researcher, reviewer, router, scout, specifier, suggester, tester"},
 		{"more tools", "reviewer", with("read_file", "shell"), `it may not have the tool "shell"`},
 		{"writes more", "tester", with("turns", "writes: tree\nturns"), `it may not write "tree"; it may write "tests"`},
 		{"writes anything", "coder", with("turns", "writes: home\nturns"), `writes "home" is not one of none, tests, tree`},

@@ -282,7 +282,10 @@ func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding,
 	case err != nil:
 		return nil, err
 	case said.Outcome == nexus.Refused:
-		return nil, &nexus.Error{Code: nexus.CodeBudget, Message: said.Why, Hint: "Raise the limit: --budget, or budget.day for the whole day."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeBudget, Message: said.Why,
+			Hint: "Raise the limit: --budget, or budget.day for the whole day.",
+		}
 	case said.Outcome != nexus.Accepted || len(said.Handin) == 0:
 		return nil, fmt.Errorf("the model suggested nothing: %s: %s", said.Outcome, said.Why)
 	}

@@ -15,7 +15,10 @@ func (a *Console) ShowLoop(ctx context.Context, p *app.Place, name nexus.RunID) 
 		return err
 	}
 	if r == nil {
-		return &nexus.Error{Code: nexus.CodeNotFound, Message: "nothing has improved this repository yet", Hint: "Begin with nexus improve --once."}
+		return &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "nothing has improved this repository yet",
+			Hint: "Begin with nexus improve --once.",
+		}
 	}
 	v := view.OfLoop(l, r.Holder != nil, a.Now())
 	return a.Answer(v, func(s view.Style) string { return view.DrawLoop(s, v) })

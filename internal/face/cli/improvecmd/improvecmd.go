@@ -52,7 +52,8 @@ func improveCommand(a *console.Console) *cobra.Command {
 			return status(ctx, a)
 		}
 		return tend(ctx, a, &w)
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson,
+		console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, 0)
 	f := c.Flags()
 	f.BoolVar(&w.once, "once", false, "end after one cycle")

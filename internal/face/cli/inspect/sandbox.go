@@ -177,7 +177,10 @@ func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []str
 	}
 	dir, err := os.MkdirTemp("", "nexus-try-")
 	if err != nil {
-		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to a writable directory."}
+		return nil, &nexus.Error{
+			Code: nexus.CodeStorage, Message: "make a directory", Cause: err,
+			Hint: "Set TMPDIR to a writable directory.",
+		}
 	}
 	gone := func() error { return os.RemoveAll(dir) }
 	trees, err := worktree.Open(ctx, user, dir)
