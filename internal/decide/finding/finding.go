@@ -35,11 +35,6 @@ const (
 	Idea     Kind = "idea" // a model suggests it
 )
 
-// Kinds lists the kinds.
-func Kinds() []Kind {
-	return []Kind{Fix, Test, Lint, Docs, Deps, Security, Perf, Refactor, Flaky, Todo, Task, Idea}
-}
-
 // Place is where something was found.
 type Place struct {
 	File string `json:"file"`          // from the root, with slashes

@@ -164,20 +164,6 @@ func Words(values ...string) Kind {
 	return k
 }
 
-// Also reads further words, which are not offered.
-func (k Kind) Also(words ...string) Kind {
-	offered := k.Parse
-	also := stringy(k.Says, nil, func(s string) (any, error) {
-		if slices.Contains(words, s) {
-			return s, nil
-		}
-		return offered(s)
-	})
-	k.Parse, k.Read = also.Parse, also.Read
-	k.Schema = map[string]any{"type": "string", "enum": slices.Concat(k.Values, words)}
-	return k
-}
-
 // ModelName reads the name of a model, provider/model.
 func ModelName() Kind {
 	return Matching("provider/model", `^[A-Za-z0-9][A-Za-z0-9_.-]*/[^\s\p{C}]+$`, "must be provider/model, such as anthropic/claude-haiku-5-5")
