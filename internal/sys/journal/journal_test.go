@@ -208,6 +208,7 @@ func TestEndings(t *testing.T) {
 	for run, told := range map[nexus.RunID][]nexus.Fact{
 		"goes on":  facts(2),
 		"is over":  {nexus.RunEnded{Status: nexus.StatusFailed}, nexus.RunReopened{}, nexus.RunEnded{Status: nexus.StatusDone}},
+		"rewound":  {nexus.RunEnded{Status: nexus.StatusDone}, nexus.RunRewound{To: 1}},
 		"reopened": {nexus.RunEnded{Status: nexus.StatusWaiting}, nexus.RunReopened{}},
 	} {
 		if _, err := acquire(t, j, run).Append(t.Context(), told...); err != nil {

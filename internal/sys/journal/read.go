@@ -200,10 +200,10 @@ func (j *Journal) scanRun(rows *sql.Rows) (Run, error) {
 }
 
 // Endings returns how runs ended that are over, without reading their other facts.
-// A run that was taken up again is not over.
+// A run that was taken up again, or went back to an earlier point, is not over.
 func (j *Journal) Endings(ctx context.Context) (map[nexus.RunID]nexus.RunEnded, error) {
 	rows, err := j.read.QueryContext(ctx, `select seq, run, at, kind, data from event
-		where kind in ('run.ended', 'run.reopened') order by seq`)
+		where kind in ('run.ended', 'run.reopened', 'run.rewound') order by seq`)
 	if err != nil {
 		return nil, explain(j.path, "read journal", err)
 	}
