@@ -10,14 +10,14 @@ import (
 // TestHomes lets a program of the tree have another home for one command, where agents may
 // write, and nothing that looks there for programs to run.
 func TestHomes(t *testing.T) {
-	r := policy.Rules{Dir: "/work/tree"}
+	r := policy.Rules{Dir: "/src/tree"}
 	for _, command := range []string{
 		"XDG_CONFIG_HOME=/tmp/c go run . add 12-01 Ann",
 		"HOME=/tmp/h ./app",
 		"HOME=/tmp/h /tmp/app list",
 		"HOME=$(mktemp -d) go run .",
 		"XDG_STATE_HOME=testdata/home XDG_DATA_HOME=/tmp/d python3 app.py",
-		"HOME=/work/tree/testdata/home node app.js",
+		"HOME=/src/tree/testdata/home node app.js",
 		"TMPDIR=/tmp/x go test ./...",
 		"HOME=/tmp/h python3 -m app",
 		"HOME=/tmp/h sh notes.sh milk",
