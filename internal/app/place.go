@@ -194,7 +194,16 @@ func (p *Place) Replay(ctx context.Context, run nexus.RunID) (*state.State, erro
 // Look opens the place for reading, folds the run that name means, and hands
 // both over.
 func (a *App) Look(ctx context.Context, name string, f func(p *Place, r journal.Run, s *state.State) error) error {
-	p, err := a.Open(ctx, Reads)
+	return a.with(ctx, Reads, name, f)
+}
+
+// Change is [App.Look] for who changes the run.
+func (a *App) Change(ctx context.Context, name string, f func(p *Place, r journal.Run, s *state.State) error) error {
+	return a.with(ctx, Changes, name, f)
+}
+
+func (a *App) with(ctx context.Context, want Access, name string, f func(p *Place, r journal.Run, s *state.State) error) error {
+	p, err := a.Open(ctx, want)
 	if err != nil {
 		return err
 	}

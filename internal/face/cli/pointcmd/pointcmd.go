@@ -10,10 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
 // Commands returns the commands.
@@ -28,24 +26,6 @@ const (
 )
 
 var errPatience = errors.New("nobody answered")
-
-// opened opens a run to change it.
-func opened(ctx context.Context, a *console.Console, name string, do func(p *app.Place, r journal.Run, s *state.State) error) error {
-	p, err := a.Open(ctx, app.Changes)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	r, err := p.Run(ctx, name)
-	if err != nil {
-		return err
-	}
-	s, err := p.Replay(ctx, r.ID)
-	if err != nil {
-		return err
-	}
-	return do(p, r, s)
-}
 
 // settled waits a while for the conductor's answer to a request; nil is none.
 func settled(ctx context.Context, p *app.Place, run nexus.RunID, seq int64) (*nexus.RequestSettled, error) {

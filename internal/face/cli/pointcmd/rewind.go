@@ -20,7 +20,7 @@ func restoreCommand(a *console.Console) *cobra.Command {
 	var yes bool
 	const about = "take a run back to a checkpoint"
 	c := a.Command("restore NAME [--yes] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
-		return opened(ctx, a, run, func(p *app.Place, r journal.Run, s *state.State) error {
+		return a.Change(ctx, run, func(p *app.Place, r journal.Run, s *state.State) error {
 			if s.Checkpoint(args[0]) == nil {
 				_, err := app.PointOf(s, args[0])
 				if err == nil {
@@ -42,7 +42,7 @@ func rewindCommand(a *console.Console) *cobra.Command {
 	var yes bool
 	const about = "take a run back to an earlier point, to continue from there"
 	c := a.Command("rewind [RUN] --to EVENT|CHECKPOINT [--yes] [--json]", about, func(ctx context.Context, args []string) error {
-		return opened(ctx, a, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
+		return a.Change(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			return back(ctx, a, p, r, s, to, yes)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson, console.CodeHeld)

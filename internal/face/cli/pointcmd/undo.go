@@ -28,7 +28,7 @@ func undoCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return opened(ctx, a, name, func(p *app.Place, r journal.Run, s *state.State) error { return undo(ctx, a, p, r, s, tasks, dry) })
+		return a.Change(ctx, name, func(p *app.Place, r journal.Run, s *state.State) error { return undo(ctx, a, p, r, s, tasks, dry) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, mostUndone)
 	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "say what would be reverted, without reverting it")
