@@ -40,6 +40,8 @@ require (
 
 require github.com/robfig/cron/v3 v3.0.1
 
+require github.com/a-h/templ v0.3.977 // indirect
+
 require (
 	github.com/BobuSumisu/aho-corasick v1.0.3 // indirect
 	github.com/charmbracelet/colorprofile v0.4.3 // indirect
