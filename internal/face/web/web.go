@@ -1,11 +1,13 @@
-// Package web asks people on a page, and programs by a small interface of
-// JSON: what waits in all runs of a repository, and what is answered.
+// Package web serves the web dashboard and its API: what waits for people and
+// what goes on, in all runs of a repository, and everything that can be done
+// about it.
 //
-// It listens on loopback and lets nobody in who does not hold its token. A
-// browser gets in by the address that is printed, which leaves a cookie; a
-// program sends the token with each call. No page of another site can make a
-// browser answer, and no name that leads to this machine gets past the check of
-// the host.
+// It listens on loopback and lets nobody in who has no token. A browser gets in
+// by the address that is printed, which leaves a cookie; a program sends the
+// token with each call. All that it answers stands in one table of routes
+// ([Server.Table]), and every guard is in front of each of them: no page of
+// another site can make a browser do anything, and no name that leads to this
+// machine gets past the check of the host.
 package web
 
 import (
@@ -15,18 +17,20 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	_ "embed" // the style of the page
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -45,6 +49,13 @@ type Options struct {
 	Token  string   // empty: drawn
 	Place  string   // what it is about, for people
 	Now    func() time.Time
+	Book   access.Book // persons besides the owner; the zero Book: there are none
+
+	TLSCert, TLSKey string         // files in PEM; empty: it does no TLS
+	BehindProxy     bool           // a proxy in front does TLS
+	Forwarded       bool           // the proxy says in X-Forwarded-Host by which name it was called
+	Routes          []access.Route // besides those of the inbox; see [Server.Table]
+
 	// Health says how the runs are doing, and the status of HTTP that this is;
 	// what it tells is for everybody who reaches the port. Nil: there is no such
 	// page.
@@ -54,9 +65,6 @@ type Options struct {
 // minToken is the least length of a token that somebody chose.
 const minToken = 16
 
-// maxBody is the largest request, in bytes.
-const maxBody = 64 << 10
-
 //go:embed style.css
 var style []byte
 
@@ -65,9 +73,16 @@ type Server struct {
 	Options
 	inbox    Inbox
 	listener net.Listener
-	session  string // what the cookie of whoever holds the token has
-	calls    *rate.Limiter
-	wrong    *rate.Limiter // those that did not know the token
+	owner    access.Entry
+	table    []access.Route
+	calls    *rate.Limiter   // of those that need no token
+	wrong    *rate.Limiter   // of those that did not know the token
+	streams  atomic.Int64    // clients that listen
+	closing  context.Context //nolint:containedctx // it ends the calls that last, which know no other
+	close    context.CancelFunc
+
+	mu    sync.Mutex // guards what follows
+	paces map[string]*rate.Limiter
 }
 
 // Listen opens the port. Nothing is served before [Server.Serve].
@@ -81,14 +96,20 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 	if err != nil {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: "listen at " + o.Listen, Cause: err,
-			Hint: "Name another port, or :0 for one that is free.",
+			Hint: "Another program has the port, or it is not yours to use: name another one, or port 0 for one that is free.",
 		}
 	}
 	o.Token = cmp.Or(o.Token, rand.Text())
-	return &Server{
-		Options: o, inbox: inbox, listener: l, session: rand.Text(),
-		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(0.2, 10),
-	}, nil
+	s := &Server{
+		Options: o, inbox: inbox, listener: l, owner: access.EntryOf(access.Person{Name: access.Owner, Role: access.Admin}, o.Token, o.Now()),
+		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(0.2, 10), paces: map[string]*rate.Limiter{},
+	}
+	s.closing, s.close = context.WithCancel(context.WithoutCancel(ctx))
+	s.table = s.Table()
+	if err := checkTable(s.table); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return s, nil
 }
 
 // Check refuses what would let in others than its user.
@@ -105,17 +126,37 @@ func Check(o Options) error {
 			Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("the token is shorter than %d bytes", minToken),
 			Hint: "Use a long random one, such as openssl rand -hex 24 prints.",
 		}
+	case (o.TLSCert == "") != (o.TLSKey == ""):
+		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "TLS needs a certificate and its key", Hint: "Give both --tls-cert and --tls-key."}
+	case o.TLSCert != "" && o.BehindProxy:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "TLS is done here or by a proxy, not by both",
+			Hint: "Give --tls-cert and --tls-key, or --behind-proxy.",
+		}
+	case o.BehindProxy && len(o.Hosts) == 0:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "the name that browsers call the proxy by is missing", Hint: "Give it with --host, such as --host nexus.example.org.",
+		}
+	case o.Forwarded && !o.BehindProxy:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "X-Forwarded-Host counts only behind a proxy", Hint: "Give --behind-proxy, too, or leave --forwarded-host out.",
+		}
 	case isLoopback(host):
 		return nil
 	case !o.Public:
 		return &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines",
-			Hint: "Listen at 127.0.0.1 and connect through a tunnel (ssh -L), or use --public with your own token and a proxy that does TLS.",
+			Hint: "Listen at 127.0.0.1 and connect through a tunnel (ssh -L), or use --public with your own token and TLS.",
 		}
 	case o.Token == "":
 		return &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, and there is no token",
 			Hint: "Set the variable that channels.web.token_env names to a long random token.",
+		}
+	case o.TLSCert == "" && !o.BehindProxy:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, and there is no TLS",
+			Hint: "Give --tls-cert and --tls-key, or --behind-proxy if a proxy in front does TLS.",
 		}
 	}
 	return nil
@@ -131,7 +172,39 @@ func isLoopback(host string) bool {
 func (s *Server) URL() string { return s.Address() + "/?token=" + s.Token }
 
 // Address returns the address alone.
-func (s *Server) Address() string { return "http://" + s.listener.Addr().String() }
+func (s *Server) Address() string {
+	if s.TLSCert != "" {
+		return "https://" + s.listener.Addr().String()
+	}
+	return "http://" + s.listener.Addr().String()
+}
+
+// Table returns all routes: there is no other way to anything that the server
+// shows or does.
+func (s *Server) Table() []access.Route {
+	all := []access.Route{
+		{Method: http.MethodPost, Pattern: "/answer", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.submit)},
+		{Method: http.MethodGet, Pattern: "/api/v1/pending", Role: access.Read, Handler: http.HandlerFunc(s.list)},
+		{Method: http.MethodPost, Pattern: "/api/v1/answer", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.take)},
+	}
+	if s.Health != nil {
+		all = append(all, access.Route{Method: http.MethodGet, Pattern: "/healthz", Role: access.Everybody, Handler: http.HandlerFunc(s.health)})
+	}
+	home := func(r access.Route) bool { return r.Pattern == "/{$}" }
+	if !slices.ContainsFunc(s.Routes, home) {
+		all = append(
+			all,
+			access.Route{Method: http.MethodGet, Pattern: "/{$}", Role: access.Read, Handler: http.HandlerFunc(s.show)},
+			access.Route{Method: http.MethodGet, Pattern: "/style.css", Role: access.Read, Handler: http.HandlerFunc(s.sheet)},
+		)
+	}
+	return append(all, s.Routes...)
+}
+
+func (s *Server) sheet(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	_, _ = w.Write(style) // who is gone reads nothing
+}
 
 // Serve serves until the context ends.
 func (s *Server) Serve(ctx context.Context) error {
@@ -140,12 +213,20 @@ func (s *Server) Serve(ctx context.Context) error {
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(s.listener) }() // ends with Close below
+	go func() { // ends with Close below
+		if s.TLSCert != "" {
+			served <- server.ServeTLS(s.listener, s.TLSCert, s.TLSKey)
+			return
+		}
+		served <- server.Serve(s.listener)
+	}()
+	defer s.close()
 	select {
 	case err := <-served:
 		return err
 	case <-ctx.Done():
 	}
+	s.close()
 	grace, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 2*time.Second, errors.New("time to close is over"))
 	defer cancel()
 	err := server.Shutdown(grace)
@@ -156,65 +237,6 @@ func (s *Server) Serve(ctx context.Context) error {
 		err = errors.Join(err, end)
 	}
 	return err
-}
-
-// handler returns what answers calls, with every guard in front.
-func (s *Server) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.show)
-	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		_, _ = w.Write(style) // who is gone reads nothing
-	})
-	mux.HandleFunc("POST /answer", s.submit)
-	mux.HandleFunc("GET /api/v1/pending", s.list)
-	mux.HandleFunc("POST /api/v1/answer", s.take)
-	if s.Health != nil {
-		mux.HandleFunc("GET /healthz", s.health)
-	}
-	origin := http.NewCrossOriginProtection()
-	return s.guard(origin.Handler(mux))
-}
-
-// guard holds every call to the rules that do not depend on what it asks.
-func (s *Server) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		switch {
-		case !s.named(r.Host):
-			fail(w, r, http.StatusMisdirectedRequest, "this is not a name of this server")
-		case !s.calls.AllowN(s.Now(), 1):
-			h.Set("Retry-After", "1")
-			fail(w, r, http.StatusTooManyRequests, "too many calls")
-		default:
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-			next.ServeHTTP(w, r)
-		}
-	})
-}
-
-// named reports whether a host is one that the server may be called by. A page
-// of a stranger whose name leads here calls it by that name.
-func (s *Server) named(host string) bool {
-	if slices.Contains(s.Hosts, host) {
-		return true
-	}
-	name, port, err := net.SplitHostPort(host)
-	if err != nil {
-		return false
-	}
-	own, at, err := net.SplitHostPort(s.listener.Addr().String())
-	if err != nil || port != at {
-		return false
-	}
-	return name == own || isLoopback(name) && (isLoopback(own) || net.ParseIP(own).IsUnspecified()) || slices.Contains(s.Hosts, name)
 }
 
 // cookie is the name of the cookie: cookies do not tell ports apart.
@@ -230,52 +252,14 @@ func equal(sent, secret string) bool {
 	return hmac.Equal(x[:], y[:])
 }
 
-// csrf returns what only a page of this server knows.
-func (s *Server) csrf() string {
-	m := hmac.New(sha256.New, []byte(s.session))
-	_, _ = m.Write([]byte("answer"))
-	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
-}
-
-// entered reports whether a browser may see the page, and says no if not.
-func (s *Server) entered(w http.ResponseWriter, r *http.Request) bool {
-	if c, err := r.Cookie(s.cookie()); err == nil && equal(c.Value, s.session) {
-		return true
-	}
-	s.stranger(w, r)
-	return false
-}
-
-// stranger turns away who does not know the token.
-func (s *Server) stranger(w http.ResponseWriter, r *http.Request) {
-	if !s.wrong.AllowN(s.Now(), 1) {
-		w.Header().Set("Retry-After", "5")
-		fail(w, r, http.StatusTooManyRequests, "too many calls with a wrong token")
-		return
-	}
-	w.Header().Set("WWW-Authenticate", "Bearer")
-	fail(w, r, http.StatusUnauthorized, "the token is missing or wrong: open the address that nexus printed")
-}
-
-// show shows the page, and lets in who comes with the token.
+// show shows the page.
 func (s *Server) show(w http.ResponseWriter, r *http.Request) {
-	if token := r.URL.Query().Get("token"); token != "" {
-		if !equal(token, s.Token) {
-			s.stranger(w, r)
-			return
-		}
-		http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: s.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-		http.Redirect(w, r, "/", http.StatusSeeOther)
-		return
-	}
-	if s.entered(w, r) {
-		s.draw(w, http.StatusOK, "", false)
-	}
+	s.draw(w, r, http.StatusOK, "", false)
 }
 
-func (s *Server) draw(w http.ResponseWriter, code int, said string, bad bool) {
+func (s *Server) draw(w http.ResponseWriter, r *http.Request, code int, said string, bad bool) {
 	var b strings.Builder
-	page{&b}.draw(view{Place: s.Place, Said: said, Bad: bad, CSRF: s.csrf(), Items: s.inbox.Items()})
+	page{&b}.draw(view{Place: s.Place, Said: said, Bad: bad, CSRF: access.CSRF(r.Context()), Items: s.inbox.Items()})
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
 	_, _ = w.Write([]byte(b.String())) // who is gone reads nothing
@@ -283,22 +267,15 @@ func (s *Server) draw(w http.ResponseWriter, code int, said string, bad bool) {
 
 // submit takes an answer from the page.
 func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
-	if !s.entered(w, r) {
-		return
-	}
 	if err := r.ParseForm(); err != nil {
-		fail(w, r, tooLarge(err), "the form cannot be read")
+		refuseBody(w, r, err)
 		return
 	}
 	f := r.PostForm
-	if !equal(f.Get("csrf"), s.csrf()) {
-		fail(w, r, http.StatusForbidden, "the form is out of date: reload the page")
-		return
-	}
-	said, err := s.inbox.Answer(r.Context(), nexus.RunID(f.Get("run")), f.Get("id"), f.Get("answer"), "web")
+	said, err := s.inbox.Answer(r.Context(), nexus.RunID(f.Get("run")), f.Get("id"), f.Get("answer"), access.From(r.Context()).Actor())
 	if err != nil {
-		s.draw(w, statusOf(err), err.Error(), true)
+		s.draw(w, r, statusOf(err), err.Error(), true)
 		return
 	}
-	s.draw(w, http.StatusOK, f.Get("id")+": "+said, false)
+	s.draw(w, r, http.StatusOK, f.Get("id")+": "+said, false)
 }

@@ -105,6 +105,7 @@ type Route struct {
 	Pattern string // as [http.ServeMux] has it, without the method, such as /api/v1/runs/{run}
 	Role    Role   // the least role that is let in
 	Changes bool   // it changes something: a form needs [CSRF], a browser its own origin
+	Stream  bool   // it answers for as long as the client stays, and ends with the server
 	Body    int64  // the largest body, in bytes; 0: [DefaultBody]
 	Handler http.Handler
 }
