@@ -38,9 +38,12 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/robfig/cron/v3 v3.0.1
+require (
+	github.com/alecthomas/chroma/v2 v2.27.0
+	github.com/robfig/cron/v3 v3.0.1
+)
 
-require github.com/a-h/templ v0.3.977 // indirect
+require github.com/dlclark/regexp2/v2 v2.2.1 // indirect
 
 require (
 	github.com/BobuSumisu/aho-corasick v1.0.3 // indirect
