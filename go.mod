@@ -39,6 +39,7 @@ require (
 )
 
 require (
+	github.com/a-h/templ v0.3.977
 	github.com/alecthomas/chroma/v2 v2.27.0
 	github.com/robfig/cron/v3 v3.0.1
 )
