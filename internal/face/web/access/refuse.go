@@ -74,7 +74,7 @@ func StatusOf(code string) int {
 	switch nexus.Code(code) {
 	case nexus.CodeNotFound:
 		return http.StatusNotFound
-	case CodeTooLate, nexus.CodeRunHeld, nexus.CodeTransition, nexus.CodeTargetMoved, nexus.CodeNeedsPerson, nexus.CodeNotReady:
+	case CodeTooLate, CodeConfirm, nexus.CodeRunHeld, nexus.CodeTransition, nexus.CodeTargetMoved, nexus.CodeNeedsPerson, nexus.CodeNotReady:
 		return http.StatusConflict
 	case nexus.CodeInvalidInput, nexus.CodeInvalidPlan, nexus.CodeCycle, nexus.CodeOversize, nexus.CodeForbidden, nexus.CodeLimit, nexus.CodeBudget:
 		return http.StatusUnprocessableEntity

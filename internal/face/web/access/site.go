@@ -12,7 +12,7 @@ import (
 
 // Site is what the pages and the API show, and how they change something.
 type Site struct {
-	Hub     *projection.Hub // what all faces show
+	Hub     *projection.Hub
 	Journal Journal
 	Blob    func(hash string) ([]byte, error) // contents that facts name
 	Act     Act
