@@ -134,7 +134,7 @@ func decode(body io.Reader, into any) error {
 	return nil
 }
 
-// once refuses an object in which a key stands twice, in whatever case: readers
+// once refuses an object in which a key stands twice or in another case: readers
 // do not agree which of them counts.
 func once(data []byte) error {
 	d := json.NewDecoder(strings.NewReader(string(data)))
@@ -152,10 +152,13 @@ func once(data []byte) error {
 			return err
 		}
 		key, _ := t.(string)
-		if seen[strings.ToLower(key)] {
+		switch {
+		case key != strings.ToLower(key):
+			return errors.New("unknown key " + view.Quote(key))
+		case seen[key]:
 			return errors.New("a key stands twice: " + view.Quote(key))
 		}
-		seen[strings.ToLower(key)] = true
+		seen[key] = true
 		var skip json.RawMessage
 		if err := d.Decode(&skip); err != nil {
 			return err
@@ -176,7 +179,7 @@ func known(r *http.Request, query []param) error {
 
 // reply answers with JSON, or says that it is what the client has.
 func reply(w http.ResponseWriter, r *http.Request, v any) {
-	data, err := json.Marshal(v)
+	data, err := access.Encode(v)
 	if err != nil {
 		access.RefuseError(w, r, err)
 		return
