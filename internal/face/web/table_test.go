@@ -66,6 +66,9 @@ func openWhole(t *testing.T, o Options) *whole {
 		if !by.May(access.Least(order.Args)) {
 			return access.Result{Code: access.CodeRole, Text: "no"}
 		}
+		if access.Least(order.Args) == access.Read {
+			return access.Result{Text: hostile}
+		}
 		did = append(did, by.Actor()+": "+strings.Join(order.Args, " "))
 		return access.Result{Text: hostile}
 	}

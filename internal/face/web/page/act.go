@@ -3,7 +3,10 @@ package page
 import (
 	"cmp"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -62,14 +65,33 @@ func (n *notes) get(id string, now time.Time) Said {
 	return s
 }
 
+// form reads a form, and says what is wrong with what is none.
+func form(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what cannot be read is no form
+	err := r.ParseForm()
+	if _, more := io.Copy(io.Discard, r.Body); err == nil {
+		err = more
+	}
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		access.Refuse(w, r, http.StatusRequestEntityTooLarge, access.Trouble{
+			Code: access.CodeTooLarge, Message: fmt.Sprintf("the form is larger than %d bytes", large.Limit), Hint: "Write less at a time.",
+		})
+		return nil, false
+	}
+	if err != nil || kind != "application/x-www-form-urlencoded" {
+		access.Refuse(w, r, http.StatusUnsupportedMediaType, access.Trouble{Code: "invalid_input", Message: "this address takes a form", Hint: "Programs use /api/v1; see /api/v1/openapi.json."})
+		return nil, false
+	}
+	return r.PostForm, true
+}
+
 // act does what a form asks for, and shows the page that it came from. A form
 // names an action; what that runs is what the projection says it does now.
 func (s *Site) act(w http.ResponseWriter, r *http.Request) {
-	if err := r.ParseForm(); err != nil {
-		access.RefuseError(w, r, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the form cannot be read", Cause: err, Hint: "Send less text."})
+	f, ok := form(w, r)
+	if !ok {
 		return
 	}
-	f := r.PostForm
 	said := Said{at: s.Now()}
 	a, err := s.find(nexus.RunID(f.Get("run")), f.Get("of"), f.Get("do"), f.Get("label"))
 	if err == nil && a.Refused != "" {

@@ -68,7 +68,7 @@ func columns(p *projection.Projection, by string, now time.Time) []Column {
 	var all []Column
 	if by == "stage" {
 		for _, stage := range []string{"plan", "work", "gate", "review", "land", "done"} {
-			l := Column{Name: stage, Label: stage, Glyph: "\u25cb", Empty: "no task in this stage"}
+			l := Column{Name: stage, Label: stage, Glyph: "\u25cb"}
 			for _, c := range p.Cards(now) {
 				if c.Stage == stage {
 					l.Cards = append(l.Cards, card(c))
@@ -79,7 +79,10 @@ func columns(p *projection.Projection, by string, now time.Time) []Column {
 		return all
 	}
 	for _, lane := range p.Lanes(now) {
-		l := Column{Name: string(lane.Lane), Label: laneLabel(lane.Lane), Glyph: laneGlyph(lane.Lane), Empty: "none"}
+		l := Column{Name: string(lane.Lane), Label: laneLabel(lane.Lane), Glyph: laneGlyph(lane.Lane)}
+		if lane.Lane == projection.LaneNeedsYou {
+			l.Empty = "Nothing needs you."
+		}
 		for _, c := range lane.Cards {
 			l.Cards = append(l.Cards, card(c))
 		}
@@ -139,9 +142,10 @@ func (s *Site) task(r *http.Request) (templ.Component, error) {
 	if err != nil {
 		return nil, err
 	}
+	trouble := ""
 	talk, err := s.latest(r.Context(), f.Run.ID, t)
 	if err != nil {
-		f.Said = Said{Text: "The transcript cannot be read: " + err.Error(), Bad: true}
+		trouble = "It cannot be read: " + err.Error()
 	}
-	return taskScreen(f, t, talk), nil
+	return taskScreen(f, t, talk, trouble), nil
 }

@@ -140,7 +140,7 @@ func boardScreen(f Frame, lanes []Column, by string) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if len(l.Cards) == 0 {
+				if len(l.Cards) == 0 && l.Empty != "" {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p class=\"none\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

@@ -688,8 +688,8 @@ func runHead(f Frame) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if len(f.RunActions) > 0 {
-			templ_7745c5c3_Err = actions(f, "", f.RunActions).Render(ctx, templ_7745c5c3_Buffer)
+		if can := f.can(); len(can) > 0 {
+			templ_7745c5c3_Err = actions(f, "", can).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

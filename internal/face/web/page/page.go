@@ -223,7 +223,18 @@ func (f Frame) refuses(a Action) string {
 	return a.Refused
 }
 
-// act runs a command line for a person.
+// can are the actions of the run that can be done now.
+func (f Frame) can() []Action {
+	var some []Action
+	for _, a := range f.RunActions {
+		if a.Refused == "" {
+			some = append(some, a)
+		}
+	}
+	return some
+}
+
+// run runs a command line for the person who calls.
 func (s *Site) run(ctx context.Context, args ...string) access.Result {
 	return s.Act(ctx, access.From(ctx), access.Order{Args: args})
 }

@@ -28,6 +28,16 @@ type Drawing struct {
 	Lines         []Line
 }
 
+// open reports whether there is a task that could be skipped.
+func (d Drawing) open() bool {
+	return slices.ContainsFunc(d.Boxes, func(b Box) bool { return b.Lane != projection.LaneDone })
+}
+
+// landed reports whether a task is done.
+func (d Drawing) landed(id nexus.TaskID) bool {
+	return slices.ContainsFunc(d.Boxes, func(b Box) bool { return b.ID == id && b.Lane == projection.LaneDone })
+}
+
 // Box is a task of a graph.
 type Box struct {
 	projection.Node

@@ -54,7 +54,13 @@ func (s *Site) latest(ctx context.Context, run nexus.RunID, t projection.Task) (
 	if len(all) == 0 {
 		return nil, nil
 	}
-	talk, ok, err := s.talk(ctx, run, all[len(all)-1].ID)
+	last := all[len(all)-1]
+	for _, c := range all {
+		if c.Role == nexus.Coder && last.Role != nexus.Coder && !last.Ended.IsZero() {
+			last = c // who wrote the change says more of it than who read it
+		}
+	}
+	talk, ok, err := s.talk(ctx, run, last.ID)
 	if err != nil || !ok {
 		return nil, err
 	}

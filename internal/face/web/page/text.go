@@ -164,7 +164,13 @@ func outcomeGlyph(o nexus.Outcome) string {
 	}
 }
 
-func place(f nexus.Finding) string { return view.Place(f) }
+// place is where a finding is.
+func place(f nexus.Finding) string {
+	if f.Line > 0 {
+		return f.File + ":" + strconv.Itoa(f.Line)
+	}
+	return f.File
+}
 
 // Addresses.
 

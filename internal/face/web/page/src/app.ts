@@ -230,7 +230,7 @@ function dress(within: ParentNode): void {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = "copy";
-    button.setAttribute("aria-label", `Copy the ${value.previousElementSibling?.textContent ?? "value"}`);
+    button.setAttribute("aria-label", `Copy the ${value.dataset.copy}`);
     button.addEventListener("click", () => void navigator.clipboard.writeText(value.textContent ?? "").then(() => say("copied")));
     value.after(button);
   }
