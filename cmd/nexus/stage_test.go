@@ -101,13 +101,14 @@ func playOf(ts *testscript.TestScript) *play {
 //	                       to be the events in FILE, as logs --jsonl prints them
 //	learn VAR FILE PATH    sets a variable to a value in a JSON file
 //	conforms URL TOKEN N   wants the answers of at least N addresses of the API to be as it describes them
+//	browse WHAT URL TOKEN RUN  looks at the web pages in a browser, or answers there by keyboard
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "terminal": terminal, "press": press, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "lighter": lighter, "shares": shares, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
-		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "commented": commented, "chat": chat, "overhear": overhear, "hear": hear, "heard": heardAll, "learn": learn, "conforms": conforms,
+		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "commented": commented, "chat": chat, "overhear": overhear, "hear": hear, "heard": heardAll, "learn": learn, "conforms": conforms, "browse": browse,
 	}
 }
 
