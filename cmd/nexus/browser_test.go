@@ -212,13 +212,21 @@ func browse(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// until waits for something to become true on the page, without a reload.
+// until waits for something to become true on the page, also after it was left
+// for another one.
 func (b *browser) until(script string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(b.ctx, time.Minute, fmt.Errorf("it does not come true: %s", script))
 	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](script)); err != nil {
-		b.t.Fatalf("%s: %v\n%s", script, err, eval[string](b, "document.body.innerText"))
+	for tick := time.Tick(50 * time.Millisecond); ; {
+		if is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script)); err == nil && is {
+			return
+		}
+		select {
+		case <-tick:
+		case <-ctx.Done():
+			b.t.Fatalf("%v:\n%s", context.Cause(ctx), eval[string](b, "document.body.innerText"))
+		}
 	}
 }
 
@@ -243,7 +251,7 @@ func (b *browser) answer(base, run string) {
 	}
 	b.shoot("board-done")
 	b.do(chromedp.KeyEvent("3"))
-	b.until(`location.pathname.endsWith("/graph")`)
+	b.until(`location.pathname.endsWith("/graph") && document.querySelector("#link").textContent === "live"`)
 	b.do(chromedp.KeyEvent("?"))
 	b.until(`document.querySelector("#keys").open`)
 }

@@ -194,9 +194,9 @@ func (f Frame) asset(name string) string { return "/static/" + name + "?v=" + f.
 // heading is the title of the page, with the number that waits in front, so
 // that a tab shows it.
 func (f Frame) heading() string {
-	title := f.Title + " - nexus"
+	title := view.Clean(f.Title) + " - nexus"
 	if f.Run.ID != "" {
-		title = f.Title + " - " + view.Clean(string(f.Run.ID)) + " - nexus"
+		title = view.Clean(f.Title) + " - " + view.Clean(string(f.Run.ID)) + " - nexus"
 	}
 	if f.Waiting > 0 {
 		return "(" + strconv.Itoa(f.Waiting) + ") " + title

@@ -122,7 +122,7 @@ func laneGlyph(l projection.Lane) string {
 }
 
 func laneLabel(l projection.Lane) string {
-	return strings.ReplaceAll(string(l), "-", " ")
+	return view.Clean(strings.ReplaceAll(string(l), "-", " "))
 }
 
 func kindGlyph(k projection.Kind) string {
@@ -226,6 +226,14 @@ func (f Frame) actRun(a Action) string {
 		return ""
 	}
 	return string(f.Run.ID)
+}
+
+// otherwise is what happens where nobody answers.
+func otherwise(i projection.Item) string {
+	if i.Deadline.IsZero() {
+		return "Without an answer: " + view.Clean(i.Fallback)
+	}
+	return "Without an answer until " + stamp(i.Deadline) + ": " + view.Clean(i.Fallback)
 }
 
 func actionsOf(i projection.Item) []Action { return i.Actions }
