@@ -6,6 +6,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -24,20 +25,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// API answers programs. The zero Beat is 15 seconds.
+// API answers programs. The zero Beat and Patience are the usual ones.
 type API struct {
 	access.Site
 
-	Feed *Feed
-	Beat time.Duration // how often a client that hears nothing is told that it is connected
+	Feed     *Feed
+	Beat     time.Duration // how often a client that hears nothing is told that it is connected
+	Patience time.Duration // how long a client may take nothing before it is dropped
 }
 
-func (a *API) beat() time.Duration {
-	if a.Beat > 0 {
-		return a.Beat
-	}
-	return heartbeat
-}
+func (a *API) beat() time.Duration { return cmp.Or(a.Beat, heartbeat) }
 
 // param is a parameter of a query.
 type param struct{ name, about string }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,9 +89,10 @@ type listener struct {
 	out  http.ResponseWriter
 	rc   *http.ResponseController
 	buf  []byte
-	sent time.Time
-	seen int64 // number of the last event that was looked at
-	told int64 // number of the last id that was sent
+	most time.Duration // it may take nothing
+	sent time.Time     // when something was sent
+	seen int64         // number of the last event that was looked at
+	told int64         // number of the last id that was sent
 }
 
 // events tells a client what happens, for as long as it listens.
@@ -112,7 +114,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
-	l := &listener{wish: want, out: w, rc: http.NewResponseController(w), seen: want.after}
+	l := &listener{wish: want, out: w, rc: http.NewResponseController(w), seen: want.after, most: cmp.Or(a.Patience, patience)}
 	l.buf = fmt.Appendf(l.buf, "retry: 1000\nid: %d\n\n", l.seen)
 	l.told = l.seen
 	_ = l.listen(r.Context(), a) // who is gone, or too slow, asks again
@@ -234,7 +236,7 @@ func (l *listener) flush() error {
 		return nil
 	}
 	l.sent = time.Now() //nolint:forbidigo // a deadline of a socket is of the real clock
-	if err := l.rc.SetWriteDeadline(l.sent.Add(patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := l.rc.SetWriteDeadline(l.sent.Add(l.most)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	_, err := l.out.Write(l.buf)
