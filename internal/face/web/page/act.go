@@ -79,7 +79,9 @@ func form(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
 		return nil, false
 	}
 	if err != nil || kind != "application/x-www-form-urlencoded" {
-		access.Refuse(w, r, http.StatusUnsupportedMediaType, access.Trouble{Code: "invalid_input", Message: "this address takes a form", Hint: "Programs use /api/v1; see /api/v1/openapi.json."})
+		access.Refuse(w, r, http.StatusUnsupportedMediaType, access.Trouble{
+			Code: "invalid_input", Message: "this address takes a form", Hint: "Programs use /api/v1; see /api/v1/openapi.json.",
+		})
 		return nil, false
 	}
 	return r.PostForm, true
@@ -125,7 +127,8 @@ func (s *Site) act(w http.ResponseWriter, r *http.Request) {
 // back is a page of this server, which then says what became of something.
 func (s *Site) back(to, said string) string {
 	u, err := url.Parse(to)
-	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.Contains(u.Path, `\`) {
+	own := err == nil && u.Host == "" && u.Scheme == "" && strings.HasPrefix(u.Path, "/")
+	if !own || strings.HasPrefix(u.Path, "//") || strings.Contains(u.Path, `\`) {
 		u = &url.URL{Path: "/"}
 	}
 	q := u.Query()

@@ -95,7 +95,9 @@ func sums() map[string]string {
 func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	data, err := static.ReadFile("static/" + name)
-	kind, known := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8"}[path.Ext(name)]
+	kind, known := map[string]string{
+		".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8",
+	}[path.Ext(name)]
 	if err != nil || !known {
 		http.NotFound(w, r)
 		return
@@ -144,7 +146,10 @@ func (s *Site) trouble(r *http.Request, err error) (int, templ.Component) {
 
 // missing says that there is no such thing.
 func missing(what, name string) error {
-	return &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no " + what + " " + strconv.Quote(view.Clean(name)), Hint: "It may have been removed, or it has another name. See /runs for all runs."}
+	return &nexus.Error{
+		Code: nexus.CodeNotFound, Message: "there is no " + what + " " + strconv.Quote(view.Clean(name)),
+		Hint: "It may have been removed, or it has another name. See /runs for all runs.",
+	}
 }
 
 // Frame is what all screens have around them.

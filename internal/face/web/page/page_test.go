@@ -165,9 +165,6 @@ func TestHiddenCharacters(t *testing.T) {
 // TestGenerated holds the code and the files of the pages against what they are
 // generated from: make generate writes them.
 func TestGenerated(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it compiles the generators")
-	}
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(".")); err != nil {
 		t.Fatal(err)

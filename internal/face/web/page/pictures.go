@@ -191,7 +191,8 @@ func plot(t projection.Timeline, zoom int, now time.Time) Chart {
 				end = t.To
 			}
 			from, to := x(s.From), x(end)
-			title := fmt.Sprintf("%s %s, from +%s for %s", s.Stage, s.Label, view.Clock(s.From.Sub(t.From).Seconds()), view.Clock(max(end.Sub(s.From).Seconds(), 0)))
+			begun, took := view.Clock(s.From.Sub(t.From).Seconds()), view.Clock(max(end.Sub(s.From).Seconds(), 0))
+			title := fmt.Sprintf("%s %s, from +%s for %s", s.Stage, s.Label, begun, took)
 			if s.State != "" {
 				title += ", " + s.State
 			}

@@ -116,8 +116,9 @@ func idle(working int) string {
 
 func laneGlyph(l projection.Lane) string {
 	return map[projection.Lane]string{
-		projection.LaneNeedsYou: "!", projection.LaneRunning: "\u25d0", projection.LaneVerifying: "\u25d1", projection.LaneReview: "\u25c6",
-		projection.LaneLanding: "\u21e1", projection.LaneReady: "\u25c7", projection.LaneBlocked: "\u25cc", projection.LaneStopped: "\u2717", projection.LaneDone: "\u2713",
+		projection.LaneNeedsYou: "!", projection.LaneRunning: "\u25d0", projection.LaneVerifying: "\u25d1",
+		projection.LaneReview: "\u25c6", projection.LaneLanding: "\u21e1", projection.LaneReady: "\u25c7",
+		projection.LaneBlocked: "\u25cc", projection.LaneStopped: "\u2717", projection.LaneDone: "\u2713",
 	}[l]
 }
 
@@ -127,8 +128,8 @@ func laneLabel(l projection.Lane) string {
 
 func kindGlyph(k projection.Kind) string {
 	return map[projection.Kind]string{
-		projection.KindApproval: "!", projection.KindQuestion: "?", projection.KindReview: "\u25c6", projection.KindBudget: "$", projection.KindQuota: "\u21bb",
-		projection.KindConflict: "\u2260", projection.KindFailure: "\u2717", projection.KindSignOff: "\u2713",
+		projection.KindApproval: "!", projection.KindQuestion: "?", projection.KindReview: "\u25c6", projection.KindBudget: "$",
+		projection.KindQuota: "\u21bb", projection.KindConflict: "\u2260", projection.KindFailure: "\u2717", projection.KindSignOff: "\u2713",
 	}[k]
 }
 

@@ -24,12 +24,15 @@ type Episode struct {
 
 // actions are what can be done about what was learned.
 func (e Episode) actions() []Action {
-	all := []Action{{Name: "memory-approve", Label: "Approve", Key: "a", Args: []string{"memory", "approve", "--", e.ID}, Role: projection.RoleSteer}}
+	all := []Action{{
+		Name: "memory-approve", Label: "Approve", Key: "a", Args: []string{"memory", "approve", "--", e.ID}, Role: projection.RoleSteer,
+	}}
 	if e.State == "approved" {
 		all = nil
 	}
 	return append(all, Action{
-		Name: "memory-forget", Label: "Forget", Key: "x", Args: []string{"memory", "forget", "--", e.ID}, Role: projection.RoleSteer, Danger: true,
+		Name: "memory-forget", Label: "Forget", Key: "x", Args: []string{"memory", "forget", "--", e.ID}, Role: projection.RoleSteer,
+		Danger:  true,
 		Confirm: "Forget it? It is removed, and not proposed again here.",
 	})
 }
@@ -67,7 +70,8 @@ func (s *Site) memory(r *http.Request) (templ.Component, error) {
 	}
 	rules := s.run(r.Context(), "rules")
 	f.Live = false
-	return memoryScreen(f, got.Episodes, cmp.Or(strings.TrimSpace(rules.Text), "No rules: agents get those of AGENTS.md and of nexus.toml where there are any."), why), err
+	said := cmp.Or(strings.TrimSpace(rules.Text), "No rules: agents get those of AGENTS.md and of nexus.toml where there are any.")
+	return memoryScreen(f, got.Episodes, said, why), err
 }
 
 func (s *Site) settings(r *http.Request) (templ.Component, error) {
