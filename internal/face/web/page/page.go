@@ -96,7 +96,8 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	data, err := static.ReadFile("static/" + name)
 	kind, known := map[string]string{
-		".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8",
+		".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+		".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8",
 	}[path.Ext(name)]
 	if err != nil || !known {
 		http.NotFound(w, r)
