@@ -219,7 +219,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, all []access.Entr
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: s.cookie(), Value: access.CookieOf(token), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.scheme() == "https",
+		Name: s.cookie(), Value: access.CookieOf(token), Path: "/",
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.scheme() == "https",
 	})
 	q.Del("token")
 	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: q.Encode()}

@@ -82,7 +82,8 @@ func pick(all []projection.Action, ask Ask) (projection.Action, error) {
 	switch {
 	case len(all) == 0:
 		about := view.Quote(ask.Item + string(ask.Task))
-		return projection.Action{}, wrong(nexus.CodeNotFound, "nothing can be done about "+about, "It is over, or it never was: see the inbox of the run.")
+		const hint = "It is over, or it never was: see the inbox of the run."
+		return projection.Action{}, wrong(nexus.CodeNotFound, "nothing can be done about "+about, hint)
 	case len(found) == 0:
 		hint := "Actions: " + strings.Join(slices.Compact(names), ", ") + "."
 		return projection.Action{}, wrong(nexus.CodeInvalidInput, "there is no action "+view.Quote(ask.Action)+" here", hint)
