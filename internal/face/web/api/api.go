@@ -98,7 +98,9 @@ func changes[B, T any](path, about string, role access.Role, f func(*API, call, 
 			if _, large := errors.AsType[*http.MaxBytesError](err); large {
 				status, code = http.StatusRequestEntityTooLarge, access.CodeTooLarge
 			}
-			access.Refuse(w, r, status, access.Trouble{Code: code, Message: "the body cannot be read: " + err.Error(), Hint: "See /api/v1/openapi.json."})
+			access.Refuse(w, r, status, access.Trouble{
+				Code: code, Message: "the body cannot be read: " + err.Error(), Hint: "See /api/v1/openapi.json.",
+			})
 			return
 		}
 		v, status, err := f(a, call{r, a.Now()}, body)

@@ -43,9 +43,11 @@ func openWire(tb testing.TB, beat time.Duration, tasks int) *wire {
 	if w.lease, err = j.Acquire(tb.Context(), "run1", nexus.Process{PID: 1, Host: "h"}, time.Hour); err != nil {
 		tb.Fatal(err)
 	}
-	facts := []nexus.Fact{nexus.GoalAccepted{Goal: nexus.Goal{Text: "a large goal"}, Base: "b0"}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: tasks}}
+	goal := nexus.GoalAccepted{Goal: nexus.Goal{Text: "a large goal"}, Base: "b0"}
+	facts := []nexus.Fact{goal, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: tasks}}
 	for n := range tasks {
-		facts = append(facts, nexus.TaskPlanned{Task: nexus.Task{ID: nexus.TaskID(fmt.Sprintf("T%d", n)), Title: "Do it", Brief: strings.Repeat("words ", 20)}})
+		task := nexus.Task{ID: nexus.TaskID(fmt.Sprintf("T%d", n)), Title: "Do it", Brief: strings.Repeat("words ", 20)}
+		facts = append(facts, nexus.TaskPlanned{Task: task})
 	}
 	w.put(facts...)
 	w.feed = OpenFeed(j, int64(len(facts)))
@@ -255,7 +257,7 @@ func TestFeed(t *testing.T) {
 
 // FuzzWish reads queries as anybody may send them.
 func FuzzWish(f *testing.F) {
-	for _, q := range []string{"run=r&task=T1&kind=run.ended&after=1", "after=-1", "kind=,", "after=9223372036854775808", "%zz", "kind=run.ended,run.started"} {
+	for _, q := range []string{"run=r&task=T1&kind=run.ended&after=1", "after=-1", "kind=,", "after=9223372036854775808", "%zz"} {
 		f.Add(q, "")
 		f.Add("", q)
 	}
@@ -285,7 +287,7 @@ func FuzzWish(f *testing.F) {
 // FuzzDecode reads bodies as anybody may send them: what is understood says each
 // thing once, and in its own spelling.
 func FuzzDecode(f *testing.F) {
-	for _, body := range []string{`{"action":"stop"}`, `{"action":"stop","Action":"land"}`, `{"ACTION":"stop"}`, `[]`, `{}{}`, `{"action":{}}`, `null`, ``} {
+	for _, body := range []string{`{"action":"stop"}`, `{"action":"stop","Action":"land"}`, `{"ACTION":"stop"}`, `[]`, `{}{}`, `null`, ``} {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
