@@ -155,10 +155,10 @@ func checkGlyph(s string) string {
 func outcomeWord(o nexus.Outcome) string { return cmp.Or(string(o), "under way") }
 
 func outcomeGlyph(o nexus.Outcome) string {
-	switch {
-	case o == "":
+	switch o {
+	case "":
 		return "\u25d0"
-	case o == nexus.Accepted:
+	case nexus.Accepted:
 		return "\u2713"
 	default:
 		return "\u2717"
