@@ -125,5 +125,7 @@ func cells(line string) []string {
 
 // plainText undoes what keeps a text from being taken for markup.
 func plainText(text string) string {
-	return Clean(strings.NewReplacer(`\|`, "|", "&lt;", "<", `\*`, "*", `\_`, "_", `\[`, "[", "\\`", "`", "@\u200b", "@").Replace(text))
+	return Clean(strings.NewReplacer(`\|`, "|", "&lt;", "<", `\*`, "*", `\_`, "_", `\[`, "[", "\\`", "`", "@\u200b", "@",
+		`\\`, `\`, `\]`, "]", `\~`, "~", "&gt;", ">", "&amp;", "&", "&#35;", "#", "&#47;", "/", "&#36;", "$", "&#33;", "!", "www\u200b.", "www.",
+	).Replace(text))
 }

@@ -266,8 +266,8 @@ func (q Quality) Evidence() []nexus.Evidence {
 	return all
 }
 
-// Markdown writes the report for people, on the page of a build or in a file.
-func Markdown(q Quality) string {
+// Head writes which run it is and how it ended.
+func Head(q Quality) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Run %s: %s\n\n%s\n\n", cell(string(q.Run)), q.Status, cell(view.Goal(q.Goal)))
 	if q.Why != "" {
@@ -276,6 +276,12 @@ func Markdown(q Quality) string {
 	if q.Verdict != nil && !q.Verdict.Passed {
 		fmt.Fprintf(&b, "The result does not pass: %s\n\n", cell(q.Verdict.Why))
 	}
+	return b.String()
+}
+
+// Body writes the figures of a run, for people.
+func Body(q Quality) string {
+	var b strings.Builder
 	m := q.Metrics
 	b.WriteString("| figure | value |\n|---|--:|\n")
 	for _, row := range [][2]string{
