@@ -126,7 +126,7 @@ func (p *Place) Runs(ctx context.Context) ([]journal.Run, error) {
 }
 
 // Run returns the run that name means: its ID, a part of it that no other run
-// has, or the latest when it is empty.
+// has, or the latest when it is empty, before those that are only shown.
 func (p *Place) Run(ctx context.Context, name string) (journal.Run, error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
@@ -138,6 +138,11 @@ func (p *Place) Run(ctx context.Context, name string) (journal.Run, error) {
 		}
 	}
 	if name == "" {
+		for _, r := range slices.Backward(all) {
+			if !p.Shown(r.ID) {
+				return r, nil
+			}
+		}
 		return all[len(all)-1], nil
 	}
 	var found []journal.Run
@@ -211,6 +216,11 @@ func (a *App) with(ctx context.Context, want Access, name string, f func(p *Plac
 	r, err := p.Run(ctx, name)
 	if err != nil {
 		return err
+	}
+	if want != Reads {
+		if err := p.ours(r.ID); err != nil {
+			return err
+		}
 	}
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {

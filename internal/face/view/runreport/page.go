@@ -95,7 +95,7 @@ func (p *page) look(r Report) {
 	if len(r.LookAt) == 0 {
 		return
 	}
-	p.put("<section aria-labelledby=\"look\">\n<h2 id=\"look\">Look at <small>%s</small></h2>\n<ul class=\"look\">\n", len(r.LookAt))
+	p.put("<section aria-labelledby=\"look\">\n<h2 id=\"look\">Look at <small>%v</small></h2>\n<ul class=\"look\">\n", len(r.LookAt))
 	for _, l := range r.LookAt {
 		p.put("<li><span class=\"kind\">%s</span> ", l.Kind)
 		if l.Task != "" {
@@ -107,13 +107,13 @@ func (p *page) look(r Report) {
 }
 
 func (p *page) landed(r Report) {
-	p.put("<section aria-labelledby=\"landed\">\n<h2 id=\"landed\">Landed <small>%s</small></h2>\n", len(r.Landed))
+	p.put("<section aria-labelledby=\"landed\">\n<h2 id=\"landed\">Landed <small>%v</small></h2>\n", len(r.Landed))
 	if len(r.Landed) == 0 {
 		p.WriteString("<p>Nothing landed.</p>\n")
 	}
 	for i, l := range r.Landed {
 		p.put("<article id=\"task-%s\">\n<h3><b>%s</b> %s</h3>\n", l.ID, l.ID, short(l.Title))
-		p.put("<p class=\"note\">commit <code>%s</code>, %s, %s, %s, %s, criteria met: %s of %s</p>\n", view.Short(l.Commit), passed(l.Gates),
+		p.put("<p class=\"note\">commit <code>%s</code>, %s, %s, %s, %s, criteria met: %v of %v</p>\n", view.Short(l.Commit), passed(l.Gates),
 			reviewText(l.Review), view.Count(l.Rounds, "round"), l.Spent, met(l.Criteria), len(l.Criteria))
 		open := ""
 		if i < 3 {
@@ -166,7 +166,7 @@ func (p *page) left(r Report) {
 	if len(r.Left) == 0 {
 		return
 	}
-	p.put("<section aria-labelledby=\"left\">\n<h2 id=\"left\">Not landed <small>%s</small></h2>\n", len(r.Left))
+	p.put("<section aria-labelledby=\"left\">\n<h2 id=\"left\">Not landed <small>%v</small></h2>\n", len(r.Left))
 	for _, l := range r.Left {
 		p.put("<article id=\"task-%s\">\n<h3><b>%s</b> %s ", l.ID, l.ID, short(l.Title))
 		p.mark(string(l.Status))
@@ -243,7 +243,7 @@ func (p *page) gates(r Report) {
 	p.table([]string{"gate", "judged", "failed", "undecided", "time"}, len(r.Gates), func(i int) {
 		g := r.Gates[i]
 		p.put("<td>%s</td><td class=\"n\">%s</td>", short(g.Name), view.Number(int64(g.Judged)))
-		p.put("<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>", g.Red, g.Unsure, clock(g.Seconds))
+		p.put("<td class=\"n\">%v</td><td class=\"n\">%v</td><td class=\"n\">%s</td>", g.Red, g.Unsure, clock(g.Seconds))
 	})
 	p.WriteString("</section>\n")
 }
