@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/runreport"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
@@ -100,8 +101,29 @@ func reported(ctx context.Context, a *console.Console, p *app.Place, r journal.R
 		return runreport.Report{}, err
 	}
 	q.Tried = accept.AllTried(planned(s))
-	o := runreport.Of{State: s, Run: a.Tell(r, s), Criteria: t, Quality: q, Now: a.Now()}
+	shown, err := projected(ctx, p, r)
+	if err != nil {
+		return runreport.Report{}, err
+	}
+	o := runreport.Of{
+		State: s, Run: a.Tell(r, s), Criteria: t, Quality: q, Graph: shown.Graph(a.Now()), Timeline: shown.Timeline(a.Now()), Now: a.Now(),
+	}
 	return runreport.New(o).Masked(a.Mask.Text)
+}
+
+// projected returns what faces show of a run.
+func projected(ctx context.Context, p *app.Place, r journal.Run) (*projection.Projection, error) {
+	shown := projection.New(r.ID, projection.Options{})
+	shown.Held(r.Holder)
+	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if err := shown.Apply(e); err != nil {
+			return nil, err
+		}
+	}
+	return shown, nil
 }
 
 // text writes a report in the shape that was asked for.

@@ -15,12 +15,8 @@ import (
 // room for on GitHub.
 const PullLimit = 65_536
 
-// text makes a text of anybody harmless within Markdown: it is no markup, links
-// nowhere, and calls nobody.
-func text(s string) string {
-	return strings.NewReplacer("\\", "\\\\", "|", "\\|", "&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "`", "\\`",
-		"~", "\\~", "#", "&#35;", "@", "@\u200b", "://", ":&#47;&#47;", "www.", "www\u200b.", "$", "&#36;", "!", "&#33;").Replace(view.Clean(s))
-}
+// text makes a text of anybody harmless within Markdown.
+func text(s string) string { return view.Literal(s) }
 
 // section is a part of a report: a line that opens it, one for each thing in it,
 // and one that closes it.
@@ -38,17 +34,17 @@ func folded(title, head string, lines []string) section {
 // Pull writes the report for a pull request: what matters first, the rest to
 // unfold. It has at most so many bytes, and says what was cut to fit.
 func Pull(r Report, limit int) string {
-	lead := section{open: fmt.Sprintf("## Nexus run %s: %s\n\n%s\n\n", text(string(r.Run)), r.Status, text(short(r.Goal)))}
+	lead := section{open: fmt.Sprintf("## Nexus run %s: %s\n\n%s\n\n", text(string(r.Run)), text(string(r.Status)), text(short(r.Goal)))}
 	if r.Why != "" {
 		lead.open += text(short(r.Why)) + "\n\n"
 	}
 	lead.open += "| | |\n|---|---|\n"
 	for _, f := range r.figures() {
-		lead.lines = append(lead.lines, fmt.Sprintf("| %s | %s |", f.name, text(f.value)))
+		lead.lines = append(lead.lines, fmt.Sprintf("| %s | %s |", f.name, f.value))
 	}
 	all := []section{lead, r.landedTable("\n### Landed\n\n"), r.leftList("\n### Not landed\n\n"), r.lookList("\n### Look at\n\n")}
 	for _, l := range r.Landed {
-		all = append(all, folded(fmt.Sprintf("Evidence of %s at %s", text(string(l.ID)), view.Short(l.Commit)), "", l.proof()))
+		all = append(all, folded(fmt.Sprintf("Evidence of %s at %s", text(string(l.ID)), text(view.Short(l.Commit))), "", l.proof()))
 	}
 	all = append(all,
 		folded("Money and time", "| | |\n|---|--:|\n", r.costLines()),
@@ -111,7 +107,7 @@ func short(s string) string {
 func (r Report) landedTable(title string) section {
 	s := section{open: title + "| task | commit | gates | review | criteria | money |\n|---|---|---|---|--:|--:|\n"}
 	for _, l := range r.Landed {
-		s.lines = append(s.lines, fmt.Sprintf("| %s %s | %s | %s | %s | %d of %d | %s |", text(string(l.ID)), text(short(l.Title)), view.Short(l.Commit),
+		s.lines = append(s.lines, fmt.Sprintf("| %s %s | %s | %s | %s | %d of %d | %s |", text(string(l.ID)), text(short(l.Title)), text(view.Short(l.Commit)),
 			text(passed(l.Gates)), reviewText(l.Review), met(l.Criteria), len(l.Criteria), l.Spent))
 	}
 	return s
@@ -138,7 +134,7 @@ func passed(all []accept.NoteGate) string {
 func (r Report) leftList(title string) section {
 	s := section{open: title}
 	for _, l := range r.Left {
-		line := fmt.Sprintf("- %s %s: %s", text(string(l.ID)), text(short(l.Title)), l.Status)
+		line := fmt.Sprintf("- %s %s: %s", text(string(l.ID)), text(short(l.Title)), text(string(l.Status)))
 		if l.Why != "" {
 			line += ": " + text(short(l.Why))
 		}
@@ -157,23 +153,28 @@ func (r Report) leftList(title string) section {
 func (r Report) lookList(title string) section {
 	s := section{open: title}
 	for _, l := range r.LookAt {
-		of := ""
-		if l.Task != "" {
-			of = text(string(l.Task)) + ": "
-		}
-		s.lines = append(s.lines, fmt.Sprintf("- %s%s", of, text(short(l.Text))))
+		s.lines = append(s.lines, l.line())
 	}
 	return s
 }
 
+// line is what to look at, in a list.
+func (l Look) line() string {
+	of := ""
+	if l.Task != "" {
+		of = text(string(l.Task)) + ": "
+	}
+	return "- " + of + text(short(l.Text))
+}
+
 // proof is what shows that a task is right, a line each.
 func (l Landed) proof() []string {
-	all := []string{fmt.Sprintf("- commit %s, tree %s, %s, %s", view.Short(l.Commit), view.Short(l.Tree), reviewText(l.Review), view.Count(l.Rounds, "round"))}
+	all := []string{fmt.Sprintf("- commit %s, tree %s, %s, %s", text(view.Short(l.Commit)), text(view.Short(l.Tree)), reviewText(l.Review), view.Count(l.Rounds, "round"))}
 	for _, g := range l.Gates {
 		all = append(all, fmt.Sprintf("- gate %s: %s", text(short(g.Gate)), text(short(gateText(g)))))
 	}
 	for _, c := range l.Criteria {
-		line := fmt.Sprintf("- %s %s: %s", text(c.ID), c.State, text(short(c.Text)))
+		line := fmt.Sprintf("- %s %s: %s", text(c.ID), text(string(c.State)), text(short(c.Text)))
 		if c.Evidence != "" {
 			line += " (" + text(short(c.Evidence)) + ")"
 		}
@@ -184,7 +185,7 @@ func (l Landed) proof() []string {
 
 func (r Report) costLines() (all []string) {
 	for _, f := range r.costs() {
-		all = append(all, fmt.Sprintf("| %s | %s |", text(f.name), text(f.value)))
+		all = append(all, fmt.Sprintf("| %s | %s |", text(f.name), f.value))
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"html"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -112,7 +113,7 @@ func (p *page) landed(r Report) {
 		p.WriteString("<p>Nothing landed.</p>\n")
 	}
 	for i, l := range r.Landed {
-		p.put("<article id=\"task-%s\">\n<h3><b>%s</b> %s</h3>\n", l.ID, l.ID, short(l.Title))
+		p.put("<article id=\"%s\">\n<h3><b>%s</b> %s</h3>\n", anchor(l.ID), l.ID, short(l.Title))
 		p.put("<p class=\"note\">commit <code>%s</code>, %s, %s, %s, %s, criteria met: %v of %v</p>\n", view.Short(l.Commit), passed(l.Gates),
 			reviewText(l.Review), view.Count(l.Rounds, "round"), l.Spent, met(l.Criteria), len(l.Criteria))
 		open := ""
@@ -126,7 +127,7 @@ func (p *page) landed(r Report) {
 			g := l.Gates[i]
 			p.put("<td>%s</td><td>", short(g.Gate))
 			p.mark(string(g.State))
-			p.put(" %s</td><td><code>%s</code></td>", strings.TrimPrefix(gateText(g), string(g.State)), short(g.Command))
+			p.put(" %s</td><td><code>%s</code></td>", strings.TrimPrefix(strings.TrimPrefix(gateText(g), string(g.State)), "; "), short(g.Command))
 		})
 		p.WriteString("</details>\n</article>\n")
 	}
@@ -168,7 +169,7 @@ func (p *page) left(r Report) {
 	}
 	p.put("<section aria-labelledby=\"left\">\n<h2 id=\"left\">Not landed <small>%v</small></h2>\n", len(r.Left))
 	for _, l := range r.Left {
-		p.put("<article id=\"task-%s\">\n<h3><b>%s</b> %s ", l.ID, l.ID, short(l.Title))
+		p.put("<article id=\"%s\">\n<h3><b>%s</b> %s ", anchor(l.ID), l.ID, short(l.Title))
 		p.mark(string(l.Status))
 		p.WriteString("</h3>\n")
 		if l.Why != "" {
@@ -194,6 +195,16 @@ func (p *page) left(r Report) {
 // mostFindings is how many findings of a task a page lists.
 const mostFindings = 50
 
+// anchor is the name of a task's place on the page.
+func anchor(id nexus.TaskID) string {
+	return "task-" + strings.Map(func(r rune) rune {
+		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '-') {
+			return r
+		}
+		return '_'
+	}, short(string(id)))
+}
+
 // drawings draws the plan and the timeline, where there are such.
 func (p *page) drawings(r Report) {
 	here := map[nexus.TaskID]bool{}
@@ -207,7 +218,7 @@ func (p *page) drawings(r Report) {
 		if !here[id] {
 			return ""
 		}
-		return "#task-" + string(id)
+		return "#" + anchor(id)
 	}
 	for _, d := range []struct{ id, title, drawing string }{
 		{"plan", "Plan", svg.Graph(r.Graph, svg.Options{Link: link})},

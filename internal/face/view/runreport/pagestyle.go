@@ -30,8 +30,8 @@ article:target{outline:2px solid var(--focus)}
 summary{cursor:pointer;padding:4px 0}
 .wide{overflow-x:auto;margin:6px 0}
 .wide:focus-visible,summary:focus-visible,a:focus-visible{outline:2px solid var(--focus);outline-offset:2px}
-table{border-collapse:collapse;font-size:14px;min-width:min(100%,420px)}
-th,td{text-align:left;vertical-align:top;padding:5px 14px 5px 0;border-bottom:1px solid var(--line)}
+table{border-collapse:collapse;font-size:14px;min-width:min(100%,420px);overflow-wrap:break-word}
+th,td{text-align:left;vertical-align:top;max-width:34em;padding:5px 14px 5px 0;border-bottom:1px solid var(--line)}
 th{font-weight:600;color:var(--note)}
 .n{text-align:right;font-variant-numeric:tabular-nums}
 footer{margin-top:40px;border-top:1px solid var(--line);padding-top:12px}

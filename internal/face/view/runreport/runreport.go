@@ -450,8 +450,16 @@ func (t Time) rows() (all []figure) {
 		name string
 		took float64
 	}{
-		{"elapsed", t.Elapsed}, {"work, as estimated", t.Likely}, {"waited for people", t.People}, {"planning", t.Plan}, {"setup", t.Setup},
-		{"agents", t.Agents}, {"gates", t.Gates}, {"reviews", t.Review}, {"landing", t.Landing}, {"waited for quota", t.Quota},
+		{"elapsed", t.Elapsed},
+		{"work, as estimated", t.Likely},
+		{"waited for people", t.People},
+		{"planning", t.Plan},
+		{"setup", t.Setup},
+		{"agents", t.Agents},
+		{"gates", t.Gates},
+		{"reviews", t.Review},
+		{"landing", t.Landing},
+		{"waited for quota", t.Quota},
 	} {
 		if row.took > 0 {
 			all = append(all, figure{row.name, clock(row.took)})
@@ -460,4 +468,6 @@ func (t Time) rows() (all []figure) {
 	return all
 }
 
-func clock(seconds float64) string { return view.Duration(time.Duration(seconds * float64(time.Second))) }
+func clock(seconds float64) string {
+	return view.Duration(time.Duration(seconds * float64(time.Second)))
+}

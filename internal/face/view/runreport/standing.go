@@ -42,7 +42,7 @@ func Standing(r Report, before string) string {
 func (r Report) standing() []section {
 	position := []string{
 		fmt.Sprintf("- Goal: %s", text(short(view.Goal(r.Goal)))),
-		fmt.Sprintf("- Run %s is %s since %s", text(string(r.Run)), r.Status, stamp(latest(r))),
+		fmt.Sprintf("- Run %s is %s since %s", text(string(r.Run)), text(string(r.Status)), stamp(latest(r))),
 		fmt.Sprintf("- %d of %d tasks landed", r.Metrics.Landed, r.Metrics.Tasks),
 	}
 	for _, line := range []string{r.Why, r.Delivered} {
@@ -51,8 +51,15 @@ func (r Report) standing() []section {
 		}
 	}
 	all := []section{
-		{open: "Position", lines: position}, {open: "Active tasks"}, {open: "Next"}, {open: "Blocked"}, {open: "Done"},
-		{open: "Decisions", lines: r.decisionLines()}, {open: "Open questions"}, {open: "Look at"}, {open: "Metrics"},
+		{open: "Position", lines: position},
+		{open: "Active tasks"},
+		{open: "Next"},
+		{open: "Blocked"},
+		{open: "Done"},
+		{open: "Decisions", lines: r.decisionLines()},
+		{open: "Open questions"},
+		{open: "Look at"},
+		{open: "Metrics"},
 	}
 	add := func(name, line string) {
 		i := slices.IndexFunc(all, func(s section) bool { return s.open == name })
@@ -66,11 +73,11 @@ func (r Report) standing() []section {
 		add(placeOf(l.Status), line)
 	}
 	for _, l := range r.Landed {
-		add("Done", fmt.Sprintf("- [x] %s %s, commit %s, criteria met: %d of %d", text(string(l.ID)), text(short(l.Title)), view.Short(l.Commit),
+		add("Done", fmt.Sprintf("- [x] %s %s, commit %s, criteria met: %d of %d", text(string(l.ID)), text(short(l.Title)), text(view.Short(l.Commit)),
 			met(l.Criteria), len(l.Criteria)))
 		for _, c := range l.Criteria {
 			if c.State != accept.Met {
-				add("Done", fmt.Sprintf("  - %s: %s", c.State, text(short(c.Text))))
+				add("Done", fmt.Sprintf("  - %s: %s", text(string(c.State)), text(short(c.Text))))
 			}
 		}
 	}
@@ -79,10 +86,10 @@ func (r Report) standing() []section {
 		if l.Kind == "question" {
 			name = "Open questions"
 		}
-		add(name, strings.TrimSuffix("- "+text(string(l.Task))+": ", ": "+"")+text(short(l.Text)))
+		add(name, l.line())
 	}
 	for _, f := range r.costs() {
-		add("Metrics", fmt.Sprintf("- %s: %s", text(f.name), text(f.value)))
+		add("Metrics", fmt.Sprintf("- %s: %s", text(f.name), f.value))
 	}
 	return all
 }

@@ -14,7 +14,7 @@ const Style = `.nx{max-width:none;color-scheme:light dark}
 --nx-good:#5fd49d;--nx-goodbox:#10291f;--nx-bad:#ff9c92;--nx-badbox:#361a18;--nx-warn:#fec84b;--nx-warnbox:#33250f;
 --nx-busy:#84caff;--nx-busybox:#12263f;--nx-idle:#30394a;--nx-hatch:#10151f}
 .nx text{fill:var(--nx-text)}
-.nx .note{fill:var(--nx-note)}
+.nx .note{fill:var(--nx-note);font-size:11px}
 .nx .edge{stroke:var(--nx-line)}
 .nx .edge.critical{stroke:var(--nx-text)}
 .nx .edge.collides{stroke:var(--nx-warn)}

@@ -96,7 +96,7 @@ func (d *drawing) linked(o Options, id nexus.TaskID, draw func()) {
 		draw()
 		return
 	}
-	d.put(`<a href="%s">`, to)
+	d.put(`<a href="%s">`, clean(to))
 	draw()
 	d.WriteString("</a>")
 }
