@@ -259,7 +259,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) draw(w http.ResponseWriter, r *http.Request, code int, said string, bad bool) {
 	var b strings.Builder
-	page{&b}.draw(view{Place: s.Place, Said: said, Bad: bad, CSRF: access.CSRF(r.Context()), Items: s.inbox.Items()})
+	form{&b}.draw(view{Place: s.Place, Said: said, Bad: bad, CSRF: access.CSRF(r.Context()), Items: s.inbox.Items()})
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
 	_, _ = w.Write([]byte(b.String())) // who is gone reads nothing

@@ -176,7 +176,7 @@ func known(r *http.Request, query []param) error {
 
 // reply answers with JSON, or says that it is what the client has.
 func reply(w http.ResponseWriter, r *http.Request, v any) {
-	data, err := json.Marshal(v)
+	data, err := access.Encode(v)
 	if err != nil {
 		access.RefuseError(w, r, err)
 		return

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -26,7 +25,7 @@ func tell(e nexus.Event) (told, error) {
 	if err != nil {
 		return told{}, err
 	}
-	data, err := json.Marshal(v)
+	data, err := access.Encode(v)
 	return told{e, v.Kind, data}, err
 }
 
