@@ -74,12 +74,10 @@ func (x Exporter) Follow(ctx context.Context, run nexus.RunID, live, left func(c
 			}
 		}
 	})
-	sending, hurry := context.WithCancelCause(ctx)
-	all.Go(func() { s.follow(sending, reading, read) })
+	all.Go(func() { s.follow(ctx, reading, read) })
 	return func() {
 		stop(errors.New("the run is over"))
 		timer := time.AfterFunc(Grace, func() { kill(errors.New("the collector took too long")) })
-		hurry(errors.New("the run is over"))
 		all.Wait()
 		for e, err := range left(ctx, s.seq) {
 			if err != nil {

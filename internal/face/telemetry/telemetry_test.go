@@ -89,7 +89,7 @@ func TestGolden(t *testing.T) {
 // than nothing, and has an id of its own, the same in another process.
 func TestTree(t *testing.T) {
 	all := spans(told(), false)
-	if len(all) != 12 {
+	if len(all) != 11 {
 		t.Errorf("%d spans", len(all))
 	}
 	ids := map[string]string{}
