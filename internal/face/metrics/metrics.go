@@ -98,7 +98,7 @@ func past(all []history.Run) []family {
 // going are figures of each run that is not over.
 func going(all []view.Going) []family {
 	waiting := family{name: "nexus_waiting_for_people", kind: "gauge", help: "Questions that wait for a person."}
-	held := family{name: "nexus_run_conducted", kind: "gauge", help: "1 while a process conducts the run, 0 where it was interrupted or waits."}
+	held := family{name: "nexus_run_conducted", kind: "gauge", help: "1 while a process conducts the run, 0 while none does."}
 	seconds := family{name: "nexus_run_seconds", kind: "gauge", help: "Time since the run was accepted."}
 	spent := family{name: "nexus_run_spent_usd", kind: "gauge", help: "Money that the run cost so far, in dollars."}
 	limit := family{name: "nexus_run_limit_usd", kind: "gauge", help: "Money that the run may cost, in dollars."}
@@ -127,8 +127,13 @@ func going(all []view.Going) []family {
 			status string
 			n      int
 		}{
-			{"landed", c.Landed}, {"active", c.Active}, {"pending", c.Pending}, {"blocked", c.Blocked},
-			{"parked", c.Parked}, {"failed", c.Failed}, {"skipped", c.Skipped},
+			{"landed", c.Landed},
+			{"active", c.Active},
+			{"pending", c.Pending},
+			{"blocked", c.Blocked},
+			{"parked", c.Parked},
+			{"failed", c.Failed},
+			{"skipped", c.Skipped},
 		} {
 			tasks.add(float64(t.n), with("status", t.status)...)
 		}

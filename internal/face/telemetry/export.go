@@ -172,7 +172,7 @@ func (s *sender) send(ctx context.Context) *again {
 				s.say(err)
 			}
 			return &again{}
-		case status == http.StatusTooManyRequests || status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout:
+		case passing(status):
 			s.say(fmt.Errorf("the collector at %s answers %d; it is tried again", s.place(), status))
 			return &again{after}
 		case status >= 300:
@@ -182,6 +182,17 @@ func (s *sender) send(ctx context.Context) *again {
 	s.spans, s.sent = nil, s.seq
 	s.keep()
 	return nil
+}
+
+// passing reports whether a collector that answers so may take the same later, as
+// OTLP says.
+func passing(status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	default:
+		return false
+	}
 }
 
 func (s *sender) say(err error) {

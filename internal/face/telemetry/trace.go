@@ -84,7 +84,8 @@ func (t *Tracer) begin(k, parent, name string, kind Kind, at time.Time, attribut
 	if t.open[k] != nil {
 		return
 	}
-	s := &Span{Trace: t.trace, ID: t.id(k), Name: name, Kind: kind, Start: at, Attributes: append([]Attribute{{"nexus.run", string(t.run)}}, attributes...)}
+	s := &Span{Trace: t.trace, ID: t.id(k), Name: name, Kind: kind, Start: at}
+	s.Attributes = append([]Attribute{{"nexus.run", string(t.run)}}, attributes...)
 	if parent != "" {
 		s.Parent = t.id(parent)
 	}
@@ -195,14 +196,16 @@ func (t *Tracer) gate(e nexus.Event) []Span {
 	}
 	k := name(f.Attempt, f.Task, f.Base, f.Evidence.Gate)
 	if t.open[k] == nil {
-		t.begin(k, t.inside(f.Attempt, f.Task), "gate "+f.Evidence.Gate, Internal, e.At.Add(-f.Evidence.Duration), Attribute{"nexus.gate", f.Evidence.Gate})
+		start := e.At.Add(-f.Evidence.Duration)
+		t.begin(k, t.inside(f.Attempt, f.Task), "gate "+f.Evidence.Gate, Internal, start, Attribute{"nexus.gate", f.Evidence.Gate})
 		t.open[k].ID = t.id(key(k, fmt.Sprint(e.Seq)))
 	}
 	failed := ""
 	if f.Evidence.State != nexus.Pass {
 		failed = string(f.Evidence.State)
 	}
-	return t.end(k, e.At, failed, Attribute{"nexus.gate.state", string(f.Evidence.State)}, Attribute{"nexus.gate.findings", int64(len(f.Evidence.Findings))})
+	return t.end(k, e.At, failed, Attribute{"nexus.gate.state", string(f.Evidence.State)},
+		Attribute{"nexus.gate.findings", int64(len(f.Evidence.Findings))})
 }
 
 // talk takes over what sessions, models and tools did.
@@ -212,8 +215,10 @@ func (t *Tracer) talk(e nexus.Event) []Span {
 		t.attempts[f.Session], t.models[f.Session] = f.Attempt, f.Model
 		maker, model := provider(f.Model)
 		t.begin(key("session", string(f.Session)), t.inside(f.Attempt, t.tasks[f.Attempt]), "invoke_agent "+string(f.Role), Internal, e.At,
-			Attribute{"gen_ai.operation.name", "invoke_agent"}, Attribute{"gen_ai.agent.name", string(f.Role)}, Attribute{"gen_ai.agent.id", string(f.Session)},
-			Attribute{"gen_ai.conversation.id", string(f.Session)}, Attribute{"gen_ai.provider.name", maker}, Attribute{"gen_ai.request.model", model})
+			Attribute{"gen_ai.operation.name", "invoke_agent"},
+			Attribute{"gen_ai.agent.name", string(f.Role)}, Attribute{"gen_ai.agent.id", string(f.Session)},
+			Attribute{"gen_ai.conversation.id", string(f.Session)},
+			Attribute{"gen_ai.provider.name", maker}, Attribute{"gen_ai.request.model", model})
 	case nexus.SessionEnded:
 		failed := ""
 		if f.Outcome != nexus.Accepted {
@@ -232,7 +237,8 @@ func (t *Tracer) talk(e nexus.Event) []Span {
 		return t.end(key("call", f.ID), e.At, "", used(f)...)
 	case nexus.ToolCalled:
 		attributes := []Attribute{
-			{"gen_ai.operation.name", "execute_tool"}, {"gen_ai.tool.name", f.Tool}, {"gen_ai.tool.call.id", f.Call}, {"gen_ai.tool.type", "function"},
+			{"gen_ai.operation.name", "execute_tool"}, {"gen_ai.tool.name", f.Tool},
+			{"gen_ai.tool.call.id", f.Call}, {"gen_ai.tool.type", "function"},
 		}
 		if t.contents {
 			attributes = append(attributes, Attribute{"nexus.tool.about", f.About})
@@ -251,9 +257,12 @@ func (t *Tracer) talk(e nexus.Event) []Span {
 // used is what a call of a model used. What came from a cache is part of the input.
 func used(f nexus.BudgetSpent) []Attribute {
 	return []Attribute{
-		{"gen_ai.usage.input_tokens", f.Usage.Prompt()}, {"gen_ai.usage.output_tokens", f.Usage.Output},
-		{"gen_ai.usage.cache_read.input_tokens", f.Usage.CacheRead}, {"gen_ai.usage.cache_creation.input_tokens", f.Usage.CacheWrite},
-		{"nexus.cost.usd", f.Money.Float()}, {"nexus.cost.estimated", f.Estimated},
+		{"gen_ai.usage.input_tokens", f.Usage.Prompt()},
+		{"gen_ai.usage.output_tokens", f.Usage.Output},
+		{"gen_ai.usage.cache_read.input_tokens", f.Usage.CacheRead},
+		{"gen_ai.usage.cache_creation.input_tokens", f.Usage.CacheWrite},
+		{"nexus.cost.usd", f.Money.Float()},
+		{"nexus.cost.estimated", f.Estimated},
 	}
 }
 

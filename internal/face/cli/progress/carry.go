@@ -157,7 +157,7 @@ type watcher struct {
 	in    io.Reader       // answers questions; nil: nobody types any
 	set   config.Channels // how people are asked
 	trace config.Telemetry
-	agree Agreement       // how a person is asked for consent to the plan; nil: nobody is, here
+	agree Agreement // how a person is asked for consent to the plan; nil: nobody is, here
 
 	shown *screen
 	end   func() // of those that observe; nil where there are none

@@ -107,8 +107,8 @@ func short(s string) string {
 func (r Report) landedTable(title string) section {
 	s := section{open: title + "| task | commit | gates | review | criteria | money |\n|---|---|---|---|--:|--:|\n"}
 	for _, l := range r.Landed {
-		s.lines = append(s.lines, fmt.Sprintf("| %s %s | %s | %s | %s | %d of %d | %s |", text(string(l.ID)), text(short(l.Title)), text(view.Short(l.Commit)),
-			text(passed(l.Gates)), reviewText(l.Review), met(l.Criteria), len(l.Criteria), l.Spent))
+		s.lines = append(s.lines, fmt.Sprintf("| %s %s | %s | %s | %s | %d of %d | %s |",
+			text(string(l.ID)), text(short(l.Title)), text(view.Short(l.Commit)), text(passed(l.Gates)), reviewText(l.Review), met(l.Criteria), len(l.Criteria), l.Spent))
 	}
 	return s
 }
@@ -169,7 +169,8 @@ func (l Look) line() string {
 
 // proof is what shows that a task is right, a line each.
 func (l Landed) proof() []string {
-	all := []string{fmt.Sprintf("- commit %s, tree %s, %s, %s", text(view.Short(l.Commit)), text(view.Short(l.Tree)), reviewText(l.Review), view.Count(l.Rounds, "round"))}
+	all := []string{fmt.Sprintf("- commit %s, tree %s, %s, %s",
+		text(view.Short(l.Commit)), text(view.Short(l.Tree)), reviewText(l.Review), view.Count(l.Rounds, "round"))}
 	for _, g := range l.Gates {
 		all = append(all, fmt.Sprintf("- gate %s: %s", text(short(g.Gate)), text(short(gateText(g)))))
 	}

@@ -28,6 +28,9 @@ func (p *page) put(format string, values ...any) {
 	fmt.Fprintf(p, format, values...)
 }
 
+// policy is what a page may load: nothing but its own style sheet.
+const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
 // HTML writes the report as one page that needs no server, no network and no
 // script: it may be sent to anybody as a file. It follows the reader's light or
 // dark setting and can be printed.
@@ -35,7 +38,7 @@ func HTML(r Report) string {
 	var p page
 	p.WriteString("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
 	p.WriteString(`<meta name="viewport" content="width=device-width, initial-scale=1">` + "\n")
-	p.WriteString(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">` + "\n")
+	p.put("<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n", policy)
 	p.put("<title>%s: %s</title>\n<style>\n", "Nexus run "+string(r.Run), r.Status)
 	p.WriteString(pageStyle + svg.Style + "</style>\n</head>\n<body>\n")
 	p.head(r)
@@ -48,8 +51,8 @@ func HTML(r Report) string {
 	p.gates(r)
 	p.decided(r)
 	p.WriteString("</main>\n")
-	p.put("<footer>Written by nexus report on <time datetime=\"%s\">%s</time>. Secrets that Nexus knows are masked.</footer>\n</body>\n</html>\n",
-		r.Now.UTC().Format(time.RFC3339), stamp(r.Now))
+	p.put("<footer>Written by nexus report on <time datetime=\"%s\">%s</time>. ", r.Now.UTC().Format(time.RFC3339), stamp(r.Now))
+	p.WriteString("Secrets that Nexus knows are masked.</footer>\n</body>\n</html>\n")
 	return p.String()
 }
 

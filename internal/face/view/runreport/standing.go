@@ -73,8 +73,8 @@ func (r Report) standing() []section {
 		add(placeOf(l.Status), line)
 	}
 	for _, l := range r.Landed {
-		add("Done", fmt.Sprintf("- [x] %s %s, commit %s, criteria met: %d of %d", text(string(l.ID)), text(short(l.Title)), text(view.Short(l.Commit)),
-			met(l.Criteria), len(l.Criteria)))
+		add("Done", fmt.Sprintf("- [x] %s %s, commit %s, criteria met: %d of %d",
+			text(string(l.ID)), text(short(l.Title)), text(view.Short(l.Commit)), met(l.Criteria), len(l.Criteria)))
 		for _, c := range l.Criteria {
 			if c.State != accept.Met {
 				add("Done", fmt.Sprintf("  - %s: %s", text(string(c.State)), text(short(c.Text))))
