@@ -237,8 +237,10 @@ func (t *Tracer) talk(e nexus.Event) []Span {
 		return t.end(key("call", f.ID), e.At, "", used(f)...)
 	case nexus.ToolCalled:
 		attributes := []Attribute{
-			{"gen_ai.operation.name", "execute_tool"}, {"gen_ai.tool.name", f.Tool},
-			{"gen_ai.tool.call.id", f.Call}, {"gen_ai.tool.type", "function"},
+			{"gen_ai.operation.name", "execute_tool"},
+			{"gen_ai.tool.name", f.Tool},
+			{"gen_ai.tool.call.id", f.Call},
+			{"gen_ai.tool.type", "function"},
 		}
 		if t.contents {
 			attributes = append(attributes, Attribute{"nexus.tool.about", f.About})
