@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden file") //nolint:gochecknoglobals // a flag of the test
+var update = flag.Bool("update", false, "rewrite the golden file")
 
 // sample is of two runs, one of which goes on.
 func sample() metrics.Of {

@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden file") //nolint:gochecknoglobals // a flag of the test
+var update = flag.Bool("update", false, "rewrite the golden file")
 
 const run = nexus.RunID("260504-100000-abc")
 

@@ -252,6 +252,7 @@ func (t *Tracer) talk(e nexus.Event) []Span {
 			failed = "tool_failed"
 		}
 		return t.end(key("tool", string(f.Session), f.Call), e.At, failed)
+	default:
 	}
 	return nil
 }

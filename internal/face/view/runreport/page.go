@@ -25,7 +25,7 @@ func (p *page) put(format string, values ...any) {
 	for i, v := range values {
 		values[i] = html.EscapeString(view.Clean(fmt.Sprint(v)))
 	}
-	fmt.Fprintf(p, format, values...)
+	_, _ = fmt.Fprintf(p, format, values...) // into memory
 }
 
 // policy is what a page may load: nothing but its own style sheet.

@@ -50,7 +50,7 @@ func (d *drawing) put(format string, values ...any) {
 			values[i] = html.EscapeString(text)
 		}
 	}
-	fmt.Fprintf(d, format, values...)
+	_, _ = fmt.Fprintf(d, format, values...) // into memory
 }
 
 // open begins a drawing that readers of screens are told about. The name is

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files") //nolint:gochecknoglobals // a flag of the test
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // start is when the runs of these tests begin.
 func start() time.Time { return time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC) }
