@@ -43,7 +43,10 @@ require (
 	github.com/robfig/cron/v3 v3.0.1
 )
 
-require github.com/dlclark/regexp2/v2 v2.2.1 // indirect
+require (
+	charm.land/bubbletea/v2 v2.0.9 // indirect
+	github.com/dlclark/regexp2/v2 v2.2.1 // indirect
+)
 
 require (
 	github.com/BobuSumisu/aho-corasick v1.0.3 // indirect
