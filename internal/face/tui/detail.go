@@ -149,7 +149,10 @@ func (m *Model) taskLines(t *projection.Task) []string {
 	for _, g := range t.Guidance {
 		lines = append(lines, m.b.Dim("told: ")+view.Clean(g))
 	}
-	return append(append(lines, "", m.b.Bold("Keys")), m.actionLines(t.Actions)...)
+	if can := m.actionLines(t.Actions); len(can) > 0 {
+		lines = append(append(lines, "", m.b.Bold("Keys")), can...)
+	}
+	return lines
 }
 
 func stepWords(t *projection.Task) string {

@@ -125,9 +125,10 @@ func (m *Model) pickChoice(key tea.KeyPressMsg) tea.Cmd {
 	case name == "up" || name == "ctrl+p":
 		d.at = max(d.at-1, 0)
 	case name == "enter":
+		at := min(d.at, len(some)-1)
 		m.dialog = dialog{}
-		if d := min(d.at, len(some)-1); d >= 0 {
-			return m.choice(some[d].name)
+		if at >= 0 {
+			return m.choice(some[at].name)
 		}
 	case name == "backspace":
 		if r := []rune(d.text); len(r) > 0 {
@@ -253,7 +254,7 @@ func (m *Model) goTo(id string) tea.Cmd {
 	m.perform("tasks")
 	for _, r := range m.rows() {
 		if strings.EqualFold(string(r.task), id) {
-			m.sel[TasksView], m.right, m.tab = r.key, true, OverviewTab
+			m.sel[TasksView], m.picked[TasksView], m.right, m.tab = r.key, true, true, OverviewTab
 			return nil
 		}
 	}

@@ -113,10 +113,10 @@ func (k Keys) bind() (keymap, error) {
 	}
 	for _, b := range bindings() {
 		key, set := k[b.name]
-		if !set {
+		if !set || key == "" {
 			key = b.key
 		}
-		if key == None || key == "" {
+		if key == None {
 			continue
 		}
 		if other, taken := m.does[key]; taken {

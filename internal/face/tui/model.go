@@ -28,6 +28,7 @@ type Model struct {
 	tab    Tab
 	right  bool            // keys move in the details
 	sel    map[View]string // key of the selected row
+	picked map[View]bool   // the person selected it; else the first is, which needs them most
 	top    map[View]int    // first line of a list
 	scroll int             // first line of the details, or of a view that is a text
 	filter string
@@ -55,7 +56,7 @@ type Model struct {
 func New(ctx context.Context, o Options) *Model {
 	m := &Model{
 		ctx: ctx, o: o, b: brush{o.Style}, width: 80, height: 24, view: TasksView, follow: true, stamps: true,
-		sel: map[View]string{}, top: map[View]int{}, open: map[int]bool{}, docs: map[string]*doc{},
+		sel: map[View]string{}, picked: map[View]bool{}, top: map[View]int{}, open: map[int]bool{}, docs: map[string]*doc{},
 	}
 	m.keys, m.fatal = o.Keys.bind()
 	return m
@@ -211,11 +212,12 @@ func (m *Model) tick() tea.Cmd {
 func (m *Model) settle() {
 	all := m.rows()
 	for _, r := range all {
-		if r.key != "" && r.key == m.sel[m.view] {
+		if r.key != "" && r.key == m.sel[m.view] && (m.picked[m.view] || m.right) {
 			return
 		}
 	}
 	delete(m.sel, m.view)
+	delete(m.picked, m.view)
 	for _, r := range all {
 		if r.key != "" {
 			m.sel[m.view] = r.key

@@ -132,7 +132,7 @@ func (m *Model) enter() {
 	switch {
 	case m.view == TimelineView:
 		if r, ok := m.selected(); ok && r.task != "" {
-			m.view, m.sel[TasksView], m.tab = TasksView, "task "+string(r.task), OverviewTab
+			m.view, m.sel[TasksView], m.picked[TasksView], m.tab = TasksView, "task "+string(r.task), true, OverviewTab
 		}
 	case !m.view.lists():
 	case m.right && m.tab == LogTab:
@@ -187,7 +187,7 @@ func (m *Model) choose(by int) {
 		return
 	}
 	at := slices.Index(keys, m.sel[m.view]) + by
-	m.sel[m.view] = keys[min(max(at, 0), len(keys)-1)]
+	m.sel[m.view], m.picked[m.view] = keys[min(max(at, 0), len(keys)-1)], true
 	m.open = map[int]bool{}
 }
 
@@ -212,20 +212,14 @@ func verb(name string) string {
 // selected task, the task, and the run, in this order.
 func (m *Model) actions() []projection.Action {
 	var all []projection.Action
-	item, t := m.item(), m.snap.Task
-	if item != nil {
-		all = append(all, item.Actions...)
-	}
-	if t != nil {
-		if item == nil {
-			for _, i := range t.Inbox {
-				all = append(all, i.Actions...)
-			}
+	r, ok := m.selected()
+	for _, i := range m.snap.Inbox {
+		if r.item != nil && r.item.ID == i.ID || r.item == nil && ok && r.task != "" && r.task == i.Task || !ok && !i.Notice {
+			all = append(all, i.Actions...)
 		}
-		all = append(all, t.Actions...)
 	}
-	if item == nil && t == nil && len(m.snap.Inbox) > 0 {
-		all = append(all, m.snap.Inbox[0].Actions...)
+	if t := m.snap.Task; t != nil && t.ID == r.task {
+		all = append(all, t.Actions...)
 	}
 	return append(all, m.snap.Actions...)
 }

@@ -91,6 +91,14 @@ func (m *Model) inboxRows() []row {
 
 func (m *Model) taskRows() []row {
 	var all []row
+	for i, r := range m.inboxRows() {
+		if item := m.snap.Inbox[i]; item.Task == "" && !item.Notice {
+			if len(all) == 0 {
+				all = append(all, row{text: m.b.Warn(m.b.Bold("the run needs you"))})
+			}
+			all = append(all, r)
+		}
+	}
 	for _, l := range m.snap.Lanes {
 		if len(l.Cards) == 0 {
 			continue

@@ -96,7 +96,7 @@ func (m *Model) load() tea.Cmd {
 func argsOf(key string, run nexus.RunID) []string {
 	what, of, _ := strings.Cut(key, " ")
 	if what == "memory" {
-		return []string{"memory"}
+		return []string{"memory", "list"}
 	}
 	return []string{what, "--run", string(run), "--json", "--", of}
 }

@@ -48,9 +48,6 @@ func Show(ctx context.Context, a *console.Console, execute host.Execute, run nex
 func show(ctx context.Context, a *console.Console, execute host.Execute, name string, how look) error {
 	set := func(name string) bool { v := a.Env(name); return v != "" && v != "0" }
 	how.ascii, how.linear = how.ascii || set("NEXUS_ASCII"), how.linear || set("NEXUS_A11Y")
-	if err := attended(a, how); err != nil {
-		return err
-	}
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -65,6 +62,9 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	defer p.Close()
 	r, err := latest(ctx, p, name)
 	if err != nil {
+		return err
+	}
+	if err := attended(a, how); err != nil {
 		return err
 	}
 	here, leave := context.WithCancel(ctx)
