@@ -89,6 +89,7 @@ type State struct {
 	machine  []Transition
 	deliver  bool                 // it was taken up to publish and land what landed, and nothing else
 	stirred  bool                 // something happened since the last checkpoint
+	sparing  bool                 // see [State.Spare]
 	out      bool                 // what landed was published, now or before
 	phase    nexus.RunStatus      // where paused and recovering go back to
 	held     time.Duration        // it was paused, or nobody conducted it
@@ -182,6 +183,7 @@ func (s *State) Apply(e nexus.Event) error {
 	s.Alerts.Apply(e)
 	s.stir(e.Fact)
 	s.keep(e)
+	s.spare(e.Fact)
 	s.Seq = max(s.Seq, e.Seq)
 	if e.At.After(s.Updated) {
 		s.Updated = e.At
@@ -276,9 +278,9 @@ func (s *State) Asked(id nexus.TaskID) (*nexus.Route, bool) {
 
 // Counts counts tasks by status.
 func (s *State) Counts() map[nexus.TaskStatus]int {
-	c := map[nexus.TaskStatus]int{}
+	c, blocked := map[nexus.TaskStatus]int{}, s.Blockers()
 	for _, t := range s.Tasks {
-		c[s.StatusOf(t)]++
+		c[blocked.StatusOf(t)]++
 	}
 	return c
 }
@@ -287,16 +289,21 @@ func (s *State) Counts() map[nexus.TaskStatus]int {
 // while one that it needs has ended without landing. Nothing is under way in
 // a run that has ended: what was waits for the run to be taken up again.
 func (s *State) StatusOf(t *Task) nexus.TaskStatus {
-	status := t.Status
-	if s.Status.Ended() && !status.Ended() {
-		status = nexus.Pending
-	}
+	status := s.unblocked(t)
 	if status == nexus.Pending {
 		if _, ok := s.Blocker(t); ok {
 			return nexus.Blocked
 		}
 	}
 	return status
+}
+
+// unblocked returns a task's status but for blocked.
+func (s *State) unblocked(t *Task) nexus.TaskStatus {
+	if s.Status.Ended() && !t.Status.Ended() {
+		return nexus.Pending
+	}
+	return t.Status
 }
 
 // Blocker returns the nearest task that keeps t from ever starting.

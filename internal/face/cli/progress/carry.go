@@ -58,7 +58,7 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 	}
 	v := view.Of(s, a.Now())
 	if !o.JSONL {
-		if err := a.Answer(v, func(s view.Style) string { return view.Report(s, v, !o.Once) }); err != nil {
+		if err := a.Answer(v, func(s view.Style) string { return guarded(a, view.Report(s, v, !o.Once)) }); err != nil {
 			return err
 		}
 	}

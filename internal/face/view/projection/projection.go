@@ -38,7 +38,7 @@ func New(run nexus.RunID, o Options) *Projection {
 	if o.Keep == 0 {
 		o.Keep = 500
 	}
-	p := &Projection{o: o, state: state.New(run), trail: newTrail(o.Keep)}
+	p := &Projection{o: o, state: state.New(run).Spare(), trail: newTrail(o.Keep)}
 	if o.Past != nil {
 		p.state.Remember(o.Past(0))
 	}
