@@ -39,18 +39,16 @@ require (
 )
 
 require (
+	charm.land/bubbletea/v2 v2.0.9
 	github.com/alecthomas/chroma/v2 v2.27.0
 	github.com/robfig/cron/v3 v3.0.1
 )
 
-require (
-	charm.land/bubbletea/v2 v2.0.9 // indirect
-	github.com/dlclark/regexp2/v2 v2.2.1 // indirect
-)
+require github.com/dlclark/regexp2/v2 v2.2.1 // indirect
 
 require (
 	github.com/BobuSumisu/aho-corasick v1.0.3 // indirect
-	github.com/charmbracelet/colorprofile v0.4.3 // indirect
+	github.com/charmbracelet/colorprofile v0.4.3
 	github.com/charmbracelet/ultraviolet v0.0.0-20260811164956-006e29f97886 // indirect
 	github.com/charmbracelet/x/term v0.2.2 // indirect
 	github.com/charmbracelet/x/termios v0.1.1 // indirect
