@@ -40,11 +40,8 @@ require (
 
 require (
 	charm.land/bubbletea/v2 v2.0.9
-	github.com/alecthomas/chroma/v2 v2.27.0
 	github.com/robfig/cron/v3 v3.0.1
 )
-
-require github.com/dlclark/regexp2/v2 v2.2.1 // indirect
 
 require (
 	github.com/BobuSumisu/aho-corasick v1.0.3 // indirect
