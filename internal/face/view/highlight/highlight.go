@@ -1,23 +1,16 @@
 // Package highlight finds the words of source code that are drawn in colours.
 //
-// It returns spans with a kind, which terminals and pages draw in their own way.
-// Its lexers are chroma's, but not chroma's package of lexers: that one builds
-// all of them when a program starts, which takes 7 ms and 2.7 MB of every
-// command. The definitions of the languages that repositories have are files
-// here (folder lexers, [licence]), read when a text is highlighted first.
-//
-// [licence]: lexers/COPYING
+// It returns spans with a kind, which terminals and pages draw in their own way. It
+// knows of a language what [stack.SyntaxOf] does, comments and literals, and its
+// keywords: enough to read a change by. A lexer with a grammar for each language would
+// see more, but the libraries that have them build all of them whenever a program
+// starts (docs/decisions/0092).
 package highlight
 
 import (
-	"embed"
-	"io/fs"
-	"path"
 	"strings"
-	"sync"
-	"time"
-
-	"github.com/alecthomas/chroma/v2"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Kind is what a span of code is. It is the name of a class on a page.
@@ -29,7 +22,7 @@ const (
 	Keyword  Kind = "keyword"
 	Type     Kind = "type" // also what a language has built in
 	Function Kind = "function"
-	Name     Kind = "name" // of an attribute, a tag, a constant, a decorator
+	Name     Kind = "name" // of an attribute, a tag, a key, a decorator
 	String   Kind = "string"
 	Number   Kind = "number"
 	Comment  Kind = "comment"
@@ -52,7 +45,6 @@ type Span struct {
 const (
 	maxText = 512 << 10
 	maxLine = 2000
-	maxTime = time.Second
 )
 
 // Lines splits a text into its lines, without their ends, and each line into
@@ -62,27 +54,16 @@ const (
 func Lines(file, text string) [][]Span {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	out := make([][]Span, len(lines))
-	for i, line := range lines {
-		out[i] = plain(line)
-	}
 	l := of(file)
-	if l == nil || len(text) > maxText {
-		return out
-	}
-	for i, line := range colored(l, lines, longest(lines)) {
-		out[i] = line
+	s := scanner{language: l}
+	for i, line := range lines {
+		if l == nil || len(text) > maxText || len(line) > maxLine {
+			out[i], s.until = plain(line), ""
+			continue
+		}
+		out[i] = s.scan(line)
 	}
 	return out
-}
-
-// longest returns how many lines, from the first, are of a length that is read.
-func longest(lines []string) int {
-	for i, line := range lines {
-		if len(line) > maxLine {
-			return i
-		}
-	}
-	return len(lines)
 }
 
 func plain(line string) []Span {
@@ -92,113 +73,196 @@ func plain(line string) []Span {
 	return []Span{{Text: line}}
 }
 
-// colored returns the first n lines in spans, or fewer where the lexer loses or
-// takes too long for what it reads.
-func colored(l chroma.Lexer, lines []string, n int) (out [][]Span) {
-	text := strings.Join(lines[:n], "\n")
-	next, err := l.Tokenise(&chroma.TokeniseOptions{State: "root"}, text)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = recover() }() // a definition that its lexer cannot follow colours nothing more
-	var line []Span
-	end := time.Now().Add(maxTime)
-	for t := next(); t != chroma.EOF && time.Now().Before(end); t = next() {
-		for i, piece := range strings.Split(t.Value, "\n") {
-			if i > 0 {
-				if out, line = keep(out, line, lines), nil; out == nil {
-					return nil
-				}
-			}
-			line = add(line, Span{piece, kind(t.Type)})
+// scanner reads lines of a language, one after the other.
+type scanner struct {
+	*language
+
+	until string // what ends the comment or literal that an earlier line began; empty: there is none
+	kind  Kind   // of that
+	line  string // that is read
+	at    int    // up to where
+	spans []Span
+}
+
+// scan returns the spans of the next line.
+func (s *scanner) scan(line string) []Span {
+	s.line, s.at, s.spans = line, 0, nil
+	if s.until != "" {
+		s.finish(0)
+	} else if s.whole != nil {
+		s.add(s.whole(line), String)
+		if kind, ok := s.headed(line); ok {
+			s.add(len(line), kind)
 		}
 	}
-	if len(out) == n-1 && n > 0 {
-		if more := keep(out, line, lines); more != nil {
-			out = more
-		}
+	for s.at < len(line) {
+		s.next()
 	}
-	return out
+	return s.spans
 }
 
-// keep adds a line if its spans are that line, and else drops all.
-func keep(out [][]Span, line []Span, lines []string) [][]Span {
-	var b strings.Builder
-	for _, s := range line {
-		b.WriteString(s.Text)
+// add makes the bytes up to an offset part of the spans: of the last one if that is of
+// the same kind.
+func (s *scanner) add(end int, kind Kind) {
+	if end <= s.at {
+		return
 	}
-	if len(out) >= len(lines) || b.String() != lines[len(out)] {
-		return nil
+	text := s.line[s.at:end]
+	s.at = end
+	if n := len(s.spans) - 1; n >= 0 && s.spans[n].Kind == kind {
+		s.spans[n].Text += text
+		return
 	}
-	return append(out, line)
+	s.spans = append(s.spans, Span{text, kind})
 }
 
-// add adds a span to a line, to the one before it if it is of its kind.
-func add(line []Span, s Span) []Span {
-	switch n := len(line) - 1; {
-	case s.Text == "":
-		return line
-	case n >= 0 && line[n].Kind == s.Kind:
-		line[n].Text += s.Text
-		return line
+// finish reads on to the end of what spans lines, which is looked for after some bytes.
+func (s *scanner) finish(skip int) {
+	rest := s.line[s.at+skip:]
+	if i := strings.Index(rest, s.until); i >= 0 {
+		s.add(s.at+skip+i+len(s.until), s.kind)
+		s.until = ""
+		return
 	}
-	return append(line, s)
+	s.add(len(s.line), s.kind)
 }
 
-// kind returns what people see of a type of token.
-func kind(t chroma.TokenType) Kind {
+// next reads the next piece of the line.
+func (s *scanner) next() {
+	rest := s.line[s.at:]
+	if s.comment(rest) || s.literal(rest) {
+		return
+	}
+	c, size := utf8.DecodeRuneInString(rest)
 	switch {
-	case t == chroma.KeywordType, t == chroma.NameBuiltin, t == chroma.NameBuiltinPseudo, t == chroma.NameClass,
-		t == chroma.NameException:
-		return Type
-	case t.InCategory(chroma.Keyword), t == chroma.OperatorWord, t == chroma.NameKeyword:
-		return Keyword
-	case t == chroma.NameFunction, t == chroma.NameFunctionMagic:
-		return Function
-	case t == chroma.NameAttribute, t == chroma.NameTag, t == chroma.NameDecorator, t == chroma.NameConstant, t == chroma.NameEntity,
-		t == chroma.NameLabel, t == chroma.NameProperty, t == chroma.NameNamespace:
-		return Name
-	case t.InSubCategory(chroma.LiteralNumber):
-		return Number
-	case t.InCategory(chroma.Literal):
-		return String
-	case t.InCategory(chroma.Comment):
-		return Comment
-	case t.InCategory(chroma.Operator):
-		return Operator
-	case t == chroma.GenericHeading, t == chroma.GenericSubheading, t == chroma.GenericStrong:
-		return Heading
+	case c == '@' && s.decorated && len(rest) > 1 && isWord(rune(rest[1])):
+		s.add(s.at+1+word(rest[1:]), Name)
+	case '0' <= c && c <= '9':
+		s.add(s.at+number(rest), Number)
+	case isWord(c):
+		s.word(rest)
+	case strings.ContainsRune("+-*/%=<>!&|^~", c) && !s.markup:
+		s.add(s.at+size, Operator)
+	case s.markup && (c == '<' || c == '/' || c == '>'):
+		s.add(s.at+size, Operator)
+	default:
+		s.add(s.at+size, Plain)
 	}
-	return Plain
 }
 
-//go:embed lexers/*.xml
-var definitions embed.FS //nolint:gochecknoglobals // the compiler fills it in
-
-// languages reads the definitions, which takes as long as it takes to read 50
-// heads of files; the rules of a language are compiled when it is used.
-var languages = sync.OnceValue(func() *chroma.LexerRegistry { //nolint:gochecknoglobals // built once, at the first use
-	r := chroma.NewLexerRegistry()
-	for _, l := range []chroma.Lexer{golang(), markdown()} {
-		r.Register(l)
+// comment reads a comment, if one begins here.
+func (s *scanner) comment(rest string) bool {
+	for _, mark := range s.Comments {
+		if !strings.HasPrefix(rest, mark) {
+			continue
+		}
+		if mark == "#" && s.at > 0 && !unicode.IsSpace(rune(s.line[s.at-1])) {
+			continue // ${#name}, a#b
+		}
+		s.add(len(s.line), Comment)
+		return true
 	}
-	all, _ := fs.Glob(definitions, "lexers/*.xml") // the pattern is well-formed
-	for _, name := range all {
-		if l, err := chroma.NewXMLLexer(definitions, name); err == nil { // TestLexers reads all of them
-			r.Register(l)
+	if open := s.Block[0]; open != "" && strings.HasPrefix(rest, open) {
+		s.until, s.kind = s.Block[1], Comment
+		s.finish(len(open))
+		return true
+	}
+	return false
+}
+
+// literal reads a literal, if one begins here.
+func (s *scanner) literal(rest string) bool {
+	for _, mark := range s.Long {
+		if strings.HasPrefix(rest, mark) {
+			s.until, s.kind = mark, String
+			s.finish(len(mark))
+			return true
 		}
 	}
-	return r
-})
-
-// of returns the lexer of a file by its name; nil: its language is not known.
-func of(file string) chroma.Lexer {
-	switch base := path.Base(file); base {
-	case "", ".", "/":
-		return nil
-	case "go.mod", "go.work":
-		return languages().Get("Go")
-	default:
-		return languages().Match(base)
+	if strings.IndexByte(s.Quotes, rest[0]) < 0 {
+		return false
 	}
+	end := quoted(rest)
+	switch {
+	case end == 0 && rest[0] == '\'':
+		s.add(s.at+1, Plain) // an apostrophe, a lifetime
+	case end == 0:
+		s.add(len(s.line), String)
+	case s.keyed && strings.HasPrefix(strings.TrimLeft(rest[end:], " \t"), ":"):
+		s.add(s.at+end, Name)
+	default:
+		s.add(s.at+end, String)
+	}
+	return true
+}
+
+// quoted returns the length of the literal that a text begins with, 0 where it does not
+// end.
+func quoted(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case text[0]:
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// word reads a word.
+func (s *scanner) word(rest string) {
+	n := word(rest)
+	text, after := rest[:n], strings.TrimLeft(rest[n:], " \t")
+	before := strings.TrimRight(s.line[:s.at], " \t")
+	kind := Plain
+	switch {
+	case s.markup && (strings.HasSuffix(before, "<") || strings.HasSuffix(before, "</")):
+		kind = Keyword
+	case s.markup && strings.HasPrefix(after, "="), s.keyed && strings.Trim(before, "- \t") == "" && startsAny(after, ":", "="):
+		kind = Name
+	case s.targets && s.at == 0 && strings.HasPrefix(after, ":"):
+		kind = Function
+	case s.words[text] != Plain:
+		kind = s.words[text]
+	case s.folded && s.words[strings.ToLower(text)] != Plain:
+		kind = s.words[strings.ToLower(text)]
+	case s.calls && strings.HasPrefix(rest[n:], "("):
+		kind = Function
+	case s.typed && unicode.IsUpper(rune(text[0])) && strings.ToUpper(text) != text:
+		kind = Type
+	}
+	s.add(s.at+n, kind)
+}
+
+func startsAny(text string, marks ...string) bool {
+	for _, m := range marks {
+		if strings.HasPrefix(text, m) {
+			return true
+		}
+	}
+	return false
+}
+
+// word returns the length of the word that a text begins with.
+func word(text string) int {
+	for i, c := range text {
+		if !isWord(c) && (c < '0' || c > '9') {
+			return i
+		}
+	}
+	return len(text)
+}
+
+func isWord(c rune) bool { return c == '_' || c == '$' || c != utf8.RuneError && unicode.IsLetter(c) }
+
+// number returns the length of the number that a text begins with.
+func number(text string) int {
+	for i, c := range text {
+		exponent := i > 0 && (c == '+' || c == '-') && (text[i-1] == 'e' || text[i-1] == 'E') && !strings.HasPrefix(text, "0x")
+		if c != '.' && c != '_' && !exponent && !unicode.IsLetter(c) && (c < '0' || c > '9') {
+			return i
+		}
+	}
+	return len(text)
 }
