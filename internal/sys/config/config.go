@@ -25,6 +25,7 @@ type Config struct {
 	Providers  map[string]Provider
 	Pricing    map[string]Price // by provider/model; wins over the built-in table
 	ModelList  string           // address of the public list of models
+	Telemetry  Telemetry
 	Routing    Routing
 	Gates      Gates
 	Interview  string // when a goal is asked about before it is planned: vague, never or always
@@ -56,13 +57,15 @@ type Config struct {
 	Precheck   Precheck
 	Discover   Discover // how work is found
 	Bounds     Bounds
-	Improve    Improve  // how modest the loop is that finds and does it
-	Sandbox    string   // auto, native, bwrap, landlock or off
-	Notes      bool     // evidence goes into git notes at the end of a run
-	Protected  []string // patterns of branches that are never moved
-	Land       bool     // fast-forward the target at the end of a run
-	Target     string   // branch that runs are meant for; empty: the one that is checked out
-	StatusFile string   // empty: none
+	Improve    Improve           // how modest the loop is that finds and does it
+	Sandbox    string            // auto, native, bwrap, landlock or off
+	Notes      bool              // evidence goes into git notes at the end of a run
+	Protected  []string          // patterns of branches that are never moved
+	Land       bool              // fast-forward the target at the end of a run
+	Target     string            // branch that runs are meant for; empty: the one that is checked out
+	StatusFile string            // empty: none
+	Watch      bool              // nexus run at a terminal is shown on the whole screen
+	Keys       map[string]string // of the terminal interface, by what they do; none: it has no key
 }
 
 // Discover says how work is found.

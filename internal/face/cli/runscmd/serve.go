@@ -113,7 +113,7 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew a
 	if err != nil {
 		return err
 	}
-	o.Routes = slices.Concat((&api.API{Site: site, Feed: feed}).Routes(), page.Routes(site))
+	o.Routes = slices.Concat((&api.API{Site: site, Feed: feed}).Routes(), page.Routes(site), []access.Route{metricsRoute(a, crew.Place)})
 	server, err := crew.Listen(ctx, inbox, o)
 	if err != nil {
 		return err
