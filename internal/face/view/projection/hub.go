@@ -268,7 +268,7 @@ func (h *Hub) View(run nexus.RunID, see func(*Projection) error) error {
 	}
 	h.mu.Unlock()
 	if e == nil {
-		return &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s", view.Clean(string(run))), Hint: "nexus runs lists them."}
+		return &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no run " + view.Clean(string(run)), Hint: "nexus runs lists them."}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
