@@ -104,8 +104,8 @@ func (l *Lines) Pulse(r view.Run, now time.Time) string {
 	if c := r.Counts; c.Total > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d landed", c.Landed, c.Total), fmt.Sprintf("%d active", c.Active))
 	}
-	if n := len(r.Asks); n > 0 {
-		parts = append(parts, view.Count(n, "question")+" open")
+	if r.Waiting > 0 {
+		parts = append(parts, fmt.Sprintf("%d waiting for you", r.Waiting))
 	}
 	parts = append(parts, view.Clock(r.Seconds), fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit))
 	line := l.at(now) + strings.Join(parts, ", ")

@@ -124,7 +124,7 @@ func (p *Projection) notices(now time.Time) []Item {
 
 func overCap(r *nexus.BudgetRefused) string {
 	of := strings.TrimSpace(r.Cap + " " + r.Of)
-	return fmt.Sprintf("the cap of the %s is reached: a call of at most %s does not fit in %s, of which %s is used", of, r.Asked, r.Limit, r.Spent)
+	return fmt.Sprintf("the cap of the %s is reached: %s of %s is used, and a call may take %s", of, r.Spent, r.Limit, r.Asked)
 }
 
 // taskOf returns the task of an attempt or session by its name, empty for none.
