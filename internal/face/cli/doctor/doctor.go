@@ -29,6 +29,9 @@ type Question struct {
 	Run   bool // before a run: only what concerns it
 	Fix   bool // mend what can be fixed
 
+	// Agree hears what would be mended, before it is: how much of it is.
+	Agree func(ctx context.Context, open []Check) (Mending, error)
+
 	Trust  func(dir string, book *trust.Book) error // says whether what the repository decides is agreed to
 	Models func() error                             // says whether the run's models can be asked; nil looks at all
 	Plan   func() error                             // says whether a plan's tasks fit; nil where there is none
@@ -247,7 +250,7 @@ func (l *look) journal(ctx context.Context) {
 		}
 	}
 	if l.place.Journal != nil && !l.Run {
-		l.add(checkLeft(ctx, l.app, l.place, runs, l.Fix)...)
+		l.add(l.mended(ctx, runs)...)
 	}
 }
 

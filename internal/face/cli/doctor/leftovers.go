@@ -21,6 +21,50 @@ import (
 // settled is how old a lock of git's is that nobody can be taking any more.
 const settled = time.Minute
 
+// Mending is how much is mended of what can be.
+type Mending int
+
+// The ways.
+const (
+	Nothing Mending = iota
+	Closes          // what takes nothing away
+	Everything
+)
+
+// mended looks for what dead processes left behind, and mends as much of it as somebody agrees to.
+func (l *look) mended(ctx context.Context, runs []journal.Run) []Check {
+	found := checkLeft(ctx, l.app, l.place, runs, false)
+	if !l.Fix {
+		return found
+	}
+	var open []Check
+	for _, c := range found {
+		if c.State == Notice {
+			open = append(open, c)
+		}
+	}
+	how := Everything
+	if len(open) > 0 && l.Agree != nil {
+		var err error
+		if how, err = l.Agree(ctx, open); err != nil {
+			return append(found, checked("fix", "", err))
+		}
+	}
+	switch how {
+	case Everything:
+		return checkLeft(ctx, l.app, l.place, runs, true)
+	case Closes:
+		found[0] = checkModes(l.place.State, true)
+		for n := range found {
+			if found[n].State == Notice {
+				found[n].Hint = "Remove it with nexus doctor --fix --yes."
+			}
+		}
+	case Nothing:
+	}
+	return found
+}
+
 // checkLeft looks for what dead processes left behind in the state directory,
 // and removes it if fix is set.
 func checkLeft(ctx context.Context, a *console.Console, p *app.Place, runs []journal.Run, fix bool) []Check {

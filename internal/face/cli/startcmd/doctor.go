@@ -14,10 +14,10 @@ import (
 )
 
 func doctorCommand(a *console.Console) *cobra.Command {
-	var fix, light bool
+	var fix, light, yes bool
 	var file string
-	c := a.Command("doctor [--light] [--strict] [--fix] [flags]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
-		q := doctor.Question{Light: light, Fix: fix, Trust: app.Agreed}
+	c := a.Command("doctor [--light] [--strict] [--fix [--yes]] [flags]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
+		q := doctor.Question{Light: light, Fix: fix, Trust: app.Agreed, Agree: mending(a, yes)}
 		if file != "" {
 			q.Plan = func() error {
 				data, err := slurp(a, file)
@@ -42,11 +42,38 @@ func doctorCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	f := c.Flags()
 	f.BoolVar(&fix, "fix", false, "fix what can be fixed: remove what dead processes left, and make the state private")
+	f.BoolVarP(&yes, "yes", "y", false, "with --fix: do it without asking, also what removes something")
 	f.BoolVar(&light, "light", false, "make only the quick checks: start no program in the sandbox, ask no provider")
 	f.StringVar(&file, "plan", "", "also check the tasks of this plan `FILE`: their sizes, needs and criteria")
 	a.SettingFlags(c, "strict", "skip", "sandbox", "target")
 	a.JSONFlag(c)
 	return c
+}
+
+// mending says what is about to be mended, and asks the person at the terminal. Where there is
+// none, and nobody said yes before, nothing is taken away.
+func mending(a *console.Console, yes bool) func(context.Context, []doctor.Check) (doctor.Mending, error) {
+	return func(ctx context.Context, open []doctor.Check) (doctor.Mending, error) {
+		asks := !yes && a.Person() && !a.JSON
+		text := "This is mended:\n"
+		switch {
+		case !yes && !asks:
+			return doctor.Closes, nil
+		case asks:
+			text = "This would be mended:\n"
+		}
+		for _, c := range open {
+			text += "- " + c.Name + ": " + view.Clean(c.Detail) + "\n"
+		}
+		if a.Ask(text); yes {
+			return doctor.Everything, nil
+		}
+		answer, err := a.Keyboard().Line(ctx, "Mend it? [y/N]: ")
+		if err != nil || !nexus.Agrees(answer) {
+			return doctor.Nothing, err
+		}
+		return doctor.Everything, nil
+	}
 }
 
 // precheck looks, before a run begins, whether it could. What it finds goes
