@@ -43,7 +43,7 @@ var longFiles = map[string]int{
 // largePackages are packages whose idea is larger than the bound, with how
 // large they may be.
 var largePackages = map[string]int{
-	"app":               4320, // the composition root: there is a line here for each thing that can be set up
+	"app":               4360, // the composition root: there is a line here for each thing that can be set up
 	"decide/state":      4440, // all that is true of a run, folded in one place
 	"face/view":         3550, // what every face draws of a run: one projection of the state
 	"decide/policy":     3820, // what each of some 400 programs may do: one judgement, whose parts call each other

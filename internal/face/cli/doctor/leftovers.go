@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
@@ -30,6 +31,32 @@ const (
 	Closes          // what takes nothing away
 	Everything
 )
+
+// Mends says what is about to be mended, and asks the person at the terminal. Where there is
+// none, and nobody said yes before, nothing is taken away.
+func Mends(a *console.Console, yes bool) func(context.Context, []Check) (Mending, error) {
+	return func(ctx context.Context, open []Check) (Mending, error) {
+		asks := !yes && a.Person() && !a.JSON
+		text := "This is mended:\n"
+		switch {
+		case !yes && !asks:
+			return Closes, nil
+		case asks:
+			text = "This would be mended:\n"
+		}
+		for _, c := range open {
+			text += "- " + c.Name + ": " + view.Clean(c.Detail) + "\n"
+		}
+		if a.Ask(text); yes {
+			return Everything, nil
+		}
+		answer, err := a.Keyboard().Line(ctx, "Mend it? [y/N]: ")
+		if err != nil || !nexus.Agrees(answer) {
+			return Nothing, err
+		}
+		return Everything, nil
+	}
+}
 
 // mended looks for what dead processes left behind, and mends as much of it as somebody agrees to.
 func (l *look) mended(ctx context.Context, runs []journal.Run) []Check {

@@ -17,7 +17,7 @@ func doctorCommand(a *console.Console) *cobra.Command {
 	var fix, light, yes bool
 	var file string
 	c := a.Command("doctor [--light] [--strict] [--fix [--yes]] [flags]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
-		q := doctor.Question{Light: light, Fix: fix, Trust: app.Agreed, Agree: mending(a, yes)}
+		q := doctor.Question{Light: light, Fix: fix, Trust: app.Agreed, Agree: doctor.Mends(a, yes)}
 		if file != "" {
 			q.Plan = func() error {
 				data, err := slurp(a, file)
@@ -48,32 +48,6 @@ func doctorCommand(a *console.Console) *cobra.Command {
 	a.SettingFlags(c, "strict", "skip", "sandbox", "target")
 	a.JSONFlag(c)
 	return c
-}
-
-// mending says what is about to be mended, and asks the person at the terminal. Where there is
-// none, and nobody said yes before, nothing is taken away.
-func mending(a *console.Console, yes bool) func(context.Context, []doctor.Check) (doctor.Mending, error) {
-	return func(ctx context.Context, open []doctor.Check) (doctor.Mending, error) {
-		asks := !yes && a.Person() && !a.JSON
-		text := "This is mended:\n"
-		switch {
-		case !yes && !asks:
-			return doctor.Closes, nil
-		case asks:
-			text = "This would be mended:\n"
-		}
-		for _, c := range open {
-			text += "- " + c.Name + ": " + view.Clean(c.Detail) + "\n"
-		}
-		if a.Ask(text); yes {
-			return doctor.Everything, nil
-		}
-		answer, err := a.Keyboard().Line(ctx, "Mend it? [y/N]: ")
-		if err != nil || !nexus.Agrees(answer) {
-			return doctor.Nothing, err
-		}
-		return doctor.Everything, nil
-	}
 }
 
 // precheck looks, before a run begins, whether it could. What it finds goes
