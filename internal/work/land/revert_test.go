@@ -32,7 +32,7 @@ func TestWhatCameBackIsTakenBackAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trees.Close() //nolint:errcheck // nothing is left in it
+	defer trees.Close()
 	back := func(want string) string {
 		t.Helper()
 		made, _, at, done, err := TakeBack(t.Context(), trees, u)
@@ -78,7 +78,7 @@ func TestWhatSomebodyTookBackByHandIsDone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trees.Close() //nolint:errcheck // nothing is left in it
+	defer trees.Close()
 	made, _, at, done, err := TakeBack(t.Context(), trees, u)
 	if err != nil || !done || made != at {
 		t.Errorf("%s at %s, done %t, %v", made, at, done, err)

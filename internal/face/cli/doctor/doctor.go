@@ -28,9 +28,7 @@ type Question struct {
 	Light bool // only what is told at once: nothing is asked over the network
 	Run   bool // before a run: only what concerns it
 	Fix   bool // mend what can be fixed
-
-	// Agree hears what would be mended, before it is: how much of it is.
-	Agree func(ctx context.Context, open []Check) (Mending, error)
+	Yes   bool // without asking, also what removes something
 
 	Trust  func(dir string, book *trust.Book) error // says whether what the repository decides is agreed to
 	Models func() error                             // says whether the run's models can be asked; nil looks at all

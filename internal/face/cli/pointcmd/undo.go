@@ -128,6 +128,7 @@ func undo(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 				hint = "Undo what changed those lines since as well, or revert it by hand."
 			}
 			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s not undone: %s", nexus.Join(f.Tasks), f.Why), Hint: hint}
+		default: // it is open yet
 		}
 	}
 	return refuse(unheard(ctx, p, r.ID, e.Seq), "See nexus status, then run it again.")
