@@ -178,7 +178,7 @@ func (a *App) claim(ctx context.Context, p *Place, c config.Config, o LoopOrder)
 		if !again {
 			folded = 0
 		}
-		lease, err := p.Journal.Acquire(ctx, id, journal.Self(), leaseTTL)
+		lease, err := p.acquire(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -268,7 +268,7 @@ func (h heard) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, 
 
 // EndLoop ends a loop that nobody conducts and that has not ended.
 func (a *App) EndLoop(ctx context.Context, p *Place, id nexus.RunID, why string) error {
-	lease, err := p.Journal.Acquire(ctx, id, journal.Self(), leaseTTL)
+	lease, err := p.acquire(ctx, id)
 	if err != nil {
 		return err
 	}
