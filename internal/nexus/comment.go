@@ -3,6 +3,7 @@ package nexus
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // CommentKind says what a person's comment on a change wants.
@@ -138,3 +139,69 @@ type ChangeRules struct {
 
 // ChangeTrigger is the trigger of the question whether a task's change may land.
 const ChangeTrigger = "change"
+
+// OneLine returns a text in one line.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// What becomes of people's comments on changes.
+type (
+	// WorkReturned hands accepted work that has not landed back to its attempt, as
+	// people said something about it.
+	WorkReturned struct {
+		Task    TaskID    `json:"task"`
+		Attempt AttemptID `json:"attempt"`
+		Why     string    `json:"why"`
+		Tell    bool      `json:"tell,omitzero"`   // its author is told
+		Apply   []Comment `json:"apply,omitempty"` // whose replacements are done first, without an agent
+	}
+	// CommentsApplied says what became of replacements.
+	CommentsApplied struct {
+		Task    TaskID           `json:"task"`
+		Attempt AttemptID        `json:"attempt"`
+		Commit  string           `json:"commit"` // the snapshot that has them
+		Applied []string         `json:"applied,omitempty"`
+		Refused []CommentRefused `json:"refused,omitempty"`
+	}
+	// CommentsAnswered says what the author of a change answered to comments, and what is
+	// true of it.
+	CommentsAnswered struct {
+		Task    TaskID          `json:"task"`
+		Attempt AttemptID       `json:"attempt"`
+		Session SessionID       `json:"session"`
+		Round   int             `json:"round"`
+		Commit  string          `json:"commit"` // that it was submitted with
+		Answers []CommentAnswer `json:"answers"`
+	}
+	// ChangeWeighed says which files of a change that is accepted are risky. It is recorded
+	// where risky changes wait for a person.
+	ChangeWeighed struct {
+		Attempt AttemptID `json:"attempt"`
+		Tree    string    `json:"tree"`
+		Risky   []string  `json:"risky,omitempty"` // "FILE: why"
+	}
+)
+
+// CommentRefused says why a replacement was not done.
+type CommentRefused struct {
+	Comment string `json:"comment"`
+	Why     string `json:"why"`
+}
+
+// The causes of rounds that people's comments make.
+const (
+	PersonCause = "person"     // somebody reviewed the change
+	ApplyCause  = "suggestion" // what somebody suggested is done without an agent
+	AnswerCause = "answers"    // comments were not answered
+)
+
+// Reviser is who does a round without an agent.
+const Reviser Role = "person"
+
+// PlacesOf returns comments without what they say.
+func PlacesOf(all []Comment) []Comment {
+	var places []Comment
+	for _, c := range all {
+		places = append(places, Comment{ID: c.ID, File: c.File, Side: c.Side, Start: c.Start, End: c.End, Kind: c.Kind, Commit: c.Commit})
+	}
+	return places
+}

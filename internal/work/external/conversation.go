@@ -242,7 +242,7 @@ func (c *conversation) reserve(ctx context.Context) (id string, err error) {
 	}
 	for _, g := range told {
 		say, why := news.Say(g)
-		if err := c.say(say, why, g.Seq); err != nil {
+		if err := c.deliver(say, why, g); err != nil {
 			return id, err
 		}
 	}
@@ -392,6 +392,11 @@ func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) 
 
 // say adds a message of ours.
 func (c *conversation) say(text, why string, request int64) error {
+	return c.deliver(text, why, agent.Guidance{Seq: request})
+}
+
+// deliver adds a message that says what people left.
+func (c *conversation) deliver(text, why string, g agent.Guidance) error {
 	hash, err := agent.KeepMessage(c.store, llm.Say(text))
 	if err != nil {
 		return err
@@ -401,7 +406,7 @@ func (c *conversation) say(text, why string, request int64) error {
 		return err
 	}
 	c.facts = append(c.facts, nexus.PromptSent{
-		Session: c.Session, Message: hash, Why: why, Request: request, Memory: c.Memory, Manifest: manifest,
+		Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.PlacesOf(g.Comments), Memory: c.Memory, Manifest: manifest,
 	})
 	c.Memory, c.Items = nil, nil // of the first message only
 	c.miss(text)
