@@ -60,6 +60,7 @@ type Comment struct {
 	State    string    `json:"state"`             // open, told, answered, applied, resolved, refused
 	Resolved string    `json:"resolved,omitzero"` // by whom
 	Answers  []Answer  `json:"answers,omitempty"` // oldest first
+	Refused  string    `json:"refused,omitzero"`  // why its replacement was not done
 	Note     string    `json:"note,omitzero"`     // what a face should say beside it, such as: says fixed, nothing changed there
 	Line     int       `json:"line,omitzero"`     // where its first line is now, on its side; 0: it is gone, or it is about no line
 }

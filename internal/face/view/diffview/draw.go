@@ -180,8 +180,8 @@ func drawComment(s view.Style, c Comment) string {
 		text := view.Because(view.Reply(a.CommentAnswer), view.Clean(nexus.OneLine(a.Why)))
 		fmt.Fprintf(&b, "  >   %s, round %d, commit %.12s: %s\n", a.Attempt, a.Round, a.Commit, text)
 	}
-	if c.Note != "" && len(c.Answers) == 0 {
-		b.WriteString("  >   " + view.Clean(c.Note) + "\n")
+	if c.Refused != "" {
+		b.WriteString("  >   not applied: " + view.Clean(c.Refused) + "\n")
 	}
 	return b.String()
 }

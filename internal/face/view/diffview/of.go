@@ -134,7 +134,7 @@ func weaker(a *state.Attempt) []nexus.Finding {
 func (v Reader) comments(ctx context.Context, r *Review, s *state.State, t *state.Task) error {
 	moved := map[string][]diffreview.File{}
 	for _, c := range t.Comments {
-		one := Comment{Comment: c.Comment, By: c.By, At: c.At, State: stateOf(c), Resolved: c.Resolved, Note: note(c), Answers: []Answer{}}
+		one := Comment{Comment: c.Comment, By: c.By, At: c.At, State: stateOf(c), Resolved: c.Resolved, Refused: c.Refused, Note: note(c), Answers: []Answer{}}
 		for _, a := range c.Answers {
 			one.Answers = append(one.Answers, Answer{CommentAnswer: a.CommentAnswer, Attempt: a.Attempt, Round: a.Round, Commit: a.Commit, At: a.At})
 		}
@@ -206,15 +206,10 @@ func stateOf(c state.Comment) string {
 
 // note is what a face says beside a comment.
 func note(c state.Comment) string {
-	last, answered := c.Answer()
-	switch {
-	case c.Refused != "" && c.Applied == "":
-		return "not applied: " + c.Refused
-	case answered && last.Reply == nexus.CommentFixed && !last.Changed:
+	if last, ok := c.Answer(); ok && last.Reply == nexus.CommentFixed && !last.Changed {
 		return view.Reply(last.CommentAnswer)
-	default:
-		return ""
 	}
+	return ""
 }
 
 // since fills in what changed since the person's last review.
