@@ -36,7 +36,7 @@ func Message(all []nexus.Comment) string {
 // AnswerRules says how comments are answered.
 const AnswerRules = `Do what each comment asks for, then submit as usual and answer each comment by its id in "answers":
 {"answers": [{"comment": "c1", "status": "fixed"}, {"comment": "c2", "status": "declined", "why": "REASON"}]}
-status is fixed (the change does what the comment wants), declined (say why), answered (the answer is in why) or question (ask in why). Praise needs no answer.
+status is fixed (the change does what the comment wants), declined (say why), answered (the answer is in why) or question (ask in why). Praise needs no answer. Without a tool to submit with, end your last message with that JSON object.
 `
 
 // Remind asks again for answers that did not come.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
 	"github.com/nexus-ai-builder/nexus/internal/decide/news"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
@@ -380,6 +381,9 @@ func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) 
 				return nil, fmt.Errorf("encode what the agent submitted: %w", err)
 			}
 		}
+		for _, a := range diffreview.ReadAnswers(end.text) {
+			f.Answers = append(f.Answers, nexus.Answer{Comment: a.Comment, Status: nexus.Reply(a.Reply), Why: legible.Cut(a.Why, maxWhy)})
+		}
 		if f.Result, err = c.store.Put(end.result); err != nil {
 			return nil, fmt.Errorf("keep what the agent submitted: %w", err)
 		}
@@ -389,6 +393,9 @@ func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) 
 	defer stop()
 	return end, c.record(ctx)
 }
+
+// maxWhy is how many characters of an answer to a comment are kept.
+const maxWhy = 1000
 
 // say adds a message of ours.
 func (c *conversation) say(text, why string, request int64) error {
