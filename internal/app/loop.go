@@ -19,8 +19,9 @@ import (
 type LoopHands interface {
 	run.Hands
 
-	// Watch wakes the loop when what it waits for happens, until the context ends.
-	Watch(ctx context.Context, kind, target string, woken chan<- string)
+	// Watch wakes the loop, of which it has a copy, when what it waits for happens, until
+	// the context ends.
+	Watch(ctx context.Context, kind string, l *improve.Loop, woken chan<- string)
 }
 
 // LoopOrder is what a loop is started or taken up with.
@@ -117,7 +118,7 @@ func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrde
 	if err != nil {
 		return nil, err
 	}
-	lease, err := p.Journal.Acquire(ctx, id, journal.Self(), leaseTTL)
+	lease, err := p.acquire(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +148,8 @@ func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrde
 			cancel(err)
 		}
 	})
-	helpers.Go(func() { o.Hands.Watch(work, o.Rules.Watch, l.Target, woken) })
+	watched := l.Clone()
+	helpers.Go(func() { o.Hands.Watch(work, o.Rules.Watch, watched, woken) })
 	if o.Begun != nil {
 		o.Begun(ctx, id, again)
 	}
@@ -231,7 +233,7 @@ func (h heard) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, 
 
 // EndLoop ends a loop that nobody conducts and that has not ended.
 func (a *App) EndLoop(ctx context.Context, p *Place, id nexus.RunID, why string) error {
-	lease, err := p.Journal.Acquire(ctx, id, journal.Self(), leaseTTL)
+	lease, err := p.acquire(ctx, id)
 	if err != nil {
 		return err
 	}
