@@ -261,8 +261,12 @@ func TestPut(t *testing.T) {
 		start, end int
 		with, want string
 	}{
-		{"a\nb\nc\n", 2, 2, "x\ny", "a\nx\ny\nc\n"}, {"a\r\nb\r\n", 1, 1, "x\n", "x\r\nb\r\n"}, {"a\nb", 2, 2, "x\n", "a\nx"},
-		{"a\nb\n", 1, 2, "", ""}, {"a\n", 2, 2, "x", "no"}, {"", 1, 1, "x", "no"},
+		{"a\nb\nc\n", 2, 2, "x\ny", "a\nx\ny\nc\n"},
+		{"a\r\nb\r\n", 1, 1, "x\n", "x\r\nb\r\n"},
+		{"a\nb", 2, 2, "x\n", "a\nx"},
+		{"a\nb\n", 1, 2, "", ""},
+		{"a\n", 2, 2, "x", "no"},
+		{"", 1, 1, "x", "no"},
 	} {
 		got, ok := diffreview.Put(c.text, c.start, c.end, c.with)
 		if !ok {
