@@ -83,10 +83,8 @@ func Less(a, b Weighed, x, y string) int {
 // lock reports whether a file names what is installed and is written by a program.
 func lock(file string) bool {
 	base := strings.ToLower(path.Base(file))
-	return slices.Contains([]string{
-		"go.sum", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "cargo.lock", "poetry.lock", "pdm.lock",
-		"uv.lock", "pipfile.lock", "gemfile.lock", "composer.lock", "mix.lock", "packages.lock.json", "pubspec.lock", "podfile.lock", "flake.lock", "gradle.lockfile",
-	}, base)
+	installs := slices.ContainsFunc(people.CriticalFiles([]string{file}), func(f nexus.Finding) bool { return strings.Contains(f.Message, "installed") })
+	return installs && (strings.Contains(base, "lock") || strings.HasSuffix(base, ".sum") || strings.Contains(base, "shrinkwrap"))
 }
 
 // generated reports whether a file says that a program wrote it, or is named so.

@@ -456,11 +456,7 @@ func (a *Attempt) prompted(f nexus.PromptSent) {
 		s.Unheard++
 		s.Purpose, s.Memory = f.Why, append(clip(s.Memory), f.Memory...)
 	}
-	for _, c := range f.Comments {
-		if c.Kind != nexus.PraiseComment {
-			a.Open = append(clip(a.Open), c)
-		}
-	}
+	a.told(f)
 	if f.Why == nexus.LandedWhy {
 		a.Heard = append(clip(a.Heard), f.Request)
 	}
@@ -486,12 +482,7 @@ func (s *Session) called(f nexus.ToolCalled) {
 func (a *Attempt) answers(f nexus.SessionEnded) {
 	if r := a.Last(); r != nil && r.Session == f.Session {
 		r.Answers, r.Result = f.Answers, f.Result
-		a.Claims = nil
-		for _, one := range f.Answers {
-			if one.Comment != "" {
-				a.Claims = append(a.Claims, one)
-			}
-		}
+		a.claim(f)
 	}
 }
 

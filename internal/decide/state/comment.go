@@ -372,3 +372,22 @@ func (a *Attempt) Unanswered() []string {
 	}
 	return ids
 }
+
+// told keeps the comments that its author was told and is to answer.
+func (a *Attempt) told(f nexus.PromptSent) {
+	for _, c := range f.Comments {
+		if c.Kind != nexus.PraiseComment {
+			a.Open = append(clip(a.Open), c)
+		}
+	}
+}
+
+// claim keeps what its author said to comments, until it is held against the change.
+func (a *Attempt) claim(f nexus.SessionEnded) {
+	a.Claims = nil
+	for _, one := range f.Answers {
+		if one.Comment != "" {
+			a.Claims = append(a.Claims, one)
+		}
+	}
+}
