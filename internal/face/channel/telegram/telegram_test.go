@@ -293,7 +293,7 @@ func TestRepliesAtOnce(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var said slow
-		c.api.http.Transport, c.asking = &said, make(chan struct{}, 1)
+		c.api.HTTP.Transport, c.asking = &said, make(chan struct{}, 1)
 		sent := make(chan error)
 		go func() { sent <- c.ask(t.Context(), asked) }()
 		synctest.Wait()
