@@ -297,7 +297,7 @@ func TestRepliesAtOnce(t *testing.T) {
 		sent := make(chan error)
 		go func() { sent <- c.ask(t.Context(), asked) }()
 		synctest.Wait()
-		reply := &message{ID: 10, From: &user{ID: ada}, Text: "yes", ReplyTo: &message{ID: 9}}
+		reply := &botapi.Message{ID: 10, From: &user{ID: ada}, Text: "yes", ReplyTo: &message{ID: 9}}
 		reply.Chat.ID = c.Chat
 		go c.take(t.Context(), update{Message: reply})
 		if err := <-sent; err != nil {
