@@ -270,7 +270,7 @@ func write(i people.Item, token string) (string, *botapi.Keyboard) {
 				label += " (default)"
 			}
 			last := len(rows) - 1
-			rows[last] = append(rows[last], botapi.Button{short(label), token + ":" + o.Answer})
+			rows[last] = append(rows[last], botapi.Button{Text: short(label), Data: token + ":" + o.Answer})
 		}
 	}
 	offers := picks(i)
@@ -283,7 +283,7 @@ func write(i people.Item, token string) (string, *botapi.Keyboard) {
 	if len(i.Choices) == 0 {
 		text += "\n\nPress a button, or reply to this message in your own words."
 	}
-	return text, &botapi.Keyboard{rows}
+	return text, &botapi.Keyboard{Rows: rows}
 }
 
 // picks returns the answers that have a button.

@@ -297,9 +297,9 @@ func TestRepliesAtOnce(t *testing.T) {
 		sent := make(chan error)
 		go func() { sent <- c.ask(t.Context(), asked) }()
 		synctest.Wait()
-		reply := &botapi.Message{ID: 10, From: &user{ID: ada}, Text: "yes", ReplyTo: &message{ID: 9}}
+		reply := &botapi.Message{ID: 10, From: &botapi.User{ID: ada}, Text: "yes", ReplyTo: &botapi.Message{ID: 9}}
 		reply.Chat.ID = c.Chat
-		go c.take(t.Context(), update{Message: reply})
+		go c.take(t.Context(), botapi.Update{Message: reply})
 		if err := <-sent; err != nil {
 			t.Fatal(err)
 		}
