@@ -1,6 +1,7 @@
 package runscmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -44,7 +46,10 @@ func serveCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		return serve(ctx, a, askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}, public, hosts)
+		if err := tellpeople.Check(&a.App, settings.Notify); err != nil {
+			return err
+		}
+		return serve(ctx, a, askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}, settings.Notify, public, hosts)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	f := c.Flags()
 	f.StringVar(&listen, "listen", "", "`ADDRESS:PORT` of the page, instead of channels.web.listen; port 0 picks a free one")
@@ -55,7 +60,7 @@ func serveCommand(a *console.Console) *cobra.Command {
 }
 
 // serve asks people until the context ends.
-func serve(ctx context.Context, a *console.Console, crew askpeople.Crew, public bool, hosts []string) error {
+func serve(ctx context.Context, a *console.Console, crew askpeople.Crew, told config.Notify, public bool, hosts []string) error {
 	if err := askpeople.Check(crew.App, crew.Place.State, crew.Set); err != nil {
 		return err
 	}
@@ -74,10 +79,16 @@ func serve(ctx context.Context, a *console.Console, crew askpeople.Crew, public 
 	if err != nil {
 		return err
 	}
-	told := served{Address: page.Address(), URL: askpeople.Where(page, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
-	if err := a.Answer(told, func(view.Style) string { return fmt.Sprintf("answer questions at %s\n", told.URL) }); err != nil {
+	answer := served{Address: page.Address(), URL: askpeople.Where(page, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
+	if err := a.Answer(answer, func(view.Style) string { return fmt.Sprintf("answer questions at %s\n", answer.URL) }); err != nil {
 		return err
 	}
+	told.Link = cmp.Or(told.Link, page.Address())
+	stopTelling, err := tell(ctx, crew, told)
+	if err != nil {
+		return err
+	}
+	defer stopTelling()
 	work, stop := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -88,4 +99,13 @@ func serve(ctx context.Context, a *console.Console, crew askpeople.Crew, public 
 	all.Go(func() { crew.Hand(work, inbox) })
 	all.Go(func() { asks.Ask(work) })
 	return page.Serve(work)
+}
+
+// tell lets people hear what happens in all runs, until what it returns is called.
+func tell(ctx context.Context, crew askpeople.Crew, told config.Notify) (stop func(), err error) {
+	d, err := tellpeople.Desk(crew.App, crew.Place, told, crew.Say)
+	if err != nil || len(d.Ways) == 0 {
+		return func() {}, err
+	}
+	return d.Start(ctx, "")
 }
