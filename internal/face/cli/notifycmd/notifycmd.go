@@ -36,11 +36,11 @@ func Commands(a *console.Console) []*cobra.Command {
 	test.Args = console.Takes(0, 1)
 	a.JSONFlag(test)
 	of, most := "", usualLog
-	log := a.Command("log [--way WAY] [-n N] [--json]", "print what was sent, and what could not be", func(ctx context.Context, _ []string) error {
+	log := a.Command("log [--way WAY] [--last N] [--json]", "print what was sent, and what could not be", func(ctx context.Context, _ []string) error {
 		return printLog(ctx, a, of, most)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	log.Flags().StringVar(&of, "way", "", "only what went by this `WAY`")
-	log.Flags().IntVarP(&most, "number", "n", usualLog, "`N` last tries")
+	log.Flags().IntVar(&most, "last", usualLog, "`N` last tries")
 	a.JSONFlag(log)
 	return []*cobra.Command{a.Parent("notify", "tell people what happens: list ways, try them, print what was sent", list, test, log)}
 }
@@ -238,7 +238,7 @@ func drawTested(s view.Style, all []tested) string {
 
 func printLog(ctx context.Context, a *console.Console, of string, most int) error {
 	if most < 1 {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "-n wants a number of lines from 1 on", Hint: "Leave it out for the last 20."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--last wants a number of lines from 1 on", Hint: "Leave it out for the last 20."}
 	}
 	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
