@@ -206,7 +206,10 @@ func (r *run) ended(f nexus.RunEnded) Notice {
 		Kind: End, Title: "the run is " + string(f.Status), Next: "nexus report " + string(r.Run),
 		Text: fmt.Sprintf("%d of %d tasks landed, %s spent", len(r.Landings), len(r.Tasks), r.Ledger.Spent()),
 	}
-	if f.Why != "" {
+	switch {
+	case strings.Contains(f.Why, "tasks landed"): // it says so itself
+		n.Text = f.Why
+	case f.Why != "":
 		n.Text = f.Why + "; " + n.Text
 	}
 	switch f.Status {

@@ -46,9 +46,6 @@ func serveCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		if err := tellpeople.Check(&a.App, settings.Notify); err != nil {
-			return err
-		}
 		return serve(ctx, a, askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}, settings.Notify, public, hosts)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	f := c.Flags()
@@ -104,8 +101,11 @@ func serve(ctx context.Context, a *console.Console, crew askpeople.Crew, told co
 // tell lets people hear what happens in all runs, until what it returns is called.
 func tell(ctx context.Context, crew askpeople.Crew, told config.Notify) (stop func(), err error) {
 	d, err := tellpeople.Desk(crew.App, crew.Place, told, crew.Say)
-	if err != nil || len(d.Ways) == 0 {
-		return func() {}, err
+	if err != nil {
+		crew.Say("%s", err) // the ways that work go on
+	}
+	if len(d.Ways) == 0 {
+		return func() {}, nil
 	}
 	return d.Start(ctx, "")
 }

@@ -72,7 +72,11 @@ func (m Mail) Send(ctx context.Context, msg Message) error {
 	}
 	said, ok := errors.AsType[*textproto.Error](err)
 	final, _ := errors.AsType[*post.Error](err)
-	return &post.Error{Text: err.Error(), Final: ok && said.Code >= 500 || final != nil}
+	text := err.Error()
+	if ok {
+		text = strings.ReplaceAll(text, said.Error(), fmt.Sprintf("the server said %d %s", said.Code, strings.Join(strings.Fields(said.Msg), " ")))
+	}
+	return &post.Error{Text: text, Final: ok && said.Code >= 500 || final != nil}
 }
 
 // talk has one conversation with the server.

@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
+	"encoding/pem"
 	"fmt"
 	"math/big"
 	"net"
@@ -31,6 +32,7 @@ type Mail struct {
 type Server struct {
 	Addr     string
 	Roots    *x509.CertPool    // who trusts its certificate
+	PEM      []byte            // the certificate
 	Password string            // that a user must give; empty: nobody logs in
 	Implicit bool              // TLS from the first byte
 	Plain    bool              // it offers no STARTTLS
@@ -119,6 +121,7 @@ func (s *Server) certify() error {
 	if err != nil {
 		return err
 	}
+	s.PEM = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	s.Roots = x509.NewCertPool()
 	s.Roots.AddCert(parsed)
 	s.secure = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
