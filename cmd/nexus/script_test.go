@@ -62,16 +62,36 @@ func TestToolchains(t *testing.T) {
 	tell(t, files)
 }
 
-func tell(t *testing.T, files []string) {
+// tell plays stories, with more variables, as NAME=value.
+func tell(t *testing.T, files []string, vars ...string) {
 	t.Helper()
+	prepare := setup(t)
 	testscript.Run(t, testscript.Params{
 		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup:               setup(t),
-		Cmds:                commands(),
-		Condition:           condition,
+		Setup: func(e *testscript.Env) error {
+			e.Vars = append(e.Vars, vars...)
+			return prepare(e)
+		},
+		Cmds:      commands(),
+		Condition: condition,
 	})
+}
+
+// TestSoak leaves a loop that improves a repository alone with people who commit to it, and
+// kills it now and then: for 20 minutes at night, or for NEXUS_SOAK seconds.
+func TestSoak(t *testing.T) {
+	seconds := os.Getenv("NEXUS_SOAK")
+	if seconds == "" && testenv.Nightly() {
+		seconds = "1200"
+	}
+	if seconds == "" {
+		t.Skip("it takes 20 minutes; NEXUS_SOAK=60 lets it take one")
+	}
+	testenv.SkipRaced(t, "it measures the memory of the program as it is")
+	t.Parallel()
+	tell(t, []string{"testdata/soak/improve.txtar"}, "SOAK="+seconds)
 }
 
 // warm puts what gates build of the standard library into the user's build

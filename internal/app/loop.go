@@ -19,8 +19,9 @@ import (
 type LoopHands interface {
 	run.Hands
 
-	// Watch wakes the loop when what it waits for happens, until the context ends.
-	Watch(ctx context.Context, kind, target string, woken chan<- string)
+	// Watch wakes the loop, of which it has a copy, when what it waits for happens, until
+	// the context ends.
+	Watch(ctx context.Context, kind string, l *improve.Loop, woken chan<- string)
 }
 
 // LoopOrder is what a loop is started or taken up with.
@@ -147,7 +148,8 @@ func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrde
 			cancel(err)
 		}
 	})
-	helpers.Go(func() { o.Hands.Watch(work, o.Rules.Watch, l.Target, woken) })
+	watched := l.Clone()
+	helpers.Go(func() { o.Hands.Watch(work, o.Rules.Watch, watched, woken) })
 	if o.Begun != nil {
 		o.Begun(ctx, id, again)
 	}

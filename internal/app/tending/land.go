@@ -69,8 +69,8 @@ func (h *Hands) deliver(ctx context.Context, s *state.State, target string) (*st
 }
 
 // theme makes the branch of a theme on the newest tip, or moves it there if nothing of it
-// waits for a person any more.
-func (h *Hands) theme(ctx context.Context, branch string, l *improve.Loop) error {
+// waits for a person any more. A checkout of it moves along.
+func (h *Hands) theme(ctx context.Context, branch string, l *improve.Loop) (err error) {
 	if branch == l.Target {
 		return nil
 	}
@@ -80,18 +80,25 @@ func (h *Hands) theme(ctx context.Context, branch string, l *improve.Loop) error
 		return err
 	}
 	at, err := h.place.Repo.Resolve(ctx, ref)
-	switch {
-	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
-		at = strings.Repeat("0", len(tip))
-	case err != nil:
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		_, err = h.place.Repo.Run(ctx, "update-ref", "--no-deref", "--end-of-options", ref, tip, strings.Repeat("0", len(tip)))
 		return err
-	default:
-		if behind, err := h.ancestor(ctx, at, tip); err != nil || !behind || at == tip {
-			return err
-		}
 	}
-	_, err = h.place.Repo.Run(ctx, "update-ref", "--no-deref", "--end-of-options", ref, tip, at)
-	return err
+	if err != nil {
+		return err
+	}
+	if behind, err := h.ancestor(ctx, at, tip); err != nil || !behind || at == tip {
+		return err
+	}
+	trees, err := worktree.Open(ctx, h.place.Repo, h.place.State)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, trees.Close()) }()
+	if _, err := trees.Fetch(ctx, tip); err != nil {
+		return err
+	}
+	return trees.Land(ctx, branch, tip, at)
 }
 
 // overtaken returns the rule that keeps a result from landing because of what others
@@ -138,9 +145,14 @@ const mostForeign = 200
 
 // theirs returns the commits of others on a branch that a commit does not have.
 func (h *Hands) theirs(ctx context.Context, since, branch string, l *improve.Loop) ([]foreign, error) {
+	return h.log(ctx, since, branch, l, "--no-merges")
+}
+
+// log is that with options of git log.
+func (h *Hands) log(ctx context.Context, since, branch string, l *improve.Loop, options ...string) ([]foreign, error) {
 	const format = "--format=%x01%H%x00%an%x00%(trailers:key=Nexus-Attempt,valueonly)%x00"
-	out, err := h.place.Repo.Run(ctx, "log", "--no-show-signature", fmt.Sprintf("--max-count=%d", mostForeign), "--no-merges", format,
-		"--name-only", "-z", "--end-of-options", since+".."+branch)
+	args := append([]string{"log", "--no-show-signature", fmt.Sprintf("--max-count=%d", mostForeign), format, "--name-only", "-z"}, options...)
+	out, err := h.place.Repo.Run(ctx, append(args, "--end-of-options", since+".."+branch)...)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 )
 
 // lookAround is how often it is looked whether something happened that a loop waits for.
@@ -21,13 +23,13 @@ const (
 	WatchGate    = "gate"
 )
 
-// Watch wakes a loop when what it waits for happens, until the context ends. What cannot be
-// looked at is looked at again.
-func (h *Hands) Watch(ctx context.Context, kind, target string, woken chan<- string) {
+// Watch wakes a loop when what it waits for happens, until the context ends. What the loop
+// landed itself is no news to it. What cannot be looked at is looked at again.
+func (h *Hands) Watch(ctx context.Context, kind string, l *improve.Loop, woken chan<- string) {
 	if kind != WatchFiles && kind != WatchCommits && kind != WatchGate {
 		return
 	}
-	last, _ := h.mark(ctx, kind, target)
+	last, _ := h.mark(ctx, kind, l.Target)
 	beat := time.NewTicker(lookAround)
 	defer beat.Stop()
 	for {
@@ -36,14 +38,17 @@ func (h *Hands) Watch(ctx context.Context, kind, target string, woken chan<- str
 		case <-ctx.Done():
 			return
 		}
-		now, err := h.mark(ctx, kind, target)
+		now, err := h.mark(ctx, kind, l.Target)
 		if err != nil || now == last {
 			continue
 		}
-		last = now
-		why := map[string]string{WatchFiles: "files changed", WatchCommits: "new commits on " + target}[kind]
+		news := now.files != last.files || !h.own(ctx, last.tip, now.tip, l)
+		if last = now; !news {
+			continue
+		}
+		why := map[string]string{WatchFiles: "files changed", WatchCommits: "new commits on " + l.Target}[kind]
 		if kind == WatchGate {
-			if why = h.failing(ctx, now); why == "" {
+			if why = h.failing(ctx, now.tip); why == "" {
 				continue
 			}
 		}
@@ -52,6 +57,15 @@ func (h *Hands) Watch(ctx context.Context, kind, target string, woken chan<- str
 		default: // it is told already
 		}
 	}
+}
+
+// own reports whether a loop made all commits that a branch has got.
+func (h *Hands) own(ctx context.Context, since, tip string, l *improve.Loop) bool {
+	if since == "" {
+		return false
+	}
+	theirs, err := h.log(ctx, since, tip, l)
+	return err == nil && len(theirs) == 0
 }
 
 // failing says which gate fails on a commit.
@@ -63,18 +77,24 @@ func (h *Hands) failing(ctx context.Context, commit string) string {
 	return fmt.Sprintf("%s fails on %.9s", strings.Join(red, ", "), commit)
 }
 
-// mark changes when what is waited for happens.
-func (h *Hands) mark(ctx context.Context, kind, target string) (string, error) {
+// mark is what is looked at for news.
+type mark struct {
+	tip   string // commit that a branch is at
+	files string // stands for the files that are not committed
+}
+
+// mark returns what is there now.
+func (h *Hands) mark(ctx context.Context, kind, target string) (mark, error) {
 	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+target)
 	if err != nil || kind != WatchFiles || h.place.Repo.Work == "" {
-		return tip, err
+		return mark{tip: tip}, err
 	}
 	out, err := h.place.Repo.Run(ctx, "status", "--porcelain=v1", "-z", "--no-renames")
 	if err != nil {
-		return "", err
+		return mark{}, err
 	}
 	sum := sha256.New()
-	_, _ = fmt.Fprintf(sum, "%s\n%s\n", tip, out) // a hash takes all
+	_, _ = fmt.Fprintf(sum, "%s\n", out) // a hash takes all
 	for entry := range strings.SplitSeq(out, "\x00") {
 		if len(entry) < 4 {
 			continue
@@ -83,5 +103,5 @@ func (h *Hands) mark(ctx context.Context, kind, target string) (string, error) {
 			_, _ = fmt.Fprintf(sum, "%d %d\n", info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return mark{tip, hex.EncodeToString(sum.Sum(nil))}, nil
 }
