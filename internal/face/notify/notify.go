@@ -10,7 +10,6 @@ package notify
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"os"
 	"path/filepath"
@@ -27,10 +26,6 @@ import (
 // Grace is how long messages may be sent after the end of the process. What it
 // does not get to is sent by the next one.
 const Grace = 10 * time.Second
-
-// turnWait is how long a process that is over waits for one that delivers: it
-// may be over, too, and not have seen the last event.
-const turnWait = 1500 * time.Millisecond
 
 // Journal is what is followed.
 type Journal interface {
@@ -71,27 +66,8 @@ func (d Desk) Start(ctx context.Context, run nexus.RunID) (stop func(), err erro
 	if err := d.begin(ctx, run); err != nil {
 		return nil, err
 	}
-	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	last, kill := context.WithCancelCause(context.WithoutCancel(ctx))
-	turn, leave := context.WithCancelCause(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() { // waited for by stop
-		defer close(done)
-		err := sentlog.Alone(turn, filepath.Join(d.Dir, ".lock"), func(context.Context) error { return d.serve(life, last) })
-		if err != nil {
-			d.Say("notifications: %s", err)
-		}
-	}()
-	return func() {
-		end(errors.New("the run is over"))
-		timer := time.AfterFunc(d.Grace, func() { kill(errors.New("the grace for notifications is over")) })
-		defer timer.Stop()
-		late := time.AfterFunc(turnWait, func() { leave(errors.New("another process delivers")) })
-		defer late.Stop()
-		<-done
-		leave(context.Canceled)
-		kill(context.Canceled)
-	}, nil
+	tell := func(err error) { d.Say("notifications: %s", err) }
+	return sentlog.Behind(ctx, filepath.Join(d.Dir, ".lock"), d.Grace, tell, d.serve), nil
 }
 
 // begin gives ways without a place in the journal one: at its last event, so that
