@@ -158,10 +158,14 @@ func (r *run) notice(e nexus.Event) Notice {
 		if len(r.Landings) != 1 {
 			return Notice{}
 		}
-		return Notice{Kind: Landed, Severity: people.Green, Title: "the first task landed: " + r.name(f.Task), Next: "nexus show " + string(f.Task) + " --run " + string(r.Run)}
+		return Notice{
+			Kind: Landed, Severity: people.Green, Title: "the first task landed: " + r.name(f.Task),
+			Next: fmt.Sprintf("nexus show %s --run %s", f.Task, r.Run),
+		}
 	case nexus.AlertRaised:
 		return Notice{
-			Kind: Alert, Severity: people.Yellow, Title: "alert: " + string(f.Kind) + about(f.Of), Text: f.Why, Next: "nexus status " + string(r.Run) + " --health",
+			Kind: Alert, Severity: people.Yellow, Title: "alert: " + string(f.Kind) + about(f.Of), Text: f.Why,
+			Next: "nexus status " + string(r.Run) + " --health",
 		}
 	case nexus.AlertCleared:
 		return Notice{Kind: Alert, Severity: people.Green, Title: "alert is over: " + string(f.Kind) + about(f.Of), Text: f.Why}
@@ -276,7 +280,9 @@ func (r *run) refused(f nexus.BudgetRefused) Notice {
 	if f.Tokens != nil {
 		text = "a call would have exceeded " + strconv.FormatInt(f.Tokens.Limit, 10) + " tokens"
 	}
-	return Notice{Kind: Budget, Severity: people.Red, Title: "the budget is reached: " + of, Text: text, Next: "nexus cost " + string(r.Run)}
+	return Notice{
+		Kind: Budget, Severity: people.Red, Title: "the budget is reached: " + of, Text: text, Next: "nexus cost " + string(r.Run),
+	}
 }
 
 func (r *run) name(id nexus.TaskID) string {

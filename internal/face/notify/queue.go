@@ -193,7 +193,10 @@ func (q *queue) send(last context.Context, all []notice.Notice, b *post.Backoff)
 	if err != nil && last.Err() != nil {
 		return 0, true // its time is over, and its place stays
 	}
-	entry := Entry{At: began, Way: q.way.Name, ID: m.ID, Notices: ids, Title: m.Subject(), Try: b.N + 1, Seconds: q.desk.Now().Sub(began).Seconds(), Result: Sent}
+	entry := Entry{
+		At: began, Way: q.way.Name, ID: m.ID, Notices: ids, Title: m.Subject(), Try: b.N + 1, Result: Sent,
+		Seconds: q.desk.Now().Sub(began).Seconds(),
+	}
 	if err != nil {
 		entry.Why = q.desk.Mask(err.Error())
 		entry.Result = Failed

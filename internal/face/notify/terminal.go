@@ -34,7 +34,8 @@ func (d Desk) Attend(ctx context.Context, run nexus.RunID, to Sender) (stop func
 		for _, n := range told {
 			if notice.Goes(d.Rules, n, TerminalName) {
 				n = d.clean(n)
-				_ = to.Send(life, way.Message{ID: nameOf([]string{n.ID}), Place: d.Place, Link: d.Link, Notices: []notice.Notice{n}}) // who closed it does not look
+				m := way.Message{ID: nameOf([]string{n.ID}), Place: d.Place, Link: d.Link, Notices: []notice.Notice{n}}
+				_ = to.Send(life, m) // who closed it does not look
 			}
 		}
 		after = e.Seq

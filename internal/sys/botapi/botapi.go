@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,8 @@ func (e *Error) Error() string { return fmt.Sprintf("%d %s", e.Code, e.Text) }
 // Final reports whether no other try will do.
 func Final(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && e.Code >= 400 && e.Code < 500 && e.Code != http.StatusTooManyRequests && e.Code != http.StatusConflict && e.Code != http.StatusRequestTimeout
+	return ok && e.Code >= 400 && e.Code < 500 &&
+		!slices.Contains([]int{http.StatusTooManyRequests, http.StatusConflict, http.StatusRequestTimeout}, e.Code)
 }
 
 // envelope is around every answer.

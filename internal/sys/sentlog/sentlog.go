@@ -46,7 +46,9 @@ const turnWait = 1500 * time.Millisecond
 // Behind runs do beside whatever else a process does, alone as [Alone] does. Stop
 // ends the first of its contexts, waits for do, and ends the second, too, once the
 // grace is over. What do returns is told.
-func Behind(ctx context.Context, file string, grace time.Duration, tell func(error), do func(life, last context.Context) error) (stop func()) {
+func Behind(
+	ctx context.Context, file string, grace time.Duration, tell func(error), do func(life, last context.Context) error,
+) (stop func()) {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	last, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	turn, leave := context.WithCancelCause(context.WithoutCancel(ctx))

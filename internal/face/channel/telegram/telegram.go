@@ -109,7 +109,10 @@ func Serve(ctx context.Context, inbox Inbox, book Book, o Options) error {
 		return err
 	}
 	o.Wait, o.Poll = cmp.Or(o.Wait, time.Second), cmp.Or(o.Poll, 25*time.Second)
-	c := &chat{Options: o, inbox: inbox, book: book, given: map[string]string{}, asking: make(chan struct{}, 1), api: botapi.New(o.Base, o.Token, o.Poll+15*time.Second)}
+	c := &chat{
+		Options: o, inbox: inbox, book: book, given: map[string]string{}, asking: make(chan struct{}, 1),
+		api: botapi.New(o.Base, o.Token, o.Poll+15*time.Second),
+	}
 	c.items, _ = inbox.Next(ctx) // before anybody can press a button; an error is that it is over before it began
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -277,7 +277,8 @@ func (h *hook) post(ctx context.Context, i people.Item, token string) error {
 		return &post.Error{Text: err.Error(), Final: true}
 	}
 	id := sha256.Sum256([]byte(i.Mark()))
-	return post.Send(ctx, h.client, h.URL, body.Bytes(), post.Signed(h.Secret, post.Question, h.Now(), body.Bytes(), hex.EncodeToString(id[:12])))
+	header := post.Signed(h.Secret, post.Question, h.Now(), body.Bytes(), hex.EncodeToString(id[:12]))
+	return post.Send(ctx, h.client, h.URL, body.Bytes(), header)
 }
 
 func (h *hook) tell(err error) {

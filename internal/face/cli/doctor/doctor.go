@@ -110,7 +110,8 @@ func (l *look) report(ctx context.Context) Report {
 		l.add(checked("channels", strings.Join(c.Order, ", ")+": questions are sent even if you are at the terminal", askpeople.Check(&l.app.App, state, c)))
 	}
 	if c := l.conf.Notify; l.wants("notify") && len(c.Ways)+len(c.Rules) > 0 && !l.Run {
-		l.add(noticed(checked("notify", strings.Join(slices.Sorted(maps.Keys(c.Ways)), ", ")+": nexus notify test tries them", tellpeople.Check(&l.app.App, c))))
+		ways := strings.Join(slices.Sorted(maps.Keys(c.Ways)), ", ")
+		l.add(noticed(checked("notify", ways+": nexus notify test tries them", tellpeople.Check(&l.app.App, c))))
 	}
 	l.models(ctx)
 	if l.Plan != nil {

@@ -26,19 +26,19 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
-	list := a.Command("list [--json]", "list ways to people and the rules for what goes where", func(ctx context.Context, _ []string) error {
+	list := a.Command("list [--json]", "list ways to people and the rules for what goes where", func(context.Context, []string) error {
 		return listWays(a)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	a.JSONFlag(list)
-	test := a.Command("test [WAY] [--json]", "send a test by each way, and print whether it was delivered", func(ctx context.Context, args []string) error {
-		return testWays(ctx, a, args)
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	tries := func(ctx context.Context, args []string) error { return testWays(ctx, a, args) }
+	test := a.Command("test [WAY] [--json]", "send a test by each way, and print whether it was delivered", tries,
+		console.CodeOK, console.CodeFailed, console.CodeUsage)
 	test.Args = console.Takes(0, 1)
 	a.JSONFlag(test)
 	of, most := "", usualLog
-	log := a.Command("log [--way WAY] [--last N] [--json]", "print what was sent, and what could not be", func(ctx context.Context, _ []string) error {
-		return printLog(ctx, a, of, most)
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	prints := func(ctx context.Context, _ []string) error { return printLog(ctx, a, of, most) }
+	log := a.Command("log [--way WAY] [--last N] [--json]", "print what was sent, and what could not be", prints,
+		console.CodeOK, console.CodeFailed, console.CodeUsage)
 	log.Flags().StringVar(&of, "way", "", "only what went by this `WAY`")
 	log.Flags().IntVar(&most, "last", usualLog, "`N` last tries")
 	a.JSONFlag(log)
@@ -139,7 +139,11 @@ func drawList(s view.Style, l listing) string {
 		fmt.Fprintf(&b, ": %s\n", or(r.Ways, "every way"))
 	}
 	if l.Quiet != "" {
-		fmt.Fprintf(&b, "quiet %s %s; %s breaks through\n", view.Clean(l.Quiet), view.Clean(l.Zone), map[bool]string{true: "nothing", false: l.Through}[l.Through == "never"])
+		through := l.Through
+		if through == "never" {
+			through = "nothing"
+		}
+		fmt.Fprintf(&b, "quiet: %s %s; breaks through: %s\n", view.Clean(l.Quiet), view.Clean(l.Zone), through)
 	}
 	return b.String()
 }
@@ -212,7 +216,8 @@ func failed(a *console.Console, name string, err error) tested {
 // sample is a message that somebody tries a way with.
 func sample(d notify.Desk, at time.Time) way.Message {
 	n := notice.Notice{
-		ID: fmt.Sprintf("test/%d", at.UnixNano()), Run: "test", At: at.UTC(), Kind: notice.End, Severity: people.Green, Title: "this is a test",
+		ID: fmt.Sprintf("test/%d", at.UnixNano()), Run: "test", At: at.UTC(), Kind: notice.End, Severity: people.Green,
+		Title: "this is a test",
 		Text: "Nexus can tell you by this way what happens in your runs.", Next: "nexus notify list",
 	}
 	return way.Message{ID: n.ID, Place: d.Place, Link: d.Link, Test: true, Notices: []notice.Notice{n}}
@@ -238,7 +243,9 @@ func drawTested(s view.Style, all []tested) string {
 
 func printLog(ctx context.Context, a *console.Console, of string, most int) error {
 	if most < 1 {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--last wants a number of lines from 1 on", Hint: "Leave it out for the last 20."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--last wants a number of lines from 1 on", Hint: "Leave it out for the last 20.",
+		}
 	}
 	p, err := a.Open(ctx, app.Reads)
 	if err != nil {
@@ -269,7 +276,8 @@ func drawLog(s view.Style, all []notify.Entry) string {
 		if e.Why != "" {
 			about += ": " + view.Clean(e.Why)
 		}
-		rows = append(rows, []string{e.At.Local().Format(time.DateTime), view.Clean(e.Way), result, about}) //nolint:gosmopolitan // for people here
+		at := e.At.Local().Format(time.DateTime)
+		rows = append(rows, []string{at, view.Clean(e.Way), result, about})
 	}
 	return view.Table(s, []string{"time", "way", "result", "message"}, rows)
 }

@@ -46,7 +46,8 @@ func serveCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		return serve(ctx, a, askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}, settings.Notify, public, hosts)
+		crew := askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}
+		return serve(ctx, a, crew, settings.Notify, public, hosts)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	f := c.Flags()
 	f.StringVar(&listen, "listen", "", "`ADDRESS:PORT` of the page, instead of channels.web.listen; port 0 picks a free one")

@@ -48,7 +48,8 @@ func bad(setting, hint, format string, args ...any) error {
 // with all that are set up. Ways that cannot work are left out, and are in the error.
 func Desk(a *app.App, p *app.Place, c config.Notify, say func(string, ...any)) (notify.Desk, error) {
 	d := notify.Desk{
-		Journal: p.Journal, Dir: Dir(p.State), Place: filepath.Base(p.Repo.Work), Link: c.Link, Now: a.Now, Mask: a.Mask.Text, Say: say, Grace: notify.Grace,
+		Journal: p.Journal, Dir: Dir(p.State), Place: filepath.Base(p.Repo.Work), Link: c.Link,
+		Now: a.Now, Mask: a.Mask.Text, Say: say, Grace: notify.Grace,
 	}
 	var err error
 	if d.Rules, err = Rules(c); err != nil {
@@ -94,7 +95,8 @@ func Rules(c config.Notify) ([]notice.Rule, error) {
 		}
 		for _, w := range r.Ways {
 			if _, ok := c.Ways[w]; !ok && w != notify.TerminalName {
-				return nil, bad("notify.rules."+name, "Set up the way in [notify.ways."+w+"], or name terminal for that of the run.", "there is no way %q", w)
+				hint := "Set up the way in [notify.ways." + w + "], or name terminal for that of the run."
+				return nil, bad("notify.rules."+name, hint, "there is no way %q", w)
 			}
 		}
 		rules = append(rules, rule)
@@ -114,7 +116,8 @@ func list(kinds []notice.Kind) string {
 func Way(a *app.App, c config.Notify, name string) (notify.Way, error) {
 	w, at := c.Ways[name], "notify.ways."+name
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$`).MatchString(name) || name == notify.TerminalName {
-		return notify.Way{}, bad(at, "Use letters, digits, - and _, and not terminal, which is that of the run.", "a way cannot have this name")
+		const hint = "Use letters, digits, - and _, and not terminal, which is that of the run."
+		return notify.Way{}, bad(at, hint, "a way cannot have this name")
 	}
 	t, err := timing(c, w, at)
 	if err != nil {
@@ -129,7 +132,10 @@ func Way(a *app.App, c config.Notify, name string) (notify.Way, error) {
 
 // timing returns when notices are sent that go a way.
 func timing(c config.Notify, w config.Way, at string) (notice.Timing, error) {
-	t := notice.Timing{Window: w.Window, Digest: w.Digest, Most: cmp.Or(w.Most, usualMost), Zone: time.Local, Through: people.Severity(c.Through)} //nolint:gosmopolitan // quiet hours are those of the machine
+	t := notice.Timing{
+		Window: w.Window, Digest: w.Digest, Most: cmp.Or(w.Most, usualMost), Through: people.Severity(c.Through),
+		Zone: time.Local, // quiet hours are those of the machine
+	}
 	if c.Through == "never" {
 		t.Through = ""
 	}
@@ -139,7 +145,8 @@ func timing(c config.Notify, w config.Way, at string) (notice.Timing, error) {
 	}
 	if c.Zone != "" {
 		if t.Zone, err = time.LoadLocation(c.Zone); err != nil {
-			return t, bad("notify.zone", "Write a name such as Europe/Berlin or UTC.", "%q is not a time zone that this machine knows", c.Zone)
+			const hint = "Write a name such as Europe/Berlin or UTC."
+			return t, bad("notify.zone", hint, "%q is not a time zone that this machine knows", c.Zone)
 		}
 	}
 	if err := t.Check(); err != nil {
@@ -163,7 +170,8 @@ func sender(a *app.App, w config.Way, at string) (notify.Sender, error) {
 			return nil, err
 		}
 		if len(secret) < post.MinSecret {
-			return nil, bad(at+".secret_env", "Use a long random one, such as openssl rand -hex 32 prints.", "the secret is shorter than %d bytes", post.MinSecret)
+			const hint = "Use a long random one, such as openssl rand -hex 32 prints."
+			return nil, bad(at+".secret_env", hint, "the secret is shorter than %d bytes", post.MinSecret)
 		}
 		return way.Webhook(w.URL, secret, a.Now), address(at+".url", w.URL)
 	case config.SlackWay, config.DiscordWay:
@@ -201,7 +209,8 @@ func telegram(a *app.App, w config.Way, at string) (notify.Sender, error) {
 	case err != nil || chat == 0:
 		return nil, bad(at+".chat", "Write the number of the chat.", "there is no chat to tell")
 	case !regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`).MatchString(token):
-		return nil, bad(at+".token_env", "It looks like 123456:ABC-DEF, as @BotFather gives it.", "the variable does not hold the token of a bot")
+		const hint = "It looks like 123456:ABC-DEF, as @BotFather gives it."
+		return nil, bad(at+".token_env", hint, "the variable does not hold the token of a bot")
 	case w.Base != "":
 		err = address(at+".base_url", w.Base)
 	}
@@ -257,8 +266,11 @@ func look(a *app.App, program string) (string, bool) {
 	if filepath.IsAbs(program) {
 		return program, executable(program)
 	}
+	if strings.ContainsRune(program, filepath.Separator) {
+		return "", false // it would depend on where nexus is started
+	}
 	for _, dir := range filepath.SplitList(a.Env("PATH")) {
-		if path := filepath.Join(dir, program); filepath.IsAbs(dir) && !strings.ContainsRune(program, filepath.Separator) && executable(path) {
+		if path := filepath.Join(dir, program); filepath.IsAbs(dir) && executable(path) {
 			return path, true
 		}
 	}
@@ -282,12 +294,17 @@ func run(a *app.App) way.Run {
 			return err
 		}
 		var env []string
-		for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "PULSE_SERVER"} {
+		for _, name := range []string{
+			"PATH", "HOME", "LANG", "LC_ALL", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
+			"DBUS_SESSION_BUS_ADDRESS", "PULSE_SERVER",
+		} {
 			if v := a.Env(name); v != "" {
 				env = append(env, name+"="+v)
 			}
 		}
-		r, err := box.Run(ctx, sandbox.Command{Args: append([]string{path}, args[1:]...), Dir: "/", Env: env, Timeout: programTime, Cap: 4 << 10})
+		r, err := box.Run(ctx, sandbox.Command{
+			Args: append([]string{path}, args[1:]...), Dir: "/", Env: env, Timeout: programTime, Cap: 4 << 10,
+		})
 		if err != nil {
 			return err
 		}

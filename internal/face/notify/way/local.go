@@ -22,7 +22,8 @@ type Desktop struct {
 func (d Desktop) program(m Message) []string {
 	lines := m.Lines()
 	title := lines[0]
-	body := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.Join(lines[min(2, len(lines)):], "\n")) // services read markup
+	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") // services read markup
+	body := escape.Replace(strings.Join(lines[min(2, len(lines)):], "\n"))
 	switch {
 	case d.Find("notify-send"):
 		urgency := map[bool]string{true: "critical", false: "normal"}[m.Worst() == "red"]
@@ -30,7 +31,8 @@ func (d Desktop) program(m Message) []string {
 	case d.Find("gdbus"):
 		return []string{
 			"gdbus", "call", "--session", "--dest", "org.freedesktop.Notifications", "--object-path", "/org/freedesktop/Notifications",
-			"--method", "org.freedesktop.Notifications.Notify", "--", `"nexus"`, "uint32 0", `""`, variant(title), variant(body), "@as []", "@a{sv} {}", "int32 -1",
+			"--method", "org.freedesktop.Notifications.Notify", "--",
+			`"nexus"`, "uint32 0", `""`, variant(title), variant(body), "@as []", "@a{sv} {}", "int32 -1",
 		}
 	default:
 		return nil

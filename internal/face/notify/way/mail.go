@@ -74,7 +74,8 @@ func (m Mail) Send(ctx context.Context, msg Message) error {
 	final, _ := errors.AsType[*post.Error](err)
 	text := err.Error()
 	if ok {
-		text = strings.ReplaceAll(text, said.Error(), fmt.Sprintf("the server said %d %s", said.Code, strings.Join(strings.Fields(said.Msg), " ")))
+		plain := fmt.Sprintf("the server said %d %s", said.Code, strings.Join(strings.Fields(said.Msg), " "))
+		text = strings.ReplaceAll(text, said.Error(), plain)
 	}
 	return &post.Error{Text: text, Final: ok && said.Code >= 500 || final != nil}
 }

@@ -6,6 +6,7 @@ package way
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -25,7 +26,8 @@ type Message struct {
 
 // Subject says in a line what the message is about.
 func (m Message) Subject() string {
-	n := m.Notices[0]
+	worst := m.Worst()
+	n := m.Notices[slices.IndexFunc(m.Notices, func(n notice.Notice) bool { return n.Severity == worst || len(m.Notices) == 1 })]
 	text := fmt.Sprintf("nexus: %s: %s", legible.Show(m.Place), n.Title)
 	if more := len(m.Notices) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)

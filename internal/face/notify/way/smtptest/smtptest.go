@@ -36,7 +36,7 @@ type Server struct {
 	Password string            // that a user must give; empty: nobody logs in
 	Implicit bool              // TLS from the first byte
 	Plain    bool              // it offers no STARTTLS
-	Say      map[string]string // answers by command, such as RCPT: "550 no such person"; "" as a command is the greeting, END the end of the data
+	Say      map[string]string // answers by command, such as RCPT: "550 no such person"; "" is the greeting, END the end of the data
 	Mute     string            // the command from which on it says nothing more; " " is the greeting
 
 	listener net.Listener
