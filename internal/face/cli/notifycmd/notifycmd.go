@@ -218,7 +218,7 @@ func sample(d notify.Desk, at time.Time) way.Message {
 	n := notice.Notice{
 		ID: fmt.Sprintf("test/%d", at.UnixNano()), Run: "test", At: at.UTC(), Kind: notice.End, Severity: people.Green,
 		Title: "this is a test",
-		Text: "Nexus can tell you by this way what happens in your runs.", Next: "nexus notify list",
+		Text:  "Nexus can tell you by this way what happens in your runs.", Next: "nexus notify list",
 	}
 	return way.Message{ID: n.ID, Place: d.Place, Link: d.Link, Test: true, Notices: []notice.Notice{n}}
 }
