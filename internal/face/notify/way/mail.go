@@ -179,16 +179,10 @@ func (m Mail) write(msg Message) ([]byte, error) {
 	}
 	id := sha256.Sum256([]byte(msg.ID))
 	_, domain, _ := strings.Cut(from.Address, "@")
-	subject := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, msg.Subject())
 	for _, h := range [][2]string{
 		{"From", from.String()},
 		{"To", strings.Join(to, ", ")},
-		{"Subject", mime.QEncoding.Encode("utf-8", subject)},
+		{"Subject", mime.QEncoding.Encode("utf-8", msg.Subject())},
 		{"Date", m.Now().Format(time.RFC1123Z)},
 		{"Message-ID", "<" + hex.EncodeToString(id[:12]) + "@" + domain + ">"},
 		{"Auto-Submitted", "auto-generated"},

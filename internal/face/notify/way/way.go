@@ -28,7 +28,8 @@ type Message struct {
 func (m Message) Subject() string {
 	worst := m.Worst()
 	n := m.Notices[slices.IndexFunc(m.Notices, func(n notice.Notice) bool { return n.Severity == worst || len(m.Notices) == 1 })]
-	text := fmt.Sprintf("nexus: %s: %s", legible.Show(m.Place), n.Title)
+	place := legible.Show(strings.Join(strings.Fields(m.Place), " "))
+	text := fmt.Sprintf("nexus: %s: %s", place, n.Title)
 	if more := len(m.Notices) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
 	"net/http/httptest"
 	"net/mail"
@@ -239,6 +240,10 @@ func TestMail(t *testing.T) {
 		got, err := mail.ReadMessage(strings.NewReader(all[0].Data))
 		if err != nil {
 			t.Fatal(err)
+		}
+		subject, err := new(mime.WordDecoder).DecodeHeader(got.Header.Get("Subject"))
+		if err != nil || strings.ContainsAny(subject, "\r\n\x1b") || !strings.HasPrefix(subject, "nexus: shop X: y: <!channel>") {
+			t.Errorf("subject: %q, %v", subject, err)
 		}
 		var names []string
 		for name := range got.Header {
