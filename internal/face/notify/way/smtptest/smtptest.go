@@ -195,7 +195,8 @@ func (l *line) answer(verb, rest string) bool {
 		data, _ := base64.StdEncoding.DecodeString(token)
 		words := strings.Split(string(data), "\x00")
 		if len(words) != 3 || words[2] != l.s.Password {
-			return l.say("", "535 wrong password") || true
+			_, err := fmt.Fprint(l.conn, "535 wrong password\r\n")
+			return err == nil
 		}
 		l.mail.User = words[1]
 		return l.say(verb, "235 welcome")
@@ -208,7 +209,8 @@ func (l *line) answer(verb, rest string) bool {
 	case "DATA":
 		return l.say(verb, "354 go ahead") && l.data()
 	case "QUIT":
-		return l.say(verb, "221 bye") && false
+		l.say(verb, "221 bye")
+		return false
 	default:
 		return l.say(verb, "502 unknown")
 	}
