@@ -34,6 +34,9 @@ type Watcher interface {
 // process that does. The state is nil when the run could not be taken up. The
 // end of ctx drains the run. The watcher may be nil.
 func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, w Watcher) (*state.State, error) {
+	if err := p.ours(o.Run); err != nil {
+		return nil, err
+	}
 	tap, err := o.Traffic.Open(a.Mask.Mask)
 	if err != nil {
 		return nil, err
@@ -48,7 +51,7 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	if err != nil {
 		return nil, err
 	}
-	lease, err := p.Journal.Acquire(ctx, o.Run, journal.Self(), leaseTTL)
+	lease, err := p.acquire(ctx, o.Run)
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}

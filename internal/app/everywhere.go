@@ -51,6 +51,9 @@ func (p *Place) Unfinished(ctx context.Context) ([]Unfinished, error) {
 	}
 	var all []Unfinished
 	for _, r := range runs {
+		if p.Shown(r.ID) {
+			continue
+		}
 		if end, ended := over[r.ID]; ended && end.Status != nexus.StatusWaiting && r.Holder == nil {
 			continue
 		}

@@ -118,7 +118,7 @@ func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrde
 	if err != nil {
 		return nil, err
 	}
-	lease, err := p.Journal.Acquire(ctx, id, journal.Self(), leaseTTL)
+	lease, err := p.acquire(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func (h heard) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, 
 
 // EndLoop ends a loop that nobody conducts and that has not ended.
 func (a *App) EndLoop(ctx context.Context, p *Place, id nexus.RunID, why string) error {
-	lease, err := p.Journal.Acquire(ctx, id, journal.Self(), leaseTTL)
+	lease, err := p.acquire(ctx, id)
 	if err != nil {
 		return err
 	}

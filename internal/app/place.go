@@ -28,6 +28,7 @@ type Place struct {
 	Journal *journal.Journal // nil where nothing ran yet, unless the command makes it
 
 	mask func([]byte) []byte
+	want Access
 }
 
 // Access says what a command wants of a place.
@@ -46,7 +47,7 @@ func (a *App) Open(ctx context.Context, want Access) (*Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Place{mask: a.Mask.Mask}
+	p := &Place{mask: a.Mask.Mask, want: want}
 	if p.Repo, err = git.Find(ctx, dir); err != nil {
 		return nil, err
 	}
@@ -126,8 +127,17 @@ func (p *Place) Runs(ctx context.Context) ([]journal.Run, error) {
 }
 
 // Run returns the run that name means: its ID, a part of it that no other run
-// has, or the latest when it is empty.
+// has, or the latest when it is empty, before those that are only shown. Who
+// changes runs gets none of the latter.
 func (p *Place) Run(ctx context.Context, name string) (journal.Run, error) {
+	r, err := p.find(ctx, name)
+	if err == nil && p.want == Changes {
+		err = p.ours(r.ID)
+	}
+	return r, err
+}
+
+func (p *Place) find(ctx context.Context, name string) (journal.Run, error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
 		return journal.Run{}, err
@@ -138,6 +148,11 @@ func (p *Place) Run(ctx context.Context, name string) (journal.Run, error) {
 		}
 	}
 	if name == "" {
+		for _, r := range slices.Backward(all) {
+			if !p.Shown(r.ID) {
+				return r, nil
+			}
+		}
 		return all[len(all)-1], nil
 	}
 	var found []journal.Run

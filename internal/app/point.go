@@ -99,7 +99,7 @@ func (p *Place) held(ctx context.Context, a *App, id nexus.RunID, do func(*state
 		return err
 	}
 	trees.Now = a.Now
-	lease, err := p.Journal.Acquire(ctx, id, journal.Self(), leaseTTL)
+	lease, err := p.acquire(ctx, id)
 	if err != nil {
 		return errors.Join(err, trees.Close())
 	}
@@ -324,7 +324,7 @@ func (a *App) Fork(ctx context.Context, p *Place, s *state.State, from Point, by
 	if err := admit(begun, facts, a.Now()); err != nil {
 		return "", err
 	}
-	lease, err := p.Journal.Acquire(ctx, id, journal.Self(), leaseTTL)
+	lease, err := p.acquire(ctx, id)
 	if err != nil {
 		return "", err
 	}

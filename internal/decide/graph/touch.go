@@ -101,3 +101,72 @@ func Covers(declared []string, file string) bool {
 // Overlap reports whether two sets of paths name the same file, or one a directory
 // or pattern that a file of the other may lie in.
 func Overlap(a, b []string) bool { return clash(touchSet(a), touchSet(b)) }
+
+// Collision is two tasks that touch the same files.
+type Collision struct {
+	A, B  int      // their places
+	Files []string // that both touch, as the one that says more names them
+}
+
+// Collisions returns the pairs of tasks that collide, see [Graph.Conflicts].
+func Collisions(tasks []nexus.Task) []Collision {
+	locks := lockers()
+	holders, below := map[string][]int{}, map[string][]int{} // who names a path, and who something in it
+	sets := make([][]string, len(tasks))
+	for i, t := range tasks {
+		sets[i] = append(touchSet(t.Files), locked(t.Files, locks)...)
+	}
+	var all []Collision
+	for i, set := range sets {
+		found := map[int][]string{}
+		hit := func(others []int, file string) {
+			for _, j := range others {
+				if names := found[j]; len(names) == 0 || names[len(names)-1] != file {
+					found[j] = append(names, file)
+				}
+			}
+		}
+		for _, f := range set {
+			hit(below[f], f)
+			for dir := f; ; dir = path.Dir(dir) {
+				if dir == "." {
+					dir = ""
+				}
+				hit(holders[dir], f)
+				if dir == "" {
+					break
+				}
+			}
+		}
+		for j := range i {
+			if files := found[j]; len(files) > 0 {
+				all = append(all, Collision{j, i, named(files)})
+			}
+		}
+		for _, f := range set {
+			holders[f] = append(holders[f], i)
+			for dir := f; dir != ""; {
+				if dir = path.Dir(dir); dir == "." || dir == "/" {
+					dir = ""
+				}
+				below[dir] = append(below[dir], i)
+			}
+		}
+	}
+	return all
+}
+
+// named returns paths as people know them, each once.
+func named(files []string) []string {
+	all := make([]string, 0, len(files))
+	for _, f := range files {
+		f = strings.TrimPrefix(f, "\x00")
+		if f == "" {
+			f = "."
+		}
+		if !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	return all
+}

@@ -51,6 +51,9 @@ type Offer struct {
 // Key names an item among all of a repository's.
 func (i Item) Key() string { return string(i.Run) + "/" + i.ID }
 
+// About returns the task that waits, empty for a question.
+func (i Item) About() nexus.TaskID { return i.task }
+
 // Mark names an item and when it was asked: a task may wait more than once.
 func (i Item) Mark() string { return i.Key() + "@" + i.Asked.UTC().Format(time.RFC3339Nano) }
 
@@ -142,12 +145,29 @@ func (b *Inbox) Apply(e nexus.Event) {
 func (b *Inbox) Items() []Item {
 	var all []Item
 	for n, r := range b.runs {
-		all = append(all, r.questions(n == len(b.runs)-1)...)
-		if !r.Status.Ended() || n == len(b.runs)-1 {
-			all = append(all, r.tasks()...)
-		}
+		all = append(all, r.waiting(n == len(b.runs)-1)...)
 	}
-	slices.SortStableFunc(all, func(x, y Item) int { return x.Asked.Compare(y.Asked) })
+	return oldest(all)
+}
+
+// Earlier orders what waits by when it was asked.
+func Earlier(x, y Item) int { return x.Asked.Compare(y.Asked) }
+
+func oldest(all []Item) []Item {
+	slices.SortStableFunc(all, Earlier)
+	return all
+}
+
+// Waiting returns what waits for a person in a run, the oldest first. Latest says
+// that no run of its repository began later: of one that is over and not the
+// latest, only questions wait that can be answered without taking it up.
+func Waiting(s *state.State, latest bool) []Item { return oldest((&run{s}).waiting(latest)) }
+
+func (r *run) waiting(latest bool) []Item {
+	all := r.questions(latest)
+	if !r.Status.Ended() || latest {
+		all = append(all, r.tasks()...)
+	}
 	return all
 }
 

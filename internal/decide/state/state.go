@@ -89,6 +89,7 @@ type State struct {
 	machine  []Transition
 	deliver  bool                 // it was taken up to publish and land what landed, and nothing else
 	stirred  bool                 // something happened since the last checkpoint
+	sparing  bool                 // see [State.Spare]
 	out      bool                 // what landed was published, now or before
 	phase    nexus.RunStatus      // where paused and recovering go back to
 	held     time.Duration        // it was paused, or nobody conducted it
@@ -182,6 +183,7 @@ func (s *State) Apply(e nexus.Event) error {
 	s.Alerts.Apply(e)
 	s.stir(e.Fact)
 	s.keep(e)
+	s.spare(e.Fact)
 	s.Seq = max(s.Seq, e.Seq)
 	if e.At.After(s.Updated) {
 		s.Updated = e.At

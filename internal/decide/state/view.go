@@ -168,7 +168,7 @@ func (s *State) viewWhole(v *View) {
 		}
 	}
 	if s.Delivering() {
-		v.Proofs = s.proofs()
+		v.Proofs = s.Proofs()
 	}
 }
 
@@ -204,7 +204,7 @@ func (s *State) Since(a *Attempt) []*Landing {
 }
 
 // proofs returns what was shown of each commit on the branch.
-func (s *State) proofs() []Proof {
+func (s *State) Proofs() []Proof {
 	known := map[string]map[string]nexus.Evidence{}
 	keep := func(e nexus.Evidence) {
 		if known[e.Tree] == nil {

@@ -79,7 +79,7 @@ func root(a *console.Console) *cobra.Command {
 		memorycmd.Commands(a), backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 	))
 	group("watch", "Steer and watch:", slices.Concat(
-		runscmd.Commands(a), historycmd.Commands(a), pointcmd.Commands(a), notifycmd.Commands(a),
+		runscmd.Commands(a, execute), historycmd.Commands(a), pointcmd.Commands(a), notifycmd.Commands(a),
 	))
 	servers := slices.Concat(mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute))
 	group("look", "Look inside:", slices.Concat(inspect.Commands(a), servers, bench.Commands(a)))

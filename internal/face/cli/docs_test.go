@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -34,6 +35,11 @@ func TestDocs(t *testing.T) {
 	want := map[string]string{
 		"errors.md": errorsPage(t), "config.md": config.Reference(), "events.md": eventsPage(t), "plan.md": planPage(t), "faults.md": faultsPage(t),
 	}
+	described, err := api.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want["openapi.json"] = string(described) + "\n"
 	index := "# Commands\n\nEvery page is what `nexus COMMAND --help` prints.\n\n"
 	walk(testRoot(), func(c *cobra.Command) {
 		name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".md"

@@ -560,3 +560,9 @@ func confined(sandbox string) string {
 	}
 	return ""
 }
+
+// IsBad reports whether a fact is bad news.
+func IsBad(f nexus.Fact) bool {
+	s := Style{Color: true}
+	return s.Tint(f, "-") == s.Bad("-")
+}

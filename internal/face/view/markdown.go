@@ -123,7 +123,18 @@ func cells(line string) []string {
 	return all
 }
 
+// Literal makes a text of anybody harmless within Markdown: it is no markup, links
+// nowhere, and calls nobody. [Markdown] draws it as it was.
+func Literal(text string) string {
+	return strings.NewReplacer(
+		`\`, `\\`, "|", `\|`, "&", "&amp;", "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "`", "\\`",
+		"~", `\~`, "#", "&#35;", "@", "@\u200b", "://", ":&#47;&#47;", "www.", "www\u200b.", "$", "&#36;", "!", "&#33;",
+	).Replace(Clean(text))
+}
+
 // plainText undoes what keeps a text from being taken for markup.
 func plainText(text string) string {
-	return Clean(strings.NewReplacer(`\|`, "|", "&lt;", "<", `\*`, "*", `\_`, "_", `\[`, "[", "\\`", "`", "@\u200b", "@").Replace(text))
+	return Clean(strings.NewReplacer(`\|`, "|", "&lt;", "<", `\*`, "*", `\_`, "_", `\[`, "[", "\\`", "`", "@\u200b", "@",
+		`\\`, `\`, `\]`, "]", `\~`, "~", "&gt;", ">", "&amp;", "&", "&#35;", "#", "&#47;", "/", "&#36;", "$", "&#33;", "!", "www\u200b.", "www.",
+	).Replace(text))
 }

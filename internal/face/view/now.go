@@ -166,8 +166,8 @@ func sessionNow(s *state.State, a *state.Attempt, now time.Time) *Now {
 	return nil
 }
 
-// text says it in a few words.
-func (n Now) text() string {
+// Text says it in a few words.
+func (n Now) Text() string {
 	role := ""
 	if n.Role != "" {
 		role = string(n.Role) + ": "

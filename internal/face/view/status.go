@@ -64,7 +64,7 @@ func (s Style) present(r Run) string {
 		return ""
 	}
 	about := map[nexus.RunStatus]string{nexus.StatusPlanning: "plan: ", nexus.StatusReviewing: "result: "}[r.Status]
-	return s.Fit("  "+s.Busy(about+r.Now.text())) + "\n"
+	return s.Fit("  "+s.Busy(about+r.Now.Text())) + "\n"
 }
 
 // quota has a line for each of the last alerts, and for each provider that
@@ -197,7 +197,7 @@ func (t Task) status() string {
 func (t Task) doing() string {
 	switch {
 	case t.Now != nil:
-		return t.Now.text()
+		return t.Now.Text()
 	case t.Status == nexus.Pending && len(t.Needs) > 0:
 		return "after " + nexus.Join(t.Needs)
 	case t.Status == nexus.Blocked && t.Why != "":

@@ -25,6 +25,7 @@ type Config struct {
 	Providers  map[string]Provider
 	Pricing    map[string]Price // by provider/model; wins over the built-in table
 	ModelList  string           // address of the public list of models
+	Telemetry  Telemetry
 	Routing    Routing
 	Gates      Gates
 	Interview  string // when a goal is asked about before it is planned: vague, never or always

@@ -199,6 +199,13 @@ func (j *Journal) scanRun(rows *sql.Rows) (Run, error) {
 	return r, nil
 }
 
+// Head returns the number of the last event, 0 where there is none.
+func (j *Journal) Head(ctx context.Context) (int64, error) {
+	var head int64
+	err := j.read.QueryRowContext(ctx, "select coalesce(max(seq), 0) from event").Scan(&head)
+	return head, explain(j.path, "read journal", err)
+}
+
 // Endings returns how runs ended that are over, without reading their other facts.
 // A run that was taken up again, or went back to an earlier point, is not over.
 func (j *Journal) Endings(ctx context.Context) (map[nexus.RunID]nexus.RunEnded, error) {

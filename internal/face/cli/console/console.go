@@ -47,6 +47,7 @@ type Host struct {
 	Watched bool               // somebody sees how a run goes by way of it, and answers what it asks
 	Person  bool               // a person reads what is drawn; else a program does
 	Served  bool               // a client of a server gives the command line
+	Leaves  bool               // it leaves runs in the background, which go on when it ends
 	Parent  *background.Parent // started this process in the background; nil: it has a terminal of its own, or nobody's
 }
 

@@ -41,6 +41,7 @@ type Order struct {
 	Told    func(string)      // hears the messages for people; nil: nobody does
 	Began   func(nexus.RunID) // the run that the command conducts, once it holds it; nil: nobody hears it
 	Watched bool              // somebody sees how the run goes, and answers what it asks
+	Leaves  bool              // runs may be left in the background: they go on when the server ends
 	Person  bool              // a person reads the text of the result; else a program does
 }
 
@@ -65,7 +66,7 @@ func (h Host) Run(ctx context.Context, o Order) Result {
 	var out bytes.Buffer
 	drawn := ""
 	c := console.New(strings.NewReader(o.Stdin), &out, &sayings{tell: o.Told}, at)
-	c.Host = console.Host{Began: o.Began, Drawn: func(text string) { drawn = text }, Watched: o.Watched, Person: o.Person, Served: true}
+	c.Host = console.Host{Began: o.Began, Drawn: func(text string) { drawn = text }, Watched: o.Watched, Person: o.Person, Served: true, Leaves: o.Leaves}
 	failure := h.Execute(ctx, c, o.Args)
 	r := Result{Code: console.ExitCode(ctx, failure)}
 	if _, told := errors.AsType[console.ExitError](failure); failure != nil && !told {

@@ -11,6 +11,6 @@ import (
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{
-		configCommand(a), modelsCommand(a), agentsCommand(a), toolCommand(a), policyCommand(a), sandboxCommand(a), trustCommand(a), hooksCommand(a), pluginsCommand(a), rulesCommand(a), mapCommand(a), generateCommand(a), journalCommand(a), completionCommand(a), versionCommand(a), gocacheCommand(a),
+		configCommand(a), modelsCommand(a), agentsCommand(a), toolCommand(a), policyCommand(a), sandboxCommand(a), trustCommand(a), hooksCommand(a), pluginsCommand(a), rulesCommand(a), mapCommand(a), generateCommand(a), journalCommand(a), exportCommand(a), importCommand(a), completionCommand(a), versionCommand(a), gocacheCommand(a),
 	}
 }

@@ -8,14 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/app/care"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
 func journalCommand(a *console.Console) *cobra.Command {
-	return a.Parent("journal", "verify, print and back up the journal", verifyCommand(a), exportCommand(a), importCommand(a),
+	return a.Parent("journal", "verify, print and back up the journal", verifyCommand(a), journalExportCommand(a), journalImportCommand(a),
 		journalShowCommand(a), backupCommand(a), restoreCommand(a), repairCommand(a))
 }
 
@@ -87,64 +86,6 @@ func (v verified) draw(s view.Style) string {
 		where = fmt.Sprintf(" at event %d", v.Seq)
 	}
 	return fmt.Sprintf("%s%s: %s; the first %s are good\n", s.Bad(string(v.Damage)), where, view.Clean(v.Why), view.Count(int(v.Events), "event"))
-}
-
-func exportCommand(a *console.Console) *cobra.Command {
-	var to string
-	const what = "print events as JSON lines, or write a run to a file for another machine"
-	c := a.Command("export [RUN] [--to FILE]", what, func(ctx context.Context, args []string) error {
-		if to == "" {
-			return events(ctx, a, args, true)
-		}
-		p, err := opened(ctx, a)
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		r, err := p.Run(ctx, console.First(args))
-		if err != nil {
-			return err
-		}
-		m, err := care.Export(ctx, p, r, to)
-		if err != nil {
-			return err
-		}
-		return a.Answer(moved(m), moved(m).draw)
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeHeld)
-	c.Args = console.Takes(0, 1)
-	c.Flags().StringVar(&to, "to", "", "write one run, the latest if none is named, with its data and commits to this new `FILE`")
-	a.JSONFlag(c)
-	return c
-}
-
-func importCommand(a *console.Console) *cobra.Command {
-	c := a.Command("import FILE", "take in a run that nexus journal export wrote to a file", func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, app.Makes)
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		m, err := care.Import(ctx, p, args[0])
-		if err != nil {
-			return err
-		}
-		return a.Answer(moved(m), moved(m).draw)
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
-	a.JSONFlag(c)
-	return c
-}
-
-// moved is what `journal export --to` and `import` print.
-type moved care.Moved
-
-func (m moved) draw(s view.Style) string {
-	text := fmt.Sprintf("run %s: %s, %s, %s of commits\n", m.Run,
-		view.Count(m.Events, "event"), view.Count(m.Blobs, "blob"), view.Count(m.Refs, "ref"))
-	if m.Absent > 0 {
-		text += s.Warn(view.Count(m.Absent, "blob")+" that events name were not found") + "\n"
-	}
-	return text
 }
 
 func journalShowCommand(a *console.Console) *cobra.Command {

@@ -111,7 +111,7 @@ func parted(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunI
 func Ended(a *console.Console, r journal.Run, s *state.State, o Order) error {
 	v := a.Tell(r, s)
 	if !o.JSONL {
-		if err := a.Answer(v, func(st view.Style) string { return view.Report(st, v, true) }); err != nil {
+		if err := a.Answer(v, func(st view.Style) string { return guarded(a, view.Report(st, v, true)) }); err != nil {
 			return err
 		}
 	}

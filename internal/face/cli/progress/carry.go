@@ -59,7 +59,7 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 	}
 	v := view.Of(s, a.Now())
 	if !o.JSONL {
-		if err := a.Answer(v, func(s view.Style) string { return view.Report(s, v, !o.Once) }); err != nil {
+		if err := a.Answer(v, func(s view.Style) string { return guarded(a, view.Report(s, v, !o.Once)) }); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,8 @@ type watcher struct {
 	in    io.Reader       // answers questions; nil: nobody types any
 	set   config.Channels // how people are asked
 	told  config.Notify   // what people are told who do not look
-	agree Agreement       // how a person is asked for consent to the plan; nil: nobody is, here
+	trace config.Telemetry
+	agree Agreement // how a person is asked for consent to the plan; nil: nobody is, here
 
 	shown *screen
 	end   func() // of those that observe; nil where there are none
@@ -174,7 +175,7 @@ func watched(a *console.Console) bool {
 // watch fills in what the console knows of an order, and returns what watches
 // the run.
 func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file statusfile.Options) *watcher {
-	w := &watcher{a: a, place: p, lines: o.JSONL, file: file, set: c.Channels, told: c.Notify}
+	w := &watcher{a: a, place: p, lines: o.JSONL, file: file, set: c.Channels, told: c.Notify, trace: c.Telemetry}
 	if o.Headless {
 		w.set.Order = nil // no question waits
 	}
@@ -207,9 +208,11 @@ func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	if err != nil {
 		w.a.Complain(err) // the ways that work go on
 	}
+	traced := w.traces(ctx, id)
 	w.end = func() {
 		var all sync.WaitGroup
 		all.Go(tell)
+		all.Go(traced)
 		all.Go(notified)
 		if end != nil {
 			end()

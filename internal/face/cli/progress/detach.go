@@ -48,7 +48,7 @@ type detached struct {
 // Detach has the command line done by a process in the background, and returns
 // when a run is under way there. What ends before is as if it were done here.
 func Detach(ctx context.Context, a *console.Console, o Order) error {
-	if a.Host.Served {
+	if a.Host.Served && !a.Host.Leaves {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "a server does not leave runs in the background",
 			Hint: "Leave out --detach: a run that a server started goes on while nobody looks at it.",
@@ -68,6 +68,8 @@ func Detach(ctx context.Context, a *console.Console, o Order) error {
 	defer log.Close() //nolint:errcheck // only read from now on
 	order := background.Order{Exe: exe, Args: a.Args, Env: a.Environ, Out: out, Err: log, Word: "nobody"}
 	switch in, file := a.In.(*os.File); {
+	case a.Host.Leaves:
+		order.Word = person // who reads the pages is asked there
 	case a.Person():
 		if !o.Headless && !o.Yes {
 			order.Word = person

@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/linemode"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -41,7 +42,7 @@ type screen struct {
 	drawn int // lines of the block on the terminal
 	over  bool
 	past  *route.Stats // what earlier runs took; nil until they are read
-	said  view.Lines
+	said  linemode.Lines
 	heard bool            // somebody can answer here
 	told  map[string]bool // gates that cannot run, which is no news a second time
 
@@ -57,12 +58,25 @@ type screen struct {
 // newScreen returns the screen of a run. With lines it writes events as JSON on
 // standard output; file says where the status is written too.
 func newScreen(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunID, lines bool, file statusfile.Options) *screen {
-	return &screen{
+	s := &screen{
 		a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, quiet: a.Quiet || a.Host.Watched,
-		state: state.New(id).Remember(p.Journal.Events(context.WithoutCancel(ctx), id, 0)), said: view.Lines{Verbose: a.Verbose}, told: map[string]bool{},
+		state: state.New(id).Remember(p.Journal.Events(context.WithoutCancel(ctx), id, 0)), told: map[string]bool{},
 		shown: make(chan struct{}, 1),
 	}
+	s.said = linemode.Lines{Said: view.Lines{Verbose: a.Verbose}, Style: a.Style(a.Err), Actions: Actions(a)}
+	return s
 }
+
+// guarded makes a text harmless for whoever reads what is printed.
+func guarded(a *console.Console, text string) string {
+	if Actions(a) {
+		return linemode.Guard(text)
+	}
+	return text
+}
+
+// Actions reports whether the runner of GitHub Actions reads what is printed.
+func Actions(a *console.Console) bool { return a.Env("GITHUB_ACTIONS") == "true" && !a.Live(a.Err) }
 
 // Follow shows the run until the work is over, and says when the first signal
 // comes, which is the end of ctx.
@@ -89,6 +103,8 @@ func (s *screen) follow(ctx context.Context) {
 	if s.live {
 		all.Go(func() { s.redraw(ctx) })
 		all.Go(func() { s.recall(ctx) })
+	} else if !s.lines && !s.quiet {
+		all.Go(func() { linemode.Beat(ctx, func(time.Time) { s.pulse() }) })
 	}
 	for e, err := range s.place.Journal.Follow(ctx, s.state.Run, s.seen()) {
 		if err != nil || !s.show(ctx, e) {
@@ -183,7 +199,7 @@ func (s *screen) show(ctx context.Context, e nexus.Event) bool {
 	if _, planned := e.Fact.(nexus.TaskPlanned); s.stale(e.Fact) || s.echoes(e.Fact) || planned && s.live {
 		return true // the block has all tasks
 	}
-	if text := s.said.Draw(s.a.Style(s.a.Err), e); text != "" && !s.quiet {
+	if text := s.line(e); text != "" && !s.quiet {
 		s.erase()
 		if _, ok := e.Fact.(nexus.RunDrained); ok {
 			text += s.awaited()
@@ -192,6 +208,27 @@ func (s *screen) show(ctx context.Context, e nexus.Event) bool {
 		s.draw()
 	}
 	return true
+}
+
+// line draws one event, empty for what is not worth a line: with the time and
+// what it cost, where nothing is redrawn.
+func (s *screen) line(e nexus.Event) string {
+	if s.said.Style = s.a.Style(s.a.Err); s.live {
+		return s.said.Said.Draw(s.said.Style, e)
+	}
+	return s.said.Event(s.state, e)
+}
+
+// pulse says that the run goes on.
+func (s *screen) pulse() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || s.asked || s.state.Status == "" || s.state.Status.Ended() {
+		return
+	}
+	now := s.a.Now()
+	r := view.Of(s.state, now)
+	_, _ = fmt.Fprintln(s.a.Err, s.said.Pulse(r, now))
 }
 
 // showed wakes who waits for an event.
@@ -272,6 +309,9 @@ func (s *screen) Finish(ctx context.Context, final *state.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.erase()
+	if !s.over && !s.live && !s.lines && !s.quiet && final != nil {
+		_, _ = io.WriteString(s.a.Err, s.said.Summary(view.Of(s.state, s.a.Now())))
+	}
 	s.over = true
 }
 

@@ -2,7 +2,9 @@ package runscmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -12,71 +14,160 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/runreport"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
+// reportFlags are how a report is asked for.
+type reportFlags struct {
+	shape, file, html string
+	pull, csv, state  bool
+}
+
+// shapes are what a report is reportFlags as.
+const shapes = "markdown, pull-request, html, csv, state, json or junit"
+
+// settle reads the flags that are short for a shape.
+func (w *reportFlags) settle(a *console.Console) error {
+	for _, short := range []struct {
+		set   bool
+		shape string
+	}{{a.JSON, "json"}, {w.pull, "pull-request"}, {w.csv, "csv"}, {w.state, "state"}, {w.html != "", "html"}} {
+		if short.set {
+			w.shape = short.shape
+		}
+	}
+	if w.html != "" && w.html != "-" {
+		w.file = w.html
+	}
+	if w.shape == "json" && w.file != "" {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--output does not work with json",
+			Hint: "Redirect the JSON instead: nexus report --json > FILE.",
+		}
+	}
+	return nil
+}
+
 func reportCommand(a *console.Console) *cobra.Command {
-	var shape, file string
-	c := a.Command("report [RUN] [flags]", "summarize how well a run went: attempts, gates, reviews, open points", func(ctx context.Context, args []string) error {
-		if a.JSON {
-			shape = "json"
+	var w reportFlags
+	const what = "tell what came of a run: what landed with evidence, what did not, what it took"
+	c := a.Command("report [RUN] [flags]", what, func(ctx context.Context, args []string) error {
+		if err := w.settle(a); err != nil {
+			return err
 		}
 		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
-			t, err := table(ctx, p, r.ID, s)
+			told, err := reported(ctx, a, p, r, s)
 			if err != nil {
 				return err
 			}
-			q := quality.Of(s, t)
-			if q.Earlier, err = before(ctx, p, r.ID); err != nil {
+			if w.shape == "json" {
+				a.JSON = true
+				return a.Answer(told, nil)
+			}
+			text, err := w.text(a, told)
+			if err != nil {
 				return err
 			}
-			q.Tried = accept.AllTried(planned(s))
-			text := ""
-			switch shape {
-			case "json":
-				if file == "" {
-					a.JSON = true
-					return a.Answer(q, nil)
-				}
-				return &nexus.Error{
-					Code: nexus.CodeInvalidInput, Message: "--output works with markdown and junit only",
-					Hint: "Redirect the JSON instead: nexus report --json > FILE.",
-				}
-			case "junit":
-				if text, err = verdict.JUnit(verdict.Of(q.Evidence())); err != nil {
-					return err
-				}
-			case "markdown":
-				text = quality.Markdown(q)
-			case "":
-				text = drawn(a.Style(a.Out), quality.Markdown(q), file)
-			default:
-				return &nexus.Error{
-					Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.Quote(shape),
-					Hint: "Use markdown, json or junit.",
-				}
-			}
-			text = a.Mask.Text(text)
-			if file == "" {
-				return a.Print(text)
-			}
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // a report, for others to read
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the report", Cause: err, Hint: "Give a writable file."}
-			}
-			a.Say("%s", fmt.Sprintf("the report is in %s", view.Clean(file)))
-			return nil
+			return w.deliver(a, text)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(0, 1)
 	a.JSONFlag(c)
 	f := c.Flags()
-	f.StringVar(&shape, "format", "", "print the report as `SHAPE`: markdown, json or junit; the default is formatted text on a terminal and markdown elsewhere")
-	f.StringVarP(&file, "output", "o", "", "write the report to `FILE` instead of printing it")
-	c.MarkFlagsMutuallyExclusive("format", "json")
+	f.StringVar(&w.html, "html", "", "write one self-contained page to `FILE`, or print it for -")
+	f.BoolVar(&w.pull, "md", false, "print Markdown for a pull request, short enough for GitHub")
+	f.BoolVar(&w.csv, "csv", false, "print a table for a spreadsheet: a row for each task")
+	f.BoolVar(&w.state, "state", false, "print where the work stands; with -o, sections of your own in FILE stay")
+	f.StringVar(&w.shape, "format", "", "print the report as `SHAPE`: "+shapes+"; the default is formatted text on a terminal and markdown elsewhere")
+	f.StringVarP(&w.file, "output", "o", "", "write the report to `FILE` instead of printing it")
+	c.MarkFlagsMutuallyExclusive("format", "json", "html", "md", "csv", "state")
+	c.MarkFlagsMutuallyExclusive("html", "output")
 	return c
+}
+
+// reported returns what there is to report of a run, masked.
+func reported(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, s *state.State) (runreport.Report, error) {
+	t, err := table(ctx, p, r.ID, s)
+	if err != nil {
+		return runreport.Report{}, err
+	}
+	q := quality.Of(s, t)
+	if q.Earlier, err = before(ctx, p, r.ID); err != nil {
+		return runreport.Report{}, err
+	}
+	q.Tried = accept.AllTried(planned(s))
+	shown, err := projected(ctx, p, r)
+	if err != nil {
+		return runreport.Report{}, err
+	}
+	o := runreport.Of{
+		State: s, Run: a.Tell(r, s), Criteria: t, Quality: q, Graph: shown.Graph(a.Now()), Timeline: shown.Timeline(a.Now()), Now: a.Now(),
+	}
+	return runreport.New(o).Masked(a.Mask.Text)
+}
+
+// projected returns what faces show of a run.
+func projected(ctx context.Context, p *app.Place, r journal.Run) (*projection.Projection, error) {
+	shown := projection.New(r.ID, projection.Options{})
+	shown.Held(r.Holder)
+	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if err := shown.Apply(e); err != nil {
+			return nil, err
+		}
+	}
+	return shown, nil
+}
+
+// text writes a report in the shape that was asked for.
+func (w *reportFlags) text(a *console.Console, r runreport.Report) (string, error) {
+	switch w.shape {
+	case "junit":
+		return verdict.JUnit(verdict.Of(r.Evidence()))
+	case "markdown":
+		return runreport.Markdown(r), nil
+	case "pull-request":
+		return runreport.Pull(r, runreport.PullLimit), nil
+	case "html":
+		return runreport.HTML(r), nil
+	case "csv":
+		return runreport.CSV(r)
+	case "state":
+		old, err := os.ReadFile(w.file)
+		if err != nil && w.file != "" && !errors.Is(err, fs.ErrNotExist) {
+			return "", unwritable(err)
+		}
+		return runreport.Standing(r, string(old)), nil
+	case "":
+		return drawn(a.Style(a.Out), runreport.Markdown(r), w.file), nil
+	default:
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.Quote(w.shape), Hint: "Use " + shapes + ".",
+		}
+	}
+}
+
+// deliver prints a report, or writes it to the file that was named.
+func (w *reportFlags) deliver(a *console.Console, text string) error {
+	if w.file == "" {
+		return a.Print(text)
+	}
+	if err := os.WriteFile(w.file, []byte(text), 0o644); err != nil { //nolint:gosec // a report, for others to read
+		return unwritable(err)
+	}
+	a.Say("%s", fmt.Sprintf("the report is in %s", view.Clean(w.file)))
+	return nil
+}
+
+func unwritable(err error) error {
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the report", Cause: err, Hint: "Give a writable file."}
 }
 
 // drawn returns a report as it is printed: as it is for a file and for a

@@ -7,15 +7,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 )
 
 // Commands returns the commands.
-func Commands(a *console.Console) []*cobra.Command {
+func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	return []*cobra.Command{
-		statusCommand(a), psCommand(a), attachCommand(a), logsCommand(a), showCommand(a), diffCommand(a),
+		statusCommand(a), psCommand(a), metricsCommand(a), attachCommand(a), logsCommand(a), showCommand(a), diffCommand(a),
 		costCommand(a), reportCommand(a), diagnoseCommand(a), evidenceCommand(a), verifyCommand(a),
 		pauseCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), addCommand(a),
-		answerCommand(a), approveCommand(a), landCommand(a), rejectCommand(a), reviseCommand(a), serveCommand(a),
+		answerCommand(a), approveCommand(a), landCommand(a), rejectCommand(a), reviseCommand(a), serveCommand(a, execute),
 		cleanCommand(a),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -13,9 +14,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/web"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/page"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
@@ -27,19 +34,32 @@ type served struct {
 	Channels []string `json:"channels"`
 }
 
-func serveCommand(a *console.Console) *cobra.Command {
-	var listen string
-	var public bool
-	var hosts []string
-	c := a.Command("serve [--listen ADDRESS:PORT] [--json]", "ask people on a web page and over the configured channels", func(ctx context.Context, _ []string) error {
+// serveFlags are the flags of `serve`.
+type serveFlags struct {
+	listen, cert, key                  string
+	public, proxy, forwarded, describe bool
+	hosts                              []string
+}
+
+func serveCommand(a *console.Console, execute host.Execute) *cobra.Command {
+	var f serveFlags
+	const use = "serve [--listen ADDRESS:PORT] [--json]"
+	c := a.Command(use, "serve the web dashboard and its API, and ask people over the configured channels", func(ctx context.Context, _ []string) error {
+		if f.describe {
+			doc, err := api.OpenAPI()
+			if err != nil {
+				return err
+			}
+			return a.Print(string(doc) + "\n")
+		}
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err
 		}
 		set := settings.Channels
 		set.Order = slices.DeleteFunc(slices.Clone(set.Order), func(name string) bool { return name == config.WebChannel })
-		if listen != "" {
-			set.WebListen = listen
+		if f.listen != "" {
+			set.WebListen = f.listen
 		}
 		p, err := a.Open(ctx, app.Makes)
 		if err != nil {
@@ -47,41 +67,65 @@ func serveCommand(a *console.Console) *cobra.Command {
 		}
 		defer p.Close()
 		crew := askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}
-		return serve(ctx, a, crew, settings.Notify, public, hosts)
+		return serve(ctx, a, execute, crew, settings.Notify, f)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	f := c.Flags()
-	f.StringVar(&listen, "listen", "", "`ADDRESS:PORT` of the page, instead of channels.web.listen; port 0 picks a free one")
-	f.BoolVar(&public, "public", false, "let other machines reach the page; requires your own token (channels.web.token_env)")
-	f.StringSliceVar(&hosts, "host", nil, "additional host `NAME` of the page, such as that of a reverse proxy")
+	l := c.Flags()
+	l.StringVar(&f.listen, "listen", "", "`ADDRESS:PORT` to serve at, instead of channels.web.listen; port 0 picks a free one")
+	l.BoolVar(&f.public, "public", false, "let other machines reach it; requires your own token (channels.web.token_env) and TLS")
+	l.StringVar(&f.cert, "tls-cert", "", "`FILE` with the certificate for TLS, in PEM")
+	l.StringVar(&f.key, "tls-key", "", "`FILE` with the key of the certificate")
+	l.BoolVar(&f.proxy, "behind-proxy", false, "a proxy in front does TLS; give its name with --host")
+	l.BoolVar(&f.forwarded, "forwarded-host", false, "trust the X-Forwarded-Host of that proxy")
+	l.StringSliceVar(&f.hosts, "host", nil, "additional host `NAME` that it may be called by, such as that of a proxy")
+	l.BoolVar(&f.describe, "openapi", false, "print the description of the API (OpenAPI 3.1) and exit")
 	a.JSONFlag(c)
+	c.AddCommand(tokenCommand(a))
 	return c
 }
 
-// serve asks people until the context ends.
-func serve(ctx context.Context, a *console.Console, crew askpeople.Crew, told config.Notify, public bool, hosts []string) error {
-	if err := askpeople.Check(crew.App, crew.Place.State, crew.Set); err != nil {
-		return err
-	}
+// options returns how the server is reached, also with the error that this does not fit.
+func (f serveFlags) options(crew askpeople.Crew) (web.Options, error) {
 	o, err := askpeople.Page(crew.App, crew.Set)
-	if err != nil && !public {
+	o.Public, o.Hosts, o.TLSCert, o.TLSKey, o.BehindProxy, o.Forwarded = f.public, f.hosts, f.cert, f.key, f.proxy, f.forwarded
+	if err != nil && !f.public {
+		return o, err
+	}
+	o.Book = access.BookOf(crew.Place.State)
+	return o, web.Check(o)
+}
+
+// serve serves until the context ends.
+func serve(ctx context.Context, a *console.Console, execute host.Execute, crew askpeople.Crew, told config.Notify, f serveFlags) error {
+	if err := askpeople.Check(crew.App, crew.Place.State, crew.Set); err != nil && !f.public {
 		return err
 	}
-	o.Public, o.Hosts = public, hosts
+	o, err := f.options(crew)
+	if err != nil {
+		return err
+	}
+	if _, err := o.Book.Entries(); err != nil {
+		return err
+	}
 	watched := monitor{place: crew.Place, now: a.Now, runs: map[nexus.RunID]*state.State{}}
 	o.Health = watched.look
 	inbox, err := crew.Inbox(ctx)
 	if err != nil {
 		return err
 	}
-	page, err := crew.Listen(ctx, inbox, o)
+	site, feed, err := show(ctx, a, execute, crew.Place)
 	if err != nil {
 		return err
 	}
-	answer := served{Address: page.Address(), URL: askpeople.Where(page, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
+	o.Routes = slices.Concat((&api.API{Site: site, Feed: feed}).Routes(), page.Routes(site), []access.Route{metricsRoute(a, crew.Place)})
+	server, err := crew.Listen(ctx, inbox, o)
+	if err != nil {
+		return err
+	}
+	answer := served{Address: server.Address(), URL: askpeople.Where(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
 	if err := a.Answer(answer, func(view.Style) string { return fmt.Sprintf("answer questions at %s\n", answer.URL) }); err != nil {
 		return err
 	}
-	told.Link = cmp.Or(told.Link, page.Address())
+	told.Link = cmp.Or(told.Link, server.Address())
 	stopTelling, err := tell(ctx, crew, told)
 	if err != nil {
 		return err
@@ -91,12 +135,56 @@ func serve(ctx context.Context, a *console.Console, crew askpeople.Crew, told co
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer stop(nil)
-	all.Go(func() { stop(inbox.Follow(work)) })
+	for _, follow := range []func(context.Context) error{inbox.Follow, feed.Follow, site.Hub.Follow} {
+		all.Go(func() { stop(follow(work)) })
+	}
 	asks := crew
 	asks.Deliver = nil // once is enough
 	all.Go(func() { crew.Hand(work, inbox) })
 	all.Go(func() { asks.Ask(work) })
-	return page.Serve(work)
+	return server.Serve(work)
+}
+
+// show returns what the pages and the API show of a repository, and how they
+// change something.
+func show(ctx context.Context, a *console.Console, execute host.Execute, p *app.Place) (access.Site, *api.Feed, error) {
+	blobs, err := p.Blobs()
+	if err != nil {
+		return access.Site{}, nil, err
+	}
+	head, err := p.Journal.Head(ctx)
+	if err != nil {
+		return access.Site{}, nil, err
+	}
+	hub, err := projection.Open(ctx, p.Journal, projection.HubOptions{Repository: p.Repo.Work, Now: a.Now})
+	if err != nil {
+		return access.Site{}, nil, err
+	}
+	site := access.Site{Hub: hub, Journal: p.Journal, Blob: blobs.Get, Act: act(a, execute), Now: a.Now, Place: filepath.Base(p.Repo.Work)}
+	return site, api.OpenFeed(p.Journal, head), nil
+}
+
+// act runs command lines in the name of persons, those that their role may run.
+func act(a *console.Console, execute host.Execute) access.Act {
+	return func(ctx context.Context, by access.Person, o access.Order) access.Result {
+		if needed := access.Least(o.Args); !by.May(needed) {
+			return access.Result{
+				Code: access.CodeRole, Text: fmt.Sprintf("nexus %s needs the role %s, and %s has the role %s", console.First(o.Args), needed, by.Name, by.Role),
+				Hint: "Ask who runs the server for another token (nexus serve token add).", Exit: int(console.CodeUsage),
+			}
+		}
+		args := o.Args
+		if a.Dir != "" {
+			args = append([]string{"-C", a.Dir}, args...) // a run in the background starts where the server did
+		}
+		order := host.Order{Args: args, Stdin: o.Stdin, Actor: by.Actor(), Leaves: true, Person: true, Watched: true}
+		r := host.Host{Console: a, Execute: execute}.Run(context.WithoutCancel(ctx), order)
+		out := access.Result{Text: r.Text, Data: r.Data, Exit: r.Code}
+		if r.Failure != nil {
+			out.Text, out.Hint, out.Code = r.Failure.Message, r.Failure.Hint, string(r.Failure.Code)
+		}
+		return out
+	}
 }
 
 // tell lets people hear what happens in all runs, until what it returns is called.

@@ -37,9 +37,10 @@ type Item struct {
 	people.Item
 	Kind    Kind         `json:"kind"`
 	Task    nexus.TaskID `json:"task,omitzero"`
-	Title   string       `json:"title"`   // one line
-	Blocks  bool         `json:"blocks"`  // work stands still until it is answered
-	Actions []Action     `json:"actions"` // what can be done about it, the usual one first
+	Title   string       `json:"title"`           // one line
+	Blocks  bool         `json:"blocks"`          // work stands still until it is answered
+	Notice  bool         `json:"notice,omitzero"` // nothing waits for it, and it does not count
+	Actions []Action     `json:"actions"`         // what can be done about it, the usual one first
 }
 
 // Lane says who must act on a task next.

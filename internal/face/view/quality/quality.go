@@ -266,16 +266,22 @@ func (q Quality) Evidence() []nexus.Evidence {
 	return all
 }
 
-// Markdown writes the report for people, on the page of a build or in a file.
-func Markdown(q Quality) string {
+// Head writes which run it is and how it ended.
+func Head(q Quality) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Run %s: %s\n\n%s\n\n", cell(string(q.Run)), q.Status, cell(view.Goal(q.Goal)))
+	fmt.Fprintf(&b, "# Run %s: %s\n\n%s\n\n", cell(string(q.Run)), cell(string(q.Status)), cell(view.Goal(q.Goal)))
 	if q.Why != "" {
 		fmt.Fprintf(&b, "%s\n\n", cell(q.Why))
 	}
 	if q.Verdict != nil && !q.Verdict.Passed {
 		fmt.Fprintf(&b, "The result does not pass: %s\n\n", cell(q.Verdict.Why))
 	}
+	return b.String()
+}
+
+// Body writes the figures of a run, for people.
+func Body(q Quality) string {
+	var b strings.Builder
 	m := q.Metrics
 	b.WriteString("| figure | value |\n|---|--:|\n")
 	for _, row := range [][2]string{
@@ -314,9 +320,9 @@ func Markdown(q Quality) string {
 	for _, t := range q.Tasks {
 		var tiers []string
 		for _, x := range t.Tiers {
-			tiers = append(tiers, string(x))
+			tiers = append(tiers, cell(string(x)))
 		}
-		fmt.Fprintf(&b, "| %s %s | %s | %d | %d | %s | %s | %s |\n", cell(string(t.ID)), cell(t.Title), t.Status, t.Attempts, t.Rounds, strings.Join(tiers, ", "), cell(strings.Join(t.Sent, ", ")), t.Spent)
+		fmt.Fprintf(&b, "| %s %s | %s | %d | %d | %s | %s | %s |\n", cell(string(t.ID)), cell(t.Title), cell(string(t.Status)), t.Attempts, t.Rounds, strings.Join(tiers, ", "), cell(strings.Join(t.Sent, ", ")), t.Spent)
 	}
 	decisions(&b, q)
 	if len(q.Flaky) > 0 {
@@ -359,7 +365,7 @@ func remarks(b *strings.Builder, q Quality) {
 				found = append(found, e.Findings...)
 			}
 			if e.Hangs {
-				lines = append(lines, fmt.Sprintf("- %s: %s: %s: %s", cell(string(t.ID)), cell(e.Gate), e.State, cell(e.Why)))
+				lines = append(lines, fmt.Sprintf("- %s: %s: %s: %s", cell(string(t.ID)), cell(e.Gate), cell(string(e.State)), cell(e.Why)))
 			}
 		}
 		for i, f := range found {
@@ -367,7 +373,7 @@ func remarks(b *strings.Builder, q Quality) {
 				lines = append(lines, fmt.Sprintf("- %s: and %d more", cell(string(t.ID)), len(found)-i))
 				break
 			}
-			lines = append(lines, fmt.Sprintf("- %s: %s: %s", cell(string(t.ID)), cmp.Or(f.Severity, nexus.Major), cell(view.Place(f))))
+			lines = append(lines, fmt.Sprintf("- %s: %s: %s", cell(string(t.ID)), cell(string(cmp.Or(f.Severity, nexus.Major))), cell(view.Place(f))))
 		}
 	}
 	if len(lines) > 0 {
@@ -378,6 +384,4 @@ func remarks(b *strings.Builder, q Quality) {
 func percent(rate float64) string { return fmt.Sprintf("%.0f %%", 100*rate) }
 
 // cell makes text harmless within Markdown.
-func cell(s string) string {
-	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[", "`", "\\`", "@", "@\u200b").Replace(view.Clean(s))
-}
+func cell(s string) string { return view.Literal(s) }

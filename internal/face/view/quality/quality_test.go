@@ -70,7 +70,7 @@ func TestNothingYet(t *testing.T) {
 	if err != nil || !strings.Contains(string(data), `"gates":[],"tasks":[]`) {
 		t.Errorf("%s %v", data, err)
 	}
-	if text := quality.Markdown(q); !strings.Contains(text, "| tasks landed | 0 of 0 |") {
+	if text := quality.Head(q) + quality.Body(q); !strings.Contains(text, "| tasks landed | 0 of 0 |") {
 		t.Error(text)
 	}
 }
@@ -79,7 +79,7 @@ func TestNobodyWritesMarkdownOfTheirOwn(t *testing.T) {
 	s := state.New("r")
 	s.Goal.Goal.Text = "x\n# Done | **all** <img src=x> @everyone [a](http://x)"
 	s.Tasks = []*state.Task{{Task: nexus.Task{ID: "A", Title: "a | b\n| c"}, Status: nexus.Parked, Why: "`x`\n## y"}}
-	text := quality.Markdown(quality.Of(s, accept.Table{}))
+	text := markdown(quality.Of(s, accept.Table{}))
 	for _, bad := range []string{"\n# Done", "<img", "@everyone", " **all", " [a](", "\n| c", "\n## y"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("%q stands in it: %s", bad, text)
@@ -96,10 +96,12 @@ func TestDecisions(t *testing.T) {
 	}}}}
 	q := quality.Of(s, accept.Table{})
 	want := "\n## Thresholds\n\n- T1.2: 8 of its 20 rounds are used: it is planned again, as nothing improves\n"
-	if text := quality.Markdown(q); !strings.Contains(text, want) {
+	if text := quality.Head(q) + quality.Body(q); !strings.Contains(text, want) {
 		t.Errorf("%q is not in it: %s", want, text)
 	}
 	if data, err := json.Marshal(q); err != nil || !strings.Contains(string(data), `"decisions":[{"task":"T1","attempt":"T1.2"`) {
 		t.Errorf("%s %v", data, err)
 	}
 }
+
+func markdown(q quality.Quality) string { return quality.Head(q) + quality.Body(q) }

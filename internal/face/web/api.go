@@ -6,9 +6,9 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -39,17 +39,6 @@ func parse(body io.Reader) (answer, error) {
 	return a, nil
 }
 
-// bearer reports whether a program may call, and says no if not. A cookie
-// does not count: browsers send those by themselves.
-func (s *Server) bearer(w http.ResponseWriter, r *http.Request) bool {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if ok && equal(token, s.Token) {
-		return true
-	}
-	s.stranger(w, r)
-	return false
-}
-
 // health tells whether all is well, to monitors that hold no token.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	told, status := s.Health(r.Context())
@@ -59,45 +48,31 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 }
 
 // list tells what waits.
-func (s *Server) list(w http.ResponseWriter, r *http.Request) {
-	if !s.bearer(w, r) {
-		return
-	}
+func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	items := s.inbox.Items()
 	if items == nil {
 		items = []people.Item{}
 	}
-	reply(w, http.StatusOK, map[string]any{"version": 1, "pending": items})
+	access.Reply(w, http.StatusOK, map[string]any{"version": 1, "pending": items})
 }
 
 // take takes an answer of a program.
 func (s *Server) take(w http.ResponseWriter, r *http.Request) {
-	if !s.bearer(w, r) {
-		return
-	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		fail(w, r, http.StatusUnsupportedMediaType, "the body must be application/json")
+		access.Refuse(w, r, http.StatusUnsupportedMediaType, access.Trouble{Code: access.CodeMedia, Message: "the body must be application/json"})
 		return
 	}
 	a, err := parse(r.Body)
 	if err != nil {
-		fail(w, r, tooLarge(err), "the body cannot be read: "+err.Error())
+		refuseBody(w, r, err)
 		return
 	}
-	said, err := s.inbox.Answer(r.Context(), a.Run, a.ID, a.Answer, "web")
+	said, err := s.inbox.Answer(r.Context(), a.Run, a.ID, a.Answer, access.From(r.Context()).Actor())
 	if err != nil {
-		fail(w, r, statusOf(err), err.Error())
+		access.RefuseError(w, r, err)
 		return
 	}
-	reply(w, http.StatusOK, map[string]any{"version": 1, "result": said})
-}
-
-// tooLarge returns the status of a body that cannot be read.
-func tooLarge(err error) int {
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return http.StatusRequestEntityTooLarge
-	}
-	return http.StatusBadRequest
+	access.Reply(w, http.StatusOK, map[string]any{"version": 1, "result": said})
 }
 
 // statusOf returns the status of an answer that does not count.
@@ -112,21 +87,4 @@ func statusOf(err error) int {
 	default:
 		return http.StatusInternalServerError
 	}
-}
-
-// fail says no, to programs in JSON.
-func fail(w http.ResponseWriter, r *http.Request, code int, why string) {
-	if strings.HasPrefix(r.URL.Path, "/api/") {
-		reply(w, code, map[string]any{"version": 1, "error": why})
-		return
-	}
-	http.Error(w, why, code)
-}
-
-func reply(w http.ResponseWriter, code int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // who is gone reads nothing
 }

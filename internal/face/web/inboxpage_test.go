@@ -19,7 +19,7 @@ func drawn(v string, choices ...string) string {
 	if len(choices) == 0 {
 		offers = []people.Offer{{Label: v, Answer: v, Default: true}, {Label: v, Answer: v}}
 	}
-	page{&b}.draw(view{Place: v, Said: v, Bad: true, CSRF: v, Items: []people.Item{{
+	form{&b}.draw(view{Place: v, Said: v, Bad: true, CSRF: v, Items: []people.Item{{
 		Run: nexus.RunID(v), ID: v, Trigger: v, Severity: people.Severity(v), Text: v, Choices: choices, Offers: offers, Fallback: v, Deadline: time.Unix(1, 0),
 	}}})
 	return b.String()

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 )
 
 // site is a page at work.
@@ -79,7 +80,11 @@ func (s *site) want(status int, method, path, body string, change func(*http.Req
 	return text
 }
 
-func form(r *http.Request) { r.Header.Set("Content-Type", "application/x-www-form-urlencoded") }
+// form makes a call one of a browser's form on a page of the server.
+func (s *site) form(r *http.Request) {
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", s.s.Address())
+}
 
 func (s *site) program(r *http.Request) {
 	r.Header.Set("Authorization", "Bearer "+s.s.Token)
@@ -103,17 +108,17 @@ func TestPage(t *testing.T) {
 	}
 	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(page)[1]
 	fields := url.Values{"run": {"r1"}, "id": {"q1"}, "answer": {"yes"}}
-	s.want(http.StatusForbidden, "POST", "/answer", fields.Encode(), form)
+	s.want(http.StatusForbidden, "POST", "/answer", fields.Encode(), s.form)
 	fields.Set("csrf", csrf)
 	fields.Set("answer", "always")
-	if page = s.want(http.StatusUnprocessableEntity, "POST", "/answer", fields.Encode(), form); !strings.Contains(page, "is not one of the choices") {
+	if page = s.want(http.StatusUnprocessableEntity, "POST", "/answer", fields.Encode(), s.form); !strings.Contains(page, "is not one of the choices") {
 		t.Error(page)
 	}
 	fields.Set("answer", "yes")
-	if page = s.want(http.StatusOK, "POST", "/answer", fields.Encode(), form); !strings.Contains(page, "q1: taken") {
+	if page = s.want(http.StatusOK, "POST", "/answer", fields.Encode(), s.form); !strings.Contains(page, "q1: taken") {
 		t.Error(page)
 	}
-	if page = s.want(http.StatusConflict, "POST", "/answer", fields.Encode(), form); !strings.Contains(page, "already answered by web: yes") {
+	if page = s.want(http.StatusConflict, "POST", "/answer", fields.Encode(), s.form); !strings.Contains(page, "already answered by web: yes") {
 		t.Error(page)
 	}
 	if d := cmp.Diff([]string{"q1 by web: yes"}, s.j.Answers()); d != "" {
@@ -131,12 +136,16 @@ func TestStrangers(t *testing.T) {
 	body := url.Values{"csrf": {csrf}, "run": {"r1"}, "id": {"q1"}, "answer": {"yes"}}.Encode()
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.s.Address(), "http://"), ":")
 	for name, change := range map[string]func(*http.Request){
-		"another site, says the browser": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
-		"another site by its origin":     func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") },
-		"another port of this machine":   func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1") },
+		"another site, says the browser":  func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+		"another site by its origin":      func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") },
+		"another port of this machine":    func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1") },
+		"no site at all":                  func(r *http.Request) { r.Header.Del("Origin") },
+		"the right host by http or https": func(r *http.Request) { r.Header.Set("Origin", strings.Replace(s.s.Address(), "http", "https", 1)) },
+		"a page of no origin":             func(r *http.Request) { r.Header.Set("Origin", "null") },
+		"two origins":                     func(r *http.Request) { r.Header.Add("Origin", "http://evil.example") },
 	} {
 		t.Run(name, func(*testing.T) {
-			s.want(http.StatusForbidden, "POST", "/answer", body, func(r *http.Request) { form(r); change(r) })
+			s.want(http.StatusForbidden, "POST", "/answer", body, func(r *http.Request) { s.form(r); change(r) })
 		})
 	}
 	for _, host := range []string{"evil.example:" + port, "evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:" + port, ""} {
@@ -182,7 +191,7 @@ func TestInterface(t *testing.T) {
 	s := open(t)
 	s.want(http.StatusUnauthorized, "GET", "/api/v1/pending", "", nil)
 	s.want(http.StatusOK, "GET", "/?token="+s.s.Token, "", nil)
-	s.want(http.StatusUnauthorized, "GET", "/api/v1/pending", "", nil) // a cookie is none
+	s.want(http.StatusOK, "GET", "/api/v1/pending", "", nil) // a browser that has the cookie
 	text := s.want(http.StatusOK, "GET", "/api/v1/pending", "", s.program)
 	for path, want := range map[string]string{"version": "1", "pending.#": "2", "pending.0.id": "q1", "pending.0.severity": "red", "pending.0.choices": `["yes","no"]`, "pending.1.trigger": "ambiguity", "pending.1.fallback": "as I think"} {
 		if got := gjson.Get(text, path).String(); got != want {
@@ -194,9 +203,9 @@ func TestInterface(t *testing.T) {
 	s.want(http.StatusUnauthorized, "POST", "/api/v1/answer", good, func(r *http.Request) { s.program(r); r.Header.Set("Authorization", "Bearer "+s.s.Token[1:]) })
 	for body, status := range map[string]int{
 		`{"run": "r1"}`: 400, `[]`: 400, good + good: 400, `{"run": "r1", "id": "q1", "answer": "yes", "by": "root"}`: 400, "": 400,
-		`{"run": "r1", "id": "q1", "answer": "perhaps"}`:                              422,
-		`{"run": "r1", "id": "q7", "answer": "yes"}`:                                  404,
-		`{"run": "r1", "id": "q1", "answer": "` + strings.Repeat("y", maxBody) + `"}`: 413,
+		`{"run": "r1", "id": "q1", "answer": "perhaps"}`:                                         422,
+		`{"run": "r1", "id": "q7", "answer": "yes"}`:                                             404,
+		`{"run": "r1", "id": "q1", "answer": "` + strings.Repeat("y", access.DefaultBody) + `"}`: 413,
 	} {
 		s.want(status, "POST", "/api/v1/answer", body, s.program)
 	}
@@ -225,8 +234,8 @@ func TestRates(t *testing.T) {
 		t.Errorf("guesses: %v", codes)
 	}
 	s.want(http.StatusOK, "GET", "/api/v1/pending", "", s.program)
-	s.s.calls.SetLimit(0)
-	s.s.calls.SetBurst(0)
+	s.s.pace(access.Person{Name: access.Owner}).SetLimit(0)
+	s.s.pace(access.Person{Name: access.Owner}).SetBurst(0)
 	s.want(http.StatusTooManyRequests, "GET", "/api/v1/pending", "", s.program)
 }
 
@@ -238,6 +247,11 @@ func TestCheck(t *testing.T) {
 		"0.0.0.0:1 can be reached":           {Listen: "0.0.0.0:1", Token: token},
 		":1 can be reached":                  {Listen: ":1", Token: token},
 		"and there is no token":              {Listen: "[::]:1", Public: true},
+		"there is no TLS":                    {Listen: "0.0.0.0:1", Public: true, Token: token},
+		"a certificate and its key":          {TLSCert: "c"},
+		"not by both":                        {TLSCert: "c", TLSKey: "k", BehindProxy: true, Hosts: []string{"n"}},
+		"call the proxy by is missing":       {BehindProxy: true},
+		"counts only behind a proxy":         {Forwarded: true},
 		"the token is shorter than 16 bytes": {Listen: "0.0.0.0:1", Public: true, Token: "short"},
 		"address nowhere: missing port":      {Listen: "nowhere"},
 		"example.com:80 can be reached":      {Listen: "example.com:80"},
@@ -248,7 +262,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", o, err, want)
 		}
 	}
-	for _, o := range []Options{{}, {Listen: "localhost:1"}, {Listen: "[::1]:0"}, {Listen: "0.0.0.0:1", Public: true, Token: token}} {
+	for _, o := range []Options{{}, {Listen: "localhost:1"}, {Listen: "[::1]:0"}, {Listen: "0.0.0.0:1", Public: true, Token: token, TLSCert: "c", TLSKey: "k"}, {Listen: "0.0.0.0:1", Public: true, Token: token, BehindProxy: true, Hosts: []string{"n"}}} {
 		if err := Check(o); err != nil {
 			t.Errorf("%+v: %v", o, err)
 		}

@@ -17,14 +17,14 @@ type view struct {
 	Items       []people.Item
 }
 
-// page writes HTML. It is written by hand, since the packages for templates
+// form writes HTML. It is written by hand, since the packages for templates
 // keep the linker from dropping methods that nothing calls. Every value stands
 // in a text or in a quoted attribute that is no address, so one way to escape
 // is enough.
-type page struct{ to io.Writer }
+type form struct{ to io.Writer }
 
 // print writes format with each value escaped; the format is of this file.
-func (p page) print(format string, values ...any) {
+func (p form) print(format string, values ...any) {
 	for i, v := range values {
 		values[i] = html.EscapeString(fmt.Sprint(v))
 	}
@@ -32,7 +32,7 @@ func (p page) print(format string, values ...any) {
 }
 
 // draw writes the whole page.
-func (p page) draw(v view) {
+func (p form) draw(v view) {
 	p.print(`<!doctype html>
 <html lang="en">
 <head>
@@ -70,7 +70,7 @@ func (p page) draw(v view) {
 }
 
 // item writes what waits, and how to answer it.
-func (p page) item(i people.Item, csrf string) {
+func (p form) item(i people.Item, csrf string) {
 	p.print(`<article class="%s">
 <h2><span class="mark">%s</span> %s <small>%s of run %s</small></h2>
 <pre>%s</pre>
@@ -104,7 +104,7 @@ func (p page) item(i people.Item, csrf string) {
 }
 
 // form draws a form that answers an item with what is drawn in it.
-func (p page) form(i people.Item, csrf string, fields func()) {
+func (p form) form(i people.Item, csrf string, fields func()) {
 	p.print(`<form method="post" action="/answer">
 <input type="hidden" name="csrf" value="%s"><input type="hidden" name="run" value="%s"><input type="hidden" name="id" value="%s">
 `, csrf, i.Run, i.ID)

@@ -1,0 +1,110 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/care"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+)
+
+func exportCommand(a *console.Console) *cobra.Command {
+	c := a.Command("export RUN FILE", "write a run to a file that opens anywhere", func(ctx context.Context, args []string) error {
+		return export(ctx, a, args[0], args[1])
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeHeld)
+	c.Args = console.Takes(2, 2)
+	a.JSONFlag(c)
+	return c
+}
+
+func importCommand(a *console.Console) *cobra.Command {
+	var on bool
+	c := a.Command("import FILE", "take in a run of elsewhere, to look at it", func(ctx context.Context, args []string) error {
+		return takeIn(ctx, a, args[0], !on)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
+	c.Flags().BoolVar(&on, "continue", false, "take it in to be continued here; the repository must have the commit it started from")
+	a.JSONFlag(c)
+	return c
+}
+
+func journalExportCommand(a *console.Console) *cobra.Command {
+	var to string
+	const what = "print events as JSON lines, or write a run to a file for another machine"
+	c := a.Command("export [RUN] [--to FILE]", what, func(ctx context.Context, args []string) error {
+		if to == "" {
+			return events(ctx, a, args, true)
+		}
+		return export(ctx, a, console.First(args), to)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeHeld)
+	c.Args = console.Takes(0, 1)
+	c.Flags().StringVar(&to, "to", "", "write one run, the latest if none is named, with its data and commits to this new `FILE`")
+	a.JSONFlag(c)
+	return c
+}
+
+func journalImportCommand(a *console.Console) *cobra.Command {
+	c := a.Command("import FILE", "take in a run to continue it here, as nexus import --continue does", func(ctx context.Context, args []string) error {
+		return takeIn(ctx, a, args[0], false)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
+	a.JSONFlag(c)
+	return c
+}
+
+// export writes a run to a file.
+func export(ctx context.Context, a *console.Console, run, to string) error {
+	p, err := opened(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	r, err := p.Run(ctx, run)
+	if err != nil {
+		return err
+	}
+	m, err := care.Export(ctx, p, r, to, a.Mask.Mask)
+	if err != nil {
+		return err
+	}
+	return a.Answer(moved{m, false}, moved{m, false}.draw)
+}
+
+// takeIn takes in a run from a file, to be looked at or to continue.
+func takeIn(ctx context.Context, a *console.Console, from string, shown bool) error {
+	p, err := a.Open(ctx, app.Makes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	m, err := care.Import(ctx, p, from, shown)
+	if err != nil {
+		return err
+	}
+	return a.Answer(moved{m, shown}, moved{m, shown}.draw)
+}
+
+// moved is what the commands that export and import a run print.
+type moved struct {
+	care.Moved
+	Shown bool `json:"shown_only,omitzero"` // it does not continue here
+}
+
+func (m moved) draw(s view.Style) string {
+	text := fmt.Sprintf("run %s: %s, %s, %s of commits\n", m.Run,
+		view.Count(m.Events, "event"), view.Count(m.Blobs, "blob"), view.Count(m.Refs, "ref"))
+	if m.Absent > 0 {
+		text += s.Warn(view.Count(m.Absent, "blob")+" that events name were not found") + "\n"
+	}
+	if m.NoCommits {
+		text += s.Warn("its commits were left out: this repository has not the one from which it started") + "\n"
+	}
+	if m.Shown {
+		text += fmt.Sprintf("look at it: nexus report %s; it does not continue here, and spends nothing\n", m.Run)
+	}
+	return text
+}

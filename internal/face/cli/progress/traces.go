@@ -1,0 +1,41 @@
+package progress
+
+import (
+	"context"
+	"iter"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/telemetry"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// traces sends what a run does to a collector of traces, where there is one. The
+// function that it returns sends what is left.
+func (w *watcher) traces(ctx context.Context, id nexus.RunID) (end func()) {
+	if w.trace.Endpoint == "" {
+		return func() {}
+	}
+	x := telemetry.Exporter{
+		Endpoint: w.trace.Endpoint, Contents: w.trace.Contents, Mask: w.a.Mask.Text,
+		Cursor: filepath.Join(w.place.State, "telemetry", string(id)),
+		Say:    func(err error) { w.shown.say("%s", view.Clean(w.a.Mask.Text(err.Error()))) },
+	}
+	if w.trace.HeadersEnv != "" {
+		x.Headers = telemetry.Headers(w.a.Env(w.trace.HeadersEnv))
+		for _, v := range x.Headers {
+			w.a.Mask.Learn(v)
+		}
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		x.Version = info.Main.Version
+	}
+	live := func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error] {
+		return w.place.Journal.Follow(ctx, id, after)
+	}
+	left := func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error] {
+		return w.place.Journal.Events(ctx, id, after)
+	}
+	return x.Follow(ctx, id, live, left)
+}

@@ -1,0 +1,87 @@
+package runscmd
+
+import (
+	"context"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/metrics"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+)
+
+func metricsCommand(a *console.Console) *cobra.Command {
+	var everywhere bool
+	const short = "print figures of the runs for Prometheus, once"
+	c := a.Command("metrics [--all]", short, func(ctx context.Context, _ []string) error {
+		o := metrics.Of{Version: buildinfo()}
+		var err error
+		var open []app.Unfinished
+		if everywhere {
+			if o.Past, err = a.Histories(ctx); err != nil {
+				return err
+			}
+			open, err = a.UnfinishedEverywhere(ctx)
+			a.Complain(err) // the runs of the others are there
+		} else {
+			p, err := a.Open(ctx, app.Reads)
+			if err != nil {
+				return err
+			}
+			defer p.Close()
+			if open, err = measured(ctx, a, p, &o); err != nil {
+				return err
+			}
+		}
+		o.Going = goingOf(a, open)
+		return a.Print(a.Mask.Text(metrics.Text(o)))
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.Flags().BoolVarP(&everywhere, "all", "a", false, "of the runs of all repositories on this machine")
+	return c
+}
+
+// measured reads what the runs of a repository came to, and those that are not over.
+func measured(ctx context.Context, a *console.Console, p *app.Place, o *metrics.Of) (open []app.Unfinished, err error) {
+	if o.Past, err = a.History(ctx, p); err != nil {
+		return nil, err
+	}
+	return p.Unfinished(ctx)
+}
+
+func goingOf(a *console.Console, open []app.Unfinished) (all []view.Going) {
+	for _, u := range open {
+		all = append(all, view.Going{Repository: u.Repository, Run: a.Tell(u.Run, u.State)})
+	}
+	return all
+}
+
+// metricsRoute is the page that Prometheus reads. It needs a token as all pages do
+// that say something about runs.
+func metricsRoute(a *console.Console, p *app.Place) access.Route {
+	return access.Route{Method: http.MethodGet, Pattern: "/metrics", Role: access.Read, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o := metrics.Of{Version: buildinfo()}
+		open, err := measured(r.Context(), a, p, &o)
+		if err != nil {
+			access.Refuse(w, r, http.StatusServiceUnavailable, access.Trouble{
+				Code: "unreadable", Message: "the journal cannot be read now", Hint: "Try again; nexus journal verify says what is wrong.",
+			})
+			return
+		}
+		o.Going = goingOf(a, open)
+		w.Header().Set("Content-Type", metrics.ContentType)
+		_, _ = w.Write([]byte(a.Mask.Text(metrics.Text(o)))) // who is gone reads nothing
+	})}
+}
+
+// buildinfo is the version of this program.
+func buildinfo() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return info.Main.Version
+}

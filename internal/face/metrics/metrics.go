@@ -1,0 +1,176 @@
+// Package metrics writes what runs came to and where they stand for Prometheus, in
+// its text format 0.0.4: counters over all runs of a repository, and gauges of the
+// runs that are not over. Names of runs, gates and repositories are its labels;
+// goals, titles and other texts of people and agents are not in it.
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// ContentType is what the text is.
+const ContentType = "text/plain; version=0.0.4; charset=utf-8"
+
+// Of is what the text is written from.
+type Of struct {
+	Version string
+	Past    []history.Run // what all runs came to
+	Going   []view.Going  // the runs that are not over
+}
+
+// family is a metric with its samples.
+type family struct {
+	name, kind, help string
+	samples          []sample
+}
+
+// sample is a value with its labels, a name and a value each.
+type sample struct {
+	labels []string
+	value  float64
+}
+
+func (f *family) add(value float64, labels ...string) {
+	f.samples = append(f.samples, sample{labels, value})
+}
+
+// Text writes it. Families and samples have the same order each time.
+func Text(o Of) string {
+	info := family{name: "nexus_build_info", kind: "gauge", help: "The version of Nexus that answers."}
+	info.add(1, "version", cmp.Or(o.Version, "unknown"))
+	var b strings.Builder
+	for _, f := range slices.Concat([]family{info}, past(o.Past), going(o.Going)) {
+		f.write(&b)
+	}
+	return b.String()
+}
+
+// past are figures over all runs.
+func past(all []history.Run) []family {
+	f := history.Of(all)
+	runs := family{name: "nexus_runs", kind: "gauge", help: "Runs by status, those that are over too."}
+	count := map[string]int{}
+	for _, r := range all {
+		count[string(r.Status)]++
+	}
+	for _, status := range slices.Sorted(maps.Keys(count)) {
+		runs.add(float64(count[status]), "status", cmp.Or(status, "unknown"))
+	}
+	tasks := family{name: "nexus_tasks", kind: "gauge", help: "Tasks of all runs by how they ended."}
+	tasks.add(float64(f.Of.Landed), "status", "landed")
+	tasks.add(float64(f.Of.Failed), "status", "failed")
+	tasks.add(float64(f.Of.Parked), "status", "parked")
+	tasks.add(float64(max(f.Of.Tasks-f.Of.Landed-f.Of.Failed-f.Of.Parked, 0)), "status", "other")
+	one := func(name, help string, value float64) family {
+		f := family{name: name, kind: "counter", help: help}
+		f.add(value)
+		return f
+	}
+	judged := family{name: "nexus_gate_judged_total", kind: "counter", help: "Judgements of a gate."}
+	failed := family{name: "nexus_gate_failed_total", kind: "counter", help: "Judgements of a gate that were red."}
+	took := family{name: "nexus_gate_seconds_total", kind: "counter", help: "Time that a gate took."}
+	for _, g := range f.Gates {
+		judged.add(float64(g.Judged), "gate", g.Name)
+		failed.add(float64(g.Failed), "gate", g.Name)
+		took.add(g.Seconds*float64(g.Judged), "gate", g.Name)
+	}
+	return []family{
+		runs, tasks,
+		one("nexus_attempts_total", "Attempts at tasks.", float64(f.Of.Attempts)),
+		one("nexus_rounds_total", "Rounds of writing.", float64(f.Of.Rounds)),
+		one("nexus_escalations_total", "Times that a task moved to a stronger tier.", float64(f.Of.Raised)),
+		one("nexus_spent_usd_total", "Money that runs cost, in dollars.", f.Money.Float()),
+		one("nexus_tokens_total", "Tokens of the tasks of runs.", float64(f.Of.Tokens)),
+		judged, failed, took,
+	}
+}
+
+// going are figures of each run that is not over.
+func going(all []view.Going) []family {
+	waiting := family{name: "nexus_waiting_for_people", kind: "gauge", help: "Questions that wait for a person."}
+	held := family{name: "nexus_run_conducted", kind: "gauge", help: "1 while a process conducts the run, 0 while none does."}
+	seconds := family{name: "nexus_run_seconds", kind: "gauge", help: "Time since the run was accepted."}
+	spent := family{name: "nexus_run_spent_usd", kind: "gauge", help: "Money that the run cost so far, in dollars."}
+	limit := family{name: "nexus_run_limit_usd", kind: "gauge", help: "Money that the run may cost, in dollars."}
+	reserved := family{name: "nexus_run_reserved_usd", kind: "gauge", help: "Money reserved for calls that are under way, in dollars."}
+	tokens := family{name: "nexus_run_tokens", kind: "gauge", help: "Tokens of the run so far."}
+	tasks := family{name: "nexus_run_tasks", kind: "gauge", help: "Tasks of the run by status."}
+	alerts := family{name: "nexus_run_alerts", kind: "gauge", help: "Alerts of the run that hold."}
+	for _, r := range all {
+		at := []string{"repository", filepath.Base(r.Repository), "run", string(r.ID)}
+		with := func(more ...string) []string { return slices.Concat(at, more) }
+		waiting.add(float64(len(r.Asks)), at...)
+		held.add(map[bool]float64{true: 1}[r.Held != nil], at...)
+		seconds.add(r.Seconds, at...)
+		spent.add(r.Money.Spent.Float(), at...)
+		limit.add(r.Money.Limit.Float(), at...)
+		reserved.add(r.Money.Reserved.Float(), at...)
+		alerts.add(float64(len(r.Alerts)), at...)
+		for _, u := range []struct {
+			name string
+			n    int64
+		}{{"input", r.Usage.Input}, {"output", r.Usage.Output}, {"cache_read", r.Usage.CacheRead}, {"cache_write", r.Usage.CacheWrite}} {
+			tokens.add(float64(u.n), with("type", u.name)...)
+		}
+		c := r.Counts
+		for _, t := range []struct {
+			status string
+			n      int
+		}{
+			{"landed", c.Landed},
+			{"active", c.Active},
+			{"pending", c.Pending},
+			{"blocked", c.Blocked},
+			{"parked", c.Parked},
+			{"failed", c.Failed},
+			{"skipped", c.Skipped},
+		} {
+			tasks.add(float64(t.n), with("status", t.status)...)
+		}
+	}
+	return []family{waiting, held, seconds, spent, reserved, limit, tokens, tasks, alerts}
+}
+
+// write writes a family that has samples.
+func (f family) write(b *strings.Builder) {
+	if len(f.samples) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", f.name, f.help, f.name, f.kind)
+	for _, s := range f.samples {
+		b.WriteString(f.name)
+		for i := 0; i < len(s.labels); i += 2 {
+			open := ","
+			if i == 0 {
+				open = "{"
+			}
+			fmt.Fprintf(b, `%s%s="%s"`, open, s.labels[i], label(s.labels[i+1]))
+		}
+		if len(s.labels) > 0 {
+			b.WriteByte('}')
+		}
+		b.WriteString(" " + strconv.FormatFloat(s.value, 'g', -1, 64) + "\n")
+	}
+}
+
+// longest is how long the value of a label may be.
+const longest = 128
+
+// label escapes the value of a label. What would turn or hide text is shown, for
+// dashboards that draw it.
+func label(s string) string {
+	if all := []rune(s); len(all) > longest {
+		s = string(all[:longest])
+	}
+	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(strings.ToValidUTF8(legible.Show(s), "?"))
+}

@@ -1,0 +1,285 @@
+package telemetry
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+const (
+	// batch is how many spans are sent at a time.
+	batch = 256
+	// pause is how long spans wait for others.
+	pause = 2 * time.Second
+	// patience is how long a collector may take to answer.
+	patience = 10 * time.Second
+	// first and last are how long the exporter waits before it tries again.
+	first, last = time.Second, time.Minute
+	// Grace is how long the last spans may take once a run has ended.
+	Grace = 5 * time.Second
+)
+
+// Exporter sends the spans of runs to a collector.
+type Exporter struct {
+	Endpoint string              // address of the collector; without a path, that of traces is added
+	Headers  map[string]string   // sent with each call
+	Contents bool                // texts of people and agents are sent, too
+	Version  string              // of Nexus
+	Cursor   string              // file that keeps how far a run was sent
+	Mask     func(string) string //
+	Say      func(error)         // hears once what the collector says against it
+	Client   *http.Client        // nil: one of its own
+	Wait     time.Duration       // before it tries again; each time twice as long; 0: a second
+}
+
+type events = iter.Seq2[nexus.Event, error]
+
+// Follow sends the spans of a run while it goes on, until the function that it
+// returns is called. That reads the events that are left and sends them within
+// [Grace]. What could not be sent is sent by who continues the run. Nothing waits
+// for the collector: what it has not taken is in the journal still.
+func (x Exporter) Follow(ctx context.Context, run nexus.RunID, live, left func(ctx context.Context, after int64) events) (end func()) {
+	if x.Client == nil {
+		x.Client = &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
+	reading, stop := context.WithCancelCause(ctx)
+	s := &sender{Exporter: x, tracer: New(run, x.Contents), sent: x.sent()}
+	read := make(chan nexus.Event)
+	var all sync.WaitGroup
+	all.Go(func() {
+		defer close(read)
+		for e, err := range live(reading, 0) {
+			if err != nil {
+				return // who conducts the run says so
+			}
+			select {
+			case read <- e:
+			case <-reading.Done():
+				return
+			}
+		}
+	})
+	all.Go(func() { s.follow(ctx, reading, read) })
+	return func() {
+		stop(errors.New("the run is over"))
+		timer := time.AfterFunc(Grace, func() { kill(errors.New("the collector took too long")) })
+		all.Wait()
+		for e, err := range left(ctx, s.seq) {
+			if err != nil {
+				break
+			}
+			s.take(e)
+			if len(s.spans) >= batch && s.send(ctx) != nil {
+				break
+			}
+		}
+		_ = s.send(ctx) // who continues the run tries again
+		timer.Stop()
+		kill(nil)
+	}
+}
+
+// sender is of one goroutine at a time.
+type sender struct {
+	Exporter
+	tracer  *Tracer
+	seq     int64 // last event that was taken over
+	sent    int64 // up to which event all was sent, here or before
+	spans   []Span
+	refused string // what was said last
+}
+
+// take takes an event over.
+func (s *sender) take(e nexus.Event) {
+	if e.Seq <= s.seq {
+		return
+	}
+	s.seq = e.Seq
+	if ended := s.tracer.Apply(e); e.Seq > s.sent {
+		s.spans = append(s.spans, ended...)
+	}
+}
+
+// follow takes events over, and sends spans when there are enough, or when they
+// waited long enough. While a collector is slow no more events are read.
+func (s *sender) follow(ctx, reading context.Context, read <-chan nexus.Event) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	first := cmp.Or(s.Wait, first)
+	wait := first
+	for {
+		full := false
+		select {
+		case e, ok := <-read:
+			if !ok {
+				return
+			}
+			s.take(e)
+			full = len(s.spans) >= batch
+		case <-tick.C:
+			full = true
+		case <-reading.Done():
+			return
+		}
+		for full && len(s.spans) > 0 {
+			again := s.send(ctx)
+			if again == nil {
+				wait = first
+				break
+			}
+			pause := max(wait, again.after)
+			wait = min(2*wait, last)
+			select {
+			case <-time.After(pause):
+			case <-reading.Done():
+				return
+			}
+		}
+	}
+}
+
+// again says that the collector may take the same later.
+type again struct{ after time.Duration }
+
+// send sends what is there. It is kept where the collector may take it later, and
+// dropped where it never will.
+func (s *sender) send(ctx context.Context) *again {
+	if len(s.spans) > 0 {
+		body, err := Encode(s.spans, s.Version, s.Mask)
+		if err != nil {
+			s.say(err)
+			return nil
+		}
+		status, after, err := s.post(ctx, body)
+		switch {
+		case err != nil:
+			if ctx.Err() == nil {
+				s.say(err)
+			}
+			return &again{}
+		case passing(status):
+			s.say(fmt.Errorf("the collector at %s answers %d; it is tried again", s.place(), status))
+			return &again{after}
+		case status >= 300:
+			s.say(fmt.Errorf("the collector at %s refuses spans with %d: they are left out", s.place(), status))
+		}
+	}
+	s.spans, s.sent = nil, s.seq
+	s.keep()
+	return nil
+}
+
+// passing reports whether a collector that answers so may take the same later, as
+// OTLP says.
+func passing(status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *sender) say(err error) {
+	if s.Say == nil || s.refused == err.Error() {
+		return
+	}
+	s.refused = err.Error()
+	s.Say(fmt.Errorf("telemetry: %w", err))
+}
+
+// place is the collector as messages name it, without what may be a secret.
+func (s *sender) place() string {
+	u, err := url.Parse(s.Endpoint)
+	if err != nil {
+		return "telemetry.endpoint"
+	}
+	return u.Host
+}
+
+// post hands a body to the collector.
+func (s *sender) post(ctx context.Context, body []byte) (status int, after time.Duration, err error) {
+	to := s.Endpoint
+	if u, err := url.Parse(to); err == nil && strings.Trim(u.Path, "/") == "" {
+		to = strings.TrimSuffix(to, "/") + "/v1/traces"
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return 0, 0, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for k, v := range s.Headers {
+		r.Header.Set(k, v)
+	}
+	answer, err := s.Client.Do(r)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err // without the address, which may hold a key
+		}
+		return 0, 0, fmt.Errorf("the collector at %s cannot be reached: %w", s.place(), err)
+	}
+	defer answer.Body.Close() //nolint:errcheck // it is only drained
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
+	if n, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && n > 0 {
+		after = min(time.Duration(n)*time.Second, last)
+	}
+	return answer.StatusCode, after, nil
+}
+
+// sent returns up to which event the spans of the run were sent.
+func (x Exporter) sent() int64 {
+	data, err := os.ReadFile(x.Cursor)
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
+	if err != nil || n < 0 {
+		return 0 // it is sent again, with the same ids
+	}
+	return n
+}
+
+// keep writes down how far the run was sent. Where that fails it is sent again.
+func (s *sender) keep() {
+	if s.Cursor == "" {
+		return
+	}
+	part := s.Cursor + ".part"
+	if os.MkdirAll(filepath.Dir(s.Cursor), 0o700) != nil || os.WriteFile(part, []byte(strconv.FormatInt(s.sent, 10)), 0o600) != nil {
+		return
+	}
+	_ = os.Rename(part, s.Cursor)
+}
+
+// Headers reads headers as OTEL_EXPORTER_OTLP_HEADERS has them: name=value, with
+// commas between.
+func Headers(text string) map[string]string {
+	all := map[string]string{}
+	for part := range strings.SplitSeq(text, ",") {
+		k, v, ok := strings.Cut(part, "=")
+		if !ok || strings.TrimSpace(k) == "" {
+			continue
+		}
+		if plain, err := url.QueryUnescape(strings.TrimSpace(v)); err == nil {
+			v = plain
+		}
+		all[strings.TrimSpace(k)] = v
+	}
+	return all
+}

@@ -1,0 +1,113 @@
+package telemetry
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The shapes of OTLP in JSON: an ExportTraceServiceRequest.
+type (
+	request struct {
+		Resources []resourceSpans `json:"resourceSpans"`
+	}
+	resourceSpans struct {
+		Resource resource     `json:"resource"`
+		Scopes   []scopeSpans `json:"scopeSpans"`
+	}
+	resource struct {
+		Attributes []pair `json:"attributes"`
+	}
+	scopeSpans struct {
+		Scope  scope  `json:"scope"`
+		Schema string `json:"schemaUrl"`
+		Spans  []span `json:"spans"`
+	}
+	scope struct {
+		Name    string `json:"name"`
+		Version string `json:"version,omitzero"`
+	}
+	span struct {
+		Trace      string `json:"traceId"`
+		ID         string `json:"spanId"`
+		Parent     string `json:"parentSpanId,omitzero"`
+		Name       string `json:"name"`
+		Kind       Kind   `json:"kind"`
+		Start      string `json:"startTimeUnixNano"`
+		End        string `json:"endTimeUnixNano"`
+		Attributes []pair `json:"attributes"`
+		Status     status `json:"status"`
+	}
+	status struct {
+		Code    int    `json:"code,omitzero"` // 2: an error
+		Message string `json:"message,omitzero"`
+	}
+	pair struct {
+		Key   string `json:"key"`
+		Value value  `json:"value"`
+	}
+	value struct {
+		String *string  `json:"stringValue,omitempty"`
+		Int    *string  `json:"intValue,omitempty"`
+		Double *float64 `json:"doubleValue,omitempty"`
+		Bool   *bool    `json:"boolValue,omitempty"`
+	}
+)
+
+// schema is of the conventions that the names come from.
+const schema = "https://opentelemetry.io/schemas/1.41.0"
+
+// longest is how many bytes of a text are sent.
+const longest = 1024
+
+// Encode returns the body that hands spans to a collector. Texts are masked.
+func Encode(all []Span, version string, mask func(string) string) ([]byte, error) {
+	spans := make([]span, 0, len(all))
+	for _, s := range all {
+		out := span{
+			Trace: s.Trace, ID: s.ID, Parent: s.Parent, Name: cut(mask(s.Name)), Kind: s.Kind,
+			Start: nanos(s.Start), End: nanos(s.End), Attributes: pairs(s.Attributes, mask),
+		}
+		if s.Failed != "" {
+			out.Status = status{2, cut(mask(s.Failed))}
+		}
+		spans = append(spans, out)
+	}
+	return json.Marshal(request{[]resourceSpans{{
+		Resource: resource{pairs([]Attribute{{"service.name", "nexus"}, {"service.version", version}}, mask)},
+		Scopes:   []scopeSpans{{Scope: scope{"nexus", version}, Schema: schema, Spans: spans}},
+	}}})
+}
+
+func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
+
+func cut(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	if len(s) > longest {
+		s = strings.ToValidUTF8(s[:longest], "") + "..."
+	}
+	return s
+}
+
+func pairs(all []Attribute, mask func(string) string) []pair {
+	out := make([]pair, 0, len(all))
+	for _, a := range all {
+		var v value
+		switch x := a.Value.(type) {
+		case int64:
+			text := strconv.FormatInt(x, 10)
+			v.Int = &text
+		case float64:
+			v.Double = &x
+		case bool:
+			v.Bool = &x
+		default:
+			text := cut(mask(fmt.Sprint(x)))
+			v.String = &text
+		}
+		out = append(out, pair{a.Key, v})
+	}
+	return out
+}

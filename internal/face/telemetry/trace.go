@@ -1,0 +1,291 @@
+// Package telemetry sends what a run did to a collector of OpenTelemetry traces:
+// OTLP over HTTP, in JSON. A run is a trace, and spans in it are its tasks,
+// attempts, sessions, calls of models, tools, gates and landings, with the times
+// that the journal has and the names of the GenAI conventions (v1.41.0).
+//
+// It follows the journal with a cursor, so it never slows a run, and a process that
+// continues a run sends what the one before did not. What is sent again has the
+// same ids. Texts of people and agents are sent only where that is switched on.
+package telemetry
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Kind is what a span is to the one that it is part of, as OTLP numbers it.
+type Kind int
+
+// The kinds of spans that there are here.
+const (
+	Internal Kind = 1
+	Client   Kind = 3
+)
+
+// Span is something that took time.
+type Span struct {
+	Trace, ID, Parent string // in hexadecimal digits; Parent is empty for the run
+	Name              string
+	Kind              Kind
+	Start, End        time.Time
+	Attributes        []Attribute
+	Failed            string // why it failed, a word; empty: it did not
+}
+
+// Attribute is a name with a string, an int64, a float64 or a bool.
+type Attribute struct {
+	Key   string
+	Value any
+}
+
+// Tracer makes spans of the events of one run. One goroutine owns it.
+type Tracer struct {
+	run      nexus.RunID
+	contents bool
+	trace    string
+	runs     int // times that the run ended
+	open     map[string]*Span
+	tasks    map[nexus.AttemptID]nexus.TaskID
+	attempts map[nexus.SessionID]nexus.AttemptID
+	sessions map[string]nexus.SessionID // by the id of a reservation
+	models   map[nexus.SessionID]string
+}
+
+// New returns the tracer of a run before its first event. With contents, spans say
+// what the goal, commands and paths were.
+func New(run nexus.RunID, contents bool) *Tracer {
+	sum := sha256.Sum256([]byte(run))
+	return &Tracer{
+		run: run, contents: contents, trace: hex.EncodeToString(sum[:16]), open: map[string]*Span{},
+		tasks: map[nexus.AttemptID]nexus.TaskID{}, attempts: map[nexus.SessionID]nexus.AttemptID{},
+		sessions: map[string]nexus.SessionID{}, models: map[nexus.SessionID]string{},
+	}
+}
+
+// key names a span within the trace, the same in every process.
+func key(parts ...string) string { return strings.Join(parts, "\x00") }
+
+func (t *Tracer) id(key string) string {
+	sum := sha256.Sum256([]byte(string(t.run) + "\x00" + key))
+	return hex.EncodeToString(sum[:8])
+}
+
+func (t *Tracer) whole() string { return key("run", fmt.Sprint(t.runs)) }
+
+// begin opens a span, unless it is open.
+func (t *Tracer) begin(k, parent, name string, kind Kind, at time.Time, attributes ...Attribute) {
+	if t.open[k] != nil {
+		return
+	}
+	s := &Span{Trace: t.trace, ID: t.id(k), Name: name, Kind: kind, Start: at}
+	s.Attributes = append([]Attribute{{"nexus.run", string(t.run)}}, attributes...)
+	if parent != "" {
+		s.Parent = t.id(parent)
+	}
+	t.open[k] = s
+}
+
+// end closes a span that is open.
+func (t *Tracer) end(k string, at time.Time, failed string, attributes ...Attribute) []Span {
+	s := t.open[k]
+	if s == nil {
+		return nil
+	}
+	delete(t.open, k)
+	s.End, s.Failed, s.Attributes = at, failed, append(s.Attributes, attributes...)
+	if failed != "" {
+		s.Attributes = append(s.Attributes, Attribute{"error.type", failed})
+	}
+	return []Span{*s}
+}
+
+// Apply takes an event over, and returns the spans that it ended.
+func (t *Tracer) Apply(e nexus.Event) []Span {
+	switch f := e.Fact.(type) {
+	case nexus.GoalAccepted:
+		var more []Attribute
+		if t.contents {
+			more = append(more, Attribute{"nexus.goal", f.Goal.Text})
+		}
+		t.begin(t.whole(), "", "invoke_workflow nexus", Internal, e.At, append(more, Attribute{"gen_ai.operation.name", "invoke_workflow"})...)
+	case nexus.RunReopened:
+		t.begin(t.whole(), "", "invoke_workflow nexus", Internal, e.At, Attribute{"gen_ai.operation.name", "invoke_workflow"})
+	case nexus.RunEnded:
+		return t.over(e.At, f)
+	case nexus.AttemptStarted:
+		t.tasks[f.Attempt] = f.Task
+		task := key("task", fmt.Sprint(t.runs), string(f.Task))
+		t.begin(task, t.whole(), "task "+string(f.Task), Internal, e.At, Attribute{"nexus.task", string(f.Task)})
+		t.begin(key("attempt", string(f.Attempt)), task, "attempt "+string(f.Attempt), Internal, e.At, Attribute{"nexus.task", string(f.Task)},
+			Attribute{"nexus.attempt", string(f.Attempt)}, Attribute{"nexus.tier", string(f.Tier)}, Attribute{"nexus.strategy", string(f.Strategy)})
+	case nexus.AttemptEnded:
+		failed := ""
+		if f.Outcome != nexus.Accepted {
+			failed = string(f.Outcome)
+		}
+		return t.end(key("attempt", string(f.Attempt)), e.At, failed, Attribute{"nexus.outcome", string(f.Outcome)})
+	case nexus.GateStarted, nexus.GateJudged:
+		return t.gate(e)
+	case nexus.TrainDeparted:
+		task := key("task", fmt.Sprint(t.runs), string(f.Task))
+		t.begin(key("land", string(f.Attempt)), task, "land "+string(f.Task), Internal, e.At, Attribute{"nexus.task", string(f.Task)})
+	case nexus.TrainLanded:
+		landed := t.end(key("land", string(f.Attempt)), e.At, "", Attribute{"nexus.commit", f.Commit})
+		return append(landed, t.end(key("task", fmt.Sprint(t.runs), string(f.Task)), e.At, "", Attribute{"nexus.commit", f.Commit})...)
+	case nexus.TrainRefused:
+		why := "refused"
+		if f.Conflict {
+			why = "conflict"
+		}
+		return t.end(key("land", string(f.Attempt)), e.At, why)
+	default:
+		return t.talk(e)
+	}
+	return nil
+}
+
+// over ends a run, and all that was not over.
+func (t *Tracer) over(at time.Time, f nexus.RunEnded) (all []Span) {
+	failed := ""
+	if f.Status != nexus.StatusDone {
+		failed = string(f.Status)
+	}
+	for _, k := range slices.Sorted(maps.Keys(t.open)) {
+		if k != t.whole() {
+			all = append(all, t.end(k, at, "unfinished")...)
+		}
+	}
+	all = append(all, t.end(t.whole(), at, failed, Attribute{"nexus.status", string(f.Status)})...)
+	t.runs++
+	return all
+}
+
+// inside returns the span that something of an attempt is part of.
+func (t *Tracer) inside(a nexus.AttemptID, task nexus.TaskID) string {
+	switch {
+	case a != "" && t.open[key("attempt", string(a))] != nil:
+		return key("attempt", string(a))
+	case task != "":
+		return key("task", fmt.Sprint(t.runs), string(task))
+	default:
+		return t.whole()
+	}
+}
+
+// gate takes over that a gate began or judged.
+func (t *Tracer) gate(e nexus.Event) []Span {
+	name := func(a nexus.AttemptID, task nexus.TaskID, base bool, gate string) string {
+		return key("gate", string(a), string(task), fmt.Sprint(base), gate)
+	}
+	if f, ok := e.Fact.(nexus.GateStarted); ok {
+		k := name(f.Attempt, f.Task, f.Base, f.Gate)
+		t.begin(k, t.inside(f.Attempt, f.Task), "gate "+f.Gate, Internal, e.At, Attribute{"nexus.gate", f.Gate})
+		t.open[k].ID = t.id(key(k, fmt.Sprint(e.Seq))) // it may judge again
+		return nil
+	}
+	f, ok := e.Fact.(nexus.GateJudged)
+	if !ok || f.Cached {
+		return nil
+	}
+	k := name(f.Attempt, f.Task, f.Base, f.Evidence.Gate)
+	if t.open[k] == nil {
+		start := e.At.Add(-f.Evidence.Duration)
+		t.begin(k, t.inside(f.Attempt, f.Task), "gate "+f.Evidence.Gate, Internal, start, Attribute{"nexus.gate", f.Evidence.Gate})
+		t.open[k].ID = t.id(key(k, fmt.Sprint(e.Seq)))
+	}
+	failed := ""
+	if f.Evidence.State != nexus.Pass {
+		failed = string(f.Evidence.State)
+	}
+	return t.end(k, e.At, failed, Attribute{"nexus.gate.state", string(f.Evidence.State)},
+		Attribute{"nexus.gate.findings", int64(len(f.Evidence.Findings))})
+}
+
+// talk takes over what sessions, models and tools did.
+func (t *Tracer) talk(e nexus.Event) []Span {
+	switch f := e.Fact.(type) {
+	case nexus.SessionStarted:
+		t.attempts[f.Session], t.models[f.Session] = f.Attempt, f.Model
+		maker, model := provider(f.Model)
+		t.begin(key("session", string(f.Session)), t.inside(f.Attempt, t.tasks[f.Attempt]), "invoke_agent "+string(f.Role), Internal, e.At,
+			Attribute{"gen_ai.operation.name", "invoke_agent"},
+			Attribute{"gen_ai.agent.name", string(f.Role)}, Attribute{"gen_ai.agent.id", string(f.Session)},
+			Attribute{"gen_ai.conversation.id", string(f.Session)},
+			Attribute{"gen_ai.provider.name", maker}, Attribute{"gen_ai.request.model", model})
+	case nexus.SessionEnded:
+		failed := ""
+		if f.Outcome != nexus.Accepted {
+			failed = string(f.Outcome)
+		}
+		return t.end(key("session", string(f.Session)), e.At, failed, Attribute{"nexus.outcome", string(f.Outcome)})
+	case nexus.BudgetReserved:
+		if f.Session == "" {
+			return nil
+		}
+		maker, model := provider(f.Model)
+		t.begin(key("call", f.ID), key("session", string(f.Session)), "chat "+model, Client, e.At,
+			Attribute{"gen_ai.operation.name", "chat"}, Attribute{"gen_ai.provider.name", maker}, Attribute{"gen_ai.request.model", model},
+			Attribute{"gen_ai.conversation.id", string(f.Session)})
+	case nexus.BudgetSpent:
+		return t.end(key("call", f.ID), e.At, "", used(f)...)
+	case nexus.ToolCalled:
+		attributes := []Attribute{
+			{"gen_ai.operation.name", "execute_tool"},
+			{"gen_ai.tool.name", f.Tool},
+			{"gen_ai.tool.call.id", f.Call},
+			{"gen_ai.tool.type", "function"},
+		}
+		if t.contents {
+			attributes = append(attributes, Attribute{"nexus.tool.about", f.About})
+		}
+		t.begin(key("tool", string(f.Session), f.Call), key("session", string(f.Session)), "execute_tool "+f.Tool, Internal, e.At, attributes...)
+	case nexus.ToolAnswered:
+		failed := ""
+		if f.Failed {
+			failed = "tool_failed"
+		}
+		return t.end(key("tool", string(f.Session), f.Call), e.At, failed)
+	default:
+	}
+	return nil
+}
+
+// used is what a call of a model used. What came from a cache is part of the input.
+func used(f nexus.BudgetSpent) []Attribute {
+	return []Attribute{
+		{"gen_ai.usage.input_tokens", f.Usage.Prompt()},
+		{"gen_ai.usage.output_tokens", f.Usage.Output},
+		{"gen_ai.usage.cache_read.input_tokens", f.Usage.CacheRead},
+		{"gen_ai.usage.cache_creation.input_tokens", f.Usage.CacheWrite},
+		{"nexus.cost.usd", f.Money.Float()},
+		{"nexus.cost.estimated", f.Estimated},
+	}
+}
+
+// provider returns the name that the conventions have for who made a model, and the
+// model's own.
+func provider(name string) (maker, model string) {
+	maker, model, ok := strings.Cut(name, "/")
+	if !ok {
+		return "unknown", name
+	}
+	switch maker {
+	case "gemini", "google":
+		return "gcp.gemini", model
+	case "mistral":
+		return "mistral_ai", model
+	case "xai":
+		return "x_ai", model
+	case "moonshot":
+		return "moonshot_ai", model
+	default:
+		return maker, model
+	}
+}

@@ -1,0 +1,52 @@
+package linemode
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// command returns a workflow command of GitHub Actions.
+func command(name string, at nexus.Finding, title, text string) string {
+	var with []string
+	if at.File != "" {
+		with = append(with, "file="+escapeProperty(at.File))
+		if at.Line > 0 {
+			with = append(with, fmt.Sprintf("line=%d", at.Line))
+		}
+	}
+	with = append(with, "title="+escapeProperty(title))
+	return "::" + name + " " + strings.Join(with, ",") + "::" + escapeData(text)
+}
+
+// escapeData makes a text the message of a workflow command: its line breaks stay
+// in it, and everything else that is not to be seen is written out.
+func escapeData(text string) string {
+	text = view.CleanText(strings.ReplaceAll(text, "\r\n", "\n"))
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(harmless(text))
+}
+
+// escapeProperty makes a text the value of a property of a workflow command.
+func escapeProperty(text string) string {
+	text = harmless(view.Clean(text))
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
+}
+
+// Guard makes lines harmless for the runner of GitHub Actions, which takes a line
+// that begins with two colons, after blanks, for a command, and ##[ anywhere.
+func Guard(text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(harmless(strings.ReplaceAll(text, "\r", `\r`)), "\n") {
+		if rest := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(rest, "::") {
+			line = line[:len(line)-len(rest)] + `\` + rest
+		}
+		b.WriteString(line + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// harmless breaks what the runner's older commands begin with.
+func harmless(text string) string { return strings.ReplaceAll(text, "##[", "## [") }

@@ -1,0 +1,249 @@
+// Package linemode shows a run where nothing can be redrawn: in pipes and in CI.
+// It writes a line for each change of state, with the time, what it is about and
+// what that has cost; a heartbeat each minute; and a table of the tasks at the
+// end. On GitHub Actions it folds what is long into groups and annotates what
+// failed, and no text from outside is taken for a command there.
+//
+// It is pure but for [Beat]: the same events give the same lines.
+package linemode
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Heartbeat is how often a run says that it goes on.
+const Heartbeat = time.Minute
+
+// Lines draws the events of a run. It belongs to one goroutine.
+type Lines struct {
+	Said    view.Lines
+	Style   view.Style
+	Actions bool           // on GitHub Actions
+	Zone    *time.Location // of the times; nil: the machine's
+
+	open bool // a group
+}
+
+// Event draws an event that the state has folded, without the last line's end.
+// It is empty for what is not worth a line.
+func (l *Lines) Event(s *state.State, e nexus.Event) string {
+	text := l.Said.Draw(l.Style, e)
+	if text == "" {
+		return ""
+	}
+	line := l.at(e.At) + text + spent(s, e.Fact)
+	if !l.Actions {
+		return line
+	}
+	var all []string
+	for _, part := range []string{l.fold(e.Fact), Guard(line), findings(e.Fact), annotate(e.Fact, s)} {
+		if part != "" {
+			all = append(all, part)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// at is the time at the beginning of a line.
+func (l *Lines) at(t time.Time) string {
+	zone := l.Zone
+	if zone == nil {
+		zone = time.Local
+	}
+	return t.In(zone).Format(time.TimeOnly) + " "
+}
+
+// spent is what the task has cost that a fact is about, and how long it took if
+// it has ended. It is empty for a task that cost nothing.
+func spent(s *state.State, f nexus.Fact) string {
+	t := concerned(s, f)
+	if t == nil || t.Spent == 0 {
+		return ""
+	}
+	if t.Status.Ended() && !t.Began.IsZero() && t.Ended.After(t.Began) {
+		return fmt.Sprintf(" (%s, %s)", view.Duration(t.Ended.Sub(t.Began).Round(time.Second)), t.Spent)
+	}
+	return fmt.Sprintf(" (%s)", t.Spent)
+}
+
+// concerned returns the task that a fact is about, nil for none.
+func concerned(s *state.State, f nexus.Fact) *state.Task {
+	about, _ := view.Describe(f)
+	attempt, _, _ := strings.Cut(about, "/")
+	if a := s.Attempt(nexus.AttemptID(attempt)); a != nil {
+		return s.Task(a.Task)
+	}
+	return s.Task(nexus.TaskID(about))
+}
+
+// Beat says each minute how the run goes, until the context ends.
+func Beat(ctx context.Context, say func(now time.Time)) {
+	t := time.NewTicker(Heartbeat)
+	defer t.Stop()
+	for {
+		select {
+		case now := <-t.C:
+			say(now)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Pulse is the line of a heartbeat.
+func (l *Lines) Pulse(r view.Run, now time.Time) string {
+	parts := []string{string(r.Status)}
+	if c := r.Counts; c.Total > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d landed", c.Landed, c.Total), fmt.Sprintf("%d active", c.Active))
+	}
+	if n := len(r.Asks); n > 0 {
+		parts = append(parts, view.Count(n, "question")+" open")
+	}
+	parts = append(parts, view.Clock(r.Seconds), fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit))
+	line := l.at(now) + strings.Join(parts, ", ")
+	var doing []string
+	if r.Now != nil {
+		doing = append(doing, r.Now.Text())
+	}
+	for _, t := range r.Tasks {
+		if t.Now != nil {
+			doing = append(doing, string(t.ID)+" "+t.Now.Text())
+		}
+	}
+	const most = 8
+	if n := len(doing); n > most {
+		doing = append(doing[:most:most], fmt.Sprintf("and %d more", n-most))
+	}
+	if len(doing) > 0 {
+		line += "; " + strings.Join(doing, "; ")
+	}
+	return l.guard(line)
+}
+
+// Summary is the table of the tasks at the end of a run, empty for a run without
+// tasks. It ends an open group.
+func (l *Lines) Summary(r view.Run) string {
+	out := l.end()
+	if len(r.Tasks) == 0 {
+		return out
+	}
+	rows := make([][]string, 0, len(r.Tasks))
+	for _, t := range r.Tasks {
+		took := ""
+		if t.Seconds > 0 {
+			took = view.Clock(t.Seconds)
+		}
+		rows = append(rows, []string{
+			string(t.Status), string(t.ID), took, t.Spent.String(), fmt.Sprint(t.Attempts), fmt.Sprint(t.Rounds), view.FirstLine(t.Title),
+		})
+	}
+	c := r.Counts
+	rows = append(rows, []string{
+		string(r.Status), "total", view.Clock(r.Seconds), r.Money.Spent.String(), "", fmt.Sprint(r.Rounds), fmt.Sprintf("%d of %d landed", c.Landed, c.Total),
+	})
+	table := view.Table(view.Style{ASCII: l.Style.ASCII}, []string{"status", "task", "time", "cost", "attempts", "rounds", "title"}, rows)
+	return out + l.guard(strings.TrimSuffix(table, "\n")) + "\n"
+}
+
+func (l *Lines) guard(text string) string {
+	if !l.Actions {
+		return text
+	}
+	return Guard(text)
+}
+
+// fold begins a group with the plan, whose lines are many, and ends it with the
+// first fact of the work.
+func (l *Lines) fold(f nexus.Fact) string {
+	switch f.(type) {
+	case nexus.PlanProposed:
+		begin := l.end() + "::group::plan"
+		l.open = true
+		return begin
+	case nexus.TaskPlanned, nexus.PlanLooked, nexus.TaskRouted, nexus.RoleRouted, nexus.AssumptionStated, nexus.LaneFormed:
+		return ""
+	default:
+		return strings.TrimSuffix(l.end(), "\n")
+	}
+}
+
+// end ends an open group.
+func (l *Lines) end() string {
+	if !l.open {
+		return ""
+	}
+	l.open = false
+	return "::endgroup::\n"
+}
+
+// mostFindings is how many findings of a gate a group lists.
+const mostFindings = 20
+
+// findings folds what a red gate found.
+func findings(f nexus.Fact) string {
+	g, ok := f.(nexus.GateJudged)
+	if !ok || g.Base || !g.Evidence.State.Red() || len(g.Evidence.Findings) < 2 {
+		return ""
+	}
+	lines := []string{"::group::" + escapeData(fmt.Sprintf("%s %s: %s", cmp.Or(string(g.Attempt), string(g.Task)), g.Evidence.Gate, view.Count(len(g.Evidence.Findings), "finding")))}
+	for n, x := range g.Evidence.Findings {
+		if n == mostFindings {
+			lines = append(lines, fmt.Sprintf("and %d more", len(g.Evidence.Findings)-n))
+			break
+		}
+		lines = append(lines, Guard(view.Clean(view.Place(x))))
+	}
+	return strings.Join(append(lines, "::endgroup::"), "\n")
+}
+
+// annotate returns the annotation of what failed for good, or waits for a person.
+func annotate(f nexus.Fact, s *state.State) string {
+	switch f := f.(type) {
+	case nexus.TaskParked:
+		word := "parked"
+		if f.Failed {
+			word = "failed"
+		}
+		return command("error", place(s.Task(f.Task)), fmt.Sprintf("%s %s", f.Task, word), f.Why)
+	case nexus.RunEnded:
+		if f.Status == nexus.StatusDone {
+			return ""
+		}
+		return command("error", nexus.Finding{}, "run "+string(f.Status), cmp.Or(f.Why, "the run ended as "+string(f.Status)))
+	case nexus.QuestionAsked:
+		return command("warning", nexus.Finding{}, f.ID+" needs an answer", f.Text)
+	case nexus.AlertRaised:
+		return command("warning", nexus.Finding{}, "alert", state.AlertText(f))
+	case nexus.BudgetRefused:
+		_, text := view.Describe(f)
+		return command("warning", nexus.Finding{}, "budget", text)
+	default:
+		return ""
+	}
+}
+
+// place returns the first finding of a red gate in the last round of a task's
+// work: where its annotation is shown.
+func place(t *state.Task) nexus.Finding {
+	if t == nil || t.Current() == nil || t.Current().Last() == nil {
+		return nexus.Finding{}
+	}
+	for _, e := range t.Current().Last().Evidence {
+		if e.State.Red() {
+			for _, f := range e.Findings {
+				if f.File != "" {
+					return f
+				}
+			}
+		}
+	}
+	return nexus.Finding{}
+}

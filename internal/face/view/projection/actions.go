@@ -1,0 +1,203 @@
+package projection
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// The roles that a person may have, each with all that those before it may.
+const (
+	RoleAnswer = "answer"
+	RoleSteer  = "steer"
+	RoleAdmin  = "admin"
+)
+
+// refuse returns the action as one that cannot be done now.
+func (a Action) refuse(format string, args ...any) Action {
+	a.Refused, a.Args = fmt.Sprintf(format, args...), nil
+	return a
+}
+
+// ItemActions returns what can be done about an item of the inbox, the usual one
+// first. It is empty for one that is not in it.
+func (p *Projection) ItemActions(id string, now time.Time) []Action {
+	for _, i := range p.Inbox(now) {
+		if i.ID == id {
+			return i.Actions
+		}
+	}
+	return []Action{}
+}
+
+func (p *Projection) itemActions(i Item) []Action {
+	run := string(p.state.Run)
+	approve := Action{Name: "approve", Label: "Approve", Key: "a", Role: RoleAnswer, Args: []string{"approve", i.ID, "--run", run}}
+	reject := Action{
+		Name: "reject", Label: "Reject", Key: "x", Role: RoleAnswer, Input: InputReason, Ask: "why not", Danger: true,
+		Args: []string{"reject", i.ID, "--why", "{}", "--run", run},
+	}
+	answer := func(label, text string) Action {
+		return Action{Name: "answer", Label: label, Role: RoleAnswer, Args: []string{"answer", "--run", run, "--", i.ID, text}}
+	}
+	write := answer("Answer", "{}")
+	write.Key, write.Input, write.Ask = "r", InputText, "the answer"
+	switch {
+	case i.Kind == KindSignOff:
+		approve.Name, approve.Label, approve.Input, approve.Ask = "sign-off", "Sign off", InputText, "what you looked at"
+		approve.Args = []string{"approve", i.ID, "--why", "{}", "--run", run}
+		return []Action{approve}
+	case i.Item.About() != "":
+		return p.leftActions(i.Item.About())
+	case i.Trigger == nexus.StepTrigger:
+		return []Action{answer("Begin it", "yes"), answer("Skip it", "skip"), answer("Stop here", "stop"), write}
+	case i.Kind == KindApproval || len(i.Choices) > 0:
+		if i.Trigger == nexus.PlanTrigger {
+			reject.Ask = "what should be different: another plan is made; empty ends the run"
+		}
+		return []Action{approve, reject}
+	}
+	var all []Action
+	for _, o := range i.Offers {
+		all = append(all, answer(o.Label, o.Answer))
+	}
+	return append(all, write)
+}
+
+// leftActions are for a task that was left.
+func (p *Projection) leftActions(id nexus.TaskID) []Action {
+	return []Action{p.retry(id), p.retryTelling(id), p.skip(id)}
+}
+
+func (p *Projection) retry(id nexus.TaskID) Action {
+	a := Action{Name: "retry", Label: "Retry", Key: "t", Role: RoleSteer, Args: []string{"retry", string(id), "--run", string(p.state.Run)}}
+	switch t := p.state.Task(id); {
+	case t == nil:
+		return a.refuse("there is no task %s", id)
+	case t.Status != nexus.Parked && t.Status != nexus.Failed && t.Status != nexus.Skipped:
+		return a.refuse("it is %s, not parked, failed or skipped", p.state.StatusOf(t))
+	}
+	return a
+}
+
+func (p *Projection) retryTelling(id nexus.TaskID) Action {
+	a := p.retry(id)
+	a.Name, a.Label, a.Key = "retry-tell", "Retry with a message", "T"
+	if a.Refused == "" {
+		a.Input, a.Ask = InputText, "what its agent is to know"
+		a.Args = []string{"retry", string(id), "--tell", "{}", "--run", string(p.state.Run)}
+	}
+	return a
+}
+
+func (p *Projection) skip(id nexus.TaskID) Action {
+	a := Action{
+		Name: "skip", Label: "Skip", Key: "s", Role: RoleSteer, Danger: true, Args: []string{"skip", string(id), "--run", string(p.state.Run)},
+	}
+	t := p.state.Task(id)
+	switch {
+	case t == nil:
+		return a.refuse("there is no task %s", id)
+	case t.Status == nexus.Landed || t.Status == nexus.Skipped || t.Status == nexus.Split:
+		return a.refuse("it is %s", t.Status)
+	}
+	if blocked := p.blockedWithout(id); len(blocked) > 0 {
+		a.Confirm = fmt.Sprintf("Skip %s? It blocks %s.", id, nexus.Join(blocked))
+	} else {
+		a.Confirm = fmt.Sprintf("Skip %s?", id)
+	}
+	return a
+}
+
+// TaskActions returns what can be done with a task now, and why not what cannot.
+func (p *Projection) TaskActions(id nexus.TaskID) []Action {
+	tell := Action{
+		Name: "tell", Label: "Tell its agent", Key: "m", Role: RoleSteer, Input: InputText, Ask: "the message",
+		Args: []string{"tell", "--run", string(p.state.Run), "--", string(id), "{}"},
+	}
+	switch t := p.state.Task(id); {
+	case t == nil:
+		tell = tell.refuse("there is no task %s", id)
+	case p.state.Status.Ended():
+		tell = tell.refuse("the run is over")
+	case p.state.StatusOf(t).Ended():
+		tell = tell.refuse("it is %s", p.state.StatusOf(t))
+	}
+	return []Action{tell, p.retry(id), p.retryTelling(id), p.skip(id)}
+}
+
+// RunActions returns what can be done with the run now, and why not what cannot.
+func (p *Projection) RunActions() []Action { return p.runActions() }
+
+// runActions returns the actions of the run, all or the named ones.
+func (p *Projection) runActions(names ...string) []Action {
+	all := []Action{p.pause(), p.resume(), p.stop(), p.land()}
+	if len(names) == 0 {
+		return all
+	}
+	var some []Action
+	for _, a := range all {
+		for _, name := range names {
+			if a.Name == name {
+				some = append(some, a)
+			}
+		}
+	}
+	return some
+}
+
+func (p *Projection) pause() Action {
+	a := Action{Name: "pause", Label: "Pause", Key: "p", Role: RoleSteer, Args: []string{"pause", "--run", string(p.state.Run)}}
+	switch {
+	case p.state.Status.Ended():
+		return a.refuse("the run is over")
+	case p.Interrupted():
+		return a.refuse("nobody conducts the run")
+	case p.state.Status == nexus.StatusPaused:
+		return a.refuse("it is paused")
+	}
+	return a
+}
+
+func (p *Projection) resume() Action {
+	a := Action{Name: "resume", Label: "Continue", Key: "p", Role: RoleSteer, Args: []string{"resume", string(p.state.Run), "--detach"}}
+	switch {
+	case p.state.Status == nexus.StatusDone:
+		return a.refuse("the run is done")
+	case p.state.Status == nexus.StatusPaused && !p.Interrupted():
+		a.Args = []string{"resume", string(p.state.Run)}
+	case !p.state.Status.Ended() && !p.Interrupted():
+		return a.refuse("it is in progress")
+	}
+	return a
+}
+
+func (p *Projection) stop() Action {
+	a := Action{
+		Name: "stop", Label: "Stop the run", Key: "S", Role: RoleSteer, Danger: true, Args: []string{"stop", "--run", string(p.state.Run)},
+		Confirm: "Stop the run? Agents finish their turn, and what landed stays. It can be continued later.",
+	}
+	if p.state.Status.Ended() {
+		return a.refuse("the run is over")
+	}
+	return a
+}
+
+func (p *Projection) land() Action {
+	a := Action{
+		Name: "land", Label: "Land", Key: "L", Role: RoleAdmin, Args: []string{"land", string(p.state.Run)},
+		Confirm: fmt.Sprintf("Move %s to what landed?", p.state.Goal.Target),
+	}
+	switch pub := p.state.Published; {
+	case p.state.Goal.Target == "":
+		return a.refuse("the run has no branch to land on")
+	case len(p.state.Landings) == 0:
+		return a.refuse("nothing landed")
+	case !p.state.Status.Ended():
+		return a.refuse("the run is not over")
+	case pub != nil && pub.Target != "":
+		return a.refuse("%s has it", pub.Target)
+	}
+	return a
+}

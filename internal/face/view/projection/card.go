@@ -1,0 +1,215 @@
+package projection
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// silent is how long an agent says nothing before that is shown.
+const silent = 30 * time.Second
+
+// Cards returns the tasks in the plan's order. Tasks that were split are left
+// out: their parts stand in their place.
+func (p *Projection) Cards(now time.Time) []Card {
+	r, items, marks := p.Run(now), p.Inbox(now), p.marks()
+	now = p.clock(now)
+	cards := make([]Card, 0, len(r.Tasks))
+	count := map[nexus.TaskID][]Item{}
+	for _, i := range items {
+		if i.Task != "" {
+			count[i.Task] = append(count[i.Task], i)
+		}
+	}
+	for _, row := range r.Tasks {
+		if row.Status != nexus.Split {
+			cards = append(cards, p.card(row, count[row.ID], marks, now))
+		}
+	}
+	return cards
+}
+
+// Lanes returns all lanes with their tasks.
+func (p *Projection) Lanes(now time.Time) []LaneCards {
+	by := map[Lane][]Card{}
+	for _, c := range p.Cards(now) {
+		by[c.Lane] = append(by[c.Lane], c)
+	}
+	all := make([]LaneCards, 0, len(Lanes))
+	for _, l := range Lanes {
+		cards := by[l]
+		if cards == nil {
+			cards = []Card{}
+		}
+		if l == LaneRunning || l == LaneVerifying || l == LaneReview {
+			slices.SortStableFunc(cards, func(a, b Card) int { return a.Since.Compare(b.Since) })
+		}
+		all = append(all, LaneCards{l, cards})
+	}
+	return all
+}
+
+// card returns a task as a list shows it.
+func (p *Projection) card(row view.Task, items []Item, marks marks, now time.Time) Card {
+	s := p.state
+	t := s.Task(row.ID)
+	c := Card{Task: row, Lane: p.laneOf(t, row, items), Items: Waiting(items), Criteria: len(t.Criteria)}
+	c.Stage = stageName(c.Lane, t)
+	for n := range t.Criteria {
+		if p.criterion(t, n+1, marks).State == CriterionMet {
+			c.Met++
+		}
+	}
+	a := t.Current()
+	if a != nil && p.o.Place != nil {
+		c.Worktree, c.Branch = p.o.Place(a.ID)
+	}
+	c.Since = p.since(t, c.Lane, items)
+	if row.Now != nil {
+		c.Step = row.Now.Text()
+	}
+	if a == nil || row.Status.Ended() {
+		return c
+	}
+	if talk := a.Present(); talk != nil {
+		c.Model = talk.Model
+		if heard := when(p.heard(talk.Session)); !talk.Over && a.Stage == state.Working && c.Lane != LaneNeedsYou && now.Sub(heard) >= silent {
+			c.Silent = view.Between(heard, time.Time{}, now)
+		}
+		if q, ok := s.ParkedFor(talk.Model); ok && q.Until.After(now) {
+			c.Retry = q.Until
+		}
+	}
+	if a.Stage == state.Working && a.Rests.After(now) && a.Rests.After(c.Retry) {
+		c.Retry = a.Rests
+	}
+	return c
+}
+
+func (p *Projection) heard(id nexus.SessionID) int64 {
+	if t := p.trail.talks[id]; t != nil {
+		return t.heard
+	}
+	return 0
+}
+
+// laneOf says who must act on a task next.
+func (p *Projection) laneOf(t *state.Task, row view.Task, items []Item) Lane {
+	if Waiting(items) > 0 {
+		return LaneNeedsYou
+	}
+	switch row.Status {
+	case nexus.Landed:
+		return LaneDone
+	case nexus.Blocked:
+		return LaneBlocked
+	case nexus.Parked, nexus.Failed, nexus.Skipped:
+		return LaneStopped
+	case nexus.Boarding:
+		return LaneLanding
+	case nexus.Pending:
+		return p.waits(t)
+	default:
+	}
+	if p.state.Status == nexus.StatusPaused || p.Interrupted() {
+		return LaneStopped
+	}
+	return underway(row)
+}
+
+// waits returns the lane of a task that nobody works on yet.
+func (p *Projection) waits(t *state.Task) Lane {
+	if p.state.Status.Ended() && p.state.Status != nexus.StatusWaiting {
+		return LaneStopped
+	}
+	if p.state.Ready(t) || t.Status != nexus.Pending {
+		return LaneReady
+	}
+	return LaneBlocked
+}
+
+// underway returns the lane of a task that somebody works on.
+func underway(row view.Task) Lane {
+	switch n := row.Now; {
+	case n == nil:
+		return LaneRunning
+	case n.What == view.DoingPerson:
+		return LaneNeedsYou
+	case n.What == view.DoingLanding:
+		return LaneLanding
+	case n.What == view.DoingGate:
+		return LaneVerifying
+	case roleStage(n.Role) == inReview:
+		return LaneReview
+	case row.Status == nexus.Reviewing && n.Role == "":
+		return LaneReview
+	}
+	return LaneRunning
+}
+
+// stageName returns how far a task has come: plan, work, gate, review, land or
+// done.
+func stageName(l Lane, t *state.Task) string {
+	switch {
+	case t.Status == nexus.Landed:
+		return "done"
+	case l == LaneVerifying:
+		return "gate"
+	case l == LaneReview || t.Status == nexus.Reviewing:
+		return "review"
+	case t.Status == nexus.Boarding:
+		return "land"
+	case len(t.Attempts) == 0:
+		return "plan"
+	}
+	return "work"
+}
+
+// since returns when a task came into its lane.
+func (p *Projection) since(t *state.Task, l Lane, items []Item) time.Time {
+	a := t.Current()
+	switch l {
+	case LaneNeedsYou:
+		for _, i := range items {
+			if !i.Notice {
+				return i.Asked
+			}
+		}
+	case LaneDone:
+		return t.Ended
+	case LaneStopped, LaneBlocked, LaneReady:
+		return p.rests(t)
+	case LaneVerifying, LaneReview, LaneLanding:
+		if a != nil {
+			if r := p.trail.rows[a.ID]; r != nil && len(r.open) > 0 {
+				return when(r.spans[r.open[len(r.open)-1]].from)
+			}
+		}
+	default:
+	}
+	if a == nil {
+		return p.rests(t)
+	}
+	return a.Active
+}
+
+// rests returns since when nothing is done for a task.
+func (p *Projection) rests(t *state.Task) time.Time {
+	if !t.Ended.IsZero() {
+		return t.Ended
+	}
+	at := p.state.Started
+	for _, id := range t.After() {
+		if n := p.state.Task(id); n != nil && n.Ended.After(at) {
+			at = n.Ended
+		}
+	}
+	if a := t.Current(); a != nil && a.Finished.After(at) {
+		at = a.Finished
+	}
+	return cmp.Or(at, p.state.Accepted)
+}

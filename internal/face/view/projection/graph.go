@@ -1,0 +1,301 @@
+package projection
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Graph returns the plan as a layered graph, with the critical path and the tasks
+// that cannot work at once because they touch the same files.
+func (p *Projection) Graph(now time.Time) Graph { return p.graph(p.Cards(now), nil) }
+
+// WhatIf is what would be without a task.
+type WhatIf struct {
+	Task    nexus.TaskID   `json:"task"`
+	Blocked []nexus.TaskID `json:"blocked"` // that could not start any more
+	Before  float64        `json:"before"`  // seconds that the critical path takes
+	After   float64        `json:"after"`   // the same without the task and what it blocks
+	Graph   Graph          `json:"graph"`   // of the tasks that are left
+}
+
+// WithoutTask returns what would be if a task were skipped, and false where there
+// is none of that name.
+func (p *Projection) WithoutTask(id nexus.TaskID, now time.Time) (WhatIf, bool) {
+	if p.state.Task(id) == nil {
+		return WhatIf{}, false
+	}
+	cards := p.Cards(now)
+	w := WhatIf{Task: id, Blocked: p.blockedWithout(id)}
+	gone := map[nexus.TaskID]bool{id: true}
+	for _, b := range w.Blocked {
+		gone[b] = true
+	}
+	before := p.plot(cards, nil)
+	w.Before = before.longest()
+	after := p.plot(cards, gone)
+	w.After, w.Graph = after.longest(), p.graph(cards, gone)
+	return w, true
+}
+
+// blockedWithout returns the tasks that could not start if one were skipped.
+func (p *Projection) blockedWithout(id nexus.TaskID) []nexus.TaskID {
+	needed := map[nexus.TaskID][]nexus.TaskID{}
+	for _, t := range p.state.Tasks {
+		for _, n := range t.Needs {
+			needed[n] = append(needed[n], t.ID)
+		}
+	}
+	gone := map[nexus.TaskID]bool{}
+	for level := []nexus.TaskID{id}; len(level) > 0; {
+		var next []nexus.TaskID
+		for _, at := range level {
+			for _, id := range needed[at] {
+				if t := p.state.Task(id); !gone[id] && t.Status == nexus.Pending {
+					gone[id] = true
+					next = append(next, id)
+				}
+			}
+		}
+		level = next
+	}
+	all := []nexus.TaskID{}
+	for _, t := range p.state.Tasks {
+		if gone[t.ID] {
+			all = append(all, t.ID)
+		}
+	}
+	return all
+}
+
+// plot is the graph by position.
+type plot struct {
+	nodes []Node
+	after [][]int // what each waits for
+	soft  [][]bool
+}
+
+func (p *Projection) plot(cards []Card, gone map[nexus.TaskID]bool) plot {
+	var g plot
+	at := map[nexus.TaskID]int{}
+	for _, c := range cards {
+		if gone[c.ID] {
+			continue
+		}
+		at[c.ID] = len(g.nodes)
+		g.nodes = append(g.nodes, Node{ID: c.ID, Title: c.Title, Lane: c.Lane, Seconds: p.lasts(c)})
+	}
+	g.after, g.soft = make([][]int, len(g.nodes)), make([][]bool, len(g.nodes))
+	for id, i := range at {
+		t := p.state.Task(id)
+		for n, need := range t.After() {
+			for _, j := range p.standsFor(need, at, 0) {
+				g.after[i] = append(g.after[i], j)
+				g.soft[i] = append(g.soft[i], n >= len(t.Needs))
+			}
+		}
+	}
+	g.layer()
+	return g
+}
+
+// standsFor returns where a task is, or its parts where it was split.
+func (p *Projection) standsFor(id nexus.TaskID, at map[nexus.TaskID]int, depth int) []int {
+	if i, ok := at[id]; ok {
+		return []int{i}
+	}
+	e := p.state.Splits.Of(id)
+	if e == nil || depth > 10 {
+		return nil
+	}
+	var all []int
+	for _, part := range e.Parts {
+		all = append(all, p.standsFor(part, at, depth+1)...)
+	}
+	return all
+}
+
+// lasts returns how many seconds a task took, or is expected to take.
+func (p *Projection) lasts(c Card) float64 {
+	if t := p.state.Task(c.ID); !t.Ended.IsZero() {
+		return c.Seconds
+	}
+	expected := float64(graph.Minutes(p.state.Task(c.ID).Task) * 60)
+	if c.Left != nil {
+		expected = c.Seconds + (c.Left.Low+c.Left.High)/2
+	}
+	return max(c.Seconds, expected)
+}
+
+// layer puts each node right of all that it waits for, and next to it.
+func (g *plot) layer() {
+	order, state := []int{}, make([]int, len(g.nodes))
+	var visit func(int)
+	visit = func(i int) {
+		if state[i] != 0 {
+			return
+		}
+		state[i] = 1
+		for _, j := range g.after[i] {
+			visit(j)
+			g.nodes[i].Layer = max(g.nodes[i].Layer, g.nodes[j].Layer+1)
+		}
+		order = append(order, i)
+	}
+	for i := range g.nodes {
+		visit(i)
+	}
+	g.place()
+}
+
+// place gives the nodes of each layer their rows: near what they wait for.
+func (g *plot) place() {
+	layers := map[int][]int{}
+	last := 0
+	for i, n := range g.nodes {
+		layers[n.Layer] = append(layers[n.Layer], i)
+		last = max(last, n.Layer)
+	}
+	for l := 0; l <= last; l++ {
+		mean := map[int]float64{}
+		for at, i := range layers[l] {
+			mean[i] = float64(at)
+			if n := len(g.after[i]); n > 0 {
+				sum := 0
+				for _, j := range g.after[i] {
+					sum += g.nodes[j].Row
+				}
+				mean[i] = float64(sum) / float64(n)
+			}
+		}
+		slices.SortStableFunc(layers[l], func(a, b int) int { return cmp.Compare(mean[a], mean[b]) })
+		for row, i := range layers[l] {
+			g.nodes[i].Row = row
+		}
+	}
+}
+
+// byLayer returns the nodes' positions, what waits for nothing first.
+func (g *plot) byLayer() []int {
+	all := make([]int, len(g.nodes))
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(g.nodes[a].Layer, g.nodes[b].Layer) })
+	return all
+}
+
+// paths returns how long the longest path takes that ends with each node, and
+// the node before it, -1 for none.
+func (g *plot) paths() (total []float64, before []int) {
+	total, before = make([]float64, len(g.nodes)), make([]int, len(g.nodes))
+	for _, i := range g.byLayer() {
+		before[i] = -1
+		for _, j := range g.after[i] {
+			if before[i] < 0 || total[j] > total[before[i]] {
+				before[i] = j
+			}
+		}
+		total[i] = g.nodes[i].Seconds
+		if before[i] >= 0 {
+			total[i] += total[before[i]]
+		}
+	}
+	return total, before
+}
+
+func (g *plot) longest() float64 {
+	total, _ := g.paths()
+	most := 0.0
+	for _, t := range total {
+		most = max(most, t)
+	}
+	return most
+}
+
+// critical marks the longest path, and returns the edges on it, by their end.
+func (g *plot) critical() map[int]int {
+	total, before := g.paths()
+	at := -1
+	for i, t := range total {
+		if at < 0 || t > total[at] {
+			at = i
+		}
+	}
+	edges := map[int]int{}
+	for at >= 0 {
+		g.nodes[at].Critical = true
+		if before[at] >= 0 {
+			edges[at] = before[at]
+		}
+		at = before[at]
+	}
+	return edges
+}
+
+func (p *Projection) graph(cards []Card, gone map[nexus.TaskID]bool) Graph {
+	g := p.plot(cards, gone)
+	critical := g.critical()
+	out := Graph{Nodes: g.nodes, Edges: []Edge{}}
+	if out.Nodes == nil {
+		out.Nodes = []Node{}
+	}
+	for i, n := range g.nodes {
+		out.Layers = max(out.Layers, n.Layer+1)
+		for k, j := range g.after[i] {
+			e := Edge{From: g.nodes[j].ID, To: n.ID, Kind: "needs"}
+			if g.soft[i][k] {
+				e.Kind = "follows"
+			}
+			from, ok := critical[i]
+			e.Critical = ok && from == j
+			out.Edges = append(out.Edges, e)
+		}
+	}
+	out.Edges = append(out.Edges, p.collisions(g)...)
+	return out
+}
+
+// collisions returns the tasks that have not ended, could work at once, and
+// touch the same files.
+func (p *Projection) collisions(g plot) []Edge {
+	var open []nexus.Task
+	var at []int
+	for i, n := range g.nodes {
+		if t := p.state.Task(n.ID); !t.Status.Ended() {
+			open, at = append(open, t.Task), append(at, i)
+		}
+	}
+	var all []Edge
+	for _, c := range graph.Collisions(open) {
+		if i, j := at[c.A], at[c.B]; !g.before(i, j) && !g.before(j, i) {
+			all = append(all, Edge{From: g.nodes[i].ID, To: g.nodes[j].ID, Kind: "collides", Files: c.Files})
+		}
+	}
+	return all
+}
+
+// before reports whether a node waits for another one, directly or not.
+func (g *plot) before(node, other int) bool {
+	if g.nodes[node].Layer <= g.nodes[other].Layer {
+		return false
+	}
+	seen := map[int]bool{}
+	for stack := []int{node}; len(stack) > 0; {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, j := range g.after[i] {
+			if j == other {
+				return true
+			}
+			if !seen[j] && g.nodes[j].Layer > g.nodes[other].Layer {
+				seen[j] = true
+				stack = append(stack, j)
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,336 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// Journal is what a hub reads of a journal.
+type Journal interface {
+	Runs(ctx context.Context) ([]journal.Run, error)
+	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+	Head(ctx context.Context) (int64, error)
+}
+
+// HubOptions say how a hub is opened.
+type HubOptions struct {
+	Repository string                                                  // its directory, for lists of several
+	Now        func() time.Time                                        // required
+	Earlier    func(ctx context.Context) *route.Stats                  // what earlier runs took; nil: unknown
+	Place      func(nexus.RunID, nexus.AttemptID) (dir, branch string) // of an attempt's worktree; nil: unknown
+	Idle       time.Duration                                           // after which what nobody looks at is let go; 0 means a minute
+}
+
+// Hub keeps the projections of the runs of a journal. They are made when somebody
+// looks, kept in step by [Hub.Follow], and let go when nobody looks any more. A
+// hub is safe for concurrent use; a reader that is slow holds up nobody but other
+// readers of the same run.
+type Hub struct {
+	j    Journal
+	o    HubOptions
+	ctx  context.Context //nolint:containedctx // of what reads the journal for a reader
+	mu   sync.Mutex
+	runs map[nexus.RunID]*entry
+	ids  []nexus.RunID // the latest last
+	wake chan struct{} // closed when anything happens; nil: nobody waits
+}
+
+// entry is a run of a hub. The hub's lock guards all but p, which its own guards.
+type entry struct {
+	run    journal.Run
+	latest bool
+	wake   chan struct{}
+	queue  []nexus.Event // that p has not seen
+	behind bool          // p is to read the journal: the queue was too long
+	used   time.Time
+
+	mu sync.Mutex
+	p  *Projection // nil: nobody looks
+}
+
+// most is how many events wait for a reader before it must read the journal.
+const most = 1000
+
+// Open returns a hub for the runs of a journal.
+func Open(ctx context.Context, j Journal, o HubOptions) (*Hub, error) {
+	if o.Idle == 0 {
+		o.Idle = time.Minute
+	}
+	h := &Hub{j: j, o: o, ctx: ctx, runs: map[nexus.RunID]*entry{}}
+	return h, h.refresh(ctx)
+}
+
+// refresh reads which runs there are, and who conducts them.
+func (h *Hub) refresh(ctx context.Context) error {
+	runs, err := h.j.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range runs {
+		e := h.runs[r.ID]
+		if e == nil {
+			e = h.add(r.ID)
+		} else if (e.run.Holder == nil) != (r.Holder == nil) {
+			h.ring(e)
+		}
+		e.run = r
+	}
+	return nil
+}
+
+// add makes an entry for a run. The caller holds the lock.
+func (h *Hub) add(id nexus.RunID) *entry {
+	if n := len(h.ids); n > 0 {
+		h.runs[h.ids[n-1]].latest = false
+	}
+	e := &entry{run: journal.Run{ID: id}, latest: true, behind: true}
+	h.runs[id] = e
+	h.ids = append(h.ids, id)
+	return e
+}
+
+// ring wakes who waits for a change of a run. The caller holds the lock.
+func (h *Hub) ring(e *entry) {
+	for _, c := range []*chan struct{}{&e.wake, &h.wake} {
+		if *c != nil {
+			close(*c)
+			*c = nil
+		}
+	}
+}
+
+// Changed returns a channel that is closed at the next change of a run, or of any
+// run where it is empty. Who takes it before it looks misses no change.
+func (h *Hub) Changed(run nexus.RunID) <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := &h.wake
+	if run != "" {
+		e := h.runs[run]
+		if e == nil {
+			e = h.add(run)
+		}
+		c = &e.wake
+	}
+	if *c == nil {
+		*c = make(chan struct{})
+	}
+	return *c
+}
+
+// Follow keeps the hub in step with the journal until the context ends.
+func (h *Hub) Follow(ctx context.Context) error {
+	head, err := h.j.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := h.refresh(ctx); err != nil {
+		return err
+	}
+	beat := make(chan struct{})
+	go func() {
+		defer close(beat)
+		h.look(ctx)
+	}()
+	defer func() { <-beat }()
+	for e, err := range h.j.Follow(ctx, "", head) {
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		h.take(e)
+	}
+	return nil
+}
+
+// look sees once a second who conducts the runs, and lets go of what is idle.
+func (h *Hub) look(ctx context.Context) {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return
+		}
+		_ = h.refresh(ctx) // the next look tries again
+		h.release()
+	}
+}
+
+// take hands an event to its run.
+func (h *Hub) take(e nexus.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x := h.runs[e.Run]
+	if x == nil {
+		x = h.add(e.Run)
+	}
+	switch {
+	case x.behind:
+	case len(x.queue) >= most:
+		x.queue, x.behind = nil, true
+	default:
+		x.queue = append(x.queue, e)
+	}
+	x.run.Last = e.At
+	h.ring(x)
+}
+
+// release lets go of the projections that nobody looked at for a while.
+func (h *Hub) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.o.Now()
+	for _, e := range h.runs {
+		if !e.mu.TryLock() {
+			continue // somebody looks
+		}
+		if e.p != nil && now.Sub(e.used) > h.o.Idle {
+			e.p, e.queue, e.behind = nil, nil, true
+		}
+		e.mu.Unlock()
+	}
+}
+
+// View shows a run to a function, as of the last event that the hub knows of. No
+// other function sees the run at the same time, and none may keep the projection.
+func (h *Hub) View(run nexus.RunID, see func(*Projection) error) error {
+	h.mu.Lock()
+	e := h.runs[run]
+	h.mu.Unlock()
+	if e == nil {
+		return &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s", view.Clean(string(run))), Hint: "nexus runs lists them."}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := h.catchUp(e); err != nil {
+		return err
+	}
+	return see(e.p)
+}
+
+// catchUp brings the projection of an entry in step. The caller holds the
+// entry's lock.
+func (h *Hub) catchUp(e *entry) error {
+	h.mu.Lock()
+	queue, behind := e.queue, e.behind
+	e.queue, e.behind, e.used = nil, false, h.o.Now()
+	id, holder, latest := e.run.ID, e.run.Holder, e.latest
+	h.mu.Unlock()
+	err := h.apply(e, id, queue, behind)
+	if err != nil {
+		h.mu.Lock()
+		e.p, e.queue, e.behind = nil, nil, true
+		h.mu.Unlock()
+		return err
+	}
+	e.p.Held(holder)
+	e.p.earlier = !latest
+	return nil
+}
+
+func (h *Hub) apply(e *entry, id nexus.RunID, queue []nexus.Event, behind bool) error {
+	if e.p == nil {
+		e.p, behind = New(id, h.options(id)), true
+	}
+	if behind {
+		for x, err := range h.j.Events(h.ctx, id, e.p.Seq()) {
+			if err != nil {
+				return err
+			}
+			if err := e.p.Apply(x); err != nil {
+				return err
+			}
+		}
+	}
+	for _, x := range queue {
+		if err := e.p.Apply(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *Hub) options(id nexus.RunID) Options {
+	o := Options{Past: func(after int64) iter.Seq2[nexus.Event, error] { return h.j.Events(h.ctx, id, after) }}
+	if h.o.Earlier != nil {
+		o.Earlier = func() *route.Stats { return h.o.Earlier(h.ctx) }
+	}
+	if h.o.Place != nil {
+		o.Place = func(a nexus.AttemptID) (dir, branch string) { return h.o.Place(id, a) }
+	}
+	return o
+}
+
+// IDs returns the runs, the latest first.
+func (h *Hub) IDs() []nexus.RunID {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ids := slices.Clone(h.ids)
+	slices.Reverse(ids)
+	return ids
+}
+
+// Runs returns all runs, the latest first. One that cannot be read is left out,
+// and the error names it.
+func (h *Hub) Runs(now time.Time) ([]view.Going, error) {
+	var all []view.Going
+	var failed error
+	for _, id := range h.IDs() {
+		err := h.View(id, func(p *Projection) error {
+			all = append(all, view.Going{Repository: h.o.Repository, Run: p.Run(now)})
+			return nil
+		})
+		if err != nil {
+			failed = fmt.Errorf("run %s: %w", id, err)
+		}
+	}
+	return all, failed
+}
+
+// Inbox returns what waits for a person in all runs, the oldest first, and then
+// what a person should know of.
+func (h *Hub) Inbox(now time.Time) ([]Item, error) {
+	all := []Item{}
+	var failed error
+	for _, id := range h.IDs() {
+		err := h.View(id, func(p *Projection) error {
+			all = append(all, p.Inbox(now)...)
+			return nil
+		})
+		if err != nil {
+			failed = fmt.Errorf("run %s: %w", id, err)
+		}
+	}
+	return order(all), failed
+}
+
+// order puts what waits before notices, and each the oldest first.
+func order(all []Item) []Item {
+	slices.SortStableFunc(all, func(a, b Item) int {
+		if a.Notice != b.Notice {
+			if b.Notice {
+				return -1
+			}
+			return 1
+		}
+		return people.Earlier(a.Item, b.Item)
+	})
+	return all
+}

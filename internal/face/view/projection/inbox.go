@@ -1,0 +1,161 @@
+package projection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Waiting counts the items that wait for a person: the count that every face
+// shows. Notices do not count.
+func Waiting(all []Item) int {
+	n := 0
+	for _, i := range all {
+		if !i.Notice {
+			n++
+		}
+	}
+	return n
+}
+
+// Inbox returns what waits for a person, the oldest first, and then what a person
+// should know of.
+func (p *Projection) Inbox(now time.Time) []Item {
+	all := []Item{}
+	for _, w := range people.Waiting(p.state, !p.earlier) {
+		all = append(all, p.item(w))
+	}
+	return append(all, p.notices(p.clock(now))...)
+}
+
+// item returns something that waits with what is known of it.
+func (p *Projection) item(w people.Item) Item {
+	i := Item{Item: w, Kind: kindOf(w), Task: w.About(), Title: title(w.Text)}
+	if q := p.state.Question(w.ID); i.Task == "" && q != nil {
+		if t := cmpTask(p.state.Asker(q), p.state.Stepper(q)); t != nil {
+			i.Task = t.ID
+		}
+		i.Blocks = !q.Left && !p.state.Status.Ended()
+	}
+	i.Actions = p.itemActions(i)
+	return i
+}
+
+func cmpTask(a, b *state.Task) *state.Task {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// kindOf returns what an item wants of a person.
+func kindOf(w people.Item) Kind {
+	if w.About() != "" {
+		switch w.Trigger {
+		case people.CostTrigger:
+			return KindBudget
+		case people.ConflictTrigger:
+			return KindConflict
+		default:
+			return KindFailure
+		}
+	}
+	switch w.Trigger {
+	case people.AmbiguityTrigger, people.InterviewTrigger:
+		return KindQuestion
+	case people.ReviewTrigger:
+		return KindReview
+	default:
+		return KindApproval
+	}
+}
+
+// title returns the first line of a text, harmless and not too long.
+func title(text string) string {
+	line := view.FirstLine(text)
+	const most = 120
+	if r := []rune(line); len(r) > most {
+		return string(r[:most-3]) + "..."
+	}
+	return line
+}
+
+// notices are what a person should know of, and nothing waits for.
+func (p *Projection) notices(now time.Time) []Item {
+	var all []Item
+	add := func(kind Kind, id string, severity people.Severity, at time.Time, text string) *Item {
+		all = append(all, Item{
+			Item: people.Item{Run: p.state.Run, ID: id, Trigger: string(kind), Severity: severity, Text: text, Asked: at},
+			Kind: kind, Notice: true, Title: title(text), Actions: []Action{},
+		})
+		return &all[len(all)-1]
+	}
+	s := p.state
+	if !s.Status.Ended() {
+		for _, q := range s.Parked {
+			if q.Until.After(now) {
+				i := add(KindQuota, "quota "+q.Account, people.Yellow, s.Updated, fmt.Sprintf("%s takes no calls until %s: %s", q.Account, q.Until.UTC().Format(time.RFC3339), q.Why))
+				i.Deadline = q.Until
+			}
+		}
+		for _, a := range s.Alerts.Raised {
+			if a.Cleared.IsZero() {
+				i := add(KindFailure, "alert "+string(a.Kind)+" "+a.Of, people.Yellow, a.At, state.AlertText(a.AlertRaised))
+				i.Task = p.taskOf(a.Of)
+			}
+		}
+	}
+	if s.OverCap != nil {
+		i := add(KindBudget, "budget", people.Red, s.Updated, overCap(s.OverCap))
+		i.Actions = p.runActions("resume")
+	} else if s.Pressed >= 75 && !s.Status.Ended() {
+		add(KindBudget, "budget", people.Yellow, s.Updated, fmt.Sprintf("%d %% of the budget is spent: %s of %s", s.Pressed, s.Ledger.Spent(), s.Ledger.Limit()))
+	}
+	return append(all, p.signOffs()...)
+}
+
+func overCap(r *nexus.BudgetRefused) string {
+	return fmt.Sprintf("the cap of the %s is reached: a call of at most %s does not fit in %s, of which %s is used", strings.TrimSpace(r.Cap+" "+r.Of), r.Asked, r.Limit, r.Spent)
+}
+
+// taskOf returns the task of an attempt or session by its name, empty for none.
+func (p *Projection) taskOf(name string) nexus.TaskID {
+	if a := p.state.Attempt(attemptOf(nexus.SessionID(name))); a != nil {
+		return a.Task
+	}
+	return ""
+}
+
+// signOffs are the criteria of what landed that only a person can judge.
+func (p *Projection) signOffs() []Item {
+	s := p.state
+	if s.Result == nil || len(s.Landings) == 0 {
+		return nil
+	}
+	var all []Item
+	for _, r := range accept.Of(s, p.trail.waivers).Rows {
+		t := s.Task(r.Task)
+		if r.Check != "" || r.State != accept.Unknown || r.Waived != nil || t == nil || t.Status != nexus.Landed {
+			continue
+		}
+		i := Item{
+			Item: people.Item{Run: s.Run, ID: r.ID, Trigger: string(KindSignOff), Severity: people.Green, Text: r.Criterion, Asked: t.Ended},
+			Kind: KindSignOff, Task: r.Task, Notice: true, Title: title(r.Criterion),
+		}
+		i.Actions = p.itemActions(i)
+		all = append(all, i)
+	}
+	return all
+}
+
+// about returns the items that are about a task.
+func about(all []Item, id nexus.TaskID) []Item {
+	return slices.DeleteFunc(slices.Clone(all), func(i Item) bool { return i.Task != id })
+}

@@ -1,0 +1,61 @@
+package projection
+
+import (
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Log returns up to n events that come after a number, the oldest first; with a
+// negative number, the last n. Where the projection no longer has them it reads
+// the run again, and an error says that it could not.
+func (p *Projection) Log(after int64, n int) ([]LogLine, error) {
+	lines := []LogLine{}
+	last := p.trail.last
+	if after < 0 && (len(last) >= n || p.trail.from == 0) {
+		for _, e := range last[max(0, len(last)-n):] {
+			lines = append(lines, p.line(e))
+		}
+		return lines, nil
+	}
+	if after < p.trail.from && p.o.Past != nil {
+		return p.reread(max(after, 0), n, after < 0)
+	}
+	for _, e := range last {
+		if e.Seq > after && len(lines) < n {
+			lines = append(lines, p.line(e))
+		}
+	}
+	return lines, nil
+}
+
+// reread reads lines of the past: the first n, or the last.
+func (p *Projection) reread(after int64, n int, tail bool) ([]LogLine, error) {
+	lines := []LogLine{}
+	for e, err := range p.o.Past(after) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Seq > p.state.Seq || !tail && len(lines) >= n {
+			break
+		}
+		if lines = append(lines, p.line(e)); len(lines) > 2*n {
+			lines = append(lines[:0], lines[len(lines)-n:]...)
+		}
+	}
+	return lines[max(0, len(lines)-n):], nil
+}
+
+func (p *Projection) line(e nexus.Event) LogLine {
+	about, text := view.Describe(e.Fact)
+	return LogLine{
+		Seq: e.Seq, At: e.At, Kind: nexus.Kind(e.Fact), Task: p.concerned(about), About: view.Clean(about), Text: view.Clean(text), Bad: view.IsBad(e.Fact),
+	}
+}
+
+// concerned returns the task that a line is about, empty for none.
+func (p *Projection) concerned(about string) nexus.TaskID {
+	if p.state.Task(nexus.TaskID(about)) != nil {
+		return nexus.TaskID(about)
+	}
+	return p.taskOf(about)
+}

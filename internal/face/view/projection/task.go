@@ -1,0 +1,201 @@
+package projection
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Task returns a task with all that a face shows of it, and false where there is
+// none of that name.
+func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
+	t := p.state.Task(id)
+	if t == nil {
+		return Task{}, false
+	}
+	now = p.clock(now)
+	items, marks := about(p.Inbox(now), id), p.marks()
+	out := Task{
+		Card: p.card(p.row(t, now), items, marks, now), Text: t.Brief, Files: t.Files, Checks: []Criterion{}, Tries: []Attempt{},
+		Actions: p.TaskActions(id), Inbox: items, Dependents: p.dependents(id),
+	}
+	if t.Why != "" {
+		out.Why = append(out.Why, t.Why)
+	}
+	for _, r := range t.Refused {
+		out.Why = append(out.Why, "the verifier rejected "+string(r.Attempt)+": "+r.Why)
+	}
+	for n := range t.Criteria {
+		out.Checks = append(out.Checks, p.criterion(t, n+1, marks))
+	}
+	for _, a := range t.Attempts {
+		out.Tries = append(out.Tries, p.attempt(a, now))
+	}
+	for _, said := range t.Said {
+		out.Guidance = append(out.Guidance, said.Text)
+	}
+	for _, g := range p.state.Guidance {
+		if g.Task == id && !g.Landed && !slices.ContainsFunc(t.Said, func(s state.Said) bool { return s.Seq == g.Seq }) {
+			out.Guidance = append(out.Guidance, g.Text)
+		}
+	}
+	if t.Landed != nil {
+		out.Evidence = []view.Proof{p.proof(t)}
+	}
+	return out, true
+}
+
+// row returns a task with what is expected of it.
+func (p *Projection) row(t *state.Task, now time.Time) view.Task {
+	if p.o.Earlier == nil {
+		return view.TaskOf(p.state, t, now)
+	}
+	r := p.Run(now)
+	return r.Tasks[slices.IndexFunc(r.Tasks, func(x view.Task) bool { return x.ID == t.ID })]
+}
+
+// dependents returns the tasks that wait for one, in the plan's order.
+func (p *Projection) dependents(id nexus.TaskID) []nexus.TaskID {
+	var all []nexus.TaskID
+	for _, t := range p.state.Tasks {
+		if slices.Contains(t.After(), id) {
+			all = append(all, t.ID)
+		}
+	}
+	return all
+}
+
+// proof returns what was shown of the commit that a task landed.
+func (p *Projection) proof(t *state.Task) view.Proof {
+	proof := state.Proof{TrainLanded: *t.Landed}
+	at := map[string]int{}
+	if a := p.state.Attempt(t.Landed.Attempt); a != nil {
+		for _, r := range a.Rounds {
+			for _, e := range r.Evidence {
+				if e.Tree != t.Landed.Tree {
+					continue
+				}
+				if i, again := at[e.Gate]; again {
+					proof.Evidence[i] = e
+					continue
+				}
+				at[e.Gate] = len(proof.Evidence)
+				proof.Evidence = append(proof.Evidence, e)
+			}
+			for _, given := range r.Reviews {
+				proof.Review = &given
+			}
+		}
+	}
+	return view.Proof{Commit: t.Landed.Commit, Tree: t.Landed.Tree, Notes: []accept.Note{accept.NoteOf(p.state.Run, proof)}}
+}
+
+// attempt returns a try with its rounds and sessions.
+func (p *Projection) attempt(a *state.Attempt, now time.Time) Attempt {
+	out := Attempt{
+		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Outcome: a.Outcome, Why: a.Why, Began: a.Began, Ended: a.Finished,
+		Rounds: []Round{}, Sessions: []Session{},
+	}
+	judged := p.judged(a.ID)
+	for _, r := range a.Rounds {
+		out.Rounds = append(out.Rounds, round(r, judged))
+	}
+	for _, c := range a.Sessions {
+		out.Sessions = append(out.Sessions, p.session(a, c, now))
+	}
+	return out
+}
+
+// judged returns the spans of the gates of an attempt, by gate, in order.
+func (p *Projection) judged(id nexus.AttemptID) map[string][]span {
+	by := map[string][]span{}
+	if r := p.trail.rows[id]; r != nil {
+		for _, s := range r.spans {
+			if s.stage == inGate && s.to != 0 && s.state != 0 {
+				by[s.label] = append(by[s.label], s)
+			}
+		}
+	}
+	return by
+}
+
+func round(r *state.Round, judged map[string][]span) Round {
+	out := Round{N: r.Round, Role: r.Role, Cause: r.Cause, Gates: []Gate{}}
+	for _, e := range r.Evidence {
+		g := gateOf(e)
+		if all := judged[e.Gate]; len(all) > 0 {
+			g.At, g.Cached = when(all[0].to), all[0].cached
+			judged[e.Gate] = all[1:]
+		}
+		out.Gates = append(out.Gates, g)
+	}
+	if r.Verdict != nil {
+		out.State = r.Verdict.State
+	}
+	var said []string
+	for _, v := range r.Reviews {
+		said = append(said, v.Summary)
+		out.Findings = append(out.Findings, v.Findings...)
+	}
+	if v := r.Verified; v != nil {
+		said = append(said, v.Why)
+		out.Findings = append(out.Findings, v.Findings...)
+	}
+	out.Review = strings.TrimSpace(strings.Join(said, "\n"))
+	return out
+}
+
+func gateOf(e nexus.Evidence) Gate {
+	return Gate{Name: e.Gate, State: e.State, Seconds: e.Duration.Round(time.Millisecond).Seconds(), Findings: e.Findings, Why: e.Why, Raw: e.Output}
+}
+
+func (p *Projection) session(a *state.Attempt, c *state.Session, now time.Time) Session {
+	out := Session{
+		ID: c.Session, Task: a.Task, Attempt: a.ID, Role: c.Role, Model: c.Model, Turns: c.Turns, Doing: c.Doing, Spent: c.Spent, Usage: c.Usage,
+		Outcome: string(c.Outcome),
+	}
+	if t := p.trail.talks[c.Session]; t != nil {
+		out.Began, out.Ended = when(t.began), when(t.ended)
+		if t.ended == 0 && a.Stage == state.Working && now.Sub(when(t.heard)) >= silent {
+			out.Silent = view.Between(when(t.heard), time.Time{}, now)
+		}
+	}
+	return out
+}
+
+// Sessions returns the conversations of the run: those under way first, then the
+// others, the latest first.
+func (p *Projection) Sessions(now time.Time) []Session {
+	now = p.clock(now)
+	all := []Session{}
+	add := func(a *state.Attempt) {
+		if a == nil {
+			return
+		}
+		for _, c := range a.Sessions {
+			all = append(all, p.session(a, c, now))
+		}
+	}
+	s := p.state
+	for _, id := range p.trail.order {
+		if id != "" && s.Attempt(id) == nil {
+			continue
+		}
+		add(s.Attempt(id))
+	}
+	slices.SortStableFunc(all, func(x, y Session) int {
+		if x.Ended.IsZero() != y.Ended.IsZero() {
+			if x.Ended.IsZero() {
+				return -1
+			}
+			return 1
+		}
+		return y.Began.Compare(x.Began)
+	})
+	return all
+}

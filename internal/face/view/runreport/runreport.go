@@ -1,0 +1,473 @@
+// Package runreport tells what came of a run to people who did not watch it: what
+// landed and what shows that it is right, what did not and why, what to look at,
+// and what it took. One report is written as a page, for a pull request, as a
+// table, for a terminal, and as a file about where the work stands.
+package runreport
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Report is what came of a run: the object of `nexus report --json`.
+type Report struct {
+	quality.Quality
+	Branch    string              `json:"branch,omitzero"` // where what landed was published
+	Delivered string              `json:"delivered,omitzero"`
+	Started   time.Time           `json:"started,omitzero"`
+	Ended     time.Time           `json:"ended,omitzero"` // zero while it is under way
+	Now       time.Time           `json:"now"`            // of which the report tells
+	Landed    []Landed            `json:"landed"`
+	Left      []Left              `json:"not_landed"`
+	LookAt    []Look              `json:"look_at"`
+	Money     Money               `json:"money"`
+	Time      Time                `json:"time"`
+	Decided   []Decision          `json:"decided"`
+	Graph     projection.Graph    `json:"graph"`
+	Timeline  projection.Timeline `json:"timeline"`
+}
+
+// Landed is a task that is part of the result, and what shows that it is right.
+type Landed struct {
+	ID       nexus.TaskID       `json:"id"`
+	Title    string             `json:"title"`
+	Commit   string             `json:"commit"`
+	Tree     string             `json:"tree"`
+	Gates    []accept.NoteGate  `json:"gates"` // that judged exactly this tree
+	Review   *accept.NoteReview `json:"review,omitempty"`
+	Criteria []Criterion        `json:"criteria"`
+	Attempts int                `json:"attempts"`
+	Rounds   int                `json:"rounds"`
+	Seconds  float64            `json:"seconds"`
+	Spent    nexus.Money        `json:"spent"`
+}
+
+// Criterion is what was asked for, and what shows it.
+type Criterion struct {
+	ID       string       `json:"id"`
+	Text     string       `json:"text"`
+	State    accept.State `json:"state"`
+	Evidence string       `json:"evidence,omitzero"`
+}
+
+// Left is a task that is no part of the result.
+type Left struct {
+	ID       nexus.TaskID     `json:"id"`
+	Title    string           `json:"title"`
+	Status   nexus.TaskStatus `json:"status"`
+	Why      string           `json:"why,omitzero"`
+	Attempts int              `json:"attempts"`
+	Rounds   int              `json:"rounds"`
+	Spent    nexus.Money      `json:"spent"`
+	Findings []nexus.Finding  `json:"findings,omitempty"` // of the gates and reviews of its last round
+}
+
+// Look is something that a person should look at before the result is used.
+type Look struct {
+	Task nexus.TaskID `json:"task,omitzero"`
+	Kind string       `json:"kind"` // question, criterion, critical, tests, finding, late or alert
+	Text string       `json:"text"`
+}
+
+// Money is what a run cost, and what it was thought to cost.
+type Money struct {
+	Spent     nexus.Money  `json:"spent"`
+	Limit     nexus.Money  `json:"limit"`
+	Wasted    nexus.Money  `json:"wasted"` // by attempts that failed
+	Low       nexus.Money  `json:"estimate_low,omitzero"`
+	Likely    nexus.Money  `json:"estimate,omitzero"` // of the tasks; 0: nobody said
+	High      nexus.Money  `json:"estimate_high,omitzero"`
+	Estimated int          `json:"estimated_tasks"` // that the estimate is of
+	Cached    float64      `json:"cache_share"`
+	Models    []view.Share `json:"by_model"`
+	Roles     []view.Share `json:"by_role"`
+}
+
+// Time is what a run took, in seconds. What people took is time on the wall; what
+// machines took adds up over what they did at the same time.
+type Time struct {
+	Elapsed float64 `json:"elapsed"`
+	Likely  float64 `json:"estimate,omitzero"` // work on the tasks; 0: nobody said
+	People  float64 `json:"people"`            // something waited for a person
+	Plan    float64 `json:"plan"`
+	Setup   float64 `json:"setup"`
+	Agents  float64 `json:"agents"`
+	Gates   float64 `json:"gates"`
+	Review  float64 `json:"review"`
+	Landing float64 `json:"landing"`
+	Quota   float64 `json:"quota"` // a provider took no calls
+}
+
+// Decision is what somebody decided on the way.
+type Decision struct {
+	Task nexus.TaskID `json:"task,omitzero"`
+	Text string       `json:"text"`
+	By   string       `json:"by,omitzero"`
+}
+
+// Of is what a report is made of.
+type Of struct {
+	State    *state.State
+	Run      view.Run
+	Criteria accept.Table
+	Quality  quality.Quality
+	Graph    projection.Graph
+	Timeline projection.Timeline
+	Now      time.Time
+}
+
+// New returns the report of a run. The state is only read.
+func New(o Of) Report {
+	s, b := o.State, view.BillOf(o.State)
+	r := Report{
+		Quality: o.Quality, Branch: o.Run.Branch, Started: s.Accepted, Ended: s.Ended, Now: o.Now,
+		Landed: []Landed{}, Left: []Left{}, LookAt: []Look{}, Decided: []Decision{},
+		Money:    Money{Spent: b.Money.Spent, Limit: b.Money.Limit, Wasted: b.Wasted, Cached: b.Cached, Models: b.Models, Roles: b.Roles},
+		Time:     timeOf(o.Timeline),
+		Graph:    o.Graph,
+		Timeline: o.Timeline,
+	}
+	if o.Run.Counts.Landed > 0 {
+		r.Delivered = o.Run.Delivered()
+	}
+	r.Time.Elapsed = o.Run.Seconds
+	proofs := map[nexus.TaskID]accept.Note{}
+	for _, p := range s.Proofs() {
+		proofs[p.Task] = accept.NoteOf(s.Run, p)
+	}
+	rows := map[nexus.TaskID][]Criterion{}
+	for _, c := range o.Criteria.Rows {
+		rows[c.Task] = append(rows[c.Task], Criterion{ID: c.ID, Text: c.Criterion, State: c.State, Evidence: shows(c)})
+	}
+	for i, t := range s.Tasks {
+		r.expect(t)
+		v := o.Run.Tasks[i]
+		switch {
+		case t.Status == nexus.Split:
+		case t.Landed != nil && t.Status == nexus.Landed:
+			note := proofs[t.ID]
+			r.Landed = append(r.Landed, Landed{
+				ID: t.ID, Title: t.Title, Commit: t.Landed.Commit, Tree: t.Landed.Tree, Gates: note.Gates, Review: note.Review,
+				Criteria: append([]Criterion{}, rows[t.ID]...), Attempts: len(t.Attempts), Rounds: t.Rounds, Seconds: v.Seconds, Spent: t.Spent,
+			})
+		default:
+			r.Left = append(r.Left, Left{
+				ID: t.ID, Title: t.Title, Status: v.Status, Why: v.Why, Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent,
+				Findings: openFindings(t),
+			})
+		}
+	}
+	r.look(o)
+	r.decide(s)
+	return r
+}
+
+// expect adds what a task was thought to take.
+func (r *Report) expect(t *state.Task) {
+	if t.Route == nil || t.Route.Estimate == nil || t.Status == nexus.Split {
+		return
+	}
+	e := t.Route.Estimate
+	r.Time.Likely += float64(e.Likely.Seconds)
+	if e.Unpriced {
+		return
+	}
+	m := &r.Money
+	m.Estimated++
+	m.Low, m.Likely, m.High = m.Low+e.Low.Money, m.Likely+e.Likely.Money, m.High+e.High.Money
+}
+
+// openFindings returns what kept a task from landing in its last round.
+func openFindings(t *state.Task) (all []nexus.Finding) {
+	a := t.Current()
+	if a == nil || a.Last() == nil {
+		return nil
+	}
+	last := a.Last()
+	for _, e := range last.Evidence {
+		if e.State.Red() {
+			all = append(all, e.Findings...)
+		}
+	}
+	if n := len(last.Reviews); n > 0 {
+		all = append(all, last.Reviews[n-1].Findings...)
+	}
+	return slices.Concat(all, a.Handed)
+}
+
+// look lists what a person should look at, what waits for them first.
+func (r *Report) look(o Of) {
+	add := func(task nexus.TaskID, kind, text string) {
+		r.LookAt = append(r.LookAt, Look{Task: task, Kind: kind, Text: text})
+	}
+	for _, q := range o.Run.Asks {
+		add(q.Task, "question", q.ID+" waits for an answer: "+q.Text)
+	}
+	for _, c := range o.Criteria.Rows {
+		if t := o.State.Task(c.Task); t == nil || t.Status != nexus.Landed || c.State == accept.Met {
+			continue
+		}
+		text := fmt.Sprintf("%s is %s: %s", c.ID, c.State, c.Criterion)
+		if w := c.Waived; w != nil {
+			text += fmt.Sprintf(" (waived by %s: %s)", w.By, cmp.Or(w.Reason, "no reason given"))
+		} else if c.Why != "" {
+			text += " (" + c.Why + ")"
+		}
+		add(c.Task, "criterion", text)
+	}
+	for _, t := range o.Run.Tasks {
+		for _, text := range t.Own {
+			add(t.ID, "tests", text)
+		}
+		for _, f := range t.Critical {
+			add(t.ID, "critical", strings.TrimSpace(f.File+"  "+f.Message))
+		}
+	}
+	for _, t := range o.Quality.Tasks {
+		for _, f := range t.Remarks {
+			if t.Status == nexus.Landed {
+				add(t.ID, "finding", fmt.Sprintf("%s: %s", cmp.Or(f.Severity, nexus.Major), view.Place(f)))
+			}
+		}
+	}
+	for _, l := range o.Run.Late {
+		add(l.Task, "late", "was told too late: "+l.Text)
+	}
+	for _, a := range o.Run.Alerts {
+		add("", "alert", a.Why)
+	}
+}
+
+// decide lists what people and thresholds decided.
+func (r *Report) decide(s *state.State) {
+	for _, q := range s.Questions {
+		if q.By == "" {
+			continue
+		}
+		task := nexus.TaskID("")
+		if t := s.Asker(q); t != nil {
+			task = t.ID
+		}
+		r.Decided = append(r.Decided, Decision{Task: task, Text: q.ID + ": " + q.Text + " -> " + q.Answer, By: q.By})
+	}
+	for _, t := range s.Tasks {
+		for _, d := range t.Replans {
+			r.Decided = append(r.Decided, Decision{Task: t.ID, Text: replan.Text(d)})
+		}
+	}
+}
+
+// shows says in a line what shows a criterion, or why nothing does.
+func shows(c accept.Row) string {
+	var parts []string
+	if c.Test != "" || c.File != "" {
+		parts = append(parts, strings.TrimSpace(c.Test+" "+c.File))
+	}
+	if e := c.Evidence; e != nil {
+		text := fmt.Sprintf("%s: %s", cmp.Or(e.Command, e.Gate), e.State)
+		if e.Counts != (nexus.Counts{}) {
+			text += fmt.Sprintf(", %d passed, %d failed", e.Counts.Passed, e.Counts.Failed)
+		}
+		parts = append(parts, text)
+	}
+	if c.Shown != nil && c.State == accept.Met {
+		parts = append(parts, c.Shown.Why)
+	}
+	if c.Why != "" {
+		parts = append(parts, c.Why)
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
+}
+
+// timeOf adds up who did what how long.
+func timeOf(l projection.Timeline) (t Time) {
+	var people []projection.Span
+	for _, r := range l.Rows {
+		for _, s := range r.Spans {
+			if s.To.IsZero() {
+				s.To = l.To
+			}
+			took := max(s.To.Sub(s.From), 0).Seconds()
+			switch s.Stage {
+			case "plan":
+				t.Plan += took
+			case "setup":
+				t.Setup += took
+			case "work":
+				t.Agents += took
+			case "gate":
+				t.Gates += took
+			case "review":
+				t.Review += took
+			case "land":
+				t.Landing += took
+			case "quota":
+				t.Quota += took
+			case "person":
+				people = append(people, s)
+			}
+		}
+	}
+	slices.SortFunc(people, func(x, y projection.Span) int { return x.From.Compare(y.From) })
+	var until time.Time
+	for _, s := range people {
+		if s.From.Before(until) {
+			s.From = until
+		}
+		if s.To.After(s.From) {
+			t.People += s.To.Sub(s.From).Seconds()
+			until = s.To
+		}
+	}
+	return t
+}
+
+// Masked returns the report with each text of it passed through a mask, before
+// anything is escaped, cut or drawn.
+func (r Report) Masked(mask func(string) string) (Report, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return Report{}, err
+	}
+	var tree any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&tree); err != nil {
+		return Report{}, err
+	}
+	if data, err = json.Marshal(masked(tree, mask)); err != nil {
+		return Report{}, err
+	}
+	var out Report
+	err = json.Unmarshal(data, &out)
+	return out, err
+}
+
+func masked(v any, mask func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return mask(v)
+	case []any:
+		for i := range v {
+			v[i] = masked(v[i], mask)
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = masked(v[k], mask)
+		}
+	}
+	return v
+}
+
+// gateText says in a line what a gate said.
+func gateText(g accept.NoteGate) string {
+	parts := []string{string(g.State)}
+	if c := g.Counts; c != nil {
+		parts = append(parts, fmt.Sprintf("%d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped))
+	}
+	if g.Findings > 0 {
+		parts = append(parts, view.Count(g.Findings, "finding"))
+	}
+	if g.Why != "" {
+		parts = append(parts, g.Why)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// reviewText says in a few words how a review ended.
+func reviewText(r *accept.NoteReview) string {
+	switch {
+	case r == nil:
+		return "not reviewed"
+	case !r.Reviewed:
+		return "review unreadable"
+	case r.Approved && r.Findings > 0:
+		return "approved with " + view.Count(r.Findings, "finding")
+	case r.Approved:
+		return "approved"
+	default:
+		return "rejected, " + view.Count(r.Findings, "finding")
+	}
+}
+
+// met counts the criteria that are shown to hold.
+func met(all []Criterion) (n int) {
+	for _, c := range all {
+		if c.State == accept.Met {
+			n++
+		}
+	}
+	return n
+}
+
+// figure is a figure with its name.
+type figure struct{ name, value string }
+
+// figures are what a reader looks for first.
+func (r Report) figures() []figure {
+	all := []figure{
+		{"landed", fmt.Sprintf("%d of %d tasks", r.Metrics.Landed, r.Metrics.Tasks)},
+		{"money", fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit)},
+	}
+	if r.Money.Estimated > 0 {
+		all = append(all, figure{"estimate", r.Money.against()})
+	}
+	all = append(all, figure{"time", clock(r.Time.Elapsed)})
+	if r.Time.People > 0 {
+		all = append(all, figure{"waited for people", clock(r.Time.People)})
+	}
+	return all
+}
+
+// against says how the money spent compares with what was thought.
+func (m Money) against() string {
+	text := m.Likely.String()
+	if m.High > 0 {
+		text += fmt.Sprintf(" (%s to %s)", m.Low, m.High)
+	}
+	if m.Likely > 0 {
+		text += fmt.Sprintf(", spent %.0f %% of it", 100*m.Spent.Float()/m.Likely.Float())
+	}
+	return text
+}
+
+// rows are who took how long.
+func (t Time) rows() (all []figure) {
+	for _, row := range []struct {
+		name string
+		took float64
+	}{
+		{"elapsed", t.Elapsed},
+		{"work, as estimated", t.Likely},
+		{"waited for people", t.People},
+		{"planning", t.Plan},
+		{"setup", t.Setup},
+		{"agents", t.Agents},
+		{"gates", t.Gates},
+		{"reviews", t.Review},
+		{"landing", t.Landing},
+		{"waited for quota", t.Quota},
+	} {
+		if row.took > 0 {
+			all = append(all, figure{row.name, clock(row.took)})
+		}
+	}
+	return all
+}
+
+func clock(seconds float64) string {
+	return view.Duration(time.Duration(seconds * float64(time.Second)))
+}

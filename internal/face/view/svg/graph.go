@@ -1,0 +1,262 @@
+package svg
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// The measures of a graph, in pixels.
+const (
+	nodeWidth  = 196
+	nodeHeight = 48
+	layerGap   = 56
+	rowGap     = 14
+	margin     = 10
+	legendLine = 28
+)
+
+// Sign returns the sign and the word for where a task is, as drawings and their
+// legends show them.
+func Sign(l projection.Lane) (sign, word string) {
+	switch l {
+	case projection.LaneNeedsYou:
+		return "!", "needs you"
+	case projection.LaneRunning:
+		return "\u25cf", "running"
+	case projection.LaneVerifying:
+		return "\u25d1", "verifying"
+	case projection.LaneReview:
+		return "\u25c6", "in review"
+	case projection.LaneLanding:
+		return "\u2191", "landing"
+	case projection.LaneReady:
+		return "\u25c7", "ready"
+	case projection.LaneBlocked:
+		return "\u25cc", "blocked"
+	case projection.LaneStopped:
+		return "\u2717", "stopped"
+	case projection.LaneDone:
+		return "\u2713", "done"
+	default:
+		return "\u25cb", "planned"
+	}
+}
+
+// Graph draws a plan: tasks from left to right after all that they need, the
+// critical path bold, tasks that touch the same files joined by a dashed line.
+// A graph without tasks is empty.
+func Graph(g projection.Graph, o Options) string {
+	if len(g.Nodes) == 0 {
+		return ""
+	}
+	shown := place(g.Nodes, o.most())
+	at := map[nexus.TaskID]projection.Node{}
+	layers, rows := 0, 0
+	for _, n := range shown {
+		at[n.ID] = n
+		layers, rows = max(layers, n.Layer+1), max(rows, n.Row+1)
+	}
+	width := max(2*margin+layers*nodeWidth+(layers-1)*layerGap, 2*margin+2*nodeWidth)
+	height := 2*margin + rows*(nodeHeight+rowGap) - rowGap + legendLine
+	var d drawing
+	name := cmp.Or(o.Name, "graph")
+	d.open(name, "nx-graph", width, height, fmt.Sprintf("Graph of %s", view.Count(len(g.Nodes), "task")), about(g, len(shown)))
+	d.arrows(name)
+	for _, e := range g.Edges {
+		from, ok := at[e.From]
+		to, here := at[e.To]
+		if ok && here {
+			d.edge(name, e, from, to)
+		}
+	}
+	for _, n := range shown {
+		d.linked(o, n.ID, func() { d.node(n) })
+		d.WriteByte('\n')
+	}
+	d.graphLegend(g, len(shown), height-legendLine/2)
+	return d.close()
+}
+
+// place chooses the nodes that are drawn, of which there are at most so many:
+// those of the critical path first, then those that are not done, in the order
+// of the plan. It closes the gaps that the others leave.
+func place(all []projection.Node, most int) []projection.Node {
+	if len(all) <= most {
+		return all
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	weight := func(n projection.Node) int {
+		switch {
+		case n.Critical:
+			return 0
+		case n.Lane != projection.LaneDone:
+			return 1
+		default:
+			return 2
+		}
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(weight(all[x]), weight(all[y])) })
+	order = order[:most]
+	slices.Sort(order)
+	rows := map[int]int{}
+	layers := map[int]bool{}
+	var shown []projection.Node
+	for _, i := range order {
+		n := all[i]
+		n.Row = rows[n.Layer]
+		rows[n.Layer]++
+		layers[n.Layer] = true
+		shown = append(shown, n)
+	}
+	for i, n := range shown {
+		left := 0
+		for l := range n.Layer {
+			if layers[l] {
+				left++
+			}
+		}
+		shown[i].Layer = left
+	}
+	return shown
+}
+
+// about says in words what the drawing shows, for who does not see it.
+func about(g projection.Graph, shown int) string {
+	counts := map[projection.Lane]int{}
+	var path []string
+	for _, n := range g.Nodes {
+		counts[n.Lane]++
+		if n.Critical {
+			path = append(path, string(n.ID))
+		}
+	}
+	var parts []string
+	for _, l := range projection.Lanes {
+		if counts[l] > 0 {
+			_, word := Sign(l)
+			parts = append(parts, fmt.Sprintf("%d %s", counts[l], word))
+		}
+	}
+	text := strings.Join(parts, ", ") + "."
+	if len(path) > 0 {
+		more := ""
+		if n := len(path) - 50; n > 0 {
+			path, more = path[:50], fmt.Sprintf(" and %d more", n)
+		}
+		text += " The critical path: " + clean(strings.Join(path, ", ")) + more + "."
+	}
+	if shown < len(g.Nodes) {
+		text += fmt.Sprintf(" %d of them are drawn.", shown)
+	}
+	return text
+}
+
+// arrows defines the ends of lines.
+func (d *drawing) arrows(name string) {
+	d.WriteString("<defs>\n")
+	for _, kind := range []string{"", "-critical"} {
+		d.put(`<marker id="%s-arrow%s" viewBox="0 0 8 8" refX="8" refY="4"`, name, kind)
+		d.WriteString(` markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">`)
+		d.put(`<path class="tip%s" d="M0 0 8 4 0 8z" fill="#667085"/></marker>`+"\n", strings.ReplaceAll(kind, "-", " "))
+	}
+	d.WriteString("</defs>\n")
+}
+
+func corner(n projection.Node) (x, y int) {
+	return margin + n.Layer*(nodeWidth+layerGap), margin + n.Row*(nodeHeight+rowGap)
+}
+
+func (d *drawing) edge(name string, e projection.Edge, from, to projection.Node) {
+	class, tip, wide := "needs", "", "1.4"
+	if e.Critical {
+		class, tip, wide = "needs critical", "-critical", "2.6"
+	}
+	fx, fy := corner(from)
+	tx, ty := corner(to)
+	x1, y1, x2, y2 := fx+nodeWidth, fy+nodeHeight/2, tx, ty+nodeHeight/2
+	bend := max((x2-x1)/2, layerGap/2)
+	path := fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x1, y1, x1+bend, y1, x2-bend, y2, x2, y2)
+	d.WriteString("<g>")
+	switch e.Kind {
+	case "collides":
+		if from.Layer == to.Layer { // on the right of both
+			x2 = tx + nodeWidth
+			path = fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x1, y1, x1+layerGap/2, y1, x2+layerGap/2, y2, x2, y2)
+		}
+		d.put(`<path class="edge collides" d="%s" fill="none" stroke="#b45309" stroke-width="1.4" stroke-dasharray="5 4"/>`,
+			path)
+		d.put("<title>%s and %s touch the same files%s</title>", clean(string(e.From)), clean(string(e.To)), files(e.Files))
+	default:
+		if e.Kind == "follows" {
+			class = strings.Replace(class, "needs", "follows", 1)
+		}
+		d.put(`<path class="edge %s" d="%s" fill="none" stroke="#667085" stroke-width="%s" marker-end="url(#%s-arrow%s)"/>`,
+			class, path, wide, name, tip)
+		d.put("<title>%s %s %s</title>", clean(string(e.To)), cmp.Or(clean(e.Kind), "needs"), clean(string(e.From)))
+	}
+	d.WriteString("</g>\n")
+}
+
+// files names some files, after a colon.
+func files(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	text := ": " + strings.Join(all[:min(len(all), 5)], ", ")
+	if n := len(all) - 5; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return clean(text)
+}
+
+func (d *drawing) node(n projection.Node) {
+	x, y := corner(n)
+	sign, word := Sign(n.Lane)
+	class, wide, path := "node", "1.2", ""
+	if slices.Contains(projection.Lanes, n.Lane) {
+		class += " lane-" + string(n.Lane)
+	}
+	if n.Critical {
+		class, wide, path = class+" critical", "2.6", ", on the critical path"
+	}
+	took := ""
+	if n.Seconds > 0 {
+		took = view.Duration(time.Duration(n.Seconds * float64(time.Second)))
+	}
+	d.put(`<g class="%s"><title>%s %s: %s%s</title>`, class, clean(string(n.ID)), clean(n.Title), word, path)
+	d.put(`<rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="#fff" stroke="#667085" stroke-width="%s"/>`,
+		x, y, nodeWidth, nodeHeight, wide)
+	d.put(`<text class="id" x="%d" y="%d" font-weight="600">%s %s</text>`, x+10, y+19, sign, short(string(n.ID), 10))
+	d.put(`<text class="note" x="%d" y="%d" text-anchor="end" font-size="11">%s</text>`,
+		x+nodeWidth-10, y+19, strings.TrimSpace(word+"  "+took))
+	d.put(`<text class="label" x="%d" y="%d">%s</text></g>`, x+10, y+37, short(n.Title, 26))
+}
+
+// graphLegend says what lines mean, and how many tasks are not drawn.
+func (d *drawing) graphLegend(g projection.Graph, shown, y int) {
+	x := margin
+	line := func(class, attrs, word string) {
+		d.put(`<path class="edge %s" d="M%d %dh24" fill="none" `+attrs+`/>`, class, x, y)
+		d.note(x+30, y+4, word)
+		x += 44 + 7*len(word)
+	}
+	if slices.ContainsFunc(g.Nodes, func(n projection.Node) bool { return n.Critical }) {
+		line("needs critical", `stroke="#667085" stroke-width="2.6"`, "critical path")
+	}
+	if slices.ContainsFunc(g.Edges, func(e projection.Edge) bool { return e.Kind == "collides" }) {
+		line("collides", `stroke="#b45309" stroke-width="1.4" stroke-dasharray="5 4"`, "touch the same files")
+	}
+	if shown < len(g.Nodes) {
+		d.note(x, y+4, fmt.Sprintf("%d of %d tasks are drawn", shown, len(g.Nodes)))
+	}
+}

@@ -1,0 +1,122 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Ask is an action that a person takes: one of those that the projection offers.
+type Ask struct {
+	Run     nexus.RunID  `json:"-"`
+	Action  string       `json:"action"`            // its name, such as approve, answer, tell, pause
+	Item    string       `json:"item,omitempty"`    // of the inbox that it is about, such as q1
+	Task    nexus.TaskID `json:"task,omitempty"`    // that it is about, such as T1
+	Label   string       `json:"label,omitempty"`   // of the action, where several have the same name
+	Input   string       `json:"input,omitempty"`   // what the action needs to be told
+	Confirm bool         `json:"confirm,omitempty"` // the person agrees to what the action says it leads to
+}
+
+// maxInput is the most that an action may be told, in bytes.
+const maxInput = 32 << 10
+
+// CodeConfirm says that an action leads to something that a person must agree to.
+const CodeConfirm = "confirm"
+
+// Do takes an action in the name of a person: the command line that the
+// projection has for it.
+func (s Site) Do(ctx context.Context, by Person, ask Ask) (Result, error) {
+	var all []projection.Action
+	err := s.Hub.View(ask.Run, func(p *projection.Projection) error {
+		switch {
+		case ask.Item != "":
+			all = p.ItemActions(ask.Item, s.Now())
+		case ask.Task != "":
+			all = p.TaskActions(ask.Task)
+		default:
+			all = p.RunActions()
+		}
+		return nil
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	action, err := pick(all, ask)
+	if err != nil {
+		return Result{}, err
+	}
+	if !by.May(Role(action.Role)) {
+		return Result{}, &nexus.Error{
+			Code: CodeRole, Message: fmt.Sprintf("%s needs the role %s, and %s has the role %s", action.Name, action.Role, by.Name, by.Role),
+			Hint: "Ask who runs the server for another token (nexus serve token add).",
+		}
+	}
+	args, err := fill(action, ask)
+	if err != nil {
+		return Result{}, err
+	}
+	return s.Act(ctx, by, Order{Args: args}), nil
+}
+
+func wrong(code nexus.Code, message, hint string) error {
+	return &nexus.Error{Code: code, Message: message, Hint: hint}
+}
+
+// pick returns the action that is asked for.
+func pick(all []projection.Action, ask Ask) (projection.Action, error) {
+	fits := func(a projection.Action) bool {
+		return a.Name == ask.Action && (ask.Label == "" || a.Label == ask.Label)
+	}
+	names := make([]string, len(all))
+	for n, a := range all {
+		names[n] = a.Name
+	}
+	found := slices.DeleteFunc(slices.Clone(all), func(a projection.Action) bool { return !fits(a) })
+	named := ask.Label != "" || len(found) == 1
+	switch {
+	case len(all) == 0:
+		return projection.Action{}, wrong(nexus.CodeNotFound, "nothing can be done about "+view.Quote(ask.Item+string(ask.Task)), "It is over, or it never was: see the inbox of the run.")
+	case len(found) == 0:
+		return projection.Action{}, wrong(nexus.CodeInvalidInput, "there is no action "+view.Quote(ask.Action)+" here", "Actions: "+strings.Join(slices.Compact(names), ", ")+".")
+	}
+	// Several answers have one name: the one that takes a text, else the first.
+	if i := slices.IndexFunc(found, func(a projection.Action) bool { return a.Input != projection.InputNone }); !named && ask.Input != "" && i >= 0 {
+		return found[i], refused(found[i])
+	}
+	return found[0], refused(found[0])
+}
+
+func refused(a projection.Action) error {
+	if a.Refused == "" {
+		return nil
+	}
+	return wrong(nexus.CodeTransition, a.Name+" cannot be done now: "+a.Refused, "Look at the run again.")
+}
+
+// fill returns the command line of an action, with its input.
+func fill(a projection.Action, ask Ask) ([]string, error) {
+	text := strings.TrimSpace(ask.Input)
+	switch {
+	case a.Input == projection.InputText && text == "":
+		return nil, wrong(nexus.CodeInvalidInput, a.Name+" needs an input: "+a.Ask, "Send it as input.")
+	case len(text) > maxInput:
+		return nil, wrong(nexus.CodeInvalidInput, fmt.Sprintf("the input has more than %d bytes", maxInput), "Say it in fewer words, or name a file.")
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return nil, wrong(nexus.CodeInvalidInput, "the input is no text", "Send UTF-8 without NUL.")
+	case a.Confirm != "" && !ask.Confirm:
+		return nil, wrong(CodeConfirm, a.Confirm, "Send it again with confirm set to true.")
+	}
+	args := slices.Clone(a.Args)
+	for n, arg := range args {
+		if arg == "{}" {
+			args[n] = text
+		}
+	}
+	return args, nil
+}

@@ -1,0 +1,26 @@
+package access
+
+import "slices"
+
+// Least returns the least role that may run a command line. What is not listed
+// is for admins.
+func Least(args []string) Role {
+	if len(args) == 0 {
+		return Admin
+	}
+	for _, role := range []Role{Read, Answer, Steer} {
+		if slices.Contains(commands[role], args[0]) {
+			return role
+		}
+	}
+	return Admin
+}
+
+// commands are the commands of the command line that a role may run, besides
+// those of the roles before it. None starts work that costs money, moves a
+// branch or changes settings.
+var commands = map[Role][]string{
+	Read:   {"status", "logs", "show", "diff", "evidence", "cost", "ps", "explain", "report"},
+	Answer: {"answer", "approve", "reject", "sign-off"},
+	Steer:  {"tell", "pause", "skip", "retry", "revise", "review", "stop"},
+}

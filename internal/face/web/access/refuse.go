@@ -1,0 +1,103 @@
+package access
+
+import (
+	"errors"
+	"html"
+	"net/http"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Problem is the body of an answer that says no.
+type Problem struct {
+	Version int     `json:"version"`
+	Error   Trouble `json:"error"`
+}
+
+// Trouble is why something was not done.
+type Trouble struct {
+	Code    string `json:"code"`           // the same word for the same cause, such as not_found
+	Message string `json:"message"`        // for people
+	Hint    string `json:"hint,omitempty"` // what to do next
+}
+
+// The codes of what the server itself refuses.
+const (
+	CodeUnauthorized = "unauthorized" // the token is missing or wrong
+	CodeRole         = "role"         // the person's role does not allow it
+	CodeOrigin       = "origin"       // another site sent it
+	CodeHost         = "host"         // it was called by a name that is not its own
+	CodeCSRF         = "csrf"         // the form is not one of this server
+	CodeRate         = "rate"         // too many calls
+	CodeTooLarge     = "too_large"    // the body is too large
+	CodeMethod       = "method"       // the address is not reached by this method
+	CodeMedia        = "media_type"   // the body has another type
+	CodeTooLate      = "too_late"     // somebody was faster
+)
+
+// Refuse says no: to programs in JSON, to browsers as a small page.
+func Refuse(w http.ResponseWriter, r *http.Request, status int, t Trouble) {
+	t.Message, t.Hint = view.CleanText(t.Message), view.CleanText(t.Hint)
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		Reply(w, status, Problem{1, t})
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	again := ""
+	if r.Method == http.MethodGet && status == http.StatusUnauthorized {
+		// A browser that came from another site sends no cookie; it does from here.
+		again = `<p><a href="">Try again</a></p>`
+	}
+	_, _ = w.Write([]byte("<!doctype html><html lang=en><meta charset=utf-8><title>" + http.StatusText(status) + "</title><h1>" + // who is gone reads nothing
+		html.EscapeString(t.Message) + "</h1><p>" + html.EscapeString(t.Hint) + "</p>" + again + "</html>\n"))
+}
+
+// RefuseError says no with the status that fits an error.
+func RefuseError(w http.ResponseWriter, r *http.Request, err error) {
+	t := Trouble{Code: string(nexus.CodeInternal), Message: err.Error()}
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		t.Code, t.Hint = string(e.Code), e.Hint
+	}
+	if people.IsLate(err) {
+		t.Code = CodeTooLate
+	}
+	Refuse(w, r, StatusOf(t.Code), t)
+}
+
+// StatusOf returns the status of a code.
+func StatusOf(code string) int {
+	switch nexus.Code(code) {
+	case nexus.CodeNotFound:
+		return http.StatusNotFound
+	case CodeTooLate, CodeConfirm, nexus.CodeRunHeld, nexus.CodeTransition, nexus.CodeTargetMoved, nexus.CodeNeedsPerson, nexus.CodeNotReady:
+		return http.StatusConflict
+	case nexus.CodeInvalidInput, nexus.CodeInvalidPlan, nexus.CodeCycle, nexus.CodeOversize, nexus.CodeForbidden, nexus.CodeLimit, nexus.CodeBudget:
+		return http.StatusUnprocessableEntity
+	case nexus.CodeJournalNewer, nexus.CodeDiskFull, nexus.CodeReadOnly, nexus.CodeStorage, nexus.CodeHalted:
+		return http.StatusServiceUnavailable
+	case CodeRole, CodeOrigin, CodeCSRF:
+		return http.StatusForbidden
+	case CodeTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case CodeMedia:
+		return http.StatusUnsupportedMediaType
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// Reply answers with JSON.
+func Reply(w http.ResponseWriter, status int, v any) {
+	data, err := Encode(v)
+	if err != nil {
+		http.Error(w, "the answer cannot be written", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n')) // who is gone reads nothing
+}

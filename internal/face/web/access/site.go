@@ -1,0 +1,55 @@
+package access
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Site is what the pages and the API show, and how they change something.
+type Site struct {
+	Hub     *projection.Hub
+	Journal Journal
+	Blob    func(hash string) ([]byte, error) // contents that facts name
+	Act     Act
+	Now     func() time.Time
+	Place   string // the repository, for people
+}
+
+// Journal is what is read of a journal.
+type Journal interface {
+	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+}
+
+// Act runs a command line in the name of a person, as the program would, and
+// waits for it. It refuses what the person's role may not do.
+type Act func(ctx context.Context, by Person, o Order) Result
+
+// Order is a command line.
+type Order struct {
+	Args  []string // without the program
+	Stdin string
+}
+
+// Result is what a command line came to.
+type Result struct {
+	Text    string          // for people: what it printed, or why it failed
+	Hint    string          // what to do next, where it failed
+	Code    string          // of the failure, such as not_found; empty: it was done
+	Data    json.RawMessage // the object that it printed; nil: none
+	Exit    int             // exit code of the command
+	Refused bool            // the person's role does not allow it
+}
+
+// Failed reports whether the command was not done.
+func (r Result) Failed() bool { return r.Code != "" || r.Exit != 0 }
+
+// Events is where a page listens for changes, with ?run=RUN, and ?task=, ?kind=
+// and ?after= where it wants less. Each message has the number of its event as
+// its id, the kind of the fact as its name, and the event as JSON.
+const Events = "/api/v1/events"

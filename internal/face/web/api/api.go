@@ -1,0 +1,267 @@
+// Package api answers programs: what the pages show as JSON, under the words of
+// the projection, and what happens as a stream of events.
+//
+// An endpoint names the Go type that it answers with, and the description in
+// OpenAPI is made of those types, so that it cannot say something else.
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// API answers programs. The zero Beat is 15 seconds.
+type API struct {
+	access.Site
+
+	Feed *Feed
+	Beat time.Duration // how often a client that hears nothing is told that it is connected
+}
+
+func (a *API) beat() time.Duration {
+	if a.Beat > 0 {
+		return a.Beat
+	}
+	return heartbeat
+}
+
+// param is a parameter of a query.
+type param struct{ name, about string }
+
+// endpoint is an address of the API.
+type endpoint struct {
+	method, path, about string
+	role                access.Role
+	query               []param
+	body, answer        reflect.Type // nil: none, or a stream of events
+	limit               int64        // of the body; 0: the usual one
+	serve               func(a *API, w http.ResponseWriter, r *http.Request)
+}
+
+// call is what an endpoint is asked.
+type call struct {
+	*http.Request
+
+	now time.Time
+}
+
+func (c call) run() nexus.RunID    { return nexus.RunID(c.PathValue("run")) }
+func (c call) get(n string) string { return c.URL.Query().Get(n) }
+func (c call) by() access.Person   { return access.From(c.Context()) }
+
+// reads returns an endpoint that shows something.
+func reads[T any](path, about string, query []param, f func(*API, call) (T, error)) endpoint {
+	e := endpoint{method: http.MethodGet, path: path, about: about, role: access.Read, query: query, answer: reflect.TypeFor[T]()}
+	e.serve = func(a *API, w http.ResponseWriter, r *http.Request) {
+		if err := known(r, query); err != nil {
+			access.RefuseError(w, r, err)
+			return
+		}
+		v, err := f(a, call{r, a.Now()})
+		if err != nil {
+			access.RefuseError(w, r, err)
+			return
+		}
+		reply(w, r, v)
+	}
+	return e
+}
+
+// changes returns an endpoint that changes something, in the name of the caller.
+func changes[B, T any](path, about string, role access.Role, f func(*API, call, B) (T, int, error)) endpoint {
+	e := endpoint{method: http.MethodPost, path: path, about: about, role: role, body: reflect.TypeFor[B](), answer: reflect.TypeFor[T]()}
+	e.serve = func(a *API, w http.ResponseWriter, r *http.Request) {
+		if err := known(r, nil); err != nil {
+			access.RefuseError(w, r, err)
+			return
+		}
+		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+			access.Refuse(w, r, http.StatusUnsupportedMediaType, access.Trouble{
+				Code: access.CodeMedia, Message: "the body must be application/json", Hint: "Send Content-Type: application/json.",
+			})
+			return
+		}
+		var body B
+		if err := decode(r.Body, &body); err != nil {
+			status, code := http.StatusBadRequest, string(nexus.CodeInvalidInput)
+			if _, large := errors.AsType[*http.MaxBytesError](err); large {
+				status, code = http.StatusRequestEntityTooLarge, access.CodeTooLarge
+			}
+			access.Refuse(w, r, status, access.Trouble{Code: code, Message: "the body cannot be read: " + err.Error(), Hint: "See /api/v1/openapi.json."})
+			return
+		}
+		v, status, err := f(a, call{r, a.Now()}, body)
+		if err != nil {
+			access.RefuseError(w, r, err)
+			return
+		}
+		access.Reply(w, status, v)
+	}
+	return e
+}
+
+// decode reads one object strictly: no other keys, none twice, nothing behind it.
+func decode(body io.Reader, into any) error {
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return err
+	}
+	if err := once(data); err != nil {
+		return err
+	}
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is something behind the object")
+	}
+	return nil
+}
+
+// once refuses an object in which a key stands twice, in whatever case: readers
+// do not agree which of them counts.
+func once(data []byte) error {
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	t, err := d.Token()
+	if err != nil {
+		return err
+	}
+	if t != json.Delim('{') {
+		return errors.New("it is no object")
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		key, _ := t.(string)
+		if seen[strings.ToLower(key)] {
+			return errors.New("a key stands twice: " + view.Quote(key))
+		}
+		seen[strings.ToLower(key)] = true
+		var skip json.RawMessage
+		if err := d.Decode(&skip); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// known refuses parameters that mean nothing here.
+func known(r *http.Request, query []param) error {
+	for name := range r.URL.Query() {
+		if !slices.ContainsFunc(query, func(p param) bool { return p.name == name }) {
+			return invalid("unknown parameter "+view.Quote(name), "See /api/v1/openapi.json.")
+		}
+	}
+	return nil
+}
+
+// reply answers with JSON, or says that it is what the client has.
+func reply(w http.ResponseWriter, r *http.Request, v any) {
+	data, err := access.Encode(v)
+	if err != nil {
+		access.RefuseError(w, r, err)
+		return
+	}
+	sum := sha256.Sum256(data)
+	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	w.Header().Set("Etag", tag)
+	if slices.Contains(strings.Split(strings.ReplaceAll(r.Header.Get("If-None-Match"), " ", ""), ","), tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(data, '\n')) // who is gone reads nothing
+}
+
+// Page is a part of a list.
+type Page[T any] struct {
+	Version int    `json:"version"`
+	Total   int    `json:"total"`
+	Items   []T    `json:"items"`
+	Next    string `json:"next,omitempty"` // cursor of the next part; none: this is the last
+}
+
+const (
+	usualPage = 100
+	mostPage  = 1000
+)
+
+// paging are the parameters of every list.
+var paging = []param{
+	{"limit", "most items, 1 to 1000; 100 if not given"},
+	{"cursor", "where to continue: next of the answer before"},
+}
+
+// page returns the part of a list that is asked for.
+func page[T any](c call, all []T) (Page[T], error) {
+	limit, err := number(c.get("limit"), usualPage, 1, mostPage, "limit")
+	if err != nil {
+		return Page[T]{}, err
+	}
+	from, err := number(c.get("cursor"), 0, 0, 1<<31, "cursor")
+	if err != nil {
+		return Page[T]{}, err
+	}
+	p := Page[T]{Version: 1, Total: len(all), Items: []T{}}
+	if from < len(all) {
+		p.Items = append(p.Items, all[from:min(from+limit, len(all))]...)
+	}
+	if from+limit < len(all) {
+		p.Next = strconv.Itoa(from + limit)
+	}
+	return p, nil
+}
+
+func number(text string, usual, least, most int, name string) (int, error) {
+	if text == "" {
+		return usual, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, invalid(name+" is a number from "+strconv.Itoa(least)+" to "+strconv.Itoa(most), "See /api/v1/openapi.json.")
+	}
+	return n, nil
+}
+
+// Routes returns the API as routes of the server.
+func (a *API) Routes() []access.Route {
+	routes := []access.Route{
+		{Method: http.MethodGet, Pattern: "/api/v1/openapi.json", Role: access.Read, Handler: http.HandlerFunc(a.openapi)},
+		{Method: http.MethodGet, Pattern: access.Events, Role: access.Read, Stream: true, Handler: http.HandlerFunc(a.events)},
+	}
+	for _, e := range endpoints() {
+		routes = append(routes, access.Route{
+			Method: e.method, Pattern: e.path, Role: e.role, Changes: e.method != http.MethodGet, Body: e.limit,
+			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { e.serve(a, w, r) }),
+		})
+	}
+	return routes
+}
+
+func (a *API) openapi(w http.ResponseWriter, r *http.Request) {
+	doc, err := OpenAPI()
+	if err != nil {
+		access.RefuseError(w, r, err)
+		return
+	}
+	reply(w, r, json.RawMessage(doc))
+}

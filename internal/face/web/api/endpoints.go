@@ -1,0 +1,301 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/transcript"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Row is a run in a list.
+type Row struct {
+	Run      nexus.RunID     `json:"run"`
+	Goal     string          `json:"goal"`
+	Status   nexus.RunStatus `json:"status"`
+	Why      string          `json:"why,omitzero"`
+	Started  time.Time       `json:"started,omitzero"`
+	Ended    time.Time       `json:"ended,omitzero"`
+	Seconds  float64         `json:"seconds"`
+	Money    view.Money      `json:"money"`
+	Counts   view.Counts     `json:"counts"`
+	NeedsYou int             `json:"needs_you"` // questions that wait for a person
+}
+
+// Tried is an attempt with the task that it is at.
+type Tried struct {
+	Task nexus.TaskID `json:"task"`
+	projection.Attempt
+}
+
+// Plan is what a run is to do.
+type Plan struct {
+	Run     nexus.RunID      `json:"run"`
+	Goal    string           `json:"goal"`
+	Tasks   []nexus.Task     `json:"tasks"`
+	Cover   *nexus.PlanCover `json:"cover,omitempty"`   // what a second look at it found; missing: nobody looked
+	Consent *view.Consent    `json:"consent,omitempty"` // what people said to it; missing: nobody did
+}
+
+// Offer is what can be done now.
+type Offer struct {
+	Version int                 `json:"version"`
+	Actions []projection.Action `json:"actions"`
+}
+
+// Start is a run to start.
+type Start struct {
+	Goal     string      `json:"goal"`               // what shall be true afterwards
+	Budget   nexus.Money `json:"budget,omitempty"`   // most to spend, in dollars
+	MaxTime  string      `json:"max_time,omitempty"` // most time, such as 90m
+	Target   string      `json:"target,omitempty"`   // branch that the result is for; the one that is checked out if not given
+	Land     bool        `json:"land,omitempty"`     // also move that branch at the end
+	Approval string      `json:"approval,omitempty"` // level of approval, such as supervised
+}
+
+// Done is what came of a request.
+type Done struct {
+	Version int             `json:"version"`
+	Text    string          `json:"text"`             // for people
+	Result  json.RawMessage `json:"result,omitempty"` // the object that the command prints with --json
+}
+
+var (
+	ofTask = []param{{"task", "only those of this task"}}
+	ofLane = []param{{"lane", "only tasks in this lane, such as needs-you or running"}}
+)
+
+// endpoints are the addresses of the API, besides its description and the stream.
+func endpoints() []endpoint {
+	const run = "/api/v1/runs/{run}"
+	return []endpoint{
+		reads("/api/v1/runs", "the runs of the repository, the latest first", paging, (*API).runs),
+		changes("/api/v1/runs", "start a run in the background; it continues when the server ends", access.Admin, (*API).start),
+		reads("/api/v1/inbox", "what waits for a person, or what one should know of, in all runs", paging, (*API).inboxes),
+		reads(run, "how a run stands", nil, seen(func(p *projection.Projection, c call) (view.Run, error) { return p.Run(c.now), nil })),
+		reads(run+"/inbox", "what waits for a person in a run", paging, listed(func(p *projection.Projection, c call) []projection.Item { return p.Inbox(c.now) })),
+		reads(run+"/tasks", "the tasks of a run, in the order of the plan", slices.Concat(paging, ofLane), listed(cards)),
+		reads(run+"/tasks/{task}", "a task with its criteria, attempts, checks and what can be done with it", nil, seen(task)),
+		reads(run+"/attempts", "the attempts at the tasks of a run", slices.Concat(paging, ofTask), listed(attempts)),
+		reads(run+"/sessions", "the sessions of agents", slices.Concat(paging, ofTask), listed(sessions)),
+		reads(run+"/sessions/{session...}", "a session as it was said", nil, (*API).session),
+		reads(run+"/plan", "the plan of a run", nil, seen(plan)),
+		reads(run+"/evidence", "which criteria are met on what landed, and by what evidence", nil, (*API).evidence),
+		reads(run+"/ledger", "what a run costs: by task, role, model, stage and day", nil, seen(func(p *projection.Projection, c call) (projection.Cost, error) { return p.Cost(c.now), nil })),
+		reads(run+"/graph", "the plan as a layered graph, with its critical path and collisions", nil, seen(func(p *projection.Projection, c call) (projection.Graph, error) { return p.Graph(c.now), nil })),
+		reads(run+"/graph/without/{task}", "what would be if a task were skipped", nil, seen(without)),
+		reads(run+"/timeline", "who did what when", nil, seen(func(p *projection.Projection, c call) (projection.Timeline, error) { return p.Timeline(c.now), nil })),
+		reads(run+"/checks", "which gate said what of which task", nil, seen(func(p *projection.Projection, _ call) (projection.Checks, error) { return p.Checks(), nil })),
+		reads(run+"/log", "what happened, a line for each event; cursor is the number of an event", paging, (*API).log),
+		reads(run+"/actions", "what can be done with a run, or a task or an item of its inbox", []param{{"task", "the task"}, {"item", "the item"}}, seen(offer)),
+		changes(run+"/requests", "take an action: one of those that actions, inbox or a task offer", access.Answer, (*API).request),
+	}
+}
+
+// seen makes an endpoint of what a projection answers.
+func seen[T any](f func(*projection.Projection, call) (T, error)) func(*API, call) (T, error) {
+	return func(a *API, c call) (v T, err error) {
+		err = a.Hub.View(c.run(), func(p *projection.Projection) (err error) {
+			v, err = f(p, c)
+			return err
+		})
+		return v, err
+	}
+}
+
+// listed makes an endpoint of a list of a projection.
+func listed[T any](f func(*projection.Projection, call) []T) func(*API, call) (Page[T], error) {
+	return seen(func(p *projection.Projection, c call) (Page[T], error) { return page(c, f(p, c)) })
+}
+
+func (a *API) runs(c call) (Page[Row], error) {
+	ids, err := page(c, a.Hub.IDs())
+	if err != nil {
+		return Page[Row]{}, err
+	}
+	rows := Page[Row]{Version: 1, Total: ids.Total, Next: ids.Next, Items: []Row{}}
+	for _, id := range ids.Items {
+		err := a.Hub.View(id, func(p *projection.Projection) error {
+			r := p.Run(c.now)
+			rows.Items = append(rows.Items, Row{
+				r.ID, r.Goal, r.Status, r.Why, r.Started, r.Ended, r.Seconds, r.Money, r.Counts, projection.Waiting(p.Inbox(c.now)),
+			})
+			return nil
+		})
+		if err != nil {
+			return Page[Row]{}, err
+		}
+	}
+	return rows, nil
+}
+
+func (a *API) inboxes(c call) (Page[projection.Item], error) {
+	all, err := a.Hub.Inbox(c.now)
+	if err != nil {
+		return Page[projection.Item]{}, err
+	}
+	return page(c, all)
+}
+
+func cards(p *projection.Projection, c call) []projection.Card {
+	lane := projection.Lane(c.get("lane"))
+	return slices.DeleteFunc(p.Cards(c.now), func(k projection.Card) bool { return lane != "" && k.Lane != lane })
+}
+
+func notFound(what, name string) error {
+	return &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no " + what + " " + view.Quote(name), Hint: "See /api/v1/runs and the lists of a run."}
+}
+
+func task(p *projection.Projection, c call) (projection.Task, error) {
+	t, ok := p.Task(nexus.TaskID(c.PathValue("task")), c.now)
+	if !ok {
+		return t, notFound("task", c.PathValue("task"))
+	}
+	return t, nil
+}
+
+func without(p *projection.Projection, c call) (projection.WhatIf, error) {
+	w, ok := p.WithoutTask(nexus.TaskID(c.PathValue("task")), c.now)
+	if !ok {
+		return w, notFound("task that can be skipped", c.PathValue("task"))
+	}
+	return w, nil
+}
+
+func attempts(p *projection.Projection, c call) []Tried {
+	all := []Tried{}
+	for _, card := range p.Cards(c.now) {
+		if only := c.get("task"); only != "" && only != string(card.ID) {
+			continue
+		}
+		t, _ := p.Task(card.ID, c.now)
+		for _, try := range t.Tries {
+			all = append(all, Tried{card.ID, try})
+		}
+	}
+	return all
+}
+
+func sessions(p *projection.Projection, c call) []projection.Session {
+	only := nexus.TaskID(c.get("task"))
+	return slices.DeleteFunc(p.Sessions(c.now), func(s projection.Session) bool { return only != "" && s.Task != only })
+}
+
+func (a *API) session(c call) (transcript.Conversation, error) {
+	id := c.PathValue("session")
+	if err := a.Hub.View(c.run(), func(*projection.Projection) error { return nil }); err != nil {
+		return transcript.Conversation{}, err
+	}
+	t, ok, err := transcript.Of(nexus.SessionID(id), a.Journal.Events(c.Context(), c.run(), 0), a.Blob)
+	if err == nil && !ok {
+		err = notFound("session", id)
+	}
+	return t, err
+}
+
+func plan(p *projection.Projection, c call) (Plan, error) {
+	s, r := p.State(), p.Run(c.now)
+	out := Plan{Run: s.Run, Goal: s.Goal.Goal.Text, Tasks: []nexus.Task{}, Cover: r.Cover, Consent: r.Consent}
+	for _, card := range p.Cards(c.now) {
+		if t := s.Task(card.ID); t != nil {
+			out.Tasks = append(out.Tasks, t.Task)
+		}
+	}
+	return out, nil
+}
+
+func (a *API) evidence(c call) (accept.Table, error) {
+	var made []nexus.Event
+	for e, err := range a.Journal.Events(c.Context(), c.run(), 0) {
+		if err != nil {
+			return accept.Table{}, err
+		}
+		if _, ok := e.Fact.(nexus.RequestMade); ok {
+			made = append(made, e)
+		}
+	}
+	return seen(func(p *projection.Projection, _ call) (accept.Table, error) {
+		return accept.Of(p.State(), accept.Waivers(made)), nil
+	})(a, c)
+}
+
+func (a *API) log(c call) (Page[projection.LogLine], error) {
+	limit, err := number(c.get("limit"), usualPage, 1, mostPage, "limit")
+	if err != nil {
+		return Page[projection.LogLine]{}, err
+	}
+	after, err := number(c.get("cursor"), 0, 0, 1<<53, "cursor")
+	if err != nil {
+		return Page[projection.LogLine]{}, err
+	}
+	out := Page[projection.LogLine]{Version: 1, Items: []projection.LogLine{}}
+	err = a.Hub.View(c.run(), func(p *projection.Projection) error {
+		lines, err := p.Log(int64(after), limit)
+		out.Items, out.Total = append(out.Items, lines...), len(lines)
+		if n := len(lines); n > 0 && lines[n-1].Seq < p.Seq() {
+			out.Next = strconv.FormatInt(lines[n-1].Seq, 10)
+		}
+		return err
+	})
+	return out, err
+}
+
+func offer(p *projection.Projection, c call) (Offer, error) {
+	out := Offer{Version: 1}
+	switch item, id := c.get("item"), c.get("task"); {
+	case item != "":
+		out.Actions = p.ItemActions(item, c.now)
+	case id != "":
+		out.Actions = p.TaskActions(nexus.TaskID(id))
+	default:
+		out.Actions = p.RunActions()
+	}
+	return out, nil
+}
+
+func (a *API) request(c call, ask access.Ask) (Done, int, error) {
+	ask.Run = c.run()
+	r, err := a.Do(c.Context(), c.by(), ask)
+	if err != nil {
+		return Done{}, 0, err
+	}
+	return done(r, http.StatusOK)
+}
+
+func done(r access.Result, status int) (Done, int, error) {
+	if r.Code != "" {
+		return Done{}, 0, &nexus.Error{Code: nexus.Code(r.Code), Message: r.Text, Hint: r.Hint}
+	}
+	return Done{Version: 1, Text: strings.TrimSpace(r.Text), Result: r.Data}, status, nil
+}
+
+func (a *API) start(c call, s Start) (Done, int, error) {
+	args := []string{"run", "--detach", "--json"}
+	flag := func(name, value string) {
+		if value != "" {
+			args = append(args, "--"+name+"="+value)
+		}
+	}
+	if s.Budget > 0 {
+		flag("budget", strconv.FormatFloat(s.Budget.Float(), 'f', -1, 64))
+	}
+	flag("max-time", s.MaxTime)
+	flag("target", s.Target)
+	flag("approval", s.Approval)
+	if s.Land {
+		args = append(args, "--land")
+	}
+	if strings.TrimSpace(s.Goal) == "" {
+		return Done{}, 0, invalid("the goal is empty", "Say in goal what shall be true afterwards.")
+	}
+	order := access.Order{Args: append(args, "--", s.Goal)}
+	return done(a.Act(c.Context(), c.by(), order), http.StatusAccepted)
+}

@@ -1,0 +1,222 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+const (
+	// heartbeat is how often a client that hears nothing is told that it is connected.
+	heartbeat = 15 * time.Second
+	// patience is how long a client may take nothing before it is dropped.
+	patience = 10 * time.Second
+	// chunk is how many bytes are gathered before they are sent.
+	chunk = 32 << 10
+)
+
+// wish is which events a client wants.
+type wish struct {
+	run   nexus.RunID
+	task  nexus.TaskID
+	kinds []string
+	after int64 // -1: only those that are new
+}
+
+// parseWish reads it from the query and, where a client continues, from the
+// number of the event that it heard last.
+func parseWish(q url.Values, lastID string) (wish, error) {
+	w := wish{run: nexus.RunID(q.Get("run")), task: nexus.TaskID(q.Get("task")), after: -1}
+	for name := range q {
+		if !slices.Contains([]string{"run", "task", "kind", "after"}, name) {
+			return wish{}, invalid("unknown parameter "+view.Quote(name), "Use run, task, kind and after.")
+		}
+	}
+	for _, list := range q["kind"] {
+		for kind := range strings.SplitSeq(list, ",") {
+			if !slices.Contains(nexus.Kinds(), kind) {
+				return wish{}, invalid("unknown kind of event "+view.Quote(kind), "docs/events.md lists the kinds.")
+			}
+			w.kinds = append(w.kinds, kind)
+		}
+	}
+	if w.task != "" && w.run == "" {
+		return wish{}, invalid("task without run", "Say which run the task is of: ?run=RUN&task="+url.QueryEscape(string(w.task))+".")
+	}
+	number := q.Get("after")
+	if lastID != "" {
+		number = lastID
+	}
+	if number == "" {
+		return w, nil
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 {
+		return wish{}, invalid("after and Last-Event-ID are numbers of an event", "Use the id of the last event that you have, or 0 for all.")
+	}
+	w.after = n
+	return w, nil
+}
+
+func invalid(message, hint string) error {
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: hint}
+}
+
+// wants reports whether a client wants an event.
+func (w wish) wants(t told) bool {
+	return (w.run == "" || t.event.Run == w.run) && (len(w.kinds) == 0 || slices.Contains(w.kinds, t.kind)) &&
+		(w.task == "" || view.Concerns(t.event.Fact, w.task))
+}
+
+// listener is a client that hears events.
+type listener struct {
+	wish
+
+	out  http.ResponseWriter
+	rc   *http.ResponseController
+	buf  []byte
+	seen int64 // number of the last event that was looked at
+	told int64 // number of the last id that was sent
+}
+
+// events tells a client what happens, for as long as it listens.
+func (a *API) events(w http.ResponseWriter, r *http.Request) {
+	want, err := parseWish(r.URL.Query(), r.Header.Get("Last-Event-ID"))
+	if err != nil {
+		access.RefuseError(w, r, err)
+		return
+	}
+	last := a.Feed.Last()
+	if want.after > last {
+		access.RefuseError(w, r, invalid(fmt.Sprintf("the journal has no event %d yet: its last is %d", want.after, last),
+			"The journal is another one than before. Start again with after=0, or without after for new events only."))
+		return
+	}
+	if want.after < 0 {
+		want.after = last
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	l := &listener{wish: want, out: w, rc: http.NewResponseController(w), seen: want.after}
+	l.buf = fmt.Appendf(l.buf, "retry: 1000\nid: %d\n\n", l.seen)
+	l.told = l.seen
+	_ = l.listen(r.Context(), a) // who is gone, or too slow, asks again
+}
+
+var errSlow = errors.New("the client is too slow")
+
+// listen sends what there is, then what comes.
+func (l *listener) listen(ctx context.Context, a *API) error {
+	live := false
+	beat := time.NewTicker(a.beat())
+	defer beat.Stop()
+	for {
+		now := a.Feed.since(l.seen)
+		switch {
+		case now.behind && live:
+			return errSlow
+		case now.behind:
+			if err := l.replay(ctx, a, now.last); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := l.send(now.events); err != nil {
+			return err
+		}
+		if len(now.events) > 0 {
+			continue
+		}
+		if err := l.flush(); err != nil || now.closed {
+			return err
+		}
+		live = true
+		select {
+		case <-now.grown:
+		case <-beat.C:
+			l.beat()
+			if err := l.flush(); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// beat tells a client that it is connected, and how far it has come: what was
+// not for it need not be looked at again.
+func (l *listener) beat() {
+	if l.seen > l.told {
+		l.buf = fmt.Appendf(l.buf, "id: %d\n\n", l.seen)
+		l.told = l.seen
+		return
+	}
+	l.buf = append(l.buf, ": connected\n\n"...)
+}
+
+// replay sends the events up to a number from the journal.
+func (l *listener) replay(ctx context.Context, a *API, last int64) error {
+	for e, err := range a.Journal.Events(ctx, l.run, l.seen) {
+		if err != nil {
+			return err
+		}
+		if e.Seq > last {
+			break
+		}
+		t, err := tell(e)
+		if err != nil {
+			return err
+		}
+		if err := l.send([]told{t}); err != nil {
+			return err
+		}
+	}
+	l.seen = max(l.seen, last)
+	return nil
+}
+
+func (l *listener) send(all []told) error {
+	for _, t := range all {
+		l.seen = t.event.Seq
+		if !l.wants(t) {
+			continue
+		}
+		l.buf = fmt.Appendf(l.buf, "id: %d\nevent: %s\ndata: ", t.event.Seq, t.kind)
+		l.buf = append(append(l.buf, t.data...), "\n\n"...)
+		l.told = t.event.Seq
+		if len(l.buf) >= chunk {
+			if err := l.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flush sends what was gathered. Who takes nothing for a while is dropped.
+func (l *listener) flush() error {
+	if len(l.buf) == 0 {
+		return nil
+	}
+	if err := l.rc.SetWriteDeadline(time.Now().Add(patience)); err != nil && !errors.Is(err, http.ErrNotSupported) { //nolint:forbidigo // a deadline of a socket is of the real clock
+		return err
+	}
+	_, err := l.out.Write(l.buf)
+	l.buf = l.buf[:0]
+	if err != nil {
+		return err
+	}
+	return l.rc.Flush()
+}

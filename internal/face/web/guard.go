@@ -1,0 +1,352 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+)
+
+const (
+	// maxStreams is how many clients may listen at a time.
+	maxStreams = 200
+	// maxBodyEver is the largest body that any route may take.
+	maxBodyEver = 4 << 20
+)
+
+// policy is what a page may load: nothing but what this server has, and no
+// script or style within it.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// handler returns what answers calls, with every guard in front of every route.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range s.table {
+		mux.Handle(r.Method+" "+r.Pattern, s.guard(r))
+	}
+	lost := access.Route{Method: http.MethodGet, Role: access.Read, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.lost(w, r, mux)
+	})}
+	nowhere := s.guard(lost)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		headers(w.Header())
+		if !s.foreign(w, r) {
+			return
+		}
+		if _, pattern := mux.Handler(r); pattern == "" {
+			nowhere.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func headers(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+}
+
+// lost says that there is nothing at an address, or that it is reached otherwise.
+func (s *Server) lost(w http.ResponseWriter, r *http.Request, mux *http.ServeMux) {
+	var others []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+		try := r.Clone(r.Context())
+		try.Method = method
+		if _, pattern := mux.Handler(try); pattern != "" {
+			others = append(others, method)
+		}
+	}
+	if len(others) > 0 {
+		w.Header().Set("Allow", strings.Join(others, ", "))
+		access.Refuse(w, r, http.StatusMethodNotAllowed, access.Trouble{Code: access.CodeMethod, Message: "this address takes " + strings.Join(others, ", ")})
+		return
+	}
+	access.Refuse(w, r, http.StatusNotFound, access.Trouble{Code: "not_found", Message: "there is nothing at this address", Hint: "See / for the pages, and /api/v1/openapi.json for the API."})
+}
+
+// foreign turns away calls by a name that is not the server's, and calls that
+// pages of other sites make. It reports whether the call may continue.
+func (s *Server) foreign(w http.ResponseWriter, r *http.Request) bool {
+	host := r.Host
+	if s.Forwarded && r.Header.Get("X-Forwarded-Host") != "" {
+		host = r.Header.Get("X-Forwarded-Host")
+	}
+	if !s.named(host) {
+		access.Refuse(w, r, http.StatusMisdirectedRequest, access.Trouble{
+			Code: access.CodeHost, Message: "this is not a name of this server", Hint: "Use the printed address, or add the name with nexus serve --host NAME.",
+		})
+		return false
+	}
+	origins, own := r.Header.Values("Origin"), s.scheme()+"://"+host
+	site := r.Header.Get("Sec-Fetch-Site")
+	visit := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate"
+	switch {
+	case len(origins) > 1 || len(origins) == 1 && origins[0] != own:
+	case site != "" && site != "same-origin" && site != "none" && !visit:
+	default:
+		return true
+	}
+	access.Refuse(w, r, http.StatusForbidden, access.Trouble{
+		Code: access.CodeOrigin, Message: "pages of other sites may not call this server",
+		Hint: "Behind a proxy that does TLS, start it with nexus serve --behind-proxy --host NAME.",
+	})
+	return false
+}
+
+// guard lets a call through to a route whose rules it meets.
+func (s *Server) guard(route access.Route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if route.Role == access.Everybody {
+			if s.slow(w, r, s.calls) {
+				return
+			}
+			r.Body = http.MaxBytesReader(w, r.Body, access.DefaultBody)
+			route.Handler.ServeHTTP(w, r)
+			return
+		}
+		c, ok := s.enter(w, r)
+		if !ok || s.slow(w, r, s.pace(c.person)) {
+			return
+		}
+		if !c.person.May(route.Role) {
+			access.Refuse(w, r, http.StatusForbidden, access.Trouble{
+				Code:    access.CodeRole,
+				Message: fmt.Sprintf("this needs the role %s, and %s has the role %s", route.Role, c.person.Name, c.person.Role),
+				Hint:    "Ask who runs the server for another token (nexus serve token add).",
+			})
+			return
+		}
+		ctx := access.With(r.Context(), c.person, c.secret)
+		if route.Changes && !s.meant(w, r, route, c, access.CSRF(ctx)) {
+			return
+		}
+		if !route.Changes {
+			r.Body = http.MaxBytesReader(w, r.Body, access.DefaultBody)
+		}
+		if route.Stream {
+			s.stream(w, r.WithContext(ctx), route.Handler)
+			return
+		}
+		route.Handler.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// slow turns away who calls too often.
+func (s *Server) slow(w http.ResponseWriter, r *http.Request, pace *rate.Limiter) bool {
+	if pace.AllowN(s.Now(), 1) {
+		return false
+	}
+	w.Header().Set("Retry-After", "1")
+	access.Refuse(w, r, http.StatusTooManyRequests, access.Trouble{Code: access.CodeRate, Message: "too many calls", Hint: "Wait a second, then try again."})
+	return true
+}
+
+// pace returns the limiter of a person's calls.
+func (s *Server) pace(p access.Person) *rate.Limiter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.paces[p.Name] == nil {
+		s.paces[p.Name] = rate.NewLimiter(20, 100)
+	}
+	return s.paces[p.Name]
+}
+
+// entered is who calls, and how they are known.
+type entered struct {
+	person  access.Person
+	secret  string // that only they have
+	browser bool   // by a cookie, which browsers send by themselves
+}
+
+// enter reports who calls, and turns away who has no token. A browser that
+// comes with the token gets a cookie for it.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) (entered, bool) {
+	all, err := s.entries()
+	if err != nil {
+		access.RefuseError(w, r, err)
+		return entered{}, false
+	}
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		if p, known := access.ByToken(all, token); known {
+			return entered{p, token, false}, true
+		}
+		s.stranger(w, r)
+		return entered{}, false
+	}
+	if q := r.URL.Query(); q.Has("token") && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") {
+		s.admit(w, r, all, q)
+		return entered{}, false
+	}
+	if c, err := r.Cookie(s.cookie()); err == nil {
+		if p, known := access.ByCookie(all, c.Value); known {
+			return entered{p, c.Value, true}, true
+		}
+	}
+	s.stranger(w, r)
+	return entered{}, false
+}
+
+// admit gives a browser a cookie for the token in its address, and sends it to
+// the address without.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request, all []access.Entry, q url.Values) {
+	token := q.Get("token")
+	if _, known := access.ByToken(all, token); !known {
+		s.stranger(w, r)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: s.cookie(), Value: access.CookieOf(token), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.scheme() == "https",
+	})
+	q.Del("token")
+	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: q.Encode()}
+	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+}
+
+// entries are those who have a token: the owner and whom they added.
+func (s *Server) entries() ([]access.Entry, error) {
+	all := []access.Entry{s.owner}
+	if s.Book.Path == "" {
+		return all, nil
+	}
+	more, err := s.Book.Entries()
+	return append(all, more...), err
+}
+
+// stranger turns away who does not know a token.
+func (s *Server) stranger(w http.ResponseWriter, r *http.Request) {
+	if !s.wrong.AllowN(s.Now(), 1) {
+		w.Header().Set("Retry-After", "5")
+		access.Refuse(w, r, http.StatusTooManyRequests, access.Trouble{Code: access.CodeRate, Message: "too many calls with a wrong token", Hint: "Wait, then use the right one."})
+		return
+	}
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	access.Refuse(w, r, http.StatusUnauthorized, access.Trouble{
+		Code: access.CodeUnauthorized, Message: "the token is missing or wrong: open the address that nexus printed",
+		Hint: "Programs send it with each call: Authorization: Bearer TOKEN.",
+	})
+}
+
+// meant holds a change to its rules: its body is not too large, and a browser
+// sends it from a page of this server.
+func (s *Server) meant(w http.ResponseWriter, r *http.Request, route access.Route, c entered, csrf string) bool {
+	most := int64(access.DefaultBody)
+	if route.Body > 0 {
+		most = route.Body
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	if !c.browser {
+		return true
+	}
+	if r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" {
+		access.Refuse(w, r, http.StatusForbidden, access.Trouble{
+			Code: access.CodeOrigin, Message: "it does not say which site it comes from", Hint: "Programs send the token in place of a cookie.",
+		})
+		return false
+	}
+	sent := r.Header.Get(access.CSRFHeader)
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); sent == "" && err == nil && kind == "application/x-www-form-urlencoded" {
+		if err := r.ParseForm(); err != nil {
+			refuseBody(w, r, err)
+			return false
+		}
+		sent = r.PostForm.Get(access.CSRFField)
+	}
+	if !equal(sent, csrf) {
+		access.Refuse(w, r, http.StatusForbidden, access.Trouble{Code: access.CodeCSRF, Message: "the form is out of date", Hint: "Reload the page, then send it again."})
+		return false
+	}
+	return true
+}
+
+// refuseBody says why a body cannot be read.
+func refuseBody(w http.ResponseWriter, r *http.Request, err error) {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		access.Refuse(w, r, http.StatusRequestEntityTooLarge, access.Trouble{
+			Code: access.CodeTooLarge, Message: fmt.Sprintf("the body is larger than %d bytes", large.Limit), Hint: "Send less at a time.",
+		})
+		return
+	}
+	access.Refuse(w, r, http.StatusBadRequest, access.Trouble{Code: "invalid_input", Message: "the body cannot be read: " + err.Error()})
+}
+
+// stream answers for as long as the client stays and the server serves.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if s.streams.Add(1) > maxStreams {
+		s.streams.Add(-1)
+		w.Header().Set("Retry-After", "5")
+		access.Refuse(w, r, http.StatusServiceUnavailable, access.Trouble{Code: access.CodeRate, Message: "too many clients listen already", Hint: "Close some of them, then try again."})
+		return
+	}
+	defer s.streams.Add(-1)
+	rc := http.NewResponseController(w)
+	if err := errors.Join(rc.SetReadDeadline(time.Time{}), rc.SetWriteDeadline(time.Time{})); err != nil {
+		access.RefuseError(w, r, err)
+		return
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(s.closing, func() { cancel(errors.New("the server ends")) })()
+	next.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// scheme is how browsers reach the server.
+func (s *Server) scheme() string {
+	if s.TLSCert != "" || s.BehindProxy {
+		return "https"
+	}
+	return "http"
+}
+
+// named reports whether a host is one that the server may be called by. A page
+// of a stranger whose name leads here calls it by that name.
+func (s *Server) named(host string) bool {
+	if slices.Contains(s.Hosts, host) {
+		return true
+	}
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		return false
+	}
+	own, at, err := net.SplitHostPort(s.listener.Addr().String())
+	if err != nil || port != at {
+		return false
+	}
+	return name == own || isLoopback(name) && (isLoopback(own) || net.ParseIP(own).IsUnspecified()) || slices.Contains(s.Hosts, name)
+}
+
+// checkTable refuses a route that its guards could not hold to their rules.
+func checkTable(table []access.Route) error {
+	for _, r := range table {
+		reads := r.Method == http.MethodGet
+		switch {
+		case r.Role != access.Everybody && !slices.Contains(access.Roles, r.Role):
+			return fmt.Errorf("route %s %s has no role", r.Method, r.Pattern)
+		case reads == r.Changes:
+			return fmt.Errorf("route %s %s changes something by GET, or nothing by another method", r.Method, r.Pattern)
+		case r.Changes && (r.Role == access.Everybody || r.Role == access.Read):
+			return fmt.Errorf("route %s %s changes something, and everybody who reads may do it", r.Method, r.Pattern)
+		case r.Body < 0 || r.Body > maxBodyEver:
+			return fmt.Errorf("route %s %s takes a body of %d bytes", r.Method, r.Pattern, r.Body)
+		case r.Handler == nil || !strings.HasPrefix(r.Pattern, "/"):
+			return fmt.Errorf("route %s %s does nothing", r.Method, r.Pattern)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,281 @@
+// Package web serves the web dashboard and its API: what waits for people and
+// what goes on, in all runs of a repository, and everything that can be done
+// about it.
+//
+// It listens on loopback and lets nobody in who has no token. A browser gets in
+// by the address that is printed, which leaves a cookie; a program sends the
+// token with each call. All that it answers stands in one table of routes
+// ([Server.Table]), and every guard is in front of each of them: no page of
+// another site can make a browser do anything, and no name that leads to this
+// machine gets past the check of the host.
+package web
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	_ "embed" // the style of the page
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Inbox is where it is heard what waits for people, and answered.
+type Inbox interface {
+	Items() []people.Item
+	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
+}
+
+// Options say how it is served. The zero Options are on loopback, at a port
+// that is free, with a token that is drawn.
+type Options struct {
+	Listen string   // "127.0.0.1:0" where empty
+	Public bool     // other addresses than loopback may be listened at; takes a Token
+	Hosts  []string // names besides the address itself that it may be called by
+	Token  string   // empty: drawn
+	Place  string   // what it is about, for people
+	Now    func() time.Time
+	Book   access.Book // persons besides the owner; the zero Book: there are none
+
+	TLSCert, TLSKey string         // files in PEM; empty: it does no TLS
+	BehindProxy     bool           // a proxy in front does TLS
+	Forwarded       bool           // the proxy says in X-Forwarded-Host by which name it was called
+	Routes          []access.Route // besides those of the inbox; see [Server.Table]
+
+	// Health says how the runs are doing, and the status of HTTP that this is;
+	// what it tells is for everybody who reaches the port. Nil: there is no such
+	// page.
+	Health func(ctx context.Context) (any, int)
+}
+
+// minToken is the least length of a token that somebody chose.
+const minToken = 16
+
+//go:embed style.css
+var style []byte
+
+// Server serves the page. Make one with [Listen].
+type Server struct {
+	Options
+	inbox    Inbox
+	listener net.Listener
+	owner    access.Entry
+	table    []access.Route
+	calls    *rate.Limiter   // of those that need no token
+	wrong    *rate.Limiter   // of those that did not know the token
+	streams  atomic.Int64    // clients that listen
+	closing  context.Context //nolint:containedctx // it ends the calls that last, which know no other
+	close    context.CancelFunc
+
+	mu    sync.Mutex // guards what follows
+	paces map[string]*rate.Limiter
+}
+
+// Listen opens the port. Nothing is served before [Server.Serve].
+func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
+	o.Listen = cmp.Or(o.Listen, "127.0.0.1:0")
+	if err := Check(o); err != nil {
+		return nil, err
+	}
+	var listen net.ListenConfig
+	l, err := listen.Listen(ctx, "tcp", o.Listen)
+	if err != nil {
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "listen at " + o.Listen, Cause: err,
+			Hint: "Another program has the port, or it is not yours to use: name another one, or port 0 for one that is free.",
+		}
+	}
+	o.Token = cmp.Or(o.Token, rand.Text())
+	s := &Server{
+		Options: o, inbox: inbox, listener: l, owner: access.EntryOf(access.Person{Name: access.Owner, Role: access.Admin}, o.Token, o.Now()),
+		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(0.2, 10), paces: map[string]*rate.Limiter{},
+	}
+	s.closing, s.close = context.WithCancel(context.WithoutCancel(ctx))
+	s.table = s.Table()
+	if err := checkTable(s.table); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return s, nil
+}
+
+// Check refuses what would let in others than its user.
+func Check(o Options) error {
+	host, _, err := net.SplitHostPort(cmp.Or(o.Listen, "127.0.0.1:0"))
+	switch {
+	case err != nil:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "listen at " + o.Listen, Cause: err,
+			Hint: "Write address:port, such as 127.0.0.1:8080.",
+		}
+	case o.Token != "" && len(o.Token) < minToken:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("the token is shorter than %d bytes", minToken),
+			Hint: "Use a long random one, such as openssl rand -hex 24 prints.",
+		}
+	case (o.TLSCert == "") != (o.TLSKey == ""):
+		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "TLS needs a certificate and its key", Hint: "Give both --tls-cert and --tls-key."}
+	case o.TLSCert != "" && o.BehindProxy:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "TLS is done here or by a proxy, not by both",
+			Hint: "Give --tls-cert and --tls-key, or --behind-proxy.",
+		}
+	case o.BehindProxy && len(o.Hosts) == 0:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "the name that browsers call the proxy by is missing", Hint: "Give it with --host, such as --host nexus.example.org.",
+		}
+	case o.Forwarded && !o.BehindProxy:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "X-Forwarded-Host counts only behind a proxy", Hint: "Give --behind-proxy, too, or leave --forwarded-host out.",
+		}
+	case isLoopback(host):
+		return nil
+	case !o.Public:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines",
+			Hint: "Listen at 127.0.0.1 and connect through a tunnel (ssh -L), or use --public with your own token and TLS.",
+		}
+	case o.Token == "":
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, and there is no token",
+			Hint: "Set the variable that channels.web.token_env names to a long random token.",
+		}
+	case o.TLSCert == "" && !o.BehindProxy:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, and there is no TLS",
+			Hint: "Give --tls-cert and --tls-key, or --behind-proxy if a proxy in front does TLS.",
+		}
+	}
+	return nil
+}
+
+// isLoopback reports whether a host is this machine and nobody else can reach it.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// URL returns the address, with the token that lets a browser in.
+func (s *Server) URL() string { return s.Address() + "/?token=" + s.Token }
+
+// Address returns the address alone.
+func (s *Server) Address() string {
+	if s.TLSCert != "" {
+		return "https://" + s.listener.Addr().String()
+	}
+	return "http://" + s.listener.Addr().String()
+}
+
+// Table returns all routes: there is no other way to anything that the server
+// shows or does.
+func (s *Server) Table() []access.Route {
+	all := []access.Route{
+		{Method: http.MethodPost, Pattern: "/answer", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.submit)},
+		{Method: http.MethodGet, Pattern: "/api/v1/pending", Role: access.Read, Handler: http.HandlerFunc(s.list)},
+		{Method: http.MethodPost, Pattern: "/api/v1/answer", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.take)},
+	}
+	if s.Health != nil {
+		all = append(all, access.Route{Method: http.MethodGet, Pattern: "/healthz", Role: access.Everybody, Handler: http.HandlerFunc(s.health)})
+	}
+	home := func(r access.Route) bool { return r.Pattern == "/{$}" }
+	if !slices.ContainsFunc(s.Routes, home) {
+		all = append(
+			all,
+			access.Route{Method: http.MethodGet, Pattern: "/{$}", Role: access.Read, Handler: http.HandlerFunc(s.show)},
+			access.Route{Method: http.MethodGet, Pattern: "/style.css", Role: access.Read, Handler: http.HandlerFunc(s.sheet)},
+		)
+	}
+	return append(all, s.Routes...)
+}
+
+func (s *Server) sheet(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	_, _ = w.Write(style) // who is gone reads nothing
+}
+
+// Serve serves until the context ends.
+func (s *Server) Serve(ctx context.Context) error {
+	server := &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	served := make(chan error, 1)
+	go func() { // ends with Close below
+		if s.TLSCert != "" {
+			served <- server.ServeTLS(s.listener, s.TLSCert, s.TLSKey)
+			return
+		}
+		served <- server.Serve(s.listener)
+	}()
+	defer s.close()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	s.close()
+	grace, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 2*time.Second, errors.New("time to close is over"))
+	defer cancel()
+	err := server.Shutdown(grace)
+	if err != nil {
+		err = server.Close()
+	}
+	if end := <-served; !errors.Is(end, http.ErrServerClosed) {
+		err = errors.Join(err, end)
+	}
+	return err
+}
+
+// cookie is the name of the cookie: cookies do not tell ports apart.
+func (s *Server) cookie() string {
+	_, port, _ := net.SplitHostPort(s.listener.Addr().String())
+	return "nexus_" + port
+}
+
+// equal compares what somebody sent with a secret, in a time that does not
+// tell how much of it was right.
+func equal(sent, secret string) bool {
+	x, y := sha256.Sum256([]byte(sent)), sha256.Sum256([]byte(secret))
+	return hmac.Equal(x[:], y[:])
+}
+
+// show shows the page.
+func (s *Server) show(w http.ResponseWriter, r *http.Request) {
+	s.draw(w, r, http.StatusOK, "", false)
+}
+
+func (s *Server) draw(w http.ResponseWriter, r *http.Request, code int, said string, bad bool) {
+	var b strings.Builder
+	form{&b}.draw(view{Place: s.Place, Said: said, Bad: bad, CSRF: access.CSRF(r.Context()), Items: s.inbox.Items()})
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write([]byte(b.String())) // who is gone reads nothing
+}
+
+// submit takes an answer from the page.
+func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		refuseBody(w, r, err)
+		return
+	}
+	f := r.PostForm
+	said, err := s.inbox.Answer(r.Context(), nexus.RunID(f.Get("run")), f.Get("id"), f.Get("answer"), access.From(r.Context()).Actor())
+	if err != nil {
+		s.draw(w, r, statusOf(err), err.Error(), true)
+		return
+	}
+	s.draw(w, r, http.StatusOK, f.Get("id")+": "+said, false)
+}
