@@ -25,7 +25,7 @@ import (
 // hookSecret is what the stories' receiver shares with nexus, in $HOOK_SECRET.
 const hookSecret = "a secret of the story"
 
-// mailbox is where questions are sent to by post.
+// mailbox is where questions are sent to by webhook.
 type mailbox struct {
 	mu  sync.Mutex // guards got
 	got []string
