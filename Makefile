@@ -29,7 +29,7 @@ RACED = $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|i
 # packages with tests that do less under the race detector, or that make race leaves out
 FULL = $$(grep -rlE --include='*_test.go' 'testenv\.(NeedToolchains|Raced)' internal cmd | xargs -n1 dirname | sort -u)
 
-.PHONY: agents demo genesis build test toolchains check static race rest oracle fmt vet lint vuln docs bench fuzz nightly mutants mutate deps help
+.PHONY: agents generate demo genesis build test toolchains check static race rest oracle fmt vet lint vuln docs bench fuzz nightly mutants mutate deps help
 
 demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo $(filter genesis,$(MAKECMDGOALS))
@@ -75,6 +75,10 @@ lint: ## run the linters, and name functions that nothing calls
 
 vuln: ## look for known vulnerabilities; soft where the database is out of reach
 	@out=$$($(TOOL) govulncheck ./... 2>&1 && $(TOOL) govulncheck -C internal/oracle -test ./... 2>&1) && echo "$$out" || { echo "$$out"; grep -qE 'vuln\.go\.dev|fetching vulnerabilities' <<<"$$out" && echo 'vuln: skipped, database out of reach'; }
+
+generate: ## write the code of the web pages, and bundle their scripts and style
+	$(TOOL) templ generate -log-level error -path internal/face/web/page
+	cd tools && go run ./islands ../internal/face/web/page
 
 docs: ## write docs/ from the code
 	go test -count=1 -run '^TestDocs' ./internal/face/cli -args -update

@@ -41,7 +41,8 @@ type play struct {
 	pager  *pager
 	mail   *smtptest.Server
 	forge  *forgetest.Server
-	begun  int64        // events up to this one belong to an earlier act
+	begun  int64 // events up to this one belong to an earlier act
+	ears   map[string]*ear
 	texts  atomic.Int64 // that were sent to the endpoint for vectors
 }
 
@@ -98,13 +99,19 @@ func playOf(ts *testscript.TestScript) *play {
 //	shares PATTERN N M     wants that at least N percent of the prompts of all requests, and M of the
 //	                       first ones of each session but a role's first, came from the cache
 //	vectors                see vectors_test.go
+//	hear NAME URL TOKEN    listens to a stream of events, and again where it left off when it is lost
+//	heard NAME TEXT FILE   waits for an event with a text, and wants all that was heard until then
+//	                       to be the events in FILE, as logs --jsonl prints them
+//	learn VAR FILE PATH    sets a variable to a value in a JSON file
+//	conforms URL TOKEN N   wants the answers of at least N addresses of the API to be as it describes them
+//	browse WHAT URL TOKEN RUN  looks at the web pages in a browser, or answers there by keyboard
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "terminal": terminal, "press": press, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "lighter": lighter, "shares": shares, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
-		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "commented": commented, "chat": chat, "overhear": overhear,
+		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "commented": commented, "chat": chat, "overhear": overhear, "hear": hear, "heard": heardAll, "learn": learn, "conforms": conforms, "browse": browse,
 		"heed": heed, "noticed": noticed, "postbox": postbox, "mailed": mailed,
 	}
 }

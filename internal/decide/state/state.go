@@ -278,9 +278,9 @@ func (s *State) Asked(id nexus.TaskID) (*nexus.Route, bool) {
 
 // Counts counts tasks by status.
 func (s *State) Counts() map[nexus.TaskStatus]int {
-	c := map[nexus.TaskStatus]int{}
+	c, blocked := map[nexus.TaskStatus]int{}, s.Blockers()
 	for _, t := range s.Tasks {
-		c[s.StatusOf(t)]++
+		c[blocked.StatusOf(t)]++
 	}
 	return c
 }
@@ -289,16 +289,21 @@ func (s *State) Counts() map[nexus.TaskStatus]int {
 // while one that it needs has ended without landing. Nothing is under way in
 // a run that has ended: what was waits for the run to be taken up again.
 func (s *State) StatusOf(t *Task) nexus.TaskStatus {
-	status := t.Status
-	if s.Status.Ended() && !status.Ended() {
-		status = nexus.Pending
-	}
+	status := s.unblocked(t)
 	if status == nexus.Pending {
 		if _, ok := s.Blocker(t); ok {
 			return nexus.Blocked
 		}
 	}
 	return status
+}
+
+// unblocked returns a task's status but for blocked.
+func (s *State) unblocked(t *Task) nexus.TaskStatus {
+	if s.Status.Ended() && !t.Status.Ended() {
+		return nexus.Pending
+	}
+	return t.Status
 }
 
 // Blocker returns the nearest task that keeps t from ever starting.

@@ -36,6 +36,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/watchcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
@@ -66,6 +67,7 @@ func execute(ctx context.Context, a *console.Console, args []string) error {
 
 func root(a *console.Console) *cobra.Command {
 	root := a.Parent("nexus", "turn a goal into reviewed, tested commits")
+	a.Watch = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Show(ctx, a, execute, id) }
 	a.Root(root)
 	group := func(id, title string, commands []*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
@@ -78,9 +80,8 @@ func root(a *console.Console) *cobra.Command {
 		startcmd.Commands(a), speccmd.Commands(a), milestonecmd.Commands(a), check.Commands(a), discovercmd.Commands(a), quarantine.Commands(a),
 		memorycmd.Commands(a), backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 	))
-	group("watch", "Steer and watch:", slices.Concat(
-		runscmd.Commands(a, execute), historycmd.Commands(a), pointcmd.Commands(a), notifycmd.Commands(a),
-	))
+	watching := slices.Concat(watchcmd.Commands(a, execute), notifycmd.Commands(a))
+	group("watch", "Steer and watch:", slices.Concat(runscmd.Commands(a, execute), watching, historycmd.Commands(a), pointcmd.Commands(a)))
 	servers := slices.Concat(mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute))
 	group("look", "Look inside:", slices.Concat(inspect.Commands(a), servers, bench.Commands(a)))
 	help := inspect.Help(a)

@@ -44,6 +44,7 @@ type Run struct {
 	Alerts  []state.RaisedAlert  `json:"alerts,omitempty"`
 	Cover   *nexus.PlanCover     `json:"cover,omitempty"`     // what a second look at the plan found; missing: nobody looked
 	Consent *Consent             `json:"plan,omitempty"`      // what people said to the plan; none where nobody did
+	Waiting int                  `json:"waiting"`             // things that wait for a person: those of the inbox
 	Asks    []Ask                `json:"questions,omitempty"` // that wait for a person
 	Late    []Late               `json:"too_late,omitempty"`  // what people told agents that had finished
 }
@@ -172,10 +173,11 @@ func Of(s *state.State, now time.Time) Run {
 		}
 	}
 	r.Windows = Windows(s.Windows, now)
-	r.Asks, r.Consent = Asks(s), ConsentOf(s)
+	r.Asks, r.Consent, r.Waiting = Asks(s), ConsentOf(s), len(people.Waiting(s, true))
 	r.Now = runNow(s, now)
+	blockers := s.Blockers()
 	for _, t := range s.Tasks {
-		row := TaskOf(s, t, now)
+		row := taskOf(s, t, blockers, now)
 		r.Rounds += row.Rounds
 		r.Tasks = append(r.Tasks, row)
 		r.Counts.add(row.Status)
@@ -215,13 +217,21 @@ func (c *Counts) add(s nexus.TaskStatus) {
 }
 
 // TaskOf returns what there is to see of a task.
-func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
+func TaskOf(s *state.State, t *state.Task, now time.Time) Task { return taskOf(s, t, s, now) }
+
+// blocking says which task blocks which.
+type blocking interface {
+	StatusOf(t *state.Task) nexus.TaskStatus
+	Blocker(t *state.Task) (nexus.TaskID, bool)
+}
+
+func taskOf(s *state.State, t *state.Task, b blocking, now time.Time) Task {
 	row := Task{
-		ID: t.ID, Title: t.Title, Status: s.StatusOf(t), Why: t.Why, Needs: t.After(), Tier: t.Tier,
+		ID: t.ID, Title: t.Title, Status: b.StatusOf(t), Why: t.Why, Needs: t.After(), Tier: t.Tier,
 		Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent, Usage: t.Usage,
 		Seconds: Between(t.Began, t.Ended, now), Decisions: t.Replans,
 	}
-	if blocker, ok := s.Blocker(t); ok && row.Status == nexus.Blocked {
+	if blocker, ok := b.Blocker(t); ok && row.Status == nexus.Blocked {
 		row.Why = "needs " + string(blocker)
 	}
 	if t.Landed != nil {

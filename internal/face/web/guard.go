@@ -75,10 +75,14 @@ func (s *Server) lost(w http.ResponseWriter, r *http.Request, mux *http.ServeMux
 	}
 	if len(others) > 0 {
 		w.Header().Set("Allow", strings.Join(others, ", "))
-		access.Refuse(w, r, http.StatusMethodNotAllowed, access.Trouble{Code: access.CodeMethod, Message: "this address takes " + strings.Join(others, ", ")})
+		access.Refuse(w, r, http.StatusMethodNotAllowed, access.Trouble{
+			Code: access.CodeMethod, Message: "this address takes " + strings.Join(others, ", "),
+		})
 		return
 	}
-	access.Refuse(w, r, http.StatusNotFound, access.Trouble{Code: "not_found", Message: "there is nothing at this address", Hint: "See / for the pages, and /api/v1/openapi.json for the API."})
+	access.Refuse(w, r, http.StatusNotFound, access.Trouble{
+		Code: "not_found", Message: "there is nothing at this address", Hint: "See / for the pages, and /api/v1/openapi.json for the API.",
+	})
 }
 
 // foreign turns away calls by a name that is not the server's, and calls that
@@ -90,7 +94,8 @@ func (s *Server) foreign(w http.ResponseWriter, r *http.Request) bool {
 	}
 	if !s.named(host) {
 		access.Refuse(w, r, http.StatusMisdirectedRequest, access.Trouble{
-			Code: access.CodeHost, Message: "this is not a name of this server", Hint: "Use the printed address, or add the name with nexus serve --host NAME.",
+			Code: access.CodeHost, Message: "this is not a name of this server",
+			Hint: "Use the printed address, or add the name with nexus serve --host NAME.",
 		})
 		return false
 	}
@@ -154,7 +159,9 @@ func (s *Server) slow(w http.ResponseWriter, r *http.Request, pace *rate.Limiter
 		return false
 	}
 	w.Header().Set("Retry-After", "1")
-	access.Refuse(w, r, http.StatusTooManyRequests, access.Trouble{Code: access.CodeRate, Message: "too many calls", Hint: "Wait a second, then try again."})
+	access.Refuse(w, r, http.StatusTooManyRequests, access.Trouble{
+		Code: access.CodeRate, Message: "too many calls", Hint: "Wait a second, then try again.",
+	})
 	return true
 }
 
@@ -212,7 +219,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, all []access.Entr
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: s.cookie(), Value: access.CookieOf(token), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.scheme() == "https",
+		Name: s.cookie(), Value: access.CookieOf(token), Path: "/",
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.scheme() == "https",
 	})
 	q.Del("token")
 	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: q.Encode()}
@@ -233,7 +241,9 @@ func (s *Server) entries() ([]access.Entry, error) {
 func (s *Server) stranger(w http.ResponseWriter, r *http.Request) {
 	if !s.wrong.AllowN(s.Now(), 1) {
 		w.Header().Set("Retry-After", "5")
-		access.Refuse(w, r, http.StatusTooManyRequests, access.Trouble{Code: access.CodeRate, Message: "too many calls with a wrong token", Hint: "Wait, then use the right one."})
+		access.Refuse(w, r, http.StatusTooManyRequests, access.Trouble{
+			Code: access.CodeRate, Message: "too many calls with a wrong token", Hint: "Wait, then use the right one.",
+		})
 		return
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
@@ -261,7 +271,8 @@ func (s *Server) meant(w http.ResponseWriter, r *http.Request, route access.Rout
 		return false
 	}
 	sent := r.Header.Get(access.CSRFHeader)
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); sent == "" && err == nil && kind == "application/x-www-form-urlencoded" {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if sent == "" && err == nil && kind == "application/x-www-form-urlencoded" {
 		if err := r.ParseForm(); err != nil {
 			refuseBody(w, r, err)
 			return false
@@ -269,7 +280,9 @@ func (s *Server) meant(w http.ResponseWriter, r *http.Request, route access.Rout
 		sent = r.PostForm.Get(access.CSRFField)
 	}
 	if !equal(sent, csrf) {
-		access.Refuse(w, r, http.StatusForbidden, access.Trouble{Code: access.CodeCSRF, Message: "the form is out of date", Hint: "Reload the page, then send it again."})
+		access.Refuse(w, r, http.StatusForbidden, access.Trouble{
+			Code: access.CodeCSRF, Message: "the form is out of date", Hint: "Reload the page, then send it again.",
+		})
 		return false
 	}
 	return true
@@ -291,7 +304,9 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, next http.Handle
 	if s.streams.Add(1) > maxStreams {
 		s.streams.Add(-1)
 		w.Header().Set("Retry-After", "5")
-		access.Refuse(w, r, http.StatusServiceUnavailable, access.Trouble{Code: access.CodeRate, Message: "too many clients listen already", Hint: "Close some of them, then try again."})
+		access.Refuse(w, r, http.StatusServiceUnavailable, access.Trouble{
+			Code: access.CodeRate, Message: "too many clients listen already", Hint: "Close some of them, then try again.",
+		})
 		return
 	}
 	defer s.streams.Add(-1)

@@ -101,7 +101,8 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 	}
 	o.Token = cmp.Or(o.Token, rand.Text())
 	s := &Server{
-		Options: o, inbox: inbox, listener: l, owner: access.EntryOf(access.Person{Name: access.Owner, Role: access.Admin}, o.Token, o.Now()),
+		Options: o, inbox: inbox, listener: l,
+		owner: access.EntryOf(access.Person{Name: access.Owner, Role: access.Admin}, o.Token, o.Now()),
 		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(0.2, 10), paces: map[string]*rate.Limiter{},
 	}
 	s.closing, s.close = context.WithCancel(context.WithoutCancel(ctx))
@@ -127,7 +128,9 @@ func Check(o Options) error {
 			Hint: "Use a long random one, such as openssl rand -hex 24 prints.",
 		}
 	case (o.TLSCert == "") != (o.TLSKey == ""):
-		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "TLS needs a certificate and its key", Hint: "Give both --tls-cert and --tls-key."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "TLS needs a certificate and its key", Hint: "Give both --tls-cert and --tls-key.",
+		}
 	case o.TLSCert != "" && o.BehindProxy:
 		return &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: "TLS is done here or by a proxy, not by both",
@@ -135,11 +138,13 @@ func Check(o Options) error {
 		}
 	case o.BehindProxy && len(o.Hosts) == 0:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: "the name that browsers call the proxy by is missing", Hint: "Give it with --host, such as --host nexus.example.org.",
+			Code: nexus.CodeInvalidConfig, Message: "the name that browsers call the proxy by is missing",
+			Hint: "Give it with --host, such as --host nexus.example.org.",
 		}
 	case o.Forwarded && !o.BehindProxy:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: "X-Forwarded-Host counts only behind a proxy", Hint: "Give --behind-proxy, too, or leave --forwarded-host out.",
+			Code: nexus.CodeInvalidConfig, Message: "X-Forwarded-Host counts only behind a proxy",
+			Hint: "Give --behind-proxy, too, or leave --forwarded-host out.",
 		}
 	case isLoopback(host):
 		return nil
@@ -210,7 +215,8 @@ func (s *Server) sheet(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	served := make(chan error, 1)
 	go func() { // ends with Close below

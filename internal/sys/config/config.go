@@ -58,13 +58,15 @@ type Config struct {
 	Precheck   Precheck
 	Discover   Discover // how work is found
 	Bounds     Bounds
-	Improve    Improve  // how modest the loop is that finds and does it
-	Sandbox    string   // auto, native, bwrap, landlock or off
-	Notes      bool     // evidence goes into git notes at the end of a run
-	Protected  []string // patterns of branches that are never moved
-	Land       bool     // fast-forward the target at the end of a run
-	Target     string   // branch that runs are meant for; empty: the one that is checked out
-	StatusFile string   // empty: none
+	Improve    Improve           // how modest the loop is that finds and does it
+	Sandbox    string            // auto, native, bwrap, landlock or off
+	Notes      bool              // evidence goes into git notes at the end of a run
+	Protected  []string          // patterns of branches that are never moved
+	Land       bool              // fast-forward the target at the end of a run
+	Target     string            // branch that runs are meant for; empty: the one that is checked out
+	StatusFile string            // empty: none
+	Watch      bool              // nexus run at a terminal is shown on the whole screen
+	Keys       map[string]string // of the terminal interface, by what they do; none: it has no key
 }
 
 // Discover says how work is found.

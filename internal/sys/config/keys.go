@@ -269,6 +269,10 @@ func runKeys() []Key {
 		sets = append(sets, says(p))
 	}
 	return []Key{
+		one("ui.watch", kind.Boolean(), "whether nexus run at a terminal shows the run on the whole screen, as --watch does: the run goes on in the background, and leaving the screen does not stop it",
+			func(c *Config) *bool { return &c.Watch }).trusted("it decides what your terminal shows"),
+		many("keys.*", kind.Text(), "key of the terminal interface for what the name says, such as approve, skip or palette (docs/terminal.md lists them); none: it has no key",
+			func(c *Config) *map[string]string { return &c.Keys }).trusted("it decides what your keys do"),
 		one("preset", kind.Words(Presets()...), "defaults for what you did not set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
 			trusted("it decides what is spent and what happens without you"),
 		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+

@@ -38,7 +38,7 @@ import (
 )
 
 const (
-	poll    = 100 * time.Millisecond
+	poll    = 40 * time.Millisecond
 	readers = 4
 )
 
@@ -47,7 +47,7 @@ type Options struct {
 	Now      func() time.Time    // stamps events and ends leases; required
 	ReadOnly bool                // never write, nor create or migrate
 	Mask     func([]byte) []byte // takes keys out of the JSON of facts before they are recorded; may be nil
-	Poll     time.Duration       // how often Follow looks for events of other processes; 0 means 100 ms
+	Poll     time.Duration       // how often Follow looks for events of other processes; 0 means 40 ms
 }
 
 // Journal is an open journal. Many goroutines may use it.

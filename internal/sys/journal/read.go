@@ -1,11 +1,14 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -72,29 +75,50 @@ func (j *Journal) last(ctx context.Context) (int64, error) {
 }
 
 // each yields the events of a run after one number up to another. It returns
-// false when it ended early, by an error or because yield said so.
+// false when it ended early, by an error or because yield said so. While the
+// events of a full page are handled, the next page is read.
 func (j *Journal) each(ctx context.Context, run nexus.RunID, after, last int64, yield func(nexus.Event, error) bool) bool {
-	for after < last {
+	read := func(after int64) func() ([]row, error) {
+		return func() ([]row, error) { return j.rows(context.WithoutCancel(ctx), run, after, last) }
+	}
+	wait := func() {}
+	defer func() { wait() }()
+	for next := read(after); next != nil; {
 		if ctx.Err() != nil {
 			yield(nexus.Event{}, fmt.Errorf("read journal %s: %w", j.path, context.Cause(ctx)))
 			return false
 		}
-		rows, err := j.rows(context.WithoutCancel(ctx), run, after, last)
+		rows, err := next()
+		if next = nil; err == nil && len(rows) == page && rows[page-1].seq < last {
+			next, wait = ahead(read(rows[page-1].seq))
+		}
 		for _, r := range rows {
 			if !yield(r.event(), nil) {
 				return false
 			}
-			after = r.seq
 		}
 		if err != nil {
 			yield(nexus.Event{}, explain(j.path, "read journal", err))
 			return false
 		}
-		if len(rows) < page {
-			break
-		}
 	}
 	return true
+}
+
+// ahead begins to read a page. Next returns it, and wait returns when it was read.
+func ahead(read func() ([]row, error)) (next func() ([]row, error), wait func()) {
+	var rows []row
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		rows, err = read()
+	}()
+	wait = func() { <-done }
+	return func() ([]row, error) {
+		wait()
+		return rows, err
+	}, wait
 }
 
 const (
@@ -121,20 +145,52 @@ func (j *Journal) rows(ctx context.Context, run nexus.RunID, after, last int64) 
 	for found.Next() {
 		var r row
 		var prev []byte
-		if err := found.Scan(&r.seq, &r.run, &r.at, &r.kind, &r.data, &r.hash, &prev); err != nil {
-			return rows, err
+		if err = found.Scan(&r.seq, &r.run, &r.at, &r.kind, &r.data, &r.hash, &prev); err != nil {
+			break
 		}
 		if d := sum.check(prev, r); d == Missing {
-			return rows, corrupt(j.path, fmt.Sprintf("is damaged: event %d is missing", r.seq-1))
+			err = corrupt(j.path, fmt.Sprintf("is damaged: event %d is missing", r.seq-1))
+			break
 		} else if d != "" {
-			return rows, corrupt(j.path, fmt.Sprintf("is damaged: event %d was changed", r.seq))
-		}
-		if r.fact, err = nexus.DecodeFact(r.kind, []byte(r.data)); err != nil {
-			return rows, unreadable(j.path, r, err)
+			err = corrupt(j.path, fmt.Sprintf("is damaged: event %d was changed", r.seq))
+			break
 		}
 		rows = append(rows, r)
 	}
-	return rows, found.Err()
+	if good, failed := decode(rows); failed != nil {
+		return rows[:good], unreadable(j.path, rows[good], failed)
+	}
+	return rows, cmp.Or(err, found.Err())
+}
+
+// shared is how many facts are worth a goroutine that decodes them.
+const shared = 128
+
+// decode reads the facts of rows. With an error comes the place of the first row
+// that it is about.
+func decode(rows []row) (good int, failed error) {
+	parts := min(runtime.GOMAXPROCS(0), 4, len(rows)/shared+1)
+	errs := make([]error, len(rows))
+	var all sync.WaitGroup
+	for part := range parts {
+		work := func() {
+			for i := part * len(rows) / parts; i < (part+1)*len(rows)/parts; i++ {
+				rows[i].fact, errs[i] = nexus.DecodeFact(rows[i].kind, []byte(rows[i].data))
+			}
+		}
+		if part == parts-1 {
+			work()
+		} else {
+			all.Go(work)
+		}
+	}
+	all.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return i, err
+		}
+	}
+	return len(rows), nil
 }
 
 // unreadable says that an event is as it was written and makes no sense here.
@@ -200,10 +256,30 @@ func (j *Journal) scanRun(rows *sql.Rows) (Run, error) {
 }
 
 // Head returns the number of the last event, 0 where there is none.
-func (j *Journal) Head(ctx context.Context) (int64, error) {
-	var head int64
-	err := j.read.QueryRowContext(ctx, "select coalesce(max(seq), 0) from event").Scan(&head)
-	return head, explain(j.path, "read journal", err)
+func (j *Journal) Head(ctx context.Context) (int64, error) { return j.last(ctx) }
+
+// Holders returns who conducts which runs now. It reads no event.
+func (j *Journal) Holders(ctx context.Context) (map[nexus.RunID]nexus.Process, error) {
+	rows, err := j.read.QueryContext(ctx, "select run, pid, host, start, place, expires from lease")
+	if err != nil {
+		return nil, explain(j.path, "read journal", err)
+	}
+	defer rows.Close() //nolint:errcheck // Err tells what Close would
+	all := map[nexus.RunID]nexus.Process{}
+	for rows.Next() {
+		var run string
+		var pid, start, expires sql.NullInt64
+		var host, at sql.NullString
+		if err := rows.Scan(&run, &pid, &host, &start, &at, &expires); err != nil {
+			return nil, explain(j.path, "read journal", err)
+		}
+		h := holder{place: at.String, expires: time.Unix(0, expires.Int64)}
+		h.process = nexus.Process{PID: int(pid.Int64), Host: host.String, Start: uint64(start.Int64)}
+		if h.holds(j.here, j.now()) {
+			all[nexus.RunID(run)] = h.process
+		}
+	}
+	return all, explain(j.path, "read journal", rows.Err())
 }
 
 // Endings returns how runs ended that are over, without reading their other facts.

@@ -145,6 +145,19 @@ func (s *Store) name(run nexus.RunID, id nexus.AttemptID) (*Tree, error) {
 	}, nil
 }
 
+// At returns the directory of an attempt's files below the directory of a store,
+// and its branch; no directory where there are no files, or by that name none can be.
+func At(dir string, run nexus.RunID, id nexus.AttemptID) (path, branch string) {
+	if idOK(string(run)) != nil || idOK(string(id)) != nil {
+		return "", ""
+	}
+	path = filepath.Join(dir, "trees", string(run), string(id), "tree")
+	if _, err := os.Stat(path); err != nil {
+		path = ""
+	}
+	return path, strings.TrimPrefix(Branch(run, id), "refs/heads/")
+}
+
 // Place returns where the files of an attempt are, or would be.
 func (s *Store) Place(run nexus.RunID, id nexus.AttemptID) (string, error) {
 	t, err := s.name(run, id)

@@ -36,6 +36,8 @@ type Console struct {
 	Lost    error  // why there is no page for what help was asked of
 	Host    Host
 
+	Watch func(context.Context, nexus.RunID) error // shows a run of another process on the whole screen; nil: nothing does
+
 	keys *Keyboard // nil until somebody reads from it
 }
 

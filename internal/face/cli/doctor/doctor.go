@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellpeople"
+	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -66,6 +67,9 @@ func Ask(ctx context.Context, a *console.Console, q Question) (Report, error) {
 	first := []Check{checked("configuration", "readable", err)}
 	if err != nil {
 		settings, q.Trust = config.Default(), nil // it reads the same files, and would say the same
+	}
+	if e, ok := errors.AsType[*nexus.Error](tui.Keys(settings.Keys).Check()); ok {
+		first = append(first, Check{Name: "configuration", State: Notice, Detail: e.Message, Hint: e.Hint})
 	}
 	first = append(first, checked("git", "2.38 or newer", git.Check(ctx)))
 	p, err := a.Open(ctx, app.Reads)

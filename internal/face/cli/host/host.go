@@ -66,7 +66,10 @@ func (h Host) Run(ctx context.Context, o Order) Result {
 	var out bytes.Buffer
 	drawn := ""
 	c := console.New(strings.NewReader(o.Stdin), &out, &sayings{tell: o.Told}, at)
-	c.Host = console.Host{Began: o.Began, Drawn: func(text string) { drawn = text }, Watched: o.Watched, Person: o.Person, Served: true, Leaves: o.Leaves}
+	c.Host = console.Host{
+		Began: o.Began, Drawn: func(text string) { drawn = text },
+		Watched: o.Watched, Person: o.Person, Served: true, Leaves: o.Leaves,
+	}
 	failure := h.Execute(ctx, c, o.Args)
 	r := Result{Code: console.ExitCode(ctx, failure)}
 	if _, told := errors.AsType[console.ExitError](failure); failure != nil && !told {

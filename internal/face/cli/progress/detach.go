@@ -30,6 +30,46 @@ func DetachFlag(c *cobra.Command, o *Order) {
 	c.MarkFlagsMutuallyExclusive("detach", "jsonl")
 }
 
+// WatchFlag is the flag of commands whose run can be shown on the whole screen.
+func WatchFlag(c *cobra.Command, o *Order) {
+	c.Flags().BoolVarP(&o.Watch, "watch", "w", false,
+		"show the run on the whole screen; it goes on in the background when you leave (ui.watch)")
+	c.MarkFlagsMutuallyExclusive("watch", "detach")
+	c.MarkFlagsMutuallyExclusive("watch", "jsonl")
+	c.MarkFlagsMutuallyExclusive("watch", "json")
+	c.MarkFlagsMutuallyExclusive("watch", "headless")
+}
+
+// Watches reports whether the run is to be shown on the whole screen: a flag or the
+// setting says so, a person is there, and this is not the process that does it.
+func (o *Order) Watches(a *console.Console) (bool, error) {
+	if a.Host.Parent != nil || a.Host.Served || a.Watch == nil || o.JSONL || a.JSON || o.Headless || a.Played() {
+		return false, nil
+	}
+	if !o.Watch {
+		settings, _, err := a.Settings()
+		if err != nil || !settings.Watch || !a.Person() || !a.Live(a.Out) {
+			return false, err
+		}
+	} else if !a.Person() || !a.Live(a.Out) {
+		return false, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "there is no terminal to show the run on",
+			Hint: "Leave out --watch: progress is printed in lines. Or use --detach, and nexus watch at a terminal.",
+		}
+	}
+	return true, nil
+}
+
+// Show leaves a run in the background, and shows it on the whole screen until the
+// person leaves that.
+func Show(ctx context.Context, a *console.Console, o Order) error {
+	d, err := Leave(ctx, a, o)
+	if err != nil {
+		return err
+	}
+	return a.Watch(ctx, d.Run)
+}
+
 // Detaches reports whether the command line is to be done in the background, and
 // this is not the process there.
 func (o *Order) Detaches(a *console.Console) bool { return o.Detach && a.Host.Parent == nil }
@@ -38,31 +78,50 @@ func (o *Order) Detaches(a *console.Console) bool { return o.Detach && a.Host.Pa
 // is to agree to a plan, as if the terminal were still there.
 func Consulted(a *console.Console) bool { return a.Host.Parent != nil && a.Host.Parent.Word == person }
 
-// detached is what a command prints with --json that leaves its run in the background.
-type detached struct {
+// Detached is what a command prints with --json that leaves its run in the background.
+type Detached struct {
 	Run nexus.RunID `json:"run"`
 	PID int         `json:"pid"`
 	Log string      `json:"log"` // file with the messages of the process
+
+	consulted bool // it waits for a person to agree to its plan
 }
 
 // Detach has the command line done by a process in the background, and returns
 // when a run is under way there. What ends before is as if it were done here.
 func Detach(ctx context.Context, a *console.Console, o Order) error {
+	d, err := Leave(ctx, a, o)
+	if err != nil {
+		return err
+	}
+	return a.Answer(d, func(s view.Style) string {
+		text := fmt.Sprintf("run %s goes on in the background, as process %d\n", d.Run, d.PID)
+		if d.consulted {
+			text += "it waits for you to agree to its plan before it begins\n"
+		}
+		return text + s.Dim("  nexus attach "+string(d.Run)+"      # see it, and answer what it asks") + "\n" +
+			s.Dim("  nexus stop --run "+string(d.Run)+"  # end it") + "\n"
+	})
+}
+
+// Leave has the command line done by a process in the background, and returns the
+// run that is under way there. What ends before is printed as if it were done here.
+func Leave(ctx context.Context, a *console.Console, o Order) (Detached, error) {
 	if a.Host.Served && !a.Host.Leaves {
-		return &nexus.Error{
+		return Detached{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "a server does not leave runs in the background",
 			Hint: "Leave out --detach: a run that a server started goes on while nobody looks at it.",
 		}
 	}
 	exe, err := os.Executable()
 	if err != nil {
-		return err
+		return Detached{}, err
 	}
 	dir := filepath.Join(a.StateHome(), "background")
 	prune(dir, a.Now().Add(-keptLog))
 	out, log, err := outputs(dir)
 	if err != nil {
-		return err
+		return Detached{}, err
 	}
 	defer out.Close() //nolint:errcheck // only read from now on
 	defer log.Close() //nolint:errcheck // only read from now on
@@ -79,27 +138,20 @@ func Detach(ctx context.Context, a *console.Console, o Order) error {
 	}
 	p, err := background.Start(order)
 	if err != nil {
-		return errors.Join(err, os.Remove(log.Name()))
+		return Detached{}, errors.Join(err, os.Remove(log.Name()))
 	}
 	run, code, err := p.Ready(ctx)
 	if err != nil {
-		return err
+		return Detached{}, err
 	}
 	if run == "" {
-		return errors.Join(repeat(out, a.Out), repeat(log, a.Err), os.Remove(log.Name()), console.ExitError(code))
+		return Detached{}, errors.Join(repeat(out, a.Out), repeat(log, a.Err), os.Remove(log.Name()), console.ExitError(code))
 	}
 	kept := filepath.Join(filepath.Dir(log.Name()), run+".log")
 	if err := os.Rename(log.Name(), kept); err != nil {
-		return err
+		return Detached{}, err
 	}
-	return a.Answer(detached{Run: nexus.RunID(run), PID: p.PID, Log: kept}, func(s view.Style) string {
-		text := fmt.Sprintf("run %s goes on in the background, as process %d\n", run, p.PID)
-		if order.Word == person {
-			text += "it waits for you to agree to its plan before it begins\n"
-		}
-		return text + s.Dim("  nexus attach "+run+"      # see it, and answer what it asks") + "\n" +
-			s.Dim("  nexus stop --run "+run+"  # end it") + "\n"
-	})
+	return Detached{Run: nexus.RunID(run), PID: p.PID, Log: kept, consulted: order.Word == person}, nil
 }
 
 // outputs returns the files that a process in the background writes to. The first

@@ -22,6 +22,7 @@ type Order struct {
 	JSONL  bool // events instead of a report
 	Once   bool // nothing is kept, so the report names no next command
 	Detach bool // the run goes on in the background
+	Watch  bool // the same, and it is shown on the whole screen
 }
 
 // OrderFlags are the flags of every command that conducts a run.

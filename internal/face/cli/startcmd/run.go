@@ -35,8 +35,13 @@ func runCommand(a *console.Console) *cobra.Command {
 		if err := o.Check(); err != nil {
 			return err
 		}
+		if watched, err := o.Watches(a); err != nil {
+			return err
+		} else if watched && !dry {
+			return leave(ctx, a, o, progress.Show)
+		}
 		if o.Detaches(a) {
-			return detach(ctx, a, o)
+			return leave(ctx, a, o, progress.Detach)
 		}
 		if waiting {
 			return emptyBacklog(ctx, a, &o, args)
@@ -83,6 +88,7 @@ func runCommand(a *console.Console) *cobra.Command {
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)
 	progress.DetachFlag(c, &o)
+	progress.WatchFlag(c, &o)
 	c.MarkFlagsMutuallyExclusive("detach", "dry-run")
 	return c
 }
@@ -100,13 +106,13 @@ func prepare(ctx context.Context, a *console.Console, p *app.Place, o *progress.
 	return clarify(ctx, a, p, o)
 }
 
-// detach leaves a run in the background. Which agents a person agrees to is asked
+// leave leaves a run in the background. Which agents a person agrees to is asked
 // here.
-func detach(ctx context.Context, a *console.Console, o progress.Order) error {
+func leave(ctx context.Context, a *console.Console, o progress.Order, how func(context.Context, *console.Console, progress.Order) error) error {
 	if err := askTrust(ctx, a, &o); err != nil {
 		return err
 	}
-	return progress.Detach(ctx, a, o)
+	return how(ctx, a, o)
 }
 
 func askTrust(ctx context.Context, a *console.Console, o *progress.Order) error {

@@ -45,7 +45,7 @@ func (p *Projection) itemActions(i Item) []Action {
 	write.Key, write.Input, write.Ask = "r", InputText, "the answer"
 	switch {
 	case i.Kind == KindSignOff:
-		approve.Name, approve.Label, approve.Input, approve.Ask = "sign-off", "Sign off", InputText, "what you looked at"
+		approve.Name, approve.Label, approve.Input, approve.Ask = "waive", "Accept as it is", InputText, "what you looked at, or why it need not be shown"
 		approve.Args = []string{"approve", i.ID, "--why", "{}", "--run", run}
 		return []Action{approve}
 	case i.Item.About() != "":

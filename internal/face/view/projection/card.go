@@ -16,7 +16,7 @@ const silent = 30 * time.Second
 // Cards returns the tasks in the plan's order. Tasks that were split are left
 // out: their parts stand in their place.
 func (p *Projection) Cards(now time.Time) []Card {
-	r, items, marks := p.Run(now), p.Inbox(now), p.marks()
+	r, items, seen := p.Run(now), p.Inbox(now), p.sight()
 	now = p.clock(now)
 	cards := make([]Card, 0, len(r.Tasks))
 	count := map[nexus.TaskID][]Item{}
@@ -27,7 +27,7 @@ func (p *Projection) Cards(now time.Time) []Card {
 	}
 	for _, row := range r.Tasks {
 		if row.Status != nexus.Split {
-			cards = append(cards, p.card(row, count[row.ID], marks, now))
+			cards = append(cards, p.card(row, count[row.ID], seen, now))
 		}
 	}
 	return cards
@@ -54,13 +54,13 @@ func (p *Projection) Lanes(now time.Time) []LaneCards {
 }
 
 // card returns a task as a list shows it.
-func (p *Projection) card(row view.Task, items []Item, marks marks, now time.Time) Card {
+func (p *Projection) card(row view.Task, items []Item, seen sight, now time.Time) Card {
 	s := p.state
 	t := s.Task(row.ID)
 	c := Card{Task: row, Lane: p.laneOf(t, row, items), Items: Waiting(items), Criteria: len(t.Criteria)}
 	c.Stage = stageName(c.Lane, t)
 	for n := range t.Criteria {
-		if p.criterion(t, n+1, marks).State == CriterionMet {
+		if p.criterion(t, n+1, seen).State == CriterionMet {
 			c.Met++
 		}
 	}
@@ -68,7 +68,7 @@ func (p *Projection) card(row view.Task, items []Item, marks marks, now time.Tim
 	if a != nil && p.o.Place != nil {
 		c.Worktree, c.Branch = p.o.Place(a.ID)
 	}
-	c.Since = p.since(t, c.Lane, items)
+	c.Since = p.since(t, c.Lane, items, seen)
 	if row.Now != nil {
 		c.Step = row.Now.Text()
 	}
@@ -77,17 +77,31 @@ func (p *Projection) card(row view.Task, items []Item, marks marks, now time.Tim
 	}
 	if talk := a.Present(); talk != nil {
 		c.Model = talk.Model
-		if heard := when(p.heard(talk.Session)); !talk.Over && a.Stage == state.Working && c.Lane != LaneNeedsYou && now.Sub(heard) >= silent {
-			c.Silent = view.Between(heard, time.Time{}, now)
-		}
-		if q, ok := s.ParkedFor(talk.Model); ok && q.Until.After(now) {
-			c.Retry = q.Until
-		}
-	}
-	if a.Stage == state.Working && a.Rests.After(now) && a.Rests.After(c.Retry) {
-		c.Retry = a.Rests
+		p.pace(&c, talk, a, now)
 	}
 	return c
+}
+
+// pace fills in when a task is tried again, and how long its agent has been
+// silent, where it waits for these.
+func (p *Projection) pace(c *Card, talk *state.Session, a *state.Attempt, now time.Time) {
+	if c.Now == nil || a.Stage != state.Working {
+		return
+	}
+	switch c.Now.What {
+	case view.DoingAccount:
+		if q, ok := p.state.ParkedFor(talk.Model); ok && q.Until.After(now) {
+			c.Retry = q.Until
+		}
+		if a.Rests.After(now) && a.Rests.After(c.Retry) {
+			c.Retry = a.Rests
+		}
+	case view.DoingModel, view.DoingTool, view.DoingSetup:
+		if heard := when(p.heard(talk.Session)); !heard.IsZero() && now.Sub(heard) >= silent {
+			c.Silent = view.Between(heard, time.Time{}, now)
+		}
+	default:
+	}
 }
 
 func (p *Projection) heard(id nexus.SessionID) int64 {
@@ -170,7 +184,7 @@ func stageName(l Lane, t *state.Task) string {
 }
 
 // since returns when a task came into its lane.
-func (p *Projection) since(t *state.Task, l Lane, items []Item) time.Time {
+func (p *Projection) since(t *state.Task, l Lane, items []Item, seen sight) time.Time {
 	a := t.Current()
 	switch l {
 	case LaneNeedsYou:
@@ -182,7 +196,7 @@ func (p *Projection) since(t *state.Task, l Lane, items []Item) time.Time {
 	case LaneDone:
 		return t.Ended
 	case LaneStopped, LaneBlocked, LaneReady:
-		return p.rests(t)
+		return p.rests(t, seen)
 	case LaneVerifying, LaneReview, LaneLanding:
 		if a != nil {
 			if r := p.trail.rows[a.ID]; r != nil && len(r.open) > 0 {
@@ -192,13 +206,13 @@ func (p *Projection) since(t *state.Task, l Lane, items []Item) time.Time {
 	default:
 	}
 	if a == nil {
-		return p.rests(t)
+		return p.rests(t, seen)
 	}
 	return a.Active
 }
 
 // rests returns since when nothing is done for a task.
-func (p *Projection) rests(t *state.Task) time.Time {
+func (p *Projection) rests(t *state.Task, seen sight) time.Time {
 	if !t.Ended.IsZero() {
 		return t.Ended
 	}
@@ -207,6 +221,9 @@ func (p *Projection) rests(t *state.Task) time.Time {
 		if n := p.state.Task(id); n != nil && n.Ended.After(at) {
 			at = n.Ended
 		}
+	}
+	if id, ok := seen.blockers.Blocker(t); ok {
+		at = p.state.Task(id).Ended
 	}
 	if a := t.Current(); a != nil && a.Finished.After(at) {
 		at = a.Finished

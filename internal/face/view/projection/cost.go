@@ -59,6 +59,7 @@ func (p *Projection) projected() nexus.Money {
 	if s.Status.Ended() {
 		return s.Ledger.Spent()
 	}
+	blocked := s.Blockers()
 	var ended, left int
 	var spent, onOpen nexus.Money
 	for _, t := range s.Tasks {
@@ -66,7 +67,7 @@ func (p *Projection) projected() nexus.Money {
 		case t.Status == nexus.Split, t.Status == nexus.Skipped:
 		case t.Status.Ended() && t.Spent > 0:
 			ended, spent = ended+1, spent+t.Spent
-		case !s.StatusOf(t).Ended():
+		case !blocked.StatusOf(t).Ended():
 			left, onOpen = left+1, onOpen+t.Spent
 		}
 	}

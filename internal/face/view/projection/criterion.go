@@ -17,24 +17,27 @@ const (
 	CriterionWaived  = "waived"  // a person does without it, or signed it
 )
 
-// marks are what was decided of the criteria on the tree that landed, by name.
-type marks map[string]accept.Row
+// sight is what is found out once for all tasks of a look at the run.
+type sight struct {
+	criteria map[string]accept.Row // by name, on the tree that landed; nil before it was judged
+	blockers *state.Blockers
+}
 
-// marks returns what is known at the end of the run; nothing before.
-func (p *Projection) marks() marks {
+func (p *Projection) sight() sight {
+	s := sight{blockers: p.state.Blockers()}
 	if p.state.Result == nil {
-		return nil
+		return s
 	}
-	all := marks{}
+	s.criteria = map[string]accept.Row{}
 	for _, r := range accept.Of(p.state, p.trail.waivers).Rows {
-		all[r.ID] = r
+		s.criteria[r.ID] = r
 	}
-	return all
+	return s
 }
 
 // criterion returns what shows the n-th criterion of a task: at the end of the
 // run by the tree that landed, before that by the last round of its work.
-func (p *Projection) criterion(t *state.Task, n int, known marks) Criterion {
+func (p *Projection) criterion(t *state.Task, n int, known sight) Criterion {
 	c := t.Criteria[n-1]
 	out := Criterion{N: n, Text: c.Text, Check: c.Check, State: CriterionOpen}
 	id := accept.ID(t.ID, n)
@@ -45,7 +48,7 @@ func (p *Projection) criterion(t *state.Task, n int, known marks) Criterion {
 		}
 		return out
 	}
-	if r, ok := known[id]; ok && t.Status == nexus.Landed {
+	if r, ok := known.criteria[id]; ok && t.Status == nexus.Landed {
 		return ended(out, r)
 	}
 	return p.shown(out, t, n)

@@ -21,6 +21,7 @@ type Journal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Head(ctx context.Context) (int64, error)
+	Holders(ctx context.Context) (map[nexus.RunID]nexus.Process, error)
 }
 
 // HubOptions say how a hub is opened.
@@ -32,74 +33,105 @@ type HubOptions struct {
 	Idle       time.Duration                                           // after which what nobody looks at is let go; 0 means a minute
 }
 
-// Hub keeps the projections of the runs of a journal. They are made when somebody
-// looks, kept in step by [Hub.Follow], and let go when nobody looks any more. A
-// hub is safe for concurrent use; a reader that is slow holds up nobody but other
-// readers of the same run.
+// Hub keeps the projections of the runs of a repository. They are made when
+// somebody looks, kept in step by [Hub.Follow], and let go when nobody looks any
+// more. A hub is safe for concurrent use; a reader that is slow holds up nobody
+// but other readers of the same run.
 type Hub struct {
 	j    Journal
 	o    HubOptions
 	ctx  context.Context //nolint:containedctx // of what reads the journal for a reader
-	mu   sync.Mutex
+	mu   sync.Mutex      // guards what follows
 	runs map[nexus.RunID]*entry
-	ids  []nexus.RunID // the latest last
+	ids  []nexus.RunID // of those that have begun, the latest last
 	wake chan struct{} // closed when anything happens; nil: nobody waits
 }
 
-// entry is a run of a hub. The hub's lock guards all but p, which its own guards.
+// entry is a run of a hub. The hub's lock guards all but p.
 type entry struct {
-	run    journal.Run
+	id     nexus.RunID
+	begun  bool // it has events
 	latest bool
+	holder *nexus.Process
 	wake   chan struct{}
 	queue  []nexus.Event // that p has not seen
-	behind bool          // p is to read the journal: the queue was too long
+	behind bool          // p is to read the journal: it is new, or the queue was too long
 	used   time.Time
+	over   *glance // of a run that is over, where nothing has happened since
 
-	mu sync.Mutex
+	mu sync.Mutex  // guards p; taken before the hub's lock
 	p  *Projection // nil: nobody looks
+}
+
+// glance is what the lists of all runs show of one.
+type glance struct {
+	run    view.Run
+	items  []Item
+	latest bool
 }
 
 // most is how many events wait for a reader before it must read the journal.
 const most = 1000
 
-// Open returns a hub for the runs of a journal.
+// Open returns a hub for the runs of a journal, which it reads until the context
+// ends.
 func Open(ctx context.Context, j Journal, o HubOptions) (*Hub, error) {
 	if o.Idle == 0 {
 		o.Idle = time.Minute
 	}
 	h := &Hub{j: j, o: o, ctx: ctx, runs: map[nexus.RunID]*entry{}}
-	return h, h.refresh(ctx)
+	runs, err := j.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		h.begin(h.entry(r.ID)).holder = r.Holder
+	}
+	return h, nil
 }
 
-// refresh reads which runs there are, and who conducts them.
-func (h *Hub) refresh(ctx context.Context) error {
-	runs, err := h.j.Runs(ctx)
+// entry returns the entry of a run. The caller holds the lock.
+func (h *Hub) entry(id nexus.RunID) *entry {
+	e := h.runs[id]
+	if e == nil {
+		e = &entry{id: id, behind: true}
+		h.runs[id] = e
+	}
+	return e
+}
+
+// begin lists a run, once. The caller holds the lock.
+func (h *Hub) begin(e *entry) *entry {
+	if e.begun {
+		return e
+	}
+	if n := len(h.ids); n > 0 {
+		h.runs[h.ids[n-1]].latest = false
+	}
+	e.begun, e.latest = true, true
+	h.ids = append(h.ids, e.id)
+	return e
+}
+
+// hold reads who conducts the runs.
+func (h *Hub) hold(ctx context.Context) error {
+	all, err := h.j.Holders(ctx)
 	if err != nil {
 		return err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, r := range runs {
-		e := h.runs[r.ID]
-		if e == nil {
-			e = h.add(r.ID)
-		} else if (e.run.Holder == nil) != (r.Holder == nil) {
+	for id, e := range h.runs {
+		by, held := all[id]
+		was := e.holder
+		if e.holder = nil; held {
+			e.holder = &by
+		}
+		if (was == nil) != (e.holder == nil) {
 			h.ring(e)
 		}
-		e.run = r
 	}
 	return nil
-}
-
-// add makes an entry for a run. The caller holds the lock.
-func (h *Hub) add(id nexus.RunID) *entry {
-	if n := len(h.ids); n > 0 {
-		h.runs[h.ids[n-1]].latest = false
-	}
-	e := &entry{run: journal.Run{ID: id}, latest: true, behind: true}
-	h.runs[id] = e
-	h.ids = append(h.ids, id)
-	return e
 }
 
 // ring wakes who waits for a change of a run. The caller holds the lock.
@@ -119,11 +151,7 @@ func (h *Hub) Changed(run nexus.RunID) <-chan struct{} {
 	defer h.mu.Unlock()
 	c := &h.wake
 	if run != "" {
-		e := h.runs[run]
-		if e == nil {
-			e = h.add(run)
-		}
-		c = &e.wake
+		c = &h.entry(run).wake
 	}
 	if *c == nil {
 		*c = make(chan struct{})
@@ -134,10 +162,13 @@ func (h *Hub) Changed(run nexus.RunID) <-chan struct{} {
 // Follow keeps the hub in step with the journal until the context ends.
 func (h *Hub) Follow(ctx context.Context) error {
 	head, err := h.j.Head(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = h.missed(ctx)
 	}
-	if err := h.refresh(ctx); err != nil {
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	beat := make(chan struct{})
@@ -158,6 +189,23 @@ func (h *Hub) Follow(ctx context.Context) error {
 	return nil
 }
 
+// missed marks what happened between [Open] and the number from which the hub
+// follows.
+func (h *Hub) missed(ctx context.Context) error {
+	runs, err := h.j.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range runs {
+		e := h.begin(h.entry(r.ID))
+		e.queue, e.behind, e.over, e.holder = nil, true, nil, r.Holder
+		h.ring(e)
+	}
+	return nil
+}
+
 // look sees once a second who conducts the runs, and lets go of what is idle.
 func (h *Hub) look(ctx context.Context) {
 	t := time.NewTicker(time.Second)
@@ -168,7 +216,7 @@ func (h *Hub) look(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		_ = h.refresh(ctx) // the next look tries again
+		_ = h.hold(ctx) // the next look tries again
 		h.release()
 	}
 }
@@ -177,10 +225,7 @@ func (h *Hub) look(ctx context.Context) {
 func (h *Hub) take(e nexus.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	x := h.runs[e.Run]
-	if x == nil {
-		x = h.add(e.Run)
-	}
+	x := h.begin(h.entry(e.Run))
 	switch {
 	case x.behind:
 	case len(x.queue) >= most:
@@ -188,31 +233,39 @@ func (h *Hub) take(e nexus.Event) {
 	default:
 		x.queue = append(x.queue, e)
 	}
-	x.run.Last = e.At
+	x.over = nil
 	h.ring(x)
 }
 
 // release lets go of the projections that nobody looked at for a while.
 func (h *Hub) release() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := h.o.Now()
-	for _, e := range h.runs {
+	for _, id := range h.IDs() {
+		h.mu.Lock()
+		e := h.runs[id]
+		h.mu.Unlock()
 		if !e.mu.TryLock() {
 			continue // somebody looks
 		}
-		if e.p != nil && now.Sub(e.used) > h.o.Idle {
-			e.p, e.queue, e.behind = nil, nil, true
+		h.mu.Lock()
+		if e.p != nil && h.o.Now().Sub(e.used) > h.o.Idle {
+			e.drop()
 		}
+		h.mu.Unlock()
 		e.mu.Unlock()
 	}
 }
+
+// drop lets go of the projection. The caller holds both locks.
+func (e *entry) drop() { e.p, e.queue, e.behind = nil, nil, true }
 
 // View shows a run to a function, as of the last event that the hub knows of. No
 // other function sees the run at the same time, and none may keep the projection.
 func (h *Hub) View(run nexus.RunID, see func(*Projection) error) error {
 	h.mu.Lock()
 	e := h.runs[run]
+	if e != nil && !e.begun {
+		e = nil
+	}
 	h.mu.Unlock()
 	if e == nil {
 		return &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s", view.Clean(string(run))), Hint: "nexus runs lists them."}
@@ -231,12 +284,11 @@ func (h *Hub) catchUp(e *entry) error {
 	h.mu.Lock()
 	queue, behind := e.queue, e.behind
 	e.queue, e.behind, e.used = nil, false, h.o.Now()
-	id, holder, latest := e.run.ID, e.run.Holder, e.latest
+	holder, latest := e.holder, e.latest
 	h.mu.Unlock()
-	err := h.apply(e, id, queue, behind)
-	if err != nil {
+	if err := h.apply(e, e.id, queue, behind); err != nil {
 		h.mu.Lock()
-		e.p, e.queue, e.behind = nil, nil, true
+		e.drop()
 		h.mu.Unlock()
 		return err
 	}
@@ -288,37 +340,65 @@ func (h *Hub) IDs() []nexus.RunID {
 }
 
 // Runs returns all runs, the latest first. One that cannot be read is left out,
-// and the error names it.
+// and the error names the first such.
 func (h *Hub) Runs(now time.Time) ([]view.Going, error) {
-	var all []view.Going
-	var failed error
-	for _, id := range h.IDs() {
-		err := h.View(id, func(p *Projection) error {
-			all = append(all, view.Going{Repository: h.o.Repository, Run: p.Run(now)})
-			return nil
-		})
-		if err != nil {
-			failed = fmt.Errorf("run %s: %w", id, err)
-		}
-	}
-	return all, failed
+	all := []view.Going{}
+	err := h.each(now, func(g glance) { all = append(all, view.Going{Repository: h.o.Repository, Run: g.run}) })
+	return all, err
 }
 
 // Inbox returns what waits for a person in all runs, the oldest first, and then
 // what a person should know of.
 func (h *Hub) Inbox(now time.Time) ([]Item, error) {
 	all := []Item{}
+	err := h.each(now, func(g glance) { all = append(all, g.items...) })
+	return order(all), err
+}
+
+// each glances at all runs, the latest first.
+func (h *Hub) each(now time.Time, take func(glance)) error {
 	var failed error
 	for _, id := range h.IDs() {
-		err := h.View(id, func(p *Projection) error {
-			all = append(all, p.Inbox(now)...)
-			return nil
-		})
-		if err != nil {
+		g, err := h.glance(id, now)
+		switch {
+		case err == nil:
+			take(g)
+		case failed == nil:
 			failed = fmt.Errorf("run %s: %w", id, err)
 		}
 	}
-	return order(all), failed
+	return failed
+}
+
+// glance returns what lists show of a run. What they show of one that is over is
+// kept in place of its projection.
+func (h *Hub) glance(id nexus.RunID, now time.Time) (glance, error) {
+	h.mu.Lock()
+	e := h.runs[id]
+	if g := e.over; g != nil && g.latest == e.latest {
+		h.mu.Unlock()
+		return *g, nil
+	}
+	h.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	looked := e.p != nil
+	if err := h.catchUp(e); err != nil {
+		return glance{}, err
+	}
+	g := glance{e.p.Run(now), e.p.Inbox(now), !e.p.earlier}
+	if !g.run.Status.Ended() {
+		return g, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(e.queue) == 0 && !e.behind && e.latest == g.latest {
+		e.over = &g
+	}
+	if !looked {
+		e.drop()
+	}
+	return g, nil
 }
 
 // order puts what waits before notices, and each the oldest first.

@@ -1,11 +1,320 @@
 package projection
 
 import (
+	"encoding/json"
+	"flag"
 	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
+var update = flag.Bool("update", false, "rewrite the golden files")
+
 func nothing(int64) iter.Seq2[nexus.Event, error] {
 	return func(func(nexus.Event, error) bool) {}
+}
+
+const hostile = "all is lost\r\n\x1b]0;owned\x07<script>alert(1)</script> \u202eback"
+
+// tape is a run in the middle, in which everything that a person may see happens
+// once: what landed, what is judged, read, asked, held back, left and blocked.
+func tape() []nexus.Event {
+	finding := nexus.Finding{Gate: "test", File: "b.go", Line: 3, Message: hostile}
+	task := func(id nexus.TaskID, needs ...nexus.TaskID) nexus.Fact {
+		return nexus.TaskPlanned{Task: nexus.Task{
+			ID: id, Title: "Task " + string(id), Brief: "Do " + string(id) + ".", Needs: needs, Minutes: 10, Files: []string{"dir/" + string(id) + ".go"},
+			Criteria: []nexus.Criterion{{Text: "It passes", Check: "test"}, {Text: "It looks right"}},
+		}}
+	}
+	begin := func(id nexus.AttemptID, task nexus.TaskID) []nexus.Fact {
+		s := nexus.SessionID(id) + "/coder.1"
+		return []nexus.Fact{
+			nexus.AttemptStarted{Attempt: id, Task: task, Tier: nexus.Fast, Strategy: nexus.TestAfter, Base: "b0"},
+			nexus.SessionStarted{Session: s, Attempt: id, Role: nexus.Coder, Model: "p/small"},
+			nexus.RoundStarted{Attempt: id, Round: 1, Role: nexus.Coder, Session: s},
+			nexus.PromptSent{Session: s, Message: "m", Why: "brief"},
+			nexus.BudgetReserved{ID: "r" + string(id), Task: task, Session: s, Role: nexus.Coder, Model: "p/small", Money: nexus.Dollar},
+			nexus.BudgetSpent{ID: "r" + string(id), Money: nexus.Dollar / 4, Usage: nexus.Usage{Input: 1000, Output: 100, CacheRead: 3000}},
+			nexus.TurnTaken{Session: s, Turn: 1, Message: "m", Stop: "tools", Says: hostile},
+		}
+	}
+	judged := func(id nexus.AttemptID, gate string, s nexus.GateState, found ...nexus.Finding) []nexus.Fact {
+		return []nexus.Fact{
+			nexus.GateStarted{Attempt: id, Gate: gate},
+			nexus.GateJudged{Attempt: id, Evidence: nexus.Evidence{Gate: gate, State: s, Tree: "t" + string(id), Duration: time.Second, Findings: found}},
+		}
+	}
+	odd := nexus.TaskPlanned{Task: nexus.Task{ID: "T8", Title: hostile, Brief: hostile, Needs: []nexus.TaskID{"T5"}, Files: []string{"dir/T3.go", hostile}, Criteria: []nexus.Criterion{{Text: hostile, Check: hostile}}}}
+	facts := slices.Concat(
+		[]nexus.Fact{
+			nexus.GoalAccepted{Goal: nexus.Goal{Text: hostile}, Base: "b0", Target: "main", Limits: nexus.DefaultLimits(), Gates: []string{"build", "test"}},
+			nexus.RunStarted{Process: nexus.Process{PID: 7, Host: "h"}},
+			nexus.PlanSought{Attempt: "plan.1"},
+			nexus.PlanProposed{Plan: "blob", Tasks: 8},
+			task("T1"), task("T2", "T1"), task("T3"), task("T4", "T3"), task("T5", "T4"), task("T6"), task("T7"), odd,
+			nexus.PlanApproved{By: "policy"},
+		},
+		begin("T1.1", "T1"), judged("T1.1", "build", nexus.Pass), judged("T1.1", "test", nexus.Fail, finding),
+		[]nexus.Fact{
+			nexus.VerdictGiven{Attempt: "T1.1", Tree: "tT1.1", State: nexus.Fail, Gate: "test"},
+			nexus.RoundStarted{Attempt: "T1.1", Round: 2, Role: nexus.Coder, Session: "T1.1/coder.1", Cause: "gates"},
+			nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted},
+		},
+		judged("T1.1", "test", nexus.Pass),
+		[]nexus.Fact{
+			nexus.VerdictGiven{Attempt: "T1.1", Tree: "tT1.1", State: nexus.Pass},
+			nexus.SessionStarted{Session: "T1.1/reviewer.1", Attempt: "T1.1", Role: nexus.Reviewer, Model: "p/large"},
+			nexus.ReviewGiven{Attempt: "T1.1", Tree: "tT1.1", Reviewed: true, Approved: true, Summary: hostile, Findings: []nexus.Finding{finding}},
+			nexus.SessionEnded{Session: "T1.1/reviewer.1", Outcome: nexus.Accepted},
+			nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "tT1.1"},
+			nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
+			nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
+			nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "tT1.1", Parent: "b0"},
+		},
+		begin("T2.1", "T2"),
+		[]nexus.Fact{nexus.QuestionAsked{ID: "q1", Attempt: "T2.1", Text: hostile, Fallback: hostile, Trigger: people.SecurityTrigger}},
+		begin("T3.1", "T3"),
+		[]nexus.Fact{
+			nexus.AttemptEnded{Attempt: "T3.1", Outcome: nexus.Refused, Why: hostile},
+			nexus.TaskParked{Task: "T3", Why: hostile},
+		},
+		begin("T6.1", "T6"),
+		[]nexus.Fact{nexus.GateStarted{Attempt: "T6.1", Gate: "build"}},
+		begin("T7.1", "T7"),
+		[]nexus.Fact{
+			nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T7", Text: hostile, By: hostile}},
+			nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbApprove, ID: "T7/AC-2", Text: "read by me", By: "ann"}},
+			nexus.QuotaHit{Account: "p", Until: start.Add(2 * time.Hour), Why: hostile, Session: "T7.1/coder.1"},
+			nexus.AlertRaised{Kind: nexus.AlertStuck, Of: "T7.1", Why: hostile},
+		},
+	)
+	return at(facts)
+}
+
+func at(facts []nexus.Fact) []nexus.Event {
+	events := make([]nexus.Event, 0, len(facts))
+	for i, f := range facts {
+		events = append(events, nexus.Event{Seq: int64(i + 1), Run: "r", At: start.Add(time.Duration(i) * 7 * time.Second), Fact: f})
+	}
+	return events
+}
+
+// recorded returns a run that was played with a conductor, from its tape.
+func recorded(t *testing.T, name string) []nexus.Event {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "decide", "state", "testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := statetest.ReadTape("r", string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+func runs(t *testing.T) map[string][]nexus.Event {
+	return map[string][]nexus.Event{"middle": tape(), "life1": recorded(t, "life1.tape"), "life2": recorded(t, "life2.tape")}
+}
+
+func fold(t *testing.T, p *Projection, events []nexus.Event) {
+	t.Helper()
+	for _, e := range events {
+		if err := p.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func past(events []nexus.Event) Past {
+	return func(after int64) iter.Seq2[nexus.Event, error] {
+		return func(yield func(nexus.Event, error) bool) {
+			for _, e := range events {
+				if e.Seq > after && !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// all returns everything that a projection shows.
+func all(t *testing.T, p *Projection, now time.Time) map[string]any {
+	t.Helper()
+	lines, err := p.Log(-1, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	everything := map[string]any{
+		"run": p.Run(now), "inbox": p.Inbox(now), "lanes": p.Lanes(now), "graph": p.Graph(now), "timeline": p.Timeline(now), "cost": p.Cost(now),
+		"checks": p.Checks(), "sessions": p.Sessions(now), "log": lines, "actions": p.RunActions(),
+	}
+	tasks := []Task{}
+	for _, t := range p.State().Tasks {
+		task, _ := p.Task(t.ID, now)
+		tasks = append(tasks, task)
+	}
+	everything["tasks"] = tasks
+	return everything
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data) + "\n"
+}
+
+func TestGolden(t *testing.T) {
+	for name, events := range runs(t) {
+		p := New("r", Options{Past: past(events)})
+		fold(t, p, events)
+		for part, v := range all(t, p, events[len(events)-1].At.Add(time.Minute)) {
+			file, got := filepath.Join("testdata", name, part+".json"), text(t, v)
+			if *update {
+				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // golden files
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil { //nolint:gosec // a golden file
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("%s of %s:\n%s", part, name, diff)
+			}
+		}
+	}
+}
+
+// TestPartsAreTheWhole looks at a run while it is folded, from which nothing may
+// change, and gives some events twice.
+func TestPartsAreTheWhole(t *testing.T) {
+	for name, events := range runs(t) {
+		now := events[len(events)-1].At.Add(time.Minute)
+		whole := New("r", Options{Past: past(events)})
+		fold(t, whole, events)
+		want := text(t, all(t, whole, now))
+		step := max(1, len(events)/25)
+		for cut := 0; cut <= len(events); cut += step {
+			p := New("r", Options{Past: past(events)})
+			fold(t, p, events[:cut])
+			all(t, p, now)
+			fold(t, p, events[max(0, cut-3):])
+			if diff := cmp.Diff(want, text(t, all(t, p, now))); diff != "" {
+				t.Fatalf("%s, in two parts at %d:\n%s", name, cut, diff)
+			}
+		}
+	}
+}
+
+// TestOneCount folds runs event by event: what waits is as many things for the
+// inbox of all runs, the run, and its lanes.
+func TestOneCount(t *testing.T) {
+	for name, events := range runs(t) {
+		p, book, most := New("r", Options{Past: past(events)}), people.Inbox{}, 0
+		for _, e := range events {
+			fold(t, p, []nexus.Event{e})
+			book.Apply(e)
+			items := p.Inbox(e.At)
+			n := len(book.Items())
+			if most = max(most, n); Waiting(items) != n || p.Run(e.At).Waiting != n {
+				t.Fatalf("%s, event %d: %d wait in the inbox of all runs, %d in the projection, %d in the run", name, e.Seq, n, Waiting(items), p.Run(e.At).Waiting)
+			}
+			lanes, about := 0, map[nexus.TaskID]bool{}
+			for _, l := range p.Lanes(e.At) {
+				if l.Lane == LaneNeedsYou {
+					lanes = len(l.Cards)
+				}
+			}
+			for _, i := range items {
+				if t := p.State().Task(i.Task); !i.Notice && t != nil && t.Status != nexus.Split {
+					about[i.Task] = true
+				}
+			}
+			if lanes != len(about) {
+				t.Fatalf("%s, event %d: %d tasks in the lane, %d with items", name, e.Seq, lanes, len(about))
+			}
+		}
+		if most == 0 {
+			t.Errorf("%s: nothing ever waited", name)
+		}
+	}
+}
+
+// TestEveryTaskIsInOneLane counts the tasks of all lanes after each event.
+func TestEveryTaskIsInOneLane(t *testing.T) {
+	for name, events := range runs(t) {
+		p := New("r", Options{Past: past(events)})
+		for _, e := range events {
+			fold(t, p, []nexus.Event{e})
+			n := 0
+			for _, l := range p.Lanes(e.At) {
+				n += len(l.Cards)
+			}
+			if total := p.Run(e.At).Counts.Total; n != total {
+				t.Fatalf("%s, event %d: %d tasks in lanes, %d in the run", name, e.Seq, n, total)
+			}
+		}
+	}
+}
+
+// TestTheBillAddsUp checks that each way to take the cost apart comes to the whole.
+func TestTheBillAddsUp(t *testing.T) {
+	for name, events := range runs(t) {
+		p := New("r", Options{Past: past(events)})
+		fold(t, p, events)
+		c := p.Cost(events[len(events)-1].At)
+		for way, shares := range map[string][]Share{"task": c.Tasks, "role": c.Roles, "model": c.Models, "stage": c.Stages, "day": c.Days} {
+			var sum nexus.Money
+			for _, s := range shares {
+				sum += s.Spent
+			}
+			if sum != c.Spent {
+				t.Errorf("%s by %s: %s of %s", name, way, sum, c.Spent)
+			}
+		}
+	}
+}
+
+// TestLinesAreHarmless looks for what a terminal would obey in what is one line.
+func TestLinesAreHarmless(t *testing.T) {
+	p := New("r", Options{Past: past(tape())})
+	fold(t, p, tape())
+	now := start.Add(time.Hour)
+	lines, err := p.Log(0, 1000)
+	if err != nil || len(lines) != len(tape()) {
+		t.Fatalf("%d lines of %d: %v", len(lines), len(tape()), err)
+	}
+	check := func(what, text string) {
+		if strings.ContainsAny(text, "\x1b\x07\r\n\u202e") {
+			t.Errorf("%s: %q", what, text)
+		}
+	}
+	for _, l := range lines {
+		check(l.Kind, l.Text)
+		check(l.Kind, l.About)
+	}
+	for _, i := range p.Inbox(now) {
+		check(i.ID, i.Title)
+	}
+	task, _ := p.Task("T8", now)
+	if task.Text != hostile || task.Title != hostile || task.Checks[0].Text != hostile {
+		t.Error("a text was changed that faces escape themselves")
+	}
 }

@@ -19,9 +19,9 @@ func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
 		return Task{}, false
 	}
 	now = p.clock(now)
-	items, marks := about(p.Inbox(now), id), p.marks()
+	items, seen := about(p.Inbox(now), id), p.sight()
 	out := Task{
-		Card: p.card(p.row(t, now), items, marks, now), Text: t.Brief, Files: t.Files, Checks: []Criterion{}, Tries: []Attempt{},
+		Card: p.card(p.row(t, now), items, seen, now), Text: t.Brief, Files: t.Files, Checks: []Criterion{}, Tries: []Attempt{},
 		Actions: p.TaskActions(id), Inbox: items, Dependents: p.dependents(id),
 	}
 	if t.Why != "" {
@@ -31,7 +31,7 @@ func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
 		out.Why = append(out.Why, "the verifier rejected "+string(r.Attempt)+": "+r.Why)
 	}
 	for n := range t.Criteria {
-		out.Checks = append(out.Checks, p.criterion(t, n+1, marks))
+		out.Checks = append(out.Checks, p.criterion(t, n+1, seen))
 	}
 	for _, a := range t.Attempts {
 		out.Tries = append(out.Tries, p.attempt(a, now))

@@ -79,7 +79,7 @@ type Action struct {
 	Name    string   `json:"name"`             // approve, reject, answer, tell, pause, skip, retry, stop, ...
 	Label   string   `json:"label"`            // as a button says it
 	Key     string   `json:"key,omitzero"`     // of the keyboard, the same in all faces
-	Args    []string `json:"args,omitempty"`   // of the command line, without the program; {} stands for the input
+	Args    []string `json:"args,omitempty"`   // of the command line, without the program; one that is {} stands for the input
 	Input   Input    `json:"input,omitzero"`   //
 	Ask     string   `json:"ask,omitzero"`     // what the input is, for people
 	Confirm string   `json:"confirm,omitzero"` // the consequence that somebody must agree to; empty: none

@@ -232,7 +232,7 @@ func (t Conversation) Draw(s view.Style) string {
 		if m.Why != "results" {
 			b.WriteString("\n")
 		}
-		b.WriteString(m.draw(s))
+		b.WriteString(m.Draw(s))
 	}
 	if t.Why != "" {
 		b.WriteString("\n" + s.Wrap(view.Because(string(t.Outcome), view.Clean(t.Why)), "") + "\n")
@@ -240,7 +240,8 @@ func (t Conversation) Draw(s view.Style) string {
 	return b.String()
 }
 
-func (m Said) draw(s view.Style) string {
+// Draw draws the message. Long results of tools are folded.
+func (m Said) Draw(s view.Style) string {
 	var b strings.Builder
 	if m.Turn > 0 {
 		figures := s.Join(view.Clock(m.Seconds), m.Spent.String(), view.Tokens(s, m.Usage))

@@ -134,7 +134,7 @@ func TestTranscript(t *testing.T) {
 // do not hide how wide a line is.
 func TestExcerpt(t *testing.T) {
 	m := Said{Why: "results", Message: llm.Message{Parts: []llm.Part{{Result: &llm.Result{Text: "\ta\tlong line of code that does not fit\n2\n3\n4\n5\n"}}}}}
-	if got, want := m.draw(view.Style{Width: 40}), "  < a    long line of code that d\u2026\n      2\n      3\n      ... 2 lines more; --raw has them\n"; got != want {
+	if got, want := m.Draw(view.Style{Width: 40}), "  < a    long line of code that d\u2026\n      2\n      3\n      ... 2 lines more; --raw has them\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

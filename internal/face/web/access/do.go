@@ -81,12 +81,16 @@ func pick(all []projection.Action, ask Ask) (projection.Action, error) {
 	named := ask.Label != "" || len(found) == 1
 	switch {
 	case len(all) == 0:
-		return projection.Action{}, wrong(nexus.CodeNotFound, "nothing can be done about "+view.Quote(ask.Item+string(ask.Task)), "It is over, or it never was: see the inbox of the run.")
+		about := view.Quote(ask.Item + string(ask.Task))
+		const hint = "It is over, or it never was: see the inbox of the run."
+		return projection.Action{}, wrong(nexus.CodeNotFound, "nothing can be done about "+about, hint)
 	case len(found) == 0:
-		return projection.Action{}, wrong(nexus.CodeInvalidInput, "there is no action "+view.Quote(ask.Action)+" here", "Actions: "+strings.Join(slices.Compact(names), ", ")+".")
+		hint := "Actions: " + strings.Join(slices.Compact(names), ", ") + "."
+		return projection.Action{}, wrong(nexus.CodeInvalidInput, "there is no action "+view.Quote(ask.Action)+" here", hint)
 	}
 	// Several answers have one name: the one that takes a text, else the first.
-	if i := slices.IndexFunc(found, func(a projection.Action) bool { return a.Input != projection.InputNone }); !named && ask.Input != "" && i >= 0 {
+	told := func(a projection.Action) bool { return a.Input != projection.InputNone }
+	if i := slices.IndexFunc(found, told); !named && ask.Input != "" && i >= 0 {
 		return found[i], refused(found[i])
 	}
 	return found[0], refused(found[0])
@@ -106,7 +110,8 @@ func fill(a projection.Action, ask Ask) ([]string, error) {
 	case a.Input == projection.InputText && text == "":
 		return nil, wrong(nexus.CodeInvalidInput, a.Name+" needs an input: "+a.Ask, "Send it as input.")
 	case len(text) > maxInput:
-		return nil, wrong(nexus.CodeInvalidInput, fmt.Sprintf("the input has more than %d bytes", maxInput), "Say it in fewer words, or name a file.")
+		about := fmt.Sprintf("the input has more than %d bytes", maxInput)
+		return nil, wrong(nexus.CodeInvalidInput, about, "Say it in fewer words, or name a file.")
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return nil, wrong(nexus.CodeInvalidInput, "the input is no text", "Send UTF-8 without NUL.")
 	case a.Confirm != "" && !ask.Confirm:

@@ -17,10 +17,10 @@ func Least(args []string) Role {
 }
 
 // commands are the commands of the command line that a role may run, besides
-// those of the roles before it. None starts work that costs money, moves a
-// branch or changes settings.
+// those of the roles before it. None starts a run, moves a branch or changes
+// settings; one that continues a run stays within the budget that was agreed to.
 var commands = map[Role][]string{
 	Read:   {"status", "logs", "show", "diff", "evidence", "cost", "ps", "explain", "report"},
 	Answer: {"answer", "approve", "reject", "sign-off"},
-	Steer:  {"tell", "pause", "skip", "retry", "revise", "review", "stop"},
+	Steer:  {"tell", "pause", "skip", "retry", "revise", "review", "stop", "resume"},
 }

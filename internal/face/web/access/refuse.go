@@ -52,8 +52,9 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, t Trouble) {
 		// A browser that came from another site sends no cookie; it does from here.
 		again = `<p><a href="">Try again</a></p>`
 	}
-	_, _ = w.Write([]byte("<!doctype html><html lang=en><meta charset=utf-8><title>" + http.StatusText(status) + "</title><h1>" + // who is gone reads nothing
-		html.EscapeString(t.Message) + "</h1><p>" + html.EscapeString(t.Hint) + "</p>" + again + "</html>\n"))
+	text := "<!doctype html><html lang=en><meta charset=utf-8><title>" + http.StatusText(status) + "</title><h1>" +
+		html.EscapeString(t.Message) + "</h1><p>" + html.EscapeString(t.Hint) + "</p>" + again + "</html>\n"
+	_, _ = w.Write([]byte(text)) // who is gone reads nothing
 }
 
 // RefuseError says no with the status that fits an error.
@@ -73,9 +74,11 @@ func StatusOf(code string) int {
 	switch nexus.Code(code) {
 	case nexus.CodeNotFound:
 		return http.StatusNotFound
-	case CodeTooLate, CodeConfirm, nexus.CodeRunHeld, nexus.CodeTransition, nexus.CodeTargetMoved, nexus.CodeNeedsPerson, nexus.CodeNotReady:
+	case CodeTooLate, CodeConfirm, nexus.CodeRunHeld,
+		nexus.CodeTransition, nexus.CodeTargetMoved, nexus.CodeNeedsPerson, nexus.CodeNotReady:
 		return http.StatusConflict
-	case nexus.CodeInvalidInput, nexus.CodeInvalidPlan, nexus.CodeCycle, nexus.CodeOversize, nexus.CodeForbidden, nexus.CodeLimit, nexus.CodeBudget:
+	case nexus.CodeInvalidInput, nexus.CodeInvalidPlan, nexus.CodeCycle, nexus.CodeOversize,
+		nexus.CodeForbidden, nexus.CodeLimit, nexus.CodeBudget:
 		return http.StatusUnprocessableEntity
 	case nexus.CodeJournalNewer, nexus.CodeDiskFull, nexus.CodeReadOnly, nexus.CodeStorage, nexus.CodeHalted:
 		return http.StatusServiceUnavailable

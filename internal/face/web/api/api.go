@@ -6,6 +6,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -24,20 +25,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// API answers programs. The zero Beat is 15 seconds.
+// API answers programs. The zero Beat and Patience are the usual ones.
 type API struct {
 	access.Site
 
-	Feed *Feed
-	Beat time.Duration // how often a client that hears nothing is told that it is connected
+	Feed     *Feed
+	Beat     time.Duration // how often a client that hears nothing is told that it is connected
+	Patience time.Duration // how long a client may take nothing before it is dropped
 }
 
-func (a *API) beat() time.Duration {
-	if a.Beat > 0 {
-		return a.Beat
-	}
-	return heartbeat
-}
+func (a *API) beat() time.Duration { return cmp.Or(a.Beat, heartbeat) }
 
 // param is a parameter of a query.
 type param struct{ name, about string }
@@ -101,7 +98,9 @@ func changes[B, T any](path, about string, role access.Role, f func(*API, call, 
 			if _, large := errors.AsType[*http.MaxBytesError](err); large {
 				status, code = http.StatusRequestEntityTooLarge, access.CodeTooLarge
 			}
-			access.Refuse(w, r, status, access.Trouble{Code: code, Message: "the body cannot be read: " + err.Error(), Hint: "See /api/v1/openapi.json."})
+			access.Refuse(w, r, status, access.Trouble{
+				Code: code, Message: "the body cannot be read: " + err.Error(), Hint: "See /api/v1/openapi.json.",
+			})
 			return
 		}
 		v, status, err := f(a, call{r, a.Now()}, body)
@@ -134,7 +133,7 @@ func decode(body io.Reader, into any) error {
 	return nil
 }
 
-// once refuses an object in which a key stands twice, in whatever case: readers
+// once refuses an object in which a key stands twice or in another case: readers
 // do not agree which of them counts.
 func once(data []byte) error {
 	d := json.NewDecoder(strings.NewReader(string(data)))
@@ -152,10 +151,13 @@ func once(data []byte) error {
 			return err
 		}
 		key, _ := t.(string)
-		if seen[strings.ToLower(key)] {
+		switch {
+		case key != strings.ToLower(key):
+			return errors.New("unknown key " + view.Quote(key))
+		case seen[key]:
 			return errors.New("a key stands twice: " + view.Quote(key))
 		}
-		seen[strings.ToLower(key)] = true
+		seen[key] = true
 		var skip json.RawMessage
 		if err := d.Decode(&skip); err != nil {
 			return err

@@ -70,6 +70,7 @@ type Done struct {
 
 var (
 	ofTask = []param{{"task", "only those of this task"}}
+	ofWhat = []param{{"task", "the task"}, {"item", "the item"}}
 	ofLane = []param{{"lane", "only tasks in this lane, such as needs-you or running"}}
 )
 
@@ -81,7 +82,7 @@ func endpoints() []endpoint {
 		changes("/api/v1/runs", "start a run in the background; it continues when the server ends", access.Admin, (*API).start),
 		reads("/api/v1/inbox", "what waits for a person, or what one should know of, in all runs", paging, (*API).inboxes),
 		reads(run, "how a run stands", nil, seen(func(p *projection.Projection, c call) (view.Run, error) { return p.Run(c.now), nil })),
-		reads(run+"/inbox", "what waits for a person in a run", paging, listed(func(p *projection.Projection, c call) []projection.Item { return p.Inbox(c.now) })),
+		reads(run+"/inbox", "what waits for a person in a run", paging, listed(inbox)),
 		reads(run+"/tasks", "the tasks of a run, in the order of the plan", slices.Concat(paging, ofLane), listed(cards)),
 		reads(run+"/tasks/{task}", "a task with its criteria, attempts, checks and what can be done with it", nil, seen(task)),
 		reads(run+"/attempts", "the attempts at the tasks of a run", slices.Concat(paging, ofTask), listed(attempts)),
@@ -89,16 +90,28 @@ func endpoints() []endpoint {
 		reads(run+"/sessions/{session...}", "a session as it was said", nil, (*API).session),
 		reads(run+"/plan", "the plan of a run", nil, seen(plan)),
 		reads(run+"/evidence", "which criteria are met on what landed, and by what evidence", nil, (*API).evidence),
-		reads(run+"/ledger", "what a run costs: by task, role, model, stage and day", nil, seen(func(p *projection.Projection, c call) (projection.Cost, error) { return p.Cost(c.now), nil })),
-		reads(run+"/graph", "the plan as a layered graph, with its critical path and collisions", nil, seen(func(p *projection.Projection, c call) (projection.Graph, error) { return p.Graph(c.now), nil })),
+		reads(run+"/ledger", "what a run costs: by task, role, model, stage and day", nil, seen(ledger)),
+		reads(run+"/graph", "the plan as a layered graph, with its critical path and collisions", nil, seen(graph)),
 		reads(run+"/graph/without/{task}", "what would be if a task were skipped", nil, seen(without)),
-		reads(run+"/timeline", "who did what when", nil, seen(func(p *projection.Projection, c call) (projection.Timeline, error) { return p.Timeline(c.now), nil })),
-		reads(run+"/checks", "which gate said what of which task", nil, seen(func(p *projection.Projection, _ call) (projection.Checks, error) { return p.Checks(), nil })),
+		reads(run+"/timeline", "who did what when", nil, seen(timeline)),
+		reads(run+"/checks", "which gate said what of which task", nil, seen(checks)),
 		reads(run+"/log", "what happened, a line for each event; cursor is the number of an event", paging, (*API).log),
-		reads(run+"/actions", "what can be done with a run, or a task or an item of its inbox", []param{{"task", "the task"}, {"item", "the item"}}, seen(offer)),
+		reads(run+"/actions", "what can be done with a run, or a task or an item of its inbox", ofWhat, seen(offer)),
 		changes(run+"/requests", "take an action: one of those that actions, inbox or a task offer", access.Answer, (*API).request),
 	}
 }
+
+func inbox(p *projection.Projection, c call) []projection.Item { return p.Inbox(c.now) }
+
+func ledger(p *projection.Projection, c call) (projection.Cost, error) { return p.Cost(c.now), nil }
+
+func graph(p *projection.Projection, c call) (projection.Graph, error) { return p.Graph(c.now), nil }
+
+func timeline(p *projection.Projection, c call) (projection.Timeline, error) {
+	return p.Timeline(c.now), nil
+}
+
+func checks(p *projection.Projection, _ call) (projection.Checks, error) { return p.Checks(), nil }
 
 // seen makes an endpoint of what a projection answers.
 func seen[T any](f func(*projection.Projection, call) (T, error)) func(*API, call) (T, error) {
@@ -151,7 +164,9 @@ func cards(p *projection.Projection, c call) []projection.Card {
 }
 
 func notFound(what, name string) error {
-	return &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no " + what + " " + view.Quote(name), Hint: "See /api/v1/runs and the lists of a run."}
+	return &nexus.Error{
+		Code: nexus.CodeNotFound, Message: "there is no " + what + " " + view.Quote(name), Hint: "See /api/v1/runs and the lists of a run.",
+	}
 }
 
 func task(p *projection.Projection, c call) (projection.Task, error) {

@@ -29,6 +29,8 @@ func schema(t reflect.Type) (*jsonschema.Schema, error) {
 
 type object = map[string]any
 
+const about = "What runs do, what waits for people, and what can be done about it."
+
 var wildcard = regexp.MustCompile(`\{([a-z]+)(\.\.\.)?\}`)
 
 // OpenAPI describes the API, in JSON.
@@ -79,7 +81,7 @@ func OpenAPI() ([]byte, error) {
 	}
 	return json.MarshalIndent(object{
 		"openapi":    "3.1.0",
-		"info":       object{"title": "Nexus", "version": "1", "description": "What runs do, what waits for people, and what can be done about it."},
+		"info":       object{"title": "Nexus", "version": "1", "description": about},
 		"paths":      paths,
 		"components": object{"schemas": schemas, "securitySchemes": object{"token": object{"type": "http", "scheme": "bearer"}}},
 		"security":   []object{{"token": []string{}}},

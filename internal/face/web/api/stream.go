@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,9 @@ const (
 	heartbeat = 15 * time.Second
 	// patience is how long a client may take nothing before it is dropped.
 	patience = 10 * time.Second
+	// between is how long a client that heard something just now hears nothing: with
+	// many clients, a fast run is not told event by event.
+	between = 25 * time.Millisecond
 	// chunk is how many bytes are gathered before they are sent.
 	chunk = 32 << 10
 )
@@ -85,8 +89,10 @@ type listener struct {
 	out  http.ResponseWriter
 	rc   *http.ResponseController
 	buf  []byte
-	seen int64 // number of the last event that was looked at
-	told int64 // number of the last id that was sent
+	most time.Duration // it may take nothing
+	sent time.Time     // when something was sent
+	seen int64         // number of the last event that was looked at
+	told int64         // number of the last id that was sent
 }
 
 // events tells a client what happens, for as long as it listens.
@@ -108,7 +114,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
-	l := &listener{wish: want, out: w, rc: http.NewResponseController(w), seen: want.after}
+	l := &listener{wish: want, out: w, rc: http.NewResponseController(w), seen: want.after, most: cmp.Or(a.Patience, patience)}
 	l.buf = fmt.Appendf(l.buf, "retry: 1000\nid: %d\n\n", l.seen)
 	l.told = l.seen
 	_ = l.listen(r.Context(), a) // who is gone, or too slow, asks again
@@ -144,6 +150,9 @@ func (l *listener) listen(ctx context.Context, a *API) error {
 		live = true
 		select {
 		case <-now.grown:
+			if err := l.rest(ctx); err != nil {
+				return err
+			}
 		case <-beat.C:
 			l.beat()
 			if err := l.flush(); err != nil {
@@ -152,6 +161,22 @@ func (l *listener) listen(ctx context.Context, a *API) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+	}
+}
+
+// rest waits until some time has passed since something was sent.
+func (l *listener) rest(ctx context.Context) error {
+	left := between - time.Since(l.sent) //nolint:forbidigo // it spares the machine, and decides nothing
+	if left <= 0 {
+		return nil
+	}
+	t := time.NewTimer(left)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
@@ -210,7 +235,8 @@ func (l *listener) flush() error {
 	if len(l.buf) == 0 {
 		return nil
 	}
-	if err := l.rc.SetWriteDeadline(time.Now().Add(patience)); err != nil && !errors.Is(err, http.ErrNotSupported) { //nolint:forbidigo // a deadline of a socket is of the real clock
+	l.sent = time.Now() //nolint:forbidigo // a deadline of a socket is of the real clock
+	if err := l.rc.SetWriteDeadline(l.sent.Add(l.most)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	_, err := l.out.Write(l.buf)

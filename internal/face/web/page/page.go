@@ -1,7 +1,246 @@
-// Package page draws the screens of the web server.
+// Package page draws the screens of the web server: what waits for people, and
+// each run as board, graph, timeline, checks, money, plan and log, with every
+// task, its change and what its agents said.
+//
+// Screens are templ components over the values of the projection. All that they
+// load is embedded, and no script or style is within a page. Links and forms do
+// everything; the scripts make it live and faster. Scripts and style are
+// bundled from src by make generate.
 package page
 
-import "github.com/nexus-ai-builder/nexus/internal/face/web/access"
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+//go:embed static
+var static embed.FS
+
+// Site is where the pages get what they show.
+type Site struct {
+	access.Site
+
+	said notes
+	sums map[string]string // of the embedded files, so that a browser may keep them
+}
+
+// screen draws a page.
+type screen func(r *http.Request) (templ.Component, error)
 
 // Routes returns all screens, their parts and what they load.
-func Routes(access.Site) []access.Route { return nil }
+func Routes(site access.Site) []access.Route {
+	s := &Site{Site: site, sums: sums()}
+	var all []access.Route
+	add := func(pattern string, draw screen) {
+		all = append(all, access.Route{Method: http.MethodGet, Pattern: pattern, Role: access.Read, Handler: s.show(draw)})
+	}
+	add("/{$}", s.inbox)
+	add("/runs", s.runs)
+	add("/memory", s.memory)
+	add("/settings", s.settings)
+	add("/doctor", s.doctor)
+	add("/r/{run}/{$}", s.board)
+	add("/r/{run}/inbox", s.inbox)
+	add("/r/{run}/graph", s.graph)
+	add("/r/{run}/timeline", s.timeline)
+	add("/r/{run}/checks", s.checks)
+	add("/r/{run}/cost", s.cost)
+	add("/r/{run}/plan", s.plan)
+	add("/r/{run}/interview", s.interview)
+	add("/r/{run}/log", s.log)
+	add("/r/{run}/replay", s.replay)
+	add("/r/{run}/s/{session}", s.session)
+	add("/r/{run}/t/{task}", s.task)
+	add("/r/{run}/t/{task}/diff", s.diff)
+	return append(all,
+		access.Route{Method: http.MethodPost, Pattern: "/act", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.act)},
+		access.Route{Method: http.MethodGet, Pattern: "/live", Role: access.Read, Stream: true, Handler: http.HandlerFunc(s.live)},
+		access.Route{Method: http.MethodGet, Pattern: "/static/{name...}", Role: access.Read, Handler: http.HandlerFunc(s.file)},
+	)
+}
+
+// sums returns the first digits of the hash of each embedded file.
+func sums() map[string]string {
+	all := map[string]string{}
+	_ = fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error { // it is in memory
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := static.ReadFile(name)
+		sum := sha256.Sum256(data)
+		all[strings.TrimPrefix(name, "static/")] = hex.EncodeToString(sum[:6])
+		return err
+	})
+	return all
+}
+
+// file serves an embedded file. Its address has its hash, so it never changes.
+func (s *Site) file(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	data, err := static.ReadFile("static/" + name)
+	kind, known := map[string]string{
+		".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+		".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8",
+	}[path.Ext(name)]
+	if err != nil || !known {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	if r.URL.Query().Get("v") == s.sums[name] {
+		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
+	_, _ = w.Write(data) // who is gone reads nothing
+}
+
+// show answers with a screen, or with a page that says why there is none.
+func (s *Site) show(draw screen) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		code := http.StatusOK
+		c, err := draw(r)
+		if err != nil {
+			code, c = s.trouble(r, err)
+		}
+		var b strings.Builder
+		if err := c.Render(r.Context(), &b); err != nil {
+			access.RefuseError(w, r, err)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(code)
+		_, _ = w.Write([]byte(b.String())) // who is gone reads nothing
+	})
+}
+
+// trouble is the page for what could not be drawn.
+func (s *Site) trouble(r *http.Request, err error) (int, templ.Component) {
+	f := Frame{
+		Screen: "problem", Title: "Not shown", Place: s.Place, URL: r.URL.RequestURI(), Now: s.Now(), CSRF: access.CSRF(r.Context()),
+		Person: access.From(r.Context()), sums: s.sums,
+	}
+	hint := ""
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		hint = e.Hint
+		if e.Code == nexus.CodeNotFound {
+			return http.StatusNotFound, problem(f, "There is no such page", err.Error(), hint)
+		}
+	}
+	return http.StatusInternalServerError, problem(f, "This page cannot be shown", err.Error(), hint)
+}
+
+// missing says that there is no such thing.
+func missing(what, name string) error {
+	return &nexus.Error{
+		Code: nexus.CodeNotFound, Message: "there is no " + what + " " + strconv.Quote(view.Clean(name)),
+		Hint: "It may have been removed, or it has another name. See /runs for all runs.",
+	}
+}
+
+// Frame is what all screens have around them.
+type Frame struct {
+	Screen     string // name of the screen, as the navigation has it
+	Title      string
+	Place      string
+	URL        string // of the screen, with what it was asked
+	Live       bool   // it changes while it is looked at
+	Now        time.Time
+	Run        view.Run // the screen is about it; the zero Run: about none
+	RunActions []Action
+	Seq        int64 // of the last event that is in it
+	Waiting    int   // items in all inboxes
+	Said       Said
+	CSRF       string
+	Person     access.Person
+
+	sums map[string]string
+}
+
+// frame returns what is around a screen, of the run in the address or of none.
+// See looks at the run while it does not change.
+func (s *Site) frame(r *http.Request, name, title string, see func(p *projection.Projection, f *Frame) error) (Frame, error) {
+	f := Frame{
+		Screen: name, Title: title, Place: s.Place, URL: r.URL.RequestURI(), Live: true, Now: s.Now(), sums: s.sums,
+		Said: s.said.get(r.URL.Query().Get("said"), s.Now()), CSRF: access.CSRF(r.Context()), Person: access.From(r.Context()),
+	}
+	items, _ := s.Hub.Inbox(f.Now) // what cannot be read is named where it is looked at
+	f.Waiting = projection.Waiting(items)
+	run := nexus.RunID(r.PathValue("run"))
+	if run == "" {
+		return f, nil
+	}
+	err := s.Hub.View(run, func(p *projection.Projection) error {
+		f.Run, f.Seq, f.RunActions = p.Run(f.Now), p.Seq(), p.RunActions()
+		if see == nil {
+			return nil
+		}
+		return see(p, &f)
+	})
+	return f, err
+}
+
+func (f Frame) asset(name string) string { return "/static/" + name + "?v=" + f.sums[name] }
+
+// heading is the title of the page, with the number that waits in front, so
+// that a tab shows it.
+func (f Frame) heading() string {
+	title := view.Clean(f.Title) + " - nexus"
+	if f.Run.ID != "" {
+		title = view.Clean(f.Title) + " - " + view.Clean(string(f.Run.ID)) + " - nexus"
+	}
+	if f.Waiting > 0 {
+		return "(" + strconv.Itoa(f.Waiting) + ") " + title
+	}
+	return title
+}
+
+// live is where the page hears that something changed.
+func (f Frame) live() string {
+	return "/live?" + url.Values{"run": {string(f.Run.ID)}, "after": {strconv.FormatInt(f.Seq, 10)}}.Encode()
+}
+
+// of returns the frame of what is about another run.
+func (f Frame) of(run nexus.RunID) Frame {
+	f.Run.ID = run
+	return f
+}
+
+// refuses says why somebody cannot do something; empty where they can.
+func (f Frame) refuses(a Action) string {
+	if a.Refused == "" && !f.Person.May(access.Role(a.Role)) {
+		return "This needs the role " + a.Role + "; yours is " + string(f.Person.Role) + "."
+	}
+	return a.Refused
+}
+
+// can are the actions of the run that can be done now.
+func (f Frame) can() []Action {
+	var some []Action
+	for _, a := range f.RunActions {
+		if a.Refused == "" {
+			some = append(some, a)
+		}
+	}
+	return some
+}
+
+// run runs a command line for the person who calls.
+func (s *Site) run(ctx context.Context, args ...string) access.Result {
+	return s.Act(ctx, access.From(ctx), access.Order{Args: args})
+}

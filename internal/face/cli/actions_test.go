@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestActionsAreCommands parses what every face runs for a person: each action is
+// a command line that exists, whatever somebody types into it.
+func TestActionsAreCommands(t *testing.T) {
+	seen, parsed := map[string]bool{}, map[string]bool{}
+	for _, trigger := range []string{"", people.AmbiguityTrigger, people.SecurityTrigger, people.PublishTrigger, people.PlanTrigger, nexus.StepTrigger, people.ReviewTrigger, "unheard-of"} {
+		p := projection.New("261126-101010-abc", projection.Options{})
+		fold(t, p, trigger)
+		check := func(where string, all []projection.Action) {
+			for _, a := range all {
+				if (a.Refused == "") == (len(a.Args) == 0) {
+					t.Errorf("%s of %s: %+v has arguments, or says why it has none", a.Name, where, a)
+				}
+				if a.Refused != "" {
+					continue
+				}
+				seen[a.Name] = true
+				holes := strings.Count(strings.Join(a.Args, "\x00"), "{}")
+				if (a.Input != projection.InputNone) != (holes == 1) || (a.Input != "") != (a.Ask != "") {
+					t.Errorf("%s of %s takes an input %d times: %v", a.Name, where, holes, a.Args)
+				}
+				line := strings.Join(a.Args, " ")
+				if parsed[line] {
+					continue
+				}
+				parsed[line] = true
+				parse(t, a.Args, "in words")
+				for _, typed := range []string{"--all", "-x", "", "--", "a\nb"}[:5*holes] {
+					parse(t, a.Args, typed)
+				}
+			}
+		}
+		for _, i := range p.Inbox(start) {
+			check("item "+i.ID, i.Actions)
+			check("item "+i.ID, p.ItemActions(i.ID, start))
+		}
+		for _, task := range []nexus.TaskID{"T1", "T2", "T3", "T9"} {
+			check("task "+string(task), p.TaskActions(task))
+		}
+		check("the run", p.RunActions())
+		p.Held(nil)
+		check("the interrupted run", p.RunActions())
+		end(t, p)
+		check("the run that is over", p.RunActions())
+		for _, i := range p.Inbox(start) {
+			check("item "+i.ID, i.Actions)
+		}
+	}
+	for _, name := range []string{"approve", "reject", "answer", "tell", "retry", "retry-tell", "skip", "pause", "resume", "stop", "land", "waive"} {
+		if !seen[name] {
+			t.Errorf("no run offered %q", name)
+		}
+	}
+}
+
+var start = time.Date(2026, 11, 26, 10, 0, 0, 0, time.UTC)
+
+// fold makes a run that asks a question, beside a task that was left and one that
+// landed.
+func fold(t *testing.T, p *projection.Projection, trigger string) {
+	t.Helper()
+	task := func(id nexus.TaskID) nexus.Fact {
+		return nexus.TaskPlanned{Task: nexus.Task{ID: id, Title: "t", Criteria: []nexus.Criterion{{Text: "It looks right"}}}}
+	}
+	begin := func(id nexus.AttemptID, task nexus.TaskID) []nexus.Fact {
+		return []nexus.Fact{
+			nexus.AttemptStarted{Attempt: id, Task: task, Tier: nexus.Fast, Base: "b0"},
+			nexus.SessionStarted{Session: nexus.SessionID(id) + "/coder.1", Attempt: id, Role: nexus.Coder, Model: "p/m"},
+			nexus.RoundStarted{Attempt: id, Round: 1, Role: nexus.Coder, Session: nexus.SessionID(id) + "/coder.1"},
+		}
+	}
+	limits := nexus.DefaultLimits()
+	limits.Step = trigger == nexus.StepTrigger
+	ask := nexus.QuestionAsked{ID: "q1", Attempt: "T2.1", Text: "?", Fallback: "no", Trigger: trigger}
+	facts := []nexus.Fact{
+		nexus.GoalAccepted{Goal: nexus.Goal{Text: "g"}, Base: "b0", Target: "main", Limits: limits},
+		nexus.RunStarted{}, nexus.PlanSought{Attempt: "plan.1"}, nexus.PlanProposed{Plan: "p", Tasks: 3}, task("T1"), task("T2"), task("T3"),
+	}
+	if trigger == people.PlanTrigger {
+		ask.Attempt = ""
+		apply(t, p, append(facts, ask)...)
+		return
+	}
+	facts = slices.Concat(append(facts, nexus.PlanApproved{}), begin("T1.1", "T1"), []nexus.Fact{
+		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c", Tree: "t"},
+		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
+		nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
+		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c", Tree: "t", Parent: "b0"},
+		nexus.TaskParked{Task: "T3", Why: "w"},
+	})
+	switch trigger {
+	case nexus.StepTrigger:
+		ask.Attempt, ask.Mark = "", "T2"
+	case people.PublishTrigger:
+		ask.Attempt = ""
+	default:
+		facts = append(facts, begin("T2.1", "T2")...)
+	}
+	apply(t, p, append(facts, ask)...)
+}
+
+// end ends the run with what a person has to sign.
+func end(t *testing.T, p *projection.Projection) {
+	t.Helper()
+	apply(t, p, nexus.RunDrained{To: nexus.StatusPartial})
+	if len(p.State().Landings) > 0 {
+		apply(t, p, nexus.ResultReviewed{}, nexus.ResultGated{Verdict: nexus.Verdict{Passed: true, Tree: "t"}})
+	}
+	apply(t, p, nexus.RunEnded{Status: nexus.StatusPartial})
+}
+
+func apply(t *testing.T, p *projection.Projection, facts ...nexus.Fact) {
+	t.Helper()
+	for _, f := range facts {
+		if err := p.Apply(nexus.Event{Seq: p.Seq() + 1, Run: p.State().Run, At: start, Fact: f}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// parse reads a command line as the program does, up to what it would do.
+func parse(t *testing.T, args []string, typed string) {
+	t.Helper()
+	given := slices.Clone(args)
+	for i, a := range given {
+		if a == "{}" {
+			given[i] = typed
+		}
+	}
+	c, rest, err := testRoot().Find(given)
+	if err != nil {
+		t.Errorf("nexus %q: %v", given, err)
+		return
+	}
+	if !c.HasParent() {
+		t.Errorf("nexus %q names no command", given)
+	}
+	if err := c.ParseFlags(rest); err != nil {
+		t.Errorf("nexus %q: %v", given, err)
+		return
+	}
+	if err := c.ValidateArgs(c.Flags().Args()); err != nil {
+		t.Errorf("nexus %q: %v", given, err)
+	}
+	if slices.Contains(args, "{}") && !slices.Contains(c.Flags().Args(), typed) && !holds(c, typed) {
+		t.Errorf("nexus %q does not take what is typed", given)
+	}
+}
+
+// holds reports whether a flag of a command was given a value.
+func holds(c *cobra.Command, value string) bool {
+	found := false
+	c.Flags().Visit(func(f *pflag.Flag) { found = found || f.Value.String() == value })
+	return found
+}

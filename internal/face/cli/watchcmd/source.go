@@ -1,0 +1,137 @@
+package watchcmd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/tui"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// source reads what is shown from a hub.
+type source struct {
+	hub     *projection.Hub
+	journal *journal.Journal
+	now     func() time.Time
+	broken  atomic.Pointer[error] // why the journal is followed no more
+}
+
+// lost keeps why the journal is followed no more.
+func (s *source) lost(err error) {
+	if err != nil {
+		s.broken.Store(&err)
+	}
+}
+
+// Changed implements [tui.Source].
+func (s *source) Changed(run nexus.RunID) <-chan struct{} { return s.hub.Changed(run) }
+
+// Read implements [tui.Source].
+func (s *source) Read(ctx context.Context, ask tui.Ask) (snap tui.Snapshot, err error) {
+	if err := s.broken.Load(); err != nil {
+		return snap, *err
+	}
+	if err := s.there(ctx, ask.Run); err != nil {
+		return snap, err
+	}
+	err = s.hub.View(ask.Run, func(p *projection.Projection) (err error) {
+		snap, err = tui.Snap(p, ask, s.now())
+		return err
+	})
+	return snap, err
+}
+
+// there refuses a run that was deleted meanwhile.
+func (s *source) there(ctx context.Context, run nexus.RunID) error {
+	for _, err := range s.journal.Events(ctx, run, 0) {
+		return err
+	}
+	return &nexus.Error{
+		Code: nexus.CodeNotFound, Message: "run " + string(run) + " is no longer in the journal",
+		Hint: "Somebody deleted it, or its repository's state. nexus runs lists what is there.",
+	}
+}
+
+// verbs runs the command lines of a person at the terminal interface.
+type verbs struct {
+	a       *console.Console
+	execute host.Execute
+}
+
+// Do implements [tui.Verbs]. What continues a run in the background is done as
+// at a terminal, since it does not end with this process.
+func (v *verbs) Do(ctx context.Context, args []string) tui.Outcome {
+	if slices.Contains(args, "--detach") {
+		return v.beside(ctx, args)
+	}
+	said := ""
+	h := host.Host{Console: v.a, Execute: v.execute}
+	r := h.Run(ctx, host.Order{Args: args, Person: true, Told: func(text string) { said = cmp.Or(text, said) }})
+	out := tui.Outcome{Text: r.Text, Data: r.Data, Said: said}
+	if r.Failure != nil {
+		out.Failed = r.Failure.Message
+		if r.Failure.Hint != "" {
+			out.Failed += ". " + r.Failure.Hint
+		}
+	} else if end := r.Ended(); end != "" {
+		out.Failed = cmp.Or(said, end)
+	}
+	return out
+}
+
+func (v *verbs) beside(ctx context.Context, args []string) tui.Outcome {
+	var out, said bytes.Buffer
+	c := console.New(strings.NewReader(""), &out, &said, v.a.App)
+	err := v.execute(ctx, c, args)
+	c.Complain(err)
+	o := tui.Outcome{Text: out.String(), Said: strings.TrimSpace(said.String())}
+	if err != nil {
+		o.Failed = cmp.Or(o.Said, err.Error())
+	}
+	return o
+}
+
+// Edit implements [tui.Verbs].
+func (v *verbs) Edit(path string) tui.Command {
+	return &owner{func() error {
+		return console.Edit(cmp.Or(v.a.Env("VISUAL"), v.a.Env("EDITOR"), "vi"), path)
+	}}
+}
+
+// Terminal implements [tui.Verbs].
+func (v *verbs) Terminal(ctx context.Context, args []string) tui.Command {
+	return &owner{func() error {
+		c := console.New(v.a.In, v.a.Out, v.a.Err, v.a.App)
+		err := v.execute(ctx, c, args)
+		if _, told := errors.AsType[console.ExitError](err); told {
+			return nil
+		}
+		return err
+	}}
+}
+
+// owner has the terminal while it runs.
+type owner struct{ run func() error }
+
+// Run implements [tui.Command].
+func (o *owner) Run() error { return o.run() }
+
+// SetStdin implements [tui.Command]: it has the process's.
+func (*owner) SetStdin(io.Reader) {}
+
+// SetStdout implements [tui.Command]: it has the process's.
+func (*owner) SetStdout(io.Writer) {}
+
+// SetStderr implements [tui.Command]: it has the process's.
+func (*owner) SetStderr(io.Writer) {}

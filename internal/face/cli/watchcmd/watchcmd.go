@@ -1,0 +1,149 @@
+// Package watchcmd shows a run in the terminal interface. What people do there
+// are command lines, which run in this process; see package host.
+package watchcmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/tui"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+)
+
+// Commands returns the commands.
+func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
+	var how look
+	const use, short = "watch [RUN] [--ascii] [--screen-reader]", "show a run on the whole screen, and steer it by keys"
+	c := a.Command(use, short, func(ctx context.Context, args []string) error {
+		return show(ctx, a, execute, console.First(args), how)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
+	c.Args = console.Takes(0, 1)
+	c.Flags().BoolVar(&how.ascii, "ascii", false, "draw with ASCII only, as NEXUS_ASCII=1 does")
+	c.Flags().BoolVar(&how.linear, "screen-reader", false, "tell in sentences instead of drawing, as NEXUS_A11Y=1 does")
+	return []*cobra.Command{c}
+}
+
+// look is how a run is shown.
+type look struct {
+	ascii, linear bool
+}
+
+// Show shows a run that is under way in the background, and says how it stands
+// when the person leaves.
+func Show(ctx context.Context, a *console.Console, execute host.Execute, run nexus.RunID) error {
+	return show(ctx, a, execute, string(run), look{})
+}
+
+func show(ctx context.Context, a *console.Console, execute host.Execute, name string, how look) error {
+	set := func(name string) bool { v := a.Env(name); return v != "" && v != "0" }
+	how.ascii, how.linear = how.ascii || set("NEXUS_ASCII"), how.linear || set("NEXUS_A11Y")
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	if err := tui.Keys(settings.Keys).Check(); err != nil {
+		return err
+	}
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	r, err := latest(ctx, p, name)
+	if err != nil {
+		return err
+	}
+	if err := attended(a, how); err != nil {
+		return err
+	}
+	here, leave := context.WithCancel(ctx)
+	defer leave()
+	hub, err := projection.Open(here, p.Journal, projection.HubOptions{
+		Repository: p.Repo.Work, Now: a.Now,
+		Place: func(run nexus.RunID, id nexus.AttemptID) (dir, branch string) { return worktree.At(p.State, run, id) },
+	})
+	if err != nil {
+		return err
+	}
+	s := &source{hub: hub, journal: p.Journal, now: a.Now}
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		s.lost(hub.Follow(here))
+	}()
+	o := tui.Options{
+		Run: r.ID, Place: filepath.Base(p.Repo.Work), Source: s, Keys: settings.Keys, Style: a.Style(a.Out), In: a.In, Out: a.Out, Environ: a.Environ,
+		Verbs: &verbs{a: a, execute: execute},
+	}
+	o.Style.Plain, o.Style.ASCII = false, o.Style.ASCII || how.ascii
+	last, err := watch(ctx, a, o, how)
+	leave()
+	<-followed
+	return parting(a, r.ID, last, err)
+}
+
+func watch(ctx context.Context, a *console.Console, o tui.Options, how look) (tui.Snapshot, error) {
+	if how.linear {
+		return tui.Linear(ctx, o)
+	}
+	return tui.Watch(ctx, o)
+}
+
+// attended refuses to draw where nobody sits in front of it.
+func attended(a *console.Console, how look) error {
+	in, file := a.In.(*os.File)
+	if how.linear || file && in != nil && a.Live(a.Out) && a.Person() {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: "there is no terminal to draw on",
+		Hint: "nexus attach and nexus logs --follow print lines anywhere, and nexus watch --screen-reader tells in sentences.",
+	}
+}
+
+// latest returns the run that name means; without a name the latest that
+// somebody conducts, or else the latest.
+func latest(ctx context.Context, p *app.Place, name string) (journal.Run, error) {
+	if name == "" {
+		all, err := p.Runs(ctx)
+		if err != nil {
+			return journal.Run{}, err
+		}
+		for i := len(all) - 1; i >= 0; i-- {
+			if all[i].Holder != nil {
+				return all[i], nil
+			}
+		}
+	}
+	return p.Run(ctx, name)
+}
+
+// parting says how the run stands, now that nobody looks.
+func parting(a *console.Console, id nexus.RunID, last tui.Snapshot, err error) error {
+	if err != nil && !errors.Is(err, tui.ErrInterrupted) {
+		return err
+	}
+	switch r := last.Run; {
+	case r.Status.Ended():
+		a.Say("run %s is %s: %d of %s landed; nexus report %s tells more", id, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), id)
+	case last.Interrupted:
+		a.Say("nobody works on run %s; nothing is lost, continue with: nexus resume %s", id, id)
+	default:
+		a.Say("run %s continues without you; nexus watch %s shows it again, nexus stop --run %s ends it", id, id, id)
+	}
+	if err != nil {
+		return console.ExitError(console.CodeInterrupted)
+	}
+	return nil
+}

@@ -1,0 +1,327 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/highlight"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Tab is one of the tabs of a task's details.
+type Tab int
+
+// The tabs.
+const (
+	OverviewTab Tab = iota
+	LogTab
+	DiffTab
+	ChecksTab
+	PlanTab
+	CostTab
+)
+
+func tabs() []string { return []string{"Overview", "Log", "Diff", "Checks", "Plan", "Cost"} }
+
+// detail returns the lines beside the list.
+func (m *Model) detail(width int) []string {
+	t := m.snap.Task
+	item := m.item()
+	switch {
+	case item != nil && m.tab == OverviewTab:
+		return m.b.fold(m.itemLines(item), width, true)
+	case t == nil && m.tab == CostTab:
+		return m.costLines()
+	case t == nil:
+		return m.runLines(width)
+	}
+	switch m.tab {
+	case LogTab:
+		return m.talkLines(width)
+	case DiffTab:
+		return m.diffLines(width)
+	case ChecksTab:
+		return m.b.fold(m.checkLines(t), width, true)
+	case PlanTab:
+		return m.b.fold(m.planLines(t), width, true)
+	case CostTab:
+		return m.b.fold(m.taskCost(t), width, m.wrap)
+	default:
+		return m.b.fold(m.taskLines(t), width, true)
+	}
+}
+
+// runLines tell about the run where nothing is selected.
+func (m *Model) runLines(width int) []string {
+	r := m.snap.Run
+	lines := []string{m.b.Bold("run " + view.Clean(string(r.ID)))}
+	lines = append(lines, m.b.harmless(r.Goal)...)
+	lines = append(lines, "", m.state())
+	if r.Why != "" {
+		lines = append(lines, m.b.harmless(r.Why)...)
+	}
+	lines = append(lines, m.b.harmless(m.advice())...)
+	return m.b.fold(lines, width, true)
+}
+
+// advice says what a person can do about a run that stands.
+func (m *Model) advice() string {
+	switch {
+	case m.snap.Interrupted:
+		return "Nobody works on it now. Nothing is lost: " + m.keyOf("pause") + " continues it in the background."
+	case m.snap.Run.Status.Ended():
+		return "It is over. " + m.keyOf("land") + " lands it on your branch, if it has one and that does not have it yet."
+	}
+	return ""
+}
+
+func (m *Model) itemLines(i *projection.Item) []string {
+	lines := []string{m.b.Warn(m.b.Bold(string(i.Kind) + " " + view.Clean(i.ID)))}
+	lines = append(lines, m.b.harmless(i.Text)...)
+	lines = append(lines, "")
+	if i.Blocks {
+		lines = append(lines, "Work waits for this.")
+	}
+	if i.Fallback != "" {
+		lines = append(lines, "Without an answer: "+view.Clean(i.Fallback))
+	}
+	if !i.Deadline.IsZero() {
+		lines = append(lines, "Until: "+i.Deadline.Local().Format("15:04:05"))
+	}
+	lines = append(lines, m.actionLines(i.Actions)...)
+	if t := m.snap.Task; t != nil && i.Task == t.ID {
+		lines = append(lines, "", m.b.Dim("About:"), m.card(t.Card))
+	}
+	return lines
+}
+
+// actionLines list what can be done, by its keys.
+func (m *Model) actionLines(all []projection.Action) []string {
+	var lines []string
+	n := 0
+	for _, a := range all {
+		key := m.keys.of[verb(a.Name)]
+		if a.Name == "answer" && a.Input == projection.InputNone {
+			n++
+			key = fmt.Sprintf("alt+%d", n)
+		}
+		if a.Refused == "" {
+			lines = append(lines, "  "+m.b.Bold(m.b.cell(cmp.Or(key, "-"), 6))+" "+view.Clean(a.Label))
+		}
+	}
+	return lines
+}
+
+func (m *Model) taskLines(t *projection.Task) []string {
+	glyph, words := m.b.lane(t.Lane)
+	lines := []string{m.b.Bold(view.Clean(string(t.ID) + " " + t.Title)), glyph + " " + words + stepWords(t)}
+	if t.Task.Why != "" {
+		lines = append(lines, m.b.harmless(t.Task.Why)...)
+	}
+	figures := []string{view.Count(t.Attempts, "attempt"), view.Count(t.Rounds, "round"), t.Spent.String(), view.Clock(t.Seconds)}
+	if t.Model != "" {
+		figures = append(figures, view.Clean(t.Model))
+	}
+	if t.Added+t.Deleted > 0 {
+		figures = append(figures, fmt.Sprintf("+%d -%d", t.Added, t.Deleted))
+	}
+	lines = append(lines, strings.Join(figures, m.b.Dot()))
+	if t.Worktree != "" {
+		lines = append(lines, m.b.Dim("path    ")+view.Clean(t.Worktree))
+	}
+	if t.Branch != "" {
+		lines = append(lines, m.b.Dim("branch  ")+view.Clean(t.Branch))
+	}
+	lines = append(lines, "", m.b.Bold(fmt.Sprintf("Criteria (%d of %d shown)", t.Met, t.Criteria)))
+	for _, c := range t.Checks {
+		lines = append(lines, m.criterion(c))
+	}
+	if len(t.Inbox) > 0 {
+		lines = append(lines, "", m.b.Warn(m.b.Bold("It needs you")))
+		for _, i := range t.Inbox {
+			lines = append(lines, "! "+view.Clean(i.Title))
+			lines = append(lines, m.actionLines(i.Actions)...)
+		}
+	}
+	for _, g := range t.Guidance {
+		lines = append(lines, m.b.Dim("told: ")+view.Clean(g))
+	}
+	if can := m.actionLines(t.Actions); len(can) > 0 {
+		lines = append(append(lines, "", m.b.Bold("Keys")), can...)
+	}
+	return lines
+}
+
+func stepWords(t *projection.Task) string {
+	if t.Step == "" {
+		return ""
+	}
+	return ": " + view.Clean(t.Step)
+}
+
+func (m *Model) criterion(c projection.Criterion) string {
+	sign := m.b.Dim(m.b.pick("\u25cb", "."))
+	switch c.State {
+	case "met":
+		sign = m.b.Good(m.b.pick("\u2713", "+"))
+	case "not-met":
+		sign = m.b.Bad(m.b.pick("\u2717", "X"))
+	case "unclear":
+		sign = m.b.Warn("?")
+	}
+	text := fmt.Sprintf("%s %s", sign, view.Clean(c.Text))
+	if c.Evidence != "" {
+		text += m.b.Dim("  " + view.Clean(c.Evidence))
+	}
+	return text
+}
+
+// checkLines show what gates said, what failed first.
+func (m *Model) checkLines(t *projection.Task) []string {
+	var lines []string
+	for i := len(t.Tries) - 1; i >= 0; i-- {
+		a := t.Tries[i]
+		lines = append(lines, m.b.Bold(view.Clean(string(a.ID)))+" "+m.b.Dim(view.Clean(fmt.Sprintf("%s %s %s", a.Tier, a.Strategy, a.Outcome))))
+		for j := len(a.Rounds) - 1; j >= 0; j-- {
+			r := a.Rounds[j]
+			lines = append(lines, fmt.Sprintf("  round %d, %s", r.N, view.Clean(cmp.Or(r.Cause, string(r.Role)))))
+			for _, g := range r.Gates {
+				lines = append(lines, m.gate(g)...)
+			}
+			if r.Review != "" {
+				lines = append(lines, "    review: "+view.Clean(r.Review))
+			}
+			for _, f := range r.Findings {
+				lines = append(lines, "      "+finding(f))
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return []string{"No gate has judged it yet."}
+	}
+	return lines
+}
+
+func (m *Model) gate(g projection.Gate) []string {
+	sign := m.b.Warn("?")
+	switch g.State {
+	case nexus.Pass:
+		sign = m.b.Good(m.b.pick("\u2713", "+"))
+	case nexus.Fail:
+		sign = m.b.Bad(m.b.pick("\u2717", "X"))
+	default:
+	}
+	lines := []string{fmt.Sprintf("    %s %s %s %s", sign, view.Clean(g.Name), view.Clean(string(g.State)), m.b.Dim(view.Clock(g.Seconds)))}
+	if g.Why != "" && g.State != nexus.Pass {
+		lines = append(lines, "      "+view.Clean(g.Why))
+	}
+	for _, f := range g.Findings {
+		lines = append(lines, "      "+finding(f))
+	}
+	return lines
+}
+
+func finding(f nexus.Finding) string {
+	return strings.TrimSpace(view.Clean(view.Place(f)) + " " + view.Clean(f.Message))
+}
+
+func (m *Model) planLines(t *projection.Task) []string {
+	lines := []string{m.b.Bold(view.Clean(string(t.ID) + " " + t.Title))}
+	lines = append(lines, m.b.harmless(t.Text)...)
+	list := func(what string, ids []nexus.TaskID) {
+		if len(ids) > 0 {
+			lines = append(lines, m.b.Dim(what)+view.Clean(nexus.Join(ids)))
+		}
+	}
+	list("needs      ", t.Needs)
+	list("needed by  ", t.Dependents)
+	if len(t.Files) > 0 {
+		lines = append(lines, m.b.Dim("files      ")+view.Clean(strings.Join(t.Files, ", ")))
+	}
+	for _, why := range t.Why {
+		lines = append(lines, m.b.Dim("why        ")+view.Clean(why))
+	}
+	for _, c := range t.Checks {
+		lines = append(lines, m.criterion(c))
+		if c.Check != "" {
+			lines = append(lines, m.b.Dim("    checked by: "+view.Clean(c.Check)))
+		}
+	}
+	return lines
+}
+
+func (m *Model) taskCost(t *projection.Task) []string {
+	lines := []string{m.b.Bold(t.Spent.String()) + "  " + m.b.Dim(view.Tokens(m.b.Style, t.Usage))}
+	for _, a := range t.Tries {
+		for _, s := range a.Sessions {
+			lines = append(lines, fmt.Sprintf("%s  %s  %s  %s", m.b.cell(s.Spent.String(), 9), view.Clean(string(s.ID)), view.Clean(s.Model), view.Count(s.Turns, "turn")))
+		}
+	}
+	return lines
+}
+
+// costLines show the money of the run.
+func (m *Model) costLines() []string {
+	c := m.snap.Cost
+	lines := []string{m.b.Bold(c.Spent.String() + " of " + c.Limit.String()), fmt.Sprintf("%.0f %% of the input came from a cache", c.Cached*100)}
+	if c.Projected > 0 {
+		lines = append(lines, "about "+c.Projected.String()+" when it is done")
+	}
+	for _, p := range []struct {
+		of     string
+		shares []projection.Share
+	}{{"Tasks", c.Tasks}, {"Roles", c.Roles}, {"Models", c.Models}, {"Stages", c.Stages}, {"Days", c.Days}} {
+		if len(p.shares) > 0 {
+			lines = append(lines, "", m.b.Bold(p.of))
+		}
+		for _, s := range p.shares {
+			lines = append(lines, m.b.cell(s.Spent.String(), 10)+m.meter(s.Spent, c.Spent)+" "+view.Clean(s.Of)+m.b.Dim("  "+view.Count(s.Calls, "call")))
+		}
+	}
+	return lines
+}
+
+// meter draws a share as a bar of ten columns.
+func (m *Model) meter(part, whole nexus.Money) string {
+	n := 0
+	if whole > 0 {
+		n = min(max(int(part*10/whole), 0), 10)
+	}
+	return strings.Repeat(m.b.pick("\u2588", "#"), n) + strings.Repeat(m.b.pick("\u2591", "."), 10-n)
+}
+
+// diffLines draw what the selected task changed.
+func (m *Model) diffLines(width int) []string {
+	d, why := m.loaded(m.diffKey())
+	if d == nil {
+		return []string{why}
+	}
+	if len(d.files) == 0 {
+		return []string{"No changes yet."}
+	}
+	var lines []string
+	for _, f := range d.files {
+		lines = append(lines, m.b.Bold(view.Clean(f.Path))+m.b.Dim(fmt.Sprintf("  +%d -%d", f.Added, f.Deleted)))
+		for _, l := range f.Lines {
+			lines = append(lines, m.changed(l))
+		}
+		lines = append(lines, "")
+	}
+	return m.b.fold(lines, width, m.wrap)
+}
+
+func (m *Model) changed(l highlight.Line) string {
+	switch l.Mark {
+	case highlight.Added:
+		return m.b.Good(fmt.Sprintf("%5d +", l.New)) + " " + m.b.code(l.Spans)
+	case highlight.Deleted:
+		return m.b.Bad(fmt.Sprintf("%5d -", l.Old)) + " " + m.b.code(l.Spans)
+	case highlight.Same:
+		return m.b.Dim(fmt.Sprintf("%5d  ", l.New)) + " " + m.b.code(l.Spans)
+	default:
+		return m.b.Dim(m.b.flat(l.Text()))
+	}
+}

@@ -1,0 +1,361 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Sizes from which the screen is more than counters, has two panes, and has
+// whole names of tabs.
+const (
+	leastWidth, leastHeight = 60, 15
+	twoPanes                = 80
+	wide                    = 120
+)
+
+// View implements [tea.Model].
+func (m *Model) View() tea.View {
+	v := tea.NewView(strings.Join(m.Frame(), "\n"))
+	v.AltScreen = true
+	v.WindowTitle = m.title()
+	return v
+}
+
+// title is the window's: who needs people is seen without the window.
+func (m *Model) title() string {
+	if n := projection.Waiting(m.snap.Inbox); n > 0 {
+		return fmt.Sprintf("(%d) nexus %s", n, view.Clean(string(m.o.Run)))
+	}
+	return "nexus " + view.Clean(string(m.o.Run))
+}
+
+// Frame returns the lines of the screen. None is wider than it, and there are no
+// more than it has.
+func (m *Model) Frame() []string {
+	if m.width < leastWidth || m.height < leastHeight {
+		return m.counters()
+	}
+	lines := []string{m.header(), m.viewBar()}
+	height := m.height - 4
+	switch {
+	case m.version == 0:
+		lines = append(lines, m.block([]string{"", "  Reading run " + view.Clean(string(m.o.Run)) + " ..."}, m.width, height)...)
+	case m.dialog.kind == textDialog || m.dialog.kind == choiceDialog:
+		lines = append(lines, m.dialogBlock(height)...)
+	default:
+		lines = append(lines, m.body(height)...)
+	}
+	lines = append(lines, m.noticeLine(), m.footer())
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(m.b.cut(l, m.width), " ")
+	}
+	return lines
+}
+
+// counters is what fits on a screen that is too small for more.
+func (m *Model) counters() []string {
+	c := m.snap.Run.Counts
+	all := []string{
+		m.state(), fmt.Sprintf("%d need you", projection.Waiting(m.snap.Inbox)), fmt.Sprintf("%d/%d landed", c.Landed, c.Total),
+		fmt.Sprintf("%d running", c.Active), m.snap.Run.Money.Spent.String(),
+		fmt.Sprintf("%dx%d is too small; %dx%d shows more", m.width, m.height, leastWidth, leastHeight), m.keyOf("quit") + " leaves",
+	}
+	all = all[:min(len(all), m.height)]
+	for i, l := range all {
+		all[i] = m.b.cut(l, m.width)
+	}
+	return all
+}
+
+// state says how the run is.
+func (m *Model) state() string {
+	switch s := m.snap.Run.Status; {
+	case m.version == 0:
+		return "reading"
+	case m.snap.Interrupted:
+		return m.b.Warn("interrupted")
+	case s == nexus.StatusDone:
+		return m.b.Good(string(s))
+	case s.Ended():
+		return m.b.Bad(string(s))
+	case s == nexus.StatusPaused:
+		return m.b.Warn(m.b.pick("\u2016 ", "= ") + string(s))
+	default:
+		return m.b.Busy(string(s))
+	}
+}
+
+// header tells about the run on one line; what is last is left out first.
+func (m *Model) header() string {
+	r := m.snap.Run
+	figures := []string{m.b.Bold("nexus"), m.state()}
+	if n := projection.Waiting(m.snap.Inbox); n > 0 {
+		figures = append(figures, m.b.Warn(m.b.Bold(fmt.Sprintf("! %d need you", n))))
+	}
+	if r.Counts.Active > 0 {
+		figures = append(figures, m.b.Busy(m.b.pick("\u25cf ", "> ")+fmt.Sprintf("%d running", r.Counts.Active)))
+	}
+	if r.Counts.Total > 0 {
+		figures = append(figures, fmt.Sprintf("%d/%d landed", r.Counts.Landed, r.Counts.Total))
+	}
+	if r.Money.Limit > 0 {
+		figures = append(figures, fmt.Sprintf("$%.2f/$%.0f", r.Money.Spent.Float(), r.Money.Limit.Float()))
+	}
+	if r.Seconds > 0 {
+		figures = append(figures, view.Clock(r.Seconds))
+	}
+	if l := r.Left; l != nil && r.Counts.Landed >= 3 {
+		figures = append(figures, "left "+view.Clock(l.Low)+" to "+view.Clock(l.High))
+	}
+	for _, q := range r.Quota {
+		figures = append(figures, m.b.Warn(view.Clean(q.Account)+" rests for "+view.Clock(q.Seconds)))
+	}
+	for _, w := range []string{view.Clean(m.o.Place), view.Clean(string(m.o.Run)), view.Clean(r.Goal)} {
+		if w != "" {
+			figures = append(figures, m.b.Dim(w))
+		}
+	}
+	dot := " \u00b7 "
+	if m.b.ASCII {
+		dot = " | "
+	}
+	line := figures[0]
+	for _, f := range figures[1:] {
+		if rest := m.width - ansi.StringWidth(line) - ansi.StringWidth(dot); rest < min(ansi.StringWidth(f), 12) {
+			break
+		}
+		line += dot + f
+	}
+	return line
+}
+
+// viewBar names the views by their keys.
+func (m *Model) viewBar() string {
+	var all []string
+	for i, name := range views() {
+		label := name
+		if i == int(InboxView) && projection.Waiting(m.snap.Inbox) > 0 {
+			label = fmt.Sprintf("%s(%d)", name, projection.Waiting(m.snap.Inbox))
+		}
+		if m.width < twoPanes && View(i) != m.view {
+			label = label[:min(len(label), 3)]
+		}
+		label = m.keyOf(name) + " " + label
+		if View(i) == m.view {
+			label = m.b.Bold("[" + label + "]")
+		} else {
+			label = m.b.Dim(" " + label + " ")
+		}
+		all = append(all, label)
+	}
+	return strings.Join(all, "")
+}
+
+// body is the list and its details, or the text of a view.
+func (m *Model) body(height int) []string {
+	switch {
+	case m.view == TimelineView:
+		return append(m.list(m.width, height-1), m.legend())
+	case !m.view.lists():
+		lines := m.text(m.width)
+		m.scroll = m.scrolled(len(lines), height, m.follow && m.view == LogView)
+		return m.block(lines[min(m.scroll, len(lines)):], m.width, height)
+	case m.width < twoPanes && m.right:
+		return m.details(m.width, height)
+	case m.width < twoPanes:
+		return m.list(m.width, height)
+	}
+	left := m.leftWidth()
+	right := m.width - left - 1
+	a, b := m.list(left, height), m.details(right, height)
+	for i := range a {
+		a[i] = m.b.cell(a[i], left) + m.b.bar() + m.b.cut(b[i], right)
+	}
+	return a
+}
+
+func (m *Model) leftWidth() int {
+	usual := 36
+	if m.width >= wide {
+		usual = 48
+	}
+	return min(max(usual+m.split, 20), m.width-30)
+}
+
+// scrolled returns the first line of a text that is shown.
+func (m *Model) scrolled(lines, height int, follow bool) int {
+	most := max(lines-height, 0)
+	if follow {
+		return most
+	}
+	return min(max(m.scroll, 0), most)
+}
+
+// block returns exactly so many lines, each no wider than a width.
+func (m *Model) block(lines []string, width, height int) []string {
+	out := make([]string, max(height, 0))
+	for i := range min(len(lines), len(out)) {
+		out[i] = m.b.cut(lines[i], width)
+	}
+	return out
+}
+
+// list draws the rows of the view, with the selected one in sight.
+func (m *Model) list(width, height int) []string {
+	all := m.rows()
+	if len(all) == 0 {
+		return m.block(append([]string{""}, m.b.fold([]string{m.empty()}, width, true)...), width, height)
+	}
+	at := 0
+	lines := make([]string, len(all))
+	for i, r := range all {
+		switch {
+		case r.key == "":
+			lines[i] = r.text
+		case r.key == m.sel[m.view]:
+			at = i
+			lines[i] = m.b.chosen("> "+r.text, width, !m.right)
+		default:
+			lines[i] = "  " + r.text
+		}
+	}
+	top := m.top[m.view]
+	top = max(min(top, at-1), at-height+2, 0)
+	top = min(top, max(len(lines)-height, 0))
+	m.top[m.view] = top
+	return m.block(lines[top:], width, height)
+}
+
+// details draws the tabs and the present one.
+func (m *Model) details(width, height int) []string {
+	var names []string
+	for i, name := range tabs() {
+		if width < 60 && Tab(i) != m.tab {
+			name = name[:1]
+		}
+		if Tab(i) == m.tab {
+			name = m.b.Bold("[" + name + "]")
+		} else {
+			name = m.b.Dim(" " + name + " ")
+		}
+		names = append(names, name)
+	}
+	lines := m.detail(width)
+	height--
+	at := m.scrolled(len(lines), height, m.follow && m.tab == LogTab)
+	if m.tab == LogTab && !m.follow {
+		at = min(max(m.turnLine-height/3, 0), max(len(lines)-height, 0))
+	}
+	m.scroll = at
+	return append([]string{strings.Join(names, "")}, m.block(lines[min(at, len(lines)):], width, height)...)
+}
+
+// text returns the lines of a view that is a text.
+func (m *Model) text(width int) []string {
+	switch m.view {
+	case CostView:
+		return m.costLines()
+	case LogView:
+		return m.logLines(width)
+	default:
+		d, why := m.loaded("memory")
+		if d == nil {
+			return []string{why}
+		}
+		return m.b.fold(m.b.harmless(firstOf(strings.TrimSpace(d.text), "Nothing was learned here yet.")), width, m.wrap)
+	}
+}
+
+func (m *Model) logLines(width int) []string {
+	var lines []string
+	for _, l := range m.snap.Log {
+		text := view.Clean(l.Text)
+		if l.About != "" && !strings.HasPrefix(text, l.About) {
+			text = m.b.Bold(view.Clean(l.About)) + " " + text
+		}
+		if l.Bad {
+			text = m.b.Bad(m.b.pick("\u2717 ", "X ")) + text
+		}
+		if m.stamps {
+			text = m.b.Dim(l.At.Local().Format("15:04:05")) + " " + text
+		}
+		if m.filter == "" || strings.Contains(strings.ToLower(plain(text)), strings.ToLower(m.filter)) {
+			lines = append(lines, text)
+		}
+	}
+	if len(lines) == 0 {
+		return []string{m.empty()}
+	}
+	return m.b.fold(lines, width, m.wrap)
+}
+
+// noticeLine is what came of the last key, or what is asked now.
+func (m *Model) noticeLine() string {
+	switch d := m.dialog; {
+	case d.kind == inputDialog:
+		text := oneLine(d.text)
+		room := max(m.width-ansi.StringWidth(d.title)-4, 10)
+		if n := ansi.StringWidth(text); n > room {
+			text = ansi.TruncateLeft(text, n-room, "")
+		}
+		return m.b.Warn(oneLine(d.title)+"> ") + text + m.b.pick("\u2588", "_")
+	case d.kind == confirmDialog:
+		return m.b.Warn(oneLine(d.title)) + "  " + m.b.Bold("y") + " does it, any other key does not"
+	case m.notice == "" && m.filter != "":
+		return m.b.Dim("filter: /" + oneLine(m.filter) + "  (esc clears it)")
+	case m.bad:
+		return m.b.Bad(m.notice)
+	}
+	return m.notice
+}
+
+// footer names the keys that matter here.
+func (m *Model) footer() string {
+	if m.dialog.kind == inputDialog {
+		return m.b.Dim("enter takes it, esc leaves it")
+	}
+	if m.dialog.kind != noDialog {
+		return m.b.Dim("esc closes it")
+	}
+	var all []string
+	seen := map[string]bool{}
+	for _, a := range m.actions() {
+		name := verb(a.Name)
+		if key := m.keys.of[name]; a.Refused == "" && key != "" && !seen[name] && len(all) < 6 && (name != "answer" || a.Input != projection.InputNone) {
+			seen[name] = true
+			all = append(all, m.b.Bold(key)+" "+m.b.Dim(strings.ToLower(view.Clean(a.Label))))
+		}
+	}
+	all = append(all, m.b.Bold(m.keyOf("help"))+" "+m.b.Dim("help"), m.b.Bold(m.keyOf("quit"))+" "+m.b.Dim("leave (the run continues)"))
+	return strings.Join(all, "  ")
+}
+
+// dialogBlock draws what is asked in place of the body.
+func (m *Model) dialogBlock(height int) []string {
+	d := &m.dialog
+	lines := []string{m.b.Bold(oneLine(d.title)), ""}
+	if d.kind == textDialog {
+		lines = append(lines, d.body[min(d.top, len(d.body)):]...)
+		return m.block(lines, m.width, height)
+	}
+	lines[0] += m.b.Warn("> ") + oneLine(d.text) + m.b.pick("\u2588", "_")
+	some := d.some()
+	at := min(d.at, max(len(some)-1, 0))
+	for i := max(at-height+4, 0); i < len(some); i++ {
+		text := oneLine(some[i].label)
+		if i == at {
+			text = m.b.chosen("> "+text, m.width, true)
+		} else {
+			text = "  " + text
+		}
+		lines = append(lines, text)
+	}
+	return m.block(lines, m.width, height)
+}

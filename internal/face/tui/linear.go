@@ -1,0 +1,185 @@
+package tui
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+)
+
+// Linear tells about a run in whole sentences, one after the other, for readers of
+// screens: nothing is drawn again, and one thing is asked at a time. It returns
+// when the run is over or the person leaves, which does not touch the run.
+func Linear(ctx context.Context, o Options) (Snapshot, error) {
+	l := &linear{o: o, told: map[string]bool{}}
+	typed := make(chan string)
+	go func() {
+		defer close(typed)
+		for in := bufio.NewScanner(o.In); in.Scan(); {
+			select {
+			case typed <- strings.TrimSpace(in.Text()):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for {
+		changed := o.Source.Changed(o.Run)
+		s, err := o.Source.Read(ctx, Ask{Run: o.Run, View: LogView})
+		if err != nil {
+			return l.snap, gone(err, o.Run)
+		}
+		l.tell(s)
+		if s.Run.Status.Ended() || s.Interrupted {
+			return s, nil
+		}
+		select {
+		case <-changed:
+		case line, more := <-typed:
+			if !more {
+				typed = nil // nobody types any more; the run is still told
+				continue
+			}
+			if leave := l.hear(ctx, line); leave {
+				return l.snap, nil
+			}
+		case <-ctx.Done():
+			return l.snap, ErrInterrupted
+		}
+	}
+}
+
+// linear is what was told so far.
+type linear struct {
+	o     Options
+	snap  Snapshot
+	seq   int64
+	told  map[string]bool // items by what was asked
+	asked string          // the item that is asked about now
+}
+
+func (l *linear) say(format string, args ...any) {
+	_, _ = io.WriteString(l.o.Out, view.Clean(fmt.Sprintf(format, args...))+"\n")
+}
+
+// tell says what is new.
+func (l *linear) tell(s Snapshot) {
+	if l.snap.Run.ID == "" {
+		r := s.Run
+		l.say("Run %s is %s. %d of %s landed. It has spent %s of %s.", r.ID, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), r.Money.Spent, r.Money.Limit)
+		l.say("Type help and Enter for what you can do. Leaving does not stop the run.")
+		l.seq = last(s.Log)
+	}
+	l.snap = s
+	for _, line := range s.Log {
+		if line.Seq <= l.seq {
+			continue
+		}
+		text := line.Text
+		if line.About != "" {
+			text = line.About + ": " + text
+		}
+		l.say("At %s, %s.", line.At.Local().Format("15:04:05"), strings.TrimSuffix(text, "."))
+	}
+	l.seq = max(l.seq, last(s.Log))
+	if slices.ContainsFunc(s.Inbox, func(i projection.Item) bool { return i.ID == l.asked }) {
+		return // one thing is asked at a time
+	}
+	l.asked = ""
+	for _, i := range s.Inbox {
+		if !i.Notice && !l.told[i.ID+i.Text] {
+			l.told[i.ID+i.Text], l.asked = true, i.ID
+			l.ask(i)
+			return
+		}
+	}
+}
+
+func last(all []projection.LogLine) int64 {
+	if len(all) == 0 {
+		return 0
+	}
+	return all[len(all)-1].Seq
+}
+
+func (l *linear) ask(i projection.Item) {
+	l.say("This needs you, %s %s: %s", i.Kind, i.ID, i.Text)
+	if i.Fallback != "" {
+		l.say("Without an answer: %s.", i.Fallback)
+	}
+	var can []string
+	for _, a := range i.Actions {
+		if a.Refused == "" {
+			can = append(can, a.Name+wants(a))
+		}
+	}
+	l.say("You can type: %s.", strings.Join(can, ", or "))
+}
+
+func wants(a projection.Action) string {
+	switch a.Input {
+	case projection.InputText:
+		return " and a text"
+	case projection.InputReason:
+		return " and a reason"
+	}
+	if a.Name == "answer" {
+		return " " + a.Args[len(a.Args)-1]
+	}
+	return ""
+}
+
+// hear does what was typed, and reports whether the person leaves.
+func (l *linear) hear(ctx context.Context, line string) (leave bool) {
+	name, text, _ := strings.Cut(line, " ")
+	switch name {
+	case "":
+	case "q", "quit":
+		return true
+	case "help":
+		l.say("Type approve, reject and a reason, or answer and a text for what is asked. Type pause, resume or stop for the run, status for how it is, and quit to leave; the run continues.")
+	case "status":
+		c := l.snap.Run.Counts
+		l.say("The run is %s. %d of %s landed, %d are in progress, %d wait for you.", l.snap.Run.Status, c.Landed, view.Count(c.Total, "task"), c.Active, projection.Waiting(l.snap.Inbox))
+	default:
+		l.act(ctx, name, strings.TrimSpace(text))
+	}
+	return false
+}
+
+func (l *linear) act(ctx context.Context, name, text string) {
+	all := l.snap.Actions
+	for _, i := range l.snap.Inbox {
+		if i.ID == l.asked {
+			all = append(slices.Clone(i.Actions), all...)
+		}
+	}
+	refused := "there is nothing that it could be for"
+	for _, a := range all {
+		fixed := a.Name == "answer" && a.Input == projection.InputNone && a.Args[len(a.Args)-1] != text
+		switch {
+		case a.Name != name || fixed:
+		case a.Refused != "":
+			refused = a.Refused
+		case a.Input == projection.InputText && text == "":
+			refused = "it needs a text behind it: " + a.Ask
+		default:
+			args := slices.Clone(a.Args)
+			for i := range args {
+				args[i] = strings.ReplaceAll(args[i], "{}", text)
+			}
+			if out := l.o.Verbs.Do(ctx, args); out.Failed != "" {
+				l.say("That could not be done: %s", out.Failed)
+			} else {
+				l.say("%s.", firstOf(strings.TrimSpace(out.Text), out.Said, "Done"))
+			}
+			return
+		}
+	}
+	l.say("%s was not done: %s.", name, refused)
+}

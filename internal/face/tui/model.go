@@ -1,0 +1,271 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Model is all that the interface shows. Bubble Tea's loop owns it.
+type Model struct {
+	ctx  context.Context //nolint:containedctx // of the commands, which Bubble Tea starts without one
+	o    Options
+	b    brush
+	keys keymap
+
+	width, height int
+	snap          Snapshot
+	version       int   // of the snapshot; 0: none came yet
+	fatal         error // ends the interface
+
+	view   View
+	tab    Tab
+	right  bool            // keys move in the details
+	sel    map[View]string // key of the selected row
+	picked map[View]bool   // the person selected it; else the first is, which needs them most
+	top    map[View]int    // first line of a list
+	scroll int             // first line of the details, or of a view that is a text
+	filter string
+	follow bool // the end of a text is shown as it grows
+	wrap   bool
+	stamps bool
+	split  int // columns that the list has more, or less, than usual
+
+	open     map[int]bool // turns whose fold the person changed
+	turn     int          // the selected one
+	turnLine int          // its line
+	talked   int          // how many there are
+
+	docs    map[string]*doc
+	reading bool
+	busy    int // verbs that have not ended
+	ticking bool
+
+	dialog dialog
+	notice string
+	bad    bool // the notice is about something that failed
+}
+
+// New returns the model of a run before its first snapshot.
+func New(ctx context.Context, o Options) *Model {
+	m := &Model{
+		ctx: ctx, o: o, b: brush{o.Style}, width: 80, height: 24, view: TasksView, follow: true, stamps: true,
+		sel: map[View]string{}, picked: map[View]bool{}, top: map[View]int{}, open: map[int]bool{}, docs: map[string]*doc{},
+	}
+	m.keys, m.fatal = o.Keys.bind()
+	return m
+}
+
+// Messages of commands.
+type (
+	snapMsg struct {
+		snap Snapshot
+		ask  Ask
+		err  error
+		next bool // it is the one that waits for changes
+	}
+	doneMsg struct {
+		what string
+		out  Outcome
+		show bool // what it printed is the result
+	}
+	leftMsg struct{ err error } // what had the terminal ended
+	tickMsg struct{}
+)
+
+// Init implements [tea.Model].
+func (m *Model) Init() tea.Cmd {
+	if m.fatal != nil {
+		return tea.Quit
+	}
+	return m.read(true)
+}
+
+// ask returns what the next snapshot must have.
+func (m *Model) ask() Ask {
+	r, _ := m.selected()
+	return Ask{Run: m.o.Run, Task: r.task, View: m.view}
+}
+
+// read returns the command that reads a snapshot now.
+func (m *Model) read(next bool) tea.Cmd {
+	ctx, source, ask := m.ctx, m.o.Source, m.ask()
+	return func() tea.Msg {
+		s, err := source.Read(ctx, ask)
+		return snapMsg{s, ask, err, next}
+	}
+}
+
+// wait returns the command that reads a snapshot after the next change, and a
+// tenth of a second after the last one at the earliest.
+func (m *Model) wait() tea.Cmd {
+	ctx, source, ask := m.ctx, m.o.Source, m.ask()
+	changed := source.Changed(m.o.Run)
+	return func() tea.Msg {
+		pause := time.NewTimer(time.Second / frames)
+		defer pause.Stop()
+		for _, c := range []<-chan struct{}{fired(pause), changed} {
+			select {
+			case <-c:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		s, err := source.Read(ctx, ask)
+		return snapMsg{s, ask, err, true}
+	}
+}
+
+func fired(t *time.Timer) <-chan struct{} {
+	c := make(chan struct{})
+	go func() {
+		<-t.C
+		close(c)
+	}()
+	return c
+}
+
+// Update implements [tea.Model]. It reads and writes nothing outside the model.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = max(msg.Width, 1), max(msg.Height, 1)
+	case tea.KeyPressMsg:
+		before := m.ask()
+		cmd := m.press(msg)
+		if m.ask() != before {
+			m.scroll, m.turn = 0, 0
+			return m, tea.Batch(cmd, m.read(false))
+		}
+		return m, tea.Batch(cmd, m.load())
+	case tea.PasteMsg:
+		m.dialog.text += oneLine(msg.Content)
+	case snapMsg:
+		return m, m.take(msg)
+	case *doc:
+		m.reading = false
+		m.docs[msg.key] = msg
+		if len(m.docs) > 20 {
+			m.docs = map[string]*doc{msg.key: msg}
+		}
+	case doneMsg:
+		m.done(msg)
+		return m, m.read(false)
+	case leftMsg:
+		if msg.err != nil {
+			m.say(true, "%s", msg.err)
+		}
+		return m, m.read(false)
+	case tickMsg:
+		m.ticking = false
+		return m, m.read(false)
+	}
+	return m, nil
+}
+
+// take takes over a snapshot, and returns what comes next.
+func (m *Model) take(msg snapMsg) tea.Cmd {
+	if msg.err != nil {
+		m.fatal = gone(msg.err, m.o.Run)
+		return tea.Quit
+	}
+	if msg.ask == m.ask() || m.version == 0 {
+		m.snap = msg.snap
+		m.version++
+	}
+	m.settle()
+	cmds := []tea.Cmd{m.load(), m.tick()}
+	if msg.next {
+		cmds = append(cmds, m.wait())
+	}
+	if msg.ask != m.ask() {
+		cmds = append(cmds, m.read(false))
+	}
+	return tea.Batch(cmds...)
+}
+
+// gone words why a run cannot be shown any more.
+func gone(err error, run nexus.RunID) error {
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		return e
+	}
+	return fmt.Errorf("run %s can no longer be shown: %w", run, err)
+}
+
+// tick returns the command that draws again in a second, while a clock is on the
+// screen that goes.
+func (m *Model) tick() tea.Cmd {
+	if m.ticking || m.snap.Interrupted || m.snap.Run.Status.Ended() {
+		return nil
+	}
+	m.ticking = true
+	return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{} })
+}
+
+// settle selects a row where none is, or the one that was is gone.
+func (m *Model) settle() {
+	all := m.rows()
+	for _, r := range all {
+		if r.key != "" && r.key == m.sel[m.view] && (m.picked[m.view] || m.right) {
+			return
+		}
+	}
+	delete(m.sel, m.view)
+	delete(m.picked, m.view)
+	for _, r := range all {
+		if r.key != "" {
+			m.sel[m.view] = r.key
+			return
+		}
+	}
+}
+
+// selected returns the row that keys act on.
+func (m *Model) selected() (row, bool) {
+	for _, r := range m.rows() {
+		if r.key != "" && r.key == m.sel[m.view] {
+			return r, true
+		}
+	}
+	return row{}, false
+}
+
+// item returns the selected item of the inbox; nil: none is.
+func (m *Model) item() *projection.Item {
+	if r, ok := m.selected(); ok {
+		return r.item
+	}
+	return nil
+}
+
+// done takes over what a verb came to.
+func (m *Model) done(msg doneMsg) {
+	m.busy = max(m.busy-1, 0)
+	switch {
+	case msg.out.Failed != "":
+		m.say(true, "%s: %s", msg.what, msg.out.Failed)
+	case msg.show && msg.out.Text != "":
+		m.dialog = dialog{kind: textDialog, title: msg.what, body: m.b.harmless(msg.out.Text)}
+	default:
+		m.say(false, "%s: %s", msg.what, oneLine(firstOf(msg.out.Text, msg.out.Said, "done")))
+	}
+}
+
+func firstOf(all ...string) string {
+	for _, s := range all {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func (m *Model) say(bad bool, format string, args ...any) {
+	m.notice, m.bad = oneLine(fmt.Sprintf(format, args...)), bad
+}

@@ -1,0 +1,291 @@
+package tui
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+)
+
+func plain(text string) string { return ansi.Strip(text) }
+
+// oneLine makes a text harmless, and one line.
+func oneLine(text string) string { return view.Clean(ansi.Strip(text)) }
+
+// press does what a key means.
+func (m *Model) press(key tea.KeyPressMsg) tea.Cmd {
+	if m.dialog.kind != noDialog {
+		return m.answer(key)
+	}
+	m.notice = ""
+	name := key.String()
+	if n, ok := strings.CutPrefix(name, "alt+"); ok {
+		if i, err := strconv.Atoi(n); err == nil {
+			return m.offer(i)
+		}
+	}
+	return m.perform(m.keys.does[name])
+}
+
+// perform does what has a name.
+func (m *Model) perform(name string) tea.Cmd {
+	if i := slices.Index(views(), name); i >= 0 {
+		m.view, m.right, m.scroll, m.filter = View(i), false, 0, ""
+		m.follow = m.view == LogView
+		m.settle()
+		return nil
+	}
+	switch name {
+	case "quit":
+		return m.leave()
+	case "interrupt":
+		m.dialog = dialog{kind: choiceDialog, title: "Leave, or stop the run?", choices: []choice{
+			{"leave; the run continues", "quit"}, {"stop the run", "stop"}, {"stay", ""},
+		}}
+	case "help":
+		m.dialog = dialog{kind: textDialog, title: "keys", body: m.help()}
+	case "filter":
+		m.dialog = dialog{kind: inputDialog, title: "filter", text: m.filter, then: m.refine}
+	case "command":
+		m.dialog = dialog{kind: inputDialog, title: ":", then: m.command}
+	case "palette":
+		m.dialog = m.palette()
+	case "copy":
+		m.dialog = m.copies()
+	case "editor":
+		return m.editor()
+	case "edit":
+		return m.editPlan()
+	case "add":
+		m.dialog = dialog{kind: inputDialog, title: "what the task is", must: true, then: func(text string) tea.Cmd {
+			return m.do("add", []string{"add", "--run", string(m.o.Run), "--", text})
+		}}
+	case "approve", "reject", "answer", "tell", "pause", "skip", "retry", "retry-tell", "stop", "land":
+		return m.act(name)
+	default:
+		m.move(name)
+	}
+	return nil
+}
+
+// move does what changes only what is seen.
+func (m *Model) move(name string) {
+	half := max(m.height/2-3, 1)
+	switch name {
+	case "down":
+		m.step(1)
+	case "up":
+		m.step(-1)
+	case "page-down":
+		m.step(half)
+	case "page-up":
+		m.step(-half)
+	case "top":
+		m.step(-1 << 30)
+	case "bottom":
+		m.step(1 << 30)
+	case "pane":
+		m.right = !m.right
+	case "open":
+		m.enter()
+	case "back":
+		m.back()
+	case "diff":
+		m.show(DiffTab)
+	case "talk":
+		m.show(LogTab)
+	case "money":
+		m.show(CostTab)
+	case "next-tab":
+		m.show((m.tab + 1) % Tab(len(tabs())))
+	case "previous-tab":
+		m.show((m.tab + Tab(len(tabs())) - 1) % Tab(len(tabs())))
+	case "follow":
+		m.follow = !m.follow
+	case "wrap":
+		m.wrap = !m.wrap
+	case "stamps":
+		m.stamps = !m.stamps
+	case "wider":
+		m.split = min(m.split+4, 40)
+	case "narrower":
+		m.split = max(m.split-4, -20)
+	}
+}
+
+// show opens a tab of the details.
+func (m *Model) show(t Tab) {
+	if !m.view.lists() {
+		m.view = TasksView
+		m.settle()
+	}
+	m.tab, m.scroll, m.right, m.follow = t, 0, true, t == LogTab
+	m.open = map[int]bool{}
+}
+
+func (m *Model) enter() {
+	switch {
+	case m.view == TimelineView:
+		if r, ok := m.selected(); ok && r.task != "" {
+			m.view, m.sel[TasksView], m.picked[TasksView], m.tab = TasksView, "task "+string(r.task), true, OverviewTab
+		}
+	case !m.view.lists():
+	case m.right && m.tab == LogTab:
+		if m.follow {
+			m.turn = m.talked - 1
+		}
+		m.open[m.turn] = !m.open[m.turn]
+		m.follow = false
+	default:
+		m.right = true
+	}
+}
+
+func (m *Model) back() {
+	switch {
+	case m.right:
+		m.right = false
+	case m.filter != "":
+		m.filter = ""
+		m.settle()
+	default:
+		m.perform("tasks")
+	}
+}
+
+// step moves in what keys move in: the list, the turns, or a text.
+func (m *Model) step(by int) {
+	switch {
+	case m.right && m.tab == LogTab && m.view.lists():
+		if m.follow {
+			m.turn = m.talked - 1
+		}
+		m.turn = min(max(m.turn+by, 0), max(m.talked-1, 0))
+		m.follow = false
+	case m.right && m.view.lists(), !m.view.lists() && m.view != TimelineView:
+		m.follow = by == 1<<30
+		m.scroll = max(m.scroll+by, 0)
+	default:
+		m.choose(by)
+	}
+}
+
+// choose selects another row of the list.
+func (m *Model) choose(by int) {
+	var keys []string
+	for _, r := range m.rows() {
+		if r.key != "" {
+			keys = append(keys, r.key)
+		}
+	}
+	if len(keys) == 0 {
+		return
+	}
+	at := slices.Index(keys, m.sel[m.view]) + by
+	m.sel[m.view], m.picked[m.view] = keys[min(max(at, 0), len(keys)-1)], true
+	m.open = map[int]bool{}
+}
+
+func (m *Model) refine(text string) tea.Cmd {
+	m.filter = strings.TrimPrefix(strings.TrimSpace(text), "/")
+	m.settle()
+	return nil
+}
+
+// verb returns the name by which a key does an action.
+func verb(name string) string {
+	switch name {
+	case "sign-off":
+		return "approve"
+	case "resume":
+		return "pause"
+	}
+	return name
+}
+
+// actions are what keys can do now: about the selected item, the items of the
+// selected task, the task, and the run, in this order.
+func (m *Model) actions() []projection.Action {
+	var all []projection.Action
+	r, ok := m.selected()
+	for _, i := range m.snap.Inbox {
+		if r.item != nil && r.item.ID == i.ID || r.item == nil && ok && r.task != "" && r.task == i.Task || !ok && !i.Notice {
+			all = append(all, i.Actions...)
+		}
+	}
+	if t := m.snap.Task; t != nil && t.ID == r.task {
+		all = append(all, t.Actions...)
+	}
+	return append(all, m.snap.Actions...)
+}
+
+// act does an action by the name of its key.
+func (m *Model) act(name string) tea.Cmd {
+	refused := ""
+	for _, a := range m.actions() {
+		switch {
+		case verb(a.Name) != name || a.Name == "answer" && a.Input == projection.InputNone:
+		case a.Refused != "":
+			refused = firstOf(refused, a.Refused)
+		default:
+			return m.begin(a)
+		}
+	}
+	m.say(true, "%s: %s", name, firstOf(refused, "nothing here takes it"))
+	return nil
+}
+
+// offer answers with one of the answers that a question offers.
+func (m *Model) offer(n int) tea.Cmd {
+	for _, a := range m.actions() {
+		if a.Name == "answer" && a.Input == projection.InputNone {
+			if n--; n == 0 {
+				return m.begin(a)
+			}
+		}
+	}
+	return nil
+}
+
+// begin asks for what an action needs, and does it.
+func (m *Model) begin(a projection.Action) tea.Cmd {
+	run := func(text string) tea.Cmd {
+		args := slices.Clone(a.Args)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "{}", text)
+		}
+		return m.do(a.Label, args)
+	}
+	if a.Input != projection.InputNone {
+		m.dialog = dialog{kind: inputDialog, title: a.Label + ": " + a.Ask, must: a.Input == projection.InputText, then: run}
+		return nil
+	}
+	if a.Confirm != "" {
+		m.dialog = dialog{kind: confirmDialog, title: a.Confirm, then: run}
+		return nil
+	}
+	return run("")
+}
+
+// do runs a command line beside.
+func (m *Model) do(what string, args []string) tea.Cmd {
+	m.busy++
+	m.say(false, "%s ...", what)
+	ctx, verbs := m.ctx, m.o.Verbs
+	return func() tea.Msg { return doneMsg{what: what, out: verbs.Do(ctx, args)} }
+}
+
+// leave ends the interface, once what it does for the person is done.
+func (m *Model) leave() tea.Cmd {
+	if m.busy > 0 {
+		m.busy = 0
+		m.say(true, "something that you asked for is not done yet; %s again leaves it", m.keyOf("quit"))
+		return nil
+	}
+	return tea.Quit
+}

@@ -1,0 +1,278 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// View is one of the views that a number opens.
+type View int
+
+// The views.
+const (
+	InboxView View = iota
+	TasksView
+	GraphView
+	TimelineView
+	AgentsView
+	CostView
+	LogView
+	MemoryView
+)
+
+// views are the names of the views, which are their commands, too.
+func views() []string {
+	return []string{"inbox", "tasks", "graph", "timeline", "agents", "cost", "log", "memory"}
+}
+
+// lists reports whether a view is a list with details beside it.
+func (v View) lists() bool {
+	return v == InboxView || v == TasksView || v == GraphView || v == AgentsView
+}
+
+// row is a line of a list.
+type row struct {
+	key  string // names what it is about; empty: a heading
+	task nexus.TaskID
+	item *projection.Item
+	text string
+}
+
+// rows returns the lines of the list of the present view.
+func (m *Model) rows() []row {
+	var all []row
+	switch m.view {
+	case InboxView:
+		all = m.inboxRows()
+	case TasksView:
+		all = m.taskRows()
+	case GraphView:
+		all = m.graphRows()
+	case AgentsView:
+		all = m.agentRows()
+	case TimelineView:
+		all = m.timeRows()
+	default:
+		return nil
+	}
+	if m.filter == "" {
+		return all
+	}
+	var some []row
+	for _, r := range all {
+		if r.key != "" && strings.Contains(strings.ToLower(plain(r.text)), strings.ToLower(m.filter)) {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
+func (m *Model) inboxRows() []row {
+	var all []row
+	for i := range m.snap.Inbox {
+		item := &m.snap.Inbox[i]
+		glyph := m.b.Warn(m.b.Bold("!"))
+		if item.Notice {
+			glyph = m.b.Dim("i")
+		}
+		about := string(item.Kind)
+		if item.Task != "" {
+			about += " " + view.Clean(string(item.Task))
+		}
+		all = append(all, row{"item " + item.ID, item.Task, item, fmt.Sprintf("%s %s  %s", glyph, m.b.Bold(about), view.Clean(item.Title))})
+	}
+	return all
+}
+
+func (m *Model) taskRows() []row {
+	var all []row
+	for i, r := range m.inboxRows() {
+		if item := m.snap.Inbox[i]; item.Task == "" && !item.Notice {
+			if len(all) == 0 {
+				all = append(all, row{text: m.b.Warn(m.b.Bold("the run needs you"))})
+			}
+			all = append(all, r)
+		}
+	}
+	for _, l := range m.snap.Lanes {
+		if len(l.Cards) == 0 {
+			continue
+		}
+		_, words := m.b.lane(l.Lane)
+		all = append(all, row{text: m.b.Bold(fmt.Sprintf("%s (%d)", words, len(l.Cards)))})
+		for _, c := range l.Cards {
+			all = append(all, row{"task " + string(c.ID), c.ID, nil, m.card(c)})
+		}
+	}
+	return all
+}
+
+// card draws a task on a line: what it is, how far it is, what it does.
+func (m *Model) card(c projection.Card) string {
+	glyph, _ := m.b.lane(c.Lane)
+	text := glyph + " " + m.b.Bold(view.Clean(string(c.ID))) + " " + view.Clean(c.Title)
+	var figures []string
+	if !c.Retry.IsZero() && c.Retry.After(m.snap.Now) {
+		figures = append(figures, m.b.Warn(m.b.pick("\u21bb ", "~ ")+"again in "+view.Clock(c.Retry.Sub(m.snap.Now).Seconds())))
+	}
+	if c.Criteria > 0 {
+		figures = append(figures, fmt.Sprintf("%d/%d", c.Met, c.Criteria))
+	}
+	if c.Step != "" {
+		figures = append(figures, view.Clean(c.Step))
+	}
+	if c.Seconds > 0 {
+		figures = append(figures, view.Clock(c.Seconds))
+	}
+	if c.Silent >= 120 {
+		figures = append(figures, m.b.Warn("silent for "+view.Clock(c.Silent)))
+	}
+	if len(figures) == 0 {
+		return text
+	}
+	return text + "  " + m.b.Dim(strings.Join(figures, m.b.Dot()))
+}
+
+func (m *Model) graphRows() []row {
+	var all []row
+	layer := -1
+	for _, n := range m.snap.Graph.Nodes {
+		if n.Layer != layer {
+			layer = n.Layer
+			all = append(all, row{text: m.b.Dim(fmt.Sprintf("layer %d", layer+1))})
+		}
+		glyph, _ := m.b.lane(n.Lane)
+		id := view.Clean(string(n.ID))
+		path := m.b.pick("\u2500", "-")
+		if n.Critical {
+			id, path = m.b.Bold(id), m.b.pick("\u2501", "=")
+		}
+		text := strings.Repeat("  ", min(n.Layer, 8)) + path + glyph + " " + id + " " + view.Clean(n.Title)
+		if n.Seconds > 0 {
+			text += m.b.Dim("  " + view.Clock(n.Seconds))
+		}
+		all = append(all, row{"task " + string(n.ID), n.ID, nil, text + m.edges(n.ID)})
+	}
+	return all
+}
+
+// edges says what a task of the graph needs, and what it collides with.
+func (m *Model) edges(id nexus.TaskID) string {
+	var needs, hits []string
+	for _, e := range m.snap.Graph.Edges {
+		switch {
+		case e.Kind == "collides" && e.From == id:
+			hits = append(hits, view.Clean(string(e.To)))
+		case e.Kind == "collides" && e.To == id:
+			hits = append(hits, view.Clean(string(e.From)))
+		case e.To == id:
+			needs = append(needs, view.Clean(string(e.From)))
+		}
+	}
+	text := ""
+	if len(needs) > 0 {
+		text += m.b.Dim("  " + m.b.pick("\u2190 ", "<- ") + strings.Join(needs, " "))
+	}
+	if len(hits) > 0 {
+		text += m.b.Warn("  same files as " + strings.Join(hits, " "))
+	}
+	return text
+}
+
+func (m *Model) agentRows() []row {
+	var all []row
+	for _, s := range m.snap.Sessions {
+		lane := projection.LaneDone
+		if s.Ended.IsZero() {
+			lane = projection.LaneRunning
+		}
+		glyph, _ := m.b.lane(lane)
+		text := glyph + " " + m.b.Bold(view.Clean(string(s.ID))) + " " + view.Clean(s.Model)
+		figures := []string{view.Count(s.Turns, "turn"), s.Spent.String()}
+		if step := cmp.Or(s.Doing, s.Outcome); step != "" {
+			figures = append(figures, view.Clean(step))
+		}
+		if s.Silent >= 120 {
+			figures = append(figures, m.b.Warn("silent for "+view.Clock(s.Silent)))
+		}
+		all = append(all, row{"session " + string(s.ID), s.Task, nil, text + "  " + m.b.Dim(strings.Join(figures, m.b.Dot()))})
+	}
+	return all
+}
+
+// timeRows draws the timeline: an attempt a line, a stage a sign.
+func (m *Model) timeRows() []row {
+	t := m.snap.Timeline
+	total := t.To.Sub(t.From).Seconds()
+	width := max(m.width-26, 10)
+	var all []row
+	for _, r := range t.Rows {
+		signs := []rune(strings.Repeat(" ", width))
+		for _, s := range r.Spans {
+			to := s.To
+			if to.IsZero() {
+				to = t.To
+			}
+			if total <= 0 {
+				break
+			}
+			from := int(s.From.Sub(t.From).Seconds() / total * float64(width))
+			until := int(to.Sub(t.From).Seconds() / total * float64(width))
+			for x := max(from, 0); x <= min(until, width-1); x++ {
+				signs[x] = m.stage(s.Stage)
+			}
+		}
+		label := m.b.cell(view.Clean(r.Label), 20)
+		all = append(all, row{"row " + string(r.Attempt) + r.Label, r.Task, nil, label + " " + string(signs)})
+	}
+	return all
+}
+
+// stage returns the sign of a stage on the timeline.
+func (m *Model) stage(name string) rune {
+	signs := map[string][2]rune{
+		"plan": {'p', 'p'}, "work": {'\u2588', '#'}, "gate": {'\u2592', 'g'}, "review": {'\u2593', 'v'}, "land": {'m', 'm'},
+		"person": {'!', '!'}, "quota": {'\u2591', ':'}, "setup": {'\u00b7', '.'}, "idle": {' ', ' '},
+	}
+	sign, ok := signs[name]
+	switch {
+	case !ok:
+		return '?'
+	case m.b.ASCII:
+		return sign[1]
+	}
+	return sign[0]
+}
+
+// legend explains the timeline's signs.
+func (m *Model) legend() string {
+	var all []string
+	for _, name := range []string{"plan", "work", "gate", "review", "land", "person", "quota", "setup"} {
+		all = append(all, string(m.stage(name))+" "+name)
+	}
+	return m.b.Dim(strings.Join(all, "  "))
+}
+
+// empty says what there would be, and how to get it.
+func (m *Model) empty() string {
+	running := m.snap.Run.Counts.Active
+	switch {
+	case m.filter != "":
+		return "Nothing matches /" + view.Clean(m.filter) + "; esc clears it."
+	case m.view == InboxView && running > 0:
+		return fmt.Sprintf("Nothing needs you. %s in progress.", view.Count(running, "task"))
+	case m.view == InboxView:
+		return "Nothing needs you."
+	case m.view == AgentsView:
+		return "No agent has worked yet."
+	case m.view == TimelineView:
+		return "Nothing was tried yet."
+	default:
+		return "No tasks yet: the plan is being made."
+	}
+}

@@ -1,0 +1,412 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+// begun is when the recorded run began.
+var begun = time.Date(2026, 11, 26, 15, 0, 0, 0, time.UTC)
+
+// recorded is a run in which one task works, one waits for a person, one waits for
+// the first and one is planned after both.
+func recorded(t testing.TB) *projection.Projection {
+	t.Helper()
+	p := projection.New("261126-1500-abc", projection.Options{})
+	seq := int64(0)
+	add := func(f nexus.Fact) {
+		seq++
+		e := nexus.Event{Seq: seq, Run: "261126-1500-abc", At: begun.Add(time.Duration(seq) * 3 * time.Second), Fact: f}
+		if err := p.Apply(e); err != nil {
+			t.Fatalf("%T: %v", f, err)
+		}
+	}
+	add(nexus.GoalAccepted{Goal: nexus.Goal{Text: "Teach units to write sizes and durations"}, Limits: nexus.Limits{RunMoney: 5 * nexus.Dollar}})
+	add(nexus.RunStarted{})
+	for _, task := range []nexus.Task{
+		{ID: "T1", Title: "Write sizes in binary units", Files: []string{"size.go"}, Criteria: []nexus.Criterion{{Text: "Size(1536) is 1.5 KiB", Check: "go test"}}},
+		{ID: "T2", Title: "Write durations in words", Files: []string{"age.go"}, Criteria: []nexus.Criterion{{Text: "Age(90) is 1m30s"}}},
+		{ID: "T3", Title: "Add the size command", Needs: []nexus.TaskID{"T1"}, Files: []string{"main.go"}},
+		{ID: "T4", Title: "Describe the commands in the README", Needs: []nexus.TaskID{"T2", "T3"}},
+	} {
+		add(nexus.TaskPlanned{Task: task})
+	}
+	add(nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "abcdef", Tier: nexus.Fast})
+	add(nexus.AttemptStarted{Attempt: "T2.1", Task: "T2", Base: "abcdef", Tier: nexus.Balanced})
+	add(nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1", Role: nexus.Coder, Model: "anthropic/claude-haiku-5-5"})
+	add(nexus.SessionStarted{Session: "T2.1/coder.1", Attempt: "T2.1", Role: nexus.Coder, Model: "anthropic/claude-sonnet-5-5"})
+	add(nexus.QuestionAsked{ID: "q1", Attempt: "T2.1", Text: "Are days written, too?", Fallback: "no"})
+	return p
+}
+
+// stage is a source with one projection, and verbs that keep what they were told.
+type stage struct {
+	p    *projection.Projection
+	did  [][]string
+	err  error
+	snap *Snapshot
+}
+
+func (s *stage) Changed(nexus.RunID) <-chan struct{} { return make(chan struct{}) }
+
+func (s *stage) Read(_ context.Context, ask Ask) (Snapshot, error) {
+	if s.err != nil {
+		return Snapshot{}, s.err
+	}
+	if s.snap != nil {
+		return *s.snap, nil
+	}
+	return Snap(s.p, ask, begun.Add(2*time.Minute))
+}
+
+const changedFile = "diff --git a/size.go b/size.go\n--- a/size.go\n+++ b/size.go\n@@ -1 +1,2 @@\n package units\n+func Size() string { return \"1 KiB\" } // so far\n"
+
+func (s *stage) Do(_ context.Context, args []string) Outcome {
+	s.did = append(s.did, args)
+	switch args[0] {
+	case "diff":
+		data, _ := json.Marshal(map[string]string{"diff": changedFile})
+		return Outcome{Data: data}
+	case "show":
+		return Outcome{Data: json.RawMessage(`{"session":"T1.1/coder.1","model":"m","messages":[
+			{"why":"brief","from":"user","parts":[{"text":"Write it."}]},
+			{"turn":1,"from":"model","parts":[{"text":"I look first."},{"call":{"id":"1","tool":"read_file","input":{"path":"size.go"}}}]},
+			{"why":"results","from":"user","parts":[{"result":{"id":"1","text":"package units"}}]},
+			{"turn":2,"from":"model","parts":[{"call":{"id":"2","tool":"shell","input":{"command":"go test ./..."}}}]}]}`)}
+	}
+	return Outcome{Text: "asked: " + strings.Join(args, " ")}
+}
+
+func (s *stage) Edit(string) Command                        { return nil }
+func (s *stage) Terminal(context.Context, []string) Command { return nil }
+
+// play is a model with its commands done at once, one after the other.
+type play struct {
+	*Model
+	s *stage
+}
+
+func begin(t testing.TB, s *stage, style view.Style, width, height int) *play {
+	t.Helper()
+	m := New(context.Background(), Options{Run: "261126-1500-abc", Place: "units", Source: s, Verbs: s, Style: style})
+	p := &play{m, s}
+	p.send(tea.WindowSizeMsg{Width: width, Height: height})
+	p.perform(m.read(false))
+	return p
+}
+
+func (p *play) send(msg tea.Msg) {
+	_, cmd := p.Update(msg)
+	p.perform(cmd)
+}
+
+// perform does commands. A tick comes later, and is left out.
+func (p *play) perform(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	p.ticking = true
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			p.perform(c)
+		}
+	case nil, tea.QuitMsg:
+	default:
+		p.send(msg)
+	}
+}
+
+// keys are pressed one after the other; names of more than a letter in brackets.
+func (p *play) keys(text string) {
+	for text != "" {
+		if rest, ok := strings.CutPrefix(text, "<"); ok {
+			name, after, _ := strings.Cut(rest, ">")
+			p.send(named(name))
+			text = after
+			continue
+		}
+		r := []rune(text)[0]
+		p.send(tea.KeyPressMsg{Code: r, Text: string(r)})
+		text = text[len(string(r)):]
+	}
+}
+
+func named(name string) tea.KeyPressMsg {
+	if rest, ok := strings.CutPrefix(name, "ctrl+"); ok {
+		return tea.KeyPressMsg{Code: rune(rest[0]), Mod: tea.ModCtrl}
+	}
+	return tea.KeyPressMsg{Code: map[string]rune{
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "up": tea.KeyUp, "down": tea.KeyDown,
+	}[name]}
+}
+
+// check holds that the frame has the size of the screen.
+func (p *play) check(t interface {
+	Helper()
+	Fatalf(string, ...any)
+},
+) []string {
+	t.Helper()
+	lines := strings.Split(p.View().Content, "\n")
+	if len(lines) > p.height {
+		t.Fatalf("%d lines on a screen of %d", len(lines), p.height)
+	}
+	for _, l := range lines {
+		if n := ansi.StringWidth(l); n > p.width {
+			t.Fatalf("a line of %d columns on a screen of %d: %q", n, p.width, l)
+		}
+		if !p.b.Color && l != ansi.Strip(l) {
+			t.Fatalf("there is an escape sequence in %q", l)
+		}
+	}
+	return lines
+}
+
+// TestFrames draws a recorded run at five sizes, in all views and tabs.
+func TestFrames(t *testing.T) {
+	for _, size := range [][2]int{{60, 15}, {80, 24}, {100, 30}, {120, 40}, {160, 50}} {
+		name := fmt.Sprintf("%dx%d", size[0], size[1])
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			s := &stage{p: recorded(t)}
+			for _, c := range []struct{ about, keys string }{
+				{"inbox", "1"},
+				{"tasks", "2"},
+				{"graph", "3"},
+				{"timeline", "4"},
+				{"agents", "5"},
+				{"cost", "6"},
+				{"log", "7t"},
+				{"memory", "8"},
+				{"overview", "2<enter>"},
+				{"talk", "2l"},
+				{"diff", "2jd"},
+				{"checks", "2jd]"},
+				{"plan", "2jd]]"},
+				{"cost of a task", "2jc"},
+				{"help", "?"},
+				{"palette", "<ctrl+p>tim"},
+				{"reject", "1x"},
+				{"skip", "2s"},
+				{"filter", "2/sizes<enter>"},
+				{"ctrl-c", "<ctrl+c>"},
+			} {
+				p := begin(t, s, view.Style{ASCII: size[0] == 80}, size[0], size[1])
+				p.keys(c.keys)
+				b.WriteString("--- " + c.about + "\n" + strings.Join(p.check(t), "\n") + "\n")
+			}
+			golden := filepath.Join("testdata", name+".txt")
+			if *update {
+				if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil || string(want) != b.String() {
+				t.Errorf("%s is another (%v); see what changed with -update", golden, err)
+			}
+		})
+	}
+}
+
+// TestSmall holds that a screen that is too small has counters, down to one column.
+func TestSmall(t *testing.T) {
+	p := begin(t, &stage{p: recorded(t)}, view.Style{}, 59, 14)
+	if text := strings.Join(p.check(t), "\n"); !strings.Contains(text, "1 need you\n0/4 landed") {
+		t.Error(text)
+	}
+	for width := 1; width < 62; width++ {
+		for height := 1; height < 17; height++ {
+			p.send(tea.WindowSizeMsg{Width: width, Height: height})
+			p.check(t)
+		}
+	}
+}
+
+// TestVerbs holds which command lines keys are.
+func TestVerbs(t *testing.T) {
+	for _, c := range []struct{ keys, want string }{
+		{"1i" + "yes, too<enter>", "answer --run 261126-1500-abc -- q1 yes, too"},
+		{"1i<enter>", ""},
+		{"1iyes<esc>", ""},
+		{"2<down>m" + "hurry<enter>", "tell --run 261126-1500-abc -- T1 hurry"},
+		{"2<down>sy", "skip T1 --run 261126-1500-abc"},
+		{"2<down>sn", ""},
+		{"p", "pause --run 261126-1500-abc"},
+		{"Sy", "stop --run 261126-1500-abc"},
+		{"S<esc>", ""},
+		{"<ctrl+c><down><enter>y", "stop --run 261126-1500-abc"},
+		{"n" + "Sign it<enter>", "add --run 261126-1500-abc -- Sign it"},
+		{":status<enter>", "status"},
+		{":run x<enter>", ""},
+		{"<ctrl+p>pause the<enter>", "pause --run 261126-1500-abc"},
+		{"2<down>r", ""}, // it is in progress
+	} {
+		s := &stage{p: recorded(t)}
+		p := begin(t, s, view.Style{}, 120, 40)
+		p.keys(c.keys)
+		got := ""
+		for _, args := range s.did {
+			got = strings.Join(args, " ")
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q; the screen says %q", c.keys, got, c.want, p.notice)
+		}
+	}
+}
+
+// hostile is a text of what breaks terminals and grids.
+const hostile = "\x1b[2J\x1b]0;x\x07\u202eevil\u2066 \u4e16\u754c\u4e16\u754c \U0001f468\u200d\U0001f469\u200d\U0001f467 a\u0301\u0301 \t\r\x00\xff"
+
+// TestHostile holds that no text breaks the grid, whichever field it is in.
+func TestHostile(t *testing.T) {
+	bad := hostile + strings.Repeat("x\u4e16", 3000) + "\n" + hostile
+	p := projection.New("261126-1500-abc", projection.Options{})
+	snap, err := Snap(recorded(t), Ask{Run: "261126-1500-abc", Task: "T1", View: GraphView}, begun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap.Run.Goal, snap.Run.Why = bad, bad
+	snap.Run.Quota = []view.Quota{{Account: bad}}
+	id := nexus.TaskID(bad)
+	item := projection.Item{Item: people.Item{ID: bad, Text: bad, Fallback: bad}, Task: id, Kind: projection.Kind("question"), Title: bad}
+	item.Actions = []projection.Action{{Name: "answer", Label: bad, Ask: bad, Input: projection.InputText, Args: []string{"answer", "{}"}}, {Name: "skip", Label: bad, Confirm: bad}}
+	card := projection.Card{Task: view.Task{ID: id, Title: bad, Why: bad}, Lane: projection.LaneRunning, Step: bad, Model: bad, Worktree: bad, Branch: bad}
+	snap.Inbox, snap.Lanes = []projection.Item{item}, []projection.LaneCards{{Lane: projection.LaneRunning, Cards: []projection.Card{card}}}
+	finding := nexus.Finding{Message: bad, File: bad}
+	gate := projection.Gate{Name: bad, State: nexus.Fail, Why: bad, Findings: []nexus.Finding{finding}}
+	session := projection.Session{ID: nexus.SessionID(bad), Model: bad, Doing: bad, Task: id}
+	snap.Sessions = []projection.Session{session}
+	snap.Task = &projection.Task{
+		Card: card, Text: bad, Why: []string{bad}, Files: []string{bad}, Dependents: []nexus.TaskID{id}, Guidance: []string{bad},
+		Checks: []projection.Criterion{{Text: bad, Check: bad, Evidence: bad}}, Inbox: []projection.Item{item}, Actions: item.Actions,
+		Tries: []projection.Attempt{{ID: nexus.AttemptID(bad), Rounds: []projection.Round{{Cause: bad, Review: bad, Gates: []projection.Gate{gate}}}, Sessions: snap.Sessions}},
+	}
+	snap.Graph.Nodes = []projection.Node{{ID: id, Title: bad}}
+	snap.Graph.Edges = []projection.Edge{{From: id, To: id, Kind: "collides"}}
+	snap.Timeline.Rows = []projection.TimeRow{{Label: bad, Spans: []projection.Span{{Stage: bad}}}}
+	snap.Cost.Tasks = []projection.Share{{Of: bad}}
+	snap.Log = []projection.LogLine{{About: bad, Text: bad, Bad: true}}
+	for _, color := range []bool{false, true} {
+		for _, width := range []int{60, 81, 133} {
+			m := begin(t, &stage{p: p, snap: &snap}, view.Style{Color: color}, width, 20)
+			m.o.Place = bad
+			for _, keys := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "1<enter>", "2<enter>", "2l", "2d", "2d]", "2d]]", "2c", "w", "y", "<esc>", "1i", "<esc>", "2s", "<esc>"} {
+				m.keys(keys)
+				for _, l := range m.check(t) {
+					if strings.ContainsAny(ansi.Strip(l), "\x1b\x07\x00\u202e\u2066\r\t") {
+						t.Fatalf("%s: %q", keys, l)
+					}
+				}
+			}
+			m.send(doneMsg{what: bad, out: Outcome{Text: bad}, show: true})
+			m.check(t)
+			m.send(doneMsg{what: bad, out: Outcome{Failed: bad}})
+			m.check(t)
+		}
+	}
+}
+
+// TestAnyKeys holds that no keys and no sizes break it.
+func TestAnyKeys(t *testing.T) {
+	var all []string
+	for _, b := range bindings() {
+		key := b.key
+		if len(key) > 1 {
+			key = "<" + key + ">"
+		}
+		all = append(all, key)
+	}
+	all = append(all, "y", "<backspace>", "<up>", "<down>", "word", "\u4e16")
+	rapid.Check(t, func(rt *rapid.T) {
+		p := begin(t, &stage{p: recorded(t)}, view.Style{Color: rapid.Bool().Draw(rt, "color")}, 100, 30)
+		for _, key := range rapid.SliceOfN(rapid.SampledFrom(all), 1, 40).Draw(rt, "keys") {
+			p.keys(key)
+			if rapid.IntRange(0, 4).Draw(rt, "resize") == 0 {
+				p.send(tea.WindowSizeMsg{Width: rapid.IntRange(1, 200).Draw(rt, "width"), Height: rapid.IntRange(1, 60).Draw(rt, "height")})
+			}
+			p.check(rt)
+		}
+	})
+}
+
+func TestKeys(t *testing.T) {
+	if err := (Keys{}).Check(); err != nil {
+		t.Error(err)
+	}
+	if err := (Keys{"skip": None, "approve": "s"}).Check(); err != nil {
+		t.Error(err)
+	}
+	for want, k := range map[string]Keys{
+		`"s" means both`: {"approve": "s"}, "keys.frobnicate": {"frobnicate": "x"}, `"ctrl+c"`: {"quit": "ctrl+c"},
+	} {
+		if err := k.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", k, err, want)
+		}
+	}
+	s := &stage{p: recorded(t)}
+	p := begin(t, s, view.Style{}, 100, 30)
+	p.Model.keys, _ = Keys{"pause": "Z"}.bind()
+	p.keys("p")
+	p.keys("Z")
+	if len(s.did) != 1 || s.did[0][0] != "pause" {
+		t.Error(s.did)
+	}
+}
+
+// TestGone holds that a run that can no longer be read ends the interface, with why.
+func TestGone(t *testing.T) {
+	s := &stage{p: recorded(t)}
+	p := begin(t, s, view.Style{}, 100, 30)
+	s.err = &nexus.Error{Code: nexus.CodeNotFound, Message: "it is gone"}
+	p.keys("7")
+	if !errors.Is(p.fatal, s.err) {
+		t.Error(p.fatal)
+	}
+}
+
+// crowd is a source that changes all the time.
+type crowd struct {
+	*stage
+	reads int
+}
+
+func (c *crowd) Changed(nexus.RunID) <-chan struct{} {
+	done := make(chan struct{})
+	close(done)
+	return done
+}
+
+func (c *crowd) Read(ctx context.Context, ask Ask) (Snapshot, error) {
+	c.reads++
+	return c.stage.Read(ctx, ask)
+}
+
+// BenchmarkFrame draws a frame: its bytes are what a change costs.
+func BenchmarkFrame(b *testing.B) {
+	p := begin(b, &stage{p: recorded(b)}, view.Style{Color: true}, 160, 50)
+	b.ReportAllocs()
+	for b.Loop() {
+		p.View()
+	}
+}

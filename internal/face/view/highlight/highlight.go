@@ -1,0 +1,268 @@
+// Package highlight finds the words of source code that are drawn in colours.
+//
+// It returns spans with a kind, which terminals and pages draw in their own way. It
+// knows of a language what [stack.SyntaxOf] does, comments and literals, and its
+// keywords: enough to read a change by. A lexer with a grammar for each language would
+// see more, but the libraries that have them build all of them whenever a program
+// starts (docs/decisions/0092).
+package highlight
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Kind is what a span of code is. It is the name of a class on a page.
+type Kind string
+
+// The kinds of spans.
+const (
+	Plain    Kind = ""
+	Keyword  Kind = "keyword"
+	Type     Kind = "type" // also what a language has built in
+	Function Kind = "function"
+	Name     Kind = "name" // of an attribute, a tag, a key, a decorator
+	String   Kind = "string"
+	Number   Kind = "number"
+	Comment  Kind = "comment"
+	Operator Kind = "operator"
+	Heading  Kind = "heading"
+)
+
+// Kinds are all kinds but [Plain].
+func Kinds() []Kind {
+	return []Kind{Keyword, Type, Function, Name, String, Number, Comment, Operator, Heading}
+}
+
+// Span is a piece of a line. Its text is as it was: who draws it makes it harmless.
+type Span struct {
+	Text string `json:"text"`
+	Kind Kind   `json:"kind,omitzero"`
+}
+
+// What is not highlighted, as it is no code that somebody reads.
+const (
+	maxText = 512 << 10
+	maxLine = 2000
+)
+
+// Lines splits a text into its lines, without their ends, and each line into
+// spans by the language that the name of its file tells. The spans of a line
+// joined are the line. A text in no known language, or too large to be read,
+// has one plain span a line.
+func Lines(file, text string) [][]Span {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	out := make([][]Span, len(lines))
+	l := of(file)
+	s := scanner{language: l}
+	for i, line := range lines {
+		if l == nil || len(text) > maxText || len(line) > maxLine {
+			out[i], s.until = plain(line), ""
+			continue
+		}
+		out[i] = s.scan(line)
+	}
+	return out
+}
+
+func plain(line string) []Span {
+	if line == "" {
+		return nil
+	}
+	return []Span{{Text: line}}
+}
+
+// scanner reads lines of a language, one after the other.
+type scanner struct {
+	*language
+
+	until string // what ends the comment or literal that an earlier line began; empty: there is none
+	kind  Kind   // of that
+	line  string // that is read
+	at    int    // up to where
+	spans []Span
+}
+
+// scan returns the spans of the next line.
+func (s *scanner) scan(line string) []Span {
+	s.line, s.at, s.spans = line, 0, nil
+	if s.until != "" {
+		s.finish(0)
+	} else if s.whole != nil {
+		s.add(s.whole(line), String)
+		if kind, ok := s.headed(line); ok {
+			s.add(len(line), kind)
+		}
+	}
+	for s.at < len(line) {
+		s.next()
+	}
+	return s.spans
+}
+
+// add makes the bytes up to an offset part of the spans: of the last one if that is of
+// the same kind.
+func (s *scanner) add(end int, kind Kind) {
+	if end <= s.at {
+		return
+	}
+	text := s.line[s.at:end]
+	s.at = end
+	if n := len(s.spans) - 1; n >= 0 && s.spans[n].Kind == kind {
+		s.spans[n].Text += text
+		return
+	}
+	s.spans = append(s.spans, Span{text, kind})
+}
+
+// finish reads on to the end of what spans lines, which is looked for after some bytes.
+func (s *scanner) finish(skip int) {
+	rest := s.line[s.at+skip:]
+	if i := strings.Index(rest, s.until); i >= 0 {
+		s.add(s.at+skip+i+len(s.until), s.kind)
+		s.until = ""
+		return
+	}
+	s.add(len(s.line), s.kind)
+}
+
+// next reads the next piece of the line.
+func (s *scanner) next() {
+	rest := s.line[s.at:]
+	if s.comment(rest) || s.literal(rest) {
+		return
+	}
+	c, size := utf8.DecodeRuneInString(rest)
+	switch {
+	case c == '@' && s.decorated && len(rest) > 1 && isWord(rune(rest[1])):
+		s.add(s.at+1+word(rest[1:]), Name)
+	case '0' <= c && c <= '9':
+		s.add(s.at+number(rest), Number)
+	case isWord(c):
+		s.word(rest)
+	case strings.ContainsRune("+-*/%=<>!&|^~", c) && !s.markup:
+		s.add(s.at+size, Operator)
+	case s.markup && (c == '<' || c == '/' || c == '>'):
+		s.add(s.at+size, Operator)
+	default:
+		s.add(s.at+size, Plain)
+	}
+}
+
+// comment reads a comment, if one begins here.
+func (s *scanner) comment(rest string) bool {
+	for _, mark := range s.Comments {
+		if !strings.HasPrefix(rest, mark) {
+			continue
+		}
+		if mark == "#" && s.at > 0 && !unicode.IsSpace(rune(s.line[s.at-1])) {
+			continue // ${#name}, a#b
+		}
+		s.add(len(s.line), Comment)
+		return true
+	}
+	if open := s.Block[0]; open != "" && strings.HasPrefix(rest, open) {
+		s.until, s.kind = s.Block[1], Comment
+		s.finish(len(open))
+		return true
+	}
+	return false
+}
+
+// literal reads a literal, if one begins here.
+func (s *scanner) literal(rest string) bool {
+	for _, mark := range s.Long {
+		if strings.HasPrefix(rest, mark) {
+			s.until, s.kind = mark, String
+			s.finish(len(mark))
+			return true
+		}
+	}
+	if strings.IndexByte(s.Quotes, rest[0]) < 0 {
+		return false
+	}
+	end := quoted(rest)
+	switch {
+	case end == 0 && rest[0] == '\'':
+		s.add(s.at+1, Plain) // an apostrophe, a lifetime
+	case end == 0:
+		s.add(len(s.line), String)
+	case s.keyed && strings.HasPrefix(strings.TrimLeft(rest[end:], " \t"), ":"):
+		s.add(s.at+end, Name)
+	default:
+		s.add(s.at+end, String)
+	}
+	return true
+}
+
+// quoted returns the length of the literal that a text begins with, 0 where it does not
+// end.
+func quoted(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case text[0]:
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// word reads a word.
+func (s *scanner) word(rest string) {
+	n := word(rest)
+	text, after := rest[:n], strings.TrimLeft(rest[n:], " \t")
+	before := strings.TrimRight(s.line[:s.at], " \t")
+	kind := Plain
+	switch {
+	case s.markup && (strings.HasSuffix(before, "<") || strings.HasSuffix(before, "</")):
+		kind = Keyword
+	case s.markup && strings.HasPrefix(after, "="), s.keyed && strings.Trim(before, "- \t") == "" && startsAny(after, ":", "="):
+		kind = Name
+	case s.targets && s.at == 0 && strings.HasPrefix(after, ":"):
+		kind = Function
+	case s.words[text] != Plain:
+		kind = s.words[text]
+	case s.folded && s.words[strings.ToLower(text)] != Plain:
+		kind = s.words[strings.ToLower(text)]
+	case s.calls && strings.HasPrefix(rest[n:], "("):
+		kind = Function
+	case s.typed && unicode.IsUpper(rune(text[0])) && strings.ToUpper(text) != text:
+		kind = Type
+	}
+	s.add(s.at+n, kind)
+}
+
+func startsAny(text string, marks ...string) bool {
+	for _, m := range marks {
+		if strings.HasPrefix(text, m) {
+			return true
+		}
+	}
+	return false
+}
+
+// word returns the length of the word that a text begins with.
+func word(text string) int {
+	for i, c := range text {
+		if !isWord(c) && (c < '0' || c > '9') {
+			return i
+		}
+	}
+	return len(text)
+}
+
+func isWord(c rune) bool { return c == '_' || c == '$' || c != utf8.RuneError && unicode.IsLetter(c) }
+
+// number returns the length of the number that a text begins with.
+func number(text string) int {
+	for i, c := range text {
+		exponent := i > 0 && (c == '+' || c == '-') && (text[i-1] == 'e' || text[i-1] == 'E') && !strings.HasPrefix(text, "0x")
+		if c != '.' && c != '_' && !exponent && !unicode.IsLetter(c) && (c < '0' || c > '9') {
+			return i
+		}
+	}
+	return len(text)
+}

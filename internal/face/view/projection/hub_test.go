@@ -1,0 +1,326 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// book opens a journal in a new directory, and how to open it once more.
+func book(t testing.TB) (*journal.Journal, func() *journal.Journal) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	open := func() *journal.Journal {
+		j, err := journal.Open(t.Context(), path, journal.Options{Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = j.Close() })
+		return j
+	}
+	return open(), open
+}
+
+func acquire(t testing.TB, j *journal.Journal, run nexus.RunID) *journal.Lease {
+	t.Helper()
+	l, err := j.Acquire(t.Context(), run, journal.Self(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func write(t testing.TB, l *journal.Lease, facts ...nexus.Fact) []nexus.Event {
+	t.Helper()
+	events, err := l.Append(t.Context(), facts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+func facts(events []nexus.Event) []nexus.Fact {
+	all := make([]nexus.Fact, 0, len(events))
+	for _, e := range events {
+		all = append(all, e.Fact)
+	}
+	return all
+}
+
+// follow opens a hub and keeps it in step until the test ends.
+func follow(t testing.TB, j Journal, o HubOptions) *Hub {
+	t.Helper()
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	h, err := Open(ctx, j, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- h.Follow(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// until looks at a run, at first and at each change, until it shows something.
+func until(t testing.TB, h *Hub, run nexus.RunID, shows func(*Projection) bool) {
+	t.Helper()
+	for {
+		changed, shown := h.Changed(run), false
+		err := h.View(run, func(p *Projection) error {
+			shown = shows(p)
+			return nil
+		})
+		if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+			t.Fatal(err)
+		}
+		if shown {
+			return
+		}
+		select {
+		case <-changed:
+		case <-t.Context().Done():
+			t.Fatal("it was never shown")
+		}
+	}
+}
+
+// TestHubMissesNothing writes runs by other open journals while several readers
+// wait for changes of them: each sees the last event of each run.
+func TestHubMissesNothing(t *testing.T) {
+	j, again := book(t)
+	h := follow(t, j, HubOptions{})
+	events := tape()
+	var all sync.WaitGroup
+	for n := range 3 {
+		run := nexus.RunID(fmt.Sprintf("run-%d", n))
+		other := again()
+		l := acquire(t, other, run)
+		for range 2 {
+			all.Go(func() {
+				until(t, h, run, func(p *Projection) bool { return len(p.State().Alerts.Raised) == 1 && len(p.Inbox(start)) > 3 })
+			})
+		}
+		all.Go(func() {
+			for _, e := range events {
+				if r, ok := e.Fact.(nexus.RequestMade); ok {
+					if _, err := other.Ask(t.Context(), run, r.Request); err != nil {
+						t.Error(err)
+					}
+					continue
+				}
+				if _, err := l.Append(t.Context(), e.Fact); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	runs, err := h.Runs(start)
+	if err != nil || len(runs) != 3 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	var inbox people.Inbox
+	for e, err := range j.Events(t.Context(), "", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		inbox.Apply(e)
+	}
+	items, err := h.Inbox(start)
+	if err != nil || Waiting(items) != len(inbox.Items()) || Waiting(items) == 0 {
+		t.Errorf("%d things wait, the inbox of the channels has %d: %v", Waiting(items), len(inbox.Items()), err)
+	}
+	sum := 0
+	for _, r := range runs {
+		sum += r.Waiting
+	}
+	if sum != Waiting(items) {
+		t.Errorf("the runs say that %d things wait, the inbox %d", sum, Waiting(items))
+	}
+}
+
+// TestSlowReader looks at a run for as long as thousands of facts come: neither
+// the follower nor readers of other runs wait for it, and it misses nothing.
+func TestSlowReader(t *testing.T) {
+	j, _ := book(t)
+	l, other := acquire(t, j, "slow"), acquire(t, j, "other")
+	write(t, l, facts(tape())[:14]...)
+	write(t, other, facts(tape())[:14]...)
+	h := follow(t, j, HubOptions{})
+	err := h.View("slow", func(p *Projection) error {
+		before := p.Seq()
+		for range most + 100 {
+			write(t, l, nexus.AssumptionStated{Text: "a"})
+		}
+		last := write(t, other, nexus.AssumptionStated{Text: "b"})
+		until(t, h, "other", func(p *Projection) bool { return p.Seq() == last[0].Seq })
+		if p.Seq() != before {
+			t.Error("it changed while somebody looked")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := write(t, l, nexus.AssumptionStated{Text: "the last"})
+	until(t, h, "slow", func(p *Projection) bool { return p.Seq() == last[0].Seq })
+}
+
+// TestHubLetsGo forgets what nobody looks at, and shows it again.
+func TestHubLetsGo(t *testing.T) {
+	j, _ := book(t)
+	write(t, acquire(t, j, "a"), facts(tape())[:30]...)
+	now := time.Now()
+	h, err := Open(t.Context(), j, HubOptions{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func() (shown string) {
+		if err := h.View("a", func(p *Projection) error {
+			shown = text(t, all(t, p, start))
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return shown
+	}
+	before := look()
+	h.release()
+	if h.runs["a"].p == nil {
+		t.Error("it was let go at once")
+	}
+	now = now.Add(2 * time.Minute)
+	h.release()
+	if h.runs["a"].p != nil {
+		t.Error("it was kept")
+	}
+	if diff := cmp.Diff(before, look()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestOverIsKeptSmall lists runs that are over without their projections, and
+// reads one again when it is taken up.
+func TestOverIsKeptSmall(t *testing.T) {
+	j, _ := book(t)
+	l := acquire(t, j, "a")
+	write(t, l, slices.Concat(facts(tape())[:4], []nexus.Fact{nexus.RunDrained{To: nexus.StatusStopped}, nexus.RunEnded{Status: nexus.StatusStopped}})...)
+	h := follow(t, j, HubOptions{})
+	status := func() nexus.RunStatus {
+		runs, err := h.Runs(start)
+		if err != nil || len(runs) != 1 {
+			t.Fatalf("%d runs, %v", len(runs), err)
+		}
+		return runs[0].Status
+	}
+	if got := status(); got != nexus.StatusStopped || h.runs["a"].p != nil {
+		t.Errorf("it is %s", got)
+	}
+	last := write(t, l, nexus.RunReopened{Why: "more"})
+	until(t, h, "a", func(p *Projection) bool { return p.Seq() == last[0].Seq })
+	if got := status(); got.Ended() {
+		t.Errorf("it is %s after it was taken up", got)
+	}
+}
+
+// TestInterrupted says of a run that nobody conducts that it is interrupted.
+func TestInterrupted(t *testing.T) {
+	j, _ := book(t)
+	l := acquire(t, j, "a")
+	write(t, l, facts(tape())[:14]...)
+	h := follow(t, j, HubOptions{})
+	until(t, h, "a", func(p *Projection) bool { return !p.Interrupted() && p.Run(start).Held != nil })
+	if err := l.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, h, "a", func(p *Projection) bool { return p.Run(start).Status == nexus.StatusInterrupted })
+}
+
+func TestNoSuchRun(t *testing.T) {
+	j, _ := book(t)
+	h := follow(t, j, HubOptions{})
+	h.Changed("nobody")
+	if err := h.View("nobody", nil); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		t.Errorf("it says %v", err)
+	}
+	if runs, err := h.Runs(start); err != nil || len(runs) != 0 {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+}
+
+// BenchmarkOpen opens a finished run of 100,000 facts.
+func BenchmarkOpen(b *testing.B) {
+	j, _ := book(b)
+	l := acquire(b, j, "r")
+	var batch []nexus.Fact
+	n := large(1040, 13, func(e nexus.Event) {
+		if batch = append(batch, e.Fact); len(batch) == 2000 {
+			write(b, l, batch...)
+			batch = nil
+		}
+	})
+	write(b, l, append(batch, nexus.ResultReviewed{}, nexus.ResultGated{}, nexus.RunEnded{Status: nexus.StatusDone})...)
+	began := used(b)
+	for b.Loop() {
+		h, err := Open(b.Context(), j, HubOptions{Now: time.Now})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := h.View("r", func(p *Projection) error {
+			p.Run(start)
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(n), "facts")
+	b.ReportMetric(float64((used(b)-began).Milliseconds())/float64(b.N), "cpu-ms/op")
+}
+
+// used returns the time of processors that the test has used: the same on a
+// machine that does much else.
+func used(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkChange writes a fact by another open journal, and waits until the hub
+// shows it.
+func BenchmarkChange(b *testing.B) {
+	j, again := book(b)
+	l := acquire(b, again(), "r")
+	write(b, l, facts(tape())[:14]...)
+	h := follow(b, j, HubOptions{})
+	var worst time.Duration
+	for b.Loop() {
+		last := write(b, l, nexus.AssumptionStated{Text: "a"})
+		began := time.Now()
+		until(b, h, "r", func(p *Projection) bool { return p.Seq() >= last[0].Seq })
+		worst = max(worst, time.Since(began))
+	}
+	b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")
+}

@@ -1,0 +1,215 @@
+package page
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Action is something that can be done to what is shown.
+type Action = projection.Action
+
+// Said is what became of what somebody did.
+type Said struct {
+	Text string
+	Bad  bool
+	at   time.Time
+}
+
+// notes keep what became of the last things that were done, for the pages that
+// are shown after them.
+type notes struct {
+	mu  sync.Mutex
+	all map[string]Said
+}
+
+// shown is how long a page says what became of something.
+const shown = 30 * time.Second
+
+func (n *notes) put(s Said) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.all == nil {
+		n.all = map[string]Said{}
+	}
+	for id, old := range n.all {
+		if s.at.Sub(old.at) > shown {
+			delete(n.all, id)
+		}
+	}
+	id := rand.Text()[:12]
+	n.all[id] = s
+	return id
+}
+
+func (n *notes) get(id string, now time.Time) Said {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s, ok := n.all[id]
+	if !ok || now.Sub(s.at) > shown {
+		return Said{}
+	}
+	return s
+}
+
+// form reads a form, and says what is wrong with what is none.
+func form(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what cannot be read is no form
+	err := r.ParseForm()
+	if _, more := io.Copy(io.Discard, r.Body); err == nil {
+		err = more
+	}
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		access.Refuse(w, r, http.StatusRequestEntityTooLarge, access.Trouble{
+			Code: access.CodeTooLarge, Message: fmt.Sprintf("the form is larger than %d bytes", large.Limit), Hint: "Write less at a time.",
+		})
+		return nil, false
+	}
+	if err != nil || kind != "application/x-www-form-urlencoded" {
+		access.Refuse(w, r, http.StatusUnsupportedMediaType, access.Trouble{
+			Code: "invalid_input", Message: "this address takes a form", Hint: "Programs use /api/v1; see /api/v1/openapi.json.",
+		})
+		return nil, false
+	}
+	return r.PostForm, true
+}
+
+// act does what a form asks for, and shows the page that it came from. A form
+// names an action; what that runs is what the projection says it does now.
+func (s *Site) act(w http.ResponseWriter, r *http.Request) {
+	f, ok := form(w, r)
+	if !ok {
+		return
+	}
+	said := Said{at: s.Now()}
+	a, err := s.find(nexus.RunID(f.Get("run")), f.Get("of"), f.Get("do"), f.Get("label"))
+	if err == nil && a.Refused != "" {
+		err = fmt.Errorf("%s: %s", a.Label, a.Refused)
+	}
+	if err == nil && a.Input == projection.InputText && strings.TrimSpace(f.Get("input")) == "" {
+		err = fmt.Errorf("%s: write %s", a.Label, cmp.Or(a.Ask, "a text"))
+	}
+	if err != nil {
+		said.Text, said.Bad = err.Error(), true
+	} else {
+		args := make([]string, len(a.Args))
+		for i, arg := range a.Args {
+			args[i] = arg
+			if arg == "{}" {
+				args[i] = f.Get("input")
+			}
+		}
+		result := s.run(r.Context(), args...)
+		said.Text, said.Bad = strings.TrimSpace(result.Text), result.Failed()
+		if result.Hint != "" {
+			said.Text += "\n" + result.Hint
+		}
+		if said.Text == "" {
+			said.Text = a.Label + ": done"
+		}
+	}
+	http.Redirect(w, r, s.back(f.Get("back"), s.said.put(said)), http.StatusSeeOther)
+}
+
+// back is a page of this server, which then says what became of something.
+func (s *Site) back(to, said string) string {
+	u, err := url.Parse(to)
+	own := err == nil && u.Host == "" && u.Scheme == "" && strings.HasPrefix(u.Path, "/")
+	if !own || strings.HasPrefix(u.Path, "//") || strings.Contains(u.Path, `\`) {
+		u = &url.URL{Path: "/"}
+	}
+	q := u.Query()
+	q.Set("said", said)
+	return (&url.URL{Path: u.Path, RawQuery: q.Encode()}).String()
+}
+
+// find returns an action by its name and label: of a run, of a task or an item
+// in it, or of what was learned.
+func (s *Site) find(run nexus.RunID, of, do, label string) (Action, error) {
+	var all []Action
+	if run == "" {
+		all = Episode{ID: of, State: "proposed"}.actions()
+	} else if err := s.Hub.View(run, func(p *projection.Projection) error {
+		if of == "" {
+			all = p.RunActions()
+			return nil
+		}
+		all = append(p.ItemActions(of, s.Now()), p.TaskActions(nexus.TaskID(of))...)
+		return nil
+	}); err != nil {
+		return Action{}, err
+	}
+	for _, a := range all {
+		if a.Name == do && a.Label == label {
+			return a, nil
+		}
+	}
+	return Action{}, fmt.Errorf("%s: nothing waits for that any more", cmp.Or(label, do))
+}
+
+// live tells a page that something changed, at most three times a second: the
+// page then loads what it shows. What it missed while it was not connected is
+// one change more, so there is no gap and nothing is there twice.
+func (s *Site) live(w http.ResponseWriter, r *http.Request) {
+	run := nexus.RunID(r.URL.Query().Get("run"))
+	after, _ := strconv.ParseInt(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")), 10, 64) // 0: it has seen nothing
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	out := http.NewResponseController(w)
+	send := func(text string) bool {
+		if err := out.SetWriteDeadline(s.Now().Add(10 * time.Second)); err != nil {
+			return false
+		}
+		_, err := w.Write([]byte(text))
+		return err == nil && out.Flush() == nil
+	}
+	pause := func(d time.Duration, or <-chan struct{}) bool {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-or:
+		case <-r.Context().Done():
+			return false
+		}
+		return true
+	}
+	if !send("retry: 1000\n\n") {
+		return
+	}
+	for {
+		changed := s.Hub.Changed(run)
+		seq := after
+		if run != "" {
+			if err := s.Hub.View(run, func(p *projection.Projection) error { seq = p.Seq(); return nil }); err != nil {
+				return
+			}
+		} else {
+			seq++
+		}
+		if seq != after && !send(fmt.Sprintf("id: %d\nevent: changed\ndata: %d\n\n", seq, seq)) {
+			return
+		}
+		after = seq
+		if !pause(300*time.Millisecond, nil) || !pause(15*time.Second, changed) {
+			return
+		}
+		if run != "" {
+			after-- // what takes time has taken some, also where nothing happened
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package page
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Measures of the graph, in pixels.
+const (
+	boxWidth, boxHeight = 200, 52
+	gapX, gapY          = 70, 20
+	margin              = 8
+)
+
+// Drawing is a graph with places.
+type Drawing struct {
+	Width, Height int
+	Boxes         []Box
+	Lines         []Line
+}
+
+// open reports whether there is a task that could be skipped.
+func (d Drawing) open() bool {
+	return slices.ContainsFunc(d.Boxes, func(b Box) bool { return b.Lane != projection.LaneDone })
+}
+
+// landed reports whether a task is done.
+func (d Drawing) landed(id nexus.TaskID) bool {
+	return slices.ContainsFunc(d.Boxes, func(b Box) bool { return b.ID == id && b.Lane == projection.LaneDone })
+}
+
+// Box is a task of a graph.
+type Box struct {
+	projection.Node
+
+	X, Y int
+	Gone bool // it could not be done any more
+}
+
+// Line joins two boxes.
+type Line struct {
+	projection.Edge
+
+	Path  string // as SVG has it
+	Title string
+}
+
+// says is the box in words.
+func (b Box) says() string {
+	text := view.Clean(string(b.ID)+" "+b.Title) + ", " + laneLabel(b.Lane)
+	if b.Critical {
+		text += ", on the critical path"
+	}
+	if b.Seconds > 0 {
+		text += ", " + clock(b.Seconds)
+	}
+	if b.Gone {
+		text += ", could not be done"
+	}
+	return text
+}
+
+// layOut gives each task of a graph a place: layers from left to right.
+func layOut(g projection.Graph, gone []nexus.TaskID) Drawing {
+	var d Drawing
+	at := map[nexus.TaskID]Box{}
+	for _, n := range g.Nodes {
+		b := Box{Node: n, X: margin + n.Layer*(boxWidth+gapX), Y: margin + n.Row*(boxHeight+gapY), Gone: slices.Contains(gone, n.ID)}
+		at[n.ID] = b
+		d.Boxes = append(d.Boxes, b)
+		d.Width, d.Height = max(d.Width, b.X+boxWidth+margin), max(d.Height, b.Y+boxHeight+margin)
+	}
+	for _, e := range g.Edges {
+		from, to := at[e.From], at[e.To]
+		l := Line{Edge: e}
+		x1, y1, x2, y2 := from.X+boxWidth, from.Y+boxHeight/2, to.X, to.Y+boxHeight/2
+		switch e.Kind {
+		case "collides":
+			l.Title = fmt.Sprintf("%s and %s touch the same files: %s", e.From, e.To, list(e.Files))
+			if from.Layer == to.Layer {
+				x1, x2 = from.X+boxWidth, to.X+boxWidth
+				l.Path = fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x1, y1, x1+gapX/2, y1, x2+gapX/2, y2, x2, y2)
+			}
+		default:
+			l.Title = fmt.Sprintf("%s %s %s", e.To, e.Kind, e.From)
+		}
+		if l.Path == "" {
+			half := max((x2-x1)/2, gapX/2)
+			l.Path = fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x1, y1, x1+half, y1, x2-half, y2, x2, y2)
+		}
+		d.Lines = append(d.Lines, l)
+	}
+	return d
+}
+
+func (s *Site) graph(r *http.Request) (templ.Component, error) {
+	without := nexus.TaskID(r.URL.Query().Get("without"))
+	var d Drawing
+	var blocked []nexus.TaskID
+	f, err := s.frame(r, "graph", "Graph", func(p *projection.Projection, f *Frame) error {
+		if without != "" {
+			w, ok := p.WithoutTask(without, f.Now)
+			if !ok {
+				return missing("task", string(without))
+			}
+			blocked = w.Blocked
+			d = layOut(p.Graph(f.Now), append([]nexus.TaskID{without}, blocked...))
+			return nil
+		}
+		d = layOut(p.Graph(f.Now), nil)
+		return nil
+	})
+	return graphScreen(f, d, without, blocked), err
+}
+
+// Chart is a timeline with places.
+type Chart struct {
+	Width, Height, Zoom int
+	Ticks               []Tick
+	Rows                []ChartRow
+}
+
+// Tick is a time on the axis.
+type Tick struct {
+	X     int
+	Label string
+}
+
+// ChartRow is an attempt.
+type ChartRow struct {
+	Y     int
+	Label string
+	Bars  []Bar
+}
+
+// Bar is a stretch of time.
+type Bar struct {
+	X, Width     int
+	Stage, Title string
+	Bad          bool
+}
+
+func zooms() []int { return []int{1, 2, 4, 8} }
+
+func stages() []string {
+	return []string{"plan", "work", "gate", "review", "land", "person", "quota", "setup", "idle"}
+}
+
+// Measures of the timeline, in pixels.
+const (
+	labelWidth = 190
+	rowHeight  = 28
+	axisHeight = 24
+	baseWidth  = 900
+)
+
+// plot gives each span of a timeline a place.
+func plot(t projection.Timeline, zoom int, now time.Time) Chart {
+	c := Chart{Zoom: zoom, Width: labelWidth + baseWidth*zoom + margin}
+	total := t.To.Sub(t.From)
+	if total <= 0 || len(t.Rows) == 0 {
+		return c
+	}
+	x := func(at time.Time) int {
+		return labelWidth + int(float64(baseWidth*zoom)*min(max(float64(at.Sub(t.From))/float64(total), 0), 1))
+	}
+	step := total / time.Duration(6*zoom)
+	for i := range 6*zoom + 1 {
+		after := time.Duration(i) * step
+		if i < 6*zoom {
+			c.Ticks = append(c.Ticks, Tick{x(t.From.Add(after)), "+" + view.Clock(after.Seconds())})
+		}
+	}
+	for n, row := range t.Rows {
+		r := ChartRow{Y: axisHeight + n*rowHeight, Label: row.Label}
+		for _, s := range row.Spans {
+			end := s.To
+			if end.IsZero() {
+				end = now
+			}
+			if end.After(t.To) {
+				end = t.To
+			}
+			from, to := x(s.From), x(end)
+			begun, took := view.Clock(s.From.Sub(t.From).Seconds()), view.Clock(max(end.Sub(s.From).Seconds(), 0))
+			title := fmt.Sprintf("%s %s, from +%s for %s", s.Stage, s.Label, begun, took)
+			if s.State != "" {
+				title += ", " + s.State
+			}
+			r.Bars = append(r.Bars, Bar{X: from, Width: max(to-from, 2), Stage: s.Stage, Title: title, Bad: s.State == string(nexus.Fail)})
+		}
+		c.Rows = append(c.Rows, r)
+	}
+	c.Height = axisHeight + len(c.Rows)*rowHeight + margin
+	return c
+}
+
+func (s *Site) timeline(r *http.Request) (templ.Component, error) {
+	zoom, _ := strconv.Atoi(r.URL.Query().Get("zoom")) // another one is the first
+	if !slices.Contains(zooms(), zoom) {
+		zoom = 1
+	}
+	var c Chart
+	f, err := s.frame(r, "timeline", "Timeline", func(p *projection.Projection, f *Frame) error {
+		c = plot(p.Timeline(f.Now), zoom, f.Now)
+		return nil
+	})
+	return timelineScreen(f, c), err
+}

@@ -1,0 +1,64 @@
+// Changes a part of the page into another one, and keeps what somebody is doing
+// in it: the focus, what is typed, what is unfolded, what is scrolled.
+
+// What only the page itself knows of an element, and the server does not.
+const own = new Set(["open", "data-touched"]);
+
+function same(a: Node, b: Node): boolean {
+  if (a.nodeType !== b.nodeType || a.nodeName !== b.nodeName) return false;
+  return !(a instanceof Element && b instanceof Element) || a.id === b.id;
+}
+
+function attributes(from: Element, to: Element): void {
+  const kept = from instanceof HTMLDetailsElement && from.dataset.touched === "yes";
+  for (const { name, value } of [...to.attributes]) {
+    if (kept && own.has(name)) continue;
+    if (from.getAttribute(name) !== value) from.setAttribute(name, value);
+  }
+  for (const { name } of [...from.attributes]) {
+    if (to.hasAttribute(name) || name === "data-touched" || (kept && own.has(name))) continue;
+    from.removeAttribute(name);
+  }
+}
+
+export function morph(from: Element, to: Element): void {
+  attributes(from, to);
+  if (from instanceof HTMLTextAreaElement || from instanceof HTMLInputElement || from instanceof HTMLSelectElement) return;
+  const known = new Map<string, Element>();
+  for (const c of from.children) if (c.id) known.set(c.id, c);
+  let at: ChildNode | null = from.firstChild;
+  for (const next of [...to.childNodes]) {
+    let match: ChildNode | null = null;
+    if (next instanceof Element && next.id) {
+      match = known.get(next.id) ?? null;
+      if (match && match.nodeName !== next.nodeName) match = null;
+    } else if (at && same(at, next)) {
+      match = at;
+    }
+    if (!match) {
+      from.insertBefore(next, at);
+      continue;
+    }
+    if (match === at) at = at.nextSibling;
+    else from.insertBefore(match, at);
+    if (match instanceof Element && next instanceof Element) {
+      if (!match.isEqualNode(next)) {
+        const row = match.hasAttribute("data-row");
+        morph(match, next);
+        if (row) flash(match);
+      }
+    } else if (match.nodeValue !== next.nodeValue) {
+      match.nodeValue = next.nodeValue;
+    }
+  }
+  while (at) {
+    const gone = at;
+    at = at.nextSibling;
+    gone.remove();
+  }
+}
+
+function flash(e: Element): void {
+  e.classList.add("changed");
+  setTimeout(() => e.classList.remove("changed"), 1300);
+}

@@ -1,0 +1,279 @@
+package page
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/highlight"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// The words of pages. Escaping is templ's; what is left is what browsers draw
+// though nobody sees it: control and direction characters.
+
+func clean(text string) string     { return view.Clean(text) }
+func cleanText(text string) string { return view.CleanText(text) }
+
+// visible is a piece of code as it is, with hidden characters written out.
+func visible(text string) string { return legible.Show(text) }
+
+func firstLine(text string) string { return view.FirstLine(text) }
+
+// cut shortens a text to a number of characters.
+func cut(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "\u2026"
+	}
+	return text
+}
+
+// word is a text as a part of a class: letters, digits and dashes.
+func word(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+func number(n int) string     { return strconv.Itoa(n) }
+func number64(n int64) string { return strconv.FormatInt(n, 10) }
+func figure(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+func plural(n int, noun string) string { return view.Count(n, noun) }
+func money(m nexus.Money) string       { return m.String() }
+func clock(seconds float64) string     { return view.Clock(seconds) }
+func percent(f float64) string         { return strconv.Itoa(int(f*100+0.5)) + " %" }
+func short(hash string) string         { return view.Short(hash) }
+func list(all []string) string         { return strings.Join(all, ", ") }
+func taskList(all []nexus.TaskID) string {
+	return nexus.Join(all)
+}
+
+func tokens(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	default:
+		return strconv.FormatInt(n, 10)
+	}
+}
+
+func estimated(is bool) string {
+	if is {
+		return "about "
+	}
+	return ""
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04 MST")
+}
+
+func machine(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func ago(now, t time.Time) string {
+	if t.IsZero() {
+		return "just now"
+	}
+	return view.Clock(max(now.Sub(t).Seconds(), 0)) + " ago"
+}
+
+func ahead(now, t time.Time) string { return "in " + view.Clock(max(t.Sub(now).Seconds(), 0)) }
+
+// spell is when something began, and how long it took or takes.
+func spell(began, ended, now time.Time) string {
+	if began.IsZero() {
+		return ""
+	}
+	return stamp(began) + ", " + view.Clock(view.Between(began, ended, now))
+}
+
+func left(l *view.Left) string { return clock(l.Low) + " to " + clock(l.High) }
+
+func idle(working int) string {
+	if working == 0 {
+		return "No run is in progress. Start one in a terminal: nexus run \"what you want\"."
+	}
+	return plural(working, "task") + " in progress. What needs you appears here by itself."
+}
+
+// Glyphs. A word is always next to them.
+
+func laneGlyph(l projection.Lane) string {
+	return map[projection.Lane]string{
+		projection.LaneNeedsYou: "!", projection.LaneRunning: "\u25d0", projection.LaneVerifying: "\u25d1",
+		projection.LaneReview: "\u25c6", projection.LaneLanding: "\u21e1", projection.LaneReady: "\u25c7",
+		projection.LaneBlocked: "\u25cc", projection.LaneStopped: "\u2717", projection.LaneDone: "\u2713",
+	}[l]
+}
+
+func laneLabel(l projection.Lane) string {
+	return view.Clean(strings.ReplaceAll(string(l), "-", " "))
+}
+
+func kindGlyph(k projection.Kind) string {
+	return map[projection.Kind]string{
+		projection.KindApproval: "!", projection.KindQuestion: "?", projection.KindReview: "\u25c6", projection.KindBudget: "$",
+		projection.KindQuota: "\u21bb", projection.KindConflict: "\u2260", projection.KindFailure: "\u2717", projection.KindSignOff: "\u2713",
+	}[k]
+}
+
+func gateGlyph(s nexus.GateState) string {
+	switch s {
+	case nexus.Pass:
+		return "\u2713"
+	case nexus.Fail:
+		return "\u2717"
+	default:
+		return "!"
+	}
+}
+
+func criterionGlyph(s string) string {
+	return cmp.Or(map[string]string{"met": "\u2713", "not-met": "\u2717", "open": "\u25cb", "unclear": "?"}[s], "\u25cb")
+}
+
+func checkGlyph(s string) string {
+	return cmp.Or(map[string]string{"ok": "\u2713", "notice": "!"}[s], "\u2717")
+}
+
+func outcomeWord(o nexus.Outcome) string { return cmp.Or(string(o), "under way") }
+
+func outcomeGlyph(o nexus.Outcome) string {
+	switch o {
+	case "":
+		return "\u25d0"
+	case nexus.Accepted:
+		return "\u2713"
+	default:
+		return "\u2717"
+	}
+}
+
+// place is where a finding is.
+func place(f nexus.Finding) string {
+	if f.Line > 0 {
+		return f.File + ":" + strconv.Itoa(f.Line)
+	}
+	return f.File
+}
+
+// Addresses.
+
+func runPath(run nexus.RunID, rest string) string {
+	if rest == "" {
+		rest = "/"
+	}
+	return "/r/" + url.PathEscape(string(run)) + rest
+}
+
+func taskPath(run nexus.RunID, id nexus.TaskID, rest string) string {
+	return runPath(run, "/t/"+url.PathEscape(string(id))+rest)
+}
+
+func fragment(id string) string { return (&url.URL{Fragment: id}).EscapedFragment() }
+
+func viewBox(w, h int) string { return fmt.Sprintf("0 0 %d %d", w, h) }
+
+func lineNumber(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func sign(m highlight.Mark) string {
+	switch m {
+	case highlight.Added:
+		return "+"
+	case highlight.Deleted:
+		return "-"
+	default:
+		return " "
+	}
+}
+
+// ask is what an action's input is, for people.
+func ask(a Action) string {
+	text := cmp.Or(view.Clean(a.Ask), "Text")
+	if a.Input == projection.InputReason {
+		text += " (may be empty)"
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// actID names the form of an action on a page.
+func actID(f Frame, of string, a Action) string {
+	return "do-" + string(f.Run.ID) + "-" + of + "-" + a.Name
+}
+
+func (f Frame) actRun(a Action) string {
+	if strings.HasPrefix(a.Name, "memory-") {
+		return ""
+	}
+	return string(f.Run.ID)
+}
+
+// otherwise is what happens where nobody answers.
+func otherwise(i projection.Item) string {
+	if i.Deadline.IsZero() {
+		return "Without an answer: " + view.Clean(i.Fallback)
+	}
+	return "Without an answer until " + stamp(i.Deadline) + ": " + view.Clean(i.Fallback)
+}
+
+func actionsOf(i projection.Item) []Action { return i.Actions }
+
+// plainActions are those with no form of their own.
+func plainActions(all []Action) []Action {
+	var some []Action
+	for _, a := range all {
+		if a.Name != "tell" {
+			some = append(some, a)
+		}
+	}
+	return some
+}
+
+func findAction(all []Action, name string) (Action, bool) {
+	for _, a := range all {
+		if a.Name == name {
+			return a, true
+		}
+	}
+	return Action{}, false
+}
+
+// gateOf returns what a gate said of a task.
+func gateOf(r projection.CheckRow, name string) (projection.Gate, bool) {
+	for _, g := range r.Gates {
+		if g.Name == name {
+			return g, true
+		}
+	}
+	return projection.Gate{}, false
+}
+
+// jsonOf is a value for a script, in an attribute.
+func jsonOf(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "{}"
+	}
+	return string(data)
+}

@@ -1,0 +1,101 @@
+package page
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+)
+
+// Episode is what was learned, as nexus memory list tells it.
+type Episode struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+	Text  string `json:"text"`
+	Path  string `json:"path"`
+	Told  int    `json:"told"`
+}
+
+// actions are what can be done about what was learned.
+func (e Episode) actions() []Action {
+	all := []Action{{
+		Name: "memory-approve", Label: "Approve", Key: "a", Args: []string{"memory", "approve", "--", e.ID}, Role: projection.RoleSteer,
+	}}
+	if e.State == "approved" {
+		all = nil
+	}
+	return append(all, Action{
+		Name: "memory-forget", Label: "Forget", Key: "x", Args: []string{"memory", "forget", "--", e.ID}, Role: projection.RoleSteer,
+		Danger:  true,
+		Confirm: "Forget it? It is removed, and not proposed again here.",
+	})
+}
+
+// Setting is a value of the configuration, as nexus config tells it.
+type Setting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	From  string `json:"from"`
+	Where string `json:"where"`
+}
+
+// Check is what nexus doctor found.
+type Check struct {
+	Name   string `json:"name"`
+	State  string `json:"state"`
+	Detail string `json:"detail"`
+	Hint   string `json:"hint"`
+}
+
+// read reads the object that a command printed, and says why there is none.
+func read(r access.Result, to any) string {
+	if len(r.Data) > 0 && json.Unmarshal(r.Data, to) == nil {
+		return ""
+	}
+	return strings.TrimSpace(cmp.Or(r.Text, "The command printed nothing.") + "\n" + r.Hint)
+}
+
+func (s *Site) memory(r *http.Request) (templ.Component, error) {
+	f, err := s.frame(r, "memory", "Memory and rules", nil)
+	var got struct{ Episodes []Episode }
+	why := read(s.run(r.Context(), "memory", "list", "--json"), &got)
+	for i := range got.Episodes {
+		got.Episodes[i].Text = view.FirstLine(got.Episodes[i].Text)
+	}
+	rules := s.run(r.Context(), "rules")
+	f.Live = false
+	said := cmp.Or(strings.TrimSpace(rules.Text), "No rules: agents get those of AGENTS.md and of nexus.toml where there are any.")
+	return memoryScreen(f, got.Episodes, said, why), err
+}
+
+func (s *Site) settings(r *http.Request) (templ.Component, error) {
+	f, err := s.frame(r, "settings", "Settings", nil)
+	f.Live = false
+	query := r.URL.Query().Get("q")
+	var got struct{ Settings []Setting }
+	valid := "The configuration is valid."
+	if why := read(s.run(r.Context(), "config", "--json"), &got); why != "" {
+		valid = why
+	}
+	var all []Setting
+	for _, v := range got.Settings {
+		if has(query, v.Key, v.Value, v.From, v.Where) {
+			all = append(all, v)
+		}
+	}
+	return settingsScreen(f, all, query, valid), err
+}
+
+func (s *Site) doctor(r *http.Request) (templ.Component, error) {
+	f, err := s.frame(r, "doctor", "Doctor", nil)
+	f.Live = false
+	var got struct{ Checks []Check }
+	why := read(s.run(r.Context(), "doctor", "--json"), &got)
+	return doctorScreen(f, got.Checks, why), err
+}
