@@ -21,6 +21,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify/way/smtptest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge/forgetest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -37,6 +38,8 @@ type play struct {
 	beside map[string]*actor
 	box    *mailbox
 	bot    *telegramtest.Server
+	pager  *pager
+	mail   *smtptest.Server
 	forge  *forgetest.Server
 	begun  int64 // events up to this one belong to an earlier act
 	ears   map[string]*ear
@@ -109,6 +112,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "lighter": lighter, "shares": shares, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
 		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "commented": commented, "chat": chat, "overhear": overhear, "hear": hear, "heard": heardAll, "learn": learn, "conforms": conforms, "browse": browse,
+		"heed": heed, "noticed": noticed, "postbox": postbox, "mailed": mailed,
 	}
 }
 

@@ -30,6 +30,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/mcpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/memorycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/milestonecmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/notifycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pointcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
@@ -79,7 +80,7 @@ func root(a *console.Console) *cobra.Command {
 		startcmd.Commands(a), speccmd.Commands(a), milestonecmd.Commands(a), check.Commands(a), discovercmd.Commands(a), quarantine.Commands(a),
 		memorycmd.Commands(a), backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 	))
-	watching := watchcmd.Commands(a, execute)
+	watching := slices.Concat(watchcmd.Commands(a, execute), notifycmd.Commands(a))
 	group("watch", "Steer and watch:", slices.Concat(runscmd.Commands(a, execute), watching, historycmd.Commands(a), pointcmd.Commands(a)))
 	servers := slices.Concat(mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute))
 	group("look", "Look inside:", slices.Concat(inspect.Commands(a), servers, bench.Commands(a)))

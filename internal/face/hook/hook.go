@@ -31,10 +31,6 @@ import (
 // process. What they do not get to is delivered by the next one.
 const Grace = 20 * time.Second
 
-// turnWait is how long a process that is over waits for one that delivers: it
-// may be over, too, and not have seen the last event.
-const turnWait = 1500 * time.Millisecond
-
 // Journal is what hooks follow.
 type Journal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
@@ -68,27 +64,8 @@ func (o Observers) Start(ctx context.Context, run nexus.RunID) (stop func(), err
 	if err := o.begin(ctx, run); err != nil {
 		return nil, err
 	}
-	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	last, kill := context.WithCancelCause(context.WithoutCancel(ctx))
-	turn, leave := context.WithCancelCause(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() { // waited for by stop
-		defer close(done)
-		err := sentlog.Alone(turn, filepath.Join(o.Dir, ".lock"), func(context.Context) error { return o.serve(life, last) })
-		if err != nil {
-			o.Say("hooks: %s", err)
-		}
-	}()
-	return func() {
-		end(errors.New("the run is over"))
-		timer := time.AfterFunc(o.Grace, func() { kill(errors.New("the grace for hooks is over")) })
-		defer timer.Stop()
-		late := time.AfterFunc(turnWait, func() { leave(errors.New("another process delivers")) })
-		defer late.Stop()
-		<-done
-		leave(context.Canceled)
-		kill(context.Canceled)
-	}, nil
+	tell := func(err error) { o.Say("hooks: %s", err) }
+	return sentlog.Behind(ctx, filepath.Join(o.Dir, ".lock"), o.Grace, tell, o.serve), nil
 }
 
 // begin gives hooks without a cursor one: at the journal's last event, so that

@@ -52,6 +52,7 @@ type Config struct {
 	Network    Network
 	Worktree   Environment
 	Channels   Channels
+	Notify     Notify        // what people are told who do not look
 	Forbidden  []string      // phrases that no goal may hold
 	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
@@ -168,7 +169,7 @@ type Precheck struct {
 func checks() []string {
 	return []string{
 		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "memory", "journal", "runs", "state", "processes",
-		"locks", "files", "worktrees", "trust", "sandbox", "bounds", "network", "environment", "code", "mcp", "hooks", "plugins", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
+		"locks", "files", "worktrees", "trust", "sandbox", "bounds", "network", "environment", "code", "mcp", "hooks", "plugins", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "notify", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
 
@@ -223,7 +224,7 @@ func Default() Config {
 		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed"},
 		Precheck: Precheck{Dirty: "notice"},
 		Patience: 10 * time.Minute, Preset: "balanced",
-		Channels: defaultChannels(),
+		Channels: defaultChannels(), Notify: defaultNotify(),
 	}
 }
 

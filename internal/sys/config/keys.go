@@ -40,7 +40,7 @@ type setting struct {
 func Keys() []Key {
 	keys := slices.Concat(
 		limitKeys(), boundKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), pointKeys(), policyKeys(), networkKeys(),
-		serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), memoryKeys(), improveKeys(), lessonKeys(), telemetryKeys(), runKeys(),
+		serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), notifyKeys(), memoryKeys(), improveKeys(), lessonKeys(), telemetryKeys(), runKeys(),
 	)
 	d := Default()
 	for i := range keys {

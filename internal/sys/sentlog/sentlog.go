@@ -39,6 +39,38 @@ func Alone(ctx context.Context, file string, do func(context.Context) error) err
 	return errors.Join(do(ctx), l.Close())
 }
 
+// turnWait is how long a process that is over waits for one that has the turn: it
+// may be over, too, and not have seen what happened last.
+const turnWait = 1500 * time.Millisecond
+
+// Behind runs do beside whatever else a process does, alone as [Alone] does. Stop
+// ends the first of its contexts, waits for do, and ends the second, too, once the
+// grace is over. What do returns is told.
+func Behind(
+	ctx context.Context, file string, grace time.Duration, tell func(error), do func(life, last context.Context) error,
+) (stop func()) {
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	last, kill := context.WithCancelCause(context.WithoutCancel(ctx))
+	turn, leave := context.WithCancelCause(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() { // waited for by stop
+		defer close(done)
+		if err := Alone(turn, file, func(context.Context) error { return do(life, last) }); err != nil {
+			tell(err)
+		}
+	}()
+	return func() {
+		end(errors.New("the run is over"))
+		timer := time.AfterFunc(grace, func() { kill(errors.New("the grace is over")) })
+		defer timer.Stop()
+		late := time.AfterFunc(turnWait, func() { leave(errors.New("another process has the turn")) })
+		defer late.Stop()
+		<-done
+		leave(context.Canceled)
+		kill(context.Canceled)
+	}
+}
+
 // Log is what one way of telling people has told. One goroutine owns it.
 type Log struct {
 	path string

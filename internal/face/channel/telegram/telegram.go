@@ -9,8 +9,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -21,6 +19,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/botapi"
+	"github.com/nexus-ai-builder/nexus/internal/sys/post"
 )
 
 // Inbox is where it is heard what waits for people, and answered.
@@ -68,15 +68,10 @@ func Check(o Options) error {
 		return bad("there is no chat to ask", "Set channels.telegram.chat to its number.")
 	case o.Chat < 0 && len(o.Users) == 0:
 		return bad("the chat is a group, so everybody in it could answer", "List who may answer in channels.telegram.users, by their numbers.")
-	case err != nil || o.Base != "" && u.Scheme != "https" && !loopback(u.Hostname()):
+	case err != nil || o.Base != "" && u.Scheme != "https" && !post.Loopback(u.Hostname()):
 		return bad("the token would go to "+o.Base+", where others on the way can read it", "Use an https address.")
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // note is what is remembered of a question: the token in its buttons, and its
@@ -98,7 +93,7 @@ func (n note) String() string { return n.token + " " + strconv.FormatInt(n.messa
 type chat struct {
 	Options
 	inbox Inbox
-	api   *client
+	api   *botapi.Client
 
 	asking chan struct{} // holds one while a question is on its way
 
@@ -114,13 +109,10 @@ func Serve(ctx context.Context, inbox Inbox, book Book, o Options) error {
 		return err
 	}
 	o.Wait, o.Poll = cmp.Or(o.Wait, time.Second), cmp.Or(o.Poll, 25*time.Second)
-	c := &chat{Options: o, inbox: inbox, book: book, given: map[string]string{}, asking: make(chan struct{}, 1), api: &client{
-		base: strings.TrimRight(cmp.Or(o.Base, "https://api.telegram.org"), "/"), token: o.Token,
-		http: &http.Client{
-			Timeout:       o.Poll + 15*time.Second,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the address has the token
-		},
-	}}
+	c := &chat{
+		Options: o, inbox: inbox, book: book, given: map[string]string{}, asking: make(chan struct{}, 1),
+		api: botapi.New(o.Base, o.Token, o.Poll+15*time.Second),
+	}
 	c.items, _ = inbox.Next(ctx) // before anybody can press a button; an error is that it is over before it began
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -151,17 +143,17 @@ func (c *chat) hear(ctx context.Context, feed chan<- []people.Item) {
 
 // tell sends what waits, and takes the buttons from what does not any more.
 func (c *chat) tell(ctx context.Context, feed <-chan []people.Item) {
-	b := backoff{unit: c.Wait}
+	b := post.Backoff{Unit: c.Wait}
 	for {
 		var again <-chan time.Time
 		err := c.send(ctx)
 		if err == nil {
-			b.n = 0
+			b.N = 0
 		} else if ctx.Err() == nil {
-			if b.n == 0 {
+			if b.N == 0 {
 				c.Complain(fmt.Errorf("channel telegram: %w; trying again", err))
 			}
-			again = time.After(b.next(err))
+			again = time.After(b.Next(botapi.Wants(err)))
 		}
 		select {
 		case items := <-feed:
@@ -243,12 +235,12 @@ func (c *chat) ask(ctx context.Context, i people.Item) error {
 	}
 	c.asking <- struct{}{}
 	defer func() { <-c.asking }()
-	var m message
-	err := c.api.call(ctx, "sendMessage", params, &m)
+	var m botapi.Message
+	err := c.api.Call(ctx, "sendMessage", params, &m)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case final(err):
+	case botapi.Final(err):
 		c.given[i.Mark()] = err.Error()
 		c.Complain(fmt.Errorf("channel telegram: question %s is not sent: %w", i.ID, err))
 		return nil
@@ -261,7 +253,7 @@ func (c *chat) ask(ctx context.Context, i people.Item) error {
 
 // write writes a question. One that does not fit is not shown in part: what is
 // agreed to must have been read.
-func write(i people.Item, token string) (string, *keyboard) {
+func write(i people.Item, token string) (string, *botapi.Keyboard) {
 	text := fmt.Sprintf("%s (%s), run %s, %s:\n\n%s\n\nWithout an answer", i.Trigger, i.Severity, i.Run, i.ID, i.Text)
 	if !i.Deadline.IsZero() {
 		text += " until " + i.Deadline.UTC().Format("15:04 MST on 2006-01-02")
@@ -270,7 +262,7 @@ func write(i people.Item, token string) (string, *keyboard) {
 	if len(text) > maxText {
 		return fmt.Sprintf("%s (%s), run %s, %s: a question that is too long for a message. nexus status has it, nexus answer answers it.", i.Trigger, i.Severity, i.Run, i.ID), nil
 	}
-	var rows [][]button
+	var rows [][]botapi.Button
 	row := func(width int, all []people.Offer) {
 		for n, o := range all {
 			if n%width == 0 {
@@ -281,7 +273,7 @@ func write(i people.Item, token string) (string, *keyboard) {
 				label += " (default)"
 			}
 			last := len(rows) - 1
-			rows[last] = append(rows[last], button{short(label), token + ":" + o.Answer})
+			rows[last] = append(rows[last], botapi.Button{Text: short(label), Data: token + ":" + o.Answer})
 		}
 	}
 	offers := picks(i)
@@ -294,7 +286,7 @@ func write(i people.Item, token string) (string, *keyboard) {
 	if len(i.Choices) == 0 {
 		text += "\n\nPress a button, or reply to this message in your own words."
 	}
-	return text, &keyboard{rows}
+	return text, &botapi.Keyboard{Rows: rows}
 }
 
 // picks returns the answers that have a button.
@@ -322,8 +314,8 @@ func (c *chat) settle(ctx context.Context, mark string) error {
 		if why != nil {
 			text = id + " of run " + run + ": " + why.Error()
 		}
-		err := c.api.call(ctx, "editMessageText", map[string]any{"chat_id": c.Chat, "message_id": n.message, "text": cut(text)}, nil)
-		if err != nil && !final(err) {
+		err := c.api.Call(ctx, "editMessageText", map[string]any{"chat_id": c.Chat, "message_id": n.message, "text": cut(text)}, nil)
+		if err != nil && !botapi.Final(err) {
 			return err
 		}
 	}
@@ -343,24 +335,24 @@ func cut(text string) string {
 // listen takes what people send until the context ends. The error is one that
 // no other try would fix.
 func (c *chat) listen(ctx context.Context) error {
-	b := backoff{unit: c.Wait}
+	b := post.Backoff{Unit: c.Wait}
 	var offset int64
 	for ctx.Err() == nil {
 		all, err := c.poll(ctx, offset)
-		if final(err) && ctx.Err() == nil {
+		if botapi.Final(err) && ctx.Err() == nil {
 			return fmt.Errorf("channel telegram: %w", err)
 		}
 		if err != nil {
-			if b.n == 0 && ctx.Err() == nil {
+			if b.N == 0 && ctx.Err() == nil {
 				c.Complain(fmt.Errorf("channel telegram: %w; trying again", err))
 			}
 			select {
-			case <-time.After(b.next(err)):
+			case <-time.After(b.Next(botapi.Wants(err))):
 			case <-ctx.Done():
 			}
 			continue
 		}
-		b.n = 0
+		b.N = 0
 		for _, u := range all {
 			c.take(ctx, u)
 			offset = max(offset, u.ID+1) // confirmed by the next call, when it was dealt with
@@ -370,15 +362,15 @@ func (c *chat) listen(ctx context.Context) error {
 }
 
 // poll waits for what people send.
-func (c *chat) poll(ctx context.Context, offset int64) (all []update, err error) {
-	err = c.api.call(ctx, "getUpdates", map[string]any{
+func (c *chat) poll(ctx context.Context, offset int64) (all []botapi.Update, err error) {
+	err = c.api.Call(ctx, "getUpdates", map[string]any{
 		"offset": offset, "timeout": int(c.Poll.Seconds()), "allowed_updates": []string{"message", "callback_query"},
 	}, &all)
 	return all, err
 }
 
 // take takes what somebody sent. Strangers hear nothing.
-func (c *chat) take(ctx context.Context, u update) {
+func (c *chat) take(ctx context.Context, u botapi.Update) {
 	switch {
 	case u.Press != nil:
 		p := u.Press
@@ -398,7 +390,7 @@ func (c *chat) take(ctx context.Context, u update) {
 }
 
 // may reports whether somebody may answer.
-func (c *chat) may(in int64, from user) bool {
+func (c *chat) may(in int64, from botapi.User) bool {
 	if in != c.Chat {
 		return false
 	}
@@ -438,7 +430,7 @@ func (c *chat) pressed(data string) meant {
 
 // replied returns the question that a message replies to. Whoever reads one may
 // reply before the server has said here which message it is.
-func (c *chat) replied(ctx context.Context, m *message) meant {
+func (c *chat) replied(ctx context.Context, m *botapi.Message) meant {
 	fits := func(n note) bool { return n.message != 0 && n.message == m.ReplyTo.ID }
 	i, ok := c.find(fits)
 	if ok {
@@ -453,7 +445,7 @@ func (c *chat) replied(ctx context.Context, m *message) meant {
 	return meant{i, m.Text, ok}
 }
 
-func (c *chat) answer(ctx context.Context, m meant, from user) (string, error) {
+func (c *chat) answer(ctx context.Context, m meant, from botapi.User) (string, error) {
 	if !m.known {
 		return "", errors.New("this no longer waits for an answer")
 	}
@@ -487,7 +479,7 @@ func short(text string) string {
 
 // reply says something back. It is said once: what counts is in the journal.
 func (c *chat) reply(ctx context.Context, method string, params map[string]any) {
-	if err := c.api.call(ctx, method, params, nil); err != nil && ctx.Err() == nil && !final(err) {
+	if err := c.api.Call(ctx, method, params, nil); err != nil && ctx.Err() == nil && !botapi.Final(err) {
 		c.Complain(fmt.Errorf("channel telegram: %w", err))
 	}
 }

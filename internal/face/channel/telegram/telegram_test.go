@@ -20,6 +20,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/botapi"
+	"github.com/nexus-ai-builder/nexus/internal/sys/post"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
 )
 
@@ -183,7 +185,7 @@ func TestFaults(t *testing.T) {
 		{Cut: true},
 		{Status: 200, Body: `{"ok":true,"result":"x"}`},
 		{Status: 409},
-		{Status: 200, Body: strings.Repeat(" ", maxBody+2)},
+		{Status: 200, Body: strings.Repeat(" ", botapi.MaxBody+2)},
 	}
 	r.s.Fail("getUpdates", garbage...)
 	r.s.Fail("sendMessage", garbage...)
@@ -216,22 +218,22 @@ func TestFaults(t *testing.T) {
 // TestBackoff waits from one to thirty of its unit, and as long as the server
 // wants.
 func TestBackoff(t *testing.T) {
-	b := backoff{unit: time.Second}
+	b := post.Backoff{Unit: time.Second}
 	var got []string
 	for range 8 {
-		got = append(got, b.next(errors.New("x")).String())
+		got = append(got, b.Next(botapi.Wants(errors.New("x"))).String())
 	}
-	got = append(got, b.next(&apiError{code: 429, after: 47 * time.Second}).String())
-	b.n = 0
-	got = append(got, b.next(&apiError{code: 429, after: 3 * time.Second}).String(), b.next(nil).String())
+	got = append(got, b.Next(botapi.Wants(&botapi.Error{Code: 429, After: 47 * time.Second})).String())
+	b.N = 0
+	got = append(got, b.Next(botapi.Wants(&botapi.Error{Code: 429, After: 3 * time.Second})).String(), b.Next(0).String())
 	if d := cmp.Diff("1s 2s 4s 8s 16s 30s 30s 30s 47s 3s 2s", strings.Join(got, " ")); d != "" {
 		t.Error(d)
 	}
-	_, err := open(429, []byte(`{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 5","parameters":{"retry_after":5}}`))
-	if e, ok := errors.AsType[*apiError](err); !ok || e.after != 5*time.Second || final(err) {
+	_, err := botapi.Result(429, []byte(`{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 5","parameters":{"retry_after":5}}`))
+	if e, ok := errors.AsType[*botapi.Error](err); !ok || e.After != 5*time.Second || botapi.Final(err) {
 		t.Errorf("%v", err)
 	}
-	if _, err := open(http.StatusUnauthorized, []byte(`{"ok":false,"error_code":401,"description":"Unauthorized"}`)); !final(err) {
+	if _, err := botapi.Result(http.StatusUnauthorized, []byte(`{"ok":false,"error_code":401,"description":"Unauthorized"}`)); !botapi.Final(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -291,13 +293,13 @@ func TestRepliesAtOnce(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var said slow
-		c.api.http.Transport, c.asking = &said, make(chan struct{}, 1)
+		c.api.HTTP.Transport, c.asking = &said, make(chan struct{}, 1)
 		sent := make(chan error)
 		go func() { sent <- c.ask(t.Context(), asked) }()
 		synctest.Wait()
-		reply := &message{ID: 10, From: &user{ID: ada}, Text: "yes", ReplyTo: &message{ID: 9}}
+		reply := &botapi.Message{ID: 10, From: &botapi.User{ID: ada}, Text: "yes", ReplyTo: &botapi.Message{ID: 9}}
 		reply.Chat.ID = c.Chat
-		go c.take(t.Context(), update{Message: reply})
+		go c.take(t.Context(), botapi.Update{Message: reply})
 		if err := <-sent; err != nil {
 			t.Fatal(err)
 		}
@@ -337,15 +339,15 @@ func FuzzUpdate(f *testing.F) {
 	f.Add([]byte(`{"ok":false,"error_code":429,"parameters":{"retry_after":-5}}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		result, err := open(200, data)
+		result, err := botapi.Result(200, data)
 		if err != nil {
-			if wait := (&backoff{unit: time.Second}).next(err); wait < time.Second || wait > 5*time.Minute {
+			if wait := (&post.Backoff{Unit: time.Second}).Next(botapi.Wants(err)); wait < time.Second || wait > 5*time.Minute {
 				t.Errorf("it waits %s", wait)
 			}
 			return
 		}
 		s := httpless(t)
-		var all []update
+		var all []botapi.Update
 		if decode(result, &all) != nil {
 			return
 		}
@@ -386,6 +388,6 @@ func httpless(t *testing.T) *chat {
 	}
 	return &chat{
 		Options: Options{Chat: -100, Users: []int64{ada}, Complain: func(error) {}}, inbox: nobody{t}, book: book, items: []people.Item{asked}, asking: make(chan struct{}, 1),
-		api: &client{base: "http://127.0.0.1:0", token: "1:x", http: &http.Client{}},
+		api: &botapi.Client{Base: "http://127.0.0.1:0", Token: "1:x", HTTP: &http.Client{}},
 	}
 }

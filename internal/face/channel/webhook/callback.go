@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/post"
 )
 
 // refusal says no to a call.
@@ -57,14 +58,14 @@ func (h *hook) take(w http.ResponseWriter, r *http.Request) (string, error) {
 	if err != nil {
 		return "", &refusal{http.StatusBadRequest, "the body cannot be read"}
 	}
-	if err := verify(h.Secret, Reply, r.Header, body, now); err != nil {
+	if err := post.Verify(h.Secret, post.Reply, r.Header, body, now); err != nil {
 		if !h.wrong.AllowN(now, 1) {
 			w.Header().Set("Retry-After", "1")
 			return "", &refusal{http.StatusTooManyRequests, "too many calls with a wrong signature"}
 		}
 		return "", &refusal{http.StatusUnauthorized, err.Error()}
 	}
-	if !h.first(strings.ToLower(r.Header.Get(Signature))) {
+	if !h.first(strings.ToLower(r.Header.Get(post.Signature))) {
 		return "", &refusal{http.StatusConflict, "this call was made before"}
 	}
 	a, err := parse(body)
@@ -80,7 +81,7 @@ func (h *hook) first(signature string) bool {
 	defer h.mu.Unlock()
 	now := h.Now()
 	for s, at := range h.seen {
-		if now.Sub(at) > 2*window {
+		if now.Sub(at) > 2*post.Window {
 			delete(h.seen, s)
 		}
 	}

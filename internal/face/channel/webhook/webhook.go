@@ -13,11 +13,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +24,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/post"
 )
 
 // Inbox is where it is heard what waits for people, and answered.
@@ -56,15 +55,13 @@ type Options struct {
 	Wait     time.Duration // before a second try; 0: a second. It doubles up to 30 of it
 }
 
-// minSecret is the least length of a secret.
-const minSecret = 16
-
 // maxBody is the largest answer, in bytes.
 const maxBody = 1 << 20
 
 // tried is how one question stands.
 type tried struct {
-	n    int
+	post.Backoff
+
 	at   time.Time // when it is tried again
 	over bool      // the receiver does not want it
 }
@@ -96,23 +93,18 @@ func Check(o Options) error {
 		return bad("there is no address to send questions to", "Set channels.webhook.url in your own configuration.")
 	case err != nil || u.Host == "":
 		return bad("channels.webhook.url is not an address", "Write it as https://host/path.")
-	case u.Scheme != "https" && !loopback(u.Hostname()):
+	case u.Scheme != "https" && !post.Loopback(u.Hostname()):
 		return bad("questions would go to "+u.Host+", where others on the way can read them", "Use an https address.")
 	case o.Secret == "":
 		return bad("there is no secret to sign with", "Set channels.webhook.secret_env to the name of a variable that holds one, such as openssl rand -hex 32 prints.")
-	case len(o.Secret) < minSecret:
-		return bad(fmt.Sprintf("the secret is shorter than %d bytes", minSecret), "Use a long random one, such as openssl rand -hex 32 prints.")
+	case len(o.Secret) < post.MinSecret:
+		return bad(fmt.Sprintf("the secret is shorter than %d bytes", post.MinSecret), "Use a long random one, such as openssl rand -hex 32 prints.")
 	case split != nil:
 		return bad("channels.webhook.listen is not address:port", "Such as 127.0.0.1:8765.")
-	case !loopback(host) && !o.Public:
+	case !post.Loopback(host) && !o.Public:
 		return bad(o.Listen+" can be reached from other machines", "Listen at 127.0.0.1 behind a proxy that does TLS, or set channels.webhook.public.")
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Serve sends and listens until the context ends.
@@ -158,10 +150,7 @@ func newHook(inbox Inbox, book Book, o Options) *hook {
 	return &hook{
 		Options: o, inbox: inbox, book: book, seen: map[string]time.Time{}, tries: map[string]tried{},
 		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(1, 10),
-		client: &http.Client{
-			Timeout:       10 * time.Second,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // it goes to whom it was meant for
-		},
+		client: post.Client(10 * time.Second),
 	}
 }
 
@@ -258,61 +247,38 @@ func (h *hook) send(ctx context.Context) time.Time {
 
 // try delivers one question, and returns how it stands.
 func (h *hook) try(ctx context.Context, i people.Item, token string, t tried) tried {
-	wait, err := h.post(ctx, i, token)
+	err := h.post(ctx, i, token)
 	if err == nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.tell(h.book.Put(i.Mark(), token+sent))
 		return tried{over: true}
 	}
-	if ctx.Err() == nil && (t.n == 0 || wait < 0) {
-		h.tell(fmt.Errorf("channel webhook: question %s: %w", i.ID, err))
+	failed, _ := errors.AsType[*post.Error](err)
+	switch {
+	case ctx.Err() != nil:
+	case failed.Final:
+		h.tell(fmt.Errorf("channel webhook: question %s: %w; not trying again", i.ID, err))
+	case t.N == 0:
+		h.tell(fmt.Errorf("channel webhook: question %s: %w; trying again", i.ID, err))
 	}
-	if t.n++; wait == 0 {
-		wait = min(h.Wait<<min(t.n-1, 10), 30*h.Wait)
-	}
-	t.over, t.at = wait < 0, h.Now().Add(wait)
+	t.Unit = h.Wait
+	t.over, t.at = failed.Final, h.Now().Add(t.Next(failed.Wait))
 	h.tries[i.Mark()] = t
 	return t
 }
 
-// post sends one question. With an error comes how long the receiver wants to
-// be left alone: 0 where it does not say, less where it wants no such thing.
-func (h *hook) post(ctx context.Context, i people.Item, token string) (time.Duration, error) {
+// post sends one question.
+func (h *hook) post(ctx context.Context, i people.Item, token string) error {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(message{Version: 1, Pending: i, Token: token, AnswerTo: h.Answers}); err != nil {
-		return -1, err
+		return &post.Error{Text: err.Error(), Final: true}
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body.Bytes()))
-	if err != nil {
-		return -1, err
-	}
-	stamp, signature := Sign(h.Secret, Question, h.Now(), body.Bytes())
 	id := sha256.Sum256([]byte(i.Mark()))
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set(Timestamp, stamp)
-	r.Header.Set(Signature, signature)
-	r.Header.Set(deliveryHeader, hex.EncodeToString(id[:12]))
-	resp, err := h.client.Do(r)
-	if err != nil {
-		return 0, err
-	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
-	_ = resp.Body.Close() // what it says is not wanted
-	switch {
-	case resp.StatusCode/100 == 2:
-		return 0, nil
-	case resp.StatusCode == http.StatusTooManyRequests, resp.StatusCode == http.StatusRequestTimeout, resp.StatusCode >= 500:
-		wait, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-		if err != nil || wait < 0 {
-			wait = 0
-		}
-		return time.Duration(min(wait, 300)) * time.Second, errors.New("the receiver said " + resp.Status + "; trying again")
-	default:
-		return -1, errors.New("the receiver said " + resp.Status + "; not trying again")
-	}
+	header := post.Signed(h.Secret, post.Question, h.Now(), body.Bytes(), hex.EncodeToString(id[:12]))
+	return post.Send(ctx, h.client, h.URL, body.Bytes(), header)
 }
 
 func (h *hook) tell(err error) {

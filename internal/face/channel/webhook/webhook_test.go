@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/post"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
 )
 
@@ -41,12 +42,12 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil {
-		err = verify(secret, Question, q.Header, body, time.Now())
+		err = post.Verify(secret, post.Question, q.Header, body, time.Now())
 	}
 	if err != nil {
 		r.bad = append(r.bad, err.Error())
 	}
-	r.tries = append(r.tries, q.Header.Get(deliveryHeader))
+	r.tries = append(r.tries, q.Header.Get(post.Delivery))
 	if len(r.faults) > 0 {
 		status := r.faults[0]
 		r.faults = r.faults[1:]
@@ -131,8 +132,8 @@ func (l *line) post(a answer, change func(h http.Header, body *[]byte)) (int, st
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	stamp, signature := Sign(secret, Reply, time.Now(), body)
-	h := http.Header{"Content-Type": {"application/json"}, Timestamp: {stamp}, Signature: {signature}}
+	stamp, signature := post.Sign(secret, post.Reply, time.Now(), body)
+	h := http.Header{"Content-Type": {"application/json"}, post.Timestamp: {stamp}, post.Signature: {signature}}
 	if change != nil {
 		change(h, &body)
 	}
@@ -165,11 +166,11 @@ func TestAnswer(t *testing.T) {
 	}
 	good := answer{Run: "r1", ID: "q1", Answer: "yes", Token: gjson.Get(q, "token").String(), By: "ada"}
 	with := func(change func(*answer)) answer { a := good; change(&a); return a }
-	sign := func(d Direction, key string, at time.Time) func(http.Header, *[]byte) {
+	sign := func(d post.Direction, key string, at time.Time) func(http.Header, *[]byte) {
 		return func(h http.Header, body *[]byte) {
-			stamp, signature := Sign(key, d, at, *body)
-			h.Set(Timestamp, stamp)
-			h.Set(Signature, signature)
+			stamp, signature := post.Sign(key, d, at, *body)
+			h.Set(post.Timestamp, stamp)
+			h.Set(post.Signature, signature)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -178,15 +179,15 @@ func TestAnswer(t *testing.T) {
 		want   int
 		text   string
 	}{
-		"no signature":     {good, func(h http.Header, _ *[]byte) { h.Del(Signature) }, 401, "the signature is missing or wrong"},
-		"empty signature":  {good, func(h http.Header, _ *[]byte) { h.Set(Signature, "v1=") }, 401, "the signature is missing or wrong"},
-		"another secret":   {good, sign(Reply, secret+".", time.Now()), 401, "the signature is missing or wrong"},
-		"no secret":        {good, sign(Reply, "", time.Now()), 401, "the signature is missing or wrong"},
+		"no signature":     {good, func(h http.Header, _ *[]byte) { h.Del(post.Signature) }, 401, "the signature is missing or wrong"},
+		"empty signature":  {good, func(h http.Header, _ *[]byte) { h.Set(post.Signature, "v1=") }, 401, "the signature is missing or wrong"},
+		"another secret":   {good, sign(post.Reply, secret+".", time.Now()), 401, "the signature is missing or wrong"},
+		"no secret":        {good, sign(post.Reply, "", time.Now()), 401, "the signature is missing or wrong"},
 		"another body":     {good, func(_ http.Header, body *[]byte) { *body = bytes.Replace(*body, []byte("yes"), []byte("no "), 1) }, 401, "the signature is missing or wrong"},
-		"another time":     {good, func(h http.Header, _ *[]byte) { h.Set(Timestamp, fmt.Sprint(time.Now().Unix()+1)) }, 401, "the signature is missing or wrong"},
-		"a question's":     {good, sign(Question, secret, time.Now()), 401, "the signature is missing or wrong"},
-		"long ago":         {good, sign(Reply, secret, time.Now().Add(-6*time.Minute)), 401, "more than five minutes off"},
-		"in the future":    {good, sign(Reply, secret, time.Now().Add(6*time.Minute)), 401, "more than five minutes off"},
+		"another time":     {good, func(h http.Header, _ *[]byte) { h.Set(post.Timestamp, fmt.Sprint(time.Now().Unix()+1)) }, 401, "the signature is missing or wrong"},
+		"a question's":     {good, sign(post.Question, secret, time.Now()), 401, "the signature is missing or wrong"},
+		"long ago":         {good, sign(post.Reply, secret, time.Now().Add(-6*time.Minute)), 401, "more than five minutes off"},
+		"in the future":    {good, sign(post.Reply, secret, time.Now().Add(6*time.Minute)), 401, "more than five minutes off"},
 		"not JSON":         {good, func(h http.Header, _ *[]byte) { h.Set("Content-Type", "text/plain") }, 415, "application/json"},
 		"too large":        {with(func(a *answer) { a.Answer = strings.Repeat("y", maxBody) }), nil, 413, "larger than 1 MiB"},
 		"no choice":        {with(func(a *answer) { a.Answer = "whatever" }), nil, 422, "is not one of the choices"},
@@ -206,10 +207,10 @@ func TestAnswer(t *testing.T) {
 		t.Fatalf("taken: %q", got)
 	}
 	at := time.Now()
-	if status, text := l.post(good, sign(Reply, secret, at)); status != 200 || !strings.Contains(text, "taken") {
+	if status, text := l.post(good, sign(post.Reply, secret, at)); status != 200 || !strings.Contains(text, "taken") {
 		t.Errorf("%d %s", status, text)
 	}
-	if status, text := l.post(good, sign(Reply, secret, at)); status != 409 || !strings.Contains(text, "made before") {
+	if status, text := l.post(good, sign(post.Reply, secret, at)); status != 409 || !strings.Contains(text, "made before") {
 		t.Errorf("a replay: %d %s", status, text)
 	}
 	if status, text := l.post(with(func(a *answer) { a.Answer = "no" }), nil); status != 409 || !strings.Contains(text, "already answered by webhook:ada: yes") {
@@ -290,7 +291,7 @@ func TestRate(t *testing.T) {
 	token := gjson.Get(l.until(1), "token").String()
 	codes := map[int]int{}
 	for range 25 {
-		status, _ := l.post(answer{Run: "r1", ID: "q1", Answer: "yes", Token: token}, func(h http.Header, _ *[]byte) { h.Del(Signature) })
+		status, _ := l.post(answer{Run: "r1", ID: "q1", Answer: "yes", Token: token}, func(h http.Header, _ *[]byte) { h.Del(post.Signature) })
 		codes[status]++
 	}
 	if codes[401] < 10 || codes[429] == 0 {
@@ -336,8 +337,8 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("1764000000", "v1=00", `{"run":"r1","id":"q1","answer":"yes","token":"x"}`)
 	f.Add("", "", "")
 	f.Fuzz(func(t *testing.T, stamp, signature, body string) {
-		h := http.Header{Timestamp: {stamp}, Signature: {signature}}
-		if err := verify(secret, Reply, h, []byte(body), time.Unix(1764000000, 0)); err == nil {
+		h := http.Header{post.Timestamp: {stamp}, post.Signature: {signature}}
+		if err := post.Verify(secret, post.Reply, h, []byte(body), time.Unix(1764000000, 0)); err == nil {
 			t.Errorf("%q %q %q is taken", stamp, signature, body)
 		}
 		a, err := parse([]byte(body))

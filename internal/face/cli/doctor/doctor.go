@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -111,6 +113,10 @@ func (l *look) report(ctx context.Context) Report {
 			state = l.place.State
 		}
 		l.add(checked("channels", strings.Join(c.Order, ", ")+": questions are sent even if you are at the terminal", askpeople.Check(&l.app.App, state, c)))
+	}
+	if c := l.conf.Notify; l.wants("notify") && len(c.Ways)+len(c.Rules) > 0 && !l.Run {
+		ways := strings.Join(slices.Sorted(maps.Keys(c.Ways)), ", ")
+		l.add(noticed(checked("notify", ways+": nexus notify test tries them", tellpeople.Check(&l.app.App, c))))
 	}
 	l.models(ctx)
 	if l.Plan != nil {
@@ -362,4 +368,12 @@ func (l *look) models(ctx context.Context) {
 	case l.wants("key", "address", "prices", "provider", "models"):
 		l.add(checkKeys(ctx, l.app, l.conf)...)
 	}
+}
+
+// noticed makes a notice of what would block: a run works without it.
+func noticed(c Check) Check {
+	if c.State == Blocker {
+		c.State = Notice
+	}
+	return c
 }

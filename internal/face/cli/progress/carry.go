@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/hook"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -156,6 +157,7 @@ type watcher struct {
 	file  statusfile.Options
 	in    io.Reader       // answers questions; nil: nobody types any
 	set   config.Channels // how people are asked
+	told  config.Notify   // what people are told who do not look
 	trace config.Telemetry
 	agree Agreement // how a person is asked for consent to the plan; nil: nobody is, here
 
@@ -173,7 +175,7 @@ func watched(a *console.Console) bool {
 // watch fills in what the console knows of an order, and returns what watches
 // the run.
 func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file statusfile.Options) *watcher {
-	w := &watcher{a: a, place: p, lines: o.JSONL, file: file, set: c.Channels, trace: c.Telemetry}
+	w := &watcher{a: a, place: p, lines: o.JSONL, file: file, set: c.Channels, told: c.Notify, trace: c.Telemetry}
 	if o.Headless {
 		w.set.Order = nil // no question waits
 	}
@@ -202,16 +204,43 @@ func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	if err != nil {
 		w.a.Complain(err) // hooks and plugins go on
 	}
+	notified, err := w.notify(ctx, id)
+	if err != nil {
+		w.a.Complain(err) // the ways that work go on
+	}
 	traced := w.traces(ctx, id)
 	w.end = func() {
 		var all sync.WaitGroup
 		all.Go(tell)
 		all.Go(traced)
+		all.Go(notified)
 		if end != nil {
 			end()
 		}
 		all.Wait()
 	}
+}
+
+// notify lets people hear what happens who do not look: by the terminal, and the
+// ways that are set up.
+func (w *watcher) notify(ctx context.Context, id nexus.RunID) (end func(), err error) {
+	d, failed := tellpeople.Desk(&w.a.App, w.place, w.told, w.shown.say)
+	ends := []func(){}
+	if to := tellpeople.Terminal(w.a, w.told); to != nil {
+		ends = append(ends, d.Attend(ctx, id, to))
+	}
+	if len(d.Ways) > 0 {
+		stop, err := d.Start(ctx, id)
+		if err == nil {
+			ends = append(ends, stop)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return func() {
+		for _, end := range ends {
+			end()
+		}
+	}, failed
 }
 
 // observe starts the hooks that observe and the plugins that report, where there

@@ -1,6 +1,7 @@
 package runscmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
@@ -64,7 +66,8 @@ func serveCommand(a *console.Console, execute host.Execute) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		return serve(ctx, a, execute, askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}, f)
+		crew := askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}
+		return serve(ctx, a, execute, crew, settings.Notify, f)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	l := c.Flags()
 	l.StringVar(&f.listen, "listen", "", "`ADDRESS:PORT` to serve at, instead of channels.web.listen; port 0 picks a free one")
@@ -92,7 +95,7 @@ func (f serveFlags) options(crew askpeople.Crew) (web.Options, error) {
 }
 
 // serve serves until the context ends.
-func serve(ctx context.Context, a *console.Console, execute host.Execute, crew askpeople.Crew, f serveFlags) error {
+func serve(ctx context.Context, a *console.Console, execute host.Execute, crew askpeople.Crew, told config.Notify, f serveFlags) error {
 	if err := askpeople.Check(crew.App, crew.Place.State, crew.Set); err != nil && !f.public {
 		return err
 	}
@@ -118,10 +121,16 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew a
 	if err != nil {
 		return err
 	}
-	told := served{Address: server.Address(), URL: askpeople.Where(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
-	if err := a.Answer(told, func(view.Style) string { return fmt.Sprintf("answer questions at %s\n", told.URL) }); err != nil {
+	answer := served{Address: server.Address(), URL: askpeople.Where(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
+	if err := a.Answer(answer, func(view.Style) string { return fmt.Sprintf("answer questions at %s\n", answer.URL) }); err != nil {
 		return err
 	}
+	told.Link = cmp.Or(told.Link, server.Address())
+	stopTelling, err := tell(ctx, crew, told)
+	if err != nil {
+		return err
+	}
+	defer stopTelling()
 	work, stop := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -176,4 +185,16 @@ func act(a *console.Console, execute host.Execute) access.Act {
 		}
 		return out
 	}
+}
+
+// tell lets people hear what happens in all runs, until what it returns is called.
+func tell(ctx context.Context, crew askpeople.Crew, told config.Notify) (stop func(), err error) {
+	d, err := tellpeople.Desk(crew.App, crew.Place, told, crew.Say)
+	if err != nil {
+		crew.Say("%s", err) // the ways that work go on
+	}
+	if len(d.Ways) == 0 {
+		return func() {}, nil
+	}
+	return d.Start(ctx, "")
 }

@@ -1,0 +1,293 @@
+// Package notice defines what people are told of a run who do not look at it: of
+// which facts, in which words, and how serious each is. It decides who is told
+// what, and when: at once, with others, or after quiet hours.
+package notice
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// Kind says what a notice is about.
+type Kind string
+
+// The kinds.
+const (
+	End      Kind = "end"      // a run is over
+	Parked   Kind = "parked"   // a task waits for a person, or failed
+	Question Kind = "question" // somebody must answer
+	Plan     Kind = "plan"     // a plan waits for consent
+	Review   Kind = "review"   // what landed waits for somebody to look at it and agree
+	Budget   Kind = "budget"   // three quarters or more of the money is spent, or all of it
+	Quota    Kind = "quota"    // an account takes no calls for now, or takes them again
+	Landed   Kind = "landed"   // the first task of a run landed
+	Alert    Kind = "alert"    // something is odd that no cap ends, or is over
+)
+
+// Kinds returns all kinds, in the order of their documentation.
+func Kinds() []Kind { return []Kind{End, Parked, Question, Plan, Review, Budget, Quota, Landed, Alert} }
+
+// leastPercent is from which mark of the budget on people are told.
+const leastPercent = 75
+
+// The longest texts, in bytes.
+const (
+	maxTitle = 120
+	maxText  = 400
+)
+
+// Notice is something that people are told.
+type Notice struct {
+	ID       string          `json:"id"` // the same each time it is sent
+	Run      nexus.RunID     `json:"run"`
+	Seq      int64           `json:"seq"` // of the fact in the journal
+	At       time.Time       `json:"at"`
+	Kind     Kind            `json:"kind"`
+	Severity people.Severity `json:"severity"`
+	Title    string          `json:"title"`         // one line
+	Text     string          `json:"text,omitzero"` // one line
+	Next     string          `json:"next,omitzero"` // command
+}
+
+// Levels returns the severities, the least one first.
+func Levels() []people.Severity { return []people.Severity{people.Green, people.Yellow, people.Red} }
+
+// Reaches reports whether a severity is at least another one. The empty one is less than all.
+func Reaches(s, least people.Severity) bool {
+	return slices.Index(Levels(), s) >= slices.Index(Levels(), least)
+}
+
+// Fold makes notices of the events of runs. The zero Fold has seen none. It belongs
+// to the goroutine that folds the events.
+type Fold struct {
+	Past func(nexus.RunID) iter.Seq2[nexus.Event, error] // reads a run from its beginning
+
+	runs map[nexus.RunID]*run
+}
+
+// run is one run, as far as it was folded.
+type run struct {
+	*state.State
+
+	full map[string]bool // caps of money that said no
+}
+
+// Apply folds an event and returns what people are told of it. A run whose events
+// do not fit together is left out.
+func (f *Fold) Apply(e nexus.Event) ([]Notice, error) {
+	r, known := f.runs[e.Run]
+	if !known {
+		r = &run{state.New(e.Run).Remember(f.Past(e.Run)), map[string]bool{}}
+		for old, err := range f.Past(e.Run) {
+			if err != nil {
+				return nil, err
+			}
+			if old.Seq >= e.Seq || r.State.Apply(old) != nil {
+				break
+			}
+			r.notices(old)
+		}
+		if f.runs == nil {
+			f.runs = map[nexus.RunID]*run{}
+		}
+		f.runs[e.Run] = r
+	}
+	if r == nil {
+		return nil, nil
+	}
+	if r.State.Apply(e) != nil {
+		f.runs[e.Run] = nil
+		return nil, nil
+	}
+	all := r.notices(e)
+	if _, over := e.Fact.(nexus.RunEnded); over {
+		delete(f.runs, e.Run) // it is read again if it goes on
+	}
+	return all, nil
+}
+
+// notices returns what people are told of an event that the run has folded.
+func (r *run) notices(e nexus.Event) []Notice {
+	n := r.notice(e)
+	if n.Kind == "" {
+		return nil
+	}
+	n.Run, n.Seq, n.At = e.Run, e.Seq, e.At
+	n.ID = fmt.Sprintf("%s/%d/%s", e.Run, e.Seq, n.Kind)
+	n.Title, n.Text = line(n.Title, maxTitle), line(n.Text, maxText)
+	return []Notice{n}
+}
+
+// line makes one line of a text that may be from outside.
+func line(text string, most int) string {
+	return legible.Cut(legible.Show(strings.Join(strings.Fields(text), " ")), most)
+}
+
+func (r *run) notice(e nexus.Event) Notice {
+	switch f := e.Fact.(type) {
+	case nexus.RunEnded:
+		return r.ended(f)
+	case nexus.TaskParked:
+		return r.parked(f)
+	case nexus.QuestionAsked:
+		return r.question(f)
+	case nexus.BudgetPressed:
+		if f.Percent < leastPercent {
+			return Notice{}
+		}
+		severity := people.Yellow
+		if f.Percent >= 100 {
+			severity = people.Red
+		}
+		return Notice{
+			Kind: Budget, Severity: severity, Title: fmt.Sprintf("%d %% of the budget is spent", f.Percent),
+			Text: fmt.Sprintf("%s of %s", r.Ledger.Spent(), r.Limits.RunMoney), Next: "nexus cost " + string(r.Run),
+		}
+	case nexus.BudgetRefused:
+		return r.refused(f)
+	case nexus.TrainLanded:
+		if len(r.Landings) != 1 {
+			return Notice{}
+		}
+		return Notice{
+			Kind: Landed, Severity: people.Green, Title: "the first task landed: " + r.name(f.Task),
+			Next: fmt.Sprintf("nexus show %s --run %s", f.Task, r.Run),
+		}
+	case nexus.AlertRaised:
+		return Notice{
+			Kind: Alert, Severity: people.Yellow, Title: "alert: " + string(f.Kind) + about(f.Of), Text: f.Why,
+			Next: "nexus status " + string(r.Run) + " --health",
+		}
+	case nexus.AlertCleared:
+		return Notice{Kind: Alert, Severity: people.Green, Title: "alert is over: " + string(f.Kind) + about(f.Of), Text: f.Why}
+	default:
+		return quota(e)
+	}
+}
+
+// quota returns what people are told of an account.
+func quota(e nexus.Event) Notice {
+	switch f := e.Fact.(type) {
+	case nexus.QuotaHit:
+		return Notice{Kind: Quota, Severity: people.Yellow, Title: f.Account + " takes no calls" + until(f.Until), Text: f.Why}
+	case nexus.QuotaHeld:
+		return Notice{
+			Kind: Quota, Severity: people.Yellow, Title: f.Account + " starts no session" + until(f.Until),
+			Text: fmt.Sprintf("%d %% of its window %s is used", f.Used, f.Window),
+		}
+	case nexus.QuotaReset:
+		return Notice{Kind: Quota, Severity: people.Green, Title: f.Account + " takes calls again"}
+	default:
+		return Notice{}
+	}
+}
+
+func until(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return " until " + t.UTC().Format("15:04 MST on 2006-01-02")
+}
+
+func about(of string) string {
+	if of == "" {
+		return ""
+	}
+	return ", " + of
+}
+
+func (r *run) ended(f nexus.RunEnded) Notice {
+	n := Notice{
+		Kind: End, Title: "the run is " + string(f.Status), Next: "nexus report " + string(r.Run),
+		Text: fmt.Sprintf("%d of %d tasks landed, %s spent", len(r.Landings), len(r.Tasks), r.Ledger.Spent()),
+	}
+	switch {
+	case strings.Contains(f.Why, "tasks landed"): // it says so itself
+		n.Text = f.Why
+	case f.Why != "":
+		n.Text = f.Why + "; " + n.Text
+	}
+	switch f.Status {
+	case nexus.StatusDone:
+		n.Severity = people.Green
+	case nexus.StatusFailed, nexus.StatusLimit:
+		n.Severity = people.Red
+	default:
+		n.Severity = people.Yellow
+	}
+	if f.Status == nexus.StatusWaiting || f.Status == nexus.StatusLimit || f.Status == nexus.StatusStopped {
+		n.Next = "nexus status " + string(r.Run)
+	}
+	return n
+}
+
+func (r *run) parked(f nexus.TaskParked) Notice {
+	what, severity := "parked", people.Yellow
+	if f.Failed {
+		what = "failed"
+	}
+	if t := r.Task(f.Task); t != nil && t.OverCap != nil {
+		severity = people.Red // nothing more is spent on it
+	}
+	return Notice{
+		Kind: Parked, Severity: severity, Title: r.name(f.Task) + " is " + what, Text: f.Why,
+		Next: fmt.Sprintf("nexus retry %s --run %s, or nexus skip %s --run %s", f.Task, r.Run, f.Task, r.Run),
+	}
+}
+
+func (r *run) question(f nexus.QuestionAsked) Notice {
+	t := people.FindTrigger(f.Trigger)
+	n := Notice{
+		Kind: Question, Severity: t.Severity, Title: f.ID + " waits for an answer", Text: f.Text,
+		Next: fmt.Sprintf("nexus answer %s TEXT --run %s", f.ID, r.Run),
+	}
+	if slices.Contains(t.Choices, "yes") {
+		n.Next = fmt.Sprintf("nexus approve %s --run %s, or nexus reject", f.ID, r.Run)
+	}
+	switch t.Name {
+	case people.PlanTrigger, nexus.AddTrigger:
+		n.Kind, n.Title = Plan, f.ID+": a plan waits for your consent"
+	case people.PublishTrigger:
+		n.Kind, n.Title = Review, f.ID+": what landed waits for your review"
+	}
+	return n
+}
+
+// refused tells that a cap is reached, once for each.
+func (r *run) refused(f nexus.BudgetRefused) Notice {
+	key := strings.Join([]string{f.Cap, f.Of, string(f.Task)}, "/")
+	if r.full[key] {
+		return Notice{}
+	}
+	r.full[key] = true
+	of := f.Cap
+	if f.Of != "" {
+		of += " " + f.Of
+	}
+	if f.Cap == "task" {
+		of += " " + string(f.Task)
+	}
+	text := fmt.Sprintf("a call would have exceeded %s: %s are spent or reserved", f.Limit, f.Spent)
+	if f.Tokens != nil {
+		text = "a call would have exceeded " + strconv.FormatInt(f.Tokens.Limit, 10) + " tokens"
+	}
+	return Notice{
+		Kind: Budget, Severity: people.Red, Title: "the budget is reached: " + of, Text: text, Next: "nexus cost " + string(r.Run),
+	}
+}
+
+func (r *run) name(id nexus.TaskID) string {
+	if t := r.Task(id); t != nil && t.Title != "" {
+		return string(id) + ", " + t.Title + ","
+	}
+	return string(id)
+}

@@ -1,0 +1,283 @@
+// Package notifycmd has the commands about notifications: which there are, whether
+// they come, and what was sent.
+package notifycmd
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellpeople"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify/way"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+)
+
+// Commands returns the commands.
+func Commands(a *console.Console) []*cobra.Command {
+	list := a.Command("list [--json]", "list ways to people and the rules for what goes where", func(context.Context, []string) error {
+		return listWays(a)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	a.JSONFlag(list)
+	tries := func(ctx context.Context, args []string) error { return testWays(ctx, a, args) }
+	test := a.Command("test [WAY] [--json]", "send a test by each way, and print whether it was delivered", tries,
+		console.CodeOK, console.CodeFailed, console.CodeUsage)
+	test.Args = console.Takes(0, 1)
+	a.JSONFlag(test)
+	of, most := "", usualLog
+	prints := func(ctx context.Context, _ []string) error { return printLog(ctx, a, of, most) }
+	log := a.Command("log [--way WAY] [--last N] [--json]", "print what was sent, and what could not be", prints,
+		console.CodeOK, console.CodeFailed, console.CodeUsage)
+	log.Flags().StringVar(&of, "way", "", "only what went by this `WAY`")
+	log.Flags().IntVar(&most, "last", usualLog, "`N` last tries")
+	a.JSONFlag(log)
+	return []*cobra.Command{a.Parent("notify", "tell people what happens: list ways, try them, print what was sent", list, test, log)}
+}
+
+// usualLog is how many lines of the log are printed.
+const usualLog = 20
+
+// listed is a way in the answer of notify list.
+type listed struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	When    string `json:"when"`
+	Problem string `json:"problem,omitzero"` // why it cannot work
+}
+
+// listedRule is a rule there.
+type listedRule struct {
+	Name     string   `json:"name"`
+	Kinds    []string `json:"kinds,omitempty"`
+	Severity string   `json:"severity,omitzero"`
+	Ways     []string `json:"ways,omitempty"`
+}
+
+// listing is the answer of notify list.
+type listing struct {
+	Ways    []listed     `json:"ways"`
+	Rules   []listedRule `json:"rules"`
+	Quiet   string       `json:"quiet,omitzero"`
+	Zone    string       `json:"zone,omitzero"`
+	Through string       `json:"through"`
+}
+
+func listWays(a *console.Console) error {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	c := settings.Notify
+	if _, err := tellpeople.Rules(c); err != nil {
+		return err
+	}
+	l := listing{Ways: []listed{terminal(a, c)}, Rules: []listedRule{}, Quiet: c.Quiet, Zone: c.Zone, Through: c.Through}
+	for _, name := range slices.Sorted(maps.Keys(c.Ways)) {
+		w, err := tellpeople.Way(&a.App, c, name)
+		row := listed{Name: name, Type: c.Ways[name].Type, When: w.Timing.String()}
+		if err != nil {
+			row.When, row.Problem = "never", err.Error()
+		}
+		l.Ways = append(l.Ways, row)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Rules)) {
+		r := c.Rules[name]
+		l.Rules = append(l.Rules, listedRule{name, r.Kinds, r.Severity, r.Ways})
+	}
+	return a.Answer(l, func(s view.Style) string { return drawList(s, l) })
+}
+
+// terminal describes the terminal of a run.
+func terminal(a *console.Console, c config.Notify) listed {
+	l := listed{Name: notify.TerminalName, Type: c.Terminal, When: "at once, of the run that is conducted there"}
+	switch {
+	case c.Terminal == "off":
+		l.When = "never: notify.terminal is off"
+	case c.Terminal == "auto":
+		l.Type = way.Known(a.Env)
+	}
+	return l
+}
+
+func drawList(s view.Style, l listing) string {
+	var rows [][]string
+	for _, w := range l.Ways {
+		when := view.Clean(w.When)
+		if w.Problem != "" {
+			when = s.Bad("cannot work") + ": " + view.Clean(w.Problem)
+		}
+		rows = append(rows, []string{view.Clean(w.Name), view.Clean(w.Type), when})
+	}
+	var b strings.Builder
+	b.WriteString(view.Table(s, []string{"way", "type", "sends"}, rows))
+	or := func(all []string, none string) string {
+		if len(all) == 0 {
+			return none
+		}
+		return view.Clean(strings.Join(all, ", "))
+	}
+	b.WriteString("\n")
+	if len(l.Rules) == 0 {
+		b.WriteString("no rules: every way is told everything\n")
+	}
+	for _, r := range l.Rules {
+		fmt.Fprintf(&b, "rule %s: %s", view.Clean(r.Name), or(r.Kinds, "every kind"))
+		if r.Severity != "" {
+			fmt.Fprintf(&b, ", %s or worse", view.Clean(r.Severity))
+		}
+		fmt.Fprintf(&b, ": %s\n", or(r.Ways, "every way"))
+	}
+	if l.Quiet != "" {
+		through := l.Through
+		if through == "never" {
+			through = "nothing"
+		}
+		fmt.Fprintf(&b, "quiet: %s %s; breaks through: %s\n", view.Clean(l.Quiet), view.Clean(l.Zone), through)
+	}
+	return b.String()
+}
+
+// tested is a way in the answer of notify test.
+type tested struct {
+	Way       string  `json:"way"`
+	Delivered bool    `json:"delivered"`
+	Why       string  `json:"why,omitzero"` // why not
+	Hint      string  `json:"hint,omitzero"`
+	Seconds   float64 `json:"seconds"`
+}
+
+func testWays(ctx context.Context, a *console.Console, args []string) error {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	c := settings.Notify
+	names := slices.Sorted(maps.Keys(c.Ways))
+	to := tellpeople.Terminal(a, c)
+	if to != nil {
+		names = append([]string{notify.TerminalName}, names...)
+	}
+	if len(args) > 0 {
+		if !slices.Contains(names, args[0]) {
+			return app.NotFound("way", args[0], "nexus notify list shows them; terminal is one where standard error is a terminal.")
+		}
+		names = args
+	}
+	d, _ := tellpeople.Desk(&a.App, p, c, a.Say) // each way says below what keeps it
+	results := []tested{}
+	for _, name := range names {
+		s := to
+		if name != notify.TerminalName {
+			w, err := tellpeople.Way(&a.App, c, name)
+			if err != nil {
+				results = append(results, failed(a, name, err))
+				continue
+			}
+			s = w.Sender
+		}
+		began := a.Now()
+		t := tested{Way: name, Delivered: true}
+		if err := s.Send(ctx, sample(d, began)); err != nil {
+			t = failed(a, name, err)
+		}
+		t.Seconds = a.Now().Sub(began).Seconds()
+		results = append(results, t)
+	}
+	if err := a.Answer(results, func(s view.Style) string { return drawTested(s, results) }); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(results, func(t tested) bool { return !t.Delivered }) {
+		return console.ExitError(console.CodeFailed)
+	}
+	return nil
+}
+
+func failed(a *console.Console, name string, err error) tested {
+	f := a.Failure(err)
+	return tested{Way: name, Why: a.Mask.Text(f.Message), Hint: f.Hint}
+}
+
+// sample is a message that somebody tries a way with.
+func sample(d notify.Desk, at time.Time) way.Message {
+	n := notice.Notice{
+		ID: fmt.Sprintf("test/%d", at.UnixNano()), Run: "test", At: at.UTC(), Kind: notice.End, Severity: people.Green,
+		Title: "this is a test",
+		Text:  "Nexus can tell you by this way what happens in your runs.", Next: "nexus notify list",
+	}
+	return way.Message{ID: n.ID, Place: d.Place, Link: d.Link, Test: true, Notices: []notice.Notice{n}}
+}
+
+func drawTested(s view.Style, all []tested) string {
+	if len(all) == 0 {
+		return "there is no way to people; docs/notifications.md says how to add one\n"
+	}
+	var b strings.Builder
+	for _, t := range all {
+		if t.Delivered {
+			fmt.Fprintf(&b, "%s: %s, %.2f s\n", view.Clean(t.Way), s.Good("delivered"), t.Seconds)
+			continue
+		}
+		fmt.Fprintf(&b, "%s: %s: %s\n", view.Clean(t.Way), s.Bad("not delivered"), view.Clean(t.Why))
+		if t.Hint != "" {
+			fmt.Fprintf(&b, "  %s\n", view.Clean(t.Hint))
+		}
+	}
+	return b.String()
+}
+
+func printLog(ctx context.Context, a *console.Console, of string, most int) error {
+	if most < 1 {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--last wants a number of lines from 1 on", Hint: "Leave it out for the last 20.",
+		}
+	}
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	all, err := notify.Log(tellpeople.Dir(p.State), of, most)
+	if err != nil {
+		return err
+	}
+	return a.Answer(all, func(s view.Style) string { return drawLog(s, all) })
+}
+
+func drawLog(s view.Style, all []notify.Entry) string {
+	if len(all) == 0 {
+		return "nothing was sent\n"
+	}
+	var rows [][]string
+	for _, e := range all {
+		result := s.Good(string(e.Result))
+		if e.Result != notify.Sent {
+			result = s.Bad(string(e.Result))
+		}
+		if e.Try > 1 {
+			result += fmt.Sprintf(" (try %d)", e.Try)
+		}
+		about := view.Clean(e.Title)
+		if e.Why != "" {
+			about += ": " + view.Clean(e.Why)
+		}
+		at := e.At.Local().Format(time.DateTime)
+		rows = append(rows, []string{at, view.Clean(e.Way), result, about})
+	}
+	return view.Table(s, []string{"time", "way", "result", "message"}, rows)
+}

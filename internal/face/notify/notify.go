@@ -1,0 +1,164 @@
+// Package notify tells people what happened in the runs of a repository who do
+// not look at them.
+//
+// It follows the journal, which is the queue: each way to people has a place in
+// it, in a file, and what is after that place and was not sent waits. A message
+// is written down before it is sent, so a process that is killed repeats one
+// message at most, under the same name, and loses none. One process at a time
+// delivers what happens in a repository; the next takes over.
+package notify
+
+import (
+	"context"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify/way"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
+)
+
+// Grace is how long messages may be sent after the end of the process. What it
+// does not get to is sent by the next one.
+const Grace = 10 * time.Second
+
+// Journal is what is followed.
+type Journal interface {
+	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+}
+
+// Sender sends a message. What it returns is a [*post.Error].
+type Sender interface {
+	Send(ctx context.Context, m way.Message) error
+}
+
+// Way is one way to people.
+type Way struct {
+	Name   string // of its files
+	Sender Sender
+	Timing notice.Timing
+}
+
+// Desk sends what people are told of the runs of a repository.
+type Desk struct {
+	Journal Journal
+	Dir     string // of the places in the journal, and of the log
+	Place   string // name of the repository
+	Link    string // of the dashboard; empty: none is named
+	Ways    []Way
+	Rules   []notice.Rule
+	Now     func() time.Time
+	Mask    func(string) string // takes secrets out
+	Say     func(format string, args ...any)
+	Grace   time.Duration
+	Wait    time.Duration // before a second try; 0: a second. It doubles up to 30 of it
+}
+
+// Start follows the journal, for ways that never did from what happens to a run
+// from now on. What it returns ends that, and waits as long as the grace.
+func (d Desk) Start(ctx context.Context, run nexus.RunID) (stop func(), err error) {
+	if err := d.begin(ctx, run); err != nil {
+		return nil, err
+	}
+	tell := func(err error) { d.Say("notifications: %s", err) }
+	return sentlog.Behind(ctx, filepath.Join(d.Dir, ".lock"), d.Grace, tell, d.serve), nil
+}
+
+// begin gives ways without a place in the journal one: at its last event, so that
+// nobody is told anything old.
+func (d Desk) begin(ctx context.Context, run nexus.RunID) error {
+	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
+		return disk.Fail("make a directory", err)
+	}
+	var last int64
+	for _, w := range d.Ways {
+		if _, ok := readMark(d.path(w.Name)); ok {
+			continue
+		}
+		if last == 0 {
+			for _, of := range []nexus.RunID{run, ""} { // from the run's last event on, there are few
+				for e, err := range d.Journal.Events(ctx, of, last) {
+					if err != nil {
+						return err
+					}
+					last = e.Seq
+				}
+			}
+		}
+		if err := writeMark(d.path(w.Name), mark{After: last}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d Desk) path(name string) string { return filepath.Join(d.Dir, name+".json") }
+
+// serve follows until life ends, and sends until all is sent that may be, or last
+// ends.
+func (d Desk) serve(life, last context.Context) error {
+	fold := notice.Fold{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
+		return d.Journal.Events(context.WithoutCancel(last), run, 0)
+	}}
+	var queues []*queue
+	var all sync.WaitGroup
+	after := int64(-1)
+	for _, w := range d.Ways {
+		m, _ := readMark(d.path(w.Name))
+		q := newQueue(d, w, m)
+		queues = append(queues, q)
+		if after < 0 || m.After < after {
+			after = m.After
+		}
+		all.Go(func() { q.work(last) })
+	}
+	defer all.Wait()
+	defer func() {
+		for _, q := range queues {
+			q.finish()
+		}
+	}()
+	take := func(e nexus.Event) error {
+		told, err := fold.Apply(e)
+		if err != nil {
+			return err
+		}
+		for _, q := range queues {
+			q.add(e.Seq, told)
+		}
+		after = e.Seq
+		return nil
+	}
+	for e, err := range d.Journal.Follow(life, "", max(after, 0)) {
+		if err == nil {
+			err = take(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for e, err := range d.Journal.Events(last, "", max(after, 0)) {
+		if last.Err() != nil {
+			return nil // the next process goes on from its place
+		}
+		if err == nil {
+			err = take(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clean takes secrets out of a notice.
+func (d Desk) clean(n notice.Notice) notice.Notice {
+	n.Title, n.Text = d.Mask(n.Title), d.Mask(n.Text)
+	return n
+}

@@ -1,0 +1,64 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify/way"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Attend tells what happens to one run from now on by the terminal of the process
+// that conducts it. Nothing is remembered: who closed the terminal does not look at
+// it. What it returns ends that, once what happened so far was told.
+func (d Desk) Attend(ctx context.Context, run nexus.RunID, to Sender) (stop func()) {
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	fold := notice.Fold{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
+		return d.Journal.Events(context.WithoutCancel(ctx), run, 0)
+	}}
+	var after int64
+	for e, err := range d.Journal.Events(ctx, run, 0) {
+		if err != nil {
+			break // whoever shows the run says so
+		}
+		after = e.Seq
+	}
+	take := func(e nexus.Event, err error) bool {
+		if err != nil {
+			return false // whoever shows the run says so
+		}
+		told, err := fold.Apply(e)
+		for _, n := range told {
+			if notice.Goes(d.Rules, n, TerminalName) {
+				n = d.clean(n)
+				m := way.Message{ID: nameOf([]string{n.ID}), Place: d.Place, Link: d.Link, Notices: []notice.Notice{n}}
+				_ = to.Send(life, m) // who closed it does not look
+			}
+		}
+		after = e.Seq
+		return err == nil
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for e, err := range d.Journal.Follow(life, run, after) {
+			if !take(e, err) {
+				return
+			}
+		}
+		for e, err := range d.Journal.Events(context.WithoutCancel(ctx), run, after) {
+			if !take(e, err) {
+				return
+			}
+		}
+	})
+	return func() {
+		end(errors.New("the run is over"))
+		all.Wait()
+	}
+}
+
+// TerminalName is what rules call the terminal of a run.
+const TerminalName = "terminal"

@@ -1,0 +1,249 @@
+// Package smtptest plays a server that takes mail, and one that is in trouble.
+package smtptest
+
+import (
+	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Mail is what came.
+type Mail struct {
+	From string
+	To   []string
+	Data string // with its headers, lines ending in \n
+	TLS  bool
+	User string // who logged in
+}
+
+// Server is a server at work. Set its fields before it is used.
+type Server struct {
+	Addr     string
+	Roots    *x509.CertPool    // who trusts its certificate
+	PEM      []byte            // the certificate
+	Password string            // that a user must give; empty: nobody logs in
+	Implicit bool              // TLS from the first byte
+	Plain    bool              // it offers no STARTTLS
+	Say      map[string]string // answers by command, such as RCPT: "550 no such person"; "" is the greeting, END the end of the data
+	Mute     string            // the command from which on it says nothing more; " " is the greeting
+
+	listener net.Listener
+	secure   *tls.Config
+	all      sync.WaitGroup
+
+	mu    sync.Mutex // guards what follows
+	mails []Mail
+	conns []net.Conn
+	once  []string // answers to the next ends of data
+}
+
+// Start starts a server on loopback; change sets its fields before.
+func Start(change func(*Server)) (*Server, error) {
+	s := &Server{Say: map[string]string{}}
+	if change != nil {
+		change(s)
+	}
+	if err := s.certify(); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // of a test
+	if err != nil {
+		return nil, err
+	}
+	s.listener, s.Addr = l, l.Addr().String()
+	s.all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			s.conns = append(s.conns, c)
+			s.mu.Unlock()
+			s.all.Go(func() { s.talk(c) })
+		}
+	})
+	return s, nil
+}
+
+// Close ends it, whoever is connected.
+func (s *Server) Close() {
+	_ = s.listener.Close() // of a test
+	s.mu.Lock()
+	for _, c := range s.conns {
+		_ = c.Close() // of a test
+	}
+	s.mu.Unlock()
+	s.all.Wait()
+}
+
+// Once has the next mails refused with answers, one each.
+func (s *Server) Once(answers ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.once = append(s.once, answers...)
+}
+
+// Mails returns what came.
+func (s *Server) Mails() []Mail {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Mail(nil), s.mails...)
+}
+
+// certify makes a certificate that only Roots trusts.
+func (s *Server) certify() error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "smtptest"}, NotBefore: time.Unix(0, 0), NotAfter: time.Unix(1<<33, 0),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		return err
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		return err
+	}
+	s.PEM = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	s.Roots = x509.NewCertPool()
+	s.Roots.AddCert(parsed)
+	s.secure = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	return nil
+}
+
+// line is one conversation.
+type line struct {
+	s    *Server
+	conn net.Conn
+	r    *bufio.Reader
+	mail Mail
+}
+
+func (s *Server) talk(c net.Conn) {
+	defer c.Close() //nolint:errcheck // of a test
+	l := &line{s: s, conn: c, r: bufio.NewReader(c)}
+	if s.Implicit {
+		l.wrap()
+	}
+	if s.Mute == " " || !l.say("", "220 smtptest") {
+		_, _ = l.r.ReadString(0) // until somebody hangs up
+		return
+	}
+	for {
+		text, err := l.r.ReadString('\n')
+		if err != nil {
+			return
+		}
+		verb, rest, _ := strings.Cut(strings.TrimRight(text, "\r\n"), " ")
+		verb = strings.ToUpper(verb)
+		if s.Mute != "" && s.Mute == verb {
+			_, _ = l.r.ReadString(0) // until somebody hangs up
+			return
+		}
+		if !l.answer(verb, rest) {
+			return
+		}
+	}
+}
+
+func (l *line) wrap() {
+	c := tls.Server(l.conn, l.s.secure)
+	l.conn, l.r, l.mail.TLS = c, bufio.NewReader(c), true
+}
+
+// say answers a command, as it is told to, and reports whether to go on.
+func (l *line) say(verb, usual string) bool {
+	text, told := l.s.Say[verb]
+	if !told {
+		text = usual
+	}
+	_, err := fmt.Fprintf(l.conn, "%s\r\n", text)
+	return err == nil && !told
+}
+
+func (l *line) answer(verb, rest string) bool {
+	switch verb {
+	case "EHLO":
+		offers := "250-smtptest\r\n"
+		if !l.mail.TLS && !l.s.Plain {
+			offers += "250-STARTTLS\r\n"
+		}
+		return l.say(verb, offers+"250 AUTH PLAIN")
+	case "STARTTLS":
+		ok := l.say(verb, "220 go ahead")
+		l.wrap()
+		return ok
+	case "AUTH":
+		_, token, _ := strings.Cut(rest, " ")
+		data, _ := base64.StdEncoding.DecodeString(token)
+		words := strings.Split(string(data), "\x00")
+		if len(words) != 3 || words[2] != l.s.Password {
+			_, err := fmt.Fprint(l.conn, "535 wrong password\r\n")
+			return err == nil
+		}
+		l.mail.User = words[1]
+		return l.say(verb, "235 welcome")
+	case "MAIL":
+		l.mail.From = rest
+		return l.say(verb, "250 ok")
+	case "RCPT":
+		l.mail.To = append(l.mail.To, rest)
+		return l.say(verb, "250 ok")
+	case "DATA":
+		return l.say(verb, "354 go ahead") && l.data()
+	case "QUIT":
+		l.say(verb, "221 bye")
+		return false
+	default:
+		return l.say(verb, "502 unknown")
+	}
+}
+
+// data takes a mail.
+func (l *line) data() bool {
+	var b strings.Builder
+	for {
+		text, err := l.r.ReadString('\n')
+		if err != nil {
+			return false
+		}
+		text = strings.TrimRight(text, "\r\n")
+		if text == "." {
+			break
+		}
+		b.WriteString(strings.TrimPrefix(text, ".") + "\n")
+	}
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if len(l.s.once) > 0 {
+		text := l.s.once[0]
+		l.s.once = l.s.once[1:]
+		_, err := fmt.Fprintf(l.conn, "%s\r\n", text)
+		return err == nil
+	}
+	if text, told := l.s.Say["END"]; told {
+		_, err := fmt.Fprintf(l.conn, "%s\r\n", text)
+		return err == nil
+	}
+	l.mail.Data = b.String()
+	l.s.mails = append(l.s.mails, l.mail)
+	_, err := fmt.Fprint(l.conn, "250 taken\r\n")
+	return err == nil
+}

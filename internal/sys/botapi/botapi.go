@@ -1,0 +1,172 @@
+// Package botapi speaks the Bot API of Telegram: a method is called, and an error
+// says whether another try may help. No error has the token.
+package botapi
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/post"
+)
+
+// MaxBody is the largest answer of the server that is read, in bytes.
+const MaxBody = 4 << 20
+
+// Official is the address of Telegram's own Bot API.
+const Official = "https://api.telegram.org"
+
+// Client speaks the Bot API.
+type Client struct {
+	Base, Token string
+	HTTP        *http.Client
+}
+
+// New returns a client of a bot; an empty base is Telegram's own.
+func New(base, token string, timeout time.Duration) *Client {
+	return &Client{
+		Base: strings.TrimRight(cmp.Or(base, Official), "/"), Token: token,
+		HTTP: post.Client(timeout), // the address has the token, so it goes nowhere else
+	}
+}
+
+// Error is what the server says no with.
+type Error struct {
+	Code  int
+	Text  string
+	After time.Duration // how long it wants to be left alone; 0 where it does not say
+}
+
+// Error says what the server said.
+func (e *Error) Error() string { return fmt.Sprintf("%d %s", e.Code, e.Text) }
+
+// Final reports whether no other try will do.
+func Final(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code >= 400 && e.Code < 500 &&
+		!slices.Contains([]int{http.StatusTooManyRequests, http.StatusConflict, http.StatusRequestTimeout}, e.Code)
+}
+
+// envelope is around every answer.
+type envelope struct {
+	OK          bool            `json:"ok"`
+	Result      json.RawMessage `json:"result"`
+	Description string          `json:"description"`
+	Code        int             `json:"error_code"`
+	Parameters  struct {
+		RetryAfter int `json:"retry_after"`
+	} `json:"parameters"`
+}
+
+// Result returns what an answer of the server holds, or the [*Error] that it is.
+func Result(status int, body []byte) (json.RawMessage, error) {
+	var e envelope
+	if err := json.Unmarshal(body, &e); err != nil {
+		return nil, &Error{Code: max(status, 500), Text: "what the server said cannot be read"}
+	}
+	if !e.OK {
+		if e.Code == 0 {
+			e.Code = status
+		}
+		return nil, &Error{Code: e.Code, Text: e.Description, After: time.Duration(min(max(e.Parameters.RetryAfter, 0), 300)) * time.Second}
+	}
+	return e.Result, nil
+}
+
+// Call calls a method, and reads its result into dest where that is not nil.
+func (c *Client) Call(ctx context.Context, method string, params, dest any) error {
+	body, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Base+"/bot"+c.Token+"/"+method, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("channels.telegram.base_url or the token is not valid in an address")
+	}
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := c.HTTP.Do(r)
+	if err != nil {
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err // the address has the token
+		}
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
+	_ = resp.Body.Close() // it was read, or is not wanted
+	if err == nil && len(data) > MaxBody {
+		err = errors.New("the answer is too large")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	result, err := Result(resp.StatusCode, data)
+	if err == nil && dest != nil {
+		if json.Unmarshal(result, dest) != nil {
+			err = &Error{Code: 500, Text: "what the server said cannot be read"}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	return nil
+}
+
+// User is whoever wrote.
+type User struct {
+	ID       int64  `json:"id"`
+	Username string `json:"username"`
+}
+
+// Message is a message in a chat.
+type Message struct {
+	ID   int64 `json:"message_id"`
+	Chat struct {
+		ID int64 `json:"id"`
+	} `json:"chat"`
+	From    *User    `json:"from"`
+	Text    string   `json:"text"`
+	ReplyTo *Message `json:"reply_to_message"`
+}
+
+// Press is a button that was pressed.
+type Press struct {
+	ID      string   `json:"id"`
+	From    User     `json:"from"`
+	Message *Message `json:"message"`
+	Data    string   `json:"data"`
+}
+
+// Update is something that happened.
+type Update struct {
+	ID      int64    `json:"update_id"`
+	Message *Message `json:"message"`
+	Press   *Press   `json:"callback_query"`
+}
+
+// Button is a button below a message.
+type Button struct {
+	Text string `json:"text"`
+	Data string `json:"callback_data"`
+}
+
+// Keyboard is the buttons below a message.
+type Keyboard struct {
+	Rows [][]Button `json:"inline_keyboard"`
+}
+
+// Wants returns how long the server wants to be left alone; 0 where it does not say.
+func Wants(err error) time.Duration {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.After
+	}
+	return 0
+}

@@ -1,0 +1,139 @@
+package config
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// The types of ways to people.
+const (
+	DesktopWay  = "desktop"
+	SoundWay    = "sound"
+	WebhookWay  = "webhook"
+	SlackWay    = "slack"
+	DiscordWay  = "discord"
+	TelegramWay = "telegram"
+	MailWay     = "mail"
+)
+
+// Notify says what people are told who do not look; see docs/notifications.md.
+type Notify struct {
+	Terminal string // how the terminal of a run is notified: auto, bell, osc9, osc777, osc99 or off
+	Link     string // address of the dashboard that messages name; empty: none, or that of nexus serve
+	Quiet    string // hours in which only what breaks through is sent
+	Zone     string // of these hours and of digests; empty: local
+	Through  string // least severity that waits for nothing; never: everything waits
+	Ways     map[string]Way
+	Rules    map[string]NoticeRule
+}
+
+// Way is a way to people. Which fields count depends on its type.
+type Way struct {
+	Type   string
+	Window time.Duration // that a notice waits for others
+	Most   int           // notices in a message
+	Digest string        // time of the day at which all are sent together
+
+	URL       string // of a webhook
+	URLEnv    string // variable with the address, which is a secret: slack and discord
+	SecretEnv string // variable with the secret that a webhook is signed with
+	TokenEnv  string // variable with the token of a bot
+	Base      string // address of the Bot API
+	Chat      string
+
+	Server      string // host:port for mail
+	TLS         string // starttls, implicit, or none
+	User        string
+	PasswordEnv string
+	From        string
+	To          []string
+
+	Command []string // plays a sound
+}
+
+// NoticeRule says which notices go which ways.
+type NoticeRule struct {
+	Kinds    []string
+	Severity string
+	Ways     []string
+}
+
+// defaultNotify returns the documented defaults: the terminal of a run alone.
+func defaultNotify() Notify { return Notify{Terminal: "auto", Through: "red"} }
+
+// notifyKeys are the settings of what people are told who do not look.
+func notifyKeys() []Key {
+	const who = "it decides who is told about your runs"
+	text := func(name string, k kind.Kind, doc string, at func(*Notify) *string) Key {
+		return one("notify."+name, k, doc, func(c *Config) *string { return at(&c.Notify) }).trusted(who)
+	}
+	rules := func(c *Config) *map[string]NoticeRule { return &c.Notify.Rules }
+	severities := []string{"green", "yellow", "red"}
+	return append([]Key{
+		text("terminal", kind.Words("auto", "bell", "osc9", "osc777", "osc99", "off"),
+			"how the terminal of a run is notified, if it is one: auto takes what the terminal is known to show, "+
+				"and the bell otherwise; see docs/notifications.md",
+			func(n *Notify) *string { return &n.Terminal }),
+		text("link", kind.Address(), "address of your dashboard, which messages then name; nexus serve names its own without it",
+			func(n *Notify) *string { return &n.Link }),
+		text("quiet", kind.Text(), "hours in which only what notify.through names is sent, such as "+
+			"`22:00-07:00; 00:00-24:00 Sat,Sun`; the rest follows when they are over",
+			func(n *Notify) *string { return &n.Quiet }),
+		text("zone", kind.Text(), "time zone of notify.quiet and of digests, such as Europe/Berlin; default: the local one",
+			func(n *Notify) *string { return &n.Zone }),
+		text("through", kind.Words("green", "yellow", "red", "never"),
+			"least severity that is sent at once, also in quiet hours and where others wait for company",
+			func(n *Notify) *string { return &n.Through }),
+		part("notify.rules.*.kinds", kind.Texts(),
+			"kinds of what happens that the rule sends: end, parked, question, plan, review, budget, quota, landed, alert; default: all",
+			rules, func(r *NoticeRule) *[]string { return &r.Kinds }).trusted(who),
+		part("notify.rules.*.severity", kind.Words(severities...), "least severity that the rule sends; default: any",
+			rules, func(r *NoticeRule) *string { return &r.Severity }).trusted(who),
+		part("notify.rules.*.ways", kind.Texts(), "names of the ways that it sends them; default: all",
+			rules, func(r *NoticeRule) *[]string { return &r.Ways }).trusted(who),
+	}, wayKeys(who)...)
+}
+
+func wayKeys(who string) []Key {
+	text := func(name string, k kind.Kind, doc string, at func(*Way) *string) Key {
+		return part("notify.ways.*."+name, k, doc, func(c *Config) *map[string]Way { return &c.Notify.Ways }, at).trusted(who)
+	}
+	texts := func(name, doc string, at func(*Way) *[]string) Key {
+		return part("notify.ways.*."+name, kind.Texts(), doc, func(c *Config) *map[string]Way { return &c.Notify.Ways }, at).trusted(who)
+	}
+	ways := func(c *Config) *map[string]Way { return &c.Notify.Ways }
+	return []Key{
+		text("type", kind.Words(DesktopWay, SoundWay, WebhookWay, SlackWay, DiscordWay, TelegramWay, MailWay),
+			"what this way to people is; without a way only the terminal of a run is notified", func(w *Way) *string { return &w.Type }),
+		part("notify.ways.*.window", kind.Span(),
+			"how long a notice waits for others, which go in the same message; 0s: it is sent at once",
+			ways, func(w *Way) *time.Duration { return &w.Window }).trusted(who),
+		part("notify.ways.*.most", kind.Whole(0, 100), "notices in a message; more of them make another message; 0: 10",
+			ways, func(w *Way) *int { return &w.Most }).trusted(who),
+		text("digest", kind.Text(), "time of the day, such as 18:00, at which all notices that are below notify.through are sent together",
+			func(w *Way) *string { return &w.Digest }),
+		text("url", kind.Address(), "where a way of type webhook sends notices: https, or http on this machine",
+			func(w *Way) *string { return &w.URL }),
+		text("url_env", kind.VarName(), "environment variable with the address of a webhook of Slack or Discord, which is a secret",
+			func(w *Way) *string { return &w.URLEnv }),
+		text("secret_env", kind.VarName(), "environment variable with the secret that signs what a webhook sends, at least 16 bytes",
+			func(w *Way) *string { return &w.SecretEnv }),
+		text("token_env", kind.VarName(), "environment variable with the token of a bot of Telegram",
+			func(w *Way) *string { return &w.TokenEnv }),
+		text("base_url", kind.Address(), "address of your own Bot API server", func(w *Way) *string { return &w.Base }),
+		text("chat", kind.Text(), "number of the chat of Telegram that is told", func(w *Way) *string { return &w.Chat }),
+		text("server", kind.Text(), "host:port of the server that takes mail, such as smtp.example.com:587",
+			func(w *Way) *string { return &w.Server }),
+		text("tls", kind.Words("starttls", "implicit", "none"),
+			"how mail is encrypted: starttls, which is the default, implicit (port 465), or none, on this machine only",
+			func(w *Way) *string { return &w.TLS }),
+		text("user", kind.Text(), "who logs in at the mail server; default: nobody does", func(w *Way) *string { return &w.User }),
+		text("password_env", kind.VarName(), "environment variable with the password for the mail server",
+			func(w *Way) *string { return &w.PasswordEnv }),
+		text("from", kind.Text(), "address that mail comes from", func(w *Way) *string { return &w.From }),
+		texts("to", "addresses that mail goes to", func(w *Way) *[]string { return &w.To }),
+		texts("command", "program and arguments that play a sound, outside of the sandbox; no shell reads them",
+			func(w *Way) *[]string { return &w.Command }),
+	}
+}
