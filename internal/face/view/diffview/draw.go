@@ -14,7 +14,8 @@ import (
 func Draw(s view.Style, r Review, all bool) string {
 	var b strings.Builder
 	b.WriteString(s.Bold(fmt.Sprintf("%s %s", r.Task, view.Clean(r.Title))) + "\n")
-	fmt.Fprintf(&b, "%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed\n", r.Status, r.Round, r.Attempt, r.Commit, view.Count(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
+	fmt.Fprintf(&b, "%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed\n", r.Status, r.Round, r.Attempt, r.Commit,
+		view.Count(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
 	for _, line := range keeps(r) {
 		b.WriteString(line + "\n")
 	}
@@ -133,7 +134,8 @@ func at(c Comment, l diffreview.Line) bool {
 
 func drawHunk(s view.Style, h diffreview.Hunk, below func(diffreview.Line) string) string {
 	var b strings.Builder
-	b.WriteString(s.Busy(strings.TrimSpace(fmt.Sprintf("@@ -%d,%d +%d,%d @@ %s", h.Old, h.OldLen, h.New, h.NewLen, view.Clean(h.Section)))) + "\n")
+	b.WriteString(s.Busy(strings.TrimSpace(fmt.Sprintf("@@ -%d,%d +%d,%d @@ %s", h.Old, h.OldLen, h.New, h.NewLen,
+		view.Clean(h.Section)))) + "\n")
 	for _, l := range h.Lines {
 		text, returns := strings.CutSuffix(l.Text, "\r")
 		if text = view.CleanText(l.Kind + text); returns {

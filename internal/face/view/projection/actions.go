@@ -94,7 +94,8 @@ func (p *Projection) retryTelling(id nexus.TaskID) Action {
 
 func (p *Projection) skip(id nexus.TaskID) Action {
 	a := Action{
-		Name: "skip", Label: "Skip", Key: "s", Role: RoleSteer, Danger: true, Args: []string{"skip", string(id), "--run", string(p.state.Run)},
+		Name: "skip", Label: "Skip", Key: "s", Role: RoleSteer, Danger: true,
+		Args: []string{"skip", string(id), "--run", string(p.state.Run)},
 	}
 	t := p.state.Task(id)
 	switch {
