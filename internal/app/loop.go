@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
@@ -12,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
@@ -40,16 +42,21 @@ type LoopOrder struct {
 // Loop returns what is true of a loop of the repository, with what earlier ones left. An
 // empty name means the last, whose Run is empty where there was none.
 func (p *Place) Loop(ctx context.Context, name nexus.RunID) (*improve.Loop, *journal.Run, error) {
-	l := &improve.Loop{}
+	l, last, _, err := p.loop(ctx, name)
+	return l, last, err
+}
+
+// loop is that with the last event of the loop that is folded.
+func (p *Place) loop(ctx context.Context, name nexus.RunID) (l *improve.Loop, last *journal.Run, seq int64, err error) {
+	l = &improve.Loop{}
 	all, err := p.Runs(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
-	var last *journal.Run
 	for n, r := range all {
 		is, err := p.isLoop(ctx, r.ID)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, 0, err
 		}
 		if !is {
 			continue
@@ -57,15 +64,16 @@ func (p *Place) Loop(ctx context.Context, name nexus.RunID) (*improve.Loop, *jou
 		last = &all[n]
 		for e, err := range p.Journal.Events(ctx, r.ID, 0) {
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, 0, err
 			}
 			l.Apply(e)
+			seq = e.Seq
 		}
 		if r.ID == name {
 			break
 		}
 	}
-	return l, last, nil
+	return l, last, seq, nil
 }
 
 // isLoop reports whether a run is a loop's.
@@ -104,24 +112,11 @@ func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrde
 	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(true), a.loopReady(c, o)); err != nil {
 		return nil, err
 	}
-	l, last, err := p.Loop(ctx, "")
+	mine, err := a.claim(ctx, p, c, o)
 	if err != nil {
 		return nil, err
 	}
-	if last != nil && last.Holder != nil {
-		return nil, &nexus.Error{
-			Code: nexus.CodeRunHeld, Message: fmt.Sprintf("process %d improves this repository already, as %s", last.Holder.PID, last.ID),
-			Hint: "nexus improve --status shows it, and nexus stop ends it.",
-		}
-	}
-	id, begun, again, err := a.openLoop(ctx, p, c, o, l)
-	if err != nil {
-		return nil, err
-	}
-	lease, err := p.acquire(ctx, id)
-	if err != nil {
-		return nil, err
-	}
+	l, lease, id := mine.loop, mine.lease, mine.id
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup
 	defer func() {
@@ -129,21 +124,16 @@ func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrde
 		helpers.Wait()
 		_ = lease.Release(context.WithoutCancel(ctx)) // it expires by itself
 	}()
-	first, err := lease.Append(ctx, begun(lease.Fence())...)
-	if err != nil {
-		return nil, err
-	}
 	own := heard{held{Lease: lease, journal: p.Journal, run: id, pin: func(context.Context, nexus.Fact) {}}, o.Heard}
-	for _, e := range first {
+	for _, e := range mine.first {
 		l.Apply(e)
 		own.tell(e)
 	}
 	requests, woken := make(chan nexus.Event), make(chan string, 1)
 	helpers.Go(func() { cancel(renew(work, leaseTTL, lease.Renew)) })
 	helpers.Go(func() { brake(work, cancel, a.Switch(p.State)) })
-	after := first[len(first)-1].Seq
 	helpers.Go(func() {
-		follow := func(ctx context.Context, last int64) events { return p.Journal.Follow(ctx, id, max(last, after)) }
+		follow := func(ctx context.Context, last int64) events { return p.Journal.Follow(ctx, id, max(last, mine.folded)) }
 		if err := forward(work, follow, requests); err != nil {
 			cancel(err)
 		}
@@ -151,10 +141,55 @@ func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrde
 	watched := l.Clone()
 	helpers.Go(func() { o.Hands.Watch(work, o.Rules.Watch, watched, woken) })
 	if o.Begun != nil {
-		o.Begun(ctx, id, again)
+		o.Begun(ctx, id, mine.again)
 	}
 	err = run.Tend(work, own, o.Hands, l, run.TendSignals{Requests: requests, Woken: woken, Drain: ctx.Done()})
 	return l, errors.Join(err, tellHalted(context.WithoutCancel(ctx), p.Journal, id, err))
+}
+
+// claimed is a loop that this process alone conducts.
+type claimed struct {
+	loop   *improve.Loop
+	id     nexus.RunID
+	lease  *journal.Lease
+	first  []nexus.Event // with which it begins or is taken up
+	folded int64         // the last event of it that was there before, and is folded
+	again  bool          // it is taken up
+}
+
+// claim makes this process the only one that improves the repository: who comes at the same moment
+// waits until it is known which loop that is.
+func (a *App) claim(ctx context.Context, p *Place, c config.Config, o LoopOrder) (mine claimed, err error) {
+	err = disk.Lock(ctx, filepath.Join(p.State, "improve.lock"), func(ctx context.Context) error {
+		l, last, folded, err := p.loop(ctx, "")
+		if err != nil {
+			return err
+		}
+		if last != nil && last.Holder != nil {
+			return &nexus.Error{
+				Code: nexus.CodeRunHeld, Message: fmt.Sprintf("process %d improves this repository already, as %s", last.Holder.PID, last.ID),
+				Hint: "nexus improve --status shows it, and nexus stop ends it.",
+			}
+		}
+		id, begun, again, err := a.openLoop(ctx, p, c, o, l)
+		if err != nil {
+			return err
+		}
+		if !again {
+			folded = 0
+		}
+		lease, err := p.acquire(ctx, id)
+		if err != nil {
+			return err
+		}
+		first, err := lease.Append(ctx, begun(lease.Fence())...)
+		if err != nil {
+			return errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
+		}
+		mine = claimed{l, id, lease, first, folded, again}
+		return nil
+	})
+	return mine, err
 }
 
 // loopReady refuses what could not work anyway.

@@ -143,6 +143,10 @@ func limits(ctx context.Context, a *App, p *Place, c config.Config, run nexus.Ru
 			l.Step = c.Limits.Step
 		case "approval":
 			l.Approval = c.Limits.Approval
+		case "review.people":
+			l.Review.People = c.Limits.Review.People
+		case "review.resolve_fixed":
+			l.Review.Fixed = c.Limits.Review.Fixed
 		}
 	}
 	if reflect.DeepEqual(l, s.Limits) {

@@ -24,7 +24,7 @@ var sharedNames = map[string]string{}
 
 // longFiles are files that are too long, with how long they may be.
 var longFiles = map[string]int{
-	"decide/state/fold.go":        660,
+	"decide/state/fold.go":        670,
 	"decide/state/state_test.go":  576,
 	"face/view/line.go":           570,
 	"nexus/fact.go":               713,
@@ -43,10 +43,10 @@ var longFiles = map[string]int{
 // largePackages are packages whose idea is larger than the bound, with how
 // large they may be.
 var largePackages = map[string]int{
-	"app":               4400, // the composition root: there is a line here for each thing that can be set up
-	"decide/state":      4440, // all that is true of a run, folded in one place
+	"app":               4440, // the composition root: there is a line here for each thing that can be set up
+	"decide/state":      4940, // all that is true of a run, folded in one place
+	"face/cli/startcmd": 3010, // commands that begin work share what is asked and checked before
 	"face/view":         3550, // what every face draws of a run: one projection of the state
-	"face/cli/runscmd":  3100, // what people ask of runs: a command for each thing
 	"decide/policy":     3820, // what each of some 400 programs may do: one judgement, whose parts call each other
 	"work/plan/foreign": 3100, // a reader for each of eight formats of other tools
 	"work/worker":       3300, // what each step of a run receives: sessions, judge, trees

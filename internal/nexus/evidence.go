@@ -88,6 +88,8 @@ type Answer struct {
 	Finding int    `json:"finding"` // from 1, in the order in which it was told; 0: all of them
 	Status  Reply  `json:"status"`
 	Why     string `json:"why,omitzero"`
+
+	Comment string `json:"comment,omitzero"` // the comment of a person that it answers instead
 }
 
 // Reply is what became of a finding, as its author says.

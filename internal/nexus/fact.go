@@ -510,6 +510,8 @@ type (
 
 		Memory []Remembered `json:"memory,omitempty"` // what of the repository's memory has to do with the task
 
+		Comments []Comment `json:"comments,omitempty"` // of people that it delivers: where they are, without what they say
+
 		Manifest string `json:"manifest,omitempty"` // blob: the items of what was sent, see [PromptItem]; empty for one line of ours
 	}
 	// TurnTaken adds the model's answer.

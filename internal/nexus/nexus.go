@@ -181,6 +181,7 @@ type Limits struct {
 	Items         int              `json:"items,omitzero"`           // of the backlog that are worked on at once; 0: any
 	Step          bool             `json:"step,omitzero"`            // one task at a time, and a person is asked before each
 	Points        Points           `json:"points,omitzero"`          // which checkpoints it makes by itself
+	Review        ChangeRules      `json:"review,omitzero"`          // which changes people review before they land
 }
 
 // Size is how large a task may be that is planned.

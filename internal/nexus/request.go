@@ -21,6 +21,7 @@ const (
 
 	VerbCheckpoint Verb = "checkpoint" // the present point gets a name
 	VerbUndo       Verb = "undo"       // what landed is reverted
+	VerbReview     Verb = "review"     // what a person says about a task's change
 )
 
 // Request is a person's or a program's wish. Any process may append one; the
@@ -34,10 +35,11 @@ type Request struct {
 	Now  bool   `json:"now,omitzero"`  // for stop: do not drain
 	By   string `json:"by,omitzero"`   // who asked
 
-	Check   string    `json:"check,omitzero"`   // for revise
-	Attempt AttemptID `json:"attempt,omitzero"` // for retry: whose Round to go back to
-	Round   int       `json:"round,omitzero"`   // for retry, from 1
-	Fresh   bool      `json:"fresh,omitzero"`   // for retry: start from the tip
-	Plan    *Plan     `json:"plan,omitempty"`   // for amend; for answer: what the yes is to, in place of the plan that was asked about; for add: one task without an ID
-	Item    string    `json:"item,omitzero"`    // for add: the item of the backlog that it is; for skip: the item that is no longer wanted
+	Check   string        `json:"check,omitzero"`   // for revise
+	Attempt AttemptID     `json:"attempt,omitzero"` // for retry: whose Round to go back to
+	Round   int           `json:"round,omitzero"`   // for retry, from 1
+	Fresh   bool          `json:"fresh,omitzero"`   // for retry: start from the tip
+	Plan    *Plan         `json:"plan,omitempty"`   // for amend; for answer: what the yes is to, in place of the plan that was asked about; for add: one task without an ID
+	Review  *ChangeReview `json:"review,omitempty"` // for review
+	Item    string        `json:"item,omitzero"`    // for add: the item of the backlog that it is; for skip: the item that is no longer wanted
 }

@@ -27,6 +27,7 @@ func zeros() []Fact {
 		LoopOpened{}, CycleStarted{}, CycleLooked{}, CycleFailed{}, LoopRested{},
 		ItemTaken{}, ItemWorked{}, ItemKept{}, ItemOffered{}, ItemLanded{},
 		LandingWatched{}, LandingWeighed{}, RevertSought{}, ItemReverted{}, RevertFailed{}, ResultSettled{},
+		WorkReturned{}, CommentsApplied{}, CommentsAnswered{}, ChangeWeighed{},
 	)
 }
 
@@ -219,3 +220,7 @@ func (RevertSought) fact() string         { return "revert.sought" }
 func (ItemReverted) fact() string         { return "item.reverted" }
 func (RevertFailed) fact() string         { return "revert.failed" }
 func (ResultSettled) fact() string        { return "result.settled" }
+func (WorkReturned) fact() string         { return "work.returned" }
+func (CommentsApplied) fact() string      { return "comments.applied" }
+func (CommentsAnswered) fact() string     { return "comments.answered" }
+func (ChangeWeighed) fact() string        { return "change.weighed" }

@@ -105,8 +105,13 @@ func (h *Hands) theme(ctx context.Context, branch string, l *improve.Loop) (err 
 // committed since it was begun.
 func (h *Hands) overtaken(ctx context.Context, i *improve.Item, target string, l *improve.Loop) (improve.Rule, string, error) {
 	branches := []string{l.Target}
-	if target != l.Target && h.there(ctx, "refs/heads/"+target) {
-		branches = append(branches, target)
+	if target != l.Target {
+		switch there, err := h.there(ctx, "refs/heads/"+target); {
+		case err != nil:
+			return "", "", err
+		case there:
+			branches = append(branches, target)
+		}
 	}
 	for _, branch := range branches {
 		theirs, err := h.theirs(ctx, i.Work.Start, "refs/heads/"+branch, l)
@@ -127,7 +132,7 @@ func (h *Hands) overtaken(ctx context.Context, i *improve.Item, target string, l
 		if err != nil {
 			return "", "", err
 		}
-		if _, left, found := r.Find(i.Wanted.Finding); !found || left != nil && left.Rule == finding.NoFinding {
+		if r.Done(i.Wanted.Finding, i.Wanted.Strategy) {
 			return improve.Fixed, "it is done already: its check passes on " + branch, nil
 		}
 	}
@@ -150,8 +155,10 @@ func (h *Hands) theirs(ctx context.Context, since, branch string, l *improve.Loo
 
 // log is that with options of git log.
 func (h *Hands) log(ctx context.Context, since, branch string, l *improve.Loop, options ...string) ([]foreign, error) {
-	const format = "--format=%x01%H%x00%an%x00%(trailers:key=Nexus-Attempt,valueonly)%x00"
-	args := append([]string{"log", "--no-show-signature", fmt.Sprintf("--max-count=%d", mostForeign), format, "--name-only", "-z"}, options...)
+	const format = "--format=%x00%H%x00%an%x00%(trailers:key=Nexus-Attempt,valueonly)"
+	args := append([]string{
+		"log", "--no-show-signature", fmt.Sprintf("--max-count=%d", mostForeign), format, "--name-only", "--no-renames", "--no-relative", "-z",
+	}, options...)
 	out, err := h.place.Repo.Run(ctx, append(args, "--end-of-options", since+".."+branch)...)
 	if err != nil {
 		return nil, err
@@ -159,25 +166,24 @@ func (h *Hands) log(ctx context.Context, since, branch string, l *improve.Loop, 
 	return parseForeign(out, l), nil
 }
 
-// parseForeign reads what git log printed of commits.
+// parseForeign reads what git log printed of commits: each is an empty text, its name, its author and its
+// attempt, and then the names of its files, the first after an end of a line. Each text ends with a NUL.
 func parseForeign(out string, l *improve.Loop) []foreign {
 	var all []foreign
-	for part := range strings.SplitSeq(out, "\x01") {
-		fields := strings.Split(part, "\x00")
-		if len(fields) < 3 {
-			continue
-		}
-		of, _, _ := strings.Cut(strings.TrimSpace(fields[2]), "/")
-		if of != "" && l.Owns(nexus.RunID(of)) {
-			continue
-		}
-		c := foreign{commit: fields[0], by: fields[1]}
-		for _, file := range fields[3:] {
-			if file = strings.TrimLeft(file, "\n"); file != "" {
-				c.files = append(c.files, file)
+	texts := strings.Split(out, "\x00")
+	for len(texts) > 3 {
+		c := foreign{commit: texts[1], by: texts[2]}
+		of, _, _ := strings.Cut(strings.TrimSpace(texts[3]), "/")
+		for texts = texts[4:]; len(texts) > 0 && texts[0] != ""; texts = texts[1:] {
+			file := texts[0]
+			if c.files == nil {
+				file = strings.TrimPrefix(file, "\n")
 			}
+			c.files = append(c.files, file)
 		}
-		all = append(all, c)
+		if of == "" || !l.Owns(nexus.RunID(of)) {
+			all = append(all, c)
+		}
 	}
 	return all
 }

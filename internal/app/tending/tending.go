@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/discover"
@@ -154,22 +155,11 @@ func (h *Hands) settle(ctx context.Context, tip string, l *improve.Loop) ([]nexu
 		if i.Result != improve.DoneLanded {
 			branch, commit = i.Work.Branch, i.Work.Commit
 		}
-		how := ""
-		switch merged, err := h.ancestor(ctx, commit, tip); {
-		case err != nil:
+		how, err := h.fate(ctx, i, branch, commit, tip)
+		if err != nil {
 			return nil, err
-		case merged:
-			how = nexus.ResultMerged
-		case branch != "" && !h.there(ctx, "refs/heads/"+branch):
-			how = nexus.ResultRejected
-			r, err := h.order.Find(ctx, tip, i.Wanted.Finding, []string{i.Wanted.Strategy})
-			if err != nil {
-				return nil, err
-			}
-			if _, left, found := r.Find(i.Wanted.Finding); !found || left != nil && left.Rule == finding.NoFinding {
-				how = nexus.ResultMerged // in another form: what it was to do is done
-			}
-		default:
+		}
+		if how == "" {
 			continue
 		}
 		f := nexus.ResultSettled{Item: i.ID, How: how}
@@ -179,23 +169,49 @@ func (h *Hands) settle(ctx context.Context, tip string, l *improve.Loop) ([]nexu
 	return facts, nil
 }
 
+// fate says what people made of a result on a branch; empty while it waits.
+func (h *Hands) fate(ctx context.Context, i *improve.Item, branch, commit, tip string) (string, error) {
+	if merged, err := h.ancestor(ctx, commit, tip); err != nil || merged {
+		return nexus.ResultMerged, err
+	}
+	if branch == "" {
+		return "", nil
+	}
+	if there, err := h.there(ctx, "refs/heads/"+branch); err != nil || there {
+		return "", err
+	}
+	r, err := h.order.Find(ctx, tip, i.Wanted.Finding, []string{i.Wanted.Strategy})
+	if err == nil && r.Done(i.Wanted.Finding, i.Wanted.Strategy) {
+		return nexus.ResultMerged, nil // in another form
+	}
+	return nexus.ResultRejected, err
+}
+
 // ancestor reports whether the user's repository has one commit below another.
 func (h *Hands) ancestor(ctx context.Context, commit, tip string) (bool, error) {
-	if commit == "" || !h.there(ctx, commit) {
+	if commit == "" {
 		return false, nil
 	}
-	base, err := h.place.Repo.Run(ctx, "merge-base", "--all", "--end-of-options", commit, tip)
-	if err != nil {
-		return false, nil //nolint:nilerr // they have nothing in common
+	if there, err := h.there(ctx, commit); err != nil || !there {
+		return false, err
 	}
-	full, err := h.place.Repo.Resolve(ctx, commit)
-	return slices.Contains(strings.Fields(base), full), err
+	_, err := h.place.Repo.Run(ctx, "merge-base", "--is-ancestor", "--end-of-options", commit, tip)
+	if x, ok := errors.AsType[*git.ExitError](err); ok && x.Status == 1 {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // there reports whether the user's repository has a commit or a ref.
-func (h *Hands) there(ctx context.Context, rev string) bool {
+func (h *Hands) there(ctx context.Context, rev string) (bool, error) {
 	_, err := h.place.Repo.Resolve(ctx, rev)
-	return err == nil
+	if e, ok := errors.AsType[*git.ExitError](err); ok && e.Status != 1 {
+		return false, err
+	}
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // sight is a tree as findings are about it.

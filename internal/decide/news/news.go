@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -36,6 +37,9 @@ func For(s *state.State, r nexus.BudgetReserved) []state.Guidance {
 	if a == nil {
 		return all
 	}
+	if t := s.Task(r.Task); t != nil && (r.Role == nexus.Coder || t.Kind == nexus.TestTask) {
+		all = append(all, t.Untold(a.ID)...)
+	}
 	var looked []string
 	for _, l := range s.Since(a) {
 		if slices.Contains(a.Heard, l.Seq) {
@@ -53,6 +57,9 @@ func For(s *state.State, r nexus.BudgetReserved) []state.Guidance {
 
 // Say returns the message that delivers it, and what it is for.
 func Say(g state.Guidance) (text, why string) {
+	if len(g.Comments) > 0 {
+		return diffreview.Message(g.Comments), "review"
+	}
 	if g.Landed {
 		return g.Text, nexus.LandedWhy
 	}

@@ -71,6 +71,10 @@ func Triggers() []Trigger {
 			nexus.StepTrigger, Red, FallAbort, nil, "a run that works task by task asks whether the next task may begin: yes, skip, stop, or what its agent " +
 				"is to know; the task does not begin, and the question stays open",
 		},
+		{
+			nexus.ChangeTrigger, Red, FallAbort, agree, "a task's change waits for a person's review, or a comment on it that must be resolved is not; it does not land, " +
+				"and the question stays open; no with what to do (no: keep the old name) sends it back to its agent",
+		},
 		{SecurityTrigger, Red, FallAbort, agree, "an agent asks for permission to run a command; the command does not run, the task is parked, and the question stays open"},
 		{PublishTrigger, Red, FallAbort, agree, "the run asks for permission to publish what landed; what landed is kept but not published, and the question stays open"},
 	}

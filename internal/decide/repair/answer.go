@@ -143,7 +143,7 @@ func Summary(a *state.Attempt, n int) string {
 
 // about returns the answers to the finding at an index.
 func about(all []nexus.Answer, i int) []nexus.Answer {
-	return slices.DeleteFunc(slices.Clone(all), func(s nexus.Answer) bool { return s.Finding != 0 && s.Finding != i+1 })
+	return slices.DeleteFunc(slices.Clone(all), func(s nexus.Answer) bool { return s.Comment != "" || s.Finding != 0 && s.Finding != i+1 })
 }
 
 // Reply is what somebody who wrote answered to a finding.

@@ -34,6 +34,7 @@ const (
 	Afresh Move = "afresh" // the result of earlier attempts is put aside: the attempt starts from its base
 	Verify Move = "verify" // a verifier holds the work against the task
 	Review Move = "review" // a reviewer reads the diff
+	Apply  Move = "apply"  // what a person suggested is done without an agent
 	End    Move = "end"
 )
 
@@ -76,10 +77,15 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	switch {
 	case a.HandedWhy != "":
 		return write(t, a, l, Step{Role: firstRole(t), Cause: "train", Findings: a.Handed, Why: a.HandedWhy})
+	case a.Sent != nil:
+		return sent(t, a, l)
 	case r == nil && a.Strategy.Sessions():
 		return testsFirst(t, a, l, facts)
 	case r == nil:
 		return write(t, a, l, Step{Role: firstRole(t)})
+	}
+	if r.Role == nexus.Reviser {
+		return revised(t, a, l, facts)
 	}
 	s := a.Session(r.Session)
 	switch {
@@ -93,6 +99,8 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 		return unfinished(t, a, l, s, facts)
 	case a.Strategy.Sessions() && a.Of(nexus.Coder) == nil:
 		return testsFirst(t, a, l, facts)
+	case len(a.Unanswered()) > 0 && r.Verdict == nil && r.Role == firstRole(t):
+		return write(t, a, l, Step{Role: r.Role, Cause: nexus.AnswerCause})
 	case r.Verdict == nil:
 		if step, ok := handOver(t, a, l, s); ok {
 			return step

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
@@ -15,7 +16,7 @@ import (
 const broken = 3
 
 // consequence decides what follows from how a task's last attempt stands.
-func consequence(s *state.State, t *state.Task) []nexus.Fact {
+func consequence(s *state.State, t *state.Task, now time.Time) []nexus.Fact {
 	a := t.Current()
 	if a == nil || t.Status.Ended() || t.Status == nexus.Boarding {
 		return nil
@@ -36,6 +37,9 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 	case a.Outcome == nexus.Accepted && len(t.Refused) > 0: // as a journal says that an earlier version wrote
 		return park(t, "no verifier has approved it since")
 	case a.Outcome == nexus.Accepted:
+		if fs, held := review(s, t, a, now); held {
+			return fs
+		}
 		return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
 	case t.Status != nexus.Pending && a.Outcome != nexus.Conflicted:
 		return nil

@@ -61,6 +61,8 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 		return undo(s, r, no, yes)
 	case nexus.VerbAdd:
 		return add(s, r, no, yes)
+	case nexus.VerbReview:
+		return settleReview(s, r, no, yes)
 	case nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell:
 		if r.Verb == nexus.VerbSkip && r.Item != "" {
 			return withdraw(s, r, no, yes)
@@ -88,8 +90,12 @@ func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fac
 		return no("say yes, skip or stop; to tell its agent something, begin with tell:")
 	}
 	by := cmp.Or(r.By, "a person")
+	consequences, unfit := judgedLanding(s, q, r)
+	if unfit != "" {
+		return no("%s", unfit)
+	}
 	fs := facts(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by, Why: r.Why})
-	fs = append(fs, stepped(s, q, r)...)
+	fs = append(append(fs, stepped(s, q, r)...), consequences...)
 	if t := s.Asker(q); q.Left && t != nil && slices.Contains(s.Asks(), q) {
 		fs = append(fs, nexus.TaskRetried{Task: t.ID, By: by})
 	}

@@ -188,12 +188,15 @@ func tooOften(s *state.State, a *state.Attempt) bool {
 // execute works on the tasks until each has ended.
 func execute(s *state.State, now time.Time) []nexus.Fact {
 	for _, t := range s.Tasks {
-		if fs := consequence(s, t); fs != nil {
+		if fs := consequence(s, t, now); fs != nil {
 			return fs
 		}
 		if d := replan.Blocked(s, t); d != nil {
 			return facts(*d)
 		}
+	}
+	if fs := comeBack(s); fs != nil {
+		return fs
 	}
 	if fs := train(s); fs != nil {
 		return fs
@@ -293,7 +296,7 @@ func lastTrain(s *state.State) []nexus.Fact {
 	for _, t := range s.Tasks {
 		a := t.Current()
 		waits := !t.Status.Ended() && t.Status != nexus.Boarding && len(t.Attempts) > t.Mercy
-		if waits && a != nil && a.Outcome == nexus.Accepted && a.Refusals == 0 {
+		if waits && a != nil && a.Outcome == nexus.Accepted && a.Refusals == 0 && s.Holds(t, a) == "" {
 			return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
 		}
 	}
@@ -308,7 +311,7 @@ func busy(s *state.State) bool { return s.Engaged() || awaits(s) }
 // awaits reports whether somebody is to say what else is done in the run, and may do so yet.
 func awaits(s *state.State) bool {
 	open := func(q *state.Question) bool { return q != nil && q.By == "" && !q.Left }
-	return open(s.Stepping()) || slices.ContainsFunc(s.Additions, func(a *state.Addition) bool {
+	return open(s.Stepping()) || s.JudgingChange() || slices.ContainsFunc(s.Additions, func(a *state.Addition) bool {
 		return !a.Over() && a.Question != "" && open(s.Question(a.Question))
 	})
 }
@@ -352,7 +355,7 @@ func waiting(s *state.State, asks []*state.Question) string {
 	text, of := "", map[nexus.TaskID]bool{}
 	for _, q := range asks {
 		who := ""
-		if t := s.Asker(q); t != nil {
+		if t := cmp.Or(s.Asker(q), s.Judges(q)); t != nil {
 			who, of[t.ID] = " of "+string(t.ID), true
 		}
 		text += fmt.Sprintf("%s%s waits for a person: %s; ", q.ID, who, q.Text)

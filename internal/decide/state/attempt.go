@@ -59,7 +59,13 @@ type Attempt struct {
 	Snapshot  nexus.TreeSnapshotted
 	Handed    []nexus.Finding // by the train, for the next round
 	HandedWhy string
-	Heard     []int64 // landings that it was told of
+	Sent      *nexus.WorkReturned    // by what people said about it, for the next round; nil: it was not
+	Applied   *nexus.CommentsApplied // what became of the replacements of Sent; nil: nothing yet
+	Open      []nexus.Comment        // of people that its author was told and has not answered
+	Reminded  []string               // those of them that it was asked about again
+	Claims    []nexus.Answer         // of its author to comments, before they are held against the change
+	Risky     *nexus.ChangeWeighed   // what of it is risky, where somebody looked
+	Heard     []int64                // landings that it was told of
 	Began     time.Time
 	Finished  time.Time
 	Rested    time.Duration // of its time since it had a worker, it waited for a provider or a person
@@ -216,6 +222,12 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		from := cmp.Or(a.Snapshot.Commit, a.Start, a.Base)
 		a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Base: a.Base, From: from, Commit: a.Snapshot.Commit, Handed: a.Handed, HandedWhy: a.HandedWhy})
 		a.Handed, a.HandedWhy = nil, ""
+		if f.Cause == nexus.PersonCause {
+			a.Sent = nil
+		}
+		if f.Cause == nexus.AnswerCause {
+			a.Reminded = append(clip(a.Reminded), a.Unanswered()...)
+		}
 		if s := a.Session(f.Session); s != nil {
 			s.Over, s.Outcome = false, ""
 		}
@@ -234,6 +246,8 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		}
 	case nexus.TrainRefused:
 		a.refuse(f)
+	case nexus.WorkReturned, nexus.CommentsApplied, nexus.CommentsAnswered, nexus.ChangeWeighed:
+		a.comments(f)
 	case nexus.SessionStarted:
 		a.Sessions = append(a.Sessions, a.begin(f))
 	case nexus.SessionCompacted:
@@ -442,6 +456,7 @@ func (a *Attempt) prompted(f nexus.PromptSent) {
 		s.Unheard++
 		s.Purpose, s.Memory = f.Why, append(clip(s.Memory), f.Memory...)
 	}
+	a.told(f)
 	if f.Why == nexus.LandedWhy {
 		a.Heard = append(clip(a.Heard), f.Request)
 	}
@@ -467,6 +482,7 @@ func (s *Session) called(f nexus.ToolCalled) {
 func (a *Attempt) answers(f nexus.SessionEnded) {
 	if r := a.Last(); r != nil && r.Session == f.Session {
 		r.Answers, r.Result = f.Answers, f.Result
+		a.claim(f)
 	}
 }
 

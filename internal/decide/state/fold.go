@@ -49,7 +49,7 @@ func (s *State) fold(e nexus.Event) {
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
 	case nexus.RequestSettled:
-		s.settle(f)
+		s.settle(f, e.At)
 	case nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		s.applyQuestion(f, e.At)
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised, nexus.TaskPlanned:
@@ -81,6 +81,8 @@ func (s *State) fold(e nexus.Event) {
 		s.applyAttempt(f, e.At)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
 		s.applyHoming(f, e.At)
+	case nexus.WorkReturned, nexus.CommentsApplied, nexus.CommentsAnswered, nexus.ChangeWeighed:
+		s.applyComments(f, e.At)
 	case nexus.GateJudged:
 		s.applyGate(f, e.At)
 	case nexus.NetworkJudged:
@@ -232,10 +234,17 @@ func (s *State) request(seq int64, r nexus.Request) {
 }
 
 // settle takes a request off the list.
-func (s *State) settle(f nexus.RequestSettled) {
+func (s *State) settle(f nexus.RequestSettled, at time.Time) {
 	if i := slices.IndexFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq }); i >= 0 && f.Granted {
 		s.help(s.Requests[i].Request)
 		s.said(f.Seq, s.Requests[i].Request)
+		switch r := s.Requests[i]; r.Verb {
+		case nexus.VerbReview:
+			s.reviewed(r, at)
+		case nexus.VerbAnswer:
+			s.objected(r, at)
+		default:
+		}
 	}
 	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
 	if !f.Granted {
@@ -527,6 +536,8 @@ func (s *State) follow(t *Task, a *Attempt, f nexus.Fact) {
 	case nexus.AttemptEnded, nexus.AttemptBroken:
 		if a.Outcome != nexus.Accepted {
 			t.Status = nexus.Pending
+		} else {
+			s.fixed(t, a)
 		}
 	default:
 	}
@@ -564,6 +575,11 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 	}
 	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {
 		s.heeded(f.Request)
+	}
+	if f, ok := f.(nexus.PromptSent); ok && len(f.Comments) > 0 {
+		if a := s.attempts[attemptOfSession(f.Session)]; a != nil && s.tasks[a.Task] != nil {
+			s.tasks[a.Task].heard(f)
+		}
 	}
 	if a := s.attempts[cmp.Or(attemptPart(f), agentPart(f))]; a != nil {
 		a.Apply(f, at)

@@ -22,7 +22,7 @@ type Question struct {
 // Publishes reports whether it asks whether what landed may be published.
 func (q *Question) Publishes() bool {
 	switch q.Trigger {
-	case nexus.PlanTrigger, nexus.AddTrigger, nexus.StepTrigger:
+	case nexus.PlanTrigger, nexus.AddTrigger, nexus.StepTrigger, nexus.ChangeTrigger:
 		return false
 	default:
 		return q.Attempt == ""
@@ -122,6 +122,10 @@ func (s *State) wants(q *Question) bool {
 	if q.Trigger == nexus.StepTrigger {
 		t := s.Stepper(q)
 		return s.Limits.Step && t != nil && t.Status == nexus.Pending
+	}
+	if q.Trigger == nexus.ChangeTrigger {
+		t := s.Judges(q)
+		return t != nil && !t.Status.Ended() && t.Current().Outcome == nexus.Accepted
 	}
 	if q.Publishes() {
 		return s.Published == nil || s.Published.Branch == ""

@@ -255,6 +255,7 @@ func (t *Task) kept(now *Task) {
 	if now != nil {
 		t.Spent, t.Usage, t.Worked, t.Rounds, t.Retried = now.Spent, now.Usage, now.Worked, now.Rounds, now.Retried
 		t.Said, t.Helped = now.Said, now.Helped
+		t.Comments, t.Commented, t.Looks = now.Comments, now.Commented, now.Looks
 	}
 	if !t.Status.Ended() {
 		t.RoundsOf = 0

@@ -139,6 +139,8 @@ type Guidance struct {
 	Task   nexus.TaskID
 	Text   string
 	Landed bool // nobody said it
+
+	Comments []nexus.Comment // a batch about its change, in place of Text
 }
 
 type evidenceKey struct{ tree, gate string }

@@ -61,7 +61,7 @@ func (s *State) Engaged() bool {
 // pondering reports whether the whole run waits until a person lets its next task begin.
 func (s *State) pondering() bool {
 	q := s.Stepping()
-	return q != nil && !q.Left && !s.Engaged()
+	return (q != nil && !q.Left || s.JudgingChange()) && !s.Engaged()
 }
 
 // ponder stops the run's clock while the whole run waits for a person, and lets it continue

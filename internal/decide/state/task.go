@@ -44,6 +44,10 @@ type Task struct {
 
 	Refused []Refusal // verifiers' refusals of its work that still stand, oldest first
 	Said    []Said    // what people said about it, oldest first
+
+	Comments  []Comment // of people on its change, oldest first; replaced when one changes
+	Commented int       // comments that were made
+	Looks     []Look    // times that people reviewed its change, oldest first
 }
 
 // Refusal is a verifier's verdict against the work on a task. It stands until

@@ -239,6 +239,12 @@ func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 		return f.Task, true
 	case nexus.TrainBoarded:
 		return f.Task, true
+	case nexus.WorkReturned:
+		return f.Task, true
+	case nexus.CommentsApplied:
+		return f.Task, true
+	case nexus.CommentsAnswered:
+		return f.Task, true
 	case nexus.TrainDeparted:
 		return f.Task, true
 	case nexus.TrainLanded:
@@ -318,6 +324,14 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	case nexus.TreeSnapshotted:
 		return f.Attempt, true
 	case nexus.SessionStarted:
+		return f.Attempt, true
+	case nexus.WorkReturned:
+		return f.Attempt, true
+	case nexus.CommentsApplied:
+		return f.Attempt, true
+	case nexus.CommentsAnswered:
+		return f.Attempt, true
+	case nexus.ChangeWeighed:
 		return f.Attempt, true
 	case nexus.TrainBoarded:
 		return f.Attempt, true

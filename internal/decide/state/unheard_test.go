@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -48,7 +50,7 @@ func TestHeededBefore(t *testing.T) {
 		seen := s.Guidance
 		want := slices.Clone(seen)
 		next(t, s, f)
-		if !slices.Equal(s.Guidance, want[1:]) || !slices.Equal(seen, want) {
+		if !cmp.Equal(s.Guidance, want[1:]) || !cmp.Equal(seen, want) {
 			t.Errorf("after %T there is %+v, and who looked before sees %+v, want %+v", f, s.Guidance, seen, want)
 		}
 	}

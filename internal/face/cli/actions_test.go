@@ -89,7 +89,10 @@ func fold(t *testing.T, p *projection.Projection, trigger string) {
 	ask := nexus.QuestionAsked{ID: "q1", Attempt: "T2.1", Text: "?", Fallback: "no", Trigger: trigger}
 	facts := []nexus.Fact{
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "g"}, Base: "b0", Target: "main", Limits: limits},
-		nexus.RunStarted{}, nexus.PlanSought{Attempt: "plan.1"}, nexus.PlanProposed{Plan: "p", Tasks: 3}, task("T1"), task("T2"), task("T3"),
+		nexus.RunStarted{},
+		nexus.PlanSought{Attempt: "plan.1"},
+		nexus.PlanProposed{Plan: "p", Tasks: 3},
+		task("T1"), task("T2"), task("T3"),
 	}
 	if trigger == people.PlanTrigger {
 		ask.Attempt = ""

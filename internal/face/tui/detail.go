@@ -257,7 +257,8 @@ func (m *Model) taskCost(t *projection.Task) []string {
 	lines := []string{m.b.Bold(t.Spent.String()) + "  " + m.b.Dim(view.Tokens(m.b.Style, t.Usage))}
 	for _, a := range t.Tries {
 		for _, s := range a.Sessions {
-			lines = append(lines, fmt.Sprintf("%s  %s  %s  %s", m.b.cell(s.Spent.String(), 9), view.Clean(string(s.ID)), view.Clean(s.Model), view.Count(s.Turns, "turn")))
+			figures := []string{m.b.cell(s.Spent.String(), 9), view.Clean(string(s.ID)), view.Clean(s.Model), view.Count(s.Turns, "turn")}
+			lines = append(lines, strings.Join(figures, "  "))
 		}
 	}
 	return lines
@@ -266,7 +267,10 @@ func (m *Model) taskCost(t *projection.Task) []string {
 // costLines show the money of the run.
 func (m *Model) costLines() []string {
 	c := m.snap.Cost
-	lines := []string{m.b.Bold(c.Spent.String() + " of " + c.Limit.String()), fmt.Sprintf("%.0f %% of the input came from a cache", c.Cached*100)}
+	lines := []string{
+		m.b.Bold(c.Spent.String() + " of " + c.Limit.String()),
+		fmt.Sprintf("%.0f %% of the input came from a cache", c.Cached*100),
+	}
 	if c.Projected > 0 {
 		lines = append(lines, "about "+c.Projected.String()+" when it is done")
 	}
@@ -278,7 +282,8 @@ func (m *Model) costLines() []string {
 			lines = append(lines, "", m.b.Bold(p.of))
 		}
 		for _, s := range p.shares {
-			lines = append(lines, m.b.cell(s.Spent.String(), 10)+m.meter(s.Spent, c.Spent)+" "+view.Clean(s.Of)+m.b.Dim("  "+view.Count(s.Calls, "call")))
+			share := m.b.cell(s.Spent.String(), 10) + m.meter(s.Spent, c.Spent)
+			lines = append(lines, share+" "+view.Clean(s.Of)+m.b.Dim("  "+view.Count(s.Calls, "call")))
 		}
 	}
 	return lines

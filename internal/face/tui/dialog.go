@@ -268,7 +268,9 @@ func (m *Model) help() []string {
 	for _, b := range bindings() {
 		lines = append(lines, "  "+m.b.Bold(m.b.cell(m.keyOf(b.name), 8))+" "+b.help)
 	}
-	return append(lines, "", "  alt+1 to alt+9 pick an answer that a question offers.", "  Arrows, Page Up, Page Down, Home and End move, too.",
+	return append(lines, "",
+		"  alt+1 to alt+9 pick an answer that a question offers.",
+		"  Arrows, Page Up, Page Down, Home and End move, too.",
 		"  Ctrl-C asks whether to leave or to stop the run; a second one leaves.")
 }
 

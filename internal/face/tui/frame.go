@@ -328,7 +328,8 @@ func (m *Model) footer() string {
 	seen := map[string]bool{}
 	for _, a := range m.actions() {
 		name := verb(a.Name)
-		if key := m.keys.of[name]; a.Refused == "" && key != "" && !seen[name] && len(all) < 6 && (name != "answer" || a.Input != projection.InputNone) {
+		offered := name == "answer" && a.Input == projection.InputNone
+		if key := m.keys.of[name]; a.Refused == "" && key != "" && !seen[name] && len(all) < 6 && !offered {
 			seen[name] = true
 			all = append(all, m.b.Bold(key)+" "+m.b.Dim(strings.ToLower(view.Clean(a.Label))))
 		}

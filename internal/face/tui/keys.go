@@ -82,7 +82,9 @@ func Names() []string {
 
 // fixed are keys that have one meaning everywhere, beside those of the names.
 func fixed() map[string]string {
-	return map[string]string{"up": "up", "down": "down", "pgdown": "page-down", "pgup": "page-up", "home": "top", "end": "bottom", "ctrl+c": "interrupt"}
+	return map[string]string{
+		"up": "up", "down": "down", "pgdown": "page-down", "pgup": "page-up", "home": "top", "end": "bottom", "ctrl+c": "interrupt",
+	}
 }
 
 // keymap says what a key does, and which key does something.

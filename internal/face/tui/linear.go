@@ -71,7 +71,8 @@ func (l *linear) say(format string, args ...any) {
 func (l *linear) tell(s Snapshot) {
 	if l.snap.Run.ID == "" {
 		r := s.Run
-		l.say("Run %s is %s. %d of %s landed. It has spent %s of %s.", r.ID, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), r.Money.Spent, r.Money.Limit)
+		l.say("Run %s is %s. %d of %s landed. It has spent %s of %s.",
+			r.ID, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), r.Money.Spent, r.Money.Limit)
 		l.say("Type help and Enter for what you can do. Leaving does not stop the run.")
 		l.seq = last(s.Log)
 	}
@@ -142,10 +143,12 @@ func (l *linear) hear(ctx context.Context, line string) (leave bool) {
 	case "q", "quit":
 		return true
 	case "help":
-		l.say("Type approve, reject and a reason, or answer and a text for what is asked. Type pause, resume or stop for the run, status for how it is, and quit to leave; the run continues.")
+		l.say("Type approve, reject and a reason, or answer and a text for what is asked. " +
+			"Type pause, resume or stop for the run, status for how it is, and quit to leave; the run continues.")
 	case "status":
 		c := l.snap.Run.Counts
-		l.say("The run is %s. %d of %s landed, %d are in progress, %d wait for you.", l.snap.Run.Status, c.Landed, view.Count(c.Total, "task"), c.Active, projection.Waiting(l.snap.Inbox))
+		l.say("The run is %s. %d of %s landed, %d are in progress, %d wait for you.",
+			l.snap.Run.Status, c.Landed, view.Count(c.Total, "task"), c.Active, projection.Waiting(l.snap.Inbox))
 	default:
 		l.act(ctx, name, strings.TrimSpace(text))
 	}

@@ -14,7 +14,19 @@ type Going struct {
 }
 
 // NeedsYou reports whether the run waits for a person.
-func (g Going) NeedsYou() bool { return len(g.Asks) > 0 }
+func (g Going) NeedsYou() bool { return g.Waiting > 0 }
+
+// needs names a question that waits, or else says how many tasks do.
+func (g Going) needs() string {
+	switch more := g.Waiting - 1; {
+	case len(g.Asks) == 0:
+		return Count(g.Waiting, "task")
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", g.Asks[0].ID, more)
+	default:
+		return g.Asks[0].ID
+	}
+}
 
 // SortGoing orders runs by who has to act: first those that need a person, then
 // those that go on, then those that nobody conducts; the order in each stays.
@@ -47,10 +59,7 @@ func DrawGoing(s Style, all []Going, repositories bool) string {
 	for _, g := range all {
 		needs, process := "-", "-"
 		if g.NeedsYou() {
-			needs = s.Warn(g.Asks[0].ID)
-			if more := len(g.Asks) - 1; more > 0 {
-				needs = s.Warn(fmt.Sprintf("%s and %d more", g.Asks[0].ID, more))
-			}
+			needs = s.Warn(g.needs())
 		}
 		if g.Held != nil {
 			process = strconv.Itoa(g.Held.PID)

@@ -14,7 +14,7 @@ func TestGoing(t *testing.T) {
 			r.Held = &nexus.Process{PID: 7}
 		}
 		for _, q := range asks {
-			r.Asks = append(r.Asks, Ask{ID: q})
+			r.Asks, r.Waiting = append(r.Asks, Ask{ID: q}), r.Waiting+1
 		}
 		return Going{Repository: "/home/ada/\x1b[1m" + id, Run: r}
 	}

@@ -202,6 +202,7 @@ type Mutation struct {
 // Default returns the documented defaults.
 func Default() Config {
 	limits := nexus.DefaultLimits()
+	limits.Review.People = nexus.ReviewNone
 	limits.Points = nexus.Points{On: nexus.Reasons(), Every: 2 * time.Hour, Keep: 50, Age: 30 * 24 * time.Hour}
 	return Config{
 		Limits:   limits,

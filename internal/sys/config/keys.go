@@ -277,6 +277,10 @@ func runKeys() []Key {
 			trusted("it decides what is spent and what happens without you"),
 		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
+		one("review.people", kind.Words(peopleLevels()...), "changes that wait for a person's review before they land: none; those with a risky file; all. The project's file may let more wait, not less",
+			func(c *Config) *nexus.ReviewPeople { return &c.Limits.Review.People }),
+		one("review.resolve_fixed", kind.Boolean(), "resolve a person's comment of the kind must once a fix that changed its lines is accepted by gates and reviewers; otherwise a person resolves it", func(c *Config) *bool { return &c.Limits.Review.Fixed }).
+			trusted("it decides what lands without you"),
 		one("questions.timeout", kind.Span(), "how long a question waits for an answer before its fallback applies, which is never a yes to a command or to publishing; 0s: forever", func(c *Config) *time.Duration { return &c.Patience }).trusted("it decides how long a run waits for you"),
 		one("step", kind.Boolean(), "work task by task: one at a time, and a person is asked before each begins", func(c *Config) *bool { return &c.Limits.Step }),
 		one("precheck.strict", kind.Boolean(), "treat notices of nexus doctor as blockers", func(c *Config) *bool { return &c.Precheck.Strict }).trusted(guards),
@@ -398,4 +402,13 @@ func store[K comparable, V any](m *map[K]V, k K, v V) {
 	}
 	c[k] = v
 	*m = c
+}
+
+// peopleLevels returns the words for which changes wait for a person.
+func peopleLevels() []string {
+	var words []string
+	for _, l := range nexus.ReviewLevels() {
+		words = append(words, string(l))
+	}
+	return words
 }

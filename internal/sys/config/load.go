@@ -385,6 +385,9 @@ func (l *loader) mayProject(k Key, name string, x any) error {
 	if name == "approval" {
 		return approves(l.config.Limits.Approval, x)
 	}
+	if name == "review.people" {
+		return reviews(l.config.Limits.Review.People, x)
+	}
 	if !k.least {
 		return nil
 	}

@@ -89,3 +89,14 @@ func approves(before nexus.Approval, to any) error {
 	}
 	return nil
 }
+
+// reviews refuses that repository content lets changes land without the person who wants
+// to see them.
+func reviews(before nexus.ReviewPeople, to any) error {
+	now, _ := to.(string)
+	levels := nexus.ReviewLevels()
+	if slices.Index(levels, nexus.ReviewPeople(now)) < slices.Index(levels, before) {
+		return fmt.Errorf("the project's file may not let fewer changes wait for a person than %s: review.people = %s", before, kind.Quoted(now))
+	}
+	return nil
+}

@@ -92,8 +92,9 @@ type Brief struct {
 	Next string // our next message; empty to continue where the session stopped
 	Why  string // brief or repair; empty: brief at first, repair later
 
-	Memory []nexus.Remembered // what of the repository's memory Next shows
-	Items  []nexus.PromptItem // what Next is made of, and at first all that is sent before it
+	Memory   []nexus.Remembered // what of the repository's memory Next shows
+	Delivers Guidance           // what people left that Next delivers; zero: nothing
+	Items    []nexus.PromptItem // what Next is made of, and at first all that is sent before it
 
 	Retry llm.Policy                                                  // how failed calls are made again
 	Spare func(context.Context) (context.Context, context.CancelFunc) // bounds what costs nothing to do again; nil: nothing does

@@ -97,7 +97,7 @@ func (c *conversation) reserve(ctx context.Context, r llm.Request) (reserved nex
 	}
 	for _, g := range guidance {
 		text, why := news.Say(g)
-		if err := c.say(text, why, g.Seq); err != nil {
+		if err := c.deliver(text, why, g); err != nil {
 			return reserved, false, err
 		}
 	}

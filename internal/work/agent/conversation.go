@@ -108,7 +108,7 @@ func (c *conversation) open(ctx context.Context) (*ending, error) {
 		if len(c.messages) == 0 {
 			why = "brief"
 		}
-		if err := c.say(c.Next, cmp.Or(c.Why, why), 0); err != nil {
+		if err := c.deliver(c.Next, cmp.Or(c.Why, why), c.Delivers); err != nil {
 			return nil, err
 		}
 		return nil, c.record(ctx)
@@ -293,6 +293,11 @@ func (c *conversation) close(ctx context.Context, end *ending, err error) (*endi
 
 // say adds a message of ours; it is recorded with the next facts.
 func (c *conversation) say(text, why string, request int64) error {
+	return c.deliver(text, why, Guidance{Seq: request})
+}
+
+// deliver adds a message that says what people left.
+func (c *conversation) deliver(text, why string, g Guidance) error {
 	hash, err := c.put(llm.Say(text))
 	if err != nil {
 		return err
@@ -301,7 +306,7 @@ func (c *conversation) say(text, why string, request int64) error {
 	if err != nil {
 		return err
 	}
-	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: request, Memory: c.Memory, Manifest: manifest})
+	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.PlacesOf(g.Comments), Memory: c.Memory, Manifest: manifest})
 	c.Memory, c.Items = nil, nil // of the first message only
 	return nil
 }

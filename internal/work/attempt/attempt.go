@@ -53,6 +53,9 @@ func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 		return nil, err
 	}
 	for {
+		if err := w.answered(ctx); err != nil {
+			return nil, err
+		}
 		facts, err := w.facts(ctx)
 		if err != nil {
 			return nil, err
@@ -75,6 +78,8 @@ func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 			err = w.afresh(ctx, step.Why)
 		case repair.Forgo:
 			err = w.forgo(ctx, step.Why)
+		case repair.Apply:
+			err = w.apply(ctx, step)
 		case repair.Prove:
 			err = w.prove(ctx)
 		case repair.Verify:
@@ -208,6 +213,11 @@ func (w *work) end(ctx context.Context, step repair.Step) ([]nexus.Fact, error) 
 	snap, err := w.marked(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if step.Outcome == nexus.Accepted {
+		if err := w.weighRisk(ctx, snap); err != nil {
+			return nil, err
+		}
 	}
 	f := nexus.AttemptEnded{Attempt: w.a.ID, Outcome: step.Outcome, Category: step.Category, Why: step.Why, Commit: snap.Commit, Tree: snap.Tree}
 	if f.Outcome != nexus.Accepted {

@@ -36,7 +36,12 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 	}
 	next, why := "", ""
 	var parts []prompt.Part
-	if !w.a.Last().Prompted {
+	var told state.Guidance
+	switch cause := w.a.Last().Cause; {
+	case w.a.Last().Prompted:
+	case cause == nexus.PersonCause, cause == nexus.AnswerCause:
+		next, why, told = w.spoken(cause)
+	default:
 		m, reason, err := w.say(ctx, session)
 		if err != nil {
 			return err
@@ -45,7 +50,7 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 	}
 	o, err := w.Worker.Sessions.Converse(ctx, worker.Talk{
 		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
-		Next: next, Why: why, Parts: parts, Limits: w.view.Limits, Left: w.left(), Record: w.record, Snap: w.snapshot,
+		Next: next, Why: why, Delivers: told, Parts: parts, Limits: w.view.Limits, Left: w.left(), Record: w.record, Snap: w.snapshot,
 	}, w.desk)
 	if err == nil && o.Outcome == nexus.Refused {
 		err = worker.NoMoney(o.Why)

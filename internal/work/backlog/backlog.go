@@ -184,9 +184,15 @@ func (s Store) Change(ctx context.Context, change func(all []workitem.Item) ([]w
 	})
 }
 
-// Add gives a new item its name, and writes it.
+// Add gives a new item its name, and writes it. Where there is one of the same finding already, that
+// stays and is returned.
 func (s Store) Add(ctx context.Context, item workitem.Item) (workitem.Item, error) {
 	err := s.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
+		same := func(i workitem.Item) bool { return i.Finding == item.Finding }
+		if at := slices.IndexFunc(all, same); item.Finding != "" && at >= 0 {
+			item = all[at]
+			return nil, nil
+		}
 		item.ID = workitem.Name(item.Title, func(id string) bool {
 			_, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.Path(id)))) // also one that cannot be read
 			return err == nil || slices.ContainsFunc(all, func(i workitem.Item) bool { return i.ID == id })

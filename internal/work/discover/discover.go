@@ -156,6 +156,18 @@ func (r Result) Find(id string) (f finding.Ranked, left *finding.Left, ok bool) 
 	return f, nil, false
 }
 
+// Done reports whether what a finding asks for is done: its check passes, or its strategy looked at
+// everything and did not find it. One whose strategy could not look, or whose check says nothing, is not.
+func (r Result) Done(id, strategy string) bool {
+	if f, left, found := r.Find(id); found {
+		return left != nil && left.Rule == finding.NoFinding && f.State == nexus.Pass
+	}
+	return slices.ContainsFunc(r.Did, func(d Did) bool { return d.Strategy == strategy && d.sawAll() })
+}
+
+// sawAll reports whether a strategy looked at everything that there is for it, now or before.
+func (d Did) sawAll() bool { return (d.State == Ran || d.State == Cached) && d.More == 0 }
+
 // All lets strategies look at a tree, and returns what they found, ranked, with what
 // each did. A strategy that breaks is reported and the others go on.
 func All(ctx context.Context, o Options) (Result, error) {

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (f Folder) pending() (all []workitem.Item, wrong []string, err error) {
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
-		if !strings.HasSuffix(name, ".md") || strings.HasPrefix(e.Name(), ".") || strings.EqualFold(e.Name(), "README.md") {
+		if !isTask(e.Name(), ".md") {
 			continue
 		}
 		item, err := readTask(root, name)
@@ -68,6 +69,11 @@ func (f Folder) pending() (all []workitem.Item, wrong []string, err error) {
 		all = append(all, item)
 	}
 	return all, wrong, nil
+}
+
+// isTask reports whether a file of the folder is of a task, and not what people say of the folder.
+func isTask(name, ending string) bool {
+	return strings.HasSuffix(name, ending) && !strings.HasPrefix(name, ".") && !strings.EqualFold(name, "README.md")
 }
 
 func readTask(root *os.Root, name string) (workitem.Item, error) {
@@ -178,11 +184,11 @@ func (f Folder) Complete(items []workitem.Item, now time.Time) ([]string, error)
 		}
 		done = append(done, task.ID)
 	}
-	return done, errors.Join(f.prune(root, completedDir), f.prune(root, logsDir))
+	return done, errors.Join(f.prune(root, completedDir, ".md"), f.prune(root, logsDir, ".log"))
 }
 
-// prune removes all but the newest files of a part of the folder.
-func (f Folder) prune(root *os.Root, part string) error {
+// prune removes all but the newest tasks, or what logs say of them. Other files there are people's.
+func (f Folder) prune(root *os.Root, part, ending string) error {
 	dir := path.Join(f.Dir, part)
 	entries, err := fs.ReadDir(root.FS(), dir)
 	if err != nil || len(entries) <= keptTasks {
@@ -194,11 +200,14 @@ func (f Folder) prune(root *os.Root, part string) error {
 	}
 	var all []old
 	for _, e := range entries {
+		if !isTask(e.Name(), ending) {
+			continue
+		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			all = append(all, old{e.Name(), info.ModTime()})
 		}
 	}
-	slices.SortFunc(all, func(a, b old) int { return b.at.Compare(a.at) })
+	slices.SortFunc(all, func(a, b old) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.name, b.name)) })
 	for _, o := range all[min(len(all), keptTasks):] {
 		if err := root.Remove(path.Join(dir, o.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return disk.Fail("remove an old task", err)

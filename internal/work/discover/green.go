@@ -60,7 +60,7 @@ func (s *Site) green(ctx context.Context, all []finding.Finding, did []Did) ([]s
 // did not find it.
 func gone(id string, all []finding.Finding, did []Did) bool {
 	at := slices.IndexFunc(did, func(d Did) bool { return len(id) > len(d.Strategy) && id[:len(d.Strategy)+1] == d.Strategy+"/" })
-	if at < 0 || did[at].State != Ran && did[at].State != Cached || did[at].More > 0 {
+	if at < 0 || !did[at].sawAll() {
 		return false
 	}
 	return !slices.ContainsFunc(all, func(f finding.Finding) bool { return f.ID == id && f.Open() })

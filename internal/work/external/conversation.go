@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
 	"github.com/nexus-ai-builder/nexus/internal/decide/news"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
@@ -242,7 +243,7 @@ func (c *conversation) reserve(ctx context.Context) (id string, err error) {
 	}
 	for _, g := range told {
 		say, why := news.Say(g)
-		if err := c.say(say, why, g.Seq); err != nil {
+		if err := c.deliver(say, why, g); err != nil {
 			return id, err
 		}
 	}
@@ -380,6 +381,9 @@ func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) 
 				return nil, fmt.Errorf("encode what the agent submitted: %w", err)
 			}
 		}
+		for _, a := range diffreview.ReadAnswers(end.text) {
+			f.Answers = append(f.Answers, nexus.Answer{Comment: a.Comment, Status: nexus.Reply(a.Reply), Why: legible.Cut(a.Why, maxWhy)})
+		}
 		if f.Result, err = c.store.Put(end.result); err != nil {
 			return nil, fmt.Errorf("keep what the agent submitted: %w", err)
 		}
@@ -390,8 +394,16 @@ func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) 
 	return end, c.record(ctx)
 }
 
+// maxWhy is how many characters of an answer to a comment are kept.
+const maxWhy = 1000
+
 // say adds a message of ours.
 func (c *conversation) say(text, why string, request int64) error {
+	return c.deliver(text, why, agent.Guidance{Seq: request})
+}
+
+// deliver adds a message that says what people left.
+func (c *conversation) deliver(text, why string, g agent.Guidance) error {
 	hash, err := agent.KeepMessage(c.store, llm.Say(text))
 	if err != nil {
 		return err
@@ -401,7 +413,7 @@ func (c *conversation) say(text, why string, request int64) error {
 		return err
 	}
 	c.facts = append(c.facts, nexus.PromptSent{
-		Session: c.Session, Message: hash, Why: why, Request: request, Memory: c.Memory, Manifest: manifest,
+		Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.PlacesOf(g.Comments), Memory: c.Memory, Manifest: manifest,
 	})
 	c.Memory, c.Items = nil, nil // of the first message only
 	c.miss(text)

@@ -37,25 +37,26 @@ type Agent interface {
 
 // Brief says who works on what, and within which limits.
 type Brief struct {
-	Agent   string // its name
-	Session nexus.SessionID
-	Attempt nexus.AttemptID
-	Task    nexus.TaskID
-	Role    nexus.Role
-	Model   string   // agent/model, for the books
-	Others  []string // what may do the session in its place, best first
-	Tier    nexus.Tier
-	Guide   string             // what a new conversation begins with
-	Next    string             // what is said; empty: continue where it stopped
-	Why     string             // brief or repair
-	Memory  []nexus.Remembered // what of the repository's memory Next shows
-	Items   []nexus.PromptItem // what Next is made of, and at first all that is sent before it
-	Old     *state.Session     // as the journal has it; nil: a new one
-	Told    func() string      // what the session was told first
-	Earlier func() string      // the session so far in a few lines, for a new conversation
-	Limits  nexus.Limits
-	Left    func() time.Duration // of the task's time; nil: no end
-	Money   nexus.Money          // most that one prompt may cost; 0: it is paid by subscription
+	Agent    string // its name
+	Session  nexus.SessionID
+	Attempt  nexus.AttemptID
+	Task     nexus.TaskID
+	Role     nexus.Role
+	Model    string   // agent/model, for the books
+	Others   []string // what may do the session in its place, best first
+	Tier     nexus.Tier
+	Guide    string             // what a new conversation begins with
+	Next     string             // what is said; empty: continue where it stopped
+	Why      string             // brief or repair
+	Memory   []nexus.Remembered // what of the repository's memory Next shows
+	Delivers agent.Guidance     // what people left that Next delivers; zero: nothing
+	Items    []nexus.PromptItem // what Next is made of, and at first all that is sent before it
+	Old      *state.Session     // as the journal has it; nil: a new one
+	Told     func() string      // what the session was told first
+	Earlier  func() string      // the session so far in a few lines, for a new conversation
+	Limits   nexus.Limits
+	Left     func() time.Duration // of the task's time; nil: no end
+	Money    nexus.Money          // most that one prompt may cost; 0: it is paid by subscription
 
 	// Submit reads what the agent submits out of its last message. An error is
 	// told to the agent, which is asked again; nil takes the message as a summary.

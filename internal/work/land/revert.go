@@ -24,8 +24,8 @@ const undoes = "Nexus-Reverts: "
 
 // TakeBack makes the commit that takes a landing back, on top of the branch as it is now, and
 // returns it with its tree and with where the branch is. Nothing moves. What others changed
-// since stays; where they changed the same, that is an error. A commit that takes it back
-// already is returned with done.
+// since stays; where they changed the same, that is an error. Where it was taken back already, the
+// commit that did so is returned with done; what somebody brought back since is taken back again.
 func TakeBack(ctx context.Context, trees *worktree.Store, u Undoing) (commit, tree, at string, done bool, err error) {
 	if at, err = trees.Branch(ctx, u.Branch); err != nil {
 		return "", "", "", false, err
@@ -36,12 +36,21 @@ func TakeBack(ctx context.Context, trees *worktree.Store, u Undoing) (commit, tr
 	if at, err = trees.Fetch(ctx, at); err != nil {
 		return "", "", "", false, err
 	}
-	if commit, err = undone(ctx, trees, u, at); err != nil || commit != "" {
-		return commit, "", at, commit != "", err
+	if commit, err = undone(ctx, trees, u, at); err != nil {
+		return "", "", at, false, err
 	}
 	made, err := trees.Merge(ctx, u.Commit, at, u.Before)
 	if err != nil {
 		return "", "", at, false, err
+	}
+	is, err := trees.Git().Tree(ctx, at)
+	switch {
+	case err != nil:
+		return "", "", at, false, err
+	case commit != "" && (len(made.Conflicts) > 0 || made.Tree == is):
+		return commit, "", at, true, nil
+	case len(made.Conflicts) == 0 && made.Tree == is: // somebody did it by hand
+		return at, "", at, true, nil
 	}
 	if len(made.Conflicts) > 0 {
 		return "", "", at, false, &nexus.Error{

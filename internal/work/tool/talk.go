@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -75,6 +76,8 @@ func Answers(handin []byte) []nexus.Answer {
 	var h struct {
 		Answers []struct {
 			Finding any    `json:"finding"`
+			Comment any    `json:"comment"`
+			Reason  string `json:"reason"`
 			Status  string `json:"status"`
 			Why     string `json:"why"`
 		} `json:"answers"`
@@ -84,10 +87,40 @@ func Answers(handin []byte) []nexus.Answer {
 	}
 	var all []nexus.Answer
 	for _, a := range h.Answers {
+		if id := commentID(a.Comment, a.Finding); id != "" {
+			all = append(all, nexus.Answer{Comment: id, Status: nexus.Reply(replied(a.Status)), Why: short(strings.TrimSpace(cmp.Or(a.Why, a.Reason)))})
+			continue
+		}
 		number, _ := strconv.Atoi(strings.Trim(fmt.Sprint(a.Finding), "#. ")) // none stands for all of them
 		all = append(all, nexus.Answer{Finding: max(0, number), Status: status(a.Status), Why: short(strings.TrimSpace(a.Why))})
 	}
 	return all
+}
+
+// commentID returns the name of the comment that is answered: c1, "C 1", "#c1". It may be
+// where the number of a finding is.
+func commentID(comment, finding any) string {
+	for _, v := range []any{comment, finding} {
+		id := strings.ToLower(strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ""), "#."))
+		if n, err := strconv.Atoi(strings.TrimPrefix(id, "c")); err == nil && n > 0 && (v == comment && comment != nil || strings.HasPrefix(id, "c")) {
+			return "c" + strconv.Itoa(n)
+		}
+	}
+	return ""
+}
+
+// replied returns the reply to a comment that a word stands for. What is unknown asks back.
+func replied(word string) nexus.CommentReply {
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "fixed", "done", "fix", "resolved":
+		return nexus.CommentFixed
+	case "declined", "decline", "disputed", "rejected", "wontfix", "won't fix", "disagree":
+		return nexus.CommentDeclined
+	case "answered", "answer":
+		return nexus.CommentAnswered
+	default:
+		return nexus.CommentAsked
+	}
 }
 
 // status returns the reply that a word stands for.

@@ -32,27 +32,28 @@ import (
 
 // Talk is one stretch of a conversation that is to be had.
 type Talk struct {
-	Attempt *state.Attempt // whose session it is; kept in step by Record
-	Session nexus.SessionID
-	About   string // what it is asked, for one that another session sent
-	Task    nexus.Task
-	Role    nexus.Role
-	Tier    nexus.Tier
-	Least   nexus.Tier         // the role works no lower, whatever its own tier is; zero sets no such floor
-	Author  string             // provider/model whose work is looked at; empty for roles that look at nobody's
-	Failed  string             // provider/model that could not do it before, and is not asked again where there is another
-	Readers []nexus.RoleRouted // who reads whose work, as far as the journal says
-	Tree    *worktree.Tree
-	Base    string        // commit that the run began with
-	Goal    string        // what the run is for
-	Next    string        // what we say next; empty to continue where it stopped
-	Parts   []prompt.Part // the sections of Next; nil: it is one text
-	Why     string        // brief, repair
-	Handin  json.RawMessage
-	Limits  nexus.Limits
-	Left    func() time.Duration // of the task's time; nil: no end
-	Record  func(ctx context.Context, facts ...nexus.Fact) error
-	Snap    func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
+	Attempt  *state.Attempt // whose session it is; kept in step by Record
+	Session  nexus.SessionID
+	About    string // what it is asked, for one that another session sent
+	Task     nexus.Task
+	Role     nexus.Role
+	Tier     nexus.Tier
+	Least    nexus.Tier         // the role works no lower, whatever its own tier is; zero sets no such floor
+	Author   string             // provider/model whose work is looked at; empty for roles that look at nobody's
+	Failed   string             // provider/model that could not do it before, and is not asked again where there is another
+	Readers  []nexus.RoleRouted // who reads whose work, as far as the journal says
+	Tree     *worktree.Tree
+	Base     string         // commit that the run began with
+	Goal     string         // what the run is for
+	Next     string         // what we say next; empty to continue where it stopped
+	Parts    []prompt.Part  // the sections of Next; nil: it is one text
+	Why      string         // brief, repair
+	Delivers agent.Guidance // what people left that Next delivers; zero: nothing
+	Handin   json.RawMessage
+	Limits   nexus.Limits
+	Left     func() time.Duration // of the task's time; nil: no end
+	Record   func(ctx context.Context, facts ...nexus.Fact) error
+	Snap     func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
 
 	kept   *ignore.Set // what .nexusignore said where the work began; nil: it was not read yet
 	given  int         // bytes that were shown at its request before
@@ -171,7 +172,7 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 	}
 	b := agent.Brief{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, About: t.About, Role: role, Model: model.Name, Tier: tier,
-		System: begun.system, Next: t.Next, Why: t.Why, Memory: begun.memory, Items: items, Limits: t.Limits,
+		System: begun.system, Next: t.Next, Why: t.Why, Delivers: t.Delivers, Memory: begun.memory, Items: items, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin, Left: t.Left,
 		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Site.Run) + "/" + string(t.Role),
 		Now: s.Site.Now, Choices: model.Choices(),

@@ -8,6 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/reviewcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -15,10 +16,18 @@ import (
 
 func reviewCommand(a *console.Console) *cobra.Command {
 	var o reviewOrder
+	var own reviewcmd.Order
+	var c *cobra.Command
 	var personas []string
 	var shape string
 	var traffic provider.Traffic
-	c := a.Command("review [RANGE] [flags]", "let models review a change: uncommitted changes or a range of commits", func(ctx context.Context, args []string) error {
+	c = a.Command("review [RANGE|TASK] [TEXT] [flags]", "review what a task changed, or let models review a change of yours", func(ctx context.Context, args []string) error {
+		if own.Means(ctx, a, c, args) {
+			return own.Run(ctx, a, args)
+		}
+		if len(args) > 1 {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(args[0]) + " is no task", Hint: "nexus status lists the tasks; a range is one argument."}
+		}
 		if len(args) > 0 {
 			o.Range = args[0]
 		}
@@ -63,7 +72,8 @@ func reviewCommand(a *console.Console) *cobra.Command {
 			return console.ExitError(console.CodePerson)
 		}
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.Takes(0, 2)
+	own.Flags(a, c)
 	fl := c.Flags()
 	fl.StringVar(&o.Base, "base", "", "review what changed since the common ancestor with `REF`, committed or not")
 	fl.BoolVar(&o.Staged, "staged", false, "review what is staged")

@@ -31,6 +31,7 @@ type Question struct {
 	Light bool // only what is told at once: nothing is asked over the network
 	Run   bool // before a run: only what concerns it
 	Fix   bool // mend what can be fixed
+	Yes   bool // without asking, also what removes something
 
 	Trust  func(dir string, book *trust.Book) error // says whether what the repository decides is agreed to
 	Models func() error                             // says whether the run's models can be asked; nil looks at all
@@ -257,7 +258,7 @@ func (l *look) journal(ctx context.Context) {
 		}
 	}
 	if l.place.Journal != nil && !l.Run {
-		l.add(checkLeft(ctx, l.app, l.place, runs, l.Fix)...)
+		l.add(l.mended(ctx, runs)...)
 	}
 }
 

@@ -11,15 +11,92 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
 // settled is how old a lock of git's is that nobody can be taking any more.
 const settled = time.Minute
+
+// MendFlags adds the flags that say what is mended.
+func (q *Question) MendFlags(f *pflag.FlagSet) {
+	f.BoolVar(&q.Fix, "fix", false, "fix what can be fixed: remove what dead processes left, and make the state private")
+	f.BoolVarP(&q.Yes, "yes", "y", false, "with --fix: do it without asking, also what removes something")
+}
+
+// mending is how much is mended of what can be.
+type mending int
+
+const (
+	nothing mending = iota
+	closes          // what takes nothing away
+	everything
+)
+
+// agreed says what is about to be mended, and asks the person at the terminal. Where there is
+// none, and nobody said yes before, nothing is taken away.
+func (l *look) agreed(ctx context.Context, open []Check) (mending, error) {
+	a := l.app
+	asks := !l.Yes && a.Person() && !a.JSON
+	text := "This is mended:\n"
+	switch {
+	case !l.Yes && !asks:
+		return closes, nil
+	case asks:
+		text = "This would be mended:\n"
+	}
+	for _, c := range open {
+		text += "- " + c.Name + ": " + view.Clean(c.Detail) + "\n"
+	}
+	if a.Ask(text); l.Yes {
+		return everything, nil
+	}
+	answer, err := a.Keyboard().Line(ctx, "Mend it? [y/N]: ")
+	if err != nil || !nexus.Agrees(answer) {
+		return nothing, err
+	}
+	return everything, nil
+}
+
+// mended looks for what dead processes left behind, and mends as much of it as somebody agrees to.
+func (l *look) mended(ctx context.Context, runs []journal.Run) []Check {
+	found := checkLeft(ctx, l.app, l.place, runs, false)
+	if !l.Fix {
+		return found
+	}
+	var open []Check
+	for _, c := range found {
+		if c.State == Notice {
+			open = append(open, c)
+		}
+	}
+	how := everything
+	if len(open) > 0 {
+		var err error
+		if how, err = l.agreed(ctx, open); err != nil {
+			return append(found, checked("fix", "", err))
+		}
+	}
+	switch how {
+	case everything:
+		return checkLeft(ctx, l.app, l.place, runs, true)
+	case closes:
+		found[0] = checkModes(l.place.State, true)
+		for n := range found {
+			if found[n].State == Notice {
+				found[n].Hint = "Remove it with nexus doctor --fix --yes."
+			}
+		}
+	case nothing:
+	}
+	return found
+}
 
 // checkLeft looks for what dead processes left behind in the state directory,
 // and removes it if fix is set.

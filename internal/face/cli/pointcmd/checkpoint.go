@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -85,7 +86,7 @@ func mark(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 		return err
 	}
 	told.Request = e.Seq
-	f, err := settled(ctx, p, r.ID, e.Seq)
+	f, err := progress.Settled(ctx, p, r.ID, e.Seq)
 	switch {
 	case err != nil:
 		return err

@@ -4,7 +4,6 @@ package pointcmd
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,30 +19,9 @@ func Commands(a *console.Console) []*cobra.Command {
 }
 
 const (
-	patience = 5 * time.Second  // that a command waits for the answer to its request
 	farewell = 60 * time.Second // that it waits for a run to stop
 	again    = 50 * time.Millisecond
 )
-
-var errPatience = errors.New("nobody answered")
-
-// settled waits a while for the conductor's answer to a request; nil is none.
-func settled(ctx context.Context, p *app.Place, run nexus.RunID, seq int64) (*nexus.RequestSettled, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
-	defer cancel()
-	for e, err := range p.Journal.Follow(ctx, run, seq) {
-		if err != nil {
-			if errors.Is(context.Cause(ctx), errPatience) {
-				return nil, nil //nolint:nilnil // nobody answered
-			}
-			return nil, err
-		}
-		if f, ok := e.Fact.(nexus.RequestSettled); ok && f.Seq == seq {
-			return &f, nil
-		}
-	}
-	return nil, nil //nolint:nilnil // nobody answered
-}
 
 // stopped lets a run that somebody conducts stop at once, and waits until nobody does.
 func stopped(ctx context.Context, a *console.Console, p *app.Place, run nexus.RunID) error {

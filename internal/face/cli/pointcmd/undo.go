@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -88,16 +89,18 @@ func undo(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 		return refuse(fmt.Sprintf("run %s is not at its end, it is %s", r.ID, s.Status),
 			"Continue it with nexus resume, or end it with nexus stop --run "+string(r.ID)+".")
 	}
+	var before nexus.Fact
 	if !s.Status.Ended() { // a process died while it published, or reverted
 		var err error
 		if s, err = finish(ctx, a, p, r.ID); err != nil {
 			return err
 		}
-		if f, ok := s.Undo.Last.(nexus.UndoLanded); ok && same(f.Tasks, names) {
-			return say(a, s, f)
-		}
+		before = s.Undo.Last
 	}
 	tasks, why := schedule.Revertible(s, names)
+	if f, ok := before.(nexus.UndoLanded); ok && why != "" && same(f.Tasks, names) {
+		return say(a, s, f)
+	}
 	if why != "" {
 		return refuse(why, "nexus status shows what landed.")
 	}
@@ -105,25 +108,39 @@ func undo(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 		told := undone{Run: r.ID, Tasks: tasks, Dry: true}
 		return a.Answer(told, func(view.Style) string { return fmt.Sprintf("would revert, in this order: %s\n", nexus.Join(tasks)) })
 	}
-	if _, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbUndo, ID: strings.Join(names, ","), By: a.User()}); err != nil {
-		return err
-	}
-	s, err := finish(ctx, a, p, r.ID)
+	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbUndo, ID: strings.Join(names, ","), By: a.User()})
 	if err != nil {
 		return err
 	}
-	switch f := s.Undo.Last.(type) {
-	case nexus.UndoLanded:
-		return say(a, s, f)
-	case nexus.UndoRefused:
-		hint := "The branches are where they were."
-		if len(f.Conflicts) > 0 {
-			hint = "Undo what changed those lines since as well, or revert it by hand."
-		}
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s not undone: %s", nexus.Join(f.Tasks), f.Why), Hint: hint}
-	default:
-		return refuse("the run did not get to it", "See nexus status, then run it again.")
+	tries := s.Undo.Tries
+	if s, err = finish(ctx, a, p, r.ID); err != nil {
+		return err
 	}
+	if s.Undo.Tries > tries {
+		switch f := s.Undo.Last.(type) {
+		case nexus.UndoLanded:
+			if slices.Equal(f.Tasks, tasks) {
+				return say(a, s, f)
+			}
+		case nexus.UndoRefused:
+			hint := "The branches are where they were."
+			if len(f.Conflicts) > 0 {
+				hint = "Undo what changed those lines since as well, or revert it by hand."
+			}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s not undone: %s", nexus.Join(f.Tasks), f.Why), Hint: hint}
+		default: // it is open yet
+		}
+	}
+	return refuse(unheard(ctx, p, r.ID, e.Seq), "See nexus status, then run it again.")
+}
+
+// unheard says why nothing came of a request.
+func unheard(ctx context.Context, p *app.Place, run nexus.RunID, seq int64) string {
+	f, err := progress.Settled(ctx, p, run, seq)
+	if err != nil || f == nil || f.Granted {
+		return "the run did not get to it"
+	}
+	return f.Why
 }
 
 // finish lets a run do what is asked of it and deliver what landed.
@@ -140,23 +157,12 @@ func finish(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunI
 	return p.Replay(ctx, id)
 }
 
+// same reports whether tasks are those with these names; no names are all tasks.
 func same(tasks []nexus.TaskID, names []string) bool {
 	if len(names) == 0 {
 		return true
 	}
-	if len(tasks) != len(names) {
-		return false
-	}
-	for _, name := range names {
-		found := false
-		for _, id := range tasks {
-			found = found || string(id) == name
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
+	return len(tasks) == len(names) && !slices.ContainsFunc(tasks, func(id nexus.TaskID) bool { return !slices.Contains(names, string(id)) })
 }
 
 // say says what was reverted, and where.

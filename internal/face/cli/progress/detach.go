@@ -60,6 +60,20 @@ func (o *Order) Watches(a *console.Console) (bool, error) {
 	return true, nil
 }
 
+// Away returns how the run is left in the background: shown, or not; nil: it is not.
+func (o *Order) Away(a *console.Console, dry bool) (func(context.Context, *console.Console, Order) error, error) {
+	watched, err := o.Watches(a)
+	switch {
+	case err != nil:
+		return nil, err
+	case watched && !dry:
+		return Show, nil
+	case o.Detaches(a):
+		return Detach, nil
+	}
+	return nil, nil //nolint:nilnil // it stays here
+}
+
 // Show leaves a run in the background, and shows it on the whole screen until the
 // person leaves that.
 func Show(ctx context.Context, a *console.Console, o Order) error {

@@ -12,7 +12,7 @@ import (
 
 // going is what ps prints with --json.
 type going struct {
-	NeedsYou int          `json:"needs_you"` // questions that wait for a person
+	NeedsYou int          `json:"needs_you"` // questions and tasks that wait for a person
 	Runs     []view.Going `json:"runs"`
 }
 
@@ -28,7 +28,7 @@ func psCommand(a *console.Console) *cobra.Command {
 		told := going{Runs: []view.Going{}}
 		for _, u := range all {
 			g := view.Going{Repository: u.Repository, Run: a.Tell(u.Run, u.State)}
-			told.NeedsYou += len(g.Asks)
+			told.NeedsYou += g.Waiting
 			told.Runs = append(told.Runs, g)
 		}
 		view.SortGoing(told.Runs)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,9 +17,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
-
-// patience is how long a command waits for the answer to its request.
-const patience = 5 * time.Second
 
 var errPatience = errors.New("nobody answered")
 
@@ -248,19 +244,9 @@ func deliver(ctx context.Context, a *console.Console, p *app.Place, told asked) 
 
 // settled waits a while for the conductor's answer.
 func settled(ctx context.Context, p *app.Place, told asked) (asked, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
-	defer cancel()
-	for e, err := range p.Journal.Follow(ctx, told.Run, told.Seq) {
-		if err != nil {
-			if errors.Is(context.Cause(ctx), errPatience) {
-				return told, nil
-			}
-			return told, err
-		}
-		if f, ok := e.Fact.(nexus.RequestSettled); ok && f.Seq == told.Seq {
-			told.Settled, told.Granted, told.Why = true, f.Granted, f.Why
-			return told, nil
-		}
+	f, err := progress.Settled(ctx, p, told.Run, told.Seq)
+	if f != nil {
+		told.Settled, told.Granted, told.Why = true, f.Granted, f.Why
 	}
-	return told, nil
+	return told, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -87,7 +88,7 @@ func throwSwitch(ctx context.Context, a *console.Console, here bool, why string)
 		return err
 	}
 	told := switched{Thrown: killswitch.Switch{dir}.Thrown(), Lifted: []string{}}
-	until, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
+	until, cancel := context.WithTimeoutCause(ctx, progress.Patience, errPatience)
 	defer cancel()
 	left := 0
 	for i, path := range found {

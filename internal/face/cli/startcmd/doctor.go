@@ -14,10 +14,10 @@ import (
 )
 
 func doctorCommand(a *console.Console) *cobra.Command {
-	var fix, light bool
+	var q doctor.Question
 	var file string
-	c := a.Command("doctor [--light] [--strict] [--fix] [flags]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
-		q := doctor.Question{Light: light, Fix: fix, Trust: app.Agreed}
+	c := a.Command("doctor [--light] [--strict] [--fix [--yes]] [flags]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
+		q.Trust = app.Agreed
 		if file != "" {
 			q.Plan = func() error {
 				data, err := slurp(a, file)
@@ -41,8 +41,8 @@ func doctorCommand(a *console.Console) *cobra.Command {
 		return nil
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	f := c.Flags()
-	f.BoolVar(&fix, "fix", false, "fix what can be fixed: remove what dead processes left, and make the state private")
-	f.BoolVar(&light, "light", false, "make only the quick checks: start no program in the sandbox, ask no provider")
+	q.MendFlags(f)
+	f.BoolVar(&q.Light, "light", false, "make only the quick checks: start no program in the sandbox, ask no provider")
 	f.StringVar(&file, "plan", "", "also check the tasks of this plan `FILE`: their sizes, needs and criteria")
 	a.SettingFlags(c, "strict", "skip", "sandbox", "target")
 	a.JSONFlag(c)

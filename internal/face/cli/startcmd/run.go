@@ -35,13 +35,10 @@ func runCommand(a *console.Console) *cobra.Command {
 		if err := o.Check(); err != nil {
 			return err
 		}
-		if watched, err := o.Watches(a); err != nil {
+		if how, err := o.Away(a, dry); err != nil {
 			return err
-		} else if watched && !dry {
-			return leave(ctx, a, o, progress.Show)
-		}
-		if o.Detaches(a) {
-			return leave(ctx, a, o, progress.Detach)
+		} else if how != nil {
+			return leave(ctx, a, o, how)
 		}
 		if waiting {
 			return emptyBacklog(ctx, a, &o, args)

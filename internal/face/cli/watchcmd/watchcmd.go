@@ -83,7 +83,8 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 		s.lost(hub.Follow(here))
 	}()
 	o := tui.Options{
-		Run: r.ID, Place: filepath.Base(p.Repo.Work), Source: s, Keys: settings.Keys, Style: a.Style(a.Out), In: a.In, Out: a.Out, Environ: a.Environ,
+		Run: r.ID, Place: filepath.Base(p.Repo.Work), Source: s, Keys: settings.Keys,
+		Style: a.Style(a.Out), In: a.In, Out: a.Out, Environ: a.Environ,
 		Verbs: &verbs{a: a, execute: execute},
 	}
 	o.Style.Plain, o.Style.ASCII = false, o.Style.ASCII || how.ascii

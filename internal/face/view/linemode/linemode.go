@@ -104,8 +104,8 @@ func (l *Lines) Pulse(r view.Run, now time.Time) string {
 	if c := r.Counts; c.Total > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d landed", c.Landed, c.Total), fmt.Sprintf("%d active", c.Active))
 	}
-	if n := len(r.Asks); n > 0 {
-		parts = append(parts, view.Count(n, "question")+" open")
+	if r.Waiting > 0 {
+		parts = append(parts, fmt.Sprintf("%d waiting for you", r.Waiting))
 	}
 	parts = append(parts, view.Clock(r.Seconds), fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit))
 	line := l.at(now) + strings.Join(parts, ", ")
@@ -145,9 +145,9 @@ func (l *Lines) Summary(r view.Run) string {
 			string(t.Status), string(t.ID), took, t.Spent.String(), fmt.Sprint(t.Attempts), fmt.Sprint(t.Rounds), view.FirstLine(t.Title),
 		})
 	}
-	c := r.Counts
+	landed := fmt.Sprintf("%d of %d landed", r.Counts.Landed, r.Counts.Total)
 	rows = append(rows, []string{
-		string(r.Status), "total", view.Clock(r.Seconds), r.Money.Spent.String(), "", fmt.Sprint(r.Rounds), fmt.Sprintf("%d of %d landed", c.Landed, c.Total),
+		string(r.Status), "total", view.Clock(r.Seconds), r.Money.Spent.String(), "", fmt.Sprint(r.Rounds), landed,
 	})
 	table := view.Table(view.Style{ASCII: l.Style.ASCII}, []string{"status", "task", "time", "cost", "attempts", "rounds", "title"}, rows)
 	return out + l.guard(strings.TrimSuffix(table, "\n")) + "\n"
@@ -193,7 +193,8 @@ func findings(f nexus.Fact) string {
 	if !ok || g.Base || !g.Evidence.State.Red() || len(g.Evidence.Findings) < 2 {
 		return ""
 	}
-	lines := []string{"::group::" + escapeData(fmt.Sprintf("%s %s: %s", cmp.Or(string(g.Attempt), string(g.Task)), g.Evidence.Gate, view.Count(len(g.Evidence.Findings), "finding")))}
+	of, count := cmp.Or(string(g.Attempt), string(g.Task)), view.Count(len(g.Evidence.Findings), "finding")
+	lines := []string{"::group::" + escapeData(fmt.Sprintf("%s %s: %s", of, g.Evidence.Gate, count))}
 	for n, x := range g.Evidence.Findings {
 		if n == mostFindings {
 			lines = append(lines, fmt.Sprintf("and %d more", len(g.Evidence.Findings)-n))

@@ -168,8 +168,9 @@ func FuzzActions(f *testing.F) {
 }
 
 func TestPercent(t *testing.T) {
-	if _, _, text := taken(command("error", nexus.Finding{}, "t", "100%0A%25")); text != "100%0A%25" {
-		t.Errorf("it is read as %q", text)
+	_, with, text := taken(command("error", nexus.Finding{File: "a%2C"}, "5%0A", "100%0A%25"))
+	if text != "100%0A%25" || with != "file=a%252C,title=5%250A" {
+		t.Errorf("it is read as %q with %q", text, with)
 	}
 }
 

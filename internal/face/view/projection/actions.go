@@ -45,7 +45,8 @@ func (p *Projection) itemActions(i Item) []Action {
 	write.Key, write.Input, write.Ask = "r", InputText, "the answer"
 	switch {
 	case i.Kind == KindSignOff:
-		approve.Name, approve.Label, approve.Input, approve.Ask = "waive", "Accept as it is", InputText, "what you looked at, or why it need not be shown"
+		approve.Name, approve.Label, approve.Input = "waive", "Accept as it is", InputText
+		approve.Ask = "what you looked at, or why it need not be shown"
 		approve.Args = []string{"approve", i.ID, "--why", "{}", "--run", run}
 		return []Action{approve}
 	case i.Item.About() != "":

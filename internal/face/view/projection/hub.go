@@ -43,14 +43,13 @@ type Hub struct {
 	ctx  context.Context //nolint:containedctx // of what reads the journal for a reader
 	mu   sync.Mutex      // guards what follows
 	runs map[nexus.RunID]*entry
-	ids  []nexus.RunID // of those that have begun, the latest last
+	ids  []nexus.RunID // the latest last
 	wake chan struct{} // closed when anything happens; nil: nobody waits
 }
 
 // entry is a run of a hub. The hub's lock guards all but p.
 type entry struct {
 	id     nexus.RunID
-	begun  bool // it has events
 	latest bool
 	holder *nexus.Process
 	wake   chan struct{}
@@ -85,31 +84,23 @@ func Open(ctx context.Context, j Journal, o HubOptions) (*Hub, error) {
 		return nil, err
 	}
 	for _, r := range runs {
-		h.begin(h.entry(r.ID)).holder = r.Holder
+		h.entry(r.ID).holder = r.Holder
 	}
 	return h, nil
 }
 
-// entry returns the entry of a run. The caller holds the lock.
+// entry returns the entry of a run, which is the latest if it is new. The caller
+// holds the lock.
 func (h *Hub) entry(id nexus.RunID) *entry {
-	e := h.runs[id]
-	if e == nil {
-		e = &entry{id: id, behind: true}
-		h.runs[id] = e
-	}
-	return e
-}
-
-// begin lists a run, once. The caller holds the lock.
-func (h *Hub) begin(e *entry) *entry {
-	if e.begun {
+	if e := h.runs[id]; e != nil {
 		return e
 	}
 	if n := len(h.ids); n > 0 {
 		h.runs[h.ids[n-1]].latest = false
 	}
-	e.begun, e.latest = true, true
-	h.ids = append(h.ids, e.id)
+	e := &entry{id: id, behind: true, latest: true}
+	h.runs[id] = e
+	h.ids = append(h.ids, id)
 	return e
 }
 
@@ -145,13 +136,14 @@ func (h *Hub) ring(e *entry) {
 }
 
 // Changed returns a channel that is closed at the next change of a run, or of any
-// run where it is empty. Who takes it before it looks misses no change.
+// run where it is empty or not known. Who takes it before it looks misses no
+// change.
 func (h *Hub) Changed(run nexus.RunID) <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := &h.wake
-	if run != "" {
-		c = &h.entry(run).wake
+	if e := h.runs[run]; e != nil {
+		c = &e.wake
 	}
 	if *c == nil {
 		*c = make(chan struct{})
@@ -199,7 +191,7 @@ func (h *Hub) missed(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range runs {
-		e := h.begin(h.entry(r.ID))
+		e := h.entry(r.ID)
 		e.queue, e.behind, e.over, e.holder = nil, true, nil, r.Holder
 		h.ring(e)
 	}
@@ -225,7 +217,7 @@ func (h *Hub) look(ctx context.Context) {
 func (h *Hub) take(e nexus.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	x := h.begin(h.entry(e.Run))
+	x := h.entry(e.Run)
 	switch {
 	case x.behind:
 	case len(x.queue) >= most:
@@ -263,12 +255,9 @@ func (e *entry) drop() { e.p, e.queue, e.behind = nil, nil, true }
 func (h *Hub) View(run nexus.RunID, see func(*Projection) error) error {
 	h.mu.Lock()
 	e := h.runs[run]
-	if e != nil && !e.begun {
-		e = nil
-	}
 	h.mu.Unlock()
 	if e == nil {
-		return &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s", view.Clean(string(run))), Hint: "nexus runs lists them."}
+		return &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no run " + view.Clean(string(run)), Hint: "nexus runs lists them."}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

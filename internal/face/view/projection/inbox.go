@@ -101,8 +101,8 @@ func (p *Projection) notices(now time.Time) []Item {
 	if !s.Status.Ended() {
 		for _, q := range s.Parked {
 			if q.Until.After(now) {
-				i := add(KindQuota, "quota "+q.Account, people.Yellow, s.Updated, fmt.Sprintf("%s takes no calls until %s: %s", q.Account, q.Until.UTC().Format(time.RFC3339), q.Why))
-				i.Deadline = q.Until
+				text := fmt.Sprintf("%s takes no calls until %s: %s", q.Account, q.Until.UTC().Format(time.RFC3339), q.Why)
+				add(KindQuota, "quota "+q.Account, people.Yellow, s.Updated, text).Deadline = q.Until
 			}
 		}
 		for _, a := range s.Alerts.Raised {
@@ -116,13 +116,15 @@ func (p *Projection) notices(now time.Time) []Item {
 		i := add(KindBudget, "budget", people.Red, s.Updated, overCap(s.OverCap))
 		i.Actions = p.runActions("resume")
 	} else if s.Pressed >= 75 && !s.Status.Ended() {
-		add(KindBudget, "budget", people.Yellow, s.Updated, fmt.Sprintf("%d %% of the budget is spent: %s of %s", s.Pressed, s.Ledger.Spent(), s.Ledger.Limit()))
+		text := fmt.Sprintf("%d %% of the budget is spent: %s of %s", s.Pressed, s.Ledger.Spent(), s.Ledger.Limit())
+		add(KindBudget, "budget", people.Yellow, s.Updated, text)
 	}
 	return append(all, p.signOffs()...)
 }
 
 func overCap(r *nexus.BudgetRefused) string {
-	return fmt.Sprintf("the cap of the %s is reached: a call of at most %s does not fit in %s, of which %s is used", strings.TrimSpace(r.Cap+" "+r.Of), r.Asked, r.Limit, r.Spent)
+	of := strings.TrimSpace(r.Cap + " " + r.Of)
+	return fmt.Sprintf("the cap of the %s is reached: %s of %s is used, and a call may take %s", of, r.Spent, r.Limit, r.Asked)
 }
 
 // taskOf returns the task of an attempt or session by its name, empty for none.

@@ -48,7 +48,8 @@ func (p *Projection) reread(after int64, n int, tail bool) ([]LogLine, error) {
 func (p *Projection) line(e nexus.Event) LogLine {
 	about, text := view.Describe(e.Fact)
 	return LogLine{
-		Seq: e.Seq, At: e.At, Kind: nexus.Kind(e.Fact), Task: p.concerned(about), About: view.Clean(about), Text: view.Clean(text), Bad: view.IsBad(e.Fact),
+		Seq: e.Seq, At: e.At, Kind: nexus.Kind(e.Fact), Task: p.concerned(about), Bad: view.IsBad(e.Fact),
+		About: view.Clean(about), Text: view.Clean(text),
 	}
 }
 

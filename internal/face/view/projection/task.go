@@ -151,13 +151,14 @@ func round(r *state.Round, judged map[string][]span) Round {
 }
 
 func gateOf(e nexus.Evidence) Gate {
-	return Gate{Name: e.Gate, State: e.State, Seconds: e.Duration.Round(time.Millisecond).Seconds(), Findings: e.Findings, Why: e.Why, Raw: e.Output}
+	took := e.Duration.Round(time.Millisecond).Seconds()
+	return Gate{Name: e.Gate, State: e.State, Seconds: took, Findings: e.Findings, Why: e.Why, Raw: e.Output}
 }
 
 func (p *Projection) session(a *state.Attempt, c *state.Session, now time.Time) Session {
 	out := Session{
-		ID: c.Session, Task: a.Task, Attempt: a.ID, Role: c.Role, Model: c.Model, Turns: c.Turns, Doing: c.Doing, Spent: c.Spent, Usage: c.Usage,
-		Outcome: string(c.Outcome),
+		ID: c.Session, Task: a.Task, Attempt: a.ID, Role: c.Role, Model: c.Model, Turns: c.Turns, Doing: c.Doing,
+		Spent: c.Spent, Usage: c.Usage, Outcome: string(c.Outcome),
 	}
 	if t := p.trail.talks[c.Session]; t != nil {
 		out.Began, out.Ended = when(t.began), when(t.ended)

@@ -54,7 +54,9 @@ func (p *Projection) timeRow(id nexus.AttemptID, now time.Time) TimeRow {
 			}
 			row.Spans = append(row.Spans, Span{Stage: stage, From: when(covered), To: when(s.from)})
 		}
-		row.Spans = append(row.Spans, Span{Stage: s.stage.String(), From: when(s.from), To: when(s.to), Label: s.words(), State: string(gateStates[s.state])})
+		row.Spans = append(row.Spans, Span{
+			Stage: s.stage.String(), From: when(s.from), To: when(s.to), Label: s.words(), State: string(gateStates[s.state]),
+		})
 		covered = max(covered, s.to)
 		if s.to == 0 {
 			covered = max(covered, now.UnixNano())

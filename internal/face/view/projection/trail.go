@@ -66,7 +66,8 @@ func (s stage) String() string {
 type gateState uint8
 
 var gateStates = [...]nexus.GateState{
-	"", nexus.NotRun, nexus.Pass, nexus.Fail, nexus.Environmental, nexus.Timeout, nexus.MissingAsset, nexus.Flaky, nexus.Unverifiable, nexus.Exceeded,
+	"", nexus.NotRun, nexus.Pass, nexus.Fail, nexus.Environmental, nexus.Timeout, nexus.MissingAsset, nexus.Flaky,
+	nexus.Unverifiable, nexus.Exceeded,
 }
 
 func packState(s nexus.GateState) gateState {

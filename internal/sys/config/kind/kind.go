@@ -36,6 +36,9 @@ func Put[T any](at *T, v any) {
 	case *nexus.Approval:
 		s, _ := v.(string)
 		*p = nexus.Approval(s)
+	case *nexus.ReviewPeople:
+		s, _ := v.(string)
+		*p = nexus.ReviewPeople(s)
 	case *nexus.Reaction:
 		s, _ := v.(string)
 		*p = nexus.Reaction(s)
@@ -437,6 +440,8 @@ func Show(v any) string {
 	case string:
 		return strconv.Quote(x)
 	case nexus.Tier:
+		return strconv.Quote(string(x))
+	case nexus.ReviewPeople:
 		return strconv.Quote(string(x))
 	case nexus.Approval:
 		return strconv.Quote(string(x))

@@ -1,0 +1,84 @@
+package diffreview
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// maxAnswers is in how many bytes at the end of a message answers are looked for.
+const maxAnswers = 64 << 10
+
+// ReadAnswers returns what a message of an agent without a tool to submit answers to
+// comments: in the last JSON object that has answers, or in lines such as "c1: declined: REASON".
+func ReadAnswers(text string) []nexus.CommentAnswer {
+	if len(text) > maxAnswers {
+		text = strings.ToValidUTF8(text[len(text)-maxAnswers:], "")
+	}
+	if all := jsonAnswers(text); len(all) > 0 {
+		return all
+	}
+	var all []nexus.CommentAnswer
+	for line := range strings.Lines(text) {
+		head, rest, ok := strings.Cut(strings.Trim(strings.TrimSpace(line), "-*` "), ":")
+		id := strings.ToLower(strings.Trim(strings.TrimSpace(head), "*`_ "))
+		if !ok || !isID(id) {
+			continue
+		}
+		word, why, _ := strings.Cut(strings.TrimSpace(strings.Trim(strings.TrimSpace(rest), "*`")), " ")
+		word = strings.ToLower(strings.Trim(word, "*`_.,:;"))
+		reply := nexus.CommentReply(word)
+		if !known(reply) {
+			continue
+		}
+		all = append(all, nexus.CommentAnswer{Comment: id, Reply: reply, Why: strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(why), "-:*` "))})
+	}
+	return all
+}
+
+// jsonAnswers reads the last object that has answers.
+func jsonAnswers(text string) []nexus.CommentAnswer {
+	for i := strings.LastIndex(text, `"answers"`); i >= 0; i = strings.LastIndex(text[:i], `"answers"`) {
+		start := strings.LastIndexByte(text[:i], '{')
+		if start < 0 {
+			continue
+		}
+		var in struct {
+			Answers []struct {
+				Comment string             `json:"comment"`
+				Status  nexus.CommentReply `json:"status"`
+				Why     string             `json:"why"`
+			} `json:"answers"`
+		}
+		if json.NewDecoder(strings.NewReader(text[start:])).Decode(&in) != nil {
+			continue
+		}
+		var all []nexus.CommentAnswer
+		for _, a := range in.Answers {
+			if id := strings.ToLower(strings.TrimSpace(a.Comment)); isID(id) {
+				if !known(a.Status) {
+					a.Status = nexus.CommentAsked
+				}
+				all = append(all, nexus.CommentAnswer{Comment: id, Reply: a.Status, Why: a.Why})
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+func known(r nexus.CommentReply) bool {
+	for _, one := range nexus.CommentReplies() {
+		if r == one {
+			return true
+		}
+	}
+	return false
+}
+
+// isID reports whether a word is the name of a comment: c1, c2, ...
+func isID(word string) bool {
+	digits, ok := strings.CutPrefix(word, "c")
+	return ok && digits != "" && len(digits) < 8 && strings.Trim(digits, "0123456789") == "" && digits[0] != '0'
+}

@@ -1,0 +1,368 @@
+// Package diffreview is what people's reviews of changes need to know without
+// looking anything up: it reads diffs, puts their files in the order of their
+// risk, finds where lines went, reads and writes patches with comments, and
+// says to an agent what people said.
+package diffreview
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// File is a file of a diff.
+type File struct {
+	Path    string `json:"path"`
+	Old     string `json:"old_path,omitzero"` // where it was renamed or copied from
+	Status  string `json:"status"`            // added, deleted, modified, renamed, copied
+	Mode    string `json:"mode,omitzero"`     // new mode, where it changed or the file is new
+	Binary  bool   `json:"binary,omitzero"`
+	Added   int    `json:"added"` // lines
+	Deleted int    `json:"deleted"`
+	Hunks   []Hunk `json:"hunks"`
+}
+
+// Hunk is a stretch of a diff.
+type Hunk struct {
+	Old     int    `json:"old"` // first line before, from 1; 0: the file was empty
+	OldLen  int    `json:"old_lines"`
+	New     int    `json:"new"`
+	NewLen  int    `json:"new_lines"`
+	Section string `json:"section,omitzero"` // what git says that it is in
+	Lines   []Line `json:"lines"`
+}
+
+// Line is a line of a hunk.
+type Line struct {
+	Kind string `json:"kind"`         // " ", "+" or "-"
+	Old  int    `json:"old,omitzero"` // its number before; 0: it was not there
+	New  int    `json:"new,omitzero"`
+	Text string `json:"text"`          // without its end
+	Bare bool   `json:"bare,omitzero"` // the file ends here without the end of a line
+}
+
+// Risk is how much depends on a file, the most first.
+type Risk string
+
+// The risks, the greatest first.
+const (
+	HighRisk   Risk = "high"   // public interfaces, migrations, authentication and security, weaker tests, dependencies, CI
+	NormalRisk Risk = "normal" // code
+	LowRisk    Risk = "low"    // tests that only grew, prose
+	NoRisk     Risk = "none"   // written by a program
+)
+
+// maxLine is how long a line is shown.
+const maxLine = 4000
+
+// Parse reads a patch as git writes it. It reads what it can: what is odd is left out, and a
+// patch that was cut ends where it was cut.
+func Parse(patch string) []File {
+	p := parser{}
+	for line := range strings.Lines(patch) {
+		p.line(strings.TrimSuffix(line, "\n"))
+	}
+	return p.files
+}
+
+type parser struct {
+	files            []File
+	old, now         int // numbers of the next lines
+	oldLeft, newLeft int // lines that the hunk still has
+}
+
+func (p *parser) file() *File { return &p.files[len(p.files)-1] }
+
+func (p *parser) line(line string) {
+	if p.oldLeft > 0 || p.newLeft > 0 {
+		if p.inside(line) {
+			return
+		}
+		p.oldLeft, p.newLeft = 0, 0
+	}
+	if rest, ok := strings.CutPrefix(line, "diff --git "); ok {
+		f := File{Status: "modified", Hunks: []Hunk{}}
+		f.Path = both(rest)
+		p.files = append(p.files, f)
+		return
+	}
+	if len(p.files) == 0 {
+		return
+	}
+	if strings.HasPrefix(line, "@@ ") {
+		p.hunk(line)
+		return
+	}
+	if strings.HasPrefix(line, `\`) { // no newline at the end of the file
+		if f := p.file(); len(f.Hunks) > 0 {
+			if h := &f.Hunks[len(f.Hunks)-1]; len(h.Lines) > 0 {
+				h.Lines[len(h.Lines)-1].Bare = true
+			}
+		}
+		return
+	}
+	p.head(line)
+}
+
+// head reads what a patch says of a file before its hunks.
+func (p *parser) head(line string) {
+	f := p.file()
+	if len(f.Hunks) > 0 {
+		return
+	}
+	word := func(prefix string) (string, bool) { return strings.CutPrefix(line, prefix) }
+	if mode, ok := word("new file mode "); ok {
+		f.Status, f.Mode = "added", mode
+	} else if _, ok := word("deleted file mode "); ok {
+		f.Status = "deleted"
+	} else if mode, ok := word("new mode "); ok {
+		f.Mode = mode
+	} else if from, ok := word("rename from "); ok {
+		f.Status, f.Old = "renamed", unquote(from)
+	} else if to, ok := word("rename to "); ok {
+		f.Path = unquote(to)
+	} else if from, ok := word("copy from "); ok {
+		f.Status, f.Old = "copied", unquote(from)
+	} else if to, ok := word("copy to "); ok {
+		f.Path = unquote(to)
+	} else if name, ok := word("+++ "); ok && name != "/dev/null" {
+		f.Path = strings.TrimPrefix(unquote(strings.TrimSuffix(name, "\t")), "b/")
+	} else if name, ok := word("--- "); ok && name != "/dev/null" && f.Status != "renamed" && f.Status != "copied" {
+		f.Path = strings.TrimPrefix(unquote(strings.TrimSuffix(name, "\t")), "a/")
+	} else if strings.HasPrefix(line, "Binary files ") || line == "GIT binary patch" {
+		f.Binary = true
+	}
+}
+
+// hunk reads the head of a hunk: @@ -1,2 +1,3 @@ section.
+func (p *parser) hunk(line string) {
+	ranges, section, ok := strings.Cut(strings.TrimPrefix(line, "@@ "), " @@")
+	old, now, two := strings.Cut(ranges, " ")
+	if !ok || !two {
+		return
+	}
+	h := Hunk{Section: strings.TrimSpace(section), Lines: []Line{}}
+	var ok1, ok2 bool
+	h.Old, h.OldLen, ok1 = span(strings.TrimPrefix(old, "-"))
+	h.New, h.NewLen, ok2 = span(strings.TrimPrefix(now, "+"))
+	if !ok1 || !ok2 {
+		return
+	}
+	p.old, p.now, p.oldLeft, p.newLeft = h.Old, h.New, h.OldLen, h.NewLen
+	f := p.file()
+	f.Hunks = append(f.Hunks, h)
+}
+
+// inside reads a line of a hunk; false for one that cannot be one.
+func (p *parser) inside(line string) bool {
+	if line == "" { // a mailer took the blank
+		line = " "
+	}
+	f := p.file()
+	h := &f.Hunks[len(f.Hunks)-1]
+	l := Line{Kind: line[:1], Text: cut(line[1:])}
+	switch l.Kind {
+	case "\\":
+		if len(h.Lines) > 0 {
+			h.Lines[len(h.Lines)-1].Bare = true
+		}
+		return true
+	case " ":
+		l.Old, l.New = p.old, p.now
+	case "-":
+		l.Old = p.old
+		f.Deleted++
+	case "+":
+		l.New = p.now
+		f.Added++
+	default:
+		return false
+	}
+	if l.Old > 0 || l.Kind == "-" {
+		p.old++
+		p.oldLeft--
+	}
+	if l.New > 0 || l.Kind == "+" {
+		p.now++
+		p.newLeft--
+	}
+	h.Lines = append(h.Lines, l)
+	return true
+}
+
+func cut(text string) string {
+	if len(text) > maxLine {
+		return strings.ToValidUTF8(text[:maxLine], "") + " [the rest of the line is left out]"
+	}
+	return text
+}
+
+// span reads "3,2" or "3".
+func span(text string) (from, n int, ok bool) {
+	first, count, two := strings.Cut(text, ",")
+	from, err := strconv.Atoi(first)
+	n = 1
+	if two && err == nil {
+		n, err = strconv.Atoi(count)
+	}
+	const most = 1 << 30
+	return from, n, err == nil && from >= 0 && n >= 0 && from < most && n < most
+}
+
+// both returns the name of "a/NAME b/NAME", where both are the same.
+func both(text string) string {
+	if strings.HasPrefix(text, `"`) {
+		if i := strings.Index(text, `" "`); i > 0 {
+			return strings.TrimPrefix(unquote(text[:i+1]), "a/")
+		}
+	}
+	if n := len(text); n%2 == 1 {
+		a, b := text[:n/2], text[n/2+1:]
+		if strings.HasPrefix(a, "a/") && strings.HasPrefix(b, "b/") && a[2:] == b[2:] {
+			return a[2:]
+		}
+	}
+	_, name, _ := strings.Cut(text, " b/")
+	return name
+}
+
+// unquote reads a name as git writes it, in quotes where it has odd characters.
+func unquote(name string) string {
+	if len(name) < 2 || !strings.HasPrefix(name, `"`) || !strings.HasSuffix(name, `"`) {
+		return name
+	}
+	var b strings.Builder
+	for in := name[1 : len(name)-1]; in != ""; {
+		if in[0] != '\\' || len(in) < 2 {
+			b.WriteByte(in[0])
+			in = in[1:]
+			continue
+		}
+		if len(in) >= 4 {
+			if n, err := strconv.ParseUint(in[1:4], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				in = in[4:]
+				continue
+			}
+		}
+		escapes := map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', 'a': '\a', 'b': '\b', 'f': '\f', 'v': '\v'}
+		if c, ok := escapes[in[1]]; ok {
+			b.WriteByte(c)
+		} else {
+			b.WriteByte(in[1])
+		}
+		in = in[2:]
+	}
+	return b.String()
+}
+
+// Find returns the file of that name, by its new name or its old one.
+func Find(files []File, name string) (File, bool) {
+	for _, f := range files {
+		if f.Path == name {
+			return f, true
+		}
+	}
+	for _, f := range files {
+		if f.Old == name && f.Status == "renamed" {
+			return f, true
+		}
+	}
+	return File{}, false
+}
+
+// Shift returns where lines are after a diff, by what they were before it; false where one
+// of them changed or is gone. It needs a diff of the file alone, with or without context.
+func (f File) Shift(start, end int) (int, bool) {
+	if f.Status == "deleted" || f.Binary {
+		return 0, false
+	}
+	by := 0
+	for _, h := range f.Hunks {
+		for _, l := range h.Lines {
+			switch {
+			case l.Kind == "-" && l.Old >= start && l.Old <= end:
+				return 0, false
+			case l.Kind == "-" && l.Old < start:
+				by--
+			case l.Kind == "+":
+				if at := h.before(l); at < start {
+					by++
+				} else if at >= start && at < end {
+					return 0, false // something came in between
+				}
+			}
+		}
+	}
+	return start + by, true
+}
+
+// before returns the number of the last line before an added one.
+func (h Hunk) before(added Line) int {
+	last := h.Old - 1
+	if h.OldLen == 0 {
+		last = h.Old
+	}
+	for _, l := range h.Lines {
+		if l.Kind == "+" && l.New == added.New {
+			return last
+		}
+		if l.Old > 0 {
+			last = l.Old
+		}
+	}
+	return last
+}
+
+// Touches reports whether a diff from where a comment was made changes what the comment is
+// about: its lines, and what was put directly before or after them; its file; anything.
+func Touches(files []File, c nexus.Comment) bool {
+	if c.File == "" {
+		return len(files) > 0
+	}
+	f, ok := Find(files, c.File)
+	if !ok {
+		return false
+	}
+	if c.Start == 0 || c.Side == nexus.OldSide { // what was there before is not in what is compared
+		return true
+	}
+	for _, h := range f.Hunks {
+		for _, l := range h.Lines {
+			switch {
+			case l.Kind == "-" && l.Old >= c.Start && l.Old <= c.Last():
+				return true
+			case l.Kind == "+":
+				if at := h.before(l); at >= c.Start-1 && at <= c.Last() {
+					return true
+				}
+			}
+		}
+	}
+	return f.Status == "deleted"
+}
+
+// Put returns a text with other lines in the place of some, from 1; false where it has no such
+// lines. They end as the lines around them do.
+func Put(text string, start, end int, with string) (string, bool) {
+	all := strings.SplitAfter(text, "\n")
+	if all[len(all)-1] == "" {
+		all = all[:len(all)-1]
+	}
+	if start < 1 || end < start || end > len(all) {
+		return "", false
+	}
+	bare := !strings.HasSuffix(all[end-1], "\n")
+	with = strings.ReplaceAll(with, "\r\n", "\n")
+	if with != "" && !strings.HasSuffix(with, "\n") {
+		with += "\n"
+	}
+	if strings.HasSuffix(all[start-1], "\r\n") {
+		with = strings.ReplaceAll(with, "\n", "\r\n")
+	}
+	if bare {
+		with = strings.TrimSuffix(strings.TrimSuffix(with, "\n"), "\r")
+	}
+	return strings.Join(all[:start-1], "") + with + strings.Join(all[end:], ""), true
+}

@@ -1,0 +1,88 @@
+package diffreview
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Message says to the author of a change what a person said about it: in words, and as
+// JSON that names each comment.
+func Message(all []nexus.Comment) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "A person reviewed your change. %s\n", counted(all))
+	for _, c := range all {
+		fmt.Fprintf(&b, "\n### %s (%s) %s\n", c.ID, c.Kind, c.Place())
+		if c.Hunk != "" {
+			b.WriteString("\n" + fenced("diff", c.Hunk))
+		}
+		if body := strings.TrimSpace(c.Body); body != "" {
+			b.WriteString("\n" + body + "\n")
+		}
+		if c.Replace != nil {
+			b.WriteString("\nSuggested instead of these lines:\n\n" + fenced("suggestion", c.Replace.Text))
+		}
+	}
+	data, _ := json.MarshalIndent(map[string]any{"comments": all}, "", " ")
+	b.WriteString("\nThe same as data:\n\n" + fenced("json", string(data)))
+	if wants(all) {
+		b.WriteString("\n" + AnswerRules)
+	}
+	return b.String()
+}
+
+// AnswerRules says how comments are answered.
+const AnswerRules = `Do what each comment asks for, then submit as usual and answer each comment by its id in "answers":
+{"answers": [{"comment": "c1", "status": "fixed"}, {"comment": "c2", "status": "declined", "why": "REASON"}]}
+status is fixed (the change does what the comment wants), declined (say why), answered (the answer is in why) or question (ask in why). Praise needs no answer. Without a tool to submit with, end your last message with that JSON object.
+`
+
+// Remind asks again for answers that did not come.
+func Remind(ids []string) string {
+	return "You have not answered " + nexus.Join(ids) + ", comments of a person who reviewed your change. " + AnswerRules
+}
+
+// wants reports whether a comment wants an answer.
+func wants(all []nexus.Comment) bool {
+	for _, c := range all {
+		if c.Kind != nexus.PraiseComment {
+			return true
+		}
+	}
+	return false
+}
+
+// counted says how many comments of each kind there are, and what the kinds want.
+func counted(all []nexus.Comment) string {
+	means := map[nexus.CommentKind]string{
+		nexus.MustComment: "to be done before the change lands", nexus.ShouldComment: "to be done, or declined with a reason",
+		nexus.QuestionComment: "to be answered", nexus.PraiseComment: "nothing to do",
+	}
+	var parts []string
+	for _, k := range nexus.CommentKinds() {
+		n := 0
+		for _, c := range all {
+			if c.Kind == k {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s (%s)", n, k, means[k]))
+		}
+	}
+	return "Comments: " + strings.Join(parts, ", ") + "."
+}
+
+// fenced puts a text into a block that it cannot end.
+func fenced(kind, text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return fence + kind + "\n" + text + fence + "\n"
+}

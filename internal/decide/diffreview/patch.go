@@ -1,0 +1,257 @@
+package diffreview
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// guide heads a patch that people write comments into.
+const guide = `# %s
+# Write a comment below the line that it is about, in lines that begin with #>:
+#   #> must: do this before it lands        kinds: must, should, question, praise (should if none)
+#   #> must 10-12: about these lines        of the file as it is now
+#   #>= text that should be there instead   a suggestion, one line each, below its comment
+# Below a file's head a comment is about the file, here it is about the whole change.
+# Leave all other lines as they are. Save and close; nothing is sent if there is no comment.
+# commit %s
+`
+
+// Patch returns a diff as a text in which people write comments.
+func Patch(title, commit, diff string) string {
+	if diff != "" && !strings.HasSuffix(diff, "\n") {
+		diff += "\n"
+	}
+	return fmt.Sprintf(guide, nexus.OneLine(title), commit) + diff
+}
+
+// PatchCommit returns the commit that a patch says it is of.
+func PatchCommit(text string) string {
+	for line := range strings.Lines(text) {
+		if commit, ok := strings.CutPrefix(strings.TrimSpace(line), "# commit "); ok {
+			return commit
+		}
+		if !strings.HasPrefix(line, "#") {
+			break
+		}
+	}
+	return ""
+}
+
+// PatchError says which line of a patch cannot be taken.
+type PatchError struct {
+	Line int // from 1
+	Why  string
+}
+
+// Error implements error.
+func (e *PatchError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
+
+// ReadPatch returns the comments that people wrote into a patch of a diff. Nothing is
+// taken of one in which other lines were changed, and the error names the first.
+func ReadPatch(text, diff string) ([]nexus.Comment, error) {
+	p := &patchReader{want: strings.SplitAfter(diff, "\n"), open: -1}
+	if n := len(p.want); p.want[n-1] == "" {
+		p.want = p.want[:n-1]
+	}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if err := p.line(n, strings.TrimRight(line, "\r\n")); err != nil {
+			return nil, err
+		}
+	}
+	if p.at < len(p.want) {
+		return nil, &PatchError{n + 1, fmt.Sprintf("lines of the change are missing from here on: %q", short(p.want[p.at]))}
+	}
+	for i := range p.all {
+		c := &p.all[i]
+		c.Body = strings.TrimSpace(c.Body)
+		if c.Body == "" && c.Replace == nil {
+			return nil, &PatchError{p.lines[i], "the comment says nothing"}
+		}
+	}
+	return p.all, nil
+}
+
+type patchReader struct {
+	want  []string
+	at    int           // of want
+	place nexus.Comment // of a comment here
+	file  string        // that the last line is in
+	all   []nexus.Comment
+	lines []int // where each begins
+	open  int   // the comment that more lines belong to; -1: none
+
+	old, now int // numbers of the next lines
+	oldLeft  int
+	newLeft  int
+}
+
+func (p *patchReader) line(n int, line string) error {
+	switch {
+	case strings.HasPrefix(line, "#>="):
+		return p.suggest(n, strings.TrimPrefix(strings.TrimPrefix(line, "#>="), " "))
+	case strings.HasPrefix(line, "#>"):
+		return p.say(n, strings.TrimPrefix(strings.TrimPrefix(line, "#>"), " "))
+	case strings.HasPrefix(line, "#"):
+		return nil
+	}
+	if p.at >= len(p.want) {
+		if strings.TrimSpace(line) == "" {
+			return nil // an editor's last line
+		}
+		return &PatchError{n, fmt.Sprintf("this line is not of the change: %q; a comment begins with #>", short(line))}
+	}
+	if want := strings.TrimRight(p.want[p.at], "\r\n"); line != want && strings.TrimRight(line, " \t\r") != strings.TrimRight(want, " \t\r") {
+		return &PatchError{n, fmt.Sprintf("it was changed from %q to %q; a comment begins with #>", short(want), short(line))}
+	}
+	p.follow(strings.TrimRight(p.want[p.at], "\n"))
+	p.at++
+	p.open = -1
+	return nil
+}
+
+// follow keeps where a comment below the line would be.
+func (p *patchReader) follow(line string) {
+	if p.oldLeft > 0 || p.newLeft > 0 {
+		p.inside(line)
+		return
+	}
+	switch {
+	case strings.HasPrefix(line, "diff --git "):
+		p.file = both(strings.TrimPrefix(line, "diff --git "))
+	case strings.HasPrefix(line, "rename to "):
+		p.file = unquote(strings.TrimPrefix(line, "rename to "))
+	case strings.HasPrefix(line, "--- a/"), strings.HasPrefix(line, `--- "a/`):
+		p.file = strings.TrimPrefix(unquote(strings.TrimSuffix(strings.TrimPrefix(line, "--- "), "\t")), "a/")
+	case strings.HasPrefix(line, "+++ b/"), strings.HasPrefix(line, `+++ "b/`):
+		p.file = strings.TrimPrefix(unquote(strings.TrimSuffix(strings.TrimPrefix(line, "+++ "), "\t")), "b/")
+	case strings.HasPrefix(line, "@@ "):
+		f := Parse("diff --git a/x b/x\n" + line + "\n")
+		if len(f) == 1 && len(f[0].Hunks) == 1 {
+			h := f[0].Hunks[0]
+			p.old, p.now, p.oldLeft, p.newLeft = h.Old, h.New, h.OldLen, h.NewLen
+		}
+	}
+	p.place = nexus.Comment{File: p.file}
+}
+
+func (p *patchReader) inside(line string) {
+	kind := " "
+	if line != "" {
+		kind = line[:1]
+	}
+	p.place = nexus.Comment{File: p.file, Side: nexus.NewSide, Hunk: line}
+	switch kind {
+	case "-":
+		p.place.Side, p.place.Start = nexus.OldSide, p.old
+		p.old, p.oldLeft = p.old+1, p.oldLeft-1
+	case "+":
+		p.place.Start = p.now
+		p.now, p.newLeft = p.now+1, p.newLeft-1
+	case "\\":
+		p.place = nexus.Comment{File: p.file}
+	default:
+		p.place.Start = p.now
+		p.old, p.oldLeft = p.old+1, p.oldLeft-1
+		p.now, p.newLeft = p.now+1, p.newLeft-1
+	}
+	p.place.End = p.place.Start
+}
+
+// say reads a line of a comment: a new one where it begins with a kind.
+func (p *patchReader) say(n int, text string) error {
+	head, body, colon := strings.Cut(text, ":")
+	words := strings.Fields(head)
+	kind := nexus.CommentKind("")
+	if colon && len(words) > 0 && len(words) <= 2 {
+		kind = nexus.CommentKind(strings.ToLower(words[0]))
+	}
+	switch {
+	case nexus.IsCommentKind(kind):
+		c := p.place
+		c.Kind, c.Body = kind, strings.TrimSpace(body)
+		if len(words) == 2 {
+			start, end, ok := Lines(words[1])
+			if !ok || c.File == "" {
+				return &PatchError{n, fmt.Sprintf("%q are no lines of a file, such as 10-12", words[1])}
+			}
+			c.Side, c.Start, c.End, c.Hunk = nexus.NewSide, start, end, ""
+		}
+		p.begin(n, c)
+	case p.open < 0:
+		c := p.place
+		c.Kind, c.Body = nexus.ShouldComment, text
+		p.begin(n, c)
+	default:
+		p.all[p.open].Body += "\n" + text
+	}
+	return nil
+}
+
+func (p *patchReader) begin(n int, c nexus.Comment) {
+	p.all, p.lines, p.open = append(p.all, c), append(p.lines, n), len(p.all)
+}
+
+// suggest reads a line of a suggestion.
+func (p *patchReader) suggest(n int, text string) error {
+	if p.open < 0 {
+		c := p.place
+		c.Kind = nexus.ShouldComment
+		p.begin(n, c)
+	}
+	c := &p.all[p.open]
+	if c.File == "" || c.Start == 0 || c.Side == nexus.OldSide {
+		return &PatchError{n, "a suggestion replaces lines of a file as it is now; put it below one of them"}
+	}
+	if c.Replace == nil {
+		c.Replace = &nexus.Replace{}
+	}
+	c.Replace.Text += text + "\n"
+	return nil
+}
+
+// Lines reads "10" or "10-12".
+func Lines(text string) (start, end int, ok bool) {
+	first, last, two := strings.Cut(text, "-")
+	start, err := strconv.Atoi(first)
+	end = start
+	if two && err == nil {
+		end, err = strconv.Atoi(last)
+	}
+	return start, end, err == nil && start > 0 && end >= start && end < 1<<30
+}
+
+func short(text string) string {
+	const most = 80
+	text = strings.TrimRight(text, "\r\n")
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
+}
+
+// Excerpt returns the lines of a change that a comment is about, as the diff shows them; empty
+// where it shows none of them.
+func Excerpt(files []File, c nexus.Comment) string {
+	f, ok := Find(files, c.File)
+	if !ok || c.Start == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, h := range f.Hunks {
+		for _, l := range h.Lines {
+			at := l.New
+			if c.Side == nexus.OldSide {
+				at = l.Old
+			}
+			if at >= c.Start && at <= c.Last() && at > 0 {
+				b.WriteString(l.Kind + l.Text + "\n")
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,250 @@
+package diffreview
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// Weighed is how risky a file is, and why.
+type Weighed struct {
+	Risk      Risk
+	Reasons   []string
+	Collapsed bool // written by a program: nobody reads it line by line
+
+	order int
+}
+
+// kinds of risk, in the order in which their files are shown.
+const (
+	publicOrder = iota
+	migrationOrder
+	securityOrder
+	testOrder
+	criticalOrder
+	codeOrder
+	proseOrder
+	writtenOrder
+)
+
+// Weigh says how risky a file of a change is. Weaker is what is known of tests that the
+// change takes away or weakens.
+func Weigh(f File, weaker []nexus.Finding) Weighed {
+	w := Weighed{Risk: NormalRisk, order: codeOrder}
+	add := func(order int, risk Risk, why string) {
+		w.Reasons = append(w.Reasons, why)
+		if order < w.order || w.Risk == NormalRisk && risk != NormalRisk {
+			w.order, w.Risk = order, risk
+		}
+	}
+	if generated(f) {
+		return Weighed{Risk: NoRisk, Reasons: []string{"written by a program"}, Collapsed: true, order: writtenOrder}
+	}
+	tests := stack.IsTest(f.Path) || stack.ServesTests(f.Path)
+	if name := public(f); name != "" && !tests {
+		add(publicOrder, HighRisk, "changes what others use: "+name)
+	}
+	if migrates(f.Path) {
+		add(migrationOrder, HighRisk, "changes data that exists: a migration")
+	}
+	if word := guards(f); word != "" && !tests {
+		add(securityOrder, HighRisk, "has to do with security: "+word)
+	}
+	for _, one := range weaker {
+		if one.File == f.Path || one.File == f.Old {
+			add(testOrder, HighRisk, "weaker tests: "+nexus.OneLine(one.Message))
+		}
+	}
+	if tests && len(weaker) == 0 && f.Status == "deleted" {
+		add(testOrder, HighRisk, "a test file is deleted")
+	}
+	for _, c := range people.CriticalFiles([]string{f.Path}) {
+		add(criticalOrder, HighRisk, strings.TrimPrefix(c.Message, "the change touches it; it "))
+	}
+	if w.Risk == NormalRisk && stack.IsProse(f.Path) {
+		w.Risk, w.order = LowRisk, proseOrder
+	}
+	if lock(f.Path) { // what is installed matters, and its lines are not read
+		w.Collapsed, w.order = true, writtenOrder
+	}
+	return w
+}
+
+// Less orders files: the riskiest first, then as they are named.
+func Less(a, b Weighed, x, y string) int {
+	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(x, y))
+}
+
+// lock reports whether a file names what is installed and is written by a program.
+func lock(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	installs := slices.ContainsFunc(people.CriticalFiles([]string{file}), func(f nexus.Finding) bool { return strings.Contains(f.Message, "installed") })
+	return installs && (strings.Contains(base, "lock") || strings.HasSuffix(base, ".sum") || strings.Contains(base, "shrinkwrap"))
+}
+
+// generated reports whether a file says that a program wrote it, or is named so.
+func generated(f File) bool {
+	base := strings.ToLower(path.Base(f.Path))
+	for _, end := range []string{".pb.go", "_pb2.py", ".min.js", ".min.css", ".map", ".snap", "_templ.go", ".g.dart", "_gen.go", ".generated.ts", ".designer.cs"} {
+		if strings.HasSuffix(base, end) {
+			return true
+		}
+	}
+	for _, dir := range []string{"node_modules/", "vendor/", "dist/"} {
+		if strings.HasPrefix(f.Path, dir) || strings.Contains(f.Path, "/"+dir) {
+			return true
+		}
+	}
+	for _, h := range f.Hunks {
+		for _, l := range h.Lines {
+			if l.New > 10 || l.Kind == "-" {
+				break
+			}
+			if text := strings.ToLower(l.Text); strings.Contains(text, "code generated") && strings.Contains(text, "do not edit") || strings.Contains(text, "@generated") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// migrates reports whether a file changes data that exists.
+func migrates(file string) bool {
+	file = strings.ToLower(file)
+	for part := range strings.SplitSeq(path.Dir(file), "/") {
+		if slices.Contains([]string{"migrations", "migration", "migrate", "alembic"}, part) {
+			return true
+		}
+	}
+	base := path.Base(file)
+	return strings.HasSuffix(base, ".sql") || strings.Contains(base, "schema.") || strings.Contains(base, "migration")
+}
+
+// guards returns the word for which a file has to do with security: in its name, or in a line
+// that the change takes away or adds.
+func guards(f File) string {
+	names := strings.FieldsFunc(strings.ToLower(f.Path), func(r rune) bool { return r < 'a' || r > 'z' })
+	for _, word := range []string{
+		"auth", "authn", "authz", "login", "session", "password", "passwd", "crypto", "secret", "secrets", "token", "tokens", "permission", "permissions",
+		"policy", "security", "sandbox", "csrf", "cors", "oauth", "jwt", "tls", "acl", "rbac",
+	} {
+		if slices.Contains(names, word) {
+			return word + " in its name"
+		}
+	}
+	for _, h := range f.Hunks {
+		for _, l := range h.Lines {
+			text := strings.ToLower(l.Text)
+			for _, sign := range []string{
+				"insecureskipverify", "password", "private_key", "privatekey", "eval(", "shell=true", "verify=false", "dangerouslysetinnerhtml", "chmod(0o777", "0777", "setuid",
+			} {
+				if l.Kind != " " && strings.Contains(text, sign) {
+					return sign + " in a changed line"
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// public returns the first declaration for other code that a change takes away or changes; empty
+// for none. What it adds breaks nobody.
+func public(f File) string {
+	ext := path.Ext(f.Path)
+	internal := strings.HasPrefix(f.Path, "internal/") || strings.Contains(f.Path, "/internal/")
+	for _, h := range f.Hunks {
+		for _, l := range h.Lines {
+			if l.Kind != "-" || internal {
+				continue
+			}
+			if name := declares(ext, l.Text); name != "" {
+				return name
+			}
+		}
+	}
+	switch ext {
+	case ".proto", ".graphql", ".thrift", ".avsc":
+		return "an interface between programs"
+	}
+	base := strings.ToLower(path.Base(f.Path))
+	if strings.HasPrefix(base, "openapi.") || strings.HasPrefix(base, "swagger.") {
+		return "an interface between programs"
+	}
+	return ""
+}
+
+// declares returns what a line declares for other code, empty for nothing.
+func declares(ext, line string) string {
+	words := strings.Fields(strings.TrimSpace(line))
+	if len(words) < 2 {
+		return ""
+	}
+	switch ext {
+	case ".go":
+		return declaresGo(line, words)
+	case ".ts", ".tsx", ".js", ".jsx", ".mjs":
+		if words[0] == "export" {
+			return strings.Join(words[:min(3, len(words))], " ")
+		}
+	case ".rs":
+		if words[0] == "pub" {
+			return strings.Join(words[:min(3, len(words))], " ")
+		}
+	case ".java", ".kt", ".cs", ".php", ".scala":
+		if words[0] == "public" {
+			return strings.Join(words[:min(4, len(words))], " ")
+		}
+	case ".py":
+		if (words[0] == "def" || words[0] == "class") && !strings.HasPrefix(line, " ") && !strings.HasPrefix(words[1], "_") {
+			return words[0] + " " + ident(words[1])
+		}
+	}
+	return ""
+}
+
+func declaresGo(line string, words []string) string {
+	upper := func(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
+	switch words[0] {
+	case "func":
+		name := words[1]
+		if strings.HasPrefix(name, "(") {
+			_, rest, _ := strings.Cut(line, ")")
+			name = strings.TrimSpace(rest)
+		}
+		if name = ident(name); upper(name) && !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Fuzz") {
+			return "func " + name
+		}
+	case "type", "var", "const":
+		if name := ident(words[1]); upper(name) {
+			return words[0] + " " + name
+		}
+	}
+	return ""
+}
+
+// ident returns the name that a text begins with.
+func ident(text string) string {
+	end := strings.IndexFunc(text, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+	if end < 0 {
+		return text
+	}
+	return text[:end]
+}
+
+// Risky names the files of a change that a person should look at, and why.
+func Risky(files []File, weaker []nexus.Finding) []string {
+	var all []string
+	for _, f := range files {
+		if w := Weigh(f, weaker); w.Risk == HighRisk {
+			all = append(all, f.Path+": "+w.Reasons[0])
+		}
+	}
+	return all
+}

@@ -1,0 +1,166 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// review keeps accepted work from landing: what people said about it is done first, and what
+// waits for a person is asked. Held says that it does not board the train now.
+func review(s *state.State, t *state.Task, a *state.Attempt, now time.Time) (fs []nexus.Fact, held bool) {
+	if f, ok := t.Sends(a); ok {
+		return facts(f), true
+	}
+	q, why := s.LandingQuestion(a), s.Holds(t, a)
+	switch {
+	case why == "" && q != nil && q.By == "":
+		return facts(nexus.QuestionAnswered{ID: q.ID, Text: "yes", By: settler(s, t, a)}), true
+	case why == "":
+		return nil, false
+	case q == nil || q.By != "": // it was answered before something else was said
+		return facts(askLanding(s, t, a, s.NextQuestion(), why, now)), true
+	case s.Alone && !q.Left:
+		return facts(nexus.QuestionLeft{ID: q.ID}), true
+	case q.Left && q.Anew && !s.Alone:
+		return facts(askLanding(s, t, a, q.ID, why, now)), true
+	}
+	return nil, true
+}
+
+// settler returns who settled the last of what kept a change from landing.
+func settler(s *state.State, t *state.Task, a *state.Attempt) string {
+	if by := s.Approved(t, a); by != "" {
+		return by
+	}
+	by := "a person"
+	for _, c := range t.Comments {
+		if c.Resolved != "" {
+			by = c.Resolved
+		}
+	}
+	return by
+}
+
+// askLanding asks whether a change may land.
+func askLanding(s *state.State, t *state.Task, a *state.Attempt, id, why string, now time.Time) nexus.QuestionAsked {
+	text := fmt.Sprintf("may %s land? %s (%s). ", t.ID, legible.Cut(t.Title, mostChange), why)
+	if musts := t.Musts(); len(musts) > 0 {
+		for _, c := range musts {
+			text += fmt.Sprintf("%s, %s: %s", c.ID, c.Place(), legible.Cut(nexus.OneLine(c.Body), mostChange))
+			if last, ok := c.Answer(); ok {
+				text += fmt.Sprintf(" -- its agent: %s", strings.TrimSuffix(fmt.Sprintf("%s, %s", last.Reply, nexus.OneLine(last.Why)), ", "))
+			}
+			text += ". "
+		}
+		text += fmt.Sprintf("Settle each with nexus review %s --resolve ID, or send the change back with no: and what to do", t.ID)
+	} else {
+		text += fmt.Sprintf("See it with nexus review %s, and answer yes, or no: and what to do", t.ID)
+	}
+	return nexus.QuestionAsked{
+		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.ChangeTrigger, Mark: state.ChangeMark(a), Deadline: lapse(s, now),
+	}
+}
+
+// comeBack takes accepted work off the queue for the train that people said something about.
+func comeBack(s *state.State) []nexus.Fact {
+	for _, ticket := range s.Queue {
+		t, a := s.Task(ticket.Task), s.Attempt(ticket.Attempt)
+		if f, ok := t.Sends(a); ok {
+			return facts(f)
+		}
+	}
+	return nil
+}
+
+// settleReview takes what a person says about a change.
+func settleReview(
+	s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact,
+) []nexus.Fact {
+	t := s.Task(r.Task)
+	if t == nil {
+		return no("there is no task %q", r.Task)
+	}
+	if why := Unreviewable(s, t); why != "" {
+		return no("%s", why)
+	}
+	if why := Misnamed(t, r.Review); why != "" {
+		return no("%s", why)
+	}
+	return yes()
+}
+
+// Unreviewable says why nothing can be said about a task's change; empty where it can.
+func Unreviewable(s *state.State, t *state.Task) string {
+	_, commit := t.Change()
+	switch {
+	case t.Status == nexus.Landed:
+		return fmt.Sprintf("%s has landed as commit %.12s: its change is final", t.ID, t.Landed.Commit)
+	case t.Status == nexus.Split, t.Status == nexus.Skipped:
+		return fmt.Sprintf("%s is %s", t.ID, t.Why)
+	case s.Aboard != nil && s.Aboard.Task == t.ID:
+		return fmt.Sprintf("%s is landing", t.ID)
+	case commit == "":
+		return fmt.Sprintf("%s has changed nothing yet", t.ID)
+	}
+	return ""
+}
+
+// Misnamed says what of a batch cannot be meant; empty for nothing.
+func Misnamed(t *state.Task, v *nexus.ChangeReview) string {
+	if v == nil || v.Empty() {
+		return "it says nothing"
+	}
+	for _, c := range v.Comments {
+		if !nexus.IsCommentKind(c.Kind) {
+			return fmt.Sprintf("%q is no kind of comment", c.Kind)
+		}
+		if c.Body == "" && c.Replace == nil {
+			return "a comment on " + c.Place() + " says nothing"
+		}
+		if c.Replace != nil && (c.File == "" || c.Start < 1 || c.Side == nexus.OldSide) {
+			return "a suggestion replaces lines of a file as it is now"
+		}
+	}
+	for _, id := range v.Resolve {
+		if _, ok := t.Comment(id); !ok {
+			return fmt.Sprintf("%s has no comment %q", t.ID, id)
+		}
+	}
+	for _, id := range v.Apply {
+		switch c, ok := t.Comment(id); {
+		case !ok:
+			return fmt.Sprintf("%s has no comment %q", t.ID, id)
+		case c.Replace == nil:
+			return fmt.Sprintf("%s suggests nothing that could be applied", id)
+		case c.Applied != "":
+			return fmt.Sprintf("%s is applied already", id)
+		}
+	}
+	if _, commit := t.Change(); v.Approve && v.Commit != commit {
+		return fmt.Sprintf("%s has changed since: it is at %.12s, and what you approve is %.12s", t.ID, commit, v.Commit)
+	}
+	return ""
+}
+
+// judgedLanding returns what follows from the answer to whether a change may land, beside
+// that; why it is no answer.
+func judgedLanding(s *state.State, q *state.Question, r state.Request) (fs []nexus.Fact, why string) {
+	t := s.Judges(q)
+	switch {
+	case t == nil || t.Status.Ended():
+		return nil, ""
+	case nexus.Agrees(r.Text):
+		if musts := t.Musts(); len(musts) > 0 {
+			return nil, fmt.Sprintf("%s is unresolved: settle it with nexus review %s --resolve %s", musts[0].ID, t.ID, musts[0].ID)
+		}
+		return nil, ""
+	case nexus.Objection(r.Text) == "":
+		return facts(nexus.TaskParked{Task: t.ID, Why: person(r) + " did not let its change land"}), ""
+	}
+	return nil, ""
+}

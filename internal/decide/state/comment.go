@@ -1,0 +1,393 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Comment is what a person said about a task's change, and what became of it.
+type Comment struct {
+	nexus.Comment
+	Seq  int64 // of the request that made it
+	By   string
+	At   time.Time
+	Base string // the change was compared with it
+
+	Told     nexus.AttemptID // whose author was told last
+	Answers  []CommentAnswer // oldest first
+	Applied  string          // commit that has the replacement
+	Refused  string          // why the replacement was not done
+	Resolved string          // who settled it; empty: it is open
+}
+
+// CommentAnswer is what the author of a change answered to a comment.
+type CommentAnswer struct {
+	nexus.CommentAnswer
+	Attempt nexus.AttemptID
+	Round   int
+	Commit  string
+	At      time.Time
+}
+
+// Look is one time that a person reviewed a task's change.
+type Look struct {
+	Seq      int64
+	By       string
+	At       time.Time
+	Base     string
+	Commit   string
+	Approved bool // it may land as far as the person is concerned
+}
+
+// Answer returns the last answer to the comment, false where there is none.
+func (c Comment) Answer() (CommentAnswer, bool) {
+	if len(c.Answers) == 0 {
+		return CommentAnswer{}, false
+	}
+	return c.Answers[len(c.Answers)-1], true
+}
+
+// Blocks reports whether the comment keeps the change from landing.
+func (c Comment) Blocks() bool { return c.Kind == nexus.MustComment && c.Resolved == "" }
+
+// applies reports whether its replacement is still to be done.
+func (c Comment) applies() bool {
+	return c.Replace != nil && c.Replace.Apply && c.Applied == "" && c.Refused == "" && c.Resolved == ""
+}
+
+// untold reports whether the author of an attempt is to be told of it. Each attempt is
+// told once of what is open; praise is said once and for nobody's work.
+func (c Comment) untold(a nexus.AttemptID) bool {
+	switch {
+	case c.Resolved != "" || c.Told == a || c.applies() || c.Applied != "":
+		return false
+	case c.Kind == nexus.MustComment:
+		return true
+	default:
+		return c.Told == "" || len(c.Answers) == 0 && c.Kind != nexus.PraiseComment
+	}
+}
+
+// Comment returns the comment of that name, false where there is none.
+func (t *Task) Comment(id string) (Comment, bool) {
+	if i := t.commentAt(id); i >= 0 {
+		return t.Comments[i], true
+	}
+	return Comment{}, false
+}
+
+func (t *Task) commentAt(id string) int {
+	return slices.IndexFunc(t.Comments, func(c Comment) bool { return c.ID == id })
+}
+
+// Untold returns what the author of an attempt is to be told of comments, as one message
+// for each batch.
+func (t *Task) Untold(a nexus.AttemptID) []Guidance {
+	var all []Guidance
+	for _, c := range t.Comments {
+		if !c.untold(a) {
+			continue
+		}
+		if n := len(all); n == 0 || all[n-1].Seq != c.Seq {
+			all = append(all, Guidance{Seq: c.Seq, Task: t.ID})
+		}
+		last := &all[len(all)-1]
+		last.Comments = append(last.Comments, c.Comment)
+	}
+	return all
+}
+
+// Musts returns the comments that keep the task's change from landing.
+func (t *Task) Musts() []Comment {
+	return slices.DeleteFunc(slices.Clone(t.Comments), func(c Comment) bool { return !c.Blocks() })
+}
+
+// Sends returns what hands an accepted attempt back to its author, false where people said
+// nothing that is to be done.
+func (t *Task) Sends(a *Attempt) (nexus.WorkReturned, bool) {
+	f := nexus.WorkReturned{Task: t.ID, Attempt: a.ID}
+	var names []string
+	for _, c := range t.Comments {
+		switch {
+		case c.applies():
+			f.Apply = append(f.Apply, c.Comment)
+		case c.untold(a.ID) && c.Kind != nexus.PraiseComment:
+			f.Tell = true
+		default:
+			continue
+		}
+		names = append(names, c.ID)
+	}
+	f.Why = "a person reviewed it: " + strings.Join(names, ", ")
+	return f, len(names) > 0
+}
+
+// changeMark begins the mark of the question whether a change may land.
+const changeMark = "change:"
+
+// ChangeMark returns what marks the question whether what an attempt came to may land.
+func ChangeMark(a *Attempt) string { return changeMark + string(a.ID) + "@" + a.Commit }
+
+// LandingQuestion returns the question whether what an attempt came to may land, nil where nobody was
+// asked.
+func (s *State) LandingQuestion(a *Attempt) *Question {
+	for _, q := range slices.Backward(s.Questions) {
+		if q.Trigger == nexus.ChangeTrigger && q.Mark == ChangeMark(a) {
+			return q
+		}
+	}
+	return nil
+}
+
+// Judges returns the task whose change a question is about, nil for other questions and for
+// a change that is no longer the task's.
+func (s *State) Judges(q *Question) *Task {
+	if q.Trigger != nexus.ChangeTrigger {
+		return nil
+	}
+	id, _, _ := strings.Cut(strings.TrimPrefix(q.Mark, changeMark), "@")
+	a := s.attempts[nexus.AttemptID(id)]
+	if a == nil || s.tasks[a.Task] == nil || s.tasks[a.Task].Current() != a || ChangeMark(a) != q.Mark {
+		return nil
+	}
+	return s.tasks[a.Task]
+}
+
+// Approved returns who let what an attempt came to land; empty for nobody.
+func (s *State) Approved(t *Task, a *Attempt) string {
+	for _, l := range t.Looks {
+		if l.Approved && l.Commit == a.Commit && a.Commit != "" {
+			return l.By
+		}
+	}
+	if q := s.LandingQuestion(a); q != nil && q.By != "" && nexus.Agrees(q.Answer) {
+		return q.By
+	}
+	return ""
+}
+
+// Wants says why a person has to review what an attempt came to before it lands; empty
+// where nobody has to.
+func (s *State) Wants(a *Attempt) string {
+	switch s.Limits.Review.People {
+	case "", nexus.ReviewNone:
+		return ""
+	case nexus.ReviewRisky:
+		if a.Risky == nil || a.Risky.Tree != a.Tree {
+			return "nobody knows how risky it is"
+		}
+		if len(a.Risky.Risky) == 0 {
+			return ""
+		}
+		return "it is risky: " + nexus.OneLine(strings.Join(a.Risky.Risky, ", "))
+	default:
+		return "every change waits for a person"
+	}
+}
+
+// Holds says why an accepted attempt does not land yet; empty where nothing keeps it.
+func (s *State) Holds(t *Task, a *Attempt) string {
+	if musts := t.Musts(); len(musts) > 0 {
+		names := make([]string, len(musts))
+		for i, c := range musts {
+			names[i] = c.ID
+		}
+		return fmt.Sprintf("unresolved: %s", strings.Join(names, ", "))
+	}
+	if why := s.Wants(a); why != "" && s.Approved(t, a) == "" {
+		return why
+	}
+	return ""
+}
+
+// JudgingChange reports whether somebody is asked whether a change may land, and may say so yet.
+func (s *State) JudgingChange() bool {
+	return slices.ContainsFunc(s.Questions, func(q *Question) bool {
+		if q.Trigger != nexus.ChangeTrigger || q.By != "" || q.Left {
+			return false
+		}
+		t := s.Judges(q)
+		return t != nil && !t.Status.Ended()
+	})
+}
+
+// reviewed folds what a person said about a change, once it is granted.
+func (s *State) reviewed(r Request, at time.Time) {
+	t := s.tasks[r.Task]
+	if t == nil || r.Review == nil {
+		return
+	}
+	v := *r.Review
+	t.Looks = append(slices.Clip(t.Looks), Look{Seq: r.Seq, By: r.By, At: at, Base: v.Base, Commit: v.Commit, Approved: v.Approve})
+	t.comment(r, v, at)
+	all := slices.Clone(t.Comments)
+	for i, c := range all {
+		if slices.Contains(v.Resolve, c.ID) && c.Resolved == "" {
+			all[i].Resolved = nexus.OneLine(r.By)
+			if all[i].Resolved == "" {
+				all[i].Resolved = "a person"
+			}
+		}
+		if slices.Contains(v.Apply, c.ID) && c.Replace != nil {
+			replace := *c.Replace
+			replace.Apply = true
+			all[i].Replace, all[i].Refused, all[i].Applied = &replace, "", ""
+		}
+	}
+	t.Comments = all
+	t.Helped = t.Helped || r.By != "auto"
+}
+
+// comment adds the comments of a batch.
+func (t *Task) comment(r Request, v nexus.ChangeReview, at time.Time) {
+	for _, c := range v.Comments {
+		t.Commented++
+		c.ID = fmt.Sprintf("c%d", t.Commented)
+		if c.Commit == "" {
+			c.Commit = v.Commit
+		}
+		t.Comments = append(slices.Clip(t.Comments), Comment{Comment: c, Seq: r.Seq, By: r.By, At: at, Base: v.Base})
+	}
+}
+
+// objected makes a comment of what somebody wants instead who does not let a change land.
+func (s *State) objected(r Request, at time.Time) {
+	q := s.Question(r.ID)
+	if q == nil || nexus.Agrees(r.Text) {
+		return
+	}
+	t, why := s.Judges(q), nexus.Objection(r.Text)
+	if t == nil || why == "" {
+		return
+	}
+	a := t.Current()
+	r.Task = t.ID
+	t.comment(r, nexus.ChangeReview{Base: a.Base, Commit: a.Commit, Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: why}}}, at)
+}
+
+// applyComments folds what became of comments.
+func (s *State) applyComments(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.WorkReturned:
+		t, a := s.tasks[f.Task], s.attempts[f.Attempt]
+		a.Apply(f, at)
+		t.Status = nexus.Running
+		s.alight(f.Task)
+	case nexus.CommentsApplied:
+		t := s.tasks[f.Task]
+		s.attempts[f.Attempt].Apply(f, at)
+		t.change(f.Applied, func(c *Comment) { c.Applied, c.Resolved = f.Commit, appliedBy })
+		for _, r := range f.Refused {
+			t.change([]string{r.Comment}, func(c *Comment) { c.Refused = r.Why })
+		}
+	case nexus.CommentsAnswered:
+		t := s.tasks[f.Task]
+		s.attempts[f.Attempt].Apply(f, at)
+		for _, one := range f.Answers {
+			t.change([]string{one.Comment}, func(c *Comment) {
+				c.Answers = append(slices.Clip(c.Answers), CommentAnswer{CommentAnswer: one, Attempt: f.Attempt, Round: f.Round, Commit: f.Commit, At: at})
+			})
+		}
+	case nexus.ChangeWeighed:
+		s.attempts[f.Attempt].Apply(f, at)
+	default:
+	}
+}
+
+// appliedBy settles a comment whose replacement was done.
+const appliedBy = "applied"
+
+// ByFix settles a must whose fix was accepted, where people leave that to the gates.
+const ByFix = "accepted fix"
+
+// change changes comments, and leaves the list alone that others look at.
+func (t *Task) change(ids []string, do func(c *Comment)) {
+	if len(ids) == 0 {
+		return
+	}
+	t.Comments = slices.Clone(t.Comments)
+	for i := range t.Comments {
+		if slices.Contains(ids, t.Comments[i].ID) {
+			do(&t.Comments[i])
+		}
+	}
+}
+
+// heard marks the comments that the author of an attempt was told.
+func (t *Task) heard(f nexus.PromptSent) {
+	ids := make([]string, len(f.Comments))
+	for i, c := range f.Comments {
+		ids[i] = c.ID
+	}
+	t.change(ids, func(c *Comment) { c.Told = attemptOfSession(f.Session) })
+}
+
+// fixed resolves the musts whose fix an accepted attempt has, where people leave that
+// to the gates.
+func (s *State) fixed(t *Task, a *Attempt) {
+	if !s.Limits.Review.Fixed {
+		return
+	}
+	var ids []string
+	for _, c := range t.Comments {
+		if last, ok := c.Answer(); ok && c.Blocks() && last.Attempt == a.ID && last.Reply == nexus.CommentFixed && last.Changed {
+			ids = append(ids, c.ID)
+		}
+	}
+	t.change(ids, func(c *Comment) { c.Resolved = ByFix })
+}
+
+// comments folds what an attempt knows of people's comments.
+func (a *Attempt) comments(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.WorkReturned:
+		a.Stage, a.Outcome, a.Why = Waiting, "", f.Why
+		a.Sent, a.Applied = &f, nil
+	case nexus.CommentsApplied:
+		if a.Applied = &f; a.Sent != nil && !a.Sent.Tell {
+			a.Sent = nil
+		}
+	case nexus.CommentsAnswered:
+		a.Claims = nil
+		for _, one := range f.Answers {
+			a.Open = slices.DeleteFunc(slices.Clone(a.Open), func(c nexus.Comment) bool { return c.ID == one.Comment })
+		}
+	case nexus.ChangeWeighed:
+		a.Risky = &f
+	default:
+	}
+}
+
+// Unanswered returns the comments that the author of the attempt was told and did not answer.
+func (a *Attempt) Unanswered() []string {
+	var ids []string
+	for _, c := range a.Open {
+		if !slices.Contains(a.Reminded, c.ID) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// told keeps the comments that its author was told and is to answer.
+func (a *Attempt) told(f nexus.PromptSent) {
+	for _, c := range f.Comments {
+		if c.Kind != nexus.PraiseComment {
+			a.Open = append(clip(a.Open), c)
+		}
+	}
+}
+
+// claim keeps what its author said to comments, until it is held against the change.
+func (a *Attempt) claim(f nexus.SessionEnded) {
+	a.Claims = nil
+	for _, one := range f.Answers {
+		if one.Comment != "" {
+			a.Claims = append(a.Claims, one)
+		}
+	}
+}

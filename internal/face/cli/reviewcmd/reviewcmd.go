@@ -1,0 +1,372 @@
+// Package reviewcmd holds the part of nexus review in which a person reviews what
+// a task changed: it shows the change, takes comments, and sends them as one
+// request.
+package reviewcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// Order is what a person wants of a task's change. The zero Order shows it.
+type Order struct {
+	run      string
+	comment  string
+	kind     string
+	suggest  string
+	batch    string
+	viewed   []string
+	unviewed []string
+	resolve  []string
+	apply    []string
+	approve  bool
+	since    bool
+	all      bool
+	editor   bool
+}
+
+// Flags adds the flags of the command.
+func (o *Order) Flags(a *console.Console, c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&o.comment, "comment", "", "comment on `PLACE` of a task's change: FILE:LINE, FILE:LINE-LINE, FILE, or . for all of it; then the text")
+	fl.StringVar(&o.kind, "kind", "", "what the comment wants: `KIND` must, should, question or praise; should if not given")
+	fl.StringVar(&o.suggest, "suggest", "", "the `TEXT` that the commented lines should be replaced by; with --approve or --apply it is not asked for")
+	fl.StringVar(&o.batch, "batch", "", "send the comments in `FILE`, as JSON; - is standard input")
+	fl.StringSliceVar(&o.viewed, "viewed", nil, "mark `FILE` as viewed; it is shown as unviewed again once it changes")
+	fl.StringSliceVar(&o.unviewed, "unviewed", nil, "mark `FILE` as not viewed")
+	fl.StringSliceVar(&o.resolve, "resolve", nil, "resolve the comment `ID`: an unresolved must keeps the change from landing")
+	fl.StringSliceVar(&o.apply, "apply", nil, "apply what the comment `ID` suggests, without an agent")
+	fl.BoolVar(&o.approve, "approve", false, "let the change land as far as you are concerned")
+	fl.BoolVar(&o.since, "since-last", false, "show only what changed since your last review")
+	fl.BoolVar(&o.all, "all", false, "show files in full that are viewed or written by a program")
+	fl.BoolVar(&o.editor, "editor", false, "write comments into the change in $VISUAL or $EDITOR, in lines that begin with #>")
+	a.RunFlag(c, &o.run)
+	c.MarkFlagsMutuallyExclusive("comment", "batch", "editor", "since-last")
+}
+
+// names are the flags that are about a task.
+func names() []string {
+	return []string{"comment", "kind", "suggest", "batch", "viewed", "unviewed", "resolve", "apply", "approve", "since-last", "all", "editor", "run"}
+}
+
+// Means reports whether the command line is about a task's change: a flag says so, or its
+// argument names a task of the latest run.
+func (o *Order) Means(ctx context.Context, a *console.Console, c *cobra.Command, args []string) bool {
+	for _, name := range names() {
+		if c.Flags().Changed(name) {
+			return true
+		}
+	}
+	if len(args) == 0 || strings.Contains(args[0], "..") {
+		return false
+	}
+	p, err := a.Open(ctx, app.Reads)
+	if err != nil {
+		return false // it is a range of a repository without runs
+	}
+	defer p.Close()
+	r, err := p.Run(ctx, "")
+	if err != nil {
+		return false
+	}
+	s, err := p.Replay(ctx, r.ID)
+	return err == nil && s.Task(nexus.TaskID(args[0])) != nil
+}
+
+// desk is a task's change that a person reviews.
+type desk struct {
+	Order
+	console *console.Console
+	place   *app.Place
+	run     journal.Run
+	state   *state.State
+	task    *state.Task
+	reader  diffview.Reader
+	review  diffview.Review
+	kept    string // the patch that holds the comments until they are in the journal
+}
+
+// Run does what was ordered.
+func (o *Order) Run(ctx context.Context, a *console.Console, args []string) error {
+	if len(args) == 0 {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "name the task whose change you review", Hint: "nexus status lists the tasks."}
+	}
+	if len(args) > 1 && o.comment == "" {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a text is the comment of --comment PLACE", Hint: "See nexus help review."}
+	}
+	p, err := a.Open(ctx, app.Changes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	d := &desk{Order: *o, console: a, place: p}
+	if d.run, err = p.Run(ctx, o.run); err != nil {
+		return err
+	}
+	if d.state, err = p.Replay(ctx, d.run.ID); err != nil {
+		return err
+	}
+	if d.task = d.state.Task(nexus.TaskID(args[0])); d.task == nil {
+		return app.NotFound("task", args[0], "nexus status lists them.")
+	}
+	seen, err := diffview.LoadSeen(p.State, d.run.ID, d.task.ID, a.User())
+	if err != nil {
+		return err
+	}
+	d.reader = diffview.Reader{Repo: git.Repo{Dir: filepath.Join(p.State, "repo.git")}, Who: a.User(), Seen: seen}
+	if d.review, err = d.reader.Of(ctx, d.state, d.task); err != nil {
+		return err
+	}
+	text := ""
+	if len(args) > 1 {
+		text = args[1]
+	}
+	return d.do(ctx, text)
+}
+
+func (d *desk) do(ctx context.Context, text string) error {
+	if len(d.viewed)+len(d.unviewed) > 0 {
+		if err := d.mark(); err != nil {
+			return err
+		}
+	}
+	v := nexus.ChangeReview{Base: d.review.Base, Commit: d.review.Commit, Resolve: d.resolve, Apply: d.apply, Approve: d.approve}
+	var err error
+	switch {
+	case d.comment != "":
+		err = d.one(&v, text)
+	case d.batch != "":
+		err = d.load(&v)
+	case d.editor:
+		var sent bool
+		if sent, err = d.edit(&v); err == nil && !sent {
+			d.console.Say("no comment, nothing was sent")
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if v.Empty() {
+		return d.show(ctx)
+	}
+	return d.send(ctx, v)
+}
+
+// mark notes which files were viewed.
+func (d *desk) mark() error {
+	for _, set := range []struct {
+		files []string
+		seen  bool
+	}{{d.viewed, true}, {d.unviewed, false}} {
+		for _, name := range set.files {
+			f, err := d.file(name)
+			if err != nil {
+				return err
+			}
+			hash := ""
+			if set.seen {
+				hash = f.Hash
+			}
+			if err := d.reader.Seen.Mark(f.Path, hash, d.console.Now()); err != nil {
+				return err
+			}
+			if set.seen && !f.Viewed {
+				d.review.Seen++
+			} else if !set.seen && f.Viewed {
+				d.review.Seen--
+			}
+			f.Viewed, f.Reopened = set.seen, false
+		}
+	}
+	return nil
+}
+
+// file returns the file of the change of that name.
+func (d *desk) file(name string) (*diffview.File, error) {
+	var all []string
+	for i, f := range d.review.Files {
+		if f.Path == name {
+			return &d.review.Files[i], nil
+		}
+		all = append(all, f.Path)
+	}
+	hint := "The change has no files."
+	if len(all) > 0 {
+		hint = "It changes " + nexus.Join(all[:min(len(all), 10)]) + "."
+	}
+	return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not change %s", d.task.ID, view.Quote(name)), Hint: hint}
+}
+
+// one makes a comment of flags.
+func (d *desk) one(v *nexus.ChangeReview, text string) error {
+	c := nexus.Comment{Kind: nexus.CommentKind(d.kind), Body: strings.TrimSpace(text), Commit: d.review.Commit}
+	if c.Kind == "" {
+		c.Kind = nexus.ShouldComment
+	}
+	if d.comment != "." {
+		name, lines, ok := cutLast(d.comment)
+		start, end, fits := diffreview.Lines(lines)
+		if c.File = d.comment; ok && fits {
+			c.File, c.Start, c.End, c.Side = name, start, end, nexus.NewSide
+		}
+		f, err := d.file(c.File)
+		if err != nil {
+			return err
+		}
+		c.Hunk = diffreview.Excerpt([]diffreview.File{f.File}, c)
+	}
+	if d.suggest != "" {
+		c.Replace = &nexus.Replace{Text: d.suggest}
+	}
+	v.Comments = append(v.Comments, c)
+	return nil
+}
+
+// cutLast cuts a text at its last colon.
+func cutLast(text string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(text, ':')
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+1:], true
+}
+
+// show prints the change.
+func (d *desk) show(ctx context.Context) error {
+	if len(d.viewed)+len(d.unviewed) > 0 && !d.console.JSON {
+		d.console.Say("%d of %s viewed", d.review.Seen, view.Count(len(d.review.Files), "file"))
+		return nil
+	}
+	if d.since && d.review.Since == nil {
+		return &nexus.Error{
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("you have not reviewed %s yet", d.task.ID),
+			Hint: fmt.Sprintf("nexus review %s shows all of the change.", d.task.ID),
+		}
+	}
+	return d.console.Answer(d.review, func(s view.Style) string {
+		if d.since {
+			return diffview.DrawSince(s, d.review)
+		}
+		return diffview.Draw(s, d.review, d.all)
+	})
+}
+
+// sent is what is printed of a request.
+type sent struct {
+	Run      nexus.RunID  `json:"run"`
+	Task     nexus.TaskID `json:"task"`
+	Seq      int64        `json:"seq"`     // of the request in the journal
+	Held     bool         `json:"held"`    // somebody conducts the run
+	Settled  bool         `json:"settled"` // the conductor answered
+	Granted  bool         `json:"granted"`
+	Why      string       `json:"why,omitzero"`
+	Comments int          `json:"comments"`
+}
+
+const patience = 5 * time.Second
+
+var errPatience = errors.New("nobody answered")
+
+// send makes the request and says what became of it.
+func (d *desk) send(ctx context.Context, v nexus.ChangeReview) error {
+	if why := schedule.Unreviewable(d.state, d.task); why != "" {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review: " + why, Hint: d.instead(v)}
+	}
+	if why := schedule.Misnamed(d.task, &v); why != "" {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review: " + why, Hint: fmt.Sprintf("nexus review %s shows the change and its comments.", d.task.ID)}
+	}
+	e, err := d.place.Journal.Ask(ctx, d.run.ID, nexus.Request{Verb: nexus.VerbReview, Task: d.task.ID, By: d.console.User(), Review: &v})
+	if err != nil {
+		return err
+	}
+	if d.kept != "" {
+		if err := os.Remove(d.kept); err != nil {
+			return err
+		}
+	}
+	out := sent{Run: d.run.ID, Task: d.task.ID, Seq: e.Seq, Held: d.run.Holder != nil, Comments: len(v.Comments)}
+	if out.Held {
+		if err := d.settled(ctx, &out); err != nil {
+			return err
+		}
+	}
+	if out.Settled && !out.Granted {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review was refused: " + out.Why, Hint: d.instead(v)}
+	}
+	return d.console.Answer(out, func(view.Style) string {
+		said := fmt.Sprintf("review of %s: %s", d.task.ID, d.saying(v))
+		switch {
+		case out.Granted:
+			return said + "; granted\n"
+		case out.Held:
+			return said + fmt.Sprintf("; requested, run %s has not answered yet\n", d.run.ID)
+		default:
+			return said + fmt.Sprintf("; recorded, run %s is not in progress, continue it with: nexus resume\n", d.run.ID)
+		}
+	})
+}
+
+// saying says in a few words what is sent.
+func (d *desk) saying(v nexus.ChangeReview) string {
+	var parts []string
+	if n := len(v.Comments); n > 0 {
+		parts = append(parts, view.Count(n, "comment"))
+	}
+	if len(v.Resolve) > 0 {
+		parts = append(parts, "resolve "+nexus.Join(v.Resolve))
+	}
+	if len(v.Apply) > 0 {
+		parts = append(parts, "apply "+nexus.Join(v.Apply))
+	}
+	if v.Approve {
+		parts = append(parts, "approved")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// instead says what can be done where nothing can be said about the change any more.
+func (d *desk) instead(v nexus.ChangeReview) string {
+	if d.task.Status == nexus.Landed && len(v.Comments) > 0 {
+		c := v.Comments[0]
+		return fmt.Sprintf("Let another task do it: nexus add %s", view.Quote(nexus.OneLine(fmt.Sprintf("After %s, %s: %s", d.task.ID, c.Place(), c.Body))))
+	}
+	return fmt.Sprintf("nexus review %s shows the change as it is.", d.task.ID)
+}
+
+// settled waits a while for the conductor's answer.
+func (d *desk) settled(ctx context.Context, out *sent) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
+	defer cancel()
+	for e, err := range d.place.Journal.Follow(ctx, out.Run, out.Seq) {
+		if err != nil {
+			if errors.Is(context.Cause(ctx), errPatience) {
+				return nil
+			}
+			return err
+		}
+		if f, ok := e.Fact.(nexus.RequestSettled); ok && f.Seq == out.Seq {
+			out.Settled, out.Granted, out.Why = true, f.Granted, f.Why
+			return nil
+		}
+	}
+	return nil
+}

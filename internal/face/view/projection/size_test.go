@@ -1,0 +1,54 @@
+package projection
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// The most that a projection may take, and what a fact costs to fold.
+const (
+	mostBytes  = 9500 // for a task that landed
+	mostAllocs = 8    // for a fact
+)
+
+// TestSize folds a thousand tasks, and counts what that takes.
+func TestSize(t *testing.T) {
+	const tasks = 1000
+	var events []nexus.Event
+	facts := large(tasks, 13, func(e nexus.Event) { events = append(events, e) })
+	p := New("r", Options{Past: nothing})
+	var before, after runtime.MemStats
+	base := heap()
+	runtime.ReadMemStats(&before)
+	fold(t, p, events)
+	runtime.ReadMemStats(&after)
+	if each := float64(after.Mallocs-before.Mallocs) / float64(facts); each > mostAllocs {
+		t.Errorf("a fact takes %.1f allocations, more than %d", each, mostAllocs)
+	}
+	events = nil // its texts count where the projection keeps them
+	p.trail.last = nil
+	if held := int64(heap()) - int64(base); held/tasks > mostBytes {
+		t.Errorf("a task takes %d bytes, more than %d", held/tasks, mostBytes)
+	}
+	runtime.KeepAlive(p)
+}
+
+// TestSparingShowsTheSame compares a run with one whose state forgets nothing.
+func TestSparingShowsTheSame(t *testing.T) {
+	for name, events := range runs(t) {
+		now := events[len(events)-1].At.Add(time.Minute)
+		sparing, full := New("r", Options{Past: past(events)}), New("r", Options{Past: past(events)})
+		full.state = state.New("r").Remember(past(events)(0))
+		fold(t, sparing, events)
+		fold(t, full, events)
+		if diff := cmp.Diff(text(t, all(t, full, now)), text(t, all(t, sparing, now))); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}

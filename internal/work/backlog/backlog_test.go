@@ -1,0 +1,45 @@
+package backlog_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
+)
+
+// TestAFindingIsKeptOnce whoever else keeps it at the same time.
+func TestAFindingIsKeptOnce(t *testing.T) {
+	s := backlog.Store{Repo: t.TempDir(), State: t.TempDir()}
+	item := workitem.Item{Title: "Do it", Text: "Do it.", State: workitem.Waiting, Finding: "todo/1"}
+	ids := make([]string, 8)
+	var all sync.WaitGroup
+	for n := range ids {
+		all.Go(func() {
+			got, err := s.Add(t.Context(), item)
+			if err != nil {
+				t.Error(err)
+			}
+			ids[n] = got.ID
+		})
+	}
+	all.Wait()
+	items, wrong, err := s.Load()
+	if err != nil || len(wrong) > 0 || len(items) != 1 {
+		t.Fatalf("%+v, %+v, %v", items, wrong, err)
+	}
+	for _, id := range ids {
+		if id != items[0].ID {
+			t.Errorf("%q of %q", id, items[0].ID)
+		}
+	}
+	item.Finding = ""
+	for range 2 {
+		if _, err := s.Add(t.Context(), item); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if items, _, err := s.Load(); err != nil || len(items) != 3 {
+		t.Errorf("what people write down is theirs, also twice: %+v, %v", items, err)
+	}
+}

@@ -1,0 +1,86 @@
+package land
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+)
+
+// TestWhatCameBackIsTakenBackAgain: a commit that took a landing back once says nothing of a
+// branch on which somebody brought it back.
+func TestWhatCameBackIsTakenBackAgain(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	commit := func(message string, files map[string]string) string {
+		gittest.Write(t, dir, files)
+		gittest.Run(t, dir, "add", "-A")
+		gittest.Run(t, dir, "commit", "-qm", message)
+		return gittest.Run(t, dir, "rev-parse", "HEAD")
+	}
+	u := Undoing{Branch: "main", Subject: "Say it", Why: "It made something worse.", Run: "loop-1", At: time.Unix(1e9, 0)}
+	u.Before = commit("first", map[string]string{"a": "one\n", "b": "one\n"})
+	u.Commit = commit("landed", map[string]string{"a": "two\n"})
+	r, err := git.Find(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trees, err := worktree.Open(t.Context(), r, filepath.Join(t.TempDir(), "state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trees.Close()
+	back := func(want string) string {
+		t.Helper()
+		made, _, at, done, err := TakeBack(t.Context(), trees, u)
+		if err != nil || done != (want != "") || done && made != want {
+			t.Fatalf("%s, done %t, %v, want %q", made, done, err, want)
+		}
+		if !done {
+			if err := trees.Land(t.Context(), "main", made, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return made
+	}
+	first := back("")
+	back(first)
+	gittest.Run(t, dir, "revert", "--no-edit", first)
+	second := back("")
+	back(second)
+	commit("later", map[string]string{"a": "three\n"})
+	back(second)
+}
+
+// TestWhatSomebodyTookBackByHandIsDone: there is nothing to commit.
+func TestWhatSomebodyTookBackByHandIsDone(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	u := Undoing{Branch: "main", Run: "loop-1", At: time.Unix(1e9, 0)}
+	for n, text := range []string{"one\n", "two\n", "one\n"} {
+		gittest.Write(t, dir, map[string]string{"a": text})
+		gittest.Run(t, dir, "add", "-A")
+		gittest.Run(t, dir, "commit", "-qm", text)
+		if at := gittest.Run(t, dir, "rev-parse", "HEAD"); n == 0 {
+			u.Before = at
+		} else if n == 1 {
+			u.Commit = at
+		}
+	}
+	r, err := git.Find(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trees, err := worktree.Open(t.Context(), r, filepath.Join(t.TempDir(), "state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trees.Close()
+	made, _, at, done, err := TakeBack(t.Context(), trees, u)
+	if err != nil || !done || made != at {
+		t.Errorf("%s at %s, done %t, %v", made, at, done, err)
+	}
+}
