@@ -91,8 +91,10 @@ func lock(file string) bool {
 // generated reports whether a file says that a program wrote it, or is named so.
 func generated(f File) bool {
 	base := strings.ToLower(path.Base(f.Path))
-	for _, end := range []string{".pb.go", "_pb2.py", ".min.js", ".min.css", ".map", ".snap", "_templ.go", ".g.dart",
-		"_gen.go", ".generated.ts", ".designer.cs"} {
+	for _, end := range []string{
+		".pb.go", "_pb2.py", ".min.js", ".min.css", ".map", ".snap", "_templ.go", ".g.dart",
+		"_gen.go", ".generated.ts", ".designer.cs",
+	} {
 		if strings.HasSuffix(base, end) {
 			return true
 		}

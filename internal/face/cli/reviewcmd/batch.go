@@ -29,8 +29,10 @@ func (d *desk) load(v *nexus.ChangeReview) error {
 	if d.batch != "-" {
 		f, err := os.Open(d.batch)
 		if err != nil {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the batch", Cause: err,
-				Hint: "Give a file with JSON, or - for standard input."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "read the batch", Cause: err,
+				Hint: "Give a file with JSON, or - for standard input.",
+			}
 		}
 		defer func() { _ = f.Close() }()
 		in = f

@@ -66,8 +66,10 @@ func (o *Order) Flags(a *console.Console, c *cobra.Command) {
 
 // names are the flags that are about a task.
 func names() []string {
-	return []string{"comment", "kind", "suggest", "batch", "viewed", "unviewed", "resolve", "apply", "approve", "since-last",
-		"all", "editor", "run"}
+	return []string{
+		"comment", "kind", "suggest", "batch", "viewed", "unviewed", "resolve", "apply", "approve", "since-last",
+		"all", "editor", "run",
+	}
 }
 
 // Means reports whether the command line is about a task's change: a flag says so, or its
@@ -110,12 +112,16 @@ type desk struct {
 // Run does what was ordered.
 func (o *Order) Run(ctx context.Context, a *console.Console, args []string) error {
 	if len(args) == 0 {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "name the task whose change you review",
-			Hint: "nexus status lists the tasks."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "name the task whose change you review",
+			Hint: "nexus status lists the tasks.",
+		}
 	}
 	if len(args) > 1 && o.comment == "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a text is the comment of --comment PLACE",
-			Hint: "See nexus help review."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "a text is the comment of --comment PLACE",
+			Hint: "See nexus help review.",
+		}
 	}
 	p, err := a.Open(ctx, app.Changes)
 	if err != nil {
@@ -218,8 +224,10 @@ func (d *desk) file(name string) (*diffview.File, error) {
 	if len(all) > 0 {
 		hint = "It changes " + nexus.Join(all[:min(len(all), 10)]) + "."
 	}
-	return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not change %s", d.task.ID, view.Quote(name)),
-		Hint: hint}
+	return nil, &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not change %s", d.task.ID, view.Quote(name)),
+		Hint: hint,
+	}
 }
 
 // one makes a comment of flags.
@@ -298,8 +306,10 @@ func (d *desk) send(ctx context.Context, v nexus.ChangeReview) error {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review: " + why, Hint: d.instead(v)}
 	}
 	if why := schedule.Misnamed(d.task, &v); why != "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review: " + why,
-			Hint: fmt.Sprintf("nexus review %s shows the change and its comments.", d.task.ID)}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "review: " + why,
+			Hint: fmt.Sprintf("nexus review %s shows the change and its comments.", d.task.ID),
+		}
 	}
 	e, err := d.place.Journal.Ask(ctx, d.run.ID, nexus.Request{Verb: nexus.VerbReview, Task: d.task.ID, By: d.console.User(), Review: &v})
 	if err != nil {

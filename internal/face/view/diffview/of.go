@@ -134,11 +134,15 @@ func weaker(a *state.Attempt) []nexus.Finding {
 func (v Reader) comments(ctx context.Context, r *Review, s *state.State, t *state.Task) error {
 	moved := map[string][]diffreview.File{}
 	for _, c := range t.Comments {
-		one := Comment{Comment: c.Comment, By: c.By, At: c.At, State: stateOf(c), Resolved: c.Resolved, Refused: c.Refused,
-			Note: note(c), Answers: []Answer{}}
+		one := Comment{
+			Comment: c.Comment, By: c.By, At: c.At, State: stateOf(c), Resolved: c.Resolved, Refused: c.Refused,
+			Note: note(c), Answers: []Answer{},
+		}
 		for _, a := range c.Answers {
-			one.Answers = append(one.Answers, Answer{CommentAnswer: a.CommentAnswer, Attempt: a.Attempt, Round: a.Round,
-				Commit: a.Commit, At: a.At})
+			one.Answers = append(one.Answers, Answer{
+				CommentAnswer: a.CommentAnswer, Attempt: a.Attempt, Round: a.Round,
+				Commit: a.Commit, At: a.At,
+			})
 		}
 		var err error
 		if one.Line, err = v.now(ctx, moved, c.Comment, r.Commit); err != nil {

@@ -148,8 +148,10 @@ func (p *Projection) signOffs() []Item {
 			continue
 		}
 		i := Item{
-			Item: people.Item{Run: s.Run, ID: r.ID, Trigger: string(KindSignOff), Severity: people.Green, Text: r.Criterion,
-				Asked: t.Ended},
+			Item: people.Item{
+				Run: s.Run, ID: r.ID, Trigger: string(KindSignOff), Severity: people.Green, Text: r.Criterion,
+				Asked: t.Ended,
+			},
 			Kind: KindSignOff, Task: r.Task, Notice: true, Title: title(r.Criterion),
 		}
 		i.Actions = p.itemActions(i)
