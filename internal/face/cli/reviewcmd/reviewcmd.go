@@ -168,7 +168,7 @@ func (d *desk) do(ctx context.Context, text string) error {
 		err = d.load(&v)
 	case d.editor:
 		var sent bool
-		if sent, err = d.edit(&v); err == nil && !sent {
+		if sent, err = d.edit(&v); err == nil && !sent { //nolint:contextcheck // the editor has the terminal until its person leaves it
 			d.console.Say("no comment, nothing was sent")
 			return nil
 		}
@@ -177,7 +177,7 @@ func (d *desk) do(ctx context.Context, text string) error {
 		return err
 	}
 	if v.Empty() {
-		return d.show(ctx)
+		return d.show()
 	}
 	return d.send(ctx, v)
 }
@@ -265,7 +265,7 @@ func cutLast(text string) (before, after string, ok bool) {
 }
 
 // show prints the change.
-func (d *desk) show(ctx context.Context) error {
+func (d *desk) show() error {
 	if len(d.viewed)+len(d.unviewed) > 0 && !d.console.JSON {
 		d.console.Say("%d of %s viewed", d.review.Seen, view.Count(len(d.review.Files), "file"))
 		return nil

@@ -65,7 +65,8 @@ func inFiles(r Review, c Comment) bool {
 	return false
 }
 
-func drawFile(s view.Style, f File, comments []Comment, all bool) string {
+// drawHead draws what there is to say of a file, in a line.
+func drawHead(s view.Style, f File, hidden bool) string {
 	var b strings.Builder
 	name := view.Clean(f.Path)
 	if f.Old != "" && f.Old != f.Path {
@@ -85,11 +86,16 @@ func drawFile(s view.Style, f File, comments []Comment, all bool) string {
 	case f.Reopened:
 		b.WriteString(" [changed since you viewed it]")
 	}
-	hidden := !all && (f.Viewed || f.Collapsed)
 	if hidden {
 		b.WriteString(" [not shown; --all shows it]")
 	}
-	b.WriteString("\n")
+	return b.String() + "\n"
+}
+
+func drawFile(s view.Style, f File, comments []Comment, all bool) string {
+	hidden := !all && (f.Viewed || f.Collapsed)
+	var b strings.Builder
+	b.WriteString(drawHead(s, f, hidden))
 	mine := func(c Comment) bool { return c.File != "" && (c.File == f.Path || c.File == f.Old) }
 	drawn := map[int]bool{}
 	for i, c := range comments {

@@ -19,7 +19,7 @@ func Least(args []string) Role {
 // commands are the commands of the command line that a role may run, besides
 // those of the roles before it. None starts a run, moves a branch or changes
 // settings; one that continues a run stays within the budget that was agreed to.
-var commands = map[Role][]string{
+var commands = map[Role][]string{ //nolint:gochecknoglobals // never written
 	Read:   {"status", "logs", "show", "diff", "evidence", "cost", "ps", "explain", "report"},
 	Answer: {"answer", "approve", "reject", "sign-off"},
 	Steer:  {"tell", "pause", "skip", "retry", "revise", "review", "stop", "resume"},
