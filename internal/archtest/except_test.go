@@ -51,6 +51,7 @@ var largePackages = map[string]int{
 	"work/plan/foreign": 3100, // a reader for each of eight formats of other tools
 	"work/worker":       3300, // what each step of a run receives: sessions, judge, trees
 	"stack":             5000, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
+	"face/cli/runscmd":  3040, // what people ask of runs: a command for each thing
 }
 
 // wideLines are packages with lines of code that are too wide.

@@ -248,22 +248,6 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 	}
 }
 
-// round begins a round.
-func (a *Attempt) round(f nexus.RoundStarted) {
-	from := cmp.Or(a.Snapshot.Commit, a.Start, a.Base)
-	a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Base: a.Base, From: from, Commit: a.Snapshot.Commit, Handed: a.Handed, HandedWhy: a.HandedWhy})
-	a.Handed, a.HandedWhy = nil, ""
-	switch f.Cause {
-	case nexus.PersonCause:
-		a.Sent = nil
-	case nexus.AnswerCause:
-		a.Reminded = append(clip(a.Reminded), a.Unanswered()...)
-	}
-	if s := a.Session(f.Session); s != nil {
-		s.Over, s.Outcome = false, ""
-	}
-}
-
 // refuse hands work back that the train found red on top of what landed.
 func (a *Attempt) refuse(f nexus.TrainRefused) {
 	a.Refusals++

@@ -101,17 +101,6 @@ func (s *State) fold(e nexus.Event) {
 	}
 }
 
-// applyShares folds who reads for a role, and which tasks share a session.
-func (s *State) applyShares(f nexus.Fact) {
-	switch f := f.(type) {
-	case nexus.RoleRouted:
-		s.Readers = append(s.Readers, f)
-	case nexus.LaneFormed:
-		s.Lanes = append(s.Lanes, f)
-	default:
-	}
-}
-
 // applyPoint folds points of the run, and what goes back to them.
 func (s *State) applyPoint(e nexus.Event) {
 	switch f := e.Fact.(type) {

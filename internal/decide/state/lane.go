@@ -56,3 +56,14 @@ func (t *Task) LeftLane() bool {
 	a := t.Attempts[0]
 	return len(t.Attempts) > 1 || a.Refusals > 0 || a.Stage == Over && a.Outcome != nexus.Accepted
 }
+
+// applyShares folds who reads for a role, and which tasks share a session.
+func (s *State) applyShares(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.RoleRouted:
+		s.Readers = append(s.Readers, f)
+	case nexus.LaneFormed:
+		s.Lanes = append(s.Lanes, f)
+	default:
+	}
+}

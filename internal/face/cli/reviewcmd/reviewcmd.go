@@ -168,7 +168,7 @@ func (d *desk) do(ctx context.Context, text string) error {
 		err = d.load(&v)
 	case d.editor:
 		var sent bool
-		if sent, err = d.edit(&v); err == nil && !sent { //nolint:contextcheck // the editor has the terminal until its person leaves it
+		if sent, err = d.edit(&v); err == nil && !sent { //nolint:contextcheck // the editor ends with its person
 			d.console.Say("no comment, nothing was sent")
 			return nil
 		}

@@ -60,7 +60,9 @@ const (
 )
 
 // Lanes are all lanes in the order in which they are shown.
-var Lanes = []Lane{LaneNeedsYou, LaneRunning, LaneVerifying, LaneReview, LaneLanding, LaneReady, LaneBlocked, LaneStopped, LaneDone} //nolint:gochecknoglobals // never written
+//
+//nolint:gochecknoglobals // never written
+var Lanes = []Lane{LaneNeedsYou, LaneRunning, LaneVerifying, LaneReview, LaneLanding, LaneReady, LaneBlocked, LaneStopped, LaneDone}
 
 // Input is what an action needs to be told.
 type Input string

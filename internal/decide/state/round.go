@@ -1,0 +1,23 @@
+package state
+
+import (
+	"cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// round begins a round.
+func (a *Attempt) round(f nexus.RoundStarted) {
+	from := cmp.Or(a.Snapshot.Commit, a.Start, a.Base)
+	a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Base: a.Base, From: from, Commit: a.Snapshot.Commit, Handed: a.Handed, HandedWhy: a.HandedWhy})
+	a.Handed, a.HandedWhy = nil, ""
+	switch f.Cause {
+	case nexus.PersonCause:
+		a.Sent = nil
+	case nexus.AnswerCause:
+		a.Reminded = append(clip(a.Reminded), a.Unanswered()...)
+	}
+	if s := a.Session(f.Session); s != nil {
+		s.Over, s.Outcome = false, ""
+	}
+}
