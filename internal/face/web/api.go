@@ -58,8 +58,9 @@ func (s *Server) answer(r *http.Request, a answer) (string, error) {
 			return "", err
 		}
 		if item.About() != "" {
+			const what = "to retry or skip a task needs the role %s, and %s has the role %s"
 			return "", &nexus.Error{
-				Code: access.CodeRole, Message: fmt.Sprintf("to retry or skip a task needs the role %s, and %s has the role %s", access.Steer, by.Name, by.Role),
+				Code: access.CodeRole, Message: fmt.Sprintf(what, access.Steer, by.Name, by.Role),
 				Hint: "Ask who runs the server for another token (nexus serve token add).",
 			}
 		}

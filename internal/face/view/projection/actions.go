@@ -72,7 +72,8 @@ func (p *Projection) leftActions(id nexus.TaskID) []Action {
 }
 
 func (p *Projection) retry(id nexus.TaskID) Action {
-	a := Action{Name: "retry", Label: "Retry", Key: "t", Role: RoleSteer, Args: []string{"retry", "--run", string(p.state.Run), "--", string(id)}}
+	args := []string{"retry", "--run", string(p.state.Run), "--", string(id)}
+	a := Action{Name: "retry", Label: "Retry", Key: "t", Role: RoleSteer, Args: args}
 	switch t := p.state.Task(id); {
 	case t == nil:
 		return a.refuse("there is no task %s", id)
@@ -94,7 +95,8 @@ func (p *Projection) retryTelling(id nexus.TaskID) Action {
 
 func (p *Projection) skip(id nexus.TaskID) Action {
 	a := Action{
-		Name: "skip", Label: "Skip", Key: "s", Role: RoleSteer, Danger: true, Args: []string{"skip", "--run", string(p.state.Run), "--", string(id)},
+		Name: "skip", Label: "Skip", Key: "s", Role: RoleSteer, Danger: true,
+		Args: []string{"skip", "--run", string(p.state.Run), "--", string(id)},
 	}
 	t := p.state.Task(id)
 	switch {

@@ -92,7 +92,8 @@ func sparse(tb testing.TB) []byte {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, m := range []struct{ name, text string }{{"x", says}, {"manifest.json", "0\n" + strings.Repeat("\x00", 510)}} {
-		if err := w.WriteHeader(&tar.Header{Name: m.name, Typeflag: tar.TypeReg, Size: int64(len(m.text)), Format: tar.FormatUSTAR}); err != nil {
+		h := &tar.Header{Name: m.name, Typeflag: tar.TypeReg, Size: int64(len(m.text)), Format: tar.FormatUSTAR}
+		if err := w.WriteHeader(h); err != nil {
 			tb.Fatal(err)
 		}
 		if _, err := io.WriteString(w, m.text); err != nil {
