@@ -60,7 +60,7 @@ func (e *ear) listen(url, token string, stop <-chan struct{}) {
 		r.Header.Set("Last-Event-ID", e.last)
 	}
 	e.mu.Unlock()
-	resp, err := (&http.Transport{}).RoundTrip(r)
+	resp, err := (&http.Transport{}).RoundTrip(r) //nolint:bodyclose // closed below, in a goroutine
 	if err != nil {
 		return // it is asked again
 	}

@@ -41,7 +41,7 @@ func looks() []screenLook {
 // browser is a Chromium that shows one page at a time.
 type browser struct {
 	t     testing.TB
-	ctx   context.Context
+	ctx   context.Context //nolint:containedctx // it is the browser
 	axe   string
 	close func()
 
@@ -51,18 +51,18 @@ type browser struct {
 }
 
 // openBrowser starts Chromium, once for all that a story looks at.
-func openBrowser(t testing.TB) *browser {
-	t.Helper()
+func openBrowser(tb testing.TB) *browser {
+	tb.Helper()
 	axe, err := os.ReadFile(axeFile)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	alloc, stop := chromedp.NewExecAllocator(t.Context(), chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.Headless,
+	alloc, stop := chromedp.NewExecAllocator(tb.Context(), chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.Headless,
 		chromedp.Flag("disable-gpu", true), chromedp.Flag("no-first-run", true), chromedp.Flag("disable-dev-shm-usage", true))
 	ctx, end := chromedp.NewContext(alloc)
-	b := &browser{t: t, ctx: ctx, axe: string(axe), close: func() { end(); stop() }}
+	b := &browser{t: tb, ctx: ctx, axe: string(axe), close: func() { end(); stop() }}
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil { // it starts, and lasts as long as this context
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := chromedp.Listen(ctx, func(e any) {
 		b.mu.Lock()
@@ -78,7 +78,7 @@ func openBrowser(t testing.TB) *browser {
 			}
 		}
 	}); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b
 }

@@ -34,15 +34,14 @@ type Watcher interface {
 // process that does. The state is nil when the run could not be taken up. The
 // end of ctx drains the run. The watcher may be nil.
 func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, w Watcher) (*state.State, error) {
-	if err := p.ours(o.Run); err != nil {
-		return nil, err
-	}
-	tap, err := o.Traffic.Open(a.Mask.Mask)
+	err := p.ours(o.Run)
 	if err != nil {
 		return nil, err
 	}
-	o.tap = tap
-	defer a.leave(tap)
+	if o.tap, err = o.Traffic.Open(a.Mask.Mask); err != nil {
+		return nil, err
+	}
+	defer a.leave(o.tap)
 	begun, c, err := a.ready(ctx, p, c, o)
 	if err != nil {
 		return nil, err

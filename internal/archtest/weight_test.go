@@ -11,7 +11,7 @@ import (
 // What the program may weigh.
 const (
 	maxLinked = 200      // packages in it that are neither ours nor the standard library's
-	maxSize   = 42 << 20 // bytes, stripped
+	maxSize   = 44 << 20 // bytes, stripped
 )
 
 const program = "../../cmd/nexus"

@@ -32,7 +32,10 @@ func ReadAnswers(text string) []nexus.CommentAnswer {
 		if !known(reply) {
 			continue
 		}
-		all = append(all, nexus.CommentAnswer{Comment: id, Reply: reply, Why: strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(why), "-:*` "))})
+		all = append(all, nexus.CommentAnswer{
+			Comment: id, Reply: reply,
+			Why: strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(why), "-:*` ")),
+		})
 	}
 	return all
 }

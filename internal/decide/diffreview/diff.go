@@ -111,27 +111,37 @@ func (p *parser) head(line string) {
 	if len(f.Hunks) > 0 {
 		return
 	}
-	word := func(prefix string) (string, bool) { return strings.CutPrefix(line, prefix) }
-	if mode, ok := word("new file mode "); ok {
-		f.Status, f.Mode = "added", mode
-	} else if _, ok := word("deleted file mode "); ok {
-		f.Status = "deleted"
-	} else if mode, ok := word("new mode "); ok {
-		f.Mode = mode
-	} else if from, ok := word("rename from "); ok {
-		f.Status, f.Old = "renamed", unquote(from)
-	} else if to, ok := word("rename to "); ok {
-		f.Path = unquote(to)
-	} else if from, ok := word("copy from "); ok {
-		f.Status, f.Old = "copied", unquote(from)
-	} else if to, ok := word("copy to "); ok {
-		f.Path = unquote(to)
-	} else if name, ok := word("+++ "); ok && name != "/dev/null" {
-		f.Path = strings.TrimPrefix(unquote(strings.TrimSuffix(name, "\t")), "b/")
-	} else if name, ok := word("--- "); ok && name != "/dev/null" && f.Status != "renamed" && f.Status != "copied" {
-		f.Path = strings.TrimPrefix(unquote(strings.TrimSuffix(name, "\t")), "a/")
-	} else if strings.HasPrefix(line, "Binary files ") || line == "GIT binary patch" {
-		f.Binary = true
+	path := func(text, side string) string {
+		return strings.TrimPrefix(unquote(strings.TrimSuffix(text, "\t")), side)
+	}
+	for _, h := range []struct {
+		prefix string
+		says   func(string)
+	}{
+		{"new file mode ", func(mode string) { f.Status, f.Mode = "added", mode }},
+		{"deleted file mode ", func(string) { f.Status = "deleted" }},
+		{"new mode ", func(mode string) { f.Mode = mode }},
+		{"rename from ", func(from string) { f.Status, f.Old = "renamed", unquote(from) }},
+		{"rename to ", func(to string) { f.Path = unquote(to) }},
+		{"copy from ", func(from string) { f.Status, f.Old = "copied", unquote(from) }},
+		{"copy to ", func(to string) { f.Path = unquote(to) }},
+		{"+++ ", func(name string) {
+			if name != "/dev/null" {
+				f.Path = path(name, "b/")
+			}
+		}},
+		{"--- ", func(name string) {
+			if name != "/dev/null" && f.Status != "renamed" && f.Status != "copied" {
+				f.Path = path(name, "a/")
+			}
+		}},
+		{"Binary files ", func(string) { f.Binary = true }},
+		{"GIT binary patch", func(string) { f.Binary = true }},
+	} {
+		if rest, ok := strings.CutPrefix(line, h.prefix); ok {
+			h.says(rest)
+			return
+		}
 	}
 }
 

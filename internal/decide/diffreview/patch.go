@@ -105,7 +105,8 @@ func (p *patchReader) line(n int, line string) error {
 		}
 		return &PatchError{n, fmt.Sprintf("this line is not of the change: %q; a comment begins with #>", short(line))}
 	}
-	if want := strings.TrimRight(p.want[p.at], "\r\n"); line != want && strings.TrimRight(line, " \t\r") != strings.TrimRight(want, " \t\r") {
+	want := strings.TrimRight(p.want[p.at], "\r\n")
+	if line != want && strings.TrimRight(line, " \t\r") != strings.TrimRight(want, " \t\r") {
 		return &PatchError{n, fmt.Sprintf("it was changed from %q to %q; a comment begins with #>", short(want), short(line))}
 	}
 	p.follow(strings.TrimRight(p.want[p.at], "\n"))

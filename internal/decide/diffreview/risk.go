@@ -84,7 +84,8 @@ func Less(a, b Weighed, x, y string) int {
 // lock reports whether a file names what is installed and is written by a program.
 func lock(file string) bool {
 	base := strings.ToLower(path.Base(file))
-	installs := slices.ContainsFunc(people.CriticalFiles([]string{file}), func(f nexus.Finding) bool { return strings.Contains(f.Message, "installed") })
+	installs := slices.ContainsFunc(people.CriticalFiles([]string{file}),
+		func(f nexus.Finding) bool { return strings.Contains(f.Message, "installed") })
 	return installs && (strings.Contains(base, "lock") || strings.HasSuffix(base, ".sum") || strings.Contains(base, "shrinkwrap"))
 }
 
@@ -92,7 +93,10 @@ func lock(file string) bool {
 // file that was there before the change, it must have said so before.
 func generated(f File) bool {
 	base := strings.ToLower(path.Base(f.Path))
-	for _, end := range []string{".pb.go", "_pb2.py", ".min.js", ".min.css", ".map", ".snap", "_templ.go", ".g.dart", "_gen.go", ".generated.ts", ".designer.cs"} {
+	for _, end := range []string{
+		".pb.go", "_pb2.py", ".min.js", ".min.css", ".map", ".snap", "_templ.go", ".g.dart",
+		"_gen.go", ".generated.ts", ".designer.cs",
+	} {
 		if strings.HasSuffix(base, end) {
 			return true
 		}
@@ -110,7 +114,8 @@ func generated(f File) bool {
 			if l.Kind == "+" && f.Status != "added" {
 				continue
 			}
-			if text := strings.ToLower(l.Text); strings.Contains(text, "code generated") && strings.Contains(text, "do not edit") || strings.Contains(text, "@generated") {
+			text := strings.ToLower(l.Text)
+			if strings.Contains(text, "code generated") && strings.Contains(text, "do not edit") || strings.Contains(text, "@generated") {
 				return true
 			}
 		}
@@ -135,7 +140,8 @@ func migrates(file string) bool {
 func guards(f File) string {
 	names := strings.FieldsFunc(strings.ToLower(f.Path), func(r rune) bool { return r < 'a' || r > 'z' })
 	for _, word := range []string{
-		"auth", "authn", "authz", "login", "session", "password", "passwd", "crypto", "secret", "secrets", "token", "tokens", "permission", "permissions",
+		"auth", "authn", "authz", "login", "session", "password", "passwd", "crypto", "secret", "secrets", "token", "tokens",
+		"permission", "permissions",
 		"policy", "security", "sandbox", "csrf", "cors", "oauth", "jwt", "tls", "acl", "rbac",
 	} {
 		if slices.Contains(names, word) {
@@ -146,7 +152,8 @@ func guards(f File) string {
 		for _, l := range h.Lines {
 			text := strings.ToLower(l.Text)
 			for _, sign := range []string{
-				"insecureskipverify", "password", "private_key", "privatekey", "eval(", "shell=true", "verify=false", "dangerouslysetinnerhtml", "chmod(0o777", "0777", "setuid",
+				"insecureskipverify", "password", "private_key", "privatekey", "eval(", "shell=true", "verify=false",
+				"dangerouslysetinnerhtml", "chmod(0o777", "0777", "setuid",
 			} {
 				if l.Kind != " " && strings.Contains(text, sign) {
 					return sign + " in a changed line"

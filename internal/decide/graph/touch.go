@@ -128,14 +128,9 @@ func Collisions(tasks []nexus.Task) []Collision {
 		}
 		for _, f := range set {
 			hit(below[f], f)
-			for dir := f; ; dir = path.Dir(dir) {
-				if dir == "." {
-					dir = ""
-				}
+			hit(holders[f], f)
+			for _, dir := range above(f) {
 				hit(holders[dir], f)
-				if dir == "" {
-					break
-				}
 			}
 		}
 		for j := range i {
@@ -145,15 +140,24 @@ func Collisions(tasks []nexus.Task) []Collision {
 		}
 		for _, f := range set {
 			holders[f] = append(holders[f], i)
-			for dir := f; dir != ""; {
-				if dir = path.Dir(dir); dir == "." || dir == "/" {
-					dir = ""
-				}
+			for _, dir := range above(f) {
 				below[dir] = append(below[dir], i)
 			}
 		}
 	}
 	return all
+}
+
+// above returns the directories that a path lies in, the nearest first and the top, which
+// is empty, last. The top lies in none.
+func above(file string) (dirs []string) {
+	for file != "" {
+		if file = path.Dir(file); file == "." || file == "/" {
+			file = ""
+		}
+		dirs = append(dirs, file)
+	}
+	return dirs
 }
 
 // named returns paths as people know them, each once.

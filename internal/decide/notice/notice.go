@@ -91,7 +91,7 @@ func (f *Fold) Apply(e nexus.Event) ([]Notice, error) {
 			if err != nil {
 				return nil, err
 			}
-			if old.Seq >= e.Seq || r.State.Apply(old) != nil {
+			if old.Seq >= e.Seq || r.Apply(old) != nil {
 				break
 			}
 			r.notices(old)
@@ -104,7 +104,7 @@ func (f *Fold) Apply(e nexus.Event) ([]Notice, error) {
 	if r == nil {
 		return nil, nil
 	}
-	if r.State.Apply(e) != nil {
+	if r.Apply(e) != nil {
 		f.runs[e.Run] = nil
 		return nil, nil
 	}

@@ -380,6 +380,8 @@ func TestResumeGivesTheSameStep(t *testing.T) {
 				t.Fatal("the attempt does not end")
 			}
 			switch step.Move {
+			case repair.Apply:
+				t.Fatal("nobody suggested a change")
 			case repair.End:
 				if step.Outcome == "" || step.Outcome != nexus.Accepted && step.Why == "" {
 					t.Fatalf("it ends and does not say how: %+v", step)

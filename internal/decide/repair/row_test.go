@@ -278,6 +278,8 @@ func (s stand) does(step repair.Step, habit string) [][]nexus.Fact {
 	id, n := nexus.SessionID(step.Role), len(s.a.Rounds)
 	one := func(f nexus.Fact) []nexus.Fact { return []nexus.Fact{f} }
 	switch step.Move {
+	case repair.Apply:
+		return nil // nobody suggests a change here
 	case repair.Write:
 		ends := func(o nexus.Outcome) []nexus.Fact {
 			return one(nexus.SessionEnded{Session: id, Outcome: o, Why: "so"})

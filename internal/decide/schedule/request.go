@@ -38,9 +38,6 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 	case nexus.VerbAmend:
 		return amend(s, r, no, yes)
 	case nexus.VerbAnswer:
-		if r.Plan != nil {
-			return amend(s, r, no, yes)
-		}
 		return answer(s, r, no, yes)
 	case nexus.VerbApprove, nexus.VerbReject:
 		if _, ok := accept.Find(s, r.ID); ok {
@@ -79,6 +76,9 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 // answer takes what a person says to an open question. The task that was left
 // for want of it continues.
 func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	if r.Plan != nil {
+		return amend(s, r, no, yes)
+	}
 	q := s.Question(r.ID)
 	if q == nil || q.By != "" {
 		return no("no open question has the id %q", r.ID)

@@ -219,18 +219,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Stage, a.Finished = Over, at
 		a.Outcome, a.Category, a.Why, a.Commit, a.Tree = f.Outcome, f.Category, f.Why, f.Commit, f.Tree
 	case nexus.RoundStarted:
-		from := cmp.Or(a.Snapshot.Commit, a.Start, a.Base)
-		a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Base: a.Base, From: from, Commit: a.Snapshot.Commit, Handed: a.Handed, HandedWhy: a.HandedWhy})
-		a.Handed, a.HandedWhy = nil, ""
-		if f.Cause == nexus.PersonCause {
-			a.Sent = nil
-		}
-		if f.Cause == nexus.AnswerCause {
-			a.Reminded = append(clip(a.Reminded), a.Unanswered()...)
-		}
-		if s := a.Session(f.Session); s != nil {
-			s.Over, s.Outcome = false, ""
-		}
+		a.round(f)
 	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		a.judge(f)
 	case nexus.StartForgone:
@@ -256,6 +245,22 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.spend(f, at)
 	default:
 		a.converse(f, at)
+	}
+}
+
+// round begins a round.
+func (a *Attempt) round(f nexus.RoundStarted) {
+	from := cmp.Or(a.Snapshot.Commit, a.Start, a.Base)
+	a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Base: a.Base, From: from, Commit: a.Snapshot.Commit, Handed: a.Handed, HandedWhy: a.HandedWhy})
+	a.Handed, a.HandedWhy = nil, ""
+	switch f.Cause {
+	case nexus.PersonCause:
+		a.Sent = nil
+	case nexus.AnswerCause:
+		a.Reminded = append(clip(a.Reminded), a.Unanswered()...)
+	}
+	if s := a.Session(f.Session); s != nil {
+		s.Over, s.Outcome = false, ""
 	}
 }
 

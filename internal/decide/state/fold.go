@@ -44,8 +44,9 @@ func (s *State) fold(e nexus.Event) {
 		nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.PluginAnswered, nexus.AgentRenewed,
 		nexus.LoopOpened, nexus.CycleStarted, nexus.CycleLooked, nexus.CycleFailed, nexus.LoopRested, nexus.ItemTaken,
 		nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought, nexus.ItemReverted,
-		nexus.RevertFailed, nexus.ResultSettled:
-		// The status says it all, Alerts what is odd, Gating what judges, Start whether work may start, and what follows from a plugin is a fact of its own. A loop is folded by decide/improve.
+		nexus.RevertFailed, nexus.ResultSettled,
+		nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionLocked:
+		// Interview has what was captured. The status says it all, Alerts what is odd, Gating what judges, Start whether work may start, and what follows from a plugin is a fact of its own. A loop is folded by decide/improve.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
 	case nexus.RequestSettled:
@@ -60,21 +61,17 @@ func (s *State) fold(e nexus.Event) {
 		s.applySpec(f, e.At)
 	case nexus.AssumptionStated:
 		s.assume(f)
-	case nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionLocked:
-		// Interview has them.
 	case nexus.RoutesSought, nexus.RoutesTold:
 		s.applyRoutes(f, e.At)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned:
 		s.applyMend(f, e.At)
 	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
 		s.applyAddition(f, e.At)
-	case nexus.RoleRouted:
-		s.Readers = append(s.Readers, f)
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.ReplanDecided, nexus.CriterionRevised,
 		nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		s.applyTask(f, e.At)
-	case nexus.LaneFormed:
-		s.Lanes = append(s.Lanes, f)
+	case nexus.RoleRouted, nexus.LaneFormed:
+		s.applyShares(f)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
 		nexus.AttemptEnded, nexus.StartForgone, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
 		nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
@@ -101,6 +98,17 @@ func (s *State) fold(e nexus.Event) {
 	case nexus.CheckpointMade, nexus.CheckpointDropped, nexus.RunRewound, nexus.TaskInherited, nexus.UndoSought, nexus.UndoLanded,
 		nexus.UndoRefused:
 		s.applyPoint(e)
+	}
+}
+
+// applyShares folds who reads for a role, and which tasks share a session.
+func (s *State) applyShares(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.RoleRouted:
+		s.Readers = append(s.Readers, f)
+	case nexus.LaneFormed:
+		s.Lanes = append(s.Lanes, f)
+	default:
 	}
 }
 

@@ -325,14 +325,6 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return f.Attempt, true
 	case nexus.SessionStarted:
 		return f.Attempt, true
-	case nexus.WorkReturned:
-		return f.Attempt, true
-	case nexus.CommentsApplied:
-		return f.Attempt, true
-	case nexus.CommentsAnswered:
-		return f.Attempt, true
-	case nexus.ChangeWeighed:
-		return f.Attempt, true
 	case nexus.TrainBoarded:
 		return f.Attempt, true
 	default:
@@ -352,6 +344,22 @@ func provedOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	case nexus.CheckTried:
 		return f.Attempt, true
 	case nexus.CriteriaWeighed:
+		return f.Attempt, true
+	default:
+		return commentedOf(f)
+	}
+}
+
+// commentedOf returns the attempt that a fact about people's comments is about.
+func commentedOf(f nexus.Fact) (nexus.AttemptID, bool) {
+	switch f := f.(type) {
+	case nexus.WorkReturned:
+		return f.Attempt, true
+	case nexus.CommentsApplied:
+		return f.Attempt, true
+	case nexus.CommentsAnswered:
+		return f.Attempt, true
+	case nexus.ChangeWeighed:
 		return f.Attempt, true
 	default:
 		return "", false

@@ -203,7 +203,7 @@ func (s *State) Since(a *Attempt) []*Landing {
 	return s.Landings[from:]
 }
 
-// proofs returns what was shown of each commit on the branch.
+// Proofs returns what was shown of each commit on the branch.
 func (s *State) Proofs() []Proof {
 	known := map[string]map[string]nexus.Evidence{}
 	keep := func(e nexus.Evidence) {

@@ -95,8 +95,8 @@ func (m *Model) turnPage(name string) {
 
 func (m *Model) typeIn(key tea.KeyPressMsg) tea.Cmd {
 	d := &m.dialog
-	switch name := key.String(); {
-	case name == "enter":
+	switch key.String() {
+	case "enter":
 		if d.must && strings.TrimSpace(d.text) == "" {
 			m.say(true, "it may not be empty; esc leaves it")
 			return nil
@@ -104,11 +104,11 @@ func (m *Model) typeIn(key tea.KeyPressMsg) tea.Cmd {
 		then, text := d.then, strings.TrimSpace(d.text)
 		m.dialog = dialog{}
 		return then(text)
-	case name == "backspace":
+	case "backspace":
 		if r := []rune(d.text); len(r) > 0 {
 			d.text = string(r[:len(r)-1])
 		}
-	case name == "ctrl+u":
+	case "ctrl+u":
 		d.text = ""
 	default:
 		d.text += key.Text

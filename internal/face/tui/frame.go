@@ -216,10 +216,10 @@ func (m *Model) list(width, height int) []string {
 	at := 0
 	lines := make([]string, len(all))
 	for i, r := range all {
-		switch {
-		case r.key == "":
+		switch r.key {
+		case "":
 			lines[i] = r.text
-		case r.key == m.sel[m.view]:
+		case m.sel[m.view]:
 			at = i
 			lines[i] = m.b.chosen("> "+r.text, width, !m.right)
 		default:

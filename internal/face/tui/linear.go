@@ -128,6 +128,7 @@ func wants(a projection.Action) string {
 		return " and a text"
 	case projection.InputReason:
 		return " and a reason"
+	case projection.InputNone:
 	}
 	if a.Name == "answer" {
 		return " " + a.Args[len(a.Args)-1]

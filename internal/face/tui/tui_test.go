@@ -29,15 +29,15 @@ var begun = time.Date(2026, 11, 26, 15, 0, 0, 0, time.UTC)
 
 // recorded is a run in which one task works, one waits for a person, one waits for
 // the first and one is planned after both.
-func recorded(t testing.TB) *projection.Projection {
-	t.Helper()
+func recorded(tb testing.TB) *projection.Projection {
+	tb.Helper()
 	p := projection.New("261126-1500-abc", projection.Options{})
 	seq := int64(0)
 	add := func(f nexus.Fact) {
 		seq++
 		e := nexus.Event{Seq: seq, Run: "261126-1500-abc", At: begun.Add(time.Duration(seq) * 3 * time.Second), Fact: f}
 		if err := p.Apply(e); err != nil {
-			t.Fatalf("%T: %v", f, err)
+			tb.Fatalf("%T: %v", f, err)
 		}
 	}
 	add(nexus.GoalAccepted{Goal: nexus.Goal{Text: "Teach units to write sizes and durations"}, Limits: nexus.Limits{RunMoney: 5 * nexus.Dollar}})
@@ -105,8 +105,8 @@ type play struct {
 	s *stage
 }
 
-func begin(t testing.TB, s *stage, style view.Style, width, height int) *play {
-	t.Helper()
+func begin(tb testing.TB, s *stage, style view.Style, width, height int) *play {
+	tb.Helper()
 	m := New(context.Background(), Options{Run: "261126-1500-abc", Place: "units", Source: s, Verbs: s, Style: style})
 	p := &play{m, s}
 	p.send(tea.WindowSizeMsg{Width: width, Height: height})

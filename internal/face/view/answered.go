@@ -20,13 +20,13 @@ func describeComments(f nexus.Fact) (about, text string) {
 		for _, r := range f.Refused {
 			parts = append(parts, fmt.Sprintf("did not apply %s: %s", r.Comment, r.Why))
 		}
-		return string(f.Task), strings.Join(parts, "; ")
+		return string(f.Task), strings.Join(orNone(parts, "no suggestion to apply"), "; ")
 	case nexus.CommentsAnswered:
 		var parts []string
 		for _, a := range f.Answers {
 			parts = append(parts, Because(a.Comment+" "+Reply(a), nexus.OneLine(a.Why)))
 		}
-		return string(f.Task), strings.Join(parts, "; ")
+		return string(f.Task), strings.Join(orNone(parts, "no comment answered"), "; ")
 	case nexus.ChangeWeighed:
 		if len(f.Risky) == 0 {
 			return string(f.Attempt), "nothing in it is risky"
@@ -35,6 +35,14 @@ func describeComments(f nexus.Fact) (about, text string) {
 	default:
 		return "", ""
 	}
+}
+
+// orNone returns the parts, or what stands for none.
+func orNone(parts []string, none string) []string {
+	if len(parts) == 0 {
+		return []string{none}
+	}
+	return parts
 }
 
 // Reply says what an agent answered to a comment, held against the change.

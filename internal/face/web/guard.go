@@ -354,7 +354,9 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, next http.Handle
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	defer context.AfterFunc(s.closing, func() { cancel(errors.New("the server ends")) })()
+	defer context.AfterFunc(s.closing, func() { //nolint:contextcheck // the server's end, which no call knows
+		cancel(context.Cause(s.closing))
+	})()
 	next.ServeHTTP(w, r.WithContext(ctx))
 }
 

@@ -80,7 +80,7 @@ type Server struct {
 	wrong    *rate.Limiter   // of those that did not know the token
 	streams  atomic.Int64    // clients that listen
 	closing  context.Context //nolint:containedctx // it ends the calls that last, which know no other
-	close    context.CancelFunc
+	close    context.CancelCauseFunc
 
 	mu    sync.Mutex // guards what follows
 	paces map[string]*rate.Limiter
@@ -106,7 +106,7 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 		owner: access.EntryOf(access.Person{Name: access.Owner, Role: access.Admin}, o.Token, o.Now()),
 		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(0.2, 10), paces: map[string]*rate.Limiter{},
 	}
-	s.closing, s.close = context.WithCancel(context.WithoutCancel(ctx))
+	s.closing, s.close = context.WithCancelCause(context.WithoutCancel(ctx))
 	s.table = s.Table()
 	if err := checkTable(s.table); err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -227,13 +227,13 @@ func (s *Server) Serve(ctx context.Context) error {
 		}
 		served <- server.Serve(s.listener)
 	}()
-	defer s.close()
+	defer s.close(nil)
 	select {
 	case err := <-served:
 		return err
 	case <-ctx.Done():
 	}
-	s.close()
+	s.close(errors.New("the server ends"))
 	grace, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 2*time.Second, errors.New("time to close is over"))
 	defer cancel()
 	err := server.Shutdown(grace)

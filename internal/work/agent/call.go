@@ -103,7 +103,7 @@ func (c *conversation) reserve(ctx context.Context, r llm.Request) (reserved nex
 	}
 	news := c.news()
 	for _, text := range news {
-		if err := c.say(text, "news", 0); err != nil {
+		if err := c.say(text, "news"); err != nil {
 			return reserved, false, err
 		}
 	}

@@ -231,19 +231,19 @@ func (c *conversation) silent(stop llm.Stop, m llm.Message, flaw string) (*endin
 	case stop == llm.StopLength && c.track.Cut >= maxCut:
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d answers were cut off at %d tokens", maxCut+1, c.maxTokens()), text: text}, nil
 	case stop == llm.StopLength:
-		return nil, c.say(nudgeCut, "nudge", 0)
+		return nil, c.say(nudgeCut, "nudge")
 	case stop == llm.StopMalformed && c.track.Malformed >= maxMalformed:
 		return malformed(maxMalformed + 1), nil
 	case stop == llm.StopMalformed:
-		return nil, c.say(strings.TrimSpace(nudgeMalformed+prompt.Line(flaw)), "nudge", 0)
+		return nil, c.say(strings.TrimSpace(nudgeMalformed+prompt.Line(flaw)), "nudge")
 	case c.Role.Answers && strings.TrimSpace(text) != "":
 		return &ending{outcome: nexus.Accepted, text: text}, nil
 	case c.Role.Answers && c.track.Silent > maxSilent:
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d empty answers", c.track.Silent)}, nil
 	case c.Role.Answers:
-		return nil, c.say(nudgeEmpty, "nudge", 0)
+		return nil, c.say(nudgeEmpty, "nudge")
 	case c.track.Silent <= maxSilent:
-		return nil, c.say(nudgeSilent, "nudge", 0)
+		return nil, c.say(nudgeSilent, "nudge")
 	case c.Schema != nil:
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was submitted", c.track.Silent), text: text}, nil
 	default:
@@ -292,8 +292,8 @@ func (c *conversation) close(ctx context.Context, end *ending, err error) (*endi
 }
 
 // say adds a message of ours; it is recorded with the next facts.
-func (c *conversation) say(text, why string, request int64) error {
-	return c.deliver(text, why, Guidance{Seq: request})
+func (c *conversation) say(text, why string) error {
+	return c.deliver(text, why, Guidance{})
 }
 
 // deliver adds a message that says what people left.

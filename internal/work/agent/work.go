@@ -55,7 +55,7 @@ func (c *conversation) work(ctx context.Context, calls []llm.Call) (*ending, err
 		return c.close(ctx, end, nil)
 	}
 	if c.track.repeats() {
-		if err := c.say(nudgeRepeat, "nudge", 0); err != nil {
+		if err := c.say(nudgeRepeat, "nudge"); err != nil {
 			return nil, err
 		}
 	}

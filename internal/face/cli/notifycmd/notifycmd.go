@@ -101,10 +101,10 @@ func listWays(a *console.Console) error {
 // terminal describes the terminal of a run.
 func terminal(a *console.Console, c config.Notify) listed {
 	l := listed{Name: notify.TerminalName, Type: c.Terminal, When: "at once, of the run that is conducted there"}
-	switch {
-	case c.Terminal == "off":
+	switch c.Terminal {
+	case "off":
 		l.When = "never: notify.terminal is off"
-	case c.Terminal == "auto":
+	case "auto":
 		l.Type = way.Known(a.Env)
 	}
 	return l

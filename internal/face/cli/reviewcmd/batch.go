@@ -29,7 +29,10 @@ func (d *desk) load(v *nexus.ChangeReview) error {
 	if d.batch != "-" {
 		f, err := os.Open(d.batch)
 		if err != nil {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the batch", Cause: err, Hint: "Give a file with JSON, or - for standard input."}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "read the batch", Cause: err,
+				Hint: "Give a file with JSON, or - for standard input.",
+			}
 		}
 		defer func() { _ = f.Close() }()
 		in = f
@@ -117,9 +120,10 @@ func (d *desk) edit(v *nexus.ChangeReview) (bool, error) {
 		return false, err
 	case diffreview.PatchCommit(string(old)) != d.review.Commit:
 		return false, &nexus.Error{
-			Code:    nexus.CodeInvalidInput,
-			Message: fmt.Sprintf("comments that you began are about commit %.12s, and %s is at %.12s now", diffreview.PatchCommit(string(old)), d.task.ID, d.review.Commit),
-			Hint:    fmt.Sprintf("They are in %s. Move that file away, and start again with nexus review %s --editor.", file, d.task.ID),
+			Code: nexus.CodeInvalidInput,
+			Message: fmt.Sprintf("comments that you began are about commit %.12s, and %s is at %.12s now",
+				diffreview.PatchCommit(string(old)), d.task.ID, d.review.Commit),
+			Hint: fmt.Sprintf("They are in %s. Move that file away, and start again with nexus review %s --editor.", file, d.task.ID),
 		}
 	}
 	if old == nil {
@@ -143,7 +147,8 @@ func (d *desk) edit(v *nexus.ChangeReview) (bool, error) {
 	if err != nil {
 		return false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the patch cannot be read: " + err.Error(),
-			Hint: fmt.Sprintf("Nothing was sent and nothing is lost: it is kept in %s. Put the line right with nexus review %s --editor.", file, d.task.ID),
+			Hint: fmt.Sprintf("Nothing was sent and nothing is lost: it is kept in %s. Put the line right with nexus review %s --editor.",
+				file, d.task.ID),
 		}
 	}
 	if len(comments) == 0 && len(v.Resolve) == 0 && len(v.Apply) == 0 && !v.Approve {

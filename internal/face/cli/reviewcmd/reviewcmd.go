@@ -46,9 +46,11 @@ type Order struct {
 // Flags adds the flags of the command.
 func (o *Order) Flags(a *console.Console, c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&o.comment, "comment", "", "comment on `PLACE` of a task's change: FILE:LINE, FILE:LINE-LINE, FILE, or . for all of it; then the text")
+	fl.StringVar(&o.comment, "comment", "",
+		"comment on `PLACE` of a task's change: FILE:LINE, FILE:LINE-LINE, FILE, or . for all of it; then the text")
 	fl.StringVar(&o.kind, "kind", "", "what the comment wants: `KIND` must, should, question or praise; should if not given")
-	fl.StringVar(&o.suggest, "suggest", "", "the `TEXT` that the commented lines should be replaced by; with --approve or --apply it is not asked for")
+	fl.StringVar(&o.suggest, "suggest", "",
+		"the `TEXT` that the commented lines should be replaced by; with --approve or --apply it is not asked for")
 	fl.StringVar(&o.batch, "batch", "", "send the comments in `FILE`, as JSON; - is standard input")
 	fl.StringSliceVar(&o.viewed, "viewed", nil, "mark `FILE` as viewed; it is shown as unviewed again once it changes")
 	fl.StringSliceVar(&o.unviewed, "unviewed", nil, "mark `FILE` as not viewed")
@@ -64,7 +66,10 @@ func (o *Order) Flags(a *console.Console, c *cobra.Command) {
 
 // names are the flags that are about a task.
 func names() []string {
-	return []string{"comment", "kind", "suggest", "batch", "viewed", "unviewed", "resolve", "apply", "approve", "since-last", "all", "editor", "run"}
+	return []string{
+		"comment", "kind", "suggest", "batch", "viewed", "unviewed", "resolve", "apply", "approve", "since-last",
+		"all", "editor", "run",
+	}
 }
 
 // Means reports whether the command line is about a task's change: a flag says so, or its
@@ -107,10 +112,16 @@ type desk struct {
 // Run does what was ordered.
 func (o *Order) Run(ctx context.Context, a *console.Console, args []string) error {
 	if len(args) == 0 {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "name the task whose change you review", Hint: "nexus status lists the tasks."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "name the task whose change you review",
+			Hint: "nexus status lists the tasks.",
+		}
 	}
 	if len(args) > 1 && o.comment == "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a text is the comment of --comment PLACE", Hint: "See nexus help review."}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "a text is the comment of --comment PLACE",
+			Hint: "See nexus help review.",
+		}
 	}
 	p, err := a.Open(ctx, app.Changes)
 	if err != nil {
@@ -157,7 +168,7 @@ func (d *desk) do(ctx context.Context, text string) error {
 		err = d.load(&v)
 	case d.editor:
 		var sent bool
-		if sent, err = d.edit(&v); err == nil && !sent {
+		if sent, err = d.edit(&v); err == nil && !sent { //nolint:contextcheck // the editor has the terminal until its person leaves it
 			d.console.Say("no comment, nothing was sent")
 			return nil
 		}
@@ -166,7 +177,7 @@ func (d *desk) do(ctx context.Context, text string) error {
 		return err
 	}
 	if v.Empty() {
-		return d.show(ctx)
+		return d.show()
 	}
 	return d.send(ctx, v)
 }
@@ -213,7 +224,10 @@ func (d *desk) file(name string) (*diffview.File, error) {
 	if len(all) > 0 {
 		hint = "It changes " + nexus.Join(all[:min(len(all), 10)]) + "."
 	}
-	return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not change %s", d.task.ID, view.Quote(name)), Hint: hint}
+	return nil, &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not change %s", d.task.ID, view.Quote(name)),
+		Hint: hint,
+	}
 }
 
 // one makes a comment of flags.
@@ -251,7 +265,7 @@ func cutLast(text string) (before, after string, ok bool) {
 }
 
 // show prints the change.
-func (d *desk) show(ctx context.Context) error {
+func (d *desk) show() error {
 	if len(d.viewed)+len(d.unviewed) > 0 && !d.console.JSON {
 		d.console.Say("%d of %s viewed", d.review.Seen, view.Count(len(d.review.Files), "file"))
 		return nil
@@ -292,7 +306,10 @@ func (d *desk) send(ctx context.Context, v nexus.ChangeReview) error {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review: " + why, Hint: d.instead(v)}
 	}
 	if why := schedule.Misnamed(d.task, &v); why != "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review: " + why, Hint: fmt.Sprintf("nexus review %s shows the change and its comments.", d.task.ID)}
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "review: " + why,
+			Hint: fmt.Sprintf("nexus review %s shows the change and its comments.", d.task.ID),
+		}
 	}
 	e, err := d.place.Journal.Ask(ctx, d.run.ID, nexus.Request{Verb: nexus.VerbReview, Task: d.task.ID, By: d.console.User(), Review: &v})
 	if err != nil {
@@ -347,7 +364,8 @@ func (d *desk) saying(v nexus.ChangeReview) string {
 func (d *desk) instead(v nexus.ChangeReview) string {
 	if d.task.Status == nexus.Landed && len(v.Comments) > 0 {
 		c := v.Comments[0]
-		return fmt.Sprintf("Let another task do it: nexus add %s", view.Quote(nexus.OneLine(fmt.Sprintf("After %s, %s: %s", d.task.ID, c.Place(), c.Body))))
+		return fmt.Sprintf("Let another task do it: nexus add %s", view.Quote(nexus.OneLine(fmt.Sprintf("After %s, %s: %s",
+			d.task.ID, c.Place(), c.Body))))
 	}
 	return fmt.Sprintf("nexus review %s shows the change as it is.", d.task.ID)
 }

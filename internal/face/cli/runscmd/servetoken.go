@@ -83,9 +83,9 @@ func drawHolders(all []holder) string {
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "name\trole\tactor\tsince")
+	_, _ = fmt.Fprintln(w, "name\trole\tactor\tsince")
 	for _, h := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", h.Name, h.Role, h.Actor, h.Made.Format(time.DateOnly))
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", h.Name, h.Role, h.Actor, h.Made.Format(time.DateOnly))
 	}
 	_ = w.Flush() // into memory
 	return b.String()

@@ -93,7 +93,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		err = d.work(ctx, inner)
 	}
 	if d.keep {
-		d.app.Say("the sample and its journal are kept; look around:\n  cd %s; export XDG_STATE_HOME=%s\n  nexus show %s             # what was tried, found and fixed\n  nexus logs                # everything that happened\n  nexus report              # how well it went\n  git log --stat --branches # what landed\nremove them with: rm -rf %s", inner.Dir, filepath.Join(d.home, "state"), fixed, d.home)
+		d.app.Say("the sample and its journal are kept; look around:\n  cd %s; export XDG_STATE_HOME=%s\n  nexus show %s             # what was tried, found and fixed\n  nexus logs                # everything that happened\n  nexus report              # how well it went\n  nexus watch               # the run on the whole screen\n  nexus serve               # the run in the browser: open the address that it prints\n  git log --stat --branches # what landed\nremove them with: rm -rf %s", inner.Dir, filepath.Join(d.home, "state"), fixed, d.home)
 	}
 	return err
 }

@@ -67,8 +67,8 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	if err := attended(a, how); err != nil {
 		return err
 	}
-	here, leave := context.WithCancel(ctx)
-	defer leave()
+	here, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
 	hub, err := projection.Open(here, p.Journal, projection.HubOptions{
 		Repository: p.Repo.Work, Now: a.Now,
 		Place: func(run nexus.RunID, id nexus.AttemptID) (dir, branch string) { return worktree.At(p.State, run, id) },
@@ -88,13 +88,13 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 		Verbs: &verbs{a: a, execute: execute},
 	}
 	o.Style.Plain, o.Style.ASCII = false, o.Style.ASCII || how.ascii
-	last, err := watch(ctx, a, o, how)
-	leave()
+	last, err := watch(ctx, o, how)
+	leave(errors.New("the person left"))
 	<-followed
 	return parting(a, r.ID, last, err)
 }
 
-func watch(ctx context.Context, a *console.Console, o tui.Options, how look) (tui.Snapshot, error) {
+func watch(ctx context.Context, o tui.Options, how look) (tui.Snapshot, error) {
 	if how.linear {
 		return tui.Linear(ctx, o)
 	}

@@ -14,7 +14,8 @@ import (
 func Draw(s view.Style, r Review, all bool) string {
 	var b strings.Builder
 	b.WriteString(s.Bold(fmt.Sprintf("%s %s", r.Task, view.Clean(r.Title))) + "\n")
-	fmt.Fprintf(&b, "%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed\n", r.Status, r.Round, r.Attempt, r.Commit, view.Count(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
+	fmt.Fprintf(&b, "%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed\n", r.Status, r.Round, r.Attempt, r.Commit,
+		view.Count(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
 	for _, line := range keeps(r) {
 		b.WriteString(line + "\n")
 	}
@@ -64,7 +65,8 @@ func inFiles(r Review, c Comment) bool {
 	return false
 }
 
-func drawFile(s view.Style, f File, comments []Comment, all bool) string {
+// drawHead draws what there is to say of a file, in a line.
+func drawHead(s view.Style, f File, hidden bool) string {
 	var b strings.Builder
 	name := view.Clean(f.Path)
 	if f.Old != "" && f.Old != f.Path {
@@ -84,11 +86,16 @@ func drawFile(s view.Style, f File, comments []Comment, all bool) string {
 	case f.Reopened:
 		b.WriteString(" [changed since you viewed it]")
 	}
-	hidden := !all && (f.Viewed || f.Collapsed)
 	if hidden {
 		b.WriteString(" [not shown; --all shows it]")
 	}
-	b.WriteString("\n")
+	return b.String() + "\n"
+}
+
+func drawFile(s view.Style, f File, comments []Comment, all bool) string {
+	hidden := !all && (f.Viewed || f.Collapsed)
+	var b strings.Builder
+	b.WriteString(drawHead(s, f, hidden))
 	mine := func(c Comment) bool { return c.File != "" && (c.File == f.Path || c.File == f.Old) }
 	drawn := map[int]bool{}
 	for i, c := range comments {
@@ -133,7 +140,8 @@ func at(c Comment, l diffreview.Line) bool {
 
 func drawHunk(s view.Style, h diffreview.Hunk, below func(diffreview.Line) string) string {
 	var b strings.Builder
-	b.WriteString(s.Busy(strings.TrimSpace(fmt.Sprintf("@@ -%d,%d +%d,%d @@ %s", h.Old, h.OldLen, h.New, h.NewLen, view.Clean(h.Section)))) + "\n")
+	b.WriteString(s.Busy(strings.TrimSpace(fmt.Sprintf("@@ -%d,%d +%d,%d @@ %s", h.Old, h.OldLen, h.New, h.NewLen,
+		view.Clean(h.Section)))) + "\n")
 	for _, l := range h.Lines {
 		text, returns := strings.CutSuffix(l.Text, "\r")
 		if text = view.CleanText(l.Kind + text); returns {

@@ -131,9 +131,15 @@ func weaker(a *state.Attempt) []nexus.Finding {
 func (v Reader) comments(ctx context.Context, r *Review, s *state.State, t *state.Task) error {
 	moved := map[string][]diffreview.File{}
 	for _, c := range t.Comments {
-		one := Comment{Comment: c.Comment, By: c.By, At: c.At, State: stateOf(c), Resolved: c.Resolved, Refused: c.Refused, Note: note(c), Answers: []Answer{}}
+		one := Comment{
+			Comment: c.Comment, By: c.By, At: c.At, State: stateOf(c), Resolved: c.Resolved, Refused: c.Refused,
+			Note: note(c), Answers: []Answer{},
+		}
 		for _, a := range c.Answers {
-			one.Answers = append(one.Answers, Answer{CommentAnswer: a.CommentAnswer, Attempt: a.Attempt, Round: a.Round, Commit: a.Commit, At: a.At})
+			one.Answers = append(one.Answers, Answer{
+				CommentAnswer: a.CommentAnswer, Attempt: a.Attempt, Round: a.Round,
+				Commit: a.Commit, At: a.At,
+			})
 		}
 		var err error
 		if one.Line, err = v.now(ctx, moved, c.Comment, r.Commit); err != nil {
@@ -230,7 +236,8 @@ func (v Reader) since(ctx context.Context, r *Review, t *state.Task) error {
 		}
 		w.Rebased, from = true, m.Tree
 		if len(m.Conflicts) > 0 {
-			w.Why = "what was reviewed does not merge with what landed since in " + nexus.Join(m.Conflicts) + ": they are shown with the marks of the conflict"
+			w.Why = "what was reviewed does not merge with what landed since in " + nexus.Join(m.Conflicts) +
+				": they are shown with the marks of the conflict"
 		}
 	}
 	patch, err := v.Repo.Diff(ctx, from, r.Commit)

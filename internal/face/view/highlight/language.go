@@ -41,29 +41,51 @@ func code(l language) language {
 // families are the languages whose words are known.
 func families() []family {
 	return []family{
-		{".go", "break case chan const continue default defer else fallthrough for func go goto if import interface map package range return select struct switch type var",
+		{
+			".go", "break case chan const continue default defer else fallthrough for func go goto if import interface map package range return select struct switch type var",
 			"any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr true false nil iota append cap clear close copy delete len make max min new panic print recover",
-			code(language{})},
-		{".py .pyi", "and as assert async await break case class continue def del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield",
-			"True False None self cls int str float bool bytes dict list set tuple object type print len range", code(language{decorated: true})},
-		{".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte", "abstract as async await break case catch class const continue debugger declare default delete do else enum export extends finally for from function get if implements import in instanceof interface keyof let namespace new of private protected public readonly return satisfies set static super switch this throw try type typeof var void while with yield",
-			"any boolean number string symbol unknown never object bigint true false null undefined console Promise Array", code(language{decorated: true})},
-		{".rs", "as async await break const continue crate dyn else enum extern fn for if impl in let loop match mod move mut pub ref return self static struct super trait type unsafe use where while",
-			"bool char f32 f64 i8 i16 i32 i64 i128 isize str u8 u16 u32 u64 u128 usize true false Self Some None Ok Err", code(language{})},
-		{".java .kt .kts .scala .groovy .cs .swift .dart", "abstract actor as async await base break by case catch class companion const constructor continue data def default delegate deinit do else enum event explicit extends extension external fileprivate final finally fixed for foreach func fun function get given guard if implements implicit import in init inline inout interface internal is lateinit lazy let lock match mutating namespace native new object open operator out override package params private protected protocol public readonly record repeat return sealed set static strictfp struct super suspend switch synchronized throw throws trait transient try type typealias unchecked using val var virtual volatile when where while with yield",
-			"bool boolean byte char decimal double float int long short string void true false null nil this self it", code(language{decorated: true})},
-		{".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .zig", "alignas alignof asm auto break case catch class comptime concept const constexpr consteval constinit continue decltype default defer delete do else enum explicit export extern fn for friend goto if inline mutable namespace new noexcept operator orelse override private protected pub public register requires return sizeof static struct switch template test throw try typedef typename union using var virtual volatile while",
-			"bool char double float int int8_t int16_t int32_t int64_t long short signed size_t uint8_t uint16_t uint32_t uint64_t unsigned void wchar_t true false nullptr NULL this", code(language{})},
-		{".rb .rake .gemspec", "alias and begin break case class def defined do else elsif end ensure extend for if in include module next not or redo rescue retry return super then undef unless until when while yield require require_relative attr_reader attr_accessor private",
-			"true false nil self", code(language{})},
-		{".php", "abstract and as break case catch class clone const continue declare default do echo else elseif enum extends final finally fn for foreach function global goto if implements include instanceof interface match namespace new or private protected public readonly require require_once return static switch throw trait try use while yield",
-			"array bool float int mixed string void true false null self", code(language{})},
-		{".sh .bash .zsh .bats", "case do done elif else esac fi for function if in select then until while return exit local export readonly shift trap set unset source eval exec",
-			"true false echo printf cd test read", language{}},
+			code(language{}),
+		},
+		{
+			".py .pyi", "and as assert async await break case class continue def del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield",
+			"True False None self cls int str float bool bytes dict list set tuple object type print len range", code(language{decorated: true}),
+		},
+		{
+			".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte", "abstract as async await break case catch class const continue debugger declare default delete do else enum export extends finally for from function get if implements import in instanceof interface keyof let namespace new of private protected public readonly return satisfies set static super switch this throw try type typeof var void while with yield",
+			"any boolean number string symbol unknown never object bigint true false null undefined console Promise Array", code(language{decorated: true}),
+		},
+		{
+			".rs", "as async await break const continue crate dyn else enum extern fn for if impl in let loop match mod move mut pub ref return self static struct super trait type unsafe use where while",
+			"bool char f32 f64 i8 i16 i32 i64 i128 isize str u8 u16 u32 u64 u128 usize true false Self Some None Ok Err", code(language{}),
+		},
+		{
+			".java .kt .kts .scala .groovy .cs .swift .dart", "abstract actor as async await base break by case catch class companion const constructor continue data def default delegate deinit do else enum event explicit extends extension external fileprivate final finally fixed for foreach func fun function get given guard if implements implicit import in init inline inout interface internal is lateinit lazy let lock match mutating namespace native new object open operator out override package params private protected protocol public readonly record repeat return sealed set static strictfp struct super suspend switch synchronized throw throws trait transient try type typealias unchecked using val var virtual volatile when where while with yield",
+			"bool boolean byte char decimal double float int long short string void true false null nil this self it", code(language{decorated: true}),
+		},
+		{
+			".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .zig", "alignas alignof asm auto break case catch class comptime concept const constexpr consteval constinit continue decltype default defer delete do else enum explicit export extern fn for friend goto if inline mutable namespace new noexcept operator orelse override private protected pub public register requires return sizeof static struct switch template test throw try typedef typename union using var virtual volatile while",
+			"bool char double float int int8_t int16_t int32_t int64_t long short signed size_t uint8_t uint16_t uint32_t uint64_t unsigned void wchar_t true false nullptr NULL this", code(language{}),
+		},
+		{
+			".rb .rake .gemspec", "alias and begin break case class def defined do else elsif end ensure extend for if in include module next not or redo rescue retry return super then undef unless until when while yield require require_relative attr_reader attr_accessor private",
+			"true false nil self", code(language{}),
+		},
+		{
+			".php", "abstract and as break case catch class clone const continue declare default do echo else elseif enum extends final finally fn for foreach function global goto if implements include instanceof interface match namespace new or private protected public readonly require require_once return static switch throw trait try use while yield",
+			"array bool float int mixed string void true false null self", code(language{}),
+		},
+		{
+			".sh .bash .zsh .bats", "case do done elif else esac fi for function if in select then until while return exit local export readonly shift trap set unset source eval exec",
+			"true false echo printf cd test read",
+			language{},
+		},
 		{".ex .exs", "after alias and case catch cond def defimpl defmacro defmodule defp defprotocol defstruct do else end fn for if import in not or quote raise receive require rescue try unless unquote use when with", "true false nil", code(language{decorated: true})},
 		{".lua", "and break do else elseif end for function goto if in local not or repeat return then until while", "true false nil self", code(language{})},
-		{".sql", "add all alter and as asc begin between by case check column commit constraint create default delete desc distinct drop else end exists foreign from full group having in index inner insert into is join key left like limit not null offset on or order outer primary references returning right rollback select set table then transaction trigger union unique update values view when where with",
-			"bigint boolean char date decimal double float integer int json numeric real serial text timestamp uuid varchar true false", language{folded: true, calls: true}},
+		{
+			".sql", "add all alter and as asc begin between by case check column commit constraint create default delete desc distinct drop else end exists foreign from full group having in index inner insert into is join key left like limit not null offset on or order outer primary references returning right rollback select set table then transaction trigger union unique update values view when where with",
+			"bigint boolean char date decimal double float integer int json numeric real serial text timestamp uuid varchar true false",
+			language{folded: true, calls: true},
+		},
 		{".css .scss .less", "important media import supports keyframes font-face include mixin use extend", "", language{keyed: true, decorated: true}},
 		{".json .jsonc .json5", "", "true false null", language{keyed: true}},
 		{".yaml .yml .toml .ini .cfg .conf .properties .env .editorconfig", "", "true false null yes no on off", language{keyed: true}},

@@ -49,8 +49,8 @@ func (p *Projection) itemActions(i Item) []Action {
 		approve.Ask = "what you looked at, or why it need not be shown"
 		approve.Args = []string{"approve", "--why", "{}", "--run", run, "--", i.ID}
 		return []Action{approve}
-	case i.Item.About() != "":
-		return p.leftActions(i.Item.About())
+	case i.About() != "":
+		return p.leftActions(i.About())
 	case i.Trigger == nexus.StepTrigger:
 		return []Action{answer("Begin it", "yes"), answer("Skip it", "skip"), answer("Stop here", "stop"), write}
 	case i.Kind == KindApproval || len(i.Choices) > 0:

@@ -19,34 +19,34 @@ import (
 )
 
 // book opens a journal in a new directory, and how to open it once more.
-func book(t testing.TB) (*journal.Journal, func() *journal.Journal) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "journal.db")
+func book(tb testing.TB) (*journal.Journal, func() *journal.Journal) {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "journal.db")
 	open := func() *journal.Journal {
-		j, err := journal.Open(t.Context(), path, journal.Options{Now: time.Now})
+		j, err := journal.Open(tb.Context(), path, journal.Options{Now: time.Now})
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
-		t.Cleanup(func() { _ = j.Close() })
+		tb.Cleanup(func() { _ = j.Close() })
 		return j
 	}
 	return open(), open
 }
 
-func acquire(t testing.TB, j *journal.Journal, run nexus.RunID) *journal.Lease {
-	t.Helper()
-	l, err := j.Acquire(t.Context(), run, journal.Self(), time.Hour)
+func acquire(tb testing.TB, j *journal.Journal, run nexus.RunID) *journal.Lease {
+	tb.Helper()
+	l, err := j.Acquire(tb.Context(), run, journal.Self(), time.Hour)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return l
 }
 
-func write(t testing.TB, l *journal.Lease, facts ...nexus.Fact) []nexus.Event {
-	t.Helper()
-	events, err := l.Append(t.Context(), facts...)
+func write(tb testing.TB, l *journal.Lease, facts ...nexus.Fact) []nexus.Event {
+	tb.Helper()
+	events, err := l.Append(tb.Context(), facts...)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return events
 }
@@ -60,30 +60,27 @@ func facts(events []nexus.Event) []nexus.Fact {
 }
 
 // follow opens a hub and keeps it in step until the test ends.
-func follow(t testing.TB, j Journal, o HubOptions) *Hub {
-	t.Helper()
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	h, err := Open(ctx, j, o)
+func follow(tb testing.TB, j Journal) *Hub {
+	tb.Helper()
+	ctx, stop := context.WithCancel(tb.Context())
+	h, err := Open(ctx, j, HubOptions{Now: time.Now})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- h.Follow(ctx) }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return h
 }
 
 // until looks at a run, at first and at each change, until it shows something.
-func until(t testing.TB, h *Hub, run nexus.RunID, shows func(*Projection) bool) {
-	t.Helper()
+func until(tb testing.TB, h *Hub, run nexus.RunID, shows func(*Projection) bool) {
+	tb.Helper()
 	for {
 		changed, shown := h.Changed(run), false
 		err := h.View(run, func(p *Projection) error {
@@ -91,15 +88,15 @@ func until(t testing.TB, h *Hub, run nexus.RunID, shows func(*Projection) bool) 
 			return nil
 		})
 		if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if shown {
 			return
 		}
 		select {
 		case <-changed:
-		case <-t.Context().Done():
-			t.Fatal("it was never shown")
+		case <-tb.Context().Done():
+			tb.Fatal("it was never shown")
 		}
 	}
 }
@@ -108,7 +105,7 @@ func until(t testing.TB, h *Hub, run nexus.RunID, shows func(*Projection) bool) 
 // wait for changes of them: each sees the last event of each run.
 func TestHubMissesNothing(t *testing.T) {
 	j, again := book(t)
-	h := follow(t, j, HubOptions{})
+	h := follow(t, j)
 	events := tape()
 	var all sync.WaitGroup
 	for n := range 3 {
@@ -166,7 +163,7 @@ func TestSlowReader(t *testing.T) {
 	l, other := acquire(t, j, "slow"), acquire(t, j, "other")
 	write(t, l, facts(tape())[:14]...)
 	write(t, other, facts(tape())[:14]...)
-	h := follow(t, j, HubOptions{})
+	h := follow(t, j)
 	err := h.View("slow", func(p *Projection) error {
 		before := p.Seq()
 		for range most + 100 {
@@ -225,7 +222,7 @@ func TestOverIsKeptSmall(t *testing.T) {
 	j, _ := book(t)
 	l := acquire(t, j, "a")
 	write(t, l, slices.Concat(facts(tape())[:4], []nexus.Fact{nexus.RunDrained{To: nexus.StatusStopped}, nexus.RunEnded{Status: nexus.StatusStopped}})...)
-	h := follow(t, j, HubOptions{})
+	h := follow(t, j)
 	status := func() nexus.RunStatus {
 		runs, err := h.Runs(start)
 		if err != nil || len(runs) != 1 {
@@ -248,7 +245,7 @@ func TestInterrupted(t *testing.T) {
 	j, _ := book(t)
 	l := acquire(t, j, "a")
 	write(t, l, facts(tape())[:14]...)
-	h := follow(t, j, HubOptions{})
+	h := follow(t, j)
 	until(t, h, "a", func(p *Projection) bool { return !p.Interrupted() && p.Run(start).Held != nil })
 	if err := l.Release(t.Context()); err != nil {
 		t.Fatal(err)
@@ -258,7 +255,7 @@ func TestInterrupted(t *testing.T) {
 
 func TestNoSuchRun(t *testing.T) {
 	j, _ := book(t)
-	h := follow(t, j, HubOptions{})
+	h := follow(t, j)
 	h.Changed("nobody")
 	if err := h.View("nobody", nil); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		t.Errorf("it says %v", err)
@@ -314,7 +311,7 @@ func BenchmarkChange(b *testing.B) {
 	j, again := book(b)
 	l := acquire(b, again(), "r")
 	write(b, l, facts(tape())[:14]...)
-	h := follow(b, j, HubOptions{})
+	h := follow(b, j)
 	var worst time.Duration
 	for b.Loop() {
 		last := write(b, l, nexus.AssumptionStated{Text: "a"})

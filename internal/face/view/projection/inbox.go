@@ -70,7 +70,7 @@ func kindOf(w people.Item) Kind {
 	switch w.Trigger {
 	case people.AmbiguityTrigger, people.InterviewTrigger:
 		return KindQuestion
-	case people.ReviewTrigger:
+	case people.ReviewTrigger, nexus.ChangeTrigger:
 		return KindReview
 	default:
 		return KindApproval
@@ -148,7 +148,10 @@ func (p *Projection) signOffs() []Item {
 			continue
 		}
 		i := Item{
-			Item: people.Item{Run: s.Run, ID: r.ID, Trigger: string(KindSignOff), Severity: people.Green, Text: r.Criterion, Asked: t.Ended},
+			Item: people.Item{
+				Run: s.Run, ID: r.ID, Trigger: string(KindSignOff), Severity: people.Green, Text: r.Criterion,
+				Asked: t.Ended,
+			},
 			Kind: KindSignOff, Task: r.Task, Notice: true, Title: title(r.Criterion),
 		}
 		i.Actions = p.itemActions(i)

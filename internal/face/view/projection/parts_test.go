@@ -124,6 +124,7 @@ func recorded(t *testing.T, name string) []nexus.Event {
 }
 
 func runs(t *testing.T) map[string][]nexus.Event {
+	t.Helper()
 	return map[string][]nexus.Event{"middle": tape(), "life1": recorded(t, "life1.tape"), "life2": recorded(t, "life2.tape")}
 }
 

@@ -65,7 +65,7 @@ func (s stage) String() string {
 // gateState is a [nexus.GateState] in a byte.
 type gateState uint8
 
-var gateStates = [...]nexus.GateState{
+var gateStates = [...]nexus.GateState{ //nolint:gochecknoglobals // never written
 	"", nexus.NotRun, nexus.Pass, nexus.Fail, nexus.Environmental, nexus.Timeout, nexus.MissingAsset, nexus.Flaky,
 	nexus.Unverifiable, nexus.Exceeded,
 }

@@ -60,7 +60,7 @@ const (
 )
 
 // Lanes are all lanes in the order in which they are shown.
-var Lanes = []Lane{LaneNeedsYou, LaneRunning, LaneVerifying, LaneReview, LaneLanding, LaneReady, LaneBlocked, LaneStopped, LaneDone}
+var Lanes = []Lane{LaneNeedsYou, LaneRunning, LaneVerifying, LaneReview, LaneLanding, LaneReady, LaneBlocked, LaneStopped, LaneDone} //nolint:gochecknoglobals // never written
 
 // Input is what an action needs to be told.
 type Input string

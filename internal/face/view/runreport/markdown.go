@@ -108,7 +108,8 @@ func (r Report) landedTable(title string) section {
 	s := section{open: title + "| task | commit | gates | review | criteria | money |\n|---|---|---|---|--:|--:|\n"}
 	for _, l := range r.Landed {
 		s.lines = append(s.lines, fmt.Sprintf("| %s %s | %s | %s | %s | %d of %d | %s |",
-			text(string(l.ID)), text(short(l.Title)), text(view.Short(l.Commit)), text(passed(l.Gates)), reviewText(l.Review), met(l.Criteria), len(l.Criteria), l.Spent))
+			text(string(l.ID)), text(short(l.Title)), text(view.Short(l.Commit)), text(passed(l.Gates)), reviewText(l.Review),
+			met(l.Criteria), len(l.Criteria), l.Spent))
 	}
 	return s
 }
@@ -144,7 +145,8 @@ func (r Report) leftList(title string) section {
 				s.lines = append(s.lines, fmt.Sprintf("  - and %s", view.Count(len(l.Findings)-i, "more finding")))
 				break
 			}
-			s.lines = append(s.lines, fmt.Sprintf("  - %s: %s", text(cmp.Or(f.Gate, string(f.Severity), "review")), text(short(view.Place(f)))))
+			s.lines = append(s.lines, fmt.Sprintf("  - %s: %s", text(cmp.Or(f.Gate, string(f.Severity), "review")),
+				text(short(view.Place(f)))))
 		}
 	}
 	return s

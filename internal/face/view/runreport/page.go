@@ -130,7 +130,8 @@ func (p *page) landed(r Report) {
 			g := l.Gates[i]
 			p.put("<td>%s</td><td>", short(g.Gate))
 			p.mark(string(g.State))
-			p.put(" %s</td><td><code>%s</code></td>", strings.TrimPrefix(strings.TrimPrefix(gateText(g), string(g.State)), "; "), short(g.Command))
+			p.put(" %s</td><td><code>%s</code></td>", strings.TrimPrefix(strings.TrimPrefix(gateText(g), string(g.State)),
+				"; "), short(g.Command))
 		})
 		p.WriteString("</details>\n</article>\n")
 	}

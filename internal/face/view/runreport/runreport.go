@@ -161,7 +161,8 @@ func New(o Of) Report {
 			note := proofs[t.ID]
 			r.Landed = append(r.Landed, Landed{
 				ID: t.ID, Title: t.Title, Commit: t.Landed.Commit, Tree: t.Landed.Tree, Gates: note.Gates, Review: note.Review,
-				Criteria: append([]Criterion{}, rows[t.ID]...), Attempts: len(t.Attempts), Rounds: t.Rounds, Seconds: v.Seconds, Spent: t.Spent,
+				Criteria: append([]Criterion{}, rows[t.ID]...),
+				Attempts: len(t.Attempts), Rounds: t.Rounds, Seconds: v.Seconds, Spent: t.Spent,
 			})
 		default:
 			r.Left = append(r.Left, Left{

@@ -27,7 +27,7 @@ const (
 )
 
 // Roles are all roles, the least first.
-var Roles = []Role{Read, Answer, Steer, Admin}
+var Roles = []Role{Read, Answer, Steer, Admin} //nolint:gochecknoglobals // never written
 
 // May reports whether a role may do what another one is needed for.
 func (r Role) May(needed Role) bool {

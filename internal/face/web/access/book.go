@@ -197,7 +197,7 @@ func (b Book) change(f func([]Entry) ([]Entry, error)) error {
 	if err := l.Lock(); err != nil {
 		return disk.Fail("take the lock of the tokens", err)
 	}
-	defer l.Close()
+	defer l.Close() //nolint:errcheck // only a lock
 	all, err := b.Entries()
 	if err != nil {
 		return err

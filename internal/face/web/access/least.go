@@ -20,7 +20,7 @@ func Least(args []string) Role {
 // those of the roles before it. None starts a run or changes settings. One that
 // continues a run stays within the budget and the target that were agreed to, and
 // an answer agrees to what the run asked for, such as to land.
-var commands = map[Role][]string{
+var commands = map[Role][]string{ //nolint:gochecknoglobals // never written
 	Read:   {"status", "logs", "show", "diff", "evidence", "cost", "ps", "explain", "report"},
 	Answer: {"answer", "approve", "reject", "sign-off"},
 	Steer:  {"tell", "pause", "skip", "retry", "revise", "review", "stop", "resume"},

@@ -208,7 +208,7 @@ const (
 )
 
 // paging are the parameters of every list.
-var paging = []param{
+var paging = []param{ //nolint:gochecknoglobals // never written
 	{"limit", "most items, 1 to 1000; 100 if not given"},
 	{"cursor", "where to continue: next of the answer before"},
 }

@@ -68,6 +68,7 @@ type Done struct {
 	Result  json.RawMessage `json:"result,omitempty"` // the object that the command prints with --json
 }
 
+//nolint:gochecknoglobals // never written
 var (
 	ofTask = []param{{"task", "only those of this task"}}
 	ofWhat = []param{{"task", "the task"}, {"item", "the item"}}

@@ -53,8 +53,8 @@ func OpenAPI() ([]byte, error) {
 	for _, e := range append(endpoints(), streamed()) {
 		op := object{
 			"summary": e.about, "operationId": operation(e), "x-nexus-role": e.role, "parameters": parameters(e),
-			"responses": object{"default": refusal},
 		}
+		responses := object{"default": refusal}
 		answer := object{"description": e.about, "content": object{"text/event-stream": object{"schema": object{"type": "string"}}}}
 		if e.path != access.Events {
 			ref, err := name(e.answer)
@@ -65,7 +65,7 @@ func OpenAPI() ([]byte, error) {
 		} else if _, err := name(e.answer); err != nil {
 			return nil, err
 		}
-		op["responses"].(object)["2XX"] = answer
+		responses["2XX"], op["responses"] = answer, responses
 		if e.body != nil {
 			ref, err := name(e.body)
 			if err != nil {
@@ -74,10 +74,12 @@ func OpenAPI() ([]byte, error) {
 			op["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": ref}}}
 		}
 		path := wildcard.ReplaceAllString(e.path, "{$1}")
-		if paths[path] == nil {
-			paths[path] = object{}
+		methods, ok := paths[path].(object)
+		if !ok {
+			methods = object{}
+			paths[path] = methods
 		}
-		paths[path].(object)[strings.ToLower(e.method)] = op
+		methods[strings.ToLower(e.method)] = op
 	}
 	return json.MarshalIndent(object{
 		"openapi":    "3.1.0",

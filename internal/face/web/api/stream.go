@@ -166,7 +166,7 @@ func (l *listener) listen(ctx context.Context, a *API) error {
 
 // rest waits until some time has passed since something was sent.
 func (l *listener) rest(ctx context.Context) error {
-	left := between - time.Since(l.sent) //nolint:forbidigo // it spares the machine, and decides nothing
+	left := between - time.Since(l.sent)
 	if left <= 0 {
 		return nil
 	}
