@@ -42,11 +42,9 @@ func Weigh(f File, weaker []nexus.Finding) Weighed {
 			w.order, w.Risk = order, risk
 		}
 	}
-	if generated(f) {
-		return Weighed{Risk: NoRisk, Reasons: []string{"written by a program"}, Collapsed: true, order: writtenOrder}
-	}
+	written := generated(f)
 	tests := stack.IsTest(f.Path) || stack.ServesTests(f.Path)
-	if name := public(f); name != "" && !tests {
+	if name := public(f); name != "" && !tests && !written {
 		add(publicOrder, HighRisk, "changes what others use: "+name)
 	}
 	if migrates(f.Path) {
@@ -65,6 +63,9 @@ func Weigh(f File, weaker []nexus.Finding) Weighed {
 	}
 	for _, c := range people.CriticalFiles([]string{f.Path}) {
 		add(criticalOrder, HighRisk, strings.TrimPrefix(c.Message, "the change touches it; it "))
+	}
+	if written && w.Risk == NormalRisk { // what is risky is shown whoever wrote it: the author of the change may only say so
+		return Weighed{Risk: NoRisk, Reasons: []string{"written by a program"}, Collapsed: true, order: writtenOrder}
 	}
 	if w.Risk == NormalRisk && stack.IsProse(f.Path) {
 		w.Risk, w.order = LowRisk, proseOrder
@@ -88,7 +89,8 @@ func lock(file string) bool {
 	return installs && (strings.Contains(base, "lock") || strings.HasSuffix(base, ".sum") || strings.Contains(base, "shrinkwrap"))
 }
 
-// generated reports whether a file says that a program wrote it, or is named so.
+// generated reports whether a file says that a program wrote it, or is named so. Of a
+// file that was there before the change, it must have said so before.
 func generated(f File) bool {
 	base := strings.ToLower(path.Base(f.Path))
 	for _, end := range []string{
@@ -108,6 +110,9 @@ func generated(f File) bool {
 		for _, l := range h.Lines {
 			if l.New > 10 || l.Kind == "-" {
 				break
+			}
+			if l.Kind == "+" && f.Status != "added" {
+				continue
 			}
 			text := strings.ToLower(l.Text)
 			if strings.Contains(text, "code generated") && strings.Contains(text, "do not edit") || strings.Contains(text, "@generated") {
@@ -245,13 +250,19 @@ func ident(text string) string {
 	return text[:end]
 }
 
+// MostPatch is how long a patch is that git gives, in bytes: a longer one is cut.
+const MostPatch = 16 << 20
+
 // Risky names the files of a change that a person should look at, and why.
-func Risky(files []File, weaker []nexus.Finding) []string {
+func Risky(patch string, weaker []nexus.Finding) []string {
 	var all []string
-	for _, f := range files {
+	for _, f := range Parse(patch) {
 		if w := Weigh(f, weaker); w.Risk == HighRisk {
 			all = append(all, f.Path+": "+w.Reasons[0])
 		}
+	}
+	if len(patch) >= MostPatch {
+		all = append(all, "the change is too long: not all of it was looked at")
 	}
 	return all
 }

@@ -17,10 +17,11 @@ func train(s *state.State) []nexus.Fact {
 	if s.Aboard != nil {
 		return aboard(s, s.Aboard)
 	}
-	if len(s.Queue) == 0 {
-		return nil
+	i := slices.IndexFunc(s.Queue, func(t *state.Ticket) bool { return s.Holds(s.Task(t.Task), s.Attempt(t.Attempt)) == "" })
+	if i < 0 {
+		return nil // also where the run ends, and nobody is left to do what people said meanwhile
 	}
-	t := s.Queue[0]
+	t := s.Queue[i]
 	return facts(nexus.TrainDeparted{Task: t.Task, Attempt: t.Attempt, Onto: s.Tip})
 }
 

@@ -16,6 +16,8 @@ func divide(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.Fac
 	switch {
 	case len(t.Refused) > 0 && (e == nil || !e.Open()): // parts would land without the verifier's consent
 		return park(t, sought.Why)
+	case len(t.Musts()) > 0 && (e == nil || !e.Open()): // parts would land without what a person wants done
+		return leave
 	case s.Limits.Parts == 0, t.Depth >= s.Limits.Depth, s.Fixes.Of(t.ID) != nil: // mending has bounds of its own
 		return leave
 	case e == nil:

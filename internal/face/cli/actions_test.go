@@ -171,3 +171,37 @@ func holds(c *cobra.Command, value string) bool {
 	c.Flags().Visit(func(f *pflag.Flag) { found = found || f.Value.String() == value })
 	return found
 }
+
+// TestIDsAreNoFlags holds that what a run of elsewhere calls its tasks and questions
+// is never read as a flag of a command.
+func TestIDsAreNoFlags(t *testing.T) {
+	p := projection.New("261126-101010-abc", projection.Options{})
+	const task, question = nexus.TaskID("--tell=x"), "--plan=/etc/passwd"
+	apply(
+		t, p, nexus.GoalAccepted{Goal: nexus.Goal{Text: "g"}, Base: "b0"}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 2},
+		nexus.TaskPlanned{Task: nexus.Task{ID: task, Title: "t"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2", Title: "t"}}, nexus.PlanApproved{},
+		nexus.TaskParked{Task: task, Why: "w"}, nexus.QuestionAsked{ID: question, Text: "?", Fallback: "no", Trigger: people.SecurityTrigger},
+	)
+	seen := 0
+	check := func(id string, all []projection.Action) {
+		for _, a := range all {
+			if a.Refused != "" {
+				continue
+			}
+			seen++
+			c, rest, err := testRoot().Find(a.Args)
+			if err == nil {
+				err = c.ParseFlags(rest)
+			}
+			if err != nil || !slices.Contains(c.Flags().Args(), id) {
+				t.Errorf("%s: %q is not an argument of %q: %v", a.Name, id, a.Args, err)
+			}
+		}
+	}
+	check(question, p.ItemActions(question, start))
+	check(string(task), p.ItemActions(string(task), start))
+	check(string(task), p.TaskActions(task))
+	if seen < 7 {
+		t.Errorf("%d actions", seen)
+	}
+}

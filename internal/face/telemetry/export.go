@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/post"
 )
 
 const (
@@ -221,6 +222,10 @@ func (s *sender) post(ctx context.Context, body []byte) (status int, after time.
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return 0, 0, err
+	}
+	if len(s.Headers) > 0 && !post.Private(r.URL) {
+		const why = "the collector at %s would get its headers without encryption, where others on the way can read them: use https"
+		return 0, 0, fmt.Errorf(why, s.place())
 	}
 	r.Header.Set("Content-Type", "application/json")
 	for k, v := range s.Headers {

@@ -301,3 +301,28 @@ func TestNobodyThere(t *testing.T) {
 		}
 	}
 }
+
+// calls counts calls, and answers none.
+type calls struct{ n int }
+
+// RoundTrip implements [http.RoundTripper].
+func (c *calls) RoundTrip(*http.Request) (*http.Response, error) {
+	c.n++
+	return nil, io.ErrUnexpectedEOF
+}
+
+// TestHeadersInTheClear sends no headers, which are keys as a rule, where others on the
+// way can read them.
+func TestHeadersInTheClear(t *testing.T) {
+	for to, want := range map[string]int{"http://collector.example:4318": 0, "https://collector.example": 1, "http://127.0.0.1:4318": 1} {
+		said, heard := "", &calls{}
+		x := telemetry.Exporter{
+			Endpoint: to, Headers: map[string]string{"Authorization": "k"}, Mask: same, Cursor: filepath.Join(t.TempDir(), "cursor"),
+			Client: &http.Client{Transport: heard}, Say: func(err error) { said += err.Error() },
+		}
+		x.Follow(t.Context(), run, none, seq(told()))()
+		if heard.n != want || (want == 0) != strings.Contains(said, "without encryption") {
+			t.Errorf("%s: %d calls, %q", to, heard.n, said)
+		}
+	}
+}

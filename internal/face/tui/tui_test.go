@@ -250,7 +250,7 @@ func TestVerbs(t *testing.T) {
 		{"1i<enter>", ""},
 		{"1iyes<esc>", ""},
 		{"2<down>m" + "hurry<enter>", "tell --run 261126-1500-abc -- T1 hurry"},
-		{"2<down>sy", "skip T1 --run 261126-1500-abc"},
+		{"2<down>sy", "skip --run 261126-1500-abc -- T1"},
 		{"2<down>sn", ""},
 		{"p", "pause --run 261126-1500-abc"},
 		{"Sy", "stop --run 261126-1500-abc"},

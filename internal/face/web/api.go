@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -47,6 +48,26 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(told) // who is gone reads nothing
 }
 
+// answer takes an answer in the name of the caller. What is answered about a task
+// that was left retries or skips it, which takes the role of who steers.
+func (s *Server) answer(r *http.Request, a answer) (string, error) {
+	by := access.From(r.Context())
+	if !by.May(access.Steer) {
+		item, err := s.inbox.Find(a.Run, a.ID)
+		if err != nil {
+			return "", err
+		}
+		if item.About() != "" {
+			const what = "to retry or skip a task needs the role %s, and %s has the role %s"
+			return "", &nexus.Error{
+				Code: access.CodeRole, Message: fmt.Sprintf(what, access.Steer, by.Name, by.Role),
+				Hint: "Ask who runs the server for another token (nexus serve token add).",
+			}
+		}
+	}
+	return s.inbox.Answer(r.Context(), a.Run, a.ID, a.Answer, by.Actor())
+}
+
 // list tells what waits.
 func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	items := s.inbox.Items()
@@ -67,7 +88,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) {
 		refuseBody(w, r, err)
 		return
 	}
-	said, err := s.inbox.Answer(r.Context(), a.Run, a.ID, a.Answer, access.From(r.Context()).Actor())
+	said, err := s.answer(r, a)
 	if err != nil {
 		access.RefuseError(w, r, err)
 		return
@@ -80,6 +101,8 @@ func statusOf(err error) int {
 	switch {
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
 		return http.StatusNotFound
+	case errors.Is(err, &nexus.Error{Code: access.CodeRole}):
+		return http.StatusForbidden
 	case people.IsLate(err):
 		return http.StatusConflict
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}):

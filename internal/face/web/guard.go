@@ -146,7 +146,7 @@ func (s *Server) guard(route access.Route) http.Handler {
 			r.Body = http.MaxBytesReader(w, r.Body, access.DefaultBody)
 		}
 		if route.Stream {
-			s.stream(w, r.WithContext(ctx), route.Handler)
+			s.stream(&listener{w, func() bool { return s.still(r, route.Role) }}, r.WithContext(ctx), route.Handler)
 			return
 		}
 		route.Handler.ServeHTTP(w, r.WithContext(ctx))
@@ -190,25 +190,62 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) (entered, bool) {
 		access.RefuseError(w, r, err)
 		return entered{}, false
 	}
-	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		if p, known := access.ByToken(all, token); known {
-			return entered{p, token, false}, true
-		}
-		s.stranger(w, r)
-		return entered{}, false
-	}
-	if q := r.URL.Query(); q.Has("token") && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") {
+	q := r.URL.Query()
+	bearer := strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !bearer && q.Has("token") && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") {
 		s.admit(w, r, all, q)
 		return entered{}, false
 	}
-	if c, err := r.Cookie(s.cookie()); err == nil {
-		if p, known := access.ByCookie(all, c.Value); known {
-			return entered{p, c.Value, true}, true
-		}
+	c, known := s.known(r, all)
+	if !known {
+		s.stranger(w, r)
 	}
-	s.stranger(w, r)
-	return entered{}, false
+	return c, known
 }
+
+// known returns who calls, as far as the call itself says so.
+func (s *Server) known(r *http.Request, all []access.Entry) (entered, bool) {
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		p, known := access.ByToken(all, token)
+		return entered{p, token, false}, known
+	}
+	c, err := r.Cookie(s.cookie())
+	if err != nil {
+		return entered{}, false
+	}
+	p, known := access.ByCookie(all, c.Value)
+	return entered{p, c.Value, true}, known
+}
+
+// still reports whether who was let in would be let in now.
+func (s *Server) still(r *http.Request, role access.Role) bool {
+	all, err := s.entries()
+	if err != nil {
+		return false
+	}
+	c, known := s.known(r, all)
+	return known && c.person.May(role)
+}
+
+// listener is an answer that lasts. Whose token was removed hears nothing more.
+type listener struct {
+	http.ResponseWriter
+
+	let func() bool
+}
+
+var errRemoved = errors.New("the token was removed")
+
+// Write writes, unless who listens may not any more.
+func (l *listener) Write(p []byte) (int, error) {
+	if !l.let() {
+		return 0, errRemoved
+	}
+	return l.ResponseWriter.Write(p)
+}
+
+// Unwrap is for [http.ResponseController].
+func (l *listener) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
 // admit gives a browser a cookie for the token in its address, and sends it to
 // the address without.

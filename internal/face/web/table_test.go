@@ -33,6 +33,7 @@ const hostile = "\x1b]52;c;aGk=\x07\x1b[2J<script>alert(1)</script>\u202etxt.exe
 type whole struct {
 	t      *testing.T
 	s      *Server
+	j      *journal.Journal
 	tokens map[access.Role]string
 	did    *[]string // command lines that were run, with who ran them
 }
@@ -82,7 +83,7 @@ func openWhole(t *testing.T, o Options) *whole {
 	o.Now, o.Routes = time.Now, slices.Concat((&api.API{Site: site, Feed: feed}).Routes(), page.Routes(site))
 	o.Health = func(context.Context) (any, int) { return map[string]bool{"ok": true}, http.StatusOK }
 	o.Book = access.BookOf(t.TempDir())
-	w := &whole{t: t, tokens: map[access.Role]string{}, did: &did}
+	w := &whole{t: t, j: j, tokens: map[access.Role]string{}, did: &did}
 	for _, role := range access.Roles {
 		token, err := o.Book.Add(access.Person{Name: "the-" + string(role), Role: role}, time.Now())
 		if err != nil {

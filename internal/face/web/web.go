@@ -37,6 +37,7 @@ import (
 // Inbox is where it is heard what waits for people, and answered.
 type Inbox interface {
 	Items() []people.Item
+	Find(run nexus.RunID, id string) (people.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
@@ -278,7 +279,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f := r.PostForm
-	said, err := s.inbox.Answer(r.Context(), nexus.RunID(f.Get("run")), f.Get("id"), f.Get("answer"), access.From(r.Context()).Actor())
+	said, err := s.answer(r, answer{nexus.RunID(f.Get("run")), f.Get("id"), f.Get("answer")})
 	if err != nil {
 		s.draw(w, r, statusOf(err), err.Error(), true)
 		return

@@ -88,7 +88,7 @@ func (w *work) weighRisk(ctx context.Context, snap nexus.TreeSnapshotted) error 
 	if err != nil {
 		return err
 	}
-	return w.record(ctx, nexus.ChangeWeighed{Attempt: w.a.ID, Tree: snap.Tree, Risky: diffreview.Risky(diffreview.Parse(patch), weaker)})
+	return w.record(ctx, nexus.ChangeWeighed{Attempt: w.a.ID, Tree: snap.Tree, Risky: diffreview.Risky(patch, weaker)})
 }
 
 // apply does what people suggested, in a round without an agent. What was done before a

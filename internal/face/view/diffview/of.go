@@ -77,7 +77,7 @@ func (v Reader) files(ctx context.Context, r *Review, a *state.Attempt) error {
 	if err != nil {
 		return fmt.Errorf("read the change of %s: %w", r.Task, err)
 	}
-	r.Cut = len(patch) >= mostPatch
+	r.Cut = len(patch) >= diffreview.MostPatch
 	changed, err := v.Repo.Changed(ctx, r.Base, r.Commit)
 	if err != nil {
 		return fmt.Errorf("list the files of %s: %w", r.Task, err)
@@ -108,9 +108,6 @@ func (v Reader) files(ctx context.Context, r *Review, a *state.Attempt) error {
 	slices.SortStableFunc(r.Files, func(x, y File) int { return diffreview.Less(order[x.Path], order[y.Path], x.Path, y.Path) })
 	return nil
 }
-
-// mostPatch is how long a patch is that git gives; see [git.Repo.Diff].
-const mostPatch = 16 << 20
 
 func hash(id, old string) string {
 	sum := sha256.Sum256([]byte(id + "\x00" + old))

@@ -33,10 +33,10 @@ func (p *Projection) ItemActions(id string, now time.Time) []Action {
 
 func (p *Projection) itemActions(i Item) []Action {
 	run := string(p.state.Run)
-	approve := Action{Name: "approve", Label: "Approve", Key: "a", Role: RoleAnswer, Args: []string{"approve", i.ID, "--run", run}}
+	approve := Action{Name: "approve", Label: "Approve", Key: "a", Role: RoleAnswer, Args: []string{"approve", "--run", run, "--", i.ID}}
 	reject := Action{
 		Name: "reject", Label: "Reject", Key: "x", Role: RoleAnswer, Input: InputReason, Ask: "why not", Danger: true,
-		Args: []string{"reject", i.ID, "--why", "{}", "--run", run},
+		Args: []string{"reject", "--why", "{}", "--run", run, "--", i.ID},
 	}
 	answer := func(label, text string) Action {
 		return Action{Name: "answer", Label: label, Role: RoleAnswer, Args: []string{"answer", "--run", run, "--", i.ID, text}}
@@ -47,7 +47,7 @@ func (p *Projection) itemActions(i Item) []Action {
 	case i.Kind == KindSignOff:
 		approve.Name, approve.Label, approve.Input = "waive", "Accept as it is", InputText
 		approve.Ask = "what you looked at, or why it need not be shown"
-		approve.Args = []string{"approve", i.ID, "--why", "{}", "--run", run}
+		approve.Args = []string{"approve", "--why", "{}", "--run", run, "--", i.ID}
 		return []Action{approve}
 	case i.About() != "":
 		return p.leftActions(i.About())
@@ -72,7 +72,8 @@ func (p *Projection) leftActions(id nexus.TaskID) []Action {
 }
 
 func (p *Projection) retry(id nexus.TaskID) Action {
-	a := Action{Name: "retry", Label: "Retry", Key: "t", Role: RoleSteer, Args: []string{"retry", string(id), "--run", string(p.state.Run)}}
+	args := []string{"retry", "--run", string(p.state.Run), "--", string(id)}
+	a := Action{Name: "retry", Label: "Retry", Key: "t", Role: RoleSteer, Args: args}
 	switch t := p.state.Task(id); {
 	case t == nil:
 		return a.refuse("there is no task %s", id)
@@ -87,7 +88,7 @@ func (p *Projection) retryTelling(id nexus.TaskID) Action {
 	a.Name, a.Label, a.Key = "retry-tell", "Retry with a message", "T"
 	if a.Refused == "" {
 		a.Input, a.Ask = InputText, "what its agent is to know"
-		a.Args = []string{"retry", string(id), "--tell", "{}", "--run", string(p.state.Run)}
+		a.Args = []string{"retry", "--tell", "{}", "--run", string(p.state.Run), "--", string(id)}
 	}
 	return a
 }
@@ -95,7 +96,7 @@ func (p *Projection) retryTelling(id nexus.TaskID) Action {
 func (p *Projection) skip(id nexus.TaskID) Action {
 	a := Action{
 		Name: "skip", Label: "Skip", Key: "s", Role: RoleSteer, Danger: true,
-		Args: []string{"skip", string(id), "--run", string(p.state.Run)},
+		Args: []string{"skip", "--run", string(p.state.Run), "--", string(id)},
 	}
 	t := p.state.Task(id)
 	switch {

@@ -20,7 +20,7 @@ type Role string
 
 // The roles, from the least. The zero Role may do nothing.
 const (
-	Read   Role = "read"   // look at everything
+	Read   Role = "read"   // look at the runs
 	Answer Role = "answer" // answer what waits for a person: approve, reject, answer, sign off
 	Steer  Role = "steer"  // change how a run continues: tell, pause, skip, retry, review
 	Admin  Role = "admin"  // start and stop runs, land, change settings

@@ -17,8 +17,9 @@ func Least(args []string) Role {
 }
 
 // commands are the commands of the command line that a role may run, besides
-// those of the roles before it. None starts a run, moves a branch or changes
-// settings; one that continues a run stays within the budget that was agreed to.
+// those of the roles before it. None starts a run or changes settings. One that
+// continues a run stays within the budget and the target that were agreed to, and
+// an answer agrees to what the run asked for, such as to land.
 var commands = map[Role][]string{ //nolint:gochecknoglobals // never written
 	Read:   {"status", "logs", "show", "diff", "evidence", "cost", "ps", "explain", "report"},
 	Answer: {"answer", "approve", "reject", "sign-off"},

@@ -25,13 +25,13 @@ type Episode struct {
 // actions are what can be done about what was learned.
 func (e Episode) actions() []Action {
 	all := []Action{{
-		Name: "memory-approve", Label: "Approve", Key: "a", Args: []string{"memory", "approve", "--", e.ID}, Role: projection.RoleSteer,
+		Name: "memory-approve", Label: "Approve", Key: "a", Args: []string{"memory", "approve", "--", e.ID}, Role: projection.RoleAdmin,
 	}}
 	if e.State == "approved" {
 		all = nil
 	}
 	return append(all, Action{
-		Name: "memory-forget", Label: "Forget", Key: "x", Args: []string{"memory", "forget", "--", e.ID}, Role: projection.RoleSteer,
+		Name: "memory-forget", Label: "Forget", Key: "x", Args: []string{"memory", "forget", "--", e.ID}, Role: projection.RoleAdmin,
 		Danger:  true,
 		Confirm: "Forget it? It is removed, and not proposed again here.",
 	})

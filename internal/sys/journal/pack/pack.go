@@ -283,9 +283,20 @@ func (p *Reader) advance() error {
 		return nil
 	case err != nil:
 		return bad("it is cut off or no archive")
-	case h.Typeflag != tar.TypeReg:
+	case h.Typeflag != tar.TypeReg || sparse(h):
 		return bad("a member of it is no plain file")
 	}
 	p.next = h
 	return nil
+}
+
+// sparse reports whether a member has holes, which are read as zeros: a few bytes
+// of the file may say that they are a disk full of them.
+func sparse(h *tar.Header) bool {
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
 }

@@ -5,7 +5,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +76,58 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// sparse returns an archive whose first member says that it is a sparse file of
+// five million bytes: a few, which are read as as many zeros as it wants.
+func sparse(tb testing.TB) []byte {
+	tb.Helper()
+	record := func(key, value string) string {
+		n := len(key) + len(value) + 3
+		for n != len(strconv.Itoa(n))+len(key)+len(value)+3 {
+			n = len(strconv.Itoa(n)) + len(key) + len(value) + 3
+		}
+		return strconv.Itoa(n) + " " + key + "=" + value + "\n"
+	}
+	says := record("GNU.sparse.major", "1") + record("GNU.sparse.minor", "0") +
+		record("GNU.sparse.name", "manifest.json") + record("GNU.sparse.realsize", "5000000")
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, m := range []struct{ name, text string }{{"x", says}, {"manifest.json", "0\n" + strings.Repeat("\x00", 510)}} {
+		h := &tar.Header{Name: m.name, Typeflag: tar.TypeReg, Size: int64(len(m.text)), Format: tar.FormatUSTAR}
+		if err := w.WriteHeader(h); err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := io.WriteString(w, m.text); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	data := b.Bytes()
+	data[156] = tar.TypeXHeader // no writer makes one
+	sum := 0
+	copy(data[148:156], "        ")
+	for _, c := range data[:512] {
+		sum += int(c)
+	}
+	copy(data[148:156], fmt.Sprintf("%06o\x00 ", sum))
+	return data
+}
+
+// TestSparse refuses a member that has fewer bytes in the file than it says: what
+// is read would have no bound.
+func TestSparse(t *testing.T) {
+	data := sparse(t)
+	h, err := tar.NewReader(bytes.NewReader(data)).Next()
+	if err != nil || h.Size != 5_000_000 || h.Typeflag != tar.TypeReg {
+		t.Fatalf("%+v %v", h, err)
+	}
+	_, err = pack.Open(bytes.NewReader(data))
+	if err == nil || !strings.Contains(err.Error(), "no plain file") {
+		t.Errorf("%v", err)
+	}
+}
+
 // FuzzOpen reads whatever somebody was given: it never fails otherwise than by an
 // error, and what it hands over is what the hashes say.
 func FuzzOpen(f *testing.F) {
@@ -82,6 +137,7 @@ func FuzzOpen(f *testing.F) {
 	_ = w.WriteHeader(&tar.Header{Name: "../../etc/passwd", Typeflag: tar.TypeSymlink, Linkname: "/"})
 	_ = w.Close()
 	f.Add(b.Bytes())
+	f.Add(sparse(f))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := pack.Open(bytes.NewReader(data))
 		if err != nil {
