@@ -21,6 +21,9 @@ const shownDir = "shown"
 // Shown reports whether a run was taken in to be looked at, and nothing else: it
 // neither continues here nor spends, and nobody learns from it.
 func (p *Place) Shown(run nexus.RunID) bool {
+	if run == "" { // one that has no name yet
+		return false
+	}
 	_, err := os.Stat(filepath.Join(p.State, shownDir, string(run)))
 	return err == nil
 }
