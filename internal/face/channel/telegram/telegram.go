@@ -61,13 +61,15 @@ func Check(o Options) error {
 	u, err := url.Parse(o.Base)
 	switch {
 	case o.Token == "":
-		return bad("there is no token of a bot", "Set channels.telegram.token_env to the name of a variable that holds what @BotFather gave you.")
+		return bad("there is no token of a bot",
+			"Set channels.telegram.token_env to the name of a variable that holds what @BotFather gave you.")
 	case !regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`).MatchString(o.Token):
 		return bad("the variable does not hold the token of a bot", "It looks like 123456:ABC-DEF, as @BotFather gives it.")
 	case o.Chat == 0:
 		return bad("there is no chat to ask", "Set channels.telegram.chat to its number.")
 	case o.Chat < 0 && len(o.Users) == 0:
-		return bad("the chat is a group, so everybody in it could answer", "List who may answer in channels.telegram.users, by their numbers.")
+		return bad("the chat is a group, so everybody in it could answer",
+			"List who may answer in channels.telegram.users, by their numbers.")
 	case err != nil || o.Base != "" && u.Scheme != "https" && !post.Loopback(u.Hostname()):
 		return bad("the token would go to "+o.Base+", where others on the way can read it", "Use an https address.")
 	}
@@ -385,7 +387,10 @@ func (c *chat) take(ctx context.Context, u botapi.Update) {
 			return
 		}
 		said, err := c.answer(ctx, c.replied(ctx, m), *m.From)
-		c.reply(ctx, "sendMessage", map[string]any{"chat_id": c.Chat, "text": cut(outcome(said, err)), "reply_parameters": map[string]any{"message_id": m.ID, "allow_sending_without_reply": true}})
+		c.reply(ctx, "sendMessage", map[string]any{
+			"chat_id": c.Chat, "text": cut(outcome(said, err)),
+			"reply_parameters": map[string]any{"message_id": m.ID, "allow_sending_without_reply": true},
+		})
 	}
 }
 

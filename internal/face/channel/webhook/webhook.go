@@ -96,13 +96,16 @@ func Check(o Options) error {
 	case u.Scheme != "https" && !post.Loopback(u.Hostname()):
 		return bad("questions would go to "+u.Host+", where others on the way can read them", "Use an https address.")
 	case o.Secret == "":
-		return bad("there is no secret to sign with", "Set channels.webhook.secret_env to the name of a variable that holds one, such as openssl rand -hex 32 prints.")
+		return bad("there is no secret to sign with",
+			"Set channels.webhook.secret_env to the name of a variable that holds one, such as openssl rand -hex 32 prints.")
 	case len(o.Secret) < post.MinSecret:
-		return bad(fmt.Sprintf("the secret is shorter than %d bytes", post.MinSecret), "Use a long random one, such as openssl rand -hex 32 prints.")
+		return bad(fmt.Sprintf("the secret is shorter than %d bytes", post.MinSecret),
+			"Use a long random one, such as openssl rand -hex 32 prints.")
 	case split != nil:
 		return bad("channels.webhook.listen is not address:port", "Such as 127.0.0.1:8765.")
 	case !post.Loopback(host) && !o.Public:
-		return bad(o.Listen+" can be reached from other machines", "Listen at 127.0.0.1 behind a proxy that does TLS, or set channels.webhook.public.")
+		return bad(o.Listen+" can be reached from other machines",
+			"Listen at 127.0.0.1 behind a proxy that does TLS, or set channels.webhook.public.")
 	}
 	return nil
 }
