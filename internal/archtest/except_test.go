@@ -75,7 +75,6 @@ var wideLines = []string{
 	"decide/tamper",
 	"face/channel",
 	"face/channel/telegram",
-	"face/channel/webhook",
 	"face/cli/askpeople",
 	"face/cli/bench",
 	"face/cli/check",
