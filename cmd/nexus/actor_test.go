@@ -58,6 +58,7 @@ func says(ts *testscript.TestScript, _ bool, args []string) {
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	a := actorFor(ts, args[1:])
 	a.cmd.Stdout, a.cmd.Stderr = &a.out, &a.err
+	a.cmd.WaitDelay = 2 * time.Second // what it left behind does not hold the story
 	ts.Check(a.cmd.Start())
 	playOf(ts).beside[args[0]] = a
 	go func() {

@@ -46,6 +46,15 @@ func hear(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	})
 	ts.Defer(func() { close(stop); done.Wait() })
+	for range 100 { // until it is connected, where there is something to hear
+		e.mu.Lock()
+		n := len(e.heard)
+		e.mu.Unlock()
+		if n > 0 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // listen hears until the connection is lost.

@@ -52,6 +52,7 @@ type entry struct {
 	id     nexus.RunID
 	latest bool
 	holder *nexus.Process
+	known  bool // holder was read since the run is here
 	wake   chan struct{}
 	queue  []nexus.Event // that p has not seen
 	behind bool          // p is to read the journal: it is new, or the queue was too long
@@ -84,7 +85,8 @@ func Open(ctx context.Context, j Journal, o HubOptions) (*Hub, error) {
 		return nil, err
 	}
 	for _, r := range runs {
-		h.entry(r.ID).holder = r.Holder
+		e := h.entry(r.ID)
+		e.holder, e.known = r.Holder, true
 	}
 	return h, nil
 }
@@ -115,10 +117,12 @@ func (h *Hub) hold(ctx context.Context) error {
 	for id, e := range h.runs {
 		by, held := all[id]
 		was := e.holder
+		first := !e.known
+		e.known = true
 		if e.holder = nil; held {
 			e.holder = &by
 		}
-		if (was == nil) != (e.holder == nil) {
+		if first || (was == nil) != (e.holder == nil) {
 			h.ring(e)
 		}
 	}
@@ -273,7 +277,7 @@ func (h *Hub) catchUp(e *entry) error {
 	h.mu.Lock()
 	queue, behind := e.queue, e.behind
 	e.queue, e.behind, e.used = nil, false, h.o.Now()
-	holder, latest := e.holder, e.latest
+	holder, known, latest := e.holder, e.known, e.latest
 	h.mu.Unlock()
 	if err := h.apply(e, e.id, queue, behind); err != nil {
 		h.mu.Lock()
@@ -281,7 +285,9 @@ func (h *Hub) catchUp(e *entry) error {
 		h.mu.Unlock()
 		return err
 	}
-	e.p.Held(holder)
+	if known { // of a run that just began, who conducts it is read next
+		e.p.Held(holder)
+	}
 	e.p.earlier = !latest
 	return nil
 }
