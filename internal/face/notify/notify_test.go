@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,6 +59,18 @@ func (p *phone) Send(ctx context.Context, m way.Message) error {
 	return nil
 }
 
+func (p *phone) heard() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.got)
+}
+
+func (p *phone) names() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.ids)
+}
+
 // house is a repository with a phone.
 type house struct {
 	t    *testing.T
@@ -103,7 +116,7 @@ func wait(d time.Duration) {
 
 func (h *house) want(want ...string) {
 	h.t.Helper()
-	if d := cmp.Diff(want, h.p.got); d != "" {
+	if d := cmp.Diff(want, h.p.heard()); d != "" {
 		h.t.Error(d)
 	}
 }
@@ -124,7 +137,7 @@ func TestTells(t *testing.T) {
 		h.start(h.desk(notice.Timing{}))()
 		h.want("0s: q1 waits for an answer", "1s: alert: disk")
 		log, err := Log(h.dir, "", 20)
-		if err != nil || len(log) != 2 || log[1].Result != Sent || log[1].Title != "nexus: shop: alert: disk" || log[0].ID != h.p.ids[0] {
+		if err != nil || len(log) != 2 || log[1].Result != Sent || log[1].Title != "nexus: shop: alert: disk" || log[0].ID != h.p.names()[0] {
 			t.Errorf("%+v, %v", log, err)
 		}
 		if log, err := Log(h.dir, "mail", 20); err != nil || len(log) != 0 {
@@ -147,9 +160,9 @@ func TestBacksOff(t *testing.T) {
 		h.want()
 		wait(40 * time.Second) // 1 + 2 + 47 + 8 = 58
 		h.want("58s: alert: disk")
-		for _, id := range h.p.ids {
-			if id != h.p.ids[0] {
-				t.Errorf("another message: %q", h.p.ids)
+		for _, id := range h.p.names() {
+			if id != h.p.names()[0] {
+				t.Errorf("another message: %q", h.p.names())
 			}
 		}
 		h.j.Question("q1", people.AmbiguityTrigger, "refused?")
@@ -192,7 +205,7 @@ func TestBatches(t *testing.T) {
 		h.j.Question("q5", people.AmbiguityTrigger, "which?")
 		stop()
 		want := []string{"1m31s: q3 waits for an answer; q4 waits for an answer", "1m32s: q5 waits for an answer"}
-		if d := cmp.Diff(want, h.p.got[2:]); d != "" {
+		if d := cmp.Diff(want, h.p.heard()[2:]); d != "" {
 			t.Error(d)
 		}
 	})
@@ -223,8 +236,8 @@ func TestQuiet(t *testing.T) {
 		h.want("1h0m0s: q2 waits for an answer", "7h0m0s: q1 waits for an answer; alert: disk")
 		h.j.Append(nexus.AlertCleared{Kind: nexus.AlertDisk, Why: "it is well"})
 		stop()
-		if len(h.p.got) != 3 || len(h.said) != 0 {
-			t.Errorf("%q, %q", h.p.got, h.said)
+		if len(h.p.heard()) != 3 || len(h.said) != 0 {
+			t.Errorf("%q, %q", h.p.heard(), h.said)
 		}
 	})
 }
@@ -251,12 +264,12 @@ func TestKilled(t *testing.T) {
 		h.p.hang = false
 		h.j.Question("q2", people.AmbiguityTrigger, "which?")
 		h.start(h.desk(notice.Timing{Window: time.Minute}))()
-		if len(h.p.got) != 3 || len(h.p.ids) != 4 || h.p.ids[1] != h.p.ids[2] {
-			t.Errorf("%q, %q", h.p.got, h.p.ids)
+		if len(h.p.heard()) != 3 || len(h.p.names()) != 4 || h.p.names()[1] != h.p.names()[2] {
+			t.Errorf("%q, %q", h.p.heard(), h.p.names())
 		}
 		h.start(h.desk(notice.Timing{}))()
-		if len(h.p.got) != 3 {
-			t.Errorf("it comes again: %q", h.p.got)
+		if len(h.p.heard()) != 3 {
+			t.Errorf("it comes again: %q", h.p.heard())
 		}
 	})
 }
@@ -279,8 +292,8 @@ func TestGrace(t *testing.T) {
 			t.Error(d)
 		}
 		h.start(h.desk(notice.Timing{}))()
-		if len(h.p.got) != 1 {
-			t.Errorf("%q", h.p.got)
+		if len(h.p.heard()) != 1 {
+			t.Errorf("%q", h.p.heard())
 		}
 	})
 }
@@ -298,12 +311,12 @@ func TestOneDelivers(t *testing.T) {
 		wait(5 * time.Second)
 		h.j.Question("q1", people.AmbiguityTrigger, "which?")
 		wait(time.Second)
-		if len(h.p.got) != 2 {
-			t.Errorf("%q", h.p.got)
+		if len(h.p.heard()) != 2 {
+			t.Errorf("%q", h.p.heard())
 		}
 		second()
-		if len(h.p.got) != 2 {
-			t.Errorf("%q", h.p.got)
+		if len(h.p.heard()) != 2 {
+			t.Errorf("%q", h.p.heard())
 		}
 	})
 }
@@ -337,8 +350,8 @@ func TestOtherRules(t *testing.T) {
 		stop = h.start(h.desk(notice.Timing{}, notice.Rule{Kinds: []notice.Kind{notice.Question}}))
 		h.j.Question("q1", people.AmbiguityTrigger, "which?")
 		wait(time.Second)
-		if len(h.p.got) != 1 || !strings.HasSuffix(h.p.got[0], "q1 waits for an answer") {
-			t.Errorf("%q", h.p.got)
+		if len(h.p.heard()) != 1 || !strings.HasSuffix(h.p.heard()[0], "q1 waits for an answer") {
+			t.Errorf("%q", h.p.heard())
 		}
 		stop()
 	})
