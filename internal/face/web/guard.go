@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -41,6 +42,7 @@ func (s *Server) handler() http.Handler {
 	nowhere := s.guard(lost)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		headers(w.Header())
+		defer finish(r.Body)
 		if !s.foreign(w, r) {
 			return
 		}
@@ -50,6 +52,13 @@ func (s *Server) handler() http.Handler {
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// finish reads what no route took of a body, up to a bound, and throws it away: a
+// client that is refused while it still writes would see a broken connection in
+// place of the answer.
+func finish(body io.Reader) {
+	_, _ = io.CopyN(io.Discard, body, maxBodyEver) // the answer is the same if the client stops
 }
 
 func headers(h http.Header) {

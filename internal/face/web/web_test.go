@@ -3,6 +3,7 @@ package web
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/http/cookiejar"
 	"net/url"
 	"regexp"
@@ -217,6 +218,23 @@ func TestInterface(t *testing.T) {
 	s.want(http.StatusNotFound, "GET", "/etc/passwd", "", s.program)
 	if d := cmp.Diff([]string{"q1 by web: no: later"}, s.j.Answers()); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestRefusedWhileItWrites refuses calls whose bodies no route reads, or not to
+// their end. The body is read nevertheless, so that the client gets the answer.
+func TestRefusedWhileItWrites(t *testing.T) {
+	s := open(t)
+	for kind, want := range map[string]int{"application/json": http.StatusRequestEntityTooLarge, "text/plain": http.StatusUnsupportedMediaType} {
+		body := strings.NewReader(`{"run": "` + strings.Repeat("y", 2*access.DefaultBody) + `"}`)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, s.s.Address()+"/api/v1/answer", body)
+		s.program(r)
+		r.Header.Set("Content-Type", kind)
+		w := httptest.NewRecorder()
+		s.s.handler().ServeHTTP(w, r)
+		if w.Code != want || body.Len() > 0 {
+			t.Errorf("%s: %d, want %d, and %d bytes were not read: %s", kind, w.Code, want, body.Len(), w.Body)
+		}
 	}
 }
 
