@@ -50,6 +50,9 @@ func keeps(r Review) []string {
 	if r.Question != "" {
 		all = append(all, fmt.Sprintf("the inbox asks whether it may land: %s", r.Question))
 	}
+	for _, c := range r.Drafts {
+		all = append(all, view.Clean(fmt.Sprintf("not sent: %s %s on %s: %s", c.ID, c.Kind, c.Place(), nexus.OneLine(c.Body))))
+	}
 	if r.Since != nil && r.Since.Commit != r.Commit {
 		all = append(all, fmt.Sprintf("%s changed since your last review: --since-last shows them", view.Count(len(r.Since.Files), "file")))
 	}

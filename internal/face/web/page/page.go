@@ -37,8 +37,9 @@ var static embed.FS
 type Site struct {
 	access.Site
 
-	said notes
-	sums map[string]string // of the embedded files, so that a browser may keep them
+	said  notes
+	again reruns
+	sums  map[string]string // of the embedded files, so that a browser may keep them
 }
 
 // screen draws a page.
@@ -68,9 +69,12 @@ func Routes(site access.Site) []access.Route {
 	add("/r/{run}/replay", s.replay)
 	add("/r/{run}/s/{session}", s.session)
 	add("/r/{run}/t/{task}", s.task)
-	add("/r/{run}/t/{task}/diff", s.diff)
+	add("/r/{run}/t/{task}/diff", s.review)
 	return append(all,
 		access.Route{Method: http.MethodPost, Pattern: "/act", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.act)},
+		access.Route{Method: http.MethodPost, Pattern: "/r/{run}/plan", Role: access.Steer, Changes: true, Body: 2 * maxPlan, Handler: http.HandlerFunc(s.edit)},
+		access.Route{Method: http.MethodPost, Pattern: "/r/{run}/checks", Role: access.Steer, Changes: true, Handler: http.HandlerFunc(s.rerun)},
+		access.Route{Method: http.MethodPost, Pattern: "/r/{run}/t/{task}/diff", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.say)},
 		access.Route{Method: http.MethodGet, Pattern: "/live", Role: access.Read, Stream: true, Handler: http.HandlerFunc(s.live)},
 		access.Route{Method: http.MethodGet, Pattern: "/static/{name...}", Role: access.Read, Handler: http.HandlerFunc(s.file)},
 	)
