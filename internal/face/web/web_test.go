@@ -238,6 +238,24 @@ func TestRefusedWhileItWrites(t *testing.T) {
 	}
 }
 
+// TestListeners bounds how many clients listen, one person's more so.
+func TestListeners(t *testing.T) {
+	s := open(t)
+	one, other, third := access.Person{Name: "one"}, access.Person{Name: "other"}, access.Person{Name: "third"}
+	for range maxTheirs {
+		if !s.s.listens(one, 1) || !s.s.listens(other, 1) {
+			t.Fatal("a client that may listen is refused")
+		}
+	}
+	if s.s.listens(one, 1) || s.s.listens(third, 1) {
+		t.Error("more listen than may")
+	}
+	s.s.listens(one, -1)
+	if s.s.listens(other, 1) || !s.s.listens(third, 1) {
+		t.Error("who may listen now is somebody else")
+	}
+}
+
 // TestRates bounds calls, and guesses at the token more so; who knows it still
 // gets in.
 func TestRates(t *testing.T) {
