@@ -71,13 +71,13 @@ type verbs struct {
 
 // Do implements [tui.Verbs]. What continues a run in the background is done as
 // at a terminal, since it does not end with this process.
-func (v *verbs) Do(ctx context.Context, args []string) tui.Outcome {
+func (v *verbs) Do(ctx context.Context, args []string, stdin string) tui.Outcome {
 	if slices.Contains(args, "--detach") {
 		return v.beside(ctx, args)
 	}
 	said := ""
 	h := host.Host{Console: v.a, Execute: v.execute}
-	r := h.Run(ctx, host.Order{Args: args, Person: true, Told: func(text string) { said = cmp.Or(text, said) }})
+	r := h.Run(ctx, host.Order{Args: args, Stdin: stdin, Person: true, Told: func(text string) { said = cmp.Or(text, said) }})
 	out := tui.Outcome{Text: r.Text, Data: r.Data, Said: said}
 	if r.Failure != nil {
 		out.Failed = r.Failure.Message
