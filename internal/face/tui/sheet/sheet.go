@@ -110,7 +110,7 @@ func (l *layout) head() {
 	for i, line := range diffview.Keeps(without(r)) {
 		l.add(Row{Kind: Head, Text: line, Warn: i == 0 && len(r.Must) > 0 || r.Question != "" && strings.HasSuffix(line, r.Question)})
 	}
-	if w := r.Since; w != nil && !l.o.Since && w.Commit != r.Commit {
+	if w := r.Since; w != nil && !l.o.Since && w.Commit != r.Commit && len(w.Files) > 0 {
 		l.add(Row{Kind: Head, Text: view.Count(len(w.Files), "file") + " changed since your last review"})
 	}
 	if !r.Open && r.Landed == "" {
