@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -163,7 +164,7 @@ func (m *Model) viewBar() string {
 func (m *Model) body(height int) []string {
 	switch {
 	case m.view == TimelineView:
-		return append(m.list(m.width, height-1), m.legend())
+		return append(m.listLines(m.width, height-1), m.legend())
 	case !m.view.lists():
 		lines := m.text(m.width)
 		m.scroll = m.scrolled(len(lines), height, m.follow && m.view == LogView)
@@ -171,11 +172,11 @@ func (m *Model) body(height int) []string {
 	case m.width < twoPanes && m.right:
 		return m.details(m.width, height)
 	case m.width < twoPanes:
-		return m.list(m.width, height)
+		return m.listLines(m.width, height)
 	}
 	left := m.leftWidth()
 	right := m.width - left - 1
-	a, b := m.list(left, height), m.details(right, height)
+	a, b := m.listLines(left, height), m.details(right, height)
 	for i := range a {
 		a[i] = m.b.cell(a[i], left) + m.b.bar() + m.b.cut(b[i], right)
 	}
@@ -208,30 +209,29 @@ func (m *Model) block(lines []string, width, height int) []string {
 	return out
 }
 
-// list draws the rows of the view, with the selected one in sight.
-func (m *Model) list(width, height int) []string {
+// listLines draw the rows of the view, with the selected one in sight.
+func (m *Model) listLines(width, height int) []string {
 	all := m.rows()
 	if len(all) == 0 {
 		return m.block(append([]string{""}, m.b.fold([]string{m.empty()}, width, true)...), width, height)
 	}
-	at := 0
-	lines := make([]string, len(all))
-	for i, r := range all {
-		switch r.key {
-		case "":
-			lines[i] = r.text
-		case m.sel[m.view]:
-			at = i
-			lines[i] = m.b.chosen(">"+m.sign(r)+r.text, width, !m.right)
-		default:
-			lines[i] = " " + m.sign(r) + r.text
-		}
-	}
+	at := max(slices.IndexFunc(all, func(r row) bool { return r.key != "" && r.key == m.sel[m.view] }), 0)
 	top := m.top[m.view]
 	top = max(min(top, at-1), at-height+2, 0)
-	top = min(top, max(len(lines)-height, 0))
+	top = min(top, max(len(all)-height, 0))
 	m.top[m.view] = top
-	return m.block(lines[top:], width, height)
+	var lines []string
+	for _, r := range all[top:min(top+max(height, 0), len(all))] {
+		switch r.key {
+		case "":
+			lines = append(lines, r.line())
+		case m.sel[m.view]:
+			lines = append(lines, m.b.chosen(">"+m.sign(r)+r.line(), width, !m.right))
+		default:
+			lines = append(lines, " "+m.sign(r)+r.line())
+		}
+	}
+	return m.block(lines, width, height)
 }
 
 // details draws the tabs and the present one.

@@ -42,6 +42,7 @@ type Model struct {
 	turnLine int          // its line
 	talked   int          // how many there are
 
+	listed listed
 	desk   desk            // the change that is reviewed
 	marked map[string]bool // keys of rows that are marked
 
