@@ -355,8 +355,16 @@ func (m *Model) footer() string {
 			all = append(all, m.b.Bold(key)+" "+m.b.Dim(strings.ToLower(view.Clean(a.Label))))
 		}
 	}
-	all = append(all, m.b.Bold(m.keyOf("help"))+" "+m.b.Dim("help"), m.b.Bold(m.keyOf("quit"))+" "+m.b.Dim("leave (the run continues)"))
+	all = append(all, m.b.Bold(m.keyOf("help"))+" "+m.b.Dim("help"), m.b.Bold(m.keyOf("quit"))+" "+m.b.Dim(m.leaving()))
 	return strings.Join(all, "  ")
+}
+
+// leaving says what leaving does not do.
+func (m *Model) leaving() string {
+	if m.snap.Interrupted || m.snap.Run.Status.Ended() {
+		return "leave"
+	}
+	return "leave (the run continues)"
 }
 
 // dialogBlock draws what is asked in place of the body.

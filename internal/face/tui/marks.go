@@ -174,8 +174,9 @@ func (m *Model) matrix(width, height int) []string {
 	for _, g := range c.Gates {
 		each = min(max(each, len(g)), 10)
 	}
+	gates := c.Gates[:min(max((width-label-4)/(each+1), 0), len(c.Gates))]
 	head := strings.Repeat(" ", label)
-	for _, g := range c.Gates {
+	for _, g := range gates {
 		head += " " + m.b.cell(view.Clean(g), each)
 	}
 	lines := []string{m.b.Dim(head)}
@@ -184,7 +185,7 @@ func (m *Model) matrix(width, height int) []string {
 		if from+i == at {
 			text = m.b.Bold(text)
 		}
-		for _, name := range c.Gates {
+		for _, name := range gates {
 			j := slices.IndexFunc(r.Gates, func(g projection.Gate) bool { return g.Name == name })
 			if j < 0 {
 				text += " " + m.b.cell(m.b.pick("\u00b7", "."), each)
@@ -193,6 +194,9 @@ func (m *Model) matrix(width, height int) []string {
 			text += " " + m.b.cell(m.gateSign(r.Gates[j].State)+" "+view.Clean(string(r.Gates[j].State)), each)
 		}
 		lines = append(lines, text)
+	}
+	if hidden := len(c.Gates) - len(gates); hidden > 0 {
+		lines[0] += m.b.Dim(fmt.Sprintf(" +%d", hidden))
 	}
 	if hidden := len(c.Rows) - len(some); hidden > 0 {
 		lines = append(lines, m.b.Dim(fmt.Sprintf("and %s more", view.Count(hidden, "task"))))

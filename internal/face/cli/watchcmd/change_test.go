@@ -1,6 +1,7 @@
 package watchcmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -83,13 +84,24 @@ func TestGone(t *testing.T) {
 // As it is done ten times a second at most, a millisecond is a percent of a core.
 func BenchmarkChange(b *testing.B) {
 	s, add := worked(b)
+	ctx, stop := context.WithCancelCause(b.Context())
+	followed := make(chan error)
+	go func() { followed <- s.hub.Follow(ctx) }()
+	defer func() {
+		stop(context.Canceled)
+		if err := <-followed; err != nil {
+			b.Error(err)
+		}
+	}()
 	m := tui.New(b.Context(), tui.Options{Run: run, Source: s, Style: view.Style{Color: true}})
 	n := 0
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
 		n++
+		changed := s.Changed(run)
 		add(nexus.ToolCalled{Session: nexus.SessionID(fmt.Sprintf("T%d.1/coder.1", n%4+1)), Tool: "shell", Call: fmt.Sprint(n)})
+		<-changed
 		b.StartTimer()
 		m.Update(m.Init()())
 		if len(m.View().Content) < 1000 {
