@@ -205,7 +205,8 @@ func (m *Model) checkLines(t *projection.Task) []string {
 }
 
 func (m *Model) gate(g projection.Gate) []string {
-	lines := []string{fmt.Sprintf("    %s %s %s %s", m.gateSign(g.State), view.Clean(g.Name), view.Clean(string(g.State)), m.b.Dim(view.Clock(g.Seconds)))}
+	words := view.Clean(g.Name) + " " + view.Clean(string(g.State))
+	lines := []string{"    " + m.gateSign(g.State) + " " + words + " " + m.b.Dim(view.Clock(g.Seconds))}
 	if g.Why != "" && g.State != nexus.Pass {
 		lines = append(lines, "      "+view.Clean(g.Why))
 	}

@@ -212,7 +212,8 @@ func (m *Model) editor() tea.Cmd {
 func allowed() []string {
 	return []string{
 		"add", "answer", "approve", "checkpoint", "diagnose", "diff", "evidence", "health", "history", "lessons", "logs", "memory",
-		"models", "pause", "prompt", "ps", "reject", "report", "retry", "review", "revise", "rules", "runs", "show", "skip", "status", "stop", "tell", "trace",
+		"models", "pause", "prompt", "ps", "reject", "report", "retry", "review", "revise", "rules", "runs",
+		"show", "skip", "status", "stop", "tell", "trace",
 		"undo", "config",
 	}
 }

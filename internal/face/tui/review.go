@@ -150,7 +150,8 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 		if r.Question != "" || !r.Open {
 			return nil, false
 		}
-		m.dialog = dialog{kind: confirmDialog, title: fmt.Sprintf("Let %s land as it is, as far as you are concerned?", view.Clean(string(r.Task))), then: func(string) tea.Cmd {
+		title := fmt.Sprintf("Let %s land as it is, as far as you are concerned?", view.Clean(string(r.Task)))
+		m.dialog = dialog{kind: confirmDialog, title: title, then: func(string) tea.Cmd {
 			return m.remark("approve", "", "--approve", "--", string(r.Task))
 		}}
 	default:

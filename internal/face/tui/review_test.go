@@ -75,8 +75,10 @@ func TestReview(t *testing.T) {
 		{keys: "b"},
 		{keys: "b", drafts: drafts, want: []string{run + "--send -- T1"}},
 		{keys: "njjjjjjjjjjjjjxy", drafts: drafts, want: []string{run + "--discard d4 -- T1"}},
-		{keys: "njjjjjjjjjjjjj<enter> Much.<tab><enter>", drafts: drafts, want: []string{run + "--draft --batch - -- T1", run + "--discard d4 -- T1"},
-			sent: &nexus.Comment{File: "size.go", Side: nexus.NewSide, Start: 3, Kind: nexus.ShouldComment, Body: "More. Much."}},
+		{
+			keys: "njjjjjjjjjjjjj<enter> Much.<tab><enter>", drafts: drafts, want: []string{run + "--draft --batch - -- T1", run + "--discard d4 -- T1"},
+			sent: &nexus.Comment{File: "size.go", Side: nexus.NewSide, Start: 3, Kind: nexus.ShouldComment, Body: "More. Much."},
+		},
 		{keys: "ay", want: []string{run + "--approve -- T1"}},
 		{keys: "<esc>", want: nil},
 		{keys: "msoon<enter>", want: []string{"tell --run 261126-1500-abc -- T1 soon"}}, // other keys are as elsewhere

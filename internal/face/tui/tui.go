@@ -88,7 +88,8 @@ const keptLog = 500
 
 // Snap takes a snapshot of a run.
 func Snap(p *projection.Projection, ask Ask, now time.Time) (Snapshot, error) {
-	s := Snapshot{Now: now, Seq: p.Seq(), Run: p.Run(now), Interrupted: p.Interrupted(), Inbox: p.Inbox(now), Lanes: p.Lanes(now), Actions: p.RunActions()}
+	s := Snapshot{Now: now, Seq: p.Seq(), Run: p.Run(now), Interrupted: p.Interrupted(), Actions: p.RunActions()}
+	s.Inbox, s.Lanes = p.Inbox(now), p.Lanes(now)
 	if t, ok := p.Task(ask.Task, now); ask.Task != "" && ok {
 		s.Task = &t
 	}

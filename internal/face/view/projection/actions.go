@@ -116,7 +116,8 @@ func (p *Projection) skip(id nexus.TaskID) Action {
 // undo reverts what a task landed.
 func (p *Projection) undo(id nexus.TaskID) Action {
 	a := Action{
-		Name: "undo", Label: "Undo", Key: "U", Role: RoleAdmin, Danger: true, Args: []string{"undo", "--run", string(p.state.Run), "--", string(id)},
+		Name: "undo", Label: "Undo", Key: "U", Role: RoleAdmin, Danger: true,
+		Args:    []string{"undo", "--run", string(p.state.Run), "--", string(id)},
 		Confirm: fmt.Sprintf("Revert what %s landed, as a new commit?", id),
 	}
 	switch t := p.state.Task(id); {
