@@ -208,7 +208,7 @@ func browse(ts *testscript.TestScript, _ bool, args []string) {
 			}
 		}
 	default:
-		play, ok := map[string]func(base, run string){"answer": b.answer, "review": b.review, "send": b.send, "answered": b.answered}[args[0]]
+		play, ok := map[string]func(base, run string){"answer": b.answer, "review": b.review, "send": b.send, "answered": b.answered, "plan": b.plan, "checks": b.checks}[args[0]]
 		if !ok {
 			ts.Fatalf("nobody knows how to browse %s", args[0])
 		}

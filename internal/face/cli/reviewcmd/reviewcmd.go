@@ -293,6 +293,10 @@ func (d *desk) show() error {
 		d.console.Say("%d of %s viewed", d.review.Seen, view.Count(len(d.review.Files), "file"))
 		return nil
 	}
+	if len(d.discard) > 0 && !d.console.JSON {
+		d.console.Say("%s left", view.Count(len(d.review.Drafts), "draft"))
+		return nil
+	}
 	if d.since && d.review.Since == nil {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("you have not reviewed %s yet", d.task.ID),

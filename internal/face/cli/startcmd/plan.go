@@ -143,7 +143,7 @@ func proposed(ctx context.Context, a *console.Console, run, file string) error {
 			Run     nexus.RunID       `json:"run"`
 			Goal    string            `json:"goal,omitempty"` // where it is another one
 			Changes []plandiff.Change `json:"changes"`
-		}{Run: r.ID, Changes: plandiff.Between(was.Tasks, now.Tasks)}
+		}{Run: r.ID, Changes: append([]plandiff.Change{}, plandiff.Between(was.Tasks, now.Tasks)...)}
 		if now.Goal != was.Goal {
 			answer.Goal = now.Goal
 		}
