@@ -123,8 +123,6 @@ func overACP() []maker {
 SCRIPTED_KEY = "${SCRIPTED_KEY}"
 CODEX_CONFIG = '{"model_provider": "scripted", "model_providers": {"scripted": {"name": "scripted", "base_url": "http://` + provider + `/v1", "env_key": "SCRIPTED_KEY"}}}'
 `
-		case "gemini": // refused: it does not find its conversation again
-			continue
 		case "goose":
 			m.config = strings.Replace(m.config, "speaks = \"goose\"\n", "", 1)
 		case "copilot":

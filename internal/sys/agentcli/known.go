@@ -122,6 +122,9 @@ func (p Program) Speaking(protocol string) Program {
 	case "codex":
 		p.Command, p.Install = "codex-acp", "npm install -g @agentclientprotocol/codex-acp"
 		p.Mode = "agent-full-access" // in others it puts commands into a sandbox of its own, which ours does not allow
+	case "gemini":
+		p.Args = []string{"--acp", "--skip-trust"}
+		p.Mode = "default" // in others it asks for nothing
 	case "opencode": // asks for nothing by itself
 		p.Args = []string{"acp"}
 		p.Env = append(slices.Clone(p.Env), `OPENCODE_PERMISSION={"edit":"ask","bash":"ask","webfetch":"ask"}`)
