@@ -41,6 +41,7 @@ type maker struct {
 	config    string // of agents.NAME
 	shell     string // its tool that runs commands
 	command   string // the field of its input
+	answer    string // to a question of its tool AskUserQuestion; empty: it has none that waits for people
 	uncounted bool   // it reports neither dollars nor tokens
 	kept      string // the file of its home with its conversation, if it is written a moment after the turn
 }
@@ -48,7 +49,7 @@ type maker struct {
 func makers() []maker {
 	return []maker{
 		{
-			name: "claude", shipped: "@anthropic-ai/claude-code", shell: "Bash", command: "command",
+			name: "claude", shipped: "@anthropic-ai/claude-code", shell: "Bash", command: "command", answer: "2",
 			config: `
 [agents.claude.env]
 ANTHROPIC_BASE_URL = "http://` + provider + `"
@@ -115,7 +116,7 @@ func overACP() []maker {
 	for _, m := range makers() {
 		switch m.acp = m.name; m.name {
 		case "claude":
-			m.acp, m.shipped = "claude-agent-acp", "@agentclientprotocol/claude-agent-acp"
+			m.acp, m.shipped, m.answer = "claude-agent-acp", "@agentclientprotocol/claude-agent-acp", "question_0=Blue"
 		case "codex":
 			m.acp, m.shipped = "codex-acp", "@agentclientprotocol/codex-acp"
 			m.config = `
@@ -154,10 +155,20 @@ func (m maker) does(command string) llmtest.Turn {
 	return llmtest.Turn{Calls: []llmtest.Call{{Tool: m.shell, Input: map[string]any{m.command: command, "description": "Do it"}}}}
 }
 
+// wonders is a turn in which the agent asks a person, where it can.
+func (m maker) wonders() []llmtest.Turn {
+	if m.answer == "" {
+		return nil
+	}
+	options := []map[string]any{{"label": "Red", "description": "as blood"}, {"label": "Blue", "description": "as the sky"}}
+	question := map[string]any{"question": "Which color?", "header": "Color", "multiSelect": false, "options": options}
+	return []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "AskUserQuestion", Input: map[string]any{"questions": []any{question}}}}}}
+}
+
 // script is what the model of the agent says: a plan of three tasks, one after the
 // other. The first patch of the first is wrong. In the second one it falls silent.
-// In the third one it wants to do what it may not, and its account is used up for
-// a moment. Reviewers approve.
+// In the third one it asks a person, where it can, and wants to do what it may not, and
+// its account is used up for a moment. Reviewers approve.
 func (m maker) script(outside string) llmtest.Script {
 	says := func(text string) llmtest.Turn { return llmtest.Turn{Say: text} }
 	var tasks []map[string]any
@@ -182,9 +193,9 @@ func (m maker) script(outside string) llmtest.Script {
 			{Match: "T2.1/coder.1", Turns: []llmtest.Turn{
 				m.does("printf 'b\\n' > b.txt; echo 'test -s b.txt' > b_test.sh"), stuck, says("It is done."), says("It is done."),
 			}},
-			{Match: "T3.1/coder.1", Turns: []llmtest.Turn{
-				m.does("git push origin main; echo mine > " + outside), m.does("printf 'c\\n' > c.txt; echo 'test -s c.txt' > c_test.sh"), limited,
-			}},
+			{Match: "T3.1/coder.1", Turns: append(m.wonders(),
+				m.does("git push origin main; echo mine > "+outside), m.does("printf 'c\\n' > c.txt; echo 'test -s c.txt' > c_test.sh"), limited,
+			)},
 			{Match: "T*/reviewer.*", Turns: []llmtest.Turn{says("```json\n" + `{"approved": true, "summary": "Good.", "findings": []}` + "\n```")}},
 		},
 		Default: &llmtest.Turn{Say: "Texts"}, // titles of conversations
@@ -301,7 +312,11 @@ func (s *stage) agentRow(m maker) string {
 			s.t.Fatalf("they outlive Nexus: %q", s.processes())
 		}
 	}
-	s.must("resume", "--headless")
+	if m.answer == "" {
+		s.must("resume", "--headless")
+	} else {
+		s.resumeAnswering(m.answer)
+	}
 	if after := fingerprint(s.t, s.repo); after != before {
 		s.t.Errorf("the user's checkout changed:\n%s\n%s", before, after)
 	}
@@ -322,6 +337,31 @@ func (s *stage) must(args ...string) {
 		s.t.Fatalf("%v: %v\n%s", args, err, out)
 	}
 	s.t.Logf("%v\n%s", args, out)
+}
+
+// resumeAnswering continues the run, and answers the question that comes.
+func (s *stage) resumeAnswering(answer string) {
+	s.t.Helper()
+	cmd, out := s.start("resume")
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }() // which both ways out wait for
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for said := false; ; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				s.list()
+				s.t.Fatalf("resume: %v\n%s", err, out)
+			}
+			return
+		case <-tick.C:
+		}
+		if !said && slices.ContainsFunc(s.happenings(), func(e nexus.Event) bool { return fits(e, []string{"question.asked", "Which color?"}) }) {
+			s.must("answer", "q1", answer)
+			said = true
+		}
+	}
 }
 
 // killWhenSilent kills the program once the model is asked for what it never says,

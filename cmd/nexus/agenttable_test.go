@@ -72,6 +72,10 @@ func (s *stage) cells(m maker) (string, error) {
 			when(limited && count("quota.hit") == 1, "Nexus waits"),
 			when(limited && count("call.delayed") > 0, "Nexus asks again"),
 			when(limited && count("agent.ended", `"T3.1/coder.1"`) > 0 && count("agent.ended", `"fault":"quota"`) == 0, "it asks again")),
+		cell("asks people",
+			when(m.answer == "" && m.acp == "", "no"),
+			when(m.answer == "", "not tried"),
+			when(count("question.answered") == 1 && count("question.answered", `"by":"fallback"`) == 0 && count("tool.answered", `"T3.1/coder.1"`, "Blue") == 1, "gets the answer")),
 		cell("cost", cost(all), when(m.uncounted && count("agent.ended", `"usage"`) == 0, "no")),
 	}
 	return "| " + strings.Join(cells, " | ") + " |", errors.Join(append(wrong, err)...)
@@ -128,7 +132,7 @@ func (a *agentTable) check(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatalf("%s has no place for the table", page)
 	}
-	table := "| agent | version | run | resume after kill -9 | denied permission | wrong patch | rate limit | cost reported |\n" + strings.Repeat("|---", 8) + "|\n"
+	table := "| agent | version | run | resume after kill -9 | denied permission | wrong patch | rate limit | asks people | cost reported |\n" + strings.Repeat("|---", 9) + "|\n"
 	var names []string
 	for _, p := range agentcli.Known() {
 		names = append(names, p.Name)
@@ -146,7 +150,7 @@ func (a *agentTable) check(t *testing.T) {
 			}
 		}
 		if row == "" {
-			row = "| " + name + strings.Repeat(" | not run", 7) + " |"
+			row = "| " + name + strings.Repeat(" | not run", 8) + " |"
 		}
 		table += row + "\n"
 	}

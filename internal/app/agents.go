@@ -426,6 +426,7 @@ func agentPrice(models *provider.Models, maker, model string, u nexus.Usage) (ne
 	if model == "" {
 		return models.Price(provider.Strongest(maker), u)
 	}
+	model = strings.TrimSuffix(model, "-customtools") // of Gemini CLI: the same model at the same price
 	for _, maker := range []string{"anthropic", "openai", "gemini"} {
 		if m, ok := models.Price(maker+"/"+model, u); ok {
 			return m, true
