@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -339,12 +341,25 @@ func (s *stage) must(args ...string) {
 	s.t.Logf("%v\n%s", args, out)
 }
 
-// resumeAnswering continues the run, and answers the question that comes.
+// resumeAnswering continues the run on a terminal, and answers the question that comes.
 func (s *stage) resumeAnswering(answer string) {
 	s.t.Helper()
-	cmd, out := s.start("resume")
+	person, terminal, err := pseudo(100)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(s.t.Context(), s.exe, "resume")
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.repo, s.env, terminal, terminal, terminal
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := errors.Join(cmd.Start(), terminal.Close()); err != nil {
+		s.t.Fatal(err)
+	}
+	var out bytes.Buffer
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // which both ways out wait for
+	go func() {
+		_, _ = io.Copy(&out, person) // until the program has closed it
+		ended <- errors.Join(cmd.Wait(), person.Close())
+	}()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for said := false; ; {
@@ -352,7 +367,7 @@ func (s *stage) resumeAnswering(answer string) {
 		case err := <-ended:
 			if err != nil {
 				s.list()
-				s.t.Fatalf("resume: %v\n%s", err, out)
+				s.t.Fatalf("resume: %v\n%s", err, &out)
 			}
 			return
 		case <-tick.C:

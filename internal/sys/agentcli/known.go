@@ -76,7 +76,7 @@ func (p Program) Steering() []string {
 	case p.Speaks == "aider" || is("aider"):
 		return []string{".aider.conf.yml", ".aider.model.metadata.json", ".aider.model.settings.yml", ".env"}
 	case is("crush"):
-		return []string{".crush.json", "crush.json"}
+		return []string{".crush.json", ".crushrc", "crush.json", "crushrc"} // it runs the second and the fourth
 	case p.Speaks == "gemini" || is("gemini"): // its own settings turn off that it reads .env
 		return []string{
 			".gemini/.env", ".gemini/settings.json", ".gemini/agents", ".gemini/commands",
