@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
@@ -37,15 +39,18 @@ const (
 // for a provider by use.
 type maker struct {
 	name      string
-	acp       string // program that speaks the Agent Client Protocol, where it is to do that
-	shipped   string // its package
-	ci        bool   // make deps installs it, too
-	config    string // of agents.NAME
-	shell     string // its tool that runs commands
-	command   string // the field of its input
-	answer    string // to a question of its tool AskUserQuestion; empty: it has none that waits for people
-	uncounted bool   // it reports neither dollars nor tokens
-	kept      string // the file of its home with its conversation, if it is written a moment after the turn
+	acp       string            // program that speaks the Agent Client Protocol, where it is to do that
+	shipped   string            // its package
+	ci        bool              // make deps installs it, too
+	config    string            // of agents.NAME
+	shell     string            // its tool that runs commands
+	command   string            // the field of its input
+	answer    string            // to a question of its tool AskUserQuestion; empty: it has none that waits for people
+	uncounted bool              // it reports neither dollars nor tokens
+	plain     bool              // it prints text when it is done
+	refused   string            // host that it tries to reach, whatever it is told, and does not
+	login     map[string]string // files of the user's home
+	kept      string            // the file of its home with its conversation, if it is written a moment after the turn
 }
 
 func makers() []maker {
@@ -77,6 +82,17 @@ COPILOT_PROVIDER_TYPE = "anthropic"
 COPILOT_PROVIDER_API_KEY = "${SCRIPTED_KEY}"
 COPILOT_MODEL = "claude-sonnet-5-5"
 `,
+		},
+		{
+			name: "crush", shell: "bash", command: "command", uncounted: true, plain: true, refused: "api.github.com",
+			config: `
+budget = 0.1
+[agents.crush.env]
+SCRIPTED_KEY = "${SCRIPTED_KEY}"
+`,
+			login: map[string]string{".local/share/crush/crush.json": `{"providers": {"scripted": {"type": "anthropic", "base_url": "http://` + provider + `", "api_key": "$SCRIPTED_KEY", ` +
+				`"models": [{"id": "scripted", "name": "Scripted", "context_window": 200000, "default_max_tokens": 8192}]}}, ` +
+				`"models": {"large": {"provider": "scripted", "model": "scripted"}, "small": {"provider": "scripted", "model": "scripted"}}}`},
 		},
 		{
 			name: "gemini", shipped: "@google/gemini-cli", ci: true, shell: "run_shell_command", command: "command",
@@ -150,6 +166,24 @@ func (m maker) file() string {
 		return filepath.Join(programs, ".bin", m.acp)
 	}
 	return filepath.Join(programs, ".bin", m.name)
+}
+
+// version is that of its package, or what it says itself.
+func (m maker) version(t *testing.T) string {
+	t.Helper()
+	if m.shipped != "" {
+		data, err := os.ReadFile(filepath.Join(programs, m.shipped, "package.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return gjson.GetBytes(data, "version").String()
+	}
+	out, err := exec.CommandContext(t.Context(), m.file(), "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Fields(string(out))
+	return words[len(words)-1]
 }
 
 // does is a turn in which the agent runs a command.
@@ -260,6 +294,12 @@ func (m maker) stage(t *testing.T) *stage {
 	text := fmt.Sprintf("[network]\nupstream = true\n[agents.%s]\ncommand = %q\nhosts = [%q]\nbilling = \"use\"\n", m.name, m.file(), provider) + m.config
 	if err := errors.Join(os.MkdirAll(filepath.Dir(config), 0o700), os.WriteFile(config, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
+	}
+	for name, text := range m.login {
+		file := filepath.Join(s.home, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "XDG_STATE_HOME=" + filepath.Join(s.home, "state"), "XDG_CONFIG_HOME=" + filepath.Join(s.home, "config"),

@@ -39,7 +39,7 @@ func Known() []Program {
 			Login:   []string{".copilot/config.json"}, Env: []string{"COPILOT_AUTO_UPDATE=false"},
 		},
 		{
-			Name: "crush", Command: "crush", Args: []string{"run", "--quiet", "--data-dir", "{home}/crush"}, Speaks: "text", Signin: "crush login", Metered: true,
+			Name: "crush", Command: "crush", Speaks: "crush", Signin: "crush login", Metered: true,
 			Install: "npm install -g @charmland/crush",
 			Login:   []string{".local/share/crush/crush.json"}, Env: []string{"CRUSH_DISABLE_METRICS=1", "CRUSH_DISABLE_PROVIDER_AUTO_UPDATE=1"},
 		},

@@ -207,7 +207,7 @@ func (s *talk) silenceTimer() (<-chan time.Time, func()) {
 }
 
 func (s *talk) line(ctx context.Context, line []byte) error {
-	formless := slices.Contains([]string{"aider", "text"}, s.Program.Speaks)
+	formless := slices.Contains([]string{"aider", "crush", "text"}, s.Program.Speaks)
 	s.worked = s.worked || formless || bytes.HasPrefix(line, []byte("{"))
 	for _, e := range s.decoder.Line(line) {
 		switch e.Kind {
