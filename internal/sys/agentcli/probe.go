@@ -48,7 +48,9 @@ func (p Program) probe() probe {
 	case p.Speaks == "opencode":
 		return probe{help: []string{"run", "--help"}, starts: []string{"--format"}, resumes: "--session", models: []string{"models"}}
 	case p.Speaks == "crush":
-		return probe{help: []string{"run", "--help"}, starts: []string{"--quiet", "--data-dir"}, resumes: "--continue", models: []string{"models"}}
+		return probe{
+			help: []string{"run", "--help"}, starts: []string{"--quiet", "--data-dir"}, resumes: "--continue", models: []string{"models"},
+		}
 	default:
 		return probe{}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/asked"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
@@ -30,14 +29,14 @@ func (s *talk) question(ctx context.Context, c stream.Call) (input json.RawMessa
 	if s.people++; s.people > maxPeople {
 		return nil, "", &overError{nexus.FaultAsking, fmt.Sprintf("it asked people more than %d times", maxPeople)}
 	}
-	all, unread := asked.Read(c.Input)
+	all, unread := readQuestions(c.Input)
 	switch {
 	case unread != nil:
 		return nil, fmt.Sprintf("%v: %s", unread, goOn), nil
 	case s.Ask == nil:
 		return nil, "nobody answers here: " + goOn, nil
 	}
-	q := Question{Text: all.Text(), Fallback: declined}
+	q := Question{Text: all.text(), Fallback: declined}
 	for range maxUnfit {
 		answer, err := s.Ask(ctx, q)
 		if ctx.Err() != nil {
@@ -46,14 +45,14 @@ func (s *talk) question(ctx context.Context, c stream.Call) (input json.RawMessa
 		if err != nil {
 			return nil, fmt.Sprintf("not answered (%v): %s", err, goOn), nil
 		}
-		if asked.Declined(answer) {
+		if isDeclined(answer) {
 			return nil, "nobody answers this: " + goOn, nil
 		}
-		input, unfit := all.Answer(answer)
+		input, unfit := all.answer(answer)
 		if unfit == nil {
 			return input, "", nil
 		}
-		q.Text = fmt.Sprintf("The answer does not fit: %v.\n%s", unfit, all.Text())
+		q.Text = fmt.Sprintf("The answer does not fit: %v.\n%s", unfit, all.text())
 	}
 	return nil, fmt.Sprintf("no answer fits, after %d: %s", maxUnfit, goOn), nil
 }

@@ -1,11 +1,4 @@
-// Package asked turns the questions of Claude Code's tool AskUserQuestion into one
-// question in words, and the answer in words into what the tool wants.
-//
-//	input of the call ─▶ Read ─▶ Text ─▶ a person ─▶ Answer, as the input of the call
-//
-// A person may choose among what the agent offers or say something else, as in Claude
-// Code itself.
-package asked
+package agentcli
 
 import (
 	"encoding/json"
@@ -21,57 +14,63 @@ import (
 const (
 	maxQuestions = 10
 	maxOptions   = 20
-	maxText      = 1000 // bytes shown of a question
+	maxQuestion  = 1000 // bytes shown of a question
 	maxLabel     = 300  // bytes shown of what is offered
 )
 
-// Questions is what an agent wants to know, in one call.
-type Questions struct {
+// questions is what an agent wants to know, in one call of Claude Code's tool
+// AskUserQuestion:
+//
+//	input of the call -> readQuestions -> text -> a person -> answer, as the input of the call
+//
+// A person may choose among what the agent offers or say something else, as in Claude
+// Code itself.
+type questions struct {
 	input map[string]json.RawMessage
-	all   []question
+	all   []oneQuestion
 }
 
-type question struct {
-	Text    string   `json:"question"`
-	Several bool     `json:"multiSelect"`
-	Options []option `json:"options"`
+type oneQuestion struct {
+	Text    string         `json:"question"`
+	Several bool           `json:"multiSelect"`
+	Options []answerOption `json:"options"`
 }
 
-type option struct {
+type answerOption struct {
 	Label string `json:"label"`
 	Says  string `json:"description"`
 }
 
-// Read reads the input of a call. An error says why no person is asked, for the agent.
-func Read(input []byte) (Questions, error) {
-	var q Questions
+// readQuestions reads the input of a call. An error says why no person is asked, for the agent.
+func readQuestions(input []byte) (questions, error) {
+	var q questions
 	if json.Unmarshal(input, &q.input) != nil || json.Unmarshal(q.input["questions"], &q.all) != nil {
-		return Questions{}, errors.New("the questions cannot be read")
+		return questions{}, errors.New("the questions cannot be read")
 	}
 	if n := len(q.all); n == 0 || n > maxQuestions {
-		return Questions{}, fmt.Errorf("there are %d questions, and at least 1 and at most %d can be asked at once", n, maxQuestions)
+		return questions{}, fmt.Errorf("there are %d questions, and at least 1 and at most %d can be asked at once", n, maxQuestions)
 	}
 	seen := map[string]bool{}
 	for _, one := range q.all {
 		if strings.TrimSpace(one.Text) == "" || seen[one.Text] || len(one.Options) > maxOptions {
-			return Questions{}, fmt.Errorf("a question is empty, is there twice, or has more than %d options", maxOptions)
+			return questions{}, fmt.Errorf("a question is empty, is there twice, or has more than %d options", maxOptions)
 		}
 		seen[one.Text] = true
 	}
 	return q, nil
 }
 
-// Text is the question in words, with what can be answered.
-func (q Questions) Text() string {
+// text is the question in words, with what can be answered.
+func (q questions) text() string {
 	var b strings.Builder
 	for i, one := range q.all {
 		if len(q.all) > 1 {
 			fmt.Fprintf(&b, "Question %d: ", i+1)
 		}
-		b.WriteString(legible.Cut(strings.TrimSpace(one.Text), maxText) + "\n")
+		b.WriteString(legible.Cut(strings.TrimSpace(one.Text), maxQuestion) + "\n")
 		for j, o := range one.Options {
-			line := fmt.Sprintf("%d. %s", j+1, label(o.Label))
-			if says := label(o.Says); says != "" {
+			line := fmt.Sprintf("%d. %s", j+1, shortLabel(o.Label))
+			if says := shortLabel(o.Says); says != "" {
 				line += ": " + says
 			}
 			b.WriteString(line + "\n")
@@ -89,25 +88,25 @@ func (q Questions) Text() string {
 	return b.String() + "Answer with the name or number of what you choose, or in your own words, or decline."
 }
 
-func label(s string) string { return legible.Cut(strings.Join(strings.Fields(s), " "), maxLabel) }
+func shortLabel(s string) string { return legible.Cut(strings.Join(strings.Fields(s), " "), maxLabel) }
 
-// Declined reports whether a person does not want to answer.
-func Declined(answer string) bool {
+// isDeclined reports whether a person does not want to answer.
+func isDeclined(answer string) bool {
 	word := strings.ToLower(strings.TrimRight(strings.TrimSpace(answer), ".!"))
 	return word == "decline" || word == "cancel"
 }
 
-// Answer returns the input of the call with the answers in it. An error says what does
+// answer returns the input of the call with the answers in it. An error says what does
 // not fit, for the person.
-func (q Questions) Answer(answer string) (json.RawMessage, error) {
-	answer = strings.TrimSpace(answer)
-	if answer == "" {
+func (q questions) answer(said string) (json.RawMessage, error) {
+	said = strings.TrimSpace(said)
+	if said == "" {
 		return nil, errors.New("the answer is empty")
 	}
 	answers := map[string]string{}
 	if len(q.all) == 1 {
-		answers[q.all[0].Text] = q.all[0].take(answer)
-	} else if err := q.split(answer, answers); err != nil {
+		answers[q.all[0].Text] = q.all[0].take(said)
+	} else if err := q.split(said, answers); err != nil {
 		return nil, err
 	}
 	input := map[string]any{"answers": answers}
@@ -124,7 +123,7 @@ func (q Questions) Answer(answer string) (json.RawMessage, error) {
 }
 
 // split reads an answer to several questions.
-func (q Questions) split(answer string, answers map[string]string) error {
+func (q questions) split(answer string, answers map[string]string) error {
 	for part := range strings.FieldsFuncSeq(answer, func(c rune) bool { return c == ';' || c == '\n' }) {
 		if strings.TrimSpace(part) == "" {
 			continue
@@ -153,7 +152,7 @@ func (q Questions) split(answer string, answers map[string]string) error {
 
 // take returns an answer as the tool wants it: the labels of what was chosen, or what
 // was said.
-func (q question) take(said string) string {
+func (q oneQuestion) take(said string) string {
 	if name, ok := q.chosen(said); ok {
 		return name
 	}
@@ -174,7 +173,7 @@ func (q question) take(said string) string {
 }
 
 // chosen returns the label of the option with this name or number.
-func (q question) chosen(said string) (string, bool) {
+func (q oneQuestion) chosen(said string) (string, bool) {
 	for _, o := range q.Options {
 		if strings.EqualFold(strings.TrimSpace(o.Label), said) {
 			return o.Label, true
