@@ -125,8 +125,11 @@ func (l *hiddenPaths) restore() {
 		return
 	}
 	_ = fs.WalkDir(l.env.Root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || name == ".git" {
-			return fs.SkipDir // nothing to be read there
+		switch {
+		case name == ".git" && d.IsDir():
+			return fs.SkipDir
+		case err != nil || name == ".git": // nothing to be read there; it may be a file
+			return nil
 		}
 		info, err := l.env.Root.Lstat(name)
 		if err != nil {

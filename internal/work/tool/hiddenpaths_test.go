@@ -113,6 +113,7 @@ func TestMovedOutFromUnderAPattern(t *testing.T) {
 	b.write(t, ".nexusignore", "/conf/rates.txt\n")
 	b.write(t, "conf/rates.txt", "CANARY\n")
 	b.write(t, "conf/plain.txt", "plain\n")
+	b.write(t, ".git", "gitdir: elsewhere\n")
 	said := func(command, want string) {
 		t.Helper()
 		got := b.call(t, "shell", m{"command": command}).Result.Text
