@@ -80,7 +80,8 @@ func checkCommand(a *console.Console) *cobra.Command {
 	fl.BoolVar(&f.github, "github", false, "the same as --format github")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("format", "json", "junit", "sarif", "github")
-	fl.StringVar(&f.task, "task", "", "check the change of this `TASK` of a run as it is now, as --tree does: with --gates NAME, run one gate of it again")
+	fl.StringVar(&f.task, "task", "",
+		"check the change of this `TASK` of a run as it is now, as --tree does: with --gates NAME, run one gate of it again")
 	a.RunFlag(c, &f.run)
 	for _, other := range []string{"base", "fix", "related", "mutate", "rerun", "coverage", "explain", "stop"} {
 		c.MarkFlagsMutuallyExclusive("tree", other)

@@ -72,7 +72,8 @@ func planCommand(a *console.Console) *cobra.Command {
 	sourceFlags(c, &src)
 	c.Flags().StringVar(&run, "run", "", "print the tasks of this `RUN` as a plan, as it has them now")
 	c.Flags().BoolVar(&diff, "diff", false, "with --run, print which plans people refused or edited, and what differs in the next one")
-	c.Flags().StringVar(&edit, "edited", "", "with --run and --diff, print what is different in the plan in `FILE`, or which line of it is wrong; - is standard input")
+	c.Flags().StringVar(&edit, "edited", "",
+		"with --run and --diff, print what is different in the plan in `FILE`, or which line of it is wrong; - is standard input")
 	c.Flags().StringVar(&why, "why", "", "with --run, refuse the plan of that run for this `REASON`, and make another one")
 	c.Flags().StringVar(&to, "export", "", "print the plan in this `FORMAT`, for another tool: "+nexus.Join(export.Formats()))
 	for _, flag := range []string{"file", "plan", "format"} {

@@ -72,12 +72,17 @@ func Routes(site access.Site) []access.Route {
 	add("/r/{run}/t/{task}/diff", s.review)
 	return append(all,
 		access.Route{Method: http.MethodPost, Pattern: "/act", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.act)},
-		access.Route{Method: http.MethodPost, Pattern: "/r/{run}/plan", Role: access.Steer, Changes: true, Body: 2 * maxPlan, Handler: http.HandlerFunc(s.edit)},
-		access.Route{Method: http.MethodPost, Pattern: "/r/{run}/checks", Role: access.Steer, Changes: true, Handler: http.HandlerFunc(s.rerun)},
-		access.Route{Method: http.MethodPost, Pattern: "/r/{run}/t/{task}/diff", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.say)},
+		change("/r/{run}/plan", access.Steer, 2*maxPlan, s.edit),
+		change("/r/{run}/checks", access.Steer, 0, s.rerun),
+		change("/r/{run}/t/{task}/diff", access.Answer, 0, s.say),
 		access.Route{Method: http.MethodGet, Pattern: "/live", Role: access.Read, Stream: true, Handler: http.HandlerFunc(s.live)},
 		access.Route{Method: http.MethodGet, Pattern: "/static/{name...}", Role: access.Read, Handler: http.HandlerFunc(s.file)},
 	)
+}
+
+// change is the route of a form.
+func change(pattern string, role access.Role, body int64, do http.HandlerFunc) access.Route {
+	return access.Route{Method: http.MethodPost, Pattern: pattern, Role: role, Changes: true, Body: body, Handler: do}
 }
 
 // sums returns the first digits of the hash of each embedded file.

@@ -212,7 +212,8 @@ func (s *Site) say(w http.ResponseWriter, r *http.Request) {
 	draft := Draft{f.Get("place"), f.Get("kind"), f.Get("body"), f.Get("instead"), f.Get("apply") != ""}
 	switch do := f.Get("do"); do {
 	case "draft":
-		args, stdin = append(args, "--draft", "--batch", "-"), jsonOf(nexus.ChangeReview{Comments: []nexus.Comment{draft.comment(f.Get("commit"))}})
+		args = append(args, "--draft", "--batch", "-")
+		stdin = jsonOf(nexus.ChangeReview{Comments: []nexus.Comment{draft.comment(f.Get("commit"))}})
 		to = anchor(readPlace(draft.Place))
 	case "send":
 		args = append(args, "--send")
@@ -228,7 +229,8 @@ func (s *Site) say(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	result := s.Act(r.Context(), access.From(r.Context()), access.Order{Args: append(args, task...), Stdin: stdin})
-	said := Said{Text: strings.TrimSpace(strings.TrimSpace(result.Text) + "\n" + result.Hint), Bad: result.Failed(), at: s.Now()}
+	words := strings.TrimSpace(strings.TrimSpace(result.Text) + "\n" + result.Hint)
+	said := Said{Text: words, Bad: result.Failed(), at: s.Now()}
 	if f.Get("do") == "draft" && said.Bad { // what was written stays
 		s.show(func(r *http.Request) (templ.Component, error) { return s.desk(r, draft, said) }).ServeHTTP(w, r)
 		return
