@@ -45,9 +45,17 @@ func Show(ctx context.Context, a *console.Console, execute host.Execute, run nex
 	return show(ctx, a, execute, string(run), look{})
 }
 
-func show(ctx context.Context, a *console.Console, execute host.Execute, name string, how look) error {
+// Attended refuses to show anything where nobody sits in front of it.
+func Attended(a *console.Console) error { return attended(a, look{}.with(a)) }
+
+// with returns how a run is shown as the environment wants it.
+func (l look) with(a *console.Console) look {
 	set := func(name string) bool { v := a.Env(name); return v != "" && v != "0" }
-	how.ascii, how.linear = how.ascii || set("NEXUS_ASCII"), how.linear || set("NEXUS_A11Y")
+	return look{ascii: l.ascii || set("NEXUS_ASCII"), linear: l.linear || set("NEXUS_A11Y")}
+}
+
+func show(ctx context.Context, a *console.Console, execute host.Execute, name string, how look) error {
+	how = how.with(a)
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package startcmd
+package democmd
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -39,7 +40,7 @@ func (d *stage) begin(ctx context.Context, inner *console.Console) error {
 	inner.In = &console.Typist{Lines: typed(), Echo: inner.Err, Pace: 4 * d.pace}
 	inner.Say("$ nexus new %s %q --land\n(what is typed behind > and at Start? is part of the demo)\n", genesisName, genesisIdea)
 	o := progress.Order{Order: app.Order{Goal: nexus.Goal{Text: genesisIdea, Mode: nexus.Evolution}}, Once: !d.keep}
-	err := genesis{}.begin(ctx, inner, genesisName, &o)
+	err := startcmd.Begin(ctx, inner, genesisName, &o)
 	if inner.Dir = filepath.Join(d.home, genesisName); err == nil && !inner.JSON {
 		err = errors.Join(happened(ctx, inner), history(ctx, inner))
 	}
