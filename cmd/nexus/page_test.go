@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -31,6 +32,8 @@ import (
 //	page scripts on|off  switches the scripts of pages
 //	page look LOOK       has a size and a colour scheme from now on: those of [looks], and zoomed,
 //	                     which is 1280 wide at 200 percent
+//	page does NAME [TEXT]  does what an action of the first item of the page says, with a text
+//	page shoot NAME      keeps a picture where somebody asks for pictures
 //	page sits URL...     wants pages that do not scroll sideways, hide nothing and please axe-core
 func onPage(ts *testscript.TestScript, _ bool, args []string) {
 	p := playOf(ts)
@@ -57,6 +60,14 @@ func onPage(ts *testscript.TestScript, _ bool, args []string) {
 		b.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: args[1] == "off"}))
 	case "look":
 		b.see(lookOf(ts, args[1]))
+	case "shoot":
+		b.shoot(args[1])
+	case "does":
+		input := ""
+		if len(args) > 2 {
+			input = args[2]
+		}
+		b.until(fmt.Sprintf(doAction, args[1], input))
 	case "sits":
 		l := zoomed
 		for _, address := range args[1:] {
@@ -67,7 +78,7 @@ func onPage(ts *testscript.TestScript, _ bool, args []string) {
 			}
 		}
 	default:
-		ts.Fatalf("usage: page open|until|key|scripts|look|sits ...")
+		ts.Fatalf("usage: page open|until|key|scripts|look|does|shoot|sits ...")
 	}
 }
 
@@ -82,6 +93,17 @@ func lookOf(ts *testscript.TestScript, name string) screenLook {
 	}
 	return all[i]
 }
+
+// doAction presses the button of an action, as a finger does, once there is one.
+const doAction = `(() => {
+	const d = document.querySelector("[data-row] [data-do=%s]");
+	if (!d) return false;
+	if (d.matches("details") && !d.open) { d.querySelector("summary").click(); return false; }
+	const f = d.matches("form") ? d : d.querySelector("form");
+	if (f.input) f.input.value = %q;
+	f.querySelector("button").click();
+	return true;
+})()`
 
 // hiddenParts names what people need and cannot get at: links and buttons that are
 // outside of the window, or that something cuts off, where nothing scrolls.

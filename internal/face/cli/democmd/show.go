@@ -70,8 +70,9 @@ func (d *stage) serve(ctx context.Context, inner *console.Console) (err error) {
 	if ctx.Err() == nil {
 		return cmp.Or(context.Cause(work), err)
 	}
+	all.Wait()
 	select {
-	case ended := <-played: // it was over before, or is interrupted now
+	case ended := <-played: // it was over before, or was interrupted now
 		return cmp.Or(ended, err)
 	default:
 		return err
@@ -101,14 +102,24 @@ func (d *stage) leave(ctx context.Context, inner *console.Console) {
 	if d.genesis {
 		fixed = "T1"
 	}
-	page := filepath.Join(d.home, "report.html")
-	more := ""
-	if r := (host.Host{Console: inner, Execute: d.execute}).Run(context.WithoutCancel(ctx), host.Order{Args: []string{"-C", inner.Dir, "report", "--html", page}}); r.Failure == nil && r.Code == console.CodeOK {
-		more = "\n  open " + (&url.URL{Scheme: "file", Path: page}).String() + "   # what came of it, as a page"
+	text := "the sample and its journal are kept; look around:\n  cd " + inner.Dir + "; export XDG_STATE_HOME=" + filepath.Join(d.home, "state") +
+		"\n  nexus show " + fixed + "             # what was tried, found and fixed\n  nexus logs                # everything that happened" +
+		"\n  nexus report              # how well it went\n  nexus watch               # the run on the whole screen" +
+		"\n  nexus serve               # the run in the browser: open the address that it prints" +
+		"\n  git log --stat --branches # what landed\nremove them with: rm -rf " + d.home + "\nopen in a browser:"
+	if page := filepath.Join(d.home, "report.html"); d.report(ctx, inner, page) {
+		text += "\n  " + (&url.URL{Scheme: "file", Path: page}).String() + "   what came of it"
 	}
 	if !d.genesis {
-		more += "\n  nexus demo --serve --dir " + d.home + "   # the run in the browser"
+		text += "\n  the address that this prints: nexus demo --serve --dir " + d.home
 	}
-	d.app.Say("the sample and its journal are kept; look around:%s\n  cd %s; export XDG_STATE_HOME=%s\n  nexus show %s             # what was tried, found and fixed\n  nexus logs                # everything that happened\n  nexus report              # how well it went\n  nexus watch               # the run on the whole screen\n  nexus serve               # the run in the browser: open the address that it prints\n  git log --stat --branches # what landed\nremove them with: rm -rf %s",
-		more, inner.Dir, filepath.Join(d.home, "state"), fixed, d.home)
+	d.app.Say("%s", text)
+}
+
+// report writes what came of the run as a page, and reports whether there was
+// anything to write.
+func (d *stage) report(ctx context.Context, inner *console.Console, page string) bool {
+	h := host.Host{Console: inner, Execute: d.execute}
+	r := h.Run(context.WithoutCancel(ctx), host.Order{Args: []string{"-C", inner.Dir, "report", "--html", page}})
+	return r.Failure == nil && r.Code == console.CodeOK
 }

@@ -147,14 +147,18 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew a
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer stop(nil)
-	for _, follow := range []func(context.Context) error{inbox.Follow, feed.Follow, site.Hub.Follow} {
+	stay := func(ctx context.Context) error { return host.Stay(ctx, crew.Place.State) }
+	for _, follow := range []func(context.Context) error{inbox.Follow, feed.Follow, site.Hub.Follow, stay} {
 		all.Go(func() { stop(follow(work)) })
 	}
 	asks := crew
 	asks.Deliver = nil // once is enough
 	all.Go(func() { crew.Hand(work, inbox) })
 	all.Go(func() { asks.Ask(work) })
-	return server.Serve(work)
+	if err := server.Serve(work); err != nil || ctx.Err() != nil {
+		return err
+	}
+	return context.Cause(work) // what is shown cannot be followed any more
 }
 
 // show returns what the pages and the API show of a repository, and how they

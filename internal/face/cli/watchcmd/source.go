@@ -23,6 +23,7 @@ import (
 type source struct {
 	hub     *projection.Hub
 	journal *journal.Journal
+	state   string // directory of the repository's state
 	now     func() time.Time
 	broken  atomic.Pointer[error] // why the journal is followed no more
 }
@@ -54,6 +55,9 @@ func (s *source) Read(ctx context.Context, ask tui.Ask) (snap tui.Snapshot, err 
 
 // there refuses a run that was deleted meanwhile.
 func (s *source) there(ctx context.Context, run nexus.RunID) error {
+	if err := host.There(s.state); err != nil {
+		return err
+	}
 	for _, err := range s.journal.Events(ctx, run, 0) {
 		return err
 	}
@@ -92,6 +96,9 @@ func (v *verbs) Do(ctx context.Context, args []string) tui.Outcome {
 
 func (v *verbs) beside(ctx context.Context, args []string) tui.Outcome {
 	var out, said bytes.Buffer
+	if v.a.Dir != "" {
+		args = append([]string{"-C", v.a.Dir}, args...) // the process starts where this one did
+	}
 	c := console.New(strings.NewReader(""), &out, &said, v.a.App)
 	err := v.execute(ctx, c, args)
 	c.Complain(err)

@@ -84,7 +84,7 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	if err != nil {
 		return err
 	}
-	s := &source{hub: hub, journal: p.Journal, now: a.Now}
+	s := &source{hub: hub, journal: p.Journal, state: p.State, now: a.Now}
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)
