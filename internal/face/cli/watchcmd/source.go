@@ -23,7 +23,6 @@ import (
 type source struct {
 	hub     *projection.Hub
 	journal *journal.Journal
-	state   string // directory of the repository's state
 	now     func() time.Time
 	broken  atomic.Pointer[error] // why the journal is followed no more
 }
@@ -55,9 +54,6 @@ func (s *source) Read(ctx context.Context, ask tui.Ask) (snap tui.Snapshot, err 
 
 // there refuses a run that was deleted meanwhile.
 func (s *source) there(ctx context.Context, run nexus.RunID) error {
-	if err := host.There(s.state); err != nil {
-		return err
-	}
 	for _, err := range s.journal.Events(ctx, run, 0) {
 		return err
 	}

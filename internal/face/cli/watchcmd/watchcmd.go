@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -84,21 +85,26 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	if err != nil {
 		return err
 	}
-	s := &source{hub: hub, journal: p.Journal, state: p.State, now: a.Now}
-	followed := make(chan struct{})
-	go func() {
-		defer close(followed)
-		s.lost(hub.Follow(here))
-	}()
+	s := &source{hub: hub, journal: p.Journal, now: a.Now}
+	var beside sync.WaitGroup
+	beside.Go(func() { s.lost(hub.Follow(here)) })
+	beside.Go(func() {
+		if err := host.Stay(here, p.State); err != nil {
+			leave(err)
+		}
+	})
 	o := tui.Options{
 		Run: r.ID, Place: filepath.Base(p.Repo.Work), Source: s, Keys: settings.Keys,
 		Style: a.Style(a.Out), In: a.In, Out: a.Out, Environ: a.Environ,
 		Verbs: &verbs{a: a, execute: execute},
 	}
 	o.Style.Plain, o.Style.ASCII = false, o.Style.ASCII || how.ascii
-	last, err := watch(ctx, o, how)
+	last, err := watch(here, o, how)
+	if here.Err() != nil && ctx.Err() == nil {
+		err = context.Cause(here) // nothing is left to show
+	}
 	leave(errors.New("the person left"))
-	<-followed
+	beside.Wait()
 	return parting(a, r.ID, last, err)
 }
 
