@@ -3,8 +3,8 @@ package web
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -235,6 +235,24 @@ func TestRefusedWhileItWrites(t *testing.T) {
 		if w.Code != want || body.Len() > 0 {
 			t.Errorf("%s: %d, want %d, and %d bytes were not read: %s", kind, w.Code, want, body.Len(), w.Body)
 		}
+	}
+}
+
+// TestListeners bounds how many clients listen, one person's more so.
+func TestListeners(t *testing.T) {
+	s := open(t)
+	one, other, third := access.Person{Name: "one"}, access.Person{Name: "other"}, access.Person{Name: "third"}
+	for range maxTheirs {
+		if !s.s.listens(one, 1) || !s.s.listens(other, 1) {
+			t.Fatal("a client that may listen is refused")
+		}
+	}
+	if s.s.listens(one, 1) || s.s.listens(third, 1) {
+		t.Error("more listen than may")
+	}
+	s.s.listens(one, -1)
+	if s.s.listens(other, 1) || !s.s.listens(third, 1) {
+		t.Error("who may listen now is somebody else")
 	}
 }
 
