@@ -106,12 +106,12 @@ func (d *stage) leave(ctx context.Context, inner *console.Console) {
 		"\n  nexus show " + fixed + "             # what was tried, found and fixed\n  nexus logs                # everything that happened" +
 		"\n  nexus report              # how well it went\n  nexus watch               # the run on the whole screen" +
 		"\n  nexus serve               # the run in the browser: open the address that it prints" +
-		"\n  git log --stat --branches # what landed\nremove them with: rm -rf " + d.home + "\nopen in a browser:"
+		"\n  git log --stat --branches # what landed\nremove them with: rm -rf " + d.home + "\nto open in a browser:"
 	if page := filepath.Join(d.home, "report.html"); d.report(ctx, inner, page) {
-		text += "\n  " + (&url.URL{Scheme: "file", Path: page}).String() + "   what came of it"
+		text += "\n  " + (&url.URL{Scheme: "file", Path: page}).String() + "   # what came of it"
 	}
 	if !d.genesis {
-		text += "\n  the address that this prints: nexus demo --serve --dir " + d.home
+		text += "\n  nexus demo --serve --dir " + d.home + "   # prints the address of the dashboard"
 	}
 	d.app.Say("%s", text)
 }
