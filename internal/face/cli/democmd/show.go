@@ -73,6 +73,9 @@ func (d *stage) serve(ctx context.Context, inner *console.Console) (err error) {
 	all.Wait()
 	select {
 	case ended := <-played: // it was over before, or was interrupted now
+		if errors.Is(ended, console.ExitError(console.CodeInterrupted)) {
+			d.app.Say("interrupted; nothing is lost, continue with: %s", d.again())
+		}
 		return cmp.Or(ended, err)
 	default:
 		return err
