@@ -30,7 +30,8 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	var keep, drop, slow bool
 	var dir string
 	d := stage{app: a, execute: execute}
-	c := a.Command("demo [genesis] [flags]", "try Nexus on a sample project, offline and without a key", func(ctx context.Context, args []string) error {
+	const use, short = "demo [genesis] [flags]", "try Nexus on a sample project, offline and without a key"
+	c := a.Command(use, short, func(ctx context.Context, args []string) error {
 		if d.genesis = len(args) > 0; d.genesis && args[0] != "genesis" {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "there is no demo " + view.Quote(args[0]),

@@ -89,7 +89,8 @@ func milestones(s *state.State, together []string) [][2]string {
 	v := view.Of(s, s.Updated)
 	all := [][2]string{{"planned", view.Count(v.Counts.Total, "task")}}
 	if s.Cover != nil {
-		all = append(all, [2]string{"covered", fmt.Sprintf("somebody else held the plan against %s of the spec", view.Count(len(s.Cover.Statements), "statement"))})
+		checked := view.Count(len(s.Cover.Statements), "statement")
+		all = append(all, [2]string{"covered", fmt.Sprintf("somebody else held the plan against %s of the spec", checked)})
 	}
 	if len(together) > 1 {
 		all = append(all, [2]string{"parallel", strings.Join(together, " and ") + " side by side"})
@@ -97,7 +98,8 @@ func milestones(s *state.State, together []string) [][2]string {
 	for _, line := range view.Repaired(s) {
 		all = append(all, [2]string{"fixed", line})
 	}
-	return append(all, [2]string{"landed", fmt.Sprintf("%d of %s, for %s", v.Counts.Landed, view.Count(v.Counts.Total, "task"), v.Money.Spent)})
+	landed := fmt.Sprintf("%d of %s, for %s", v.Counts.Landed, view.Count(v.Counts.Total, "task"), v.Money.Spent)
+	return append(all, [2]string{"landed", landed})
 }
 
 // sideBySide returns the tasks of the most attempts that were under way at once.

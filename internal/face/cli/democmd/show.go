@@ -105,7 +105,8 @@ func (d *stage) leave(ctx context.Context, inner *console.Console) {
 	if d.genesis {
 		fixed = "T1"
 	}
-	text := "the sample and its journal are kept; look around:\n  cd " + inner.Dir + "; export XDG_STATE_HOME=" + filepath.Join(d.home, "state") +
+	state := filepath.Join(d.home, "state")
+	text := "the sample and its journal are kept; look around:\n  cd " + inner.Dir + "; export XDG_STATE_HOME=" + state +
 		"\n  nexus show " + fixed + "             # what was tried, found and fixed\n  nexus logs                # everything that happened" +
 		"\n  nexus report              # how well it went\n  nexus watch               # the run on the whole screen" +
 		"\n  nexus serve               # the run in the browser: open the address that it prints" +

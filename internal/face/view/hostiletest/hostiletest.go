@@ -15,7 +15,8 @@ import (
 // Text clears a screen, sets a title and a clipboard, is markup, turns the
 // direction around, hides letters, and does not end.
 func Text() string {
-	const short = "\x1b[2J\x1b]0;owned\x07\x1b]52;c;aGk=\x07<script>alert(1)</script>\"' onload=\"x\u202etxt.exe\u2066 \u009b31m\U000e0041\u200b \x00\r\n::error::x"
+	const short = "\x1b[2J\x1b]0;owned\x07\x1b]52;c;aGk=\x07<script>alert(1)</script>\"' onload=\"x" +
+		"\u202etxt.exe\u2066 \u009b31m\U000e0041\u200b \x00\r\n::error::x"
 	return short + strings.Repeat("x\u4e16", 300) + "\n" + short
 }
 
