@@ -78,7 +78,8 @@ func root(a *console.Console) *cobra.Command {
 		}
 	}
 	group("work", "Work:", slices.Concat(
-		democmd.Commands(a, execute), startcmd.Commands(a), speccmd.Commands(a), milestonecmd.Commands(a), check.Commands(a), discovercmd.Commands(a), quarantine.Commands(a),
+		democmd.Commands(a, execute),
+		startcmd.Commands(a), speccmd.Commands(a), milestonecmd.Commands(a), check.Commands(a), discovercmd.Commands(a), quarantine.Commands(a),
 		memorycmd.Commands(a), backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 	))
 	watching := slices.Concat(watchcmd.Commands(a, execute), notifycmd.Commands(a))
