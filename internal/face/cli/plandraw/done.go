@@ -60,7 +60,7 @@ func drawCritical(s view.Style, p nexus.Plan) string {
 	}
 	text := "critical path: " + strings.Join(ids, ", ")
 	if !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return t.Minutes == 0 && slices.Contains(path, t.ID) }) {
-		text += fmt.Sprintf(", %d min", g.Longest(graph.Minutes))
+		text += fmt.Sprintf(", %d min", g.Longest(func(i int) int { return graph.Minutes(p.Tasks[i]) }))
 	}
 	return s.Wrap(s.Dim(text), "") + "\n"
 }
