@@ -52,7 +52,6 @@ var largePackages = map[string]int{
 	"decide/policy":     3820, // what each of some 400 programs may do: one judgement, whose parts call each other
 	"work/plan/foreign": 3100, // a reader for each of eight formats of other tools
 	"work/worker":       3300, // what each step of a run receives: sessions, judge, trees
-	"nexus":             3210, // the words of a run, and how the facts that fill a journal are read
 	"stack":             5000, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
 	"face/cli/runscmd":  3040, // what people ask of runs: a command for each thing
 }
