@@ -1,6 +1,11 @@
 package main
 
 import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +27,7 @@ func forgeServer(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(s.Close)
 	playOf(ts).forge = s
 	ts.Setenv("FORGE_URL", s.URL())
+	ts.Setenv("FORGE_TOKEN", forgetest.Token)
 	for _, name := range []string{"GITHUB_SERVER_URL", "GITHUB_API_URL", "CI_SERVER_URL"} {
 		ts.Setenv(name, s.Env(name))
 	}
@@ -59,4 +65,64 @@ func commented(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("the comments are %q", found)
+}
+
+// forgeGit lets the forge serve the project's repository to git, at $FORGE_URL/o/r.git: forgegit.
+func forgeGit(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 0 {
+		ts.Fatalf("usage: forgegit")
+	}
+	program, err := exec.LookPath("git")
+	ts.Check(err)
+	dir := ts.MkAbs("../served")
+	ts.Check(ts.Exec("git", "init", "-q", "--bare", "-b", "main", filepath.Join(dir, "o", "r.git")))
+	playOf(ts).forge.ServeGit(program, dir)
+	ts.Setenv("FORGE_GIT", filepath.Join(dir, "o", "r.git"))
+}
+
+// pullRequest holds what a pull request of the forge says, or lets a person end it: pull N open|merged|closed BRANCH
+// TEXT..., pull N end merged|closed, pull N none.
+func pullRequest(ts *testscript.TestScript, _ bool, args []string) {
+	s := playOf(ts).forge
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	all := s.Pulls()
+	switch {
+	case args[1] == "none" && len(all) < n:
+		return
+	case len(all) < n || args[1] == "none":
+		ts.Fatalf("there are %d pull requests: %+v", len(all), all)
+	case args[1] == "end":
+		s.End(n, args[2])
+		return
+	}
+	p := all[n-1]
+	good := p.State == args[1] && p.Branch == args[2] && p.Base == "main"
+	for _, text := range args[3:] {
+		good = good && strings.Contains(p.Title+"\n"+p.Body, text)
+	}
+	if !good {
+		ts.Fatalf("pull request %d is %+v", n, p)
+	}
+}
+
+// registry starts a registry of npm at $REGISTRY that has a package in some versions, the newest last: registry NAME
+// VERSION...
+func registry(ts *testscript.TestScript, _ bool, args []string) {
+	versions := map[string]any{}
+	for _, v := range args[1:] {
+		versions[v] = map[string]any{"name": args[0], "version": v, "dist": map[string]any{"tarball": "http://127.0.0.1:1/x.tgz"}}
+	}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/"+args[0] {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{ // who hung up hears nothing
+			"name": args[0], "versions": versions, "dist-tags": map[string]any{"latest": args[len(args)-1]},
+		})
+	}))
+	ts.Defer(web.Close)
+	ts.Setenv("REGISTRY", web.URL+"/")
 }

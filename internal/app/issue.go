@@ -9,10 +9,21 @@ import (
 // IssueRef returns the issue that a text names, the zero Ref for any other text. An issue
 // with nothing but a number is one of the project that the remote origin names.
 func (a *App) IssueRef(ctx context.Context, text string) (forge.Ref, error) {
-	remote := ""
-	if p, err := a.Open(ctx, Reads); err == nil {
-		remote, _ = p.Repo.Line(ctx, "config", "--get", "remote.origin.url") // no remote is no error
-		p.Close()
+	return forge.Parse(text, a.origin(ctx), a.Env)
+}
+
+// ForgeRef returns the project of a forge that the remote origin names.
+func (a *App) ForgeRef(ctx context.Context) (forge.Ref, error) {
+	return forge.Project(a.origin(ctx), a.Env)
+}
+
+// origin returns the address of the remote origin; empty where there is none.
+func (a *App) origin(ctx context.Context) string {
+	p, err := a.Open(ctx, Reads)
+	if err != nil {
+		return ""
 	}
-	return forge.Parse(text, remote, a.Env)
+	defer p.Close()
+	remote, _ := p.Repo.Line(ctx, "config", "--get", "remote.origin.url") // no remote is no error
+	return remote
 }

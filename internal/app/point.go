@@ -149,6 +149,20 @@ func (a *App) Rewind(ctx context.Context, p *Place, id nexus.RunID, to Point, by
 	return s, err
 }
 
+// Intact refuses a point whose commits are missing or damaged, before anything is changed.
+func (p *Place) Intact(ctx context.Context, s *state.State, to Point) (err error) {
+	then, err := s.Before(to.Seq)
+	if err != nil {
+		return err
+	}
+	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, trees.Close()) }()
+	return Whole(ctx, trees, then)
+}
+
 // Whole says which commits are missing, or damaged, that the state at a point needs.
 func Whole(ctx context.Context, trees *worktree.Store, then *state.State) error {
 	commits := []string{then.Tip}
@@ -185,15 +199,32 @@ func settleRefs(ctx context.Context, trees *worktree.Store, s *state.State) erro
 			return err
 		}
 	}
-	for _, c := range s.Checkpoints {
-		if c.Dropped != "" {
-			continue
-		}
+	for _, c := range s.Kept() {
 		if err := trees.PinPoint(s.Run, c.Name, c.Tip, c.Trees); err != nil {
 			return err
 		}
 	}
-	return nil
+	left, err := leftPinned(ctx, trees, s)
+	for _, name := range left {
+		err = errors.Join(err, trees.Unpin(ctx, s.Run, name))
+	}
+	return err
+}
+
+// leftPinned returns the checkpoints that are dropped and still pinned: a process was killed in
+// between.
+func leftPinned(ctx context.Context, trees *worktree.Store, s *state.State) ([]string, error) {
+	var dropped []string
+	for _, c := range s.Checkpoints {
+		if c.Dropped != "" {
+			dropped = append(dropped, c.Name)
+		}
+	}
+	if len(dropped) == 0 {
+		return nil, nil
+	}
+	names, err := trees.Points(ctx, s.Run)
+	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(dropped, name) }), err
 }
 
 // pins returns what makes the refs of checkpoints follow the facts.
@@ -245,6 +276,13 @@ func (a *App) dropAged(ctx context.Context, p *Place, id nexus.RunID, dry bool, 
 		return err
 	}
 	old := aged(s, a.Now())
+	if len(s.Checkpoints) > len(s.Kept()) {
+		left, err := p.leftPinned(ctx, s)
+		if err != nil {
+			return err
+		}
+		old = append(old, left...)
+	}
 	if dry {
 		for _, name := range old {
 			told(name)
@@ -254,6 +292,16 @@ func (a *App) dropAged(ctx context.Context, p *Place, id nexus.RunID, dry bool, 
 		return nil
 	}
 	return p.held(ctx, a, id, func(s *state.State, lease *journal.Lease, trees *worktree.Store) error {
+		left, err := leftPinned(ctx, trees, s)
+		if err != nil {
+			return err
+		}
+		for _, name := range left {
+			if err := trees.Unpin(ctx, id, name); err != nil {
+				return err
+			}
+			told(name)
+		}
 		for _, name := range aged(s, a.Now()) {
 			f := nexus.CheckpointDropped{Name: name, Why: fmt.Sprintf("older than %s (setting checkpoint.age)", s.Limits.Points.Age)}
 			if _, err := lease.Append(ctx, f); err != nil {
@@ -266,6 +314,16 @@ func (a *App) dropAged(ctx context.Context, p *Place, id nexus.RunID, dry bool, 
 		}
 		return nil
 	})
+}
+
+// leftPinned is that for a run that this process does not hold.
+func (p *Place) leftPinned(ctx context.Context, s *state.State) (names []string, err error) {
+	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, trees.Close()) }()
+	return leftPinned(ctx, trees, s)
 }
 
 func aged(s *state.State, now time.Time) []string {

@@ -18,6 +18,8 @@ type ImproveRules struct {
 	Quiet      string    `json:"quiet,omitzero"`  // hours in which nothing is begun and nothing lands
 	Direct     bool      `json:"direct,omitzero"` // what is done lands on the target; else on a branch of its theme, where it waits for a person
 
+	Pulls bool `json:"pulls,omitzero"` // people agreed that the branch of a theme is pushed, and that a pull request is opened
+
 	Budget Money `json:"budget,omitzero"` // for all cycles together
 	Item   Money `json:"item,omitzero"`   // that is set aside for one piece of work
 
@@ -93,6 +95,7 @@ type (
 		Left   []LeftOut `json:"left,omitempty"`
 		More   int       `json:"more,omitzero"`   // that may be taken up and are not listed
 		Notes  []string  `json:"notes,omitempty"` // strategies that could not look, and why
+		Spent  Money     `json:"spent,omitzero"`  // on models that were asked what there is to do
 	}
 	// CycleFailed says why nobody could look.
 	CycleFailed struct {
@@ -176,6 +179,39 @@ type (
 	ResultSettled struct {
 		Item RunID  `json:"item"`
 		How  string `json:"how"` // merged or rejected
+	}
+)
+
+// What comes of a theme's branch on the forge, where people agreed that a loop pushes it
+// and opens a pull request.
+type (
+	// PullSought intends to push the branch of a theme, and to let its pull request say
+	// what waits there.
+	PullSought struct {
+		Branch string  `json:"branch"`
+		Commit string  `json:"commit"`          // that the branch is pushed at
+		Items  []RunID `json:"items,omitempty"` // that wait there
+	}
+	// PullTold says that the branch and its pull request are on the forge.
+	PullTold struct {
+		Branch string `json:"branch"`
+		Commit string `json:"commit"`
+		Number int    `json:"number"`
+		Web    string `json:"web"`
+		New    bool   `json:"new,omitzero"` // it was opened, and not there before
+	}
+	// PullFailed says why they are not, or not as they are here.
+	PullFailed struct {
+		Branch string `json:"branch"`
+		Commit string `json:"commit"`
+		Why    string `json:"why"`
+	}
+	// PullClosed says what people made of a pull request. What is done for its strategy
+	// from now on goes to another branch.
+	PullClosed struct {
+		Branch string `json:"branch"`
+		Number int    `json:"number"`
+		How    string `json:"how"` // merged or rejected
 	}
 )
 

@@ -27,6 +27,7 @@ func zeros() []Fact {
 		LoopOpened{}, CycleStarted{}, CycleLooked{}, CycleFailed{}, LoopRested{},
 		ItemTaken{}, ItemWorked{}, ItemKept{}, ItemOffered{}, ItemLanded{},
 		LandingWatched{}, LandingWeighed{}, RevertSought{}, ItemReverted{}, RevertFailed{}, ResultSettled{},
+		PullSought{}, PullTold{}, PullFailed{}, PullClosed{},
 		WorkReturned{}, CommentsApplied{}, CommentsAnswered{}, ChangeWeighed{},
 	)
 }
@@ -223,6 +224,10 @@ func (RevertSought) fact() string         { return "revert.sought" }
 func (ItemReverted) fact() string         { return "item.reverted" }
 func (RevertFailed) fact() string         { return "revert.failed" }
 func (ResultSettled) fact() string        { return "result.settled" }
+func (PullSought) fact() string           { return "pull.sought" }
+func (PullTold) fact() string             { return "pull.told" }
+func (PullFailed) fact() string           { return "pull.failed" }
+func (PullClosed) fact() string           { return "pull.closed" }
 func (WorkReturned) fact() string         { return "work.returned" }
 func (CommentsApplied) fact() string      { return "comments.applied" }
 func (CommentsAnswered) fact() string     { return "comments.answered" }

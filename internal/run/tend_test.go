@@ -225,8 +225,9 @@ func TestRests(t *testing.T) {
 // what happens.
 func TestStopAndWake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		y, j := newYard(8, 1), newLedger(t)
-		y.lines[0] = "line 0 version 0 ok"
+		y, j := newYard(8, 2), newLedger(t)
+		y.fails = 0 // how often chance lets work fail is another test
+		y.lines[0], y.lines[1] = "line 0 version 0 ok", "line 1 version 0 ok"
 		rules := modest()
 		rules.Watch = "commits"
 		l := open(t, j, rules)
@@ -244,13 +245,25 @@ func TestStopAndWake(t *testing.T) {
 		y.mu.Unlock()
 		woken <- "new commits"
 		time.Sleep(time.Hour)
+		y.mu.Lock()
+		if len(y.runs) != 1 {
+			t.Errorf("it worked on %d things", len(y.runs))
+		}
+		y.stuck = true
+		y.set("", 1, "line 1 version 2 x")
+		y.mu.Unlock()
+		woken <- "more commits"
+		time.Sleep(time.Hour)
 		requests <- nexus.Event{Seq: 1 << 40, Run: "loop", Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbPause, By: "ann"}}}
 		requests <- nexus.Event{Seq: 1<<40 + 1, Run: "loop", Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbStop, By: "ann"}}}
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		if l.Status != nexus.StatusStopped || l.Why != "stopped by ann" || l.Totals.Landed != 1 || l.Cycle != 3 {
+		if l.Status != nexus.StatusStopped || l.Why != "stopped by ann" || l.Totals.Landed != 1 || l.Cycle != 4 {
 			t.Errorf("%s %q, cycle %d, %+v", l.Status, l.Why, l.Cycle, l.Totals)
+		}
+		if i := l.Items[len(l.Items)-1]; i.Result != improve.DoneFailed || i.Why != "the loop was stopped" {
+			t.Errorf("what was under way: %+v", i)
 		}
 		var settled []bool
 		for e := range j.Events(t.Context(), 0) {

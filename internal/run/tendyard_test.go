@@ -124,12 +124,14 @@ type yard struct {
 	people float64 // how often a person commits while something is done
 	blind  float64 // how often a finding does not say where it is
 	spoils float64 // how often a landing spoils another line
+	fails  float64 // how often work comes to nothing
+	stuck  bool    // work never ends by itself
 	price  nexus.Money
 	quiet  improve.Hours
 }
 
 func newYard(seed uint64, lines int) *yard {
-	y := &yard{rnd: rand.New(rand.NewPCG(seed, 1)), runs: map[nexus.RunID]*yardRun{}, price: nexus.Dollar / 100}
+	y := &yard{rnd: rand.New(rand.NewPCG(seed, 1)), runs: map[nexus.RunID]*yardRun{}, price: nexus.Dollar / 100, fails: 0.05}
 	for n := range lines {
 		y.lines = append(y.lines, fmt.Sprintf("line %d version 0 a", n))
 	}
@@ -145,10 +147,13 @@ func (y *yard) Alarm(t time.Time) <-chan time.Time { return time.After(time.Unti
 // Act implements [run.Hands].
 func (y *yard) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop) ([]nexus.Fact, error) {
 	y.mu.Lock()
-	pause := time.Duration(2+y.rnd.IntN(12)) * time.Second
+	pause := time.After(time.Duration(2+y.rnd.IntN(12)) * time.Second)
+	if _, work := intent.(nexus.ItemTaken); work && y.stuck {
+		pause = nil
+	}
 	y.mu.Unlock()
 	select {
-	case <-time.After(pause):
+	case <-pause:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -250,7 +255,7 @@ func (y *yard) work(f nexus.ItemTaken) []nexus.Fact {
 		r.worked++
 		y.spent += r.spent
 		to := map[byte]string{'a': "b", 'b': "a", 'x': "ok"}[r.was[len(r.was)-1]]
-		if to == "" || y.rnd.Float64() < 0.05 {
+		if to == "" || y.rnd.Float64() < y.fails {
 			r.is = "" // it came to nothing
 		} else {
 			r.is = r.was[:len(r.was)-1] + to

@@ -68,7 +68,10 @@ func Export(ctx context.Context, p *app.Place, r journal.Run, path string, mask 
 	}
 	m.Events = len(events)
 	slices.Sort(named)
-	part := path + ".part"
+	part, err := fresh(path)
+	if err != nil {
+		return m, disk.Fail("export run "+string(r.ID), err)
+	}
 	defer func() { err = errors.Join(err, gone(os.Remove(part)), gone(os.Remove(part+".bundle"))) }()
 	clone, err := git.OpenClone(ctx, p.Repo, p.State)
 	if err != nil {
@@ -97,6 +100,16 @@ func Export(ctx context.Context, p *app.Place, r journal.Run, path string, mask 
 	return m, disk.Fail("export run "+string(r.ID), err)
 }
 
+// fresh makes an empty file beside a path, under a name that nothing had before: what
+// somebody else wrote there stays.
+func fresh(path string) (string, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.part")
+	if err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
 // gone drops the error that there is nothing to remove.
 func gone(err error) error {
 	if errors.Is(err, os.ErrNotExist) {
@@ -109,7 +122,7 @@ func gone(err error) error {
 func (m *Moved) write(p *app.Place, path, bundle string, manifest pack.Manifest, events []journal.Foreign, named []string,
 	mask func([]byte) []byte,
 ) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

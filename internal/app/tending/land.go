@@ -125,10 +125,10 @@ func (h *Hands) overtaken(ctx context.Context, i *improve.Item, target string, l
 				}
 			}
 		}
-		if len(theirs) == 0 || branch != l.Target {
+		if len(theirs) == 0 || branch != l.Target || discover.Paid(i.Wanted.Strategy) {
 			continue
 		}
-		r, err := h.order.Find(ctx, "refs/heads/"+branch, i.Wanted.Finding, []string{i.Wanted.Strategy})
+		r, err := h.order.Find(ctx, Look{At: "refs/heads/" + branch, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
 		if err != nil {
 			return "", "", err
 		}
@@ -191,7 +191,7 @@ func parseForeign(out string, l *improve.Loop) []foreign {
 // steady are the strategies that find the same in the same tree, whatever else goes on.
 func steady(strategy string) bool {
 	switch strategy {
-	case "working-dir", "flaky-tests", "slow-tests", "performance", "issues", "ideas":
+	case "working-dir", "flaky-tests", "slow-tests", "performance", "issues", "ideas", "benchmarks", "outdated":
 		return false
 	}
 	return true
@@ -200,11 +200,15 @@ func steady(strategy string) bool {
 // weigh returns what a landing made worse.
 func (h *Hands) weigh(ctx context.Context, f nexus.LandingWatched, l *improve.Loop) ([]nexus.Fact, error) {
 	i := l.Item(f.Item)
-	before, err := h.order.Find(ctx, i.Before, "", l.Rules.Strategies)
+	free, err := discover.Free(l.Rules.Strategies)
+	if err != nil || len(free) == 0 {
+		return []nexus.Fact{nexus.LandingWeighed{Item: f.Item}}, err
+	}
+	before, err := h.order.Find(ctx, Look{At: i.Before, Strategies: free})
 	if err != nil {
 		return nil, err
 	}
-	after, err := h.order.Find(ctx, i.Commit, "", l.Rules.Strategies)
+	after, err := h.order.Find(ctx, Look{At: i.Commit, Strategies: free})
 	if err != nil {
 		return nil, err
 	}

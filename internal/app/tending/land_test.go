@@ -80,7 +80,7 @@ func TestABranchThatIsGoneIsRejected(t *testing.T) {
 		did  discover.State
 		want string
 	}{{discover.Ran, nexus.ResultMerged}, {discover.Broke, nexus.ResultRejected}, {discover.Skipped, nexus.ResultRejected}} {
-		h, dir := handsOn(t, Options{Find: func(context.Context, string, string, []string) (discover.Result, error) {
+		h, dir := handsOn(t, Options{Find: func(context.Context, Look) (discover.Result, error) {
 			return discover.Result{Did: []discover.Did{{Strategy: "todo", State: one.did}}}, nil
 		}})
 		tip := gittest.Run(t, dir, "rev-parse", "HEAD")
@@ -100,7 +100,7 @@ func TestABranchThatIsGoneIsRejected(t *testing.T) {
 
 // TestABrokenGitIsNoVerdict: where git fails, nothing is said of a result.
 func TestABrokenGitIsNoVerdict(t *testing.T) {
-	h, dir := handsOn(t, Options{Find: func(context.Context, string, string, []string) (discover.Result, error) {
+	h, dir := handsOn(t, Options{Find: func(context.Context, Look) (discover.Result, error) {
 		return discover.Result{Did: []discover.Did{{Strategy: "todo", State: discover.Ran}}}, nil
 	}})
 	tip := gittest.Run(t, dir, "rev-parse", "HEAD")

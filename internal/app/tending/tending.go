@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
@@ -37,13 +38,23 @@ type Options struct {
 	Seed    string                          // of names and waits; empty draws at random
 	Traffic provider.Traffic
 
-	// Find looks at a commit, with strategies; only names the one finding that is wanted,
-	// and may be empty.
-	Find func(ctx context.Context, at, only string, strategies []string) (discover.Result, error)
+	Forge  *forge.Ref // the project in which pull requests are opened; nil: none are
+	Client forge.Client
+
+	// Find looks at a commit.
+	Find func(ctx context.Context, q Look) (discover.Result, error)
 	// Judge returns the gates that do not let a commit through.
 	Judge func(ctx context.Context, at string) (red []string, err error)
 	// Follow returns who follows a run that works on something; nil: nobody does.
 	Follow func() app.Watcher
+}
+
+// Look says what is looked at.
+type Look struct {
+	At         string   // commit or branch
+	Only       string   // the one finding that is wanted; empty: all
+	Strategies []string // that look
+	Most       nexus.Money
 }
 
 // Hands are a loop's on this machine. They implement [run.Hands].
@@ -80,6 +91,8 @@ func (h *Hands) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop) ([]
 		return h.weigh(ctx, f, l)
 	case nexus.RevertSought:
 		return h.revert(ctx, f, l)
+	case nexus.PullSought:
+		return h.pull(ctx, f, l)
 	default:
 		return nil, fmt.Errorf("nobody does %s", nexus.Kind(intent))
 	}
@@ -97,18 +110,24 @@ func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop)
 	if err != nil {
 		return nil, err
 	}
-	facts, err := h.settle(ctx, tip, l)
+	facts, notes := h.closed(ctx, l)
+	for _, f := range facts {
+		l.Apply(nexus.Event{Run: l.Run, At: h.app.Now(), Fact: f})
+	}
+	settled, err := h.settle(ctx, tip, l)
 	if err != nil {
 		return nil, err
 	}
-	looked := nexus.CycleLooked{Cycle: f.Cycle, Tip: tip}
+	facts = append(facts, settled...)
+	looked := nexus.CycleLooked{Cycle: f.Cycle, Tip: tip, Notes: notes}
 	if l.Full() {
 		return append(facts, looked), nil
 	}
-	r, err := h.order.Find(ctx, tip, "", l.Rules.Strategies)
+	r, err := h.order.Find(ctx, Look{At: tip, Strategies: l.Rules.Strategies, Most: l.Money()})
 	if err != nil {
 		return nil, err
 	}
+	looked.Spent = r.Spent
 	for _, d := range r.Did {
 		if d.State == discover.Broke {
 			looked.Notes = append(looked.Notes, d.Strategy+": "+d.Why)
@@ -180,7 +199,10 @@ func (h *Hands) fate(ctx context.Context, i *improve.Item, branch, commit, tip s
 	if there, err := h.there(ctx, "refs/heads/"+branch); err != nil || there {
 		return "", err
 	}
-	r, err := h.order.Find(ctx, tip, i.Wanted.Finding, []string{i.Wanted.Strategy})
+	if discover.Paid(i.Wanted.Strategy) {
+		return nexus.ResultRejected, nil // nobody pays to hear the same opinion again
+	}
+	r, err := h.order.Find(ctx, Look{At: tip, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
 	if err == nil && r.Done(i.Wanted.Finding, i.Wanted.Strategy) {
 		return nexus.ResultMerged, nil // in another form
 	}

@@ -120,6 +120,8 @@ func sizes() map[string][2]int {
 		"flaky-tests":   {30, 60},
 		"slow-tests":    {30, 60},
 		"performance":   {30, 60},
+		"benchmarks":    {30, 60},
+		"outdated":      {10, 45},
 	}
 }
 

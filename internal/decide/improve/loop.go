@@ -86,9 +86,6 @@ type Item struct {
 	Ended    time.Time `json:"ended,omitzero"`
 }
 
-// Theme is the branch that results of a strategy wait on.
-func (i *Item) Theme() string { return nexus.Theme + i.Wanted.Strategy }
-
 // bar is why a finding is not taken up, and until what changes.
 type bar struct {
 	rule  Rule
@@ -123,9 +120,13 @@ type Loop struct {
 	Idle   int                // cycles in a row without work
 	Fails  int                // cycles in a row in which nobody could look
 	Drain  string             // why nothing is begun any more; empty: it is
+	Pulls  []*Pull            // of branches that wait for a person
 	Status nexus.RunStatus    // how it ended; empty: it did not
 	Why    string             // it ended, or why the last cycle failed
 
+	pulling  *nexus.PullSought // that nothing came of yet
+	heads    map[string]string // commits that branches of themes are at, by their names
+	closed   map[string]int    // pull requests that people closed or merged, by the first branch of the theme
 	looking  bool
 	chosen   bool // what to take of Looked was decided
 	took     int  // in this cycle
@@ -207,12 +208,18 @@ func (l *Loop) Apply(e nexus.Event) {
 		}
 	case nexus.LoopOpened:
 		l.Rules, l.Rest, l.Status, l.Drain = f.Rules, nexus.LoopRested{}, "", ""
+	case nexus.PullSought, nexus.PullTold, nexus.PullFailed, nexus.PullClosed:
+		l.applyPull(f)
 	case nexus.CycleStarted:
+		for _, p := range l.Pulls { // what could not be pushed is tried again
+			p.failed = ""
+		}
 		if l.Cycle, l.looking, l.chosen, l.took, l.Rest = f.Cycle, true, false, 0, (nexus.LoopRested{}); f.Cycle%often == 0 {
 			l.forget(e.At)
 		}
 	case nexus.CycleLooked:
 		l.looking, l.Looked, l.Left, l.Fails, l.Why = false, &f, nil, 0, ""
+		l.Spent += f.Spent
 	case nexus.CycleFailed:
 		l.looking, l.Looked, l.Why, l.chosen = false, nil, f.Why, true
 		l.Fails++
@@ -237,14 +244,17 @@ func (l *Loop) Apply(e nexus.Event) {
 // stays.
 func (l *Loop) begin(run nexus.RunID, target string) {
 	old := *l
-	*l = Loop{Run: run, Target: target, touched: old.touched, bars: old.bars, loops: append(old.loops, run), begun: true}
+	*l = Loop{
+		Run: run, Target: target, touched: old.touched, bars: old.bars, loops: append(old.loops, run), begun: true,
+		Pulls: old.Pulls, heads: old.heads, closed: old.closed,
+	}
 	for _, i := range old.Items {
 		if i.Waits {
 			l.Items = append(l.Items, i)
 		}
 	}
 	if l.touched == nil {
-		l.touched, l.bars = map[string]time.Time{}, map[string]bar{}
+		l.touched, l.bars, l.heads = map[string]time.Time{}, map[string]bar{}, map[string]string{}
 	}
 }
 
@@ -283,6 +293,7 @@ func (l *Loop) applyItem(f nexus.Fact, at time.Time) {
 			i.Stage, i.Target, i.Before, i.Commit = Landed, f.Target, f.Before, f.Commit
 			i.Work.Spent, l.Spent = i.Work.Spent+f.Spent, l.Spent+f.Spent
 			l.touch(i, at)
+			l.heads[f.Target] = f.Commit
 		}
 	case nexus.LandingWatched:
 		if i := l.Item(f.Item); i != nil {
@@ -392,6 +403,7 @@ func (l *Loop) reverted(f nexus.Fact, at time.Time) {
 		}
 		i.Stage, i.Result, i.Rule, i.Reverted, i.Ended = Over, DoneReverted, Worse, f.Commit, at
 		l.Totals.Reverted++
+		l.heads[i.Target] = f.Commit
 		l.bars[i.Wanted.Finding] = bar{rule: Worse, mark: i.Wanted.Mark, why: fmt.Sprintf("run %s did it and was taken back: %s", i.ID, i.Why)}
 		l.prune()
 	case nexus.RevertFailed:
@@ -449,6 +461,12 @@ func (l *Loop) Clone() *Loop {
 		one := *i
 		c.Items[n] = &one
 	}
+	c.Pulls = make([]*Pull, len(l.Pulls))
+	for n, p := range l.Pulls {
+		one := *p
+		c.Pulls[n] = &one
+	}
+	c.heads, c.closed, c.pulling = nil, nil, nil
 	c.loops, c.requests = slices.Clone(l.loops), slices.Clone(l.requests)
 	c.touched, c.bars = nil, nil
 	if l.looking { // who looks leaves out what is barred

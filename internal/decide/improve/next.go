@@ -29,8 +29,11 @@ func (l *Loop) Next(w World) []nexus.Fact {
 	if f := l.carry(w); f != nil {
 		return f
 	}
-	if l.looking || l.active() > 0 {
+	if l.looking || l.active() > 0 || l.pulling != nil {
 		return nil
+	}
+	if f := l.publish(w.Now, w.Quiet); f != nil {
+		return f
 	}
 	if f := l.end(w); f != nil {
 		return f
@@ -110,7 +113,7 @@ func (l *Loop) landsOn(i *Item) string {
 	if l.Rules.Direct {
 		return l.Target
 	}
-	return i.Theme()
+	return l.theme(i.Wanted.Strategy)
 }
 
 // worse says what a landing made worse.
@@ -158,6 +161,9 @@ func (l *Loop) money() nexus.Money {
 	}
 	return max(left, 0)
 }
+
+// Money returns what may still be spent or set aside; negative where there is no bound.
+func (l *Loop) Money() nexus.Money { return l.money() }
 
 // reserve returns what is set aside for another item; 0 where that would not get far.
 func (l *Loop) reserve(left nexus.Money) nexus.Money {
@@ -248,8 +254,8 @@ func (l *Loop) choose(w World) []nexus.Fact {
 		}
 		id := nexus.RunID(fmt.Sprintf("%s-%d", l.Run, l.Totals.Taken+n+1))
 		base := l.Target
-		if !l.Rules.Direct && slices.Contains(l.themes(), nexus.Theme+x.Strategy) {
-			base = nexus.Theme + x.Strategy
+		if theme := l.theme(x.Strategy); !l.Rules.Direct && slices.Contains(l.themes(), theme) {
+			base = theme
 		}
 		all = append(all, nexus.ItemTaken{Item: id, Cycle: l.Cycle, Wanted: x, Reserved: money, Base: base})
 	}
@@ -279,7 +285,7 @@ func (l *Loop) pick(w World) []nexus.Wanted {
 			continue
 		}
 		all = append(all, x)
-		if t := nexus.Theme + x.Strategy; !l.Rules.Direct && !slices.Contains(themes, t) {
+		if t := l.theme(x.Strategy); !l.Rules.Direct && !slices.Contains(themes, t) {
 			themes = append(themes, t)
 		}
 	}

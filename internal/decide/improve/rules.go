@@ -28,7 +28,7 @@ func (l *Loop) bar(x nexus.Wanted, now time.Time, themes []string) (Rule, string
 			return Again, fmt.Sprintf("its lines were changed for the same reason on %s", last.Format(time.DateOnly))
 		}
 	}
-	if t := nexus.Theme + x.Strategy; !l.Rules.Direct && l.Rules.Open > 0 && len(themes) >= l.Rules.Open && !slices.Contains(themes, t) {
+	if t := l.theme(x.Strategy); !l.Rules.Direct && l.Rules.Open > 0 && len(themes) >= l.Rules.Open && !slices.Contains(themes, t) {
 		return ThemesOpen, fmt.Sprintf("%s for a person, and no more may (improve.open)", branchesWait(len(themes)))
 	}
 	return "", ""
@@ -105,6 +105,9 @@ func (l *Loop) Open() []nexus.Fact {
 	if l.looking {
 		all = append(all, nexus.CycleStarted{Cycle: l.Cycle})
 	}
+	if l.pulling != nil {
+		all = append(all, *l.pulling)
+	}
 	for _, i := range l.Items {
 		switch i.Stage {
 		case Working:
@@ -125,6 +128,8 @@ func (l *Loop) Open() []nexus.Fact {
 // Nobody knows what the work has cost then: it counts at its worst.
 func Broken(intent nexus.Fact, why string) []nexus.Fact {
 	switch f := intent.(type) {
+	case nexus.PullSought:
+		return []nexus.Fact{nexus.PullFailed{Branch: f.Branch, Commit: f.Commit, Why: why}}
 	case nexus.CycleStarted:
 		return []nexus.Fact{nexus.CycleFailed{Cycle: f.Cycle, Why: why}}
 	case nexus.ItemTaken:

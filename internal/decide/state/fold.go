@@ -44,7 +44,7 @@ func (s *State) fold(e nexus.Event) {
 		nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.PluginAnswered, nexus.AgentRenewed,
 		nexus.LoopOpened, nexus.CycleStarted, nexus.CycleLooked, nexus.CycleFailed, nexus.LoopRested, nexus.ItemTaken,
 		nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought, nexus.ItemReverted,
-		nexus.RevertFailed, nexus.ResultSettled,
+		nexus.RevertFailed, nexus.ResultSettled, nexus.PullSought, nexus.PullTold, nexus.PullFailed, nexus.PullClosed,
 		nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionLocked:
 		// Interview has what was captured. The status says it all, Alerts what is odd, Gating what judges, Start whether work may start, and what follows from a plugin is a fact of its own. A loop is folded by decide/improve.
 	case nexus.RequestMade:

@@ -288,7 +288,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset, nexus.ModelSwitched:
 		return describeMoney(f)
 	case nexus.LoopOpened, nexus.CycleStarted, nexus.CycleLooked, nexus.CycleFailed, nexus.LoopRested,
-		nexus.ItemTaken, nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought, nexus.ItemReverted, nexus.RevertFailed, nexus.ResultSettled:
+		nexus.ItemTaken, nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought, nexus.ItemReverted, nexus.RevertFailed, nexus.ResultSettled,
+		nexus.PullSought, nexus.PullTold, nexus.PullFailed, nexus.PullClosed:
 		return describeLoop(f)
 	case nexus.EnvironmentPrepared:
 		return "environment", fmt.Sprintf("%s is ready, %s: %s KB in %s", f.Key, f.Source, Number(f.Bytes>>10), Duration(f.Duration))

@@ -64,6 +64,26 @@ func describeItem(f nexus.Fact) (about, text string) {
 	case nexus.ResultSettled:
 		return string(f.Item), "a person " + f.How + " it"
 	default:
+		return describePull(f)
+	}
+}
+
+// describePull says what comes of a branch on the forge.
+func describePull(f nexus.Fact) (about, text string) {
+	switch f := f.(type) {
+	case nexus.PullSought:
+		return f.Branch, fmt.Sprintf("pushing it at %.9s, with %s", f.Commit, Count(len(f.Items), "result"))
+	case nexus.PullTold:
+		how := "is up to date"
+		if f.New {
+			how = "was opened"
+		}
+		return f.Branch, fmt.Sprintf("pull request %d %s: %s", f.Number, how, f.Web)
+	case nexus.PullFailed:
+		return f.Branch, "there is no pull request of what is here: " + f.Why
+	case nexus.PullClosed:
+		return f.Branch, fmt.Sprintf("a person %s pull request %d", f.How, f.Number)
+	default:
 		return "", ""
 	}
 }

@@ -19,6 +19,7 @@ type Loop struct {
 	Money   Money           `json:"money"`
 	Totals  improve.Totals  `json:"totals"`
 	Items   []*improve.Item `json:"items"`
+	Pulls   []*improve.Pull `json:"pulls,omitempty"`
 	Waiting int             `json:"waiting"`  // results that wait for a person
 	MostOf  int             `json:"of"`       // that may
 	Left    []nexus.LeftOut `json:"left_out"` // what was found and is not taken up
@@ -38,7 +39,7 @@ func OfLoop(l *improve.Loop, running bool, now time.Time) Loop {
 	v := Loop{
 		Run: l.Run, Status: l.Status, Why: l.Why, Target: l.Target, Cycle: l.Cycle, Totals: l.Totals, Items: []*improve.Item{},
 		Money: Money{Spent: l.Spent, Limit: l.Rules.Budget}, Waiting: len(l.Waiting()), MostOf: l.Rules.Waiting, Left: l.Omitted(now),
-		Rest: l.Rest.Why, Until: l.Rest.Until,
+		Rest: l.Rest.Why, Until: l.Rest.Until, Pulls: l.Pulls,
 	}
 	v.Items = append(v.Items, l.Items...)
 	switch {
@@ -89,6 +90,14 @@ func DrawLoop(s Style, v Loop) string {
 	}
 	if v.Waiting > 0 {
 		fmt.Fprintf(&b, "\n%s for a person (at most %d): merge its branch, or delete it to say no\n", resultsWait(v.Waiting), v.MostOf)
+	}
+	for _, p := range v.Pulls {
+		switch {
+		case p.Why != "":
+			fmt.Fprintf(&b, "  %s\n", s.Warn(Clean(fmt.Sprintf("%s: the forge has not what is here: %s", p.Branch, p.Why))))
+		case p.Number > 0:
+			fmt.Fprintf(&b, "  %s: pull request %d, %s\n", Clean(p.Branch), p.Number, Clean(p.Web))
+		}
 	}
 	if len(v.Left) > 0 {
 		fmt.Fprintf(&b, "\n%s not touched:\n", Count(len(v.Left), "finding"))

@@ -13,6 +13,7 @@ type Improve struct {
 	Lines    int           // that a result may add and remove, before it is left to a person; 0: any number
 	Open     int           // branches that wait for a person; 0: any number
 	Waiting  int           // results that wait for a person; 0: any number
+	Pulls    bool          // branches that wait for a person are pushed, and pull requests opened
 	Quiet    string        // hours in which nothing is begun and nothing lands
 	Rest     time.Duration // after the first cycle without work
 	MostRest time.Duration // where its doubling ends
@@ -36,6 +37,10 @@ func improveKeys() []Key {
 			"results of nexus improve that may wait for a person, before it takes nothing "+
 				"up any more; 0: any number",
 			func(c *Config) *int { return &c.Improve.Waiting }).trusted(yours),
+		one("improve.pulls", kind.Boolean(),
+			"push the branches of nexus improve that wait for a person to the remote origin, on GitHub "+
+				"or GitLab, and open one pull request for each; a token is needed",
+			func(c *Config) *bool { return &c.Improve.Pulls }).trusted("it pushes to a server in your name"),
 		one("improve.quiet", kind.Text(),
 			"hours in which nexus improve begins nothing and lands nothing, in the local "+
 				"time zone, such as `09:00-18:00 Mon-Fri`; several are separated by semicolons",

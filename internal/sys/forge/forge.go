@@ -1,5 +1,5 @@
 // Package forge reads issues of GitHub and GitLab, with what people said about
-// them, and keeps one comment on an issue up to date.
+// them, keeps one comment on an issue up to date, and opens pull requests.
 //
 // What an issue says is text of strangers: who may not write to the project is
 // left out, and nothing that a forge answers is believed beyond its text.

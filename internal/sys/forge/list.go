@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -17,15 +18,12 @@ type Listed struct {
 	Labels []string
 }
 
-// List returns the open issues of the project of an issue, the newest first, at most so many, and
-// how many others wrote than those who belong to the project: these are left out. GitLab does not
-// say there who may write, so that its issues are not listed.
+// List returns the open issues of a project, the newest first, at most so many, and how many others
+// wrote than those who belong to the project: these are left out. GitLab tells who that is to a token
+// alone.
 func (c Client) List(ctx context.Context, r Ref, most int) (all []Listed, others int, err error) {
-	if r.Kind != GitHub {
-		return nil, 0, &nexus.Error{
-			Code: nexus.CodeNotFound, Message: fmt.Sprintf("the issues of %s are not listed: it does not say who may write to the project", r.Kind),
-			Hint: "Give one issue to nexus run by its address.",
-		}
+	if r.Kind == GitLab {
+		return c.listGitLab(ctx, r, most)
 	}
 	var answer []struct {
 		Number      int    `json:"number"`
@@ -56,6 +54,47 @@ func (c Client) List(ctx context.Context, r Ref, most int) (all []Listed, others
 			l.Labels = append(l.Labels, label.Name)
 		}
 		all = append(all, l)
+	}
+	return all, others, nil
+}
+
+// listGitLab lists the issues of developers of a project, and of those who may do more.
+func (c Client) listGitLab(ctx context.Context, r Ref, most int) (all []Listed, others int, err error) {
+	if r.Token == "" {
+		return nil, 0, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the issues of GitLab are not listed: it tells who belongs to a project to a token alone",
+			Hint: "Set GITLAB_TOKEN to a token that may read " + r.Project + ".",
+		}
+	}
+	var answer []struct {
+		Number       int          `json:"iid"`
+		Title        string       `json:"title"`
+		Web          string       `json:"web_url"`
+		Author       gitLabAuthor `json:"author"`
+		Confidential bool         `json:"confidential"`
+		Labels       []string     `json:"labels"`
+	}
+	path := fmt.Sprintf("/projects/%s/issues?state=opened&order_by=created_at&sort=desc&per_page=100", url.PathEscape(r.Project))
+	if _, err := c.call(ctx, r, http.MethodGet, path, nil, &answer); err != nil {
+		return nil, 0, err
+	}
+	belongs := map[int64]bool{}
+	for _, one := range answer {
+		if one.Number <= 0 || one.Confidential || len(all) == most {
+			continue
+		}
+		may, known := belongs[one.Author.ID]
+		if !known {
+			if may, err = c.member(ctx, r, one.Author.ID); err != nil {
+				return nil, 0, err
+			}
+			belongs[one.Author.ID] = may
+		}
+		if !may {
+			others++
+			continue
+		}
+		all = append(all, Listed{Number: one.Number, Title: one.Title, Web: one.Web, Labels: one.Labels})
 	}
 	return all, others, nil
 }

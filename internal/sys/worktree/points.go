@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -51,6 +52,23 @@ func (s *Store) Pinned(ctx context.Context, run nexus.RunID, name string) (map[s
 		all[strings.TrimPrefix(ref, point(run, name))] = commit
 	}
 	return all, nil
+}
+
+// Points returns the names of the checkpoints of a run that something pins, each once.
+func (s *Store) Points(ctx context.Context, run nexus.RunID) ([]string, error) {
+	all := "refs/nexus/" + string(run) + "/checkpoint/"
+	out, err := s.git.Run(ctx, "for-each-ref", "--format=%(refname)", all)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for ref := range strings.Lines(out) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(ref), all), "/")
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // Whole returns those of the commits that are not in the private clone with all their files.

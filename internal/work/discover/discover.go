@@ -86,13 +86,15 @@ type Options struct {
 	// Open checks the tree out, with what runs its gates. It is called at most once, and
 	// only if a strategy looks.
 	Open func(ctx context.Context) (*Bench, error)
+	// OpenAt does that with another commit, as often as somebody needs one.
+	OpenAt func(ctx context.Context, commit string) (*Bench, error)
 	// Say hears what is being done, and may be nil.
 	Say func(text string)
 
 	Seen    func(ctx context.Context) ([]flaky.Seen, error) // tests that were seen flaky; nil: none
 	Plugins func(ctx context.Context, open func(context.Context) (*Bench, error)) ([]finding.Finding, error)
 	Issues  func(ctx context.Context) ([]Issue, string, error)
-	Ideas   func(ctx context.Context, b *Bench) ([]finding.Finding, error)
+	Ideas   func(ctx context.Context, b *Bench) ([]finding.Finding, nexus.Money, error) // with what it cost, also where it failed
 	Folder  Folder
 
 	Past  func(ctx context.Context) (finding.Past, error) // what became of findings; nil: nothing is known
@@ -138,7 +140,8 @@ type Result struct {
 	Open   []finding.Ranked // what is worth doing, in order
 	Left   []finding.Left   // what nobody is to take up, and why
 	Did    []Did
-	Green  []string // items of the backlog whose finding is gone and whose check passes: they are done
+	Spent  nexus.Money // on models that were asked
+	Green  []string    // items of the backlog whose finding is gone and whose check passes: they are done
 }
 
 // Find returns the finding with an ID, and why it is left out, if it is.
@@ -194,6 +197,7 @@ func All(ctx context.Context, o Options) (Result, error) {
 	if r.Green, err = s.green(ctx, all, r.Did); err != nil {
 		return r, err
 	}
+	r.Spent = s.spent
 	w, err := s.world(ctx, all, chosen)
 	if err != nil {
 		return r, err
@@ -212,14 +216,40 @@ func once(all []finding.Finding) []finding.Finding {
 	})
 }
 
+// Paid reports whether a strategy pays for a model.
+func Paid(strategy string) bool {
+	return slices.ContainsFunc(Strategies(), func(s Strategy) bool { return s.Name == strategy && s.Cost == Model })
+}
+
+// Free returns the names of the strategies that these names mean, without those that pay for a model.
+func Free(names []string) ([]string, error) {
+	chosen, err := Choose(names)
+	var all []string
+	for _, s := range chosen {
+		if s.Cost != Model {
+			all = append(all, s.Name)
+		}
+	}
+	return all, err
+}
+
 // Choose returns the strategies with these names in the order in which they look: what
-// is cheap comes first. No name means all that look without being named, and one that
-// begins with a minus leaves its strategy out.
+// is cheap comes first. A cost names all strategies that have it. No name means all that
+// look without being named, and one that begins with a minus leaves its strategies out.
 func Choose(names []string) ([]Strategy, error) {
 	all := Strategies()
 	want := map[string]bool{}
 	for _, name := range names {
 		plain := strings.TrimPrefix(name, "-")
+		of := false
+		for _, s := range all {
+			if string(s.Cost) == plain {
+				want[strings.TrimSuffix(name, plain)+s.Name], of = true, true
+			}
+		}
+		if of {
+			continue
+		}
 		if !slices.ContainsFunc(all, func(s Strategy) bool { return s.Name == plain }) {
 			var known []string
 			for _, s := range all {
@@ -227,7 +257,7 @@ func Choose(names []string) ([]Strategy, error) {
 			}
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no strategy %q", plain),
-				Hint: "Use some of " + strings.Join(known, ", ") + "; one with - in front is left out.",
+				Hint: "Use some of " + strings.Join(known, ", ") + ", or a cost: cheap, tools, network, model; one with - in front is left out.",
 			}
 		}
 		want[name] = true

@@ -22,7 +22,7 @@ import (
 )
 
 // edition changes when strategies find something else in the same tree.
-const edition = "2"
+const edition = "3"
 
 // mostKept is how many entries of one strategy are kept: for some branches.
 const mostKept = 8

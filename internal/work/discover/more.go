@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/told"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
@@ -90,49 +89,44 @@ func slowTests(ctx context.Context, s *Site) (Found, error) {
 		found.Skipped = why
 		return found, err
 	}
-	told := false
+	known := false
 	for _, g := range gates {
-		if g.Format != read.GoTestJSON {
+		run, times, ok := timer(g)
+		if !ok {
 			continue
 		}
-		told = true
-		e, printed, err := s.judge(ctx, g)
+		known = true
+		e, printed, err := s.judge(ctx, run)
 		if err != nil {
 			return found, err
 		}
 		found.Notes = append(found.Notes, said(e)...)
-		for _, t := range elapsed(printed) {
-			check := alone(g, t.name, fmt.Sprintf("-timeout=%.1fs", t.seconds/2))
-			if t.seconds >= slowTest && check != "" {
+		for _, t := range times(printed) {
+			check := withinHalf(g, t)
+			if t.Seconds >= slowTest && check != "" {
 				found.Findings = append(found.Findings, slow(g, t, check))
 			}
 		}
 	}
-	if !told {
-		found.Skipped = "how long single tests take is known of Go's tests alone"
+	if !known {
+		found.Skipped = "how long single tests take is not known of any runner here"
 	}
 	return found, nil
 }
 
 // slow makes a finding of a slow test: it is done when it takes half as long.
-func slow(g gate.Gate, t timed, check string) finding.Finding {
+func slow(g gate.Gate, t told.Timed, check string) finding.Finding {
 	return finding.Finding{
-		ID: finding.ID("slow-tests", g.Name, t.name), Strategy: "slow-tests", Kind: finding.Perf, Severity: nexus.PriorityLow, Test: t.name,
-		Title:   "Make the test take half the time: " + t.name,
-		Why:     fmt.Sprintf("it took %.1f seconds; %d are enough for a test", t.seconds, slowTest),
+		ID: finding.ID("slow-tests", g.Name, t.Name), Strategy: "slow-tests", Kind: finding.Perf, Severity: nexus.PriorityLow, Test: t.Name,
+		Title:   "Make the test take half the time: " + t.Name,
+		Why:     fmt.Sprintf("it took %.1f seconds; %d are enough for a test", t.Seconds, slowTest),
 		Minutes: finding.Minutes("slow-tests", 1), Check: check,
 	}
 }
 
-// timed is a test and what it took.
-type timed struct {
-	name    string
-	seconds float64
-}
-
 // elapsed reads go test -json: what each test took, those within another left out, the slowest first.
-func elapsed(printed string) []timed {
-	var all []timed
+func elapsed(printed string) []told.Timed {
+	var all []told.Timed
 	for text := range strings.Lines(printed) {
 		var e struct {
 			Action, Package, Test string
@@ -142,11 +136,10 @@ func elapsed(printed string) []timed {
 			continue
 		}
 		if e.Action == "pass" && e.Test != "" && !strings.Contains(e.Test, "/") {
-			all = append(all, timed{e.Package + "." + e.Test, e.Elapsed})
+			all = append(all, told.Timed{e.Package + "." + e.Test, e.Elapsed})
 		}
 	}
-	slices.SortFunc(all, func(a, b timed) int { return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.name, b.name)) })
-	return all
+	return told.Slowest(all)
 }
 
 // Bounds of what is taken for uncovered.
@@ -172,7 +165,7 @@ func uncovered(ctx context.Context, s *Site) (Found, error) {
 	}
 	measured := false
 	for _, g := range gates {
-		if g.Format != read.GoTestJSON || len(g.Goes.Args) == 0 {
+		if len(g.Goes.Args) == 0 || coverCheck(g, "a", 1) == "" {
 			continue
 		}
 		measured = true
@@ -196,7 +189,7 @@ func uncovered(ctx context.Context, s *Site) (Found, error) {
 		found.Findings = append(found.Findings, s.gaps(g, printed, churn)...)
 	}
 	if !measured {
-		found.Skipped = "no tests here whose coverage a command can be asked for: that is known of Go's tests alone"
+		found.Skipped = "no tests here whose coverage a command can be asked for: docs/discover.md names those that can be"
 	}
 	return found, nil
 }
@@ -207,7 +200,8 @@ func (s *Site) gaps(g gate.Gate, printed string, churn map[string]finding.Touche
 	for _, f := range s.files {
 		names = append(names, f.path)
 	}
-	placed := measure.PlaceCover(measure.ReadCover(g.Goes.Format, printed), names, gosrc.Modules(s.root.FS()))
+	covered := measure.ReadCover(g.Goes.Format, told.Report(g.Goes.Format, printed)).Below(g.Dir)
+	placed := measure.PlaceCover(covered, names, gosrc.Modules(s.root.FS()))
 	var all []finding.Finding
 	for _, name := range names {
 		times := churn[name].Times
@@ -235,24 +229,7 @@ func (s *Site) gaps(g gate.Gate, printed string, churn map[string]finding.Touche
 			Check:  coverCheck(g, name, min(percent+20, enough)),
 		})
 	}
-	return all
-}
-
-// coverCheck returns a command that fails until tests go through so many percent of a file's statements.
-func coverCheck(g gate.Gate, name string, percent int) string {
-	local := name
-	dir := path.Dir(name)
-	if g.Dir != "" && g.Dir != "." {
-		dir = path.Dir(strings.TrimPrefix(name, path.Clean(g.Dir)+"/"))
-	}
-	const sum = `index($1, f ":") && substr($1, index($1, f ":")-1, 1) == "/" {n += $2; if ($3 > 0) c += $2} ` +
-		`END {exit !(n > 0 && 100*c >= p*n)}`
-	line := fmt.Sprintf(`p=$(mktemp) && go test -count=1 -coverprofile="$p" %s >/dev/null && awk -v f=%s -v p=%d %s "$p"`,
-		quote("./"+dir), quote(path.Base(local)), percent, quote(sum))
-	if g.Dir != "" && g.Dir != "." {
-		line = "cd " + quote(g.Dir) + " && " + line
-	}
-	return line
+	return slices.DeleteFunc(all, func(f finding.Finding) bool { return f.Check == "" })
 }
 
 // called finds a call that asks another machine or a database.

@@ -181,6 +181,7 @@ func ideas(ctx context.Context, s *Site) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	all, err := s.o.Ideas(ctx, b)
+	all, cost, err := s.o.Ideas(ctx, b)
+	s.spent += cost
 	return Found{Findings: all}, err
 }

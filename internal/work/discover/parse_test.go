@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/told"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -134,12 +135,12 @@ not JSON
 {"Action":"pass","Package":"m/a","Test":"TestFast","Elapsed":0.01}
 `
 	got := elapsed(printed)
-	want := []timed{{"m/a.TestSlow", 12.5}, {"m/a.TestFast", 0.01}}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(timed{})); diff != "" {
+	want := []told.Timed{{Name: "m/a.TestSlow", Seconds: 12.5}, {Name: "m/a.TestFast", Seconds: 0.01}}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
 	}
 	g := gate.Gate{Name: "test", Format: "go-test-json", Args: []string{"go", "test", "-json", "-count=1", "./..."}}
-	if check := alone(g, got[0].name, "-timeout=6.2s"); check != `go test -count=1 -timeout=6.2s '-run=^(TestSlow)$' m/a` {
+	if check := alone(g, got[0].Name, "-timeout=6.2s"); check != `go test -count=1 -timeout=6.2s '-run=^(TestSlow)$' m/a` {
 		t.Error(check)
 	}
 }

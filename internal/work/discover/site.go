@@ -46,6 +46,7 @@ type Site struct {
 	texts    map[string][]string
 	programs map[string]bool // that the strategy that looks now has run
 	churned  map[string]finding.Touched
+	spent    nexus.Money // on models
 }
 
 func newSite(ctx context.Context, o Options) (*Site, error) {
@@ -120,6 +121,12 @@ func (s *Site) open(ctx context.Context) (*Bench, error) {
 		return nil, err
 	}
 	s.bench = b
+	s.equip(b)
+	return b, nil
+}
+
+// equip lets what runs commands keep what they print.
+func (s *Site) equip(b *Bench) {
 	b.Runner.Put = func(data []byte) (string, error) {
 		hash := strconv.Itoa(len(s.blobs) + 1)
 		s.blobs[hash] = data
@@ -132,7 +139,6 @@ func (s *Site) open(ctx context.Context) (*Bench, error) {
 		}
 		return data, nil
 	}
-	return b, nil
 }
 
 func (s *Site) close() {

@@ -29,6 +29,11 @@ func Strategies() []Strategy {
 		{Name: "test-coverage", Short: "code that changes often and that no test goes through", Cost: Tools, Reads: code, Look: uncovered},
 		{Name: "performance", Short: "calls of others within loops", Cost: Cheap, Reads: code, Look: performance},
 		{Name: "dependencies", Short: "dependencies with known faults", Cost: Tools, Reads: Reads{Files: namesPackages}, Look: dependencies},
+		{
+			Name: "outdated", Short: "packages of which there are newer versions", Cost: Asks, Named: true,
+			Reads: Reads{Files: namesPackages}, Look: outdated,
+		},
+		{Name: "benchmarks", Short: "benchmarks that got worse", Cost: Tools, Named: true, Look: benchmarks},
 		{Name: "plugins", Short: "what plugins find", Cost: Tools, Look: fromPlugins},
 		{Name: "issues", Short: "open issues of the forge", Cost: Asks, Named: true, Look: issues},
 		{Name: "ideas", Short: "a model's suggestions", Cost: Model, Named: true, Reads: every, Look: ideas},

@@ -37,6 +37,9 @@ type Search struct {
 	Fresh      bool     // look again, whatever is kept
 	Quiet      bool     // say nothing of what is being done
 	Traffic    provider.Traffic
+
+	Most  nexus.Money                                   // that models may cost; 0: as much as a run
+	Agree func(ctx context.Context, price string) error // asks whether a model may be paid; nil: whoever named it agreed
 }
 
 // patience is how long a search is silent.
@@ -114,7 +117,7 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 		Rules: finding.Rules{
 			Items: items, Most: h.settings.Limits.Items, Quarantine: flaky.QuarantineOn{List: list, Day: flaky.DayOf(begun)},
 		},
-		Open: h.open, Issues: h.issues, Ideas: h.ideas, Plugins: h.plugins,
+		Open: h.open, OpenAt: h.openAt, Issues: h.issues, Ideas: h.ideas, Plugins: h.plugins,
 		Past: func(ctx context.Context) (finding.Past, error) { return app.Findings(ctx, p.Journal) },
 		Say: func(text string) {
 			if !h.q.Quiet && a.Now().Sub(begun) >= patience {
@@ -140,9 +143,12 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 }
 
 // open checks the commit out.
-func (h *hunt) open(ctx context.Context) (*discover.Bench, error) {
+func (h *hunt) open(ctx context.Context) (*discover.Bench, error) { return h.openAt(ctx, h.commit) }
+
+// openAt checks a commit out.
+func (h *hunt) openAt(ctx context.Context, commit string) (*discover.Bench, error) {
 	cache := cacheOf(h.a, h.p.State)
-	x, err := checkout(ctx, h.p, cache, h.commit)
+	x, err := checkout(ctx, h.p, cache, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +234,7 @@ const mostIssues = 50
 
 // issues lists the open issues of the project that the remote origin names.
 func (h *hunt) issues(ctx context.Context) ([]discover.Issue, string, error) {
-	ref, err := h.a.IssueRef(ctx, "#1")
+	ref, err := h.a.ForgeRef(ctx)
 	if err != nil {
 		return nil, "", errors.New("the remote origin is no project of a forge that Nexus knows")
 	}
@@ -250,30 +256,49 @@ func (h *hunt) issues(ctx context.Context) ([]discover.Issue, string, error) {
 const ideasFiles = 12
 
 // ideas lets a model suggest improvements, and says before what that costs.
-func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding, error) {
+func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding, nexus.Money, error) {
 	survey, err := codemap.Look(ctx, h.p.Repo, h.commit, nil)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	first, err := survey.Foremost(ctx, codemap.ForCode, ideasFiles)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var names []string
 	tokens := 0
 	for _, f := range first {
 		names, tokens = append(names, f.Path), tokens+f.Size/4
 	}
-	session, ctx, err := h.a.OpenAdhoc(ctx, h.settings, nexus.Suggester, h.q.Traffic, nil)
+	settings := h.settings
+	if h.q.Most > 0 {
+		settings.Limits.RunMoney = min(settings.Limits.RunMoney, h.q.Most)
+	}
+	session, ctx, err := h.a.OpenAdhoc(ctx, settings, nexus.Suggester, h.q.Traffic, nil)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer session.Close(ctx)
 	model, err := session.Pick("")
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	h.a.Say("ideas asks %s, which reads about %s tokens: at most %s", model.Name, view.Number(int64(tokens)), h.settings.Limits.RunMoney)
+	price := fmt.Sprintf("ideas asks %s, which reads about %s tokens: at most %s", model.Name, view.Number(int64(tokens)), settings.Limits.RunMoney)
+	h.a.Say("%s", price)
+	if h.q.Agree != nil {
+		if err := h.q.Agree(ctx, price); err != nil {
+			return nil, 0, err
+		}
+	}
+	all, err := h.suggested(ctx, session, b, names)
+	if spent := session.Spent(); spent > 0 {
+		h.a.Say("ideas cost %s", spent)
+	}
+	return all, session.Spent(), err
+}
+
+// suggested asks a model what to do, and reads its answer.
+func (h *hunt) suggested(ctx context.Context, session *app.Adhoc, b *discover.Bench, names []string) ([]finding.Finding, error) {
 	const id = nexus.SessionID("discover.1/suggester.1")
 	said, err := session.Ask(ctx, app.Message{
 		Session: id, Dir: b.Tree.Dir, Text: "Conversation: " + string(id) + "\n\n" + discover.IdeasTask(names), Handin: discover.IdeasSchema(),
@@ -281,6 +306,8 @@ func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding,
 	switch {
 	case err != nil:
 		return nil, err
+	case said.Outcome == nexus.Refused && h.q.Most > 0:
+		return nil, errors.New(said.Why) // the loop goes on without
 	case said.Outcome == nexus.Refused:
 		return nil, &nexus.Error{
 			Code: nexus.CodeBudget, Message: said.Why,
@@ -289,7 +316,6 @@ func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding,
 	case said.Outcome != nexus.Accepted || len(said.Handin) == 0:
 		return nil, fmt.Errorf("the model suggested nothing: %s: %s", said.Outcome, said.Why)
 	}
-	h.a.Say("ideas cost %s", session.Spent())
 	return discover.ParseIdeas(said.Handin, func(file string) bool {
 		info, err := os.Lstat(filepath.Join(b.Tree.Dir, filepath.FromSlash(file)))
 		return filepath.IsLocal(file) && err == nil && info.Mode().IsRegular()

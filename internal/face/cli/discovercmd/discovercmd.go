@@ -3,6 +3,7 @@ package discovercmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -60,6 +61,7 @@ type discoverFlags struct {
 	check.Search
 
 	all, add bool
+	yes      bool
 	most     int
 	why      string
 }
@@ -73,6 +75,9 @@ func discoverCommand(a *console.Console) *cobra.Command {
 	c := a.Command(use, "list work that is worth doing in the repository", func(ctx context.Context, ids []string) error {
 		if f.Plugin != "" {
 			f.Strategies = []string{"plugins"}
+		}
+		if a.Person() && !f.yes && !a.JSON {
+			f.Agree = func(ctx context.Context, _ string) error { return agree(ctx, a) }
 		}
 		r, err := check.Discover(ctx, a, f.Search)
 		if err != nil {
@@ -99,12 +104,22 @@ func discoverCommand(a *console.Console) *cobra.Command {
 	fl.IntVar(&f.most, "most", 30, "list at most `N`; 0 lists all")
 	fl.StringVar(&f.why, "why", "", "say all about the finding `ID`: why it is where it is in the order")
 	fl.BoolVar(&f.add, "add", false, "put what is listed into the backlog")
+	fl.BoolVarP(&f.yes, "yes", "y", false, "let strategies pay for a model without asking")
 	fl.BoolVar(&f.Fresh, "fresh", false, "look again, even where nothing has changed")
 	c.MarkFlagsMutuallyExclusive("strategies", "plugin")
 	c.MarkFlagsMutuallyExclusive("why", "add")
 	a.JSONFlag(c)
 	a.SettingFlags(c, "model", "budget", "sandbox")
 	return c
+}
+
+// agree asks who is there whether a model may be paid.
+func agree(ctx context.Context, a *console.Console) error {
+	answer, err := a.Keyboard().Line(ctx, "Go on? [y/N]: ")
+	if err == nil && !nexus.Agrees(strings.TrimSpace(answer)) {
+		err = errors.New("no model was asked: you did not agree")
+	}
+	return err
 }
 
 // items returns the items of the backlog, with what is to be added to it.

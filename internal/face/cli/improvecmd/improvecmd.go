@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/app/tending"
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
@@ -25,6 +26,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 	"github.com/nexus-ai-builder/nexus/internal/work/discover"
 )
 
@@ -42,6 +44,7 @@ type wish struct {
 	until      string
 	watch      string
 	status     bool
+	yes        bool
 }
 
 func improveCommand(a *console.Console) *cobra.Command {
@@ -63,6 +66,7 @@ func improveCommand(a *console.Console) *cobra.Command {
 	f.StringVar(&w.until, "until", "", "end at a time (18:00, 2026-12-24), after a time (90m, 7d), when nothing is left (empty),"+
 		" or once N results landed (landed:N), as `WHEN`")
 	f.StringVar(&w.watch, "watch", "", "begin a cycle when `WHAT` happens: files, commits, gate, or a schedule such as \"0 2 * * *\"")
+	f.BoolVarP(&w.yes, "yes", "y", false, "let strategies pay for a model in each cycle without asking")
 	f.BoolVar(&w.status, "status", false, "show how the loop stands")
 	c.MarkFlagsMutuallyExclusive("once", "max-cycles")
 	c.MarkFlagsMutuallyExclusive("once", "watch")
@@ -84,6 +88,14 @@ func tend(ctx context.Context, a *console.Console, w *wish) error {
 	o, hands, err := order(a, settings, w)
 	if err != nil {
 		return err
+	}
+	if err := priced(ctx, a, o.Rules, w); err != nil {
+		return err
+	}
+	if o.Rules.Pulls {
+		if hands.Forge, err = project(ctx, a); err != nil {
+			return err
+		}
 	}
 	p, err := a.Open(ctx, app.Makes)
 	if err != nil {
@@ -144,7 +156,7 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h ten
 	r := nexus.ImproveRules{
 		Cycles: w.cycles, Strategies: w.strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.Holds(nexus.ApproveCommits),
 		Budget: c.Improve.Budget, Item: c.Limits.RunMoney, Parallel: c.Limits.Parallel, Open: c.Improve.Open, Waiting: c.Improve.Waiting,
-		Lines: c.Improve.Lines, Rest: c.Improve.Rest, MostRest: max(c.Improve.MostRest, c.Improve.Rest),
+		Pulls: c.Improve.Pulls && c.Limits.Approval.Holds(nexus.ApproveCommits), Lines: c.Improve.Lines, Rest: c.Improve.Rest, MostRest: max(c.Improve.MostRest, c.Improve.Rest),
 	}
 	if w.once {
 		r.Cycles = 1
@@ -155,7 +167,7 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h ten
 	if len(r.Strategies) == 0 {
 		r.Strategies = c.Discover.Strategies
 	}
-	if err := free(r.Strategies); err != nil {
+	if err := some(r.Strategies); err != nil {
 		return o, h, err
 	}
 	if w.until != "" {
@@ -178,7 +190,7 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h ten
 		}
 	}
 	o.Rules = r
-	h.Find, h.Judge = finder(a), judge(a)
+	h.Find, h.Judge = finder(a, w.Traffic), judge(a)
 	o.Begun = func(_ context.Context, id nexus.RunID, again bool) {
 		if verb := "begins"; !w.JSONL {
 			if again {
@@ -195,23 +207,59 @@ func invalid(why, hint string) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 }
 
-// free refuses strategies that are not there, and those that cost money before anybody
-// agreed to anything.
-func free(names []string) error {
+// some refuses strategies that are not there, and having none.
+func some(names []string) error {
 	chosen, err := discover.Choose(names)
-	if err != nil {
-		return err
+	if err == nil && len(chosen) == 0 {
+		err = invalid("no strategy is left that looks for work", "nexus discover --all names them.")
 	}
-	if len(chosen) == 0 {
-		return invalid("no strategy is left that looks for work", "nexus discover --all names them.")
-	}
+	return err
+}
+
+// priced says what strategies may cost that pay for a model, and asks whether they may. Nobody pays
+// for opinions in every cycle without having heard that.
+func priced(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *wish) error {
+	var paid []string
+	chosen, err := discover.Choose(r.Strategies)
 	for _, s := range chosen {
 		if s.Cost == discover.Model {
-			return invalid(fmt.Sprintf("the strategy %s pays for a model in every cycle", s.Name),
-				"Run nexus discover --strategies "+s.Name+" --add, and start what you like of the backlog.")
+			paid = append(paid, s.Name)
 		}
 	}
-	return nil
+	if err != nil || len(paid) == 0 {
+		return err
+	}
+	a.Say("%s pays for a model in each cycle that finds something changed: at most %s each time, and within %s for all cycles",
+		strings.Join(paid, ", "), r.Item, r.Budget)
+	switch {
+	case w.yes:
+		return nil
+	case !a.Person() || w.Headless || w.JSONL:
+		return &nexus.Error{
+			Code: nexus.CodeNeedsPerson, Message: "nothing was begun: nobody is here to agree to what " + strings.Join(paid, ", ") + " costs",
+			Hint: "Give --yes, or run nexus discover --strategies " + paid[0] + " --add, and start what you like of the backlog.",
+		}
+	}
+	answer, err := a.Keyboard().Line(ctx, "Go on? [y/N]: ")
+	if err == nil && !nexus.Agrees(strings.TrimSpace(answer)) {
+		err = &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "nothing was begun", Hint: "Leave it out: --strategies=-" + paid[0] + "."}
+	}
+	return err
+}
+
+// project returns the project in which pull requests are opened, and refuses to begin where that cannot
+// work.
+func project(ctx context.Context, a *console.Console) (*forge.Ref, error) {
+	r, err := a.ForgeRef(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.Token == "" {
+		variable := map[forge.Kind]string{forge.GitHub: "GITHUB_TOKEN", forge.GitLab: "GITLAB_TOKEN"}[r.Kind]
+		return nil, invalid(fmt.Sprintf("improve.pulls opens pull requests in %s, and there is no token", r.Web),
+			"Set "+variable+" to a token that may write there, or improve.pulls to false.")
+	}
+	return &r, nil
 }
 
 // schedule reads what begins a cycle: nil for what is not a matter of time.
@@ -235,13 +283,13 @@ func schedule(watch string) (func(time.Time) time.Time, error) {
 }
 
 // finder looks for work.
-func finder(a *console.Console) func(context.Context, string, string, []string) (discover.Result, error) {
+func finder(a *console.Console, traffic provider.Traffic) func(context.Context, tending.Look) (discover.Result, error) {
 	quiet := a.Copy()
-	return func(ctx context.Context, at, only string, strategies []string) (discover.Result, error) {
-		q := check.Search{At: at, Only: only, Strategies: strategies, Quiet: true}
-		if only != "" {
-			if _, err := discover.Choose(strategies); err != nil {
-				q.Strategies, q.Plugin = []string{"plugins"}, strategies[0]
+	return func(ctx context.Context, l tending.Look) (discover.Result, error) {
+		q := check.Search{At: l.At, Only: l.Only, Strategies: l.Strategies, Most: l.Most, Quiet: true, Traffic: traffic}
+		if l.Only != "" {
+			if _, err := discover.Choose(l.Strategies); err != nil {
+				q.Strategies, q.Plugin = []string{"plugins"}, l.Strategies[0]
 			}
 		}
 		return check.Discover(ctx, quiet, q)

@@ -84,6 +84,9 @@ func back(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 			Hint: "nexus checkpoint list names points; nexus fork starts another run from one.",
 		}
 	}
+	if err := p.Intact(ctx, s, to); err != nil {
+		return err
+	}
 	if !yes {
 		text, err := preview(s, to, r.Holder != nil)
 		if err != nil {

@@ -1,0 +1,114 @@
+package tending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// errNoForge says that branches cannot go anywhere.
+var errNoForge = errors.New("nobody said where pull requests are opened")
+
+// pull pushes the branch of a theme, and lets its pull request say what waits there. Nothing is forced.
+// A branch that is on the forge already, and a pull request that a dead process opened, are found.
+func (h *Hands) pull(ctx context.Context, f nexus.PullSought, l *improve.Loop) ([]nexus.Fact, error) {
+	ref := h.order.Forge
+	if ref == nil {
+		return nil, errNoForge
+	}
+	address, user := ref.Git()
+	to := git.Remote{URL: address, User: user, Token: ref.Token}
+	if err := h.place.Repo.Push(ctx, to, f.Branch, f.Commit); err != nil {
+		return nil, advised(err)
+	}
+	items := l.Owned(f.Branch)
+	if len(items) == 0 && l.Pull(f.Branch) == nil {
+		return []nexus.Fact{nexus.PullFailed{Branch: f.Branch, Commit: f.Commit, Why: "nothing waits there any more"}}, nil
+	}
+	made, fresh, err := h.order.Client.Offer(ctx, *ref, forge.Pull{
+		Branch: f.Branch, Base: l.Target, Title: pullTitle(f.Branch, len(items)), Body: h.app.Mask.Text(pullBody(items)),
+	})
+	if err != nil {
+		return nil, advised(err)
+	}
+	return []nexus.Fact{nexus.PullTold{Branch: f.Branch, Commit: f.Commit, Number: made.Number, Web: made.Web, New: fresh}}, nil
+}
+
+// advised says an error with what to do about it: nobody is there to see more than its text.
+func advised(err error) error {
+	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Hint != "" {
+		return fmt.Errorf("%w; %s", err, e.Hint)
+	}
+	return err
+}
+
+// pullTitle is what a pull request of a theme is called.
+func pullTitle(branch string, results int) string {
+	theme := strings.TrimPrefix(branch, nexus.Theme)
+	if results == 1 {
+		return "nexus improve: " + theme
+	}
+	return fmt.Sprintf("nexus improve: %s (%d results)", theme, results)
+}
+
+// mostTold is how many results a pull request names.
+const mostTold = 100
+
+// pullBody says what waits on a branch, and what a person may do. What was found is text of the
+// repository: it stands as code, where no word of it means anything to a forge.
+func pullBody(items []*improve.Item) string {
+	var b strings.Builder
+	b.WriteString("`nexus improve` found this, did it, and waits for you. Every commit builds, and passed the same gates and review as any other work of Nexus.\n\n")
+	if len(items) == 0 {
+		b.WriteString("Nothing of it is left: what was here made something worse, and was taken back.\n\n")
+	} else {
+		b.WriteString("| what | finding | run |\n|---|---|---|\n")
+	}
+	for _, i := range items[:min(len(items), mostTold)] {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", asCode(i.Wanted.Title), asCode(i.Wanted.Finding), asCode(string(i.ID)))
+	}
+	if more := len(items) - mostTold; more > 0 {
+		fmt.Fprintf(&b, "\nand %d more.\n", more)
+	}
+	b.WriteString("\nMerge it to say yes, close it to say no. Nobody pushes over commits that you add.\n")
+	return b.String()
+}
+
+// asCode writes a text so that a forge shows it as it is, also within a table.
+func asCode(text string) string {
+	text = strings.Join(strings.Fields(strings.NewReplacer("`", "'", "|", "/").Replace(text)), " ")
+	return "`" + text + "`"
+}
+
+// closed finds out what people made of pull requests, and of the results that waited there. One that
+// cannot be asked about waits on; notes say why.
+func (h *Hands) closed(ctx context.Context, l *improve.Loop) (facts []nexus.Fact, notes []string) {
+	if h.order.Forge == nil {
+		return nil, nil
+	}
+	for _, p := range l.Pulls {
+		if p.Number == 0 {
+			continue
+		}
+		is, err := h.order.Client.PullOf(ctx, *h.order.Forge, p.Number)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("pull request %d: %v", p.Number, err))
+			continue
+		}
+		how := map[forge.PullState]string{forge.PullMerged: nexus.ResultMerged, forge.PullClosed: nexus.ResultRejected}[is.State]
+		if how == "" {
+			continue
+		}
+		for _, i := range l.Owned(p.Branch) {
+			facts = append(facts, nexus.ResultSettled{Item: i.ID, How: how})
+		}
+		facts = append(facts, nexus.PullClosed{Branch: p.Branch, Number: p.Number, How: how})
+	}
+	return facts, notes
+}

@@ -1,0 +1,119 @@
+package improve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Pull is the pull request of a theme's branch.
+type Pull struct {
+	Branch string `json:"branch"`
+	Number int    `json:"number,omitzero"` // 0: there is none yet
+	Web    string `json:"web,omitzero"`
+	Commit string `json:"commit,omitzero"` // that the forge has of it
+	Why    string `json:"why,omitzero"`    // the forge has not what is here
+
+	failed string // commit that could not be pushed in this cycle
+}
+
+// Pull returns the pull request of a branch that is open, or is to be opened; nil where there is none.
+func (l *Loop) Pull(branch string) *Pull {
+	for _, p := range l.Pulls {
+		if p.Branch == branch {
+			return p
+		}
+	}
+	return nil
+}
+
+// theme returns the branch that results of a strategy wait on from now on. One whose pull request
+// people closed or merged is theirs, and the next has a number.
+func (l *Loop) theme(strategy string) string {
+	if n := l.closed[nexus.Theme+strategy]; n > 0 {
+		return fmt.Sprintf("%s%s-%d", nexus.Theme, strategy, n+1)
+	}
+	return nexus.Theme + strategy
+}
+
+// Owned returns the items that wait for a person on a branch, in order.
+func (l *Loop) Owned(branch string) []*Item {
+	var all []*Item
+	for _, i := range l.Waiting() {
+		if i.Target == branch && i.Result == DoneLanded {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// publish intends to push what the forge does not have yet, one branch at a time. Nothing is pushed
+// without consent, and nothing in quiet hours.
+func (l *Loop) publish(now time.Time, quiet Hours) []nexus.Fact {
+	if _, rests := quiet.End(now); rests || !l.Rules.Pulls || l.Rules.Direct || l.Drain != "" {
+		return nil
+	}
+	branches := l.themes()
+	for _, p := range l.Pulls { // what was taken back is pushed, too
+		if p.Number > 0 && !slices.Contains(branches, p.Branch) {
+			branches = append(branches, p.Branch)
+		}
+	}
+	for _, branch := range branches {
+		head, p := l.heads[branch], l.Pull(branch)
+		if head == "" || p != nil && (p.Commit == head || p.failed == head) {
+			continue
+		}
+		f := nexus.PullSought{Branch: branch, Commit: head}
+		for _, i := range l.Owned(branch) {
+			f.Items = append(f.Items, i.ID)
+		}
+		return []nexus.Fact{f}
+	}
+	return nil
+}
+
+// applyPull folds what comes of branches on the forge.
+func (l *Loop) applyPull(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.PullSought:
+		l.pulling = &f
+	case nexus.PullTold:
+		p := l.pulled(f.Branch)
+		p.Number, p.Web, p.Commit, p.Why, p.failed = f.Number, f.Web, f.Commit, "", ""
+		l.pulling = nil
+	case nexus.PullFailed:
+		p := l.pulled(f.Branch)
+		p.Why, p.failed = f.Why, f.Commit
+		l.pulling = nil
+	case nexus.PullClosed:
+		l.Pulls = slices.DeleteFunc(l.Pulls, func(p *Pull) bool { return p.Branch == f.Branch })
+		if l.closed == nil {
+			l.closed = map[string]int{}
+		}
+		l.closed[nexus.Theme+strategyOf(f.Branch)]++
+	default:
+	}
+}
+
+// strategyOf returns the strategy whose branch this is: that without the number at its end.
+func strategyOf(branch string) string {
+	name := strings.TrimPrefix(branch, nexus.Theme)
+	if at := strings.LastIndexByte(name, '-'); at > 0 && strings.Trim(name[at+1:], "0123456789") == "" {
+		return name[:at]
+	}
+	return name
+}
+
+// pulled returns the pull request of a branch, a new one where there is none.
+func (l *Loop) pulled(branch string) *Pull {
+	if p := l.Pull(branch); p != nil {
+		return p
+	}
+	p := &Pull{Branch: branch}
+	l.Pulls = append(l.Pulls, p)
+	return p
+}

@@ -1,0 +1,92 @@
+package improve_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// landed lets the item of a cycle that looked land on a branch.
+func (s *story) landed(t *testing.T, item nexus.RunID, branch, commit string) {
+	t.Helper()
+	s.hear(worked(item))
+	s.decide()
+	if got := s.l.Item(item).Target; got != branch {
+		t.Fatalf("%s lands on %s", item, got)
+	}
+	s.hear(nexus.ItemLanded{Item: item, Target: branch, Commit: commit})
+	s.decide()
+	s.hear(nexus.LandingWeighed{Item: item})
+}
+
+// TestPulls holds that a branch is pushed once what is on it was weighed, and again when it has more; that what could not
+// be pushed is tried again in the next cycle; and that what people closed is theirs.
+func TestPulls(t *testing.T) {
+	const todo = nexus.Theme + "todo"
+	rules := nexus.ImproveRules{
+		Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 1, Open: 2, Waiting: 5, Rest: time.Minute, MostRest: time.Hour, Pulls: true,
+	}
+	s := begin(rules)
+	s.decide()
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	s.decide()
+	s.landed(t, "loop-1", todo, "c1")
+	if got := s.decide(); got != "pull.sought" {
+		t.Fatal(got)
+	}
+	open := s.l.Open()
+	if f, ok := open[0].(nexus.PullSought); !ok || f.Branch != todo || f.Commit != "c1" || len(f.Items) != 1 {
+		t.Fatalf("%+v", open)
+	}
+	s.hear(improve.Broken(open[0], "no network")...)
+	if got := s.decide(); got != "cycle.started" || s.l.Pull(todo).Why != "no network" {
+		t.Fatal(got)
+	}
+	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.Wanted{wanted("todo", 2)}})
+	if got := s.decide(); got != "pull.sought" { // again, before anything else is taken up
+		t.Fatal(got)
+	}
+	s.hear(nexus.PullTold{Branch: todo, Commit: "c1", Number: 4, Web: "w", New: true})
+	s.decide()
+	s.landed(t, "loop-2", todo, "c2")
+	if got := s.decide(); got != "pull.sought" {
+		t.Fatal(got)
+	}
+	s.hear(nexus.PullTold{Branch: todo, Commit: "c2", Number: 4, Web: "w"})
+	s.decide()
+	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultRejected}, nexus.ResultSettled{Item: "loop-2", How: nexus.ResultRejected},
+		nexus.PullClosed{Branch: todo, Number: 4, How: nexus.ResultRejected},
+		nexus.CycleLooked{Cycle: 3, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("todo", 3)}})
+	s.decide()
+	if i := s.l.Items[len(s.l.Items)-1]; i.Wanted.Finding != "todo/3" || i.Base != "main" {
+		t.Errorf("%+v", i)
+	}
+	s.landed(t, "loop-3", todo+"-2", "c3")
+	if got := s.decide(); got != "pull.sought" {
+		t.Fatal(got)
+	}
+	// A later loop knows what is open, and which branches are people's.
+	s.hear(nexus.PullTold{Branch: todo + "-2", Commit: "c3", Number: 5, Web: "w"}, nexus.RunEnded{Status: nexus.StatusDone},
+		nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}, nexus.LoopOpened{Rules: rules})
+	if p := s.l.Pull(todo + "-2"); p == nil || p.Number != 5 || s.l.Pull(todo) != nil {
+		t.Errorf("%+v", s.l.Pulls)
+	}
+	s.decide()
+	s.hear(nexus.PullClosed{Branch: todo + "-2", Number: 5, How: nexus.ResultMerged}, nexus.ResultSettled{Item: "loop-3", How: nexus.ResultMerged},
+		nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 4)}})
+	s.decide()
+	s.landed(t, "loop-1", todo+"-3", "c4")
+
+	// Without consent nothing is pushed.
+	rules.Pulls = false
+	s = begin(rules)
+	s.decide()
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	s.decide()
+	s.landed(t, "loop-1", todo, "c1")
+	if got := s.decide(); got != "cycle.started" {
+		t.Error(got)
+	}
+}

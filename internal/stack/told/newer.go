@@ -1,0 +1,190 @@
+// Package told reads what the tools of languages tell besides judging a tree: newer versions of
+// packages, how long single tests take, and how much of a file tests go through. It is pure.
+package told
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// quote writes a word so that a shell reads it as it is.
+func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+// Stale is a package of which there is a newer version.
+type Stale struct{ Name, Has, Newest string }
+
+// Lister is a package manager that lists newer versions of what a file names.
+type Lister struct {
+	File string   // name of the file
+	Args []string // its command, which runs where the file is
+	Read func(printed, text string) []Stale
+
+	// Still returns a command that passes as long as the file names a version.
+	Still func(file string, s Stale) string
+}
+
+// Listers lists the package managers that list newer versions.
+func Listers() []Lister {
+	squeezed := func(file, text string) string {
+		return "tr -d ' \\n' <" + quote("./"+file) + " | grep -qF -- " + quote(text)
+	}
+	grep := func(file, text string) string { return "grep -qF -- " + quote(text) + " " + quote("./"+file) }
+	return []Lister{
+		{"package-lock.json", strings.Fields("npm outdated --json --no-offline"), npmOutdated, func(file string, s Stale) string {
+			return squeezed(file, fmt.Sprintf(`"node_modules/%s":{"version":"%s"`, s.Name, s.Has))
+		}},
+		{"pnpm-lock.yaml", strings.Fields("pnpm outdated --format json"), npmOutdated, func(file string, s Stale) string {
+			return grep(file, s.Name+"@"+s.Has)
+		}},
+		{"go.mod", strings.Fields("go list -mod=mod -u -m -json all"), goOutdated, func(file string, s Stale) string {
+			return grep(file, s.Name+" "+s.Has)
+		}},
+		{"Cargo.lock", strings.Fields("cargo update --dry-run"), cargoOutdated, func(file string, s Stale) string {
+			return "tr '\\n' ' ' <" + quote("./"+file) + " | grep -qF -- " + quote(fmt.Sprintf(`name = "%s" version = "%s"`, s.Name, s.Has))
+		}},
+		{"requirements.txt", strings.Fields("pip list --outdated --format=json --disable-pip-version-check"), pipOutdated, func(file string, s Stale) string {
+			return "grep -qiF -- " + quote(s.Name+"=="+s.Has) + " " + quote("./"+file)
+		}},
+		{"Gemfile.lock", strings.Fields("bundle outdated --parseable --only-explicit"), gemOutdated, func(file string, s Stale) string {
+			return "grep -qxF -- " + quote(fmt.Sprintf("    %s (%s)", s.Name, s.Has)) + " " + quote("./"+file)
+		}},
+		{"composer.lock", strings.Fields("composer outdated --direct --locked --format=json --no-interaction"), composerOutdated, func(file string, s Stale) string {
+			return squeezed(file, fmt.Sprintf(`"name":"%s","version":"%s"`, s.Name, s.Has))
+		}},
+	}
+}
+
+// object returns the JSON with which a line of what was printed begins.
+func object(printed, open string, into any) bool {
+	for at := 0; ; {
+		next := strings.Index(printed[at:], open)
+		if next < 0 {
+			return false
+		}
+		at += next
+		if (at == 0 || printed[at-1] == '\n') && json.NewDecoder(strings.NewReader(printed[at:])).Decode(into) == nil {
+			return true
+		}
+		at++
+	}
+}
+
+// npmOutdated reads npm outdated --json, or that of pnpm. Of a package that is not installed, the lock
+// file says which version would be.
+func npmOutdated(printed, text string) []Stale {
+	var all map[string]json.RawMessage
+	if !object(printed, "{", &all) {
+		return nil
+	}
+	var lock struct {
+		Packages map[string]struct{ Version string } `json:"packages"`
+	}
+	_ = json.Unmarshal([]byte(text), &lock) // the lock file of pnpm is another
+	var old []Stale
+	for name, raw := range all {
+		var one struct{ Current, Latest string }
+		if json.Unmarshal(raw, &one) != nil {
+			continue // it is there in several versions
+		}
+		if one.Current == "" {
+			one.Current = lock.Packages["node_modules/"+name].Version
+		}
+		old = add(old, Stale{name, one.Current, one.Latest})
+	}
+	return sorted(old)
+}
+
+// goOutdated reads go list -u -m -json: the modules that go.mod names itself.
+func goOutdated(printed, _ string) []Stale {
+	var old []Stale
+	at := strings.Index(printed, "{")
+	if at < 0 {
+		return nil
+	}
+	for d := json.NewDecoder(strings.NewReader(printed[at:])); ; {
+		var m struct {
+			Path, Version  string
+			Main, Indirect bool
+			Update         *struct{ Version string }
+		}
+		if d.Decode(&m) != nil {
+			return sorted(old)
+		}
+		if !m.Main && !m.Indirect && m.Update != nil {
+			old = add(old, Stale{m.Path, m.Version, m.Update.Version})
+		}
+	}
+}
+
+var (
+	cargoLine = regexp.MustCompile(`^\s*Updating (\S+) v(\S+) -> v(\S+)`)
+	gemLine   = regexp.MustCompile(`^(\S+) \(newest ([^,\s]+), installed ([^,)\s]+)`)
+)
+
+func cargoOutdated(printed, _ string) []Stale {
+	return lines(printed, cargoLine, func(m []string) Stale { return Stale{m[1], m[2], m[3]} })
+}
+
+func gemOutdated(printed, _ string) []Stale {
+	return lines(printed, gemLine, func(m []string) Stale { return Stale{m[1], m[3], m[2]} })
+}
+
+func lines(printed string, pattern *regexp.Regexp, of func(m []string) Stale) (old []Stale) {
+	for scan := bufio.NewScanner(strings.NewReader(printed)); scan.Scan(); {
+		if m := pattern.FindStringSubmatch(scan.Text()); m != nil {
+			old = add(old, of(m))
+		}
+	}
+	return sorted(old)
+}
+
+// pipOutdated reads pip list --outdated: what is installed, of which only that counts which the file names.
+func pipOutdated(printed, text string) []Stale {
+	var all []struct {
+		Name   string
+		Has    string `json:"version"`
+		Newest string `json:"latest_version"`
+	}
+	if !object(printed, "[", &all) {
+		return nil
+	}
+	var old []Stale
+	named := strings.ToLower(text)
+	for _, one := range all {
+		if strings.Contains(named, strings.ToLower(one.Name+"=="+one.Has)) {
+			old = add(old, Stale{one.Name, one.Has, one.Newest})
+		}
+	}
+	return sorted(old)
+}
+
+func composerOutdated(printed, _ string) []Stale {
+	var all struct {
+		Locked, Installed []struct{ Name, Version, Latest string }
+	}
+	if !object(printed, "{", &all) {
+		return nil
+	}
+	var old []Stale
+	for _, one := range slices.Concat(all.Locked, all.Installed) {
+		old = add(old, Stale{one.Name, one.Version, one.Latest})
+	}
+	return sorted(old)
+}
+
+// add adds what is known of a package, if it is older than the newest.
+func add(all []Stale, s Stale) []Stale {
+	if s.Name == "" || s.Has == "" || s.Newest == "" || s.Has == s.Newest {
+		return all
+	}
+	return append(all, s)
+}
+
+func sorted(all []Stale) []Stale {
+	slices.SortFunc(all, func(a, b Stale) int { return strings.Compare(a.Name+"\x00"+a.Has, b.Name+"\x00"+b.Has) })
+	return slices.Compact(all)
+}

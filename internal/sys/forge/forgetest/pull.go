@@ -1,0 +1,145 @@
+package forgetest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/cgi"
+	"strconv"
+	"strings"
+)
+
+// Pull is a pull request of the project, as both forges tell of it.
+type Pull struct {
+	Number       int
+	Branch, Base string
+	Title, Body  string
+	State        string // open, closed or merged
+	Stranger     bool   // its branch is that of another project
+}
+
+// ServeGit lets a program of git serve the project's repository, which is dir: o/r.git is below it. Who
+// does not give the token is refused.
+func (s *Server) ServeGit(git, dir string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.git = &cgi.Handler{
+		Path: git, Args: []string{"http-backend"}, Root: "/",
+		Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=nexus", "GIT_CONFIG_NOSYSTEM=1"},
+	}
+}
+
+// Pulls returns the pull requests.
+func (s *Server) Pulls() []Pull {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Pull(nil), s.pulls...)
+}
+
+// Open opens a pull request as somebody else does.
+func (s *Server) Open(p Pull) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.Number, p.State = len(s.pulls)+1, "open"
+	s.pulls = append(s.pulls, p)
+}
+
+// End closes a pull request, or merges it.
+func (s *Server) End(number int, state string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pulls[number-1].State = state
+}
+
+// push serves git, to who has the token.
+func (s *Server) push(w http.ResponseWriter, r *http.Request) {
+	user, token, _ := r.BasicAuth()
+	if s.git == nil || token != Token || user != "x-access-token" && user != "oauth2" {
+		w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+		answer(w, http.StatusUnauthorized, map[string]any{"message": "Requires authentication"})
+		return
+	}
+	s.git.ServeHTTP(w, r)
+}
+
+func (s *Server) gitHubPulls(w http.ResponseWriter, r *http.Request, path string) {
+	if r.Header.Get("Authorization") != "Bearer "+Token {
+		answer(w, http.StatusUnauthorized, map[string]any{"message": "Requires authentication"})
+		return
+	}
+	s.pull(w, r, path, func(p Pull) any {
+		name, state, merged := "o/r", p.State, any(nil)
+		if p.Stranger {
+			name = "eve/r"
+		}
+		if state == "merged" {
+			state, merged = "closed", "2026-01-01T00:00:00Z"
+		}
+		return map[string]any{
+			"number": p.Number, "html_url": s.web.URL + "/o/r/pull/" + strconv.Itoa(p.Number), "state": state, "merged_at": merged,
+			"head": map[string]any{"ref": p.Branch, "repo": map[string]any{"full_name": name}}, "base": map[string]any{"ref": p.Base},
+		}
+	})
+}
+
+func (s *Server) gitLabPulls(w http.ResponseWriter, r *http.Request, path string) {
+	if r.Header.Get("Private-Token") != Token {
+		answer(w, http.StatusUnauthorized, map[string]any{"message": "401 Unauthorized"})
+		return
+	}
+	s.pull(w, r, path, func(p Pull) any {
+		state, from := map[string]string{"open": "opened"}[p.State], 1
+		if state == "" {
+			state = p.State
+		}
+		if p.Stranger {
+			from = 2
+		}
+		return map[string]any{
+			"iid": p.Number, "web_url": s.web.URL + "/o/r/-/merge_requests/" + strconv.Itoa(p.Number), "state": state,
+			"source_branch": p.Branch, "target_branch": p.Base, "source_project_id": from, "target_project_id": 1,
+		}
+	})
+}
+
+// pull lists pull requests, tells of one, opens one or changes one.
+func (s *Server) pull(w http.ResponseWriter, r *http.Request, path string, tell func(Pull) any) {
+	n, _ := strconv.Atoi(strings.TrimPrefix(path, "/"))
+	var sent struct {
+		Title, Body, Description, Head, Base string
+		Source                               string `json:"source_branch"`
+		Target                               string `json:"target_branch"`
+	}
+	if r.Method != http.MethodGet && json.NewDecoder(r.Body).Decode(&sent) != nil {
+		answer(w, http.StatusUnprocessableEntity, map[string]any{"message": "Validation Failed"})
+		return
+	}
+	branch, base, body := sent.Head+sent.Source, sent.Base+sent.Target, sent.Body+sent.Description
+	switch {
+	case path == "" && r.Method == http.MethodGet:
+		all := []any{}
+		for _, p := range s.pulls {
+			if p.State == "open" {
+				all = append(all, tell(p))
+			}
+		}
+		answer(w, http.StatusOK, all)
+	case path == "" && r.Method == http.MethodPost && branch != "" && base != "" && sent.Title != "":
+		for _, p := range s.pulls {
+			if p.Branch == branch && p.State == "open" && !p.Stranger {
+				answer(w, http.StatusUnprocessableEntity, map[string]any{"message": "A pull request already exists"})
+				return
+			}
+		}
+		s.pulls = append(s.pulls, Pull{Number: len(s.pulls) + 1, Branch: branch, Base: base, Title: sent.Title, Body: body, State: "open"})
+		answer(w, http.StatusCreated, tell(s.pulls[len(s.pulls)-1]))
+	case n < 1 || n > len(s.pulls):
+		answer(w, http.StatusNotFound, map[string]any{"message": "Not Found"})
+	case r.Method == http.MethodGet:
+		answer(w, http.StatusOK, tell(s.pulls[n-1]))
+	case branch+base == "":
+		s.pulls[n-1].Title, s.pulls[n-1].Body = sent.Title, body
+		answer(w, http.StatusOK, tell(s.pulls[n-1]))
+	default:
+		answer(w, http.StatusUnprocessableEntity, map[string]any{"message": "Validation Failed"})
+	}
+}

@@ -1,0 +1,187 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Project returns the project that the address of a remote names. Its Web is the address of the
+// project, and its Number is 0.
+func Project(remote string, env Env) (Ref, error) {
+	r, err := ofRemote("1", remote, env)
+	if err != nil {
+		return Ref{}, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the remote origin is no project of a forge that Nexus knows", Cause: err,
+			Hint: "Set it with git remote, or set GITHUB_SERVER_URL or CI_SERVER_URL for a server of your own.",
+		}
+	}
+	r.Web, _, _ = strings.Cut(strings.TrimSuffix(r.Web, "/issues/1"), "/-/")
+	r.Web, r.Number = strings.TrimSuffix(r.Web, "/-"), 0
+	return r, nil
+}
+
+// Git returns the address from which git clones a project, and the name with which its token is
+// given.
+func (r Ref) Git() (address, user string) {
+	if r.Kind == GitLab {
+		return r.Web + ".git", "oauth2"
+	}
+	return r.Web + ".git", "x-access-token"
+}
+
+// Pull is a pull request of GitHub, or a merge request of GitLab.
+type Pull struct {
+	Branch string // of the project itself that it asks to merge
+	Base   string // branch that it is to be merged into
+	Title  string
+	Body   string
+
+	Number int
+	Web    string
+	State  PullState
+}
+
+// PullState is what people made of a pull request.
+type PullState string
+
+// The states.
+const (
+	PullOpen   PullState = "open"
+	PullMerged PullState = "merged"
+	PullClosed PullState = "closed" // and not merged
+)
+
+// pulled is how both forges tell of one.
+type pulled struct {
+	Number int     `json:"number"` // of GitHub
+	ID     int     `json:"iid"`    // of GitLab
+	Page   string  `json:"html_url"`
+	Web    string  `json:"web_url"`
+	State  string  `json:"state"`
+	Merged *string `json:"merged_at"`
+	Source string  `json:"source_branch"`
+	Target string  `json:"target_branch"`
+	From   int     `json:"source_project_id"`
+	To     int     `json:"target_project_id"`
+	Head   struct {
+		Ref  string `json:"ref"`
+		Repo struct {
+			Name string `json:"full_name"`
+		} `json:"repo"`
+	} `json:"head"`
+	Base struct {
+		Ref string `json:"ref"`
+	} `json:"base"`
+}
+
+// of reports whether it asks to merge a branch of the project itself into another one.
+func (p pulled) of(r Ref, branch, base string) bool {
+	if r.Kind == GitLab {
+		return p.Source == branch && p.Target == base && p.From == p.To
+	}
+	return p.Head.Ref == branch && p.Base.Ref == base && strings.EqualFold(p.Head.Repo.Name, r.Project)
+}
+
+func (p pulled) pull(r Ref) Pull {
+	one := Pull{Number: p.Number, Web: p.Page, State: PullOpen, Branch: p.Head.Ref, Base: p.Base.Ref}
+	if r.Kind == GitLab {
+		one = Pull{Number: p.ID, Web: p.Web, State: PullOpen, Branch: p.Source, Base: p.Target}
+	}
+	switch {
+	case p.State == "merged" || p.Merged != nil && *p.Merged != "":
+		one.State = PullMerged
+	case p.State == "closed":
+		one.State = PullClosed
+	}
+	return one
+}
+
+// pullsPath is where the pull requests of a project are.
+func (r Ref) pullsPath() string {
+	if r.Kind == GitLab {
+		return "/projects/" + url.PathEscape(r.Project) + "/merge_requests"
+	}
+	return "/repos/" + r.Project + "/pulls"
+}
+
+// PullOf returns what has become of a pull request.
+func (c Client) PullOf(ctx context.Context, r Ref, number int) (Pull, error) {
+	var p pulled
+	_, err := c.call(ctx, r, http.MethodGet, fmt.Sprintf("%s/%d", r.pullsPath(), number), nil, &p)
+	return p.pull(r), r.pullError(err)
+}
+
+// Offer makes the open pull request of a branch say what it is to say, or opens one where there is
+// none. The branch is on the forge already. Whoever was killed in between finds the one that is there.
+func (c Client) Offer(ctx context.Context, r Ref, p Pull) (made Pull, fresh bool, err error) {
+	there, err := c.openOf(ctx, r, p)
+	if err != nil {
+		return Pull{}, false, r.pullError(err)
+	}
+	send := map[string]string{"title": p.Title, "body": p.Body, "head": p.Branch, "base": p.Base}
+	if r.Kind == GitLab {
+		send = map[string]string{"title": p.Title, "description": p.Body, "source_branch": p.Branch, "target_branch": p.Base}
+	}
+	method, path := http.MethodPost, r.pullsPath()
+	if there != nil {
+		method, path = http.MethodPatch, fmt.Sprintf("%s/%d", path, there.Number)
+		if r.Kind == GitLab {
+			method = http.MethodPut
+		}
+		for _, name := range []string{"head", "base", "source_branch", "target_branch"} {
+			delete(send, name)
+		}
+	}
+	var answer pulled
+	if _, err := c.call(ctx, r, method, path, send, &answer); err != nil {
+		return Pull{}, false, r.pullError(err)
+	}
+	made = answer.pull(r)
+	if made.Number <= 0 {
+		return Pull{}, false, fmt.Errorf("%s did not say which number the pull request has", r.Kind)
+	}
+	return made, there == nil, nil
+}
+
+// openOf returns the open pull request of a branch; nil where there is none.
+func (c Client) openOf(ctx context.Context, r Ref, p Pull) (*Pull, error) {
+	owner, _, _ := strings.Cut(r.Project, "/")
+	query := url.Values{"state": {"open"}, "head": {owner + ":" + p.Branch}, "base": {p.Base}}
+	if r.Kind == GitLab {
+		query = url.Values{"state": {"opened"}, "source_branch": {p.Branch}, "target_branch": {p.Base}}
+	}
+	var found *Pull
+	_, err := pages(ctx, c, r, r.pullsPath()+"?"+query.Encode(), maxPages, func(one pulled) error {
+		if found == nil && one.of(r, p.Branch, p.Base) && one.pull(r).State == PullOpen {
+			is := one.pull(r)
+			found = &is
+		}
+		return nil
+	})
+	return found, err
+}
+
+// pullError says what to do about an error.
+func (r Ref) pullError(err error) error {
+	e, ok := errors.AsType[*nexus.Error](err)
+	if !ok {
+		return err
+	}
+	variable := "GITHUB_TOKEN"
+	if r.Kind == GitLab {
+		variable = "GITLAB_TOKEN"
+	}
+	said := *e
+	said.Message = "pull requests of " + r.Web
+	said.Hint = "Try again later; the branch is here, and can be pushed by hand."
+	if is(e.Cause, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
+		said.Hint = "Set " + variable + " to a token that may write to " + r.Project + " and open pull requests there."
+	}
+	return &said
+}

@@ -1,0 +1,78 @@
+package git
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Remote is a repository on a server.
+type Remote struct {
+	URL  string // https; http to this machine alone
+	User string // whose token it is, as the server wants it
+	// Token lets this user in. Git is told by its environment, and sends it to the server of URL alone.
+	Token string
+}
+
+// Push makes a branch on a server, or moves it forward to a commit of the repository. It never
+// forces: a branch that has other commits stays, and the error says so. No hook runs, and neither the
+// user's keys nor what keeps their passwords is asked.
+func (r Repo) Push(ctx context.Context, to Remote, branch, commit string) error {
+	u, err := url.Parse(to.URL)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !thisMachine(u.Hostname())) {
+		return invalid(to.URL+" is no https address", "A token goes over https alone.", err)
+	}
+	if err := RefOK("refs/heads/" + branch); err != nil {
+		return invalid(fmt.Sprintf("%q is not a branch", branch), "Name a branch.", err)
+	}
+	r.Env = append(append([]string{}, r.Env...), "GIT_ALLOW_PROTOCOL="+u.Scheme)
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "GIT_SSL_CAINFO", "SSL_CERT_FILE"} {
+		if v, ok := os.LookupEnv(name); ok {
+			r.Env = append(r.Env, name+"="+v)
+		}
+	}
+	basic := base64.StdEncoding.EncodeToString([]byte(to.User + ":" + to.Token))
+	settings := []string{
+		"http.followRedirects", "false", // the header would go along
+		"http." + u.Scheme + "://" + u.Host + "/.extraHeader", http.CanonicalHeaderKey("authorization") + ": Basic " + basic,
+	}
+	r.Env = append(r.Env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)/2))
+	for i := 0; i < len(settings); i += 2 {
+		r.Env = append(r.Env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i/2, settings[i]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i/2, settings[i+1]))
+	}
+	_, err = r.Run(ctx, "push", "--quiet", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
+		"--end-of-options", to.URL, commit+":refs/heads/"+branch)
+	return unpushed(err, to, branch)
+}
+
+// unpushed says why a branch was not pushed, and what to do about it.
+func unpushed(err error, to Remote, branch string) error {
+	x, ok := errors.AsType[*ExitError](err)
+	if !ok {
+		return err
+	}
+	e := &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was not pushed to %s", branch, to.URL), Cause: err,
+		Hint: "Push it yourself: git push origin " + branch + ".",
+	}
+	switch said := x.Stderr; {
+	case strings.Contains(said, "non-fast-forward") || strings.Contains(said, "fetch first"):
+		e.Message = fmt.Sprintf("%s has other commits at %s", branch, to.URL)
+		e.Hint = "Somebody pushed to it. Merge it, or delete it there; nothing is overwritten."
+	case strings.Contains(said, "Authentication failed") || strings.Contains(said, "could not read Username") || strings.Contains(said, "403"):
+		e.Hint = "Use a token that may write to the project."
+	}
+	return e
+}
+
+// thisMachine reports whether a host is this one.
+func thisMachine(host string) bool {
+	return host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
+}

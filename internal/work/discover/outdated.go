@@ -1,0 +1,91 @@
+package discover
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/told"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// outdated asks the package managers for newer versions of what the project itself names. Where none is
+// reached, or none is installed, that is said.
+func outdated(ctx context.Context, s *Site) (Found, error) {
+	found := Found{Quick: true}
+	asked := false
+	for _, file := range slices.Concat(s.files, s.locks) {
+		for _, l := range told.Listers() {
+			if path.Base(file.path) != l.File || !plain(file.path) {
+				continue
+			}
+			asked = true
+			all, note, err := s.newer(ctx, file.path, l)
+			if err != nil {
+				return found, err
+			}
+			if note != "" {
+				found.Notes = append(found.Notes, note)
+			}
+			found.Findings = append(found.Findings, all...)
+		}
+	}
+	if !asked {
+		found.Skipped = "no file here of which a package manager lists newer versions"
+	}
+	return found, nil
+}
+
+// newer asks about one file. A note says why nobody knows.
+func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []finding.Finding, note string, err error) {
+	s.programs[l.Args[0]] = true
+	if s.version(l.Args[0]) == "none" {
+		return nil, fmt.Sprintf("%s was not checked: %s is not installed", name, l.Args[0]), nil
+	}
+	if _, err := s.open(ctx); err != nil {
+		return nil, "", err
+	}
+	text, err := s.root.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Sprintf("%s was not checked: it cannot be read", name), nil
+	}
+	g := gate.Gate{Name: "outdated: " + name, Args: l.Args, Dir: path.Dir(name), Format: read.Exit}
+	e, printed, err := s.judge(ctx, g)
+	if err != nil {
+		return nil, "", err
+	}
+	old := l.Read(printed, string(text))
+	if len(old) == 0 && e.State != nexus.Pass {
+		return nil, fmt.Sprintf("%s was not checked: %s could not tell (is its registry reached? docs/network.md): %s",
+			name, strings.Join(l.Args, " "), excuse(printed, e.Why)), nil
+	}
+	for _, o := range old {
+		if !plain(o.Name) || !plain(o.Has) || !plain(o.Newest) {
+			continue
+		}
+		f := finding.Finding{
+			ID: finding.ID("outdated", name, o.Name), Strategy: "outdated", Kind: finding.Deps, Severity: nexus.PriorityLow,
+			Title: fmt.Sprintf("Update %s in %s from %s to %s", o.Name, name, o.Has, o.Newest), Why: l.Args[0] + " lists " + o.Newest + " as the newest version",
+			Minutes: finding.Minutes("outdated", 1), Places: []finding.Place{{File: name}}, Check: "! " + l.Still(name, o),
+		}
+		if strings.Contains(f.Check, " | ") {
+			f.Check = "! { " + l.Still(name, o) + "; }"
+		}
+		if major(o.Has) != major(o.Newest) {
+			f.Why += ", another major one"
+		}
+		all = append(all, f)
+	}
+	return all, "", nil
+}
+
+// major is the first number of a version.
+func major(version string) string {
+	first, _, _ := strings.Cut(strings.TrimLeft(version, "vV"), ".")
+	return first
+}
