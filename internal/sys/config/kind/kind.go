@@ -64,7 +64,11 @@ func Put[T any](at *T, v any) {
 // ErrKind says that a value has another type.
 var ErrKind = errors.New("wrong type")
 
+// Kinds are not inlined: every key would have its own copies of their functions.
+
 // Whole reads whole numbers between two bounds, both allowed.
+//
+//go:noinline
 func Whole(low, high int) Kind {
 	check := func(n int64) (any, error) {
 		if n < int64(low) || n > int64(high) {
@@ -106,6 +110,8 @@ func Whole64() Kind {
 }
 
 // Dollars reads amounts of money from 0 to a million dollars.
+//
+//go:noinline
 func Dollars() Kind {
 	check := func(f float64) (any, error) {
 		if math.IsNaN(f) || f < 0 || f > 1e6 {
@@ -151,6 +157,8 @@ func Span() Kind {
 }
 
 // Text reads one line of text.
+//
+//go:noinline
 func Text() Kind {
 	return stringy("text", nil, func(s string) (any, error) { return s, Plain(s) })
 }
@@ -201,6 +209,9 @@ func Matching(says, pattern, must string) Kind {
 	})
 }
 
+// stringy reads texts that a function understands.
+//
+//go:noinline
 func stringy(says string, schema map[string]any, parse func(string) (any, error)) Kind {
 	k := Kind{Says: says, Schema: map[string]any{"type": "string"}, Parse: parse}
 	for name, v := range schema {
@@ -217,6 +228,8 @@ func stringy(says string, schema map[string]any, parse func(string) (any, error)
 }
 
 // Boolean reads true or false.
+//
+//go:noinline
 func Boolean() Kind {
 	return Kind{
 		Says: "true or false", Schema: map[string]any{"type": "boolean"},
@@ -382,6 +395,9 @@ func Phrases() Kind {
 // beginning matches words that no shell reads otherwise.
 const beginning = `^[A-Za-z0-9_./+:@%=-]+( [A-Za-z0-9_./+:@%=-]+){0,9}$`
 
+// list reads lists of texts that a check lets through.
+//
+//go:noinline
 func list(says string, item map[string]any, check func([]string) (any, error)) Kind {
 	return Kind{
 		Says: says, Schema: map[string]any{"type": "array", "items": item},
