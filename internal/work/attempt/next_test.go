@@ -1,6 +1,7 @@
 package attempt_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,8 +15,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
@@ -290,6 +293,74 @@ func questions() []question {
 			says: []string{"the fixture of the test cannot be read"},
 		},
 		{
+			name: "a coder who goes on where time was used up", want: nexus.Coder, why: "brief",
+			set: func(j *job) {
+				a := j.view.Attempt
+				a.Start, _ = j.tree("T1.0", j.base, map[string]string{"one": "from before\n"})
+				a.From, a.FromRound = "T1.0", 2
+				over := func(id nexus.AttemptID, anew bool, why string) nexus.ReplanDecided {
+					return nexus.ReplanDecided{Task: "T1", Attempt: id, Anew: anew, Crossed: []nexus.Crossed{{Threshold: nexus.OverTime, Why: why}}}
+				}
+				j.view.Task.Replans = []nexus.ReplanDecided{over("T1.0", true, "an hour is over"), over("T1.0", false, "nothing began anew"), over("T0.9", true, "of another attempt")}
+			},
+			says: []string{"This is a continuation", "an hour is over"}, not: []string{"nothing began anew", "of another attempt", "merged onto it"},
+		},
+		{
+			name: "a coder of a task like earlier ones", want: nexus.Coder, why: "brief",
+			set: func(j *job) {
+				j.Sessions.Maps = &codemap.Maps{}
+				j.view.Task.Files = []string{"cmd/main.go"}
+				j.view.Goal.Routing.Lessons = &nexus.Lessons{
+					Touched: []nexus.FileLearned{{Of: "cmd/main.go", File: "bad", Cases: 3, Tasks: 4}, {Of: "cmd/main.go", File: "gone", Cases: 4, Tasks: 4}},
+					Read:    []nexus.FileLearned{{Of: "cmd/", File: "bad", Cases: 2, Tasks: 5}, {Of: "lib/", File: "bad", Cases: 5, Tasks: 5}},
+				}
+			},
+			says: []string{"From earlier tasks", "- `bad`: changed by 3 of 4 tasks that declare `cmd/main.go`\n- `bad`: read first by 2 of 5 tasks that declare `cmd/`"}, not: []string{"gone", "lib/"},
+		},
+		{
+			name: "what the tasks changed and took away that it needs", want: nexus.Coder, why: "brief",
+			set: func(j *job) {
+				had, _ := j.tree("had", j.base, map[string]string{"m.go": "package m\n\nfunc Add(a int) int { return a }\n\nfunc Old() {}\n", "gone.go": "package m\n\nfunc Gone() {}\n"})
+				w, err := j.Trees.Add(j.t.Context(), "r", "made", had)
+				if err = errors.Join(err, w.Restore(j.t.Context(), had), os.Remove(filepath.Join(w.Dir, "gone.go"))); err != nil {
+					j.t.Fatal(err)
+				}
+				gittest.Write(j.t, w.Dir, map[string]string{"m.go": "package m\n\nfunc Add(a, b int) int { return a + b }\n"})
+				made, _, err := w.Snapshot(j.t.Context(), "made")
+				if err != nil {
+					j.t.Fatal(err)
+				}
+				j.view.Needs = []state.Need{{Task: nexus.Task{ID: "T0", Title: "Add two"}, Landed: nexus.TrainLanded{Commit: made, Parent: had}}}
+			},
+			says: []string{"gone.go", "deleted", "m.go", "changed", "3 func Add(a, b int) int (before: func Add(a int) int)", "gone: func Old()"}, not: []string{"gone: func Gone"},
+		},
+		{
+			name: "a reader of a finding that was disputed", role: nexus.Reviewer, want: nexus.Reviewer, why: "brief",
+			set: func(j *job) {
+				stands := nexus.Finding{Gate: "review", File: "one", Line: 1, Severity: nexus.Major, Message: "it leaks"}
+				for n := range 2 {
+					j.written(n+1, map[string]string{"one": fmt.Sprint(n)})
+					a := j.view.Attempt
+					r := a.Last()
+					r.Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+				}
+				a := j.view.Attempt
+				a.Rounds[0].Reviews = []nexus.ReviewGiven{{Attempt: a.ID, Tree: a.Snapshot.Tree, Reviewed: true, SendsBack: true, Findings: []nexus.Finding{stands}}}
+				a.Rounds[1].Cause, a.Rounds[1].Answers = repair.ReviewCause, []nexus.Answer{{Finding: 1, Status: nexus.Contested, Why: "it is closed"}}
+			},
+			says: []string{"it leaks", "coder: disputed: it is closed"},
+		},
+		{
+			name: "a verifier whose turn it is", want: nexus.Verifier, why: "brief",
+			set: func(j *job) {
+				j.written(1, one)
+				a := j.view.Attempt
+				a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+				a.Rounds[0].Suspect = &nexus.TamperSuspected{Attempt: a.ID, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{{Code: "tamper.deleted", Message: "a test went"}}}
+			},
+			says: []string{"a test went"},
+		},
+		{
 			name: "what came back from the merge train", want: nexus.Coder, why: "repair",
 			set: func(j *job) {
 				red(j, 1)
@@ -485,5 +556,46 @@ func TestNextOfABaseThatIsGone(t *testing.T) {
 	j.view.Attempt.Base = strings.Repeat("0", 40)
 	if u, err := attempt.Next(t.Context(), j.Worker, j.view, nexus.Coder); err == nil || u.Role != "" {
 		t.Errorf("%+v, %v", u, err)
+	}
+}
+
+// TestNextOfAConversation says what of it the model has heard, and what it has not
+// answered; one that is another's turn goes on as it is.
+func TestNextOfAConversation(t *testing.T) {
+	j := newJob(t, nil, lint("exit 0"))
+	j.written(1, one)
+	s := j.view.Attempt.Sessions[0]
+	call := llm.Call{ID: "c1", Tool: "read_file", Input: []byte("{}")}
+	for _, m := range []llm.Message{
+		llm.Say("Begin."), {From: llm.Assistant, Parts: []llm.Part{{Call: &call}}},
+		{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: "c1", Text: "what the file holds"}}, {Text: "And more."}}},
+	} {
+		data, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blob, err := j.Site.Blobs.Put(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Messages = append(s.Messages, blob)
+	}
+	u := j.next(nexus.Coder)
+	want := []prompt.Part{{Title: "messages so far: 2"}, {Title: "Result of a tool", Text: "what the file holds"}, {Title: "Not answered yet", Text: "And more."}}
+	if len(u.Said) != len(want) || u.Why != "" || len(u.Parts) > 0 {
+		t.Fatalf("%q: %+v, %+v", u.Why, u.Said, u.Parts)
+	}
+	for i, p := range u.Said {
+		if p.Title != want[i].Title || p.Text != want[i].Text || p.Tokens < 5 || p.Tokens > 100 {
+			t.Errorf("%+v, want %+v", p, want[i])
+		}
+	}
+	s.Over = false // its turn, and it was prompted
+	if u := j.next(""); u.Role != nexus.Coder || len(u.Said) != 3 || u.Why != "" || len(u.Parts) > 0 {
+		t.Errorf("%q: %+v, %+v", u.Why, u.Said, u.Parts)
+	}
+	j.view.Attempt.Rounds[0].Prompted, s.Messages = false, nil // and was not
+	if u := j.next(""); u.Role != nexus.Coder || len(u.Said) != 0 || u.Why != "brief" || len(j.view.Attempt.Rounds) != 1 {
+		t.Errorf("%q: %+v", u.Why, u.Said)
 	}
 }
