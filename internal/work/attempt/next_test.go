@@ -567,7 +567,8 @@ func TestNextOfAConversation(t *testing.T) {
 	s := j.view.Attempt.Sessions[0]
 	call := llm.Call{ID: "c1", Tool: "read_file", Input: []byte("{}")}
 	for _, m := range []llm.Message{
-		llm.Say("Begin."), {From: llm.Assistant, Parts: []llm.Part{{Call: &call}}},
+		llm.Say("Begin."),
+		{From: llm.Assistant, Parts: []llm.Part{{Call: &call}}},
 		{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: "c1", Text: "what the file holds"}}, {Text: "And more."}}},
 	} {
 		data, err := json.Marshal(m)

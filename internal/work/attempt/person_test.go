@@ -185,8 +185,10 @@ func TestWhatAPersonSaidIsAnswered(t *testing.T) {
 	commits := facts[nexus.TreeSnapshotted](j)
 	want := [][]nexus.CommentAnswer{
 		{
-			{Comment: "c1", Reply: nexus.CommentFixed, Changed: true}, {Comment: "c2", Reply: nexus.CommentAnswered, Why: "It is even."},
-			{Comment: "c5", Reply: nexus.CommentFixed, Changed: true}, {Comment: "c4", Reply: nexus.CommentFixed},
+			{Comment: "c1", Reply: nexus.CommentFixed, Changed: true},
+			{Comment: "c2", Reply: nexus.CommentAnswered, Why: "It is even."},
+			{Comment: "c5", Reply: nexus.CommentFixed, Changed: true},
+			{Comment: "c4", Reply: nexus.CommentFixed},
 		},
 		{{Comment: "c3", Reply: nexus.CommentDeclined, Why: "It is enough.", Changed: true}, {Comment: "c2", Reply: nexus.CommentFixed, Changed: true}},
 	}
