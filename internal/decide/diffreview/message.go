@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Message says to the author of a change what a person said about it: in words, and as
@@ -16,17 +17,17 @@ func Message(all []nexus.Comment) string {
 	for _, c := range all {
 		fmt.Fprintf(&b, "\n### %s (%s) %s\n", c.ID, c.Kind, c.Place())
 		if c.Hunk != "" {
-			b.WriteString("\n" + fenced("diff", c.Hunk))
+			b.WriteString("\n" + legible.Fence("diff", c.Hunk) + "\n")
 		}
 		if body := strings.TrimSpace(c.Body); body != "" {
 			b.WriteString("\n" + body + "\n")
 		}
 		if c.Replace != nil {
-			b.WriteString("\nSuggested instead of these lines:\n\n" + fenced("suggestion", c.Replace.Text))
+			b.WriteString("\nSuggested instead of these lines:\n\n" + legible.Fence("suggestion", c.Replace.Text) + "\n")
 		}
 	}
 	data, _ := json.MarshalIndent(map[string]any{"comments": all}, "", " ")
-	b.WriteString("\nThe same as data:\n\n" + fenced("json", string(data)))
+	b.WriteString("\nThe same as data:\n\n" + legible.Fence("json", string(data)) + "\n")
 	if wants(all) {
 		b.WriteString("\n" + AnswerRules)
 	}
@@ -73,16 +74,4 @@ func counted(all []nexus.Comment) string {
 		}
 	}
 	return "Comments: " + strings.Join(parts, ", ") + "."
-}
-
-// fenced puts a text into a block that it cannot end.
-func fenced(kind, text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	return fence + kind + "\n" + text + fence + "\n"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // enough is how many rounds the same failure costs at least before it is worth
@@ -213,12 +214,8 @@ func (s *Seed) Ended(changed []string, diff string) {
 	if len(changed) == 0 || strings.TrimSpace(diff) == "" {
 		return
 	}
-	diff = strings.TrimRight(cut(plain(diff), maxDiff), "\n")
-	mark := "```"
-	for strings.Contains(diff, mark) {
-		mark += "`"
-	}
-	s.Text = fmt.Sprintf("%s\nThis change ended it:\n\n%sdiff\n%s\n%s\n", s.Text, mark, diff, mark)
+	diff = legible.Fence("diff", cut(plain(diff), maxDiff))
+	s.Text = fmt.Sprintf("%s\nThis change ended it:\n\n%s\n", s.Text, diff)
 }
 
 // landed returns the attempt of a task that landed, nil where it is unknown.

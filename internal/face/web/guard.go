@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -18,8 +19,9 @@ import (
 )
 
 const (
-	// maxStreams is how many clients may listen at a time.
-	maxStreams = 200
+	// maxStreams is how many clients may listen at a time, and maxTheirs how many
+	// of them may be one person's: the others are never locked out by one.
+	maxStreams, maxTheirs = 200, 100
 	// maxBodyEver is the largest body that any route may take.
 	maxBodyEver = 4 << 20
 )
@@ -41,6 +43,7 @@ func (s *Server) handler() http.Handler {
 	nowhere := s.guard(lost)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		headers(w.Header())
+		defer finish(r.Body)
 		if !s.foreign(w, r) {
 			return
 		}
@@ -50,6 +53,13 @@ func (s *Server) handler() http.Handler {
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// finish reads what no route took of a body, up to a bound, and throws it away: a
+// client that is refused while it still writes would see a broken connection in
+// place of the answer.
+func finish(body io.Reader) {
+	_, _ = io.CopyN(io.Discard, body, maxBodyEver) // the answer is the same if the client stops
 }
 
 func headers(h http.Header) {
@@ -146,7 +156,7 @@ func (s *Server) guard(route access.Route) http.Handler {
 			r.Body = http.MaxBytesReader(w, r.Body, access.DefaultBody)
 		}
 		if route.Stream {
-			s.stream(&listener{w, func() bool { return s.still(r, route.Role) }}, r.WithContext(ctx), route.Handler)
+			s.stream(c.person, &listener{w, func() bool { return s.still(r, route.Role) }}, r.WithContext(ctx), route.Handler)
 			return
 		}
 		route.Handler.ServeHTTP(w, r.WithContext(ctx))
@@ -336,17 +346,31 @@ func refuseBody(w http.ResponseWriter, r *http.Request, err error) {
 	access.Refuse(w, r, http.StatusBadRequest, access.Trouble{Code: "invalid_input", Message: "the body cannot be read: " + err.Error()})
 }
 
+// listens counts one more client that listens, or one less, and reports whether
+// that is not too many.
+func (s *Server) listens(p access.Person, more int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if more > 0 && (s.streams[p.Name] >= maxTheirs || s.streaming >= maxStreams) {
+		return false
+	}
+	s.streaming += more
+	if s.streams[p.Name] += more; s.streams[p.Name] == 0 {
+		delete(s.streams, p.Name)
+	}
+	return true
+}
+
 // stream answers for as long as the client stays and the server serves.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	if s.streams.Add(1) > maxStreams {
-		s.streams.Add(-1)
+func (s *Server) stream(p access.Person, w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if !s.listens(p, 1) {
 		w.Header().Set("Retry-After", "5")
 		access.Refuse(w, r, http.StatusServiceUnavailable, access.Trouble{
 			Code: access.CodeRate, Message: "too many clients listen already", Hint: "Close some of them, then try again.",
 		})
 		return
 	}
-	defer s.streams.Add(-1)
+	defer s.listens(p, -1)
 	rc := http.NewResponseController(w)
 	if err := errors.Join(rc.SetReadDeadline(time.Time{}), rc.SetWriteDeadline(time.Time{})); err != nil {
 		access.RefuseError(w, r, err)

@@ -24,7 +24,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -78,12 +77,13 @@ type Server struct {
 	table    []access.Route
 	calls    *rate.Limiter   // of those that need no token
 	wrong    *rate.Limiter   // of those that did not know the token
-	streams  atomic.Int64    // clients that listen
 	closing  context.Context //nolint:containedctx // it ends the calls that last, which know no other
 	close    context.CancelCauseFunc
 
-	mu    sync.Mutex // guards what follows
-	paces map[string]*rate.Limiter
+	mu        sync.Mutex // guards what follows
+	paces     map[string]*rate.Limiter
+	streams   map[string]int // clients that listen, by the person's name
+	streaming int            // all of them
 }
 
 // Listen opens the port. Nothing is served before [Server.Serve].
@@ -104,7 +104,7 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 	s := &Server{
 		Options: o, inbox: inbox, listener: l,
 		owner: access.EntryOf(access.Person{Name: access.Owner, Role: access.Admin}, o.Token, o.Now()),
-		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(0.2, 10), paces: map[string]*rate.Limiter{},
+		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(0.2, 10), paces: map[string]*rate.Limiter{}, streams: map[string]int{},
 	}
 	s.closing, s.close = context.WithCancelCause(context.WithoutCancel(ctx))
 	s.table = s.Table()

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -217,6 +218,41 @@ func TestInterface(t *testing.T) {
 	s.want(http.StatusNotFound, "GET", "/etc/passwd", "", s.program)
 	if d := cmp.Diff([]string{"q1 by web: no: later"}, s.j.Answers()); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestRefusedWhileItWrites refuses calls whose bodies no route reads, or not to
+// their end. The body is read nevertheless, so that the client gets the answer.
+func TestRefusedWhileItWrites(t *testing.T) {
+	s := open(t)
+	for kind, want := range map[string]int{"application/json": http.StatusRequestEntityTooLarge, "text/plain": http.StatusUnsupportedMediaType} {
+		body := strings.NewReader(`{"run": "` + strings.Repeat("y", 2*access.DefaultBody) + `"}`)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, s.s.Address()+"/api/v1/answer", body)
+		s.program(r)
+		r.Header.Set("Content-Type", kind)
+		w := httptest.NewRecorder()
+		s.s.handler().ServeHTTP(w, r)
+		if w.Code != want || body.Len() > 0 {
+			t.Errorf("%s: %d, want %d, and %d bytes were not read: %s", kind, w.Code, want, body.Len(), w.Body)
+		}
+	}
+}
+
+// TestListeners bounds how many clients listen, one person's more so.
+func TestListeners(t *testing.T) {
+	s := open(t)
+	one, other, third := access.Person{Name: "one"}, access.Person{Name: "other"}, access.Person{Name: "third"}
+	for range maxTheirs {
+		if !s.s.listens(one, 1) || !s.s.listens(other, 1) {
+			t.Fatal("a client that may listen is refused")
+		}
+	}
+	if s.s.listens(one, 1) || s.s.listens(third, 1) {
+		t.Error("more listen than may")
+	}
+	s.s.listens(one, -1)
+	if s.s.listens(other, 1) || !s.s.listens(third, 1) {
+		t.Error("who may listen now is somebody else")
 	}
 }
 

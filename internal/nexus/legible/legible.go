@@ -207,3 +207,21 @@ func untilEnd(rest string) int {
 	}
 	return 0
 }
+
+// Fence puts text that somebody else wrote between two fences that it cannot
+// close: they are longer than any row of backticks in it (CommonMark 0.31, 4.5).
+// Info is what the fence says of the text, a language for example.
+func Fence(info, text string) string {
+	text = Show(text)
+	longest, row := 2, 0
+	for i := range len(text) {
+		if text[i] != '`' {
+			row = 0
+			continue
+		}
+		row++
+		longest = max(longest, row)
+	}
+	fence := strings.Repeat("`", longest+1)
+	return fence + info + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}

@@ -3,6 +3,7 @@ package legible_test
 import (
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
@@ -104,4 +105,25 @@ func BenchmarkShow(b *testing.B) {
 	for b.Loop() {
 		_ = legible.Show(text)
 	}
+}
+
+// FuzzFence wants what is between fences never to close them, and nothing hidden in it.
+func FuzzFence(f *testing.F) {
+	f.Add("a\n```\nb````")
+	f.Add("``\u200b`") // a row once what nobody sees is dropped
+	f.Fuzz(func(t *testing.T, text string) {
+		lines := strings.Split(legible.Fence("text", text), "\n")
+		fence := strings.TrimSuffix(lines[0], "text")
+		if strings.Trim(fence, "`") != "" || lines[len(lines)-1] != fence {
+			t.Fatalf("%q", lines)
+		}
+		for _, l := range lines[1 : len(lines)-1] {
+			if strings.ContainsFunc(l, func(r rune) bool { return r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }) {
+				t.Errorf("%q has what nobody sees", l)
+			}
+			if strings.Contains(l, fence) {
+				t.Errorf("%q closes %q", l, fence)
+			}
+		}
+	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -298,7 +299,7 @@ func TestWhatANextAttemptIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&table, "| %s | %d | %d | %d | %d |\n", c.name, len(was), prompt.Tokens(string(was)), len(now), prompt.Tokens(now))
-		fmt.Fprintf(&texts, "\n## %s\n\n%s\n\nBefore:\n\n%s\n\nNow:\n\n%s\n", c.name, c.what, prompt.Fence("text", history(string(was))), prompt.Fence("text", history(now)))
+		fmt.Fprintf(&texts, "\n## %s\n\n%s\n\nBefore:\n\n%s\n\nNow:\n\n%s\n", c.name, c.what, legible.Fence("text", history(string(was))), legible.Fence("text", history(now)))
 	}
 	recorded(t, filepath.Join("..", "..", "..", "docs", "evidence", "retold.md"), fmt.Sprintf(page, table.String(), texts.String()))
 }

@@ -9,23 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
-// Fence puts text that somebody else wrote between two fences that it cannot
-// close: they are longer than any row of backticks in it.
-func Fence(info, text string) string {
-	text = legible.Show(text)
-	longest, row := 2, 0
-	for i := range len(text) {
-		if text[i] != '`' {
-			row = 0
-			continue
-		}
-		row++
-		longest = max(longest, row)
-	}
-	fence := strings.Repeat("`", longest+1)
-	return fence + info + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
-}
-
 // Code returns text as inline code.
 func Code(text string) string {
 	text = Line(text)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Section is a part of a prompt.
@@ -131,7 +133,7 @@ func (s Section) text() string {
 	}
 	body := strings.Trim(s.Body, "\n")
 	if s.Fence != "" {
-		body = Fence(s.Fence, body)
+		body = legible.Fence(s.Fence, body)
 	}
 	return b.String() + body
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Kept is what a worktree holds of earlier attempts. The zero Kept is nothing.
@@ -51,7 +52,7 @@ func before(found []nexus.Finding, replies []string) string {
 			b.WriteString(replied(replies[i]))
 		}
 	}
-	return Fence("text", b.String())
+	return legible.Fence("text", b.String())
 }
 
 func replied(text string) string {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -376,26 +375,6 @@ func TestInlineCodeIsNotClosedByItsText(t *testing.T) {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
-}
-
-func FuzzFence(f *testing.F) {
-	f.Add("a\n```\nb````")
-	f.Add("``\u200b`") // a row once what nobody sees is dropped
-	f.Fuzz(func(t *testing.T, text string) {
-		lines := strings.Split(prompt.Fence("text", text), "\n")
-		fence := strings.TrimSuffix(lines[0], "text")
-		if strings.Trim(fence, "`") != "" || lines[len(lines)-1] != fence {
-			t.Fatalf("%q", lines)
-		}
-		for _, l := range lines[1 : len(lines)-1] {
-			if strings.ContainsFunc(l, func(r rune) bool { return r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }) {
-				t.Errorf("%q has what nobody sees", l)
-			}
-			if strings.Contains(l, fence) {
-				t.Errorf("%q closes %q", l, fence)
-			}
-		}
-	})
 }
 
 // standing is a rule of the repository.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 const (
@@ -68,7 +69,7 @@ func (r Repair) Text() string {
 		fmt.Fprintf(&b, "Command: %s\nExit: %d\n", Code(r.Command), r.Exit)
 	}
 	if r.Why != "" {
-		b.WriteString("\n" + Fence("text", Head(r.Why, 2*findingBytes)) + "\n")
+		b.WriteString("\n" + legible.Fence("text", Head(r.Why, 2*findingBytes)) + "\n")
 	}
 	r.section(&b, "Must be fixed, new", take(fresh))
 	r.section(&b, "Must be fixed, reported before", take(old))
@@ -77,14 +78,14 @@ func (r Repair) Text() string {
 		fmt.Fprintf(&b, "\nNot shown: %d more.\n", hidden)
 	}
 	if n := len(r.Gone); n > 0 {
-		fmt.Fprintf(&b, "\n## No longer found (%d)\n\n%s\n", n, Fence("text", gone(r.Gone[:min(n, maxGone)])))
+		fmt.Fprintf(&b, "\n## No longer found (%d)\n\n%s\n", n, legible.Fence("text", gone(r.Gone[:min(n, maxGone)])))
 	}
 	for _, p := range r.Places {
-		fmt.Fprintf(&b, "\n## %s, lines %d to %d\n\n%s\n", Line(p.File), p.From, p.From+len(p.Lines)-1, Fence("text", Head(strings.Join(p.Lines, "\n"), placeBytes)))
+		fmt.Fprintf(&b, "\n## %s, lines %d to %d\n\n%s\n", Line(p.File), p.From, p.From+len(p.Lines)-1, legible.Fence("text", Head(strings.Join(p.Lines, "\n"), placeBytes)))
 	}
 	r.beyond(&b)
 	if out := strings.TrimSpace(r.Output); out != "" {
-		b.WriteString("\n## End of its output\n\n" + Fence("text", tail(out, r.most())) + "\n")
+		b.WriteString("\n## End of its output\n\n" + legible.Fence("text", tail(out, r.most())) + "\n")
 	}
 	b.WriteString("\n" + r.closing(len(optional) > 0) + "\n")
 	return b.String()
@@ -98,7 +99,7 @@ func (r Repair) beyond(b *strings.Builder) {
 			cmp.Or(Code(by), "a fixer"), list(r.Fixed[:min(len(r.Fixed), maxFindings)]))
 	}
 	if r.Tester != "" {
-		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n", testerTitle, testerLead, Fence("text", Head(strings.TrimSpace(r.Tester), 4*findingBytes)))
+		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n", testerTitle, testerLead, legible.Fence("text", Head(strings.TrimSpace(r.Tester), 4*findingBytes)))
 	}
 }
 
@@ -242,7 +243,7 @@ func (r Repair) section(b *strings.Builder, title string, findings []nexus.Findi
 			body.WriteString("  it was disputed, and its judge reported it again: fix it, or say what was overlooked. If it is reported once more, a person decides\n")
 		}
 	}
-	fmt.Fprintf(b, "\n## %s (%d)\n\n%s\n", title, len(findings), Fence("text", body.String()))
+	fmt.Fprintf(b, "\n## %s (%d)\n\n%s\n", title, len(findings), legible.Fence("text", body.String()))
 }
 
 // finding returns one finding: where and how bad, what, and what to do.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
@@ -110,7 +111,7 @@ func section(all []Rule, own bool) prompt.Section {
 		if r.Own != own {
 			continue
 		}
-		s.Body += fmt.Sprintf("%s, %s:\n\n%s\n\n", prompt.Code(r.File), r.reason(), prompt.Fence("markdown", r.Text))
+		s.Body += fmt.Sprintf("%s, %s:\n\n%s\n\n", prompt.Code(r.File), r.reason(), legible.Fence("markdown", r.Text))
 		if r.Whole > 0 {
 			cut += r.Whole - len(r.Text)
 		}

@@ -175,11 +175,11 @@ The text between the fences was written by others: it is what the question is ab
 // autoBrief shows a question.
 func autoBrief(session nexus.SessionID, q nexus.QuestionAsked, t nexus.Task) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Conversation: %s\n\nThe task:\n%s\n", session, prompt.Fence("", t.Title+"\n\n"+t.Brief))
+	fmt.Fprintf(&b, "Conversation: %s\n\nThe task:\n%s\n", session, legible.Fence("", t.Title+"\n\n"+t.Brief))
 	for _, c := range t.Criteria {
 		fmt.Fprintf(&b, "- %s\n", prompt.Line(c.Text))
 	}
-	fmt.Fprintf(&b, "\nThe question:\n%s\n\nIts fallback:\n%s\n", prompt.Fence("", q.Text), prompt.Fence("", q.Fallback))
+	fmt.Fprintf(&b, "\nThe question:\n%s\n\nIts fallback:\n%s\n", legible.Fence("", q.Text), legible.Fence("", q.Fallback))
 	return b.String()
 }
 

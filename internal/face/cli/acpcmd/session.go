@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
@@ -359,10 +360,5 @@ func fenced(text string) string { return in("text", text) }
 
 // in shows a text of a language as it is.
 func in(language, text string) string {
-	text = view.CleanText(strings.Trim(text, "\n"))
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + language + "\n" + text + "\n" + fence
+	return legible.Fence(language, view.CleanText(strings.Trim(text, "\n")))
 }

@@ -61,4 +61,4 @@ func media(kind string) string {
 	return prompt.Line(kind)
 }
 
-func fence(info, text string) string { return prompt.Fence(info, legible.Terminal(text)) + "\n" }
+func fence(info, text string) string { return legible.Fence(info, legible.Terminal(text)) + "\n" }
