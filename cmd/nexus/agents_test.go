@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +15,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -35,20 +39,24 @@ const (
 // for a provider by use.
 type maker struct {
 	name      string
-	acp       string // program that speaks the Agent Client Protocol, where it is to do that
-	shipped   string // its package
-	ci        bool   // make deps installs it, too
-	config    string // of agents.NAME
-	shell     string // its tool that runs commands
-	command   string // the field of its input
-	uncounted bool   // it reports neither dollars nor tokens
-	kept      string // the file of its home with its conversation, if it is written a moment after the turn
+	acp       string            // program that speaks the Agent Client Protocol, where it is to do that
+	shipped   string            // its package
+	ci        bool              // make deps installs it, too
+	config    string            // of agents.NAME
+	shell     string            // its tool that runs commands
+	command   string            // the field of its input
+	answer    string            // to a question of its tool AskUserQuestion; empty: it has none that waits for people
+	uncounted bool              // it reports neither dollars nor tokens
+	plain     bool              // it prints text when it is done
+	refused   string            // host that it tries to reach, whatever it is told, and does not
+	login     map[string]string // files of the user's home
+	kept      string            // the file of its home with its conversation, if it is written a moment after the turn
 }
 
 func makers() []maker {
 	return []maker{
 		{
-			name: "claude", shipped: "@anthropic-ai/claude-code", shell: "Bash", command: "command",
+			name: "claude", shipped: "@anthropic-ai/claude-code", shell: "Bash", command: "command", answer: "2",
 			config: `
 [agents.claude.env]
 ANTHROPIC_BASE_URL = "http://` + provider + `"
@@ -74,6 +82,17 @@ COPILOT_PROVIDER_TYPE = "anthropic"
 COPILOT_PROVIDER_API_KEY = "${SCRIPTED_KEY}"
 COPILOT_MODEL = "claude-sonnet-5-5"
 `,
+		},
+		{
+			name: "crush", shell: "bash", command: "command", uncounted: true, plain: true, refused: "api.github.com",
+			config: `
+budget = 0.1
+[agents.crush.env]
+SCRIPTED_KEY = "${SCRIPTED_KEY}"
+`,
+			login: map[string]string{".local/share/crush/crush.json": `{"providers": {"scripted": {"type": "anthropic", "base_url": "http://` + provider + `", "api_key": "$SCRIPTED_KEY", ` +
+				`"models": [{"id": "scripted", "name": "Scripted", "context_window": 200000, "default_max_tokens": 8192}]}}, ` +
+				`"models": {"large": {"provider": "scripted", "model": "scripted"}, "small": {"provider": "scripted", "model": "scripted"}}}`},
 		},
 		{
 			name: "gemini", shipped: "@google/gemini-cli", ci: true, shell: "run_shell_command", command: "command",
@@ -115,7 +134,7 @@ func overACP() []maker {
 	for _, m := range makers() {
 		switch m.acp = m.name; m.name {
 		case "claude":
-			m.acp, m.shipped = "claude-agent-acp", "@agentclientprotocol/claude-agent-acp"
+			m.acp, m.shipped, m.answer = "claude-agent-acp", "@agentclientprotocol/claude-agent-acp", "question_0=Blue"
 		case "codex":
 			m.acp, m.shipped = "codex-acp", "@agentclientprotocol/codex-acp"
 			m.config = `
@@ -123,8 +142,6 @@ func overACP() []maker {
 SCRIPTED_KEY = "${SCRIPTED_KEY}"
 CODEX_CONFIG = '{"model_provider": "scripted", "model_providers": {"scripted": {"name": "scripted", "base_url": "http://` + provider + `/v1", "env_key": "SCRIPTED_KEY"}}}'
 `
-		case "gemini": // refused: it does not find its conversation again
-			continue
 		case "goose":
 			m.config = strings.Replace(m.config, "speaks = \"goose\"\n", "", 1)
 		case "copilot":
@@ -151,15 +168,43 @@ func (m maker) file() string {
 	return filepath.Join(programs, ".bin", m.name)
 }
 
+// version is that of its package, or what it says itself.
+func (m maker) version(t *testing.T) string {
+	t.Helper()
+	if m.shipped != "" {
+		data, err := os.ReadFile(filepath.Join(programs, m.shipped, "package.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return gjson.GetBytes(data, "version").String()
+	}
+	out, err := exec.CommandContext(t.Context(), m.file(), "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Fields(string(out))
+	return words[len(words)-1]
+}
+
 // does is a turn in which the agent runs a command.
 func (m maker) does(command string) llmtest.Turn {
 	return llmtest.Turn{Calls: []llmtest.Call{{Tool: m.shell, Input: map[string]any{m.command: command, "description": "Do it"}}}}
 }
 
+// wonders is a turn in which the agent asks a person, where it can.
+func (m maker) wonders() []llmtest.Turn {
+	if m.answer == "" {
+		return nil
+	}
+	options := []map[string]any{{"label": "Red", "description": "as blood"}, {"label": "Blue", "description": "as the sky"}}
+	question := map[string]any{"question": "Which color?", "header": "Color", "multiSelect": false, "options": options}
+	return []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "AskUserQuestion", Input: map[string]any{"questions": []any{question}}}}}}
+}
+
 // script is what the model of the agent says: a plan of three tasks, one after the
 // other. The first patch of the first is wrong. In the second one it falls silent.
-// In the third one it wants to do what it may not, and its account is used up for
-// a moment. Reviewers approve.
+// In the third one it asks a person, where it can, and wants to do what it may not, and
+// its account is used up for a moment. Reviewers approve.
 func (m maker) script(outside string) llmtest.Script {
 	says := func(text string) llmtest.Turn { return llmtest.Turn{Say: text} }
 	var tasks []map[string]any
@@ -184,9 +229,9 @@ func (m maker) script(outside string) llmtest.Script {
 			{Match: "T2.1/coder.1", Turns: []llmtest.Turn{
 				m.does("printf 'b\\n' > b.txt; echo 'test -s b.txt' > b_test.sh"), stuck, says("It is done."), says("It is done."),
 			}},
-			{Match: "T3.1/coder.1", Turns: []llmtest.Turn{
-				m.does("git push origin main; echo mine > " + outside), m.does("printf 'c\\n' > c.txt; echo 'test -s c.txt' > c_test.sh"), limited,
-			}},
+			{Match: "T3.1/coder.1", Turns: append(m.wonders(),
+				m.does("git push origin main; echo mine > "+outside), m.does("printf 'c\\n' > c.txt; echo 'test -s c.txt' > c_test.sh"), limited,
+			)},
 			{Match: "T*/reviewer.*", Turns: []llmtest.Turn{says("```json\n" + `{"approved": true, "summary": "Good.", "findings": []}` + "\n```")}},
 		},
 		Default: &llmtest.Turn{Say: "Texts"}, // titles of conversations
@@ -250,6 +295,12 @@ func (m maker) stage(t *testing.T) *stage {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(config), 0o700), os.WriteFile(config, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
 	}
+	for name, text := range m.login {
+		file := filepath.Join(s.home, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "XDG_STATE_HOME=" + filepath.Join(s.home, "state"), "XDG_CONFIG_HOME=" + filepath.Join(s.home, "config"),
 		"HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "SCRIPTED_KEY=a-key-of-the-scripted-provider", "NEXUS_DONE_COVERAGE=off",
@@ -303,7 +354,11 @@ func (s *stage) agentRow(m maker) string {
 			s.t.Fatalf("they outlive Nexus: %q", s.processes())
 		}
 	}
-	s.must("resume", "--headless")
+	if m.answer == "" {
+		s.must("resume", "--headless")
+	} else {
+		s.resumeAnswering(m.answer)
+	}
 	if after := fingerprint(s.t, s.repo); after != before {
 		s.t.Errorf("the user's checkout changed:\n%s\n%s", before, after)
 	}
@@ -324,6 +379,44 @@ func (s *stage) must(args ...string) {
 		s.t.Fatalf("%v: %v\n%s", args, err, out)
 	}
 	s.t.Logf("%v\n%s", args, out)
+}
+
+// resumeAnswering continues the run on a terminal, and answers the question that comes.
+func (s *stage) resumeAnswering(answer string) {
+	s.t.Helper()
+	person, terminal, err := pseudo(100)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(s.t.Context(), s.exe, "resume")
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.repo, s.env, terminal, terminal, terminal
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := errors.Join(cmd.Start(), terminal.Close()); err != nil {
+		s.t.Fatal(err)
+	}
+	var out bytes.Buffer
+	ended := make(chan error, 1)
+	go func() {
+		_, _ = io.Copy(&out, person) // until the program has closed it
+		ended <- errors.Join(cmd.Wait(), person.Close())
+	}()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for said := false; ; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				s.list()
+				s.t.Fatalf("resume: %v\n%s", err, &out)
+			}
+			return
+		case <-tick.C:
+		}
+		if !said && slices.ContainsFunc(s.happenings(), func(e nexus.Event) bool { return fits(e, []string{"question.asked", "Which color?"}) }) {
+			s.must("answer", "q1", answer)
+			said = true
+		}
+	}
 }
 
 // killWhenSilent kills the program once the model is asked for what it never says,

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
@@ -50,7 +49,7 @@ func (s *stage) cells(m maker) (string, error) {
 	for _, e := range all { // telemetry, updates
 		if f, ok := e.Fact.(nexus.NetworkJudged); ok {
 			for _, h := range f.Hosts {
-				if !h.Allowed {
+				if !h.Allowed && h.Host != m.refused {
 					wrong = append(wrong, fmt.Errorf("%s wants to reach %s", f.Session, h.Host))
 				}
 			}
@@ -58,23 +57,34 @@ func (s *stage) cells(m maker) (string, error) {
 	}
 	landed := count("train.landed")
 	limited := slices.ContainsFunc(s.server.Requests(), func(q llmtest.Seen) bool { return q.Fault == llmtest.RateLimit && q.Conversation == "T3.1/coder.1" })
-	version, err := os.ReadFile(filepath.Join(programs, m.shipped, "package.json"))
 	cells := []string{
-		m.row(), gjson.GetBytes(version, "version").String(),
+		m.row(), m.version(s.t),
 		cell("run", when(landed == 3 && count("run.ended", `"done"`) == 1, "3 tasks landed")),
-		cell("resume", when(count("run.recovered") == 1 && count("agent.opened", `"T2.1/coder.1"`, `"resumed":true`) == 1, "in its conversation")),
+		cell("resume", when(count("run.recovered") == 1 && count("agent.opened", `"T2.1/coder.1"`, `"resumed":true`) == 1, "in its conversation"),
+			when(m.plain && count("run.recovered") == 1 && count("agent.ended", `"T2.1/coder.1"`) == 1, "in a new conversation")),
 		cell("denied permission",
 			when(count("tool.answered", `"T3.1/coder.1"`, `"rule":"git.shared"`, `"refused":true`) == 1, "asks; the policy denies"),
 			when(count("tool.answered", `"T3.1/coder.1"`, filepath.Join(s.repo, "outside")+": No such file or directory") == 1, "the sandbox denies"),
-			when(count("tool.answered", `"T3.1/coder.1"`, `"failed":true`) == 1, "the sandbox denies")),
+			when(count("tool.answered", `"T3.1/coder.1"`, `"failed":true`) == 1, "the sandbox denies"),
+			when(m.plain && s.isAbsent("outside"), "the sandbox denies")),
 		cell("wrong patch", when(count("round.started", `"cause":"build"`) == 1 && count("agent.opened", `"T1.1/coder.1"`, `"resumed":true`) == 1, "repaired in its conversation")),
 		cell("rate limit",
 			when(limited && count("quota.hit") == 1, "Nexus waits"),
 			when(limited && count("call.delayed") > 0, "Nexus asks again"),
 			when(limited && count("agent.ended", `"T3.1/coder.1"`) > 0 && count("agent.ended", `"fault":"quota"`) == 0, "it asks again")),
+		cell("asks people",
+			when(m.answer == "" && m.acp == "", "no"),
+			when(m.answer == "", "not tried"),
+			when(count("question.answered") == 1 && count("question.answered", `"by":"fallback"`) == 0 && count("tool.answered", `"T3.1/coder.1"`, "Blue") == 1, "gets the answer")),
 		cell("cost", cost(all), when(m.uncounted && count("agent.ended", `"usage"`) == 0, "no")),
 	}
-	return "| " + strings.Join(cells, " | ") + " |", errors.Join(append(wrong, err)...)
+	return "| " + strings.Join(cells, " | ") + " |", errors.Join(wrong...)
+}
+
+// isAbsent reports whether the repository has no such file.
+func (s *stage) isAbsent(name string) bool {
+	_, err := os.Lstat(filepath.Join(s.repo, name))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // cost says how the program counts what it used, if it does so for every prompt that
@@ -128,7 +138,7 @@ func (a *agentTable) check(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatalf("%s has no place for the table", page)
 	}
-	table := "| agent | version | run | resume after kill -9 | denied permission | wrong patch | rate limit | cost reported |\n" + strings.Repeat("|---", 8) + "|\n"
+	table := "| agent | version | run | resume after kill -9 | denied permission | wrong patch | rate limit | asks people | cost reported |\n" + strings.Repeat("|---", 9) + "|\n"
 	var names []string
 	for _, p := range agentcli.Known() {
 		names = append(names, p.Name)
@@ -146,7 +156,7 @@ func (a *agentTable) check(t *testing.T) {
 			}
 		}
 		if row == "" {
-			row = "| " + name + strings.Repeat(" | not run", 7) + " |"
+			row = "| " + name + strings.Repeat(" | not run", 8) + " |"
 		}
 		table += row + "\n"
 	}

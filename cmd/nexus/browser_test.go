@@ -207,8 +207,12 @@ func browse(ts *testscript.TestScript, _ bool, args []string) {
 				b.hold(l, name, base+path)
 			}
 		}
-	case "answer":
-		b.answer(base, args[3])
+	default:
+		play, ok := map[string]func(base, run string){"answer": b.answer, "review": b.review, "send": b.send, "answered": b.answered, "plan": b.plan, "checks": b.checks}[args[0]]
+		if !ok {
+			ts.Fatalf("nobody knows how to browse %s", args[0])
+		}
+		play(base, args[3])
 	}
 }
 

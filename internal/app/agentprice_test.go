@@ -21,4 +21,8 @@ func TestAgentPrice(t *testing.T) {
 			t.Errorf("%q: %d, %v", model, m, ok)
 		}
 	}
+	named, _ := agentPrice(models, "gemini", "gemini-3.1-pro-preview", nexus.Usage{Input: 1_000_000})
+	if m, ok := agentPrice(models, "gemini", "gemini-3.1-pro-preview-customtools", nexus.Usage{Input: 1_000_000}); !ok || m != named {
+		t.Errorf("a variant of a model costs %d, and the model %d", m, named)
+	}
 }

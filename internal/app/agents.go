@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -51,14 +50,6 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 		p.Install = "" // it may be another program
 	}
 	p.Command, p.Model = cmp.Or(set.Command, p.Command), cmp.Or(set.Model, p.Model)
-	if p.Speaks == "acp" && filepath.Base(p.Command) == "gemini" {
-		return p, &nexus.Error{
-			Code: nexus.CodeInvalidConfig,
-			Message: fmt.Sprintf("agents.%s.speaks = \"acp\" does not work with Gemini CLI: "+
-				"another process of it does not find its conversation again", name),
-			Hint: fmt.Sprintf("Remove agents.%s.speaks, or set it to \"gemini\": its own stream resumes conversations.", name),
-		}
-	}
 	p.Mode, p.End = cmp.Or(set.Mode, p.Mode), set.End
 	if set.Args != nil {
 		p.Args = set.Args
@@ -435,6 +426,7 @@ func agentPrice(models *provider.Models, maker, model string, u nexus.Usage) (ne
 	if model == "" {
 		return models.Price(provider.Strongest(maker), u)
 	}
+	model = strings.TrimSuffix(model, "-customtools") // of Gemini CLI: the same model at the same price
 	for _, maker := range []string{"anthropic", "openai", "gemini"} {
 		if m, ok := models.Price(maker+"/"+model, u); ok {
 			return m, true

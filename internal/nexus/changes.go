@@ -3,8 +3,10 @@ package nexus
 // Changes is what a landing changes, as far as others may have to know: of a lot not
 // all.
 type Changes struct {
-	Files []string     `json:"files,omitempty"`
-	Names []NameChange `json:"names,omitempty"`
+	Files   []string     `json:"files,omitempty"`
+	Names   []NameChange `json:"names,omitempty"`
+	Added   int          `json:"added,omitzero"`   // lines, of the whole change; nobody counts those of a binary file
+	Deleted int          `json:"deleted,omitzero"` // the same
 }
 
 // LandedWhy is why a message is sent that tells of a landing.

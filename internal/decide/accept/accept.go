@@ -364,7 +364,7 @@ func first(e nexus.Evidence) string {
 func said(task *state.Task, c nexus.Criterion) *nexus.CriterionMet {
 	var last *nexus.CriterionMet
 	for _, a := range task.Attempts {
-		for _, round := range a.Rounds {
+		for _, round := range a.Whole().Rounds {
 			if round.Verified == nil {
 				continue
 			}

@@ -2,6 +2,7 @@ package budget
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -35,7 +36,7 @@ type Way string
 // The ways.
 const (
 	ByTask     Way = "task"
-	ByAttempt  Way = "attempt"
+	ByAttempt  Way = "attempt" // derived: see [Spending.Of]
 	BySession  Way = "session"
 	ByRole     Way = "role"
 	ByProvider Way = "provider"
@@ -62,6 +63,31 @@ func (p *Spending) Add(f nexus.BudgetSpent, parts ...Part) {
 	if f.Estimated {
 		p.Estimated += f.Money
 	}
+}
+
+// Of returns what each part of one way cost. That of an attempt is the sum of its
+// sessions, whose names begin with its own.
+func (p Spending) Of(way Way) map[string]Spend {
+	from := way
+	if way == ByAttempt {
+		from = BySession
+	}
+	all := map[string]Spend{}
+	for part, cost := range p.By {
+		if part.Way != from {
+			continue
+		}
+		name := part.Name
+		if way == ByAttempt {
+			name, _, _ = strings.Cut(name, "/")
+		}
+		all[name] = all[name].and(cost)
+	}
+	return all
+}
+
+func (s Spend) and(o Spend) Spend {
+	return Spend{Calls: s.Calls + o.Calls, Money: s.Money + o.Money, Estimated: s.Estimated + o.Estimated, Usage: s.Usage.Add(o.Usage)}
 }
 
 func (s Spend) plus(f nexus.BudgetSpent) Spend {

@@ -15,7 +15,7 @@ import (
 
 // Graph is a plan's tasks and what they need of each other.
 type Graph struct {
-	tasks  []nexus.Task
+	tasks  []node
 	index  map[nexus.TaskID]int
 	needs  [][]int // by task: those that it waits for, as it needs or wants them
 	needed [][]int // by task: those that wait for it
@@ -23,26 +23,33 @@ type Graph struct {
 	touch  [][]string
 }
 
+// node is what a graph keeps of a task.
+type node struct {
+	id      nexus.TaskID
+	minutes int // at least 1
+	score   int // of its priority
+}
+
 // New returns the graph of tasks. It fails on a task without a name, two of
 // one name, a need of itself or of a task that is not there, and with
 // [nexus.CodeCycle] on tasks that need each other in a circle.
 func New(tasks []nexus.Task) (*Graph, error) {
 	g := &Graph{
-		tasks: slices.Clone(tasks), index: make(map[nexus.TaskID]int, len(tasks)),
+		tasks: make([]node, len(tasks)), index: make(map[nexus.TaskID]int, len(tasks)),
 		needs: make([][]int, len(tasks)), needed: make([][]int, len(tasks)), touch: make([][]string, len(tasks)),
 	}
 	locks := lockers()
-	for i, t := range g.tasks {
+	for i, t := range tasks {
 		if strings.TrimSpace(string(t.ID)) == "" {
 			return nil, invalid("task %d has no id", i+1)
 		}
 		if _, taken := g.index[t.ID]; taken {
 			return nil, invalid("two tasks have the id %q", t.ID)
 		}
-		g.index[t.ID] = i
+		g.index[t.ID], g.tasks[i] = i, node{t.ID, Minutes(t), t.Priority.Score()}
 		g.touch[i] = append(touchSet(t.Files), locked(t.Files, locks)...)
 	}
-	for i, t := range g.tasks {
+	for i, t := range tasks {
 		for _, id := range t.After() {
 			j, ok := g.index[id]
 			switch {
@@ -120,7 +127,7 @@ func (g *Graph) circle(left []int) error {
 			names = append(names, fmt.Sprintf("(%d more)", len(path)-most))
 		}
 		if len(path) <= most || i < most/2 || i >= len(path)-most/2 {
-			names = append(names, string(g.tasks[t].ID))
+			names = append(names, string(g.tasks[t].id))
 		}
 	}
 	return &nexus.Error{
@@ -130,8 +137,9 @@ func (g *Graph) circle(left []int) error {
 }
 
 // Longest returns how long the critical path takes: the tasks, each needing the
-// one before, that together take longest. What takes less than nothing takes none.
-func (g *Graph) Longest(took func(nexus.Task) int) int {
+// one before, that together take longest. Took says how long the i-th task takes,
+// from 0; what takes less than nothing takes none.
+func (g *Graph) Longest(took func(i int) int) int {
 	longest := 0
 	for _, r := range g.rank(took) {
 		longest = max(longest, r)
@@ -142,12 +150,15 @@ func (g *Graph) Longest(took func(nexus.Task) int) int {
 // Minutes is a task's estimate, at least 1.
 func Minutes(t nexus.Task) int { return max(1, t.Minutes) }
 
+// minutes returns the estimate of the i-th task.
+func (g *Graph) minutes(i int) int { return g.tasks[i].minutes }
+
 // Rank returns for each task how many minutes the longest path takes that begins
 // with it: what starts first when not everything can.
 func (g *Graph) Rank() map[nexus.TaskID]int {
 	by := make(map[nexus.TaskID]int, len(g.tasks))
-	for i, r := range g.rank(Minutes) {
-		by[g.tasks[i].ID] = r
+	for i, r := range g.rank(g.minutes) {
+		by[g.tasks[i].id] = r
 	}
 	return by
 }
@@ -159,25 +170,25 @@ func (g *Graph) Urgency() map[nexus.TaskID]int {
 	by := make(map[nexus.TaskID]int, len(g.tasks))
 	for _, wave := range slices.Backward(g.waves) {
 		for _, i := range wave {
-			score[i] = g.tasks[i].Priority.Score()
+			score[i] = g.tasks[i].score
 			for _, j := range g.needed[i] {
 				score[i] = max(score[i], score[j])
 			}
-			by[g.tasks[i].ID] = score[i]
+			by[g.tasks[i].id] = score[i]
 		}
 	}
 	return by
 }
 
 // rank returns the longest remaining path of each task.
-func (g *Graph) rank(took func(nexus.Task) int) []int {
+func (g *Graph) rank(took func(i int) int) []int {
 	rank := make([]int, len(g.tasks))
 	for _, wave := range slices.Backward(g.waves) {
 		for _, i := range wave {
 			for _, j := range g.needed[i] {
 				rank[i] = max(rank[i], rank[j])
 			}
-			rank[i] += max(0, took(g.tasks[i]))
+			rank[i] += max(0, took(i))
 		}
 	}
 	return rank

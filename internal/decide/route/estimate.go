@@ -108,6 +108,6 @@ func longest(tasks []nexus.Task, took func(nexus.Task) time.Duration) time.Durat
 	if err != nil {
 		return 0
 	}
-	total := g.Longest(func(t nexus.Task) int { return int(took(t) / time.Second) })
+	total := g.Longest(func(i int) int { return int(took(tasks[i]) / time.Second) })
 	return time.Duration(total) * time.Second
 }

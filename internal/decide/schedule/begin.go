@@ -123,6 +123,9 @@ func Ahead(s *state.State, t *state.Task) (v state.View, fresh bool) {
 
 // back returns the round that a person goes back to.
 func back(s *state.State, t *state.Task) (state.Tree, bool) {
+	if t.Back == nil {
+		return state.Tree{}, false
+	}
 	old := s.Attempt(t.Back.Attempt)
 	if old == nil || !allBroken(t.Attempts[t.Mercy:]) {
 		return state.Tree{}, false

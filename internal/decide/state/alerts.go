@@ -293,6 +293,12 @@ func (b *Alerts) round(f nexus.Fact) {
 	}
 }
 
+// forget lets go of the book about an attempt at a task that landed.
+func (b *Alerts) forget(a *Attempt) {
+	delete(b.tasks, a.ID)
+	delete(b.rounds, a.Task)
+}
+
 // recent adds a time and forgets those that are past the window.
 func recent(all []time.Time, at time.Time) []time.Time {
 	all = slices.DeleteFunc(all, func(t time.Time) bool { return at.Sub(t) > window })

@@ -33,7 +33,7 @@ type Attempt struct {
 	From      nexus.AttemptID // whose round Start is; empty for none
 	FromRound int
 	Asked     bool   // a person chose that
-	Warm      Warm   // the session that its coder goes on in
+	Warm      *Warm  // the session that its coder goes on in; nil for none
 	Forgone   string // why it does not start from the result of earlier attempts
 	Stage     Stage
 	Losses    int  // of its process, before it got anywhere
@@ -75,6 +75,8 @@ type Attempt struct {
 
 	asks  []string  // questions that it waits for a person to answer
 	asked time.Time // since when
+
+	small *small // has Rounds and Sessions, which are empty; see [Attempt.Whole]
 }
 
 // Round is one stretch of writing and what was found after it.
@@ -139,6 +141,7 @@ func (a *Attempt) Resumed() time.Time { return a.Active }
 
 // Last returns the round under way, nil before the first.
 func (a *Attempt) Last() *Round {
+	a = a.Whole()
 	if len(a.Rounds) == 0 {
 		return nil
 	}
@@ -147,6 +150,7 @@ func (a *Attempt) Last() *Round {
 
 // Round returns the n-th round, from 1, nil when there is none.
 func (a *Attempt) Round(n int) *Round {
+	a = a.Whole()
 	if n < 1 || n > len(a.Rounds) {
 		return nil
 	}
@@ -158,6 +162,7 @@ func (r *Round) At() string { return cmp.Or(r.Commit, r.From) }
 
 // Session returns the session with this ID, nil when there is none.
 func (a *Attempt) Session(id nexus.SessionID) *Session {
+	a = a.Whole()
 	for _, s := range a.Sessions {
 		if s.Session == id {
 			return s
@@ -168,6 +173,7 @@ func (a *Attempt) Session(id nexus.SessionID) *Session {
 
 // Of returns the last session of a role, nil when there is none.
 func (a *Attempt) Of(role nexus.Role) *Session {
+	a = a.Whole()
 	for i := len(a.Sessions) - 1; i >= 0; i-- {
 		if a.Sessions[i].Role == role {
 			return a.Sessions[i]
@@ -179,6 +185,7 @@ func (a *Attempt) Of(role nexus.Role) *Session {
 // Present returns the session that began last, nil when there is none. Those
 // that another sent are beside it and do not count.
 func (a *Attempt) Present() *Session {
+	a = a.Whole()
 	for i := len(a.Sessions) - 1; i >= 0; i-- {
 		if a.Sessions[i].Role != nexus.Scout {
 			return a.Sessions[i]
@@ -198,6 +205,7 @@ func (a *Attempt) Author(role nexus.Role) string {
 
 // Apply folds a fact of this attempt. Facts of anything else change nothing.
 func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
+	a.grow()
 	switch f := f.(type) {
 	case nexus.AttemptResumed:
 		a.Stage, a.Base, a.Start, a.Active = Working, f.Base, f.Tree, at

@@ -456,7 +456,7 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 // to the train where it was accepted, unless that is what failed, or a new one
 // goes back to a round.
 func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
-	t.Back, t.Mercy, t.MercyRounds, t.MercyWorked = f, len(t.Attempts), t.Rounds, t.Worked
+	t.Back, t.Mercy, t.MercyRounds, t.MercyWorked = &f, len(t.Attempts), t.Rounds, t.Worked
 	if f.Fresh {
 		t.Fresh = len(t.Attempts)
 	}
@@ -647,7 +647,7 @@ func (s *State) spend(f nexus.BudgetSpent, at time.Time) {
 		t.Spent += f.Money
 		t.Usage = t.Usage.Add(f.Usage)
 	}
-	if c := s.sessions[r.Session]; c != nil {
+	if c := s.session(r.Session); c != nil {
 		c.Spent += f.Money
 		c.Usage = c.Usage.Add(f.Usage)
 		c.settle(f.ID, at)

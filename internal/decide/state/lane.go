@@ -7,7 +7,6 @@ import (
 )
 
 // Warm is the session of another task of the same lane that a coder goes on in.
-// The zero Warm is none.
 type Warm struct {
 	Session  nexus.SessionID
 	Task     nexus.TaskID
@@ -17,21 +16,21 @@ type Warm struct {
 	Commit   string   // the work that it submitted, as it was accepted
 }
 
-// warm returns a session of this run as one that another goes on in.
-func (s *State) warm(id nexus.SessionID) Warm {
-	old := s.sessions[id]
+// warm returns a session of this run as one that another goes on in, nil where there is none.
+func (s *State) warm(id nexus.SessionID) *Warm {
+	old := s.session(id)
 	if old == nil {
-		return Warm{}
+		return nil
 	}
 	a := s.attempts[old.Attempt]
-	return Warm{Session: id, Task: a.Task, Model: old.Model, Prompt: old.Prompt, Messages: slices.Clip(old.Messages), Commit: a.Commit}
+	return &Warm{Session: id, Task: a.Task, Model: old.Model, Prompt: old.Prompt, Messages: slices.Clip(old.Messages), Commit: a.Commit}
 }
 
 // begin returns a session as it begins: empty, or with what was said in the one
 // that it goes on in.
 func (a *Attempt) begin(f nexus.SessionStarted) *Session {
 	c := &Session{SessionStarted: f}
-	if f.After != "" && f.After == a.Warm.Session {
+	if a.Warm != nil && f.After == a.Warm.Session {
 		c.Messages, c.Before = slices.Clip(a.Warm.Messages), len(a.Warm.Messages)
 	}
 	return c

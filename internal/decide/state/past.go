@@ -44,7 +44,10 @@ func (s *State) events() iter.Seq2[nexus.Event, error] {
 // then is under way in it.
 func (s *State) Before(seq int64) (*State, error) {
 	then := New(s.Run)
-	then.past, then.sparing = s.past, s.sparing
+	then.past = s.past
+	if s.shelf != nil {
+		then.Spare()
+	}
 	for e, err := range s.events() {
 		if err != nil {
 			return nil, err

@@ -86,7 +86,7 @@ func (s *State) parkedFor(model string, held bool) (Parked, bool) {
 
 // Fresh reports whether nothing was done yet in a session.
 func (s *State) Fresh(id nexus.SessionID) bool {
-	c := s.sessions[id]
+	c := s.session(id)
 	return c == nil || c.Turns == 0
 }
 

@@ -87,6 +87,11 @@ func (s *State) rewind(e nexus.Event, f nexus.RunRewound) error {
 	if err != nil {
 		return err
 	}
+	for _, all := range []map[nexus.AttemptID]*Attempt{s.attempts, then.attempts} {
+		for _, a := range all {
+			a.grow()
+		}
+	}
 	then.interrupt(e.At)
 	then.counted(s)
 	then.named(s)

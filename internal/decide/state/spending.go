@@ -15,12 +15,11 @@ func (s *State) booked(r nexus.BudgetReserved, f nexus.BudgetSpent) {
 	}
 	provider, _, _ := strings.Cut(r.Model, "/")
 	purpose := ""
-	if c := s.sessions[r.Session]; c != nil {
+	if c := s.session(r.Session); c != nil {
 		purpose = c.Purpose
 	}
 	s.Spending.Add(f,
 		budget.Part{Way: budget.ByTask, Name: string(r.Task)},
-		budget.Part{Way: budget.ByAttempt, Name: string(attemptOfSession(r.Session))},
 		budget.Part{Way: budget.BySession, Name: string(r.Session)},
 		budget.Part{Way: budget.ByRole, Name: string(r.Role)},
 		budget.Part{Way: budget.ByProvider, Name: provider},
@@ -39,9 +38,7 @@ func (s *State) Wasted() nexus.Money {
 			if landed || a.Stage != Over || a.Outcome == nexus.Accepted {
 				continue
 			}
-			for _, c := range a.Sessions {
-				sum += c.Spent
-			}
+			sum += a.spent()
 		}
 	}
 	return sum

@@ -89,7 +89,7 @@ type State struct {
 	machine  []Transition
 	deliver  bool                 // it was taken up to publish and land what landed, and nothing else
 	stirred  bool                 // something happened since the last checkpoint
-	sparing  bool                 // see [State.Spare]
+	shelf    *shelf               // see [State.Spare]; nil: nothing is forgotten
 	out      bool                 // what landed was published, now or before
 	phase    nexus.RunStatus      // where paused and recovering go back to
 	held     time.Duration        // it was paused, or nobody conducted it

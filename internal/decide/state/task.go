@@ -30,13 +30,13 @@ type Task struct {
 	Usage     nexus.Usage
 	Began     time.Time // first attempt; zero before
 	Ended     time.Time
-	Worked    time.Duration     // in attempts that are over
-	Retried   int               // times a person gave it another chance
-	Back      nexus.TaskRetried // the last such chance
-	Helped    bool              // a person told it something, answered it, or gave it another chance or criterion
-	Fresh     int               // attempts of which nothing is kept, as a person wants a fresh start
-	Revised   int               // attempts before a person last changed its criteria
-	Mercy     int               // attempts before the last such chance; they do not count against the ladder
+	Worked    time.Duration      // in attempts that are over
+	Retried   int                // times a person gave it another chance
+	Back      *nexus.TaskRetried // the last such chance; nil for none
+	Helped    bool               // a person told it something, answered it, or gave it another chance or criterion
+	Fresh     int                // attempts of which nothing is kept, as a person wants a fresh start
+	Revised   int                // attempts before a person last changed its criteria
+	Mercy     int                // attempts before the last such chance; they do not count against the ladder
 
 	MercyReplans int           // of Replans, before that chance
 	MercyRounds  int           // rounds before that chance

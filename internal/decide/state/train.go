@@ -17,10 +17,11 @@ func (s *State) applyTrain(f nexus.Fact, e nexus.Event) {
 		s.depart(f, at)
 	case nexus.TrainLanded:
 		t := s.tasks[f.Task]
-		t.Status, t.Landed, t.Ended, t.Why = nexus.Landed, &f, at, ""
+		l := &Landing{f, at, e.Seq}
+		t.Status, t.Landed, t.Ended, t.Why = nexus.Landed, &l.TrainLanded, at, ""
 		s.Tip = f.Commit
 		s.arrive()
-		s.Landings = append(s.Landings, &Landing{f, at, e.Seq})
+		s.Landings = append(s.Landings, l)
 	case nexus.TrainRefused:
 		s.arrive()
 		if a := s.attempts[f.Attempt]; a != nil {

@@ -214,7 +214,7 @@ func (s *State) Proofs() []Proof {
 	}
 	reviews := map[nexus.AttemptID]*nexus.ReviewGiven{}
 	for _, l := range s.Landings {
-		a := s.attempts[l.Attempt]
+		a := s.attempts[l.Attempt].Whole()
 		if a == nil {
 			continue
 		}

@@ -55,13 +55,14 @@ func TestActionsAreCommands(t *testing.T) {
 		check("the run", p.RunActions())
 		p.Held(nil)
 		check("the interrupted run", p.RunActions())
+		check("a task of it", p.TaskActions("T1"))
 		end(t, p)
 		check("the run that is over", p.RunActions())
 		for _, i := range p.Inbox(start) {
 			check("item "+i.ID, i.Actions)
 		}
 	}
-	for _, name := range []string{"approve", "reject", "answer", "tell", "retry", "retry-tell", "skip", "pause", "resume", "stop", "land", "waive"} {
+	for _, name := range []string{"approve", "reject", "answer", "tell", "retry", "retry-tell", "skip", "pause", "resume", "stop", "land", "waive", "undo"} {
 		if !seen[name] {
 			t.Errorf("no run offered %q", name)
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/highlight"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -27,7 +26,7 @@ const (
 func tabs() []string { return []string{"Overview", "Log", "Diff", "Checks", "Plan", "Cost"} }
 
 // detail returns the lines beside the list.
-func (m *Model) detail(width int) []string {
+func (m *Model) detail(width, height int) []string {
 	t := m.snap.Task
 	item := m.item()
 	switch {
@@ -42,9 +41,9 @@ func (m *Model) detail(width int) []string {
 	case LogTab:
 		return m.talkLines(width)
 	case DiffTab:
-		return m.diffLines(width)
+		return m.diffLines(width, height)
 	case ChecksTab:
-		return m.b.fold(m.checkLines(t), width, true)
+		return append(m.matrix(width, height), m.b.fold(m.checkLines(t), width, true)...)
 	case PlanTab:
 		return m.b.fold(m.planLines(t), width, true)
 	case CostTab:
@@ -206,15 +205,8 @@ func (m *Model) checkLines(t *projection.Task) []string {
 }
 
 func (m *Model) gate(g projection.Gate) []string {
-	sign := m.b.Warn("?")
-	switch g.State {
-	case nexus.Pass:
-		sign = m.b.Good(m.b.pick("\u2713", "+"))
-	case nexus.Fail:
-		sign = m.b.Bad(m.b.pick("\u2717", "X"))
-	default:
-	}
-	lines := []string{fmt.Sprintf("    %s %s %s %s", sign, view.Clean(g.Name), view.Clean(string(g.State)), m.b.Dim(view.Clock(g.Seconds)))}
+	words := view.Clean(g.Name) + " " + view.Clean(string(g.State))
+	lines := []string{"    " + m.gateSign(g.State) + " " + words + " " + m.b.Dim(view.Clock(g.Seconds))}
 	if g.Why != "" && g.State != nexus.Pass {
 		lines = append(lines, "      "+view.Clean(g.Why))
 	}
@@ -296,37 +288,4 @@ func (m *Model) meter(part, whole nexus.Money) string {
 		n = min(max(int(part*10/whole), 0), 10)
 	}
 	return strings.Repeat(m.b.pick("\u2588", "#"), n) + strings.Repeat(m.b.pick("\u2591", "."), 10-n)
-}
-
-// diffLines draw what the selected task changed.
-func (m *Model) diffLines(width int) []string {
-	d, why := m.loaded(m.diffKey())
-	if d == nil {
-		return []string{why}
-	}
-	if len(d.files) == 0 {
-		return []string{"No changes yet."}
-	}
-	var lines []string
-	for _, f := range d.files {
-		lines = append(lines, m.b.Bold(view.Clean(f.Path))+m.b.Dim(fmt.Sprintf("  +%d -%d", f.Added, f.Deleted)))
-		for _, l := range f.Lines {
-			lines = append(lines, m.changed(l))
-		}
-		lines = append(lines, "")
-	}
-	return m.b.fold(lines, width, m.wrap)
-}
-
-func (m *Model) changed(l highlight.Line) string {
-	switch l.Mark {
-	case highlight.Added:
-		return m.b.Good(fmt.Sprintf("%5d +", l.New)) + " " + m.b.code(l.Spans)
-	case highlight.Deleted:
-		return m.b.Bad(fmt.Sprintf("%5d -", l.Old)) + " " + m.b.code(l.Spans)
-	case highlight.Same:
-		return m.b.Dim(fmt.Sprintf("%5d  ", l.New)) + " " + m.b.code(l.Spans)
-	default:
-		return m.b.Dim(m.b.flat(l.Text()))
-	}
 }

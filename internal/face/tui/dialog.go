@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // dialogKind is what is asked on top of the screen.
@@ -25,8 +24,10 @@ const (
 type dialog struct {
 	kind    dialogKind
 	title   string
-	text    string // typed
-	must    bool   // it may not be empty
+	field   field         // what is typed
+	hint    string        // what keys do beside
+	must    bool          // it may not be empty
+	turn    func(*dialog) // what tab does; nil: nothing
 	then    func(text string) tea.Cmd
 	choices []choice
 	at      int
@@ -37,6 +38,7 @@ type dialog struct {
 // choice is one of several: a name that perform knows, or a text to copy.
 type choice struct {
 	label, name string
+	then        func() tea.Cmd // what it does; nil: what the name says
 }
 
 // copied is the beginning of the name of a choice that is copied.
@@ -95,23 +97,23 @@ func (m *Model) turnPage(name string) {
 
 func (m *Model) typeIn(key tea.KeyPressMsg) tea.Cmd {
 	d := &m.dialog
-	switch key.String() {
-	case "enter":
-		if d.must && strings.TrimSpace(d.text) == "" {
+	switch name := key.String(); {
+	case name == "enter":
+		text := strings.TrimSpace(d.field.text())
+		if d.field.several {
+			text = strings.Trim(d.field.text(), "\n")
+		}
+		if d.must && strings.TrimSpace(text) == "" {
 			m.say(true, "it may not be empty; esc leaves it")
 			return nil
 		}
-		then, text := d.then, strings.TrimSpace(d.text)
+		then := d.then
 		m.dialog = dialog{}
 		return then(text)
-	case "backspace":
-		if r := []rune(d.text); len(r) > 0 {
-			d.text = string(r[:len(r)-1])
-		}
-	case "ctrl+u":
-		d.text = ""
+	case name == "tab" && d.turn != nil:
+		d.turn(d)
 	default:
-		d.text += key.Text
+		d.field.press(key)
 	}
 	return nil
 }
@@ -128,14 +130,12 @@ func (m *Model) pickChoice(key tea.KeyPressMsg) tea.Cmd {
 		at := min(d.at, len(some)-1)
 		m.dialog = dialog{}
 		if at >= 0 {
-			return m.choice(some[at].name)
+			return m.choice(some[at])
 		}
-	case name == "backspace":
-		if r := []rune(d.text); len(r) > 0 {
-			d.text = string(r[:len(r)-1])
+	default:
+		if d.field.press(key) {
+			d.at = 0
 		}
-	case key.Text != "":
-		d.text, d.at = d.text+key.Text, 0
 	}
 	return nil
 }
@@ -144,14 +144,18 @@ func (m *Model) pickChoice(key tea.KeyPressMsg) tea.Cmd {
 func (d dialog) some() []choice {
 	var out []choice
 	for _, c := range d.choices {
-		if strings.Contains(strings.ToLower(c.label), strings.ToLower(d.text)) {
+		if strings.Contains(strings.ToLower(c.label), strings.ToLower(d.field.text())) {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-func (m *Model) choice(name string) tea.Cmd {
+func (m *Model) choice(c choice) tea.Cmd {
+	if c.then != nil {
+		return c.then()
+	}
+	name := c.name
 	if text, ok := strings.CutPrefix(name, copied); ok {
 		m.say(false, "copied %s", text)
 		return tea.SetClipboard(text)
@@ -166,8 +170,8 @@ func (m *Model) choice(name string) tea.Cmd {
 func (m *Model) palette() dialog {
 	d := dialog{kind: choiceDialog, title: "do"}
 	for _, b := range bindings() {
-		if b.name != "palette" {
-			d.choices = append(d.choices, choice{b.name + ": " + b.help, b.name})
+		if b.name != "palette" && !b.diff {
+			d.choices = append(d.choices, choice{label: b.name + ": " + b.help, name: b.name})
 		}
 	}
 	return d
@@ -178,7 +182,7 @@ func (m *Model) copies() dialog {
 	d := dialog{kind: choiceDialog, title: "copy"}
 	add := func(what, text string) {
 		if text != "" {
-			d.choices = append(d.choices, choice{what + ": " + view.Clean(text), copied + text})
+			d.choices = append(d.choices, choice{label: what + ": " + view.Clean(text), name: copied + text})
 		}
 	}
 	if t := m.snap.Task; t != nil {
@@ -203,24 +207,14 @@ func (m *Model) editor() tea.Cmd {
 	return tea.Exec(m.o.Verbs.Edit(t.Worktree), func(err error) tea.Msg { return leftMsg{err} })
 }
 
-// editPlan lets the person change the plan that waits for them: attach asks on
-// the terminal, and its answer e opens the plan in an editor.
-func (m *Model) editPlan() tea.Cmd {
-	for _, i := range m.snap.Inbox {
-		if i.Trigger == nexus.PlanTrigger {
-			return tea.Exec(m.o.Verbs.Terminal(m.ctx, []string{"attach", string(m.o.Run)}), func(err error) tea.Msg { return leftMsg{err} })
-		}
-	}
-	m.say(true, "no plan waits for you; %s adds a task, and nexus revise replaces a criterion", m.keyOf("add"))
-	return nil
-}
-
 // allowed are the commands of the command line that a typed line may be. They
 // read, or leave a request; others want a terminal of their own.
 func allowed() []string {
 	return []string{
 		"add", "answer", "approve", "checkpoint", "diagnose", "diff", "evidence", "health", "history", "lessons", "logs", "memory",
-		"pause", "ps", "reject", "report", "retry", "revise", "runs", "show", "skip", "status", "stop", "tell", "trace", "verify", "config",
+		"models", "pause", "prompt", "ps", "reject", "report", "retry", "review", "revise", "rules", "runs",
+		"show", "skip", "status", "stop", "tell", "trace",
+		"undo", "config",
 	}
 }
 
@@ -241,9 +235,7 @@ func (m *Model) command(text string) tea.Cmd {
 		return m.perform(name)
 	}
 	if slices.Contains(allowed(), name) {
-		m.busy++
-		ctx, verbs := m.ctx, m.o.Verbs
-		return func() tea.Msg { return doneMsg{what: name, out: verbs.Do(ctx, words), show: true} }
+		return m.tell(withRun(words, m.o.Run))
 	}
 	m.say(true, "%s is no command here; ctrl+p lists them, and nexus help those of the command line", name)
 	return nil
@@ -265,9 +257,18 @@ func (m *Model) goTo(id string) tea.Cmd {
 // help lists the keys.
 func (m *Model) help() []string {
 	lines := []string{m.b.Bold("Keys") + m.b.Dim("  (change them in [keys] of the configuration; none takes one away)")}
+	diff := false
 	for _, b := range bindings() {
+		if b.diff && !diff {
+			diff = true
+			lines = append(lines, "", m.b.Bold("While you move in a change"))
+		}
 		lines = append(lines, "  "+m.b.Bold(m.b.cell(m.keyOf(b.name), 8))+" "+b.help)
 	}
+	lines = append(lines,
+		"  "+m.b.Bold(m.b.cell(m.keyOf("diff"), 8))+" only what changed since your last review, or all of it",
+		"  "+m.b.Bold(m.b.cell(m.keyOf("open"), 8))+" fold a file, change what is not sent, or comment on a comment",
+		"  "+m.b.Bold(m.b.cell(m.keyOf("reject"), 8))+" throw away what is not sent")
 	return append(lines, "",
 		"  alt+1 to alt+9 pick an answer that a question offers.",
 		"  Arrows, Page Up, Page Down, Home and End move, too.",

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -43,7 +44,8 @@ func (m *Model) Frame() []string {
 		return m.counters()
 	}
 	lines := []string{m.header(), m.viewBar()}
-	height := m.height - 4
+	foot := m.foot()
+	height := m.height - 2 - len(foot)
 	switch {
 	case m.version == 0:
 		lines = append(lines, m.block([]string{"", "  Reading run " + view.Clean(string(m.o.Run)) + " ..."}, m.width, height)...)
@@ -52,7 +54,7 @@ func (m *Model) Frame() []string {
 	default:
 		lines = append(lines, m.body(height)...)
 	}
-	lines = append(lines, m.noticeLine(), m.footer())
+	lines = append(lines, foot...)
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(m.b.cut(l, m.width), " ")
 	}
@@ -162,7 +164,7 @@ func (m *Model) viewBar() string {
 func (m *Model) body(height int) []string {
 	switch {
 	case m.view == TimelineView:
-		return append(m.list(m.width, height-1), m.legend())
+		return append(m.listLines(m.width, height-1), m.legend())
 	case !m.view.lists():
 		lines := m.text(m.width)
 		m.scroll = m.scrolled(len(lines), height, m.follow && m.view == LogView)
@@ -170,11 +172,11 @@ func (m *Model) body(height int) []string {
 	case m.width < twoPanes && m.right:
 		return m.details(m.width, height)
 	case m.width < twoPanes:
-		return m.list(m.width, height)
+		return m.listLines(m.width, height)
 	}
 	left := m.leftWidth()
 	right := m.width - left - 1
-	a, b := m.list(left, height), m.details(right, height)
+	a, b := m.listLines(left, height), m.details(right, height)
 	for i := range a {
 		a[i] = m.b.cell(a[i], left) + m.b.bar() + m.b.cut(b[i], right)
 	}
@@ -207,30 +209,29 @@ func (m *Model) block(lines []string, width, height int) []string {
 	return out
 }
 
-// list draws the rows of the view, with the selected one in sight.
-func (m *Model) list(width, height int) []string {
+// listLines draw the rows of the view, with the selected one in sight.
+func (m *Model) listLines(width, height int) []string {
 	all := m.rows()
 	if len(all) == 0 {
 		return m.block(append([]string{""}, m.b.fold([]string{m.empty()}, width, true)...), width, height)
 	}
-	at := 0
-	lines := make([]string, len(all))
-	for i, r := range all {
-		switch r.key {
-		case "":
-			lines[i] = r.text
-		case m.sel[m.view]:
-			at = i
-			lines[i] = m.b.chosen("> "+r.text, width, !m.right)
-		default:
-			lines[i] = "  " + r.text
-		}
-	}
+	at := max(slices.IndexFunc(all, func(r row) bool { return r.key != "" && r.key == m.sel[m.view] }), 0)
 	top := m.top[m.view]
 	top = max(min(top, at-1), at-height+2, 0)
-	top = min(top, max(len(lines)-height, 0))
+	top = min(top, max(len(all)-height, 0))
 	m.top[m.view] = top
-	return m.block(lines[top:], width, height)
+	var lines []string
+	for _, r := range all[top:min(top+max(height, 0), len(all))] {
+		switch r.key {
+		case "":
+			lines = append(lines, r.line())
+		case m.sel[m.view]:
+			lines = append(lines, m.b.chosen(">"+m.sign(r)+r.line(), width, !m.right))
+		default:
+			lines = append(lines, " "+m.sign(r)+r.line())
+		}
+	}
+	return m.block(lines, width, height)
 }
 
 // details draws the tabs and the present one.
@@ -247,8 +248,8 @@ func (m *Model) details(width, height int) []string {
 		}
 		names = append(names, name)
 	}
-	lines := m.detail(width)
 	height--
+	lines := m.detail(width, height)
 	at := m.scrolled(len(lines), height, m.follow && m.tab == LogTab)
 	if m.tab == LogTab && !m.follow {
 		at = min(max(m.turnLine-height/3, 0), max(len(lines)-height, 0))
@@ -296,16 +297,29 @@ func (m *Model) logLines(width int) []string {
 	return m.b.fold(lines, width, m.wrap)
 }
 
+// foot is below the body: what is asked, or what came of the last key, and the keys
+// that matter here. A text of several lines has as many as fit.
+func (m *Model) foot() []string {
+	d := m.dialog
+	if d.kind != inputDialog || !d.field.several {
+		return []string{m.noticeLine(), m.footer()}
+	}
+	lines := []string{m.b.Warn(oneLine(d.title))}
+	for _, l := range d.field.draw(m.width-2, max(m.height/3, 1), m.b.pick("\u2588", "_")) {
+		lines = append(lines, m.b.Warn("> ")+l)
+	}
+	if m.notice != "" && m.bad {
+		lines = append(lines, m.b.Bad(m.notice))
+	}
+	return append(lines, m.footer())
+}
+
 // noticeLine is what came of the last key, or what is asked now.
 func (m *Model) noticeLine() string {
 	switch d := m.dialog; {
 	case d.kind == inputDialog:
-		text := oneLine(d.text)
-		room := max(m.width-ansi.StringWidth(d.title)-4, 10)
-		if n := ansi.StringWidth(text); n > room {
-			text = ansi.TruncateLeft(text, n-room, "")
-		}
-		return m.b.Warn(oneLine(d.title)+"> ") + text + m.b.pick("\u2588", "_")
+		title := ansi.Truncate(oneLine(d.title), max(m.width-20, 10), "")
+		return m.b.Warn(title+"> ") + strings.Join(d.field.draw(max(m.width-ansi.StringWidth(title)-3, 1), 1, m.b.pick("\u2588", "_")), "")
 	case d.kind == confirmDialog:
 		return m.b.Warn(oneLine(d.title)) + "  " + m.b.Bold("y") + " does it, any other key does not"
 	case m.notice == "" && m.filter != "":
@@ -319,10 +333,17 @@ func (m *Model) noticeLine() string {
 // footer names the keys that matter here.
 func (m *Model) footer() string {
 	if m.dialog.kind == inputDialog {
-		return m.b.Dim("enter takes it, esc leaves it")
+		hint := "enter takes it, esc leaves it"
+		if m.dialog.hint != "" {
+			hint += "; " + m.dialog.hint
+		}
+		return m.b.Dim(hint)
 	}
 	if m.dialog.kind != noDialog {
 		return m.b.Dim("esc closes it")
+	}
+	if m.onDiff() && m.change() != nil {
+		return m.diffFooter()
 	}
 	var all []string
 	seen := map[string]bool{}
@@ -334,8 +355,16 @@ func (m *Model) footer() string {
 			all = append(all, m.b.Bold(key)+" "+m.b.Dim(strings.ToLower(view.Clean(a.Label))))
 		}
 	}
-	all = append(all, m.b.Bold(m.keyOf("help"))+" "+m.b.Dim("help"), m.b.Bold(m.keyOf("quit"))+" "+m.b.Dim("leave (the run continues)"))
+	all = append(all, m.b.Bold(m.keyOf("help"))+" "+m.b.Dim("help"), m.b.Bold(m.keyOf("quit"))+" "+m.b.Dim(m.leaving()))
 	return strings.Join(all, "  ")
+}
+
+// leaving says what leaving does not do.
+func (m *Model) leaving() string {
+	if m.snap.Interrupted || m.snap.Run.Status.Ended() {
+		return "leave"
+	}
+	return "leave (the run continues)"
 }
 
 // dialogBlock draws what is asked in place of the body.
@@ -346,7 +375,7 @@ func (m *Model) dialogBlock(height int) []string {
 		lines = append(lines, d.body[min(d.top, len(d.body)):]...)
 		return m.block(lines, m.width, height)
 	}
-	lines[0] += m.b.Warn("> ") + oneLine(d.text) + m.b.pick("\u2588", "_")
+	lines[0] += m.b.Warn("> ") + strings.Join(d.field.draw(max(m.width/2, 1), 1, m.b.pick("\u2588", "_")), "")
 	some := d.some()
 	at := min(d.at, max(len(some)-1, 0))
 	for i := max(at-height+4, 0); i < len(some); i++ {

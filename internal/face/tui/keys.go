@@ -17,57 +17,74 @@ const None = "none"
 // binding is what a key does.
 type binding struct {
 	name, key, help string
+	diff            bool // only while keys move in a change
 }
 
 // bindings returns what keys do, in the order in which help lists them.
 func bindings() []binding {
 	return []binding{
-		{"approve", "a", "approve, or sign off"},
-		{"reject", "x", "reject, with the reason"},
-		{"answer", "i", "answer a question"},
-		{"tell", "m", "send a message to the agent"},
-		{"pause", "p", "pause the run, or continue it"},
-		{"skip", "s", "skip the task"},
-		{"retry", "r", "retry the task"},
-		{"retry-tell", "R", "retry it with a message"},
-		{"add", "n", "add a task"},
-		{"stop", "S", "stop the run"},
-		{"land", "M", "land what is done"},
-		{"edit", "e", "edit the plan before you approve it"},
-		{"editor", "o", "open the worktree in your editor"},
-		{"copy", "y", "copy the path, branch, id or session"},
-		{"inbox", "1", "what needs you"},
-		{"tasks", "2", "tasks, by who must act"},
-		{"graph", "3", "the plan as a graph"},
-		{"timeline", "4", "who did what when"},
-		{"agents", "5", "sessions of agents"},
-		{"cost", "6", "what it costs"},
-		{"log", "7", "what happened"},
-		{"memory", "8", "what was learned here"},
-		{"diff", "d", "what the task changed"},
-		{"talk", "l", "what its agent says"},
-		{"money", "c", "what the task costs"},
-		{"next-tab", "]", "next tab"},
-		{"previous-tab", "[", "previous tab"},
-		{"pane", "tab", "the other pane"},
-		{"open", "enter", "open, or fold and unfold a turn"},
-		{"back", "esc", "back"},
-		{"down", "j", "down"},
-		{"up", "k", "up"},
-		{"top", "g", "to the top"},
-		{"bottom", "G", "to the end"},
-		{"page-down", "ctrl+d", "half a page down"},
-		{"page-up", "ctrl+u", "half a page up"},
-		{"follow", "f", "follow the end of what is shown"},
-		{"wrap", "w", "wrap long lines"},
-		{"stamps", "t", "times in the log"},
-		{"wider", "+", "wider list"},
-		{"narrower", "-", "narrower list"},
-		{"filter", "/", "filter the list"},
-		{"command", ":", "a command, such as task T4, or cost"},
-		{"palette", "ctrl+p", "choose a command"},
-		{"help", "?", "this help"},
-		{"quit", "q", "leave; the run continues"},
+		{name: "approve", key: "a", help: "approve, or sign off"},
+		{name: "reject", key: "x", help: "reject, with the reason"},
+		{name: "answer", key: "i", help: "answer a question"},
+		{name: "tell", key: "m", help: "send a message to the agent"},
+		{name: "pause", key: "p", help: "pause the run, or continue it"},
+		{name: "skip", key: "s", help: "skip the task"},
+		{name: "retry", key: "r", help: "retry the task"},
+		{name: "retry-tell", key: "R", help: "retry it with a message"},
+		{name: "add", key: "n", help: "add a task"},
+		{name: "stop", key: "S", help: "stop the run"},
+		{name: "land", key: "M", help: "land what is done"},
+		{name: "undo", key: "U", help: "revert what the task landed"},
+		{name: "edit", key: "e", help: "edit the plan that waits, a criterion of the task, or the review"},
+		{name: "attach", key: "A", help: "follow the run in lines, and answer there"},
+		{name: "verbs", key: ".", help: "all that can be done with what is selected"},
+		{name: "mark", key: "space", help: "mark it: verbs then act on all that is marked"},
+		{name: "unmark", key: "u", help: "take all marks away"},
+		{name: "editor", key: "o", help: "open the worktree in your editor"},
+		{name: "copy", key: "y", help: "copy the path, branch, id or session"},
+		{name: "inbox", key: "1", help: "what needs you"},
+		{name: "tasks", key: "2", help: "tasks, by who must act"},
+		{name: "graph", key: "3", help: "the plan as a graph"},
+		{name: "timeline", key: "4", help: "who did what when"},
+		{name: "agents", key: "5", help: "sessions of agents"},
+		{name: "cost", key: "6", help: "what it costs"},
+		{name: "log", key: "7", help: "what happened"},
+		{name: "memory", key: "8", help: "what was learned here"},
+		{name: "diff", key: "d", help: "what the task changed"},
+		{name: "talk", key: "l", help: "what its agent says"},
+		{name: "money", key: "c", help: "what the task costs"},
+		{name: "next-tab", key: "]", help: "next tab"},
+		{name: "previous-tab", key: "[", help: "previous tab"},
+		{name: "pane", key: "tab", help: "the other pane"},
+		{name: "open", key: "enter", help: "open, or fold and unfold a turn"},
+		{name: "back", key: "esc", help: "back"},
+		{name: "down", key: "j", help: "down"},
+		{name: "up", key: "k", help: "up"},
+		{name: "top", key: "g", help: "to the top"},
+		{name: "bottom", key: "G", help: "to the end"},
+		{name: "page-down", key: "ctrl+d", help: "half a page down"},
+		{name: "page-up", key: "ctrl+u", help: "half a page up"},
+		{name: "follow", key: "f", help: "follow the end of what is shown"},
+		{name: "wrap", key: "w", help: "wrap long lines"},
+		{name: "stamps", key: "t", help: "times in the log"},
+		{name: "wider", key: "+", help: "wider list"},
+		{name: "narrower", key: "-", help: "narrower list"},
+		{name: "filter", key: "/", help: "filter the list"},
+		{name: "command", key: ":", help: "a command, such as task T4, or cost"},
+		{name: "palette", key: "ctrl+p", help: "choose a command"},
+		{name: "help", key: "?", help: "this help"},
+		{name: "quit", key: "q", help: "leave; the run continues"},
+		{name: "select", key: "v", help: "begin or end a selection of lines", diff: true},
+		{name: "comment", key: "c", help: "comment on the line, what is selected, the file or the comment", diff: true},
+		{name: "suggest", key: "C", help: "say what the lines should be instead", diff: true},
+		{name: "send", key: "b", help: "send what is not sent, as one batch", diff: true},
+		{name: "resolve", key: "z", help: "resolve the comment", diff: true},
+		{name: "apply", key: "Z", help: "apply what the comment suggests, without an agent", diff: true},
+		{name: "viewed", key: "space", help: "mark the file as viewed, or not", diff: true},
+		{name: "next-file", key: "n", help: "next file", diff: true},
+		{name: "previous-file", key: "N", help: "previous file", diff: true},
+		{name: "next-hunk", key: "}", help: "next hunk", diff: true},
+		{name: "previous-hunk", key: "{", help: "previous hunk", diff: true},
 	}
 }
 
@@ -90,6 +107,7 @@ func fixed() map[string]string {
 // keymap says what a key does, and which key does something.
 type keymap struct {
 	does map[string]string
+	diff map[string]string // what it does in a change, where that is something else
 	of   map[string]string
 }
 
@@ -100,7 +118,7 @@ func (k Keys) Check() error {
 }
 
 func (k Keys) bind() (keymap, error) {
-	m := keymap{does: map[string]string{}, of: map[string]string{}}
+	m := keymap{does: map[string]string{}, diff: map[string]string{}, of: map[string]string{}}
 	names := Names()
 	for _, name := range sorted(k) {
 		if !slices.Contains(names, name) {
@@ -121,13 +139,17 @@ func (k Keys) bind() (keymap, error) {
 		if key == None {
 			continue
 		}
-		if other, taken := m.does[key]; taken {
+		does := m.does
+		if b.diff {
+			does = m.diff
+		}
+		if other, taken := does[key]; taken {
 			return m, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the key %q means both %s and %s", key, other, b.name),
 				Hint: fmt.Sprintf("Give one of them another key in [keys], for example keys.%s = %q for no key.", b.name, None),
 			}
 		}
-		m.does[key], m.of[b.name] = b.name, key
+		does[key], m.of[b.name] = b.name, key
 	}
 	return m, nil
 }

@@ -173,11 +173,7 @@ func (l *linear) act(ctx context.Context, name, text string) {
 		case a.Input == projection.InputText && text == "":
 			refused = "it needs a text behind it: " + a.Ask
 		default:
-			args := slices.Clone(a.Args)
-			for i := range args {
-				args[i] = strings.ReplaceAll(args[i], "{}", text)
-			}
-			if out := l.o.Verbs.Do(ctx, args); out.Failed != "" {
+			if out := l.o.Verbs.Do(ctx, fill(a.Args, text), ""); out.Failed != "" {
 				l.say("That could not be done: %s", out.Failed)
 			} else {
 				l.say("%s.", firstOf(strings.TrimSpace(out.Text), out.Said, "Done"))

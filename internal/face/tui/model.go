@@ -42,6 +42,10 @@ type Model struct {
 	turnLine int          // its line
 	talked   int          // how many there are
 
+	listed listed
+	desk   desk            // the change that is reviewed
+	marked map[string]bool // keys of rows that are marked
+
 	docs    map[string]*doc
 	reading bool
 	busy    int // verbs that have not ended
@@ -57,6 +61,7 @@ func New(ctx context.Context, o Options) *Model {
 	m := &Model{
 		ctx: ctx, o: o, b: brush{o.Style}, width: 80, height: 24, view: TasksView, follow: true, stamps: true,
 		sel: map[View]string{}, picked: map[View]bool{}, top: map[View]int{}, open: map[int]bool{}, docs: map[string]*doc{},
+		marked: map[string]bool{}, desk: desk{from: -1, turned: map[string]bool{}},
 	}
 	m.keys, m.fatal = o.Keys.bind()
 	return m
@@ -74,6 +79,7 @@ type (
 		what string
 		out  Outcome
 		show bool // what it printed is the result
+		bare bool // marks are taken away
 	}
 	leftMsg struct{ err error } // what had the terminal ended
 	tickMsg struct{}
@@ -90,7 +96,11 @@ func (m *Model) Init() tea.Cmd {
 // ask returns what the next snapshot must have.
 func (m *Model) ask() Ask {
 	r, _ := m.selected()
-	return Ask{Run: m.o.Run, Task: r.task, View: m.view}
+	a := Ask{Run: m.o.Run, Task: r.task, View: m.view, Mark: m.marks()}
+	if m.view.lists() {
+		a.Tab = m.tab
+	}
+	return a
 }
 
 // read returns the command that reads a snapshot now.
@@ -139,13 +149,15 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		before := m.ask()
 		cmd := m.press(msg)
-		if m.ask() != before {
-			m.scroll, m.turn = 0, 0
+		if now := m.ask(); now != before {
+			if now.Task != before.Task || now.View != before.View {
+				m.scroll, m.turn = 0, 0
+			}
 			return m, tea.Batch(cmd, m.read(false))
 		}
 		return m, tea.Batch(cmd, m.load())
 	case tea.PasteMsg:
-		m.dialog.text += oneLine(msg.Content)
+		m.dialog.field.insert(msg.Content)
 	case snapMsg:
 		return m, m.take(msg)
 	case *doc:
@@ -158,6 +170,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.done(msg)
 		return m, m.read(false)
 	case leftMsg:
+		m.refresh()
 		if msg.err != nil {
 			m.say(true, "%s", msg.err)
 		}
@@ -201,7 +214,7 @@ func gone(err error, run nexus.RunID) error {
 // tick returns the command that draws again in a second, while a clock is on the
 // screen that goes.
 func (m *Model) tick() tea.Cmd {
-	if m.ticking || m.snap.Interrupted || m.snap.Run.Status.Ended() {
+	if m.ticking || (m.snap.Interrupted || m.snap.Run.Status.Ended()) && !m.behind() {
 		return nil
 	}
 	m.ticking = true
@@ -247,6 +260,10 @@ func (m *Model) item() *projection.Item {
 // done takes over what a verb came to.
 func (m *Model) done(msg doneMsg) {
 	m.busy = max(m.busy-1, 0)
+	m.refresh()
+	if msg.bare {
+		m.marked = map[string]bool{}
+	}
 	switch {
 	case msg.out.Failed != "":
 		m.say(true, "%s: %s", msg.what, msg.out.Failed)

@@ -29,6 +29,18 @@ func (m *Model) press(key tea.KeyPressMsg) tea.Cmd {
 			return m.offer(i)
 		}
 	}
+	if m.onDiff() {
+		does := m.keys.diff[name]
+		if does == "" {
+			does = m.keys.does[name]
+		}
+		if cmd, mine := m.review(does); mine {
+			return cmd
+		}
+		if m.keys.diff[name] != "" {
+			return nil
+		}
+	}
 	return m.perform(m.keys.does[name])
 }
 
@@ -45,12 +57,12 @@ func (m *Model) perform(name string) tea.Cmd {
 		return m.leave()
 	case "interrupt":
 		m.dialog = dialog{kind: choiceDialog, title: "Leave, or stop the run?", choices: []choice{
-			{"leave; the run continues", "quit"}, {"stop the run", "stop"}, {"stay", ""},
+			{label: "leave; the run continues", name: "quit"}, {label: "stop the run", name: "stop"}, {label: "stay"},
 		}}
 	case "help":
 		m.dialog = dialog{kind: textDialog, title: "keys", body: m.help()}
 	case "filter":
-		m.dialog = dialog{kind: inputDialog, title: "filter", text: m.filter, then: m.refine}
+		m.dialog = dialog{kind: inputDialog, title: "filter", field: fieldOf(m.filter, false), then: m.refine}
 	case "command":
 		m.dialog = dialog{kind: inputDialog, title: ":", then: m.command}
 	case "palette":
@@ -60,12 +72,20 @@ func (m *Model) perform(name string) tea.Cmd {
 	case "editor":
 		return m.editor()
 	case "edit":
-		return m.editPlan()
+		return m.edit()
+	case "verbs":
+		m.dialog = m.verbs()
+	case "mark":
+		m.toggle()
+	case "unmark":
+		m.marked = map[string]bool{}
+	case "attach":
+		return tea.Exec(m.o.Verbs.Terminal(m.ctx, []string{"attach", string(m.o.Run)}), func(err error) tea.Msg { return leftMsg{err} })
 	case "add":
 		m.dialog = dialog{kind: inputDialog, title: "what the task is", must: true, then: func(text string) tea.Cmd {
-			return m.do("add", []string{"add", "--run", string(m.o.Run), "--", text})
+			return m.do("add", []string{"add", "--run", string(m.o.Run), "--", text}, "")
 		}}
-	case "approve", "reject", "answer", "tell", "pause", "skip", "retry", "retry-tell", "stop", "land":
+	case "approve", "reject", "answer", "tell", "pause", "skip", "retry", "retry-tell", "stop", "land", "undo":
 		return m.act(name)
 	default:
 		m.move(name)
@@ -150,6 +170,8 @@ func (m *Model) back() {
 	switch {
 	case m.right:
 		m.right = false
+	case len(m.marked) > 0:
+		m.marked = map[string]bool{}
 	case m.filter != "":
 		m.filter = ""
 		m.settle()
@@ -167,6 +189,8 @@ func (m *Model) step(by int) {
 		}
 		m.turn = min(max(m.turn+by, 0), max(m.talked-1, 0))
 		m.follow = false
+	case m.onDiff() && m.change() != nil:
+		m.desk.to(m.desk.at + by)
 	case m.right && m.view.lists(), !m.view.lists() && m.view != TimelineView:
 		m.follow = by == 1<<30
 		m.scroll = max(m.scroll+by, 0)
@@ -226,15 +250,12 @@ func (m *Model) actions() []projection.Action {
 
 // act does an action by the name of its key.
 func (m *Model) act(name string) tea.Cmd {
-	refused := ""
-	for _, a := range m.actions() {
-		switch {
-		case verb(a.Name) != name || a.Name == "answer" && a.Input == projection.InputNone:
-		case a.Refused != "":
-			refused = firstOf(refused, a.Refused)
-		default:
-			return m.begin(a)
-		}
+	if len(m.marked) > 0 && !ofRun(name) {
+		return m.actAll(name)
+	}
+	a, refused := actionOf(m.actions(), name)
+	if a != nil {
+		return m.begin(*a)
 	}
 	m.say(true, "%s: %s", name, firstOf(refused, "nothing here takes it"))
 	return nil
@@ -255,11 +276,7 @@ func (m *Model) offer(n int) tea.Cmd {
 // begin asks for what an action needs, and does it.
 func (m *Model) begin(a projection.Action) tea.Cmd {
 	run := func(text string) tea.Cmd {
-		args := slices.Clone(a.Args)
-		for i := range args {
-			args[i] = strings.ReplaceAll(args[i], "{}", text)
-		}
-		return m.do(a.Label, args)
+		return m.do(a.Label, fill(a.Args, text), "")
 	}
 	if a.Input != projection.InputNone {
 		m.dialog = dialog{kind: inputDialog, title: a.Label + ": " + a.Ask, must: a.Input == projection.InputText, then: run}
@@ -272,12 +289,31 @@ func (m *Model) begin(a projection.Action) tea.Cmd {
 	return run("")
 }
 
+// line is a command line, and what it reads on standard input.
+type line struct {
+	args  []string
+	stdin string
+}
+
 // do runs a command line beside.
-func (m *Model) do(what string, args []string) tea.Cmd {
+func (m *Model) do(what string, args []string, stdin string) tea.Cmd {
+	return m.all(what, line{args, stdin})
+}
+
+// all runs command lines beside, one after the other, until one fails.
+func (m *Model) all(what string, lines ...line) tea.Cmd {
 	m.busy++
 	m.say(false, "%s ...", what)
 	ctx, verbs := m.ctx, m.o.Verbs
-	return func() tea.Msg { return doneMsg{what: what, out: verbs.Do(ctx, args)} }
+	return func() tea.Msg {
+		var out Outcome
+		for _, l := range lines {
+			if out = verbs.Do(ctx, l.args, l.stdin); out.Failed != "" {
+				break
+			}
+		}
+		return doneMsg{what: what, out: out}
+	}
 }
 
 // leave ends the interface, once what it does for the person is done.

@@ -41,10 +41,39 @@ type row struct {
 	task nexus.TaskID
 	item *projection.Item
 	text string
+	draw func() string // of a long list: its text, which is drawn where it is seen
 }
 
-// rows returns the lines of the list of the present view.
+// line returns the text of a row.
+func (r row) line() string {
+	if r.draw != nil {
+		return r.draw()
+	}
+	return r.text
+}
+
+// listed is what a list was made of, and its rows.
+type listed struct {
+	version int
+	view    View
+	filter  string
+	width   int
+	rows    []row
+}
+
+// rows returns the lines of the list of the present view. They are the same until
+// what they show is another.
 func (m *Model) rows() []row {
+	now := listed{version: m.version, view: m.view, filter: m.filter, width: m.width}
+	if l := &m.listed; l.version != now.version || l.view != now.view || l.filter != now.filter || l.width != now.width {
+		now.rows = m.list()
+		m.listed = now
+	}
+	return m.listed.rows
+}
+
+// list makes the lines of the list of the present view.
+func (m *Model) list() []row {
 	var all []row
 	switch m.view {
 	case InboxView:
@@ -65,7 +94,7 @@ func (m *Model) rows() []row {
 	}
 	var some []row
 	for _, r := range all {
-		if r.key != "" && strings.Contains(strings.ToLower(plain(r.text)), strings.ToLower(m.filter)) {
+		if r.key != "" && strings.Contains(strings.ToLower(plain(r.line())), strings.ToLower(m.filter)) {
 			some = append(some, r)
 		}
 	}
@@ -84,7 +113,8 @@ func (m *Model) inboxRows() []row {
 		if item.Task != "" {
 			about += " " + view.Clean(string(item.Task))
 		}
-		all = append(all, row{"item " + item.ID, item.Task, item, fmt.Sprintf("%s %s  %s", glyph, m.b.Bold(about), view.Clean(item.Title))})
+		text := fmt.Sprintf("%s %s  %s", glyph, m.b.Bold(about), view.Clean(item.Title))
+		all = append(all, row{key: "item " + item.ID, task: item.Task, item: item, text: text})
 	}
 	return all
 }
@@ -105,8 +135,9 @@ func (m *Model) taskRows() []row {
 		}
 		_, words := m.b.lane(l.Lane)
 		all = append(all, row{text: m.b.Bold(fmt.Sprintf("%s (%d)", words, len(l.Cards)))})
-		for _, c := range l.Cards {
-			all = append(all, row{"task " + string(c.ID), c.ID, nil, m.card(c)})
+		for i := range l.Cards {
+			c := &l.Cards[i]
+			all = append(all, row{key: "task " + string(c.ID), task: c.ID, draw: func() string { return m.card(*c) }})
 		}
 	}
 	return all
@@ -146,19 +177,24 @@ func (m *Model) graphRows() []row {
 			layer = n.Layer
 			all = append(all, row{text: m.b.Dim(fmt.Sprintf("layer %d", layer+1))})
 		}
-		glyph, _ := m.b.lane(n.Lane)
-		id := view.Clean(string(n.ID))
-		path := m.b.pick("\u2500", "-")
-		if n.Critical {
-			id, path = m.b.Bold(id), m.b.pick("\u2501", "=")
-		}
-		text := strings.Repeat("  ", min(n.Layer, 8)) + path + glyph + " " + id + " " + view.Clean(n.Title)
-		if n.Seconds > 0 {
-			text += m.b.Dim("  " + view.Clock(n.Seconds))
-		}
-		all = append(all, row{"task " + string(n.ID), n.ID, nil, text + m.edges(n.ID)})
+		all = append(all, row{key: "task " + string(n.ID), task: n.ID, draw: func() string { return m.node(n) }})
 	}
 	return all
+}
+
+// node draws a task of the graph on a line.
+func (m *Model) node(n projection.Node) string {
+	glyph, _ := m.b.lane(n.Lane)
+	id := view.Clean(string(n.ID))
+	path := m.b.pick("\u2500", "-")
+	if n.Critical {
+		id, path = m.b.Bold(id), m.b.pick("\u2501", "=")
+	}
+	text := strings.Repeat("  ", min(n.Layer, 8)) + path + glyph + " " + id + " " + view.Clean(n.Title)
+	if n.Seconds > 0 {
+		text += m.b.Dim("  " + view.Clock(n.Seconds))
+	}
+	return text + m.edges(n.ID)
 }
 
 // edges says what a task of the graph needs, and what it collides with.
@@ -200,7 +236,8 @@ func (m *Model) agentRows() []row {
 		if s.Silent >= 120 {
 			figures = append(figures, m.b.Warn("silent for "+view.Clock(s.Silent)))
 		}
-		all = append(all, row{"session " + string(s.ID), s.Task, nil, text + "  " + m.b.Dim(strings.Join(figures, m.b.Dot()))})
+		text += "  " + m.b.Dim(strings.Join(figures, m.b.Dot()))
+		all = append(all, row{key: "session " + string(s.ID), task: s.Task, text: text})
 	}
 	return all
 }
@@ -228,7 +265,7 @@ func (m *Model) timeRows() []row {
 			}
 		}
 		label := m.b.cell(view.Clean(r.Label), 20)
-		all = append(all, row{"row " + string(r.Attempt) + r.Label, r.Task, nil, label + " " + string(signs)})
+		all = append(all, row{key: "row " + string(r.Attempt) + r.Label, task: r.Task, text: label + " " + string(signs)})
 	}
 	return all
 }

@@ -4,24 +4,28 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/highlight"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/transcript"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // doc is a text that a command line gave.
 type doc struct {
-	key     string
-	version int // of the snapshot that it was read for
-	files   []highlight.File
-	talk    transcript.Conversation
-	text    string
-	failed  string
+	key    string
+	seq    int64         // of the run when it was read
+	at     time.Time     // when it was read
+	took   time.Duration // how long that took
+	old    bool          // it is read again at once
+	review diffview.Review
+	talk   transcript.Conversation
+	text   string
+	failed string
 }
 
 // loaded returns the document of a key, or what to show in its place.
@@ -55,7 +59,7 @@ func (m *Model) wanted() string {
 
 func (m *Model) diffKey() string {
 	if t := m.snap.Task; t != nil && len(t.Tries) > 0 {
-		return "diff " + string(t.ID)
+		return "review " + string(t.ID)
 	}
 	return ""
 }
@@ -78,19 +82,55 @@ func (m *Model) talkKey() string {
 	return ""
 }
 
+// rest is how much longer than its reading takes a document is shown before it is
+// read again, and leastRest at least: an agent changes it many times a second.
+const (
+	rest      = 50
+	leastRest = time.Second
+)
+
+// behind reports whether what is on the screen is to be read again, now or later.
+func (m *Model) behind() bool {
+	d := m.docs[m.wanted()]
+	return d != nil && d.seq != m.snap.Seq
+}
+
+// due reports whether a document is to be read now.
+func (m *Model) due(d *doc) bool {
+	if d == nil || d.old {
+		return true
+	}
+	return d.seq != m.snap.Seq && m.snap.Now.Sub(d.at) >= max(rest*d.took, leastRest)
+}
+
+// refresh has documents read again at once, as something was done about them.
+func (m *Model) refresh() {
+	for _, d := range m.docs {
+		d.old = true
+	}
+}
+
 // load returns the command that reads what is on the screen, where it is not
 // there or old, and no other is read.
 func (m *Model) load() tea.Cmd {
 	key := m.wanted()
-	if key == "" || m.reading || m.o.Verbs == nil {
-		return nil
-	}
-	if d := m.docs[key]; d != nil && d.version == m.version {
+	if key == "" || m.reading || m.o.Verbs == nil || !m.due(m.docs[key]) {
 		return nil
 	}
 	m.reading = true
-	ctx, verbs, version, run := m.ctx, m.o.Verbs, m.version, m.o.Run
-	return func() tea.Msg { return read(verbs.Do(ctx, argsOf(key, run)), key, version) }
+	d := &doc{key: key, seq: m.snap.Seq, at: m.snap.Now}
+	ctx, verbs, run, now := m.ctx, m.o.Verbs, m.o.Run, m.o.Clock
+	return func() tea.Msg {
+		var begin time.Time
+		if now != nil {
+			begin = now()
+		}
+		d.read(verbs.Do(ctx, argsOf(key, run), ""))
+		if now != nil {
+			d.took = now().Sub(begin)
+		}
+		return d
+	}
 }
 
 func argsOf(key string, run nexus.RunID) []string {
@@ -101,26 +141,21 @@ func argsOf(key string, run nexus.RunID) []string {
 	return []string{what, "--run", string(run), "--json", "--", of}
 }
 
-// read makes a document of what a command line printed.
-func read(out Outcome, key string, version int) *doc {
-	d := &doc{key: key, version: version, failed: out.Failed, text: out.Text}
-	if out.Failed != "" || key == "memory" {
-		return d
+// read takes over what a command line printed.
+func (d *doc) read(out Outcome) {
+	d.failed, d.text = out.Failed, out.Text
+	if out.Failed != "" || d.key == "memory" {
+		return
 	}
 	var err error
-	if strings.HasPrefix(key, "diff ") {
-		var c struct {
-			Diff string `json:"diff"`
-		}
-		err = json.Unmarshal(out.Data, &c)
-		d.files = highlight.Diff(c.Diff)
+	if strings.HasPrefix(d.key, "review ") {
+		err = json.Unmarshal(out.Data, &d.review)
 	} else {
 		err = json.Unmarshal(out.Data, &d.talk)
 	}
 	if err != nil {
 		d.failed = "it cannot be read: " + err.Error()
 	}
-	return d
 }
 
 // turn is a turn of a conversation with what came before it.

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -33,8 +34,9 @@ type Source interface {
 
 // Verbs does what people ask for: command lines of the program.
 type Verbs interface {
-	// Do runs a command line in this process, without a terminal.
-	Do(ctx context.Context, args []string) Outcome
+	// Do runs a command line in this process, without a terminal, which reads what is
+	// given on standard input.
+	Do(ctx context.Context, args []string, stdin string) Outcome
 	// Edit opens a file or directory in the person's editor.
 	Edit(path string) Command
 	// Terminal runs a command line with the terminal, which it has until it ends.
@@ -57,17 +59,21 @@ type Ask struct {
 	Run  nexus.RunID
 	Task nexus.TaskID // whose details it has; empty: nobody's
 	View View
+	Tab  Tab    // that is on the screen
+	Mark string // tasks that are marked, each with a line end; what can be done with them is read, too
 }
 
 // Snapshot is all that is drawn of a run at a moment.
 type Snapshot struct {
 	Now         time.Time
+	Seq         int64 // of the latest event
 	Run         view.Run
 	Interrupted bool
 	Inbox       []projection.Item
 	Lanes       []projection.LaneCards
 	Task        *projection.Task
 	Actions     []projection.Action // of the run
+	Marked      map[nexus.TaskID][]projection.Action
 	Graph       projection.Graph
 	WhatIf      *projection.WhatIf
 	Timeline    projection.Timeline
@@ -82,9 +88,20 @@ const keptLog = 500
 
 // Snap takes a snapshot of a run.
 func Snap(p *projection.Projection, ask Ask, now time.Time) (Snapshot, error) {
-	s := Snapshot{Now: now, Run: p.Run(now), Interrupted: p.Interrupted(), Inbox: p.Inbox(now), Lanes: p.Lanes(now), Actions: p.RunActions()}
+	s := Snapshot{Now: now, Seq: p.Seq(), Run: p.Run(now), Interrupted: p.Interrupted(), Actions: p.RunActions()}
+	s.Inbox, s.Lanes = p.Inbox(now), p.Lanes(now)
 	if t, ok := p.Task(ask.Task, now); ask.Task != "" && ok {
 		s.Task = &t
+	}
+	for id := range strings.Lines(ask.Mark) {
+		if s.Marked == nil {
+			s.Marked = map[nexus.TaskID][]projection.Action{}
+		}
+		id := nexus.TaskID(strings.TrimSuffix(id, "\n"))
+		s.Marked[id] = p.TaskActions(id)
+	}
+	if ask.Tab == ChecksTab {
+		s.Checks = p.Checks()
 	}
 	var err error
 	switch ask.View {
@@ -117,6 +134,7 @@ type Options struct {
 	Own     bool // this program began the run, to be watched
 	In      io.Reader
 	Out     io.Writer
+	Clock   func() time.Time // how long reading takes; nil: that is not known
 	Environ []string
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +17,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -60,10 +63,12 @@ func recorded(tb testing.TB) *projection.Projection {
 
 // stage is a source with one projection, and verbs that keep what they were told.
 type stage struct {
-	p    *projection.Projection
-	did  [][]string
-	err  error
-	snap *Snapshot
+	p      *projection.Projection
+	did    [][]string
+	typed  []string // what was given on standard input
+	drafts []diffview.Draft
+	err    error
+	snap   *Snapshot
 }
 
 func (s *stage) Changed(nexus.RunID) <-chan struct{} { return make(chan struct{}) }
@@ -78,14 +83,60 @@ func (s *stage) Read(_ context.Context, ask Ask) (Snapshot, error) {
 	return Snap(s.p, ask, begun.Add(2*time.Minute))
 }
 
-const changedFile = "diff --git a/size.go b/size.go\n--- a/size.go\n+++ b/size.go\n@@ -1 +1,2 @@\n package units\n+func Size() string { return \"1 KiB\" } // so far\n"
+// review is a change of two files, in which people said something.
+func (s *stage) review() diffview.Review {
+	r := diffview.Review{
+		Run: "261126-1500-abc", Task: "T1", Status: nexus.Running, Attempt: "T1.1", Round: 2, Base: "abcdef", Commit: "0123456789abcdef",
+		Added: 2, Deleted: 1, Open: true, Must: []string{"c1"}, Seen: 1, Drafts: s.drafts,
+		Since: &diffview.Since{Commit: "fedcba98"},
+	}
+	for i, f := range diffreview.Parse(changedFile) {
+		r.Files = append(r.Files, diffview.File{File: f, Risk: diffreview.NormalRisk, Hash: "h", Viewed: i == 1})
+		if i == 0 {
+			r.Since.Files = []diffreview.File{f}
+		}
+	}
+	r.Comments = []diffview.Comment{
+		{
+			Comment: nexus.Comment{ID: "c1", File: "size.go", Side: nexus.NewSide, Start: 2, Kind: nexus.MustComment, Body: "Say the unit."}, By: "ada", State: "answered", Line: 2,
+			Answers: []diffview.Answer{{CommentAnswer: nexus.CommentAnswer{Comment: "c1", Reply: nexus.CommentDeclined, Why: "The plan says so."}, Attempt: "T1.1", Round: 2, Commit: "0123456789abcdef"}},
+		},
+		{
+			Comment: nexus.Comment{ID: "c2", Kind: nexus.PraiseComment, Body: "Nice."}, By: "bob", State: "told",
+		},
+		{
+			Comment: nexus.Comment{ID: "c3", File: "size.go", Side: nexus.OldSide, Start: 2, Kind: nexus.QuestionComment, Body: "Who needs it?", Replace: &nexus.Replace{Text: "x\n"}}, By: "ada", State: "open", Line: 2,
+		},
+	}
+	return r
+}
 
-func (s *stage) Do(_ context.Context, args []string) Outcome {
+const changedFile = `diff --git a/size.go b/size.go
+--- a/size.go
++++ b/size.go
+@@ -1,3 +1,4 @@ package units
+ package units
+-func Size() string { return "1024" }
++func Size() string { return "1 KiB" } // so far
++func Unit() string { return "KiB" }
+ // The end.
+diff --git a/age.go b/age.go
+new file mode 100644
+--- /dev/null
++++ b/age.go
+@@ -0,0 +1 @@
++package units
+`
+
+func (s *stage) Do(_ context.Context, args []string, stdin string) Outcome {
 	s.did = append(s.did, args)
 	switch args[0] {
-	case "diff":
-		data, _ := json.Marshal(map[string]string{"diff": changedFile})
-		return Outcome{Data: data}
+	case "review":
+		if slices.Contains(args, "--json") {
+			data, _ := json.Marshal(s.review())
+			return Outcome{Data: data}
+		}
+		s.typed = append(s.typed, stdin)
 	case "show":
 		return Outcome{Data: json.RawMessage(`{"session":"T1.1/coder.1","model":"m","messages":[
 			{"why":"brief","from":"user","parts":[{"text":"Write it."}]},
@@ -138,25 +189,36 @@ func (p *play) perform(cmd tea.Cmd) {
 
 // keys are pressed one after the other; names of more than a letter in brackets.
 func (p *play) keys(text string) {
+	for _, k := range keysOf(text) {
+		p.send(k)
+	}
+}
+
+func keysOf(text string) (all []tea.KeyPressMsg) {
 	for text != "" {
 		if rest, ok := strings.CutPrefix(text, "<"); ok {
 			name, after, _ := strings.Cut(rest, ">")
-			p.send(named(name))
+			all = append(all, named(name))
 			text = after
 			continue
 		}
 		r := []rune(text)[0]
-		p.send(tea.KeyPressMsg{Code: r, Text: string(r)})
+		all = append(all, tea.KeyPressMsg{Code: r, Text: string(r)})
 		text = text[len(string(r)):]
 	}
+	return all
 }
 
 func named(name string) tea.KeyPressMsg {
+	if name == "space" {
+		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
+	}
 	if rest, ok := strings.CutPrefix(name, "ctrl+"); ok {
 		return tea.KeyPressMsg{Code: rune(rest[0]), Mod: tea.ModCtrl}
 	}
 	return tea.KeyPressMsg{Code: map[string]rune{
 		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "up": tea.KeyUp, "down": tea.KeyDown,
+		"left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "delete": tea.KeyDelete,
 	}[name]}
 }
 
@@ -257,7 +319,9 @@ func TestVerbs(t *testing.T) {
 		{"S<esc>", ""},
 		{"<ctrl+c><down><enter>y", "stop --run 261126-1500-abc"},
 		{"n" + "Sign it<enter>", "add --run 261126-1500-abc -- Sign it"},
-		{":status<enter>", "status"},
+		{":status<enter>", "status 261126-1500-abc"},
+		{":skip T3<enter>", "skip --run 261126-1500-abc T3"},
+		{":skip --run x T3<enter>", "skip --run x T3"},
 		{":run x<enter>", ""},
 		{"<ctrl+p>pause the<enter>", "pause --run 261126-1500-abc"},
 		{"2<down>r", ""}, // it is in progress

@@ -54,7 +54,7 @@ func BillOf(s *state.State) Bill {
 	}
 	c.Cached = cached(s.Usage)
 	for _, way := range budget.Ways() {
-		*c.by(way) = shares(s.Spending.By, way)
+		*c.by(way) = shares(s.Spending.Of(way))
 	}
 	for _, x := range c.Sessions {
 		if c.Longest == nil || x.Calls > c.Longest.Calls {
@@ -108,12 +108,10 @@ func (c *Bill) by(way budget.Way) *[]Share {
 }
 
 // shares orders the parts by what they cost, the most expensive first.
-func shares(parts map[budget.Part]budget.Spend, way budget.Way) []Share {
-	all := []Share{}
-	for part, p := range parts {
-		if part.Way == way {
-			all = append(all, Share{Name: part.Name, Calls: p.Calls, Money: p.Money, Estimated: p.Estimated, Usage: p.Usage})
-		}
+func shares(parts map[string]budget.Spend) []Share {
+	all := make([]Share, 0, len(parts))
+	for name, p := range parts {
+		all = append(all, Share{Name: name, Calls: p.Calls, Money: p.Money, Estimated: p.Estimated, Usage: p.Usage})
 	}
 	slices.SortFunc(all, func(x, y Share) int { return cmp.Or(cmp.Compare(y.Money, x.Money), cmp.Compare(x.Name, y.Name)) })
 	return all

@@ -239,7 +239,7 @@ func taskOf(s *state.State, t *state.Task, b blocking, now time.Time) Task {
 	}
 	a := t.Current()
 	if a != nil {
-		for _, e := range slices.Concat(evidence(a.Rounds)...) {
+		for e := range a.Evidence(false) {
 			if e.Gate == people.CriticalGate {
 				row.Critical = e.Findings // the last round counts
 			}
@@ -261,14 +261,6 @@ func taskOf(s *state.State, t *state.Task, b blocking, now time.Time) Task {
 		}
 	}
 	return row
-}
-
-func evidence(rounds []*state.Round) [][]nexus.Evidence {
-	all := make([][]nexus.Evidence, 0, len(rounds))
-	for _, r := range rounds {
-		all = append(all, r.Evidence)
-	}
-	return all
 }
 
 // Between returns the seconds from start to end, or to now while there is no

@@ -191,6 +191,18 @@ func TestEveryRoute(t *testing.T) {
 			t.Errorf("%q needs %s, want %s", args, got, want)
 		}
 	}
+	for line, want := range map[string]access.Role{
+		"review --run r --json -- T1": access.Read, "review --json -- T1": access.Steer, "review main..HEAD": access.Steer,
+		"review --run r --viewed a -- T1": access.Answer, "review --run r --draft --batch - -- T1": access.Steer, "review --run r --send -- T1": access.Steer,
+		"review --run r --resolve c1 -- T1": access.Steer, "plan --run r --markdown": access.Read, "plan --run r --diff --json": access.Read,
+		"plan --run r --diff --edited -": access.Steer, "plan --run r --why x": access.Admin, "plan x": access.Admin, "plan --run=r": access.Admin,
+		"approve --run r -- q1": access.Answer, "approve --run r --plan - -- q1": access.Steer, "approve --run r --plan=x -- q1": access.Steer,
+		"check --run r --task T1 --gates test": access.Steer, "check --fix": access.Admin, "check --run r --task T1 --fix": access.Admin, "check --run": access.Steer,
+	} {
+		if got := access.Least(strings.Fields(line)); got != want {
+			t.Errorf("%s needs %s, want %s", line, got, want)
+		}
+	}
 	for _, line := range *w.did {
 		if strings.HasPrefix(line, "web:the-read:") {
 			t.Errorf("a reader did something: %s", line)

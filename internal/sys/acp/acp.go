@@ -75,6 +75,9 @@ func (a *Agent) NewID() string { return "" }
 // lost.
 func (a *Agent) Resumes() bool { return true }
 
+// Tells implements external.Agent.
+func (a *Agent) Tells() bool { return true }
+
 // Close ends the process and everything that it started.
 func (a *Agent) Close() { a.close(context.Background()) }
 

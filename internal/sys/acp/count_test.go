@@ -24,3 +24,24 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+// TestCountModels reads what Gemini CLI tells of each model, where the protocol's own
+// field is missing.
+func TestCountModels(t *testing.T) {
+	const raw = `{"quota":{"token_count":{"input_tokens":17,"output_tokens":6},"model_usage":[` +
+		`{"model":"pro","token_count":{"input_tokens":10,"output_tokens":3}},{"model":"flash","token_count":{"input_tokens":7,"output_tokens":3}},` +
+		`{"model":"","token_count":{"input_tokens":9}},{"model":"none","token_count":{"input_tokens":-9}}]}}`
+	var one turn
+	one.countModels([]byte(raw))
+	if e := one.end(); e.Usage != (nexus.Usage{Input: 17, Output: 6}) || len(e.Models) != 2 || e.Models["pro"] != (nexus.Usage{Input: 10, Output: 3}) || e.Total {
+		t.Errorf("%+v", e)
+	}
+	two := turn{usage: nexus.Usage{Input: 1}}
+	two.countModels([]byte(raw))
+	for _, odd := range []string{"", "[]", `{"quota":3}`, `{"quota":{"model_usage":[{"model":3}]}}`} {
+		two.countModels([]byte(odd))
+	}
+	if e := two.end(); e.Usage.Input != 1 || e.Models != nil || !e.Total {
+		t.Errorf("%+v", e)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
@@ -181,6 +182,9 @@ func (t *turn) conversation(ctx context.Context) (opened, error) {
 		method = "session/resume"
 	case !can.Load:
 		return o, faulty(nexus.FaultLost, "it cannot resume a conversation")
+	}
+	if err := agentcli.KeepGemini(agentcli.HomeOf(t.agent.launch.Command.Env), t.ID); err != nil {
+		return o, err
 	}
 	params["sessionId"] = t.ID
 	t.replays = true // it tells what was said before

@@ -44,6 +44,7 @@ type turn struct {
 	start      nexus.Money // what the conversation had cost
 	counted    bool
 	usage      nexus.Usage
+	models     map[string]nexus.Usage // of the prompt alone, where the agent tells that
 }
 
 func newTurn(a *Agent, q agentcli.Prompt) *turn {
@@ -73,6 +74,7 @@ func (t *turn) talk(ctx context.Context) error {
 	var done struct {
 		Reason string          `json:"stopReason"`
 		Usage  json.RawMessage `json:"usage"`
+		Meta   json.RawMessage `json:"_meta"`
 	}
 	err = l.await(ctx, id, &done, func(ctx context.Context, m message) error {
 		if err := t.handle(ctx, m); err != nil {
@@ -84,6 +86,7 @@ func (t *turn) talk(ctx context.Context) error {
 		t.cancel(ctx, id, &done)
 	}
 	t.count(done.Usage)
+	t.countModels(done.Meta)
 	switch {
 	case t.stop != nil:
 		return t.stop
@@ -163,9 +166,41 @@ func (t *turn) count(raw json.RawMessage) {
 	}
 }
 
+// countModels takes over what Gemini CLI tells beside the protocol: the tokens of the
+// prompt by model.
+func (t *turn) countModels(raw json.RawMessage) {
+	var m struct {
+		Quota struct {
+			Models []struct {
+				Model  string `json:"model"`
+				Tokens struct {
+					Input  int64 `json:"input_tokens"`
+					Output int64 `json:"output_tokens"`
+				} `json:"token_count"`
+			} `json:"model_usage"`
+		} `json:"quota"`
+	}
+	if t.usage.Total() > 0 || len(raw) == 0 || json.Unmarshal(raw, &m) != nil {
+		return
+	}
+	for _, one := range m.Quota.Models {
+		u := nexus.Usage{Input: max(one.Tokens.Input, 0), Output: max(one.Tokens.Output, 0)}
+		if one.Model == "" || u.Total() == 0 {
+			continue
+		}
+		if t.models == nil {
+			t.models = map[string]nexus.Usage{}
+		}
+		t.models[one.Model] = t.models[one.Model].Add(u)
+		t.usage = t.usage.Add(u)
+	}
+}
+
 // end is how the prompt ended, but for a fault.
 func (t *turn) end() stream.End {
-	return stream.End{Text: t.last, Usage: t.usage, Money: t.money, Total: true, Sum: true, Denied: t.denied}
+	return stream.End{
+		Text: t.last, Usage: t.usage, Models: t.models, Money: t.money, Total: len(t.models) == 0, Sum: true, Denied: t.denied,
+	}
 }
 
 // handle acts on a message of the agent.

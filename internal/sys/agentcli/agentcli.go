@@ -181,7 +181,7 @@ func values(data []byte) []string {
 
 // NewID returns an identifier for a conversation, where the program takes one.
 func (p Program) NewID() string {
-	if !slices.Contains([]string{"aider", "claude", "copilot", "gemini", "goose"}, p.Speaks) {
+	if !slices.Contains([]string{"aider", "claude", "copilot", "crush", "gemini", "goose"}, p.Speaks) {
 		return ""
 	}
 	var b [16]byte
@@ -192,6 +192,10 @@ func (p Program) NewID() string {
 
 // Resumes reports whether the program can continue with a conversation.
 func (p Program) Resumes() bool { return p.Speaks != "text" }
+
+// Tells reports whether the program says what it does while it works, and not only at
+// its end.
+func (p Program) Tells() bool { return p.Speaks != "text" && p.Speaks != "crush" }
 
 // message encodes plain values, which always can be.
 func message(v any) []byte {

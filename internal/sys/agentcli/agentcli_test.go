@@ -98,6 +98,7 @@ func TestArgs(t *testing.T) {
 		{"claude", "--session-id ID", "--resume ID"},
 		{"codex", "exec --json", "exec resume --json"},
 		{"copilot", "--session-id ID", "--resume ID"},
+		{"crush", "run --quiet --data-dir", "--continue"},
 		{"gemini", "--session-id ID", "-r latest"},
 		{"goose", "-n ID", "-n ID -r"},
 		{"opencode", "run --format json --auto", "-s ID"},

@@ -52,6 +52,12 @@ func (p Program) args(q Prompt, home string) []string {
 			"--no-auto-update", "--no-remote", "--disable-client-telemetry", "--disable-builtin-mcps")
 		model("--model")
 		add(conversation(q, "--session-id", "--resume", q.ID)...)
+	case "crush":
+		add("run", "--quiet", "--data-dir", home+"/crush")
+		if q.Resume {
+			add("--continue") // that directory has one conversation
+		}
+		model("-m")
 	case "gemini":
 		add("-o", "stream-json", "--approval-mode", "yolo", "--skip-trust")
 		model("-m")

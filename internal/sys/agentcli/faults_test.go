@@ -54,6 +54,7 @@ func formats() map[string]lines {
 			long: `{"type":"tool.execution_complete","data":{"toolCallId":"c","success":true,"result":{"content":"%s"}}}`,
 			asks: `{"type":"assistant.message","data":{"content":"Which one do you want?","toolRequests":[]}}`,
 		},
+		"crush": {opened: "I look.", said: "I work.", done: "I worked.", failed: "ERROR agent run failed: %s", long: "%s", asks: "Which one do you want?", plain: true},
 		"gemini": {
 			opened: `{"type":"init","session_id":"i","model":"m"}`, said: `{"type":"message","role":"assistant","content":"I work."}`,
 			done: `{"type":"result","status":"success","stats":{"input_tokens":1}}`, failed: `{"type":"result","status":"error","error":{"type":"x","message":"%s"}}`,
@@ -97,7 +98,7 @@ func TestFaultsOfEach(t *testing.T) {
 		begun := prints(l.opened, l.said)
 		fails := func(why string) string { return begun + prints(fmt.Sprintf(l.failed, why)) }
 		end := "exit 0\n"
-		if format == "text" {
+		if format == "text" || format == "crush" {
 			end = "exit 1\n" // its exit code is all that it says
 		}
 		done := nexus.Fault("")

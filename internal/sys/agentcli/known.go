@@ -39,7 +39,7 @@ func Known() []Program {
 			Login:   []string{".copilot/config.json"}, Env: []string{"COPILOT_AUTO_UPDATE=false"},
 		},
 		{
-			Name: "crush", Command: "crush", Args: []string{"run", "--quiet", "--data-dir", "{home}/crush"}, Speaks: "text", Signin: "crush login", Metered: true,
+			Name: "crush", Command: "crush", Speaks: "crush", Signin: "crush login", Metered: true,
 			Install: "npm install -g @charmland/crush",
 			Login:   []string{".local/share/crush/crush.json"}, Env: []string{"CRUSH_DISABLE_METRICS=1", "CRUSH_DISABLE_PROVIDER_AUTO_UPDATE=1"},
 		},
@@ -76,7 +76,7 @@ func (p Program) Steering() []string {
 	case p.Speaks == "aider" || is("aider"):
 		return []string{".aider.conf.yml", ".aider.model.metadata.json", ".aider.model.settings.yml", ".env"}
 	case is("crush"):
-		return []string{".crush.json", "crush.json"}
+		return []string{".crush.json", ".crushrc", "crush.json", "crushrc"} // it runs the second and the fourth
 	case p.Speaks == "gemini" || is("gemini"): // its own settings turn off that it reads .env
 		return []string{
 			".gemini/.env", ".gemini/settings.json", ".gemini/agents", ".gemini/commands",
@@ -122,6 +122,9 @@ func (p Program) Speaking(protocol string) Program {
 	case "codex":
 		p.Command, p.Install = "codex-acp", "npm install -g @agentclientprotocol/codex-acp"
 		p.Mode = "agent-full-access" // in others it puts commands into a sandbox of its own, which ours does not allow
+	case "gemini":
+		p.Args = []string{"--acp", "--skip-trust"}
+		p.Mode = "default" // in others it asks for nothing
 	case "opencode": // asks for nothing by itself
 		p.Args = []string{"acp"}
 		p.Env = append(slices.Clone(p.Env), `OPENCODE_PERMISSION={"edit":"ask","bash":"ask","webfetch":"ask"}`)

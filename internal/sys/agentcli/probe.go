@@ -47,8 +47,10 @@ func (p Program) probe() probe {
 		return probe{help: []string{"run", "--help"}, starts: []string{"--output-format"}, resumes: "--resume"}
 	case p.Speaks == "opencode":
 		return probe{help: []string{"run", "--help"}, starts: []string{"--format"}, resumes: "--session", models: []string{"models"}}
-	case p.Speaks == "text" && p.Name == "crush":
-		return probe{help: []string{"run", "--help"}, starts: []string{"--quiet"}, models: []string{"models"}}
+	case p.Speaks == "crush":
+		return probe{
+			help: []string{"run", "--help"}, starts: []string{"--quiet", "--data-dir"}, resumes: "--continue", models: []string{"models"},
+		}
 	default:
 		return probe{}
 	}

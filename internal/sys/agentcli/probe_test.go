@@ -77,7 +77,8 @@ func TestLacks(t *testing.T) {
 		{"gemini", "-o, --output-format  [choices: \"text\"]\n--approval-mode=MODE, --skip-trust\n-r, --resume [string]", nil, true},
 		{"gemini", "--output-formats, --approval-mode --resume-at", []string{"--output-format", "--skip-trust"}, false},
 		{"codex", "Commands:\n  resume  Resume a previous session\nOptions:\n      --json\n", nil, true},
-		{"crush", "usage: crush run [--quiet]", nil, false},
+		{"crush", "usage: crush run [--quiet] -D, --data-dir -C, --continue", nil, true},
+		{"crush", "usage: crush run [--quiet]", []string{"--data-dir"}, false},
 	} {
 		if lacks, resumes := known(t, c.name).Lacks(c.help); !slices.Equal(lacks, c.lacks) || resumes != c.resumes {
 			t.Errorf("%s: %q, %t; want %q, %t", c.name, lacks, resumes, c.lacks, c.resumes)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -77,7 +78,7 @@ func (l Launch) Prompt(ctx context.Context, q Prompt) (Ended, error) {
 	defer stop(nil)
 	c := l.Command
 	c.Env = append(slices.Clone(c.Env), l.Program.Env...)
-	c.Args = append([]string{l.File}, l.Program.args(q, home(c.Env))...)
+	c.Args = append([]string{l.File}, l.Program.args(q, HomeOf(c.Env))...)
 	p, err := sandbox.StartProcess(ctx, l.Run, c)
 	if err != nil {
 		return Ended{}, err
@@ -104,8 +105,8 @@ func (l Launch) Prompt(ctx context.Context, q Prompt) (Ended, error) {
 	return s.ended(err)
 }
 
-// home returns the home of an environment.
-func home(env []string) (dir string) {
+// HomeOf returns the home of an environment.
+func HomeOf(env []string) (dir string) {
 	for _, e := range env {
 		if is, ok := strings.CutPrefix(e, "HOME="); ok {
 			dir = is
@@ -123,6 +124,7 @@ type talk struct {
 	decoder stream.Decoder
 	lines   chan []byte
 	open    map[string]bool // calls that are not answered
+	people  int             // questions to people
 	acted   int             // messages in which it called tools, or its calls; see [Program.printsCalls]
 	worked  bool            // it printed something that may be about its work
 	done    bool
@@ -205,7 +207,7 @@ func (s *talk) silenceTimer() (<-chan time.Time, func()) {
 }
 
 func (s *talk) line(ctx context.Context, line []byte) error {
-	formless := slices.Contains([]string{"aider", "text"}, s.Program.Speaks)
+	formless := slices.Contains([]string{"aider", "crush", "text"}, s.Program.Speaks)
 	s.worked = s.worked || formless || bytes.HasPrefix(line, []byte("{"))
 	for _, e := range s.decoder.Line(line) {
 		switch e.Kind {
@@ -221,7 +223,9 @@ func (s *talk) line(ctx context.Context, line []byte) error {
 		case stream.Answered:
 			delete(s.open, e.ID)
 		case stream.Asked:
-			s.answer(e, s.Permit(ctx, e.Calls[0]))
+			if err := s.asked(ctx, e); err != nil {
+				return err
+			}
 			continue
 		case stream.Ended:
 			s.done = true
@@ -266,15 +270,30 @@ func (s *talk) bound() error {
 	return nil
 }
 
+// asked answers what the agent asks: whether it may make a call, or a question to a
+// person.
+func (s *talk) asked(ctx context.Context, e stream.Event) error {
+	c := e.Calls[0]
+	refused := s.Permit(ctx, c)
+	if refused == "" && c.Tool == AskTool {
+		var err error
+		if c.Input, refused, err = s.question(ctx, c); err != nil {
+			return err
+		}
+	}
+	s.answer(e.ID, c.Input, refused)
+	return nil
+}
+
 // answer says whether the agent may make a call. One that does not read the
 // answer is silent from then on.
-func (s *talk) answer(e stream.Event, refused string) {
-	decision := map[string]any{"behavior": "allow", "updatedInput": e.Calls[0].Input}
+func (s *talk) answer(id string, input json.RawMessage, refused string) {
+	decision := map[string]any{"behavior": "allow", "updatedInput": input}
 	if refused != "" {
 		decision = map[string]any{"behavior": "deny", "message": refused}
 	}
 	_, _ = s.process.Write(append(message(map[string]any{
-		"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": e.ID, "response": decision},
+		"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": id, "response": decision},
 	}), '\n'))
 }
 

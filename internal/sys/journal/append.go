@@ -83,7 +83,17 @@ type row struct {
 }
 
 func (r row) event() nexus.Event {
-	return nexus.Event{Seq: r.seq, Run: r.run, At: time.Unix(0, r.at).UTC(), Fact: r.fact, Hash: hex.EncodeToString(r.hash)}
+	return nexus.Event{Seq: r.seq, Run: r.run, At: time.Unix(0, r.at).UTC(), Fact: r.fact, Hash: hexadecimal(r.hash)}
+}
+
+// hexadecimal writes a hash in one allocation.
+func hexadecimal(hash []byte) string {
+	var text [2 * sha256.Size]byte
+	if len(hash) != sha256.Size {
+		return hex.EncodeToString(hash)
+	}
+	hex.Encode(text[:], hash)
+	return string(text[:])
 }
 
 // encode writes the facts down, masked, and reads them again, so that who appends

@@ -1,9 +1,9 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -16,7 +16,7 @@ import (
 
 // page is how many events are read at a time. No read is open while events
 // are handed out, so a slow reader holds nothing up.
-const page = 512
+const page = 1024
 
 // Events returns the events of a run, or of all runs if run is empty, that
 // come after a number, up to the one that is last when the reading begins. An
@@ -122,10 +122,10 @@ func ahead(read func() ([]row, error)) (next func() ([]row, error), wait func())
 }
 
 const (
-	selectRows = `select e.seq, e.run, e.at, e.kind, e.data, e.hash, (select p.hash from event p where p.seq = e.seq - 1)
-		from event e where `
-	ofRun = "e.run = ? and e.seq > ? and e.seq <= ? order by e.seq limit ?"
-	ofAll = "e.seq > ? and e.seq <= ? order by e.seq limit ?"
+	selectRows = "select e.seq, e.run, e.at, e.kind, e.data, e.hash from event e where "
+	ofRun      = "e.run = ? and e.seq > ? and e.seq <= ? order by e.seq limit ?"
+	ofAll      = "e.seq > ? and e.seq <= ? order by e.seq limit ?"
+	selectHash = "select e.seq, e.hash from json_each(?) n join event e on e.seq = n.value"
 )
 
 // rows reads a page of events and checks each against the one before it. With
@@ -135,32 +135,91 @@ func (j *Journal) rows(ctx context.Context, run nexus.RunID, after, last int64) 
 	if run != "" {
 		query, args = selectRows+ofRun, []any{string(run), after, last, page}
 	}
+	rows, err := j.scan(ctx, query, args...)
+	before, failed := j.before(ctx, rows)
+	if failed != nil {
+		return nil, failed
+	}
+	if good, damage := intact(rows, before); damage != "" {
+		err = corrupt(j.path, fmt.Sprintf("is damaged: event %d was changed", rows[good].seq))
+		if damage == Missing {
+			err = corrupt(j.path, fmt.Sprintf("is damaged: event %d is missing", rows[good].seq-1))
+		}
+		rows = rows[:good]
+	}
+	if good, failed := decode(rows); failed != nil {
+		return rows[:good], unreadable(j.path, rows[good], failed)
+	}
+	return rows, err
+}
+
+// scan returns the rows that a query finds, and with an error those before it.
+func (j *Journal) scan(ctx context.Context, query string, args ...any) ([]row, error) {
 	found, err := j.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer found.Close() //nolint:errcheck // Err tells what Close would
 	var rows []row
-	sum := newChain()
 	for found.Next() {
 		var r row
-		var prev []byte
-		if err = found.Scan(&r.seq, &r.run, &r.at, &r.kind, &r.data, &r.hash, &prev); err != nil {
-			break
+		var seq, at any // as it comes: database/sql would write a number down, and read it
+		if err := found.Scan(&seq, (*string)(&r.run), &at, &r.kind, &r.data, &r.hash); err != nil {
+			return rows, err
 		}
-		if d := sum.check(prev, r); d == Missing {
-			err = corrupt(j.path, fmt.Sprintf("is damaged: event %d is missing", r.seq-1))
-			break
-		} else if d != "" {
-			err = corrupt(j.path, fmt.Sprintf("is damaged: event %d was changed", r.seq))
-			break
-		}
+		r.seq, _ = seq.(int64)
+		r.at, _ = at.(int64)
 		rows = append(rows, r)
 	}
-	if good, failed := decode(rows); failed != nil {
-		return rows[:good], unreadable(j.path, rows[good], failed)
+	return rows, found.Err()
+}
+
+// before returns the hashes of the events before those rows that do not follow the
+// row before them: events of other runs are in between.
+func (j *Journal) before(ctx context.Context, rows []row) (map[int64][]byte, error) {
+	var gaps []int64
+	for i, r := range rows {
+		if r.seq > 1 && (i == 0 || rows[i-1].seq != r.seq-1) {
+			gaps = append(gaps, r.seq-1)
+		}
 	}
-	return rows, cmp.Or(err, found.Err())
+	if len(gaps) == 0 {
+		return nil, nil
+	}
+	numbers, err := json.Marshal(gaps)
+	if err != nil {
+		return nil, err
+	}
+	found, err := j.read.QueryContext(ctx, selectHash, string(numbers))
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close() //nolint:errcheck // Err tells what Close would
+	hashes := make(map[int64][]byte, len(gaps))
+	for found.Next() {
+		var seq int64
+		var hash []byte
+		if err := found.Scan(&seq, &hash); err != nil {
+			return nil, err
+		}
+		hashes[seq] = hash
+	}
+	return hashes, found.Err()
+}
+
+// intact returns the first row that is damaged, and how.
+func intact(rows []row, before map[int64][]byte) (int, Damage) {
+	sum := newChain()
+	for i, r := range rows {
+		prev := before[r.seq-1]
+		if i > 0 && rows[i-1].seq == r.seq-1 {
+			prev = rows[i-1].hash
+		}
+		if d := sum.check(prev, r); d != "" {
+			return i, d
+		}
+	}
+	return len(rows), ""
 }
 
 // shared is how many facts are worth a goroutine that decodes them.

@@ -43,23 +43,27 @@ func Weigh(ctx context.Context, repo git.Repo, from, to, reason string) (nexus.I
 		}
 	}
 	c.Touched = c.Touched[:min(len(c.Touched), mostMarks)]
-	c.Lines, err = counted(ctx, repo, from, to)
+	added, deleted, err := Lines(ctx, repo, from, to)
+	c.Lines = added + deleted
 	return c, err
 }
 
-// counted returns how many lines a change adds and removes.
-func counted(ctx context.Context, repo git.Repo, from, to string) (int, error) {
+// Lines returns how many lines a change adds and removes.
+func Lines(ctx context.Context, repo git.Repo, from, to string) (added, deleted int, err error) {
 	out, err := repo.Run(ctx, "diff-tree", "-r", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv",
 		"--ignore-submodules=none", "--end-of-options", from, to)
-	sum := 0
 	for line := range strings.Lines(out) {
 		for n, word := range strings.Fields(line) {
-			if count, err := strconv.Atoi(word); err == nil && n < 2 {
-				sum += count
+			switch count, err := strconv.Atoi(word); {
+			case err != nil: // a dash, for a binary file
+			case n == 0:
+				added += count
+			case n == 1:
+				deleted += count
 			}
 		}
 	}
-	return sum, err
+	return added, deleted, err
 }
 
 func linesOf(text string) []string {

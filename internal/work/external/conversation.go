@@ -359,7 +359,7 @@ func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.
 // unheard reports whether an agent that was stopped may have worked though nothing was
 // heard of it: one without a stream prints what it did at its end.
 func (c *conversation) unheard(f nexus.Fault) bool {
-	return !c.agent.Resumes() && slices.Contains([]nexus.Fault{nexus.FaultSilent, nexus.FaultTime, nexus.FaultStopped}, f)
+	return !c.agent.Tells() && slices.Contains([]nexus.Fault{nexus.FaultSilent, nexus.FaultTime, nexus.FaultStopped}, f)
 }
 
 // submission is what a role without a schema of its own submits.

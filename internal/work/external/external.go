@@ -33,6 +33,9 @@ type Agent interface {
 	NewID() string
 	// Resumes reports whether it can continue with a conversation.
 	Resumes() bool
+	// Tells reports whether it says what it does while it works, and not only at
+	// its end.
+	Tells() bool
 }
 
 // Brief says who works on what, and within which limits.

@@ -38,6 +38,7 @@ type scripted struct {
 
 func (s *scripted) NewID() string { return fmt.Sprintf("new-%d", len(s.prompts)) }
 func (s *scripted) Resumes() bool { return !s.plain }
+func (s *scripted) Tells() bool   { return !s.plain }
 
 func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.Ended, error) {
 	s.prompts = append(s.prompts, p)

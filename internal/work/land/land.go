@@ -115,6 +115,9 @@ func (l *landing) read(ctx context.Context, commit string) (nexus.TrainLanded, s
 		return f, message, fmt.Errorf("read what %.12s changes: %w", commit, err)
 	}
 	f.Changes = changes(names)
+	if f.Changes.Added, f.Changes.Deleted, err = change.Lines(ctx, l.Worker.Trees.Git(), parent, commit); err != nil {
+		return f, message, fmt.Errorf("count the lines that %.12s changes: %w", commit, err)
+	}
 	return f, message, nil
 }
 

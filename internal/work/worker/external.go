@@ -132,13 +132,13 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 		}
 		remembered = told
 		t.Next += more
-		own := nexus.PromptItem{In: "system", Title: "Guide", Reason: "what the role does, and the rules", Tokens: prompt.Tokens(s.guide(t, role, e, h.Program.Speaks == "acp"))}
+		own := nexus.PromptItem{In: "system", Title: "Guide", Reason: "what the role does, and the rules", Tokens: prompt.Tokens(s.guide(t, role, e, h.Program.Asks()))}
 		items = append(append([]nexus.PromptItem{own}, items...), prompt.Items("message", parts)...)
 	}
 	b := external.Brief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.model(), Tier: tier,
 		Others: others,
-		Guide:  s.guide(t, role, e, h.Program.Speaks == "acp"), Next: t.Next, Why: t.Why, Delivers: t.Delivers, Memory: remembered, Items: items, Old: old,
+		Guide:  s.guide(t, role, e, h.Program.Asks()), Next: t.Next, Why: t.Why, Delivers: t.Delivers, Memory: remembered, Items: items, Old: old,
 		Told:    func() string { return s.firstText(t) },
 		Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
 		Permit: permit{e, t.Tree.Dir}.judge, Ask: s.askFor(t, d, h.Program.Name), Settle: tidy,

@@ -151,6 +151,8 @@ func TestSettingsOfTheRepository(t *testing.T) {
 		refused        bool
 	}{
 		{"crush", "crush.json", "{}", true},
+		{"crush", ".crushrc", "touch x", true},
+		{"crush", "crushrc", "touch x", true},
 		{"crush", ".aider.conf.yml", "model: x", false},
 		{"aider", ".aider.conf.yml", "model: x", true},
 		{"aider", ".aider.conf.yml", "# Ours.\nread: [CONVENTIONS.md]\n", false},

@@ -31,7 +31,7 @@ type warm struct {
 // do it, the conversation became long, or other files are kept from agents now.
 func (s *Sessions) warm(ctx context.Context, t Talk, m Model) (*warm, error) {
 	from := t.Attempt.Warm
-	if from.Session == "" || t.Role != nexus.Coder || t.Attempt.Session(t.Session) != nil || from.Model != m.Name {
+	if from == nil || t.Role != nexus.Coder || t.Attempt.Session(t.Session) != nil || from.Model != m.Name {
 		return nil, nil //nolint:nilnil // it is none
 	}
 	changes, err := s.Trees.Git().Changed(ctx, from.Commit, t.start())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -39,7 +40,9 @@ func (p permit) judge(ctx context.Context, c stream.Call) (nexus.Judgement, stri
 			return j, err.Error()
 		}
 		return j, ""
-	case c.Tool == "AskUserQuestion" || c.Tool == "ExitPlanMode" || c.Tool == "EnterPlanMode":
+	case c.Tool == agentcli.AskTool: // which a person answers, or the question's fallback does
+		return nexus.Judgement{Decision: string(policy.Allow), Rule: "agent.question", By: "policy"}, ""
+	case c.Tool == "ExitPlanMode" || c.Tool == "EnterPlanMode":
 		return denied("agent.question", "nobody answers here: decide yourself, do the task, and say what you assumed")
 	case c.Tool == "WebFetch" || c.Tool == "WebSearch":
 		return denied("agent.network", "there is no network: use what is in the worktree")

@@ -46,7 +46,7 @@ func TestPermit(t *testing.T) {
 		"a second field is judged, too":       {"Write", `{"file_path": "/tree/a.go", "path": "/etc"}`, "agent.outside", ""},
 		"a field of another type is none":     {"Write", `{"file_path": 3}`, "", ""},
 		"a command that is not told":          {"Bash", `{"description": "rm"}`, "agent.command", "missing"},
-		"asks somebody":                       {"AskUserQuestion", `{}`, "agent.question", "nobody answers"},
+		"asks somebody":                       {"AskUserQuestion", `{}`, "", ""},
 		"leaves its plan":                     {"ExitPlanMode", `{}`, "agent.question", ""},
 		"makes a plan":                        {"EnterPlanMode", `{}`, "agent.question", ""},
 		"fetches":                             {"WebFetch", `{"url": "http://x"}`, "agent.network", "no network"},

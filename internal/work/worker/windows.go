@@ -46,6 +46,9 @@ func (h program) NewID() string { return h.Program.NewID() }
 // Resumes implements [external.Agent].
 func (h program) Resumes() bool { return h.Program.Resumes() }
 
+// Tells implements [external.Agent].
+func (h program) Tells() bool { return h.Program.Tells() }
+
 // Prompt implements [external.Agent]. What the program says of its limits in its
 // home is heard last.
 func (h program) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.Ended, error) {

@@ -34,7 +34,7 @@ import (
 type checkFlags struct {
 	gates                    []string
 	base, shape, summary     string
-	explain, tree            string
+	explain, tree, task, run string
 	stop, list, related, fix bool
 	mutate, coverage         bool
 	junit, sarif, github     bool
@@ -80,9 +80,14 @@ func checkCommand(a *console.Console) *cobra.Command {
 	fl.BoolVar(&f.github, "github", false, "the same as --format github")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("format", "json", "junit", "sarif", "github")
+	fl.StringVar(&f.task, "task", "",
+		"check the change of this `TASK` of a run as it is now, as --tree does: with --gates NAME, run one gate of it again")
+	a.RunFlag(c, &f.run)
 	for _, other := range []string{"base", "fix", "related", "mutate", "rerun", "coverage", "explain", "stop"} {
 		c.MarkFlagsMutuallyExclusive("tree", other)
+		c.MarkFlagsMutuallyExclusive("task", other)
 	}
+	c.MarkFlagsMutuallyExclusive("tree", "task")
 	a.SettingFlags(c, "sandbox")
 	return c
 }
@@ -96,6 +101,16 @@ func checkTree(ctx context.Context, a *console.Console, f checkFlags, shape stri
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
+	}
+	if f.task != "" {
+		if f.tree, err = commitOf(ctx, a, f.run, nexus.TaskID(f.task)); err != nil {
+			return err
+		}
+	} else if f.run != "" {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--run names the run of a task, and no task was named",
+			Hint: "Name it with --task, such as nexus check --task T1 --gates test.",
+		}
 	}
 	if f.tree != "" {
 		return reproduce(ctx, a, f, shape, settings)

@@ -11,11 +11,13 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
@@ -142,6 +144,43 @@ func besides(old map[string]pastRecord) []gate.Gate {
 	return all
 }
 
+// commitOf returns the commit that the change of a task is at.
+func commitOf(ctx context.Context, a *console.Console, run string, id nexus.TaskID) (commit string, err error) {
+	err = a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
+		t := s.Task(id)
+		if t == nil {
+			return app.NotFound("task", string(id), "nexus status lists the tasks of run "+string(r.ID)+".")
+		}
+		if _, commit = t.Change(); commit == "" {
+			return &nexus.Error{
+				Code: nexus.CodeNotFound, Message: string(id) + " has changed nothing yet", Hint: "Wait until its agent has written something.",
+			}
+		}
+		return nil
+	})
+	return commit, err
+}
+
+// again returns the gates that are run once more: those of a tree and the commands that a run
+// was asked for besides, or the named ones of both.
+func again(dir string, c config.Gates, names []string, besides []gate.Gate) ([]gate.Gate, error) {
+	named := func(g gate.Gate) bool { return len(names) == 0 || slices.Contains(names, g.Name) }
+	var more []gate.Gate
+	for _, g := range besides {
+		if named(g) {
+			more = append(more, g)
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		return slices.ContainsFunc(more, func(g gate.Gate) bool { return g.Name == n })
+	})
+	if len(names) > 0 && len(rest) == 0 {
+		return more, nil
+	}
+	gates, err := pickGates(dir, c, rest)
+	return append(gates, more...), err
+}
+
 // reproduce runs the gates on a clean checkout of exactly one tree, and says
 // whether they say what a run recorded of it.
 func reproduce(ctx context.Context, a *console.Console, f checkFlags, shape string, settings config.Config) error {
@@ -156,7 +195,11 @@ func reproduce(ctx context.Context, a *console.Console, f checkFlags, shape stri
 		return err
 	}
 	defer x.done()
-	gates, err := pickGates(x.dir, settings.Gates, f.gates)
+	old, err := pastRecords(ctx, p, x.hash)
+	if err != nil {
+		return err
+	}
+	gates, err := again(x.dir, settings.Gates, f.gates, besides(old))
 	if err != nil {
 		return err
 	}
@@ -170,13 +213,6 @@ func reproduce(ctx context.Context, a *console.Console, f checkFlags, shape stri
 	r, err := x.runner(ctx, a, p, cache, settings)
 	if err != nil {
 		return err
-	}
-	old, err := pastRecords(ctx, p, x.hash)
-	if err != nil {
-		return err
-	}
-	if len(f.gates) == 0 {
-		gates = append(gates, besides(old)...)
 	}
 	out := reproduced{Tree: x.hash}
 	var all []nexus.Evidence

@@ -86,7 +86,7 @@ func (a *Console) Root(root *cobra.Command) {
 	root.SetHelpFunc(a.help)
 	root.SetFlagErrorFunc(unknownFlag)
 	f := root.PersistentFlags()
-	f.StringVarP(&a.Dir, "cd", "C", "", "work in `DIR` instead of the working directory")
+	f.StringVarP(&a.Dir, "cd", "C", a.Dir, "work in `DIR` instead of the working directory")
 	f.StringVar(&a.Color, "color", "auto", "`WHEN` to use colour: auto, always or never")
 	f.BoolP("help", "h", false, "print help for the command")
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print results and errors only")

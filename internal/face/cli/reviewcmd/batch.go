@@ -24,7 +24,7 @@ import (
 const maxBatch = 4 << 20
 
 // load reads a batch: a list of comments, or an object with comments, resolve, apply and approve.
-func (d *desk) load(v *nexus.ChangeReview) error {
+func (d *desk) load(ctx context.Context, v *nexus.ChangeReview) error {
 	in := d.console.In
 	if d.batch != "-" {
 		f, err := os.Open(d.batch)
@@ -60,14 +60,35 @@ func (d *desk) load(v *nexus.ChangeReview) error {
 		if c.File == "" {
 			continue
 		}
-		f, err := d.file(c.File)
-		if err != nil {
+		if err := d.quote(ctx, c); err != nil {
 			return err
 		}
-		if c.Start > 0 && c.Hunk == "" {
-			c.Hunk = diffreview.Excerpt([]diffreview.File{f.File}, *c)
-		}
 	}
+	return nil
+}
+
+// quote fills in the lines that a comment is about, as they were in the commit that its
+// author looked at, which need not be the last one.
+func (d *desk) quote(ctx context.Context, c *nexus.Comment) error {
+	f, err := d.file(c.File)
+	if err != nil {
+		return err
+	}
+	if c.Start == 0 || c.Hunk != "" {
+		return nil
+	}
+	looked := []diffreview.File{f.File}
+	if c.Commit != d.review.Commit {
+		patch, err := d.reader.Repo.Diff(ctx, d.review.Base, c.Commit)
+		if err != nil {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s has no commit %s", d.task.ID, view.Quote(c.Commit)), Cause: err,
+				Hint: fmt.Sprintf("Leave it out, or take that of nexus review %s --json.", d.task.ID),
+			}
+		}
+		looked = diffreview.Parse(patch)
+	}
+	c.Hunk = diffreview.Excerpt(looked, *c)
 	return nil
 }
 

@@ -41,6 +41,9 @@ type Order struct {
 	since    bool
 	all      bool
 	editor   bool
+	draft    bool
+	send     bool
+	discard  []string
 }
 
 // Flags adds the flags of the command.
@@ -60,15 +63,22 @@ func (o *Order) Flags(a *console.Console, c *cobra.Command) {
 	fl.BoolVar(&o.since, "since-last", false, "show only what changed since your last review")
 	fl.BoolVar(&o.all, "all", false, "show files in full that are viewed or written by a program")
 	fl.BoolVar(&o.editor, "editor", false, "write comments into the change in $VISUAL or $EDITOR, in lines that begin with #>")
+	fl.BoolVar(&o.draft, "draft", false, "keep the comment, or those of --batch, until they are sent with --send")
+	fl.BoolVar(&o.send, "send", false, "send all drafts as one review")
+	fl.StringSliceVar(&o.discard, "discard", nil, "throw the draft `ID` away")
 	a.RunFlag(c, &o.run)
 	c.MarkFlagsMutuallyExclusive("comment", "batch", "editor", "since-last")
+	c.MarkFlagsMutuallyExclusive("draft", "send", "editor")
+	for _, other := range []string{"resolve", "apply", "approve", "viewed", "unviewed", "discard"} {
+		c.MarkFlagsMutuallyExclusive("draft", other)
+	}
 }
 
 // names are the flags that are about a task.
 func names() []string {
 	return []string{
 		"comment", "kind", "suggest", "batch", "viewed", "unviewed", "resolve", "apply", "approve", "since-last",
-		"all", "editor", "run",
+		"all", "editor", "run", "draft", "send", "discard",
 	}
 }
 
@@ -106,7 +116,8 @@ type desk struct {
 	task    *state.Task
 	reader  diffview.Reader
 	review  diffview.Review
-	kept    string // the patch that holds the comments until they are in the journal
+	kept    string   // the patch that holds the comments until they are in the journal
+	sending []string // drafts that are among the comments
 }
 
 // Run does what was ordered.
@@ -143,6 +154,9 @@ func (o *Order) Run(ctx context.Context, a *console.Console, args []string) erro
 		return err
 	}
 	d.reader = diffview.Reader{Repo: git.Repo{Dir: filepath.Join(p.State, "repo.git")}, Who: a.User(), Seen: seen}
+	if d.reader.Drafts, err = diffview.LoadDrafts(p.State, d.run.ID, d.task.ID, a.User()); err != nil {
+		return err
+	}
 	if d.review, err = d.reader.Of(ctx, d.state, d.task); err != nil {
 		return err
 	}
@@ -159,13 +173,18 @@ func (d *desk) do(ctx context.Context, text string) error {
 			return err
 		}
 	}
+	if len(d.discard) > 0 {
+		if err := d.throw(); err != nil {
+			return err
+		}
+	}
 	v := nexus.ChangeReview{Base: d.review.Base, Commit: d.review.Commit, Resolve: d.resolve, Apply: d.apply, Approve: d.approve}
 	var err error
 	switch {
 	case d.comment != "":
 		err = d.one(&v, text)
 	case d.batch != "":
-		err = d.load(&v)
+		err = d.load(ctx, &v)
 	case d.editor:
 		var sent bool
 		if sent, err = d.edit(&v); err == nil && !sent { //nolint:contextcheck // the editor ends with its person
@@ -173,13 +192,17 @@ func (d *desk) do(ctx context.Context, text string) error {
 			return nil
 		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if v.Empty() {
+	case d.draft:
+		return d.keepDrafts(v)
+	case d.send:
+		return d.sendDrafts(ctx, v)
+	case v.Empty():
 		return d.show()
 	}
-	return d.send(ctx, v)
+	return d.request(ctx, v)
 }
 
 // mark notes which files were viewed.
@@ -270,6 +293,10 @@ func (d *desk) show() error {
 		d.console.Say("%d of %s viewed", d.review.Seen, view.Count(len(d.review.Files), "file"))
 		return nil
 	}
+	if len(d.discard) > 0 && !d.console.JSON {
+		d.console.Say("%s left", view.Count(len(d.review.Drafts), "draft"))
+		return nil
+	}
 	if d.since && d.review.Since == nil {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("you have not reviewed %s yet", d.task.ID),
@@ -300,8 +327,8 @@ const patience = 5 * time.Second
 
 var errPatience = errors.New("nobody answered")
 
-// send makes the request and says what became of it.
-func (d *desk) send(ctx context.Context, v nexus.ChangeReview) error {
+// check says why nothing can be said about the change, or not this.
+func (d *desk) check(v nexus.ChangeReview) error {
 	if why := schedule.Unreviewable(d.state, d.task); why != "" {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review: " + why, Hint: d.instead(v)}
 	}
@@ -311,6 +338,14 @@ func (d *desk) send(ctx context.Context, v nexus.ChangeReview) error {
 			Hint: fmt.Sprintf("nexus review %s shows the change and its comments.", d.task.ID),
 		}
 	}
+	return nil
+}
+
+// request makes the request and says what became of it.
+func (d *desk) request(ctx context.Context, v nexus.ChangeReview) error {
+	if err := d.check(v); err != nil {
+		return err
+	}
 	e, err := d.place.Journal.Ask(ctx, d.run.ID, nexus.Request{Verb: nexus.VerbReview, Task: d.task.ID, By: d.console.User(), Review: &v})
 	if err != nil {
 		return err
@@ -319,6 +354,9 @@ func (d *desk) send(ctx context.Context, v nexus.ChangeReview) error {
 		if err := os.Remove(d.kept); err != nil {
 			return err
 		}
+	}
+	if err := d.reader.Drafts.Remove(d.sending, d.console.Now()); err != nil {
+		return err
 	}
 	out := sent{Run: d.run.ID, Task: d.task.ID, Seq: e.Seq, Held: d.run.Holder != nil, Comments: len(v.Comments)}
 	if out.Held {

@@ -16,8 +16,10 @@ import (
 func resumeCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	c := a.Command("resume [RUN] [flags]", "continue a run that is paused, interrupted or ended early", func(ctx context.Context, args []string) error {
-		if o.Detaches(a) {
-			return progress.Detach(ctx, a, o)
+		if away, err := o.Away(a, false); err != nil {
+			return err
+		} else if away != nil {
+			return away(ctx, a, o)
 		}
 		p, err := a.Open(ctx, app.Changes)
 		if err != nil {
@@ -43,5 +45,6 @@ func resumeCommand(a *console.Console) *cobra.Command {
 	a.SettingFlags(c, "approval", "step", "parallel", "budget", "max-time", "model", "sandbox", "status-file")
 	progress.OrderFlags(a, c, &o)
 	progress.DetachFlag(c, &o)
+	progress.WatchFlag(c, &o)
 	return c
 }

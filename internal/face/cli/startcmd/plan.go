@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/plandraw"
@@ -26,7 +27,7 @@ func planCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	var src source
 	var mermaid, dot, markdown, diff bool
-	var run, to, why string
+	var run, to, why, edit string
 	var out output
 	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--diff|--why REASON] [--edit] [--json|--markdown|--mermaid|--dot|--export FORMAT]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
 		if to != "" {
@@ -35,8 +36,16 @@ func planCommand(a *console.Console) *cobra.Command {
 				return err
 			}
 		}
-		if diff {
+		switch {
+		case diff && edit != "":
+			return proposed(ctx, a, run, edit)
+		case diff:
 			return compared(ctx, a, run)
+		case edit != "":
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "--edited is compared with the plan of a run",
+				Hint: "Write nexus plan --run RUN --diff --edited FILE.",
+			}
 		}
 		switch {
 		case why != "":
@@ -63,6 +72,8 @@ func planCommand(a *console.Console) *cobra.Command {
 	sourceFlags(c, &src)
 	c.Flags().StringVar(&run, "run", "", "print the tasks of this `RUN` as a plan, as it has them now")
 	c.Flags().BoolVar(&diff, "diff", false, "with --run, print which plans people refused or edited, and what differs in the next one")
+	c.Flags().StringVar(&edit, "edited", "",
+		"with --run and --diff, print what is different in the plan in `FILE`, or which line of it is wrong; - is standard input")
 	c.Flags().StringVar(&why, "why", "", "with --run, refuse the plan of that run for this `REASON`, and make another one")
 	c.Flags().StringVar(&to, "export", "", "print the plan in this `FORMAT`, for another tool: "+nexus.Join(export.Formats()))
 	for _, flag := range []string{"file", "plan", "format"} {
@@ -110,6 +121,39 @@ func compared(ctx context.Context, a *console.Console, run string) error {
 		}
 		return a.Answer(said, func(style view.Style) string {
 			return cmp.Or(strings.TrimPrefix(view.DrawConsent(style, said), "\n"), "nobody refused or edited the plan\n")
+		})
+	})
+}
+
+// proposed prints what would be different if a plan in a file were approved in place of that
+// of a run. It gets the checks of every plan file.
+func proposed(ctx context.Context, a *console.Console, run, file string) error {
+	if run == "" {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--edited is compared with the plan of a run, and no run was named",
+			Hint: "Name it with --run; nexus runs lists the runs.",
+		}
+	}
+	return a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
+		now, err := Edited(a, file, s)
+		if err != nil {
+			return err
+		}
+		was := app.PlanOf(s)
+		answer := struct {
+			Run     nexus.RunID       `json:"run"`
+			Goal    string            `json:"goal,omitempty"` // where it is another one
+			Changes []plandiff.Change `json:"changes"`
+		}{Run: r.ID, Changes: append([]plandiff.Change{}, plandiff.Between(was.Tasks, now.Tasks)...)}
+		if now.Goal != was.Goal {
+			answer.Goal = now.Goal
+		}
+		return a.Answer(answer, func(style view.Style) string {
+			text := drawDiff(style, was.Tasks, now.Tasks)
+			if answer.Goal != "" {
+				text = style.Wrap("the goal is now: "+view.Clean(answer.Goal), "  ") + "\n" + text
+			}
+			return text
 		})
 	})
 }

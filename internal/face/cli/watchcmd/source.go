@@ -25,6 +25,7 @@ type source struct {
 	journal *journal.Journal
 	now     func() time.Time
 	broken  atomic.Pointer[error] // why the journal is followed no more
+	looked  atomic.Int64          // when the run was last seen to be there, in nanoseconds
 }
 
 // lost keeps why the journal is followed no more.
@@ -52,9 +53,14 @@ func (s *source) Read(ctx context.Context, ask tui.Ask) (snap tui.Snapshot, err 
 	return snap, err
 }
 
-// there refuses a run that was deleted meanwhile.
+// there refuses a run that was deleted meanwhile. It looks once a second.
 func (s *source) there(ctx context.Context, run nexus.RunID) error {
+	now := s.now().UnixNano()
+	if last := s.looked.Load(); now >= last && now < last+int64(time.Second) {
+		return nil
+	}
 	for _, err := range s.journal.Events(ctx, run, 0) {
+		s.looked.Store(now)
 		return err
 	}
 	return &nexus.Error{
@@ -71,13 +77,13 @@ type verbs struct {
 
 // Do implements [tui.Verbs]. What continues a run in the background is done as
 // at a terminal, since it does not end with this process.
-func (v *verbs) Do(ctx context.Context, args []string) tui.Outcome {
+func (v *verbs) Do(ctx context.Context, args []string, stdin string) tui.Outcome {
 	if slices.Contains(args, "--detach") {
 		return v.beside(ctx, args)
 	}
 	said := ""
 	h := host.Host{Console: v.a, Execute: v.execute}
-	r := h.Run(ctx, host.Order{Args: args, Person: true, Told: func(text string) { said = cmp.Or(text, said) }})
+	r := h.Run(ctx, host.Order{Args: args, Stdin: stdin, Person: true, Told: func(text string) { said = cmp.Or(text, said) }})
 	out := tui.Outcome{Text: r.Text, Data: r.Data, Said: said}
 	if r.Failure != nil {
 		out.Failed = r.Failure.Message

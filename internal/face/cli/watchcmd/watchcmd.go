@@ -84,7 +84,7 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	}()
 	o := tui.Options{
 		Run: r.ID, Place: filepath.Base(p.Repo.Work), Source: s, Keys: settings.Keys,
-		Style: a.Style(a.Out), In: a.In, Out: a.Out, Environ: a.Environ,
+		Style: a.Style(a.Out), In: a.In, Out: a.Out, Environ: a.Environ, Clock: a.Now,
 		Verbs: &verbs{a: a, execute: execute},
 	}
 	o.Style.Plain, o.Style.ASCII = false, o.Style.ASCII || how.ascii

@@ -27,6 +27,7 @@ type Review struct {
 
 	Files    []File    `json:"files"`             // the riskiest first
 	Comments []Comment `json:"comments"`          // in the order in which they were made
+	Drafts   []Draft   `json:"drafts,omitempty"`  // comments of the person that are not sent yet
 	Must     []string  `json:"must"`              // comments that keep the change from landing
 	Wanted   string    `json:"wanted,omitzero"`   // why a person has to review it before it lands; empty: nobody has to
 	Approved string    `json:"approved,omitzero"` // who let this commit land; empty: nobody
@@ -63,6 +64,12 @@ type Comment struct {
 	Refused  string    `json:"refused,omitzero"`  // why its replacement was not done
 	Note     string    `json:"note,omitzero"`     // what a face should say beside it, such as: says fixed, nothing changed there
 	Line     int       `json:"line,omitzero"`     // where its first line is now, on its side; 0: it is gone, or it is about no line
+}
+
+// Draft is a comment that is not sent yet.
+type Draft struct {
+	nexus.Comment
+	Line int `json:"line,omitzero"` // as in [Comment]
 }
 
 // Answer is what an agent said to a comment.

@@ -16,7 +16,7 @@ func Draw(s view.Style, r Review, all bool) string {
 	b.WriteString(s.Bold(fmt.Sprintf("%s %s", r.Task, view.Clean(r.Title))) + "\n")
 	fmt.Fprintf(&b, "%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed\n", r.Status, r.Round, r.Attempt, r.Commit,
 		view.Count(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
-	for _, line := range keeps(r) {
+	for _, line := range Keeps(r) {
 		b.WriteString(line + "\n")
 	}
 	if r.Cut {
@@ -33,8 +33,8 @@ func Draw(s view.Style, r Review, all bool) string {
 	return b.String()
 }
 
-// keeps says what keeps the change from landing, and what else is to be known of it.
-func keeps(r Review) []string {
+// Keeps says what keeps the change from landing, and what else is to be known of it.
+func Keeps(r Review) []string {
 	var all []string
 	if len(r.Must) > 0 {
 		all = append(all, "does not land before these are resolved: "+strings.Join(r.Must, ", "))
@@ -49,6 +49,9 @@ func keeps(r Review) []string {
 	}
 	if r.Question != "" {
 		all = append(all, fmt.Sprintf("the inbox asks whether it may land: %s", r.Question))
+	}
+	for _, c := range r.Drafts {
+		all = append(all, view.Clean(fmt.Sprintf("not sent: %s %s on %s: %s", c.ID, c.Kind, c.Place(), nexus.OneLine(c.Body))))
 	}
 	if r.Since != nil && r.Since.Commit != r.Commit {
 		all = append(all, fmt.Sprintf("%s changed since your last review: --since-last shows them", view.Count(len(r.Since.Files), "file")))
@@ -114,7 +117,7 @@ func drawFile(s view.Style, f File, comments []Comment, all bool) string {
 		b.WriteString(drawHunk(s, h, func(l diffreview.Line) string {
 			text := ""
 			for i, c := range comments {
-				if mine(c) && !drawn[i] && at(c, l) {
+				if mine(c) && !drawn[i] && Below(c, l) {
 					drawn[i] = true
 					text += drawComment(s, c)
 				}
@@ -130,8 +133,8 @@ func drawFile(s view.Style, f File, comments []Comment, all bool) string {
 	return b.String()
 }
 
-// at reports whether a comment stands below a line.
-func at(c Comment, l diffreview.Line) bool {
+// Below reports whether a comment stands below a line.
+func Below(c Comment, l diffreview.Line) bool {
 	if c.Side == nexus.OldSide {
 		return l.Kind == "-" && l.Old == c.Last()
 	}

@@ -17,9 +17,10 @@ import (
 
 // Reader is who looks at a change, and with what.
 type Reader struct {
-	Repo git.Repo // the private clone
-	Who  string
-	Seen *Seen // nil: nothing is known of what was viewed
+	Repo   git.Repo // the private clone
+	Who    string
+	Seen   *Seen   // nil: nothing is known of what was viewed
+	Drafts *Drafts // nil: nothing is known of what was not sent
 }
 
 // Of returns a task's change as a person reviews it.
@@ -161,6 +162,21 @@ func (v Reader) comments(ctx context.Context, r *Review, s *state.State, t *stat
 				r.Comments = append(r.Comments, Comment{Comment: c, By: q.By, State: "sent", Line: c.Start, Answers: []Answer{}})
 			}
 		}
+	}
+	return v.drafts(ctx, moved, r)
+}
+
+// drafts fills in what the person has not sent.
+func (v Reader) drafts(ctx context.Context, moved map[string][]diffreview.File, r *Review) error {
+	if v.Drafts == nil {
+		return nil
+	}
+	for _, c := range v.Drafts.Without(r.Comments, v.Who) {
+		line, err := v.now(ctx, moved, c, r.Commit)
+		if err != nil {
+			return err
+		}
+		r.Drafts = append(r.Drafts, Draft{c, line})
 	}
 	return nil
 }

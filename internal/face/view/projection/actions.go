@@ -113,6 +113,24 @@ func (p *Projection) skip(id nexus.TaskID) Action {
 	return a
 }
 
+// undo reverts what a task landed.
+func (p *Projection) undo(id nexus.TaskID) Action {
+	a := Action{
+		Name: "undo", Label: "Undo", Key: "U", Role: RoleAdmin, Danger: true,
+		Args:    []string{"undo", "--run", string(p.state.Run), "--", string(id)},
+		Confirm: fmt.Sprintf("Revert what %s landed, as a new commit?", id),
+	}
+	switch t := p.state.Task(id); {
+	case t == nil:
+		return a.refuse("there is no task %s", id)
+	case t.Status != nexus.Landed:
+		return a.refuse("it has not landed")
+	case !p.state.Status.Ended() && !p.Interrupted():
+		return a.refuse("the run is in progress: stop it first")
+	}
+	return a
+}
+
 // TaskActions returns what can be done with a task now, and why not what cannot.
 func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 	tell := Action{
@@ -127,7 +145,7 @@ func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 	case p.state.StatusOf(t).Ended():
 		tell = tell.refuse("it is %s", p.state.StatusOf(t))
 	}
-	return []Action{tell, p.retry(id), p.retryTelling(id), p.skip(id)}
+	return []Action{tell, p.retry(id), p.retryTelling(id), p.skip(id), p.undo(id)}
 }
 
 // RunActions returns what can be done with the run now, and why not what cannot.

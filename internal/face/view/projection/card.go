@@ -64,6 +64,9 @@ func (p *Projection) card(row view.Task, items []Item, seen sight, now time.Time
 			c.Met++
 		}
 	}
+	if t.Landed != nil {
+		c.Added, c.Deleted = t.Landed.Changes.Added, t.Landed.Changes.Deleted
+	}
 	a := t.Current()
 	if a != nil && p.o.Place != nil {
 		c.Worktree, c.Branch = p.o.Place(a.ID)

@@ -87,7 +87,7 @@ func (p *Projection) Checks() Checks {
 		at := map[string]int{}
 		for _, a := range t.Attempts {
 			judged := p.judged(a.ID)
-			for _, r := range a.Rounds {
+			for _, r := range a.Whole().Rounds {
 				for _, g := range round(r, judged).Gates {
 					if !seen[g.Name] {
 						seen[g.Name] = true

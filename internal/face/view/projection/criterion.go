@@ -70,12 +70,12 @@ func ended(out Criterion, r accept.Row) Criterion {
 // shown reads the last round of the work on a task.
 func (p *Projection) shown(out Criterion, t *state.Task, n int) Criterion {
 	a := worked(t)
-	if a == nil || a.Last() == nil {
+	if a == nil {
 		return out
 	}
 	gate, _ := accept.Gate(t.Shown().Criteria[n-1])
 	e := nexus.Evidence{}
-	for _, x := range a.Last().Evidence {
+	for x := range a.Evidence(true) {
 		if x.Gate == gate && gate != "" {
 			e = x
 		}

@@ -79,7 +79,7 @@ func tape() []nexus.Event {
 			nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "tT1.1"},
 			nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
 			nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
-			nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "tT1.1", Parent: "b0"},
+			nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "tT1.1", Parent: "b0", Changes: nexus.Changes{Added: 12, Deleted: 3}},
 		},
 		begin("T2.1", "T2"),
 		[]nexus.Fact{nexus.QuestionAsked{ID: "q1", Attempt: "T2.1", Text: hostile, Fallback: hostile, Trigger: people.SecurityTrigger}},

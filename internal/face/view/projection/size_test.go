@@ -13,7 +13,7 @@ import (
 
 // The most that a projection may take, and what a fact costs to fold.
 const (
-	mostBytes  = 9500 // for a task that landed
+	mostBytes  = 5500 // for a task that landed
 	mostAllocs = 8    // for a fact
 )
 

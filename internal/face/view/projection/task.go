@@ -74,7 +74,7 @@ func (p *Projection) dependents(id nexus.TaskID) []nexus.TaskID {
 func (p *Projection) proof(t *state.Task) view.Proof {
 	proof := state.Proof{TrainLanded: *t.Landed}
 	at := map[string]int{}
-	if a := p.state.Attempt(t.Landed.Attempt); a != nil {
+	if a := p.state.Attempt(t.Landed.Attempt).Whole(); a != nil {
 		for _, r := range a.Rounds {
 			for _, e := range r.Evidence {
 				if e.Tree != t.Landed.Tree {
@@ -101,7 +101,7 @@ func (p *Projection) attempt(a *state.Attempt, now time.Time) Attempt {
 		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Outcome: a.Outcome, Why: a.Why, Began: a.Began, Ended: a.Finished,
 		Rounds: []Round{}, Sessions: []Session{},
 	}
-	judged := p.judged(a.ID)
+	judged, a := p.judged(a.ID), a.Whole()
 	for _, r := range a.Rounds {
 		out.Rounds = append(out.Rounds, round(r, judged))
 	}
@@ -178,7 +178,7 @@ func (p *Projection) Sessions(now time.Time) []Session {
 		if a == nil {
 			return
 		}
-		for _, c := range a.Sessions {
+		for _, c := range a.Whole().Sessions {
 			all = append(all, p.session(a, c, now))
 		}
 	}

@@ -112,6 +112,7 @@ func (t *trail) apply(e nexus.Event, booked bool) {
 		t.begin(f.Attempt, inLand, "land", at)
 	case nexus.TrainLanded:
 		t.end(f.Attempt, inLand, "land", at)
+		t.fit(f.Attempt)
 	case nexus.TrainRefused:
 		t.end(f.Attempt, inLand, "land", at)
 	case nexus.AttemptEnded:
@@ -277,6 +278,16 @@ func (t *trail) stop(id nexus.AttemptID, at int64) {
 			r.spans[i].to = at
 		}
 		r.open = nil
+	}
+}
+
+// fit gives a row no more room than it needs: little is added to it any more.
+func (t *trail) fit(id nexus.AttemptID) {
+	if r := t.rows[id]; r != nil {
+		r.spans = slices.Clone(slices.Clip(r.spans))
+		if len(r.open) == 0 {
+			r.open = nil
+		}
 	}
 }
 

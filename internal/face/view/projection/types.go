@@ -99,7 +99,7 @@ type Card struct {
 	Model    string    `json:"model,omitzero"`    // of the session under way, or agent/model
 	Met      int       `json:"criteria_met"`      // criteria that are shown to hold
 	Criteria int       `json:"criteria"`          //
-	Added    int       `json:"added"`             // lines of the last snapshot against its base
+	Added    int       `json:"added"`             // lines of what landed, 0 before
 	Deleted  int       `json:"deleted"`           //
 	Worktree string    `json:"worktree,omitzero"` // absolute path; empty: there is none
 	Branch   string    `json:"branch,omitzero"`

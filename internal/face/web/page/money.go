@@ -35,7 +35,7 @@ func (s *Site) checks(r *http.Request) (templ.Component, error) {
 			}
 		}
 	}
-	return checksScreen(f, c, failed), err
+	return checksScreen(f, c, failed, s.again.of(f.Run.ID)), err
 }
 
 // excerpt is the end of a gate's output where it has no findings, which say

@@ -37,8 +37,9 @@ var static embed.FS
 type Site struct {
 	access.Site
 
-	said notes
-	sums map[string]string // of the embedded files, so that a browser may keep them
+	said  notes
+	again reruns
+	sums  map[string]string // of the embedded files, so that a browser may keep them
 }
 
 // screen draws a page.
@@ -68,12 +69,20 @@ func Routes(site access.Site) []access.Route {
 	add("/r/{run}/replay", s.replay)
 	add("/r/{run}/s/{session}", s.session)
 	add("/r/{run}/t/{task}", s.task)
-	add("/r/{run}/t/{task}/diff", s.diff)
+	add("/r/{run}/t/{task}/diff", s.review)
 	return append(all,
 		access.Route{Method: http.MethodPost, Pattern: "/act", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.act)},
+		change("/r/{run}/plan", access.Steer, 2*maxPlan, s.edit),
+		change("/r/{run}/checks", access.Steer, 0, s.rerun),
+		change("/r/{run}/t/{task}/diff", access.Answer, 0, s.say),
 		access.Route{Method: http.MethodGet, Pattern: "/live", Role: access.Read, Stream: true, Handler: http.HandlerFunc(s.live)},
 		access.Route{Method: http.MethodGet, Pattern: "/static/{name...}", Role: access.Read, Handler: http.HandlerFunc(s.file)},
 	)
+}
+
+// change is the route of a form.
+func change(pattern string, role access.Role, body int64, do http.HandlerFunc) access.Route {
+	return access.Route{Method: http.MethodPost, Pattern: pattern, Role: role, Changes: true, Body: body, Handler: do}
 }
 
 // sums returns the first digits of the hash of each embedded file.

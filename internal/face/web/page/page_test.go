@@ -76,13 +76,35 @@ func drawn(v string) map[string]templ.Component {
 	checks := filled[projection.Checks](v)
 	return map[string]templ.Component{
 		"inbox": inboxScreen(f, items, 2), "board": boardScreen(f, lanes, v), "task": taskScreen(f, task, filled[[]Talk](v), v), "session": sessionScreen(f, filled[Talk](v)),
-		"diff": diffScreen(f, nexus.TaskID(v), v, func() Change { c := filled[Change](v); c.Why = ""; return c }()), "no diff": diffScreen(f, nexus.TaskID(v), v, Change{Why: v}),
-		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]Failure](v)),
-		"cost": costScreen(f, filled[projection.Cost](v)), "plan": planScreen(f, []projection.Task{task}, items, v), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
+		"review": reviewScreen(f, reviewOf(v, items, false)), "split review": reviewScreen(f, reviewOf(v, items, true)), "no review": reviewScreen(f, Desk{None: v}),
+		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]Failure](v), filled[[]Rerun](v)),
+		"cost": costScreen(f, filled[projection.Cost](v)), "plan": planScreen(f, plannerOf(v, []projection.Task{task}, items)), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
 		"replay": replayScreen(f, filled[Replay](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]Episode](v), v, v),
 		"settings": settingsScreen(f, filled[[]Setting](v), v, v), "doctor": doctorScreen(f, filled[[]Check](v), v), "interview": interviewScreen(f, items[0], true, 1, 2, filled[[]Answered](v)),
 		"problem": problem(f, v, v, v),
 	}
+}
+
+// reviewOf is a change to review, with every value a text.
+func reviewOf(v string, items []projection.Item, split bool) Desk {
+	d := filled[Desk](v)
+	d.None, d.Landed, d.Approved, d.Question, d.Split, d.Inbox, d.Path = "", "", "", "", split, items, "/x"
+	for i := range d.Shown {
+		for n := range d.Shown[i].Rows {
+			r := &d.Shown[i].Rows[n]
+			if r.Head = []string{"", v}[n%2]; !split {
+				r.B = nil
+			}
+		}
+	}
+	return d
+}
+
+// plannerOf is a plan that somebody edits, with every value a text.
+func plannerOf(v string, tasks []projection.Task, items []projection.Item) Planner {
+	p := filled[Planner](v)
+	p.Tasks, p.Waiting = tasks, items
+	return p
 }
 
 // can is an action that can be done, at once or after a question.

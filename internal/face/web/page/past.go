@@ -12,7 +12,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 func (s *Site) runs(r *http.Request) (templ.Component, error) {
@@ -119,34 +118,6 @@ func (s *Site) log(r *http.Request) (templ.Component, error) {
 		older = runPath(f.Run.ID, "/log?before="+number64(lines[n-1].Seq))
 	}
 	return logScreen(f, lines, older), err
-}
-
-func (s *Site) plan(r *http.Request) (templ.Component, error) {
-	var tasks []projection.Task
-	var waiting []projection.Item
-	f, err := s.frame(r, "plan", "Plan", func(p *projection.Projection, f *Frame) error {
-		for _, c := range p.Cards(f.Now) {
-			if t, ok := p.Task(c.ID, f.Now); ok {
-				tasks = append(tasks, t)
-			}
-		}
-		for _, i := range p.Inbox(f.Now) {
-			if i.Trigger == nexus.PlanTrigger {
-				waiting = append(waiting, i)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	text := ""
-	if len(tasks) > 0 {
-		if result := s.run(r.Context(), "plan", "--run", string(f.Run.ID), "--markdown"); !result.Failed() {
-			text = result.Text
-		}
-	}
-	return planScreen(f, tasks, waiting, text), nil
 }
 
 // Answered is a question that somebody answered.

@@ -43,7 +43,7 @@ func taskTabs(f Frame, id nexus.TaskID, on string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = tab("Diff", taskPath(f.Run.ID, id, "/diff"), on == "diff").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = tab("Review", taskPath(f.Run.ID, id, "/diff"), on == "diff").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/highlight"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
@@ -195,17 +194,6 @@ func lineNumber(n int) string {
 		return ""
 	}
 	return strconv.Itoa(n)
-}
-
-func sign(m highlight.Mark) string {
-	switch m {
-	case highlight.Added:
-		return "+"
-	case highlight.Deleted:
-		return "-"
-	default:
-		return " "
-	}
 }
 
 // ask is what an action's input is, for people.

@@ -1,5 +1,5 @@
 // Package stream reads what agent programs of other makers print: aider, Amp,
-// Claude Code, Codex, Copilot, Gemini CLI, goose, OpenCode, and programs that
+// Claude Code, Codex, Copilot, crush, Gemini CLI, goose, OpenCode, and programs that
 // print nothing but text. It is pure: lines in, events out.
 //
 // The streams change with every release. A decoder reads whole objects, ignores
@@ -80,7 +80,7 @@ type Decoder interface {
 
 // Formats returns the formats that [New] knows.
 func Formats() []string {
-	return []string{"aider", "amp", "claude", "codex", "copilot", "gemini", "goose", "opencode", "text"}
+	return []string{"aider", "amp", "claude", "codex", "copilot", "crush", "gemini", "goose", "opencode", "text"}
 }
 
 // New returns the decoder of a format; text for an unknown one, in which a line that
@@ -97,6 +97,8 @@ func New(format, until string) Decoder {
 		return &codex{}
 	case "copilot":
 		return &copilot{}
+	case "crush":
+		return &crush{}
 	case "gemini":
 		return &gemini{}
 	case "goose":

@@ -1,6 +1,7 @@
 // What the pages do beyond links and forms: live changes, keys, drag and drop,
 // the theme. Everything works without it, with more clicks.
 import { morph } from "./morph";
+import { pressed } from "./review";
 
 declare const htmx: {
   defineExtension(name: string, what: object): void;
@@ -89,7 +90,7 @@ if (help && keys) {
   help.addEventListener("click", () => keys.showModal());
 }
 function rows(): HTMLElement[] {
-  return all<HTMLElement>("main [data-row]").filter((r) => r.offsetParent !== null);
+  return all<HTMLElement>("main [data-row]").filter((r) => r.checkVisibility());
 }
 function row(): HTMLElement | null {
   return document.activeElement?.closest<HTMLElement>("[data-row]") ?? null;
@@ -130,6 +131,7 @@ document.addEventListener("keydown", (e) => {
   if (walk(on, e.key) || act(e.key)) e.preventDefault();
 });
 function act(key: string): boolean {
+  if (pressed(key)) return true;
   switch (key) {
     case "j": move(1); return true;
     case "k": move(-1); return true;
@@ -233,6 +235,13 @@ function dress(within: ParentNode): void {
     button.setAttribute("aria-label", `Copy the ${value.dataset.copy}`);
     button.addEventListener("click", () => void navigator.clipboard.writeText(value.textContent ?? "").then(() => say("copied")));
     value.after(button);
+  }
+  for (const text of all<HTMLTextAreaElement>("textarea[data-wrong]", within)) {
+    const lines = text.value.split("\n"), n = Number(text.dataset.wrong) - 1;
+    const start = lines.slice(0, n).join("\n").length + (n > 0 ? 1 : 0);
+    text.focus();
+    text.setSelectionRange(start, start + (lines[n]?.length ?? 0));
+    text.scrollTop = (text.scrollHeight / lines.length) * Math.max(n - 4, 0);
   }
   if (within === document) {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -1,0 +1,146 @@
+package state
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// filled sets a value to something that is not zero.
+func filled(v reflect.Value) {
+	switch v.Kind() { //nolint:exhaustive // others do not occur
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		filled(v.Index(0))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Unix(7, 0)))
+			return
+		}
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				filled(v.Field(i))
+			}
+		}
+	default:
+	}
+}
+
+// each gives a value with each of its fields set in turn, alone and with all others.
+func each[T any](t *testing.T, begin T, check func(field string, v T)) {
+	t.Helper()
+	all := reflect.New(reflect.TypeFor[T]()).Elem()
+	all.Set(reflect.ValueOf(begin))
+	check("none", begin)
+	for i := range all.NumField() {
+		if !all.Type().Field(i).IsExported() {
+			continue
+		}
+		one := reflect.New(all.Type()).Elem()
+		one.Set(reflect.ValueOf(begin))
+		filled(one.Field(i))
+		check(all.Type().Field(i).Name, one.Interface().(T))
+		filled(all.Field(i))
+	}
+	check("all", all.Interface().(T))
+}
+
+// TestSmallIsTheSame makes rounds, evidence and sessions small with each of their
+// fields set: nothing may be lost, also of a field that is yet to come.
+func TestSmallIsTheSame(t *testing.T) {
+	same := func(what string, a *Attempt) {
+		t.Helper()
+		want := *a
+		newShelf().shrink(a)
+		if a.Rounds != nil || a.Sessions != nil {
+			t.Errorf("%s: it is as large as before", what)
+		}
+		got := a.Whole()
+		if diff := cmp.Diff(want.Rounds, got.Rounds); diff != "" {
+			t.Errorf("%s of a round:\n%s", what, diff)
+		}
+		if !reflect.DeepEqual(want.Sessions, got.Sessions) {
+			t.Errorf("%s of a session: %+v, want %+v", what, got.Sessions, want.Sessions)
+		}
+	}
+	each(t, nexus.Evidence{}, func(field string, e nexus.Evidence) {
+		same(field, &Attempt{ID: "T1.1", Rounds: []*Round{{RoundStarted: nexus.RoundStarted{Attempt: "T1.1", Round: 1}, Evidence: []nexus.Evidence{e, {Gate: "test"}}}}})
+	})
+	each(t, Round{RoundStarted: nexus.RoundStarted{Attempt: "T1.1", Round: 1}}, func(field string, r Round) {
+		same(field, &Attempt{ID: "T1.1", Rounds: []*Round{&r}})
+	})
+	over := Session{SessionStarted: nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1"}, Outcome: nexus.Accepted}
+	each(t, over, func(field string, c Session) {
+		switch field {
+		case "Messages", "Before", "Unheard", "Looked", "Tally", "Compact", "Memory", "all": // State.spare forgets these
+			c.Messages, c.Before, c.Unheard, c.Looked, c.Tally, c.Compact, c.Memory = nil, 0, 0, nil, Tally{}, nexus.SessionCompacted{}, nil
+		}
+		same(field, &Attempt{ID: "T1.1", Sessions: []*Session{&c}})
+	})
+}
+
+// TestSmallGrows books what comes after a landing on a session that is small.
+func TestSmallGrows(t *testing.T) {
+	full, small := New("r"), New("r").Spare()
+	seq := int64(0)
+	put := func(facts ...nexus.Fact) {
+		t.Helper()
+		for _, f := range facts {
+			seq++
+			for _, s := range []*State{full, small} {
+				if err := s.Apply(nexus.Event{Seq: seq, Run: "r", At: time.Unix(seq, 0), Fact: f}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	put(
+		nexus.GoalAccepted{Base: "b0", Limits: nexus.Limits{RunMoney: 10 * nexus.Dollar}}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "t"}}, nexus.PlanApproved{By: "policy"},
+		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "b0"}, nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1", Role: nexus.Coder},
+		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Session: "T1.1/coder.1"}, nexus.BudgetReserved{ID: "c1", Task: "T1", Session: "T1.1/coder.1", Money: nexus.Dollar},
+		nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted},
+		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t1"}},
+		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"},
+		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
+	)
+	a := small.Attempt("T1.1")
+	if a.small == nil || a.Last() == nil || a.Of(nexus.Coder) == nil || a.Present() == nil || a.Round(1) == nil || a.Session("T1.1/coder.1") == nil {
+		t.Fatalf("it is not small, or cannot be read: %+v", a)
+	}
+	n := 0
+	for e := range a.Evidence(true) {
+		n++
+		if e.Gate != "test" || e.Tree != "t1" {
+			t.Errorf("a gate said %+v", e)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d judgements, want 1", n)
+	}
+	put(nexus.BudgetSpent{ID: "c1", Money: nexus.Dollar / 2, Usage: nexus.Usage{Input: 10}})
+	got, want := small.Attempt("T1.1").Whole(), full.Attempt("T1.1")
+	if got.Sessions[0].Spent != nexus.Dollar/2 || want.Sessions[0].Spent != nexus.Dollar/2 || got.spent() != want.spent() {
+		t.Errorf("the session cost %s, want %s", got.Sessions[0].Spent, want.Sessions[0].Spent)
+	}
+	if diff := cmp.Diff(full.Proofs(), small.Proofs()); diff != "" {
+		t.Error(diff)
+	}
+	put(nexus.RunRewound{To: 4, By: "ann"})
+	if got, want := small.Attempt("T1.1").Whole(), full.Attempt("T1.1"); !got.Undone || got.spent() != want.spent() {
+		t.Errorf("after a rewind it cost %s, want %s", got.spent(), want.spent())
+	}
+}

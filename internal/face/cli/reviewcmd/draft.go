@@ -1,0 +1,114 @@
+package reviewcmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+)
+
+// kept is what is printed of drafts.
+type kept struct {
+	Run    nexus.RunID      `json:"run"`
+	Task   nexus.TaskID     `json:"task"`
+	Drafts []diffview.Draft `json:"drafts"` // all that are not sent
+}
+
+// keepDrafts keeps comments until they are sent. They are held to what comments are held to,
+// so that none is refused when all are sent.
+func (d *desk) keepDrafts(v nexus.ChangeReview) error {
+	if len(v.Comments) == 0 {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--draft keeps comments, and there is none",
+			Hint: "Give one with --comment PLACE, or some with --batch FILE.",
+		}
+	}
+	if len(v.Resolve)+len(v.Apply) > 0 || v.Approve {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "only comments can be drafts",
+			Hint: "Leave resolve, apply and approve out of the batch, or send it at once.",
+		}
+	}
+	if err := d.check(v); err != nil {
+		return err
+	}
+	before := len(d.reader.Drafts.All)
+	if err := d.reader.Drafts.Add(v.Comments, d.console.Now()); err != nil {
+		return err
+	}
+	now, err := d.drafts()
+	if err != nil {
+		return err
+	}
+	out := kept{Run: d.run.ID, Task: d.task.ID, Drafts: now}
+	return d.console.Answer(out, func(view.Style) string {
+		return fmt.Sprintf("%s kept, %d in all; send them with: nexus review %s --send\n",
+			view.Count(len(v.Comments), "draft"), before+len(v.Comments), d.task.ID)
+	})
+}
+
+// drafts are those that are not sent, as they are now.
+func (d *desk) drafts() ([]diffview.Draft, error) {
+	now, err := diffview.LoadDrafts(d.place.State, d.run.ID, d.task.ID, d.console.User())
+	if err != nil {
+		return nil, err
+	}
+	all := []diffview.Draft{}
+	for _, c := range now.Without(d.review.Comments, d.console.User()) {
+		all = append(all, diffview.Draft{Comment: c, Line: c.Start})
+	}
+	return all, nil
+}
+
+// throw throws drafts away.
+func (d *desk) throw() error {
+	for _, id := range d.discard {
+		if !slices.ContainsFunc(d.review.Drafts, func(c diffview.Draft) bool { return c.ID == id }) {
+			hint := "There is none."
+			if n := len(d.review.Drafts); n > 0 {
+				hint = "There are " + d.review.Drafts[0].ID + " to " + d.review.Drafts[n-1].ID + "."
+			}
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s has no draft %s of yours", d.task.ID, view.Quote(id)), Hint: hint,
+			}
+		}
+	}
+	d.review.Drafts = slices.DeleteFunc(d.review.Drafts, func(c diffview.Draft) bool { return slices.Contains(d.discard, c.ID) })
+	return d.reader.Drafts.Remove(d.discard, d.console.Now())
+}
+
+// sendDrafts sends all drafts, with what else was asked for, as one request. Whoever sends
+// them at the same time waits, and then finds none.
+func (d *desk) sendDrafts(ctx context.Context, v nexus.ChangeReview) error {
+	return disk.Lock(ctx, d.reader.Drafts.Lock(), func(ctx context.Context) error {
+		var err error
+		if d.state, err = d.place.Replay(ctx, d.run.ID); err != nil {
+			return err
+		}
+		d.task = d.state.Task(d.task.ID)
+		if d.reader.Drafts, err = diffview.LoadDrafts(d.place.State, d.run.ID, d.task.ID, d.console.User()); err != nil {
+			return err
+		}
+		if d.review, err = d.reader.Of(ctx, d.state, d.task); err != nil {
+			return err
+		}
+		var ids []string
+		for _, c := range d.review.Drafts {
+			ids = append(ids, c.ID)
+			c.ID = ""
+			v.Comments = append(v.Comments, c.Comment)
+		}
+		if v.Empty() {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is nothing to send: you have no draft about %s", d.task.ID),
+				Hint: fmt.Sprintf("Write one with nexus review %s --comment PLACE --draft TEXT.", d.task.ID),
+			}
+		}
+		d.sending = ids
+		return d.request(ctx, v)
+	})
+}

@@ -1,0 +1,445 @@
+package tui
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/tui/sheet"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// desk is where a person reviews what the selected task changed. All that they say
+// is a command line, nexus review TASK: what is not sent is a draft there, which the
+// browser and the next start of this program show, too.
+type desk struct {
+	task   nexus.TaskID
+	at     int    // the row that keys act on
+	key    string // names that row
+	from   int    // where the selected rows begin; -1: only that one is
+	top    int    // the first row in sight
+	since  bool   // only what changed since the last review
+	turned map[string]bool
+
+	rows []sheet.Row // laid out of what follows
+	of   *doc
+	how  string
+}
+
+// onDiff reports whether keys move in a change.
+func (m *Model) onDiff() bool {
+	return m.right && m.tab == DiffTab && m.view.lists() && m.snap.Task != nil
+}
+
+// change returns the change on the screen; nil: it is not there.
+func (m *Model) change() *diffview.Review {
+	d, _ := m.loaded(m.diffKey())
+	if d == nil || m.tab != DiffTab {
+		return nil
+	}
+	m.layout(d)
+	return &d.review
+}
+
+// layout returns the rows of the change. What a row was about is found again after
+// the change changed.
+func (m *Model) layout(d *doc) []sheet.Row {
+	k := &m.desk
+	if k.task != d.review.Task {
+		*k = desk{task: d.review.Task, from: -1, turned: map[string]bool{}}
+	}
+	how := fmt.Sprint(k.since, k.turned)
+	if k.of == d && k.how == how {
+		return k.rows
+	}
+	k.rows = sheet.Of(d.review, sheet.Options{Since: k.since, Turned: k.turned})
+	k.of, k.how = d, how
+	if at := slices.IndexFunc(k.rows, func(r sheet.Row) bool { return k.key != "" && r.Key() == k.key }); at >= 0 {
+		k.at = at
+	} else {
+		k.from = -1
+	}
+	k.at = min(max(k.at, 0), len(k.rows)-1)
+	return k.rows
+}
+
+// to moves to a row.
+func (k *desk) to(at int) {
+	k.at = min(max(at, 0), max(len(k.rows)-1, 0))
+	k.key = ""
+	if k.at < len(k.rows) {
+		k.key = k.rows[k.at].Key()
+	}
+}
+
+// seek moves to the next row of a kind, or to the one before.
+func (k *desk) seek(by int, kind sheet.Kind) {
+	for at := k.at + by; at >= 0 && at < len(k.rows); at += by {
+		if k.rows[at].Kind == kind {
+			k.to(at)
+			return
+		}
+	}
+}
+
+func (k *desk) row() sheet.Row {
+	if k.at < len(k.rows) {
+		return k.rows[k.at]
+	}
+	return sheet.Row{}
+}
+
+// review does what a key means in a change. It reports false for what means there
+// what it means elsewhere.
+func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
+	r := m.change()
+	if r == nil {
+		return nil, false
+	}
+	k := &m.desk
+	switch name {
+	case "select":
+		if k.from >= 0 {
+			k.from = -1
+		} else {
+			k.from = k.at
+		}
+	case "comment":
+		m.write(r, nexus.ShouldComment, false)
+	case "suggest":
+		m.write(r, nexus.ShouldComment, true)
+	case "send":
+		return m.send(r), true
+	case "viewed":
+		return m.mark(r), true
+	case "resolve":
+		return m.about(r, name), true
+	case "apply":
+		return m.about(r, name), true
+	case "next-file":
+		k.seek(1, sheet.File)
+	case "previous-file":
+		k.seek(-1, sheet.File)
+	case "next-hunk":
+		k.seek(1, sheet.Hunk)
+	case "previous-hunk":
+		k.seek(-1, sheet.Hunk)
+	case "diff":
+		m.sinceLast(r)
+	case "edit":
+		return m.terminal("review", m.o.Run, "--editor", "--", string(r.Task)), true
+	case "open":
+		return m.openRow(r), true
+	case "back":
+		if k.from < 0 {
+			return nil, false
+		}
+		k.from = -1
+	case "reject":
+		if k.row().Kind != sheet.Draft {
+			return nil, false
+		}
+		return m.discard(r), true
+	case "approve":
+		if r.Question != "" || !r.Open {
+			return nil, false
+		}
+		title := fmt.Sprintf("Let %s land as it is, as far as you are concerned?", view.Clean(string(r.Task)))
+		m.dialog = dialog{kind: confirmDialog, title: title, then: func(string) tea.Cmd {
+			return m.remark("approve", "", "--approve", "--", string(r.Task))
+		}}
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// remark runs nexus review.
+func (m *Model) remark(what, stdin string, args ...string) tea.Cmd {
+	return m.do(what, append([]string{"review", "--run", string(m.o.Run)}, args...), stdin)
+}
+
+// sinceLast shows what changed since the last review, or all of it again.
+func (m *Model) sinceLast(r *diffview.Review) {
+	if r.Since == nil && !m.desk.since {
+		m.say(true, "you have not reviewed it yet: all of it is shown")
+		return
+	}
+	m.desk.since = !m.desk.since
+	m.desk.from = -1
+}
+
+// openRow folds a file, changes a draft, or comments on a comment.
+func (m *Model) openRow(r *diffview.Review) tea.Cmd {
+	switch row := m.desk.row(); row.Kind {
+	case sheet.File, sheet.Hunk:
+		m.desk.turned[row.Path] = !m.desk.turned[row.Path]
+	case sheet.Draft:
+		d := r.Drafts[row.Draft]
+		c := d.Comment
+		c.ID = ""
+		m.compose(r, c, d.ID)
+	case sheet.Said, sheet.Line:
+		m.write(r, nexus.ShouldComment, false)
+	default:
+	}
+	return nil
+}
+
+// write begins a comment on what is selected.
+func (m *Model) write(r *diffview.Review, kind nexus.CommentKind, suggest bool) {
+	k := &m.desk
+	if !r.Open {
+		m.say(true, "%s", cmp.Or(r.Why, "it takes no comments now"))
+		return
+	}
+	from := k.at
+	if k.from >= 0 {
+		from = k.from
+	}
+	c, why := sheet.Place(*r, k.rows, from, k.at)
+	if why == "" && suggest && (c.Start == 0 || c.Side == nexus.OldSide) {
+		why = "a suggestion is for lines that are there: go to one, or select some"
+	}
+	if why != "" {
+		m.say(true, "%s", why)
+		return
+	}
+	c.Kind = kind
+	if suggest {
+		c.Replace = &nexus.Replace{Text: sheet.Now(k.rows, c)}
+	}
+	m.compose(r, c, "")
+}
+
+// compose lets the person type a comment: its text, or, for a suggestion, the lines
+// that should be there.
+func (m *Model) compose(r *diffview.Review, c nexus.Comment, old string) {
+	text := c.Body
+	if c.Replace != nil {
+		text = strings.TrimSuffix(c.Replace.Text, "\n")
+	}
+	task := r.Task
+	d := dialog{kind: inputDialog, must: c.Replace == nil, field: fieldOf(text, true)}
+	title := func(kind nexus.CommentKind) string {
+		if c.Replace != nil {
+			return fmt.Sprintf("%s, instead of %s", kind, c.Place())
+		}
+		return fmt.Sprintf("%s on %s", kind, c.Place())
+	}
+	d.title, d.hint = title(c.Kind), "tab: must, should, question or praise; alt+enter: another line"
+	d.turn = func(d *dialog) {
+		kinds := nexus.CommentKinds()
+		c.Kind = kinds[(slices.Index(kinds, c.Kind)+1)%len(kinds)]
+		d.title = title(c.Kind)
+	}
+	d.then = func(text string) tea.Cmd {
+		if c.Replace != nil {
+			if text != "" {
+				text += "\n"
+			}
+			c.Replace = &nexus.Replace{Text: text}
+		} else {
+			c.Body = text
+		}
+		m.desk.from = -1
+		return m.keep(task, c, old)
+	}
+	m.dialog = d
+}
+
+// keep keeps a comment as a draft, in place of an old one.
+func (m *Model) keep(task nexus.TaskID, c nexus.Comment, old string) tea.Cmd {
+	batch, err := json.Marshal(map[string]any{"comments": []nexus.Comment{c}})
+	if err != nil {
+		m.say(true, "%s", err)
+		return nil
+	}
+	draft := line{[]string{"review", "--run", string(m.o.Run), "--draft", "--batch", "-", "--", string(task)}, string(batch)}
+	if old == "" {
+		return m.all("comment", draft)
+	}
+	return m.all("comment", draft, line{[]string{"review", "--run", string(m.o.Run), "--discard", old, "--", string(task)}, ""})
+}
+
+// discard throws the draft away that keys act on.
+func (m *Model) discard(r *diffview.Review) tea.Cmd {
+	id := r.Drafts[m.desk.row().Draft].ID
+	m.dialog = dialog{kind: confirmDialog, title: "Throw this comment away?", then: func(string) tea.Cmd {
+		return m.remark("discard", "", "--discard", id, "--", string(r.Task))
+	}}
+	return nil
+}
+
+// send sends what was not sent, as one batch.
+func (m *Model) send(r *diffview.Review) tea.Cmd {
+	if len(r.Drafts) == 0 {
+		m.say(true, "there is nothing to send: %s comments on what is selected", m.keyOf("comment"))
+		return nil
+	}
+	return m.remark("send", "", "--send", "--", string(r.Task))
+}
+
+// mark marks the file as viewed, or as not viewed.
+func (m *Model) mark(r *diffview.Review) tea.Cmd {
+	path := m.desk.row().Path
+	for _, f := range r.Files {
+		if f.Path != path || path == "" {
+			continue
+		}
+		flag := "--viewed"
+		if f.Viewed {
+			flag = "--unviewed"
+		}
+		delete(m.desk.turned, path)
+		m.desk.to(slices.IndexFunc(m.desk.rows, func(x sheet.Row) bool { return x.Kind == sheet.File && x.Path == path }))
+		return m.remark("viewed", "", flag+"="+csv(path), "--", string(r.Task))
+	}
+	m.say(true, "go to a file first")
+	return nil
+}
+
+// csv quotes a value of a flag that takes several, with commas between them.
+func csv(text string) string {
+	if !strings.ContainsAny(text, ",\"\n\r ") {
+		return text
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+}
+
+// about resolves a comment, or applies what it suggests.
+func (m *Model) about(r *diffview.Review, name string) tea.Cmd {
+	row := m.desk.row()
+	if row.Kind != sheet.Said || r.Comments[row.Comment].ID == "" {
+		m.say(true, "go to a comment first")
+		return nil
+	}
+	c := r.Comments[row.Comment]
+	if name == "apply" && c.Replace == nil {
+		m.say(true, "%s suggests nothing", c.ID)
+		return nil
+	}
+	return m.remark(name, "", "--"+name, c.ID, "--", string(r.Task))
+}
+
+// terminal hands the terminal to a command line of this program.
+func (m *Model) terminal(command string, run nexus.RunID, args ...string) tea.Cmd {
+	args = append([]string{command, "--run", string(run)}, args...)
+	return tea.Exec(m.o.Verbs.Terminal(m.ctx, args), func(err error) tea.Msg { return leftMsg{err} })
+}
+
+// diffLines draw what the selected task changed, within a height.
+func (m *Model) diffLines(width, height int) []string {
+	d, why := m.loaded(m.diffKey())
+	if d == nil {
+		return m.b.fold([]string{why}, width, true)
+	}
+	rows := m.layout(d)
+	k := &m.desk
+	from, to := k.at, k.at
+	if k.from >= 0 {
+		from, to = min(k.from, k.at), max(k.from, k.at)
+	}
+	draw := func(i int) []string {
+		lines := m.rowLines(rows[i], width-2)
+		for j, l := range lines {
+			sign := " "
+			switch {
+			case m.right && i == k.at && j == 0:
+				sign = m.b.Bold(">")
+			case m.right && i >= from && i <= to && from < to:
+				sign = m.b.Warn("*")
+			}
+			lines[j] = sign + " " + l
+			if m.right && i == k.at && m.b.Color {
+				lines[j] = m.b.chosen(sign+" "+l, width, true)
+			}
+		}
+		return lines
+	}
+	k.top = max(min(k.top, k.at), k.at-height+1, 0)
+	used := 0
+	for i := k.at; i >= k.top; i-- { // the row that keys act on is in sight, also where rows before it are wrapped
+		if used += len(draw(i)); used > height && i < k.at {
+			k.top = i + 1
+			break
+		}
+	}
+	var lines []string
+	for i := k.top; i < len(rows) && len(lines) < height; i++ {
+		lines = append(lines, draw(i)...)
+	}
+	return lines
+}
+
+// rowLines draw a row: a line, or several where it is wrapped.
+func (m *Model) rowLines(r sheet.Row, width int) []string {
+	b := m.b
+	switch r.Kind {
+	case sheet.Blank:
+		return []string{""}
+	case sheet.Head:
+		switch {
+		case r.Warn:
+			return b.fold([]string{b.Warn("! " + r.Text)}, width, true)
+		case r.First:
+			return b.fold([]string{b.Bold(r.Text)}, width, true)
+		}
+		return b.fold([]string{b.Dim(r.Text)}, width, true)
+	case sheet.File:
+		sign := b.pick("\u25be ", "- ")
+		if r.Hidden {
+			sign = b.pick("\u25b8 ", "+ ")
+		}
+		return []string{b.cut(sign+b.Bold(r.Text), width)}
+	case sheet.Hunk:
+		return []string{b.cut(b.Busy(r.Text), width)}
+	case sheet.Said, sheet.Draft:
+		return m.saidLines(r, width)
+	default:
+		return b.fold([]string{b.diffLine(r)}, width, m.wrap)
+	}
+}
+
+// saidLines draw a row of a comment behind a bar.
+func (m *Model) saidLines(r sheet.Row, width int) []string {
+	bar := m.b.pick("\u2503 ", "> ")
+	text := r.Text
+	switch {
+	case r.Kind == sheet.Draft && r.First:
+		bar, text = m.b.Busy(bar), m.b.Busy(text)
+	case r.Kind == sheet.Draft:
+		bar = m.b.Busy(bar)
+	case r.Warn && r.First:
+		bar, text = m.b.Warn(bar), m.b.Warn(m.b.Bold("! "+text))
+	case r.Warn:
+		bar = m.b.Warn(bar)
+	case r.First:
+		text = m.b.Bold(text)
+	}
+	indent := strings.Repeat(" ", len(r.Text)-len(strings.TrimLeft(r.Text, " ")))
+	lines := m.b.fold([]string{strings.TrimPrefix(text, indent)}, width-6-len(indent), true)
+	for i, l := range lines {
+		lines[i] = "    " + bar + indent + l
+	}
+	return lines
+}
+
+// diffLine draws a line of a change.
+func (b brush) diffLine(r sheet.Row) string {
+	l := r.Line
+	switch l.Kind {
+	case "+":
+		return b.Good(fmt.Sprintf("%5d +", l.New)) + " " + b.code(r.Spans)
+	case "-":
+		return b.Bad(fmt.Sprintf("%5d -", l.Old)) + " " + b.code(r.Spans)
+	default:
+		return b.Dim(fmt.Sprintf("%5d  ", l.New)) + " " + b.code(r.Spans)
+	}
+}

@@ -1,0 +1,108 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// edit changes what is selected in an editor, or by typing: the plan that waits,
+// or a criterion of the task. In a change it is the review; see [Model.review].
+func (m *Model) edit() tea.Cmd {
+	for _, i := range m.snap.Inbox {
+		if i.Trigger == nexus.PlanTrigger {
+			return tea.Exec(m.o.Verbs.Terminal(m.ctx, []string{"attach", string(m.o.Run)}), func(err error) tea.Msg { return leftMsg{err} })
+		}
+	}
+	t := m.snap.Task
+	if t == nil || len(t.Checks) == 0 {
+		m.say(true, "no plan waits for you, and no criterion is here to be changed; %s adds a task", m.keyOf("add"))
+		return nil
+	}
+	d := dialog{kind: choiceDialog, title: "which criterion of " + view.Clean(string(t.ID))}
+	for _, c := range t.Checks {
+		id := fmt.Sprintf("%s/AC-%d", t.ID, c.N)
+		d.choices = append(d.choices, choice{label: view.Clean(id + " " + c.Text), then: func() tea.Cmd {
+			m.dialog = dialog{
+				kind: inputDialog, title: id, must: true, field: fieldOf(c.Text, false),
+				then: func(text string) tea.Cmd {
+					return m.do("revise", []string{"revise", "--run", string(m.o.Run), "--", id, text}, "")
+				},
+			}
+			return nil
+		}})
+	}
+	m.dialog = d
+	return nil
+}
+
+// verbs offers all that can be done with what is selected: actions, and command
+// lines that tell more about it.
+func (m *Model) verbs() dialog {
+	d := dialog{kind: choiceDialog, title: "do"}
+	for _, a := range m.actions() {
+		if a.Refused == "" {
+			d.choices = append(d.choices, choice{label: view.Clean(a.Label), then: func() tea.Cmd { return m.begin(a) }})
+		}
+	}
+	run := string(m.o.Run)
+	show := func(label string, args ...string) {
+		d.choices = append(d.choices, choice{label: view.Clean(label), then: func() tea.Cmd { return m.tell(args) }})
+	}
+	if t := m.snap.Task; t != nil {
+		id := string(t.ID)
+		show("Why it is as it is: nexus diagnose "+id, "diagnose", "--run", run, "--", id)
+		show("All that is known of it: nexus show "+id, "show", "--run", run, "--", id)
+		show("What its coder would be sent: nexus prompt "+id, "prompt", "--run", run, "--", id)
+		d.choices = append(d.choices, choice{label: view.Clean("Change a criterion: nexus revise"), name: "edit"})
+	}
+	show("What is shown to be met: nexus evidence", "evidence", run)
+	show("How the run stands: nexus status", "status", run)
+	show("The report: nexus report", "report", run)
+	show("Requirement to commit: nexus trace", "trace", run)
+	show("Points to go back to: nexus checkpoint list", "checkpoint", "list", "--run", run)
+	d.choices = append(d.choices, choice{label: "Name the present point: nexus checkpoint", then: func() tea.Cmd {
+		m.dialog = dialog{kind: inputDialog, title: "name of the checkpoint", must: true, then: func(text string) tea.Cmd {
+			return m.do("checkpoint", []string{"checkpoint", "--run", run, "--", text}, "")
+		}}
+		return nil
+	}})
+	d.choices = append(d.choices, choice{label: "Sign what only a person can judge: nexus verify", then: func() tea.Cmd {
+		return tea.Exec(m.o.Verbs.Terminal(m.ctx, []string{"verify", run}), func(err error) tea.Msg { return leftMsg{err} })
+	}})
+	return d
+}
+
+// tell runs a command line, and shows what it prints.
+func (m *Model) tell(args []string) tea.Cmd {
+	m.busy++
+	ctx, verbs := m.ctx, m.o.Verbs
+	return func() tea.Msg { return doneMsg{what: args[0], out: verbs.Do(ctx, args, ""), show: true} }
+}
+
+// takesRun reports whether a command takes the run by --run; others take it as an
+// argument, or are about no run.
+func takesRun(name string) bool {
+	return slices.Contains([]string{
+		"add", "answer", "approve", "checkpoint", "diagnose", "diff", "pause", "prompt", "reject",
+		"retry", "review", "revise", "show", "skip", "stop", "tell", "undo",
+	}, name)
+}
+
+// withRun names the run that is on the screen, where a command that was typed names
+// none: it is what the person looks at, and need not be the latest.
+func withRun(words []string, run nexus.RunID) []string {
+	named := slices.ContainsFunc(words, func(w string) bool { return w == "--run" || strings.HasPrefix(w, "--run=") })
+	switch name := words[0]; {
+	case takesRun(name) && !named:
+		return append([]string{name, "--run", string(run)}, words[1:]...)
+	case slices.Contains([]string{"status", "evidence", "report", "trace", "logs", "verify"}, name) && len(words) == 1:
+		return []string{name, string(run)}
+	}
+	return words
+}

@@ -1,0 +1,123 @@
+package diffview
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Drafts are what a person has written about a task's change and not sent yet. They
+// decide nothing, so they are kept beside the journal as [Seen] is, one line for each:
+// a process that dies in the middle loses that line at most.
+type Drafts struct {
+	file string
+	All  []nexus.Comment // in the order in which they were written; each has an ID: d1, d2, ...
+}
+
+// draftLine is a line of the file: a comment, or those that are no longer drafts.
+type draftLine struct {
+	Comment *nexus.Comment `json:"comment,omitempty"`
+	Gone    []string       `json:"gone,omitempty"`
+	At      time.Time      `json:"at"`
+}
+
+// LoadDrafts reads what a person has not sent. A line that cannot be read is left out.
+func LoadDrafts(state string, run nexus.RunID, task nexus.TaskID, who string) (*Drafts, error) {
+	d := &Drafts{file: NoteFile(state, run, task, who, ".drafts")}
+	data, err := os.ReadFile(d.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read comments that were not sent: %w", err)
+	}
+	n := 0
+	for line := range bytes.Lines(data) {
+		var l draftLine
+		if json.Unmarshal(line, &l) != nil {
+			continue
+		}
+		if l.Comment != nil {
+			n++ // names are not given twice, also where a draft is gone
+			l.Comment.ID = "d" + strconv.Itoa(n)
+			d.All = append(d.All, *l.Comment)
+		}
+		d.drop(l.Gone)
+	}
+	return d, nil
+}
+
+func (d *Drafts) drop(gone []string) {
+	d.All = slices.DeleteFunc(d.All, func(c nexus.Comment) bool { return slices.Contains(gone, c.ID) })
+}
+
+// Lock is the file that is locked while drafts are sent, so that none is sent twice.
+func (d *Drafts) Lock() string { return d.file + ".lock" }
+
+// Without returns the drafts that are not among comments: those that are were sent by a
+// process that died before it could note it.
+func (d *Drafts) Without(sent []Comment, who string) []nexus.Comment {
+	return slices.DeleteFunc(slices.Clone(d.All), func(c nexus.Comment) bool {
+		return slices.ContainsFunc(sent, func(s Comment) bool { return s.By == who && sameWords(s.Comment, c) })
+	})
+}
+
+// sameWords reports whether two comments say the same about the same.
+func sameWords(x, y nexus.Comment) bool {
+	replace := func(c nexus.Comment) nexus.Replace {
+		if c.Replace == nil {
+			return nexus.Replace{Text: "\x00"}
+		}
+		return *c.Replace
+	}
+	return x.File == y.File && x.Side == y.Side && x.Start == y.Start && x.Last() == y.Last() && x.Kind == y.Kind && x.Body == y.Body &&
+		x.Commit == y.Commit && replace(x) == replace(y)
+}
+
+// Add keeps comments as drafts.
+func (d *Drafts) Add(all []nexus.Comment, at time.Time) error {
+	lines := make([]draftLine, len(all))
+	for i := range all {
+		lines[i] = draftLine{Comment: &all[i], At: at}
+	}
+	return d.write(lines...)
+}
+
+// Remove notes that comments are drafts no more.
+func (d *Drafts) Remove(ids []string, at time.Time) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	d.drop(ids)
+	return d.write(draftLine{Gone: ids, At: at})
+}
+
+// write adds lines to the file at once.
+func (d *Drafts) write(lines ...draftLine) error {
+	text := []byte("\n") // a line that was cut before does not spoil them
+	for _, l := range lines {
+		line, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	if err := os.MkdirAll(filepath.Dir(d.file), 0o700); err != nil {
+		return fmt.Errorf("keep comments that were not sent: %w", err)
+	}
+	f, err := os.OpenFile(d.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("keep comments that were not sent: %w", err)
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}

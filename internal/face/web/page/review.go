@@ -1,0 +1,266 @@
+package page
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Desk is a task's change that a person reviews.
+type Desk struct {
+	diffview.Review
+
+	Shown []Sheet // its files, or what changed in them since the person's last review
+	Loose []Note  // about the whole change, or about what is not shown
+	Inbox []projection.Item
+	Form  Draft  // what the person is writing
+	None  string // why there is nothing to show; empty: there is something
+
+	Split, Blank bool // in two columns; without what is only white space
+	Last         bool // what changed since the person's last review
+	Path         string
+}
+
+// Sheet is a file of a change, as a page has it.
+type Sheet struct {
+	diffview.File
+
+	Closed bool
+	Above  []Note // about the file
+	Rows   []Row
+}
+
+// Note is a comment, or a draft of one.
+type Note struct {
+	diffview.Comment
+
+	Draft  bool
+	Writes bool // its reader may say what becomes of it
+}
+
+// Draft is a comment as a form has it.
+type Draft struct {
+	Place, Kind, Body, Instead string
+	Apply                      bool
+}
+
+// review shows the change of a task.
+func (s *Site) review(r *http.Request) (templ.Component, error) {
+	return s.desk(r, Draft{Place: r.URL.Query().Get("at")}, Said{})
+}
+
+// desk draws a task's change with what somebody is writing about it.
+func (s *Site) desk(r *http.Request, form Draft, said Said) (templ.Component, error) {
+	id := nexus.TaskID(r.PathValue("task"))
+	d := Desk{Form: form, Path: taskPath(nexus.RunID(r.PathValue("run")), id, "/diff")}
+	d.Form.Kind = cmp.Or(d.Form.Kind, string(nexus.MustComment))
+	var waiting []projection.Item
+	f, err := s.frame(r, "task", string(id)+" review", func(p *projection.Projection, f *Frame) error {
+		t, ok := p.Task(id, f.Now)
+		if !ok {
+			return missing("task", string(id))
+		}
+		d.Task, d.Title, waiting = t.ID, t.Title, p.Inbox(f.Now)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if said.Text != "" {
+		f.Said, f.URL = said, d.Path
+	}
+	result := s.run(r.Context(), "review", "--run", string(f.Run.ID), "--json", "--", string(id))
+	if result.Failed() {
+		d.None = cmp.Or(result.Text, "There is none.") + " " + result.Hint
+		return reviewScreen(f, d), nil
+	}
+	if err := json.Unmarshal(result.Data, &d.Review); err != nil {
+		d.None = "The change cannot be read: " + err.Error()
+		return reviewScreen(f, d), nil
+	}
+	if len(d.Files) == 0 {
+		d.None = "The task has changed no file yet."
+	}
+	d.Inbox = slices.DeleteFunc(waiting, func(i projection.Item) bool { return i.ID != d.Question || d.Question == "" })
+	d.choose(r.URL.Query())
+	d.lay(f.Person.May(access.Steer) && d.Open)
+	return reviewScreen(f, d), nil
+}
+
+// choose takes what the address says of how the change is shown. Who has reviewed it sees
+// first what changed since.
+func (d *Desk) choose(q url.Values) {
+	d.Split, d.Blank = q.Get("split") != "", q.Get("blank") != ""
+	d.Last = d.Since != nil && (q.Get("show") == "since" || q.Get("show") == "" && d.Since.Commit != d.Commit && len(d.Since.Files) > 0)
+}
+
+// link is the address of the same change shown in another way.
+func (d Desk) link(name, value string) string {
+	q := url.Values{}
+	set := func(name, value string) {
+		if q.Del(name); value != "" {
+			q.Set(name, value)
+		}
+	}
+	set("split", map[bool]string{true: "1"}[d.Split])
+	set("blank", map[bool]string{true: "1"}[d.Blank])
+	if d.Since != nil {
+		set("show", map[bool]string{true: "since", false: "all"}[d.Last])
+	}
+	set(name, value)
+	if len(q) == 0 {
+		return d.Path
+	}
+	return d.Path + "?" + q.Encode()
+}
+
+// lay puts the change into rows, each comment below the line that it is about.
+func (d *Desk) lay(writes bool) {
+	notes := make([]Note, 0, len(d.Comments)+len(d.Drafts))
+	for _, c := range d.Comments {
+		notes = append(notes, Note{Comment: c, Writes: writes})
+	}
+	for _, c := range d.Drafts {
+		notes = append(notes, Note{Comment: diffview.Comment{Comment: c.Comment, Line: c.Line, State: "not sent"}, Draft: true, Writes: writes})
+	}
+	for _, f := range d.looked() {
+		sheet := Sheet{File: f, Closed: f.Viewed || f.Collapsed}
+		var mine []Note
+		notes = slices.DeleteFunc(notes, func(n Note) bool {
+			is := n.File != "" && (n.File == f.Path || n.File == f.Old)
+			if is {
+				mine = append(mine, n)
+			}
+			return is
+		})
+		sheet.Rows, sheet.Above = rowsOf(f.File, mine, d.Split, d.Blank, !d.Last)
+		d.Shown = append(d.Shown, sheet)
+	}
+	d.Loose = notes
+}
+
+// looked returns the files that are shown.
+func (d *Desk) looked() []diffview.File {
+	if !d.Last {
+		return d.Files
+	}
+	var all []diffview.File
+	for _, f := range d.Since.Files {
+		one := diffview.File{File: f}
+		for _, known := range d.Files {
+			if known.Path == f.Path {
+				one = known
+				one.File = f
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// readPlace reads where a comment is: FILE:3, FILE:3-5, FILE:B3 for lines before the change,
+// FILE, or a dot or nothing for the whole change.
+func readPlace(text string) nexus.Comment {
+	text = strings.TrimSpace(text)
+	if text == "" || text == "." {
+		return nexus.Comment{}
+	}
+	i := strings.LastIndexByte(text, ':')
+	if i > 0 {
+		lines, old := strings.CutPrefix(text[i+1:], "B")
+		if start, end, ok := diffreview.Lines(strings.ReplaceAll(lines, "L", "")); ok {
+			c := nexus.Comment{File: text[:i], Start: start, End: end, Side: nexus.NewSide}
+			if old {
+				c.Side = nexus.OldSide
+			}
+			return c
+		}
+	}
+	return nexus.Comment{File: text}
+}
+
+// comment is the draft as it is sent.
+func (d Draft) comment(commit string) nexus.Comment {
+	c := readPlace(d.Place)
+	c.Kind, c.Body, c.Commit = nexus.CommentKind(d.Kind), strings.TrimSpace(strings.ReplaceAll(d.Body, "\r\n", "\n")), commit
+	if d.Instead != "" {
+		c.Replace = &nexus.Replace{Text: strings.ReplaceAll(d.Instead, "\r\n", "\n"), Apply: d.Apply}
+	}
+	return c
+}
+
+// say does what a form of the review asks for: one command line of nexus review.
+func (s *Site) say(w http.ResponseWriter, r *http.Request) {
+	f, ok := form(w, r)
+	if !ok {
+		return
+	}
+	args, stdin, to := []string{"review", "--run", r.PathValue("run")}, "", ""
+	task := []string{"--", r.PathValue("task")}
+	draft := Draft{f.Get("place"), f.Get("kind"), f.Get("body"), f.Get("instead"), f.Get("apply") != ""}
+	switch do := f.Get("do"); do {
+	case "draft":
+		args = append(args, "--draft", "--batch", "-")
+		stdin = jsonOf(nexus.ChangeReview{Comments: []nexus.Comment{draft.comment(f.Get("commit"))}})
+		to = anchor(readPlace(draft.Place))
+	case "send":
+		args = append(args, "--send")
+	case "approve":
+		args, stdin = append(args, "--batch", "-"), jsonOf(nexus.ChangeReview{Approve: true, Commit: f.Get("commit")})
+	case "discard", "resolve", "apply", "viewed", "unviewed":
+		args = append(args, "--"+do, listed(f.Get("of")))
+		to = map[bool]string{true: f.Get("of")}[do == "unviewed"]
+	default:
+		access.Refuse(w, r, http.StatusUnprocessableEntity, access.Trouble{
+			Code: "invalid_input", Message: "nothing of a review has that name", Hint: "Reload the page, then try again.",
+		})
+		return
+	}
+	result := s.Act(r.Context(), access.From(r.Context()), access.Order{Args: append(args, task...), Stdin: stdin})
+	words := strings.TrimSpace(strings.TrimSpace(result.Text) + "\n" + result.Hint)
+	said := Said{Text: words, Bad: result.Failed(), at: s.Now()}
+	if f.Get("do") == "draft" && said.Bad { // what was written stays
+		s.show(func(r *http.Request) (templ.Component, error) { return s.desk(r, draft, said) }).ServeHTTP(w, r)
+		return
+	}
+	if said.Text == "" {
+		said.Text = "done"
+	}
+	back := s.back(f.Get("back"), s.said.put(said))
+	if to != "" {
+		back += "#" + fragment(to)
+	}
+	http.Redirect(w, r, back, http.StatusSeeOther)
+}
+
+// listed is a value of a flag that takes several, separated by commas, as CSV has them.
+func listed(value string) string {
+	if strings.ContainsAny(value, ",\"\n\r") {
+		return `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
+	}
+	return value
+}
+
+// anchor is the name of the line that a comment is about, on the page.
+func anchor(c nexus.Comment) string {
+	switch {
+	case c.Start == 0:
+		return c.File
+	case c.Side == nexus.OldSide:
+		return c.File + ":B" + strconv.Itoa(c.Last())
+	default:
+		return c.File + ":L" + strconv.Itoa(c.Last())
+	}
+}

@@ -1,0 +1,58 @@
+package agentcli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
+)
+
+const (
+	maxPeople = 20 // questions to people in a prompt
+	maxUnfit  = 3  // answers to a question that do not fit
+	goOn      = "decide yourself, do the task, and say what you assumed"
+
+	declined = "decline"
+)
+
+// AskTool is the call with which Claude Code asks a person.
+const AskTool = "AskUserQuestion"
+
+// Asks reports whether the program can ask people while it works.
+func (p Program) Asks() bool { return p.Speaks == "acp" || p.Speaks == "claude" }
+
+// question has a person answer what the agent wants to know: the input of its call with
+// the answers in it, or why there are none.
+func (s *talk) question(ctx context.Context, c stream.Call) (input json.RawMessage, refused string, err error) {
+	if s.people++; s.people > maxPeople {
+		return nil, "", &overError{nexus.FaultAsking, fmt.Sprintf("it asked people more than %d times", maxPeople)}
+	}
+	all, unread := readQuestions(c.Input)
+	switch {
+	case unread != nil:
+		return nil, fmt.Sprintf("%v: %s", unread, goOn), nil
+	case s.Ask == nil:
+		return nil, "nobody answers here: " + goOn, nil
+	}
+	q := Question{Text: all.text(), Fallback: declined}
+	for range maxUnfit {
+		answer, err := s.Ask(ctx, q)
+		if ctx.Err() != nil {
+			return nil, "", context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, fmt.Sprintf("not answered (%v): %s", err, goOn), nil
+		}
+		if isDeclined(answer) {
+			return nil, "nobody answers this: " + goOn, nil
+		}
+		input, unfit := all.answer(answer)
+		if unfit == nil {
+			return input, "", nil
+		}
+		q.Text = fmt.Sprintf("The answer does not fit: %v.\n%s", unfit, all.text())
+	}
+	return nil, fmt.Sprintf("no answer fits, after %d: %s", maxUnfit, goOn), nil
+}
