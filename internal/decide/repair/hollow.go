@@ -1,16 +1,16 @@
 package repair
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // checks is what a test has that looks at anything. It is generous: helpers have
 // names of their own.
-var checks = regexp.MustCompile(`(?i)assert|expect|check|verif|want|require\.|must|should|equal|diff|match|compare|error|fatal|fail|raise|throw|panic|reject|output:|snapshot|golden|[=!]=|\bin\b|\bnot\b|\bif\b`)
+var checks = pattern.Lazy(`(?i)assert|expect|check|verif|want|require\.|must|should|equal|diff|match|compare|error|fatal|fail|raise|throw|panic|reject|output:|snapshot|golden|[=!]=|\bin\b|\bnot\b|\bif\b`)
 
 // HollowTests reports whether tests that were red show nothing all the same: they
 // could only not be loaded without the work, as it declares what they name, and
@@ -26,6 +26,6 @@ func HollowTests(p nexus.TestsProved, text func(file string) string) bool {
 		}
 	}
 	return !slices.ContainsFunc(p.Files, func(file string) bool {
-		return !stack.Checks(file) || checks.MatchString(text(file))
+		return !stack.Checks(file) || checks().MatchString(text(file))
 	})
 }

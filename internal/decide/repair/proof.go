@@ -3,11 +3,11 @@ package repair
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // ProveTests says what runs of the test gates show of the tests in the files that
@@ -107,7 +107,7 @@ func key(gate string, f nexus.Finding) string {
 
 // faults are what compilers and runners say about a test that is itself at fault:
 // its syntax, its names, its set-up.
-var faults = regexp.MustCompile(`(?i)` +
+var faults = pattern.Lazy(`(?i)` +
 	`syntax ?error|\bexpected .*,? found|unexpected (token|end|eof|indent|character|identifier)|` +
 	`indentationerror|taberror|unterminated|unclosed|parse error|parsing error|` +
 	`declared and not used|imported and not used|redeclared in this block|already declared|duplicate (test|function|definition)|missing return|` +
@@ -116,18 +116,18 @@ var faults = regexp.MustCompile(`(?i)` +
 
 // exports are what ES modules say about a name that is not exported yet. They call
 // it a syntax error.
-var exports = regexp.MustCompile(`(?i)does not provide an export named|requested module`)
+var exports = pattern.Lazy(`(?i)does not provide an export named|requested module`)
 
 // lacks are what the Go compiler says about what is not there yet, or not yet as
 // the test wants it. Its words for faults of syntax are too many to list.
-var lacks = regexp.MustCompile(`\bundefined\b|has no field or method|unknown field|(not enough|too many) arguments|assignment mismatch|` +
+var lacks = pattern.Lazy(`\bundefined\b|has no field or method|unknown field|(not enough|too many) arguments|assignment mismatch|` +
 	`cannot use|missing method|does not implement|is not a type|is not in std|no required module provides|cannot find package|is not exported|not exported by`)
 
 // own reports whether a failure is the test's own fault.
 func own(f nexus.Finding) bool {
 	if strings.HasSuffix(f.File, ".go") && f.Test == "" {
-		return !lacks.MatchString(f.Message)
+		return !lacks().MatchString(f.Message)
 	}
 	text := f.Code + " " + f.Message
-	return faults.MatchString(text) && !exports.MatchString(text)
+	return faults().MatchString(text) && !exports().MatchString(text)
 }

@@ -3,30 +3,30 @@ package roadmap
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 var (
 	// entry begins an item of a list.
-	entry = regexp.MustCompile(`^([ \t]*)(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)(?:\[[ xX]?\](?:[ \t]+|$))?`)
+	entry = pattern.Lazy(`^([ \t]*)(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)(?:\[[ xX]?\](?:[ \t]+|$))?`)
 	// named is a word and what is said about it.
-	named = regexp.MustCompile("^[*_`]*([A-Za-z]+)[*_`]*[ \t]*:[*_`]*(?:[ \t]+(.*)|)$")
+	named = pattern.Lazy("^[*_`]*([A-Za-z]+)[*_`]*[ \t]*:[*_`]*(?:[ \t]+(.*)|)$")
 	// tagged is what may be a tag: git refuses a few more.
-	tagged = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,99}$`)
+	tagged = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,99}$`)
 	// versioned is what looks like a tag.
-	versioned = regexp.MustCompile(`^[A-Za-z/-]*[0-9][A-Za-z0-9._/+-]*$`)
+	versioned = pattern.Lazy(`^[A-Za-z/-]*[0-9][A-Za-z0-9._/+-]*$`)
 	// specName is what may name a spec.
-	specName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	specName = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 	// hidden is a check that stands within a text.
-	hidden   = regexp.MustCompile("(?i)\\(check:[ \t]*`")
-	closedAs = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+(\S+)[ \t]+([0-9a-f]{40}(?:[0-9a-f]{24})?)$`)
-	accepted = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+by[ \t]+([^:\n]+?)(?:[ \t]+of[ \t]+([0-9a-f]{12}))?[ \t]*:[ \t]*(.*)$`)
+	hidden   = pattern.Lazy("(?i)\\(check:[ \t]*`")
+	closedAs = pattern.Lazy(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+(\S+)[ \t]+([0-9a-f]{40}(?:[0-9a-f]{24})?)$`)
+	accepted = pattern.Lazy(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+by[ \t]+([^:\n]+?)(?:[ \t]+of[ \t]+([0-9a-f]{12}))?[ \t]*:[ \t]*(.*)$`)
 )
 
 const (
@@ -211,15 +211,15 @@ func (r *reader) outside(line string) {
 		r.fail("a criterion stands before the first milestone; write \"## \" and the title of the milestone above it")
 		return
 	}
-	text := line[len(entry.FindString(line)):]
-	if m := named.FindStringSubmatch(text); m != nil && slices.Contains([]string{"spec", "goal", "tag", "closed"}, strings.ToLower(m[1])) {
+	text := line[len(entry().FindString(line)):]
+	if m := named().FindStringSubmatch(text); m != nil && slices.Contains([]string{"spec", "goal", "tag", "closed"}, strings.ToLower(m[1])) {
 		r.fail("%q stands before the first milestone; write \"## \" and the title of the milestone above it", legible.Cut(text, 60))
 	}
 }
 
 // within reads a line of a milestone.
 func (r *reader) within(line string) {
-	mark := entry.FindString(line)
+	mark := entry().FindString(line)
 	indent := strings.Count(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t")*4 + len(line) - len(strings.TrimLeft(line, " "))
 	text := strings.TrimSpace(line[len(mark):])
 	goes := r.goes
@@ -247,7 +247,7 @@ func (r *reader) below(line, mark, text string) {
 	if mark == "" && strings.TrimLeft(line, " \t") == line && r.key(line) {
 		return
 	}
-	if m := named.FindStringSubmatch(text); mark != "" && m != nil {
+	if m := named().FindStringSubmatch(text); mark != "" && m != nil {
 		if word := strings.ToLower(m[1]); word == "accepted" {
 			r.accepts = append(r.accepts, acceptLine{r.at + 1, m[2]})
 			return
@@ -266,7 +266,7 @@ func (r *reader) item(line, text string) {
 		return
 	}
 	r.goes = toNothing
-	m := named.FindStringSubmatch(text)
+	m := named().FindStringSubmatch(text)
 	word := ""
 	if m != nil {
 		word = strings.ToLower(m[1])
@@ -294,7 +294,7 @@ func (r *reader) item(line, text string) {
 }
 
 func starts(text string, words ...string) bool {
-	m := named.FindStringSubmatch(text)
+	m := named().FindStringSubmatch(text)
 	return m != nil && slices.Contains(words, strings.ToLower(m[1]))
 }
 
@@ -304,7 +304,7 @@ func (r *reader) spec(name string) {
 	switch {
 	case name == "":
 		r.fail("the spec has no name; write the name of a file in .nexus/specs, such as login")
-	case !specName.MatchString(name):
+	case !specName().MatchString(name):
 		r.fail("%q cannot name a spec; write the name of a file in .nexus/specs, such as login", legible.Cut(name, 60))
 	case slices.ContainsFunc(r.m.Specs, func(p Part) bool { return p.Text == name }):
 		r.fail("the spec %s is named twice in this milestone; delete this line", name)
@@ -322,7 +322,7 @@ func (r *reader) prose(line string) {
 
 // key reads "Tag: v1" and "Closed: ...", and reports whether a line is one of them.
 func (r *reader) key(line string) bool {
-	m := named.FindStringSubmatch(line)
+	m := named().FindStringSubmatch(line)
 	if m == nil {
 		return false
 	}
@@ -332,9 +332,9 @@ func (r *reader) key(line string) bool {
 		r.tag(value)
 	case word == "closed":
 		r.closed(value)
-	case versioned.MatchString(value) && spec.Nearest(word, []string{"tag"}) != "",
-		closedAs.MatchString(value) && spec.Nearest(word, []string{"closed"}) != "":
-		r.fail("%q is not known here; write %s", m[1], map[bool]string{true: "Closed", false: "Tag"}[closedAs.MatchString(value)])
+	case versioned().MatchString(value) && spec.Nearest(word, []string{"tag"}) != "",
+		closedAs().MatchString(value) && spec.Nearest(word, []string{"closed"}) != "":
+		r.fail("%q is not known here; write %s", m[1], map[bool]string{true: "Closed", false: "Tag"}[closedAs().MatchString(value)])
 	default:
 		return false
 	}
@@ -359,12 +359,12 @@ func (r *reader) tag(value string) {
 
 // Bad reports whether a text cannot be a tag.
 func Bad(tag string) bool {
-	return !tagged.MatchString(tag) || strings.Contains(tag, "..") || strings.Contains(tag, "//") || strings.Contains(tag, "/.") ||
+	return !tagged().MatchString(tag) || strings.Contains(tag, "..") || strings.Contains(tag, "//") || strings.Contains(tag, "/.") ||
 		strings.Contains(tag+"/", ".lock/") || strings.HasSuffix(tag, ".") || strings.HasSuffix(tag, "/")
 }
 
 func (r *reader) closed(value string) {
-	m := closedAs.FindStringSubmatch(value)
+	m := closedAs().FindStringSubmatch(value)
 	switch {
 	case r.m.Closed != nil:
 		r.fail("the milestone is closed twice; keep one line")
@@ -397,7 +397,7 @@ func (r *reader) end() {
 			r.failAt(one.Line, "%s is of %s; "+
 				"a criterion of a milestone is of all of it: delete the brackets", c.ID, strings.Join(c.Of, ", "))
 		}
-		if c.Check == "" && hidden.MatchString(c.Text) && !strings.Contains(r.items[one.last-m.from], `\(`) {
+		if c.Check == "" && hidden().MatchString(c.Text) && !strings.Contains(r.items[one.last-m.from], `\(`) {
 			r.failAt(one.Line, "%s has text behind its check, which would not run; "+
 				"write the check at the end, or an empty line before the text", c.ID)
 		}
@@ -427,7 +427,7 @@ func (r *reader) accept(m *Milestone) {
 				of = &m.Criteria[i]
 			}
 		}
-		said := accepted.FindStringSubmatch(strings.TrimSpace(a.text))
+		said := accepted().FindStringSubmatch(strings.TrimSpace(a.text))
 		switch {
 		case of == nil: // what it belongs to could not be read, which is told
 		case said == nil || !day(said[1]) || strings.TrimSpace(said[4]) == "":

@@ -3,12 +3,12 @@ package spec
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // The headings of a spec, in the order in which they are written.
@@ -125,7 +125,7 @@ func assumption(a Assumption) string {
 
 func note(text string) string {
 	text = strings.TrimSpace(text)
-	if box.MatchString(text) {
+	if box().MatchString(text) {
 		text = `\` + text
 	}
 	return entry("- ", text)
@@ -155,15 +155,15 @@ func entry(head, text string, about ...string) string {
 
 var (
 	// special is a line of a text that would be read as a heading or a comment.
-	special = regexp.MustCompile(`^(\\*)(?:#{1,2}(?:[ \t]|$)|<!--)`)
+	special = pattern.Lazy(`^(\\*)(?:#{1,2}(?:[ \t]|$)|<!--)`)
 	// bullet begins an item of a list.
-	bullet = regexp.MustCompile(`^(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)`)
+	bullet = pattern.Lazy(`^(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)`)
 	// box is what people tick, which is no part of the text.
-	box = regexp.MustCompile(`^\\*\[[ xX]?\](?:[ \t]+|$)`)
+	box = pattern.Lazy(`^\\*\[[ xX]?\](?:[ \t]+|$)`)
 	// item is an item that has an id.
-	item = regexp.MustCompile("^(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\\[[ xX]?\\][ \t]+)?[*_`]*(?i:REQ|AC|A)-[A-Za-z0-9-]*[0-9]")
+	item = pattern.Lazy("^(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\\[[ xX]?\\][ \t]+)?[*_`]*(?i:REQ|AC|A)-[A-Za-z0-9-]*[0-9]")
 	// inline is a check at the end of a criterion.
-	inline = regexp.MustCompile("(?s)^(.*?)(\\\\*)\\((?i:check):[ \\t]*`([^`\n]+)`[ \\t]*\\)$")
+	inline = pattern.Lazy("(?s)^(.*?)(\\\\*)\\((?i:check):[ \\t]*`([^`\n]+)`[ \\t]*\\)$")
 )
 
 // aside reports whether a line of an item's text would be read as an item, or as something about one. It
@@ -171,12 +171,12 @@ var (
 func aside(line string) bool {
 	line = strings.TrimLeft(strings.TrimLeft(line, " \t"), `\`)
 	_, _, ok := about(line)
-	return ok || item.MatchString(line)
+	return ok || item().MatchString(line)
 }
 
 // about reads "- name: value" below an item. A name that is nearly one of those known is one, too.
 func about(line string) (name, text string, ok bool) {
-	m := bullet.FindString(line)
+	m := bullet().FindString(line)
 	if m == "" {
 		return "", "", false
 	}
@@ -202,7 +202,7 @@ func escape(text string) string {
 		if balanced {
 			inside = fence(inside, l)
 		}
-		if trimmed := strings.TrimLeft(l, `\`); was == "" && (special.MatchString(l) || (!balanced || trimmed != l) && fence("", trimmed) != "") {
+		if trimmed := strings.TrimLeft(l, `\`); was == "" && (special().MatchString(l) || (!balanced || trimmed != l) && fence("", trimmed) != "") {
 			lines[i] = `\` + l
 		}
 	}
@@ -212,7 +212,7 @@ func escape(text string) string {
 // unescape takes one backslash from a line that escape marked.
 func unescape(line string) string {
 	rest, ok := strings.CutPrefix(line, `\`)
-	if ok && (special.MatchString(rest) || fence("", strings.TrimLeft(rest, `\`)) != "") {
+	if ok && (special().MatchString(rest) || fence("", strings.TrimLeft(rest, `\`)) != "") {
 		return rest
 	}
 	return line
@@ -235,7 +235,7 @@ func fence(open, line string) string {
 
 // keepCheck marks the end of a text that would be read as a check.
 func keepCheck(text string) string {
-	if m := inline.FindStringSubmatchIndex(text); m != nil {
+	if m := inline().FindStringSubmatchIndex(text); m != nil {
 		return text[:m[4]] + `\` + text[m[4]:]
 	}
 	return text

@@ -3,7 +3,6 @@ package spec
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Problem is one thing that is wrong with the text of a spec.
@@ -27,7 +27,7 @@ func Is(text string) bool {
 	first, found, comment := "", false, false
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\uFEFF"), "\n") {
 		line = strings.TrimSpace(line)
-		found = found || item.MatchString(line) && strings.Contains(strings.ToUpper(line[:min(len(line), 16)]), "REQ-")
+		found = found || item().MatchString(line) && strings.Contains(strings.ToUpper(line[:min(len(line), 16)]), "REQ-")
 		for first == "" && (comment || strings.HasPrefix(line, "<!--")) {
 			_, rest, closed := strings.Cut(line, "-->")
 			if comment = !closed; comment {
@@ -237,9 +237,9 @@ func (r *reader) before(text string) {
 func (r *reader) entry(line string) {
 	text := strings.TrimLeft(line, " \t")
 	indent := strings.Count(line[:len(line)-len(text)], "\t")*4 + strings.Count(line[:len(line)-len(text)], " ")
-	mark := bullet.FindString(text)
+	mark := bullet().FindString(text)
 	switch {
-	case mark != "" && (indent < 2 || item.MatchString(text) || r.item == nil):
+	case mark != "" && (indent < 2 || item().MatchString(text) || r.item == nil):
 		r.flush()
 		r.item = &entryText{line: r.line, text: strings.TrimLeft(text[len(mark):], " \t")}
 	case r.item == nil || r.blank && indent < 2:
@@ -286,7 +286,7 @@ func (r *reader) flush() {
 	case assumptionTitle:
 		r.assumption(*i)
 	default:
-		if m := box.FindString(i.text); m != "" && m[0] == '\\' {
+		if m := box().FindString(i.text); m != "" && m[0] == '\\' {
 			i.text = i.text[1:]
 		} else {
 			i.text = i.text[len(m):]
@@ -329,22 +329,22 @@ func one(section string) string {
 
 // The start of an item: its id, what stands behind it in brackets, and its text.
 var (
-	start = regexp.MustCompile("(?s)^[_`]*((?i:REQ|AC|A)-(?:[A-Za-z]{2,4}-)?[0-9]{1,9})[_`]*[ \t]*" +
+	start = pattern.Lazy("(?s)^[_`]*((?i:REQ|AC|A)-(?:[A-Za-z]{2,4}-)?[0-9]{1,9})[_`]*[ \t]*" +
 		"(?:\\(([^()\n]*)\\)|\\[([^\\[\\]\n]*)\\])?[ \t]*:[ \t]*(.*)$")
-	nearly = regexp.MustCompile("^[_`]*((?i:REQ|AC|A))[-_ ]*((?:[A-Za-z]{2,4}-)?[0-9]*)\\b")
+	nearly = pattern.Lazy("^[_`]*((?i:REQ|AC|A))[-_ ]*((?:[A-Za-z]{2,4}-)?[0-9]*)\\b")
 )
 
 // begin reads the id of an item. What is wrong with it is reported.
 func (r *reader) begin(i entryText) (id, brackets, text string, ok bool) {
 	want := prefix(r.section)
 	t := i.text
-	if m := box.FindString(t); m != "" && m[0] != '\\' {
+	if m := box().FindString(t); m != "" && m[0] != '\\' {
 		t = t[len(m):]
 	}
 	if rest, bold := strings.CutPrefix(t, "**"); bold {
 		t = strings.Replace(rest, "**", "", 1)
 	}
-	m := start.FindStringSubmatch(t)
+	m := start().FindStringSubmatch(t)
 	if m == nil {
 		r.malformed(i.line, t)
 		return "", "", "", false
@@ -370,7 +370,7 @@ func (r *reader) begin(i entryText) (id, brackets, text string, ok bool) {
 func (r *reader) malformed(line int, text string) {
 	want := prefix(r.section)
 	first, _, _ := strings.Cut(text, "\n")
-	if m := nearly.FindStringSubmatch(text); m != nil && strings.EqualFold(m[1], want) {
+	if m := nearly().FindStringSubmatch(text); m != nil && strings.EqualFold(m[1], want) {
 		if m[2] != "" {
 			r.failAt(line, "%q has no colon behind its id; write \"- %s-%s: \" and the text", legible.Cut(first, 60), want, strings.ToUpper(m[2]))
 		} else {

@@ -2,13 +2,13 @@ package spec
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Statement is one thing that a goal says, which a plan covers or does not.
@@ -93,7 +93,7 @@ type paragraphs struct {
 
 func (p *paragraphs) read(l string) {
 	t := strings.TrimSpace(l)
-	mark := bullet.FindString(t)
+	mark := bullet().FindString(t)
 	switch {
 	case t == "" || strings.Trim(t, "-=*_ ") == "":
 		p.end(false)
@@ -103,7 +103,7 @@ func (p *paragraphs) read(l string) {
 	case mark != "":
 		p.end(true)
 		t = strings.TrimSpace(t[len(mark):])
-		p.lines, p.item = []string{strings.TrimSpace(t[len(box.FindString(t)):])}, true
+		p.lines, p.item = []string{strings.TrimSpace(t[len(box().FindString(t)):])}, true
 	case strings.HasPrefix(t, ">"):
 		p.lines = append(p.lines, strings.TrimLeft(t, "> "))
 	default:
@@ -128,19 +128,19 @@ func (p *paragraphs) end(list bool) {
 
 var (
 	// stop is where a sentence may end.
-	stop = regexp.MustCompile("[.!?]+[)\"'\u201d\u2019]*[ \t]+")
+	stop = pattern.Lazy("[.!?]+[)\"'\u201d\u2019]*[ \t]+")
 	// short is a word behind which a dot ends no sentence.
-	short = regexp.MustCompile(`(?i)(?:^|[\s("'])` +
+	short = pattern.Lazy(`(?i)(?:^|[\s("'])` +
 		`(?:e\.g|i\.e|cf|vs|approx|ca|incl|excl|resp|fig|figs|no|nr|vol|sec|mr|mrs|ms|dr|prof|st|inc|ltd|min|max|(?-i:[A-Z])|z\.b|d\.h|bzw)\.$`)
 	// often is one of these words that may also end a sentence.
-	often = regexp.MustCompile(`(?i)(?:^|[\s("'])(?:no|min|max|inc|ltd|sec|st)\.$`)
+	often = pattern.Lazy(`(?i)(?:^|[\s("'])(?:no|min|max|inc|ltd|sec|st)\.$`)
 )
 
 // split returns the sentences of one line.
 func split(text string) []string {
 	var all []string
 	from := 0
-	for _, m := range stop.FindAllStringIndex(text, -1) {
+	for _, m := range stop().FindAllStringIndex(text, -1) {
 		before, after := text[from:m[0]+1], text[m[1]:]
 		if m[0] < from || inCode(text[from:m[0]]) || continues(strings.TrimRight(text[m[0]:m[1]], " \t"), before, after) {
 			continue
@@ -165,10 +165,10 @@ func continues(mark, before, after string) bool {
 		return unicode.IsLower(next)
 	case !strings.HasPrefix(mark, "."):
 		return false
-	case often.MatchString(before):
+	case often().MatchString(before):
 		return !unicode.IsUpper(next)
 	default:
-		return short.MatchString(before)
+		return short().MatchString(before)
 	}
 }
 

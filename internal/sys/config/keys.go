@@ -301,7 +301,12 @@ func runKeys() []Key {
 	}
 }
 
+// These make the keys of the tables. None is inlined: every line of a table would have its
+// own copies of the functions in a key, which were 0.3 MB of the program.
+
 // one makes the key of a single value; at finds its place.
+//
+//go:noinline
 func one[T any](name string, k kind.Kind, doc string, at func(*Config) *T) Key {
 	return Key{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
@@ -311,6 +316,8 @@ func one[T any](name string, k kind.Kind, doc string, at func(*Config) *T) Key {
 }
 
 // many makes the key of a map's values.
+//
+//go:noinline
 func many[K ~string, V any](name string, k kind.Kind, doc string, at func(*Config) *map[K]V) Key {
 	return Key{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
@@ -333,6 +340,8 @@ func many[K ~string, V any](name string, k kind.Kind, doc string, at func(*Confi
 }
 
 // part makes the key of one field of a map's values.
+//
+//go:noinline
 func part[K ~string, S, T any](name string, k kind.Kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) Key {
 	return Key{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
@@ -354,6 +363,8 @@ func part[K ~string, S, T any](name string, k kind.Kind, doc string, at func(*Co
 }
 
 // entry makes the key of one known entry of a map.
+//
+//go:noinline
 func entry[K ~string, V any](name string, k kind.Kind, doc string, of K, at func(*Config) *map[K]V) Key {
 	key := many(name, k, doc, at)
 	set := key.set

@@ -93,6 +93,11 @@ func TestCriteriaInWordsKeepATaskFromLanding(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
+	w, _ := criteria() // nobody is to blame for a check that cannot tell
+	w.a.Checks.Handin, w.task.Criteria[0].Was = "blob", "sh test.sh"
+	if got := w.inWords(nil); len(got) != 1 || got[0].Number != 2 {
+		t.Errorf("%+v", got)
+	}
 }
 
 // TestWhoSatThereBefore is known only of the very tree, and where no review came

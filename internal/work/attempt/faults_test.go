@@ -81,6 +81,7 @@ func TestWhatIsTakenAwayIsExplained(t *testing.T) {
 		"nobody":     {func(*job) {}, ""},
 		"the coder":  {func(j *job) { j.over(nexus.Coder, 1, nexus.Accepted, explains) }, "nobody needs it"},
 		"the tester": {func(j *job) { j.over(nexus.Tester, 1, nexus.Accepted, explains) }, "nobody needs it"},
+		"an editor":  {func(j *job) { j.over(nexus.Editor, 1, nexus.Accepted, explains) }, "nobody needs it"},
 		"a round before": {func(j *job) {
 			j.written(1, map[string]string{"bad": ""})
 			r := j.view.Attempt.Last()

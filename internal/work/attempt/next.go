@@ -44,7 +44,7 @@ func Next(ctx context.Context, s *worker.Worker, v state.View, role nexus.Role) 
 	t := worker.Talk{Attempt: w.a, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Base: v.Goal.Base, Goal: v.Goal.Goal.Text, Limits: v.Limits, Readers: v.Readers}
 	switch role {
 	case nexus.Coder, nexus.Tester, nexus.Editor:
-		err = w.writes(ctx, &u, step)
+		err = w.written(ctx, &u, step)
 	case nexus.Verifier, nexus.Reviewer:
 		t.Author = w.a.Author(nexus.Coder)
 		t.Handin, err = w.reads(ctx, &u)
@@ -93,17 +93,23 @@ func idle(task nexus.TaskID, why string) error {
 	}
 }
 
-// writes fills in what one who writes is sent.
-func (w *work) writes(ctx context.Context, u *Upcoming, step repair.Step) error {
-	u.Session = nexus.SessionID(fmt.Sprintf("%s/%s.1", w.a.ID, u.Role))
+// written fills in what one who writes is sent.
+func (w *work) written(ctx context.Context, u *Upcoming, step repair.Step) error {
+	another := step.Move != repair.Write || step.Role != u.Role
+	if another { // how it would begin
+		step = repair.Step{Role: u.Role}
+		if due, _, _ := w.due(); due != "" && u.Role == nexus.Editor {
+			step.Cause = nexus.StepCause + due
+		} else if u.Role == nexus.Editor {
+			return idle(w.task.ID, "no step of the pipeline is left for an editor")
+		}
+	}
+	u.Session = w.writes(step)
 	if err := w.soFar(u); err != nil {
 		return err
 	}
-	if step.Move != repair.Write || step.Role != u.Role { // it is another's turn: how it would begin
-		if len(u.Said) > 0 {
-			return nil
-		}
-		step = repair.Step{}
+	if another && len(u.Said) > 0 {
+		return nil
 	}
 	if !step.Resume {
 		w.a.Apply(nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: u.Role, Cause: step.Cause, Session: u.Session}, w.Worker.Site.Now())

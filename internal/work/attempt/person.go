@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"strings"
+	"path/filepath"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
 	"github.com/nexus-ai-builder/nexus/internal/decide/news"
@@ -150,7 +150,7 @@ func (w *work) replace(ctx context.Context, c nexus.Comment, at string) (why str
 			start = moved
 		}
 	}
-	if !strings.HasPrefix(path.Clean("/"+c.File), "/") || path.Clean(c.File) != c.File {
+	if !filepath.IsLocal(c.File) || path.Clean(c.File) != c.File {
 		return "it names no file of the change", nil
 	}
 	root, err := os.OpenRoot(w.tree.Dir)

@@ -26,7 +26,8 @@ import (
 type turn struct {
 	to     string
 	files  map[string]string
-	handin any // nil: done
+	tool   bool // its files are written by a tool, so that they are pinned
+	handin any  // nil: done
 }
 
 // cast plays roles by their turns, each once, and keeps what they were told.
@@ -98,7 +99,16 @@ func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm
 	}
 	t := p.turns[p.role][i]
 	p.turns[p.role] = slices.Delete(p.turns[p.role], i, i+1)
+	var calls []llm.Part
 	for name, text := range t.files {
+		if t.tool {
+			data, err := json.Marshal(map[string]string{"path": name, "content": text})
+			if err != nil {
+				return llm.Response{}, err
+			}
+			calls = append(calls, llm.Part{Call: &llm.Call{ID: fmt.Sprintf("w%d%s", len(p.told), name), Tool: "write_file", Input: data}})
+			continue
+		}
 		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o644); err != nil {
 			return llm.Response{}, err
 		}
@@ -108,7 +118,7 @@ func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm
 	}
 	data, err := json.Marshal(t.handin)
 	call := llm.Call{ID: fmt.Sprintf("c%d", len(p.told)), Tool: "finish", Input: data}
-	return llm.Response{Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &call}}}, Stop: llm.StopTools, Usage: nexus.Usage{Input: 1}}, err
+	return llm.Response{Message: llm.Message{From: llm.Assistant, Parts: append(calls, llm.Part{Call: &call})}, Stop: llm.StopTools, Usage: nexus.Usage{Input: 1}}, err
 }
 
 // has checks that a text has some words, and not others.

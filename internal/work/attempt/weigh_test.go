@@ -180,7 +180,7 @@ func TestWhatFailedByAccidentShowsNothing(t *testing.T) {
 // there.
 func TestTestsOfOneSessionAreProvedWithoutItsCode(t *testing.T) {
 	for _, red := range []bool{true, false} {
-		j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
+		j := newJob(t, map[string]string{"go.mod": "module m\n"}, lint("exit 0"), newTest())
 		a := j.view.Attempt
 		a.Strategy, j.view.Task.Kind = nexus.TDDSimple, ""
 		j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}}
@@ -309,6 +309,22 @@ func whole() []story {
 			j.written(1, map[string]string{"one": "1\n", "new": "good\n", "new_test.go": "package m\n", "old_test.sh": "true\n", "add.go": "package m\n\nfunc Add(a, b int) int { return a + b }\n"})
 			j.over(nexus.Verifier, 1, nexus.Accepted, agrees("old_test.sh", 1, 2))
 			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
+			return j
+		}},
+		reviewed(),
+		{"work on what an earlier attempt left, merged with what landed, that renames", func(t *testing.T) *job {
+			t.Helper()
+			j := newJob(t, nil, lint("exit 0"))
+			a := j.view.Attempt
+			a.Since, a.From, a.FromRound = j.base, "T1.0", 1
+			a.Start, _ = j.tree("T1.0", j.base, map[string]string{"bad": "worse\n"})
+			a.Base, _ = j.tree("landed", j.base, map[string]string{"landed": "1\n"})
+			j.view.Task.Title, j.view.Task.Kind = "Rename bad to worse", ""
+			j.view.Task.Criteria = []nexus.Criterion{{Text: "it is worse", Check: "lint"}, {Text: "it is tested", Check: "test ! -e new_test.sh || sh new_test.sh"}}
+			j.plays(map[nexus.Role][]turn{
+				nexus.Coder:    {{files: map[string]string{"one": "1\n", "new_test.sh": "test -e one || { echo 'new_test.sh:1: no one'; exit 1; }\n"}}},
+				nexus.Reviewer: {{handin: approved()}},
+			})
 			return j
 		}},
 	}

@@ -20,14 +20,7 @@ import (
 // write lets a role write: the coder continues in its one conversation, round
 // after round, so that it still knows what it tried.
 func (w *work) write(ctx context.Context, step repair.Step) error {
-	session := nexus.SessionID(fmt.Sprintf("%s/%s.1", w.a.ID, step.Role))
-	if step.Role == nexus.Editor { // each step is a conversation of its own
-		n := editors(w.a)
-		if !step.Resume {
-			n++
-		}
-		session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, step.Role, n))
-	}
+	session := w.writes(step)
 	if !step.Resume {
 		f := nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: step.Role, Cause: step.Cause, Session: session}
 		if err := w.record(ctx, f); err != nil {
@@ -56,6 +49,19 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 		err = worker.NoMoney(o.Why)
 	}
 	return err
+}
+
+// writes returns the conversation of the one who writes: every editor has its own, as each
+// step is about the work alone.
+func (w *work) writes(step repair.Step) nexus.SessionID {
+	n := 1
+	if step.Role == nexus.Editor {
+		n = editors(w.a)
+		if !step.Resume {
+			n++
+		}
+	}
+	return nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, step.Role, n))
 }
 
 // message is what opens a stretch of a conversation.

@@ -178,7 +178,7 @@ func TestMarked(t *testing.T) {
 		"#[bench]": true, "#[cfg(test)]": true, ")]": true, "@app.route('/')": true, "//export goOpen": true, "//go:linkname a b": true,
 		"// goes on": false, "}": false, "": false, "x = [": false,
 	} {
-		if got := marked.MatchString(text); got != want {
+		if got := marked().MatchString(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 )
@@ -170,7 +171,7 @@ func addPatch(b *strings.Builder, name string, lines []string) {
 }
 
 // value is what a secret looks like from without.
-var value = regexp.MustCompile(`[A-Za-z0-9+/=_.~-]{12,}`)
+var value = pattern.Lazy(`[A-Za-z0-9+/=_.~-]{12,}`)
 
 // leaked makes a finding of a secret. It holds what stands before it in its line, and nothing of it.
 func (s *Site) leaked(l leak.Leak) (finding.Finding, bool) {
@@ -180,7 +181,7 @@ func (s *Site) leaked(l leak.Leak) (finding.Finding, bool) {
 	}
 	text := lines[l.Line-1]
 	begin, _ := 0, 0
-	for _, m := range value.FindAllStringIndex(text, -1) {
+	for _, m := range value().FindAllStringIndex(text, -1) {
 		if m[1] >= l.Column {
 			begin = m[0]
 			break

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -91,7 +92,7 @@ func (d documented) missing(name string, lines []string) (finding.Finding, bool)
 	before, comment := "", false
 	parts := []string{name}
 	for n, text := range lines {
-		if comment = comment || opens.MatchString(text); comment {
+		if comment = comment || opens().MatchString(text); comment {
 			comment, before = !strings.Contains(text, "*/"), text
 			continue
 		}
@@ -112,12 +113,12 @@ func (d documented) missing(name string, lines []string) (finding.Finding, bool)
 	const program = `{sub(/\r$/, "")} /%s/ {c = 1} c {if (/[*]\//) c = 0; before = $0; next} ` +
 		`/%s/ && !/%s/ && before !~ /%s/ {bad = 1} {before = $0} END {exit bad}`
 	f.Check = fmt.Sprintf("awk %s %s", quote(fmt.Sprintf(program,
-		slashes(opens.String()), slashes(d.public), slashes(d.but), slashes(d.above))), quote("./"+name))
+		slashes(opens().String()), slashes(d.public), slashes(d.but), slashes(d.above))), quote("./"+name))
 	return f, len(f.Check) <= longestCheck
 }
 
 // opens finds a line that begins a comment of several lines, for Go and for awk.
-var opens = regexp.MustCompile(`^ */[*]`)
+var opens = pattern.Lazy(`^ */[*]`)
 
 // slashes writes a pattern between the slashes of awk.
 func slashes(pattern string) string { return strings.ReplaceAll(pattern, "/", `\/`) }
@@ -129,7 +130,7 @@ const (
 )
 
 // elsewhere are words of commands that fetch, install or go on for ever: they say nothing of the README.
-var elsewhere = regexp.MustCompile(`\b(?:install|get|clone|curl|wget|npx|docker|podman|brew|apt|apt-get|pip|pipx|sudo|ssh)\b|` +
+var elsewhere = pattern.Lazy(`\b(?:install|get|clone|curl|wget|npx|docker|podman|brew|apt|apt-get|pip|pipx|sudo|ssh)\b|` +
 	`\b(?:serve|server|start|watch|dev|up|login|push|publish|deploy)\b|://|[<>\[\]$…]|\.\.\.`)
 
 // stale finds commands of a README that fail when they are run, in the sandbox, and only where
@@ -143,7 +144,7 @@ func (s *Site) stale(ctx context.Context, readme string, lines []string) (all []
 	for _, block := range blocks(lines) {
 		var before []string
 		for _, c := range block {
-			if elsewhere.MatchString(c.text) || b.Harmless == nil || !b.Harmless(c.text) || ran == mostCommands {
+			if elsewhere().MatchString(c.text) || b.Harmless == nil || !b.Harmless(c.text) || ran == mostCommands {
 				left++
 				break // what follows may need it
 			}

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/told"
@@ -233,11 +233,11 @@ func (s *Site) gaps(g gate.Gate, printed string, churn map[string]finding.Touche
 }
 
 // called finds a call that asks another machine or a database.
-var called = regexp.MustCompile(`\b(?:fetch|axios(?:\.\w+)?|requests\.(?:get|post|put|delete|head)|http\.(?:Get|Post|Head)|` +
+var called = pattern.Lazy(`\b(?:fetch|axios(?:\.\w+)?|requests\.(?:get|post|put|delete|head)|http\.(?:Get|Post|Head)|` +
 	`\w+\.(?:query|Query|QueryRow|QueryContext|executeQuery|findOne|find_one|find_by))\(`)
 
 // loop finds a line that begins a loop.
-var loop = regexp.MustCompile(`^\s*(?:for|while|foreach|until)\b|\.(?:forEach|each)\(`)
+var loop = pattern.Lazy(`^\s*(?:for|while|foreach|until)\b|\.(?:forEach|each)\(`)
 
 // performance finds calls of others within loops: each turn waits for one.
 func performance(ctx context.Context, s *Site) (Found, error) {
@@ -272,12 +272,12 @@ func callsInLoops(name string, lines []string) (finding.Finding, bool) {
 		for len(open) > 0 && indent <= open[len(open)-1] {
 			open = open[:len(open)-1]
 		}
-		if len(open) > 0 && called.MatchString(text) && plain(trimmed) {
+		if len(open) > 0 && called().MatchString(text) && plain(trimmed) {
 			f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
 			texts = append(texts, trimmed)
 			tests = append(tests, fmt.Sprintf("grep -qF -- %s %s", quote(trimmed), quote("./"+name)))
 		}
-		if loop.MatchString(text) {
+		if loop().MatchString(text) {
 			open = append(open, indent)
 		}
 	}

@@ -12,11 +12,12 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // todoMark finds a mark of unfinished work within a comment.
-var todoMark = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b(?:\([^)]*\))?:?\s*(.*)`)
+var todoMark = pattern.Lazy(`\b(TODO|FIXME|XXX|HACK)\b(?:\([^)]*\))?:?\s*(.*)`)
 
 // todos finds marks of unfinished work in comments, with their age.
 func todos(ctx context.Context, s *Site) (Found, error) {
@@ -41,7 +42,7 @@ func todos(ctx context.Context, s *Site) (Found, error) {
 
 // todoIn reads a line as one with a mark in a comment.
 func todoIn(name string, syntax stack.Syntax, n int, text string) (finding.Finding, bool) {
-	at, m := commentAt(syntax, text), todoMark.FindStringSubmatchIndex(text)
+	at, m := commentAt(syntax, text), todoMark().FindStringSubmatchIndex(text)
 	if at < 0 || m == nil || m[0] < at {
 		return finding.Finding{}, false
 	}
@@ -190,7 +191,7 @@ func deadCode(ctx context.Context, s *Site) (Found, error) {
 			if m == nil || len(m[1]) < 3 || uses[m[1]] != 1 || slices.Contains([]string{"main", "init"}, m[1]) {
 				continue
 			}
-			if n > 0 && marked.MatchString(lines[n-1]) {
+			if n > 0 && marked().MatchString(lines[n-1]) {
 				continue
 			}
 			found.Findings = append(found.Findings, finding.Finding{
@@ -222,33 +223,33 @@ func (s *Site) around(name string) string {
 func hidesIn(name string) *regexp.Regexp {
 	switch path.Ext(name) {
 	case ".go":
-		return goHidden
+		return goHidden()
 	case ".py":
-		return pythonHidden
+		return pythonHidden()
 	case ".rs":
-		return rustHidden
+		return rustHidden()
 	case ".c":
-		return cHidden
+		return cHidden()
 	case ".sh", ".bash":
-		return shellHidden
+		return shellHidden()
 	}
 	return nil
 }
 
 var (
-	goHidden     = regexp.MustCompile(`^func ([a-z]\w*)[\[(]`)
-	pythonHidden = regexp.MustCompile(`^(?:async )?def (_[a-z]\w*)\(`)
-	rustHidden   = regexp.MustCompile(`^(?:async )?fn (\w+)[<(]`)
-	shellHidden  = regexp.MustCompile(`^(?:function )?([a-z_]\w*) ?\(\)`)
-	cHidden      = regexp.MustCompile(`^static [\w *]*?\b(\w+)\([^;]*$`)
+	goHidden     = pattern.Lazy(`^func ([a-z]\w*)[\[(]`)
+	pythonHidden = pattern.Lazy(`^(?:async )?def (_[a-z]\w*)\(`)
+	rustHidden   = pattern.Lazy(`^(?:async )?fn (\w+)[<(]`)
+	shellHidden  = pattern.Lazy(`^(?:function )?([a-z_]\w*) ?\(\)`)
+	cHidden      = pattern.Lazy(`^static [\w *]*?\b(\w+)\([^;]*$`)
 )
 
 // marked is a line above a function that says who calls it without naming it: an attribute of Rust
 // or C, a decorator, or a directive of Go.
-var marked = regexp.MustCompile(`^\s*(?:#!?\[|\)?\]\s*$|@\w|//(?:export|go:)|__attribute__)`)
+var marked = pattern.Lazy(`^\s*(?:#!?\[|\)?\]\s*$|@\w|//(?:export|go:)|__attribute__)`)
 
 // wordOf is a name in any language.
-var wordOf = regexp.MustCompile(`[A-Za-z_]\w*`)
+var wordOf = pattern.Lazy(`[A-Za-z_]\w*`)
 
 // words counts how often each name stands in the files of the tree.
 func (s *Site) words(ctx context.Context) (map[string]int, error) {
@@ -259,7 +260,7 @@ func (s *Site) words(ctx context.Context) (map[string]int, error) {
 			return nil, err
 		}
 		for _, text := range lines {
-			for _, w := range wordOf.FindAllString(text, -1) {
+			for _, w := range wordOf().FindAllString(text, -1) {
 				all[w]++
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
@@ -149,7 +149,7 @@ func (s *Site) close() {
 }
 
 // generated finds what says that nobody wrote a file.
-var generated = regexp.MustCompile(`(?i)^\W*(?:code generated .* do not edit|@generated|auto-?generated|` +
+var generated = pattern.Lazy(`(?i)^\W*(?:code generated .* do not edit|@generated|auto-?generated|` +
 	`this file (?:is|was) (?:auto)?generated)`)
 
 // lines returns the lines of a text file; nil for what is binary, large, generated or cannot be read.
@@ -171,7 +171,7 @@ func (s *Site) lines(ctx context.Context, name string) ([]string, error) {
 	}
 	all := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n")
 	for _, line := range all[:min(len(all), 5)] {
-		if generated.MatchString(line) {
+		if generated().MatchString(line) {
 			return nil, nil
 		}
 	}

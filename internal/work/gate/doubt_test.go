@@ -103,6 +103,10 @@ func TestDoubt(t *testing.T) {
 			{name: "TestSomethingElseNow", was: `if Broken { t.Error("two") } else { t.Error("one") }`, text: "two"},
 			{name: "TestAnotherPart", was: `t.Run("a", func(t *testing.T) { t.Error("a") }); t.Run("b", func(t *testing.T) { if Broken { t.Error("the other") } })`, text: "the other"},
 		}},
+		"a race counts, though it shows once and nothing else is red": {state: nexus.Fail, tests: []doubted{
+			{name: "TestRace", was: `if Broken && n%2 == 0 { fmt.Println("WARNING: DATA RACE"); t.Error("race detected during execution of test") }`, text: "race"},
+			{name: "TestFine", was: `_ = fmt.Sprint()`},
+		}},
 		"it takes the others along": {state: nexus.Pass, tests: []doubted{
 			{name: "TestPanics", was: `if Broken && n%2 == 0 { panic("x") }`, flaky: "1 of 2"},
 			{name: "TestAfter", was: `if n > 9 { t.Error("it ran too often") }`},

@@ -2,11 +2,11 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Meeting is a place where two tasks of a plan meet, and no text says what exactly both
@@ -117,13 +117,13 @@ func fixed(name string, names [][]string, i, j int, before []map[int]bool) bool 
 var (
 	// exact is how a text names something of the code: between backquotes, as a call, in mixed case,
 	// with an underscore, or as a path that is served.
-	exact = regexp.MustCompile("`([^`\n]{2,80})`" +
+	exact = pattern.Lazy("`([^`\n]{2,80})`" +
 		`|\b([A-Za-z_]\w*(?:\.\w+)*)\(|\b([A-Z][a-z0-9]+[A-Z]\w*|[a-z][a-z0-9]*[A-Z]\w*|[A-Za-z0-9]+_\w+)\b` +
 		`|(?:^|\s)((?:GET|POST|PUT|PATCH|DELETE) )?(/[a-z][\w{}:.-]*(?:/[\w{}:.-]+)*)`)
 	// word is a capitalised word within a sentence, which may be a name, too, or one with a dot.
-	word = regexp.MustCompile(`(?:[a-z0-9,;:(] )([A-Z]\w+)\b|\b([\w-]+(?:\.[\w-]+)+)\b`)
+	word = pattern.Lazy(`(?:[a-z0-9,;:(] )([A-Z]\w+)\b|\b([\w-]+(?:\.[\w-]+)+)\b`)
 	// making stands before the name of what a task makes.
-	making = regexp.MustCompile(`(?i)\b(?:adds?|creates?|defines?|introduces?|implements?|exports?|provides?|makes?)\s+` +
+	making = pattern.Lazy(`(?i)\b(?:adds?|creates?|defines?|introduces?|implements?|exports?|provides?|makes?)\s+` +
 		`(?:(?:an?|the|new|function|method|type|interface|endpoint|table|class|struct|route|handler|command|constant|called|named)\s+){0,4}$`)
 )
 
@@ -139,10 +139,10 @@ func textOf(t nexus.Task) string {
 func namesIn(t nexus.Task) []string {
 	text := textOf(t)
 	var all []string
-	for _, m := range exact.FindAllStringSubmatch(text, -1) {
+	for _, m := range exact().FindAllStringSubmatch(text, -1) {
 		all = append(all, nameOf(m))
 	}
-	for _, m := range word.FindAllStringSubmatch(text, -1) {
+	for _, m := range word().FindAllStringSubmatch(text, -1) {
 		all = append(all, m[1]+m[2])
 	}
 	return distinct(append(all, t.Files...), strings.TrimSpace)
@@ -152,14 +152,14 @@ func namesIn(t nexus.Task) []string {
 func madeIn(t nexus.Task) []string {
 	text := textOf(t)
 	var all []string
-	for _, at := range exact.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range exact().FindAllStringSubmatchIndex(text, -1) {
 		m := make([]string, len(at)/2)
 		for i := range m {
 			if at[2*i] >= 0 {
 				m[i] = text[at[2*i]:at[2*i+1]]
 			}
 		}
-		if name := nameOf(m); making.MatchString(text[max(0, at[0]-80):at[0]]+leading(m[0])) && !slices.Contains(products(), name) {
+		if name := nameOf(m); making().MatchString(text[max(0, at[0]-80):at[0]]+leading(m[0])) && !slices.Contains(products(), name) {
 			all = append(all, name)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // What starts the parts of a plan in Markdown.
@@ -198,10 +199,10 @@ func madeBy(run nexus.RunID) string {
 }
 
 // maker is that comment. Nobody's text reads like it: see escape.
-var maker = regexp.MustCompile(`^ *<!-- run: ([0-9A-Za-z-]+) made this plan`)
+var maker = pattern.Lazy(`^ *<!-- run: ([0-9A-Za-z-]+) made this plan`)
 
 func writeCriterion(b *bytes.Buffer, c nexus.Criterion) {
-	text := item.ReplaceAllString(box.ReplaceAllString(c.Text, `\$1`), `\$1`)
+	text := item().ReplaceAllString(box().ReplaceAllString(c.Text, `\$1`), `\$1`)
 	fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(text, "\n", "\n  "))
 	if c.Check != "" {
 		fmt.Fprintf(b, "  - check: %s\n", fence(c.Check))
@@ -216,10 +217,10 @@ func writeCriterion(b *bytes.Buffer, c nexus.Criterion) {
 
 var (
 	// title is a line of text that reads like one of the titles or comments.
-	title = regexp.MustCompile(`(?m)^(\\*(?:## |##$| *(?i:### done when) *$| *<!-- ))`)
+	title = pattern.Lazy(`(?m)^(\\*(?:## |##$| *(?i:### done when) *$| *<!-- ))`)
 	// item is a line of a criterion that reads like a field of it, or a comment.
-	item = regexp.MustCompile(`(?m)^(\\*(?: {0,2}- | *<!-- ))`)
-	box  = regexp.MustCompile(`^(\\*\[[ xX]\] )`) // a box to tick, which is no part of the text
+	item = pattern.Lazy(`(?m)^(\\*(?: {0,2}- | *<!-- ))`)
+	box  = pattern.Lazy(`^(\\*\[[ xX]\] )`) // a box to tick, which is no part of the text
 )
 
 // plain takes one of the marks away that keep a line from being read as something
@@ -232,7 +233,7 @@ func plain(line string, like *regexp.Regexp) string {
 }
 
 // escape marks the lines of a text that would be read as something else.
-func escape(text string) string { return title.ReplaceAllString(text, `\$1`) }
+func escape(text string) string { return title().ReplaceAllString(text, `\$1`) }
 
 // fence writes a command that stands between backquotes between two more.
 func fence(s string) string {

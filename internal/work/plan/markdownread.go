@@ -133,13 +133,13 @@ func (r *reader) read(text string) {
 		if !strings.HasSuffix(strings.TrimRight(text, " "), "-->") {
 			r.fail("a comment ends in its own line, with -->")
 		}
-		if m := maker.FindStringSubmatch(text); m != nil && r.part == goal {
+		if m := maker().FindStringSubmatch(text); m != nil && r.part == goal {
 			r.plan.Run = nexus.RunID(m[1])
 		}
 	case r.part == assumed || r.part == foreseen:
 		r.aside(text)
 	case r.part == goal:
-		r.plan.Goal += plain(text, title) + "\n"
+		r.plan.Goal += plain(text, title()) + "\n"
 	case strings.EqualFold(strings.TrimSpace(text), criteriaTitle) && r.part != criteria:
 		r.part = criteria
 		r.note(Field{Name: "criteria"})
@@ -218,7 +218,7 @@ func (r *reader) say(text string) {
 	if r.task.Brief == "" && text != "" {
 		r.note(Field{Name: "brief"})
 	}
-	r.task.Brief += plain(text, title) + "\n"
+	r.task.Brief += plain(text, title()) + "\n"
 }
 
 // criterion reads a line below the title of the criteria.
@@ -229,10 +229,10 @@ func (r *reader) criterion(text string) {
 	inner = strings.TrimPrefix(inner, "  ") // so much is also right
 	switch {
 	case begins:
-		if m := box.FindString(first); m != "" && !strings.HasPrefix(m, `\`) {
+		if m := box().FindString(first); m != "" && !strings.HasPrefix(m, `\`) {
 			first = first[len(m):]
 		}
-		first = plain(plain(first, box), item)
+		first = plain(plain(first, box()), item())
 		r.task.Criteria = append(all, nexus.Criterion{Text: first})
 		r.note(Field{"criteria", len(r.task.Criteria)})
 		if strings.TrimSpace(first) == "" {
@@ -247,7 +247,7 @@ func (r *reader) criterion(text string) {
 	case strings.HasPrefix(inner, "- "):
 		r.about(&all[len(all)-1], strings.TrimPrefix(inner, "- "))
 	default:
-		all[len(all)-1].Text += "\n" + plain(strings.TrimPrefix(text, "  "), item)
+		all[len(all)-1].Text += "\n" + plain(strings.TrimPrefix(text, "  "), item())
 	}
 }
 

@@ -2,10 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Risk is something that may go wrong with a plan, by what the plan says. It refuses nothing.
@@ -37,8 +37,8 @@ const (
 )
 
 var (
-	changes = regexp.MustCompile(`(?i)\b(?:refactor|rewrite|replace|rename|migrate|remove|rework|redesign|change|move|convert)(?:s|d|ing)?\b`)
-	keeps   = regexp.MustCompile(`(?i)\b(?:still|existing|as before|unchanged|compatib\w*|regress\w*|keeps?|go(?:es)? on)\b`)
+	changes = pattern.Lazy(`(?i)\b(?:refactor|rewrite|replace|rename|migrate|remove|rework|redesign|change|move|convert)(?:s|d|ing)?\b`)
+	keeps   = pattern.Lazy(`(?i)\b(?:still|existing|as before|unchanged|compatib\w*|regress\w*|keeps?|go(?:es)? on)\b`)
 )
 
 // Risks lists what may go wrong with a plan, in the order of its tasks.
@@ -83,11 +83,11 @@ func important(p nexus.Priority) bool { return p == nexus.PriorityHigh || p == n
 // breaks reports whether a task says that it changes what exists, and nothing shows that
 // what others use of it goes on working.
 func breaks(t nexus.Task) bool {
-	if t.Kind == nexus.DocsTask || !changes.MatchString(t.Title) {
+	if t.Kind == nexus.DocsTask || !changes().MatchString(t.Title) {
 		return false
 	}
 	for _, c := range t.Criteria {
-		if keeps.MatchString(c.Text) || strings.TrimSpace(c.Check) == "test" {
+		if keeps().MatchString(c.Text) || strings.TrimSpace(c.Check) == "test" {
 			return false
 		}
 	}

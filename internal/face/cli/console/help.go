@@ -82,7 +82,9 @@ func childrenOf(b *strings.Builder, c *cobra.Command, s view.Style) {
 }
 
 // Takes returns a check that a command has between least and most arguments;
-// most below 0 is any number.
+// most below 0 is any number. It is not inlined: every command would have a copy.
+//
+//go:noinline
 func Takes(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {

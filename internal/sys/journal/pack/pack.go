@@ -17,11 +17,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
@@ -123,9 +123,9 @@ type Reader struct {
 }
 
 var (
-	isRun    = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z-]{0,63}$`)
-	isHash   = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	isCommit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	isRun    = pattern.Lazy(`^[0-9A-Za-z][0-9A-Za-z-]{0,63}$`)
+	isHash   = pattern.Lazy(`^[0-9a-f]{64}$`)
+	isCommit = pattern.Lazy(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
 // Open reads the manifest and the events, and checks them.
@@ -168,14 +168,14 @@ func (m *Manifest) parse(data []byte) error {
 		}
 	case m.Format < 1:
 		return bad("its manifest names no format")
-	case !isRun.MatchString(string(m.Run)):
+	case !isRun().MatchString(string(m.Run)):
 		return bad("its run has no proper name")
-	case !isCommit.MatchString(m.Base):
+	case !isCommit().MatchString(m.Base):
 		return bad("its base is no commit")
 	}
 	for ref, commit := range m.Refs {
 		own, ok := strings.CutPrefix(ref, "refs/nexus/"+string(m.Run)+"/")
-		if !ok || own == "" || !isCommit.MatchString(commit) {
+		if !ok || own == "" || !isCommit().MatchString(commit) {
 			return bad("a ref in it is not the run's own")
 		}
 	}
@@ -203,7 +203,7 @@ func parseEvents(lines []byte) ([]journal.Foreign, error) {
 func (p *Reader) Blobs(take func(hash string, data []byte) error) error {
 	for p.next != nil && strings.HasPrefix(p.next.Name, blobPrefix) {
 		hash := strings.TrimPrefix(p.next.Name, blobPrefix)
-		if !isHash.MatchString(hash) {
+		if !isHash().MatchString(hash) {
 			return bad("a member of it has a name that is not ours")
 		}
 		data, err := p.content(p.next.Name, maxBlob)

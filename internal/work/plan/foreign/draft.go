@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 var (
-	taskIDPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
-	checkAtEnd    = regexp.MustCompile("(?s)^(.*?)\\s*\\(check: (?:`` (.+) ``|`([^`]+)`)\\)$")
+	taskIDPattern = pattern.Lazy(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
+	checkAtEnd    = pattern.Lazy("(?s)^(.*?)\\s*\\(check: (?:`` (.+) ``|`([^`]+)`)\\)$")
 )
 
 const (
@@ -413,7 +413,7 @@ func (d *draft) criteria(t *nexus.Task, it *item, most int) {
 // it: (check: `command`).
 func checked(text string) nexus.Criterion {
 	text = strings.TrimSpace(text)
-	if m := checkAtEnd.FindStringSubmatch(text); m != nil {
+	if m := checkAtEnd().FindStringSubmatch(text); m != nil {
 		return nexus.Criterion{Text: m[1], Check: cmp.Or(m[2], m[3])}
 	}
 	return nexus.Criterion{Text: text}

@@ -16,23 +16,24 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 var (
-	phaseTitle      = regexp.MustCompile(`(?i)^\**Phase (\d+(?:\.\d+)*)\**:?\**\s*(.*?)\**$`)
-	phaseBox        = regexp.MustCompile(`^\**Phase (\d+(?:\.\d+)*)`)
-	planBox         = regexp.MustCompile(`^\**(\d+(?:\.\d+)*-\d+)`)
-	phaseNeeds      = regexp.MustCompile(`(?i)Phases? (\d+(?:\.\d+)*)`)
-	leadingZeros    = regexp.MustCompile(`\b0+(\d)`)
-	leadingNumber   = regexp.MustCompile(`^(\d+(?:\.\d+)*)`)
-	planNumber      = regexp.MustCompile(`^(\d+(?:\.\d+)*)-(\d+)$`)
-	onlyDigits      = regexp.MustCompile(`^\d+$`)
-	yamlLine        = regexp.MustCompile(`line (\d+)`)
-	yamlPrefix      = regexp.MustCompile(`^.*line \d+: ?`)
-	taskOpen        = regexp.MustCompile(`(?m)^[ \t]*<task\b([^>]*)>`)
-	taskNumber      = regexp.MustCompile(`(?i)^Task \d+[a-z]?(?: \([^)]*\))?:\s*`)
-	startsWithDigit = regexp.MustCompile(`^\d`)
-	planName        = regexp.MustCompile(`^(\d+(?:\.\d+)*)-.*?-?(\d+)$`)
+	phaseTitle      = pattern.Lazy(`(?i)^\**Phase (\d+(?:\.\d+)*)\**:?\**\s*(.*?)\**$`)
+	phaseBox        = pattern.Lazy(`^\**Phase (\d+(?:\.\d+)*)`)
+	planBox         = pattern.Lazy(`^\**(\d+(?:\.\d+)*-\d+)`)
+	phaseNeeds      = pattern.Lazy(`(?i)Phases? (\d+(?:\.\d+)*)`)
+	leadingZeros    = pattern.Lazy(`\b0+(\d)`)
+	leadingNumber   = pattern.Lazy(`^(\d+(?:\.\d+)*)`)
+	planNumber      = pattern.Lazy(`^(\d+(?:\.\d+)*)-(\d+)$`)
+	onlyDigits      = pattern.Lazy(`^\d+$`)
+	yamlLine        = pattern.Lazy(`line (\d+)`)
+	yamlPrefix      = pattern.Lazy(`^.*line \d+: ?`)
+	taskOpen        = pattern.Lazy(`(?m)^[ \t]*<task\b([^>]*)>`)
+	taskNumber      = pattern.Lazy(`(?i)^Task \d+[a-z]?(?: \([^)]*\))?:\s*`)
+	startsWithDigit = pattern.Lazy(`^\d`)
+	planName        = pattern.Lazy(`^(\d+(?:\.\d+)*)-.*?-?(\d+)$`)
 )
 
 // gsdPlan is a NN-MM-PLAN.md: some tasks, one after another.
@@ -136,7 +137,7 @@ func (g *gsdFolder) roadmapLines(text, file string, roadmap bool) {
 				g.d.goal, _ = cutFold(title, "Roadmap:")
 			}
 			phase = nil
-			if m := phaseTitle.FindStringSubmatch(title); m != nil && roadmap {
+			if m := phaseTitle().FindStringSubmatch(title); m != nil && roadmap {
 				phase = &gsdPhase{place: place{file, l.no}, number: trimZeros(m[1]), title: m[2]}
 				g.phases = append(g.phases, phase)
 			}
@@ -147,7 +148,7 @@ func (g *gsdFolder) roadmapLines(text, file string, roadmap bool) {
 		}
 		g.tick(l)
 		if name, value, ok := l.label(); ok && phase != nil && strings.EqualFold(name, "depends on") {
-			for _, m := range phaseNeeds.FindAllStringSubmatch(value, -1) {
+			for _, m := range phaseNeeds().FindAllStringSubmatch(value, -1) {
 				phase.needs = append(phase.needs, trimZeros(m[1]))
 			}
 			phase.free = len(phase.needs) == 0
@@ -161,7 +162,7 @@ func (g *gsdFolder) tick(l mdLine) {
 	if !ok || !done {
 		return
 	}
-	for _, p := range []*regexp.Regexp{phaseBox, planBox} {
+	for _, p := range []*regexp.Regexp{phaseBox(), planBox()} {
 		if m := p.FindStringSubmatch(body); m != nil {
 			g.ticked[trimZeros(m[1])] = true
 		}
@@ -170,20 +171,20 @@ func (g *gsdFolder) tick(l mdLine) {
 
 // trimZeros drops the zeros in front of each number: 01.2-03 is 1.2-3.
 func trimZeros(number string) string {
-	return leadingZeros.ReplaceAllString(number, "$1")
+	return leadingZeros().ReplaceAllString(number, "$1")
 }
 
 // gsdNumber is the name of the plan in a file, empty where it has none.
 func gsdNumber(name string) string {
-	dir := leadingNumber.FindString(path.Base(path.Dir(name)))
+	dir := leadingNumber().FindString(path.Base(path.Dir(name)))
 	base := strings.TrimSuffix(strings.TrimSuffix(path.Base(name), "PLAN.md"), "-")
 	if base == "" {
 		base = "1"
 	}
-	if m := planNumber.FindStringSubmatch(base); m != nil {
+	if m := planNumber().FindStringSubmatch(base); m != nil {
 		return trimZeros(base)
 	}
-	if onlyDigits.MatchString(base) && dir != "" {
+	if onlyDigits().MatchString(base) && dir != "" {
 		return trimZeros(dir + "-" + base)
 	}
 	return base
@@ -263,13 +264,13 @@ func (g *gsdFolder) head(text, file string) (frontMatter, bool) {
 	}
 	if err := yaml.Unmarshal([]byte(front), &head); err != nil {
 		line := 1
-		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
 			if n, err := strconv.Atoi(m[1]); err == nil {
 				line = n + 1
 			}
 		}
 		g.d.wrong(place{file, line}, "the lines between --- cannot be read as YAML: %s; correct them",
-			strings.Join(strings.Fields(yamlPrefix.ReplaceAllString(err.Error(), "")), " "))
+			strings.Join(strings.Fields(yamlPrefix().ReplaceAllString(err.Error(), "")), " "))
 		return head, false
 	}
 	return head, true
@@ -307,7 +308,7 @@ func tagged(text, name string) (inner string, line int) {
 
 // gsdTasks reads the tasks of a plan.
 func (g *gsdFolder) gsdTasks(p *gsdPlan, text, number string, head frontMatter) {
-	starts := taskOpen.FindAllStringSubmatchIndex(text, -1)
+	starts := taskOpen().FindAllStringSubmatchIndex(text, -1)
 	for i, m := range starts {
 		at := place{p.file, 1 + strings.Count(text[:m[0]], "\n") + strings.Count(text[m[0]:m[1]], "\n")}
 		end := len(text)
@@ -326,7 +327,7 @@ func (g *gsdFolder) gsdTasks(p *gsdPlan, text, number string, head frontMatter) 
 			continue
 		}
 		it := &item{place: at, name: fmt.Sprintf("%s.%d", number, i+1)}
-		it.task.Title = taskNumber.ReplaceAllString(title, "")
+		it.task.Title = taskNumber().ReplaceAllString(title, "")
 		g.gsdBody(it, body)
 		if attribute(attributes, "tdd") == "true" || head.Type == "tdd" {
 			it.task.Strategy = nexus.TDDSimple

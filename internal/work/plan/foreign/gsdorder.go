@@ -65,7 +65,7 @@ func (g *gsdFolder) before(p *gsdPlan) []ref {
 // and archived.
 func (g *gsdFolder) past(name string) bool {
 	phase, _, _ := strings.Cut(name, "-")
-	return startsWithDigit.MatchString(phase) && !slices.ContainsFunc(g.plans,
+	return startsWithDigit().MatchString(phase) && !slices.ContainsFunc(g.plans,
 		func(p *gsdPlan) bool { return compareNumbers(p.phase, phase) <= 0 })
 }
 
@@ -73,10 +73,10 @@ func (g *gsdFolder) past(name string) bool {
 // phase, 01-name-02, or a file.
 func (g *gsdFolder) named(need, phase string) (string, bool) {
 	need = trimZeros(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(path.Base(need), ".md"), "-PLAN"), "-SUMMARY"))
-	if onlyDigits.MatchString(need) {
+	if onlyDigits().MatchString(need) {
 		need = phase + "-" + need
 	}
-	if m := planName.FindStringSubmatch(need); m != nil {
+	if m := planName().FindStringSubmatch(need); m != nil {
 		need = trimZeros(m[1] + "-" + m[2])
 	}
 	return need, slices.ContainsFunc(g.plans, func(p *gsdPlan) bool { return p.name == need })

@@ -18,7 +18,7 @@ func (d *draft) identify() map[*item]nexus.TaskID {
 	var at place
 	open := d.open()
 	for _, it := range open {
-		if lower := strings.ToLower(it.name); taskIDPattern.MatchString(it.name) && !taken[lower] {
+		if lower := strings.ToLower(it.name); taskIDPattern().MatchString(it.name) && !taken[lower] {
 			taken[lower] = true
 			ids[it] = nexus.TaskID(it.name)
 		}

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-var openNumber = regexp.MustCompile(`^\**(\d+(?:\.\d+)+[a-z]?)\**[.:)]?\**\s+(.*)$`)
+var openNumber = pattern.Lazy(`^\**(\d+(?:\.\d+)+[a-z]?)\**[.:)]?\**\s+(.*)$`)
 
 // readOpenSpec reads a change: its tasks.md, one task after another, and why
 // it is proposed.
@@ -61,7 +62,7 @@ func (d *draft) openTasks(text, file string) {
 			continue
 		}
 		body, done, ok := l.box()
-		switch m := openNumber.FindStringSubmatch(body); {
+		switch m := openNumber().FindStringSubmatch(body); {
 		case ok && (current == nil || l.indent <= indent || m != nil):
 			tasks++
 			it := &item{place: at, name: fmt.Sprintf("%d.%d", max(sections, 1), tasks)}

@@ -5,19 +5,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 var (
-	naxField  = regexp.MustCompile(`"(?:routing|contextFiles|expectedFiles|escalations|priorErrors|dependencies)"\s*:`)
-	openStart = regexp.MustCompile(`^\d+\.\d+[a-z]?\.?\s`)
-	specBox   = regexp.MustCompile(`^[-*+]?\s*\[[^\]]{0,2}\]\s*\**T\d{3}\b`)
-	storyPart = regexp.MustCompile(`(?mi)acceptance|^\W*(?:tags|dependencies|done when):`)
+	naxField  = pattern.Lazy(`"(?:routing|contextFiles|expectedFiles|escalations|priorErrors|dependencies)"\s*:`)
+	openStart = pattern.Lazy(`^\d+\.\d+[a-z]?\.?\s`)
+	specBox   = pattern.Lazy(`^[-*+]?\s*\[[^\]]{0,2}\]\s*\**T\d{3}\b`)
+	storyPart = pattern.Lazy(`(?mi)acceptance|^\W*(?:tags|dependencies|done when):`)
 )
 
 // Recognise returns the format of a source, and the source itself or the folder
@@ -129,7 +129,7 @@ func recogniseJSON(name string, data []byte) Format {
 	err := json.Unmarshal(data, &whole)
 	switch {
 	case whole.UserStories != nil, whole.Stories != nil && whole.Tasks == nil:
-		if naxField.Match(data) {
+		if naxField().Match(data) {
 			return Nax
 		}
 		return Ralph
@@ -210,9 +210,9 @@ func recogniseMarkdown(text string) Format {
 			continue
 		}
 		body, _, ok := l.box()
-		if _, _, named := taskID(body); ok && named || specBox.MatchString(l.text) && !l.code {
+		if _, _, named := taskID(body); ok && named || specBox().MatchString(l.text) && !l.code {
 			spec++
-		} else if ok && openStart.MatchString(body) {
+		} else if ok && openStart().MatchString(body) {
 			open++
 		}
 	}
@@ -223,7 +223,7 @@ func recogniseMarkdown(text string) Format {
 		return GSD
 	case spec > 0 && spec >= open:
 		return SpecKit
-	case story > 0 && storyPart.MatchString(text):
+	case story > 0 && storyPart().MatchString(text):
 		return Stories
 	case open > 1:
 		return OpenSpec
