@@ -64,7 +64,8 @@ const mostTold = 100
 // repository: it stands as code, where no word of it means anything to a forge.
 func pullBody(items []*improve.Item) string {
 	var b strings.Builder
-	b.WriteString("`nexus improve` found this, did it, and waits for you. Every commit builds, and passed the same gates and review as any other work of Nexus.\n\n")
+	b.WriteString("`nexus improve` found this, did it, and waits for you. Every commit builds, and passed the same gates and review " +
+		"as any other work of Nexus.\n\n")
 	if len(items) == 0 {
 		b.WriteString("Nothing of it is left: what was here made something worse, and was taken back.\n\n")
 	} else {

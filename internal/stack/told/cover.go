@@ -30,7 +30,8 @@ func Cover(name, format string, args []string, file string, percent int) string 
 	case strings.HasPrefix(name, "node --experimental-test-coverage"):
 		return "node --test --experimental-test-coverage --test-reporter=lcov 2>/dev/null | " + awk
 	case name == "Jest":
-		return `d=$(mktemp -d) && npx --no-install jest --coverage --coverageReporters=lcovonly --coverageDirectory="$d" >/dev/null 2>&1 && ` + awk + ` "$d/lcov.info"`
+		return `d=$(mktemp -d) && npx --no-install jest --coverage --coverageReporters=lcovonly --coverageDirectory="$d" >/dev/null 2>&1 && ` +
+			awk + ` "$d/lcov.info"`
 	case name == "Vitest":
 		return `d=$(mktemp -d) && npx --no-install vitest run --coverage.enabled --coverage.reporter=lcovonly --coverage.reportsDirectory="$d" ` +
 			`>/dev/null 2>&1 && ` + awk + ` "$d/lcov.info"`
@@ -46,6 +47,7 @@ func Cover(name, format string, args []string, file string, percent int) string 
 	if format != "pytest" {
 		test = "unittest discover"
 	}
-	return fmt.Sprintf(`r='%s'; $r --version >/dev/null 2>&1 || exit 127; d=$(mktemp -d) && $r run --data-file="$d/c" -m %s >/dev/null 2>&1 && `+
+	return fmt.Sprintf(`r='%s'; $r --version >/dev/null 2>&1 || exit 127; d=$(mktemp -d) && `+
+		`$r run --data-file="$d/c" -m %s >/dev/null 2>&1 && `+
 		`$r lcov -q --data-file="$d/c" -o "$d/l" && %s "$d/l"`, python, test, awk)
 }

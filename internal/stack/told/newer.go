@@ -33,6 +33,8 @@ func Listers() []Lister {
 		return "tr -d ' \\n' <" + quote("./"+file) + " | grep -qF -- " + quote(text)
 	}
 	grep := func(file, text string) string { return "grep -qF -- " + quote(text) + " " + quote("./"+file) }
+	pip := strings.Fields("pip list --outdated --format=json --disable-pip-version-check")
+	composer := strings.Fields("composer outdated --direct --locked --format=json --no-interaction")
 	return []Lister{
 		{"package-lock.json", strings.Fields("npm outdated --json --no-offline"), npmOutdated, func(file string, s Stale) string {
 			return squeezed(file, fmt.Sprintf(`"node_modules/%s":{"version":"%s"`, s.Name, s.Has))
@@ -46,13 +48,13 @@ func Listers() []Lister {
 		{"Cargo.lock", strings.Fields("cargo update --dry-run"), cargoOutdated, func(file string, s Stale) string {
 			return "tr '\\n' ' ' <" + quote("./"+file) + " | grep -qF -- " + quote(fmt.Sprintf(`name = "%s" version = "%s"`, s.Name, s.Has))
 		}},
-		{"requirements.txt", strings.Fields("pip list --outdated --format=json --disable-pip-version-check"), pipOutdated, func(file string, s Stale) string {
+		{"requirements.txt", pip, pipOutdated, func(file string, s Stale) string {
 			return "grep -qiF -- " + quote(s.Name+"=="+s.Has) + " " + quote("./"+file)
 		}},
 		{"Gemfile.lock", strings.Fields("bundle outdated --parseable --only-explicit"), gemOutdated, func(file string, s Stale) string {
 			return "grep -qxF -- " + quote(fmt.Sprintf("    %s (%s)", s.Name, s.Has)) + " " + quote("./"+file)
 		}},
-		{"composer.lock", strings.Fields("composer outdated --direct --locked --format=json --no-interaction"), composerOutdated, func(file string, s Stale) string {
+		{"composer.lock", composer, composerOutdated, func(file string, s Stale) string {
 			return squeezed(file, fmt.Sprintf(`"name":"%s","version":"%s"`, s.Name, s.Has))
 		}},
 	}

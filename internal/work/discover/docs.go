@@ -167,7 +167,8 @@ func (s *Site) stale(ctx context.Context, readme string, lines []string) (all []
 				Why:   fmt.Sprintf("it exits with %d", e.Exit), Evidence: cut(strings.TrimSpace(printed), 400), Minutes: 15,
 				Places: []finding.Place{{File: readme, Line: c.n}},
 				// A program that is not there is what is wrong, and no fault of the machine.
-				Check: fmt.Sprintf("! grep -qF -- %s %s || { %s; } >/dev/null 2>&1 || false", quote(c.text), quote("./"+readme), line), State: nexus.Fail,
+				Check: fmt.Sprintf("! grep -qF -- %s %s || { %s; } >/dev/null 2>&1 || false", quote(c.text), quote("./"+readme), line),
+				State: nexus.Fail,
 			}
 			if len(f.Check) <= longestCheck {
 				all = append(all, f)

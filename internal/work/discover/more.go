@@ -136,7 +136,7 @@ func elapsed(printed string) []told.Timed {
 			continue
 		}
 		if e.Action == "pass" && e.Test != "" && !strings.Contains(e.Test, "/") {
-			all = append(all, told.Timed{e.Package + "." + e.Test, e.Elapsed})
+			all = append(all, told.Timed{Name: e.Package + "." + e.Test, Seconds: e.Elapsed})
 		}
 	}
 	return told.Slowest(all)

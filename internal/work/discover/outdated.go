@@ -70,7 +70,8 @@ func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []fin
 		}
 		f := finding.Finding{
 			ID: finding.ID("outdated", name, o.Name), Strategy: "outdated", Kind: finding.Deps, Severity: nexus.PriorityLow,
-			Title: fmt.Sprintf("Update %s in %s from %s to %s", o.Name, name, o.Has, o.Newest), Why: l.Args[0] + " lists " + o.Newest + " as the newest version",
+			Title:   fmt.Sprintf("Update %s in %s from %s to %s", o.Name, name, o.Has, o.Newest),
+			Why:     l.Args[0] + " lists " + o.Newest + " as the newest version",
 			Minutes: finding.Minutes("outdated", 1), Places: []finding.Place{{File: name}}, Check: "! " + l.Still(name, o),
 		}
 		if strings.Contains(f.Check, " | ") {

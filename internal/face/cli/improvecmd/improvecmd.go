@@ -156,7 +156,8 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h ten
 	r := nexus.ImproveRules{
 		Cycles: w.cycles, Strategies: w.strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.Holds(nexus.ApproveCommits),
 		Budget: c.Improve.Budget, Item: c.Limits.RunMoney, Parallel: c.Limits.Parallel, Open: c.Improve.Open, Waiting: c.Improve.Waiting,
-		Pulls: c.Improve.Pulls && c.Limits.Approval.Holds(nexus.ApproveCommits), Lines: c.Improve.Lines, Rest: c.Improve.Rest, MostRest: max(c.Improve.MostRest, c.Improve.Rest),
+		Pulls: c.Improve.Pulls && c.Limits.Approval.Holds(nexus.ApproveCommits), Lines: c.Improve.Lines,
+		Rest: c.Improve.Rest, MostRest: max(c.Improve.MostRest, c.Improve.Rest),
 	}
 	if w.once {
 		r.Cycles = 1
