@@ -29,9 +29,9 @@ RACED = $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|i
 # packages with tests that do less under the race detector, or that make race leaves out
 FULL = $$(grep -rlE --include='*_test.go' 'testenv\.(NeedToolchains|Raced)' internal cmd | xargs -n1 dirname | sort -u)
 
-.PHONY: agents generate demo genesis build test toolchains check static race rest oracle fmt vet lint vuln docs bench fuzz nightly mutants mutate deps help
+.PHONY: agents generate demo genesis build test toolchains check static race rest oracle fmt vet lint vuln docs pictures bench fuzz nightly mutants mutate deps help
 
-demo: ## show the whole way, offline: plan, parallel work, repair, landing
+demo: ## show the whole way, offline: plan, parallel work, repair, landing; it ends with the addresses to open
 	go run ./cmd/nexus demo $(filter genesis,$(MAKECMDGOALS))
 
 genesis: demo ## show how a project begins from a sentence, offline: make demo -- genesis
@@ -82,6 +82,9 @@ generate: ## write the code of the web pages, and bundle their scripts and style
 
 docs: ## write docs/ from the code
 	go test -count=1 -run '^TestDocs' ./internal/face/cli -args -update
+
+pictures: ## record the pictures of the documentation from the demo, with tmux and Chromium
+	@.ci/pictures
 
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/democmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -45,7 +45,7 @@ type sample struct {
 }
 
 // units is the sample of the demo, whose gates are those of Go.
-func units() sample { return sample{script: startcmd.DemoScript(), write: startcmd.WriteDemo} }
+func units() sample { return sample{script: democmd.Script(), write: democmd.Write} }
 
 // killed is a sample whose gates are shell scripts.
 func killed(t *testing.T) sample {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/democmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
@@ -41,7 +41,7 @@ func TestReplay(t *testing.T) {
 	recorded := newStage(t, exe, units())
 	short := []string{"NEXUS_MUTATION_MODE=off", "NEXUS_DONE_COVERAGE=off"} // which ask no model
 	recorded.env = append(recorded.env, short...)
-	cmd, out := recorded.start("run", startcmd.DemoGoal, "--headless", "--parallel", "1", "--record", dir)
+	cmd, out := recorded.start("run", democmd.Goal, "--headless", "--parallel", "1", "--record", dir)
 	_ = cmd.Wait()
 	ended := cmd.ProcessState.ExitCode() // one at a time, the script's conflict does not come up, and not all may land
 	if ended != 0 && ended != 3 {
@@ -55,7 +55,7 @@ func TestReplay(t *testing.T) {
 	played := newStage(t, exe, units())
 	played.env = append(played.env, short...)
 	played.env = slices.DeleteFunc(played.env, func(e string) bool { return strings.Contains(e, "_API_KEY=") })
-	cmd, out = played.start("run", startcmd.DemoGoal, "--headless", "--parallel", "1", "--replay", dir)
+	cmd, out = played.start("run", democmd.Goal, "--headless", "--parallel", "1", "--replay", dir)
 	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != ended {
 		t.Fatalf("replay: %d, not %d\n%s", cmd.ProcessState.ExitCode(), ended, out)
 	}
@@ -67,7 +67,7 @@ func TestReplay(t *testing.T) {
 	}
 
 	odd := newStage(t, exe, units())
-	cmd, out = odd.start("run", startcmd.DemoGoal+", and more", "--headless", "--parallel", "1", "--replay", dir)
+	cmd, out = odd.start("run", democmd.Goal+", and more", "--headless", "--parallel", "1", "--replay", dir)
 	if err := cmd.Wait(); err == nil {
 		t.Error("what was not recorded was played")
 	}

@@ -34,16 +34,18 @@ const patience = 45 * time.Second
 
 // play is what one story has going on: its model, and what runs beside it.
 type play struct {
-	model  *scripted
-	beside map[string]*actor
-	box    *mailbox
-	bot    *telegramtest.Server
-	pager  *pager
-	mail   *smtptest.Server
-	forge  *forgetest.Server
-	begun  int64 // events up to this one belong to an earlier act
-	ears   map[string]*ear
-	texts  atomic.Int64 // that were sent to the endpoint for vectors
+	model     *scripted
+	beside    map[string]*actor
+	box       *mailbox
+	bot       *telegramtest.Server
+	pager     *pager
+	browser   *browser
+	collector *collector
+	mail      *smtptest.Server
+	forge     *forgetest.Server
+	begun     int64 // events up to this one belong to an earlier act
+	ears      map[string]*ear
+	texts     atomic.Int64 // that were sent to the endpoint for vectors
 }
 
 type playKey struct{}
@@ -105,6 +107,7 @@ func playOf(ts *testscript.TestScript) *play {
 //	learn VAR FILE PATH    sets a variable to a value in a JSON file
 //	conforms URL TOKEN N   wants the answers of at least N addresses of the API to be as it describes them
 //	browse WHAT URL TOKEN RUN  looks at the web pages in a browser, or answers there by keyboard
+//	page, certificate, collect, collected  see page_test.go
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
@@ -112,7 +115,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "lighter": lighter, "shares": shares, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
 		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "commented": commented, "chat": chat, "overhear": overhear, "hear": hear, "heard": heardAll, "learn": learn, "conforms": conforms, "browse": browse,
-		"heed": heed, "noticed": noticed, "postbox": postbox, "mailed": mailed,
+		"page": onPage, "certificate": certificate, "collect": collect, "collected": collected, "heed": heed, "noticed": noticed, "postbox": postbox, "mailed": mailed,
 	}
 }
 

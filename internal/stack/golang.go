@@ -278,7 +278,7 @@ func goSkeleton() Skeleton {
 	return Skeleton{
 		Needs: words("go"), Named: words("go golang"),
 		Fits: words("cli command tool terminal server service api daemon network concurrent binary backend"), For: "commands and servers that are one program",
-		Files: []SkeletonFile{
+		Test: "main_test.go", Files: []SkeletonFile{
 			{".gitignore", "/{name}\n"},
 			{"README.md", "# {name}\n\n    go run .\n    go test ./...\n"},
 			{"go.mod", "module {name}\n\ngo 1.21\n"},

@@ -403,7 +403,7 @@ func nodeSkeleton() Skeleton {
 	return Skeleton{
 		Needs: words("node npm"), Named: words("node nodejs javascript typescript js react vue svelte"),
 		Fits: words("web website browser page frontend app ui game chat dashboard"), For: "what runs in a browser",
-		Files: []SkeletonFile{
+		Test: "test/greeting.test.js", Files: []SkeletonFile{
 			{".gitignore", "node_modules/\n"},
 			{"README.md", "# {name}\n\n    node src/index.js\n    npm test\n"},
 			{"package.json", "{\n  \"name\": \"{name}\",\n  \"version\": \"0.1.0\",\n  \"private\": true,\n  \"type\": \"module\",\n  \"scripts\": {\n    \"build\": \"node --check src/index.js\",\n    \"lint\": \"node --check src/greeting.js\",\n    \"test\": \"node --test\"\n  }\n}\n"},

@@ -189,7 +189,7 @@ func pythonSkeleton() Skeleton {
 	return Skeleton{
 		Needs: words("python3"), Named: words("python django flask fastapi pandas numpy"),
 		Fits: words("data analysis csv science scientific learning model statistics notebook scrape plot"), For: "data and analysis",
-		Files: []SkeletonFile{
+		Test: "tests/test_greeting.py", Files: []SkeletonFile{
 			{".gitignore", "__pycache__/\n.venv/\n"},
 			{"README.md", "# {name}\n\n    python3 -m {name}\n    python3 -m unittest\n"},
 			{"pyproject.toml", "[project]\nname = \"{name}\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\n"},

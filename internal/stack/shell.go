@@ -67,7 +67,7 @@ func shellSkeleton() Skeleton {
 	return Skeleton{
 		Needs: words("sh"), Named: words("shell bash sh posix"),
 		Fits: words("script scripts backup cron glue dotfiles"), For: "small scripts around other programs",
-		Files: []SkeletonFile{
+		Test: "greeting_test.sh", Files: []SkeletonFile{
 			{"README.md", "# {name}\n\n    sh {name}.sh\n    sh test.sh\n"},
 			{"nexus.toml", "[gates]\nbuild = \"sh -n {name}.sh\"\nlint = \"if grep -n '[[:blank:]]$' *.sh; then exit 1; fi\"\ntest = \"sh test.sh\"\n"},
 			{"{name}.sh", "#!/bin/sh\n# {name} greets.\nset -eu\n\necho \"Hello from {name}\"\n"},

@@ -14,6 +14,7 @@ type Skeleton struct {
 	Fits  []string // words of an idea that it is good for
 	For   string   // what it is good for
 	Files []SkeletonFile
+	Test  string // the file of Files that tests its greeting, for the first work to replace
 }
 
 // SkeletonFile is a file of a skeleton. {name} in it stands for the project.
@@ -27,6 +28,29 @@ func (s Skeleton) Of(name string) []SkeletonFile {
 		all[i].Text = strings.ReplaceAll(all[i].Text, "{name}", name)
 	}
 	return all
+}
+
+// IsGreeting reports whether a file is, to the byte, the test that a skeleton brought
+// along: nobody's wish is in it, so that work may replace it.
+func IsGreeting(path, text string) bool {
+	for _, s := range All() {
+		for _, f := range s.Skeleton.Files {
+			if f.Path != s.Skeleton.Test || f.Path != path {
+				continue
+			}
+			before, after, named := strings.Cut(f.Text, "{name}")
+			rest, ok := strings.CutPrefix(text, before)
+			if !named || !ok {
+				continue
+			}
+			end, _, _ := strings.Cut(after, "{name}")
+			name, _, found := strings.Cut(rest, end)
+			if found && name != "" && strings.ReplaceAll(f.Text, "{name}", name) == text {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Choice is the stack of a new project.

@@ -147,6 +147,29 @@ func (g *Graph) Longest(took func(i int) int) int {
 	return longest
 }
 
+// Critical returns the tasks of the critical path, each needing the one before. Of
+// paths that take equally long it is the one whose tasks come first in the plan.
+func (g *Graph) Critical() []nexus.TaskID {
+	rank := g.rank(g.minutes)
+	next := func(of []int) int {
+		at := -1
+		for _, i := range of {
+			if at < 0 || rank[i] > rank[at] || rank[i] == rank[at] && i < at {
+				at = i
+			}
+		}
+		return at
+	}
+	var all []nexus.TaskID
+	if len(g.waves) == 0 {
+		return nil
+	}
+	for at := next(g.waves[0]); at >= 0; at = next(g.needed[at]) {
+		all = append(all, g.tasks[at].id)
+	}
+	return all
+}
+
 // Minutes is a task's estimate, at least 1.
 func Minutes(t nexus.Task) int { return max(1, t.Minutes) }
 

@@ -100,6 +100,12 @@ func TestLongestAndRank(t *testing.T) {
 	if d := cmp.Diff(map[nexus.TaskID]int{"a": 16, "b": 15, "c": 7, "d": 5, "e": 14}, g.Rank()); d != "" {
 		t.Error(d)
 	}
+	if d := cmp.Diff([]nexus.TaskID{"a", "b", "d"}, g.Critical()); d != "" {
+		t.Error(d)
+	}
+	if path := build(t, nil).Critical(); path != nil {
+		t.Errorf("an empty plan has the path %v", path)
+	}
 	if total := g.Longest(func(int) int { return -3 }); total != 0 {
 		t.Errorf("negative minutes: %d", total)
 	}

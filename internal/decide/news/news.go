@@ -48,7 +48,7 @@ func For(s *state.State, r nexus.BudgetReserved) []state.Guidance {
 		if looked == nil {
 			looked = looks(a)
 		}
-		if text := heard(looked, l.TrainLanded); text != "" {
+		if text := heard(a.ID, looked, l.TrainLanded); text != "" {
 			all = append(all, state.Guidance{Seq: l.Seq, Task: r.Task, Text: text, Landed: true})
 		}
 	}
@@ -88,9 +88,13 @@ func words(text string) []string {
 	return slices.DeleteFunc(all, func(w string) bool { return len(w) < 3 || len(w) > longestWord })
 }
 
-// isFile reports whether words name a file.
-func isFile(looked []string, name string) bool {
-	return slices.ContainsFunc(looked, func(w string) bool { return path.Clean(w) == name || strings.HasSuffix(w, "/"+name) })
+// isFile reports whether words name a file of an attempt's tree: by its path from the
+// root, or by its whole path, which ends with the attempt and that.
+func isFile(id nexus.AttemptID, looked []string, name string) bool {
+	return slices.ContainsFunc(looked, func(w string) bool {
+		w = path.Clean(w)
+		return w == name || path.IsAbs(w) && strings.HasSuffix(w, "/"+string(id)+"/tree/"+name)
+	})
 }
 
 // isName reports whether words name something in code.
@@ -100,10 +104,10 @@ func isName(looked []string, name string) bool {
 
 // heard returns what is told of a landing, nothing where that is no concern of
 // those who looked.
-func heard(looked []string, l nexus.TrainLanded) string {
+func heard(id nexus.AttemptID, looked []string, l nexus.TrainLanded) string {
 	var files, names []string
 	for _, f := range l.Changes.Files {
-		if isFile(looked, f) {
+		if isFile(id, looked, f) {
 			files = append(files, f)
 		}
 	}

@@ -47,6 +47,7 @@ func TestLandingIsTold(t *testing.T) {
 	for about, want := range map[string]string{
 		"sub/a.go": `changed what you looked at: sub/a.go; "func Do()" is now "func Do(n int)". Your`, "cat ./b.go | head": `: b.go; "func Gone()" is gone. Your`,
 		"/srv/trees/T2.1/tree/sub/a.go": ": sub/a.go;", `\bGone\(`: `looked at; "func Gone()" is gone. Your`, "usages pkg.Do: how": `"func Do()" is now`,
+		"cmd/b.go": "", "/srv/trees/T2.1/tree/cmd/b.go": "", "/srv/trees/T3.1/tree/b.go": "", "/b.go": "",
 		"a.go": "", "sub/a.goo": "", "xb.go": "", "Done gone": "", "go test ./sub": "",
 	} {
 		s := run()

@@ -202,7 +202,8 @@ func escape(text string) string {
 		if balanced {
 			inside = fence(inside, l)
 		}
-		if trimmed := strings.TrimLeft(l, `\`); was == "" && (special().MatchString(l) || (!balanced || trimmed != l) && fence("", trimmed) != "") {
+		trimmed := strings.TrimLeft(l, `\`)
+		if was == "" && (special().MatchString(l) || (!balanced || trimmed != l) && fence("", trimmed) != "") {
 			lines[i] = `\` + l
 		}
 	}

@@ -124,7 +124,8 @@ func (s *shelf) round(a *Attempt, r *Round) smallRound {
 	}
 	k := smallRound{
 		role: r.Role, session: r.Session, cause: r.Cause, base: r.Base, from: r.From, commit: r.Commit, result: r.Result, verdict: r.Verdict,
-		reviews: r.Reviews, proof: r.Proof, suspect: r.Suspect, verified: r.Verified, n: int32(r.Round), prompted: r.Prompted, //nolint:gosec // it was compared
+		reviews: r.Reviews, proof: r.Proof, suspect: r.Suspect, verified: r.Verified, prompted: r.Prompted,
+		n: int32(r.Round), //nolint:gosec // it was compared
 	}
 	if len(r.Evidence) > 0 {
 		k.evidence = make([]smallEvidence, len(r.Evidence))
@@ -154,14 +155,16 @@ func (k *smallRound) inflate(a *Attempt) *Round {
 func (s *shelf) evidence(e *nexus.Evidence, v *nexus.VerdictGiven) smallEvidence {
 	plain := e.Why == "" && len(e.Findings)+len(e.Flaky)+len(e.Unsure)+len(e.Old)+len(e.Missing) == 0 && e.All == "" && e.Named == "" &&
 		e.Base == "" && e.Raw == "" && e.Over == "" && !e.Hangs && !e.Optional && !e.Apart && e.Coverage == nil &&
-		max(e.Exit, e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped) <= math.MaxInt32 && min(e.Exit, e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped) >= -1
+		max(e.Exit, e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped) <= math.MaxInt32 &&
+		min(e.Exit, e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped) >= -1
 	if !plain {
 		whole := *e
 		return smallEvidence{whole: &whole}
 	}
 	k := smallEvidence{
 		of: once(s.gates, gateWords{e.Gate, e.Command, e.Toolchain, e.State}), tree: e.Tree, output: e.Output, took: e.Duration,
-		exit: int32(e.Exit), counts: [3]int32{int32(e.Counts.Passed), int32(e.Counts.Failed), int32(e.Counts.Skipped)}, //nolint:gosec // they were compared
+		exit:   int32(e.Exit),                                                                     //nolint:gosec // it was compared
+		counts: [3]int32{int32(e.Counts.Passed), int32(e.Counts.Failed), int32(e.Counts.Skipped)}, //nolint:gosec // they were compared
 	}
 	if v != nil && v.Tree == k.tree {
 		k.tree = v.Tree // the same text, kept once
@@ -181,7 +184,8 @@ func (k *smallEvidence) inflate() nexus.Evidence {
 }
 
 func (s *shelf) session(a *Attempt, c *Session) smallSession {
-	plain := c.Attempt == a.ID && c.About == "" && c.After == "" && !c.Pending && c.Why == "" && c.Needs == "" && c.Opened == (nexus.AgentOpened{}) &&
+	plain := c.Attempt == a.ID && c.About == "" && c.After == "" && !c.Pending && c.Why == "" && c.Needs == "" &&
+		c.Opened == (nexus.AgentOpened{}) &&
 		c.Closed == (nexus.AgentEnded{}) && c.Foreign == 0 && c.call == "" && c.since.IsZero() && len(c.asks) == 0 && c.asked == 0 &&
 		c.Turns >= 0 && c.Turns <= math.MaxInt32
 	if !plain {

@@ -56,9 +56,15 @@ func (m *Model) Frame() []string {
 	}
 	lines = append(lines, foot...)
 	for i, l := range lines {
-		lines[i] = strings.TrimRight(m.b.cut(l, m.width), " ")
+		lines[i] = strings.TrimRight(m.b.cut(m.safe(l), m.width), " ")
 	}
 	return lines
+}
+
+// safe is a line of the screen whatever names are in it: of a run that was imported
+// they are a stranger's.
+func (m *Model) safe(line string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Safe(line))
 }
 
 // counters is what fits on a screen that is too small for more.
@@ -71,7 +77,7 @@ func (m *Model) counters() []string {
 	}
 	all = all[:min(len(all), m.height)]
 	for i, l := range all {
-		all[i] = m.b.cut(l, m.width)
+		all[i] = m.b.cut(m.safe(l), m.width)
 	}
 	return all
 }

@@ -77,5 +77,5 @@ func DrawGoing(s Style, all []Going, repositories bool) string {
 		}
 		rows = append(rows, row)
 	}
-	return Table(s, head, rows)
+	return s.Safe(Table(s, head, rows))
 }

@@ -18,9 +18,9 @@ import (
 func Line(s Style, e nexus.Event) string {
 	about, text := tell(e)
 	if s.Plain {
-		return strings.Join([]string{e.At.UTC().Format(time.RFC3339Nano), nexus.Kind(e.Fact), about, Clean(text)}, "\t")
+		return strings.Join([]string{e.At.UTC().Format(time.RFC3339Nano), nexus.Kind(e.Fact), Clean(about), Clean(text)}, "\t")
 	}
-	return s.Fit(fmt.Sprintf("%s %s %s", s.Dim(e.At.Local().Format(time.TimeOnly)), s.Bold(fmt.Sprintf("%-8s", about)), s.Tint(e.Fact, Clean(text))))
+	return s.Fit(fmt.Sprintf("%s %s %s", s.Dim(e.At.Local().Format(time.TimeOnly)), s.Bold(fmt.Sprintf("%-8s", Clean(about))), s.Tint(e.Fact, Clean(text))))
 }
 
 // Lines draws the events of a run for somebody who reads along where nothing
@@ -54,7 +54,7 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 		return ""
 	}
 	about, text := tell(e)
-	if about != "" {
+	if about = Clean(about); about != "" {
 		about += ": "
 	}
 	whole := about + text

@@ -25,7 +25,7 @@ func Runs(s Style, all []Run) string {
 			fmt.Sprintf("%d/%d", r.Counts.Landed, r.Counts.Total), r.Money.Spent.String(), Goal(r.Goal),
 		})
 	}
-	return Table(s, []string{"run", "status", "started", "time", "landed", "money", "goal"}, rows)
+	return s.Safe(Table(s, []string{"run", "status", "started", "time", "landed", "money", "goal"}, rows))
 }
 
 // Event is one line of a JSON event stream.

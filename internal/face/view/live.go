@@ -29,7 +29,7 @@ func Live(s Style, r Run) string {
 	if rest > 0 {
 		b.WriteString(s.Dim("  and "+Count(rest, "more task")) + "\n")
 	}
-	return b.String()
+	return s.Safe(b.String())
 }
 
 // calm orders tasks by how little happens to them.

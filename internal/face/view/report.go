@@ -64,11 +64,13 @@ func Report(s Style, r Run, more bool) string {
 	if more {
 		b.WriteString("\n" + s.Bold("next") + "\n" + next(s, r))
 	}
-	return b.String()
+	return s.Safe(b.String())
 }
 
 // Delivered says in a line where what landed is now, or why it is not there.
-func (r Run) Delivered() string {
+func (r Run) Delivered() string { return Clean(r.delivered()) }
+
+func (r Run) delivered() string {
 	count := Count(r.Counts.Landed, "task")
 	switch {
 	case r.Moved != "":

@@ -31,7 +31,7 @@ func Status(s Style, r Run) string {
 	if r.Branch != "" {
 		b.WriteString("\n" + s.Fit(fmt.Sprintf("branch %s at %s", r.Branch, Short(r.Commit))) + "\n")
 	}
-	return b.String()
+	return s.Safe(b.String())
 }
 
 // figures are time, money, counts and what is used of limits.

@@ -16,6 +16,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
 	_ "embed" // the style of the page
 	"errors"
 	"fmt"
@@ -91,6 +92,14 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 	o.Listen = cmp.Or(o.Listen, "127.0.0.1:0")
 	if err := Check(o); err != nil {
 		return nil, err
+	}
+	if o.TLSCert != "" {
+		if _, err := tls.LoadX509KeyPair(o.TLSCert, o.TLSKey); err != nil {
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: "the certificate cannot be used", Cause: err,
+				Hint: "Give a certificate and the key that belongs to it, both in PEM.",
+			}
+		}
 	}
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", o.Listen)

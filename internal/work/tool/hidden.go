@@ -3,8 +3,11 @@ package tool
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,6 +28,7 @@ type hiddenPaths struct {
 	found files.HiddenFound
 	was   []os.FileInfo // of the files, when they were found
 	done  bool
+	back  []string // what was moved back and is not reported yet
 }
 
 func newHiddenPaths(e Env) *hiddenPaths { return &hiddenPaths{env: e, rules: e.Hidden} }
@@ -39,6 +43,7 @@ func (l *hiddenPaths) paths() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.done || l.moved() {
+		l.restore() // what still runs in the background may have moved them
 		l.look()
 	}
 	return l.named(func(files.HiddenFile) bool { return true })
@@ -86,6 +91,78 @@ func (l *hiddenPaths) moved() bool {
 		}
 	}
 	return false
+}
+
+// putBack takes back that a command moved what .nexusignore names away from its place,
+// with the directory that it is in, and returns what is there again.
+func (l *hiddenPaths) putBack() []string {
+	if l == nil || l.env.Root == nil || !l.env.Writes {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done && l.moved() {
+		l.restore()
+		l.look()
+	}
+	back := l.back
+	l.back = nil
+	slices.Sort(back)
+	return slices.Compact(back)
+}
+
+// restore looks for what .nexusignore names and is elsewhere now, where it would not be
+// hidden, and moves it back. The caller holds mu.
+func (l *hiddenPaths) restore() {
+	var gone []int
+	for i, f := range l.found.Files {
+		info, err := l.env.Root.Lstat(f.Name)
+		if f.Why == files.WhyIgnored && l.was[i] != nil && (err != nil || !os.SameFile(info, l.was[i])) {
+			gone = append(gone, i)
+		}
+	}
+	if len(gone) == 0 || !l.env.Writes {
+		return
+	}
+	_ = fs.WalkDir(l.env.Root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case name == ".git" && d.IsDir():
+			return fs.SkipDir
+		case err != nil || name == ".git": // nothing to be read there; it may be a file
+			return nil
+		}
+		info, err := l.env.Root.Lstat(name)
+		if err != nil {
+			return nil // it is gone
+		}
+		at := slices.IndexFunc(gone, func(i int) bool { return os.SameFile(info, l.was[i]) })
+		if at < 0 || l.rules.Ignored(l.env.Root, name) {
+			return nil
+		}
+		if place := l.found.Files[gone[at]].Name; l.move(name, place) == nil {
+			l.back = append(l.back, place)
+		}
+		if d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+// move moves a file or directory to its place again.
+func (l *hiddenPaths) move(from, to string) error {
+	if err := l.env.Root.MkdirAll(path.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return l.env.Root.Rename(from, to)
+}
+
+// PutBack looks at what .nexusignore names in a tree, and returns what takes back that
+// somebody who writes to the tree itself moves it elsewhere.
+func PutBack(e Env) func() []string {
+	l := newHiddenPaths(e)
+	l.paths()
+	return l.putBack
 }
 
 func (l *hiddenPaths) look() {

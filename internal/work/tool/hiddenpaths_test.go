@@ -101,3 +101,33 @@ func TestTooMuchToHide(t *testing.T) {
 		b.bad(t, "shell", m{"command": "echo works"}, "(path.hidden)")
 	}
 }
+
+// TestMovedOutFromUnderAPattern moves the directory of a file that .nexusignore names by its
+// place, by a command and by a job that runs on: the file is back where it was before the
+// next command starts, and nothing could be read meanwhile.
+func TestMovedOutFromUnderAPattern(t *testing.T) {
+	b := newBench(t, func(e *Env) { e.Box, e.Writes = box(t), true })
+	if !b.env.Box.Hides() {
+		testenv.NeedMachine(t, "a sandbox that hides files", errors.New("this one hides none"))
+	}
+	b.write(t, ".nexusignore", "/conf/rates.txt\n")
+	b.write(t, "conf/rates.txt", "CANARY\n")
+	b.write(t, "conf/plain.txt", "plain\n")
+	b.write(t, ".git", "gitdir: elsewhere\n")
+	said := func(command, want string) {
+		t.Helper()
+		got := b.call(t, "shell", m{"command": command}).Result.Text
+		if !strings.Contains(got, want) || strings.Contains(got, "CANARY") {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
+	}
+	for _, to := range []string{"public", "deep/er"} {
+		said("mkdir -p deep; mv conf "+to+"; cat "+to+"/rates.txt", "[put back, because .nexusignore hides it from agents, where it is: conf/rates.txt]")
+		said("cat "+to+"/rates.txt conf/rates.txt", "denied")
+		b.good(t, "shell", m{"command": "mv " + to + "/plain.txt conf/"})
+	}
+	if err := os.Rename(filepath.Join(b.dir, "conf"), filepath.Join(b.dir, "open")); err != nil { // as a job does
+		t.Fatal(err)
+	}
+	said("cat open/rates.txt conf/rates.txt", "denied")
+}

@@ -132,6 +132,11 @@ func (e Env) unreached(text string) string {
 
 // undone takes back what a command did against the role's rule.
 func (e Env) undone(ctx context.Context, out Output) (Output, error) {
+	if back := e.lids.putBack(); len(back) > 0 {
+		out.Text = strings.TrimSuffix(out.Text, "\n") + fmt.Sprintf("\n[put back, because .nexusignore hides it from agents, where it is: %s]",
+			strings.Join(back[:min(len(back), maxUndone)], ", "))
+		out.Failed = true
+	}
 	if e.Rule == nil || e.Undo == nil {
 		return out, nil
 	}

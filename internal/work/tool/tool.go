@@ -193,6 +193,7 @@ func (s *Set) Close() {
 	if s.env.jobs != nil {
 		s.env.jobs.Close()
 	}
+	s.env.lids.putBack() // what ran in the background may have moved it last
 }
 
 // Tree returns the worktree as the agent knows it, for tools that are added.

@@ -349,8 +349,9 @@ func (s *Sessions) tidyTree(t Talk, e tool.Env, p agentcli.Program, u *tool.Undo
 		Rule:   tool.BothRules(tool.BothRules(own, tool.IgnoreRule(e.Root, e.Hidden)), steers(p)),
 		Undone: func(files []string) { u.Add(tool.Breaches(files, own)) },
 	}
-	modules := s.Judge.Kit.Modules(t.Tree.Dir)
+	modules, putBack := s.Judge.Kit.Modules(t.Tree.Dir), tool.PutBack(e)
 	return func(ctx context.Context) error {
+		putBack()
 		err := keeper.Undo(ctx)
 		if modules != nil {
 			_, back := modules.TakeBack(ctx)

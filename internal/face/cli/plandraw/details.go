@@ -126,7 +126,7 @@ func Details(s view.Style, goal string, p nexus.Plan) string {
 			b.WriteString("  done when:\n")
 		}
 		for i, c := range t.Criteria {
-			check := "no check yet: one is written, or a person is asked"
+			check := unchecked
 			if c.Check != "" {
 				check = "check: " + c.Check
 			}

@@ -53,7 +53,7 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 		return !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != "" })
 	})
 	text := view.Table(s, head, rows)
-	text += s.Dim(view.Count(len(p.Tasks), "task")+" in "+view.Count(last, "wave")) + "\n"
+	text += s.Dim(view.Count(len(p.Tasks), "task")+" in "+view.Count(last, "wave")) + "\n" + drawDone(s, p) + drawCritical(s, p)
 	if p.Estimate != nil {
 		for line := range strings.SplitSeq(planEstimate(*p.Estimate), "\n") {
 			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
@@ -70,7 +70,7 @@ func Offer(s view.Style, p nexus.Plan) string { return drawGoal(s, p.Goal) + Dra
 // is for a program.
 func Beside(s view.Style, p nexus.Plan) []string {
 	return []string{
-		planEstimate(*p.Estimate), view.DrawCover(s, p.Cover), drawAssumed(s, p), drawRisks(s, p),
+		drawDone(s, p), drawCritical(s, p), planEstimate(*p.Estimate), view.DrawCover(s, p.Cover), drawAssumed(s, p), drawRisks(s, p),
 	}
 }
 

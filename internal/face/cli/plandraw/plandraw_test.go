@@ -124,3 +124,21 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// TestCriteriaBelowTheTable holds that a person sees what shows each task done, by its name, and which
+// tasks decide how long it takes; of a very large plan how much is not shown.
+func TestCriteriaBelowTheTable(t *testing.T) {
+	p := full()
+	got := Draw(view.Style{Width: 120}, p, "")
+	want := "done when:\n  T1/AC-1: Size(1536) is 1.5 KiB\n    check: go test -run TestSize ./...\n" +
+		"  T1/AC-2: The text reads \\x1b[31mwell\n    no check yet: one is written, or a person is asked\ncritical path: T1, T2\n"
+	if !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	for range maxDone {
+		p.Tasks[1].Criteria = append(p.Tasks[1].Criteria, nexus.Criterion{Text: "More"})
+	}
+	if got := Draw(view.Style{Width: 120}, p, ""); strings.Count(got, "T2/AC-") != maxDone-2 || !strings.Contains(got, "  and 2 more: nexus plan --markdown shows all\n") {
+		t.Errorf("of %d criteria:\n%s", maxDone+2, got)
+	}
+}

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -69,7 +70,7 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 	}
 	if interrupted {
 		if !a.Host.Watched { // who shows it says how to continue there
-			a.Say("interrupted; nothing is lost, continue with: nexus resume %s", s.Run)
+			a.Say("interrupted; nothing is lost, continue with: %s", cmp.Or(o.Again, "nexus resume "+string(s.Run)))
 		}
 		return console.ExitError(console.CodeInterrupted)
 	}

@@ -16,6 +16,7 @@ import (
 type Order struct {
 	app.Order
 
+	Again string    // the command that continues it once it was interrupted; empty: nexus resume RUN
 	Agree Agreement // how a person at the terminal is asked for consent to the plan; nil: as about anything else
 
 	Yes    bool // a person agreed to the plan

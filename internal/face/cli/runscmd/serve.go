@@ -27,8 +27,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// served is what nexus serve prints with --json.
-type served struct {
+// Served is what nexus serve prints with --json.
+type Served struct {
 	Address  string   `json:"address"`
 	URL      string   `json:"url"` // lets a browser in, unless the token is one that was set
 	Channels []string `json:"channels"`
@@ -52,22 +52,9 @@ func serveCommand(a *console.Console, execute host.Execute) *cobra.Command {
 			}
 			return a.Print(string(doc) + "\n")
 		}
-		settings, _, err := a.Settings()
-		if err != nil {
-			return err
-		}
-		set := settings.Channels
-		set.Order = slices.DeleteFunc(slices.Clone(set.Order), func(name string) bool { return name == config.WebChannel })
-		if f.listen != "" {
-			set.WebListen = f.listen
-		}
-		p, err := a.Open(ctx, app.Makes)
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		crew := askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}
-		return serve(ctx, a, execute, crew, settings.Notify, f)
+		return open(ctx, a, execute, f, func(s Served) error {
+			return a.Answer(s, func(view.Style) string { return fmt.Sprintf("answer questions at %s\n", s.URL) })
+		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	l := c.Flags()
 	l.StringVar(&f.listen, "listen", "", "`ADDRESS:PORT` to serve at, instead of channels.web.listen; port 0 picks a free one")
@@ -83,6 +70,31 @@ func serveCommand(a *console.Console, execute host.Execute) *cobra.Command {
 	return c
 }
 
+// Serve serves a repository on loopback until the context ends. Began hears where,
+// before anything is served.
+func Serve(ctx context.Context, a *console.Console, execute host.Execute, began func(Served) error) error {
+	return open(ctx, a, execute, serveFlags{}, began)
+}
+
+func open(ctx context.Context, a *console.Console, execute host.Execute, f serveFlags, began func(Served) error) error {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	set := settings.Channels
+	set.Order = slices.DeleteFunc(slices.Clone(set.Order), func(name string) bool { return name == config.WebChannel })
+	if f.listen != "" {
+		set.WebListen = f.listen
+	}
+	p, err := a.Open(ctx, app.Makes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	crew := askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}
+	return serve(ctx, a, execute, crew, settings.Notify, f, began)
+}
+
 // options returns how the server is reached, also with the error that this does not fit.
 func (f serveFlags) options(crew askpeople.Crew) (web.Options, error) {
 	o, err := askpeople.Page(crew.App, crew.Set)
@@ -95,7 +107,7 @@ func (f serveFlags) options(crew askpeople.Crew) (web.Options, error) {
 }
 
 // serve serves until the context ends.
-func serve(ctx context.Context, a *console.Console, execute host.Execute, crew askpeople.Crew, told config.Notify, f serveFlags) error {
+func serve(ctx context.Context, a *console.Console, execute host.Execute, crew askpeople.Crew, told config.Notify, f serveFlags, began func(Served) error) error {
 	if err := askpeople.Check(crew.App, crew.Place.State, crew.Set); err != nil && !f.public {
 		return err
 	}
@@ -121,8 +133,8 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew a
 	if err != nil {
 		return err
 	}
-	answer := served{Address: server.Address(), URL: askpeople.Where(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
-	if err := a.Answer(answer, func(view.Style) string { return fmt.Sprintf("answer questions at %s\n", answer.URL) }); err != nil {
+	answer := Served{Address: server.Address(), URL: askpeople.Where(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
+	if err := began(answer); err != nil {
 		return err
 	}
 	told.Link = cmp.Or(told.Link, server.Address())
@@ -135,14 +147,18 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew a
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer stop(nil)
-	for _, follow := range []func(context.Context) error{inbox.Follow, feed.Follow, site.Hub.Follow} {
+	stay := func(ctx context.Context) error { return host.Stay(ctx, crew.Place.State) }
+	for _, follow := range []func(context.Context) error{inbox.Follow, feed.Follow, site.Hub.Follow, stay} {
 		all.Go(func() { stop(follow(work)) })
 	}
 	asks := crew
 	asks.Deliver = nil // once is enough
 	all.Go(func() { crew.Hand(work, inbox) })
 	all.Go(func() { asks.Ask(work) })
-	return server.Serve(work)
+	if err := server.Serve(work); err != nil || ctx.Err() != nil {
+		return err
+	}
+	return context.Cause(work) // what is shown cannot be followed any more
 }
 
 // show returns what the pages and the API show of a repository, and how they

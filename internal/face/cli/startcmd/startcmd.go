@@ -2,15 +2,18 @@
 package startcmd
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 )
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{
-		demoCommand(a), initCommand(a), newCommand(a), doctorCommand(a), planCommand(a), promptCommand(a), interviewCommand(a), runCommand(a), quickCommand(a), agentCommand(a),
+		initCommand(a), newCommand(a), doctorCommand(a), planCommand(a), promptCommand(a), interviewCommand(a), runCommand(a), quickCommand(a), agentCommand(a),
 	}
 }
 
@@ -19,3 +22,8 @@ func RunCommand(a *console.Console) *cobra.Command { return runCommand(a) }
 
 // PlanCommand returns the command that plans a goal, for one that finds the goal itself.
 func PlanCommand(a *console.Console) *cobra.Command { return planCommand(a) }
+
+// Begin takes an idea from an empty directory to a run, as nexus new does.
+func Begin(ctx context.Context, a *console.Console, dir string, o *progress.Order) error {
+	return genesis{}.begin(ctx, a, dir, o)
+}

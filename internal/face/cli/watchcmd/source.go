@@ -98,6 +98,9 @@ func (v *verbs) Do(ctx context.Context, args []string, stdin string) tui.Outcome
 
 func (v *verbs) beside(ctx context.Context, args []string) tui.Outcome {
 	var out, said bytes.Buffer
+	if v.a.Dir != "" {
+		args = append([]string{"-C", v.a.Dir}, args...) // the process starts where this one did
+	}
 	c := console.New(strings.NewReader(""), &out, &said, v.a.App)
 	err := v.execute(ctx, c, args)
 	c.Complain(err)

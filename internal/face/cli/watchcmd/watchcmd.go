@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -45,9 +46,17 @@ func Show(ctx context.Context, a *console.Console, execute host.Execute, run nex
 	return show(ctx, a, execute, string(run), look{})
 }
 
-func show(ctx context.Context, a *console.Console, execute host.Execute, name string, how look) error {
+// Attended refuses to show anything where nobody sits in front of it.
+func Attended(a *console.Console) error { return attended(a, look{}.with(a)) }
+
+// with returns how a run is shown as the environment wants it.
+func (l look) with(a *console.Console) look {
 	set := func(name string) bool { v := a.Env(name); return v != "" && v != "0" }
-	how.ascii, how.linear = how.ascii || set("NEXUS_ASCII"), how.linear || set("NEXUS_A11Y")
+	return look{ascii: l.ascii || set("NEXUS_ASCII"), linear: l.linear || set("NEXUS_A11Y")}
+}
+
+func show(ctx context.Context, a *console.Console, execute host.Execute, name string, how look) error {
+	how = how.with(a)
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -77,20 +86,25 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 		return err
 	}
 	s := &source{hub: hub, journal: p.Journal, now: a.Now}
-	followed := make(chan struct{})
-	go func() {
-		defer close(followed)
-		s.lost(hub.Follow(here))
-	}()
+	var beside sync.WaitGroup
+	beside.Go(func() { s.lost(hub.Follow(here)) })
+	beside.Go(func() {
+		if err := host.Stay(here, p.State); err != nil {
+			leave(err)
+		}
+	})
 	o := tui.Options{
 		Run: r.ID, Place: filepath.Base(p.Repo.Work), Source: s, Keys: settings.Keys,
 		Style: a.Style(a.Out), In: a.In, Out: a.Out, Environ: a.Environ, Clock: a.Now,
 		Verbs: &verbs{a: a, execute: execute},
 	}
 	o.Style.Plain, o.Style.ASCII = false, o.Style.ASCII || how.ascii
-	last, err := watch(ctx, o, how)
+	last, err := watch(here, o, how)
+	if here.Err() != nil && ctx.Err() == nil {
+		err = context.Cause(here) // nothing is left to show
+	}
 	leave(errors.New("the person left"))
-	<-followed
+	beside.Wait()
 	return parting(a, r.ID, last, err)
 }
 

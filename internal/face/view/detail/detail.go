@@ -151,7 +151,7 @@ func Draw(s view.Style, d Detail) string {
 	if d.Report != "" {
 		b.WriteString("\n" + s.Bold("report") + "\n" + indent(view.CleanText(d.Report)))
 	}
-	return b.String()
+	return s.Safe(b.String())
 }
 
 // asks draws what people are asked, and how they answer.

@@ -30,7 +30,7 @@ func Draw(s view.Style, r Review, all bool) string {
 	for _, f := range r.Files {
 		b.WriteString("\n" + drawFile(s, f, r.Comments, all))
 	}
-	return b.String()
+	return s.Safe(b.String())
 }
 
 // Keeps says what keeps the change from landing, and what else is to be known of it.
@@ -219,5 +219,5 @@ func DrawSince(s view.Style, r Review) string {
 			b.WriteString("\n" + drawComment(s, c))
 		}
 	}
-	return b.String()
+	return s.Safe(b.String())
 }

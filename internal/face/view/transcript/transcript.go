@@ -237,7 +237,7 @@ func (t Conversation) Draw(s view.Style) string {
 	if t.Why != "" {
 		b.WriteString("\n" + s.Wrap(view.Because(string(t.Outcome), view.Clean(t.Why)), "") + "\n")
 	}
-	return b.String()
+	return s.Safe(b.String())
 }
 
 // Draw draws the message. Long results of tools are folded.
@@ -264,5 +264,5 @@ func (m Said) Draw(s view.Style) string {
 			}
 		}
 	}
-	return b.String()
+	return s.Safe(b.String())
 }

@@ -166,7 +166,7 @@ func Text(s view.Style, v Verdict) string {
 	default:
 		fmt.Fprintf(&b, "%s: %s\n", s.Bad(string(v.State)), view.Clean(v.Why))
 	}
-	return b.String()
+	return s.Safe(b.String())
 }
 
 // mostBefore bounds what is shown of the findings that a base has too.

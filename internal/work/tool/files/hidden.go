@@ -21,7 +21,7 @@ const maxInspected = 1 << 20
 
 const (
 	maxLook = 256 << 20 // bytes of all of them
-	maxWalk = 500_000   // entries of a tree
+	maxWalk = 5_000_000 // entries of a tree
 )
 
 // HiddenRules say what is hidden. The zero value hides what the package says.

@@ -1,4 +1,4 @@
-package startcmd
+package democmd
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -39,7 +40,7 @@ func (d *stage) begin(ctx context.Context, inner *console.Console) error {
 	inner.In = &console.Typist{Lines: typed(), Echo: inner.Err, Pace: 4 * d.pace}
 	inner.Say("$ nexus new %s %q --land\n(what is typed behind > and at Start? is part of the demo)\n", genesisName, genesisIdea)
 	o := progress.Order{Order: app.Order{Goal: nexus.Goal{Text: genesisIdea, Mode: nexus.Evolution}}, Once: !d.keep}
-	err := genesis{}.begin(ctx, inner, genesisName, &o)
+	err := startcmd.Begin(ctx, inner, genesisName, &o)
 	if inner.Dir = filepath.Join(d.home, genesisName); err == nil && !inner.JSON {
 		err = errors.Join(happened(ctx, inner), history(ctx, inner))
 	}
@@ -88,7 +89,8 @@ func milestones(s *state.State, together []string) [][2]string {
 	v := view.Of(s, s.Updated)
 	all := [][2]string{{"planned", view.Count(v.Counts.Total, "task")}}
 	if s.Cover != nil {
-		all = append(all, [2]string{"covered", fmt.Sprintf("somebody else held the plan against %s of the spec", view.Count(len(s.Cover.Statements), "statement"))})
+		checked := view.Count(len(s.Cover.Statements), "statement")
+		all = append(all, [2]string{"covered", fmt.Sprintf("somebody else held the plan against %s of the spec", checked)})
 	}
 	if len(together) > 1 {
 		all = append(all, [2]string{"parallel", strings.Join(together, " and ") + " side by side"})
@@ -96,7 +98,8 @@ func milestones(s *state.State, together []string) [][2]string {
 	for _, line := range view.Repaired(s) {
 		all = append(all, [2]string{"fixed", line})
 	}
-	return append(all, [2]string{"landed", fmt.Sprintf("%d of %s, for %s", v.Counts.Landed, view.Count(v.Counts.Total, "task"), v.Money.Spent)})
+	landed := fmt.Sprintf("%d of %s, for %s", v.Counts.Landed, view.Count(v.Counts.Total, "task"), v.Money.Spent)
+	return append(all, [2]string{"landed", landed})
 }
 
 // sideBySide returns the tasks of the most attempts that were under way at once.

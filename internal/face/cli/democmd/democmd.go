@@ -1,0 +1,209 @@
+// Package democmd plays Nexus on a sample project, offline and without a key: in
+// lines, in the terminal interface, and in the browser.
+package democmd
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// pace is how long the slow demo waits before each piece of an answer.
+const pace = 150 * time.Millisecond
+
+// Commands returns the commands. Execute runs what people do in the faces.
+func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
+	var keep, drop, slow bool
+	var dir string
+	d := stage{app: a, execute: execute}
+	const use, short = "demo [genesis] [flags]", "try Nexus on a sample project, offline and without a key"
+	c := a.Command(use, short, func(ctx context.Context, args []string) error {
+		if d.genesis = len(args) > 0; d.genesis && args[0] != "genesis" {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "there is no demo " + view.Quote(args[0]),
+				Hint: "Use nexus demo, or nexus demo genesis for a project that begins with a sentence.",
+			}
+		}
+		if d.genesis && (d.watched || d.served || d.asks) {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "the demo of a new project is played in lines only",
+				Hint: "Leave out --watch, --serve and --ask, or leave out genesis.",
+			}
+		}
+		if d.keep = !drop; slow || d.watched || d.served {
+			d.pace = pace
+		}
+		return d.play(ctx, dir)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodePerson, console.CodeInterrupted)
+	c.Args = console.Takes(0, 1)
+	f := c.Flags()
+	f.BoolVarP(&d.watched, "watch", "w", false, "show it in the terminal interface; it goes on in the background when you leave")
+	f.BoolVar(&d.served, "serve", false, "show it in the browser, until you press Ctrl-C")
+	f.BoolVar(&d.asks, "ask", false, "let three things wait for you: the plan, a question, and whether to publish what landed")
+	f.BoolVar(&keep, "keep", true, "keep the sample's directory")
+	f.BoolVar(&drop, "rm", false, "remove the sample's directory at the end")
+	f.BoolVar(&slow, "slow", false, "run at a pace that is easy to watch, as --watch and --serve do")
+	f.StringVar(&dir, "dir", "", "create the sample in `DIR`, or continue a demo that was interrupted there")
+	a.JSONFlag(c)
+	for _, others := range [][]string{{"keep", "rm"}, {"watch", "serve"}, {"watch", "rm"}, {"watch", "json"}, {"serve", "json"}} {
+		c.MarkFlagsMutuallyExclusive(others...)
+	}
+	return []*cobra.Command{c}
+}
+
+// stage is where the demo plays.
+type stage struct {
+	app     *console.Console
+	execute host.Execute
+
+	pace    time.Duration
+	keep    bool
+	genesis bool   // it begins with an empty directory
+	watched bool   // in the terminal interface
+	served  bool   // in the browser
+	asks    bool   // three things wait for a person
+	home    string // holds the sample, and the state that would be in the user's home
+}
+
+func (d *stage) play(ctx context.Context, dir string) (err error) {
+	if err := d.seated(); err != nil {
+		return err
+	}
+	if err := d.room(dir); err != nil {
+		return err
+	}
+	if !d.keep {
+		defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
+	}
+	if d.watched {
+		return d.watch(ctx)
+	}
+	script, err := llmtest.Parse(d.script())
+	if err != nil {
+		return err
+	}
+	if d.asks {
+		asking(&script)
+	}
+	server, stop, err := llmtest.Start(ctx, script, llmtest.Options{Pace: d.pace})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	inner := d.inside(server.URL())
+	if _, err := sandbox.Find(ctx, sandbox.Auto); err != nil {
+		inner.Say("no sandbox works here, so the demo runs its own harmless script without one; nexus doctor shows how to get one")
+		inner.Set["sandbox"] = "off"
+	}
+	switch {
+	case d.genesis:
+		err = d.begin(ctx, inner)
+	case d.served:
+		err = d.serve(ctx, inner)
+	default:
+		err = d.work(ctx, inner)
+	}
+	if d.keep {
+		d.leave(ctx, inner)
+	}
+	return err
+}
+
+// script returns what the model says.
+func (d *stage) script() []byte {
+	if d.genesis {
+		return genesisScript
+	}
+	return Script()
+}
+
+// room makes the directory that the demo plays in, or finds the one that it was
+// interrupted in.
+func (d *stage) room(dir string) error {
+	var err error
+	if dir == "" {
+		d.home, err = os.MkdirTemp("", "nexus-demo-")
+	} else if d.home, err = filepath.Abs(dir); err == nil {
+		err = os.Mkdir(d.home, 0o755)
+		if errors.Is(err, fs.ErrExist) && d.usable() {
+			err = nil
+		}
+	}
+	if err == nil && d.asks {
+		err = d.ask()
+	}
+	if err != nil {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "make a directory for the sample", Cause: err,
+			Hint: "Give one that does not exist, in a writable directory, or that of a demo that was interrupted.",
+		}
+	}
+	d.asks = exists(d.settings())
+	return nil
+}
+
+// usable reports whether nothing is in the directory, or nothing but a demo.
+func (d *stage) usable() bool {
+	all, err := os.ReadDir(d.home)
+	known := []string{"units", "state", "config", "report.html"}
+	return err == nil && (len(all) == 0 || !d.genesis) && !slices.ContainsFunc(all, func(e os.DirEntry) bool {
+		return !slices.Contains(known, e.Name())
+	})
+}
+
+// settings is the file that makes things wait for a person in the demo.
+func (d *stage) settings() string { return filepath.Join(d.home, "config", "nexus", "config.toml") }
+
+// ask lets what is to be published wait for a person, too, and however long.
+func (d *stage) ask() error {
+	if err := os.MkdirAll(filepath.Dir(d.settings()), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(d.settings(), []byte("approval = \"commits\"\n\n[questions]\ntimeout = \"0s\"\n"), 0o600)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// inside returns the app as it is within the demo: its own home, and the
+// scripted model at an address in place of the providers.
+func (d *stage) inside(url string) *console.Console {
+	a := d.app.Copy()
+	a.Dir = filepath.Join(d.home, "units")
+	a.Set = map[string]string{}
+	own := map[string]string{
+		"XDG_STATE_HOME": filepath.Join(d.home, "state"), "XDG_CONFIG_HOME": filepath.Join(d.home, "config"),
+		"ANTHROPIC_API_KEY": "scripted", "ANTHROPIC_BASE_URL": url, "OPENAI_API_KEY": "scripted", "OPENAI_BASE_URL": url + "/v1",
+	}
+	a.Env = func(name string) string {
+		if v, ok := own[name]; ok {
+			return v
+		}
+		return d.app.Env(name)
+	}
+	a.Environ = slices.DeleteFunc(slices.Clone(d.app.Environ), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		_, ours := own[name]
+		return ours || strings.HasPrefix(name, "NEXUS_") // settings of its user are not for the sample
+	})
+	for name, value := range own {
+		a.Environ = append(a.Environ, name+"="+value)
+	}
+	return a
+}

@@ -1,0 +1,50 @@
+package democmd
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+)
+
+//go:embed sample.txtar
+var sample []byte
+
+//go:embed script.yaml
+var script []byte
+
+// Goal is what the sample's user wants.
+const Goal = "Teach units to write sizes, Roman numerals and durations, with commands for the first two"
+
+// Script returns what the model says, in the language of llmtest.
+func Script() []byte { return script }
+
+// Write writes the sample's files below dir.
+func Write(dir string) error {
+	for _, f := range txtar.Parse(sample).Files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("write the sample: %w", err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			return fmt.Errorf("write the sample: %w", err)
+		}
+	}
+	return nil
+}
+
+// asking lets the coder of T2 ask a person before it writes anything.
+func asking(s *llmtest.Script) {
+	for i := range s.Conversations {
+		if c := &s.Conversations[i]; c.Match == "T2.*/coder.1" {
+			ask := llmtest.Turn{Say: "The Romans had no zero, so I ask.", Calls: []llmtest.Call{{Tool: "ask", Input: map[string]any{
+				"question": "What shall Roman do with 0: refuse it with an error, or write nothing?", "fallback": "refuse it with an error",
+			}}}}
+			c.Turns = append([]llmtest.Turn{ask}, c.Turns...)
+		}
+	}
+}

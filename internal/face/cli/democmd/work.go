@@ -1,0 +1,135 @@
+package democmd
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// work plays how a goal is reached in the sample repository, and what is worth
+// a look at the end.
+func (d *stage) work(ctx context.Context, inner *console.Console) error {
+	if err := d.sample(ctx, inner); err != nil {
+		return err
+	}
+	err := d.conduct(ctx, inner)
+	if inner.JSON {
+		return err
+	}
+	return errors.Join(err, costs(ctx, inner), history(ctx, inner), repaired(ctx, inner))
+}
+
+// sample makes the sample repository, where it is not there yet.
+func (d *stage) sample(ctx context.Context, inner *console.Console) error {
+	if exists(filepath.Join(inner.Dir, ".git")) {
+		return nil
+	}
+	if err := Write(inner.Dir); err != nil {
+		return err
+	}
+	return git.Create(ctx, inner.Dir, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin with a help command")
+}
+
+// conduct takes the run of the sample to its end, also one that was interrupted.
+// There is nothing to do about one that has ended.
+func (d *stage) conduct(ctx context.Context, inner *console.Console) error {
+	p, err := inner.Open(ctx, app.Makes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	all, err := p.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	o := progress.Order{Once: !d.keep, Again: d.again()}
+	if len(all) > 0 {
+		last := all[len(all)-1]
+		s, err := p.Replay(ctx, last.ID)
+		if err != nil {
+			return err
+		}
+		if s.Status.Ended() {
+			inner.Say("run %s of this demo is over: %s", last.ID, s.Status)
+			return nil
+		}
+		o.Run = last.ID
+	} else {
+		o.Goal = nexus.Goal{Text: Goal, Mode: nexus.Evolution}
+	}
+	if o.Consent.Given = inner.User(); d.asks {
+		o.Consent = nexus.Consent{Wanted: true}
+	}
+	o.Headless, o.Agree = !d.asks, startcmd.Agree(inner, p)
+	return progress.Carry(ctx, inner, p, o)
+}
+
+// again is the command that continues the demo.
+func (d *stage) again() string {
+	text := "nexus demo --dir " + d.home
+	if d.served {
+		text += " --serve"
+	}
+	return text
+}
+
+// costs says what the run's input came from: the scripted model knows as much
+// of caches as providers do.
+func costs(ctx context.Context, a *console.Console) error {
+	return a.Look(ctx, "", func(_ *app.Place, _ journal.Run, s *state.State) error {
+		style := a.Style(a.Out)
+		return a.Print("\n" + style.Bold("cache") + "\n  " + strings.Join(view.BillOf(s).Cache(), "\n  ") + "\n")
+	})
+}
+
+// repaired says what went wrong on the way, and was repaired.
+func repaired(ctx context.Context, a *console.Console) error {
+	return a.Look(ctx, "", func(_ *app.Place, _ journal.Run, s *state.State) error {
+		all := view.Repaired(s)
+		if len(all) == 0 {
+			return nil
+		}
+		style := a.Style(a.Out)
+		text := "\n" + style.Bold("what went wrong on the way, and was fixed") + "\n"
+		for _, line := range all {
+			text += "  - " + strings.TrimPrefix(style.Wrap(line, "    "), "    ") + "\n"
+		}
+		return a.Print(text)
+	})
+}
+
+// history shows the sample's history as git tells it.
+func history(ctx context.Context, a *console.Console) error {
+	repo, err := git.Find(ctx, a.Dir)
+	if err != nil {
+		return err
+	}
+	text, err := repo.Run(ctx, "log", "--branches", "--format=%h %s", "--shortstat", "--reverse")
+	if err != nil {
+		return err
+	}
+	s := a.Style(a.Out)
+	var b strings.Builder
+	b.WriteString("\n" + s.Bold("git log") + "\n")
+	for line := range strings.Lines(text) {
+		line = view.CleanText(line)
+		if strings.HasPrefix(line, " ") {
+			line = s.Dim("       " + line)
+		}
+		if line != "" {
+			b.WriteString("  " + line + "\n")
+		}
+	}
+	return a.Print(b.String())
+}

@@ -1,0 +1,55 @@
+package hostiletest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/detail"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hostiletest"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/transcript"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
+)
+
+func filled[T any]() T {
+	var v T
+	hostiletest.Fill(&v, hostiletest.Text())
+	return v
+}
+
+// TestNothingDrawnIsObeyed draws what people read of a task, a change, a
+// conversation and gates, with hostile text in every field.
+func TestNothingDrawnIsObeyed(t *testing.T) {
+	for _, s := range []view.Style{{Plain: true}, {Width: 60, Height: 24}, {ASCII: true, Width: 120}} {
+		for name, text := range map[string]string{
+			"detail": detail.Draw(s, filled[detail.Detail]()), "review": diffview.Draw(s, filled[diffview.Review](), true),
+			"since": diffview.DrawSince(s, filled[diffview.Review]()), "conversation": filled[transcript.Conversation]().Draw(s),
+			"verdict": verdict.Text(s, filled[verdict.Verdict]()), "going": view.DrawGoing(s, filled[[]view.Going](), true),
+			"quality": quality.Head(filled[quality.Quality]()) + quality.Body(filled[quality.Quality]()),
+		} {
+			if len(text) < 20 && name != "since" {
+				t.Errorf("%s draws %q", name, text)
+			}
+			if bad := hostiletest.Obeyed(text); bad != "" {
+				t.Errorf("%s: %q", name, bad)
+			}
+		}
+	}
+}
+
+// TestObeyed shows what counts as obeyed.
+func TestObeyed(t *testing.T) {
+	for _, text := range []string{"\x1b[2J", "a\u202eb", "\u009b31m", "\x07", "a\rb", "\u200b", "\U000e0041"} {
+		if hostiletest.Obeyed(text) == "" {
+			t.Errorf("%q is obeyed", text)
+		}
+	}
+	if bad := hostiletest.Obeyed("plain \u00e4 \u4e16\ttext\r\nand more\n"); bad != "" {
+		t.Errorf("%q", bad)
+	}
+	if !strings.Contains(hostiletest.Text(), "<script>") {
+		t.Error("the text has no markup")
+	}
+}
