@@ -136,7 +136,6 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 		return m.terminal("review", m.o.Run, "--editor", "--", string(r.Task)), true
 	case "open":
 		m.openRow(r)
-		return nil, true
 	case "back":
 		if k.from < 0 {
 			return nil, false
@@ -147,7 +146,6 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 			return nil, false
 		}
 		m.discard(r)
-		return nil, true
 	case "approve":
 		if r.Question != "" || !r.Open {
 			return nil, false
@@ -164,7 +162,7 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 
 // remark runs nexus review.
 func (m *Model) remark(what string, args ...string) tea.Cmd {
-	return m.do(what, append([]string{"review", "--run", string(m.o.Run)}, args...), "")
+	return m.do(what, append([]string{"review", "--run", string(m.o.Run)}, args...))
 }
 
 // sinceLast shows what changed since the last review, or all of it again.
