@@ -36,7 +36,8 @@ func judged(t *testing.T, grant bool) *desk {
 	s := state.New(run)
 	last := int64(0)
 	for _, f := range []nexus.Fact{
-		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Do"}}, nexus.RunStarted{},
+		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Do"}},
+		nexus.RunStarted{},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{{Text: "It is so"}}}},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "abcdef", Tier: nexus.Fast},
 		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "123456", Tree: "fedcba"},
