@@ -139,7 +139,8 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 	case "edit":
 		return m.terminal("review", m.o.Run, "--editor", "--", string(r.Task)), true
 	case "open":
-		return m.openRow(r), true
+		m.openRow(r)
+		return nil, true
 	case "back":
 		if k.from < 0 {
 			return nil, false
@@ -149,26 +150,33 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 		if k.row().Kind != sheet.Draft {
 			return nil, false
 		}
-		return m.discard(r), true
+		m.discard(r)
+		return nil, true
 	case "approve":
-		if r.Question != "" {
-			return m.land(r), true
-		}
-		if !r.Open {
-			return nil, false
-		}
-		batch, err := json.Marshal(nexus.ChangeReview{Approve: true, Commit: r.Commit}) // what is on the screen, not what it became
-		if err != nil {
-			m.say(true, "%s", err)
-			return nil, true
-		}
-		title := fmt.Sprintf("Let %s land as it is, as far as you are concerned?", view.Clean(string(r.Task)))
-		m.dialog = dialog{kind: confirmDialog, title: title, then: func(string) tea.Cmd {
-			return m.remark("approve", string(batch), "--batch", "-", "--", string(r.Task))
-		}}
+		return m.approve(r)
 	default:
 		return nil, false
 	}
+	return nil, true
+}
+
+// approve lets a change land as it is on the screen, not as what it became since.
+func (m *Model) approve(r *diffview.Review) (cmd tea.Cmd, mine bool) {
+	if r.Question != "" {
+		return m.land(r), true
+	}
+	if !r.Open {
+		return nil, false
+	}
+	batch, err := json.Marshal(nexus.ChangeReview{Approve: true, Commit: r.Commit})
+	if err != nil {
+		m.say(true, "%s", err)
+		return nil, true
+	}
+	title := fmt.Sprintf("Let %s land as it is, as far as you are concerned?", view.Clean(string(r.Task)))
+	m.dialog = dialog{kind: confirmDialog, title: title, then: func(string) tea.Cmd {
+		return m.do("approve", []string{"review", "--run", string(m.o.Run), "--batch", "-", "--", string(r.Task)}, string(batch))
+	}}
 	return nil, true
 }
 
@@ -187,8 +195,8 @@ func (m *Model) land(r *diffview.Review) tea.Cmd {
 }
 
 // remark runs nexus review.
-func (m *Model) remark(what, stdin string, args ...string) tea.Cmd {
-	return m.do(what, append([]string{"review", "--run", string(m.o.Run)}, args...), stdin)
+func (m *Model) remark(what string, args ...string) tea.Cmd {
+	return m.do(what, append([]string{"review", "--run", string(m.o.Run)}, args...), "")
 }
 
 // sinceLast shows what changed since the last review, or all of it again.
@@ -202,7 +210,7 @@ func (m *Model) sinceLast(r *diffview.Review) {
 }
 
 // openRow folds a file, changes a draft, or comments on a comment.
-func (m *Model) openRow(r *diffview.Review) tea.Cmd {
+func (m *Model) openRow(r *diffview.Review) {
 	switch row := m.desk.row(); row.Kind {
 	case sheet.File, sheet.Hunk:
 		m.desk.turned[row.Path] = !m.desk.turned[row.Path]
@@ -215,7 +223,6 @@ func (m *Model) openRow(r *diffview.Review) tea.Cmd {
 		m.write(r, nexus.ShouldComment, false)
 	default:
 	}
-	return nil
 }
 
 // write begins a comment on what is selected.
@@ -301,12 +308,11 @@ func (m *Model) keep(task nexus.TaskID, c nexus.Comment, old string) tea.Cmd {
 }
 
 // discard throws the draft away that keys act on.
-func (m *Model) discard(r *diffview.Review) tea.Cmd {
+func (m *Model) discard(r *diffview.Review) {
 	id := r.Drafts[m.desk.row().Draft].ID
 	m.dialog = dialog{kind: confirmDialog, title: "Throw this comment away?", then: func(string) tea.Cmd {
-		return m.remark("discard", "", "--discard", id, "--", string(r.Task))
+		return m.remark("discard", "--discard", id, "--", string(r.Task))
 	}}
-	return nil
 }
 
 // send sends what was not sent, as one batch.
@@ -315,7 +321,7 @@ func (m *Model) send(r *diffview.Review) tea.Cmd {
 		m.say(true, "there is nothing to send: %s comments on what is selected", m.keyOf("comment"))
 		return nil
 	}
-	return m.remark("send", "", "--send", "--", string(r.Task))
+	return m.remark("send", "--send", "--", string(r.Task))
 }
 
 // mark marks the file as viewed, or as not viewed.
@@ -331,7 +337,7 @@ func (m *Model) mark(r *diffview.Review) tea.Cmd {
 		}
 		delete(m.desk.turned, path)
 		m.desk.to(slices.IndexFunc(m.desk.rows, func(x sheet.Row) bool { return x.Kind == sheet.File && x.Path == path }))
-		return m.remark("viewed", "", flag+"="+csv(path), "--", string(r.Task))
+		return m.remark("viewed", flag+"="+csv(path), "--", string(r.Task))
 	}
 	m.say(true, "go to a file first")
 	return nil
@@ -357,7 +363,7 @@ func (m *Model) about(r *diffview.Review, name string) tea.Cmd {
 		m.say(true, "%s suggests nothing", c.ID)
 		return nil
 	}
-	return m.remark(name, "", "--"+name, c.ID, "--", string(r.Task))
+	return m.remark(name, "--"+name, c.ID, "--", string(r.Task))
 }
 
 // terminal hands the terminal to a command line of this program.
