@@ -135,6 +135,7 @@ func TestReviewKeepsPlace(t *testing.T) {
 	s.drafts = []diffview.Draft{{Comment: nexus.Comment{ID: "d1", File: "size.go", Kind: nexus.MustComment, Body: "First."}}}
 	p.refresh()
 	p.keys("w")
+	p.check(t) // it is laid out again
 	if r := p.desk.row(); r.Line.New != 3 || len(p.docs["review T1"].review.Drafts) != 1 {
 		t.Errorf("%+v", r)
 	}
