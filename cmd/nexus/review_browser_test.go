@@ -69,6 +69,7 @@ func (b *browser) review(base, run string) {
 	b.onLine("auth.go:1")
 	b.press("J", "c")
 	b.until(`document.querySelector("#place").value === "auth.go:1-2"`)
+	b.moves()
 	b.scripts(false)
 	b.do(chromedp.Navigate(at + "?at=auth.go:1-2"))
 	b.until(`document.querySelector("#draft").open && document.querySelector("#place").value === "auth.go:1-2" && document.querySelector("#link").textContent === ""`)
@@ -80,6 +81,25 @@ func (b *browser) review(base, run string) {
 		b.t.Errorf("what is wrong is said as %q", said)
 	}
 	b.scripts(true)
+}
+
+// moves holds that what is being written stays about the change as it was when the place
+// was chosen, while the page goes on to what its agent made of it.
+func (b *browser) moves() {
+	b.t.Helper()
+	now := eval[string](b, `(() => {
+		const commits = () => ["#draft-form", "[data-do=viewed]"].map((f) => document.querySelector(f + " [name=commit]").value);
+		const before = commits(), main = document.querySelector("#main");
+		const to = (commit) => htmx.swap(main, main.outerHTML.replaceAll(before[0], commit), {swapStyle: "morph"}, {contextElement: main});
+		to("later");
+		const writing = commits();
+		document.activeElement.blur();
+		document.querySelector("[data-line='auth.go:1'] a").click();
+		return [writing[0] === before[0], writing[1], commits()[0]].join(" ");
+	})()`)
+	if now != "true later later" {
+		b.t.Errorf("the comment is about %s: not as it was when its place was chosen, or not as it is at the next", now)
+	}
 }
 
 // send sends what was written, by keyboard.

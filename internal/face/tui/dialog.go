@@ -100,16 +100,21 @@ func (m *Model) typeIn(key tea.KeyPressMsg) tea.Cmd {
 	switch name := key.String(); {
 	case name == "enter":
 		text := strings.TrimSpace(d.field.text())
-		if d.field.several {
+		switch {
+		case d.field.several && d.must:
 			text = strings.Trim(d.field.text(), "\n")
+		case d.field.several: // lines of a file, as they are
+			text = d.field.text()
 		}
 		if d.must && strings.TrimSpace(text) == "" {
 			m.say(true, "it may not be empty; esc leaves it")
 			return nil
 		}
-		then := d.then
-		m.dialog = dialog{}
-		return then(text)
+		written := *d
+		m.dialog, m.typed = dialog{}, &written
+		cmd := written.then(text)
+		m.typed = nil
+		return cmd
 	case name == "tab" && d.turn != nil:
 		d.turn(d)
 	default:

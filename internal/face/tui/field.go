@@ -34,6 +34,8 @@ func (f *field) insert(text string) {
 				r = '\n'
 			}
 			in = append(in, r)
+		case r == '\t' && f.several:
+			in = append(in, r)
 		case r == '\t':
 			in = append(in, []rune("    ")...)
 		case unicode.IsPrint(r):
@@ -129,7 +131,7 @@ func (f *field) line(by int) {
 // draw returns the lines of the field within a width, with its cursor; the last of
 // them are those around the cursor, at most so many.
 func (f *field) draw(width, most int, cursor string) []string {
-	text := string(f.runes[:f.at]) + "\x00" + string(f.runes[f.at:])
+	text := strings.ReplaceAll(string(f.runes[:f.at])+"\x00"+string(f.runes[f.at:]), "\t", "    ")
 	var lines []string
 	at := 0
 	for line := range strings.SplitSeq(text, "\n") {

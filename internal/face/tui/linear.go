@@ -173,7 +173,7 @@ func (l *linear) act(ctx context.Context, name, text string) {
 		case a.Input == projection.InputText && text == "":
 			refused = "it needs a text behind it: " + a.Ask
 		default:
-			if out := l.o.Verbs.Do(ctx, fill(a.Args, text), ""); out.Failed != "" {
+			if out := l.o.Verbs.Do(ctx, fill(a, text), ""); out.Failed != "" {
 				l.say("That could not be done: %s", out.Failed)
 			} else {
 				l.say("%s.", firstOf(strings.TrimSpace(out.Text), out.Said, "Done"))

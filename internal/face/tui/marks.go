@@ -132,7 +132,7 @@ func (m *Model) each(what string, names []string, all []projection.Action, text 
 		failed := ""
 		done := 0
 		for i, a := range all {
-			if out := verbs.Do(ctx, fill(a.Args, text), ""); out.Failed != "" {
+			if out := verbs.Do(ctx, fill(a, text), ""); out.Failed != "" {
 				failed = firstOf(failed, names[i]+": "+out.Failed)
 			} else {
 				done++
@@ -146,11 +146,13 @@ func (m *Model) each(what string, names []string, all []projection.Action, text 
 	}
 }
 
-// fill puts what was typed into arguments.
-func fill(args []string, text string) []string {
-	args = slices.Clone(args)
-	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], "{}", text)
+// fill puts what was typed into the arguments that ask for it.
+func fill(a projection.Action, text string) []string {
+	args := slices.Clone(a.Args)
+	for i, arg := range args {
+		if arg == "{}" && a.Input != projection.InputNone {
+			args[i] = text
+		}
 	}
 	return args
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type Model struct {
 	right  bool            // keys move in the details
 	sel    map[View]string // key of the selected row
 	picked map[View]bool   // the person selected it; else the first is, which needs them most
+	moved  bool            // what the person selected is gone since the last key
 	top    map[View]int    // first line of a list
 	scroll int             // first line of the details, or of a view that is a text
 	filter string
@@ -48,10 +50,13 @@ type Model struct {
 
 	docs    map[string]*doc
 	reading bool
-	busy    int // verbs that have not ended
+	busy    int  // verbs that have not ended
+	goes    bool // the person leaves once they have
 	ticking bool
 
 	dialog dialog
+	typed  *dialog // what the person wrote, while it is being done
+	unkept *dialog // what they wrote that could not be done, until it can be shown
 	notice string
 	bad    bool // the notice is about something that failed
 }
@@ -80,6 +85,8 @@ type (
 		out  Outcome
 		show bool // what it printed is the result
 		bare bool // marks are taken away
+
+		typed *dialog // in which the person wrote what it was about, where that is kept nowhere
 	}
 	leftMsg struct{ err error } // what had the terminal ended
 	tickMsg struct{}
@@ -147,8 +154,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = max(msg.Width, 1), max(msg.Height, 1)
 	case tea.KeyPressMsg:
+		m.goes = m.goes && m.keys.does[msg.String()] == "quit"
 		before := m.ask()
 		cmd := m.press(msg)
+		m.moved = false
+		m.reopen()
 		if now := m.ask(); now != before {
 			if now.Task != before.Task || now.View != before.View {
 				m.scroll, m.turn = 0, 0
@@ -167,7 +177,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.docs = map[string]*doc{msg.key: msg}
 		}
 	case doneMsg:
-		m.done(msg)
+		if m.done(msg); m.goes && m.busy == 0 {
+			return m, tea.Quit
+		}
 		return m, m.read(false)
 	case leftMsg:
 		m.refresh()
@@ -229,6 +241,7 @@ func (m *Model) settle() {
 			return
 		}
 	}
+	m.moved = m.moved || m.sel[m.view] != "" && (m.picked[m.view] || m.right)
 	delete(m.sel, m.view)
 	delete(m.picked, m.view)
 	for _, r := range all {
@@ -266,11 +279,20 @@ func (m *Model) done(msg doneMsg) {
 	}
 	switch {
 	case msg.out.Failed != "":
+		m.goes, m.unkept = false, cmp.Or(msg.typed, m.unkept)
+		m.reopen()
 		m.say(true, "%s: %s", msg.what, msg.out.Failed)
 	case msg.show && msg.out.Text != "":
 		m.dialog = dialog{kind: textDialog, title: msg.what, body: m.b.harmless(msg.out.Text)}
 	default:
 		m.say(false, "%s: %s", msg.what, oneLine(firstOf(msg.out.Text, msg.out.Said, "done")))
+	}
+}
+
+// reopen shows what the person wrote and could not be done, so that it is not lost.
+func (m *Model) reopen() {
+	if m.unkept != nil && m.dialog.kind == noDialog {
+		m.dialog, m.unkept = *m.unkept, nil
 	}
 }
 

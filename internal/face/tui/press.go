@@ -238,7 +238,7 @@ func (m *Model) actions() []projection.Action {
 	var all []projection.Action
 	r, ok := m.selected()
 	for _, i := range m.snap.Inbox {
-		if r.item != nil && r.item.ID == i.ID || r.item == nil && ok && r.task != "" && r.task == i.Task || !ok && !i.Notice {
+		if r.item != nil && r.item.ID == i.ID || r.item == nil && ok && r.task != "" && r.task == i.Task || !ok && m.alone(i) {
 			all = append(all, i.Actions...)
 		}
 	}
@@ -248,8 +248,19 @@ func (m *Model) actions() []projection.Action {
 	return append(all, m.snap.Actions...)
 }
 
+// alone reports whether an item is the only one that waits: where no row is selected, a
+// key can mean nothing else.
+func (m *Model) alone(i projection.Item) bool {
+	return !i.Notice && !slices.ContainsFunc(m.snap.Inbox, func(o projection.Item) bool { return !o.Notice && o.ID != i.ID })
+}
+
 // act does an action by the name of its key.
 func (m *Model) act(name string) tea.Cmd {
+	if m.moved && !ofRun(name) {
+		r, _ := m.selected()
+		m.say(true, "%s: what was selected is gone, and %s is now; press it again if you mean that", name, firstOf(nameOf(r), "nothing"))
+		return nil
+	}
 	if len(m.marked) > 0 && !ofRun(name) {
 		return m.actAll(name)
 	}
@@ -276,7 +287,7 @@ func (m *Model) offer(n int) tea.Cmd {
 // begin asks for what an action needs, and does it.
 func (m *Model) begin(a projection.Action) tea.Cmd {
 	run := func(text string) tea.Cmd {
-		return m.do(a.Label, fill(a.Args, text))
+		return m.do(a.Label, fill(a, text))
 	}
 	if a.Input != projection.InputNone {
 		m.dialog = dialog{kind: inputDialog, title: a.Label + ": " + a.Ask, must: a.Input == projection.InputText, then: run}
@@ -304,23 +315,25 @@ func (m *Model) do(what string, args []string) tea.Cmd {
 func (m *Model) all(what string, lines ...line) tea.Cmd {
 	m.busy++
 	m.say(false, "%s ...", what)
-	ctx, verbs := m.ctx, m.o.Verbs
+	ctx, verbs, typed := m.ctx, m.o.Verbs, m.typed
 	return func() tea.Msg {
 		var out Outcome
 		for _, l := range lines {
 			if out = verbs.Do(ctx, l.args, l.stdin); out.Failed != "" {
 				break
 			}
+			typed = nil // it is kept
 		}
-		return doneMsg{what: what, out: out}
+		return doneMsg{what: what, out: out, typed: typed}
 	}
 }
 
-// leave ends the interface, once what it does for the person is done.
+// leave ends the interface, once what it does for the person is done: at once where
+// they ask for it again. What fails, or another key, keeps them here.
 func (m *Model) leave() tea.Cmd {
-	if m.busy > 0 {
-		m.busy = 0
-		m.say(true, "something that you asked for is not done yet; %s again leaves it", m.keyOf("quit"))
+	if m.busy > 0 && !m.goes {
+		m.goes = true
+		m.say(false, "leaving once what you asked for is done; %s again leaves now", m.keyOf("quit"))
 		return nil
 	}
 	return tea.Quit

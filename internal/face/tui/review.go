@@ -23,6 +23,7 @@ type desk struct {
 	at     int    // the row that keys act on
 	key    string // names that row
 	from   int    // where the selected rows begin; -1: only that one is
+	begun  string // names that row
 	top    int    // the first row in sight
 	since  bool   // only what changed since the last review
 	turned map[string]bool
@@ -64,6 +65,9 @@ func (m *Model) layout(d *doc) []sheet.Row {
 		k.at = at
 	} else {
 		k.from = -1
+	}
+	if k.from >= 0 {
+		k.from = slices.IndexFunc(k.rows, func(r sheet.Row) bool { return k.begun != "" && r.Key() == k.begun })
 	}
 	k.at = min(max(k.at, 0), len(k.rows)-1)
 	return k.rows
@@ -108,7 +112,7 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 		if k.from >= 0 {
 			k.from = -1
 		} else {
-			k.from = k.at
+			k.from, k.begun = k.at, k.row().Key()
 		}
 	case "comment":
 		m.write(r, nexus.ShouldComment, false)
@@ -147,17 +151,45 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 		}
 		m.discard(r)
 	case "approve":
-		if r.Question != "" || !r.Open {
-			return nil, false
-		}
-		title := fmt.Sprintf("Let %s land as it is, as far as you are concerned?", view.Clean(string(r.Task)))
-		m.dialog = dialog{kind: confirmDialog, title: title, then: func(string) tea.Cmd {
-			return m.remark("approve", "--approve", "--", string(r.Task))
-		}}
+		return m.approve(r)
 	default:
 		return nil, false
 	}
 	return nil, true
+}
+
+// approve lets a change land as it is on the screen, not as what it became since.
+func (m *Model) approve(r *diffview.Review) (cmd tea.Cmd, mine bool) {
+	if r.Question != "" {
+		return m.land(r), true
+	}
+	if !r.Open {
+		return nil, false
+	}
+	batch, err := json.Marshal(nexus.ChangeReview{Approve: true, Commit: r.Commit})
+	if err != nil {
+		m.say(true, "%s", err)
+		return nil, true
+	}
+	title := fmt.Sprintf("Let %s land as it is, as far as you are concerned?", view.Clean(string(r.Task)))
+	m.dialog = dialog{kind: confirmDialog, title: title, then: func(string) tea.Cmd {
+		return m.all("approve", line{[]string{"review", "--run", string(m.o.Run), "--batch", "-", "--", string(r.Task)}, string(batch)})
+	}}
+	return nil, true
+}
+
+// land answers the question whether the change may land, whatever else waits.
+func (m *Model) land(r *diffview.Review) tea.Cmd {
+	for _, i := range m.snap.Inbox {
+		if i.ID != r.Question {
+			continue
+		}
+		if a, _ := actionOf(i.Actions, "approve"); a != nil {
+			return m.begin(*a)
+		}
+	}
+	m.say(true, "%s is answered already", view.Clean(r.Question))
+	return nil
 }
 
 // remark runs nexus review.
@@ -205,6 +237,12 @@ func (m *Model) write(r *diffview.Review, kind nexus.CommentKind, suggest bool) 
 	c, why := sheet.Place(*r, k.rows, from, k.at)
 	if why == "" && suggest && (c.Start == 0 || c.Side == nexus.OldSide) {
 		why = "a suggestion is for lines that are there: go to one, or select some"
+	}
+	if why == "" && suggest && strings.Count(sheet.Now(k.rows, c), "\n") != c.Last()-c.Start+1 {
+		why = "a suggestion replaces all lines from the first to the last, and some are not shown: select lines without a gap"
+	}
+	if why == "" && k.since && c.Side == nexus.OldSide {
+		why = fmt.Sprintf("these lines were there at your last review, not before the change: %s shows all of it", m.keyOf("diff"))
 	}
 	if why != "" {
 		m.say(true, "%s", why)

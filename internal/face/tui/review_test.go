@@ -79,7 +79,7 @@ func TestReview(t *testing.T) {
 			keys: "njjjjjjjjjjjjj<enter> Much.<tab><enter>", drafts: drafts, want: []string{run + "--draft --batch - -- T1", run + "--discard d4 -- T1"},
 			sent: &nexus.Comment{File: "size.go", Side: nexus.NewSide, Start: 3, Kind: nexus.ShouldComment, Body: "More. Much."},
 		},
-		{keys: "ay", want: []string{run + "--approve -- T1"}},
+		{keys: "ay", want: []string{run + "--batch - -- T1"}},
 		{keys: "<esc>", want: nil},
 		{keys: "msoon<enter>", want: []string{"tell --run 261126-1500-abc -- T1 soon"}}, // other keys are as elsewhere
 	} {
@@ -135,8 +135,12 @@ func TestReviewKeepsPlace(t *testing.T) {
 	s.drafts = []diffview.Draft{{Comment: nexus.Comment{ID: "d1", File: "size.go", Kind: nexus.MustComment, Body: "First."}}}
 	p.refresh()
 	p.keys("w")
+	p.check(t) // it is laid out again
 	if r := p.desk.row(); r.Line.New != 3 || len(p.docs["review T1"].review.Drafts) != 1 {
 		t.Errorf("%+v", r)
+	}
+	if r := p.desk.rows[p.desk.from]; r.Line.New != 2 {
+		t.Errorf("the selection begins at %+v", r)
 	}
 }
 

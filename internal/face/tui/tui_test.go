@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,6 +68,9 @@ type stage struct {
 	did    [][]string
 	typed  []string // what was given on standard input
 	drafts []diffview.Draft
+	patch  string // the change of T1; empty: changedFile
+	asks   string // whether it may land, the question
+	fails  string // why nothing that is done works
 	err    error
 	snap   *Snapshot
 }
@@ -88,9 +92,9 @@ func (s *stage) review() diffview.Review {
 	r := diffview.Review{
 		Run: "261126-1500-abc", Task: "T1", Status: nexus.Running, Attempt: "T1.1", Round: 2, Base: "abcdef", Commit: "0123456789abcdef",
 		Added: 2, Deleted: 1, Open: true, Must: []string{"c1"}, Seen: 1, Drafts: s.drafts,
-		Since: &diffview.Since{Commit: "fedcba98"},
+		Since: &diffview.Since{Commit: "fedcba98"}, Question: s.asks,
 	}
-	for i, f := range diffreview.Parse(changedFile) {
+	for i, f := range diffreview.Parse(cmp.Or(s.patch, changedFile)) {
 		r.Files = append(r.Files, diffview.File{File: f, Risk: diffreview.NormalRisk, Hash: "h", Viewed: i == 1})
 		if i == 0 {
 			r.Since.Files = []diffreview.File{f}
@@ -136,6 +140,9 @@ func (s *stage) Do(_ context.Context, args []string, stdin string) Outcome {
 			data, _ := json.Marshal(s.review())
 			return Outcome{Data: data}
 		}
+		if s.fails != "" {
+			return Outcome{Failed: s.fails}
+		}
 		s.typed = append(s.typed, stdin)
 	case "show":
 		return Outcome{Data: json.RawMessage(`{"session":"T1.1/coder.1","model":"m","messages":[
@@ -143,6 +150,9 @@ func (s *stage) Do(_ context.Context, args []string, stdin string) Outcome {
 			{"turn":1,"from":"model","parts":[{"text":"I look first."},{"call":{"id":"1","tool":"read_file","input":{"path":"size.go"}}}]},
 			{"why":"results","from":"user","parts":[{"result":{"id":"1","text":"package units"}}]},
 			{"turn":2,"from":"model","parts":[{"call":{"id":"2","tool":"shell","input":{"command":"go test ./..."}}}]}]}`)}
+	}
+	if s.fails != "" {
+		return Outcome{Failed: s.fails}
 	}
 	return Outcome{Text: "asked: " + strings.Join(args, " ")}
 }

@@ -116,8 +116,9 @@ type desk struct {
 	task    *state.Task
 	reader  diffview.Reader
 	review  diffview.Review
-	kept    string   // the patch that holds the comments until they are in the journal
-	sending []string // drafts that are among the comments
+	wait    time.Duration // for the conductor's answer
+	kept    string        // the patch that holds the comments until they are in the journal
+	sending []string      // drafts that are among the comments
 }
 
 // Run does what was ordered.
@@ -139,7 +140,7 @@ func (o *Order) Run(ctx context.Context, a *console.Console, args []string) erro
 		return err
 	}
 	defer p.Close()
-	d := &desk{Order: *o, console: a, place: p}
+	d := &desk{Order: *o, console: a, place: p, wait: patience}
 	if d.run, err = p.Run(ctx, o.run); err != nil {
 		return err
 	}
@@ -350,12 +351,8 @@ func (d *desk) request(ctx context.Context, v nexus.ChangeReview) error {
 	if err != nil {
 		return err
 	}
-	if d.kept != "" {
-		if err := os.Remove(d.kept); err != nil {
-			return err
-		}
-	}
-	if err := d.reader.Drafts.Remove(d.sending, d.console.Now()); err != nil {
+	back, err := d.asked(v)
+	if err != nil {
 		return err
 	}
 	out := sent{Run: d.run.ID, Task: d.task.ID, Seq: e.Seq, Held: d.run.Holder != nil, Comments: len(v.Comments)}
@@ -365,6 +362,9 @@ func (d *desk) request(ctx context.Context, v nexus.ChangeReview) error {
 		}
 	}
 	if out.Settled && !out.Granted {
+		if err := back(); err != nil {
+			return err
+		}
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review was refused: " + out.Why, Hint: d.instead(v)}
 	}
 	return d.console.Answer(out, func(view.Style) string {
@@ -378,6 +378,26 @@ func (d *desk) request(ctx context.Context, v nexus.ChangeReview) error {
 			return said + fmt.Sprintf("; recorded, run %s is not in progress, continue it with: nexus resume\n", d.run.ID)
 		}
 	})
+}
+
+// asked notes that what was kept until it is in the journal is there: it is not asked for
+// again. It returns what keeps it once more where it was refused, so that it is not lost.
+func (d *desk) asked(v nexus.ChangeReview) (back func() error, err error) {
+	back = func() error { return nil }
+	if d.kept != "" {
+		patch, err := os.ReadFile(d.kept)
+		if err != nil {
+			return nil, err
+		}
+		back = func() error { return keep(d.kept, string(patch)) }
+		if err := os.Remove(d.kept); err != nil {
+			return nil, err
+		}
+	}
+	if len(d.sending) > 0 {
+		back = func() error { return d.reader.Drafts.Add(v.Comments, d.console.Now()) }
+	}
+	return back, d.reader.Drafts.Remove(d.sending, d.console.Now())
 }
 
 // saying says in a few words what is sent.
@@ -410,7 +430,7 @@ func (d *desk) instead(v nexus.ChangeReview) string {
 
 // settled waits a while for the conductor's answer.
 func (d *desk) settled(ctx context.Context, out *sent) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
+	ctx, cancel := context.WithTimeoutCause(ctx, d.wait, errPatience)
 	defer cancel()
 	for e, err := range d.place.Journal.Follow(ctx, out.Run, out.Seq) {
 		if err != nil {

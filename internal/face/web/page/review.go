@@ -191,6 +191,10 @@ func readPlace(text string) nexus.Comment {
 	return nexus.Comment{File: text}
 }
 
+// typed is what a person wrote, as a field has it again to go on with: with its white space,
+// behind the line end that browsers leave out there.
+func typed(text string) string { return "\n" + visible(text) }
+
 // comment is the draft as it is sent.
 func (d Draft) comment(commit string) nexus.Comment {
 	c := readPlace(d.Place)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -96,6 +97,22 @@ func TestPlaces(t *testing.T) {
 	for value, want := range map[string]string{"a.go": "a.go", "a,b.go": `"a,b.go"`, `a"b`: `"a""b"`} {
 		if got := listed(value); got != want {
 			t.Errorf("%q is %s, want %s", value, got, want)
+		}
+	}
+}
+
+// TestTypedStays holds that a suggestion that was refused comes back as it was written.
+func TestTypedStays(t *testing.T) {
+	const text = "\n  a   b\t\t// c  \n\n"
+	d := Desk{Form: Draft{Place: "a.go:1", Instead: text, Body: "<b>  x"}}
+	d.Open = true
+	var b strings.Builder
+	if err := tray(Frame{Person: access.Person{Role: access.Steer}}, d).Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`class="mono">` + "\n" + text + "</textarea>", ">\n&lt;b&gt;  x</textarea>"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in %s", want, b.String())
 		}
 	}
 }

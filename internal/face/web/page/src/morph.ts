@@ -21,7 +21,14 @@ function attributes(from: Element, to: Element): void {
   }
 }
 
+// What the person writes is about the page as it was when they chose the place.
+function held(e: Element): boolean {
+  if (!(e instanceof HTMLInputElement) || !e.hasAttribute("data-held")) return false;
+  return [...(e.form?.elements ?? [])].some((f) => f instanceof HTMLInputElement && f.type === "text" && f.value !== "");
+}
+
 export function morph(from: Element, to: Element): void {
+  if (held(from)) return;
   attributes(from, to);
   if (from instanceof HTMLTextAreaElement || from instanceof HTMLInputElement || from instanceof HTMLSelectElement) return;
   const known = new Map<string, Element>();

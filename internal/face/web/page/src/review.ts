@@ -58,7 +58,13 @@ function write(place: string): void {
   if (!box || !where) return;
   box.open = true;
   where.value = place;
+  shown();
   $<HTMLElement>("#body")?.focus();
+}
+// shown notes that what is written is about the change as it is on the page.
+function shown(): void {
+  const commit = $<HTMLInputElement>("#draft-form [data-held]"), now = $<HTMLElement>("[data-review]")?.dataset.commit;
+  if (commit && now) commit.value = now;
 }
 function clear(): void {
   from = null;
@@ -130,6 +136,7 @@ function done(e: CustomEvent<{ elt?: Element; requestConfig?: { elt?: Element } 
   form.reset();
   for (const field of all<HTMLTextAreaElement | HTMLInputElement>("textarea, #place", form)) field.value = "";
   for (const box of all<HTMLDetailsElement>("#draft, #suggest")) box.open = false;
+  shown();
   clear();
   if (last?.isConnected) last.focus();
 }

@@ -1,0 +1,126 @@
+package reviewcmd
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+const run = "261126-1500-abc"
+
+// judged is a task with a change in a run whose conductor refuses all that people ask
+// for, or grants it.
+func judged(t *testing.T, grant bool) *desk {
+	t.Helper()
+	dir := t.TempDir()
+	j, err := journal.Open(t.Context(), filepath.Join(dir, "journal.db"), journal.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	l, err := j.Acquire(t.Context(), run, journal.Self(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := state.New(run)
+	last := int64(0)
+	for _, f := range []nexus.Fact{
+		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Do"}},
+		nexus.RunStarted{},
+		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{{Text: "It is so"}}}},
+		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "abcdef", Tier: nexus.Fast},
+		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "123456", Tree: "fedcba"},
+	} {
+		all, err := l.Append(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range all {
+			if err := s.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+			last = e.Seq
+		}
+	}
+	go func() {
+		for e, err := range j.Follow(t.Context(), run, last) {
+			if err != nil {
+				return
+			}
+			if _, ok := e.Fact.(nexus.RequestMade); ok {
+				if _, err := l.Append(t.Context(), nexus.RequestSettled{Seq: e.Seq, Granted: grant, Why: "T1 is landing"}); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+		}
+	}()
+	a := console.New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, app.App{Env: func(string) string { return "" }, Now: time.Now, Actor: "ada"})
+	d := &desk{
+		console: a, place: &app.Place{State: dir, Journal: j}, run: journal.Run{ID: run, Holder: &nexus.Process{}},
+		state: s, task: s.Task("T1"), wait: time.Hour,
+	}
+	d.reader.Drafts = d.unsent(t)
+	return d
+}
+
+// unsent reads what is not sent.
+func (d *desk) unsent(t *testing.T) *diffview.Drafts {
+	t.Helper()
+	all, err := diffview.LoadDrafts(d.place.State, run, "T1", "ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestRefusedIsKept holds that comments that a conductor refused can be sent again, and
+// that those that it took are no drafts any more.
+func TestRefusedIsKept(t *testing.T) {
+	for _, grant := range []bool{true, false} {
+		d := judged(t, grant)
+		c := nexus.Comment{Kind: nexus.MustComment, Body: "Say why."}
+		if err := d.reader.Drafts.Add([]nexus.Comment{c}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		d.reader.Drafts = d.unsent(t)
+		d.sending = []string{"d1"}
+		err := d.request(t.Context(), nexus.ChangeReview{Comments: []nexus.Comment{c}})
+		if e, refused := errors.AsType[*nexus.Error](err); refused == grant || refused && !strings.Contains(e.Message, "T1 is landing") {
+			t.Fatal(err)
+		}
+		left := d.unsent(t).All
+		if grant != (len(left) == 0) || !grant && left[0].Body != c.Body {
+			t.Errorf("granted: %v; not sent: %+v", grant, left)
+		}
+	}
+}
+
+// TestRefusedPatchIsKept holds the same of comments that were written in an editor.
+func TestRefusedPatchIsKept(t *testing.T) {
+	for _, grant := range []bool{true, false} {
+		d := judged(t, grant)
+		d.kept = filepath.Join(t.TempDir(), "T1.patch")
+		if err := keep(d.kept, "#> must: Say why.\n"); err != nil {
+			t.Fatal(err)
+		}
+		err := d.request(t.Context(), nexus.ChangeReview{Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: "Say why."}}})
+		if grant != (err == nil) {
+			t.Fatal(err)
+		}
+		if data, err := os.ReadFile(d.kept); grant == (err == nil) || !grant && string(data) != "#> must: Say why.\n" {
+			t.Errorf("granted: %v; %q %v", grant, data, err)
+		}
+	}
+}
