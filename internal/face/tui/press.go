@@ -83,7 +83,7 @@ func (m *Model) perform(name string) tea.Cmd {
 		return tea.Exec(m.o.Verbs.Terminal(m.ctx, []string{"attach", string(m.o.Run)}), func(err error) tea.Msg { return leftMsg{err} })
 	case "add":
 		m.dialog = dialog{kind: inputDialog, title: "what the task is", must: true, then: func(text string) tea.Cmd {
-			return m.do("add", []string{"add", "--run", string(m.o.Run), "--", text}, "")
+			return m.do("add", []string{"add", "--run", string(m.o.Run), "--", text})
 		}}
 	case "approve", "reject", "answer", "tell", "pause", "skip", "retry", "retry-tell", "stop", "land", "undo":
 		return m.act(name)
@@ -287,7 +287,7 @@ func (m *Model) offer(n int) tea.Cmd {
 // begin asks for what an action needs, and does it.
 func (m *Model) begin(a projection.Action) tea.Cmd {
 	run := func(text string) tea.Cmd {
-		return m.do(a.Label, fill(a, text), "")
+		return m.do(a.Label, fill(a, text))
 	}
 	if a.Input != projection.InputNone {
 		m.dialog = dialog{kind: inputDialog, title: a.Label + ": " + a.Ask, must: a.Input == projection.InputText, then: run}
@@ -307,8 +307,8 @@ type line struct {
 }
 
 // do runs a command line beside.
-func (m *Model) do(what string, args []string, stdin string) tea.Cmd {
-	return m.all(what, line{args, stdin})
+func (m *Model) do(what string, args []string) tea.Cmd {
+	return m.all(what, line{args, ""})
 }
 
 // all runs command lines beside, one after the other, until one fails.

@@ -140,7 +140,6 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 		return m.terminal("review", m.o.Run, "--editor", "--", string(r.Task)), true
 	case "open":
 		m.openRow(r)
-		return nil, true
 	case "back":
 		if k.from < 0 {
 			return nil, false
@@ -151,7 +150,6 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 			return nil, false
 		}
 		m.discard(r)
-		return nil, true
 	case "approve":
 		return m.approve(r)
 	default:
@@ -175,7 +173,7 @@ func (m *Model) approve(r *diffview.Review) (cmd tea.Cmd, mine bool) {
 	}
 	title := fmt.Sprintf("Let %s land as it is, as far as you are concerned?", view.Clean(string(r.Task)))
 	m.dialog = dialog{kind: confirmDialog, title: title, then: func(string) tea.Cmd {
-		return m.do("approve", []string{"review", "--run", string(m.o.Run), "--batch", "-", "--", string(r.Task)}, string(batch))
+		return m.all("approve", line{[]string{"review", "--run", string(m.o.Run), "--batch", "-", "--", string(r.Task)}, string(batch)})
 	}}
 	return nil, true
 }
@@ -196,7 +194,7 @@ func (m *Model) land(r *diffview.Review) tea.Cmd {
 
 // remark runs nexus review.
 func (m *Model) remark(what string, args ...string) tea.Cmd {
-	return m.do(what, append([]string{"review", "--run", string(m.o.Run)}, args...), "")
+	return m.do(what, append([]string{"review", "--run", string(m.o.Run)}, args...))
 }
 
 // sinceLast shows what changed since the last review, or all of it again.

@@ -31,7 +31,7 @@ func (m *Model) edit() tea.Cmd {
 			m.dialog = dialog{
 				kind: inputDialog, title: id, must: true, field: fieldOf(c.Text, false),
 				then: func(text string) tea.Cmd {
-					return m.do("revise", []string{"revise", "--run", string(m.o.Run), "--", id, text}, "")
+					return m.do("revise", []string{"revise", "--run", string(m.o.Run), "--", id, text})
 				},
 			}
 			return nil
@@ -68,7 +68,7 @@ func (m *Model) verbs() dialog {
 	show("Points to go back to: nexus checkpoint list", "checkpoint", "list", "--run", run)
 	d.choices = append(d.choices, choice{label: "Name the present point: nexus checkpoint", then: func() tea.Cmd {
 		m.dialog = dialog{kind: inputDialog, title: "name of the checkpoint", must: true, then: func(text string) tea.Cmd {
-			return m.do("checkpoint", []string{"checkpoint", "--run", run, "--", text}, "")
+			return m.do("checkpoint", []string{"checkpoint", "--run", run, "--", text})
 		}}
 		return nil
 	}})

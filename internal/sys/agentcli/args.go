@@ -26,12 +26,7 @@ func (p Program) args(q Prompt, home string) []string {
 		args = append(args, aiderArgs(q, home)...)
 		model("--model")
 	case "amp":
-		if q.Resume {
-			add("threads", "continue", q.ID)
-		} else {
-			add("--no-archive-after-execute")
-		}
-		add("-x", "--stream-json", "--no-ide", "--no-notifications", "--no-color")
+		args = append(args, ampArgs(q)...)
 		model("-m")
 	case "claude":
 		args = append(args, claudeArgs(q)...)
@@ -86,6 +81,15 @@ func aiderArgs(q Prompt, home string) []string {
 		args = append(args, "--restore-chat-history") // its home has one conversation
 	}
 	return args
+}
+
+// ampArgs returns those of Amp but its model.
+func ampArgs(q Prompt) []string {
+	args := []string{"--no-archive-after-execute"}
+	if q.Resume {
+		args = []string{"threads", "continue", q.ID}
+	}
+	return append(args, "-x", "--stream-json", "--no-ide", "--no-notifications", "--no-color")
 }
 
 // crushArgs returns those of crush but its model.
