@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
@@ -27,6 +29,7 @@ type hiddenPaths struct {
 	mu    sync.Mutex // guards what follows
 	found files.HiddenFound
 	was   []os.FileInfo // of the files, when they were found
+	born  []time.Time   // when they were made; zero where nobody knows
 	done  bool
 	back  []string // what was moved back and is not reported yet
 }
@@ -54,7 +57,7 @@ func (l *hiddenPaths) named(which func(files.HiddenFile) bool) []string {
 	var all []string
 	for _, f := range l.found.Files {
 		if which(f) {
-			all = append(all, filepath.Join(l.env.Dir, filepath.FromSlash(f.Name)))
+			all = append(all, l.at(f.Name))
 		}
 	}
 	return all
@@ -135,7 +138,7 @@ func (l *hiddenPaths) restore() {
 		if err != nil {
 			return nil // it is gone
 		}
-		at := slices.IndexFunc(gone, func(i int) bool { return os.SameFile(info, l.was[i]) })
+		at := slices.IndexFunc(gone, func(i int) bool { return l.same(i, name, info) })
 		if at < 0 || l.rules.Ignored(l.env.Root, name) {
 			return nil
 		}
@@ -148,6 +151,19 @@ func (l *hiddenPaths) restore() {
 		return nil
 	})
 }
+
+// same reports whether the i-th file is what has this name now. That both have one number
+// does not say so: a new file gets the number of one that was deleted.
+func (l *hiddenPaths) same(i int, name string, info os.FileInfo) bool {
+	if !os.SameFile(info, l.was[i]) {
+		return false
+	}
+	untouched := info.Size() == l.was[i].Size() && info.ModTime().Equal(l.was[i].ModTime())
+	return untouched || !l.born[i].IsZero() && l.born[i].Equal(disk.Born(l.at(name)))
+}
+
+// at returns where a file is.
+func (l *hiddenPaths) at(name string) string { return filepath.Join(l.env.Dir, filepath.FromSlash(name)) }
 
 // move moves a file or directory to its place again.
 func (l *hiddenPaths) move(from, to string) error {
@@ -170,10 +186,10 @@ func (l *hiddenPaths) look() {
 	if len(l.found.Files) > maxHiddenPaths {
 		l.found.Files = l.found.Cover()
 	}
-	l.was = nil
+	l.was, l.born = nil, nil
 	for _, f := range l.found.Files {
 		info, _ := l.env.Root.Lstat(f.Name) // one that is gone is looked for again
-		l.was = append(l.was, info)
+		l.was, l.born = append(l.was, info), append(l.born, disk.Born(l.at(f.Name)))
 	}
 	if l.env.Learn != nil {
 		for _, v := range l.found.Values {

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -130,4 +132,72 @@ func TestMovedOutFromUnderAPattern(t *testing.T) {
 		t.Fatal(err)
 	}
 	said("cat open/rates.txt conf/rates.txt", "denied")
+}
+
+// TestPutBackTakesNothingElse deletes what .nexusignore names and makes other files, one of which gets
+// the number that was free then: it stays where it is. What was moved and touched is put back all the same.
+func TestPutBackTakesNothingElse(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(".nexusignore", "/rates.txt\n")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	reused := false
+	for range 20 {
+		write("rates.txt", "secret\n")
+		old, err := os.Lstat(filepath.Join(dir, "rates.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		put := PutBack(Env{Dir: dir, Root: root, Writes: true})
+		for begun := disk.Born(filepath.Join(dir, "rates.txt")); ; { // the clock of the file system is coarse
+			write("later", "")
+			if !disk.Born(filepath.Join(dir, "later")).Equal(begun) || begun.IsZero() {
+				break
+			}
+			if err := os.Remove(filepath.Join(dir, "later")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Remove(filepath.Join(dir, "rates.txt")); err != nil {
+			t.Fatal(err)
+		}
+		write("work.txt", "work that took an hour\n")
+		is, err := os.Lstat(filepath.Join(dir, "work.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reused = reused || os.SameFile(old, is)
+		if back := put(); len(back) > 0 {
+			t.Fatalf("%q was put back", back)
+		}
+		for _, name := range []string{"work.txt", "later"} {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if !reused {
+		t.Log("no number was used twice on this file system")
+	}
+	write("rates.txt", "secret\n")
+	put := PutBack(Env{Dir: dir, Root: root, Writes: true})
+	if err := os.Rename(filepath.Join(dir, "rates.txt"), filepath.Join(dir, "open.txt")); err != nil {
+		t.Fatal(err)
+	}
+	known := !disk.Born(filepath.Join(dir, "open.txt")).IsZero()
+	if err := os.Chtimes(filepath.Join(dir, "open.txt"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if back := put(); known && (len(back) != 1 || back[0] != "rates.txt") {
+		t.Errorf("%q was put back", back)
+	}
 }
