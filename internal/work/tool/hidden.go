@@ -163,7 +163,9 @@ func (l *hiddenPaths) same(i int, name string, info os.FileInfo) bool {
 }
 
 // at returns where a file is.
-func (l *hiddenPaths) at(name string) string { return filepath.Join(l.env.Dir, filepath.FromSlash(name)) }
+func (l *hiddenPaths) at(name string) string {
+	return filepath.Join(l.env.Dir, filepath.FromSlash(name))
+}
 
 // move moves a file or directory to its place again.
 func (l *hiddenPaths) move(from, to string) error {
