@@ -87,8 +87,9 @@ func (l *hiddenPaths) why(name string) string {
 
 // moved reports whether a file is not where it was found.
 func (l *hiddenPaths) moved() bool {
+	linked := map[string]bool{}
 	for i, f := range l.found.Files {
-		info, err := l.env.Root.Lstat(f.Name)
+		info, err := l.placed(f.Name, linked)
 		if err != nil || !os.SameFile(info, l.was[i]) {
 			return true
 		}
@@ -118,8 +119,9 @@ func (l *hiddenPaths) putBack() []string {
 // hidden, and moves it back. The caller holds mu.
 func (l *hiddenPaths) restore() {
 	var gone []int
+	linked := map[string]bool{}
 	for i, f := range l.found.Files {
-		info, err := l.env.Root.Lstat(f.Name)
+		info, err := l.placed(f.Name, linked)
 		if f.Why == files.WhyIgnored && l.was[i] != nil && (err != nil || !os.SameFile(info, l.was[i])) {
 			gone = append(gone, i)
 		}
@@ -167,12 +169,62 @@ func (l *hiddenPaths) at(name string) string {
 	return filepath.Join(l.env.Dir, filepath.FromSlash(name))
 }
 
-// move moves a file or directory to its place again.
+// aside is where something is while its place is made free.
+const aside = ".nexus-put-back"
+
+// move moves a file or directory to its place again. What is in the way goes: nobody could
+// read it there.
 func (l *hiddenPaths) move(from, to string) error {
-	if err := l.env.Root.MkdirAll(path.Dir(to), 0o755); err != nil {
+	root := l.env.Root
+	if within(from, to) || within(to, from) {
+		if err := errors.Join(root.RemoveAll(aside), root.Rename(from, aside)); err != nil {
+			return err
+		}
+		from = aside
+	}
+	for at, c := range to {
+		if c != '/' {
+			continue
+		}
+		if info, err := root.Lstat(to[:at]); err == nil && !info.IsDir() {
+			if err := root.Remove(to[:at]); err != nil {
+				return err
+			}
+		}
+	}
+	if err := root.MkdirAll(path.Dir(to), 0o755); err != nil {
 		return err
 	}
-	return l.env.Root.Rename(from, to)
+	if info, err := root.Lstat(to); err == nil && info.IsDir() {
+		if err := root.RemoveAll(to); err != nil {
+			return err
+		}
+	}
+	return root.Rename(from, to)
+}
+
+// within reports whether a path is below another one.
+func within(name, dir string) bool { return strings.HasPrefix(name, dir+"/") }
+
+// placed returns what is at a place itself, and not behind a link in place of one of its
+// directories. Linked keeps which directories are links.
+func (l *hiddenPaths) placed(name string, linked map[string]bool) (os.FileInfo, error) {
+	for at, c := range name {
+		if c != '/' {
+			continue
+		}
+		dir := name[:at]
+		is, known := linked[dir]
+		if !known {
+			info, err := l.env.Root.Lstat(dir)
+			is = err == nil && info.Mode().Type() == fs.ModeSymlink
+			linked[dir] = is
+		}
+		if is {
+			return nil, fs.ErrNotExist
+		}
+	}
+	return l.env.Root.Lstat(name)
 }
 
 // PutBack looks at what .nexusignore names in a tree, and returns what takes back that

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -199,5 +200,43 @@ func TestPutBackTakesNothingElse(t *testing.T) {
 	}
 	if back := put(); known && (len(back) != 1 || back[0] != "rates.txt") {
 		t.Errorf("%q was put back", back)
+	}
+}
+
+// TestNothingIsInTheWay moves what .nexusignore names away and puts something else in its place, or in that of its
+// directory: it is back all the same, and can be read neither by a command nor by a tool.
+func TestNothingIsInTheWay(t *testing.T) {
+	for _, trick := range []string{
+		"mv conf/rates.txt open.txt; mkdir -p conf/rates.txt/in",
+		"mv conf d; mv d/rates.txt open.txt; echo file >conf",
+		"mv conf d; mv d/rates.txt r; mv r conf",
+		"mv conf d; ln -s d conf",
+	} {
+		dir := t.TempDir()
+		sh := func(line string) string {
+			t.Helper()
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%s: %v: %s", line, err, out)
+			}
+			return string(out)
+		}
+		sh("mkdir conf; echo CANARY >conf/rates.txt; echo /conf/rates.txt >.nexusignore")
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		put := PutBack(Env{Dir: dir, Root: root, Writes: true})
+		sh(trick)
+		back := put()
+		if got := sh("grep -rl CANARY . || true"); got != "./conf/rates.txt\n" || len(back) != 1 {
+			t.Errorf("%s: it is in %q, and %q is back", trick, got, back)
+		}
+		if got := sh("test -L conf && echo linked || true"); got != "" {
+			t.Errorf("%s: the directory is a link", trick)
+		}
 	}
 }
