@@ -10,8 +10,8 @@ import (
 
 // What the program may weigh.
 const (
-	maxLinked = 200        // packages in it that are neither ours nor the standard library's
-	maxSize   = 45_000_000 // bytes, stripped
+	maxLinked = 200      // packages in it that are neither ours nor the standard library's
+	maxSize   = 44 << 20 // bytes, stripped; the goal is 45 MB
 )
 
 const program = "../../cmd/nexus"

@@ -121,12 +121,12 @@ func (m *Model) typeIn(key tea.KeyPressMsg) tea.Cmd {
 func (m *Model) pickChoice(key tea.KeyPressMsg) tea.Cmd {
 	d := &m.dialog
 	some := d.some()
-	switch name := key.String(); {
-	case name == "down" || name == "ctrl+n" || name == "tab":
+	switch key.String() {
+	case "down", "ctrl+n", "tab":
 		d.at = min(d.at+1, max(len(some)-1, 0))
-	case name == "up" || name == "ctrl+p":
+	case "up", "ctrl+p":
 		d.at = max(d.at-1, 0)
-	case name == "enter":
+	case "enter":
 		at := min(d.at, len(some)-1)
 		m.dialog = dialog{}
 		if at >= 0 {

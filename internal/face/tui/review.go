@@ -135,7 +135,8 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 	case "edit":
 		return m.terminal("review", m.o.Run, "--editor", "--", string(r.Task)), true
 	case "open":
-		return m.openRow(r), true
+		m.openRow(r)
+		return nil, true
 	case "back":
 		if k.from < 0 {
 			return nil, false
@@ -145,14 +146,15 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 		if k.row().Kind != sheet.Draft {
 			return nil, false
 		}
-		return m.discard(r), true
+		m.discard(r)
+		return nil, true
 	case "approve":
 		if r.Question != "" || !r.Open {
 			return nil, false
 		}
 		title := fmt.Sprintf("Let %s land as it is, as far as you are concerned?", view.Clean(string(r.Task)))
 		m.dialog = dialog{kind: confirmDialog, title: title, then: func(string) tea.Cmd {
-			return m.remark("approve", "", "--approve", "--", string(r.Task))
+			return m.remark("approve", "--approve", "--", string(r.Task))
 		}}
 	default:
 		return nil, false
@@ -161,8 +163,8 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 }
 
 // remark runs nexus review.
-func (m *Model) remark(what, stdin string, args ...string) tea.Cmd {
-	return m.do(what, append([]string{"review", "--run", string(m.o.Run)}, args...), stdin)
+func (m *Model) remark(what string, args ...string) tea.Cmd {
+	return m.do(what, append([]string{"review", "--run", string(m.o.Run)}, args...), "")
 }
 
 // sinceLast shows what changed since the last review, or all of it again.
@@ -176,7 +178,7 @@ func (m *Model) sinceLast(r *diffview.Review) {
 }
 
 // openRow folds a file, changes a draft, or comments on a comment.
-func (m *Model) openRow(r *diffview.Review) tea.Cmd {
+func (m *Model) openRow(r *diffview.Review) {
 	switch row := m.desk.row(); row.Kind {
 	case sheet.File, sheet.Hunk:
 		m.desk.turned[row.Path] = !m.desk.turned[row.Path]
@@ -189,7 +191,6 @@ func (m *Model) openRow(r *diffview.Review) tea.Cmd {
 		m.write(r, nexus.ShouldComment, false)
 	default:
 	}
-	return nil
 }
 
 // write begins a comment on what is selected.
@@ -269,12 +270,11 @@ func (m *Model) keep(task nexus.TaskID, c nexus.Comment, old string) tea.Cmd {
 }
 
 // discard throws the draft away that keys act on.
-func (m *Model) discard(r *diffview.Review) tea.Cmd {
+func (m *Model) discard(r *diffview.Review) {
 	id := r.Drafts[m.desk.row().Draft].ID
 	m.dialog = dialog{kind: confirmDialog, title: "Throw this comment away?", then: func(string) tea.Cmd {
-		return m.remark("discard", "", "--discard", id, "--", string(r.Task))
+		return m.remark("discard", "--discard", id, "--", string(r.Task))
 	}}
-	return nil
 }
 
 // send sends what was not sent, as one batch.
@@ -283,7 +283,7 @@ func (m *Model) send(r *diffview.Review) tea.Cmd {
 		m.say(true, "there is nothing to send: %s comments on what is selected", m.keyOf("comment"))
 		return nil
 	}
-	return m.remark("send", "", "--send", "--", string(r.Task))
+	return m.remark("send", "--send", "--", string(r.Task))
 }
 
 // mark marks the file as viewed, or as not viewed.
@@ -299,7 +299,7 @@ func (m *Model) mark(r *diffview.Review) tea.Cmd {
 		}
 		delete(m.desk.turned, path)
 		m.desk.to(slices.IndexFunc(m.desk.rows, func(x sheet.Row) bool { return x.Kind == sheet.File && x.Path == path }))
-		return m.remark("viewed", "", flag+"="+csv(path), "--", string(r.Task))
+		return m.remark("viewed", flag+"="+csv(path), "--", string(r.Task))
 	}
 	m.say(true, "go to a file first")
 	return nil
@@ -325,7 +325,7 @@ func (m *Model) about(r *diffview.Review, name string) tea.Cmd {
 		m.say(true, "%s suggests nothing", c.ID)
 		return nil
 	}
-	return m.remark(name, "", "--"+name, c.ID, "--", string(r.Task))
+	return m.remark(name, "--"+name, c.ID, "--", string(r.Task))
 }
 
 // terminal hands the terminal to a command line of this program.

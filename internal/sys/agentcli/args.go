@@ -53,10 +53,7 @@ func (p Program) args(q Prompt, home string) []string {
 		model("--model")
 		add(conversation(q, "--session-id", "--resume", q.ID)...)
 	case "crush":
-		add("run", "--quiet", "--data-dir", home+"/crush")
-		if q.Resume {
-			add("--continue") // that directory has one conversation
-		}
+		args = append(args, crushArgs(q, home)...)
 		model("-m")
 	case "gemini":
 		add("-o", "stream-json", "--approval-mode", "yolo", "--skip-trust")
@@ -87,6 +84,15 @@ func aiderArgs(q Prompt, home string) []string {
 	}
 	if q.Resume {
 		args = append(args, "--restore-chat-history") // its home has one conversation
+	}
+	return args
+}
+
+// crushArgs returns those of crush but its model.
+func crushArgs(q Prompt, home string) []string {
+	args := []string{"run", "--quiet", "--data-dir", home + "/crush"}
+	if q.Resume {
+		args = append(args, "--continue") // that directory has one conversation
 	}
 	return args
 }

@@ -25,29 +25,29 @@ type probe struct {
 
 // probes are by format, and by name for programs that print nothing but text.
 func (p Program) probe() probe {
-	switch {
-	case p.Speaks == "aider":
+	switch p.Speaks {
+	case "aider":
 		return probe{help: []string{"--help"}, starts: []string{"--message-file", "--yes-always"}, resumes: "--restore-chat-history"}
-	case p.Speaks == "amp":
+	case "amp":
 		return probe{help: []string{"--help"}, starts: []string{"--stream-json"}, resumes: "threads"}
-	case p.Speaks == "claude":
+	case "claude":
 		return probe{
 			help: []string{"--help"}, starts: []string{"--input-format", "--output-format", "--strict-mcp-config"}, resumes: "--resume",
 			models: []string{
 				"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--setting-sources", "", "--strict-mcp-config",
 			},
 		}
-	case p.Speaks == "codex":
+	case "codex":
 		return probe{help: []string{"exec", "--help"}, starts: []string{"--json"}, resumes: "resume", models: []string{"debug", "models"}}
-	case p.Speaks == "copilot":
+	case "copilot":
 		return probe{help: []string{"--help"}, starts: []string{"--output-format", "--allow-all-tools"}, resumes: "--resume"}
-	case p.Speaks == "gemini":
+	case "gemini":
 		return probe{help: []string{"--help"}, starts: []string{"--output-format", "--approval-mode", "--skip-trust"}, resumes: "--resume"}
-	case p.Speaks == "goose":
+	case "goose":
 		return probe{help: []string{"run", "--help"}, starts: []string{"--output-format"}, resumes: "--resume"}
-	case p.Speaks == "opencode":
+	case "opencode":
 		return probe{help: []string{"run", "--help"}, starts: []string{"--format"}, resumes: "--session", models: []string{"models"}}
-	case p.Speaks == "crush":
+	case "crush":
 		return probe{
 			help: []string{"run", "--help"}, starts: []string{"--quiet", "--data-dir"}, resumes: "--continue", models: []string{"models"},
 		}

@@ -39,7 +39,7 @@ func TestEditorsDoTheStepsOfAPipeline(t *testing.T) {
 	if got := j.desk.told(); f.Outcome != nexus.Accepted || got != want {
 		t.Fatalf("%+v:\n%s, want\n%s", f, got, want)
 	}
-	if text := j.blob(f.Commit, "one"); text != "a long one\n" {
+	if text := j.one(f.Commit); text != "a long one\n" {
 		t.Errorf("%q", text)
 	}
 	editors := c.all(nexus.Editor)
@@ -69,7 +69,7 @@ func TestAnEditorGoesOn(t *testing.T) {
 		t.Errorf("%s in %s: %q, %+v", u.Role, u.Session, u.Why, u.Said)
 	}
 	c.turns[nexus.Editor], c.turns[nexus.Reviewer] = []turn{{to: "Shorten it.", files: map[string]string{"one": "short\n"}}}, []turn{{handin: approved()}}
-	if f := j.ended(); f.Outcome != nexus.Accepted || j.blob(f.Commit, "one") != "short\n" || len(facts[nexus.RoundStarted](j)) != 3 {
+	if f := j.ended(); f.Outcome != nexus.Accepted || j.one(f.Commit) != "short\n" || len(facts[nexus.RoundStarted](j)) != 3 {
 		t.Errorf("%+v: %s", f, j.desk.told())
 	}
 	if u, err := attempt.Next(t.Context(), j.Worker, j.view, nexus.Editor); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) || !strings.Contains(err.Error(), "no step") {

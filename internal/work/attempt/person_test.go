@@ -44,9 +44,10 @@ func instead(id, file string, start, end int, text string) nexus.Comment {
 	return nexus.Comment{ID: id, File: file, Start: start, End: end, Kind: nexus.MustComment, Replace: &nexus.Replace{Text: text, Apply: true}}
 }
 
-func (j *job) blob(rev, file string) string {
+// one returns the file one of a commit.
+func (j *job) one(rev string) string {
 	j.t.Helper()
-	text, err := j.Trees.Git().Run(j.t.Context(), "cat-file", "blob", rev+":"+file)
+	text, err := j.Trees.Git().Run(j.t.Context(), "cat-file", "blob", rev+":one")
 	if err != nil {
 		j.t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func TestWhatAPersonSuggestedIsDone(t *testing.T) {
 	if got, want := j.desk.told(), "round 2 person suggestion, snapshot, gate lint pass, verdict pass, review true"; f.Outcome != nexus.Accepted || got != want {
 		t.Fatalf("%+v: %s, want %s", f, got, want)
 	}
-	if text := j.blob(f.Commit, "one"); text != "A\nAA\nb\nC\n" {
+	if text := j.one(f.Commit); text != "A\nAA\nb\nC\n" {
 		t.Errorf("%q", text)
 	}
 	did := last[nexus.CommentsApplied](j)
@@ -114,7 +115,7 @@ func TestWhereALineWentIsFollowed(t *testing.T) {
 	a.Sent.Apply = []nexus.Comment{c, gone}
 	f := j.ended()
 	did := last[nexus.CommentsApplied](j)
-	if one := j.blob(f.Commit, "one"); one != "0\na\nB\n" || len(did.Refused) != 1 || did.Refused[0] != (nexus.CommentRefused{Comment: "c2", Why: "the lines have changed since"}) {
+	if one := j.one(f.Commit); one != "0\na\nB\n" || len(did.Refused) != 1 || did.Refused[0] != (nexus.CommentRefused{Comment: "c2", Why: "the lines have changed since"}) {
 		t.Errorf("%q, %+v", one, did)
 	}
 }
@@ -145,7 +146,7 @@ func TestASuggestionIsDoneOnce(t *testing.T) {
 			if got := j.desk.told(); f.Outcome != nexus.Accepted || got != c.told {
 				t.Errorf("%+v: %s, want %s", f, got, c.told)
 			}
-			if text := j.blob(f.Commit, "one"); text != "2\n" || strings.Contains(j.files(f.Commit), "dirt") {
+			if text := j.one(f.Commit); text != "2\n" || strings.Contains(j.files(f.Commit), "dirt") {
 				t.Errorf("%q in %s", text, j.files(f.Commit))
 			}
 		})

@@ -60,28 +60,32 @@ func benchmarks(ctx context.Context, s *Site) (Found, error) {
 	s.equip(b)
 	for _, p := range packages {
 		s.say("comparing the benchmarks of " + p + " with " + name)
-		was, is := map[string]*measured{}, map[string]*measured{}
-		for range turns {
-			for _, one := range []struct {
-				b    *Bench
-				into map[string]*measured
-			}{{b, was}, {s.bench, is}} {
-				why, err := s.bench1(ctx, one.b, p, one.into)
-				if err != nil {
-					return found, err
-				}
-				if why != "" {
-					found.Notes = append(found.Notes, fmt.Sprintf("the benchmarks of %s were not compared: %s", p, why))
-					was, is = nil, nil
-				}
-			}
-			if was == nil {
-				break
-			}
+		was, is, why, err := s.compared(ctx, b, p)
+		switch {
+		case err != nil:
+			return found, err
+		case why != "":
+			found.Notes = append(found.Notes, fmt.Sprintf("the benchmarks of %s were not compared: %s", p, why))
+		default:
+			found.Findings = append(found.Findings, regressions(p, name, was, is)...)
 		}
-		found.Findings = append(found.Findings, regressions(p, name, was, is)...)
 	}
 	return found, nil
+}
+
+// compared runs the benchmarks of a package at the base and in the tree by turns, so that
+// what else the machine does burdens both. Why says why nobody knows what they take.
+func (s *Site) compared(ctx context.Context, base *Bench, dir string) (was, is map[string]*measured, why string, err error) {
+	was, is = map[string]*measured{}, map[string]*measured{}
+	for range turns {
+		if why, err = s.bench1(ctx, base, dir, was); why != "" || err != nil {
+			return nil, nil, why, err
+		}
+		if why, err = s.bench1(ctx, s.bench, dir, is); why != "" || err != nil {
+			return nil, nil, why, err
+		}
+	}
+	return was, is, "", nil
 }
 
 // bench1 runs the benchmarks of a package once. Why says why nobody knows what they take.

@@ -134,11 +134,11 @@ func (l *hiddenPaths) restore() {
 		case name == ".git" && d.IsDir():
 			return fs.SkipDir
 		case err != nil || name == ".git": // nothing to be read there; it may be a file
-			return nil
+			return nil //nolint:nilerr // the others are looked at nevertheless
 		}
 		info, err := l.env.Root.Lstat(name)
 		if err != nil {
-			return nil // it is gone
+			return nil //nolint:nilerr // it is gone
 		}
 		at := slices.IndexFunc(gone, func(i int) bool { return l.same(i, name, info) })
 		if at < 0 || l.rules.Ignored(l.env.Root, name) {

@@ -67,7 +67,7 @@ func TestGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close() //nolint:errcheck // nothing is written
+	defer other.Close()
 	s.journal = other
 	if _, err := s.Read(t.Context(), tui.Ask{Run: run}); err != nil {
 		t.Errorf("it is looked for again at once: %v", err)

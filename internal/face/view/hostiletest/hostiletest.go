@@ -4,6 +4,7 @@
 package hostiletest
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -94,7 +95,11 @@ func Facts(text string) ([]nexus.Fact, error) {
 		}
 		v := reflect.New(reflect.TypeOf(zero))
 		fill(v.Elem(), text, 0)
-		all[i] = v.Elem().Interface().(nexus.Fact)
+		fact, ok := reflect.TypeAssert[nexus.Fact](v.Elem())
+		if !ok {
+			return nil, fmt.Errorf("%s is no fact", kind)
+		}
+		all[i] = fact
 	}
 	return all, nil
 }

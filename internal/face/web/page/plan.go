@@ -108,7 +108,7 @@ func (s *Site) edit(w http.ResponseWriter, r *http.Request) {
 }
 
 // wrongLine is where an error says which line of a plan is wrong.
-var wrongLine = regexp.MustCompile(`\bline (\d+)`) //nolint:gochecknoglobals // never written
+var wrongLine = regexp.MustCompile(`\bline (\d+)`)
 
 // weigh takes what a command said of the edited plan.
 func (p *Planner) weigh(result access.Result) {

@@ -67,7 +67,7 @@ func belongs(n Note, s *Side, old bool) bool {
 	switch {
 	case s == nil || n.Start == 0:
 		return false
-	case n.Comment.Side == nexus.OldSide:
+	case n.Side == nexus.OldSide:
 		return old && s.Kind == "-" && s.Old == n.Last()
 	default:
 		return n.Line > 0 && s.New == n.Line+n.Last()-n.Start
