@@ -15,21 +15,31 @@ import (
 // errNoForge says that branches cannot go anywhere.
 var errNoForge = errors.New("nobody said where pull requests are opened")
 
-// pull pushes the branch of a theme, and lets its pull request say what waits there. Nothing is forced.
+// pull pushes the branch of a theme, and lets its pull request say what waits there. Nothing is forced, and
+// nothing is pushed to a branch whose pull request people ended.
 // A branch that is on the forge already, and a pull request that a dead process opened, are found.
 func (h *Hands) pull(ctx context.Context, f nexus.PullSought, l *improve.Loop) ([]nexus.Fact, error) {
 	ref := h.order.Forge
 	if ref == nil {
 		return nil, errNoForge
 	}
-	address, user := ref.Git()
-	to := git.Remote{URL: address, User: user, Token: ref.Token}
-	if err := h.place.Repo.Push(ctx, to, f.Branch, f.Commit); err != nil {
-		return nil, advised(err)
+	if p := l.Pull(f.Branch); p != nil && p.Number > 0 { // people may have ended it since the last look
+		how, err := h.ended(ctx, p)
+		if err != nil {
+			return nil, advised(err)
+		}
+		if how != "" {
+			return l.Ended(p, how), nil
+		}
 	}
 	items := l.Owned(f.Branch)
 	if len(items) == 0 && l.Pull(f.Branch) == nil {
 		return []nexus.Fact{nexus.PullFailed{Branch: f.Branch, Commit: f.Commit, Why: "nothing waits there any more"}}, nil
+	}
+	address, user := ref.Git()
+	to := git.Remote{URL: address, User: user, Token: ref.Token}
+	if err := h.place.Repo.Push(ctx, to, f.Branch, f.Commit); err != nil {
+		return nil, advised(err)
 	}
 	made, fresh, err := h.order.Client.Offer(ctx, *ref, forge.Pull{
 		Branch: f.Branch, Base: l.Target, Title: pullTitle(f.Branch, len(items)), Body: h.app.Mask.Text(pullBody(items)),
@@ -97,19 +107,21 @@ func (h *Hands) closed(ctx context.Context, l *improve.Loop) (facts []nexus.Fact
 		if p.Number == 0 {
 			continue
 		}
-		is, err := h.order.Client.PullOf(ctx, *h.order.Forge, p.Number)
+		how, err := h.ended(ctx, p)
 		if err != nil {
 			notes = append(notes, fmt.Sprintf("pull request %d: %v", p.Number, err))
-			continue
+		} else if how != "" {
+			facts = append(facts, l.Ended(p, how)...)
 		}
-		how := map[forge.PullState]string{forge.PullMerged: nexus.ResultMerged, forge.PullClosed: nexus.ResultRejected}[is.State]
-		if how == "" {
-			continue
-		}
-		for _, i := range l.Owned(p.Branch) {
-			facts = append(facts, nexus.ResultSettled{Item: i.ID, How: how})
-		}
-		facts = append(facts, nexus.PullClosed{Branch: p.Branch, Number: p.Number, How: how})
 	}
 	return facts, notes
+}
+
+// ended says what people made of a pull request; empty while it is open.
+func (h *Hands) ended(ctx context.Context, p *improve.Pull) (string, error) {
+	is, err := h.order.Client.PullOf(ctx, *h.order.Forge, p.Number)
+	if err != nil {
+		return "", err
+	}
+	return map[forge.PullState]string{forge.PullMerged: nexus.ResultMerged, forge.PullClosed: nexus.ResultRejected}[is.State], nil
 }

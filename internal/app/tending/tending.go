@@ -123,7 +123,13 @@ func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop)
 	if l.Full() {
 		return append(facts, looked), nil
 	}
-	r, err := h.order.Find(ctx, Look{At: tip, Strategies: l.Rules.Strategies, Most: l.Money()})
+	look := Look{At: tip, Strategies: l.Rules.Strategies, Most: l.Money()}
+	if look.Most == 0 { // the budget was lowered since the cycle began
+		if look.Strategies, err = discover.Free(look.Strategies); err != nil || len(look.Strategies) == 0 {
+			return append(facts, looked), err
+		}
+	}
+	r, err := h.order.Find(ctx, look)
 	if err != nil {
 		return nil, err
 	}

@@ -127,6 +127,7 @@ type Loop struct {
 	pulling  *nexus.PullSought // that nothing came of yet
 	heads    map[string]string // commits that branches of themes are at, by their names
 	closed   map[string]int    // pull requests that people closed or merged, by the first branch of the theme
+	refused  map[string]bool   // branches whose pull request people closed and did not merge
 	looking  bool
 	chosen   bool // what to take of Looked was decided
 	took     int  // in this cycle
@@ -246,7 +247,7 @@ func (l *Loop) begin(run nexus.RunID, target string) {
 	old := *l
 	*l = Loop{
 		Run: run, Target: target, touched: old.touched, bars: old.bars, loops: append(old.loops, run), begun: true,
-		Pulls: old.Pulls, heads: old.heads, closed: old.closed,
+		Pulls: old.Pulls, heads: old.heads, closed: old.closed, refused: old.refused,
 	}
 	for _, i := range old.Items {
 		if i.Waits {
@@ -466,7 +467,8 @@ func (l *Loop) Clone() *Loop {
 		one := *p
 		c.Pulls[n] = &one
 	}
-	c.heads, c.closed, c.pulling = nil, nil, nil
+	c.heads, c.refused, c.pulling = nil, nil, nil
+	c.closed = maps.Clone(l.closed)
 	c.loops, c.requests = slices.Clone(l.loops), slices.Clone(l.requests)
 	c.touched, c.bars = nil, nil
 	if l.looking { // who looks leaves out what is barred

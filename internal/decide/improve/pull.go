@@ -17,7 +17,8 @@ type Pull struct {
 	Commit string `json:"commit,omitzero"` // that the forge has of it
 	Why    string `json:"why,omitzero"`    // the forge has not what is here
 
-	failed string // commit that could not be pushed in this cycle
+	failed string        // commit that could not be pushed in this cycle
+	shown  []nexus.RunID // items that it says wait there
 }
 
 // Pull returns the pull request of a branch that is open, or is to be opened; nil where there is none.
@@ -50,8 +51,20 @@ func (l *Loop) Owned(branch string) []*Item {
 	return all
 }
 
+// Ended returns what follows from what people made of a pull request: it settles the results that it
+// showed. What landed on the branch later was never seen, and waits on.
+func (l *Loop) Ended(p *Pull, how string) []nexus.Fact {
+	var all []nexus.Fact
+	for _, i := range l.Owned(p.Branch) {
+		if slices.Contains(p.shown, i.ID) {
+			all = append(all, nexus.ResultSettled{Item: i.ID, How: how})
+		}
+	}
+	return append(all, nexus.PullClosed{Branch: p.Branch, Number: p.Number, How: how})
+}
+
 // publish intends to push what the forge does not have yet, one branch at a time. Nothing is pushed
-// without consent, and nothing in quiet hours.
+// without consent, nothing in quiet hours, and no branch again that people said no to.
 func (l *Loop) publish(now time.Time, quiet Hours) []nexus.Fact {
 	if _, rests := quiet.End(now); rests || !l.Rules.Pulls || l.Rules.Direct || l.Drain != "" {
 		return nil
@@ -64,7 +77,7 @@ func (l *Loop) publish(now time.Time, quiet Hours) []nexus.Fact {
 	}
 	for _, branch := range branches {
 		head, p := l.heads[branch], l.Pull(branch)
-		if head == "" || p != nil && (p.Commit == head || p.failed == head) {
+		if head == "" || l.refused[branch] || p != nil && (p.Commit == head || p.failed == head) {
 			continue
 		}
 		f := nexus.PullSought{Branch: branch, Commit: head}
@@ -84,6 +97,9 @@ func (l *Loop) applyPull(f nexus.Fact) {
 	case nexus.PullTold:
 		p := l.pulled(f.Branch)
 		p.Number, p.Web, p.Commit, p.Why, p.failed = f.Number, f.Web, f.Commit, "", ""
+		if l.pulling != nil {
+			p.shown = l.pulling.Items
+		}
 		l.pulling = nil
 	case nexus.PullFailed:
 		p := l.pulled(f.Branch)
@@ -92,9 +108,11 @@ func (l *Loop) applyPull(f nexus.Fact) {
 	case nexus.PullClosed:
 		l.Pulls = slices.DeleteFunc(l.Pulls, func(p *Pull) bool { return p.Branch == f.Branch })
 		if l.closed == nil {
-			l.closed = map[string]int{}
+			l.closed, l.refused = map[string]int{}, map[string]bool{}
 		}
 		l.closed[nexus.Theme+strategyOf(f.Branch)]++
+		l.refused[f.Branch] = f.How == nexus.ResultRejected
+		l.pulling = nil
 	default:
 	}
 }

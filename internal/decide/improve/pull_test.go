@@ -90,3 +90,47 @@ func TestPulls(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestPullsEnd holds that people settle what a pull request showed them, and nothing that landed on its branch later; that
+// a branch they said no to is not pushed again; and that who looks knows which branch the next result goes to.
+func TestPullsEnd(t *testing.T) {
+	const todo = nexus.Theme + "todo"
+	rules := nexus.ImproveRules{
+		Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 1, Open: 1, Waiting: 9, Rest: time.Minute, MostRest: time.Hour, Pulls: true,
+	}
+	for how, next := range map[string]string{nexus.ResultMerged: "pull.sought", nexus.ResultRejected: "cycle.started"} {
+		s := begin(rules)
+		s.decide()
+		s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+		s.decide()
+		s.landed(t, "loop-1", todo, "c1")
+		s.decide()
+		s.hear(nexus.PullTold{Branch: todo, Commit: "c1", Number: 4, Web: "w", New: true})
+		s.decide()
+		s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.Wanted{wanted("todo", 2)}})
+		s.decide()
+		s.landed(t, "loop-2", todo, "c2")
+		if got := s.decide(); got != "pull.sought" {
+			t.Fatal(got)
+		}
+		s.hear(s.l.Ended(s.l.Pull(todo), how)...)
+		if s.l.Item("loop-1").Waits || !s.l.Item("loop-2").Waits {
+			t.Errorf("%s: nobody saw what loop-2 made, and it is settled", how)
+		}
+		if got := s.decide(); got != next {
+			t.Errorf("%s: %s", how, got)
+		}
+		if how == nexus.ResultMerged {
+			continue
+		}
+		s.hear(nexus.ResultSettled{Item: "loop-2", How: nexus.ResultRejected}, nexus.CycleLooked{Cycle: 3, Wanted: []nexus.Wanted{wanted("todo", 3)}})
+		s.decide()
+		s.landed(t, "loop-3", todo+"-2", "c3")
+		s.decide()
+		s.hear(nexus.PullTold{Branch: todo + "-2", Commit: "c3", Number: 5, Web: "w", New: true})
+		s.decide()
+		if rule, why := s.l.Clone().Bar(wanted("todo", 5), s.now); rule != "" {
+			t.Errorf("%s: %s", rule, why)
+		}
+	}
+}

@@ -87,9 +87,12 @@ func (s *State) rewind(e nexus.Event, f nexus.RunRewound) error {
 	if err != nil {
 		return err
 	}
-	for _, all := range []map[nexus.AttemptID]*Attempt{s.attempts, then.attempts} {
-		for _, a := range all {
-			a.grow()
+	for _, all := range []*State{s, then} {
+		if all.shelf == nil {
+			continue
+		}
+		for _, a := range all.attempts {
+			all.grow(a)
 		}
 	}
 	then.interrupt(e.At)

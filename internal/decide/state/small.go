@@ -302,18 +302,15 @@ func (s *State) session(id nexus.SessionID) *Session {
 		return c
 	}
 	a := s.attempts[attemptOfSession(id)]
-	if a == nil || a.small == nil {
+	if a == nil || s.shelf == nil {
 		return nil
 	}
 	s.grow(a)
 	return s.sessions[id]
 }
 
-// grow makes an attempt large again.
+// grow makes an attempt large again, and its sessions known, if they are not already.
 func (s *State) grow(a *Attempt) {
-	if a.small == nil {
-		return
-	}
 	a.grow()
 	for _, c := range a.Sessions {
 		s.sessions[c.Session] = c

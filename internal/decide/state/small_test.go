@@ -93,11 +93,12 @@ func TestSmallIsTheSame(t *testing.T) {
 	})
 }
 
-// TestSmallGrows books what comes after a landing on a session that is small.
-func TestSmallGrows(t *testing.T) {
-	full, small := New("r"), New("r").Spare()
+// both returns a state that keeps everything and one that only shows, and what applies facts to them.
+func both(t *testing.T) (full, small *State, put func(facts ...nexus.Fact)) {
+	t.Helper()
+	full, small = New("r"), New("r").Spare()
 	seq := int64(0)
-	put := func(facts ...nexus.Fact) {
+	return full, small, func(facts ...nexus.Fact) {
 		t.Helper()
 		for _, f := range facts {
 			seq++
@@ -108,6 +109,11 @@ func TestSmallGrows(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSmallGrows books what comes after a landing on a session that is small.
+func TestSmallGrows(t *testing.T) {
+	full, small, put := both(t)
 	put(
 		nexus.GoalAccepted{Base: "b0", Limits: nexus.Limits{RunMoney: 10 * nexus.Dollar}}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "t"}}, nexus.PlanApproved{By: "policy"},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "b0"}, nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1", Role: nexus.Coder},
@@ -142,5 +148,36 @@ func TestSmallGrows(t *testing.T) {
 	put(nexus.RunRewound{To: 4, By: "ann"})
 	if got, want := small.Attempt("T1.1").Whole(), full.Attempt("T1.1"); !got.Undone || got.spent() != want.spent() {
 		t.Errorf("after a rewind it cost %s, want %s", got.spent(), want.spent())
+	}
+}
+
+// TestSmallKeepsBills books what comes after a landing on a session whose attempt heard something else before, and what
+// was paid after the point that a run goes back to, in the middle of the session.
+func TestSmallKeepsBills(t *testing.T) {
+	const id = nexus.SessionID("T1.1/coder.1")
+	call := func(name string) []nexus.Fact {
+		return []nexus.Fact{
+			nexus.BudgetReserved{ID: name, Task: "T1", Session: id, Money: nexus.Dollar}, nexus.BudgetSpent{ID: name, Money: nexus.Dollar / 4},
+		}
+	}
+	for when, late := range map[string][]nexus.Fact{
+		"after a late turn":            append([]nexus.Fact{nexus.TurnTaken{Session: id, Turn: 2, Message: "m"}}, call("c2")...),
+		"after going back to its turn": {nexus.RunRewound{To: 8, By: "ann"}},
+	} {
+		full, small, put := both(t)
+		put(
+			nexus.GoalAccepted{Base: "b0", Limits: nexus.Limits{RunMoney: 10 * nexus.Dollar}}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "t"}}, nexus.PlanApproved{By: "policy"},
+			nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "b0"}, nexus.SessionStarted{Session: id, Attempt: "T1.1", Role: nexus.Coder},
+			nexus.RoundStarted{Attempt: "T1.1", Round: 1, Session: id}, nexus.TurnTaken{Session: id, Turn: 1, Message: "m"},
+		)
+		put(call("c1")...)
+		put(
+			nexus.SessionEnded{Session: id, Outcome: nexus.Accepted}, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"},
+			nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
+		)
+		put(late...)
+		if got, want := small.Attempt("T1.1").Session(id).Spent, full.Attempt("T1.1").Session(id).Spent; got != want || want == 0 {
+			t.Errorf("%s the session cost %s, want %s", when, got, want)
+		}
 	}
 }

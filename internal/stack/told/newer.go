@@ -32,7 +32,8 @@ func Listers() []Lister {
 	squeezed := func(file, text string) string {
 		return "tr -d ' \\n' <" + quote("./"+file) + " | grep -qF -- " + quote(text)
 	}
-	grep := func(file, text string) string { return "grep -qF -- " + quote(text) + " " + quote("./"+file) }
+	// As a word: 1.2.3 is no part of 1.2.30.
+	grep := func(file, text string) string { return "grep -qwF -- " + quote(text) + " " + quote("./"+file) }
 	pip := strings.Fields("pip list --outdated --format=json --disable-pip-version-check")
 	composer := strings.Fields("composer outdated --direct --locked --format=json --no-interaction")
 	return []Lister{
@@ -49,7 +50,7 @@ func Listers() []Lister {
 			return "tr '\\n' ' ' <" + quote("./"+file) + " | grep -qF -- " + quote(fmt.Sprintf(`name = "%s" version = "%s"`, s.Name, s.Has))
 		}},
 		{"requirements.txt", pip, pipOutdated, func(file string, s Stale) string {
-			return "grep -qiF -- " + quote(s.Name+"=="+s.Has) + " " + quote("./"+file)
+			return "grep -qiwF -- " + quote(s.Name+"=="+s.Has) + " " + quote("./"+file)
 		}},
 		{"Gemfile.lock", strings.Fields("bundle outdated --parseable --only-explicit"), gemOutdated, func(file string, s Stale) string {
 			return "grep -qxF -- " + quote(fmt.Sprintf("    %s (%s)", s.Name, s.Has)) + " " + quote("./"+file)

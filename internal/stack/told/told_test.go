@@ -78,6 +78,9 @@ func TestOutdated(t *testing.T) {
 		if red(t, check, map[string]string{"sub dir/" + l.File: strings.ReplaceAll(s[1], all[0].Has, all[0].Newest)}) {
 			t.Errorf("%s: %s stays red", l.File, check)
 		}
+		if red(t, check, map[string]string{"sub dir/" + l.File: strings.ReplaceAll(s[1], all[0].Has, all[0].Has+"1")}) {
+			t.Errorf("%s: %s stays red with a version that begins alike", l.File, check)
+		}
 	}
 }
 

@@ -78,6 +78,7 @@ printf '#!/bin/sh\ntouch %s/hooked\n' "$PWD" >.git/hooks/pre-push; chmod +x .git
 		{git.Remote{URL: to.URL, User: "x", Token: "wrong-token"}, one, "none", "was not pushed"},
 		{git.Remote{URL: server.URL + "/away/r.git", User: "x", Token: "secret-token"}, one, "none", "was not pushed"},
 		{git.Remote{URL: "http://example.org/o/r.git", User: "x", Token: "secret-token"}, one, "none", "is no https address"},
+		{git.Remote{URL: "http://127.0.0.1.example.org/o/r.git", User: "x", Token: "secret-token"}, one, "none", "is no https address"},
 		{git.Remote{URL: "file://" + top + "/o/r.git"}, one, "none", "is no https address"},
 		{to, one, one, ""},
 		{to, two, two, ""},

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
@@ -27,6 +29,7 @@ type hiddenPaths struct {
 	mu    sync.Mutex // guards what follows
 	found files.HiddenFound
 	was   []os.FileInfo // of the files, when they were found
+	born  []time.Time   // when they were made; zero where nobody knows
 	done  bool
 	back  []string // what was moved back and is not reported yet
 }
@@ -54,7 +57,7 @@ func (l *hiddenPaths) named(which func(files.HiddenFile) bool) []string {
 	var all []string
 	for _, f := range l.found.Files {
 		if which(f) {
-			all = append(all, filepath.Join(l.env.Dir, filepath.FromSlash(f.Name)))
+			all = append(all, l.at(f.Name))
 		}
 	}
 	return all
@@ -84,8 +87,9 @@ func (l *hiddenPaths) why(name string) string {
 
 // moved reports whether a file is not where it was found.
 func (l *hiddenPaths) moved() bool {
+	linked := map[string]bool{}
 	for i, f := range l.found.Files {
-		info, err := l.env.Root.Lstat(f.Name)
+		info, err := l.placed(f.Name, linked)
 		if err != nil || !os.SameFile(info, l.was[i]) {
 			return true
 		}
@@ -115,8 +119,9 @@ func (l *hiddenPaths) putBack() []string {
 // hidden, and moves it back. The caller holds mu.
 func (l *hiddenPaths) restore() {
 	var gone []int
+	linked := map[string]bool{}
 	for i, f := range l.found.Files {
-		info, err := l.env.Root.Lstat(f.Name)
+		info, err := l.placed(f.Name, linked)
 		if f.Why == files.WhyIgnored && l.was[i] != nil && (err != nil || !os.SameFile(info, l.was[i])) {
 			gone = append(gone, i)
 		}
@@ -135,7 +140,7 @@ func (l *hiddenPaths) restore() {
 		if err != nil {
 			return nil //nolint:nilerr // it is gone
 		}
-		at := slices.IndexFunc(gone, func(i int) bool { return os.SameFile(info, l.was[i]) })
+		at := slices.IndexFunc(gone, func(i int) bool { return l.same(i, name, info) })
 		if at < 0 || l.rules.Ignored(l.env.Root, name) {
 			return nil
 		}
@@ -149,12 +154,77 @@ func (l *hiddenPaths) restore() {
 	})
 }
 
-// move moves a file or directory to its place again.
+// same reports whether the i-th file is what has this name now. That both have one number
+// does not say so: a new file gets the number of one that was deleted.
+func (l *hiddenPaths) same(i int, name string, info os.FileInfo) bool {
+	if !os.SameFile(info, l.was[i]) {
+		return false
+	}
+	untouched := info.Size() == l.was[i].Size() && info.ModTime().Equal(l.was[i].ModTime())
+	return untouched || !l.born[i].IsZero() && l.born[i].Equal(disk.Born(l.at(name)))
+}
+
+// at returns where a file is.
+func (l *hiddenPaths) at(name string) string {
+	return filepath.Join(l.env.Dir, filepath.FromSlash(name))
+}
+
+// aside is where something is while its place is made free.
+const aside = ".nexus-put-back"
+
+// move moves a file or directory to its place again. What is in the way goes: nobody could
+// read it there.
 func (l *hiddenPaths) move(from, to string) error {
-	if err := l.env.Root.MkdirAll(path.Dir(to), 0o755); err != nil {
+	root := l.env.Root
+	if within(from, to) || within(to, from) {
+		if err := errors.Join(root.RemoveAll(aside), root.Rename(from, aside)); err != nil {
+			return err
+		}
+		from = aside
+	}
+	for at, c := range to {
+		if c != '/' {
+			continue
+		}
+		if info, err := root.Lstat(to[:at]); err == nil && !info.IsDir() {
+			if err := root.Remove(to[:at]); err != nil {
+				return err
+			}
+		}
+	}
+	if err := root.MkdirAll(path.Dir(to), 0o755); err != nil {
 		return err
 	}
-	return l.env.Root.Rename(from, to)
+	if info, err := root.Lstat(to); err == nil && info.IsDir() {
+		if err := root.RemoveAll(to); err != nil {
+			return err
+		}
+	}
+	return root.Rename(from, to)
+}
+
+// within reports whether a path is below another one.
+func within(name, dir string) bool { return strings.HasPrefix(name, dir+"/") }
+
+// placed returns what is at a place itself, and not behind a link in place of one of its
+// directories. Linked keeps which directories are links.
+func (l *hiddenPaths) placed(name string, linked map[string]bool) (os.FileInfo, error) {
+	for at, c := range name {
+		if c != '/' {
+			continue
+		}
+		dir := name[:at]
+		is, known := linked[dir]
+		if !known {
+			info, err := l.env.Root.Lstat(dir)
+			is = err == nil && info.Mode().Type() == fs.ModeSymlink
+			linked[dir] = is
+		}
+		if is {
+			return nil, fs.ErrNotExist
+		}
+	}
+	return l.env.Root.Lstat(name)
 }
 
 // PutBack looks at what .nexusignore names in a tree, and returns what takes back that
@@ -170,10 +240,10 @@ func (l *hiddenPaths) look() {
 	if len(l.found.Files) > maxHiddenPaths {
 		l.found.Files = l.found.Cover()
 	}
-	l.was = nil
+	l.was, l.born = nil, nil
 	for _, f := range l.found.Files {
 		info, _ := l.env.Root.Lstat(f.Name) // one that is gone is looked for again
-		l.was = append(l.was, info)
+		l.was, l.born = append(l.was, info), append(l.born, disk.Born(l.at(f.Name)))
 	}
 	if l.env.Learn != nil {
 		for _, v := range l.found.Values {

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -130,4 +133,110 @@ func TestMovedOutFromUnderAPattern(t *testing.T) {
 		t.Fatal(err)
 	}
 	said("cat open/rates.txt conf/rates.txt", "denied")
+}
+
+// TestPutBackTakesNothingElse deletes what .nexusignore names and makes other files, one of which gets
+// the number that was free then: it stays where it is. What was moved and touched is put back all the same.
+func TestPutBackTakesNothingElse(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(".nexusignore", "/rates.txt\n")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	reused := false
+	for range 20 {
+		write("rates.txt", "secret\n")
+		old, err := os.Lstat(filepath.Join(dir, "rates.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		put := PutBack(Env{Dir: dir, Root: root, Writes: true})
+		for begun := disk.Born(filepath.Join(dir, "rates.txt")); ; { // the clock of the file system is coarse
+			write("later", "")
+			if !disk.Born(filepath.Join(dir, "later")).Equal(begun) || begun.IsZero() {
+				break
+			}
+			if err := os.Remove(filepath.Join(dir, "later")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Remove(filepath.Join(dir, "rates.txt")); err != nil {
+			t.Fatal(err)
+		}
+		write("work.txt", "work that took an hour\n")
+		is, err := os.Lstat(filepath.Join(dir, "work.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reused = reused || os.SameFile(old, is)
+		if back := put(); len(back) > 0 {
+			t.Fatalf("%q was put back", back)
+		}
+		for _, name := range []string{"work.txt", "later"} {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if !reused {
+		t.Log("no number was used twice on this file system")
+	}
+	write("rates.txt", "secret\n")
+	put := PutBack(Env{Dir: dir, Root: root, Writes: true})
+	if err := os.Rename(filepath.Join(dir, "rates.txt"), filepath.Join(dir, "open.txt")); err != nil {
+		t.Fatal(err)
+	}
+	known := !disk.Born(filepath.Join(dir, "open.txt")).IsZero()
+	if err := os.Chtimes(filepath.Join(dir, "open.txt"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if back := put(); known && (len(back) != 1 || back[0] != "rates.txt") {
+		t.Errorf("%q was put back", back)
+	}
+}
+
+// TestNothingIsInTheWay moves what .nexusignore names away and puts something else in its place, or in that of its
+// directory: it is back all the same, and can be read neither by a command nor by a tool.
+func TestNothingIsInTheWay(t *testing.T) {
+	for _, trick := range []string{
+		"mv conf/rates.txt open.txt; mkdir -p conf/rates.txt/in",
+		"mv conf d; mv d/rates.txt open.txt; echo file >conf",
+		"mv conf d; mv d/rates.txt r; mv r conf",
+		"mv conf d; ln -s d conf",
+	} {
+		dir := t.TempDir()
+		sh := func(line string) string {
+			t.Helper()
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%s: %v: %s", line, err, out)
+			}
+			return string(out)
+		}
+		sh("mkdir conf; echo CANARY >conf/rates.txt; echo /conf/rates.txt >.nexusignore")
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		put := PutBack(Env{Dir: dir, Root: root, Writes: true})
+		sh(trick)
+		back := put()
+		if got := sh("grep -rl CANARY . || true"); got != "./conf/rates.txt\n" || len(back) != 1 {
+			t.Errorf("%s: it is in %q, and %q is back", trick, got, back)
+		}
+		if got := sh("test -L conf && echo linked || true"); got != "" {
+			t.Errorf("%s: the directory is a link", trick)
+		}
+	}
 }
