@@ -26,10 +26,10 @@ func handsOn(t *testing.T, o Options) (*Hands, string) {
 	return &Hands{place: &app.Place{Repo: git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}}, order: o}, dir
 }
 
-// loopOf returns a loop with a name.
-func loopOf(run nexus.RunID) *improve.Loop {
+// aLoop returns a loop that has begun.
+func aLoop() *improve.Loop {
 	l := &improve.Loop{}
-	l.Apply(nexus.Event{Run: run, Fact: nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}})
+	l.Apply(nexus.Event{Run: "loop", Fact: nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}})
 	return l
 }
 
@@ -37,7 +37,7 @@ func loopOf(run nexus.RunID) *improve.Loop {
 // only moved: who worked on it meanwhile yields.
 func TestWhatOthersChangedIsSeen(t *testing.T) {
 	h, dir := handsOn(t, Options{})
-	l := loopOf("loop")
+	l := aLoop()
 	since := gittest.Run(t, dir, "rev-parse", "HEAD")
 	gittest.Run(t, dir, "mv", "a.sh", "b.sh")
 	gittest.Write(t, dir, map[string]string{"\nline": "1\n", "x\x01y": "2\n"})
@@ -63,7 +63,7 @@ func TestWhatOthersChangedIsSeen(t *testing.T) {
 func FuzzForeign(f *testing.F) {
 	f.Add("\x00c0\x00An\x01na\x00\n\x00\n\nline\x00a.sh\x00\x00c1\x00b\x00loop-1/T1.1\n\x00")
 	f.Add("\x00c0\x00a\x00")
-	l := loopOf("loop")
+	l := aLoop()
 	f.Fuzz(func(t *testing.T, out string) {
 		for _, c := range parseForeign(out, l) {
 			if strings.Contains(c.commit+c.by, "\x00") || slices.ContainsFunc(c.files, func(name string) bool { return strings.Contains(name, "\x00") }) {

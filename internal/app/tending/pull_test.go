@@ -36,7 +36,7 @@ func TestNothingIsPushedToWhatPeopleEnded(t *testing.T) {
 		}
 		h, dir := handsOn(t, Options{Forge: &ref, Client: forge.Client{Wait: time.Millisecond}})
 		tip := gittest.Run(t, dir, "rev-parse", "HEAD")
-		l := loopOf("loop")
+		l := aLoop()
 		hear(l, nexus.LoopOpened{Rules: nexus.ImproveRules{Pulls: true}})
 		for _, id := range []nexus.RunID{"loop-1", "loop-2"} {
 			hear(l, nexus.ItemTaken{Item: id, Wanted: nexus.Wanted{Finding: string(id), Strategy: "todo"}}, nexus.ItemWorked{Item: id, Commit: tip},
@@ -62,7 +62,7 @@ func TestNobodyIsPaidBeyondTheBudget(t *testing.T) {
 		return discover.Result{}, nil
 	}})
 	for _, strategies := range [][]string{{"todo", "ideas"}, {"ideas"}} {
-		l := loopOf("loop")
+		l := aLoop()
 		hear(l, nexus.LoopOpened{Rules: nexus.ImproveRules{Strategies: strategies, Budget: nexus.Dollar}}, nexus.ItemTaken{Item: "loop-1"},
 			nexus.ItemWorked{Item: "loop-1", Spent: nexus.Dollar}, nexus.CycleStarted{Cycle: 1})
 		if facts, err := h.look(t.Context(), nexus.CycleStarted{Cycle: 1}, l.Clone()); err != nil || len(facts) != 1 {

@@ -108,7 +108,10 @@ func (l *Loop) applyPull(f nexus.Fact) {
 	case nexus.PullClosed:
 		l.Pulls = slices.DeleteFunc(l.Pulls, func(p *Pull) bool { return p.Branch == f.Branch })
 		if l.closed == nil {
-			l.closed, l.refused = map[string]int{}, map[string]bool{}
+			l.closed = map[string]int{}
+		}
+		if l.refused == nil {
+			l.refused = map[string]bool{}
 		}
 		l.closed[nexus.Theme+strategyOf(f.Branch)]++
 		l.refused[f.Branch] = f.How == nexus.ResultRejected

@@ -132,5 +132,11 @@ func TestPullsEnd(t *testing.T) {
 		if rule, why := s.l.Clone().Bar(wanted("todo", 5), s.now); rule != "" {
 			t.Errorf("%s: %s", rule, why)
 		}
+		// Who looks folds what people did into a copy, which knows of what they did before.
+		copied := s.l.Clone()
+		copied.Apply(nexus.Event{Run: s.l.Run, At: s.now, Fact: nexus.PullClosed{Branch: todo + "-2", Number: 5, How: nexus.ResultRejected}})
+		if copied.Pull(todo+"-2") != nil || s.l.Pull(todo+"-2") == nil {
+			t.Error("the end of a pull request is not where it belongs")
+		}
 	}
 }
