@@ -92,10 +92,11 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 		return err
 	}
 	told := asked{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil}
-	if !told.Held && publishes(s, wish) {
-		told, err = deliver(ctx, a, p, told)
-	} else if told.Held {
+	if told.Held {
 		told, err = settled(ctx, p, told)
+	}
+	if err == nil && !told.Settled { // who held it may have ended it, and let go of it without an answer
+		told, err = late(ctx, a, p, told, wish)
 	}
 	if err != nil {
 		return err
@@ -177,11 +178,11 @@ func unasked(s *state.State, id string) (why, hint string) {
 	return "", ""
 }
 
-// publishes reports whether a request answers whether what landed may be
-// published.
+// publishes reports whether a request asks for what landed to be published, or
+// answers whether it may be, and nothing else is left to do in the run.
 func publishes(s *state.State, wish nexus.Request) bool {
 	q := s.Question(wish.ID)
-	return wish.Verb == nexus.VerbAnswer && q != nil && q.Publishes() && app.Undelivered(s)
+	return app.Undelivered(s) && (wish.Verb == nexus.VerbLand || wish.Verb == nexus.VerbAnswer && q != nil && q.Publishes())
 }
 
 // consents says what follows from an answer to whether a plan may start; empty for
@@ -229,6 +230,15 @@ func stopLoop(ctx context.Context, a *console.Console, p *app.Place, loop nexus.
 	}
 	told := asked{Run: loop, Settled: true, Granted: true}
 	return a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: granted; loop %s has ended\n", loop) })
+}
+
+// late does here and now what nobody answered, where that ends the run's work.
+func late(ctx context.Context, a *console.Console, p *app.Place, told asked, wish nexus.Request) (asked, error) {
+	s, err := p.Replay(ctx, told.Run)
+	if err != nil || !publishes(s, wish) {
+		return told, err
+	}
+	return deliver(ctx, a, p, told)
 }
 
 // deliver does what was agreed to, here and now, as nobody conducts the run.
