@@ -236,7 +236,7 @@ func (j *Journal) change(ctx context.Context, doing string, f func(context.Conte
 	if broken {
 		j.broken = err
 	}
-	return explain(j.path, doing, err)
+	return j.explain(doing, err)
 }
 
 // transact runs f in a transaction. Broken means that storage failed, not

@@ -23,15 +23,15 @@ func (j *Journal) Backup(ctx context.Context, path string) error {
 	}
 	part := path + ".part"
 	if err := remove(part); err != nil {
-		return explain(j.path, "back up journal", err)
+		return j.explain("back up journal", err)
 	}
 	db, err := sql.Open("sqlite", dsn(j.path, "mode=ro")) // the readers' own connections may not even write elsewhere
 	if err != nil {
-		return explain(j.path, "back up journal", err)
+		return j.explain("back up journal", err)
 	}
 	_, err = db.ExecContext(ctx, "vacuum into ?", part)
 	if err = errors.Join(err, db.Close()); err != nil {
-		return errors.Join(explain(j.path, "back up journal", err), remove(part))
+		return errors.Join(j.explain("back up journal", err), remove(part))
 	}
 	if err := os.Chmod(part, 0o600); err != nil {
 		return explain(path, "back up journal to", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"syscall"
 
@@ -21,6 +22,28 @@ const keep = "nexus journal verify says where the damage starts. nexus journal r
 // corrupt says that what is at path is not a sound journal.
 func corrupt(path, why string) error {
 	return &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("journal %s %s", path, why), Hint: keep}
+}
+
+// Gone says that the journal at path is not there any more, nil where it is: what is
+// open of it can still be read, and would be shown for ever.
+func Gone(path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeStorage, Message: "journal " + path + " is gone",
+		Hint: "Somebody removed or moved it while it was open. Put it back, or start a run; then start this command again.",
+	}
+}
+
+// explain is explain of the journal's file, which may have gone since it was opened.
+func (j *Journal) explain(doing string, err error) error {
+	if primary(err) == sqlite3.SQLITE_CANTOPEN {
+		if gone := Gone(j.path); gone != nil {
+			return gone
+		}
+	}
+	return explain(j.path, doing, err)
 }
 
 // explain turns what SQLite or the system said into what a person can do

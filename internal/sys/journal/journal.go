@@ -192,7 +192,7 @@ func (j *Journal) Close() error {
 			errs = append(errs, db.Close())
 		}
 	}
-	return explain(j.path, "close journal", errors.Join(errs...))
+	return j.explain("close journal", errors.Join(errs...))
 }
 
 // dsn returns how SQLite is told to open a file.

@@ -71,7 +71,7 @@ func (j *Journal) last(ctx context.Context) (int64, error) {
 	}
 	var seq int64
 	err := j.read.QueryRowContext(context.WithoutCancel(ctx), "select seq from head").Scan(&seq)
-	return seq, explain(j.path, "read journal", err)
+	return seq, j.explain("read journal", err)
 }
 
 // each yields the events of a run after one number up to another. It returns
@@ -98,7 +98,7 @@ func (j *Journal) each(ctx context.Context, run nexus.RunID, after, last int64, 
 			}
 		}
 		if err != nil {
-			yield(nexus.Event{}, explain(j.path, "read journal", err))
+			yield(nexus.Event{}, j.explain("read journal", err))
 			return false
 		}
 	}
@@ -282,18 +282,18 @@ const selectRuns = `select g.run, g.n, a.at, z.at, hex(z.hash), l.fence, l.pid, 
 func (j *Journal) Runs(ctx context.Context) ([]Run, error) {
 	rows, err := j.read.QueryContext(ctx, selectRuns)
 	if err != nil {
-		return nil, explain(j.path, "read journal", err)
+		return nil, j.explain("read journal", err)
 	}
 	defer rows.Close() //nolint:errcheck // Err tells what Close would
 	var runs []Run
 	for rows.Next() {
 		r, err := j.scanRun(rows)
 		if err != nil {
-			return nil, explain(j.path, "read journal", err)
+			return nil, j.explain("read journal", err)
 		}
 		runs = append(runs, r)
 	}
-	return runs, explain(j.path, "read journal", rows.Err())
+	return runs, j.explain("read journal", rows.Err())
 }
 
 func (j *Journal) scanRun(rows *sql.Rows) (Run, error) {
@@ -321,7 +321,7 @@ func (j *Journal) Head(ctx context.Context) (int64, error) { return j.last(ctx) 
 func (j *Journal) Holders(ctx context.Context) (map[nexus.RunID]nexus.Process, error) {
 	rows, err := j.read.QueryContext(ctx, "select run, pid, host, start, place, expires from lease")
 	if err != nil {
-		return nil, explain(j.path, "read journal", err)
+		return nil, j.explain("read journal", err)
 	}
 	defer rows.Close() //nolint:errcheck // Err tells what Close would
 	all := map[nexus.RunID]nexus.Process{}
@@ -330,7 +330,7 @@ func (j *Journal) Holders(ctx context.Context) (map[nexus.RunID]nexus.Process, e
 		var pid, start, expires sql.NullInt64
 		var host, at sql.NullString
 		if err := rows.Scan(&run, &pid, &host, &start, &at, &expires); err != nil {
-			return nil, explain(j.path, "read journal", err)
+			return nil, j.explain("read journal", err)
 		}
 		h := holder{place: at.String, expires: time.Unix(0, expires.Int64)}
 		h.process = nexus.Process{PID: int(pid.Int64), Host: host.String, Start: uint64(start.Int64)}
@@ -338,7 +338,7 @@ func (j *Journal) Holders(ctx context.Context) (map[nexus.RunID]nexus.Process, e
 			all[nexus.RunID(run)] = h.process
 		}
 	}
-	return all, explain(j.path, "read journal", rows.Err())
+	return all, j.explain("read journal", rows.Err())
 }
 
 // Endings returns how runs ended that are over, without reading their other facts.
@@ -347,14 +347,14 @@ func (j *Journal) Endings(ctx context.Context) (map[nexus.RunID]nexus.RunEnded, 
 	rows, err := j.read.QueryContext(ctx, `select seq, run, at, kind, data from event
 		where kind in ('run.ended', 'run.reopened', 'run.rewound') order by seq`)
 	if err != nil {
-		return nil, explain(j.path, "read journal", err)
+		return nil, j.explain("read journal", err)
 	}
 	defer rows.Close() //nolint:errcheck // Err tells what Close would
 	over := map[nexus.RunID]nexus.RunEnded{}
 	for rows.Next() {
 		var r row
 		if err := rows.Scan(&r.seq, &r.run, &r.at, &r.kind, &r.data); err != nil {
-			return nil, explain(j.path, "read journal", err)
+			return nil, j.explain("read journal", err)
 		}
 		f, err := nexus.DecodeFact(r.kind, []byte(r.data))
 		if err != nil {
@@ -366,7 +366,7 @@ func (j *Journal) Endings(ctx context.Context) (map[nexus.RunID]nexus.RunEnded, 
 			delete(over, nexus.RunID(r.run))
 		}
 	}
-	return over, explain(j.path, "read journal", rows.Err())
+	return over, j.explain("read journal", rows.Err())
 }
 
 // Spent returns what all runs but one have used of a UTC day's money. A call
@@ -380,7 +380,7 @@ func (j *Journal) Spent(ctx context.Context, day time.Time, except nexus.RunID) 
 	rows, err := j.read.QueryContext(ctx, `select seq, run, at, kind, data from event
 		where kind in ('budget.reserved', 'budget.spent') and at >= ? and run != ? order by seq`, from.UnixNano(), string(except))
 	if err != nil {
-		return 0, explain(j.path, "read journal", err)
+		return 0, j.explain("read journal", err)
 	}
 	defer rows.Close() //nolint:errcheck // Err tells what Close would
 	type reservation struct {
@@ -392,7 +392,7 @@ func (j *Journal) Spent(ctx context.Context, day time.Time, except nexus.RunID) 
 	for rows.Next() {
 		var r row
 		if err := rows.Scan(&r.seq, &r.run, &r.at, &r.kind, &r.data); err != nil {
-			return 0, explain(j.path, "read journal", err)
+			return 0, j.explain("read journal", err)
 		}
 		f, err := nexus.DecodeFact(r.kind, []byte(r.data))
 		if err != nil {
@@ -415,5 +415,5 @@ func (j *Journal) Spent(ctx context.Context, day time.Time, except nexus.RunID) 
 	for _, m := range open {
 		sum += m
 	}
-	return sum, explain(j.path, "read journal", rows.Err())
+	return sum, j.explain("read journal", rows.Err())
 }

@@ -32,7 +32,7 @@ func (j *Journal) Shelved(hash string) ([]byte, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	return data, explain(j.path, "read blob in", err)
+	return data, j.explain("read blob in", err)
 }
 
 // clear writes what waits on the shelf and returns the hashes. It stays on the

@@ -43,7 +43,7 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	var r Report
 	tx, err := j.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // events and head of one moment
 	if err != nil {
-		return r, explain(j.path, "verify journal", err)
+		return r, j.explain("verify journal", err)
 	}
 	defer tx.Rollback() //nolint:errcheck // it only read
 	prev := make([]byte, 32)
@@ -62,7 +62,7 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 		return r, nil
 	}
 	r.Sound = err == nil && r.Damage == ""
-	return r, explain(j.path, "verify journal", err)
+	return r, j.explain("verify journal", err)
 }
 
 func (r *Report) bad(seq int64, d Damage, why string) { r.Seq, r.Damage, r.Why = seq, d, why }
@@ -162,7 +162,7 @@ func (j *Journal) LostAfter(ctx context.Context, good int64) ([]Lost, error) {
 	found, err := j.read.QueryContext(ctx, `select run, count(*), min(seq), max(seq), group_concat(distinct kind)
 		from event where seq > ? group by run order by min(seq)`, good)
 	if err != nil {
-		return nil, explain(j.path, "read journal", err)
+		return nil, j.explain("read journal", err)
 	}
 	defer found.Close() //nolint:errcheck // Err tells what Close would
 	var all []Lost
@@ -170,10 +170,10 @@ func (j *Journal) LostAfter(ctx context.Context, good int64) ([]Lost, error) {
 		var l Lost
 		var kinds string
 		if err := found.Scan(&l.Run, &l.Events, &l.From, &l.To, &kinds); err != nil {
-			return all, explain(j.path, "read journal", err)
+			return all, j.explain("read journal", err)
 		}
 		l.Kinds = slices.Sorted(strings.SplitSeq(kinds, ","))
 		all = append(all, l)
 	}
-	return all, explain(j.path, "read journal", found.Err())
+	return all, j.explain("read journal", found.Err())
 }
