@@ -26,6 +26,7 @@ func python() Stack {
 		},
 		Lent:    []Lent{{Dir: ".venv"}, {Dir: "venv"}},
 		Syntax:  pythonSyntax,
+		Lexicon: pythonLexicon,
 		Counts:  []string{"pytest"},
 		Sources: pythonSources,
 		Names:   pythonNames,
@@ -182,6 +183,17 @@ func pythonSyntax() []Syntax {
 			Calls: true, Nothing: "pass", Returns: returnsLine, None: "None",
 		},
 	}}
+}
+
+// pythonLexicon are the words that are drawn in colours.
+func pythonLexicon() []Lexicon {
+	return []Lexicon{
+		{
+			Ends: ".py .pyi", Decorated: true,
+			Keywords: "and as assert async await break case class continue def del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield",
+			Builtins: "True False None self cls int str float bool bytes dict list set tuple object type print len range",
+		},
+	}
 }
 
 // pythonSkeleton is a package that greets, with its test; it needs no packages.

@@ -89,9 +89,10 @@ type Stack struct {
 	Licences []Licence // which licence its packages have
 	Stores   []Store   // where its tools keep what they fetched, below the home of their user
 
-	Syntax  func() []Syntax // how its sources look
-	Tests   Tests           // how its tests are written
-	Configs []Config        // how its checks are configured
+	Syntax  func() []Syntax  // how its sources look
+	Lexicon func() []Lexicon // which of their words are drawn in colours
+	Tests   Tests            // how its tests are written
+	Configs []Config         // how its checks are configured
 
 	Outlines func() []Outline // how its files are outlined in a code map
 
