@@ -270,6 +270,7 @@ type Run struct {
 	Events int64
 	Hash   string         // of its last event, in hexadecimal: it stands for all events up to that one
 	Holder *nexus.Process // who conducts it now, nil when nobody does
+	Later  bool           // another run began later
 	Gone   bool           // whoever conducted it last let it go, or is certain to be dead; false: its lease may have run out while it slept
 }
 
@@ -290,6 +291,9 @@ func (j *Journal) Runs(ctx context.Context) ([]Run, error) {
 		r, err := j.scanRun(rows)
 		if err != nil {
 			return nil, j.explain("read journal", err)
+		}
+		if n := len(runs); n > 0 {
+			runs[n-1].Later = true
 		}
 		runs = append(runs, r)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 )
@@ -69,7 +70,7 @@ func prepare(ctx context.Context, a *console.Console, p *app.Place, o *Order, mo
 		a.Say("%s", view.Clean(s.Why))
 	}
 	o.Spent += s.Ledger.Spent()
-	return s, endOf(s, view.Of(s, a.Now()))
+	return s, endOf(s, projection.Of(s, projection.About{}, a.Now()))
 }
 
 // interviewer watches an interview, and lets the person at the keyboard answer

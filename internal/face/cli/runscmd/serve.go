@@ -156,6 +156,9 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew a
 	all.Go(func() { crew.Hand(work, inbox) })
 	all.Go(func() { asks.Ask(work) })
 	if err := server.Serve(work); err != nil || ctx.Err() != nil {
+		if err == nil {
+			a.Say("the pages are closed; runs go on without them, and nexus ps lists those that are not over")
+		}
 		return err
 	}
 	return context.Cause(work) // what is shown cannot be followed any more
@@ -212,5 +215,5 @@ func tell(ctx context.Context, crew askpeople.Crew, told config.Notify) (stop fu
 	if len(d.Ways) == 0 {
 		return func() {}, nil
 	}
-	return d.Start(ctx, "")
+	return d.Start(ctx)
 }

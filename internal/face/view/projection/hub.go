@@ -288,7 +288,7 @@ func (h *Hub) catchUp(e *entry) error {
 	if known { // of a run that just began, who conducts it is read next
 		e.p.Held(holder)
 	}
-	e.p.earlier = !latest
+	e.p.about.Earlier = !latest
 	return nil
 }
 
@@ -381,7 +381,7 @@ func (h *Hub) glance(id nexus.RunID, now time.Time) (glance, error) {
 	if err := h.catchUp(e); err != nil {
 		return glance{}, err
 	}
-	g := glance{e.p.Run(now), e.p.Inbox(now), !e.p.earlier}
+	g := glance{e.p.Run(now), e.p.Inbox(now), !e.p.about.Earlier}
 	if !g.run.Status.Ended() {
 		return g, nil
 	}
