@@ -39,9 +39,12 @@ func (j *Journal) Follow(ctx context.Context, run nexus.RunID, after int64) iter
 	return func(yield func(nexus.Event, error) bool) {
 		tick := time.NewTicker(j.poll)
 		defer tick.Stop()
-		for ctx.Err() == nil {
+		for looks := 1; ctx.Err() == nil; looks++ {
 			more := j.woken() // before the look, so that nothing falls between
 			last, err := j.last(ctx)
+			if err == nil && looks%staysFor == 0 {
+				err = Gone(j.path)
+			}
 			if err != nil {
 				if ctx.Err() == nil {
 					yield(nexus.Event{}, err)
@@ -63,6 +66,10 @@ func (j *Journal) Follow(ctx context.Context, run nexus.RunID, after int64) iter
 		}
 	}
 }
+
+// staysFor is after how many looks at a journal that is followed it is looked whether its
+// file is still there: about a second.
+const staysFor = 25
 
 // last returns the number of the last event.
 func (j *Journal) last(ctx context.Context) (int64, error) {

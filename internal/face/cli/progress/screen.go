@@ -92,6 +92,8 @@ func (s *screen) Follow(ctx, work context.Context) {
 func (s *screen) follow(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil) // what is drawn beside the events ends with them
 	if s.file.Path != "" {
 		all.Go(func() {
 			file := s.file

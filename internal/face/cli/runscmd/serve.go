@@ -147,8 +147,7 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew a
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer stop(nil)
-	stay := func(ctx context.Context) error { return host.Stay(ctx, crew.Place.State) }
-	for _, follow := range []func(context.Context) error{inbox.Follow, feed.Follow, site.Hub.Follow, stay} {
+	for _, follow := range []func(context.Context) error{inbox.Follow, feed.Follow, site.Hub.Follow} {
 		all.Go(func() { stop(follow(work)) })
 	}
 	asks := crew

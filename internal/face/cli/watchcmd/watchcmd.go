@@ -87,9 +87,9 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	}
 	s := &source{hub: hub, journal: p.Journal, now: a.Now}
 	var beside sync.WaitGroup
-	beside.Go(func() { s.lost(hub.Follow(here)) })
 	beside.Go(func() {
-		if err := host.Stay(here, p.State); err != nil {
+		err := hub.Follow(here)
+		if s.lost(err); journal.Gone(filepath.Join(p.State, "journal.db")) != nil {
 			leave(err)
 		}
 	})
