@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/page"
@@ -58,7 +58,7 @@ func openWhole(t *testing.T, o Options) *whole {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hub, err := projection.Open(t.Context(), j, projection.HubOptions{Now: time.Now})
+	hub, err := hub.Open(t.Context(), j, hub.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
@@ -174,7 +174,7 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, p *app.
 	if err != nil {
 		return access.Site{}, nil, err
 	}
-	hub, err := projection.Open(ctx, p.Journal, projection.HubOptions{Repository: p.Repo.Work, Now: a.Now})
+	hub, err := hub.Open(ctx, p.Journal, hub.Options{Repository: p.Repo.Work, Now: a.Now})
 	if err != nil {
 		return access.Site{}, nil, err
 	}

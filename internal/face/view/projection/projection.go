@@ -23,8 +23,8 @@ type Options struct {
 	Keep    int                                           // events kept for [Projection.Log]; 0 means 500
 }
 
-// Projection is what faces show of one run. One goroutine owns it; see [Hub] for
-// more.
+// Projection is what faces show of one run. One goroutine owns it; package hub
+// keeps those of several runs.
 type Projection struct {
 	o     Options
 	state *state.State
@@ -119,6 +119,9 @@ func (p *Projection) Interrupted() bool { return p.about.interrupted(p.state) }
 // Later says that another run of its repository began later: what waits of a run that is
 // over waits no more.
 func (p *Projection) Later() { p.about.Earlier = true }
+
+// IsEarlier reports whether another run of its repository is known to have begun later.
+func (p *Projection) IsEarlier() bool { return p.about.Earlier }
 
 // clock returns the time that a face shows the run at.
 func (p *Projection) clock(now time.Time) time.Time { return p.about.clock(p.state, now) }

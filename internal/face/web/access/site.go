@@ -6,13 +6,13 @@ import (
 	"iter"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Site is what the pages and the API show, and how they change something.
 type Site struct {
-	Hub     *projection.Hub
+	Hub     *hub.Hub
 	Journal Journal
 	Blob    func(hash string) ([]byte, error) // contents that facts name
 	Act     Act
