@@ -146,8 +146,10 @@ func hash(kind string, n int) string { return fmt.Sprintf("%s%010d%050d", kind, 
 // one is a task of many.
 func one(n int) nexus.Fact {
 	t := nexus.Task{
-		ID: named(n), Title: fmt.Sprintf("Task number %d of many", n), Brief: fmt.Sprintf("Do what number %d asks for, as the others did.", n),
-		Files: []string{fmt.Sprintf("dir%d/file%d.go", n%97, n)}, Minutes: 10, Criteria: []nexus.Criterion{{Text: "It passes", Check: "test"}},
+		ID: named(n), Title: fmt.Sprintf("Task number %d of many", n), Minutes: 10,
+		Brief:    fmt.Sprintf("Do what number %d asks for, as the others did.", n),
+		Files:    []string{fmt.Sprintf("dir%d/file%d.go", n%97, n)},
+		Criteria: []nexus.Criterion{{Text: "It passes", Check: "test"}},
 	}
 	if n > 4 {
 		t.Needs = []nexus.TaskID{named(n - 5)}
