@@ -8,13 +8,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Kind is what sort of work a finding asks for.
@@ -94,12 +94,12 @@ func ID(strategy string, parts ...string) string {
 }
 
 // digits are numbers within a message, which move with the lines around them.
-var digits = regexp.MustCompile(`[0-9]+`)
+var digits = pattern.Lazy(`[0-9]+`)
 
 // Steady returns a message without what moves when lines are added elsewhere:
 // numbers, and runs of spaces.
 func Steady(message string) string {
-	return strings.Join(strings.Fields(digits.ReplaceAllString(message, "#")), " ")
+	return strings.Join(strings.Fields(digits().ReplaceAllString(message, "#")), " ")
 }
 
 // sizes say what one thing of a sort takes, and what all of them together take at most,
