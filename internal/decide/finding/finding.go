@@ -219,9 +219,9 @@ type Touched struct {
 // HistoryCommits is how many commits are read to know what they did.
 const HistoryCommits = 100
 
-// World is what is known of the files and of earlier work, for those who rank. The
-// zero World knows nothing.
-type World struct {
+// Known is what is known of the files and of earlier work, for those who rank. Its
+// zero value is that nothing is known.
+type Known struct {
 	Now        time.Time
 	Changes    map[string]Touched // by file
 	Dependants map[string]int     // files that rely on one
