@@ -98,7 +98,9 @@ func root(a *console.Console, name string) *cobra.Command {
 	root := a.Parent("nexus", "turn a goal into reviewed, tested commits")
 	a.Watch = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Show(ctx, a, execute, id) }
 	a.Root(root)
-	root.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "watch", Title: "Steer and watch:"}, &cobra.Group{ID: "look", Title: "Look inside:"})
+	for _, section := range [][2]string{{"work", "Work:"}, {"watch", "Steer and watch:"}, {"look", "Look inside:"}} {
+		root.AddGroup(&cobra.Group{ID: section[0], Title: section[1]})
+	}
 	for _, r := range rooms(a) {
 		for _, c := range r.commands() {
 			c.GroupID = r.section
