@@ -19,7 +19,7 @@ import (
 // (rules.LICENSE). internal/oracle/gitleaks takes them over from the module.
 //
 //go:embed rules.toml
-var maintained []byte //nolint:gochecknoglobals // a file in the program
+var maintained []byte
 
 // Leak is one secret. It does not hold the secret itself.
 type Leak struct {
