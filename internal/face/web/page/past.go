@@ -146,12 +146,19 @@ func (s *Site) interview(r *http.Request) (templ.Component, error) {
 				t.Next = append(t.Next, i)
 			}
 		}
+		about := p.State().Interview
+		t.Wanted, t.Assumed = slices.Clone(about.Requirements), slices.Clone(about.Assumptions)
+		for _, e := range about.Exchanges {
+			t.Answered = append(t.Answered, Answered{e.Text, cmp.Or(e.Answer, "left open"), e.By})
+		}
+		if len(t.Answered) > 0 {
+			return nil
+		}
 		for _, q := range p.State().Questions {
 			if q.By != "" && (q.Trigger == people.AmbiguityTrigger || q.Trigger == people.InterviewTrigger) {
 				t.Answered = append(t.Answered, Answered{q.Text, q.Answer, q.By})
 			}
 		}
-		t.Wanted, t.Assumed = slices.Clone(p.State().Interview.Requirements), slices.Clone(p.State().Interview.Assumptions)
 		return nil
 	})
 	return interviewScreen(f, t), err

@@ -26,6 +26,9 @@ func visible(text string) string { return legible.Show(text) }
 
 func firstLine(text string) string { return view.FirstLine(text) }
 
+// goalTitle is the first line of a goal; that of a spec is its heading.
+func goalTitle(text string) string { return strings.TrimPrefix(view.FirstLine(text), "# ") }
+
 // cut shortens a text to a number of characters.
 func cut(text string, most int) string {
 	if r := []rune(text); len(r) > most {

@@ -100,7 +100,7 @@ func runsScreen(f Frame, all []view.Run, query, compared string) templ.Component
 					}
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<form method=\"get\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Runs\"><table class=\"grid\" data-list><thead><tr><th scope=\"col\">run</th><th scope=\"col\">status</th><th scope=\"col\">goal</th><th scope=\"col\">landed</th><th scope=\"col\">spent</th><th scope=\"col\">time</th><th scope=\"col\">started</th><th scope=\"col\">compare</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<form method=\"get\" class=\"stack\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Runs\"><table class=\"grid\" data-list><thead><tr><th scope=\"col\">run</th><th scope=\"col\">status</th><th scope=\"col\">goal</th><th scope=\"col\">landed</th><th scope=\"col\">spent</th><th scope=\"col\">time</th><th scope=\"col\">started</th><th scope=\"col\">compare</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -184,7 +184,7 @@ func runsScreen(f Frame, all []view.Run, query, compared string) templ.Component
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var11 string
-					templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(cut(clean(firstLine(r.Goal)), 120))
+					templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(cut(clean(goalTitle(r.Goal)), 120))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `tools.templ`, Line: 39, Col: 62}
 					}
