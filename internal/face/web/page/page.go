@@ -140,6 +140,11 @@ func (s *Site) show(draw screen) http.Handler {
 	})
 }
 
+// Lost says that there is no such page.
+func (s *Site) Lost(w http.ResponseWriter, r *http.Request) {
+	s.show(func(r *http.Request) (templ.Component, error) { return nil, missing("page", r.URL.Path) }).ServeHTTP(w, r)
+}
+
 // trouble is the page for what could not be drawn.
 func (s *Site) trouble(r *http.Request, err error) (int, templ.Component) {
 	f := Frame{

@@ -966,7 +966,7 @@ func memoryScreen(f Frame, all []Episode, rules Rules, why string) templ.Compone
 				}
 			}
 			if len(rules.Rules) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rules\"><table class=\"grid\"><thead><tr><th scope=\"col\">file</th><th scope=\"col\">why</th><th scope=\"col\">tokens</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Files with rules\"><table class=\"grid\"><thead><tr><th scope=\"col\">file</th><th scope=\"col\">why</th><th scope=\"col\">tokens</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
