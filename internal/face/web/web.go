@@ -51,9 +51,9 @@ type Options struct {
 	Now    func() time.Time
 	Book   access.Book // persons besides the owner; the zero Book: there are none
 
-	TLSCert, TLSKey string         // files in PEM; empty: it does no TLS
-	BehindProxy     bool           // a proxy in front does TLS
-	Forwarded       bool           // the proxy says in X-Forwarded-Host by which name it was called
+	TLSCert, TLSKey string // files in PEM; empty: it does no TLS
+	BehindProxy     bool   // a proxy in front does TLS
+	Forwarded       bool   // the proxy says in X-Forwarded-Host by which name it was called
 
 	// Shown is what the pages and the API have besides answers to questions. The zero
 	// Shown: nothing.

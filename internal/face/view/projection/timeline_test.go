@@ -14,7 +14,9 @@ import (
 // all that wait for them, checks are tried in the plan's row, and a warm-up is over
 // when work begins.
 func TestBaseGatesEnd(t *testing.T) {
-	evidence := func(gate string, s nexus.GateState) nexus.Evidence { return nexus.Evidence{Gate: gate, State: s, Tree: "t0"} }
+	evidence := func(gate string, s nexus.GateState) nexus.Evidence {
+		return nexus.Evidence{Gate: gate, State: s, Tree: "t0"}
+	}
 	facts := []nexus.Fact{
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "g"}, Base: "b0", Target: "main", Limits: nexus.DefaultLimits()},
 		nexus.RunStarted{Process: nexus.Process{PID: 7, Host: "h"}},

@@ -1,8 +1,8 @@
 package page
 
 import (
-	"context"
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
