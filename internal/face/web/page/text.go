@@ -24,8 +24,6 @@ func cleanText(text string) string { return view.CleanText(text) }
 // visible is a piece of code as it is, with hidden characters written out.
 func visible(text string) string { return legible.Show(text) }
 
-func firstLine(text string) string { return view.FirstLine(text) }
-
 // goalTitle is the first line of a goal; that of a spec is its heading.
 func goalTitle(text string) string { return strings.TrimPrefix(view.FirstLine(text), "# ") }
 
