@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -38,6 +39,8 @@ type Console struct {
 	Host    Host
 
 	Watch func(context.Context, nexus.RunID) error // shows a run of another process on the whole screen; nil: nothing does
+	// Show returns a repository as the pages of a server show it.
+	Show func(context.Context, *Console, *app.Place) (web.Shown, error)
 
 	keys *Keyboard // nil until somebody reads from it
 }

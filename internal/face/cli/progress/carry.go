@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -328,7 +329,10 @@ func (w *watcher) Follow(ctx, work context.Context) {
 		})
 	}
 	all.Go(func() {
-		askpeople.Crew{App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.say, Deliver: Deliverer(w.a, w.place, w.shown.say)}.Ask(work)
+		askpeople.Crew{
+			App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.say, Deliver: Deliverer(w.a, w.place, w.shown.say),
+			Show: func(ctx context.Context) (web.Shown, error) { return w.a.Show(ctx, w.a, w.place) },
+		}.Ask(work)
 	})
 	w.shown.Follow(ctx, work)
 }

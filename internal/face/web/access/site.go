@@ -27,7 +27,9 @@ type Journal interface {
 }
 
 // Act runs a command line in the name of a person, as the program would, and
-// waits for it. It refuses what the person's role may not do.
+// waits for it. It refuses what the person's role may not do. The command is
+// interrupted when the context ends: what must be done to its end gets one that
+// does not.
 type Act func(ctx context.Context, by Person, o Order) Result
 
 // Order is a command line.
