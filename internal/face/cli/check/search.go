@@ -39,6 +39,7 @@ type Search struct {
 	Traffic    provider.Traffic
 
 	Most  nexus.Money                                   // that models may cost; 0: as much as a run
+	Keep  func(facts ...nexus.Fact) error               // records what models cost, as it is paid; nil: nobody does
 	Agree func(ctx context.Context, price string) error // asks whether a model may be paid; nil: whoever named it agreed
 }
 
@@ -279,6 +280,7 @@ func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding,
 		return nil, 0, err
 	}
 	defer session.Close(ctx)
+	session.Keep(h.q.Keep)
 	model, err := session.Pick("")
 	if err != nil {
 		return nil, 0, err
