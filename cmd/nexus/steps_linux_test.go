@@ -74,7 +74,7 @@ func deeds() []deed {
 				_, err := os.Stat(filepath.Join(s.repo, "b.txt"))
 				return err == nil || s.count("undo.landed") == 0 || s.git("status", "--porcelain") != ""
 			},
-			facts: map[string]int{"undo.landed": 1, "undo.refused": 0, "undo.sought": 1},
+			facts: map[string]int{"undo.landed": 1, "undo.refused": 0},
 		},
 		{
 			name: "discover", prepare: (*stage).neglected, args: []string{"discover", "--strategies", "cheap,lint-issues"},

@@ -43,9 +43,9 @@ func outdated(ctx context.Context, s *Site) (Found, error) {
 
 // newer asks about one file. A note says why nobody knows.
 func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []finding.Finding, note string, err error) {
-	s.programs[l.Args[0]] = true
-	if s.version(l.Args[0]) == "none" {
-		return nil, fmt.Sprintf("%s was not checked: %s is not installed", name, l.Args[0]), nil
+	s.programs[l.Program] = true
+	if s.version(l.Program) == "none" {
+		return nil, fmt.Sprintf("%s was not checked: %s is not installed", name, l.Program), nil
 	}
 	if _, err := s.open(ctx); err != nil {
 		return nil, "", err
@@ -61,8 +61,8 @@ func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []fin
 	}
 	old := l.Read(printed, string(text))
 	if len(old) == 0 && e.State != nexus.Pass {
-		return nil, fmt.Sprintf("%s was not checked: %s could not tell (is its registry reached? docs/network.md): %s",
-			name, strings.Join(l.Args, " "), excuse(printed, e.Why)), nil
+		return nil, fmt.Sprintf("%s was not checked: %s could not tell (is its registry reached? docs/discover.md says how): %s",
+			name, l.Program, excuse(printed, e.Why)), nil
 	}
 	for _, o := range old {
 		if !plain(o.Name) || !plain(o.Has) || !plain(o.Newest) {
@@ -71,7 +71,7 @@ func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []fin
 		f := finding.Finding{
 			ID: finding.ID("outdated", name, o.Name), Strategy: "outdated", Kind: finding.Deps, Severity: nexus.PriorityLow,
 			Title:   fmt.Sprintf("Update %s in %s from %s to %s", o.Name, name, o.Has, o.Newest),
-			Why:     l.Args[0] + " lists " + o.Newest + " as the newest version",
+			Why:     l.Program + " lists " + o.Newest + " as the newest version",
 			Minutes: finding.Minutes("outdated", 1), Places: []finding.Place{{File: name}}, Check: "! " + l.Still(name, o),
 		}
 		if strings.Contains(f.Check, " | ") {

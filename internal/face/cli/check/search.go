@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -157,6 +158,13 @@ func (h *hunt) openAt(ctx context.Context, commit string) (*discover.Bench, erro
 	if err != nil {
 		x.done()
 		return nil, err
+	}
+	if out := r.Net; out != nil {
+		// What asks a registry about one file is let out as "outdated", whichever file that is.
+		r.Net = func(name string) *egress.Way {
+			kind, _, _ := strings.Cut(name, ": ")
+			return out(kind)
+		}
 	}
 	gates, err := detect.Gates(x.dir, h.settings.Gates)
 	if err != nil {
