@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -60,9 +61,9 @@ func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []fin
 		return nil, "", err
 	}
 	old := l.Read(printed, string(text))
-	if len(old) == 0 && e.State != nexus.Pass {
-		return nil, fmt.Sprintf("%s was not checked: %s could not tell (is its registry reached? docs/discover.md says how): %s",
-			name, l.Program, excuse(printed, e.Why)), nil
+	if why := refusal(printed); why != "" || len(old) == 0 && e.State != nexus.Pass {
+		note = fmt.Sprintf("%s was not checked: %s could not tell (is its registry reached? docs/discover.md says how): %s",
+			name, l.Program, cmp.Or(why, excuse(printed, e.Why)))
 	}
 	for _, o := range old {
 		if !plain(o.Name) || !plain(o.Has) || !plain(o.Newest) {
@@ -82,7 +83,18 @@ func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []fin
 		}
 		all = append(all, f)
 	}
-	return all, "", nil
+	return all, note, nil
+}
+
+// refusal returns the line that says which host a command asked for and did not reach; empty where there is none.
+// npm passes over packages that are refused, and says that nothing is newer.
+func refusal(printed string) string {
+	for line := range strings.Lines(printed) {
+		if strings.HasPrefix(line, "[network: ") && strings.Contains(line, " refused ") {
+			return cut(strings.Trim(strings.TrimSpace(line), "[]"), 120)
+		}
+	}
+	return ""
 }
 
 // major is the first number of a version.
