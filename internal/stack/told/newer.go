@@ -40,12 +40,16 @@ func Listers() []Lister {
 	// is in a cache, which a file before the proxies is.
 	pip := script("pip index versions pip --disable-pip-version-check >/dev/null && " +
 		"exec pip list --outdated --format=json --disable-pip-version-check")
+	// npm passes over what only developers need, where it is not installed.
+	npm := script(`if test ! -d node_modules && grep -q '"devDependencies"' package.json; then
+echo "error: nothing is installed, and npm says nothing then of what only developers need: run npm ci" >&2; exit 3; fi
+exec npm outdated --json --no-offline`)
 	modules := script(`p=$(go env GOPROXY | tr '|' ',' | tr ',' '\n' | grep -v -e '^file:' -e '^off$' | paste -sd, -)
 if test -z "$p"; then echo "error: no module proxy is reached" >&2; exit 3; fi
 GOPROXY=$p exec go list -mod=mod -u -m -json all`)
 	composer := strings.Fields("composer outdated --direct --locked --format=json --no-interaction")
 	return []Lister{
-		{"package-lock.json", "npm", strings.Fields("npm outdated --json --no-offline"), npmOutdated, func(file string, s Stale) string {
+		{"package-lock.json", "npm", npm, npmOutdated, func(file string, s Stale) string {
 			return squeezed(file, fmt.Sprintf(`"node_modules/%s":{"version":"%s"`, s.Name, s.Has))
 		}},
 		{"pnpm-lock.yaml", "pnpm", strings.Fields("pnpm outdated --format json"), npmOutdated, func(file string, s Stale) string {

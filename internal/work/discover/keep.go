@@ -22,7 +22,7 @@ import (
 )
 
 // edition changes when strategies find something else in the same tree.
-const edition = "3"
+const edition = "4"
 
 // mostKept is how many entries of one strategy are kept: for some branches.
 const mostKept = 8
