@@ -334,8 +334,10 @@ func (s *stage) refs(dir string) string {
 	out = regexp.MustCompile(`event-\d+`).ReplaceAllString(out, "event-N")
 	out = regexp.MustCompile(`refs/user/[0-9a-f]+`).ReplaceAllString(out, "refs/user/N")
 	out = regexp.MustCompile(`(refs/notes/nexus) .*`).ReplaceAllString(out, "$1") // which have times
+	out = regexp.MustCompile(`/undo\.\d+/`).ReplaceAllString(out, "/undo.N/") // which a kill lets begin again
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	slices.Sort(lines)
+	lines = slices.Compact(lines)
 	return fmt.Sprintf("%d runs\n%s", len(runs), strings.Join(lines, "\n"))
 }
 

@@ -47,6 +47,7 @@ exec npm outdated --json --no-offline`)
 	modules := script(`p=$(go env GOPROXY | tr '|' ',' | tr ',' '\n' | grep -v -e '^file:' -e '^off$' | paste -sd, -)
 if test -z "$p"; then echo "error: no module proxy is reached" >&2; exit 3; fi
 GOPROXY=$p exec go list -mod=mod -u -m -json all`)
+	cargo := strings.Fields("cargo update --dry-run --config net.offline=false")
 	composer := strings.Fields("composer outdated --direct --locked --format=json --no-interaction")
 	return []Lister{
 		{"package-lock.json", "npm", npm, npmOutdated, func(file string, s Stale) string {
@@ -58,7 +59,7 @@ GOPROXY=$p exec go list -mod=mod -u -m -json all`)
 		{"go.mod", "go", modules, goOutdated, func(file string, s Stale) string {
 			return grep(file, s.Name+" "+s.Has)
 		}},
-		{"Cargo.lock", "cargo", strings.Fields("cargo update --dry-run --config net.offline=false"), cargoOutdated, func(file string, s Stale) string {
+		{"Cargo.lock", "cargo", cargo, cargoOutdated, func(file string, s Stale) string {
 			return "tr '\\n' ' ' <" + quote("./"+file) + " | grep -qF -- " + quote(fmt.Sprintf(`name = "%s" version = "%s"`, s.Name, s.Has))
 		}},
 		{"requirements.txt", "pip", pip, pipOutdated, func(file string, s Stale) string {

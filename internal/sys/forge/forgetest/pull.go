@@ -113,7 +113,8 @@ func (s *Server) gitHubPulls(w http.ResponseWriter, r *http.Request, path string
 		}
 		return map[string]any{
 			"number": p.Number, "html_url": s.web.URL + "/o/r/pull/" + strconv.Itoa(p.Number), "state": state, "merged_at": merged,
-			"head": map[string]any{"ref": p.Branch, "sha": p.Commit, "repo": map[string]any{"full_name": name}}, "base": map[string]any{"ref": p.Base},
+			"head": map[string]any{"ref": p.Branch, "sha": p.Commit, "repo": map[string]any{"full_name": name}},
+			"base": map[string]any{"ref": p.Base},
 		}
 	})
 }
