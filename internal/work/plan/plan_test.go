@@ -154,7 +154,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 		{"strategy", file(with(`,"strategy":"yolo"`)), nexus.CodeInvalidPlan, "not one of three-session-tdd, tdd-lite, tdd-simple, test-after, no-test"},
 		{"no reason", file(with(`,"strategy":"no-test"`)), nexus.CodeInvalidPlan, "needs a reason"},
 		{"minutes", file(with(`,"minutes":-1`)), nexus.CodeInvalidPlan, "0 or more"},
-		{"depth", file(with(`,"depth":4`)), nexus.CodeInvalidPlan, "depth from 0 to 3"},
+		{"depth", file(with(`,"depth":4`)), nexus.CodeInvalidPlan, "depth must be from 0 to 3"},
 		{"type", file(with(`,"minutes":"5"`)), nexus.CodeInvalidPlan, `"tasks.minutes" is a string`},
 		{"long goal", `{"version":1,"goal":"` + strings.Repeat("x", 103_000) + `","tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "its goal has 103000 bytes"},
 		{"too many tasks", file(many(10_001, with(""))), nexus.CodeInvalidPlan, "10001 tasks"},
