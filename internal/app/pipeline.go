@@ -40,7 +40,10 @@ func (a *App) plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, 
 	steps := cast.steps
 	var all []PlannedStep
 	for _, s := range steps {
-		p := PlannedStep{Name: s.Name, Run: s.Run, Ask: s.Ask, Edit: s.Edit, Role: s.Role, When: s.When, Required: !s.Optional, Says: s.Says()}
+		p := PlannedStep{
+			Name: s.Name, Run: s.Run, Ask: s.Ask, Edit: s.Edit, Role: s.Role, When: s.When,
+			Required: !s.Optional, Says: s.Says(),
+		}
 		for _, t := range tasks {
 			if s.Is(t.Kind) {
 				p.Tasks = append(p.Tasks, t.ID)
@@ -137,7 +140,8 @@ func castSteps(dir string, c config.Config, said func() (*rules.Set, error)) (al
 			}
 			k, ok := set.Find(rules.AgentKind, s.Role)
 			if !ok {
-				return all, badStep(*s, fmt.Sprintf("there is no role %q: write .nexus/roles/%s.md, or name an agent of .claude/agents", s.Role, s.Role))
+				return all, badStep(*s, fmt.Sprintf(
+					"there is no role %q: write .nexus/roles/%s.md, or name an agent of .claude/agents", s.Role, s.Role))
 			}
 			if role = narrowed(k, ours[nexus.Editor]); role.Writes == agent.WriteNothing {
 				role = narrowed(k, ours[nexus.Reviewer])
@@ -159,7 +163,8 @@ func suits(s *config.NamedStep, role agent.Role) string {
 	case reads && s.Edit != "":
 		return "the role " + s.Role + " only reads (writes: none), so it cannot edit; use ask, or let it write"
 	case !reads && s.Ask != "":
-		return fmt.Sprintf("the role %s edits (writes: %s), and ask is for one that only reads; use edit, or writes: none", s.Role, role.Writes)
+		return fmt.Sprintf("the role %s edits (writes: %s), and ask is for one that only reads; use edit, or writes: none",
+			s.Role, role.Writes)
 	case reads && s.Optional:
 		return "the role " + s.Role + " only reads, and its findings count by their severity, so required has no effect; remove it"
 	case reads:

@@ -98,7 +98,8 @@ func (c Config) Pipeline() ([]NamedStep, error) {
 func (s NamedStep) check(c Config) string {
 	switch {
 	case s.Run+s.Ask+s.Edit+s.Role == "":
-		return "it has neither a command (run) nor something that a reviewer looks for (ask), nor something for an editor to do (edit), nor a role"
+		return "it has neither a command (run) nor something that a reviewer looks for (ask), " +
+			"nor something for an editor to do (edit), nor a role"
 	case s.Role != "" && s.Run != "":
 		return "it has both run and role, and no role runs a command of the pipeline; make two steps of it"
 	case s.Role != "" && !kind.Named(s.Role):
@@ -156,7 +157,8 @@ func pipelineKeys() []Key {
 				"A step with edit from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Edit }),
 		part("pipeline.*.role", kind.Text(),
-			"role of the project's own that does this step: .nexus/roles/NAME.md, or an agent of .claude/agents. One that writes nothing reads the change, as a reviewer does, "+
+			"role of the project's own that does this step: .nexus/roles/NAME.md, or an agent of .claude/agents. "+
+				"One that writes nothing reads the change, as a reviewer does, "+
 				"another one edits it, as the editor does; ask or edit may say more. Its file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Role }),
 		part("pipeline.*.types", kind.List(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),

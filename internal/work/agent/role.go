@@ -112,7 +112,8 @@ func Roles(override fs.FS, own ...nexus.Role) (map[nexus.Role]Role, error) {
 		case slices.Contains(own, name):
 			return ownRole(data, roles)
 		default:
-			return Role{}, fmt.Errorf("there is no such role; there are %s, and those that a step of the pipeline names", joinRoles(sortedRoles(roles)))
+			return Role{}, fmt.Errorf("there is no such role; there are %s, and those that a step of the pipeline names",
+				joinRoles(sortedRoles(roles)))
 		}
 	})
 	if err != nil {
@@ -144,7 +145,8 @@ func (r Role) Like(usual Role) (Role, error) {
 		r.Tools = slices.Clone(usual.Tools)
 	}
 	if r.Answers {
-		return r, fmt.Errorf("answers has no effect in a step of the pipeline, which takes what is submitted; remove it, and give it the tool %s", finishTool)
+		return r, fmt.Errorf("answers has no effect in a step of the pipeline, which takes what is submitted; "+
+			"remove it, and give it the tool %s", finishTool)
 	}
 	err := r.check()
 	if err == nil {

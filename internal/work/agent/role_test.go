@@ -231,11 +231,11 @@ func TestOwnRoles(t *testing.T) {
 		"---\ntools: [read_file, shell, finish]\nwrites: none\n---\nx": `it may not have the tool "shell"; it may have read_file, search_code`,
 		"---\ntools: [edit_file, finish]\n---\nx":                      "does not say what it writes; add writes: tree",
 		"---\ntools: [ask, finish]\nwrites: tree\n---\nx":              `it may not have the tool "ask"; it may have read_file, write_file`,
-		"---\ntools: [read_file]\n---\nx":                             "tools must include finish",
-		"---\nanswers: true\n---\nx":                                  "answers has no effect in a step of the pipeline",
-		"---\nwrites: home\n---\nx":                                   `writes "home" is not one of none, tests, tree`,
-		"---\n---\n":                                                  "the prompt is empty",
-		"You read.":                                                   "front matter is missing",
+		"---\ntools: [read_file]\n---\nx":                              "tools must include finish",
+		"---\nanswers: true\n---\nx":                                   "answers has no effect in a step of the pipeline",
+		"---\nwrites: home\n---\nx":                                    `writes "home" is not one of none, tests, tree`,
+		"---\n---\n":                                                   "the prompt is empty",
+		"You read.":                                                    "front matter is missing",
 	} {
 		_, err := agent.Roles(fstest.MapFS{"steward.md": {Data: []byte(text)}}, "steward")
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -97,7 +97,8 @@ func Problems(p nexus.Plan, most nexus.Size) []Problem {
 	c.task = 0
 	if len(c.problems) == 0 || !slices.ContainsFunc(c.problems, func(f Problem) bool { return f.Code == nexus.CodeInvalidPlan }) {
 		if _, err := graph.New(p.Tasks); err != nil {
-			c.problems = append(c.problems, Problem{Code: nexus.CodeCycle, Text: err.Error(), Task: firstOf(p.Tasks, err), Field: Field{Name: "needs"}})
+			at := firstOf(p.Tasks, err)
+			c.problems = append(c.problems, Problem{Code: nexus.CodeCycle, Text: err.Error(), Task: at, Field: Field{Name: "needs"}})
 		}
 	}
 	return c.problems

@@ -140,7 +140,8 @@ func (r *reader) read(text string) {
 	case r.part == assumed || r.part == foreseen:
 		r.aside(text)
 	case r.part == goal && isCriteria(text):
-		r.fail("%s stands in no task; a task begins above it with a line such as \"## T1: Title\". If it belongs to the goal, write \\ before it", quote(text))
+		r.fail("%s stands in no task; a task begins above it with a line such as \"## T1: Title\". "+
+			"If it belongs to the goal, write \\ before it", quote(text))
 	case r.part == goal:
 		r.plan.Goal += plain(text, title()) + "\n"
 	case isCriteria(text) && r.part != criteria:
@@ -202,7 +203,8 @@ func (r *reader) end() {
 	case before, goal, assumed, foreseen:
 	default:
 		if r.like.line > 0 && len(r.task.Criteria) == 0 {
-			r.wrong = append(r.wrong, fmt.Sprintf("line %d: %s does not begin the criteria of a task; write %q", r.like.line, quote(r.like.text), criteriaTitle))
+			r.wrong = append(r.wrong, fmt.Sprintf("line %d: %s does not begin the criteria of a task; write %q",
+				r.like.line, quote(r.like.text), criteriaTitle))
 		}
 		r.plan.Tasks = append(r.plan.Tasks, r.task)
 	}

@@ -70,7 +70,8 @@ func Edit(name, do string, own bool) string {
 	}
 	text := "The work on this task is done and green. Do only this with it, the step " + name + ":\n\n" + do
 	if own {
-		text += "\n\nLeave alone what this is not about, and do not commit. Gates judge your change with the work, and a reviewer reads it. If there is nothing to change, change nothing. " +
+		text += "\n\nLeave alone what this is not about, and do not commit. Gates judge your change with the work, " +
+			"and a reviewer reads it. If there is nothing to change, change nothing. " +
 			"Submit with status done and one sentence on what you changed; if it cannot be done, with status blocked and the reason."
 	}
 	return text
