@@ -167,7 +167,7 @@ func (w *interviewer) talk(ctx, work context.Context) {
 		answered()
 		answered, asked = func() {}, open
 		if open != "" {
-			answered = w.ask(both, open, *s.Interview.Open())
+			answered = w.ask(both, open, s.Interview.Text(*s.Interview.Open()))
 		}
 	}
 }
@@ -185,12 +185,12 @@ func (w *interviewer) tell(f nexus.Fact) {
 // ask shows a question and takes the answer from the keyboard, unless somebody
 // answers it elsewhere. An end of the input puts it off. What it returns waits
 // until the keyboard is free.
-func (w *interviewer) ask(ctx context.Context, id string, q inquiry.Question) (free func()) {
+func (w *interviewer) ask(ctx context.Context, id, question string) (free func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	all.Go(func() {
 		style := w.a.Style(w.a.Err)
-		w.a.Ask("\n" + style.Warn(id) + " " + view.CleanText(inquiry.Text(q)) + "\n")
+		w.a.Ask("\n" + style.Warn(id) + " " + view.CleanText(question) + "\n")
 		for {
 			line, err := w.keys.Line(ctx, "> ")
 			if ctx.Err() != nil {
