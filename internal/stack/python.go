@@ -13,6 +13,7 @@ func python() Stack {
 	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
 	return Stack{
 		Name: "python", Skeleton: pythonSkeleton(), Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
+		Docs: Docs{By: []string{"conf.py"}, Beside: []string{"requirements*.txt"}}, // of Sphinx
 		Commands: Commands{
 			Asks: map[string][]string{
 				"manage.py": words("shell shell_plus dbshell runscript"),

@@ -51,6 +51,7 @@ type Stack struct {
 	Name    string
 	Markers []string // a directory with one of these files, which may be patterns, is a package of the stack
 	Yields  []string // a directory with one of these files belongs to another stack
+	Docs    Docs     // a directory below the root with these files is no package
 	Alone   bool     // it is looked for only where no other stack is
 
 	Runners []Runner      // how the project's own tools are started; the first that fits

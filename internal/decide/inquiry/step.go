@@ -135,7 +135,7 @@ func (i *Interview) Text(q Question) string {
 		b.WriteString("\n  default: " + q.Default)
 	}
 	if q.Changes != "" {
-		b.WriteString("\nIt decides " + q.Changes + ".")
+		b.WriteString("\nYour answer decides " + q.Changes + ".")
 	}
 	how := "your own words"
 	if len(q.Choices) > 0 {

@@ -177,7 +177,8 @@ func (w *interviewer) tell(f nexus.Fact) {
 	switch f.(type) {
 	case nexus.InterviewSought, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked, nexus.InterviewHeard, nexus.InterviewFailed:
 		_, text := view.Describe(f)
-		w.a.Say("%s", view.Clean(text))
+		style := w.a.Style(w.a.Err)
+		w.a.Say("%s", strings.TrimPrefix(style.Words(view.Clean(text), "  "), "  "))
 	default:
 	}
 }
@@ -190,7 +191,7 @@ func (w *interviewer) ask(ctx context.Context, id, question string) (free func()
 	var all sync.WaitGroup
 	all.Go(func() {
 		style := w.a.Style(w.a.Err)
-		w.a.Ask("\n" + style.Warn(id) + " " + view.CleanText(question) + "\n")
+		w.a.Ask("\n" + style.Warn(id) + " " + style.Words(view.CleanText(question), "") + "\n")
 		for {
 			line, err := w.keys.Line(ctx, "> ")
 			if ctx.Err() != nil {
