@@ -171,12 +171,11 @@ func (h *Hub) Follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	beat := make(chan struct{})
-	go func() {
-		defer close(beat)
-		h.look(ctx)
-	}()
-	defer func() { <-beat }()
+	looking, stop := context.WithCancel(ctx)
+	var beat sync.WaitGroup
+	defer beat.Wait()
+	defer stop()
+	beat.Go(func() { h.look(looking) })
 	for e, err := range h.j.Follow(ctx, "", head) {
 		if err != nil {
 			if ctx.Err() != nil {
