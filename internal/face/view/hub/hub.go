@@ -280,6 +280,7 @@ func (h *Hub) catchUp(e *entry) error {
 	h.mu.Lock()
 	queue, behind := e.queue, e.behind
 	e.queue, e.behind, e.used = nil, false, h.o.Now()
+	e.over = nil // what is read now may be more than the events that the hub was told of
 	holder, known, latest := e.holder, e.known, e.latest
 	h.mu.Unlock()
 	if err := h.apply(e, e.id, queue, behind); err != nil {

@@ -99,8 +99,8 @@ func until(tb testing.TB, h *Hub, run nexus.RunID, shows func(*projection.Projec
 		}
 		select {
 		case <-changed:
-		case <-tb.Context().Done():
-			tb.Fatal("it was never shown")
+		case <-time.After(time.Minute):
+			tb.Fatal("it is not shown")
 		}
 	}
 }
