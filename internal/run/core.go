@@ -148,7 +148,7 @@ func (c *Core) unpaid() []nexus.Fact {
 func (c *Core) bygone() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, r := range c.State.Requests {
-		if r.Verb == nexus.VerbPause || r.Verb == nexus.VerbStop || r.Verb == nexus.VerbResume {
+		if r.Task == "" && (r.Verb == nexus.VerbPause || r.Verb == nexus.VerbResume) || r.Verb == nexus.VerbStop {
 			facts = append(facts, nexus.RequestSettled{Seq: r.Seq, Why: "the run was resumed since"})
 		}
 	}
@@ -266,7 +266,11 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		if e := c.State.Splits.Of(f.Task); e != nil && c.working[Key(e.Attempt)] {
 			c.cancel = append(c.cancel, Key(e.Attempt))
 		}
-	case nexus.RequestSettled, nexus.RunDrained:
+	case nexus.AttemptInterrupted:
+		if c.working[Key(f.Attempt)] {
+			c.cancel = append(c.cancel, Key(f.Attempt))
+		}
+	case nexus.RequestSettled, nexus.RunDrained, nexus.TaskPaused:
 		// The workers hear of a stop when they next ask for leave.
 	default:
 	}

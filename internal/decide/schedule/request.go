@@ -21,13 +21,19 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 	by := cmp.Or(r.By, "a person")
 	switch r.Verb {
 	case nexus.VerbPause:
+		if r.Task != "" {
+			return settleHold(s, r, no, yes)
+		}
 		if s.Status == nexus.StatusPaused || s.Drain != nil {
 			return no("the run is already %s", ending(s))
 		}
 		return yes(nexus.RunPaused{Why: "asked by " + by})
 	case nexus.VerbResume:
+		if r.Task != "" {
+			return settleHold(s, r, no, yes)
+		}
 		if s.Status != nexus.StatusPaused {
-			return no("the run is not paused")
+			return no("the run is not paused%s", withheld(s))
 		}
 		return yes(nexus.RunResumed{})
 	case nexus.VerbStop:
@@ -60,6 +66,8 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 		return add(s, r, no, yes)
 	case nexus.VerbReview:
 		return settleReview(s, r, no, yes)
+	case nexus.VerbInterrupt:
+		return interrupt(s, r, no, yes)
 	case nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell:
 		if r.Verb == nexus.VerbSkip && r.Item != "" {
 			return withdraw(s, r, no, yes)

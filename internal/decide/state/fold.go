@@ -70,6 +70,8 @@ func (s *State) fold(e nexus.Event) {
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.ReplanDecided, nexus.CriterionRevised,
 		nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		s.applyTask(f, e.At)
+	case nexus.TaskPaused, nexus.TaskResumed, nexus.AttemptInterrupted:
+		s.applyHold(f, e.At)
 	case nexus.RoleRouted, nexus.LaneFormed:
 		s.applyShares(f)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
@@ -228,6 +230,10 @@ func (s *State) request(seq int64, r nexus.Request) {
 	if r.Verb == nexus.VerbTell || r.Verb == nexus.VerbRetry && r.Text != "" {
 		s.Guidance = append(s.Guidance, Guidance{Seq: seq, Task: r.Task, Text: r.Text})
 	}
+	if r.Verb == nexus.VerbInterrupt {
+		text := cmp.Or(r.Text, "Look at what you have, and do not simply do the same again.")
+		s.Guidance = append(s.Guidance, Guidance{Seq: seq, Task: r.Task, Text: text, Cut: true})
+	}
 }
 
 // settle takes a request off the list.
@@ -262,7 +268,7 @@ func (s *State) heeded(seq int64) {
 func (s *State) help(r nexus.Request) {
 	id := r.Task
 	switch r.Verb {
-	case nexus.VerbTell, nexus.VerbRetry:
+	case nexus.VerbTell, nexus.VerbRetry, nexus.VerbInterrupt:
 	case nexus.VerbRevise, nexus.VerbApprove, nexus.VerbReject:
 		task, _, _ := strings.Cut(r.ID, "/AC-")
 		id = nexus.TaskID(task)
@@ -285,7 +291,7 @@ func (s *State) help(r nexus.Request) {
 func (s *State) said(seq int64, r nexus.Request) {
 	id, about := r.Task, ""
 	switch r.Verb {
-	case nexus.VerbTell, nexus.VerbRetry:
+	case nexus.VerbTell, nexus.VerbRetry, nexus.VerbInterrupt:
 	case nexus.VerbReject:
 		task, number, _ := strings.Cut(r.ID, "/AC-")
 		id, about = nexus.TaskID(task), "criterion "+number+" is not met"
@@ -468,6 +474,7 @@ func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
 	case a.Stage == Waiting, t.Status == nexus.Skipped && a.Outcome == nexus.Accepted && !anew:
 		t.Mercy--
 	}
+	s.unpause(t)
 	t.Status, t.Why, t.Ended, t.OverCap, t.Replan, t.MercyReplans = nexus.Pending, "", time.Time{}, nil, nil, len(t.Replans)
 	t.Retried++
 }

@@ -62,7 +62,7 @@ func TestActionsAreCommands(t *testing.T) {
 			check("item "+i.ID, i.Actions)
 		}
 	}
-	for _, name := range []string{"approve", "reject", "answer", "tell", "retry", "retry-tell", "skip", "pause", "resume", "stop", "land", "waive", "undo"} {
+	for _, name := range []string{"approve", "reject", "answer", "tell", "retry", "retry-tell", "skip", "pause", "resume", "pause-task", "unpause", "interrupt", "stop", "land", "waive", "undo"} {
 		if !seen[name] {
 			t.Errorf("no run offered %q", name)
 		}

@@ -69,6 +69,7 @@ func execute(ctx context.Context, a *console.Console, args []string) error {
 func root(a *console.Console) *cobra.Command {
 	root := a.Parent("nexus", "turn a goal into reviewed, tested commits")
 	a.Watch = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Show(ctx, a, execute, id) }
+	a.Screen = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Here(ctx, a, execute, id) }
 	a.Root(root)
 	group := func(id, title string, commands []*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})

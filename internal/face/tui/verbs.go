@@ -89,8 +89,8 @@ func (m *Model) tell(args []string) tea.Cmd {
 // argument, or are about no run.
 func takesRun(name string) bool {
 	return slices.Contains([]string{
-		"add", "answer", "approve", "checkpoint", "diagnose", "diff", "pause", "prompt", "reject",
-		"retry", "review", "revise", "show", "skip", "stop", "tell", "undo",
+		"add", "answer", "approve", "checkpoint", "diagnose", "diff", "interrupt", "pause", "prompt", "reject",
+		"retry", "review", "revise", "show", "skip", "stop", "tell", "undo", "unpause",
 	}, name)
 }
 
