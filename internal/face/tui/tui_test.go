@@ -326,7 +326,7 @@ func TestVerbs(t *testing.T) {
 		{"2<down>sn", ""},
 		{"p", "pause --run 261126-1500-abc -- T2"},
 		{"P", "pause --run 261126-1500-abc"},
-		{"2gIwhy so<enter>", "interrupt --run 261126-1500-abc -- T2 why so"},
+		{"2<down>Iwhy so<enter>", "interrupt --run 261126-1500-abc -- T1 why so"},
 		{"Sy", "stop --run 261126-1500-abc"},
 		{"S<esc>", ""},
 		{"<ctrl+c><down><enter>y", "stop --run 261126-1500-abc"},
