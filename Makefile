@@ -52,7 +52,7 @@ check: static rest race oracle mutate ## everything that a change must pass
 static: fmt vet lint vuln ## what is known without running much
 
 race: ## run tests under the race detector, in any order and on the disk: those of packages that start goroutines or share something
-	go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 45m $$(printf './%s ' $(RACED)) | $(SUM)
+	go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 25m $$(printf './%s ' $(RACED)) | $(SUM)
 
 rest: ## run the tests that make race leaves out, or does not run in full
 	@$(MAKE) test OVER="$$(comm -23 <(go list -f '{{.Dir}}' ./... | sed "s#^$$PWD/#./#" | sort) \

@@ -24,7 +24,9 @@ type actor struct {
 	gone     chan struct{} // closed once it was waited for
 	end      error
 	keys     *os.File // where a person types; nil where it has no terminal
+	screen   *screen  // what its terminal shows; nil where it has none
 	from     int      // bytes of err that it had said when something was typed last
+	before   string   // what its terminal showed then
 }
 
 // heard is what a command says, while it says it.
@@ -48,11 +50,35 @@ func (h *heard) String() string {
 func says(ts *testscript.TestScript, _ bool, args []string) {
 	a := actorOf(ts, args[0])
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if strings.Contains(a.err.String()[a.from:], args[1]) {
+		if strings.Contains(a.err.String()[a.from:], args[1]) || a.shows(args[1]) {
 			return
 		}
 	}
-	ts.Fatalf("%s does not say %q:\n%s", args[0], args[1], a.err.String())
+	shown := ""
+	if a.screen != nil {
+		shown = a.screen.String()
+	}
+	ts.Fatalf("%s does not say %q:\n%s\n%s", args[0], args[1], a.err.String(), shown)
+}
+
+// shows reports whether a text stands on the terminal that did not stand there, or
+// not so often, when something was typed last.
+func (a *actor) shows(text string) bool {
+	return a.screen != nil && strings.Count(a.screen.String(), text) > strings.Count(a.before, text)
+}
+
+// wait waits until a command is gone, for as long as it may take, and kills it if
+// it does not go: it says where it stood.
+func (a *actor) wait() bool {
+	for _, sig := range []syscall.Signal{0, syscall.SIGQUIT, syscall.SIGKILL} {
+		_ = a.cmd.Process.Signal(sig)
+		select {
+		case <-a.gone:
+			return sig == 0
+		case <-time.After(patience):
+		}
+	}
+	return false
 }
 
 func start(ts *testscript.TestScript, _ bool, args []string) {
@@ -96,11 +122,7 @@ func ended(ts *testscript.TestScript, _ bool, args []string) {
 	a := actorOf(ts, args[0])
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	select {
-	case <-a.gone:
-	case <-time.After(patience):
-		_ = a.cmd.Process.Signal(syscall.SIGQUIT)
-		<-a.gone
+	if !a.wait() {
 		ts.Fatalf("%s does not end:\n%s\n%s", args[0], a.out.String(), a.err.String())
 	}
 	work := ts.Getenv("WORK")

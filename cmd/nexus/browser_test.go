@@ -83,9 +83,14 @@ func openBrowser(tb testing.TB) *browser {
 	return b
 }
 
+// answering is the browser for as long as one answer of it may take.
+func (b *browser) answering() (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(b.ctx, time.Minute, fmt.Errorf("the browser does not answer"))
+}
+
 func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeoutCause(b.ctx, time.Minute, fmt.Errorf("the browser does not answer"))
+	ctx, cancel := b.answering()
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.t.Fatal(err)
@@ -103,7 +108,9 @@ func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.V
 // eval returns what a script in the page comes to.
 func eval[T any](b *browser, script string) T {
 	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](script))
+	ctx, cancel := b.answering()
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
 	if err != nil {
 		b.t.Fatalf("%s: %v", script, err)
 	}
@@ -122,7 +129,9 @@ func (b *browser) see(l screenLook) {
 func (b *browser) violations() string {
 	b.t.Helper()
 	eval[bool](b, b.axe+";true")
-	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"]})
+	ctx, cancel := b.answering()
+	defer cancel()
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"]})
 		.then(r => r.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target + " " + (n.any[0] || n.all[0] || n.none[0] || {}).message).join(" | ")).join("\n"))`, chromedp.EvalAwaitPromise))
 	if err != nil {
 		b.t.Fatal(err)
@@ -137,7 +146,9 @@ func (b *browser) shoot(name string) {
 	if dir == "" {
 		return
 	}
-	data, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	ctx, cancel := b.answering()
+	defer cancel()
+	data, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err != nil {
 		b.t.Fatal(err)
 	}

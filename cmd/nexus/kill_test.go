@@ -115,7 +115,7 @@ func (s *stage) begin(in io.Reader, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	var out bytes.Buffer
 	cmd := exec.CommandContext(s.t.Context(), s.exe, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.repo, s.env, &out, &out
-	cmd.Stdin = in
+	cmd.Stdin, cmd.WaitDelay = in, patience // what it left behind does not hold the test
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func playOf(ts *testscript.TestScript) *play {
 //	start NAME COMMAND...  starts a command beside the story
 //	ended NAME N           waits for it and wants that exit code; its output is in $WORK/NAME.out, .err
 //	signal NAME SIG        sends it INT, TERM or KILL, or STOP and waits until it stands still
-//	says NAME TEXT         waits until it says that on its standard error
+//	says NAME TEXT         waits until it says that on its standard error, or shows it on its terminal
 //	terminal NAME COLUMNS COMMAND...  starts a command on a terminal of its own, beside the story;
 //	                       what it says on it is in $WORK/NAME.err
 //	press NAME KEYS        types there, with ^C, ^D and \r; says waits for what is said after that
@@ -135,7 +135,7 @@ func stageSetup(t *testing.T, e *testscript.Env) error {
 		}
 		for _, a := range p.beside {
 			_ = a.cmd.Process.Kill()
-			<-a.gone
+			a.wait()
 		}
 		if p.model != nil {
 			p.model.close()

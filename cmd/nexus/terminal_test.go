@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
@@ -24,7 +25,7 @@ func pseudo(columns int) (person, program *os.File, err error) {
 		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
 	}
 	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: uint16(columns)})
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: uint16(columns)})
 	}
 	if err == nil {
 		program, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
@@ -44,7 +45,7 @@ func terminal(ts *testscript.TestScript, _ bool, args []string) {
 	a := actorFor(ts, args[2:])
 	a.cmd.Stdin, a.cmd.Stdout, a.cmd.Stderr = program, program, program
 	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	a.keys = person
+	a.keys, a.screen = person, newScreen(columns, rows)
 	ts.Check(errors.Join(a.cmd.Start(), program.Close()))
 	playOf(ts).beside[args[0]] = a
 	shown := make(chan struct{})
@@ -54,6 +55,7 @@ func terminal(ts *testscript.TestScript, _ bool, args []string) {
 		for {
 			n, err := person.Read(buf)
 			_, _ = a.err.Write(buf[:n])
+			_, _ = a.screen.Write(buf[:n])
 			if err != nil { // EIO, once the program has closed it
 				return
 			}
@@ -61,11 +63,17 @@ func terminal(ts *testscript.TestScript, _ bool, args []string) {
 	}()
 	go func() {
 		a.end = a.cmd.Wait()
-		<-shown
+		select {
+		case <-shown:
+		case <-time.After(patience): // something that it left behind holds the terminal
+		}
 		_ = person.Close()
 		close(a.gone)
 	}()
 }
+
+// rows is how many lines a terminal has.
+const rows = 30
 
 // press types on a terminal, and what it says later is what counts then.
 func press(ts *testscript.TestScript, _ bool, args []string) {
@@ -73,7 +81,7 @@ func press(ts *testscript.TestScript, _ bool, args []string) {
 	if a.keys == nil {
 		ts.Fatalf("%s has no terminal", args[0])
 	}
-	a.from = len(a.err.String())
+	a.from, a.before = len(a.err.String()), a.screen.String()
 	_, err := a.keys.WriteString(strings.NewReplacer("^C", "\x03", "^D", "\x04", `\r`, "\r").Replace(args[1]))
 	ts.Check(err)
 }

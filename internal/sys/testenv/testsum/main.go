@@ -55,14 +55,15 @@ type summary struct {
 	ok      int
 	bad     int
 	skips   int
-	broken  int // packages that failed
+	running map[name]bool // tests that began and did not end
+	broken  []string      // what failed and is no test that said so: a package, or a test that did not end
 	events  int
 }
 
 func newSummary(out io.Writer) *summary {
 	return &summary{
-		out: out, printed: map[string][]line{}, passed: map[name]bool{}, took: map[name]float64{}, parents: map[name]bool{},
-		skipped: map[string]map[string][]string{},
+		out: out, printed: map[string][]line{}, skipped: map[string]map[string][]string{},
+		passed: map[name]bool{}, took: map[name]float64{}, parents: map[name]bool{}, running: map[name]bool{},
 	}
 }
 
@@ -108,8 +109,11 @@ func (s *summary) line(text string) {
 // test takes the end of one test.
 func (s *summary) test(e event) {
 	n := name{e.Package, e.Test}
-	if i := strings.LastIndex(e.Test, "/"); i >= 0 && e.Action == "run" {
-		s.parents[name{e.Package, e.Test[:i]}] = true
+	if e.Action == "run" {
+		s.running[n] = true
+		if i := strings.LastIndex(e.Test, "/"); i >= 0 {
+			s.parents[name{e.Package, e.Test[:i]}] = true
+		}
 	}
 	switch e.Action {
 	case "pass":
@@ -122,6 +126,7 @@ func (s *summary) test(e event) {
 	default:
 		return
 	}
+	delete(s.running, n)
 	s.passed[n] = e.Action != "fail"
 	s.took[n] = e.Elapsed
 }
@@ -156,7 +161,7 @@ func (s *summary) skip(start, rest, test string) {
 // end takes the end of a package, and shows what go test would.
 func (s *summary) end(e event) {
 	if e.Action == "fail" {
-		s.broken++
+		s.broken = append(s.broken, s.unfinished(e.Package))
 	}
 	var tests []string
 	seen, heads, rest := map[string]bool{}, map[string]string{}, map[string]string{}
@@ -187,6 +192,21 @@ func (s *summary) end(e event) {
 	maps.DeleteFunc(s.passed, func(n name, _ bool) bool { return n.pkg == e.Package })
 }
 
+// unfinished names a package that failed, and the tests in it that did not end.
+func (s *summary) unfinished(pkg string) string {
+	var tests []string
+	for n := range s.running {
+		if n.pkg == pkg && !s.parents[n] {
+			tests = append(tests, n.test)
+		}
+	}
+	if len(tests) == 0 {
+		return short(pkg)
+	}
+	slices.Sort(tests)
+	return short(pkg) + ", where these did not end: " + strings.Join(tests, ", ")
+}
+
 // close shows what packages that did not end printed, the slowest tests, and
 // what was skipped. It reports whether something failed.
 func (s *summary) close(took time.Duration) bool {
@@ -197,7 +217,10 @@ func (s *summary) close(took time.Duration) bool {
 	for _, start := range starts() {
 		s.left(start)
 	}
-	failed := s.broken > 0 || s.bad > 0 || s.events == 0
+	if len(s.broken) > 0 {
+		fmt.Fprintf(s.out, "\nPackages that failed:\n  %s\n", strings.Join(s.broken, "\n  "))
+	}
+	failed := len(s.broken) > 0 || s.bad > 0 || s.events == 0
 	fmt.Fprintf(s.out, "\nDONE %d tests, %d skipped, %d failed in %s\n", s.ok+s.bad+s.skips, s.skips, s.bad, took.Round(time.Second))
 	if failed {
 		fmt.Fprintln(s.out, "FAIL")
