@@ -326,6 +326,8 @@ func TestVerbs(t *testing.T) {
 		{"2<down>sn", ""},
 		{"p", "pause --run 261126-1500-abc -- T2"},
 		{"P", "pause --run 261126-1500-abc"},
+		{".nexus fork<enter>wave-1<enter>", "fork 261126-1500-abc --hold --at wave-1"},
+		{".nexus export<enter>a.nexus<enter>", "export -- 261126-1500-abc a.nexus"},
 		{"2<down>Iwhy so<enter>", "interrupt --run 261126-1500-abc -- T1 why so"},
 		{"Sy", "stop --run 261126-1500-abc"},
 		{"S<esc>", ""},
