@@ -169,7 +169,10 @@ func (p *Projection) interrupt(id nexus.TaskID) Action {
 
 // pauseTask holds one task.
 func (p *Projection) pauseTask(id nexus.TaskID) Action {
-	a := Action{Name: "pause-task", Label: "Pause the task", Role: RoleSteer, Args: []string{"pause", "--run", string(p.state.Run), "--", string(id)}}
+	a := Action{
+		Name: "pause-task", Label: "Pause the task", Role: RoleSteer,
+		Args: []string{"pause", "--run", string(p.state.Run), "--", string(id)},
+	}
 	switch t := p.state.Task(id); {
 	case t == nil:
 		return a.refuse("there is no task %s", id)
@@ -187,7 +190,10 @@ func (p *Projection) pauseTask(id nexus.TaskID) Action {
 
 // unpause lets a task continue.
 func (p *Projection) unpause(id nexus.TaskID) Action {
-	a := Action{Name: "unpause", Label: "Continue the task", Role: RoleSteer, Args: []string{"unpause", "--run", string(p.state.Run), "--", string(id)}}
+	a := Action{
+		Name: "unpause", Label: "Continue the task", Role: RoleSteer,
+		Args: []string{"unpause", "--run", string(p.state.Run), "--", string(id)},
+	}
 	if t := p.state.Task(id); t == nil || !t.Withheld() {
 		return a.refuse("it is not paused")
 	}
