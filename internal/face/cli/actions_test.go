@@ -53,6 +53,12 @@ func TestActionsAreCommands(t *testing.T) {
 			check("task "+string(task), p.TaskActions(task))
 		}
 		check("the run", p.RunActions())
+		if trigger == "" {
+			apply(t, p, nexus.QuestionAnswered{ID: "q1", Text: "yes", By: "ada"})
+			check("a task whose agent works", p.TaskActions("T2"))
+			apply(t, p, nexus.TaskPaused{Task: "T2", By: "ada"})
+			check("a paused task", p.TaskActions("T2"))
+		}
 		p.Held(nil)
 		check("the interrupted run", p.RunActions())
 		check("a task of it", p.TaskActions("T1"))
