@@ -2,11 +2,11 @@ package app
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
@@ -14,12 +14,12 @@ import (
 )
 
 // invoked is a text that begins with the name of a command.
-var invoked = regexp.MustCompile(`(?s)^/([A-Za-z0-9_:-]+)(?:\s+(.*))?$`)
+var invoked = pattern.Lazy(`(?s)^/([A-Za-z0-9_:-]+)(?:\s+(.*))?$`)
 
 // Invoke returns the prompt that a text asks for which begins with the name of a
 // command in .claude/commands, such as "/fix 12", and every other text as it is.
 func (a *App) Invoke(c config.Config, text string) (string, error) {
-	m := invoked.FindStringSubmatch(strings.TrimSpace(text))
+	m := invoked().FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return text, nil
 	}

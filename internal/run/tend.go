@@ -13,8 +13,8 @@ import (
 
 // Hands do what a loop decided.
 type Hands interface {
-	// World returns what a decision is made from: the time, and what people set.
-	World() improve.World
+	// Moment returns what a decision is made from: the time, and what people set.
+	Moment() improve.Moment
 	// Alarm returns a channel that delivers once at or after t, nil for never.
 	Alarm(t time.Time) <-chan time.Time
 	// Act does what the intent says and returns the facts that confirm it. It may be
@@ -107,7 +107,7 @@ func (t *tender) serve(ctx context.Context, sig TendSignals) error {
 	}
 }
 
-func (t *tender) alarm(w improve.World) <-chan time.Time {
+func (t *tender) alarm(w improve.Moment) <-chan time.Time {
 	at := t.loop.Wake(w)
 	if at.IsZero() || t.drained {
 		return nil
@@ -116,8 +116,8 @@ func (t *tender) alarm(w improve.World) <-chan time.Time {
 }
 
 // pass decides until nothing more follows, and starts what was decided.
-func (t *tender) pass(ctx context.Context) (improve.World, error) {
-	w := t.hands.World()
+func (t *tender) pass(ctx context.Context) (improve.Moment, error) {
+	w := t.hands.Moment()
 	for !t.drained {
 		w.Woken = t.woken
 		facts := t.loop.Next(w)
@@ -130,7 +130,7 @@ func (t *tender) pass(ctx context.Context) (improve.World, error) {
 		if _, ok := facts[len(facts)-1].(nexus.CycleStarted); ok {
 			t.woken = "" // what happens while nobody rests is looked at afterwards
 		}
-		w = t.hands.World()
+		w = t.hands.Moment()
 	}
 	if t.drained || t.loop.Status != "" {
 		return w, nil

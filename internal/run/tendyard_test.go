@@ -138,8 +138,8 @@ func newYard(seed uint64, lines int) *yard {
 	return y
 }
 
-// World implements [run.Hands].
-func (y *yard) World() improve.World { return improve.World{Now: time.Now().UTC(), Quiet: y.quiet} }
+// Moment implements [run.Hands].
+func (y *yard) Moment() improve.Moment { return improve.Moment{Now: time.Now().UTC(), Quiet: y.quiet} }
 
 // Alarm implements [run.Hands].
 func (y *yard) Alarm(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // npmLock is package-lock.json, and what npm writes into node_modules.
@@ -177,9 +179,9 @@ func sameManifest(tree fs.FS, manifest string) error {
 func satisfies(version, wanted string) bool {
 	v, pre, ok := numbers(version)
 	if !ok || pre != "" {
-		return strings.TrimPrefix(wanted, "=") == version || !numeric.MatchString(wanted)
+		return strings.TrimPrefix(wanted, "=") == version || !numeric().MatchString(wanted)
 	}
-	if !numeric.MatchString(wanted) {
+	if !numeric().MatchString(wanted) {
 		return true
 	}
 	return slices.ContainsFunc(strings.Split(wanted, "||"), func(one string) bool {
@@ -192,7 +194,7 @@ func satisfies(version, wanted string) bool {
 }
 
 // numeric is a range of numbers, of which versions are compared.
-var numeric = regexp.MustCompile(`^[\sv0-9.xX*<>=~^|-]*$`)
+var numeric = pattern.Lazy(`^[\sv0-9.xX*<>=~^|-]*$`)
 
 // bounded reports whether a version keeps to one comparison.
 func bounded(v [3]int, part string) bool {

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Tests are how tests of a language are written. The patterns are those of
@@ -111,15 +113,15 @@ type helpers struct {
 	dirs     map[string]bool // of directories with the endings of the files in them
 }
 
-func (h helpers) is(base string) bool {
+func (h *helpers) is(base string) bool {
 	return h.names[base] || slices.ContainsFunc(h.endings, func(end string) bool { return strings.HasSuffix(base, end) }) || marked(h.patterns, []string{base})
 }
 
 // helping is made once: it is asked for each file of a tree.
-var helping = collectHelpers() //nolint:gochecknoglobals // read only
+var helping = pattern.Once(collectHelpers) //nolint:gochecknoglobals // read only
 
-func collectHelpers() helpers {
-	h := helpers{names: map[string]bool{}, dirs: map[string]bool{}}
+func collectHelpers() *helpers {
+	h := &helpers{names: map[string]bool{}, dirs: map[string]bool{}}
 	for _, s := range All() {
 		for _, dir := range s.Tests.Dirs {
 			for _, ending := range s.Tests.Ends {
@@ -147,7 +149,7 @@ func ServesTests(file string) bool {
 	if IsTest(file) {
 		return true
 	}
-	if helping.is(path.Base(file)) {
+	if helping().is(path.Base(file)) {
 		return true
 	}
 	for dir := range strings.SplitSeq(path.Dir(file), "/") {
@@ -155,7 +157,7 @@ func ServesTests(file string) bool {
 		case "test", "testdata", "__snapshots__", "__mocks__", "__fixtures__", "spec", "e2e":
 			return true
 		}
-		if helping.dirs[dir+"/"+path.Ext(file)] {
+		if helping().dirs[dir+"/"+path.Ext(file)] {
 			return true
 		}
 	}

@@ -70,9 +70,9 @@ func New(a *app.App, p *app.Place, c config.Config, o Options) *Hands {
 	return &Hands{app: a, place: p, config: c, order: o}
 }
 
-// World implements [run.Hands].
-func (h *Hands) World() improve.World {
-	return improve.World{Now: h.app.Now(), Quiet: h.order.Quiet, Due: h.order.Due}
+// Moment implements [run.Hands].
+func (h *Hands) Moment() improve.Moment {
+	return improve.Moment{Now: h.app.Now(), Quiet: h.order.Quiet, Due: h.order.Due}
 }
 
 // Alarm implements [run.Hands].

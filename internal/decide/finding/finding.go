@@ -8,13 +8,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Kind is what sort of work a finding asks for.
@@ -94,12 +94,12 @@ func ID(strategy string, parts ...string) string {
 }
 
 // digits are numbers within a message, which move with the lines around them.
-var digits = regexp.MustCompile(`[0-9]+`)
+var digits = pattern.Lazy(`[0-9]+`)
 
 // Steady returns a message without what moves when lines are added elsewhere:
 // numbers, and runs of spaces.
 func Steady(message string) string {
-	return strings.Join(strings.Fields(digits.ReplaceAllString(message, "#")), " ")
+	return strings.Join(strings.Fields(digits().ReplaceAllString(message, "#")), " ")
 }
 
 // sizes say what one thing of a sort takes, and what all of them together take at most,
@@ -219,9 +219,9 @@ type Touched struct {
 // HistoryCommits is how many commits are read to know what they did.
 const HistoryCommits = 100
 
-// World is what is known of the files and of earlier work, for those who rank. The
-// zero World knows nothing.
-type World struct {
+// Known is what is known of the files and of earlier work, for those who rank. Its
+// zero value is that nothing is known.
+type Known struct {
 	Now        time.Time
 	Changes    map[string]Touched // by file
 	Dependants map[string]int     // files that rely on one

@@ -55,7 +55,7 @@ func play(t tape, now time.Time) string {
 		}
 		runs = append(runs, s)
 	}
-	w := finding.World{Now: now, Changes: t.Changes, Dependants: t.Dependants, Since: t.Since, Past: finding.PastOf(runs)}
+	w := finding.Known{Now: now, Changes: t.Changes, Dependants: t.Dependants, Since: t.Since, Past: finding.PastOf(runs)}
 	rules := finding.Rules{Items: t.Items, Most: t.Most, Quarantine: flaky.QuarantineOn{List: t.Quarantine, Day: flaky.DayOf(now)}}
 	open, left := finding.Sift(finding.Rank(t.Findings, w), rules, w)
 	next := finding.Next(open, rules)

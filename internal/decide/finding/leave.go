@@ -50,7 +50,7 @@ func (r Rules) Item(id string) (workitem.Item, bool) {
 }
 
 // Sift parts what may be taken up from what may not be, each in the order that it had.
-func Sift(all []Ranked, r Rules, w World) (open []Ranked, left []Left) {
+func Sift(all []Ranked, r Rules, w Known) (open []Ranked, left []Left) {
 	for _, f := range all {
 		if rule, say := r.against(f.Finding, w); rule != "" {
 			left = append(left, Left{f, rule, say})
@@ -62,7 +62,7 @@ func Sift(all []Ranked, r Rules, w World) (open []Ranked, left []Left) {
 }
 
 // against returns the rule that keeps a finding from being taken up.
-func (r Rules) against(f Finding, w World) (Rule, string) {
+func (r Rules) against(f Finding, w Known) (Rule, string) {
 	item, kept := r.Item(f.ID)
 	past := w.Past.Findings[f.ID]
 	switch {
@@ -99,7 +99,7 @@ func (f Finding) why() string {
 
 // changedSince reports whether something about a finding is new since it failed last: one
 // of its files was changed by a later commit. Git tells seconds alone: a commit of the same one is later.
-func (w World) changedSince(f Finding, past Tries) bool {
+func (w Known) changedSince(f Finding, past Tries) bool {
 	failed := past.Last.Truncate(time.Second)
 	for _, file := range f.Files() {
 		if last := w.Changes[file].Last; !last.IsZero() && !last.Before(failed) {

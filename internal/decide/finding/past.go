@@ -7,6 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Tries is what became of the work on something.
@@ -33,11 +34,11 @@ type Past struct {
 }
 
 // named finds the ID of a finding in what a task says; see [Finding.Brief].
-var named = regexp.MustCompile(regexp.QuoteMeta(foundAs) + `([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)\.(?:\s|$)`)
+var named = pattern.Lazy(regexp.QuoteMeta(foundAs) + `([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)\.(?:\s|$)`)
 
 // Named returns the ID of the finding that a text was made of, empty for none.
 func Named(text string) string {
-	all := named.FindAllStringSubmatch(text, -1)
+	all := named().FindAllStringSubmatch(text, -1)
 	if len(all) == 0 {
 		return ""
 	}

@@ -142,7 +142,7 @@ func (s *story) hear(facts ...nexus.Fact) {
 func (s *story) decide() string {
 	var kinds []string
 	for {
-		facts := s.l.Next(improve.World{Now: s.now})
+		facts := s.l.Next(improve.Moment{Now: s.now})
 		if len(facts) == 0 || len(kinds) > 20 {
 			return strings.Join(kinds, " ")
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// World is what a decision is made from besides the loop.
-type World struct {
+// Moment is what a decision is made from besides the loop.
+type Moment struct {
 	Now   time.Time                       // in the zone of people
 	Quiet Hours                           // in which nothing is begun and nothing lands
 	Due   func(after time.Time) time.Time // when the schedule begins a cycle; nil: there is none
@@ -19,7 +19,7 @@ type World struct {
 
 // Next returns what follows, as facts to be recorded before anybody acts on them; nothing
 // where the loop waits.
-func (l *Loop) Next(w World) []nexus.Fact {
+func (l *Loop) Next(w Moment) []nexus.Fact {
 	if l.Status != "" || !l.begun {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (l *Loop) Next(w World) []nexus.Fact {
 }
 
 // Wake returns when to decide again though nothing happened; zero for never.
-func (l *Loop) Wake(w World) time.Time {
+func (l *Loop) Wake(w Moment) time.Time {
 	var at time.Time
 	soon := func(t time.Time) {
 		if t.After(w.Now) && (at.IsZero() || t.Before(at)) {
@@ -81,7 +81,7 @@ func (l *Loop) answer() []nexus.Fact {
 
 // carry takes items that were worked on further: one at a time lands, and what it made
 // worse is taken back before the next one.
-func (l *Loop) carry(w World) []nexus.Fact {
+func (l *Loop) carry(w Moment) []nexus.Fact {
 	_, quiet := w.Quiet.End(w.Now)
 	for _, i := range l.Items {
 		switch i.Stage {
@@ -186,7 +186,7 @@ func (l *Loop) full() bool { return l.Rules.Waiting > 0 && len(l.Waiting()) >= l
 func (l *Loop) Full() bool { return l.full() }
 
 // end ends the loop, where something says so and nothing is under way.
-func (l *Loop) end(w World) []nexus.Fact {
+func (l *Loop) end(w Moment) []nexus.Fact {
 	ended := func(to nexus.RunStatus, why string) []nexus.Fact {
 		return []nexus.Fact{nexus.RunEnded{Status: to, Why: why}}
 	}
@@ -238,7 +238,7 @@ func count(n int, what string) string {
 }
 
 // choose takes up what the last cycle found.
-func (l *Loop) choose(w World) []nexus.Fact {
+func (l *Loop) choose(w Moment) []nexus.Fact {
 	if _, quiet := w.Quiet.End(w.Now); quiet {
 		return nil // by then the tip may be another: the next cycle looks again
 	}
@@ -264,7 +264,7 @@ func (l *Loop) choose(w World) []nexus.Fact {
 
 // pick returns what may be taken up of what the last cycle found: as much as may be worked
 // on at once, and never two things that are about the same file.
-func (l *Loop) pick(w World) []nexus.Wanted {
+func (l *Loop) pick(w Moment) []nexus.Wanted {
 	if l.Looked == nil {
 		return nil
 	}
@@ -297,7 +297,7 @@ func share(a, b []string) bool {
 }
 
 // turn begins the next cycle, or rests before it.
-func (l *Loop) turn(w World) []nexus.Fact {
+func (l *Loop) turn(w Moment) []nexus.Fact {
 	if end, quiet := w.Quiet.End(w.Now); quiet {
 		if l.Rest.Why == quietWhy && l.Rest.Until.Equal(end) {
 			return nil
@@ -330,7 +330,7 @@ func (l *Loop) turn(w World) []nexus.Fact {
 const quietWhy = "quiet hours"
 
 // await rests until there may be something to do.
-func (l *Loop) await(w World, why string) []nexus.Fact {
+func (l *Loop) await(w Moment, why string) []nexus.Fact {
 	f := nexus.LoopRested{Why: why, Idle: true}
 	switch {
 	case w.Due != nil:

@@ -1,12 +1,12 @@
 package inquiry
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // When says when a goal leads to an interview before a run.
@@ -28,7 +28,7 @@ const (
 
 // concrete is what names a thing of the repository or of the result: code,
 // a file, a flag, a call, a quoted text, an address, a number, a name in code.
-var concrete = regexp.MustCompile("`[^`]+`" +
+var concrete = pattern.Lazy("`[^`]+`" +
 	`|"[^"]{2,}"|(?:^|\s)'[^']{3,}'|\B--?[a-z][\w-]*|\b\w+\(\)|\b[\w-]+\.[a-z]{1,5}\b|\b[\w.-]+/[\w.-]+|\b[a-z]+[A-Z]\w*|\b[A-Za-z]+_\w+|#\d+|\b\d+\b`)
 
 // mends are verbs that begin a goal about what is there already, which the
@@ -66,7 +66,7 @@ func Vague(goal string) (why string, vague bool) {
 		}
 	}
 	switch {
-	case spec.Is(goal) || len(words) == 0 || len(words) >= manyWords || listed >= 2 || concrete.MatchString(goal):
+	case spec.Is(goal) || len(words) == 0 || len(words) >= manyWords || listed >= 2 || concrete().MatchString(goal):
 		return "", false
 	case slices.Contains(mends(), words[0]) && len(words) >= fewWords-1:
 		return "", false

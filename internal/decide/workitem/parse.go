@@ -3,7 +3,6 @@ package workitem
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // MaxFile is the most that the file of an item has, in bytes.
@@ -35,10 +35,10 @@ type fault struct {
 	what, hint string
 }
 
-var name = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
+var name = pattern.Lazy(`^[a-z0-9][a-z0-9_-]{0,62}$`)
 
 // findingID is the ID of a finding: who found it, and what.
-var findingID = regexp.MustCompile(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
+var findingID = pattern.Lazy(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
 
 // Parse reads the file of an item; file is its path, which errors begin with. It takes
 // nothing that it does not know: the error names the first line that is wrong, and says what
@@ -46,7 +46,7 @@ var findingID = regexp.MustCompile(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
 func Parse(file string, data []byte) (Item, error) {
 	i, f := parse(data)
 	i.ID = strings.TrimSuffix(path.Base(file), ".md")
-	if f == nil && !name.MatchString(i.ID) {
+	if f == nil && !name().MatchString(i.ID) {
 		f = &fault{
 			1, fmt.Sprintf("%q is no name of an item", short(i.ID)),
 			"Name the file with small letters, digits, - and _, such as faster-start.md.",
@@ -170,7 +170,7 @@ func (i *Item) set(key, value string) (what, hint string) {
 	case "by":
 		i.By = value
 	case "finding":
-		if i.Finding = value; !findingID.MatchString(value) {
+		if i.Finding = value; !findingID().MatchString(value) {
 			return fmt.Sprintf("%q is no ID of a finding", short(value)), "Write it as nexus discover lists it, or remove the line."
 		}
 	}

@@ -77,8 +77,33 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-func testRoot() *cobra.Command {
-	return root(console.New(nil, new(bytes.Buffer), new(bytes.Buffer), app.App{Env: os.Getenv, Set: map[string]string{}}))
+func testRoot() *cobra.Command { return rootFor("") }
+
+func rootFor(name string) *cobra.Command {
+	return root(console.New(nil, new(bytes.Buffer), new(bytes.Buffer), app.App{Env: os.Getenv, Set: map[string]string{}}), name)
+}
+
+// TestRootOfOneCommand holds that a process that makes few commands makes the one that
+// it runs as all others have it, and that help, completion and a wrong name know all.
+func TestRootOfOneCommand(t *testing.T) {
+	all := testRoot().Commands()
+	for _, c := range all {
+		one, _, err := rootFor(c.Name()).Find([]string{c.Name()})
+		if err != nil || one.Name() != c.Name() || one.GroupID != c.GroupID {
+			t.Fatalf("%s: found %s of %q, %v; want one of %q", c.Name(), one.Name(), one.GroupID, err, c.GroupID)
+		}
+		if have, want := console.HelpPage(one, view.Style{ASCII: true, Width: 80}), console.HelpPage(c, view.Style{ASCII: true, Width: 80}); have != want {
+			t.Errorf("%s alone is\n%s\nwant\n%s", c.Name(), have, want)
+		}
+	}
+	for _, name := range []string{"help", "completion", "__complete", "no-such-command", "-C", ""} {
+		if n := len(rootFor(name).Commands()); n < len(all) {
+			t.Errorf("%q: %d commands, want all %d", name, n, len(all))
+		}
+	}
+	if n := len(rootFor("version").Commands()); n > len(all)/2 {
+		t.Errorf("version makes %d of %d commands", n, len(all))
+	}
 }
 
 func walk(c *cobra.Command, f func(*cobra.Command)) {

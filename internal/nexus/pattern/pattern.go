@@ -1,4 +1,4 @@
-// Package pattern has regular expressions that wait until they are needed.
+// Package pattern has regular expressions, and tables, that wait until they are needed.
 package pattern
 
 import (
@@ -8,13 +8,21 @@ import (
 
 // Lazy returns a regular expression that is compiled when it is used first. A command
 // uses few of the hundreds that the program has, and each takes time and memory. It panics
-// then if the text is none, so each needs a test that uses it. Many goroutines may use it:
-// nothing depends on which of them was first.
+// then if the text is none, so each needs a test that uses it. It is not copied
+// into its callers, which would take 130 KB.
+//
+//go:noinline
 func Lazy(text string) func() *regexp.Regexp {
-	var made atomic.Pointer[regexp.Regexp]
-	return func() *regexp.Regexp {
+	return Once(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// Once returns what f makes when it is asked first. Many goroutines may ask: nothing
+// depends on which of them was first, and all get the same.
+func Once[T any](f func() *T) func() *T {
+	var made atomic.Pointer[T]
+	return func() *T {
 		if made.Load() == nil {
-			made.CompareAndSwap(nil, regexp.MustCompile(text))
+			made.CompareAndSwap(nil, f())
 		}
 		return made.Load()
 	}

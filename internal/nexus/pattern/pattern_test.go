@@ -19,3 +19,14 @@ func TestLazy(t *testing.T) {
 	}()
 	broken()
 }
+
+func TestOnce(t *testing.T) {
+	made := 0
+	number := pattern.Once(func() *int { made++; n := 6 * 7; return &n })
+	if made != 0 {
+		t.Error("it is made before anybody asks")
+	}
+	if first := number(); *first != 42 || first != number() || made != 1 {
+		t.Errorf("%d, made %d times", *first, made)
+	}
+}

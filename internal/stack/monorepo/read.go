@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -182,13 +182,13 @@ func (w *reader) need(i int, of []int) {
 }
 
 var (
-	upward   = regexp.MustCompile(`[\w@.\-+/\\]*\.\.(?:[/\\][\w@.\-+]*)*`)
-	joined   = regexp.MustCompile("['\"`]\\.\\.['\"`](?:\\s*,\\s*['\"`][^'\"`\\n]*['\"`])*")
-	parents  = regexp.MustCompile(`(?:\.parent\b){2,}`)
-	nth      = regexp.MustCompile(`\.parents\[(\d+)\]`)
-	dirnames = regexp.MustCompile(`(?:dirname\(\s*){2,}`)
-	changes  = regexp.MustCompile(`\bcd\s+["']?(\.\.)(?:["'\s;&|)]|$)`)
-	slashes  = regexp.MustCompile(`[\w@.\-+]+(?:/[\w@.\-+]+)+`)
+	upward   = pattern.Lazy(`[\w@.\-+/\\]*\.\.(?:[/\\][\w@.\-+]*)*`)
+	joined   = pattern.Lazy("['\"`]\\.\\.['\"`](?:\\s*,\\s*['\"`][^'\"`\\n]*['\"`])*")
+	parents  = pattern.Lazy(`(?:\.parent\b){2,}`)
+	nth      = pattern.Lazy(`\.parents\[(\d+)\]`)
+	dirnames = pattern.Lazy(`(?:dirname\(\s*){2,}`)
+	changes  = pattern.Lazy(`\bcd\s+["']?(\.\.)(?:["'\s;&|)]|$)`)
+	slashes  = pattern.Lazy(`[\w@.\-+]+(?:/[\w@.\-+]+)+`)
 )
 
 // paths follows what leads out of a file's directory.
@@ -197,25 +197,25 @@ func (w *reader) paths(i int, name, text string) {
 		w.wide(i, name+" asks git for the root")
 	}
 	if strings.Contains(text, "..") {
-		for _, token := range upward.FindAllString(text, -1) {
+		for _, token := range upward().FindAllString(text, -1) {
 			w.up(i, name, strings.ReplaceAll(token, `\`, "/"))
 		}
-		for _, token := range joined.FindAllString(text, -1) {
+		for _, token := range joined().FindAllString(text, -1) {
 			w.up(i, name, strings.NewReplacer("'", "", `"`, "", "`", "", ",", "/", " ", "").Replace(token)+"/")
 		}
 	}
-	if changes.MatchString(text) {
+	if changes().MatchString(text) {
 		w.up(i, name, "../")
 	}
-	for _, m := range parents.FindAllString(text, -1) {
+	for _, m := range parents().FindAllString(text, -1) {
 		w.steps(i, name, strings.Count(m, "parent")-1)
 	}
-	for _, m := range nth.FindAllStringSubmatch(text, -1) {
+	for _, m := range nth().FindAllStringSubmatch(text, -1) {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			w.steps(i, name, n)
 		}
 	}
-	for _, m := range dirnames.FindAllString(text, -1) {
+	for _, m := range dirnames().FindAllString(text, -1) {
 		w.steps(i, name, strings.Count(m, "dirname")-1)
 	}
 }
@@ -279,7 +279,7 @@ func (w *reader) mentions(i int, name, text string) {
 		return
 	}
 	own := w.Packages[i].Dir
-	for _, token := range slashes.FindAllString(text, -1) {
+	for _, token := range slashes().FindAllString(text, -1) {
 		token = strings.TrimPrefix(token, "./")
 		at, ok := w.of(token)
 		if !ok || at == i || w.Packages[at].Dir == "." {

@@ -2,16 +2,17 @@ package read
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // What lines say about tests that passed: points of TAP, and those of one line
 // each in what other runners print.
 var (
-	tapBegins = regexp.MustCompile(`^(\s*)# Subtest: `)
-	tapPoint  = regexp.MustCompile(`^(\s*)(not )?ok \d+\b`)
-	passed    = regexp.MustCompile(`^\s*(?:[\x{2713}\x{2714}\x{221a}] |--- PASS: )|^=== (?:RUN|PAUSE|CONT|NAME)\s|^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)|^\?\s+\S+\s+\[no test files\]|^test \S.* \.\.\. ok$|^\S+ PASSED(?:\s+\[ *\d+%\])?$`)
+	tapBegins = pattern.Lazy(`^(\s*)# Subtest: `)
+	tapPoint  = pattern.Lazy(`^(\s*)(not )?ok \d+\b`)
+	passed    = pattern.Lazy(`^\s*(?:[\x{2713}\x{2714}\x{221a}] |--- PASS: )|^=== (?:RUN|PAUSE|CONT|NAME)\s|^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)|^\?\s+\S+\s+\[no test files\]|^test \S.* \.\.\. ok$|^\S+ PASSED(?:\s+\[ *\d+%\])?$`)
 )
 
 // Failing returns what a tool printed without what it says about tests that passed,
@@ -29,13 +30,13 @@ func Failing(output string) string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
 		indent := len(line) - len(strings.TrimLeft(line, " "))
-		if skip >= 0 && indent > skip && !tapBegins.MatchString(line) && !tapPoint.MatchString(line) {
+		if skip >= 0 && indent > skip && !tapBegins().MatchString(line) && !tapPoint().MatchString(line) {
 			left++
 			continue
 		}
 		skip = -1
-		switch m := tapPoint.FindStringSubmatch(line); {
-		case tapBegins.MatchString(line):
+		switch m := tapPoint().FindStringSubmatch(line); {
+		case tapBegins().MatchString(line):
 			begun = append(begun, struct{ indent, at int }{indent, len(kept)})
 			kept = append(kept, line)
 		case m != nil:
@@ -52,7 +53,7 @@ func Failing(output string) string {
 			} else {
 				kept = append(kept, line)
 			}
-		case passed.MatchString(line):
+		case passed().MatchString(line):
 			left++
 		default:
 			kept = append(kept, line)

@@ -5,8 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // How much of a stream is held at once.
@@ -38,8 +39,8 @@ type Sieve struct {
 
 // What lines say that tell what is wrong, and that tell how tests ended.
 var (
-	wrong = regexp.MustCompile(`[Ff]ail|FAIL|[Ee]rror|ERROR|[Ee]xception|panic|not ok|timed out|\x{2716}|\x{2717}|\x{2718}|\x{25cf}`)
-	ended = regexp.MustCompile(`^\s*ok\b|^\s*1\.\.\d|^test |^running \d|Tests run: |PASS|pass(?:ed|ing)|skipped|pending|^\d+ (?:runs|tests|examples?), |^Ran \d+ tests? |[Ww]arning`)
+	wrong = pattern.Lazy(`[Ff]ail|FAIL|[Ee]rror|ERROR|[Ee]xception|panic|not ok|timed out|\x{2716}|\x{2717}|\x{2718}|\x{25cf}`)
+	ended = pattern.Lazy(`^\s*ok\b|^\s*1\.\.\d|^test |^running \d|Tests run: |PASS|pass(?:ed|ing)|skipped|pending|^\d+ (?:runs|tests|examples?), |^Ran \d+ tests? |[Ww]arning`)
 )
 
 // NewSieve returns a sieve for the output of a tool in a format, that keeps so
@@ -102,7 +103,7 @@ func line(data []byte, most int) int {
 // one that does.
 func (s *Sieve) look(l []byte) {
 	start := l[:min(len(l), 1<<10)]
-	bad := wrong.Match(start)
+	bad := wrong().Match(start)
 	if bad {
 		s.after = around + 1
 	}
@@ -113,7 +114,7 @@ func (s *Sieve) look(l []byte) {
 	if !bad && s.after > 0 {
 		room /= 2 // what explains a failure leaves room for others
 	}
-	if !bad && s.after == 0 && !ended.Match(start) || len(s.mid)+len(l) > room || len(l) > mostUnit {
+	if !bad && s.after == 0 && !ended().Match(start) || len(s.mid)+len(l) > room || len(l) > mostUnit {
 		s.lost += int64(len(l))
 		return
 	}

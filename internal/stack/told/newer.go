@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // quote writes a word so that a shell reads it as it is.
@@ -124,16 +126,16 @@ func goOutdated(printed, _ string) []Stale {
 }
 
 var (
-	cargoLine = regexp.MustCompile(`^\s*Updating (\S+) v(\S+) -> v(\S+)`)
-	gemLine   = regexp.MustCompile(`^(\S+) \(newest ([^,\s]+), installed ([^,)\s]+)`)
+	cargoLine = pattern.Lazy(`^\s*Updating (\S+) v(\S+) -> v(\S+)`)
+	gemLine   = pattern.Lazy(`^(\S+) \(newest ([^,\s]+), installed ([^,)\s]+)`)
 )
 
 func cargoOutdated(printed, _ string) []Stale {
-	return lines(printed, cargoLine, func(m []string) Stale { return Stale{m[1], m[2], m[3]} })
+	return lines(printed, cargoLine(), func(m []string) Stale { return Stale{m[1], m[2], m[3]} })
 }
 
 func gemOutdated(printed, _ string) []Stale {
-	return lines(printed, gemLine, func(m []string) Stale { return Stale{m[1], m[3], m[2]} })
+	return lines(printed, gemLine(), func(m []string) Stale { return Stale{m[1], m[3], m[2]} })
 }
 
 func lines(printed string, pattern *regexp.Regexp, of func(m []string) Stale) (old []Stale) {

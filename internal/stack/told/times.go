@@ -3,10 +3,11 @@ package told
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Timed is a test and what it took.
@@ -29,10 +30,10 @@ func Times(format string, args, lone []string) (more []string, reads func(printe
 }
 
 var (
-	tapTest    = regexp.MustCompile(`^(\s*)ok \d+ - (.+?)(?: # .*)?$`)
-	tapTook    = regexp.MustCompile(`^\s*duration_ms: ([\d.]+)$`)
-	specTest   = regexp.MustCompile(`^\s*\x{2714} (.+) \(([\d.]+)ms\)$`)
-	pytestTook = regexp.MustCompile(`^([\d.]+)s (?:call|setup|teardown)\s+(\S.*)$`)
+	tapTest    = pattern.Lazy(`^(\s*)ok \d+ - (.+?)(?: # .*)?$`)
+	tapTook    = pattern.Lazy(`^\s*duration_ms: ([\d.]+)$`)
+	specTest   = pattern.Lazy(`^\s*\x{2714} (.+) \(([\d.]+)ms\)$`)
+	pytestTook = pattern.Lazy(`^([\d.]+)s (?:call|setup|teardown)\s+(\S.*)$`)
 )
 
 // nodeTimes reads what node --test prints: TAP, or a list for people. Groups of tests are left out.
@@ -44,11 +45,11 @@ func nodeTimes(printed string) []Timed {
 		if strings.TrimSpace(line) == "type: 'suite'" {
 			groups[name] = true
 		}
-		if m := tapTest.FindStringSubmatch(line); m != nil {
+		if m := tapTest().FindStringSubmatch(line); m != nil {
 			name = m[2]
-		} else if m := tapTook.FindStringSubmatch(line); m != nil && name != "" {
+		} else if m := tapTook().FindStringSubmatch(line); m != nil && name != "" {
 			all = timedAs(all, name, m[1], 1000)
-		} else if m := specTest.FindStringSubmatch(line); m != nil {
+		} else if m := specTest().FindStringSubmatch(line); m != nil {
 			all = timedAs(all, m[1], m[2], 1000)
 		}
 	}
@@ -59,7 +60,7 @@ func nodeTimes(printed string) []Timed {
 func pytestTimes(printed string) []Timed {
 	var all []Timed
 	for line := range strings.Lines(printed) {
-		if m := pytestTook.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+		if m := pytestTook().FindStringSubmatch(strings.TrimSpace(line)); m != nil {
 			all = timedAs(all, strings.TrimSpace(m[2]), m[1], 1)
 		}
 	}

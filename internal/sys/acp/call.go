@@ -2,11 +2,11 @@ package acp
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
@@ -175,7 +175,7 @@ func made(v any) json.RawMessage {
 
 // remarks is what agents write behind a command in the title of a call: where it
 // runs, and what it is for.
-var remarks = regexp.MustCompile(`((^| )\[(?:in|current working directory) [^\]]*\])?((^| )\([^()]*\))?$`)
+var remarks = pattern.Lazy(`((^| )\[(?:in|current working directory) [^\]]*\])?((^| )\([^()]*\))?$`)
 
 // judged is a call as the policy judges it, which knows the tools of Claude Code: once for
 // each file.
@@ -192,7 +192,7 @@ func (c *call) judged() []stream.Call {
 	}
 	command := line(in.Command)
 	if command == "" && c.kind == "execute" {
-		command = remarks.ReplaceAllString(strings.Trim(c.title, "`"), "")
+		command = remarks().ReplaceAllString(strings.Trim(c.title, "`"), "")
 	}
 	switch {
 	case strings.HasPrefix(c.name, "mcp__"):
@@ -223,7 +223,7 @@ func (c *call) judged() []stream.Call {
 }
 
 // shell is one whose language the policy reads, as agents name it.
-var shell = regexp.MustCompile(`^(?:(?:/usr)?/bin/)?(?:ba|da)?sh$`)
+var shell = pattern.Lazy(`^(?:(?:/usr)?/bin/)?(?:ba|da)?sh$`)
 
 // line is a command as a line for a shell: a text, or its words.
 func line(v any) string {
@@ -236,7 +236,7 @@ func line(v any) string {
 			s, _ := w.(string)
 			words = append(words, s)
 		}
-		if len(words) == 3 && shell.MatchString(words[0]) && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+		if len(words) == 3 && shell().MatchString(words[0]) && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
 			return words[2] // a shell, to run this
 		}
 		return quoted(words)
@@ -245,12 +245,12 @@ func line(v any) string {
 	}
 }
 
-var bare = regexp.MustCompile(`^[A-Za-z0-9_./=:@%+,-]+$`)
+var bare = pattern.Lazy(`^[A-Za-z0-9_./=:@%+,-]+$`)
 
 func quoted(words []string) string {
 	var all []string
 	for _, w := range words {
-		if !bare.MatchString(w) {
+		if !bare().MatchString(w) {
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 		all = append(all, w)

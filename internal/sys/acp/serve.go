@@ -6,11 +6,11 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
@@ -264,7 +264,7 @@ func (t *turn) create(ctx context.Context, in request) (any, *rpcError, error) {
 // policy judges these, too, and whether all have a name that they may have.
 func exported(command string, env []variable) (string, bool) {
 	for _, v := range slices.Backward(env) {
-		if !variableName.MatchString(v.Name) {
+		if !variableName().MatchString(v.Name) {
 			return "", false
 		}
 		command = "export " + v.Name + "=" + quoted([]string{v.Value}) + "\n" + command
@@ -272,7 +272,7 @@ func exported(command string, env []variable) (string, bool) {
 	return command, true
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func texts(words []string) []any {
 	var all []any

@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Kind is the kind of a forge.
@@ -46,10 +46,10 @@ const (
 )
 
 var (
-	number  = regexp.MustCompile(`^#([1-9]\d{0,8})$`)
-	short   = regexp.MustCompile(`^([\w.-]+/[\w.-]+)#([1-9]\d{0,8})$`)
-	project = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+$`)
-	issue   = regexp.MustCompile(`^/(.+?)/(-/)?(?:issues|work_items)/([1-9]\d{0,8})/?$`)
+	number  = pattern.Lazy(`^#([1-9]\d{0,8})$`)
+	short   = pattern.Lazy(`^([\w.-]+/[\w.-]+)#([1-9]\d{0,8})$`)
+	project = pattern.Lazy(`^[\w.-]+(/[\w.-]+)+$`)
+	issue   = pattern.Lazy(`^/(.+?)/(-/)?(?:issues|work_items)/([1-9]\d{0,8})/?$`)
 )
 
 // Parse reads what names an issue: its address, owner/name#12 on GitHub, or #12 in
@@ -60,10 +60,10 @@ var (
 // and GITHUB_SERVER_URL, or CI_API_V4_URL and CI_SERVER_URL, name; without them, github.com and gitlab.com.
 func Parse(text, remote string, env Env) (Ref, error) {
 	text = strings.TrimSpace(text)
-	if m := number.FindStringSubmatch(text); m != nil {
+	if m := number().FindStringSubmatch(text); m != nil {
 		return ofRemote(m[1], remote, env)
 	}
-	if m := short.FindStringSubmatch(text); m != nil {
+	if m := short().FindStringSubmatch(text); m != nil {
 		n, _ := strconv.Atoi(m[2]) // it is a number
 		return gitHubRef(m[1], n, env)
 	}
@@ -74,8 +74,8 @@ func Parse(text, remote string, env Env) (Ref, error) {
 	if err != nil || u.Host == "" {
 		return Ref{}, nil //nolint:nilerr // it names no issue, and whoever fetches it says so
 	}
-	m := issue.FindStringSubmatch(u.Path)
-	if m == nil || !project.MatchString(m[1]) {
+	m := issue().FindStringSubmatch(u.Path)
+	if m == nil || !project().MatchString(m[1]) {
 		return Ref{}, nil
 	}
 	n, _ := strconv.Atoi(m[3]) // it is a number
@@ -227,7 +227,7 @@ func place(remote string) (server, name string) {
 		_, host, _ = strings.Cut(at, "@")
 		host, path = cmp.Or(host, at), strings.Trim(rest, "/")
 	}
-	if !project.MatchString(path) || host == "" || dotted(path) != nil {
+	if !project().MatchString(path) || host == "" || dotted(path) != nil {
 		return "", ""
 	}
 	return cmp.Or(server, serverOf("https", host)), path

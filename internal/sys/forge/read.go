@@ -7,13 +7,13 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 const (
@@ -172,7 +172,7 @@ func (i *Issue) add(c Comment, writes bool) {
 
 // definition is the address of a link, which stands apart from the text. Its title and what is no address are shown nowhere, so that
 // people write comments so: [//]: # (a comment).
-var definition = regexp.MustCompile(`(?m)^([ \t>*+-]*\[[^\]\n]+\]:[ \t]*)(<[^<>\n]*>|\S+)` +
+var definition = pattern.Lazy(`(?m)^([ \t>*+-]*\[[^\]\n]+\]:[ \t]*)(<[^<>\n]*>|\S+)` +
 	`((?:[ \t]+|[ \t]*\n[ \t]*)(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`)
 
 // seen is what people see of a text on a forge: without HTML comments, of which one without an end goes to the end, and
@@ -189,8 +189,8 @@ func (i *Issue) seen(text string) string {
 			_, text, _ = strings.Cut(rest, "-->")
 		}
 	}
-	return definition.ReplaceAllStringFunc(strings.ReplaceAll(b.String(), "\r\n", "\n"), func(whole string) string {
-		m := definition.FindStringSubmatch(whole)
+	return definition().ReplaceAllStringFunc(strings.ReplaceAll(b.String(), "\r\n", "\n"), func(whole string) string {
+		m := definition().FindStringSubmatch(whole)
 		switch spaced := strings.Contains(m[2], " "); {
 		case m[3] == "" && !spaced:
 			return whole

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"path"
-	"regexp"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -26,7 +26,7 @@ type Source struct {
 }
 
 // marks are what people write where something is left to do.
-var marks = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK|BUG|Deprecated|DEPRECATED)\b`)
+var marks = pattern.Lazy(`\b(TODO|FIXME|XXX|HACK|BUG|Deprecated|DEPRECATED)\b`)
 
 // Foremost returns the files of a commit that say most about something, the first
 // first, at most so many.
@@ -70,7 +70,7 @@ func (s *Survey) telling(ctx context.Context, what string) (map[int]int, error) 
 			at[f.path] = i
 		}
 		if err := s.scan(ctx, func(f file, text string) {
-			if n := len(marks.FindAllStringIndex(text, -1)); n > 0 {
+			if n := len(marks().FindAllStringIndex(text, -1)); n > 0 {
 				points[at[f.path]] = n
 			}
 		}); err != nil {

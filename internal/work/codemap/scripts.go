@@ -1,10 +1,10 @@
 package codemap
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -20,7 +20,7 @@ const maxScripts = 20
 
 // named is what a command may be called: what looks like anything else is left
 // out, as nobody vouches for the file.
-var named = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,39}$`)
+var named = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,39}$`)
 
 // Scripts returns what the files at the root of a directory offer to run: those
 // that the tools of languages read, recipes of a justfile and tasks of a
@@ -31,7 +31,7 @@ func Scripts(dir string) []Script {
 	add := func(run string, names []string) {
 		seen := map[string]bool{}
 		names = slices.DeleteFunc(names, func(n string) bool {
-			bad := seen[n] || !named.MatchString(n)
+			bad := seen[n] || !named().MatchString(n)
 			seen[n] = true
 			return bad
 		})

@@ -3,10 +3,10 @@ package diagnose
 import (
 	"context"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -27,7 +27,7 @@ func (w *search) judges(ctx context.Context, x *subject) ([]string, error) {
 			named = append(named, f.File)
 		}
 	}
-	for _, name := range tests.FindAllString(x.criterion.Check, 10) {
+	for _, name := range tests().FindAllString(x.criterion.Check, 10) {
 		out, err := git.Run(ctx, "grep", "-l", "-z", "-w", "-F", "-e", name, w.view.Tip, "--")
 		if err != nil {
 			continue // no file has it
@@ -47,7 +47,7 @@ func (w *search) judges(ctx context.Context, x *subject) ([]string, error) {
 }
 
 // tests are what a command calls tests by.
-var tests = regexp.MustCompile(`\b[Tt]est\w*[A-Z_]\w*`)
+var tests = pattern.Lazy(`\b[Tt]est\w*[A-Z_]\w*`)
 
 // words are the parts of a command that may name a file.
 func words(command string) []string {

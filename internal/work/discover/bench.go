@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -109,12 +109,12 @@ func benchArgs(dir, pattern string) []string {
 }
 
 // benchLine is what go test -bench prints of one.
-var benchLine = regexp.MustCompile(`^(Benchmark[^\s]*?)(?:-\d+)?\s+\d+\s+(.*)$`)
+var benchLine = pattern.Lazy(`^(Benchmark[^\s]*?)(?:-\d+)?\s+\d+\s+(.*)$`)
 
 // readBench adds what was printed of benchmarks.
 func readBench(printed string, into map[string]*measured) {
 	for line := range strings.Lines(printed) {
-		m := benchLine.FindStringSubmatch(strings.TrimSpace(line))
+		m := benchLine().FindStringSubmatch(strings.TrimSpace(line))
 		if m == nil {
 			continue
 		}

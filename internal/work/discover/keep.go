@@ -207,8 +207,8 @@ func touched(past []git.Past) map[string]finding.Touched {
 }
 
 // world returns what is known of the files of findings, and since when they are known.
-func (s *Site) world(ctx context.Context, all []finding.Finding, looked []Strategy) (finding.World, error) {
-	w := finding.World{Now: s.o.Now}
+func (s *Site) world(ctx context.Context, all []finding.Finding, looked []Strategy) (finding.Known, error) {
+	w := finding.Known{Now: s.o.Now}
 	name := filepath.Join(s.dir(), "files.json")
 	var r ranking
 	if data, err := os.ReadFile(name); err != nil || json.Unmarshal(data, &r) != nil || r.Commit != s.o.Commit || r.Dependants == nil {

@@ -3,15 +3,15 @@ package gate
 import (
 	"context"
 	"os"
-	"regexp"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 // progname is what is surely the name of a program where a command line begins
 // with it.
-var progname = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
+var progname = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
 
 // Program returns the program that a gate begins with, empty where it is one of
 // the tree or unknown.
@@ -20,7 +20,7 @@ func (g Gate) Program() string {
 	if len(words) == 3 && words[0] == "sh" && words[1] == "-c" {
 		words = strings.Fields(words[2])
 	}
-	if len(words) == 0 || !progname.MatchString(words[0]) {
+	if len(words) == 0 || !progname().MatchString(words[0]) {
 		return ""
 	}
 	return words[0]

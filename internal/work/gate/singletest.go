@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
@@ -53,7 +54,7 @@ func SingleTest(l stack.Lone, dir, test string) (args []string, ok bool) {
 func isOption(word string) bool { return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") }
 
 // hasMain begins a program of its own in C or C++, or tests of a framework.
-var hasMain = regexp.MustCompile(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUTO_TEST)\w*\s*\(`)
+var hasMain = pattern.Lazy(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUTO_TEST)\w*\s*\(`)
 
 // TouchesTest reports whether the work may have had a hand in a test: it changed
 // the file that the finding is about, one with the test in it, or one that
@@ -77,7 +78,7 @@ func TouchesTest(l stack.Lone, base, now string, changed []string, test, file st
 		if isTestFile(f) {
 			return text == "" || strings.Contains(text, last)
 		}
-		if l.Name == stack.NameCTest && hasMain.MatchString(text) {
+		if l.Name == stack.NameCTest && hasMain().MatchString(text) {
 			return true // nothing says about which test it is the program
 		}
 		return strings.Contains(text, leaf)

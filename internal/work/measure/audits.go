@@ -1,9 +1,10 @@
 package measure
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Auditor is a program that looks for known faults in what a lock file names.
@@ -14,17 +15,17 @@ type Auditor struct {
 }
 
 // auditRow is a line of the audit that says who looks into a file.
-var auditRow = regexp.MustCompile(`(?m)^\t([\w.-]+)\) look '([^']+)' (.+) ;;$`)
+var auditRow = pattern.Lazy(`(?m)^\t([\w.-]+)\) look '([^']+)' (.+) ;;$`)
 
 // lockName is a name that the audit looks for.
-var lockName = regexp.MustCompile(`-name ([\w.-]+)`)
+var lockName = pattern.Lazy(`-name ([\w.-]+)`)
 
 // Unread lists the names of lock files that no program looks into.
 func Unread() []string {
 	_, names, _ := strings.Cut(audit, "-type f")
 	names, _, _ = strings.Cut(names, "-print")
 	var all []string
-	for _, m := range lockName.FindAllStringSubmatch(names, -1) {
+	for _, m := range lockName().FindAllStringSubmatch(names, -1) {
 		if !slices.ContainsFunc(Auditors(), func(a Auditor) bool { return a.File == m[1] }) {
 			all = append(all, m[1])
 		}
@@ -35,7 +36,7 @@ func Unread() []string {
 // Auditors lists the programs that the audit asks.
 func Auditors() []Auditor {
 	var all []Auditor
-	for _, m := range auditRow.FindAllStringSubmatch(audit, -1) {
+	for _, m := range auditRow().FindAllStringSubmatch(audit, -1) {
 		all = append(all, Auditor{m[1], m[2], strings.Fields(m[3])})
 	}
 	return all

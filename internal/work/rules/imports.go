@@ -1,14 +1,15 @@
 package rules
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // importWord is a word that may name a file to import.
-var importWord = regexp.MustCompile(`(?:^|\s)@([^\s@` + "`" + `]+)`)
+var importWord = pattern.Lazy(`(?:^|\s)@([^\s@` + "`" + `]+)`)
 
-var codeSpan = regexp.MustCompile("`[^`]*`")
+var codeSpan = pattern.Lazy("`[^`]*`")
 
 // imports returns the paths that a text imports with @, in order, each once.
 // What stands in code is only shown.
@@ -29,7 +30,7 @@ func imports(text string) []string {
 		if fence != "" {
 			continue
 		}
-		for _, m := range importWord.FindAllStringSubmatch(codeSpan.ReplaceAllString(line, " "), -1) {
+		for _, m := range importWord().FindAllStringSubmatch(codeSpan().ReplaceAllString(line, " "), -1) {
 			name := strings.TrimRight(m[1], ".,;:)!?'\"")
 			if name != "" && !seen[name] {
 				seen[name] = true

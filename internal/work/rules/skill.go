@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
@@ -50,7 +51,7 @@ const (
 	leastLetters   = 5 // of such a word
 )
 
-var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var skillName = pattern.Lazy(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // skillsIn reads the skills of a directory: each is a directory with SKILL.md.
 // One with a name that is taken is refused: the repository's come first.
@@ -67,7 +68,7 @@ func (s *Set) skillsIn(l *loader, p place, dir string) {
 		}
 		switch i := slices.IndexFunc(s.skills, func(o Skill) bool { return o.Name == k.Name && o.Kind == SkillKind }); {
 		case err != nil:
-		case len(k.Name) > maxName || !skillName.MatchString(k.Name):
+		case len(k.Name) > maxName || !skillName().MatchString(k.Name):
 			err = fmt.Errorf("its name %q is not of letters a-z, digits and single hyphens", legible.Cut(k.Name, maxName))
 		case k.Description == "":
 			err = errors.New("it has no description")

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 const (
@@ -26,11 +27,11 @@ func resolve(schema json.RawMessage) (*jsonschema.Resolved, error) {
 }
 
 // bounds are words of a schema that only say what is checked anyway.
-var bounds = regexp.MustCompile(`,"(?:additionalProperties":false|(?:min|max)(?:Length|Items|imum)":\d+)`)
+var bounds = pattern.Lazy(`,"(?:additionalProperties":false|(?:min|max)(?:Length|Items|imum)":\d+)`)
 
 // lean returns a schema as models are shown it: every request carries it, and
 // what a call breaks it is told.
-func lean(schema json.RawMessage) json.RawMessage { return bounds.ReplaceAll(schema, nil) }
+func lean(schema json.RawMessage) json.RawMessage { return bounds().ReplaceAll(schema, nil) }
 
 // check reads an input, or reports what is wrong with it. It returns it with
 // the names of the tool itself, whatever the model called them. One that passes

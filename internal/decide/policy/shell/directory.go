@@ -2,12 +2,13 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // stretch is a part of the command line that runs in a directory of the tree:
@@ -92,7 +93,7 @@ func (c *Dirs) At(at syntax.Pos) string {
 }
 
 // numbers is a range such as {1..5} or {0..20..5}.
-var numbers = regexp.MustCompile(`\{(\d+)\.\.(\d+)(?:\.\.\d+)?\}`)
+var numbers = pattern.Lazy(`\{(\d+)\.\.(\d+)(?:\.\.\d+)?\}`)
 
 // maxBraces bounds how many words a word with braces is taken to be.
 const maxBraces = 8
@@ -110,7 +111,7 @@ func AllBraces(words []*syntax.Word) []*syntax.Word {
 // numbers the first and the last, as the others differ in digits alone.
 func Braces(w *syntax.Word) []*syntax.Word {
 	text := w.Lit()
-	if ends := numbers.FindStringSubmatchIndex(text); ends != nil && strings.Count(text, "{") == 1 && !strings.ContainsAny(text, "\\$`") {
+	if ends := numbers().FindStringSubmatchIndex(text); ends != nil && strings.Count(text, "{") == 1 && !strings.ContainsAny(text, "\\$`") {
 		var words []*syntax.Word
 		for i := 2; i <= 4; i += 2 {
 			lit := &syntax.Lit{ValuePos: w.Pos(), ValueEnd: w.End(), Value: text[:ends[0]] + text[ends[i]:ends[i+1]] + text[ends[1]:]}

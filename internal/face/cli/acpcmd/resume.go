@@ -204,7 +204,7 @@ func (s *session) still(run nexus.RunID, alarm string) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "run " + string(run) + " is not paused any more as it was shown; nothing was done",
-		Hint: "/status shows how it stands. /resume asks again, if it is paused.",
+		Hint: "/status shows its state. /resume asks again, if it is paused.",
 	}
 }
 

@@ -101,7 +101,7 @@ func (t *tracker) follow(ctx context.Context, events iter.Seq2[nexus.Event, erro
 func (t *tracker) lose(err error) {
 	t.failed = &nexus.Error{
 		Code: nexus.CodeInternal, Message: "the run cannot be shown any more, and was stopped", Cause: err,
-		Hint: "Nothing that landed is lost. /status shows how it stands, and /resume continues it.",
+		Hint: "Nothing that landed is lost. /status shows its state, and /resume continues it.",
 	}
 	if t.stop != nil {
 		t.stop(t.failed)
@@ -253,7 +253,7 @@ func continues(v view.Run) string {
 	case v.Held != nil && v.Status == nexus.StatusPaused:
 		return resume
 	case v.Held != nil:
-		return "\n\nThe run is in progress outside of this session. `/status` shows how it stands."
+		return "\n\nThe run is in progress outside of this session. `/status` shows its state."
 	case len(v.Asks) > 0:
 		return ""
 	case !v.Status.Ended():

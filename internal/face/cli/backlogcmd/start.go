@@ -76,7 +76,7 @@ func (s *shelf) named(names []string) ([]workitem.Item, error) {
 			items = append(items, i)
 			continue
 		case workitem.Active, workitem.Queued:
-			hint = "nexus status " + string(i.Run) + " shows how it stands."
+			hint = "nexus status " + string(i.Run) + " shows its state."
 		case workitem.Done, workitem.Rejected:
 		}
 		return nil, &nexus.Error{

@@ -35,7 +35,7 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 		if d.genesis = len(args) > 0; d.genesis && args[0] != "genesis" {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "there is no demo " + view.Quote(args[0]),
-				Hint: "Use nexus demo, or nexus demo genesis for a project that begins with a sentence.",
+				Hint: "Use nexus demo, or nexus demo genesis for a project that starts from a sentence.",
 			}
 		}
 		if d.genesis && (d.watched || d.served || d.asks) {

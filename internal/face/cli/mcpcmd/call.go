@@ -99,7 +99,7 @@ func (s *server) work( //nolint:contextcheck // what it starts outlives the call
 		return r
 	case id := <-soon:
 		r := s.run(ctx, host.Order{Args: []string{"status", "--json", "--", string(id)}})
-		r.Text = fmt.Sprintf("run %s has started; status shows how it stands, stop ends it\n%s", id, r.Text)
+		r.Text = fmt.Sprintf("run %s has started; status shows its state, stop ends it\n%s", id, r.Text)
 		return r
 	case <-ctx.Done():
 	}

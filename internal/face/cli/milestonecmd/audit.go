@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -101,7 +101,7 @@ func (r *road) lands(ctx context.Context, commit string) (func(*state.State) boo
 }
 
 // revert finds the commit that git revert says it takes back.
-var revert = regexp.MustCompile(`(?m)^This reverts commit ([0-9a-f]{40,64})`)
+var revert = pattern.Lazy(`(?m)^This reverts commit ([0-9a-f]{40,64})`)
 
 // reverted returns the commits that later ones take back, as git revert says so, unless that was taken back in turn.
 func (r *road) reverted(ctx context.Context, commit string) (map[string]bool, error) {
@@ -116,7 +116,7 @@ func (r *road) reverted(ctx context.Context, commit string) (map[string]bool, er
 		if all[by] {
 			continue
 		}
-		for _, m := range revert.FindAllStringSubmatch(body, -1) {
+		for _, m := range revert().FindAllStringSubmatch(body, -1) {
 			all[m[1]] = true
 		}
 	}

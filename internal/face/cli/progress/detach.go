@@ -132,7 +132,7 @@ func Leave(ctx context.Context, a *console.Console, o Order) (Detached, error) {
 	if a.Host.Served && !a.Host.Leaves {
 		return Detached{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "a server does not leave runs in the background",
-			Hint: "Leave out --detach: a run that a server started goes on while nobody looks at it.",
+			Hint: "Leave out --detach: a run that a server started continues by itself.",
 		}
 	}
 	exe, err := os.Executable()

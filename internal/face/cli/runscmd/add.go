@@ -134,12 +134,12 @@ func Withdraw(ctx context.Context, a *console.Console, p *app.Place, run nexus.R
 	case !told.Settled:
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s has not answered yet whether it lets go of %s", run, item),
-			Hint: "Say it again later. nexus backlog shows how it stands.",
+			Hint: "Say it again later. nexus backlog shows its state.",
 		}
 	case !told.Granted:
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s does not let go of %s: %s", run, item, told.Why),
-			Hint: "nexus status " + string(run) + " shows how it stands.",
+			Hint: "nexus status " + string(run) + " shows its state.",
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func Take(ctx context.Context, store backlog.Store, items []workitem.Item, run n
 			if i.State != workitem.Waiting {
 				return &nexus.Error{
 					Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not wait any more: it is %s", i.ID, i.State),
-					Hint: "nexus backlog shows how it stands.",
+					Hint: "nexus backlog shows its state.",
 				}
 			}
 			i.State, i.Run, i.Reason = workitem.Queued, run, ""

@@ -197,7 +197,7 @@ func recall(ctx context.Context, a *console.Console, o *progress.Order, run stri
 		if len(p.Tasks) == 0 {
 			return &nexus.Error{
 				Code: nexus.CodeNotFound, Message: "run " + string(r.ID) + " has no plan",
-				Hint: "nexus status shows how it stands.",
+				Hint: "nexus status shows its state.",
 			}
 		}
 		o.Goal.Text, o.Plan = p.Goal, &p

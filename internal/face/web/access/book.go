@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
@@ -133,12 +133,12 @@ func (b Book) broken(what string, cause error) error {
 	}
 }
 
-var personName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
+var personName = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
 // CheckPerson says why nobody can be added so.
 func CheckPerson(p Person) error {
 	switch {
-	case !personName.MatchString(p.Name):
+	case !personName().MatchString(p.Name):
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "a name has 1 to 64 letters, digits, and . _ @ -",
 			Hint: "Give a short name, such as ada: the journal records it with each answer.",

@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // shapes are the types whose JSON is not what their fields say.
@@ -31,7 +32,7 @@ type object = map[string]any
 
 const about = "What runs do, what waits for people, and what can be done about it."
 
-var wildcard = regexp.MustCompile(`\{([a-z]+)(\.\.\.)?\}`)
+var wildcard = pattern.Lazy(`\{([a-z]+)(\.\.\.)?\}`)
 
 // OpenAPI describes the API, in JSON.
 func OpenAPI() ([]byte, error) {
@@ -73,7 +74,7 @@ func OpenAPI() ([]byte, error) {
 			}
 			op["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": ref}}}
 		}
-		path := wildcard.ReplaceAllString(e.path, "{$1}")
+		path := wildcard().ReplaceAllString(e.path, "{$1}")
 		methods, ok := paths[path].(object)
 		if !ok {
 			methods = object{}
@@ -115,7 +116,7 @@ func operation(e endpoint) string {
 
 func parameters(e endpoint) []object {
 	all := []object{}
-	for _, m := range wildcard.FindAllStringSubmatch(e.path, -1) {
+	for _, m := range wildcard().FindAllStringSubmatch(e.path, -1) {
 		all = append(all, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
 	}
 	for _, p := range e.query {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // maxPlan is the largest plan that a form may have, in bytes.
@@ -108,13 +108,13 @@ func (s *Site) edit(w http.ResponseWriter, r *http.Request) {
 }
 
 // wrongLine is where an error says which line of a plan is wrong.
-var wrongLine = regexp.MustCompile(`\bline (\d+)`)
+var wrongLine = pattern.Lazy(`\bline (\d+)`)
 
 // weigh takes what a command said of the edited plan.
 func (p *Planner) weigh(result access.Result) {
 	if result.Failed() {
 		p.Wrong = strings.TrimSpace(cmp.Or(result.Text, "It cannot be used.") + "\n" + result.Hint)
-		if m := wrongLine.FindStringSubmatch(result.Text); m != nil {
+		if m := wrongLine().FindStringSubmatch(result.Text); m != nil {
 			p.Line, _ = strconv.Atoi(m[1]) // it is digits; too many of them name no line
 		}
 		p.Near = near(p.Edited, p.Line)

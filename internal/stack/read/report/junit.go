@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
@@ -37,7 +38,7 @@ type junit struct {
 }
 
 // linter is how linters say in a report of tests where something is wrong.
-var linter = regexp.MustCompile(`^line (\d+), col (\d+), `)
+var linter = pattern.Lazy(`^line (\d+), col (\d+), `)
 
 // JUnit reads the XML that nearly every runner can write.
 func JUnit(in raw.Input) raw.Report {
@@ -178,7 +179,7 @@ func (j *junit) close(u *unit) {
 	}
 	if f.File == "" {
 		f.File, f.Line = j.in.Place(u.file), u.line
-		if m := linter.FindStringSubmatch(strings.TrimSpace(u.said.String())); m != nil && u.file == "" { // a linter, of a file that is its suite
+		if m := linter().FindStringSubmatch(strings.TrimSpace(u.said.String())); m != nil && u.file == "" { // a linter, of a file that is its suite
 			f.File, f.Line, f.Column = j.in.Place(j.suite), raw.Number(m[1]), raw.Number(m[2])
 			j.run.Findings = append(j.run.Findings, f)
 			return

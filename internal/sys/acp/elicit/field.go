@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // field is one that a person fills in.
@@ -102,12 +103,12 @@ func read(schema json.RawMessage) ([]field, error) {
 var errSecret = errors.New("people are not asked for secrets, since their answers are recorded; " +
 	"the user can give them with agents.NAME.env")
 
-var fieldName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,60}$`)
+var fieldName = pattern.Lazy(`^[A-Za-z0-9_.-]{1,60}$`)
 
 // one reads a field. An error says why it cannot be asked for.
 func one(name string, raw json.RawMessage) (field, error) {
 	var p property
-	if !fieldName.MatchString(name) {
+	if !fieldName().MatchString(name) {
 		return field{}, errors.New("a field has a name that cannot be typed")
 	}
 	if len(raw) == 0 || json.Unmarshal(raw, &p) != nil {

@@ -5,9 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // The bounds of what is looked for in a text.
@@ -87,7 +88,7 @@ func wordByte(c byte) bool {
 }
 
 // quoted is what a gate quotes of a line.
-var quoted = regexp.MustCompile("`[^`\n]{8,}`|\"[^\"\n]{8,}\"|'[^'\n]{8,}'")
+var quoted = pattern.Lazy("`[^`\n]{8,}`|\"[^\"\n]{8,}\"|'[^'\n]{8,}'")
 
 // veilLines takes out of a text the lines of a file, and what the text quotes of
 // them, but for what it shows as a diff: that is of files which may be shown.
@@ -120,7 +121,7 @@ func veilLines(text, name, data string) string {
 			for _, l := range lines {
 				line = strings.ReplaceAll(line, l, instead)
 			}
-			line = quoted.ReplaceAllStringFunc(line, unquoted)
+			line = quoted().ReplaceAllStringFunc(line, unquoted)
 		}
 		b.WriteString(line)
 	}
