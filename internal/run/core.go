@@ -260,21 +260,26 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		}
 		return add(Key(f.Attempt), task)
 	case nexus.TaskSkipped:
-		if a := c.State.Task(f.Task).Current(); a != nil && c.working[Key(a.ID)] {
-			c.cancel = append(c.cancel, Key(a.ID))
+		if a := c.State.Task(f.Task).Current(); a != nil {
+			c.cutOff(a.ID)
 		}
-		if e := c.State.Splits.Of(f.Task); e != nil && c.working[Key(e.Attempt)] {
-			c.cancel = append(c.cancel, Key(e.Attempt))
+		if e := c.State.Splits.Of(f.Task); e != nil {
+			c.cutOff(e.Attempt)
 		}
 	case nexus.AttemptInterrupted:
-		if c.working[Key(f.Attempt)] {
-			c.cancel = append(c.cancel, Key(f.Attempt))
-		}
+		c.cutOff(f.Attempt)
 	case nexus.RequestSettled, nexus.RunDrained, nexus.TaskPaused:
 		// The workers hear of a stop when they next ask for leave.
 	default:
 	}
 	return start
+}
+
+// cutOff cancels the worker of an attempt, where it has one.
+func (c *Core) cutOff(id nexus.AttemptID) {
+	if c.working[Key(id)] {
+		c.cancel = append(c.cancel, Key(id))
+	}
 }
 
 // outstanding starts the delivery of the result, which has no attempt of its

@@ -67,11 +67,9 @@ func (s *State) fold(e nexus.Event) {
 		s.applyMend(f, e.At)
 	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
 		s.applyAddition(f, e.At)
-	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.ReplanDecided, nexus.CriterionRevised,
+	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.AttemptInterrupted, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.ReplanDecided, nexus.CriterionRevised,
 		nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		s.applyTask(f, e.At)
-	case nexus.TaskPaused, nexus.TaskResumed, nexus.AttemptInterrupted:
-		s.applyHold(f, e.At)
 	case nexus.RoleRouted, nexus.LaneFormed:
 		s.applyShares(f)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
@@ -428,6 +426,8 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 	case nexus.TaskRetried:
 		s.retry(s.tasks[f.Task], f, at)
 		s.Splits.Apply(f)
+	case nexus.TaskPaused, nexus.TaskResumed, nexus.AttemptInterrupted:
+		s.applyHold(f, at)
 	case nexus.TaskRouted:
 		t := s.tasks[f.Task]
 		t.Route, t.Tier, t.Course = &f, f.Tier, f.Strategy

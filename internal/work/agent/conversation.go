@@ -84,11 +84,8 @@ func (c *conversation) within(ctx context.Context) (step context.Context, stop f
 // open takes the session up: calls that a dead process left unanswered are
 // run, and what is new is said.
 func (c *conversation) open(ctx context.Context) (*ending, error) {
-	if calls := pending(c.messages); masked(calls) || c.Cut && len(calls) > 0 {
-		answers := forget(calls)
-		if c.Cut {
-			answers = interrupted(calls)
-		}
+	calls := pending(c.messages)
+	if answers := c.lost(calls); answers != nil {
 		if err := c.answered(answers); err != nil {
 			return nil, err
 		}

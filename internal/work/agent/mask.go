@@ -23,6 +23,18 @@ func masked(calls []llm.Call) bool {
 	return slices.ContainsFunc(calls, func(c llm.Call) bool { return bytes.Contains(c.Input, []byte(secret.Mark)) })
 }
 
+// lost answers calls that nobody answered and that are not to be run again; nil where
+// they are.
+func (c *conversation) lost(calls []llm.Call) []tool.Answer {
+	switch {
+	case c.Cut && len(calls) > 0:
+		return interrupted(calls)
+	case masked(calls):
+		return forget(calls)
+	}
+	return nil
+}
+
 // interrupted answers calls that a person cut off.
 func interrupted(calls []llm.Call) []tool.Answer {
 	answers := make([]tool.Answer, len(calls))

@@ -120,12 +120,17 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 			return fmt.Sprintf("%s: granted\n", command(wish))
 		case told.Held:
 			return fmt.Sprintf("%s: requested; run %s has not answered yet\n", command(wish), r.ID)
-		case wish.Verb == nexus.VerbPause && wish.Task == "" || wish.Verb == nexus.VerbStop:
+		case idles(wish):
 			return fmt.Sprintf("%s: run %s is not in progress; it stays so until nexus resume\n", wish.Verb, r.ID)
 		default:
 			return fmt.Sprintf("%s: recorded; run %s is not in progress, continue it with: nexus resume\n", command(wish), r.ID)
 		}
 	})
+}
+
+// idles reports whether a run that nobody conducts does already what is asked.
+func idles(wish nexus.Request) bool {
+	return wish.Verb == nexus.VerbPause && wish.Task == "" || wish.Verb == nexus.VerbStop
 }
 
 // command is the word of the command line for what is asked.
