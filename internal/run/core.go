@@ -260,12 +260,7 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		}
 		return add(Key(f.Attempt), task)
 	case nexus.TaskSkipped:
-		if a := c.State.Task(f.Task).Current(); a != nil {
-			c.cutOff(a.ID)
-		}
-		if e := c.State.Splits.Of(f.Task); e != nil {
-			c.cutOff(e.Attempt)
-		}
+		c.giveUp(f.Task)
 	case nexus.AttemptInterrupted:
 		c.cutOff(f.Attempt)
 	case nexus.RequestSettled, nexus.RunDrained, nexus.TaskPaused:
@@ -273,6 +268,16 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 	default:
 	}
 	return start
+}
+
+// giveUp cancels who works on a task, or splits it.
+func (c *Core) giveUp(id nexus.TaskID) {
+	if a := c.State.Task(id).Current(); a != nil {
+		c.cutOff(a.ID)
+	}
+	if e := c.State.Splits.Of(id); e != nil {
+		c.cutOff(e.Attempt)
+	}
 }
 
 // cutOff cancels the worker of an attempt, where it has one.
