@@ -81,9 +81,22 @@ func forgeGit(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // pullRequest holds what a pull request of the forge says, or lets a person end it: pull N open|merged|closed BRANCH
-// TEXT..., pull N end merged|closed, pull N none.
+// TEXT..., pull N end merged|closed, pull N none. Or it leaves who opens the next one without an answer, and waits until
+// somebody is: pull stall before|after, pull stalled.
 func pullRequest(ts *testscript.TestScript, _ bool, args []string) {
 	s := playOf(ts).forge
+	switch args[0] {
+	case "stall":
+		playOf(ts).stalled = s.Stall(args[1])
+		return
+	case "stalled":
+		select {
+		case <-playOf(ts).stalled:
+		case <-time.After(patience):
+			ts.Fatalf("nobody opens a pull request")
+		}
+		return
+	}
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	all := s.Pulls()

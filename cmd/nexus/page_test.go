@@ -34,6 +34,7 @@ import (
 //	                     which is 1280 wide at 200 percent
 //	page does NAME [TEXT]  does what an action of the first item of the page says, with a text
 //	page shoot NAME      keeps a picture where somebody asks for pictures
+//	page pleases         wants axe-core to find nothing wrong with the page as it is now
 //	page sits URL...     wants pages that do not scroll sideways, hide nothing and please axe-core
 func onPage(ts *testscript.TestScript, _ bool, args []string) {
 	p := playOf(ts)
@@ -62,6 +63,10 @@ func onPage(ts *testscript.TestScript, _ bool, args []string) {
 		b.see(lookOf(ts, args[1]))
 	case "shoot":
 		b.shoot(args[1])
+	case "pleases":
+		if wrong := b.violations(); wrong != "" {
+			ts.Fatalf("%s", wrong)
+		}
 	case "does":
 		input := ""
 		if len(args) > 2 {
@@ -78,7 +83,7 @@ func onPage(ts *testscript.TestScript, _ bool, args []string) {
 			}
 		}
 	default:
-		ts.Fatalf("usage: page open|until|key|scripts|look|does|shoot|sits ...")
+		ts.Fatalf("usage: page open|until|key|scripts|look|pleases|does|shoot|sits ...")
 	}
 }
 

@@ -43,7 +43,8 @@ type play struct {
 	collector *collector
 	mail      *smtptest.Server
 	forge     *forgetest.Server
-	begun     int64 // events up to this one belong to an earlier act
+	stalled   <-chan struct{} // closed once somebody waits for the forge's answer
+	begun     int64           // events up to this one belong to an earlier act
 	ears      map[string]*ear
 	texts     atomic.Int64 // that were sent to the endpoint for vectors
 }

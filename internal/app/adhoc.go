@@ -125,6 +125,10 @@ func (s *Adhoc) Spent() nexus.Money {
 	return s.till.ledger.Spent()
 }
 
+// Keep lets somebody record each call before it is made, and what it cost: a call is not made where that
+// fails.
+func (s *Adhoc) Keep(keep func(facts ...nexus.Fact) error) { s.till.keep = keep }
+
 // Pick returns the role's model, and another one where that one failed.
 func (s *Adhoc) Pick(failed string) (worker.Model, error) {
 	if failed == "" {
@@ -266,6 +270,7 @@ func (f *forgetful) Get(hash string) ([]byte, error) {
 // till is the [agent.Recorder] of sessions outside of any run.
 type till struct {
 	heard func(nexus.Fact)
+	keep  func(facts ...nexus.Fact) error // records what is paid; nil: nobody does
 	purse *daybudget.Ledger
 	day   nexus.Money // the cap that all runs share
 
@@ -277,26 +282,33 @@ type till struct {
 func (d *till) Record(_ context.Context, facts ...nexus.Fact) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.record(facts)
-	return nil
+	return d.record(facts)
 }
 
-func (d *till) record(facts []nexus.Fact) {
+func (d *till) record(facts []nexus.Fact) error {
 	for _, f := range facts {
 		if f, ok := f.(nexus.BudgetSpent); ok {
 			d.ledger.Settle(f)
+			if d.keep != nil {
+				if err := d.keep(f); err != nil {
+					return err
+				}
+			}
 		}
 		if d.heard != nil {
 			d.heard(f)
 		}
 	}
+	return nil
 }
 
 // Reserve implements [agent.Recorder].
 func (d *till) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.record(done)
+	if err := d.record(done); err != nil {
+		return nil, err
+	}
 	if d.day > 0 {
 		own, grace := d.ledger.Claim(r)
 		shared, _, err := d.purse.Claim(ctx, own, d.day+grace)
@@ -309,6 +321,11 @@ func (d *till) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 		return nil, &nexus.Error{
 			Code: nexus.CodeBudget, Message: schedule.OverCap(no),
 			Hint: "Raise the limit: --budget for one session, budget.day for the whole day.",
+		}
+	}
+	if d.keep != nil {
+		if err := d.keep(r); err != nil {
+			return nil, err
 		}
 	}
 	d.ledger.Reserve(r)

@@ -35,7 +35,7 @@ func Casting(dir string, c config.Config) (roles map[nexus.Role]agent.Role, err 
 	if err != nil {
 		return nil, err
 	}
-	if roles, err = agent.Roles(theirs); err != nil {
+	if roles, err = agent.Roles(theirs, ownRoles(c)...); err != nil {
 		return nil, err
 	}
 	for name, r := range roles {

@@ -118,7 +118,7 @@ func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
 		return err
 	}
 	o.Lanes = schedule.Shared(o.Plan.Tasks, settings.Limits, routing)
-	o.Steps, err = plannedSteps(settings, o.Plan.Tasks)
+	o.Steps, err = a.plannedSteps(settings, o.Plan.Tasks)
 	return err
 }
 

@@ -53,6 +53,11 @@ func (a *App) foreignRole(dir string, c config.Config, name string, usual agent.
 	if err := agreedTo(k); err != nil {
 		return agent.Role{}, err
 	}
+	return narrowed(k, usual), nil
+}
+
+// narrowed returns an agent of .claude/agents as a role that may do nothing that the usual role may not.
+func narrowed(k rules.Skill, usual agent.Role) agent.Role {
 	usual.Prompt = k.Text
 	switch model := strings.ToLower(k.Model); {
 	case strings.Contains(model, "haiku"):
@@ -64,13 +69,13 @@ func (a *App) foreignRole(dir string, c config.Config, name string, usual agent.
 	}
 	if len(k.Tools) > 0 {
 		usual.Tools = slices.DeleteFunc(slices.Clone(usual.Tools), func(own string) bool {
-			return !slices.ContainsFunc(k.Tools, func(theirs string) bool { return sameTool(theirs, own) })
+			return own != "finish" && !slices.ContainsFunc(k.Tools, func(theirs string) bool { return sameTool(theirs, own) })
 		})
 	}
 	if !slices.ContainsFunc(usual.Tools, func(t string) bool { return t == "write_file" || t == "edit_file" || t == "shell" }) {
 		usual.Writes = agent.WriteNothing
 	}
-	return usual, nil
+	return usual
 }
 
 // sameTool reports whether a tool of Claude Code does what one of ours does.

@@ -215,7 +215,8 @@ func (a *App) openLoop(ctx context.Context, p *Place, c config.Config, o LoopOrd
 	opened := nexus.LoopOpened{Rules: o.Rules}
 	if l.Run != "" && l.Status == "" {
 		return l.Run, func(fence int64) []nexus.Fact {
-			return []nexus.Fact{nexus.RunRecovered{Process: journal.Self(), Fence: fence, Alone: true}, nexus.RunResumed{}, opened}
+			taken := []nexus.Fact{nexus.RunRecovered{Process: journal.Self(), Fence: fence, Alone: true}, nexus.RunResumed{}}
+			return append(append(taken, l.Unsettled()...), opened)
 		}, true, nil
 	}
 	commit, branch, err := p.Repo.Head(ctx)
@@ -273,8 +274,13 @@ func (a *App) EndLoop(ctx context.Context, p *Place, id nexus.RunID, why string)
 		return err
 	}
 	defer func() { _ = lease.Release(context.WithoutCancel(ctx)) }() // it expires by itself
-	_, err = lease.Append(ctx, nexus.RunRecovered{Process: journal.Self(), Fence: lease.Fence(), Alone: true}, nexus.RunResumed{},
-		nexus.RunEnded{Status: nexus.StatusStopped, Why: why})
+	l, _, err := p.Loop(ctx, id)
+	if err != nil {
+		return err
+	}
+	facts := []nexus.Fact{nexus.RunRecovered{Process: journal.Self(), Fence: lease.Fence(), Alone: true}, nexus.RunResumed{}}
+	facts = append(append(facts, l.Unsettled()...), nexus.RunEnded{Status: nexus.StatusStopped, Why: why})
+	_, err = lease.Append(ctx, facts...)
 	return err
 }
 

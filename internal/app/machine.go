@@ -126,11 +126,11 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	roles, err := Casting(p.Repo.Work, p.Config)
+	said, err := standing(p.Repo.Work, p.Config, p.Env, p.Trust)
 	if err != nil {
 		return nil, nil, err
 	}
-	said, err := standing(p.Repo.Work, p.Config, p.Env, p.Trust)
+	cast, err := agreedCast(p.Repo.Work, p.Config, said)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -154,10 +154,6 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 		return nil, nil, err
 	}
 	trees.Hides = Hiding()
-	steps, err := p.Config.Pipeline()
-	if err != nil {
-		return nil, nil, errors.Join(err, trees.Close())
-	}
 	meter := Meter(p.Config, p.Env)
 	meter.Get = p.Blobs.Get
 	judge := worker.Judge{
@@ -165,7 +161,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 			all, err := detect.Gates(dir, p.Config.Gates)
 			return depend.Own(dir, all), err
 		},
-		Steps: steps, Related: worker.Related(p.Config.Gates.Related), Packages: p.Config.Gates.Packages, Everywhere: p.Config.Gates.Scope == "all", Autofix: p.Config.Gates.Fix == "changed", Bases: &worker.Bases{},
+		Steps: cast.steps, Related: worker.Related(p.Config.Gates.Related), Packages: p.Config.Gates.Packages, Everywhere: p.Config.Gates.Scope == "all", Autofix: p.Config.Gates.Fix == "changed", Bases: &worker.Bases{},
 		Faults: mutate.Check(p.Config.Mutation), Meter: meter, Checkout: p.Repo.Work, Fetched: fetchedBy(p.Env),
 		Caches: buildCaches(p.Env), Exe: p.Exe, GateTime: p.Config.Limits.GateTime, Versions: &gate.ToolVersions{},
 	}
@@ -178,7 +174,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 		judge.Leaks = &leak.Finder{}
 	}
 	sessions := worker.Sessions{
-		Roles: roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Windows: &worker.Windows{}, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: said,
+		Roles: cast.roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Windows: &worker.Windows{}, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: said,
 		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens, Commits: p.Config.History}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
 		Alone: p.Headless, Patience: p.Config.Patience, Hurry: hurry(ctx), Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}

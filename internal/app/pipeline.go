@@ -1,11 +1,17 @@
 package app
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 )
 
 // PlannedStep is a pipeline step, and the tasks of a plan that it is for.
@@ -14,6 +20,7 @@ type PlannedStep struct {
 	Run      string         `json:"run,omitzero"`
 	Ask      string         `json:"ask,omitzero"`
 	Edit     string         `json:"edit,omitzero"`
+	Role     string         `json:"role,omitzero"`
 	When     string         `json:"when,omitzero"`
 	Required bool           `json:"required"`
 	Tasks    []nexus.TaskID `json:"tasks"`
@@ -21,14 +28,22 @@ type PlannedStep struct {
 }
 
 // plannedSteps returns the steps that are for tasks of a plan, in their order.
-func plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, error) {
-	steps, err := c.Pipeline()
+func (a *App) plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, error) {
+	dir, err := a.WorkDir()
 	if err != nil {
 		return nil, err
 	}
+	cast, err := a.cast(Top(dir), c)
+	if err != nil {
+		return nil, err
+	}
+	steps := cast.steps
 	var all []PlannedStep
 	for _, s := range steps {
-		p := PlannedStep{Name: s.Name, Run: s.Run, Ask: s.Ask, Edit: s.Edit, When: s.When, Required: !s.Optional, Says: s.Says()}
+		p := PlannedStep{
+			Name: s.Name, Run: s.Run, Ask: s.Ask, Edit: s.Edit, Role: s.Role, When: s.When,
+			Required: !s.Optional, Says: s.Says(),
+		}
 		for _, t := range tasks {
 			if s.Is(t.Kind) {
 				p.Tasks = append(p.Tasks, t.ID)
@@ -62,4 +77,107 @@ func stepItems(dir string) ([]trust.Item, error) {
 		}
 	}
 	return items, nil
+}
+
+// cast is the pipeline with what those of its steps do that a role of the project's own does.
+type cast struct {
+	steps  []config.NamedStep
+	roles  map[nexus.Role]agent.Role
+	agents []rules.Skill // of .claude/agents, that take part
+}
+
+// ownRoles returns the roles that steps of the pipeline name.
+func ownRoles(c config.Config) (all []nexus.Role) {
+	for _, name := range slices.Sorted(maps.Keys(c.Steps)) {
+		if role := c.Steps[name].Role; role != "" {
+			all = append(all, nexus.Role(role))
+		}
+	}
+	return all
+}
+
+func (a *App) cast(dir string, c config.Config) (cast, error) {
+	return castSteps(dir, c, func() (*rules.Set, error) { return a.Standing(dir, c) })
+}
+
+// agreedCast returns the pipeline of the repository at dir, where somebody agreed to all who take part in it.
+func agreedCast(dir string, c config.Config, said *rules.Set) (cast, error) {
+	all, err := castSteps(dir, c, func() (*rules.Set, error) { return said, nil })
+	for _, k := range all.agents {
+		if err == nil {
+			err = agreedTo(k)
+		}
+	}
+	return all, err
+}
+
+// castSteps returns the pipeline of the repository at dir. A step that no role can do as it is declared is an error.
+// Said is called where a role may be an agent of .claude/agents.
+func castSteps(dir string, c config.Config, said func() (*rules.Set, error)) (all cast, err error) {
+	if all.steps, err = c.Pipeline(); err != nil {
+		return all, err
+	}
+	if all.roles, err = Casting(dir, c); err != nil {
+		return all, err
+	}
+	ours, err := agent.Roles(nil)
+	if err != nil {
+		return all, err
+	}
+	for i := range all.steps {
+		s := &all.steps[i]
+		if s.Role == "" {
+			continue
+		}
+		role, known := all.roles[nexus.Role(s.Role)]
+		if _, is := ours[nexus.Role(s.Role)]; is {
+			return all, badStep(*s, "the role "+s.Role+" has work of its own in a run; give a role of yours another name")
+		}
+		if !known {
+			set, err := said()
+			if err != nil {
+				return all, err
+			}
+			k, ok := set.Find(rules.AgentKind, s.Role)
+			if !ok {
+				return all, badStep(*s, fmt.Sprintf(
+					"there is no role %q: write .nexus/roles/%s.md, or name an agent of .claude/agents", s.Role, s.Role))
+			}
+			if role = narrowed(k, ours[nexus.Editor]); role.Writes == agent.WriteNothing {
+				role = narrowed(k, ours[nexus.Reviewer])
+			}
+			all.roles[nexus.Role(s.Role)] = role
+			all.agents = append(all.agents, k)
+		}
+		if why := suits(s, role); why != "" {
+			return all, badStep(*s, why)
+		}
+	}
+	return all, nil
+}
+
+// suits says why a role cannot do a step, and otherwise makes the step one for a reader or an editor.
+func suits(s *config.NamedStep, role agent.Role) string {
+	reads := role.Writes == agent.WriteNothing
+	switch {
+	case reads && s.Edit != "":
+		return "the role " + s.Role + " only reads (writes: none), so it cannot edit; use ask, or let it write"
+	case !reads && s.Ask != "":
+		return fmt.Sprintf("the role %s edits (writes: %s), and ask is for one that only reads; use edit, or writes: none",
+			s.Role, role.Writes)
+	case reads && s.Optional:
+		return "the role " + s.Role + " only reads, and its findings count by their severity, so required has no effect; remove it"
+	case reads:
+		s.Ask = cmp.Or(s.Ask, config.AsItsRole)
+	default:
+		s.Edit = cmp.Or(s.Edit, config.AsItsRole)
+	}
+	return ""
+}
+
+func badStep(s config.NamedStep, why string) error {
+	return &nexus.Error{
+		Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("pipeline.%s.role: %s", s.Name, why),
+		Hint: "docs/pipeline.md explains what a role of your own may do.",
+	}
 }

@@ -55,7 +55,11 @@ func (a *App) Settings() (config.Config, config.Origins, error) {
 	if err := readable(c.Gates, o); err != nil {
 		return c, o, err
 	}
-	return c, o, runnable(c, o)
+	if err := runnable(c, o); err != nil || len(ownRoles(c)) == 0 {
+		return c, o, err
+	}
+	_, err = a.cast(Top(dir), c)
+	return c, o, err
 }
 
 // organisation returns the configuration file of whoever runs the machine:

@@ -141,6 +141,9 @@ type Evidence struct {
 	Coverage *Coverage `json:"coverage,omitempty"` // where somebody measured what tests go through
 }
 
+// NoTests is why a gate that ran no test at all says nothing.
+const NoTests = "no test ran"
+
 // Blobs returns the hashes of what was kept of it, empty for what was not.
 func (e Evidence) Blobs() []string { return []string{e.Output, e.All, e.Named, e.Raw} }
 

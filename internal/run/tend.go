@@ -20,9 +20,13 @@ type Hands interface {
 	// Act does what the intent says and returns the facts that confirm it. It may be
 	// called again for an intent that a dead process left unconfirmed, and then first
 	// looks for what is done already. The loop is a copy. Where the context was
-	// cancelled, the error is its cause.
-	Act(ctx context.Context, intent nexus.Fact, l *improve.Loop) ([]nexus.Fact, error)
+	// cancelled, the error is its cause. What cannot wait until then is told: it is
+	// recorded when tell returns.
+	Act(ctx context.Context, intent nexus.Fact, l *improve.Loop, tell Tell) ([]nexus.Fact, error)
 }
+
+// Tell records facts of something that is being done.
+type Tell func(facts ...nexus.Fact) error
 
 // TendSignals are what may come from outside while a loop is tended. A nil channel never
 // delivers.
@@ -68,6 +72,8 @@ type deed struct {
 	facts  []nexus.Fact
 	err    error
 	cause  error // of the context's end; nil: it did not end
+
+	told chan<- error // hears that the facts are recorded, while it is being done; nil: it is over
 }
 
 func (t *tender) serve(ctx context.Context, sig TendSignals) error {
@@ -165,14 +171,23 @@ func (t *tender) start(ctx context.Context, intent nexus.Fact) {
 	t.stops[key] = stop
 	loop := t.loop.Clone()
 	t.workers.Go(func() {
-		facts, err := t.hands.Act(ctx, intent, loop)
-		t.inbox <- deed{key, intent, facts, err, context.Cause(ctx)}
+		facts, err := t.hands.Act(ctx, intent, loop, func(facts ...nexus.Fact) error {
+			told := make(chan error, 1)
+			t.inbox <- deed{key: key, intent: intent, facts: facts, told: told}
+			return <-told
+		})
+		t.inbox <- deed{key: key, intent: intent, facts: facts, err: err, cause: context.Cause(ctx)}
 	})
 }
 
 // hear records what came of an intent. What was let go is done by whoever takes the loop
 // up.
 func (t *tender) hear(ctx context.Context, d deed) error {
+	if d.told != nil {
+		err := t.record(ctx, d.facts...)
+		d.told <- err
+		return err
+	}
 	t.stops[d.key](nil)
 	delete(t.stops, d.key)
 	switch {
@@ -213,8 +228,11 @@ func (t *tender) close(ctx context.Context, record bool) {
 	for {
 		select {
 		case d := <-t.inbox:
-			if record && t.hear(ctx, d) != nil {
+			switch {
+			case record && t.hear(ctx, d) != nil:
 				record = false
+			case !record && d.told != nil:
+				d.told <- ErrInterrupted
 			}
 		case <-gone:
 			return

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
 )
 
 // errKilled is what a process sees that is killed: nothing that it does counts any more.
@@ -145,7 +146,7 @@ func (y *yard) Moment() improve.Moment { return improve.Moment{Now: time.Now().U
 func (y *yard) Alarm(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }
 
 // Act implements [run.Hands].
-func (y *yard) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop) ([]nexus.Fact, error) {
+func (y *yard) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop, tell run.Tell) ([]nexus.Fact, error) {
 	y.mu.Lock()
 	pause := time.After(time.Duration(2+y.rnd.IntN(12)) * time.Second)
 	if _, work := intent.(nexus.ItemTaken); work && y.stuck {

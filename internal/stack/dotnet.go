@@ -17,6 +17,7 @@ func dotnet() Stack {
 	return Stack{
 		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
 		Syntax:   dotnetSyntax,
+		Lexicon:  dotnetLexicon,
 		Tests:    classTests([]string{"*Test.cs", "*Tests.cs", "*Spec.cs"}, ".cs", ".fs"),
 		Programs: words("dotnet"),
 		Environment: Environment{
@@ -152,4 +153,20 @@ func nugetLicence(p Places, k Package) string {
 func dotnetSyntax() []Syntax {
 	sharp := braces([]string{".cs"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
 	return []Syntax{sharp.with(classExports, `"""`), {Ends: []string{".fs"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Exports: classExports}}
+}
+
+// dotnetLexicon are the words that are drawn in colours.
+func dotnetLexicon() []Lexicon {
+	return []Lexicon{
+		{
+			Ends:     ".cs",
+			Keywords: "abstract as async await base break case catch checked class const continue default delegate do else enum event explicit extern finally fixed for foreach get goto if implicit in init interface internal is lock namespace new operator out override params partial private protected public readonly record ref required return sealed set sizeof stackalloc static struct switch this throw try typeof unchecked unsafe using var virtual volatile when where while with yield",
+			Builtins: "bool byte char decimal double dynamic float int long nint nuint object sbyte short string uint ulong ushort void true false null value",
+		},
+		{
+			Ends:     ".fs .fsi .fsx",
+			Keywords: "abstract and as assert base begin class default delegate do done downcast downto elif else end exception extern finally fixed for fun function global if in inherit inline interface internal lazy let match member module mutable namespace new not of open or override private public rec return static struct then to try type upcast use val void when while with yield",
+			Builtins: "bool byte char decimal float int int64 list obj option seq string unit true false null Some None Ok Error",
+		},
+	}
 }

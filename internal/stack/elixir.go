@@ -12,7 +12,7 @@ import (
 
 func elixir() Stack {
 	return Stack{
-		Name: "elixir", Syntax: elixirSyntax, Markers: []string{"mix.exs"},
+		Name: "elixir", Syntax: elixirSyntax, Lexicon: elixirLexicon, Markers: []string{"mix.exs"},
 		Installs: func() []Install {
 			return []Install{{Name: "mix", Lock: "mix.lock", Also: []string{"mix.exs"}, Tools: []string{"mix", "elixir"}, Args: words("mix deps.get --check-locked"), Out: []string{"deps"}}}
 		},
@@ -152,4 +152,15 @@ func elixirSyntax() []Syntax {
 			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
 		},
 	}}
+}
+
+// elixirLexicon are the words that are drawn in colours.
+func elixirLexicon() []Lexicon {
+	return []Lexicon{
+		{
+			Ends: ".ex .exs", Decorated: true,
+			Keywords: "after alias and case catch cond def defimpl defmacro defmodule defp defprotocol defstruct do else end fn for if import in not or quote raise receive require rescue try unless unquote use when with",
+			Builtins: "true false nil",
+		},
+	}
 }

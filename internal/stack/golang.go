@@ -22,7 +22,7 @@ func golang() Stack {
 		},
 		Names:  goNames,
 		Lent:   []Lent{{Dir: "vendor", With: "modules.txt"}},
-		Syntax: goSyntax,
+		Syntax: goSyntax, Lexicon: goLexicon,
 		Tests: Tests{
 			Weak:     `\b(?:assert|require)\.(?:NotNil|NotEmpty|True\(t, true|NoError)`,
 			Swallows: `\bos\.Exit\(0\)|\bsyscall\.Exit\(0\)|^-\s*go test`,
@@ -268,6 +268,17 @@ func escapedModule(s string) string {
 // goSyntax is how its files look. Faults are made in its syntax tree.
 func goSyntax() []Syntax {
 	return []Syntax{braces([]string{".go"}, Faults{}).with(goExports, "`")}
+}
+
+// goLexicon are the words that are drawn in colours.
+func goLexicon() []Lexicon {
+	return []Lexicon{
+		{
+			Ends:     ".go",
+			Keywords: "break case chan const continue default defer else fallthrough for func go goto if import interface map package range return select struct switch type var",
+			Builtins: "any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr true false nil iota append cap clear close copy delete len make max min new panic print recover",
+		},
+	}
 }
 
 // goExports is what its files let others use.

@@ -40,6 +40,19 @@ func (s Stack) Marks(names []string) bool {
 	return !s.Alone && marked(s.Markers, names) && !marked(s.Yields, names)
 }
 
+// Docs is how documentation that a tool of the language builds shows. The zero Docs
+// shows nowhere.
+type Docs struct {
+	By     []string // configuration of such a tool
+	Beside []string // markers of the stack that may be there, too: they say what the tool needs
+}
+
+// Documents reports whether the names in a directory show that it only holds documentation.
+func (s Stack) Documents(names []string) bool {
+	others := slices.DeleteFunc(slices.Clone(s.Markers), func(m string) bool { return slices.Contains(s.Docs.Beside, m) })
+	return marked(s.Docs.By, names) && !marked(others, names)
+}
+
 // IsProse reports whether nothing that runs depends on a file: words for people.
 func IsProse(file string) bool {
 	switch path.Ext(file) {

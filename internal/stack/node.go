@@ -29,6 +29,7 @@ func node() Stack {
 		HandleName: nodeHandle,
 		Lent:       []Lent{{Dir: "node_modules"}},
 		Syntax:     nodeSyntax,
+		Lexicon:    nodeLexicon,
 		Counts:     []string{"npm test", "vitest", "jest", "playwright test", "bun test"},
 		Sources:    nodeSources, Names: nodeNames,
 		Licences: []Licence{{KindNode, nodeLicence}},
@@ -396,6 +397,17 @@ func nodeSyntax() []Syntax {
 	components := scripts
 	components.Ends, components.Faults = words(".vue .svelte"), Faults{}
 	return []Syntax{scripts.with(exports, "`"), components.with(exports, "`")}
+}
+
+// nodeLexicon are the words that are drawn in colours.
+func nodeLexicon() []Lexicon {
+	return []Lexicon{
+		{
+			Ends: ".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte", Decorated: true,
+			Keywords: "abstract as async await break case catch class const continue debugger declare default delete do else enum export extends finally for from function get if implements import in instanceof interface keyof let namespace new of private protected public readonly return satisfies set static super switch this throw try type typeof var void while with yield",
+			Builtins: "any boolean number string symbol unknown never object bigint true false null undefined console Promise Array",
+		},
+	}
 }
 
 // nodeSkeleton is a module that greets, with its test; it needs no packages.

@@ -28,6 +28,7 @@ func php() Stack {
 		},
 		Lent:     []Lent{{Dir: "vendor", With: "composer/installed.json", Copies: true}},
 		Syntax:   phpSyntax,
+		Lexicon:  phpLexicon,
 		Commands: Commands{Asks: map[string][]string{"artisan": {"tinker", "db"}}},
 		Installs: phpInstalls, Programs: words("php composer phpunit phpstan phpcs psalm pest"),
 		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
@@ -236,6 +237,17 @@ func phpSyntax() []Syntax {
 	s := braces([]string{".php"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).with(phpExports)
 	s.Comments, s.Quotes = []string{"//", "#"}, "\"'"
 	return []Syntax{s}
+}
+
+// phpLexicon are the words that are drawn in colours.
+func phpLexicon() []Lexicon {
+	return []Lexicon{
+		{
+			Ends:     ".php",
+			Keywords: "abstract and as break case catch class clone const continue declare default do echo else elseif enum extends final finally fn for foreach function global goto if implements include instanceof interface match namespace new or private protected public readonly require require_once return static switch throw trait try use while yield",
+			Builtins: "array bool float int mixed string void true false null self",
+		},
+	}
 }
 
 // phpExports is what its files let others use.

@@ -13,6 +13,7 @@ func python() Stack {
 	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
 	return Stack{
 		Name: "python", Skeleton: pythonSkeleton(), Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
+		Docs: Docs{By: []string{"conf.py"}, Beside: []string{"requirements*.txt"}}, // of Sphinx
 		Commands: Commands{
 			Asks: map[string][]string{
 				"manage.py": words("shell shell_plus dbshell runscript"),
@@ -26,6 +27,7 @@ func python() Stack {
 		},
 		Lent:    []Lent{{Dir: ".venv"}, {Dir: "venv"}},
 		Syntax:  pythonSyntax,
+		Lexicon: pythonLexicon,
 		Counts:  []string{"pytest"},
 		Sources: pythonSources,
 		Names:   pythonNames,
@@ -182,6 +184,17 @@ func pythonSyntax() []Syntax {
 			Calls: true, Nothing: "pass", Returns: returnsLine, None: "None",
 		},
 	}}
+}
+
+// pythonLexicon are the words that are drawn in colours.
+func pythonLexicon() []Lexicon {
+	return []Lexicon{
+		{
+			Ends: ".py .pyi", Decorated: true,
+			Keywords: "and as assert async await break case class continue def del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield",
+			Builtins: "True False None self cls int str float bool bytes dict list set tuple object type print len range",
+		},
+	}
 }
 
 // pythonSkeleton is a package that greets, with its test; it needs no packages.

@@ -28,6 +28,7 @@ func ruby() Stack {
 		Offers:   func() []Offer { return []Offer{{Files: []string{"Rakefile"}, Run: "rake", Names: rakeTasks}} },
 		Lent:     []Lent{{Dir: "vendor/bundle", With: "ruby"}, {Dir: ".bundle", With: "config", Copies: true}},
 		Syntax:   rubySyntax,
+		Lexicon:  rubyLexicon,
 		Runners:  []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
 		Installs: rubyInstalls, Programs: words("ruby bundle rake rspec rubocop rails"),
 		Tests: Tests{
@@ -223,6 +224,17 @@ func rubySyntax() []Syntax {
 			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
 		},
 	}}
+}
+
+// rubyLexicon are the words that are drawn in colours.
+func rubyLexicon() []Lexicon {
+	return []Lexicon{
+		{
+			Ends: ".rb .rake .gemspec", Marks: hashed(),
+			Keywords: "alias and begin break case class def defined do else elsif end ensure extend for if in include module next not or redo rescue retry return super then undef unless until when while yield require require_relative attr_reader attr_accessor private",
+			Builtins: "true false nil self",
+		},
+	}
 }
 
 // rakeTasks returns the tasks of a Rakefile that stand in no namespace.

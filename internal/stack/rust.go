@@ -24,6 +24,7 @@ func rust() Stack {
 			Caches:  words(".cargo/registry .rustup"), Places: words("CARGO_HOME RUSTUP_HOME"),
 		},
 		Syntax:  rustSyntax,
+		Lexicon: rustLexicon,
 		Counts:  []string{"cargo test"},
 		Sources: rustSources,
 		Names:   rustNames,
@@ -197,6 +198,17 @@ func rustSyntax() []Syntax {
 	s := braces([]string{".rs"}, Faults{Calls: true, Nothing: ";"}).with(rustExports)
 	s.Quotes = `"`
 	return []Syntax{s}
+}
+
+// rustLexicon are the words that are drawn in colours.
+func rustLexicon() []Lexicon {
+	return []Lexicon{
+		{
+			Ends:     ".rs",
+			Keywords: "as async await break const continue crate dyn else enum extern fn for if impl in let loop match mod move mut pub ref return self static struct super trait type unsafe use where while",
+			Builtins: "bool char f32 f64 i8 i16 i32 i64 i128 isize str u8 u16 u32 u64 u128 usize true false Self Some None Ok Err",
+		},
+	}
 }
 
 // rustExports is what its files let others use.

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"io/fs"
 	"slices"
 	"strings"
 	"unicode"
@@ -51,6 +52,17 @@ func IsGreeting(path, text string) bool {
 		}
 	}
 	return false
+}
+
+// Greets reports whether a tree still has the test that a skeleton brought along.
+func Greets(tree fs.FS) bool {
+	return slices.ContainsFunc(All(), func(s Stack) bool {
+		if s.Skeleton.Test == "" {
+			return false
+		}
+		text, err := fs.ReadFile(tree, s.Skeleton.Test)
+		return err == nil && IsGreeting(s.Skeleton.Test, string(text))
+	})
 }
 
 // Choice is the stack of a new project.

@@ -51,6 +51,7 @@ type Stack struct {
 	Name    string
 	Markers []string // a directory with one of these files, which may be patterns, is a package of the stack
 	Yields  []string // a directory with one of these files belongs to another stack
+	Docs    Docs     // a directory below the root with these files is no package
 	Alone   bool     // it is looked for only where no other stack is
 
 	Runners []Runner      // how the project's own tools are started; the first that fits
@@ -89,9 +90,10 @@ type Stack struct {
 	Licences []Licence // which licence its packages have
 	Stores   []Store   // where its tools keep what they fetched, below the home of their user
 
-	Syntax  func() []Syntax // how its sources look
-	Tests   Tests           // how its tests are written
-	Configs []Config        // how its checks are configured
+	Syntax  func() []Syntax  // how its sources look
+	Lexicon func() []Lexicon // which of their words are drawn in colours
+	Tests   Tests            // how its tests are written
+	Configs []Config         // how its checks are configured
 
 	Outlines func() []Outline // how its files are outlined in a code map
 

@@ -36,6 +36,9 @@ func (h *Hands) pull(ctx context.Context, f nexus.PullSought, l *improve.Loop) (
 	if len(items) == 0 && l.Pull(f.Branch) == nil {
 		return []nexus.Fact{nexus.PullFailed{Branch: f.Branch, Commit: f.Commit, Why: "nothing waits there any more"}}, nil
 	}
+	if facts, err := h.unheard(ctx, f, l); err != nil || len(facts) > 0 {
+		return facts, err
+	}
 	address, user := ref.Git()
 	to := git.Remote{URL: address, User: user, Token: ref.Token}
 	if err := h.place.Repo.Push(ctx, to, f.Branch, f.Commit); err != nil {
@@ -48,6 +51,27 @@ func (h *Hands) pull(ctx context.Context, f nexus.PullSought, l *improve.Loop) (
 		return nil, advised(err)
 	}
 	return []nexus.Fact{nexus.PullTold{Branch: f.Branch, Commit: f.Commit, Number: made.Number, Web: made.Web, New: fresh}}, nil
+}
+
+// unheard returns what follows where a process opened the pull request, died before it could tell so, and people
+// ended it since: it is told, and nothing is pushed or opened again.
+func (h *Hands) unheard(ctx context.Context, f nexus.PullSought, l *improve.Loop) ([]nexus.Fact, error) {
+	if p := l.Pull(f.Branch); p != nil && p.Number > 0 {
+		return nil, nil
+	}
+	all, err := h.order.Client.Ended(ctx, *h.order.Forge, forge.Pull{Branch: f.Branch, Base: l.Target})
+	if err != nil {
+		return nil, advised(err)
+	}
+	for _, one := range all {
+		if !l.Mine(f.Branch, one.Commit, one.Number) {
+			continue
+		}
+		told := nexus.PullTold{Branch: f.Branch, Commit: one.Commit, Number: one.Number, Web: one.Web, New: true}
+		l.Apply(nexus.Event{Run: l.Run, At: h.app.Now(), Fact: told})
+		return append([]nexus.Fact{told}, l.Ended(l.Pull(f.Branch), ends(one))...), nil
+	}
+	return nil, nil
 }
 
 // advised says an error with what to do about it: nobody is there to see more than its text.
@@ -123,5 +147,10 @@ func (h *Hands) ended(ctx context.Context, p *improve.Pull) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return map[forge.PullState]string{forge.PullMerged: nexus.ResultMerged, forge.PullClosed: nexus.ResultRejected}[is.State], nil
+	return ends(is), nil
+}
+
+// ends says what people made of a pull request; empty while it is open.
+func ends(p forge.Pull) string {
+	return map[forge.PullState]string{forge.PullMerged: nexus.ResultMerged, forge.PullClosed: nexus.ResultRejected}[p.State]
 }

@@ -65,7 +65,7 @@ func TestNobodyIsPaidBeyondTheBudget(t *testing.T) {
 		l := aLoop()
 		hear(l, nexus.LoopOpened{Rules: nexus.ImproveRules{Strategies: strategies, Budget: nexus.Dollar}}, nexus.ItemTaken{Item: "loop-1"},
 			nexus.ItemWorked{Item: "loop-1", Spent: nexus.Dollar}, nexus.CycleStarted{Cycle: 1})
-		if facts, err := h.look(t.Context(), nexus.CycleStarted{Cycle: 1}, l.Clone()); err != nil || len(facts) != 1 {
+		if facts, err := h.look(t.Context(), nexus.CycleStarted{Cycle: 1}, l.Clone(), nil); err != nil || len(facts) != 1 {
 			t.Error(facts, err)
 		}
 	}

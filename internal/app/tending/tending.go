@@ -55,6 +55,7 @@ type Look struct {
 	Only       string   // the one finding that is wanted; empty: all
 	Strategies []string // that look
 	Most       nexus.Money
+	Tell       run.Tell // records what models cost, as it is paid; nil: nobody does
 }
 
 // Hands are a loop's on this machine. They implement [run.Hands].
@@ -79,10 +80,10 @@ func (h *Hands) Moment() improve.Moment {
 func (h *Hands) Alarm(t time.Time) <-chan time.Time { return time.After(t.Sub(h.app.Now())) }
 
 // Act implements [run.Hands].
-func (h *Hands) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop) ([]nexus.Fact, error) {
+func (h *Hands) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop, tell run.Tell) ([]nexus.Fact, error) {
 	switch f := intent.(type) {
 	case nexus.CycleStarted:
-		return h.look(ctx, f, l)
+		return h.look(ctx, f, l, tell)
 	case nexus.ItemTaken:
 		return h.work(ctx, f)
 	case nexus.ItemOffered:
@@ -105,7 +106,7 @@ const (
 )
 
 // look finds out what people made of results, and what there is to do on the newest tip.
-func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop) ([]nexus.Fact, error) {
+func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop, tell run.Tell) ([]nexus.Fact, error) {
 	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+l.Target)
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop)
 	if l.Full() {
 		return append(facts, looked), nil
 	}
-	look := Look{At: tip, Strategies: l.Rules.Strategies, Most: l.Money()}
+	look := Look{At: tip, Strategies: l.Rules.Strategies, Most: l.Money(), Tell: tell}
 	if look.Most == 0 { // the budget was lowered since the cycle began
 		if look.Strategies, err = discover.Free(look.Strategies); err != nil || len(look.Strategies) == 0 {
 			return append(facts, looked), err

@@ -83,7 +83,7 @@ func came(e nexus.Evidence) string {
 	case e.Passed():
 		return "passes"
 	case e.State == nexus.NotRun:
-		return cmp.Or(line(e.Why), "no test ran")
+		return cmp.Or(line(e.Why), nexus.NoTests)
 	case len(e.Findings) > 0:
 		return "fails: " + line(Label(e.Findings[0]))
 	case e.State == nexus.Fail:

@@ -124,10 +124,14 @@ type Loop struct {
 	Status nexus.RunStatus    // how it ended; empty: it did not
 	Why    string             // it ended, or why the last cycle failed
 
-	pulling  *nexus.PullSought // that nothing came of yet
-	heads    map[string]string // commits that branches of themes are at, by their names
-	closed   map[string]int    // pull requests that people closed or merged, by the first branch of the theme
-	refused  map[string]bool   // branches whose pull request people closed and did not merge
+	pulling  *nexus.PullSought             // that nothing came of yet
+	heads    map[string]string             // commits that branches of themes are at, by their names
+	closed   map[string]int                // pull requests that people closed or merged, by the first branch of the theme
+	refused  map[string]bool               // branches whose pull request people closed and did not merge
+	calls    map[string]nexus.Money        // of models that were asked what there is to do, and did not answer yet: their worst case
+	asked    nexus.Money                   // that such calls of this cycle cost
+	sought   map[string][]nexus.PullSought // by their branch, what was to be pushed and of which nobody knows whether it was
+	past     map[int]bool                  // pull requests that people ended
 	looking  bool
 	chosen   bool // what to take of Looked was decided
 	took     int  // in this cycle
@@ -215,12 +219,15 @@ func (l *Loop) Apply(e nexus.Event) {
 		for _, p := range l.Pulls { // what could not be pushed is tried again
 			p.failed = ""
 		}
+		l.asked = 0
 		if l.Cycle, l.looking, l.chosen, l.took, l.Rest = f.Cycle, true, false, 0, (nexus.LoopRested{}); f.Cycle%often == 0 {
 			l.forget(e.At)
 		}
+	case nexus.BudgetReserved, nexus.BudgetSpent:
+		l.pay(f)
 	case nexus.CycleLooked:
 		l.looking, l.Looked, l.Left, l.Fails, l.Why = false, &f, nil, 0, ""
-		l.Spent += f.Spent
+		l.Spent += max(f.Spent-l.asked, 0) // the calls were told before
 	case nexus.CycleFailed:
 		l.looking, l.Looked, l.Why, l.chosen = false, nil, f.Why, true
 		l.Fails++
@@ -247,7 +254,7 @@ func (l *Loop) begin(run nexus.RunID, target string) {
 	old := *l
 	*l = Loop{
 		Run: run, Target: target, touched: old.touched, bars: old.bars, loops: append(old.loops, run), begun: true,
-		Pulls: old.Pulls, heads: old.heads, closed: old.closed, refused: old.refused,
+		Pulls: old.Pulls, heads: old.heads, closed: old.closed, refused: old.refused, sought: old.sought, past: old.past,
 	}
 	for _, i := range old.Items {
 		if i.Waits {
@@ -468,7 +475,7 @@ func (l *Loop) Clone() *Loop {
 		c.Pulls[n] = &one
 	}
 	c.heads, c.refused, c.pulling = nil, nil, nil
-	c.closed = maps.Clone(l.closed)
+	c.closed, c.sought, c.past, c.calls = maps.Clone(l.closed), maps.Clone(l.sought), maps.Clone(l.past), nil
 	c.loops, c.requests = slices.Clone(l.loops), slices.Clone(l.requests)
 	c.touched, c.bars = nil, nil
 	if l.looking { // who looks leaves out what is barred

@@ -150,6 +150,9 @@ func (l *Loop) money() nexus.Money {
 		return -1
 	}
 	left := l.Rules.Budget - l.Spent
+	for _, worst := range l.calls {
+		left -= worst
+	}
 	for _, i := range l.Items {
 		switch i.Stage {
 		case Working:

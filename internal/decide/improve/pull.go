@@ -94,12 +94,20 @@ func (l *Loop) applyPull(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.PullSought:
 		l.pulling = &f
+		if l.sought == nil {
+			l.sought = map[string][]nexus.PullSought{}
+		}
+		// A copy shares what was there before, and nothing is put behind that.
+		l.sought[f.Branch] = append(slices.Clip(l.sought[f.Branch]), f)
 	case nexus.PullTold:
 		p := l.pulled(f.Branch)
 		p.Number, p.Web, p.Commit, p.Why, p.failed = f.Number, f.Web, f.Commit, "", ""
-		if l.pulling != nil {
-			p.shown = l.pulling.Items
+		for _, s := range l.sought[f.Branch] {
+			if s.Commit == f.Commit {
+				p.shown = s.Items
+			}
 		}
+		delete(l.sought, f.Branch)
 		l.pulling = nil
 	case nexus.PullFailed:
 		p := l.pulled(f.Branch)
@@ -113,11 +121,21 @@ func (l *Loop) applyPull(f nexus.Fact) {
 		if l.refused == nil {
 			l.refused = map[string]bool{}
 		}
+		if l.past == nil {
+			l.past = map[int]bool{}
+		}
+		l.past[f.Number] = true
 		l.closed[nexus.Theme+strategyOf(f.Branch)]++
 		l.refused[f.Branch] = f.How == nexus.ResultRejected
 		l.pulling = nil
 	default:
 	}
+}
+
+// Mine reports whether a pull request of a branch, which stands at a commit, is one that a process of the loop
+// opened without having told so: it died, or did not hear the answer.
+func (l *Loop) Mine(branch, commit string, number int) bool {
+	return !l.past[number] && slices.ContainsFunc(l.sought[branch], func(f nexus.PullSought) bool { return f.Commit == commit })
 }
 
 // strategyOf returns the strategy whose branch this is: that without the number at its end.

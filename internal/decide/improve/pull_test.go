@@ -140,3 +140,81 @@ func TestPullsEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestPullsUnheard holds that a pull request which a process opened and did not tell of is the loop's own, with what it
+// showed, and that one is not which people ended before.
+func TestPullsUnheard(t *testing.T) {
+	const todo = nexus.Theme + "todo"
+	s := begin(nexus.ImproveRules{
+		Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 1, Open: 2, Waiting: 9, Rest: time.Minute, MostRest: time.Hour, Pulls: true,
+	})
+	s.decide()
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	s.decide()
+	s.landed(t, "loop-1", todo, "c1")
+	if got := s.decide(); got != "pull.sought" {
+		t.Fatal(got)
+	}
+	s.hear(nexus.PullFailed{Branch: todo, Commit: "c1", Why: "the answer was lost"})
+	s.decide()
+	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.Wanted{wanted("todo", 2)}})
+	s.decide()
+	s.hear(nexus.PullFailed{Branch: todo, Commit: "c1", Why: "no network"})
+	s.decide()
+	s.landed(t, "loop-2", todo, "c2")
+	if got := s.decide(); got != "pull.sought" {
+		t.Fatal(got)
+	}
+	l := s.l.Clone()
+	if !l.Mine(todo, "c1", 4) || !l.Mine(todo, "c2", 4) || l.Mine(todo, "c3", 4) || l.Mine(todo+"-2", "c1", 4) {
+		t.Error("whose pull request that is")
+	}
+	l.Apply(nexus.Event{Run: l.Run, At: s.now, Fact: nexus.PullTold{Branch: todo, Commit: "c1", Number: 4, Web: "w", New: true}})
+	ended := l.Ended(l.Pull(todo), nexus.ResultMerged)
+	if len(ended) != 2 || ended[0] != (nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged}) {
+		t.Errorf("%+v", ended)
+	}
+	if s.l.Pull(todo).Number != 0 || !s.l.Mine(todo, "c1", 4) {
+		t.Error("a copy changes what it is a copy of")
+	}
+	s.hear(append([]nexus.Fact{nexus.PullTold{Branch: todo, Commit: "c1", Number: 4, Web: "w", New: true}}, ended...)...)
+	if got := s.decide(); got != "pull.sought" { // nobody saw what landed since
+		t.Fatal(got)
+	}
+	if s.l.Mine(todo, "c2", 4) || !s.l.Mine(todo, "c2", 5) {
+		t.Error("a pull request that people ended is opened, or ended, again")
+	}
+}
+
+// TestLooksArePaid holds that what a model costs which is asked what there is to do counts while it is asked, once, and
+// at its worst where nobody heard what it cost.
+func TestLooksArePaid(t *testing.T) {
+	cents := func(n int) nexus.Money { return nexus.Dollar / 100 * nexus.Money(n) }
+	s := begin(nexus.ImproveRules{Budget: nexus.Dollar, Item: nexus.Dollar / 10, Parallel: 1, Rest: time.Minute, MostRest: time.Hour, Direct: true})
+	s.decide()
+	holds := func(spent, left nexus.Money) {
+		t.Helper()
+		if s.l.Spent != spent || s.l.Money() != left {
+			t.Errorf("%s spent and %s left in place of %s and %s", s.l.Spent, s.l.Money(), spent, left)
+		}
+	}
+	s.hear(nexus.BudgetReserved{ID: "a", Money: cents(20)})
+	holds(0, cents(80))
+	s.hear(nexus.BudgetSpent{ID: "a", Money: cents(5)}, nexus.BudgetSpent{ID: "a", Money: cents(5)}, nexus.BudgetReserved{ID: "b", Money: cents(30)})
+	holds(cents(5), cents(65))
+	s.hear(s.l.Unsettled()...)
+	holds(cents(35), cents(65))
+	s.hear(nexus.CycleLooked{Cycle: 1, Spent: cents(35)}) // says it once more
+	holds(cents(35), cents(65))
+	if got := s.l.Unsettled(); len(got) != 0 {
+		t.Error(got)
+	}
+	s.decide()
+	s.now = s.now.Add(time.Hour)
+	s.decide()
+	s.hear(nexus.CycleLooked{Cycle: 2, Spent: cents(10)}) // as older versions told it
+	holds(cents(45), cents(55))
+	s.hear(nexus.CycleStarted{Cycle: 3}, nexus.BudgetReserved{ID: "c", Money: cents(20)}, nexus.BudgetSpent{ID: "c", Money: cents(15)},
+		nexus.CycleFailed{Cycle: 3, Why: "no network"})
+	holds(cents(60), cents(40))
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Bounds of an interview.
@@ -42,9 +43,10 @@ const (
 type Question struct {
 	nexus.InterviewQuestion
 
-	Before string `json:"before,omitzero"` // what was answered before, where a person went back to it
-	Note   string `json:"-"`               // what to say first
-	Asked  int    `json:"-"`               // times that it was asked before
+	Before string   `json:"before,omitzero"` // what was answered before, where a person went back to it
+	Note   string   `json:"-"`               // what to say first
+	Asked  int      `json:"-"`               // times that it was asked before
+	IDs    []string `json:"-"`               // of the run's questions in which it was asked before
 }
 
 // Exchange is a question with its answer.
@@ -227,7 +229,7 @@ func (i *Interview) answer(f nexus.QuestionAnswered) {
 		return
 	}
 	q := i.queue[0]
-	q.Asked, q.Note = q.Asked+1, ""
+	q.Asked, q.Note, q.IDs = q.Asked+1, "", append(slices.Clip(q.IDs), id)
 	i.queue = slices.Clone(i.queue[1:])
 	if f.By == "fallback" {
 		i.exchange(Exchange{Question: q, ID: id, Answer: q.Default, Kind: Assumed})
@@ -235,7 +237,7 @@ func (i *Interview) answer(f nexus.QuestionAnswered) {
 	}
 	switch ParseCommand(f.Text) {
 	case Back:
-		i.back(q)
+		i.back(q, Target(f.Text))
 	case Skip:
 		i.exchange(Exchange{Question: q, ID: id, Answer: q.Default, Kind: Skipped, By: f.By})
 	case End:
@@ -257,26 +259,32 @@ func (i *Interview) exchange(e Exchange) {
 	}
 }
 
-// back asks the question before again, and then this one.
-func (i *Interview) back(q Question) {
+// back asks an earlier question again, and then this one. To names it by the id under which it was asked; empty is
+// the one before.
+func (i *Interview) back(q Question, to string) {
 	n := len(i.Exchanges) - 1
-	if q.Key == LockKey && n >= 0 { // what is assumed may be something else then
-		last := i.again(n)
-		i.queue, i.locked = []Question{last}, false
-		return
+	if to != "" {
+		n = slices.IndexFunc(i.Exchanges, func(e Exchange) bool { return slices.Contains(e.IDs, to) })
 	}
-	if n < 0 {
+	switch {
+	case n < 0 && to != "":
+		q.Note = "There is no answer to " + legible.Show(to) + " to go back to."
+	case n < 0:
 		q.Note = "There is no question before this one."
-		i.queue = slices.Insert(i.queue, 0, q)
+	case q.Key == LockKey: // what is assumed may be something else then
+		i.queue, i.locked = []Question{i.again(n)}, false
+		return
+	default:
+		i.queue = slices.Insert(i.queue, 0, i.again(n), q)
 		return
 	}
-	i.queue = slices.Insert(i.queue, 0, i.again(n), q)
+	i.queue = slices.Insert(i.queue, 0, q)
 }
 
 // again takes an answer back, and returns its question.
 func (i *Interview) again(n int) Question {
 	last := i.Exchanges[n]
-	i.Exchanges = i.Exchanges[:n:n]
+	i.Exchanges = slices.Delete(slices.Clone(i.Exchanges), n, n+1)
 	q := last.Question
 	q.Before, q.Note = last.Answer, fmt.Sprintf("Your answer was %q.", last.Answer)
 	return q

@@ -135,6 +135,44 @@ func TestBackToAnEarlierRound(t *testing.T) {
 	}
 }
 
+// TestBackToAnyQuestion goes back to a question by its name, under whichever it was asked, and goes on where it was.
+func TestBackToAnyQuestion(t *testing.T) {
+	c := begin(t, "an app")
+	c.hear(Handin{Questions: []HeardQuery{query("A?", "a", "b"), query("B?", "c", "d"), query("C?", "e", "f")}})
+	c.answer("A?", "1")                                                       // q1
+	c.answer("B?", "2")                                                       // q2
+	c.answer("\"back q1\" goes back further: q1 (a), q2 (d).", "Back to Q1.") // q3
+	c.answer("Your answer was \"a\".\nA?", "2")                               // q4
+	c.answer("C?", "back q7")                                                 // q5
+	c.answer("There is no answer to q7 to go back to.\nC?", "back 1")         // q6: it is q4 now
+	c.answer("Your answer was \"b\".\nA?", "back the bikes up")               // q7: own words
+	c.answer("C?", "1")                                                       // q8
+	if d := cmp.Diff([]string{"1.2 said d", "1.1 said back the bikes up", "1.3 said e"}, kinds(c.i)); d != "" {
+		t.Error(d)
+	}
+	c.hear(Handin{Requirements: []Heard{{Text: "b", Confidence: sure(0.9)}}, Assumptions: []string{"It is free"}})
+	c.answer("It is free", "back q2") // q9
+	c.answer("Your answer was \"d\".\nB?", "1")
+	c.hear(Handin{Done: true})
+	c.answer("It is free", "yes")
+	c.settle()
+	if step := c.i.Next(false); step.Do != Over || !c.i.Assumptions[0].Locked || c.i.Exchanges[2].Answer != "c" {
+		t.Errorf("%+v %+v", step, c.i.Exchanges)
+	}
+}
+
+// TestCommands holds what is a command, and what is somebody's own words.
+func TestCommands(t *testing.T) {
+	for text, want := range map[string]string{
+		"back": "back", " /Back! ": "back", "back q2": "back q2", "BACK  to Q12.": "back q12", "back 3": "back q3", "back 03": "back q3",
+		"back q": "", "back q-1": "", "back q+1": "", "back 99999": "", "back to the roots": "", "backq1": "", "q1": "", "skip": "skip", "skip q1": "", "pause": "pause", "end.": "end",
+	} {
+		if got := strings.TrimSpace(string(ParseCommand(text)) + " " + Target(text)); got != want {
+			t.Errorf("%q is %q, not %q", text, got, want)
+		}
+	}
+}
+
 // TestLock asks once whether the assumptions hold.
 func TestLock(t *testing.T) {
 	for answer, want := range map[string]Do{"1": Over, "yes": Over, "2": Over, "skip": Over, "end": Over, "A-1 is wrong: b": Talk} {

@@ -115,11 +115,11 @@ func (i *Interview) Asked(q Question, id, trigger string) nexus.QuestionAsked {
 	if q.Asked > 0 {
 		mark += "#" + strconv.Itoa(q.Asked+1)
 	}
-	return nexus.QuestionAsked{ID: id, Attempt: i.Attempt, Text: Text(q), Fallback: q.Default, Trigger: trigger, Mark: mark}
+	return nexus.QuestionAsked{ID: id, Attempt: i.Attempt, Text: i.Text(q), Fallback: q.Default, Trigger: trigger, Mark: mark}
 }
 
-// Text is a question as every channel shows it.
-func Text(q Question) string {
+// Text is a question as every channel shows it, with the answers that a person can go back to.
+func (i *Interview) Text(q Question) string {
 	var b strings.Builder
 	if q.Note != "" {
 		b.WriteString(q.Note + "\n")
@@ -135,15 +135,33 @@ func Text(q Question) string {
 		b.WriteString("\n  default: " + q.Default)
 	}
 	if q.Changes != "" {
-		b.WriteString("\nIt decides " + q.Changes + ".")
+		b.WriteString("\nYour answer decides " + q.Changes + ".")
 	}
 	how := "your own words"
 	if len(q.Choices) > 0 {
 		how = "a number, or your own words"
 	}
 	b.WriteString("\nAnswer with " + how + "; or: skip, back, pause, end.")
+	if before := i.before(); len(before) > 1 {
+		b.WriteString("\n\"back " + i.Exchanges[0].ID + "\" goes back further: " + strings.Join(before, ", ") + ".")
+	}
 	return b.String()
 }
+
+// before lists the questions that were answered, by the ids under which a person can go back to them.
+func (i *Interview) before() (all []string) {
+	for _, e := range i.Exchanges {
+		answer := line(e.Answer)
+		if r := []rune(answer); len(r) > maxBefore {
+			answer = string(r[:maxBefore]) + "..."
+		}
+		all = append(all, e.ID+" ("+answer+")")
+	}
+	return all
+}
+
+// maxBefore is how many characters of an answer a later question repeats.
+const maxBefore = 30
 
 // Command is what a person says instead of an answer.
 type Command string
@@ -151,7 +169,7 @@ type Command string
 // The commands.
 const (
 	Skip  Command = "skip"  // leaves the question open: its default is assumed
-	Back  Command = "back"  // revises the answer before
+	Back  Command = "back"  // revises the answer before, or that to the question it names, such as "back q2"
 	Hold  Command = "pause" // continues another day
 	End   Command = "end"   // takes the defaults for the rest
 	Plain Command = ""      // an answer
@@ -160,12 +178,29 @@ const (
 // ParseCommand returns the command that an answer is. The answer itself where
 // it is none is [Plain].
 func ParseCommand(text string) Command {
-	switch c := Command(strings.ToLower(strings.Trim(strings.TrimSpace(text), ".!/"))); c {
-	case Skip, Back, Hold, End:
+	switch c := Command(plain(text)); {
+	case slices.Contains([]Command{Skip, Back, Hold, End}, c):
 		return c
+	case Target(text) != "":
+		return Back
 	default:
 		return Plain
 	}
+}
+
+// Target returns the id of the question that a step back names, as in "back q2", empty where it names none.
+func Target(text string) string {
+	name, ok := strings.CutPrefix(plain(text), string(Back)+" ")
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "to "), "q")
+	if n, err := strconv.ParseUint(name, 10, 16); ok && err == nil {
+		return "q" + strconv.FormatUint(n, 10)
+	}
+	return ""
+}
+
+// plain is an answer as commands are compared.
+func plain(text string) string {
+	return strings.Join(strings.Fields(strings.ToLower(strings.Trim(strings.TrimSpace(text), ".!/"))), " ")
 }
 
 // Resolve returns the choice that a number or its words name, or what was said.

@@ -3,7 +3,9 @@
 package news
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -40,15 +42,15 @@ func For(s *state.State, r nexus.BudgetReserved) []state.Guidance {
 	if t := s.Task(r.Task); t != nil && (r.Role == nexus.Coder || t.Kind == nexus.TestTask) {
 		all = append(all, t.Untold(a.ID)...)
 	}
-	var looked []string
+	var at *looked
 	for _, l := range s.Since(a) {
 		if slices.Contains(a.Heard, l.Seq) {
 			continue
 		}
-		if looked == nil {
-			looked = looks(a)
+		if at == nil {
+			at = looks(a)
 		}
-		if text := heard(a.ID, looked, l.TrainLanded); text != "" {
+		if text := heard(a.ID, at, l.TrainLanded); text != "" {
 			all = append(all, state.Guidance{Seq: l.Seq, Task: r.Task, Text: text, Landed: true})
 		}
 	}
@@ -69,54 +71,126 @@ func Say(g state.Guidance) (text, why string) {
 	return "Guidance from a person:\n\n" + g.Text, "guidance"
 }
 
-// looks returns the words of what those who write called for.
-func looks(a *state.Attempt) []string {
-	all := []string{}
+// looked is what those who write looked at.
+type looked struct {
+	paths []string // what may be the path of a file, from the root or as a whole
+	words []string // what may be the name of something in code
+}
+
+// looks returns what those who write called for.
+func looks(a *state.Attempt) *looked {
+	all := &looked{}
 	for _, s := range a.Sessions {
 		if s.Role == nexus.Coder || s.Role == nexus.Tester {
 			for _, about := range s.Looked {
-				all = append(all, words(about)...)
+				all.add(about)
 			}
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	for _, list := range []*[]string{&all.paths, &all.words} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return all
 }
 
-// words returns what in a text may be the name of a file or of something in code.
-func words(text string) []string {
+// add adds the words of a call. In a command line, those that follow "cd DIR" are
+// below that directory, until the parenthesis ends that it stands in, and those that
+// follow "-C DIR" until the command does.
+func (l *looked) add(text string) {
 	text = strings.NewReplacer(`\b`, " ", `\n`, " ").Replace(text) // ends of words of a pattern, and of lines
-	const letters = "_-./$0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	all := strings.FieldsFunc(text, func(r rune) bool { return r < 0x80 && !strings.ContainsRune(letters, r) })
-	return slices.DeleteFunc(all, func(w string) bool { return len(w) < 3 || len(w) > longestWord })
+	at, once, outer := "", "", []string{}
+	for before, w := range pairs(text) {
+		switch w {
+		case "(":
+			outer = append(outer, at)
+		case ")":
+			if last := len(outer) - 1; last >= 0 {
+				at, outer = outer[last], outer[:last]
+			}
+		}
+		switch {
+		case strings.Contains(ends, w):
+			once = ""
+		case len(w) > longestWord:
+		case before == "cd" || before == "pushd":
+			at = within(at, w)
+		case before == "-C":
+			once = within(at, w)
+		case len(w) >= 3:
+			l.words = append(l.words, w)
+			l.paths = append(l.paths, path.Join(cmp.Or(once, at), w))
+			if path.IsAbs(w) {
+				l.paths[len(l.paths)-1] = path.Clean(w)
+			}
+		}
+	}
 }
 
-// isFile reports whether words name a file of an attempt's tree: by its path from the
+// within returns where a command goes from a directory, the root of the tree if
+// nobody knows.
+func within(at, dir string) string {
+	switch {
+	case strings.ContainsAny(dir, "$") || strings.HasPrefix(dir, "-"):
+		return ""
+	case path.IsAbs(dir):
+		return path.Clean(dir)
+	}
+	return path.Join(at, dir)
+}
+
+// ends are what ends a command, each a word of its own.
+const ends = "();&|\n"
+
+// pairs returns the words of a text, each with the one before it.
+func pairs(text string) iter.Seq2[string, string] {
+	const letters = "_-./$0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return func(yield func(string, string) bool) {
+		before, rest := "", text
+		for rest != "" {
+			n := strings.IndexFunc(rest, func(r rune) bool { return r < 0x80 && !strings.ContainsRune(letters, r) })
+			switch {
+			case n < 0:
+				n = len(rest)
+			case n == 0 && !strings.ContainsRune(ends, rune(rest[0])):
+				rest = rest[1:]
+				continue
+			case n == 0:
+				n = 1
+			}
+			if !yield(before, rest[:n]) {
+				return
+			}
+			before, rest = rest[:n], rest[n:]
+		}
+	}
+}
+
+// file reports whether a file of an attempt's tree was looked at: by its path from the
 // root, or by its whole path, which ends with the attempt and that.
-func isFile(id nexus.AttemptID, looked []string, name string) bool {
-	return slices.ContainsFunc(looked, func(w string) bool {
-		w = path.Clean(w)
+func (l *looked) file(id nexus.AttemptID, name string) bool {
+	return slices.ContainsFunc(l.paths, func(w string) bool {
 		return w == name || path.IsAbs(w) && strings.HasSuffix(w, "/"+string(id)+"/tree/"+name)
 	})
 }
 
-// isName reports whether words name something in code.
-func isName(looked []string, name string) bool {
-	return slices.ContainsFunc(looked, func(w string) bool { return w == name || strings.HasSuffix(w, "."+name) })
+// name reports whether something in code was looked at.
+func (l *looked) name(name string) bool {
+	return slices.ContainsFunc(l.words, func(w string) bool { return w == name || strings.HasSuffix(w, "."+name) })
 }
 
 // heard returns what is told of a landing, nothing where that is no concern of
 // those who looked.
-func heard(id nexus.AttemptID, looked []string, l nexus.TrainLanded) string {
+func heard(id nexus.AttemptID, at *looked, l nexus.TrainLanded) string {
 	var files, names []string
 	for _, f := range l.Changes.Files {
-		if isFile(id, looked, f) {
+		if at.file(id, f) {
 			files = append(files, f)
 		}
 	}
 	for _, n := range l.Changes.Names {
 		switch {
-		case !slices.Contains(files, n.File) && !isName(looked, n.Name):
+		case !slices.Contains(files, n.File) && !at.name(n.Name):
 		case n.Now == "":
 			names = append(names, fmt.Sprintf("%q is gone", n.Was))
 		default:

@@ -48,6 +48,9 @@ func TestLandingIsTold(t *testing.T) {
 		"sub/a.go": `changed what you looked at: sub/a.go; "func Do()" is now "func Do(n int)". Your`, "cat ./b.go | head": `: b.go; "func Gone()" is gone. Your`,
 		"/srv/trees/T2.1/tree/sub/a.go": ": sub/a.go;", `\bGone\(`: `looked at; "func Gone()" is gone. Your`, "usages pkg.Do: how": `"func Do()" is now`,
 		"cmd/b.go": "", "/srv/trees/T2.1/tree/cmd/b.go": "", "/srv/trees/T3.1/tree/b.go": "", "/b.go": "",
+		"cd sub && cat a.go": ": sub/a.go;", "git -C sub show HEAD:a.go": ": sub/a.go;", "cd /srv/trees/T2.1/tree/sub; head a.go": ": sub/a.go;", "cd sub && cat ../b.go": ": b.go;",
+		"(cd sub && ls); cat b.go": ": b.go;", "pushd sub\ncat ./a.go": ": sub/a.go;", "cd $D && cat b.go": ": b.go;", "sh -c 'cd sub && cat a.go'": ": sub/a.go;", "cd sub && grep Gone x": `looked at; "func Gone()" is gone. Your`,
+		"cd cmd && cat b.go": "", "git -C cmd log b.go": "", "(cd sub && ls); cat a.go": "", "git -C sub log; cat a.go": "", "cd .. && cat b.go": "", "cd sub && cd .. && cat a.go": "", "cd": "", "-C": "",
 		"a.go": "", "sub/a.goo": "", "xb.go": "", "Done gone": "", "go test ./sub": "",
 	} {
 		s := run()
@@ -78,6 +81,24 @@ func TestLandingIsTold(t *testing.T) {
 	if told(s, "T4", nexus.Coder) == "" {
 		t.Error("who looked later is not told")
 	}
+}
+
+// FuzzLooked reads whatever an agent calls for.
+func FuzzLooked(f *testing.F) {
+	for _, text := range []string{"cd sub && cat a.go", "git -C sub show HEAD:a.go", ")(cd", "cd -C cd -C", "cd ../../.. ; cat a.go", "sub/\xffa.go"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s := fold(t, nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2"}}, nexus.PlanApproved{},
+			nexus.AttemptStarted{Attempt: "T2.1", Task: "T2", Base: "c0"}, nexus.RoundStarted{Attempt: "T2.1", Round: 1, Role: nexus.Coder},
+			nexus.SessionStarted{Session: "T2.1/coder.1", Attempt: "T2.1", Role: nexus.Coder}, nexus.ToolCalled{Session: "T2.1/coder.1", Tool: "shell", About: text},
+			nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"}, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "x"}, nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
+			nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0", Changes: nexus.Changes{Files: []string{"sub/a.go"}}})
+		all := news.For(s, nexus.BudgetReserved{Task: "T2", Session: "T2.1/coder.1", Role: nexus.Coder})
+		if len(all) > 1 || len(all) == 1 && !strings.Contains(text, "a.go") {
+			t.Errorf("%q: told %+v", text, all)
+		}
+	})
 }
 
 // fold folds facts into a new run.

@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
@@ -15,22 +16,34 @@ func homes() []string {
 	return []string{"HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}
 }
 
-// homed reports whether an assignment gives one command another home, at a place that agents
-// may write, and the command is a program of the tree: what that finds there is
-// its own configuration. Programs that would find out there which others to run, such as git, are
+// homed reports whether an assignment gives one command another home, or another place for its
+// data, where agents may write, and the command is a program of the tree: what that finds
+// there is its own. Programs that would find out there which others to run, such as git, are
 // none of these. Without a sandbox there is no private home that it could differ from.
 func (j *judgement) homed(a *syntax.Assign, argv []shell.Word) bool {
 	plain := a.Name != nil && a.Value != nil && !a.Append && a.Index == nil && a.Array == nil
-	if !plain || j.rules.Open || !slices.Contains(homes(), a.Name.Value) {
+	return plain && j.kept(a.Name.Value, j.word(a.Value), argv)
+}
+
+// kept reports whether a variable with a value gives a command such a place: its home, or
+// one that only the program of the tree can know, such as where it keeps its data.
+func (j *judgement) kept(name string, v shell.Word, argv []shell.Word) bool {
+	if j.rules.Open || !slices.Contains(homes(), name) && (program.Hidden(name) || !program.Plain(name, "place") || !isPlace(v.Text)) {
 		return false
 	}
-	v := j.word(a.Value)
 	if v.Dynamic || v.Glob || v.Home || v.Listed || v.Each || v.Text == "" || strings.ContainsAny(v.Text, ":$`") {
 		return false
 	}
 	at, p := j.where(v)
 	made := at == pathkind.Tmp && strings.HasPrefix(p, "/tmp/") || at == pathkind.Tree && Path(p, true).Allowed()
 	return made && j.runsOwn(argv)
+}
+
+// isPlace reports whether a value is the path of a file or directory and nothing else.
+func isPlace(value string) bool {
+	return strings.Contains(value, "/") && !strings.ContainsFunc(value, func(r rune) bool {
+		return r != '/' && r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
 }
 
 // runsOwn reports whether a command runs a program of the tree, or one that was made of it

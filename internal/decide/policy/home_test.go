@@ -22,6 +22,11 @@ func TestHomes(t *testing.T) {
 		"HOME=/tmp/h python3 -m app",
 		"HOME=/tmp/h sh notes.sh milk",
 		"mkdir -p /tmp/h && HOME=/tmp/h ./app && ls /tmp/h",
+		"PLANTS_FILE=/tmp/p.json go run . add fern 3",
+		"PLANTS_FILE=/src/tree/testdata/p.json PLANTS_DAY=2026-05-01 ./plants",
+		"NOTES_DIR=/tmp/notes /tmp/notes-bin list",
+		"env HOME=/tmp/h PLANTS_FILE=/tmp/p.json ./plants",
+		"env NOTES_DIR=/tmp/notes python3 notes.py",
 	} {
 		if d := policy.Rule(command, r); !d.Allowed() {
 			t.Errorf("%s: %+v", command, d)
@@ -31,6 +36,21 @@ func TestHomes(t *testing.T) {
 		}
 	}
 	for _, command := range []string{
+		"PLANTS_FILE=/etc/passwd go run .",
+		"PLANTS_FILE=~/p.json ./plants",
+		"PLANTS_FILE=/tmp/p.json git status",
+		"PLANTS_FILE=/tmp/p.json make",
+		"PLANTS_FILE=.git/config ./plants",
+		"PLANTS_PATH=/tmp/a:/opt/b ./plants",
+		"PLANTS_FILE='/tmp/a&b' ./plants",
+		"PLANTS_PLUGIN=/tmp/p.so ./plants",
+		"API_TOKEN=/tmp/t ./plants",
+		"GOFLAGS=/tmp/f go run .",
+		"LD_PRELOAD=/tmp/x.so ./plants",
+		"GIT_DIR=/tmp/g ./plants",
+		"env LD_PRELOAD=/tmp/x.so ./plants",
+		"env HOME=/tmp/h git status",
+		"env -S 'HOME=/tmp/h git' status",
 		"HOME=/tmp/h git status",
 		"XDG_CONFIG_HOME=/tmp/c git log",
 		"HOME=/tmp/h npm test",
@@ -39,7 +59,6 @@ func TestHomes(t *testing.T) {
 		"HOME=/tmp/h bash -c ./app",
 		"HOME=/tmp/h bash -l app.sh",
 		"HOME=/tmp/h python3 -c 'import os'",
-		"HOME=/tmp/h env ./app",
 		"HOME=/tmp/h go generate ./...",
 		"HOME=/opt/h ./app",
 		"HOME=/tmp ./app",

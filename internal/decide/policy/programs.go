@@ -142,6 +142,7 @@ func (j *judgement) assigned(args []shell.Word) []shell.Word {
 		given := args[0]
 		given.Text = value
 		switch {
+		case j.kept(name, given, after(args)):
 		case program.Powerful(name) && quiet(name, given):
 		case program.Powerful(name):
 			j.add(Deny, "env.programs", name+" decides which programs run or how")

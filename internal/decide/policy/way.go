@@ -121,7 +121,7 @@ func ways() []alternative {
 		{"env.programs", "XDG_", home},
 		{"env.unknown", "TMPDIR", home},
 		{"env.programs", "", "give the program by its path instead, such as `./node_modules/.bin/eslint .`; PATH is set already"},
-		{"env", "", "leave out the variable, or set it in a script in the worktree: `bash script.sh`"},
+		{"env", "", "leave out the variable, set it in a script in the worktree: `bash script.sh`, or name a place in the worktree or below /tmp: `NOTES_FILE=/tmp/notes.json go run .`"},
 		{"host.damage", "never ends", "limit the loop (`for i in 1 2 3; do COMMAND; done`), or start a server with `background`"},
 		{"host", "", keep},
 		{"privilege", "", "run it without other permissions (`COMMAND`): what is needed is installed, and you may write the worktree and /tmp"},

@@ -42,7 +42,7 @@ type Assessment struct {
 
 // Assess assesses the last attempt at a task, nil before the first.
 func Assess(s *state.State, t *state.Task) *Assessment {
-	a := t.Current()
+	a := t.Current().Whole()
 	if a == nil {
 		return nil
 	}

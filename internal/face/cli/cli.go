@@ -39,6 +39,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/watchcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
@@ -98,6 +99,9 @@ func root(a *console.Console, name string) *cobra.Command {
 	root := a.Parent("nexus", "turn a goal into reviewed, tested commits")
 	a.Watch = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Show(ctx, a, execute, id) }
 	a.Screen = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Here(ctx, a, execute, id) }
+	a.Show = func(ctx context.Context, a *console.Console, p *app.Place) (web.Shown, error) {
+		return runscmd.Show(ctx, a, execute, p)
+	}
 	a.Root(root)
 	for _, section := range [][2]string{{"work", "Work:"}, {"watch", "Steer and watch:"}, {"look", "Look inside:"}} {
 		root.AddGroup(&cobra.Group{ID: section[0], Title: section[1]})

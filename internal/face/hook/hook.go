@@ -35,6 +35,7 @@ const Grace = 20 * time.Second
 type Journal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+	Head(ctx context.Context) (int64, error)
 }
 
 // Observer is a hook or a plugin that is told what happens.
@@ -58,10 +59,10 @@ type Observers struct {
 }
 
 // Start lets the hooks follow the journal, those that never did from what
-// happens to a run from now on. What it returns ends them, and waits for them
-// as long as the grace.
-func (o Observers) Start(ctx context.Context, run nexus.RunID) (stop func(), err error) {
-	if err := o.begin(ctx, run); err != nil {
+// happens from now on. What it returns ends them, and waits for them as long as the
+// grace.
+func (o Observers) Start(ctx context.Context) (stop func(), err error) {
+	if err := o.begin(ctx); err != nil {
 		return nil, err
 	}
 	tell := func(err error) { o.Say("hooks: %s", err) }
@@ -70,24 +71,17 @@ func (o Observers) Start(ctx context.Context, run nexus.RunID) (stop func(), err
 
 // begin gives hooks without a cursor one: at the journal's last event, so that
 // they are told nothing old, of no run.
-func (o Observers) begin(ctx context.Context, run nexus.RunID) error {
+func (o Observers) begin(ctx context.Context) error {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return disk.Fail("make a directory", err)
 	}
-	var last int64
+	last, err := o.Journal.Head(ctx)
+	if err != nil {
+		return err
+	}
 	for _, h := range o.All {
 		if _, ok := readCursor(o.path(h)); ok {
 			continue
-		}
-		if last == 0 {
-			for _, of := range []nexus.RunID{run, ""} { // from the run's last event on, there are few
-				for e, err := range o.Journal.Events(ctx, of, last) {
-					if err != nil {
-						return err
-					}
-					last = e.Seq
-				}
-			}
 		}
 		if err := o.move(h, last); err != nil {
 			return err

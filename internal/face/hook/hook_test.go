@@ -53,7 +53,7 @@ func TestObservers(t *testing.T) {
 	}
 	during := func(facts ...nexus.Fact) {
 		t.Helper()
-		stop, err := o.Start(t.Context(), "r1")
+		stop, err := o.Start(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestAReporterThatBreaksDown(t *testing.T) {
 			Journal: j, Dir: filepath.Join(runner.State, "hooks"), Grace: time.Minute, All: []Observer{Reporter(r)},
 			Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) },
 		}
-		stop, err := o.Start(t.Context(), "r1")
+		stop, err := o.Start(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestANewHookIsToldNothingOld(t *testing.T) {
 			return hookcmd.Outcome{State: nexus.HookOK}, nil
 		})},
 	}
-	stop, err := o.Start(t.Context(), "old")
+	stop, err := o.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

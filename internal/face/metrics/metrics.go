@@ -97,7 +97,7 @@ func past(all []history.Run) []family {
 
 // going are figures of each run that is not over.
 func going(all []view.Going) []family {
-	waiting := family{name: "nexus_waiting_for_people", kind: "gauge", help: "Questions that wait for a person."}
+	waiting := family{name: "nexus_waiting_for_people", kind: "gauge", help: "Questions and tasks that wait for a person."}
 	held := family{name: "nexus_run_conducted", kind: "gauge", help: "1 while a process conducts the run, 0 while none does."}
 	seconds := family{name: "nexus_run_seconds", kind: "gauge", help: "Time since the run was accepted."}
 	spent := family{name: "nexus_run_spent_usd", kind: "gauge", help: "Money that the run cost so far, in dollars."}
@@ -109,7 +109,7 @@ func going(all []view.Going) []family {
 	for _, r := range all {
 		at := []string{"repository", filepath.Base(r.Repository), "run", string(r.ID)}
 		with := func(more ...string) []string { return slices.Concat(at, more) }
-		waiting.add(float64(len(r.Asks)), at...)
+		waiting.add(float64(r.Waiting), at...)
 		held.add(map[bool]float64{true: 1}[r.Held != nil], at...)
 		seconds.add(r.Seconds, at...)
 		spent.add(r.Money.Spent.Float(), at...)

@@ -31,6 +31,7 @@ const Grace = 10 * time.Second
 type Journal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+	Head(ctx context.Context) (int64, error)
 }
 
 // Sender sends a message. What it returns is a [*post.Error].
@@ -60,10 +61,10 @@ type Desk struct {
 	Wait    time.Duration // before a second try; 0: a second. It doubles up to 30 of it
 }
 
-// Start follows the journal, for ways that never did from what happens to a run
-// from now on. What it returns ends that, and waits as long as the grace.
-func (d Desk) Start(ctx context.Context, run nexus.RunID) (stop func(), err error) {
-	if err := d.begin(ctx, run); err != nil {
+// Start follows the journal, for ways that never did from what happens from
+// now on. What it returns ends that, and waits as long as the grace.
+func (d Desk) Start(ctx context.Context) (stop func(), err error) {
+	if err := d.begin(ctx); err != nil {
 		return nil, err
 	}
 	tell := func(err error) { d.Say("notifications: %s", err) }
@@ -72,24 +73,17 @@ func (d Desk) Start(ctx context.Context, run nexus.RunID) (stop func(), err erro
 
 // begin gives ways without a place in the journal one: at its last event, so that
 // nobody is told anything old.
-func (d Desk) begin(ctx context.Context, run nexus.RunID) error {
+func (d Desk) begin(ctx context.Context) error {
 	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
 		return disk.Fail("make a directory", err)
 	}
-	var last int64
+	last, err := d.Journal.Head(ctx)
+	if err != nil {
+		return err
+	}
 	for _, w := range d.Ways {
 		if _, ok := readMark(d.path(w.Name)); ok {
 			continue
-		}
-		if last == 0 {
-			for _, of := range []nexus.RunID{run, ""} { // from the run's last event on, there are few
-				for e, err := range d.Journal.Events(ctx, of, last) {
-					if err != nil {
-						return err
-					}
-					last = e.Seq
-				}
-			}
 		}
 		if err := writeMark(d.path(w.Name), mark{After: last}); err != nil {
 			return err

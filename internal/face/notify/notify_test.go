@@ -100,7 +100,7 @@ func (h *house) desk(t notice.Timing, rules ...notice.Rule) Desk {
 
 func (h *house) start(d Desk) (stop func()) {
 	h.t.Helper()
-	stop, err := d.Start(h.t.Context(), channeltest.Run)
+	stop, err := d.Start(h.t.Context())
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -5,13 +5,15 @@ package statusfile
 
 import (
 	"cmp"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/health"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
@@ -119,7 +121,8 @@ func (s Stamp) MarshalJSON() ([]byte, error) {
 
 // Of returns the file for a run's state.
 func Of(s *state.State, o Options, now time.Time) File {
-	limit := s.Limits.RunMoney
+	r := projection.Of(s, projection.About{}, now)
+	limit := cmp.Or(r.Money.Limit, s.Limits.RunMoney) // before the run began, it has no account
 	f := File{
 		Health:  health.Of(s, nil, now),
 		Version: 1,
@@ -127,33 +130,22 @@ func Of(s *state.State, o Options, now time.Time) File {
 			ID: s.Run, Feature: feature(s.Goal.Goal.Text), StartedAt: Stamp{s.Accepted},
 			Status: statusOf(s.Status), DryRun: o.DryRun, PID: o.PID,
 		},
-		Progress:   progressOf(s),
-		Cost:       Cost{Spent: s.Ledger.Spent(), Limit: &limit},
-		Current:    currentOf(s),
+		Progress:   progressOf(r.Counts),
+		Cost:       Cost{Spent: r.Money.Spent, Limit: &limit},
+		Current:    currentOf(s, r),
 		Iterations: s.Starts, UpdatedAt: Stamp{now}, LastHeartbeat: Stamp{now},
 		Parallel: Parallel{Enabled: s.Limits.Parallel > 1, MaxConcurrency: max(s.Limits.Parallel, 1), ActiveStories: []nexus.TaskID{}},
 	}
-	until := now
-	if !s.Ended.IsZero() {
-		until = s.Ended
-	}
-	if !s.Accepted.IsZero() {
-		f.DurationMs = max(until.Sub(s.Accepted).Milliseconds(), 0)
-	}
-	for _, t := range s.Tasks {
-		if active(s, t) {
+	f.DurationMs = int64(math.Round(r.Seconds * 1000))
+	for _, t := range r.Tasks {
+		if active(t) {
 			f.Parallel.ActiveStories = append(f.Parallel.ActiveStories, t.ID)
 		}
 	}
-	for _, q := range s.Asks() {
-		one := Question{ID: q.ID, Text: q.Text, Choices: people.FindTrigger(q.Trigger).Choices, AskedAt: Stamp{q.At}}
-		if !q.Left {
-			one.Deadline = Stamp{q.Deadline}
-		}
-		if t := s.Asker(q); t != nil {
-			one.StoryID = t.ID
-		}
-		f.Questions = append(f.Questions, one)
+	for _, q := range r.Asks {
+		f.Questions = append(f.Questions, Question{
+			ID: q.ID, StoryID: q.Task, Text: q.Text, Choices: q.Choices, AskedAt: Stamp{q.Asked}, Deadline: Stamp{q.Deadline},
+		})
 	}
 	return f
 }
@@ -176,41 +168,23 @@ func statusOf(s nexus.RunStatus) Status {
 	}
 }
 
-func progressOf(s *state.State) Progress {
-	p := Progress{Total: len(s.Tasks)}
-	for _, t := range s.Tasks {
-		switch s.StatusOf(t) {
-		case nexus.Split:
-			p.Total-- // its parts count
-		case nexus.Landed:
-			p.Passed++
-		case nexus.Failed:
-			p.Failed++
-		case nexus.Parked, nexus.Skipped:
-			p.Paused++
-		case nexus.Blocked:
-			p.Blocked++
-		default:
-			p.Pending++
-		}
-	}
-	return p
-}
-
-func active(s *state.State, t *state.Task) bool {
-	switch s.StatusOf(t) {
-	case nexus.Running, nexus.Reviewing, nexus.Boarding:
-		return true
-	default:
-		return false
+func progressOf(c view.Counts) Progress {
+	return Progress{
+		Total: c.Total, Passed: c.Landed, Failed: c.Failed, Paused: c.Parked + c.Skipped, Blocked: c.Blocked, Pending: c.Active + c.Pending,
 	}
 }
 
-func currentOf(s *state.State) *Current {
+func active(t view.Task) bool {
+	return t.Status == nexus.Running || t.Status == nexus.Reviewing || t.Status == nexus.Boarding
+}
+
+func currentOf(s *state.State, r view.Run) *Current {
 	var t *state.Task
-	for _, c := range s.Tasks {
-		if active(s, c) && c.Current() != nil && (t == nil || c.Current().Began.After(t.Current().Began)) {
-			t = c
+	var row view.Task
+	for _, x := range r.Tasks {
+		c := s.Task(x.ID)
+		if active(x) && c.Current() != nil && (t == nil || c.Current().Began.After(t.Current().Began)) {
+			t, row = c, x
 		}
 	}
 	if t == nil {
@@ -219,7 +193,7 @@ func currentOf(s *state.State) *Current {
 	a := t.Current()
 	c := &Current{
 		StoryID: t.ID, Title: t.Title, Complexity: complexity(t),
-		TDDStrategy: cmp.Or(a.Strategy, nexus.TestAfter), Model: string(a.Tier), Attempt: len(t.Attempts), Phase: phase(a),
+		TDDStrategy: cmp.Or(a.Strategy, nexus.TestAfter), Model: string(a.Tier), Attempt: len(t.Attempts), Phase: phase(row, a),
 	}
 	if s := a.Present(); s != nil {
 		c.Model = s.Model
@@ -244,18 +218,20 @@ func complexity(t *state.Task) string {
 }
 
 // phase says what happens in an attempt: whoever talks, or the gates.
-func phase(a *state.Attempt) string {
-	c := a.Present()
+func phase(t view.Task, a *state.Attempt) string {
+	judged := t.Now != nil && (t.Now.What == view.DoingGate || t.Now.What == view.DoingLanding)
 	switch {
-	case c == nil:
-		return "routing"
-	case c.Over, c.Role == nexus.Verifier:
+	case judged, t.Role == nexus.Verifier:
 		return "verify"
-	case c.Role == nexus.Tester:
+	case t.Role == nexus.Tester:
 		return "test-write"
-	case c.Role == nexus.Reviewer:
+	case t.Role == nexus.Reviewer:
 		return "review"
-	default:
+	case t.Role != "":
 		return "implement"
+	case a.Present() == nil:
+		return "routing"
+	default:
+		return "verify"
 	}
 }

@@ -64,6 +64,9 @@ func describeFault(f nexus.CriterionFault) string {
 // describeTried says what the check of a criterion came to before the work.
 func describeTried(e nexus.Evidence) string {
 	text := fmt.Sprintf("checked before the work: %s: %s", cmp.Or(e.Command, e.Gate), e.State)
+	if e.State == nexus.NotRun && e.Why == nexus.NoTests {
+		return fmt.Sprintf("checked before the work: %s: no test runs yet", cmp.Or(e.Command, e.Gate))
+	}
 	why := e.Why
 	if why == "" && len(e.Findings) > 0 {
 		why, _, _ = strings.Cut(e.Findings[0].Message, "\n")

@@ -26,7 +26,7 @@ func aboutInterview(f nexus.Fact) string {
 func describeInterview(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.InterviewSought:
-		return fmt.Sprintf("round %d: reading what is known", f.Round)
+		return fmt.Sprintf("round %d: reading what is known of the goal", f.Round)
 	case nexus.InterviewHeard:
 		switch {
 		case f.Clear:
@@ -41,7 +41,7 @@ func describeInterview(f nexus.Fact) string {
 	case nexus.RequirementCaptured:
 		kind := "requirement"
 		if f.Candidate {
-			kind = "candidate"
+			kind = "left out unless you ask for it:"
 		}
 		return fmt.Sprintf("%s %s (%s): %s", kind, f.Requirement.ID, f.Requirement.Priority, f.Requirement.Text)
 	case nexus.RequirementWithdrawn:

@@ -62,7 +62,7 @@ func TestGrave(t *testing.T) {
 // TestReportAsks holds that a report has the questions in full, and offers to
 // continue only where nobody does.
 func TestReportAsks(t *testing.T) {
-	r := Of(fold(t, tape()), start)
+	r := latest(fold(t, tape()), start)
 	if text := Report(Style{Width: 100}, r, true); !strings.Contains(text, "asks you\n  ?  q1 of T2  Swiss, too?\n") || !strings.Contains(text, "# continue where it stopped") {
 		t.Error(text)
 	}

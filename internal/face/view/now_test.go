@@ -93,7 +93,7 @@ func TestNow(t *testing.T) {
 	s := fold(t, crew("tgmqpbsl-"))
 	now := start.Add(90 * time.Second)
 	for name, h := range map[string]*route.Stats{"now": earlier(t), "now-first": nil} {
-		r := Of(s, now)
+		r := latest(s, now)
 		r.Expect(s, h, now)
 		for kind, style := range map[string]Style{"60": {Width: 60, Height: 24}, "100": {Width: 100, Height: 24}, "160": {Width: 160, Height: 24}, "ascii": {Width: 100, ASCII: true}} {
 			text := Live(style, r)
@@ -112,7 +112,7 @@ func TestNow(t *testing.T) {
 func TestNothingNow(t *testing.T) {
 	for _, f := range []nexus.Fact{nexus.RunPaused{}, nexus.RunEnded{Status: nexus.StatusFailed}} {
 		s := fold(t, append(crew("tgb"), f))
-		r := Of(s, start.Add(time.Hour))
+		r := latest(s, start.Add(time.Hour))
 		r.Expect(s, earlier(t), start.Add(time.Hour))
 		for _, task := range r.Tasks {
 			if task.Now != nil {

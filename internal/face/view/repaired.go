@@ -16,6 +16,7 @@ func Repaired(s *state.State) []string {
 			continue
 		}
 		for _, a := range t.Attempts {
+			a = a.Whole()
 			for i, r := range a.Rounds {
 				if why := wrong(r); why != "" {
 					line := fmt.Sprintf("%s: %s", t.ID, why)

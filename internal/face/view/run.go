@@ -74,14 +74,19 @@ func (q Ask) Replies() string {
 	return replies(nexus.QuestionAsked{ID: q.ID, Trigger: q.Trigger, Fallback: q.Fallback})
 }
 
-// Asks returns the questions that wait for a person.
-func Asks(s *state.State) []Ask {
+// Asks returns the questions among what waits for a person, in the order in which they
+// were asked. One that somebody has answered does not wait.
+func Asks(s *state.State, waiting []people.Item) []Ask {
 	var all []Ask
 	for _, q := range s.Asks() {
+		n := slices.IndexFunc(waiting, func(i people.Item) bool { return i.ID == q.ID && i.About() == "" })
+		if n < 0 {
+			continue
+		}
 		t := people.FindTrigger(q.Trigger)
 		a := Ask{
 			ID: q.ID, Attempt: q.Attempt, Text: q.Text, Trigger: t.Name, Choices: t.Choices,
-			Fallback: people.FallbackOf(q.QuestionAsked), Asked: q.At, Deadline: q.Deadline,
+			Fallback: people.FallbackOf(q.QuestionAsked), Asked: q.At, Deadline: waiting[n].Deadline,
 		}
 		if q.Left {
 			a.Deadline = time.Time{}
@@ -151,8 +156,9 @@ type Task struct {
 	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // how it was to continue when it reached thresholds
 }
 
-// Of returns what there is to tell about a run. The state is only read.
-func Of(s *state.State, now time.Time) Run {
+// Of returns what the state of a run says of it, and for whom it waits. Faces take it
+// from the projection, which knows what the state does not. The state is only read.
+func Of(s *state.State, waiting []people.Item, now time.Time) Run {
 	r := Run{
 		Schema: 1, ID: s.Run, Goal: s.Goal.Goal.Text, Mode: s.Goal.Goal.Mode, Status: s.Status, Why: s.Why,
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
@@ -175,7 +181,7 @@ func Of(s *state.State, now time.Time) Run {
 		}
 	}
 	r.Windows = Windows(s.Windows, now)
-	r.Asks, r.Consent, r.Waiting = Asks(s), ConsentOf(s), len(people.Waiting(s, true))
+	r.Asks, r.Consent, r.Waiting = Asks(s, waiting), ConsentOf(s), len(waiting)
 	r.Now = runNow(s, now)
 	blockers := s.Blockers()
 	for _, t := range s.Tasks {

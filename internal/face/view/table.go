@@ -14,6 +14,14 @@ func Table(s Style, head []string, rows [][]string) string {
 	return table(s, head, rows, yields{column: -1})
 }
 
+// TableAround is [Table], where the files that a column lists are cut before the other columns.
+func TableAround(s Style, head []string, rows [][]string, column int) string {
+	return table(s, head, rows, yields{column, leastListed})
+}
+
+// leastListed is what such a column keeps.
+const leastListed = 16
+
 // yields is a column that is cut before the others, and what it keeps.
 type yields struct{ column, least int }
 

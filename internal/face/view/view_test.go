@@ -13,6 +13,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -67,6 +68,9 @@ func fold(t *testing.T, facts []nexus.Fact) *state.State {
 	return s
 }
 
+// latest is what there is to tell about the latest run.
+func latest(s *state.State, now time.Time) Run { return Of(s, people.Waiting(s, true), now) }
+
 func event(i int, f nexus.Fact) nexus.Event {
 	return nexus.Event{Seq: int64(i) + 1, Run: "261121-100000-abc", At: start.Add(time.Duration(i) * time.Second), Fact: f}
 }
@@ -76,9 +80,9 @@ func event(i int, f nexus.Fact) nexus.Event {
 func TestDrawn(t *testing.T) {
 	s := fold(t, tape())
 	now := start.Add(90 * time.Second)
-	r := Of(s, now)
+	r := latest(s, now)
 	r.Held = &nexus.Process{PID: 7, Host: "h"}
-	ended := Of(fold(t, append(tape()[:21],
+	ended := latest(fold(t, append(tape()[:21],
 		nexus.TaskSkipped{Task: "T2", By: "ada"}, nexus.TaskSkipped{Task: "T5", By: "ada"}, nexus.ResultReviewed{},
 		nexus.ResultGated{Verdict: nexus.Verdict{Passed: true, Tree: "t1"}}, nexus.ResultOffered{Commit: "c1c1c1c1c1c1"},
 		nexus.ResultPublished{Branch: "nexus/261121-100000-abc", Commit: "c1c1c1c1c1c1"}, nexus.RunEnded{Status: nexus.StatusPartial, Why: "1 of 5 landed"},
@@ -160,7 +164,7 @@ func compare(t *testing.T, path, got string) {
 
 // TestJSON pins the object of `nexus status --json`: its fields only grow.
 func TestJSON(t *testing.T) {
-	data, err := json.MarshalIndent(Of(fold(t, tape()), start.Add(90*time.Second)), "", "  ")
+	data, err := json.MarshalIndent(latest(fold(t, tape()), start.Add(90*time.Second)), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestWindows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := Of(s, now)
+	r := latest(s, now)
 	want := []string{"claude 5h limit 96%, resets 12:00, 7d limit 20%, resets Mon 23 Nov 12:00", `codex 5h\x1b limit 7%, resets 10:01`}
 	if diff := cmp.Diff(want, windowTexts(r.Windows)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

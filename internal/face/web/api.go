@@ -48,6 +48,19 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(told) // who is gone reads nothing
 }
 
+// measure tells figures of the runs.
+func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
+	text, kind, err := s.Metrics(r.Context())
+	if err != nil {
+		access.Refuse(w, r, http.StatusServiceUnavailable, access.Trouble{
+			Code: "unreadable", Message: "the journal cannot be read now", Hint: "Try again; nexus journal verify says what is wrong.",
+		})
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write([]byte(text)) // who is gone reads nothing
+}
+
 // answer takes an answer in the name of the caller. What is answered about a task
 // that was left retries or skips it, which takes the role of who steers.
 func (s *Server) answer(r *http.Request, a answer) (string, error) {
@@ -94,20 +107,4 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	access.Reply(w, http.StatusOK, map[string]any{"version": 1, "result": said})
-}
-
-// statusOf returns the status of an answer that does not count.
-func statusOf(err error) int {
-	switch {
-	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
-		return http.StatusNotFound
-	case errors.Is(err, &nexus.Error{Code: access.CodeRole}):
-		return http.StatusForbidden
-	case people.IsLate(err):
-		return http.StatusConflict
-	case errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}):
-		return http.StatusUnprocessableEntity
-	default:
-		return http.StatusInternalServerError
-	}
 }

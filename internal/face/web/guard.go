@@ -90,6 +90,10 @@ func (s *Server) lost(w http.ResponseWriter, r *http.Request, mux *http.ServeMux
 		})
 		return
 	}
+	if s.pages != nil && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") {
+		s.pages.Lost(w, r)
+		return
+	}
 	access.Refuse(w, r, http.StatusNotFound, access.Trouble{
 		Code: "not_found", Message: "there is nothing at this address", Hint: "See / for the pages, and /api/v1/openapi.json for the API.",
 	})

@@ -57,13 +57,10 @@ func TestLeftTask(t *testing.T) {
 		}
 		return resp.StatusCode, string(text)
 	}
-	const program, form = `{"run":"r1","id":"T1","answer":"skip"}`, "run=r1&id=T1&answer=skip"
+	const program = `{"run":"r1","id":"T1","answer":"skip"}`
 	got, text := send(access.Answer, "/api/v1/answer", "application/json", program)
 	if got != http.StatusForbidden || gjson.Get(text, "error.code").String() != access.CodeRole {
 		t.Errorf("a program skips: %d %s", got, text)
-	}
-	if got, text := send(access.Answer, "/answer", "application/x-www-form-urlencoded", form); got != http.StatusForbidden {
-		t.Errorf("a form skips: %d %s", got, text)
 	}
 	if got, text := send(access.Steer, "/api/v1/answer", "application/json", program); got != http.StatusOK {
 		t.Errorf("who steers: %d %s", got, text)

@@ -18,10 +18,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/page"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -58,7 +57,7 @@ func openWhole(t *testing.T, o Options) *whole {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hub, err := projection.Open(t.Context(), j, projection.HubOptions{Now: time.Now})
+	hub, err := hub.Open(t.Context(), j, hub.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +79,8 @@ func openWhole(t *testing.T, o Options) *whole {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Now, o.Routes = time.Now, slices.Concat((&api.API{Site: site, Feed: feed}).Routes(), page.Routes(site))
+	o.Now, o.Shown = time.Now, Shown{Site: site, Feed: feed}
+	o.Metrics = func(context.Context) (string, string, error) { return "up 1\n", "text/plain", nil }
 	o.Health = func(context.Context) (any, int) { return map[string]bool{"ok": true}, http.StatusOK }
 	o.Book = access.BookOf(t.TempDir())
 	w := &whole{t: t, j: j, tokens: map[access.Role]string{}, did: &did}
@@ -99,7 +99,7 @@ func openWhole(t *testing.T, o Options) *whole {
 	for _, role := range access.Roles {
 		w.s.pace(access.Person{Name: "the-" + string(role)}).SetLimit(rate.Inf)
 	}
-	channeltest.Work(t, inbox.Follow, feed.Follow, hub.Follow, w.s.Serve)
+	channeltest.Work(t, inbox.Follow, w.s.Serve)
 	return w
 }
 
@@ -347,7 +347,7 @@ func TestTable(t *testing.T) {
 		"no handler":            {Method: "GET", Pattern: "/x", Role: access.Read},
 		"another host":          {Method: "GET", Pattern: "evil.example/x", Role: access.Read, Handler: h},
 	} {
-		if _, err := Listen(t.Context(), nil, Options{Now: time.Now, Routes: []access.Route{r}}); err == nil {
+		if err := checkTable([]access.Route{r}); err == nil {
 			t.Errorf("%s is served", name)
 		}
 	}

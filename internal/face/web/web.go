@@ -17,13 +17,11 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
-	_ "embed" // the style of the page
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -31,6 +29,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/page"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -48,31 +48,41 @@ type Options struct {
 	Public bool     // other addresses than loopback may be listened at; takes a Token
 	Hosts  []string // names besides the address itself that it may be called by
 	Token  string   // empty: drawn
-	Place  string   // what it is about, for people
 	Now    func() time.Time
 	Book   access.Book // persons besides the owner; the zero Book: there are none
 
-	TLSCert, TLSKey string         // files in PEM; empty: it does no TLS
-	BehindProxy     bool           // a proxy in front does TLS
-	Forwarded       bool           // the proxy says in X-Forwarded-Host by which name it was called
-	Routes          []access.Route // besides those of the inbox; see [Server.Table]
+	TLSCert, TLSKey string // files in PEM; empty: it does no TLS
+	BehindProxy     bool   // a proxy in front does TLS
+	Forwarded       bool   // the proxy says in X-Forwarded-Host by which name it was called
+
+	// Shown is what the pages and the API have besides answers to questions. The zero
+	// Shown: nothing.
+	Shown
 
 	// Health says how the runs are doing, and the status of HTTP that this is;
 	// what it tells is for everybody who reaches the port. Nil: there is no such
 	// page.
 	Health func(ctx context.Context) (any, int)
+	// Metrics returns figures of the runs for Prometheus, and their kind of content.
+	// Nil: there is no such page.
+	Metrics func(ctx context.Context) (text, kind string, err error)
+}
+
+// Shown is a repository as pages and API show it.
+type Shown struct {
+	Site access.Site
+	Feed *api.Feed
+	Say  func(format string, args ...any) // to who runs the server; nil: nothing is said
 }
 
 // minToken is the least length of a token that somebody chose.
 const minToken = 16
 
-//go:embed style.css
-var style []byte
-
 // Server serves the page. Make one with [Listen].
 type Server struct {
 	Options
 	inbox    Inbox
+	pages    *page.Site // nil where nothing is shown
 	listener net.Listener
 	owner    access.Entry
 	table    []access.Route
@@ -116,6 +126,9 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(0.2, 10), paces: map[string]*rate.Limiter{}, streams: map[string]int{},
 	}
 	s.closing, s.close = context.WithCancelCause(context.WithoutCancel(ctx))
+	if o.Site.Hub != nil {
+		s.pages = page.Open(o.Site)
+	}
 	s.table = s.Table()
 	if err := checkTable(s.table); err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -198,31 +211,52 @@ func (s *Server) Address() string {
 // shows or does.
 func (s *Server) Table() []access.Route {
 	all := []access.Route{
-		{Method: http.MethodPost, Pattern: "/answer", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.submit)},
 		{Method: http.MethodGet, Pattern: "/api/v1/pending", Role: access.Read, Handler: http.HandlerFunc(s.list)},
 		{Method: http.MethodPost, Pattern: "/api/v1/answer", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.take)},
 	}
 	if s.Health != nil {
 		all = append(all, access.Route{Method: http.MethodGet, Pattern: "/healthz", Role: access.Everybody, Handler: http.HandlerFunc(s.health)})
 	}
-	home := func(r access.Route) bool { return r.Pattern == "/{$}" }
-	if !slices.ContainsFunc(s.Routes, home) {
-		all = append(
-			all,
-			access.Route{Method: http.MethodGet, Pattern: "/{$}", Role: access.Read, Handler: http.HandlerFunc(s.show)},
-			access.Route{Method: http.MethodGet, Pattern: "/style.css", Role: access.Read, Handler: http.HandlerFunc(s.sheet)},
-		)
+	if s.Metrics != nil {
+		all = append(all, access.Route{Method: http.MethodGet, Pattern: "/metrics", Role: access.Read, Handler: http.HandlerFunc(s.measure)})
 	}
-	return append(all, s.Routes...)
+	if s.pages == nil {
+		return all
+	}
+	return slices.Concat(all, (&api.API{Site: s.Site, Feed: s.Feed}).Routes(), s.pages.Routes())
 }
 
-func (s *Server) sheet(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	_, _ = w.Write(style) // who is gone reads nothing
-}
-
-// Serve serves until the context ends.
+// Serve serves until the context ends, or until what is shown cannot be followed
+// any more. What its pages began ends with it.
 func (s *Server) Serve(ctx context.Context) error {
+	if s.pages == nil {
+		return s.serve(ctx)
+	}
+	work, stop := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	for _, follow := range []func(context.Context) error{s.Feed.Follow, s.Site.Hub.Follow, s.tend} {
+		all.Go(func() { stop(follow(work)) })
+	}
+	err := s.serve(work)
+	if err == nil && ctx.Err() == nil {
+		err = context.Cause(work)
+	}
+	stop(nil)
+	all.Wait()
+	return err
+}
+
+// tend ends what the pages began, and says so.
+func (s *Server) tend(ctx context.Context) error {
+	for _, text := range s.pages.Tend(ctx) {
+		if s.Say != nil {
+			s.Say("%s", text)
+		}
+	}
+	return nil
+}
+
+func (s *Server) serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
@@ -266,32 +300,4 @@ func (s *Server) cookie() string {
 func equal(sent, secret string) bool {
 	x, y := sha256.Sum256([]byte(sent)), sha256.Sum256([]byte(secret))
 	return hmac.Equal(x[:], y[:])
-}
-
-// show shows the page.
-func (s *Server) show(w http.ResponseWriter, r *http.Request) {
-	s.draw(w, r, http.StatusOK, "", false)
-}
-
-func (s *Server) draw(w http.ResponseWriter, r *http.Request, code int, said string, bad bool) {
-	var b strings.Builder
-	form{&b}.draw(view{Place: s.Place, Said: said, Bad: bad, CSRF: access.CSRF(r.Context()), Items: s.inbox.Items()})
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(code)
-	_, _ = w.Write([]byte(b.String())) // who is gone reads nothing
-}
-
-// submit takes an answer from the page.
-func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
-	if err := r.ParseForm(); err != nil {
-		refuseBody(w, r, err)
-		return
-	}
-	f := r.PostForm
-	said, err := s.answer(r, answer{nexus.RunID(f.Get("run")), f.Get("id"), f.Get("answer")})
-	if err != nil {
-		s.draw(w, r, statusOf(err), err.Error(), true)
-		return
-	}
-	s.draw(w, r, http.StatusOK, f.Get("id")+": "+said, false)
 }

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/hex"
-	"flag"
 	"fmt"
 	"math/rand"
 	"net/url"
@@ -19,7 +18,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/lucasjones/reggen"
-	"github.com/zricethezav/gitleaks/v8/config"
 	"github.com/zricethezav/gitleaks/v8/detect"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
@@ -74,27 +72,6 @@ func compare(t *testing.T, name, text string) []found {
 }
 
 var finder leak.Finder
-
-var update = flag.Bool("update", false, "take the rules over from gitleaks")
-
-// TestRules holds that the program's rules are those of gitleaks. Those of another
-// version are taken over with: go get github.com/zricethezav/gitleaks/v8@VERSION here,
-// then go test ./gitleaks -run TestRules -args -update.
-func TestRules(t *testing.T) {
-	const name = "../../sys/secret/leak/rules.toml"
-	if *update {
-		if err := os.WriteFile(name, []byte(config.DefaultConfig), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ours, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(config.DefaultConfig, string(ours)); diff != "" {
-		t.Errorf("the rules of gitleaks (-) and those of the program (+) differ; take them over with -args -update:\n%.2000s", diff)
-	}
-}
 
 // TestLeaksOfEveryRule searches texts made from the pattern of each rule, in
 // ways in which a secret may stand in a file, plain and encoded.

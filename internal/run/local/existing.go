@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
@@ -19,7 +20,7 @@ func (p *planning) complete(ctx context.Context, tasks []nexus.Task, g prompt.Go
 		return fmt.Errorf("open the tree that is planned for: %w", err)
 	}
 	defer func() { _ = root.Close() }()
-	gates, err := p.testing(ctx)
+	gates, err := p.testing(ctx, root)
 	if err != nil {
 		return err
 	}
@@ -31,11 +32,15 @@ func (p *planning) complete(ctx context.Context, tasks []nexus.Task, g prompt.Go
 }
 
 // testing returns the gates whose tests can show that what exists keeps working, by the
-// directories of their packages: those of the base, if some test passes there.
-func (p *planning) testing(ctx context.Context) (map[string]string, error) {
-	passes := false
+// directories of their packages: those of the base, if some test passes there that is not
+// the greeting of a skeleton, which work may replace.
+func (p *planning) testing(ctx context.Context, root *os.Root) (map[string]string, error) {
+	passes, greetings := false, 0
+	if stack.Greets(root.FS()) {
+		greetings = 1
+	}
 	for _, e := range p.Worker.Judge.Bases.Known(ctx, p.a.Base) {
-		passes = passes || e.Counts.Passed > 0
+		passes = passes || e.Counts.Passed > greetings
 	}
 	all := map[string]string{}
 	if !passes {

@@ -109,7 +109,7 @@ func (r *Repo) find(files []string) {
 	for _, dir := range dirs {
 		var kinds []string
 		for _, k := range r.kinds {
-			if k.Marks(within[dir]) && (k.names.Own != nil || !inside(dir, k.Name)) {
+			if k.Marks(within[dir]) && (dir == "." || !k.Documents(within[dir])) && (k.names.Own != nil || !inside(dir, k.Name)) {
 				kinds = append(kinds, k.Name)
 			}
 		}

@@ -86,6 +86,10 @@ func TestPackages(t *testing.T) {
 			},
 			[]string{"app app python: lib", "far far python: ?", "my-lib lib python:", "tool tool python: lib"},
 		},
+		"documentation is no package": {
+			[]string{"lib/pyproject.toml=[project]\nname = \"lib\"\n", "docs/conf.py=project = 'x'\n", "docs/requirements.txt=sphinx\n", "app/pyproject.toml=[project]\nname = \"a\"\n", "app/conf.py=x\n", "tool/requirements.txt=x\n"},
+			[]string{"a app python:", "lib lib python:", "tool tool python:"},
+		},
 		"mixed": {
 			[]string{"web/package.json={\"name\":\"web\"}", "web/dist/x.js=", "api/pyproject.toml=[project]\nname='api'\n", "api/api/__init__.py=STATIC = '../../web/dist'\n", "both/package.json={\"name\":\"js\"}", "both/pyproject.toml=", "pom.xml=", "lib/pom.xml="},
 			[]string{". . maven:", "api api python: web", "js both node+python:", "web web node:"},

@@ -110,7 +110,7 @@ func settle(in Input, f Format, r Report) Report {
 	case slices.ContainsFunc(r.Findings, raw.Blocks) || r.Counts.Failed > 0:
 		r.State = nexus.Fail
 	case in.Tests && r.Counts.Passed == 0 && r.State != nexus.Flaky:
-		r.State, r.Why = nexus.NotRun, "no test ran"
+		r.State, r.Why = nexus.NotRun, nexus.NoTests
 	case in.Guess && !r.Counted && !f.clean(in):
 		r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all passed"
 	}

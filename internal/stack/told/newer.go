@@ -21,9 +21,10 @@ type Stale struct{ Name, Has, Newest string }
 
 // Lister is a package manager that lists newer versions of what a file names.
 type Lister struct {
-	File string   // name of the file
-	Args []string // its command, which runs where the file is
-	Read func(printed, text string) []Stale
+	File    string   // name of the file
+	Program string   // what it is called
+	Args    []string // its command, which runs where the file is, and fails where no registry is reached
+	Read    func(printed, text string) []Stale
 
 	// Still returns a command that passes as long as the file names a version.
 	Still func(file string, s Stale) string
@@ -36,28 +37,40 @@ func Listers() []Lister {
 	}
 	// As a word: 1.2.3 is no part of 1.2.30.
 	grep := func(file, text string) string { return "grep -qwF -- " + quote(text) + " " + quote("./"+file) }
-	pip := strings.Fields("pip list --outdated --format=json --disable-pip-version-check")
+	script := func(text string) []string { return []string{"sh", "-c", text} }
+	// Both would say that nothing is newer where they reach nobody: pip says so of any error, and go of what
+	// is in a cache, which a file before the proxies is.
+	pip := script("pip index versions pip --disable-pip-version-check >/dev/null && " +
+		"exec pip list --outdated --format=json --disable-pip-version-check")
+	// npm passes over what only developers need, where it is not installed.
+	npm := script(`if test ! -d node_modules && grep -q '"devDependencies"' package.json; then
+echo "error: nothing is installed, and npm says nothing then of what only developers need: run npm ci" >&2; exit 3; fi
+exec npm outdated --json --no-offline`)
+	modules := script(`p=$(go env GOPROXY | tr '|' ',' | tr ',' '\n' | grep -v -e '^file:' -e '^off$' | paste -sd, -)
+if test -z "$p"; then echo "error: no module proxy is reached" >&2; exit 3; fi
+GOPROXY=$p exec go list -mod=mod -u -m -json all`)
+	cargo := strings.Fields("cargo update --dry-run --config net.offline=false")
 	composer := strings.Fields("composer outdated --direct --locked --format=json --no-interaction")
 	return []Lister{
-		{"package-lock.json", strings.Fields("npm outdated --json --no-offline"), npmOutdated, func(file string, s Stale) string {
+		{"package-lock.json", "npm", npm, npmOutdated, func(file string, s Stale) string {
 			return squeezed(file, fmt.Sprintf(`"node_modules/%s":{"version":"%s"`, s.Name, s.Has))
 		}},
-		{"pnpm-lock.yaml", strings.Fields("pnpm outdated --format json"), npmOutdated, func(file string, s Stale) string {
+		{"pnpm-lock.yaml", "pnpm", strings.Fields("pnpm outdated --format json"), npmOutdated, func(file string, s Stale) string {
 			return grep(file, s.Name+"@"+s.Has)
 		}},
-		{"go.mod", strings.Fields("go list -mod=mod -u -m -json all"), goOutdated, func(file string, s Stale) string {
+		{"go.mod", "go", modules, goOutdated, func(file string, s Stale) string {
 			return grep(file, s.Name+" "+s.Has)
 		}},
-		{"Cargo.lock", strings.Fields("cargo update --dry-run"), cargoOutdated, func(file string, s Stale) string {
+		{"Cargo.lock", "cargo", cargo, cargoOutdated, func(file string, s Stale) string {
 			return "tr '\\n' ' ' <" + quote("./"+file) + " | grep -qF -- " + quote(fmt.Sprintf(`name = "%s" version = "%s"`, s.Name, s.Has))
 		}},
-		{"requirements.txt", pip, pipOutdated, func(file string, s Stale) string {
+		{"requirements.txt", "pip", pip, pipOutdated, func(file string, s Stale) string {
 			return "grep -qiwF -- " + quote(s.Name+"=="+s.Has) + " " + quote("./"+file)
 		}},
-		{"Gemfile.lock", strings.Fields("bundle outdated --parseable --only-explicit"), gemOutdated, func(file string, s Stale) string {
+		{"Gemfile.lock", "bundle", strings.Fields("bundle outdated --parseable --only-explicit"), gemOutdated, func(file string, s Stale) string {
 			return "grep -qxF -- " + quote(fmt.Sprintf("    %s (%s)", s.Name, s.Has)) + " " + quote("./"+file)
 		}},
-		{"composer.lock", composer, composerOutdated, func(file string, s Stale) string {
+		{"composer.lock", "composer", composer, composerOutdated, func(file string, s Stale) string {
 			return squeezed(file, fmt.Sprintf(`"name":"%s","version":"%s"`, s.Name, s.Has))
 		}},
 	}

@@ -14,6 +14,9 @@ import (
 // PipelineSection begins the keys of pipeline steps.
 const PipelineSection = "pipeline."
 
+// AsItsRole is what a step asks or edits that says no more than which role does it.
+const AsItsRole = "what your role says"
+
 // BeforeLand is when a step's command runs on what is about to land only.
 const BeforeLand = "before-land"
 
@@ -24,6 +27,7 @@ type Step struct {
 	Run      string   // command line
 	Ask      string   // what a reader of the change looks for
 	Edit     string   // what an editor does with the change
+	Role     string   // of the project's own, that reads or edits as its definition says
 	When     string   // after-gates, before-land; empty is after-gates
 	Optional bool     // its result is reported, and counts for nothing
 	Timeout  time.Duration
@@ -46,12 +50,23 @@ func (s NamedStep) Is(k nexus.TaskKind) bool {
 
 // Says describes a step in a line.
 func (s NamedStep) Says() string {
-	if s.Ask != "" {
+	who := "an editor"
+	if s.Role != "" {
+		who = "the role " + s.Role + " edits"
+	}
+	switch {
+	case s.Ask != "" && s.Role == "":
 		return s.Name + ": a reviewer looks for: " + s.Ask
+	case s.Ask == AsItsRole:
+		return s.Name + ": the role " + s.Role + " reviews"
+	case s.Ask != "":
+		return s.Name + ": the role " + s.Role + " looks for: " + s.Ask
 	}
 	text := s.Name + ": " + s.Run
-	if s.Edit != "" {
-		text = s.Name + ": an editor: " + s.Edit
+	if s.Edit == AsItsRole {
+		text = s.Name + ": " + who
+	} else if s.Edit != "" {
+		text = s.Name + ": " + who + ": " + s.Edit
 	}
 	if s.When == BeforeLand {
 		text += ", before it lands"
@@ -82,8 +97,17 @@ func (c Config) Pipeline() ([]NamedStep, error) {
 // check says why a step cannot be done as it is declared.
 func (s NamedStep) check(c Config) string {
 	switch {
-	case s.Run == "" && s.Ask == "" && s.Edit == "":
-		return "it has neither a command (run) nor something that a reviewer looks for (ask), nor something for an editor to do (edit)"
+	case s.Run+s.Ask+s.Edit+s.Role == "":
+		return "it has neither a command (run) nor something that a reviewer looks for (ask), " +
+			"nor something for an editor to do (edit), nor a role"
+	case s.Role != "" && s.Run != "":
+		return "it has both run and role, and no role runs a command of the pipeline; make two steps of it"
+	case s.Role != "" && !kind.Named(s.Role):
+		return fmt.Sprintf("%q is no name of a role; use letters, digits, - and _", s.Role)
+	case s.Role != "" && s.When == BeforeLand:
+		return "a role takes part before the work lands, so when has no effect; remove it"
+	case s.Role != "" && s.Timeout != 0:
+		return "a role's session has the limit limits.session_time, so timeout has no effect; remove it"
 	case s.Run != "" && s.Ask != "":
 		return "it has both run and ask; make two steps of it"
 	case s.Edit != "" && s.Run+s.Ask != "":
@@ -92,7 +116,7 @@ func (s NamedStep) check(c Config) string {
 		return "what an editor changes is judged and reviewed again, so when has no effect; remove it"
 	case s.Edit != "" && s.Timeout != 0:
 		return "an editor's session has the limit limits.session_time, so timeout has no effect; remove it"
-	case s.Ask != "" && slices.Contains(Personas(), s.Name):
+	case (s.Ask != "" || s.Role != "") && slices.Contains(Personas(), s.Name):
 		return "there is a reviewer of that name (review.personas); give it another one"
 	case s.Ask != "" && s.When == BeforeLand:
 		return "a reviewer reads in each review, so when has no effect; remove it"
@@ -132,6 +156,11 @@ func pipelineKeys() []Key {
 			"what the role editor does with the work on these tasks, once it is green: its change is judged and reviewed as the work is. "+
 				"A step with edit from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Edit }),
+		part("pipeline.*.role", kind.Text(),
+			"role of the project's own that does this step: .nexus/roles/NAME.md, or an agent of .claude/agents. "+
+				"One that writes nothing reads the change, as a reviewer does, "+
+				"another one edits it, as the editor does; ask or edit may say more. Its file needs nexus trust",
+			steps, func(s *Step) *string { return &s.Role }),
 		part("pipeline.*.types", kind.List(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
 			"kinds of tasks that the step is for; if empty, all", steps, func(s *Step) *[]string { return &s.Types }),
 		part("pipeline.*.when", kind.Words("after-gates", BeforeLand),

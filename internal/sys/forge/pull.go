@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -45,6 +46,7 @@ type Pull struct {
 	Number int
 	Web    string
 	State  PullState
+	Commit string // that its branch is at, or was at when it ended, as far as the forge tells
 }
 
 // PullState is what people made of a pull request.
@@ -65,12 +67,14 @@ type pulled struct {
 	Web    string  `json:"web_url"`
 	State  string  `json:"state"`
 	Merged *string `json:"merged_at"`
+	Commit string  `json:"sha"` // of GitLab
 	Source string  `json:"source_branch"`
 	Target string  `json:"target_branch"`
 	From   int     `json:"source_project_id"`
 	To     int     `json:"target_project_id"`
 	Head   struct {
 		Ref  string `json:"ref"`
+		SHA  string `json:"sha"`
 		Repo struct {
 			Name string `json:"full_name"`
 		} `json:"repo"`
@@ -89,9 +93,9 @@ func (p pulled) of(r Ref, branch, base string) bool {
 }
 
 func (p pulled) pull(r Ref) Pull {
-	one := Pull{Number: p.Number, Web: p.Page, State: PullOpen, Branch: p.Head.Ref, Base: p.Base.Ref}
+	one := Pull{Number: p.Number, Web: p.Page, State: PullOpen, Branch: p.Head.Ref, Base: p.Base.Ref, Commit: p.Head.SHA}
 	if r.Kind == GitLab {
-		one = Pull{Number: p.ID, Web: p.Web, State: PullOpen, Branch: p.Source, Base: p.Target}
+		one = Pull{Number: p.ID, Web: p.Web, State: PullOpen, Branch: p.Source, Base: p.Target, Commit: p.Commit}
 	}
 	switch {
 	case p.State == "merged" || p.Merged != nil && *p.Merged != "":
@@ -151,20 +155,38 @@ func (c Client) Offer(ctx context.Context, r Ref, p Pull) (made Pull, fresh bool
 
 // openOf returns the open pull request of a branch; nil where there is none.
 func (c Client) openOf(ctx context.Context, r Ref, p Pull) (*Pull, error) {
-	owner, _, _ := strings.Cut(r.Project, "/")
-	query := url.Values{"state": {"open"}, "head": {owner + ":" + p.Branch}, "base": {p.Base}}
-	if r.Kind == GitLab {
-		query = url.Values{"state": {"opened"}, "source_branch": {p.Branch}, "target_branch": {p.Base}}
+	state := map[Kind]string{GitHub: "open", GitLab: "opened"}[r.Kind]
+	all, err := c.pullsOf(ctx, r, p, state)
+	for _, one := range all {
+		if one.State == PullOpen {
+			return &one, err
+		}
 	}
-	var found *Pull
+	return nil, err
+}
+
+// Ended lists the pull requests that ask, or asked, to merge the same branch into the same base, and that people
+// merged or closed.
+func (c Client) Ended(ctx context.Context, r Ref, p Pull) ([]Pull, error) {
+	all, err := c.pullsOf(ctx, r, p, "all")
+	return slices.DeleteFunc(all, func(one Pull) bool { return one.State == PullOpen }), r.pullError(err)
+}
+
+// pullsOf lists the pull requests in a state that are about the same branch and base.
+func (c Client) pullsOf(ctx context.Context, r Ref, p Pull, state string) ([]Pull, error) {
+	owner, _, _ := strings.Cut(r.Project, "/")
+	query := url.Values{"state": {state}, "head": {owner + ":" + p.Branch}, "base": {p.Base}}
+	if r.Kind == GitLab {
+		query = url.Values{"state": {state}, "source_branch": {p.Branch}, "target_branch": {p.Base}}
+	}
+	var all []Pull
 	_, err := pages(ctx, c, r, r.pullsPath()+"?"+query.Encode(), maxPages, func(one pulled) error {
-		if found == nil && one.of(r, p.Branch, p.Base) && one.pull(r).State == PullOpen {
-			is := one.pull(r)
-			found = &is
+		if one.of(r, p.Branch, p.Base) {
+			all = append(all, one.pull(r))
 		}
 		return nil
 	})
-	return found, err
+	return all, err
 }
 
 // pullError says what to do about an error.

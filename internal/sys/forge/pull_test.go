@@ -44,6 +44,12 @@ func TestOffer(t *testing.T) {
 		if made, fresh, err = c.Offer(t.Context(), r, p); err != nil || !fresh || made.Number != 4 {
 			t.Errorf("%+v %v %v", made, fresh, err)
 		}
+		s.Open(forgetest.Pull{Branch: "nexus/improve/todo", Base: "main", Title: "Theirs", Stranger: true, Commit: "c9"})
+		s.End(5, "closed")
+		ended, err := c.Ended(t.Context(), r, p)
+		if err != nil || len(ended) != 1 || ended[0].Number != 3 || ended[0].State != forge.PullClosed && ended[0].State != forge.PullMerged {
+			t.Errorf("%+v, %v", ended, err)
+		}
 		r.Token = "wrong"
 		_, _, err = c.Offer(t.Context(), r, p)
 		if e, ok := errors.AsType[*nexus.Error](err); !ok || !strings.Contains(e.Hint, "may write to o/r and open pull requests") {

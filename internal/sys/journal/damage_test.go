@@ -336,3 +336,58 @@ func fromTheFuture(t *testing.T, path string) {
 	}
 	tamper(t, path, "insert into goose_db_version (version_id, is_applied) values (99, 1)")
 }
+
+// TestFollowingEndsWithItsFile: what is open of a journal that somebody removed can still
+// be read, and would be shown for ever.
+func TestFollowingEndsWithItsFile(t *testing.T) {
+	path := written(t)
+	o := options()
+	o.Poll, o.ReadOnly = time.Millisecond, true
+	j, err := journal.Open(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	n := 0
+	for e, err := range j.Follow(t.Context(), "", 0) {
+		if err != nil {
+			wantCode(t, err, nexus.CodeStorage)
+			break
+		}
+		if n++; e.Seq == 1 {
+			if err := os.Rename(path, path+".away"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("nothing was shown before")
+	}
+}
+
+// TestGoneStaysGone: an open journal whose file is removed makes no empty one in its place.
+func TestGoneStaysGone(t *testing.T) {
+	path := written(t)
+	j, err := journal.Open(t.Context(), path, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for range 8 {
+		for _, err := range j.Events(t.Context(), "", 0) {
+			if err != nil {
+				wantCode(t, err, nexus.CodeStorage)
+				break
+			}
+			for range j.Events(t.Context(), "", 0) { // needs one more connection
+				break
+			}
+		}
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the journal is there again: %v", err)
+	}
+}

@@ -139,7 +139,7 @@ func (j *Journal) connect(ctx context.Context, readOnly bool) error {
 		}
 		return ready(ctx, j.read, j.path)
 	}
-	if j.write, err = sql.Open("sqlite", writerDSN(j.path)); err != nil {
+	if j.write, err = sql.Open("sqlite", writerDSN(j.path, there)); err != nil {
 		return err
 	}
 	j.write.SetMaxOpenConns(1)
@@ -149,7 +149,7 @@ func (j *Journal) connect(ctx context.Context, readOnly bool) error {
 	if err := j.every.prepare(ctx, j.write); err != nil {
 		return err
 	}
-	if j.read, err = sql.Open("sqlite", dsn(j.path, "_pragma=query_only(1)")); err != nil {
+	if j.read, err = sql.Open("sqlite", dsn(j.path, there, "_pragma=query_only(1)")); err != nil {
 		return err
 	}
 	j.read.SetMaxOpenConns(readers)
@@ -195,6 +195,10 @@ func (j *Journal) Close() error {
 	return j.explain("close journal", errors.Join(errs...))
 }
 
+// there makes a connection fail where the file is not there any more, and not make an
+// empty one in its place.
+const there = "mode=rw"
+
 // dsn returns how SQLite is told to open a file.
 func dsn(path string, params ...string) string {
 	return "file:" + escape(path) + "?" + strings.Join(append(params, "_pragma=busy_timeout(10000)"), "&")
@@ -207,6 +211,6 @@ func escape(path string) string {
 
 // writerDSN makes a commit last through a power cut: FULL syncs the log before
 // a commit returns.
-func writerDSN(path string) string {
-	return dsn(path, "_txlock=immediate", "_pragma=synchronous(FULL)", "_pragma=journal_size_limit(16777216)")
+func writerDSN(path string, params ...string) string {
+	return dsn(path, append(params, "_txlock=immediate", "_pragma=synchronous(FULL)", "_pragma=journal_size_limit(16777216)")...)
 }

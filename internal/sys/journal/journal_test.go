@@ -243,6 +243,7 @@ func TestRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := journal.Run{ID: first[0].Run, First: first[0].At, Last: last[0].At, Events: 3}
+		r.Later = i == 0
 		if r.Gone = i > 0; i == 0 {
 			r.Holder = &self
 		}

@@ -39,9 +39,12 @@ func (j *Journal) Follow(ctx context.Context, run nexus.RunID, after int64) iter
 	return func(yield func(nexus.Event, error) bool) {
 		tick := time.NewTicker(j.poll)
 		defer tick.Stop()
-		for ctx.Err() == nil {
+		for looks := 1; ctx.Err() == nil; looks++ {
 			more := j.woken() // before the look, so that nothing falls between
 			last, err := j.last(ctx)
+			if err == nil && looks%staysFor == 0 {
+				err = Gone(j.path)
+			}
 			if err != nil {
 				if ctx.Err() == nil {
 					yield(nexus.Event{}, err)
@@ -63,6 +66,10 @@ func (j *Journal) Follow(ctx context.Context, run nexus.RunID, after int64) iter
 		}
 	}
 }
+
+// staysFor is after how many looks at a journal that is followed it is looked whether its
+// file is still there: about a second.
+const staysFor = 25
 
 // last returns the number of the last event.
 func (j *Journal) last(ctx context.Context) (int64, error) {
@@ -270,6 +277,7 @@ type Run struct {
 	Events int64
 	Hash   string         // of its last event, in hexadecimal: it stands for all events up to that one
 	Holder *nexus.Process // who conducts it now, nil when nobody does
+	Later  bool           // another run began later
 	Gone   bool           // whoever conducted it last let it go, or is certain to be dead; false: its lease may have run out while it slept
 }
 
@@ -290,6 +298,9 @@ func (j *Journal) Runs(ctx context.Context) ([]Run, error) {
 		r, err := j.scanRun(rows)
 		if err != nil {
 			return nil, j.explain("read journal", err)
+		}
+		if n := len(runs); n > 0 {
+			runs[n-1].Later = true
 		}
 		runs = append(runs, r)
 	}

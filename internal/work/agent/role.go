@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -87,42 +88,102 @@ type Role struct {
 // Roles returns the roles that Nexus brings along, replaced by the files of
 // the same name in override, which may be nil. A file from a repository may
 // change a role's prompt, tier and limits and take tools away; it may not
-// give a role more tools than it has, nor let it write more.
-func Roles(override fs.FS) (map[nexus.Role]Role, error) {
-	own, err := fs.Sub(builtin, "roles")
+// give a role more tools than it has, nor let it write more. Own names roles of
+// the repository's own, see [ownRole]; those without a file are left out.
+func Roles(override fs.FS, own ...nexus.Role) (map[nexus.Role]Role, error) {
+	brought, err := fs.Sub(builtin, "roles")
 	if err != nil {
 		return nil, err
 	}
-	roles, err := readRoles(own, nil)
+	roles, err := readRoles(brought, parseUsual(nil))
 	if err != nil || override == nil {
 		return roles, err
 	}
-	theirs, err := readRoles(override, roles)
+	usual := parseUsual(roles)
+	theirs, err := readRoles(override, func(name nexus.Role, data []byte) (Role, error) {
+		had, known := roles[name]
+		switch {
+		case known:
+			r, err := usual(name, data)
+			if err == nil {
+				err = r.narrow(had)
+			}
+			return r, err
+		case slices.Contains(own, name):
+			return ownRole(data, roles)
+		default:
+			return Role{}, fmt.Errorf("there is no such role; there are %s, and those that a step of the pipeline names",
+				joinRoles(sortedRoles(roles)))
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range sortedRoles(theirs) {
-		had, ok := roles[name]
-		if !ok {
-			return nil, badRole(name, fmt.Errorf("there is no such role; there are %s", joinRoles(sortedRoles(roles))))
-		}
-		r := theirs[name]
-		for _, t := range r.Tools {
-			if !slices.Contains(had.Tools, t) {
-				return nil, badRole(name, fmt.Errorf("it may not have the tool %q; it may have %s", t, strings.Join(had.Tools, ", ")))
-			}
-		}
-		if r.Writes = cmp.Or(r.Writes, had.Writes); !r.Writes.within(had.Writes) {
-			return nil, badRole(name, fmt.Errorf("it may not write %q; it may write %q", r.Writes, had.Writes))
-		}
-		roles[name] = r
-	}
+	maps.Copy(roles, theirs)
 	return roles, nil
 }
 
-// readRoles reads the roles of a directory. What a file does not say about a
-// switch is as usual.
-func readRoles(files fs.FS, usual map[nexus.Role]Role) (map[nexus.Role]Role, error) {
+// narrow fills in what a role may write, and refuses one that may do more than it had.
+func (r *Role) narrow(had Role) error {
+	for _, t := range r.Tools {
+		if !slices.Contains(had.Tools, t) {
+			return fmt.Errorf("it may not have the tool %q; it may have %s", t, strings.Join(had.Tools, ", "))
+		}
+	}
+	if r.Writes = cmp.Or(r.Writes, had.Writes); !r.Writes.within(had.Writes) {
+		return fmt.Errorf("it may not write %q; it may write %q", r.Writes, had.Writes)
+	}
+	return nil
+}
+
+// Like gives a role that somebody else defined the place of one of ours: what it leaves
+// open is as usual, and it may do no more. It submits as the usual one does.
+func (r Role) Like(usual Role) (Role, error) {
+	r.Name, r.Tier, r.Writes = usual.Name, cmp.Or(r.Tier, usual.Tier), cmp.Or(r.Writes, usual.Writes)
+	r.Turns, r.MaxTokens, r.Effort = cmp.Or(r.Turns, usual.Turns), cmp.Or(r.MaxTokens, usual.MaxTokens), cmp.Or(r.Effort, usual.Effort)
+	if r.Force = usual.Force; len(r.Tools) == 0 {
+		r.Tools = slices.Clone(usual.Tools)
+	}
+	if r.Answers {
+		return r, fmt.Errorf("answers has no effect in a step of the pipeline, which takes what is submitted; "+
+			"remove it, and give it the tool %s", finishTool)
+	}
+	err := r.check()
+	if err == nil {
+		err = r.narrow(usual)
+	}
+	return r, err
+}
+
+// ownRole reads a role of the repository's own, which takes part in the pipeline: one
+// that writes nothing reads as a reviewer does, another one edits as an editor does.
+func ownRole(data []byte, roles map[nexus.Role]Role) (Role, error) {
+	r, err := readRole(data, Role{})
+	if err != nil {
+		return r, err
+	}
+	for _, t := range r.Tools {
+		if r.Writes == "" && slices.Contains([]string{"write_file", "edit_file", "shell", "job"}, t) {
+			return r, fmt.Errorf("it has the tool %s and does not say what it writes; add writes: tree, writes: tests or writes: none", t)
+		}
+	}
+	if r.Writes = cmp.Or(r.Writes, WriteNothing); r.Writes == WriteNothing {
+		return r.Like(roles[nexus.Reviewer])
+	}
+	return r.Like(roles[nexus.Editor])
+}
+
+// parseUsual parses roles as those of the same name usually are.
+func parseUsual(usual map[nexus.Role]Role) func(nexus.Role, []byte) (Role, error) {
+	return func(name nexus.Role, data []byte) (Role, error) {
+		r, err := parseRole(data, usual[name])
+		r.Name = name
+		return r, err
+	}
+}
+
+// readRoles reads the roles of a directory.
+func readRoles(files fs.FS, parse func(nexus.Role, []byte) (Role, error)) (map[nexus.Role]Role, error) {
 	names, err := fs.Glob(files, "*.md")
 	if err != nil {
 		return nil, err
@@ -134,12 +195,9 @@ func readRoles(files fs.FS, usual map[nexus.Role]Role) (map[nexus.Role]Role, err
 		if err != nil {
 			return nil, badRole(name, err)
 		}
-		r, err := parseRole(data, usual[name])
-		if err != nil {
+		if roles[name], err = parse(name, data); err != nil {
 			return nil, badRole(name, err)
 		}
-		r.Name = name
-		roles[name] = r
 	}
 	return roles, nil
 }
@@ -157,6 +215,16 @@ func readRoles(files fs.FS, usual map[nexus.Role]Role) (map[nexus.Role]Role, err
 //	---
 //	You review ...
 func parseRole(data []byte, usual Role) (Role, error) {
+	r, err := readRole(data, usual)
+	if err != nil {
+		return Role{}, err
+	}
+	return r, r.check()
+}
+
+// readRole reads what a role's file says, whether it can be or not. What it does not
+// say about a switch is as usual.
+func readRole(data []byte, usual Role) (Role, error) {
 	if len(data) > maxRole {
 		return Role{}, fmt.Errorf("the file has %d bytes, the maximum is %d", len(data), maxRole)
 	}
@@ -185,8 +253,7 @@ func parseRole(data []byte, usual Role) (Role, error) {
 	if err != nil && !errors.Is(err, io.EOF) { // nothing in it is found below
 		return Role{}, fmt.Errorf("front matter: %w", err)
 	}
-	r := Role{Tier: m.Tier, Tools: m.Tools, Writes: m.Writes, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Answers: m.Answers, Effort: m.Effort, Prompt: strings.TrimSpace(body)}
-	return r, r.check()
+	return Role{Tier: m.Tier, Tools: m.Tools, Writes: m.Writes, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Answers: m.Answers, Effort: m.Effort, Prompt: strings.TrimSpace(body)}, nil
 }
 
 // check refuses what no role can be.

@@ -207,6 +207,43 @@ func TestBadRolesAreNamed(t *testing.T) {
 	}
 }
 
+// TestOwnRoles holds what a role of the repository's own may be: a reader that has no more than reviewers have, or an
+// editor that has no more than editors have.
+func TestOwnRoles(t *testing.T) {
+	ours, err := agent.Roles(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{
+		"steward.md": {Data: []byte("---\n---\nYou read.")},
+		"scribe.md":  {Data: []byte("---\nwrites: tests\ntools: [write_file, finish]\ntier: strong\nturns: 3\n---\nYou write.")},
+	}
+	roles, err := agent.Roles(files, "steward", "scribe", "absent")
+	if err != nil || len(roles) != len(ours)+2 {
+		t.Fatal(len(roles), err)
+	}
+	read, edit := ours[nexus.Reviewer], ours[nexus.Editor]
+	read.Prompt, edit.Prompt, edit.Tools, edit.Tier, edit.Turns, edit.Writes = "You read.", "You write.", []string{"write_file", "finish"}, nexus.Strong, 3, agent.WriteTests
+	if d := cmp.Diff([]agent.Role{read, edit}, []agent.Role{roles["steward"], roles["scribe"]}); d != "" {
+		t.Error(d)
+	}
+	for text, want := range map[string]string{
+		"---\ntools: [read_file, shell, finish]\nwrites: none\n---\nx": `it may not have the tool "shell"; it may have read_file, search_code`,
+		"---\ntools: [edit_file, finish]\n---\nx":                      "does not say what it writes; add writes: tree",
+		"---\ntools: [ask, finish]\nwrites: tree\n---\nx":              `it may not have the tool "ask"; it may have read_file, write_file`,
+		"---\ntools: [read_file]\n---\nx":                              "tools must include finish",
+		"---\nanswers: true\n---\nx":                                   "answers has no effect in a step of the pipeline",
+		"---\nwrites: home\n---\nx":                                    `writes "home" is not one of none, tests, tree`,
+		"---\n---\n":                                                   "the prompt is empty",
+		"You read.":                                                    "front matter is missing",
+	} {
+		_, err := agent.Roles(fstest.MapFS{"steward.md": {Data: []byte(text)}}, "steward")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
 func FuzzParseRole(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte("---\ntier: &a [*a]\n---\nx"))

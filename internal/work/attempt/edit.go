@@ -38,6 +38,12 @@ func (w *work) step(steps []config.NamedStep) (config.NamedStep, bool) {
 	return steps[i], true
 }
 
+// as returns the role of the repository's own that does the step of the last round, empty for none.
+func (w *work) as() nexus.Role {
+	s, _ := w.step(w.Worker.Judge.Edits(w.task.Task))
+	return nexus.Role(s.Role)
+}
+
 // editors counts the rounds in which editors did steps.
 func editors(a *state.Attempt) (n int) {
 	for _, r := range a.Rounds {

@@ -63,6 +63,9 @@ func Next(ctx context.Context, s *worker.Worker, v state.View, role nexus.Role) 
 	if err != nil {
 		return u, err
 	}
+	if role == nexus.Editor {
+		t.As = w.as()
+	}
 	if u.Offer, err = s.Sessions.Offer(ctx, t); err != nil {
 		return u, err
 	}

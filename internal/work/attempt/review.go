@@ -111,7 +111,7 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 			next, parts = b.Text(), b.Parts()
 		}
 		if _, err := c.Worker.Sessions.Converse(ctx, worker.Talk{
-			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, Tier: c.a.Tier, Least: c.task.Risen(c.a), Author: c.a.Author(nexus.Coder), Failed: failed,
+			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, As: c.seat.Role, Tier: c.a.Tier, Least: c.task.Risen(c.a), Author: c.a.Author(nexus.Coder), Failed: failed,
 			Readers: c.view.Readers, Tree: c.tree, Base: c.view.Goal.Base, Goal: c.view.Goal.Goal.Text, Next: next, Why: "brief", Parts: parts, Handin: review.Schema(), Limits: c.view.Limits, Record: c.record,
 		}, c.desk); err != nil {
 			return o, err

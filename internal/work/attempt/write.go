@@ -42,7 +42,7 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 		next, why, parts = m.Text(), reason, m.Parts()
 	}
 	o, err := w.Worker.Sessions.Converse(ctx, worker.Talk{
-		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
+		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, As: w.as(), Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
 		Next: next, Why: why, Delivers: told, Parts: parts, Limits: w.view.Limits, Left: w.left(), Record: w.record, Snap: w.snapshot,
 	}, w.desk)
 	if err == nil && o.Outcome == nexus.Refused {
@@ -118,7 +118,7 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 		b.Order = strings.TrimSpace(b.Order + "\n\n" + askChecks(w.task.Task, w.unproved(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
 	case r.Role == nexus.Editor:
 		s, _ := w.step(w.Worker.Judge.Edits(w.task.Task))
-		b.Order = prompt.Edit(s.Name, s.Edit)
+		b.Order = prompt.Edit(s.Name, s.Edit, s.Role != "")
 	case r.Role == nexus.Coder && r.Cause == "":
 		b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
 	}

@@ -91,6 +91,10 @@ func TestMissingWords(t *testing.T) {
 		{"a.ts", "/** A. */\nexport class A {}", ""},
 		{"a.ts", "/** A. */\r\nexport class A {}\r", ""},
 		{"a.ts", "export class A {}", "export class A {}"},
+		{"a.js", "/** A. */\n\nexport class A {}", ""},
+		{"a.js", "/** A. */\r\n\r\nexport class A {}\r", ""},
+		{"a.js", "/** A. */\nlet a\n\nexport class A {}", "export class A {}"},
+		{"a.go", "// Open opens.\n\nfunc Open() {}", "func Open() {}"},
 	} {
 		d, _ := documentedIn(c.name)
 		f, ok := d.missing(c.name, strings.Split(strings.ReplaceAll(c.text, "\r", ""), "\n"))

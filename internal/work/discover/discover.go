@@ -52,6 +52,7 @@ type Strategy struct {
 type Reads struct {
 	Files func(file string) bool // nil: no file of the tree
 	Runs  bool                   // what runs recorded
+	Base  bool                   // the commit that the tree is compared with
 }
 
 // keeps reports whether what was found can be kept.
@@ -275,7 +276,7 @@ func Choose(names []string) ([]Strategy, error) {
 func (s *Site) look(ctx context.Context, one Strategy) ([]finding.Finding, Did, error) {
 	begun := s.clock()
 	did := Did{Strategy: one.Name, State: Ran}
-	entry, key := s.kept(one)
+	entry, key := s.kept(ctx, one)
 	if entry == nil {
 		s.say("looking for " + one.Short)
 		s.programs = map[string]bool{}

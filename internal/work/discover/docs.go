@@ -16,18 +16,21 @@ import (
 )
 
 // documented says how a language's public names look, which of them need no words, and the line above
-// one that is described. All are patterns for Go and for awk.
-type documented struct{ ends, public, but, above string }
+// one that is described. All are patterns for Go and for awk. A comment may have empty lines below it, where apart is true.
+type documented struct {
+	ends, public, but, above string
+	apart                    bool
+}
 
 // known are methods of Go that say by their names what they do: those of the standard library's interfaces.
 const known = `^func [(][^)]*[)] (Len|Less|Swap|Error|Unwrap|Is|As|String|Read|Write|Close|ServeHTTP|(Unm|M)arshal[A-Za-z]+)[(]`
 
 func documentedIn(name string) (documented, bool) {
 	rows := []documented{
-		{".go", `^(func|type|var|const) ([(]([a-z_A-Z0-9]+ )?[*]?[A-Z][^)]*[)] )?[A-Z]`, known, `^//|[*]/$`},
-		{".rs", `^ *pub ((async|unsafe|const) )*(fn|struct|enum|trait|const|static) [A-Za-z_]`, `^$`, `^ *//[/!]|^ *#[[]|[*]/$`},
-		{".ts", `^export (async )?(function|class|interface|const) `, `^$`, `^//|[*]/ *$|^@`},
-		{".js", `^export (async )?(function|class|const) `, `^$`, `^//|[*]/ *$`},
+		{".go", `^(func|type|var|const) ([(]([a-z_A-Z0-9]+ )?[*]?[A-Z][^)]*[)] )?[A-Z]`, known, `^//|[*]/$`, false},
+		{".rs", `^ *pub ((async|unsafe|const) )*(fn|struct|enum|trait|const|static) [A-Za-z_]`, `^$`, `^ *//[/!]|^ *#[[]|[*]/$`, false},
+		{".ts", `^export (async )?(function|class|interface|const) `, `^$`, `^//|[*]/ *$|^@`, true},
+		{".js", `^export (async )?(function|class|const) `, `^$`, `^//|[*]/ *$`, true},
 	}
 	for _, d := range rows {
 		if path.Ext(name) == d.ends && !strings.HasSuffix(name, ".d.ts") {
@@ -100,7 +103,9 @@ func (d documented) missing(name string, lines []string) (finding.Finding, bool)
 			f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
 			parts = append(parts, text)
 		}
-		before = text
+		if !d.apart || strings.TrimSpace(text) != "" {
+			before = text
+		}
 	}
 	if f.Count = len(f.Places); f.Count == 0 {
 		return f, false
@@ -110,9 +115,13 @@ func (d documented) missing(name string, lines []string) (finding.Finding, bool)
 	f.Title = fmt.Sprintf("Describe %s of %s", many(f.Count, "public name"), name)
 	f.Why = "others use them, and no comment says what they do"
 	f.Evidence = cut(strings.TrimSpace(parts[1]), 200)
-	const program = `{sub(/\r$/, "")} /%s/ {c = 1} c {if (/[*]\//) c = 0; before = $0; next} ` +
+	skip := ""
+	if d.apart {
+		skip = " !NF {next}"
+	}
+	const program = `{sub(/\r$/, "")}%s /%s/ {c = 1} c {if (/[*]\//) c = 0; before = $0; next} ` +
 		`/%s/ && !/%s/ && before !~ /%s/ {bad = 1} {before = $0} END {exit bad}`
-	f.Check = fmt.Sprintf("awk %s %s", quote(fmt.Sprintf(program,
+	f.Check = fmt.Sprintf("awk %s %s", quote(fmt.Sprintf(program, skip,
 		slashes(opens().String()), slashes(d.public), slashes(d.but), slashes(d.above))), quote("./"+name))
 	return f, len(f.Check) <= longestCheck
 }

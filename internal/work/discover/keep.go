@@ -22,7 +22,7 @@ import (
 )
 
 // edition changes when strategies find something else in the same tree.
-const edition = "3"
+const edition = "4"
 
 // mostKept is how many entries of one strategy are kept: for some branches.
 const mostKept = 8
@@ -37,11 +37,15 @@ type entry struct {
 func (s *Site) dir() string { return filepath.Join(s.o.State, "discover") }
 
 // key names what a strategy would find: two trees with the same key lead to the same.
-func (s *Site) key(one Strategy) string {
+func (s *Site) key(ctx context.Context, one Strategy) string {
 	var h strings.Builder
 	fmt.Fprintf(&h, "%s\n%s\n%s\n", edition, one.Name, s.o.Settings)
 	if one.Reads.Runs {
 		fmt.Fprintf(&h, "%s\n", s.o.RunsMark)
+	}
+	if one.Reads.Base {
+		base, _, _ := s.base(ctx) // without one there is nothing to compare
+		fmt.Fprintf(&h, "%s\n", base)
 	}
 	if one.Reads.Files != nil {
 		for _, f := range slices.Concat(s.files, s.locks) {
@@ -55,11 +59,11 @@ func (s *Site) key(one Strategy) string {
 }
 
 // kept returns what a strategy found when it last looked at the same; nil where it has to look.
-func (s *Site) kept(one Strategy) (*entry, string) {
+func (s *Site) kept(ctx context.Context, one Strategy) (*entry, string) {
 	if !one.Reads.keeps() {
 		return nil, ""
 	}
-	key := s.key(one)
+	key := s.key(ctx, one)
 	if s.o.Fresh {
 		return nil, key
 	}

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -43,9 +44,9 @@ func outdated(ctx context.Context, s *Site) (Found, error) {
 
 // newer asks about one file. A note says why nobody knows.
 func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []finding.Finding, note string, err error) {
-	s.programs[l.Args[0]] = true
-	if s.version(l.Args[0]) == "none" {
-		return nil, fmt.Sprintf("%s was not checked: %s is not installed", name, l.Args[0]), nil
+	s.programs[l.Program] = true
+	if s.version(l.Program) == "none" {
+		return nil, fmt.Sprintf("%s was not checked: %s is not installed", name, l.Program), nil
 	}
 	if _, err := s.open(ctx); err != nil {
 		return nil, "", err
@@ -60,9 +61,9 @@ func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []fin
 		return nil, "", err
 	}
 	old := l.Read(printed, string(text))
-	if len(old) == 0 && e.State != nexus.Pass {
-		return nil, fmt.Sprintf("%s was not checked: %s could not tell (is its registry reached? docs/network.md): %s",
-			name, strings.Join(l.Args, " "), excuse(printed, e.Why)), nil
+	if why := refusal(printed); why != "" || len(old) == 0 && e.State != nexus.Pass {
+		note = fmt.Sprintf("%s was not checked: %s could not tell (is its registry reached? docs/discover.md says how): %s",
+			name, l.Program, cmp.Or(why, excuse(printed, e.Why)))
 	}
 	for _, o := range old {
 		if !plain(o.Name) || !plain(o.Has) || !plain(o.Newest) {
@@ -71,7 +72,7 @@ func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []fin
 		f := finding.Finding{
 			ID: finding.ID("outdated", name, o.Name), Strategy: "outdated", Kind: finding.Deps, Severity: nexus.PriorityLow,
 			Title:   fmt.Sprintf("Update %s in %s from %s to %s", o.Name, name, o.Has, o.Newest),
-			Why:     l.Args[0] + " lists " + o.Newest + " as the newest version",
+			Why:     l.Program + " lists " + o.Newest + " as the newest version",
 			Minutes: finding.Minutes("outdated", 1), Places: []finding.Place{{File: name}}, Check: "! " + l.Still(name, o),
 		}
 		if strings.Contains(f.Check, " | ") {
@@ -82,7 +83,18 @@ func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []fin
 		}
 		all = append(all, f)
 	}
-	return all, "", nil
+	return all, note, nil
+}
+
+// refusal returns the line that says which host a command asked for and did not reach; empty where there is none.
+// npm passes over packages that are refused, and says that nothing is newer.
+func refusal(printed string) string {
+	for line := range strings.Lines(printed) {
+		if strings.HasPrefix(line, "[network: ") && strings.Contains(line, " refused ") {
+			return cut(strings.Trim(strings.TrimSpace(line), "[]"), 120)
+		}
+	}
+	return ""
 }
 
 // major is the first number of a version.

@@ -33,7 +33,7 @@ func Strategies() []Strategy {
 			Name: "outdated", Short: "packages of which there are newer versions", Cost: Asks, Named: true,
 			Reads: Reads{Files: namesPackages}, Look: outdated,
 		},
-		{Name: "benchmarks", Short: "benchmarks that got worse", Cost: Tools, Named: true, Look: benchmarks},
+		{Name: "benchmarks", Short: "benchmarks that got worse", Cost: Tools, Named: true, Reads: Reads{Files: code.Files, Base: true}, Look: benchmarks},
 		{Name: "plugins", Short: "what plugins find", Cost: Tools, Look: fromPlugins},
 		{Name: "issues", Short: "open issues of the forge", Cost: Asks, Named: true, Look: issues},
 		{Name: "ideas", Short: "a model's suggestions", Cost: Model, Named: true, Reads: every, Look: ideas},

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -84,6 +85,10 @@ func (a amendment) apply(t *nexus.Task) (problems []string) {
 	}
 	if a.Needs != nil {
 		t.Needs = a.Needs
+		t.Ties = maps.Clone(t.Ties)
+		maps.DeleteFunc(t.Ties, func(id nexus.TaskID, _ nexus.Tie) bool {
+			return !slices.Contains(t.Needs, id) && !slices.Contains(t.Wants, id)
+		})
 	}
 	gone := map[int]bool{}
 	for _, n := range a.Drop {

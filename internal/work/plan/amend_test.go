@@ -56,6 +56,14 @@ func TestAmend(t *testing.T) {
 				p.Foreseen = []nexus.PlanRisk{{Text: "It is odd."}}
 			},
 		},
+		"a need that goes takes its reason along": {
+			[]llmtest.Turn{
+				amending(t, `{"tasks":[{"id":"C","title":"Do C","brief":"Do it.","files":["c.go"],"needs":["A","B"],"ties":{"A":"file","B":"api"},"criteria":[{"text":"It works.","check":"test"}]}],"keep":true,"amend":[{"task":"C","needs":["A"]}]}`),
+			},
+			func(p *nexus.Plan) {
+				p.Tasks = append(p.Tasks, nexus.Task{ID: "C", Title: "Do C", Brief: "Do it.", Files: []string{"c.go"}, Needs: []nexus.TaskID{"A"}, Ties: nexus.Ties{"A": nexus.TieFile}, Criteria: []nexus.Criterion{{Text: "It works.", Check: "test"}}})
+			},
+		},
 		"a task that is none goes back": {
 			[]llmtest.Turn{
 				amending(t, `{"tasks":[],"keep":true,"amend":[{"task":"Z","remove":true},{"task":"A","drop":[2]}]}`),

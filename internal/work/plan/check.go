@@ -97,10 +97,17 @@ func Problems(p nexus.Plan, most nexus.Size) []Problem {
 	c.task = 0
 	if len(c.problems) == 0 || !slices.ContainsFunc(c.problems, func(f Problem) bool { return f.Code == nexus.CodeInvalidPlan }) {
 		if _, err := graph.New(p.Tasks); err != nil {
-			c.problems = append(c.problems, Problem{Code: nexus.CodeCycle, Text: err.Error()})
+			at := firstOf(p.Tasks, err)
+			c.problems = append(c.problems, Problem{Code: nexus.CodeCycle, Text: err.Error(), Task: at, Field: Field{Name: "needs"}})
 		}
 	}
 	return c.problems
+}
+
+// firstOf returns the number of the task that a circle is told from, 0 where it is told otherwise.
+func firstOf(tasks []nexus.Task, circle error) int {
+	_, path, _ := strings.Cut(circle.Error(), ": ")
+	return 1 + slices.IndexFunc(tasks, func(t nexus.Task) bool { return strings.HasPrefix(path, string(t.ID)+" needs ") })
 }
 
 type checker struct {
@@ -255,8 +262,11 @@ func (c *checker) fields(t nexus.Task) {
 	case t.Strategy == nexus.NoTest && t.Reason == "":
 		c.invalid(Field{Name: "strategy"}, "%s: strategy no-test needs a reason", name(t))
 	}
-	if t.Minutes < 0 || t.Depth < 0 || t.Depth > maxDepth {
-		c.invalid(Field{Name: "minutes"}, "%s: minutes must be 0 or more, and depth from 0 to %d", name(t), maxDepth)
+	if t.Minutes < 0 {
+		c.invalid(Field{Name: "minutes"}, "%s: minutes must be 0 or more", name(t))
+	}
+	if t.Depth < 0 || t.Depth > maxDepth {
+		c.invalid(Field{Name: "depth"}, "%s: depth must be from 0 to %d", name(t), maxDepth)
 	}
 	c.criteria(t)
 }

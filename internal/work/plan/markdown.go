@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
@@ -161,6 +163,7 @@ func number(name string, of func(*nexus.Task) *int) field {
 func Markdown(p nexus.Plan) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n%s%s\n%s\n", goalTitle, markdownHelp, madeBy(p.Run), escape(strings.TrimSpace(p.Goal)))
+	writeStatements(&b, p)
 	writeCover(&b, p.Cover)
 	writeSaid(&b, p)
 	for _, t := range p.Tasks {
@@ -187,6 +190,23 @@ func Markdown(p nexus.Plan) []byte {
 		}
 	}
 	return b.Bytes()
+}
+
+// mostStated is how much of a statement is written: the goal holds all of it.
+const mostStated = 120
+
+// writeStatements writes which sentence of the goal each id of covers is. A spec names
+// what it says itself.
+func writeStatements(b *bytes.Buffer, p nexus.Plan) {
+	if _, ok := spec.Usable(p.Goal); ok || !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return len(t.Covers) > 0 }) {
+		return
+	}
+	for n, s := range spec.Statements(p.Goal) {
+		if n == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(b, "%s%s: %s -->\n", comment, s.ID, strings.ReplaceAll(legible.Cut(strings.Join(strings.Fields(s.Text), " "), mostStated), "-->", "->"))
+	}
 }
 
 // madeBy is the comment that names the run that only made the plan; nothing where

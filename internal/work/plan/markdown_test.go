@@ -133,12 +133,30 @@ func TestMarkdownMistakes(t *testing.T) {
 		"a comment that does not end": {"<!-- tried: it passes already -->", "<!-- tried: it", []string{"line 39: a comment ends in its own line"}},
 		"no assumption":               {"- - bytes are bytes", "bytes", []string{`line 13: "bytes" stands among the assumptions`}},
 		"an empty risk":               {"- - task: callers may round", "- ", []string{"line 18: this says nothing"}},
+		"a need of itself":            {"- needs: T1 (api)", "- needs: T2", []string{"line 54: T2 needs itself"}},
+		"a circle":                    {"- minutes: 10", "- minutes: 10\n- needs: T2", []string{"line 26: tasks need each other in a circle: T1 needs T2 needs T1"}},
+		"minutes below zero":          {"- minutes: 10", "- minutes: -3", []string{"line 25: T1: minutes must be 0 or more"}},
+		"a unit":                      {"- minutes: 10", "- minutes: 10 min", []string{`line 25: minutes is a number, not "10 min"`}},
+		"too deep":                    {"- depth: 2", "- depth: 9", []string{"line 61: T2: depth must be from 0 to 3"}},
+		"another bullet":              {"- minutes: 10", "* minutes: 10", []string{`line 25: "* minutes: 10" is no field of a task`}},
+		"a kind that is none":         {"- kind: docs", "- kind: feature", []string{`line 51: T2: kind "feature" is not one of code, test, docs`}},
+		"a tier that is none":         {"- tier: fast", "- tier: best", []string{`line 57: T2: tier "best" is not one of fast, balanced, strong`}},
+		"a model without a provider":  {"- model: a/b", "- model: b", []string{`line 58: T2: model "b" is not provider/model`}},
+		"a strategy that is none":     {"- strategy: no-test", "- strategy: none", []string{`line 59: T2: strategy "none" is not one of`}},
+		"a complexity that is none":   {"- complexity: simple", "- complexity: hard", []string{`line 56: T2: complexity "hard" is not one of simple, medium, complex, expert`}},
+		"files in two lines":          {"- minutes: 10", "- files: b.go", []string{"line 25: files stands twice in this task; put all in one line"}},
+		"another title of criteria":   {"### Done when", "### Acceptance criteria", []string{`line 35: "### Acceptance criteria" does not begin the criteria of a task; write "### Done when"`}},
+		"a title with a colon":        {"### Done when", "### Done when:", []string{`line 35: "### Done when:" does not begin the criteria of a task; write "### Done when"`}},
+		"a title of another level":    {"### Done when", "#### Done when", []string{`line 35: "#### Done when" does not begin the criteria of a task`}},
+		"a title too high":            {"### Done when", "## Done when", []string{`line 37: "- Size(1536) is 1.5 KiB" is no field of a task`}},
+		"a task of another level":     {"## T1:", "# T1:", []string{`line 22: "# T1: Write sizes in binary units" begins neither a part of the plan nor a task; a task begins with a line such as "## T1: Title"`}},
+		"a task without a blank":      {"## T1:", "##T1:", []string{`line 22: "##T1: Write sizes in binary units" begins neither a part of the plan nor a task`}},
 		"not UTF-8":                   {"No field", "No \xff field", []string{"line 67", "it is not UTF-8"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			edited := strings.Replace(data, c.old, c.now, 1)
 			_, err := plan.LoadMarkdown([]byte(edited), nexus.Size{})
-			if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidPlan}) && !errors.Is(err, &nexus.Error{Code: nexus.CodeOversize}) {
+			if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidPlan}) && !errors.Is(err, &nexus.Error{Code: nexus.CodeCycle}) && !errors.Is(err, &nexus.Error{Code: nexus.CodeOversize}) {
 				t.Fatalf("%v", err)
 			}
 			for _, want := range c.want {
@@ -147,6 +165,16 @@ func TestMarkdownMistakes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestMarkdownTaskInTheGoal is a task whose title is none any more: it is no part of the goal.
+func TestMarkdownTaskInTheGoal(t *testing.T) {
+	for _, title := range []string{"# T1: Write a", "T1: Write a", "##T1: Write a"} {
+		_, err := plan.LoadMarkdown([]byte("# Plan\n\nWrite texts.\n\n"+title+"\n\nDo it.\n\n### Done when\n\n- a is there\n  - check: test -e a\n\n## T2: Write b\n\n### Done when\n\n- b is there\n  - check: test -e b\n"), nexus.Size{})
+		if err == nil || !strings.Contains(err.Error(), `line 9: "### Done when" stands in no task; a task begins above it with a line such as "## T1: Title"`) {
+			t.Errorf("%q: %v", title, err)
+		}
 	}
 }
 

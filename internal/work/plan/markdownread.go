@@ -99,6 +99,7 @@ type reader struct {
 	line  int
 	task  nexus.Task // that is read
 	set   []string   // its fields that were set
+	like  heading    // in it, that was perhaps meant to begin its criteria
 	at    map[place]int
 	wrong []string
 }
@@ -138,9 +139,12 @@ func (r *reader) read(text string) {
 		}
 	case r.part == assumed || r.part == foreseen:
 		r.aside(text)
+	case r.part == goal && isCriteria(text):
+		r.fail("%s stands in no task; a task begins above it with a line such as \"## T1: Title\". "+
+			"If it belongs to the goal, write \\ before it", quote(text))
 	case r.part == goal:
 		r.plan.Goal += plain(text, title()) + "\n"
-	case strings.EqualFold(strings.TrimSpace(text), criteriaTitle) && r.part != criteria:
+	case isCriteria(text) && r.part != criteria:
 		r.part = criteria
 		r.note(Field{Name: "criteria"})
 	case r.part == begun && strings.TrimSpace(text) == "":
@@ -150,8 +154,27 @@ func (r *reader) read(text string) {
 	case r.part == criteria:
 		r.criterion(text)
 	default:
+		if r.part != criteria && likeCriteria(text) && r.like.line == 0 {
+			r.like = heading{r.line, text}
+		}
 		r.say(text)
 	}
+}
+
+// heading is a heading and its line.
+type heading struct {
+	line int
+	text string
+}
+
+// isCriteria reports whether a line begins the criteria of a task.
+func isCriteria(text string) bool { return strings.EqualFold(strings.TrimSpace(text), criteriaTitle) }
+
+// likeCriteria reports whether a line was perhaps meant to.
+func likeCriteria(text string) bool {
+	text = strings.TrimSpace(text)
+	words := strings.ToLower(strings.Trim(text, "#*: "))
+	return strings.HasPrefix(text, "#") && (strings.HasPrefix(words, "done") || strings.Contains(words, "criteri"))
 }
 
 // start reads the lines before the goal.
@@ -167,7 +190,7 @@ func (r *reader) start(text string) {
 
 // title begins a task.
 func (r *reader) title(text string) {
-	r.task, r.set, r.part = nexus.Task{Title: text}, nil, begun
+	r.task, r.set, r.like, r.part = nexus.Task{Title: text}, nil, heading{}, begun
 	if m := regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]{0,31}):\s*(.*)$`).FindStringSubmatch(text); m != nil {
 		r.task.ID, r.task.Title = nexus.TaskID(m[1]), m[2]
 	}
@@ -179,6 +202,10 @@ func (r *reader) end() {
 	switch r.part {
 	case before, goal, assumed, foreseen:
 	default:
+		if r.like.line > 0 && len(r.task.Criteria) == 0 {
+			r.wrong = append(r.wrong, fmt.Sprintf("line %d: %s does not begin the criteria of a task; write %q",
+				r.like.line, quote(r.like.text), criteriaTitle))
+		}
 		r.plan.Tasks = append(r.plan.Tasks, r.task)
 	}
 }

@@ -60,6 +60,9 @@ func (r *reader) aside(text string) {
 	assumptions, risks := r.plan.Assumptions, r.plan.Foreseen
 	switch {
 	case strings.TrimSpace(text) == "":
+	case strings.HasPrefix(text, "#"):
+		r.fail("%s begins neither a part of the plan nor a task; a task begins with a line such as \"## T1: Title\"", quote(text))
+		r.title(strings.TrimSpace(strings.TrimLeft(text, "#"))) // what follows belongs to it
 	case begins && item == "":
 		r.fail("this says nothing; write a text, or delete the line")
 	case begins && r.part == assumed:

@@ -46,7 +46,7 @@ func Schema() json.RawMessage {
 }
 
 // Load reads a plan file and checks it. The plan is also returned with what
-// [Check] found wrong, so that it can be shown.
+// [Check] found wrong, with the lines, so that it can be shown.
 func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	if len(data) > maxFile {
 		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the maximum is %d", len(data), maxFile))
@@ -64,7 +64,9 @@ func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 			Hint: fmt.Sprintf(`Set "version": %d and see docs/plan.md for what it means.`, Version),
 		}
 	}
-	return p, Check(p, most)
+	problems := Problems(p, most)
+	placeLines(problems, data, p.Tasks)
+	return p, Refuse(problems, most)
 }
 
 // handin is what a planner submits.

@@ -154,7 +154,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 		{"strategy", file(with(`,"strategy":"yolo"`)), nexus.CodeInvalidPlan, "not one of three-session-tdd, tdd-lite, tdd-simple, test-after, no-test"},
 		{"no reason", file(with(`,"strategy":"no-test"`)), nexus.CodeInvalidPlan, "needs a reason"},
 		{"minutes", file(with(`,"minutes":-1`)), nexus.CodeInvalidPlan, "0 or more"},
-		{"depth", file(with(`,"depth":4`)), nexus.CodeInvalidPlan, "depth from 0 to 3"},
+		{"depth", file(with(`,"depth":4`)), nexus.CodeInvalidPlan, "depth must be from 0 to 3"},
 		{"type", file(with(`,"minutes":"5"`)), nexus.CodeInvalidPlan, `"tasks.minutes" is a string`},
 		{"long goal", `{"version":1,"goal":"` + strings.Repeat("x", 103_000) + `","tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "its goal has 103000 bytes"},
 		{"too many tasks", file(many(10_001, with(""))), nexus.CodeInvalidPlan, "10001 tasks"},
@@ -185,6 +185,45 @@ func TestBadPlansAreRefused(t *testing.T) {
 				t.Errorf("a message of %d bytes", len(e.Message))
 			}
 		})
+	}
+}
+
+// TestLoadNamesLines holds that what is wrong with a task of a plan file is named with its line.
+func TestLoadNamesLines(t *testing.T) {
+	const file = `{"version": 1, "goal": "g",
+ "tasks": [
+  {"id": "T1",
+   "title": "Do it",
+   "minutes": 10,
+   "files": [
+     "a.go"
+   ],
+   "needs": [],
+   "criteria": [
+     {"text": "one", "check": "test"},
+     {"text": "two", "check": "test"}
+   ]},
+  {"id": "T2", "title": "Do more", "needs": ["T1"],
+   "criteria": [{"text": "x", "check": "test"}]}
+ ]}`
+	for _, c := range []struct{ old, now, want string }{
+		{`"minutes": 10`, `"minutes": -1`, "line 5: T1: minutes must be 0 or more"},
+		{`"minutes": 10`, `"minutes": 99`, "line 5: T1 is too large: 99 minutes"},
+		{`"minutes": 10`, `"depth": 9`, "line 5: T1: depth must be"},
+		{`"minutes": 10`, `"kind": "magic"`, `line 5: T1: kind "magic" is not one of`},
+		{`"minutes": 10`, `"tier": "best"`, `line 5: T1: tier "best"`},
+		{`"a.go"`, `"../a.go"`, `T1: the file "../a.go" leaves the repository`},
+		{`"needs": []`, `"needs": ["T9"]`, `line 9: T1 needs "T9", which is not in the plan`},
+		{`"needs": []`, `"needs": ["T2"]`, "line 9: tasks need each other in a circle: T1 needs T2 needs T1"},
+		{`{"text": "two", "check": "test"}`, `{"text": "two", "check": "if"}`, "line 12: T1: the check of criterion 2"},
+		{`"id": "T2"`, `"id": "T1"`, `line 14: the id "T1" is used twice`},
+		{`"title": "Do more", `, "", "line 14: T2 has no title"},
+		{`"criteria": [{"text": "x", "check": "test"}]`, `"criteria": []`, "line 15: T2 has no criteria"},
+	} {
+		_, err := plan.Load([]byte(strings.Replace(file, c.old, c.now, 1)), nexus.Size{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.now, err, c.want)
+		}
 	}
 }
 

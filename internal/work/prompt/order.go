@@ -62,12 +62,19 @@ func first(s nexus.Strategy) string {
 	return text + " You may add the smallest stubs that they need to compile; a stub does nothing."
 }
 
-// Edit says what an editor does in a step of the pipeline.
-func Edit(name, do string) string {
+// Edit says what an editor does in a step of the pipeline. One with a role of the repository's own is also told what
+// the prompt of editors says to others.
+func Edit(name, do string, own bool) string {
 	if do == "" {
 		return "The step " + name + " is no longer set up. Change nothing, and submit."
 	}
-	return "The work on this task is done and green. Do only this with it, the step " + name + ":\n\n" + do
+	text := "The work on this task is done and green. Do only this with it, the step " + name + ":\n\n" + do
+	if own {
+		text += "\n\nLeave alone what this is not about, and do not commit. Gates judge your change with the work, " +
+			"and a reviewer reads it. If there is nothing to change, change nothing. " +
+			"Submit with status done and one sentence on what you changed; if it cannot be done, with status blocked and the reason."
+	}
+	return text
 }
 
 // Steps says which commands judge the work besides the gates.

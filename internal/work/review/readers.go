@@ -31,6 +31,8 @@ type Persona struct {
 	Name       string   `yaml:"name"`
 	Charge     string   `yaml:"charge"`     // what it is told
 	Categories []string `yaml:"categories"` // what it looks for
+
+	Role nexus.Role `yaml:"-"` // of the repository's own, whose prompt and tools it has; empty: the reviewer
 }
 
 // Personas returns all that there are.

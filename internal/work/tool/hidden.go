@@ -270,6 +270,17 @@ func (l *hiddenPaths) explain(output string) string {
 	return text
 }
 
+// veil takes out of what a command printed what it quotes of files that .nexusignore hides
+// from agents, where commands can open them: if the command or its output names the file.
+func (e Env) veil(command, output string) string {
+	if e.Root == nil || e.Box == nil || e.Box.Hides() {
+		return output
+	}
+	const between = "\n\x00\n"
+	_, output, _ = strings.Cut(e.Hidden.Veil(e.Root, strings.ReplaceAll(command, "\x00", "")+between+output), between)
+	return output
+}
+
 // beyond says why no command may run, nothing where one may: it could open what is
 // to be hidden from it.
 func (l *hiddenPaths) beyond() string {

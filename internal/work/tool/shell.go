@@ -106,7 +106,7 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 	}
 	total, idle := o.limits()
 	r, err := e.run(ctx, o.Command, total, idle)
-	out := Output{Judged: judged, Text: legible.Terminal(string(r.Stdout)), Changed: e.Writes, Most: shellShown, Over: string(r.Over)}
+	out := Output{Judged: judged, Text: e.veil(o.Command, legible.Terminal(string(r.Stdout))), Changed: e.Writes, Most: shellShown, Over: string(r.Over)}
 	if out.Text != "" && !strings.HasSuffix(out.Text, "\n") {
 		out.Text += "\n"
 	}

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,9 @@ type Offer struct {
 // Offer returns what [Shop.Converse] would begin a conversation with. It asks
 // nobody, starts nothing and records nothing.
 func (s *Sessions) Offer(ctx context.Context, t Talk) (Offer, error) {
-	role, ok := s.Roles[t.Role]
+	role, ok := s.Roles[cmp.Or(t.As, t.Role)]
 	if !ok {
-		return Offer{}, fmt.Errorf("there is no role %q", t.Role)
+		return Offer{}, fmt.Errorf("there is no role %q", cmp.Or(t.As, t.Role))
 	}
 	tier := t.tier(role)
 	t.Record = func(context.Context, ...nexus.Fact) error { return nil }

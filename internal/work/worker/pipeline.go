@@ -2,6 +2,7 @@ package worker
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -45,11 +46,22 @@ func (j *Judge) StepReaders(t nexus.Task) []review.Persona {
 	var all []review.Persona
 	for _, s := range j.Steps {
 		if s.Ask != "" && s.Is(t.Kind) {
-			all = append(all, review.Persona{Name: s.Name, Charge: "Look only for this: " + s.Ask, Categories: []string{s.Name}})
+			charge := "Look only for this: " + strings.TrimSuffix(s.Ask, ".") + "."
+			p := review.Persona{Name: s.Name, Charge: charge, Categories: []string{s.Name}}
+			if p.Role = nexus.Role(s.Role); s.Role != "" {
+				p.Charge += " " + ownReader
+			}
+			all = append(all, p)
 		}
 	}
 	return all
 }
+
+// ownReader tells a reader with a role of the repository's own what the prompt of reviewers says to others.
+const ownReader = "Report what you can point at: file, line as it is now, what is wrong, and what to do instead. " +
+	"Critical and major findings keep the change from landing; minor ones and suggestions are reported. " +
+	"Submit approved, a summary of one or two sentences, and the findings, worst first. " +
+	"Do not approve what has a critical or major finding."
 
 // Edits returns the steps in which an editor changes a task's work, in their order.
 func (j *Judge) Edits(t nexus.Task) []config.NamedStep {

@@ -37,6 +37,7 @@ type Talk struct {
 	About    string // what it is asked, for one that another session sent
 	Task     nexus.Task
 	Role     nexus.Role
+	As       nexus.Role // of the repository's own, that does what Role does; empty: Role itself
 	Tier     nexus.Tier
 	Least    nexus.Tier         // the role works no lower, whatever its own tier is; zero sets no such floor
 	Author   string             // provider/model whose work is looked at; empty for roles that look at nobody's
@@ -63,9 +64,9 @@ type Talk struct {
 // Converse has a stretch of a conversation, new or begun by another process,
 // and returns how it ended. It has been recorded when it returns.
 func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, error) {
-	role, ok := s.Roles[t.Role]
+	role, ok := s.Roles[cmp.Or(t.As, t.Role)]
 	if !ok {
-		return agent.Outcome{}, fmt.Errorf("there is no role %q", t.Role)
+		return agent.Outcome{}, fmt.Errorf("there is no role %q", cmp.Or(t.As, t.Role))
 	}
 	tier := t.tier(role)
 	var err error

@@ -134,6 +134,13 @@ func (j *Journal) Answers() []string {
 	return all
 }
 
+// Head returns the number of the last event.
+func (j *Journal) Head(context.Context) (int64, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return int64(len(j.events)), nil
+}
+
 // Events returns the events so far.
 func (j *Journal) Events(_ context.Context, _ nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
 	j.mu.Lock()

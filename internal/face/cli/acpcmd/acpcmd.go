@@ -22,7 +22,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -203,13 +202,3 @@ func goalOf(ctx context.Context, p *app.Place, id nexus.RunID) (nexus.GoalAccept
 
 // clone is where the commits of a repository's runs are.
 func clone(p *app.Place) string { return filepath.Join(p.State, "repo.git") }
-
-// tell returns what there is to tell about a run. What a person has answered is not
-// asked any more, also while nobody conducts the run who could take note of it.
-func (g *agent) tell(r journal.Run, s *state.State) view.Run {
-	v := g.Console.Tell(r, s)
-	v.Asks = slices.DeleteFunc(v.Asks, func(q view.Ask) bool {
-		return slices.ContainsFunc(s.Requests, func(r state.Request) bool { return r.Verb == nexus.VerbAnswer && r.ID == q.ID })
-	})
-	return v
-}

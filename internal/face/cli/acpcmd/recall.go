@@ -21,7 +21,7 @@ func (s *session) recall(ctx context.Context, p *app.Place, runs []journal.Run, 
 		if err := t.past(ctx); err != nil {
 			return err
 		}
-		v := s.agent.tell(r, t.state)
+		v := s.agent.Console.Tell(r, t.state)
 		s.spent[r.ID] = v.Money.Spent
 		s.take(v, t.state)
 		if silent {

@@ -224,5 +224,5 @@ func (s *session) look(ctx context.Context, name string) (view.Run, *state.State
 	if err != nil {
 		return view.Run{}, nil, err
 	}
-	return s.agent.tell(r, st), st, nil
+	return s.agent.Console.Tell(r, st), st, nil
 }

@@ -147,7 +147,7 @@ func (t *tracker) finish(ctx context.Context) {
 
 // view is what there is to tell about the run now.
 func (t *tracker) view() view.Run {
-	return t.s.agent.tell(journal.Run{ID: t.state.Run, Holder: t.holder()}, t.state)
+	return t.s.agent.Console.Tell(journal.Run{ID: t.state.Run, Holder: t.holder()}, t.state)
 }
 
 // holder is who conducts the run: this process, until the prompt is done with it.

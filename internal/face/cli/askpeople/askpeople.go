@@ -36,6 +36,7 @@ type Crew struct {
 	Say   func(format string, args ...any)
 
 	Deliver func(context.Context, nexus.RunID) error // publishes what people agreed to while nobody conducts the run
+	Show    func(context.Context) (web.Shown, error) // what pages show; nil: the channel web cannot be opened
 }
 
 // dir returns where the files of the channel file are.
@@ -225,19 +226,16 @@ func (c Crew) serve(ctx context.Context, name string, inbox *channel.Inbox, seat
 		if err != nil {
 			return err
 		}
-		s, err := c.Listen(ctx, inbox, o)
+		if o.Shown, err = c.Show(ctx); err != nil {
+			return err
+		}
+		s, err := web.Listen(ctx, inbox, o)
 		if err != nil {
 			return err
 		}
 		c.Say("answer questions at %s", Where(s, c.Set))
 		return s.Serve(ctx)
 	}
-}
-
-// Listen opens the page.
-func (c Crew) Listen(ctx context.Context, inbox *channel.Inbox, o web.Options) (*web.Server, error) {
-	o.Place = filepath.Base(c.Place.Repo.Work)
-	return web.Listen(ctx, inbox, o)
 }
 
 // Where says where the page is. A token that somebody chose is not shown.

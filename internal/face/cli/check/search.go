@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -39,6 +40,7 @@ type Search struct {
 	Traffic    provider.Traffic
 
 	Most  nexus.Money                                   // that models may cost; 0: as much as a run
+	Keep  func(facts ...nexus.Fact) error               // records what models cost, as it is paid; nil: nobody does
 	Agree func(ctx context.Context, price string) error // asks whether a model may be paid; nil: whoever named it agreed
 }
 
@@ -156,6 +158,13 @@ func (h *hunt) openAt(ctx context.Context, commit string) (*discover.Bench, erro
 	if err != nil {
 		x.done()
 		return nil, err
+	}
+	if out := r.Net; out != nil {
+		// What asks a registry about one file is let out as "outdated", whichever file that is.
+		r.Net = func(name string) *egress.Way {
+			kind, _, _ := strings.Cut(name, ": ")
+			return out(kind)
+		}
 	}
 	gates, err := detect.Gates(x.dir, h.settings.Gates)
 	if err != nil {
@@ -279,6 +288,7 @@ func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding,
 		return nil, 0, err
 	}
 	defer session.Close(ctx)
+	session.Keep(h.q.Keep)
 	model, err := session.Pick("")
 	if err != nil {
 		return nil, 0, err

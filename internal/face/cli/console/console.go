@@ -15,6 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -37,6 +39,8 @@ type Console struct {
 	Host    Host
 
 	Watch func(context.Context, nexus.RunID) error // shows a run of another process on the whole screen; nil: nothing does
+	// Show returns a repository as the pages of a server show it.
+	Show func(context.Context, *Console, *app.Place) (web.Shown, error)
 
 	Screen func(context.Context, nexus.RunID) error // shows the run that this process conducts on the whole screen; nil: nothing does
 
@@ -166,16 +170,12 @@ func (a *Console) checkFlags() error {
 
 // Tell returns what there is to tell about a run.
 func (a *Console) Tell(r journal.Run, s *state.State) view.Run {
-	now := a.Now()
-	gone := r.Holder == nil && !s.Status.Ended()
-	if gone {
-		now = s.Updated // its clock stands still
-	}
-	v := view.Of(s, now)
-	if v.Held = r.Holder; gone {
-		v.Status = nexus.StatusInterrupted
-	}
-	return v
+	return projection.Of(s, About(r), a.Now())
+}
+
+// About returns what the journal says of a run beside its events.
+func About(r journal.Run) projection.About {
+	return projection.About{Held: r.Holder, Known: true, Earlier: r.Later}
 }
 
 // First returns the first argument, or nothing.

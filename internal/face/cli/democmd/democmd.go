@@ -38,10 +38,10 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 				Hint: "Use nexus demo, or nexus demo genesis for a project that starts from a sentence.",
 			}
 		}
-		if d.genesis && (d.watched || d.served || d.asks) {
+		if d.genesis && d.asks {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "the demo of a new project is played in lines only",
-				Hint: "Leave out --watch, --serve and --ask, or leave out genesis.",
+				Code: nexus.CodeInvalidInput, Message: "in the demo of a new project the answers are typed for you",
+				Hint: "Leave out --ask, or leave out genesis.",
 			}
 		}
 		if d.keep = !drop; slow || d.watched || d.served {
@@ -110,10 +110,10 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		inner.Set["sandbox"] = "off"
 	}
 	switch {
-	case d.genesis:
-		err = d.begin(ctx, inner)
 	case d.served:
 		err = d.serve(ctx, inner)
+	case d.genesis:
+		err = d.begin(ctx, inner)
 	default:
 		err = d.work(ctx, inner)
 	}
@@ -156,11 +156,15 @@ func (d *stage) room(dir string) error {
 	return nil
 }
 
-// usable reports whether nothing is in the directory, or nothing but a demo.
+// usable reports whether nothing is in the directory, or nothing but a demo that
+// can go on: that of a new project cannot once its project is there.
 func (d *stage) usable() bool {
 	all, err := os.ReadDir(d.home)
-	known := []string{"units", "state", "config", "report.html"}
-	return err == nil && (len(all) == 0 || !d.genesis) && !slices.ContainsFunc(all, func(e os.DirEntry) bool {
+	known := []string{"state", "config", "report.html"}
+	if !d.genesis {
+		known = append(known, "units")
+	}
+	return err == nil && !slices.ContainsFunc(all, func(e os.DirEntry) bool {
 		return !slices.Contains(known, e.Name())
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -86,7 +87,7 @@ func milestones(s *state.State, together []string) [][2]string {
 		return [][2]string{{"asked", fmt.Sprintf("%s, which led to %s and %s", view.Count(len(i.Exchanges), "question"),
 			view.Count(len(i.Requirements), "requirement"), view.Count(len(i.Assumptions), "assumption"))}}
 	}
-	v := view.Of(s, s.Updated)
+	v := projection.Of(s, projection.About{}, s.Updated)
 	all := [][2]string{{"planned", view.Count(v.Counts.Total, "task")}}
 	if s.Cover != nil {
 		checked := view.Count(len(s.Cover.Statements), "statement")

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
@@ -32,39 +34,100 @@ func (d *stage) watch(ctx context.Context) error {
 	inner := d.inside("http://127.0.0.1:9") // the model is that of the other process
 	other := inner.Copy()
 	other.Args, other.Environ = []string{"demo", "--slow", "--dir", d.home}, d.app.Environ
+	show := func(run nexus.RunID) error { return watchcmd.Show(ctx, inner, d.execute, run) }
+	if d.genesis {
+		other.Args = append(other.Args, "genesis")
+		inner.Dir = filepath.Join(d.home, genesisName)
+		show = func(run nexus.RunID) error { return d.watchBoth(ctx, inner, run) }
+	}
 	begun, err := progress.Leave(ctx, other, progress.Order{Yes: true})
 	if err != nil {
 		return err
 	}
-	err = watchcmd.Show(ctx, inner, d.execute, begun.Run)
+	err = show(begun.Run)
 	d.leave(context.WithoutCancel(ctx), inner)
 	return err
 }
 
+// errBuilds is why an interview is not shown any more.
+var errBuilds = errors.New("what the interview led to is being built")
+
+// watchBoth shows an interview until it has led to a run that builds something,
+// and then that run. Who leaves before is shown no more.
+func (d *stage) watchBoth(ctx context.Context, inner *console.Console, interview nexus.RunID) error {
+	p, err := inner.Open(ctx, app.Reads)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	here, end := context.WithCancelCause(ctx)
+	var then nexus.RunID
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		if then = after(here, p); then != "" {
+			end(errBuilds)
+		}
+	})
+	err = watchcmd.Show(here, inner, d.execute, interview)
+	end(nil)
+	beside.Wait()
+	if then == "" || ctx.Err() != nil {
+		return err
+	}
+	return watchcmd.Show(ctx, inner, d.execute, then)
+}
+
+// looks is how often it is looked whether another run has begun.
+const looks = 200 * time.Millisecond
+
+// after waits for the run after the first one, and returns it; empty where the
+// context ends before.
+func after(ctx context.Context, p *app.Place) nexus.RunID {
+	tick := time.NewTicker(looks)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ""
+		case <-tick.C:
+			if all, err := p.Runs(ctx); err == nil && len(all) > 1 { // what cannot be read is said by what shows it
+				return all[len(all)-1].ID
+			}
+		}
+	}
+}
+
 // serve works on the goal while the pages show it, and serves them until the
 // context ends.
-func (d *stage) serve(ctx context.Context, inner *console.Console) (err error) {
-	if err := d.sample(ctx, inner); err != nil {
-		return err
+func (d *stage) serve(ctx context.Context, inner *console.Console) error {
+	if !d.genesis {
+		if err := d.sample(ctx, inner); err != nil {
+			return err
+		}
 	}
 	work, stop := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer stop(nil)
 	played := make(chan error, 1)
-	err = runscmd.Serve(work, inner, d.execute, func(s runscmd.Served) error {
+	began := make(chan nexus.RunID, 2) // an interview, and what it led to
+	begin := func() { all.Go(func() { played <- d.perform(ctx, work, stop, inner, began) }) }
+	if d.genesis {
+		begin()
+		select {
+		case id := <-began: // there is something to show
+			began <- id
+			inner.Dir = filepath.Join(d.home, genesisName)
+		case err := <-played:
+			return err
+		}
+	}
+	err := runscmd.Serve(work, inner, d.execute, func(s runscmd.Served) error {
 		d.app.Say("the demo is at %s\nOpen it in a browser. Ctrl-C ends it.", s.URL)
-		quiet := inner.Copy()
-		quiet.Out, quiet.Host.Watched = io.Discard, true
-		quiet.Host.Began = func(id nexus.RunID) { d.app.Say("%s", addresses(s.Address, id)) }
-		all.Go(func() {
-			err := d.conduct(work, quiet)
-			d.told(ctx, err)
-			if _, ended := errors.AsType[console.ExitError](err); err != nil && !ended {
-				stop(err)
-			}
-			played <- err
-		})
+		all.Go(func() { d.guide(work, s.Address, began) })
+		if !d.genesis {
+			begin()
+		}
 		return nil
 	})
 	if ctx.Err() == nil {
@@ -73,12 +136,46 @@ func (d *stage) serve(ctx context.Context, inner *console.Console) (err error) {
 	all.Wait()
 	select {
 	case ended := <-played: // it was over before, or was interrupted now
-		if errors.Is(ended, console.ExitError(console.CodeInterrupted)) {
+		if errors.Is(ended, console.ExitError(console.CodeInterrupted)) && !d.genesis {
 			d.app.Say("interrupted; nothing is lost, continue with: %s", d.again())
 		}
 		return cmp.Or(ended, err)
 	default:
 		return err
+	}
+}
+
+// perform plays the demo while its pages are served. What it cannot do ends them.
+func (d *stage) perform(ctx, work context.Context, stop context.CancelCauseFunc, inner *console.Console, began chan<- nexus.RunID) error {
+	quiet := inner.Copy()
+	quiet.Out, quiet.Host.Watched = io.Discard, true
+	quiet.Host.Began = func(id nexus.RunID) { began <- id }
+	play := d.conduct
+	if d.genesis {
+		play = d.begin
+	}
+	err := play(work, quiet)
+	d.told(ctx, err)
+	if _, ended := errors.AsType[console.ExitError](err); err != nil && !ended {
+		stop(err)
+	}
+	return err
+}
+
+// guide says for each run that begins which of its pages show most.
+func (d *stage) guide(ctx context.Context, base string, began <-chan nexus.RunID) {
+	most := []screen{{"", "board"}, {"graph", "graph"}, {"timeline", "timeline"}, {"t/T4/diff", "what T4 changes"}}
+	if d.genesis {
+		most = []screen{{"interview", "interview"}}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case id := <-began:
+			d.app.Say("%s", addresses(base, id, most))
+			most = []screen{{"", "board"}, {"graph", "graph"}, {"timeline", "timeline"}, {"t/T1/diff", "what T1 changes"}}
+		}
 	}
 }
 
@@ -89,12 +186,15 @@ func (d *stage) told(ctx context.Context, err error) {
 	}
 }
 
-// addresses are screens of the run that show most.
-func addresses(base string, run nexus.RunID) string {
+// screen is a page of a run, and what it shows.
+type screen struct{ path, what string }
+
+// addresses are screens of a run that show most.
+func addresses(base string, run nexus.RunID, most []screen) string {
 	var b strings.Builder
 	b.WriteString("once the browser is in, these show most:")
-	for _, s := range [][2]string{{"", "board"}, {"graph", "graph"}, {"timeline", "timeline"}, {"t/T4/diff", "what T4 changes"}} {
-		b.WriteString("\n  " + base + "/r/" + url.PathEscape(string(run)) + "/" + s[0] + "  " + s[1])
+	for _, s := range most {
+		b.WriteString("\n  " + base + "/r/" + url.PathEscape(string(run)) + "/" + s.path + "  " + s.what)
 	}
 	return b.String()
 }

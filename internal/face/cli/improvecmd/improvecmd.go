@@ -287,7 +287,7 @@ func schedule(watch string) (func(time.Time) time.Time, error) {
 func finder(a *console.Console, traffic provider.Traffic) func(context.Context, tending.Look) (discover.Result, error) {
 	quiet := a.Copy()
 	return func(ctx context.Context, l tending.Look) (discover.Result, error) {
-		q := check.Search{At: l.At, Only: l.Only, Strategies: l.Strategies, Most: l.Most, Quiet: true, Traffic: traffic}
+		q := check.Search{At: l.At, Only: l.Only, Strategies: l.Strategies, Most: l.Most, Keep: l.Tell, Quiet: true, Traffic: traffic}
 		if l.Only != "" {
 			if _, err := discover.Choose(l.Strategies); err != nil {
 				q.Strategies, q.Plugin = []string{"plugins"}, l.Strategies[0]

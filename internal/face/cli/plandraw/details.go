@@ -89,11 +89,17 @@ func goalLines(s view.Style, goal string) []string {
 	var lines []string
 	for line := range strings.Lines(view.CleanText(goal)) {
 		if strings.TrimSpace(line) != "" {
-			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-			lines = append(lines, strings.Split(s.Wrap(view.Clean(line), "  "+indent[:min(len(indent), 8)]), "\n")...)
+			lines = append(lines, strings.Split(indented(s, line), "\n")...)
 		}
 	}
 	return lines
+}
+
+// indented wraps a line as far in as it begins, up to eight columns: code in a text
+// stays apart from it.
+func indented(s view.Style, line string) string {
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+	return s.Wrap(view.Clean(line), "  "+indent[:min(len(indent), 8)])
 }
 
 // Details draws a goal and each task of its plan in full: what its agent is told,
@@ -106,9 +112,9 @@ func Details(s view.Style, goal string, p nexus.Plan) string {
 		if figures := aboutTask(t); len(figures) > 0 {
 			b.WriteString(s.Wrap(s.Dim(s.Join(figures...)), "  ") + "\n")
 		}
-		for line := range strings.SplitSeq(strings.TrimSpace(t.Brief), "\n") {
-			if line != "" {
-				b.WriteString(s.Wrap(view.Clean(line), "  ") + "\n")
+		for line := range strings.SplitSeq(view.CleanText(strings.TrimSpace(t.Brief)), "\n") {
+			if strings.TrimSpace(line) != "" {
+				b.WriteString(indented(s, line) + "\n")
 			}
 		}
 		for _, field := range []struct{ name, value string }{

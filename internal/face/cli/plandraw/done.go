@@ -2,6 +2,7 @@ package plandraw
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,8 +22,13 @@ const unchecked = "no check yet: one is written, or a person is asked"
 func drawDone(s view.Style, p nexus.Plan) string {
 	var b strings.Builder
 	all := 0
+	kept := map[string][]string{} // by its check, the names of one criterion that many tasks have
 	for _, t := range p.Tasks {
 		for i, c := range t.Criteria {
+			if c.Kept() {
+				kept[c.Check] = append(kept[c.Check], fmt.Sprintf("%s/AC-%d", t.ID, i+1))
+				continue
+			}
 			if all++; all > maxDone {
 				continue
 			}
@@ -34,7 +40,11 @@ func drawDone(s view.Style, p nexus.Plan) string {
 			b.WriteString(s.Wrap(s.Dim(view.Clean(check)), "    ") + "\n")
 		}
 	}
-	if all == 0 {
+	for _, check := range slices.Sorted(maps.Keys(kept)) {
+		b.WriteString(s.Wrap(view.Clean(strings.Join(kept[check], ", ")+": "+nexus.KeptText), "  ") + "\n")
+		b.WriteString(s.Wrap(s.Dim(view.Clean("check: "+check)), "    ") + "\n")
+	}
+	if b.Len() == 0 {
 		return ""
 	}
 	if more := all - maxDone; more > 0 {

@@ -52,7 +52,7 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 	head, rows = withoutColumns(head, rows, func(i int) bool {
 		return !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != "" })
 	})
-	text := view.Table(s, head, rows)
+	text := view.TableAround(s, head, rows, slices.Index(head, "files"))
 	text += s.Dim(view.Count(len(p.Tasks), "task")+" in "+view.Count(last, "wave")) + "\n" + drawDone(s, p) + drawCritical(s, p)
 	if p.Estimate != nil {
 		for line := range strings.SplitSeq(planEstimate(*p.Estimate), "\n") {

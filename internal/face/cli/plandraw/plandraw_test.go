@@ -29,7 +29,7 @@ func full() nexus.Plan {
 	return nexus.Plan{Goal: "g", Tasks: []nexus.Task{
 		{
 			ID: "T1", Title: "Write sizes", Minutes: 10, Files: []string{"size.go", "size_test.go"}, Tier: nexus.Balanced, Strategy: nexus.TestAfter,
-			Brief:    "Write a function that writes a number of bytes as people do.\n\nIt knows binary units only, and rounds to one digit after the point.",
+			Brief:    "Write a function that writes a number of bytes as people do.\n\n    func Size(n int64) string // 1.5 KiB\n\nIt knows binary units only, and rounds to one digit after the point.",
 			Criteria: []nexus.Criterion{{Text: "Size(1536) is 1.5 KiB", Check: "go test -run TestSize ./..."}, {Text: "The text reads \x1b[31mwell"}},
 		},
 		{ID: "T2", Title: "Describe it", Needs: []nexus.TaskID{"T1"}, Strategy: nexus.NoTest, Reason: "it is text", Kind: nexus.DocsTask, Group: "Texts", Tags: []string{"docs", "sizes"}, Keep: []string{"go.mod"}, Depth: 1, Complexity: nexus.Simple},
@@ -140,5 +140,19 @@ func TestCriteriaBelowTheTable(t *testing.T) {
 	}
 	if got := Draw(view.Style{Width: 120}, p, ""); strings.Count(got, "T2/AC-") != maxDone-2 || !strings.Contains(got, "  and 2 more: nexus plan --markdown shows all\n") {
 		t.Errorf("of %d criteria:\n%s", maxDone+2, got)
+	}
+}
+
+// TestDrawKept says once that what works keeps working, however many tasks have that criterion.
+func TestDrawKept(t *testing.T) {
+	kept := nexus.Criterion{Text: nexus.KeptText, Check: "test"}
+	p := nexus.Plan{Goal: "g", Tasks: []nexus.Task{
+		{ID: "T1", Title: "First of two tasks that have a long title each", Files: []string{"internal/first/first.go", "internal/first/first_test.go", "docs/first.md"}, Criteria: []nexus.Criterion{{Text: "It is", Check: "build"}, kept}},
+		{ID: "T2", Title: "Second", Criteria: []nexus.Criterion{kept}},
+	}}
+	got := Draw(view.Style{Width: 100, Height: 40}, p, "")
+	want := "  T1/AC-1: It is\n    check: build\n  T1/AC-2, T2/AC-1: " + nexus.KeptText + "\n    check: test\n"
+	if !strings.Contains(got, want) || strings.Count(got, nexus.KeptText) != 1 || !strings.Contains(got, p.Tasks[0].Title) {
+		t.Errorf("got\n%s", got)
 	}
 }

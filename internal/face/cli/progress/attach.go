@@ -54,7 +54,7 @@ func Attach(ctx context.Context, a *console.Console, p *app.Place, r journal.Run
 		}
 	}()
 	s.follow(here)
-	<-here.Done()
+	leave(s.lost) // what cannot be followed any more is not shown any more
 	<-watch
 	<-typing
 	after := context.WithoutCancel(ctx)
@@ -69,6 +69,9 @@ func Attach(ctx context.Context, a *console.Console, p *app.Place, r journal.Run
 	}
 	if errors.Is(context.Cause(here), errAlone) {
 		return parted(after, a, p, r.ID, o)
+	}
+	if s.lost != nil {
+		return s.lost
 	}
 	a.Say("run %s goes on without you; nexus attach %s shows it again, nexus stop --run %s ends it", r.ID, r.ID, r.ID)
 	if ctx.Err() != nil {

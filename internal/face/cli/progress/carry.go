@@ -17,6 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/hook"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -58,7 +60,7 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 	if err != nil && !interrupted {
 		return err
 	}
-	v := view.Of(s, a.Now())
+	v := projection.Of(s, projection.About{}, a.Now())
 	if !o.JSONL {
 		if err := a.Answer(v, func(s view.Style) string { return guarded(a, view.Report(s, v, !o.Once)) }); err != nil {
 			return err
@@ -235,7 +237,7 @@ func (w *watcher) notify(ctx context.Context, id nexus.RunID) (end func(), err e
 		ends = append(ends, d.Attend(ctx, id, to))
 	}
 	if len(d.Ways) > 0 {
-		stop, err := d.Start(ctx, id)
+		stop, err := d.Start(ctx)
 		if err == nil {
 			ends = append(ends, stop)
 		}
@@ -278,7 +280,7 @@ func (w *watcher) observe(ctx context.Context, id nexus.RunID) (end func(), err 
 	if len(o.All) == 0 {
 		return func() {}, nil
 	}
-	stop, err := o.Start(ctx, id)
+	stop, err := o.Start(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +333,10 @@ func (w *watcher) Follow(ctx, work context.Context) {
 		})
 	}
 	all.Go(func() {
-		askpeople.Crew{App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.say, Deliver: Deliverer(w.a, w.place, w.shown.say)}.Ask(work)
+		askpeople.Crew{
+			App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.say, Deliver: Deliverer(w.a, w.place, w.shown.say),
+			Show: func(ctx context.Context) (web.Shown, error) { return w.a.Show(ctx, w.a, w.place) },
+		}.Ask(work)
 	})
 	w.shown.Follow(ctx, work)
 }

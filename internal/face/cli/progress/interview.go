@@ -13,6 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 )
@@ -69,7 +71,7 @@ func prepare(ctx context.Context, a *console.Console, p *app.Place, o *Order, mo
 		a.Say("%s", view.Clean(s.Why))
 	}
 	o.Spent += s.Ledger.Spent()
-	return s, endOf(s, view.Of(s, a.Now()))
+	return s, endOf(s, projection.Of(s, projection.About{}, a.Now()))
 }
 
 // interviewer watches an interview, and lets the person at the keyboard answer
@@ -100,7 +102,10 @@ func (w *interviewer) Follow(ctx, work context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() {
-		askpeople.Crew{App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.say, Deliver: Deliverer(w.a, w.place, w.shown.say)}.Ask(work)
+		askpeople.Crew{
+			App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.say, Deliver: Deliverer(w.a, w.place, w.shown.say),
+			Show: func(ctx context.Context) (web.Shown, error) { return w.a.Show(ctx, w.a, w.place) },
+		}.Ask(work)
 	})
 	w.talk(ctx, work)
 }
@@ -162,7 +167,7 @@ func (w *interviewer) talk(ctx, work context.Context) {
 		answered()
 		answered, asked = func() {}, open
 		if open != "" {
-			answered = w.ask(both, open, *s.Interview.Open())
+			answered = w.ask(both, open, s.Interview.Text(*s.Interview.Open()))
 		}
 	}
 }
@@ -172,7 +177,8 @@ func (w *interviewer) tell(f nexus.Fact) {
 	switch f.(type) {
 	case nexus.InterviewSought, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked, nexus.InterviewHeard, nexus.InterviewFailed:
 		_, text := view.Describe(f)
-		w.a.Say("%s", view.Clean(text))
+		style := w.a.Style(w.a.Err)
+		w.a.Say("%s", strings.TrimPrefix(style.Words(view.Clean(text), "  "), "  "))
 	default:
 	}
 }
@@ -180,12 +186,12 @@ func (w *interviewer) tell(f nexus.Fact) {
 // ask shows a question and takes the answer from the keyboard, unless somebody
 // answers it elsewhere. An end of the input puts it off. What it returns waits
 // until the keyboard is free.
-func (w *interviewer) ask(ctx context.Context, id string, q inquiry.Question) (free func()) {
+func (w *interviewer) ask(ctx context.Context, id, question string) (free func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	all.Go(func() {
 		style := w.a.Style(w.a.Err)
-		w.a.Ask("\n" + style.Warn(id) + " " + view.CleanText(inquiry.Text(q)) + "\n")
+		w.a.Ask("\n" + style.Warn(id) + " " + style.Words(view.CleanText(question), "") + "\n")
 		for {
 			line, err := w.keys.Line(ctx, "> ")
 			if ctx.Err() != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/issuecomment"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 )
@@ -28,7 +29,9 @@ func (w *watcher) comment(ctx context.Context, id nexus.RunID) (end func(), err 
 	}
 	client, mark, known := forge.Client{}, forge.Mark(string(id)), ""
 	c := issuecomment.Comment{
-		Draw:    func(s *state.State) string { return mark + w.a.Mask.Text(view.Comment(view.Of(s, w.a.Now()))) },
+		Draw: func(s *state.State) string {
+			return mark + w.a.Mask.Text(view.Comment(projection.Of(s, projection.About{}, w.a.Now())))
+		},
 		Passing: forge.Passing,
 		Say: func(err error) {
 			w.shown.say("the comment on %s could not be written: %s", view.Clean(ref.Web), view.Clean(err.Error()))

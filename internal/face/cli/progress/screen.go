@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/linemode"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -53,6 +54,7 @@ type screen struct {
 	gone  bool                                       // nothing is typed any more
 	sent  string                                     // the question that was answered here
 	whole                                            // where it is shown on the whole screen
+	lost  error                                      // why the journal is read no more; owned by who follows
 	leave func()                                     // ends the showing of a run that others conduct; nil: it is conducted here
 }
 
@@ -92,6 +94,8 @@ func (s *screen) Follow(ctx, work context.Context) {
 func (s *screen) follow(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil) // what is drawn beside the events ends with them
 	if s.file.Path != "" {
 		all.Go(func() {
 			file := s.file
@@ -109,6 +113,9 @@ func (s *screen) follow(ctx context.Context) {
 		all.Go(func() { linemode.Beat(ctx, func(time.Time) { s.pulse() }) })
 	}
 	for e, err := range s.place.Journal.Follow(ctx, s.state.Run, s.seen()) {
+		if err != nil && ctx.Err() == nil {
+			s.lost = err
+		}
 		if err != nil || !s.show(ctx, e) {
 			return
 		}
@@ -144,7 +151,7 @@ func (s *screen) showPast(ctx context.Context) {
 	if s.quiet {
 		return
 	}
-	v := view.Of(s.state, s.a.Now())
+	v := s.tell()
 	how := "continues: it was"
 	if s.leave != nil {
 		how = "goes on: it is"
@@ -230,9 +237,13 @@ func (s *screen) pulse() {
 	if s.over || s.asked || s.state.Status == "" || s.state.Status.Ended() {
 		return
 	}
-	now := s.a.Now()
-	r := view.Of(s.state, now)
-	_, _ = fmt.Fprintln(s.a.Err, s.said.Pulse(r, now))
+	_, _ = fmt.Fprintln(s.a.Err, s.said.Pulse(s.tell(), s.a.Now()))
+}
+
+// tell returns what there is to tell about the run, which somebody conducts. The caller
+// holds the lock.
+func (s *screen) tell() view.Run {
+	return projection.Of(s.state, projection.About{Past: s.past}, s.a.Now())
 }
 
 // showed wakes who waits for an event.
@@ -316,7 +327,7 @@ func (s *screen) Finish(ctx context.Context, final *state.State) {
 	defer s.mu.Unlock()
 	s.erase()
 	if !s.over && !s.live && !s.lines && !s.quiet && final != nil {
-		_, _ = io.WriteString(s.a.Err, s.said.Summary(view.Of(s.state, s.a.Now())))
+		_, _ = io.WriteString(s.a.Err, s.said.Summary(s.tell()))
 	}
 	s.over = true
 }
@@ -349,10 +360,7 @@ func (s *screen) draw() {
 	if !s.live || s.over || s.up || s.state.Status == "" {
 		return
 	}
-	now := s.a.Now()
-	r := view.Of(s.state, now)
-	r.Expect(s.state, s.past, now)
-	block := view.Live(s.a.Style(s.a.Err), r)
+	block := view.Live(s.a.Style(s.a.Err), s.tell())
 	var b strings.Builder
 	if s.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)

@@ -50,7 +50,12 @@ func logsCommand(a *console.Console) *cobra.Command {
 		if a.JSON {
 			return collect(a, r.ID, f, events)
 		}
-		return stream(a, f, events)
+		err = stream(a, f, events)
+		if f.follow && ctx.Err() != nil {
+			a.Say("run %s goes on without you; nexus logs -f %s shows it again, nexus stop --run %s ends it", r.ID, r.ID, r.ID)
+			return console.ExitError(console.CodeInterrupted)
+		}
+		return err
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)
 	fl := c.Flags()

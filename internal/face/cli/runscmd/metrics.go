@@ -2,7 +2,6 @@ package runscmd
 
 import (
 	"context"
-	"net/http"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -11,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/metrics"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 )
 
 func metricsCommand(a *console.Console) *cobra.Command {
@@ -59,22 +57,17 @@ func goingOf(a *console.Console, open []app.Unfinished) (all []view.Going) {
 	return all
 }
 
-// metricsRoute is the page that Prometheus reads. It needs a token as all pages do
-// that say something about runs.
-func metricsRoute(a *console.Console, p *app.Place) access.Route {
-	return access.Route{Method: http.MethodGet, Pattern: "/metrics", Role: access.Read, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// measures returns what Prometheus reads of a repository from a server.
+func measures(a *console.Console, p *app.Place) func(context.Context) (text, kind string, err error) {
+	return func(ctx context.Context) (text, kind string, err error) {
 		o := metrics.Of{Version: buildinfo()}
-		open, err := measured(r.Context(), a, p, &o)
+		open, err := measured(ctx, a, p, &o)
 		if err != nil {
-			access.Refuse(w, r, http.StatusServiceUnavailable, access.Trouble{
-				Code: "unreadable", Message: "the journal cannot be read now", Hint: "Try again; nexus journal verify says what is wrong.",
-			})
-			return
+			return "", "", err
 		}
 		o.Going = goingOf(a, open)
-		w.Header().Set("Content-Type", metrics.ContentType)
-		_, _ = w.Write([]byte(a.Mask.Text(metrics.Text(o)))) // who is gone reads nothing
-	})}
+		return a.Mask.Text(metrics.Text(o)), metrics.ContentType, nil
+	}
 }
 
 // buildinfo is the version of this program.

@@ -18,11 +18,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/page"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
@@ -124,12 +123,11 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew a
 	if err != nil {
 		return err
 	}
-	site, feed, err := show(ctx, a, execute, crew.Place)
-	if err != nil {
+	if o.Shown, err = Show(ctx, a, execute, crew.Place); err != nil {
 		return err
 	}
-	o.Routes = slices.Concat((&api.API{Site: site, Feed: feed}).Routes(), page.Routes(site), []access.Route{metricsRoute(a, crew.Place)})
-	server, err := crew.Listen(ctx, inbox, o)
+	o.Metrics = measures(a, crew.Place)
+	server, err := web.Listen(ctx, inbox, o)
 	if err != nil {
 		return err
 	}
@@ -147,37 +145,37 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew a
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer stop(nil)
-	stay := func(ctx context.Context) error { return host.Stay(ctx, crew.Place.State) }
-	for _, follow := range []func(context.Context) error{inbox.Follow, feed.Follow, site.Hub.Follow, stay} {
-		all.Go(func() { stop(follow(work)) })
-	}
+	all.Go(func() { stop(inbox.Follow(work)) })
 	asks := crew
 	asks.Deliver = nil // once is enough
 	all.Go(func() { crew.Hand(work, inbox) })
 	all.Go(func() { asks.Ask(work) })
 	if err := server.Serve(work); err != nil || ctx.Err() != nil {
+		if err == nil {
+			a.Say("the pages are closed; runs go on without them, and nexus ps lists those that are not over")
+		}
 		return err
 	}
 	return context.Cause(work) // what is shown cannot be followed any more
 }
 
-// show returns what the pages and the API show of a repository, and how they
+// Show returns what the pages and the API show of a repository, and how they
 // change something.
-func show(ctx context.Context, a *console.Console, execute host.Execute, p *app.Place) (access.Site, *api.Feed, error) {
+func Show(ctx context.Context, a *console.Console, execute host.Execute, p *app.Place) (web.Shown, error) {
 	blobs, err := p.Blobs()
 	if err != nil {
-		return access.Site{}, nil, err
+		return web.Shown{}, err
 	}
 	head, err := p.Journal.Head(ctx)
 	if err != nil {
-		return access.Site{}, nil, err
+		return web.Shown{}, err
 	}
-	hub, err := projection.Open(ctx, p.Journal, projection.HubOptions{Repository: p.Repo.Work, Now: a.Now})
+	hub, err := hub.Open(ctx, p.Journal, hub.Options{Repository: p.Repo.Work, Now: a.Now})
 	if err != nil {
-		return access.Site{}, nil, err
+		return web.Shown{}, err
 	}
 	site := access.Site{Hub: hub, Journal: p.Journal, Blob: blobs.Get, Act: act(a, execute), Now: a.Now, Place: filepath.Base(p.Repo.Work)}
-	return site, api.OpenFeed(p.Journal, head), nil
+	return web.Shown{Site: site, Feed: api.OpenFeed(p.Journal, head), Say: a.Say}, nil
 }
 
 // act runs command lines in the name of persons, those that their role may run.
@@ -194,7 +192,7 @@ func act(a *console.Console, execute host.Execute) access.Act {
 			args = append([]string{"-C", a.Dir}, args...) // a run in the background starts where the server did
 		}
 		order := host.Order{Args: args, Stdin: o.Stdin, Actor: by.Actor(), Leaves: true, Person: true, Watched: true}
-		r := host.Host{Console: a, Execute: execute}.Run(context.WithoutCancel(ctx), order)
+		r := host.Host{Console: a, Execute: execute}.Run(ctx, order)
 		out := access.Result{Text: r.Text, Data: r.Data, Exit: r.Code}
 		if r.Failure != nil {
 			out.Text, out.Hint, out.Code = r.Failure.Message, r.Failure.Hint, string(r.Failure.Code)
@@ -212,5 +210,5 @@ func tell(ctx context.Context, crew askpeople.Crew, told config.Notify) (stop fu
 	if len(d.Ways) == 0 {
 		return func() {}, nil
 	}
-	return d.Start(ctx, "")
+	return d.Start(ctx)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -81,13 +82,14 @@ func tellStatus(ctx context.Context, a *console.Console, p *app.Place, r journal
 	if err != nil {
 		return told{}, err
 	}
-	v := told{Run: a.Tell(r, s), Criteria: view.CriteriaByTask(t), Groups: t.Groups, Tried: accept.AllTried(planned(s))}
+	about := console.About(r)
 	if !s.Status.Ended() {
-		past, err := app.Past(ctx, p.Journal, r.ID)
-		if err != nil {
+		if about.Past, err = app.Past(ctx, p.Journal, r.ID); err != nil {
 			return told{}, err
 		}
-		v.Expect(s, past, a.Now())
+	}
+	v := told{
+		Run: projection.Of(s, about, a.Now()), Criteria: view.CriteriaByTask(t), Groups: t.Groups, Tried: accept.AllTried(planned(s)),
 	}
 	if v.Earlier, err = before(ctx, p, r.ID); err != nil || !measured {
 		return v, err

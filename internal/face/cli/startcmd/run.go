@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -209,6 +210,11 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 		text = o.Goal.Text
 	case src.file != "" && text != "":
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --file were given", Hint: "Give one of them."}
+	case isFile(text):
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the goal is the name of a file: " + view.Quote(text),
+			Hint: "Read the goal or plan that is in it with -f " + text + ", or say what is to be done with the file.",
+		}
 	case src.plan != "" || src.file != "":
 		said, err := readFile(ctx, a, o, src)
 		if err != nil {
@@ -261,6 +267,15 @@ func mistaken(o *progress.Order, src *source, text string) error {
 		return nil
 	}
 	return speccmd.Check("in the goal", []byte(text))
+}
+
+// isFile reports whether a goal is no more than the name of a file that is there.
+func isFile(goal string) bool {
+	if goal == "" || strings.ContainsFunc(goal, unicode.IsSpace) {
+		return false
+	}
+	info, err := os.Stat(goal)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // slurp reads a file, or standard input for "-", up to a size that no goal or

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -47,7 +47,7 @@ func worked(tb testing.TB) (*source, func(...nexus.Fact)) {
 				nexus.RoundStarted{Attempt: a, Round: 1, Role: nexus.Coder, Session: s})
 		}
 	}
-	hub, err := projection.Open(tb.Context(), j, projection.HubOptions{Now: time.Now})
+	hub, err := hub.Open(tb.Context(), j, hub.Options{Now: time.Now})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -21,7 +22,7 @@ import (
 
 // source reads what is shown from a hub.
 type source struct {
-	hub     *projection.Hub
+	hub     *hub.Hub
 	journal *journal.Journal
 	now     func() time.Time
 	broken  atomic.Pointer[error] // why the journal is followed no more

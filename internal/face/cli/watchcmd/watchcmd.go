@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -87,7 +87,7 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	}
 	here, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
-	hub, err := projection.Open(here, p.Journal, projection.HubOptions{
+	hub, err := hub.Open(here, p.Journal, hub.Options{
 		Repository: p.Repo.Work, Now: a.Now,
 		Place: func(run nexus.RunID, id nexus.AttemptID) (dir, branch string) { return worktree.At(p.State, run, id) },
 	})
@@ -96,9 +96,9 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	}
 	s := &source{hub: hub, journal: p.Journal, now: a.Now}
 	var beside sync.WaitGroup
-	beside.Go(func() { s.lost(hub.Follow(here)) })
 	beside.Go(func() {
-		if err := host.Stay(here, p.State); err != nil {
+		err := hub.Follow(here)
+		if s.lost(err); journal.Gone(filepath.Join(p.State, "journal.db")) != nil {
 			leave(err)
 		}
 	})

@@ -263,33 +263,11 @@ func words(c nexus.Comment) []string {
 	return all
 }
 
-// colors returns the spans of the lines of a file, each side read as one text.
+// colors returns the spans of the lines of a file.
 func colors(f diffreview.File) [][]highlight.Span {
 	var all []diffreview.Line
 	for _, h := range f.Hunks {
 		all = append(all, h.Lines...)
 	}
-	out := make([][]highlight.Span, len(all))
-	for _, in := range []func(diffreview.Line) bool{
-		func(l diffreview.Line) bool { return l.Kind != "+" },
-		func(l diffreview.Line) bool { return l.Kind != "-" }, // last: it has the word on lines that are in both
-	} {
-		var at []int
-		var text strings.Builder
-		for i, l := range all {
-			if in(l) {
-				at = append(at, i)
-				text.WriteString(l.Text + "\n")
-			}
-		}
-		if len(at) == 0 {
-			continue
-		}
-		for i, spans := range highlight.Lines(f.Path, text.String()) {
-			if i < len(at) {
-				out[at[i]] = spans
-			}
-		}
-	}
-	return out
+	return highlight.Diff(f.Path, all)
 }

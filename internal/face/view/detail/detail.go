@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/escalate"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -79,7 +80,7 @@ type Session struct {
 // of that attempt only.
 func Of(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Detail {
 	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}, Assessment: repair.Assess(s, t), Escalation: escalate.Of(s, t)}
-	for _, q := range view.Asks(s) {
+	for _, q := range view.Asks(s, people.Waiting(s, true)) {
 		if q.Task == t.ID && (only == "" || q.Attempt == only) {
 			d.Asks = append(d.Asks, q)
 		}
@@ -93,6 +94,7 @@ func Of(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Deta
 }
 
 func attemptOf(a *state.Attempt, now time.Time) Attempt {
+	a = a.Whole()
 	v := Attempt{
 		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Stage: a.Stage, Outcome: a.Outcome, Why: a.Why,
 		Commit: a.Commit, Seconds: view.Between(a.Began, a.Finished, now), Rounds: []Round{}, Sessions: []Session{},

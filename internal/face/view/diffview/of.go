@@ -59,10 +59,10 @@ func (v Reader) Of(ctx context.Context, s *state.State, t *state.Task) (Review, 
 	return r, v.since(ctx, &r, t)
 }
 
-// shown returns the attempt whose change is shown.
+// shown returns the attempt whose change is shown, whole.
 func shown(s *state.State, t *state.Task) *state.Attempt {
 	if t.Landed != nil {
-		return s.Attempt(t.Landed.Attempt)
+		return s.Attempt(t.Landed.Attempt).Whole()
 	}
 	for _, a := range slices.Backward(t.Attempts) {
 		if a.Snapshot.Commit != "" {

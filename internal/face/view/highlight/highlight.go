@@ -1,7 +1,7 @@
 // Package highlight finds the words of source code that are drawn in colours.
 //
-// It returns spans with a kind, which terminals and pages draw in their own way. It
-// knows of a language what [stack.SyntaxOf] does, comments and literals, and its
+// It returns spans with a kind, which terminals and pages draw in their own way. What it
+// knows of a language is in [stack.LexiconOf]: comments and literals, and its
 // keywords: enough to read a change by. A lexer with a grammar for each language would
 // see more, but the libraries that have them build all of them whenever a program
 // starts (docs/decisions/0092).
@@ -135,15 +135,15 @@ func (s *scanner) next() {
 	}
 	c, size := utf8.DecodeRuneInString(rest)
 	switch {
-	case c == '@' && s.decorated && len(rest) > 1 && isWord(rune(rest[1])):
+	case c == '@' && s.Decorated && len(rest) > 1 && isWord(rune(rest[1])):
 		s.add(s.at+1+word(rest[1:]), Name)
 	case '0' <= c && c <= '9':
 		s.add(s.at+number(rest), Number)
 	case isWord(c):
 		s.word(rest)
-	case strings.ContainsRune("+-*/%=<>!&|^~", c) && !s.markup:
+	case strings.ContainsRune("+-*/%=<>!&|^~", c) && !s.Markup:
 		s.add(s.at+size, Operator)
-	case s.markup && (c == '<' || c == '/' || c == '>'):
+	case s.Markup && (c == '<' || c == '/' || c == '>'):
 		s.add(s.at+size, Operator)
 	default:
 		s.add(s.at+size, Plain)
@@ -188,7 +188,7 @@ func (s *scanner) literal(rest string) bool {
 		s.add(s.at+1, Plain) // an apostrophe, a lifetime
 	case end == 0:
 		s.add(len(s.line), String)
-	case s.keyed && strings.HasPrefix(strings.TrimLeft(rest[end:], " \t"), ":"):
+	case s.Keyed && strings.HasPrefix(strings.TrimLeft(rest[end:], " \t"), ":"):
 		s.add(s.at+end, Name)
 	default:
 		s.add(s.at+end, String)
@@ -217,19 +217,19 @@ func (s *scanner) word(rest string) {
 	before := strings.TrimRight(s.line[:s.at], " \t")
 	kind := Plain
 	switch {
-	case s.markup && (strings.HasSuffix(before, "<") || strings.HasSuffix(before, "</")):
+	case s.Markup && (strings.HasSuffix(before, "<") || strings.HasSuffix(before, "</")):
 		kind = Keyword
-	case s.markup && strings.HasPrefix(after, "="), s.keyed && strings.Trim(before, "- \t") == "" && startsAny(after, ":", "="):
+	case s.Markup && strings.HasPrefix(after, "="), s.Keyed && strings.Trim(before, "- \t") == "" && startsAny(after, ":", "="):
 		kind = Name
-	case s.targets && s.at == 0 && strings.HasPrefix(after, ":"):
+	case s.Targets && s.at == 0 && strings.HasPrefix(after, ":"):
 		kind = Function
 	case s.words[text] != Plain:
 		kind = s.words[text]
-	case s.folded && s.words[strings.ToLower(text)] != Plain:
+	case s.Folded && s.words[strings.ToLower(text)] != Plain:
 		kind = s.words[strings.ToLower(text)]
-	case s.calls && strings.HasPrefix(rest[n:], "("):
+	case !s.Script && strings.HasPrefix(rest[n:], "("):
 		kind = Function
-	case s.typed && unicode.IsUpper(rune(text[0])) && strings.ToUpper(text) != text:
+	case !s.Script && unicode.IsUpper(rune(text[0])) && strings.ToUpper(text) != text:
 		kind = Type
 	}
 	s.add(s.at+n, kind)

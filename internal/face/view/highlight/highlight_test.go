@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
 )
 
 func TestLines(t *testing.T) {
@@ -73,6 +75,12 @@ func TestKinds(t *testing.T) {
 		{"a.py", "x = \"\"\"a\nb\"\"\"", "\"\"\"a", String},
 		{"go.mod", "require x v1 // indirect", "// indirect", Comment},
 		{"a.go", "a <= b", "<=", Operator},
+		{"a.cs", "var x = 1;", "var", Keyword},
+		{"a.kt", "val x: Int = 1", "Int", Type},
+		{"a.swift", "guard let x else { return }", "guard", Keyword},
+		{"a.dart", "late final int x;", "late", Keyword},
+		{"a.mm", "// why", "// why", Comment},
+		{"a.rake", "# why", "# why", Comment},
 		{"a.rb", "# all\nclass Foo; end", "Foo", Type},
 	} {
 		found := false
@@ -97,50 +105,32 @@ const patch = `diff --git a/a.go b/a.go
 index 1..2 100644
 --- a/a.go
 +++ b/a.go
-@@ -1,3 +1,4 @@ package a
+@@ -1,4 +1,6 @@ package a
  func a() {
 --- not a header
 +	return // one
 +++ neither is this
-
-diff --git "a/\303\244 b" b/old.txt
-similarity index 90%
-rename from "\303\244 b"
-rename to new.txt
-diff --git a/x b/x
-new file mode 100644
-Binary files /dev/null and b/x differ
-diff --git a/gone.py b/gone.py
-deleted file mode 100644
---- a/gone.py
-+++ /dev/null
-@@ -1 +0,0 @@
--def f(): pass
-\ No newline at end of file
+ /* a
++b
+ c */
 `
 
+// TestDiff highlights each side of a change as one text.
 func TestDiff(t *testing.T) {
-	want := []File{
-		{Path: "a.go", Added: 2, Deleted: 1, Lines: []Line{
-			{Mark: Hunk, Spans: []Span{{"@@ -1,3 +1,4 @@ package a", ""}}},
-			{Mark: Same, Old: 1, New: 1, Spans: []Span{{"func", Keyword}, {" ", ""}, {"a", Function}, {"() {", ""}}},
-			{Mark: Deleted, Old: 2, Spans: []Span{{"--", Operator}, {" not a header", ""}}},
-			{Mark: Added, New: 2, Spans: []Span{{"\t", ""}, {"return", Keyword}, {" ", ""}, {"// one", Comment}}},
-			{Mark: Added, New: 3, Spans: []Span{{"++", Operator}, {" neither is this", ""}}},
-			{Mark: Same, Old: 3, New: 4},
-		}},
-		{Path: "new.txt", Before: "\u00e4 b", Lines: []Line{{Mark: Note, Spans: []Span{{"similarity index 90%", ""}}}}},
-		{Path: "x", New: true, Lines: []Line{{Mark: Note, Spans: []Span{{"Binary files /dev/null and b/x differ", ""}}}}},
-		{Path: "gone.py", Gone: true, Deleted: 1, Lines: []Line{
-			{Mark: Hunk, Spans: []Span{{"@@ -1 +0,0 @@", ""}}},
-			{Mark: Deleted, Old: 1, Spans: []Span{{"def", Keyword}, {" ", ""}, {"f", Function}, {"(): ", ""}, {"pass", Keyword}}},
-			{Mark: Note, Spans: []Span{{"No newline at end of file", ""}}},
-		}},
+	f := diffreview.Parse(patch)[0]
+	want := [][]Span{
+		{{"func", Keyword}, {" ", ""}, {"a", Function}, {"() {", ""}},
+		{{"--", Operator}, {" not a header", ""}},
+		{{"\t", ""}, {"return", Keyword}, {" ", ""}, {"// one", Comment}},
+		{{"++", Operator}, {" neither is this", ""}},
+		{{"/* a", Comment}},
+		{{"b", Comment}},
+		{{"c */", Comment}},
 	}
-	if diff := cmp.Diff(want, Diff(patch)); diff != "" {
+	if diff := cmp.Diff(want, Diff(f.Path, f.Hunks[0].Lines)); diff != "" {
 		t.Error(diff)
 	}
-	if got := Diff(""); got != nil {
+	if got := Diff("a.go", nil); len(got) != 0 {
 		t.Errorf("nothing is %v", got)
 	}
 }
@@ -165,24 +155,22 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// FuzzDiff holds that any text can be read as a diff, and that counts are what lines say.
+// FuzzDiff holds that the spans of each line of a diff are its text, whatever it has.
 func FuzzDiff(f *testing.F) {
-	f.Add(patch)
-	f.Add("@@ -1,9999999999 +1,2 @@\n+a")
-	f.Add("--- a/b\n+++ b/c\n@@ -0,0 +1 @@\n+x\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, file := range Diff(text) {
-			added := 0
-			for _, l := range file.Lines {
-				if l.Mark == Added {
-					added++
+	f.Add("a.go", patch)
+	f.Add("a.py", "diff --git a/b b/b\n@@ -0,0 +1,2 @@\n+\"\"\"x\r\n+\n")
+	f.Fuzz(func(t *testing.T, name, text string) {
+		for _, file := range diffreview.Parse(text) {
+			for _, h := range file.Hunks {
+				for i, spans := range Diff(name, h.Lines) {
+					line := ""
+					for _, s := range spans {
+						line += s.Text
+					}
+					if line != h.Lines[i].Text {
+						t.Errorf("%q became %q", h.Lines[i].Text, line)
+					}
 				}
-				if strings.Contains(l.Text(), "\n") {
-					t.Errorf("a line has two: %q", l.Text())
-				}
-			}
-			if added != file.Added {
-				t.Errorf("%d lines are added, and %d counted", added, file.Added)
 			}
 		}
 	})
@@ -195,7 +183,8 @@ func BenchmarkDiff(b *testing.B) {
 	for range 100 {
 		text.WriteString("+func f(a int, b string) error {\n+\tx := fmt.Sprintf(\"%d %s\", a, b) // why\n+\treturn errors.New(x)\n+}\n")
 	}
+	lines := diffreview.Parse(text.String())[0].Hunks[0].Lines
 	for b.Loop() {
-		Diff(text.String())
+		Diff("a.go", lines)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -84,7 +85,7 @@ func draw(t *testing.T, l *Lines) string {
 			b.WriteString(text + "\n")
 		}
 	}
-	r := view.Of(s, start.Add(5*time.Minute))
+	r := projection.Of(s, projection.About{}, start.Add(5*time.Minute))
 	b.WriteString(l.Pulse(r, start.Add(5*time.Minute)) + "\n")
 	b.WriteString(l.Summary(r))
 	return b.String()

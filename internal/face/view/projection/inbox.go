@@ -29,7 +29,7 @@ func Waiting(all []Item) int {
 // should know of.
 func (p *Projection) Inbox(now time.Time) []Item {
 	all := []Item{}
-	for _, w := range people.Waiting(p.state, !p.earlier) {
+	for _, w := range people.Waiting(p.state, !p.about.Earlier) {
 		all = append(all, p.item(w))
 	}
 	return append(all, p.notices(p.clock(now))...)

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection/projectiontest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -22,91 +22,6 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func nothing(int64) iter.Seq2[nexus.Event, error] {
 	return func(func(nexus.Event, error) bool) {}
-}
-
-const hostile = "all is lost\r\n\x1b]0;owned\x07<script>alert(1)</script> \u202eback"
-
-// tape is a run in the middle, in which everything that a person may see happens
-// once: what landed, what is judged, read, asked, held back, left and blocked.
-func tape() []nexus.Event {
-	finding := nexus.Finding{Gate: "test", File: "b.go", Line: 3, Message: hostile}
-	task := func(id nexus.TaskID, needs ...nexus.TaskID) nexus.Fact {
-		return nexus.TaskPlanned{Task: nexus.Task{
-			ID: id, Title: "Task " + string(id), Brief: "Do " + string(id) + ".", Needs: needs, Minutes: 10, Files: []string{"dir/" + string(id) + ".go"},
-			Criteria: []nexus.Criterion{{Text: "It passes", Check: "test"}, {Text: "It looks right"}},
-		}}
-	}
-	begin := func(id nexus.AttemptID, task nexus.TaskID) []nexus.Fact {
-		s := nexus.SessionID(id) + "/coder.1"
-		return []nexus.Fact{
-			nexus.AttemptStarted{Attempt: id, Task: task, Tier: nexus.Fast, Strategy: nexus.TestAfter, Base: "b0"},
-			nexus.SessionStarted{Session: s, Attempt: id, Role: nexus.Coder, Model: "p/small"},
-			nexus.RoundStarted{Attempt: id, Round: 1, Role: nexus.Coder, Session: s},
-			nexus.PromptSent{Session: s, Message: "m", Why: "brief"},
-			nexus.BudgetReserved{ID: "r" + string(id), Task: task, Session: s, Role: nexus.Coder, Model: "p/small", Money: nexus.Dollar},
-			nexus.BudgetSpent{ID: "r" + string(id), Money: nexus.Dollar / 4, Usage: nexus.Usage{Input: 1000, Output: 100, CacheRead: 3000}},
-			nexus.TurnTaken{Session: s, Turn: 1, Message: "m", Stop: "tools", Says: hostile},
-		}
-	}
-	judged := func(id nexus.AttemptID, gate string, s nexus.GateState, found ...nexus.Finding) []nexus.Fact {
-		return []nexus.Fact{
-			nexus.GateStarted{Attempt: id, Gate: gate},
-			nexus.GateJudged{Attempt: id, Evidence: nexus.Evidence{Gate: gate, State: s, Tree: "t" + string(id), Duration: time.Second, Findings: found}},
-		}
-	}
-	odd := nexus.TaskPlanned{Task: nexus.Task{ID: "T8", Title: hostile, Brief: hostile, Needs: []nexus.TaskID{"T5"}, Files: []string{"dir/T3.go", hostile}, Criteria: []nexus.Criterion{{Text: hostile, Check: hostile}}}}
-	facts := slices.Concat(
-		[]nexus.Fact{
-			nexus.GoalAccepted{Goal: nexus.Goal{Text: hostile}, Base: "b0", Target: "main", Limits: nexus.DefaultLimits(), Gates: []string{"build", "test"}},
-			nexus.RunStarted{Process: nexus.Process{PID: 7, Host: "h"}},
-			nexus.PlanSought{Attempt: "plan.1"},
-			nexus.PlanProposed{Plan: "blob", Tasks: 8},
-			task("T1"), task("T2", "T1"), task("T3"), task("T4", "T3"), task("T5", "T4"), task("T6"), task("T7"), odd,
-			nexus.PlanApproved{By: "policy"},
-		},
-		begin("T1.1", "T1"), judged("T1.1", "build", nexus.Pass), judged("T1.1", "test", nexus.Fail, finding),
-		[]nexus.Fact{
-			nexus.VerdictGiven{Attempt: "T1.1", Tree: "tT1.1", State: nexus.Fail, Gate: "test"},
-			nexus.RoundStarted{Attempt: "T1.1", Round: 2, Role: nexus.Coder, Session: "T1.1/coder.1", Cause: "gates"},
-			nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted},
-		},
-		judged("T1.1", "test", nexus.Pass),
-		[]nexus.Fact{
-			nexus.VerdictGiven{Attempt: "T1.1", Tree: "tT1.1", State: nexus.Pass},
-			nexus.SessionStarted{Session: "T1.1/reviewer.1", Attempt: "T1.1", Role: nexus.Reviewer, Model: "p/large"},
-			nexus.ReviewGiven{Attempt: "T1.1", Tree: "tT1.1", Reviewed: true, Approved: true, Summary: hostile, Findings: []nexus.Finding{finding}},
-			nexus.SessionEnded{Session: "T1.1/reviewer.1", Outcome: nexus.Accepted},
-			nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "tT1.1"},
-			nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
-			nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
-			nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "tT1.1", Parent: "b0", Changes: nexus.Changes{Added: 12, Deleted: 3}},
-		},
-		begin("T2.1", "T2"),
-		[]nexus.Fact{nexus.QuestionAsked{ID: "q1", Attempt: "T2.1", Text: hostile, Fallback: hostile, Trigger: people.SecurityTrigger}},
-		begin("T3.1", "T3"),
-		[]nexus.Fact{
-			nexus.AttemptEnded{Attempt: "T3.1", Outcome: nexus.Refused, Why: hostile},
-			nexus.TaskParked{Task: "T3", Why: hostile},
-		},
-		begin("T6.1", "T6"),
-		[]nexus.Fact{nexus.GateStarted{Attempt: "T6.1", Gate: "build"}},
-		begin("T7.1", "T7"),
-		[]nexus.Fact{
-			nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T7", Text: hostile, By: hostile}},
-			nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbApprove, ID: "T7/AC-2", Text: "read by me", By: "ann"}},
-			nexus.QuotaHit{Account: "p", Until: start.Add(2 * time.Hour), Why: hostile, Session: "T7.1/coder.1"},
-			nexus.AlertRaised{Kind: nexus.AlertStuck, Of: "T7.1", Why: hostile},
-		},
-	)
-	return at(facts)
-}
-
-func at(facts []nexus.Fact) []nexus.Event {
-	events := make([]nexus.Event, 0, len(facts))
-	for i, f := range facts {
-		events = append(events, nexus.Event{Seq: int64(i + 1), Run: "r", At: start.Add(time.Duration(i) * 7 * time.Second), Fact: f})
-	}
-	return events
 }
 
 // recorded returns a run that was played with a conductor, from its tape.
@@ -125,7 +40,7 @@ func recorded(t *testing.T, name string) []nexus.Event {
 
 func runs(t *testing.T) map[string][]nexus.Event {
 	t.Helper()
-	return map[string][]nexus.Event{"middle": tape(), "life1": recorded(t, "life1.tape"), "life2": recorded(t, "life2.tape")}
+	return map[string][]nexus.Event{"middle": projectiontest.Tape(), "life1": recorded(t, "life1.tape"), "life2": recorded(t, "life2.tape")}
 }
 
 func fold(t *testing.T, p *Projection, events []nexus.Event) {
@@ -295,12 +210,12 @@ func TestTheBillAddsUp(t *testing.T) {
 
 // TestLinesAreHarmless looks for what a terminal would obey in what is one line.
 func TestLinesAreHarmless(t *testing.T) {
-	p := New("r", Options{Past: past(tape())})
-	fold(t, p, tape())
-	now := start.Add(time.Hour)
+	p := New("r", Options{Past: past(projectiontest.Tape())})
+	fold(t, p, projectiontest.Tape())
+	now := projectiontest.Start().Add(time.Hour)
 	lines, err := p.Log(0, 1000)
-	if err != nil || len(lines) != len(tape()) {
-		t.Fatalf("%d lines of %d: %v", len(lines), len(tape()), err)
+	if err != nil || len(lines) != len(projectiontest.Tape()) {
+		t.Fatalf("%d lines of %d: %v", len(lines), len(projectiontest.Tape()), err)
 	}
 	check := func(what, text string) {
 		if strings.ContainsAny(text, "\x1b\x07\r\n\u202e") {
@@ -315,7 +230,7 @@ func TestLinesAreHarmless(t *testing.T) {
 		check(i.ID, i.Title)
 	}
 	task, _ := p.Task("T8", now)
-	if task.Text != hostile || task.Title != hostile || task.Checks[0].Text != hostile {
+	if task.Text != projectiontest.Hostile || task.Title != projectiontest.Hostile || task.Checks[0].Text != projectiontest.Hostile {
 		t.Error("a text was changed that faces escape themselves")
 	}
 }

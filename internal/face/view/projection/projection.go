@@ -4,6 +4,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -22,15 +23,47 @@ type Options struct {
 	Keep    int                                           // events kept for [Projection.Log]; 0 means 500
 }
 
-// Projection is what faces show of one run. One goroutine owns it; see [Hub] for
-// more.
+// Projection is what faces show of one run. One goroutine owns it; package hub
+// keeps those of several runs.
 type Projection struct {
-	o       Options
-	state   *state.State
-	trail   trail
-	held    *nexus.Process
-	known   bool // whether somebody conducts the run is known: held says it
-	earlier bool // another run of its repository began later
+	o     Options
+	state *state.State
+	trail trail
+	about About
+}
+
+// About is what the events of a run do not say of it. The zero About is of the
+// latest run of its repository, of which nothing else is known.
+type About struct {
+	Held    *nexus.Process // who conducts it; nil: nobody, where that is known
+	Known   bool           // whether somebody conducts it is known
+	Earlier bool           // another run of its repository began later
+	Past    *route.Stats   // what earlier runs took; nil: unknown
+}
+
+// interrupted reports whether a run is not over and known to be conducted by nobody.
+func (b About) interrupted(s *state.State) bool { return b.Known && b.Held == nil && !s.Status.Ended() }
+
+// clock returns the time that a run is shown at: of one that is interrupted it stands
+// still.
+func (b About) clock(s *state.State, now time.Time) time.Time {
+	if b.interrupted(s) {
+		return s.Updated
+	}
+	return now
+}
+
+// Of returns what there is to tell about a run as a whole, for who has folded it
+// already. It is what [Projection.Run] returns.
+func Of(s *state.State, b About, now time.Time) view.Run {
+	now = b.clock(s, now)
+	r := view.Of(s, people.Waiting(s, !b.Earlier), now)
+	if r.Held = b.Held; b.interrupted(s) {
+		r.Status = nexus.StatusInterrupted
+	} else if b.Past != nil {
+		r.Expect(s, b.Past, now)
+	}
+	return r
 }
 
 // New returns the projection of a run before its first event.
@@ -77,29 +110,27 @@ func (p *Projection) Seq() int64 { return p.state.Seq }
 
 // Held says who conducts the run, nil where nobody does. A run that is not over
 // and that nobody conducts is interrupted, and its clock stands still.
-func (p *Projection) Held(by *nexus.Process) { p.held, p.known = by, true }
+func (p *Projection) Held(by *nexus.Process) { p.about.Held, p.about.Known = by, true }
 
 // Interrupted reports whether the run is not over and known to be conducted by
 // nobody.
-func (p *Projection) Interrupted() bool { return p.known && p.held == nil && !p.state.Status.Ended() }
+func (p *Projection) Interrupted() bool { return p.about.interrupted(p.state) }
+
+// Later says that another run of its repository began later: what waits of a run that is
+// over waits no more.
+func (p *Projection) Later() { p.about.Earlier = true }
+
+// IsEarlier reports whether another run of its repository is known to have begun later.
+func (p *Projection) IsEarlier() bool { return p.about.Earlier }
 
 // clock returns the time that a face shows the run at.
-func (p *Projection) clock(now time.Time) time.Time {
-	if p.Interrupted() {
-		return p.state.Updated
-	}
-	return now
-}
+func (p *Projection) clock(now time.Time) time.Time { return p.about.clock(p.state, now) }
 
 // Run returns what there is to tell about the run as a whole.
 func (p *Projection) Run(now time.Time) view.Run {
-	now = p.clock(now)
-	r := view.Of(p.state, now)
-	if p.o.Earlier != nil && !p.Interrupted() {
-		r.Expect(p.state, p.o.Earlier(), now)
+	b := p.about
+	if p.o.Earlier != nil && !p.state.Status.Ended() && !p.Interrupted() {
+		b.Past = p.o.Earlier()
 	}
-	if r.Held = p.held; p.Interrupted() {
-		r.Status = nexus.StatusInterrupted
-	}
-	return r
+	return Of(p.state, b, now)
 }

@@ -7,7 +7,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/detail"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection/projectiontest"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -21,7 +26,7 @@ const (
 func TestSize(t *testing.T) {
 	const tasks = 1000
 	var events []nexus.Event
-	facts := large(tasks, 13, func(e nexus.Event) { events = append(events, e) })
+	facts := projectiontest.Large(tasks, 13, func(e nexus.Event) { events = append(events, e) })
 	p := New("r", Options{Past: nothing})
 	var before, after runtime.MemStats
 	base := heap()
@@ -50,5 +55,17 @@ func TestSparingShowsTheSame(t *testing.T) {
 		if diff := cmp.Diff(text(t, all(t, full, now)), text(t, all(t, sparing, now))); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
+		if diff := cmp.Diff(text(t, beside(full.State(), now)), text(t, beside(sparing.State(), now))); diff != "" {
+			t.Errorf("%s, what others draw of its state:\n%s", name, diff)
+		}
 	}
+}
+
+// beside is what is drawn of the state of a projection besides the projection itself.
+func beside(s *state.State, now time.Time) map[string]any {
+	all := map[string]any{"repaired": view.Repaired(s), "bill": view.BillOf(s), "quality": quality.Of(s, accept.Of(s, nil))}
+	for _, t := range s.Tasks {
+		all[string(t.ID)] = detail.Of(s, t, "", now)
+	}
+	return all
 }

@@ -92,7 +92,7 @@ func (t *trail) apply(e nexus.Event, booked bool) {
 		}
 	case nexus.RequestMade:
 		t.waive(e, f.Request)
-	case nexus.GateStarted, nexus.GateJudged:
+	case nexus.GateStarted, nexus.GateJudged, nexus.CheckTried:
 		t.gate(f, at)
 	case nexus.QuestionAsked:
 		t.begin(f.Attempt, forPerson, f.ID, at)
@@ -171,14 +171,22 @@ func (t *trail) waive(e nexus.Event, r nexus.Request) {
 func (t *trail) gate(f nexus.Fact, at int64) {
 	switch f := f.(type) {
 	case nexus.GateStarted:
-		t.end(cmp.Or(f.Attempt, t.landing(f.Task)), inGate, "", at)
-		t.begin(cmp.Or(f.Attempt, t.landing(f.Task)), inGate, f.Gate, at)
-	case nexus.GateJudged:
 		id := cmp.Or(f.Attempt, t.landing(f.Task))
-		s := t.end(id, inGate, f.Evidence.Gate, at)
-		if s == nil && f.Base {
+		t.end(id, inGate, "", at)
+		t.begin(id, inGate, gateLabel(f.Gate, f.Base), at)
+	case nexus.CheckTried:
+		t.end(f.Attempt, inGate, gateLabel(f.Evidence.Gate, true), at)
+	case nexus.GateJudged:
+		if f.Base { // it is of the tree, for all that wait for it
+			for id := range t.rows {
+				if s := t.end(id, inGate, gateLabel(f.Evidence.Gate, true), at); s != nil {
+					s.state, s.cached = packState(f.Evidence.State), f.Cached
+				}
+			}
 			return
 		}
+		id := cmp.Or(f.Attempt, t.landing(f.Task))
+		s := t.end(id, inGate, f.Evidence.Gate, at)
 		if s == nil {
 			s = t.add(id, span{stage: inGate, label: f.Evidence.Gate, from: at - int64(f.Evidence.Duration), to: at})
 			if f.Cached {
@@ -188,6 +196,15 @@ func (t *trail) gate(f nexus.Fact, at int64) {
 		s.state, s.cached = packState(f.Evidence.State), f.Cached
 	default:
 	}
+}
+
+// gateLabel names a gate in a row; one that runs on what the work starts from
+// says so.
+func gateLabel(gate string, base bool) string {
+	if base {
+		return "base: " + gate
+	}
+	return gate
 }
 
 // landing returns the attempt of a task that is landing, empty where none is.
@@ -220,6 +237,7 @@ func (t *trail) talk(f nexus.Fact, at int64) {
 	switch f := f.(type) {
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken:
 		if c.ended = 0; t.find(attempt, stageOf(id), string(id)) < 0 {
+			t.end(attempt, inGate, gateLabel(nexus.WarmUpGate, true), at) // which is not judged
 			t.begin(attempt, stageOf(id), string(id), at)
 		}
 	case nexus.SessionEnded:

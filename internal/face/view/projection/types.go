@@ -5,7 +5,7 @@
 // waits for people, the tasks by who must act, a task with its attempts,
 // sessions and checks, the graph, the timeline, the money. What it returns are
 // values with JSON names, in the same words everywhere, so a number on a page is
-// the number in a terminal. A [Hub] keeps the projections of all runs of a
+// the number in a terminal. Package hub keeps the projections of all runs of a
 // repository in step with the journal.
 package projection
 

@@ -148,7 +148,7 @@ func Of(s *state.State, t accept.Table) Quality {
 // it.
 func count(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected *int, majors int) map[string]bool {
 	seen := map[string]bool{}
-	for _, r := range a.Rounds {
+	for _, r := range a.Whole().Rounds {
 		for _, e := range r.Evidence {
 			g := gates[e.Gate]
 			if g == nil {
@@ -182,7 +182,7 @@ func count(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected *int, 
 
 // flaky adds the tests that could not be trusted in an attempt.
 func flaky(all []nexus.Flake, a *state.Attempt) []nexus.Flake {
-	for _, r := range a.Rounds {
+	for _, r := range a.Whole().Rounds {
 		for _, e := range r.Evidence {
 			for _, x := range e.Flaky {
 				i := slices.IndexFunc(all, func(o nexus.Flake) bool { return o.Test == x.Test })
@@ -212,7 +212,7 @@ func taskOf(t *state.Task) Task {
 		}
 		v.Escalated = v.Escalated || i > 0 && (a.Tier != t.Attempts[0].Tier || a.Strategy != t.Attempts[0].Strategy)
 		v.Strategy = a.Strategy
-		for _, r := range a.Rounds {
+		for _, r := range a.Whole().Rounds {
 			if r.Cause != "" {
 				v.Sent = append(v.Sent, r.Cause)
 			}

@@ -16,7 +16,11 @@ import (
 
 // page is what is written of an HTML document, by hand: the packages for templates
 // keep the linker from dropping methods that nothing calls.
-type page struct{ strings.Builder }
+type page struct {
+	strings.Builder
+
+	tables int // that are in it so far
+}
 
 // put writes a format of this package with values of anybody: each is cleaned and
 // escaped. Every value stands in a text or in a quoted attribute that is no
@@ -154,7 +158,8 @@ func (p *page) table(head []string, n int, row func(i int)) {
 		return
 	}
 	p.WriteString("<div class=\"wide\" tabindex=\"0\" role=\"region\"")
-	p.put(" aria-label=\"table of %s\"><table>\n<thead><tr>", head[0])
+	p.tables++
+	p.put(" aria-label=\"table %v, of %s\"><table>\n<thead><tr>", p.tables, head[0])
 	for _, h := range head {
 		p.put("<th scope=\"col\">%s</th>", h)
 	}
@@ -232,7 +237,7 @@ func (p *page) drawings(r Report) {
 			continue
 		}
 		p.put("<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n", d.id, d.id, d.title)
-		p.put("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n", d.title)
+		p.put("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"drawing of the %s\">\n", strings.ToLower(d.title))
 		p.WriteString(d.drawing) // which escapes by itself
 		p.WriteString("</div>\n</section>\n")
 	}

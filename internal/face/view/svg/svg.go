@@ -56,7 +56,7 @@ func (d *drawing) put(format string, values ...any) {
 // open begins a drawing that readers of screens are told about. The name is
 // what its ids begin with.
 func (d *drawing) open(name, class string, width, height int, title, about string) {
-	d.put(`<svg xmlns="http://www.w3.org/2000/svg" class="nx %s" width="%d" height="%d" viewBox="0 0 %d %d" role="img"`,
+	d.put(`<svg xmlns="http://www.w3.org/2000/svg" class="nx %s" width="%d" height="%d" viewBox="0 0 %d %d" role="group"`,
 		class, width, height, width, height)
 	d.put(` aria-labelledby="%s-title %s-about" font-family="system-ui, sans-serif" font-size="12">`+"\n", name, name)
 	d.put(`<title id="%s-title">%s</title>`+"\n"+`<desc id="%s-about">%s</desc>`+"\n", name, title, name, about)

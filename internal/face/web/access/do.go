@@ -61,7 +61,7 @@ func (s Site) Do(ctx context.Context, by Person, ask Ask) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return s.Act(ctx, by, Order{Args: args}), nil
+	return s.Act(context.WithoutCancel(ctx), by, Order{Args: args}), nil
 }
 
 func wrong(code nexus.Code, message, hint string) error {

@@ -52,8 +52,10 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, t Trouble) {
 		// A browser that came from another site sends no cookie; it does from here.
 		again = `<p><a href="">Try again</a></p>`
 	}
-	text := "<!doctype html><html lang=en><meta charset=utf-8><title>" + http.StatusText(status) + "</title><h1>" +
-		html.EscapeString(t.Message) + "</h1><p>" + html.EscapeString(t.Hint) + "</p>" + again + "</html>\n"
+	const head = "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">" +
+		"<meta name=color-scheme content=\"light dark\"><title>"
+	text := head + http.StatusText(status) + "</title><main><h1>" +
+		html.EscapeString(t.Message) + "</h1><p>" + html.EscapeString(t.Hint) + "</p>" + again + "</main></html>\n"
 	_, _ = w.Write([]byte(text)) // who is gone reads nothing
 }
 

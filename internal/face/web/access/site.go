@@ -6,13 +6,13 @@ import (
 	"iter"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Site is what the pages and the API show, and how they change something.
 type Site struct {
-	Hub     *projection.Hub
+	Hub     *hub.Hub
 	Journal Journal
 	Blob    func(hash string) ([]byte, error) // contents that facts name
 	Act     Act
@@ -27,7 +27,9 @@ type Journal interface {
 }
 
 // Act runs a command line in the name of a person, as the program would, and
-// waits for it. It refuses what the person's role may not do.
+// waits for it. It refuses what the person's role may not do. The command is
+// interrupted when the context ends: what must be done to its end gets one that
+// does not.
 type Act func(ctx context.Context, by Person, o Order) Result
 
 // Order is a command line.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -313,5 +314,5 @@ func (a *API) start(c call, s Start) (Done, int, error) {
 		return Done{}, 0, invalid("the goal is empty", "Say in goal what shall be true afterwards.")
 	}
 	order := access.Order{Args: append(args, "--", s.Goal)}
-	return done(a.Act(c.Context(), c.by(), order), http.StatusAccepted)
+	return done(a.Act(context.WithoutCancel(c.Context()), c.by(), order), http.StatusAccepted)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -44,12 +45,18 @@ func (s *Site) inbox(r *http.Request) (templ.Component, error) {
 		}
 		items = own
 	}
-	working := 0
+	var going, ended []view.Run
 	runs, _ := s.Hub.Runs(f.Now) // the inbox has said what cannot be read
-	for _, run := range runs {
-		working += run.Counts.Active
+	for _, g := range runs {
+		switch {
+		case f.Run.ID != "": // what is around the screen says how it is
+		case !g.Status.Ended():
+			going = append(going, g.Run)
+		case len(ended) < 5:
+			ended = append(ended, g.Run)
+		}
 	}
-	return inboxScreen(f, items, working), nil
+	return inboxScreen(f, items, going, ended), nil
 }
 
 func (s *Site) board(r *http.Request) (templ.Component, error) {

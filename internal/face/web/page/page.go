@@ -45,9 +45,11 @@ type Site struct {
 // screen draws a page.
 type screen func(r *http.Request) (templ.Component, error)
 
+// Open returns the pages of a site. [Site.Tend] ends what they began.
+func Open(site access.Site) *Site { return &Site{Site: site, sums: sums()} }
+
 // Routes returns all screens, their parts and what they load.
-func Routes(site access.Site) []access.Route {
-	s := &Site{Site: site, sums: sums()}
+func (s *Site) Routes() []access.Route {
 	var all []access.Route
 	add := func(pattern string, draw screen) {
 		all = append(all, access.Route{Method: http.MethodGet, Pattern: pattern, Role: access.Read, Handler: s.show(draw)})
@@ -136,6 +138,11 @@ func (s *Site) show(draw screen) http.Handler {
 		w.WriteHeader(code)
 		_, _ = w.Write([]byte(b.String())) // who is gone reads nothing
 	})
+}
+
+// Lost says that there is no such page.
+func (s *Site) Lost(w http.ResponseWriter, r *http.Request) {
+	s.show(func(r *http.Request) (templ.Component, error) { return nil, missing("page", r.URL.Path) }).ServeHTTP(w, r)
 }
 
 // trouble is the page for what could not be drawn.
@@ -251,5 +258,5 @@ func (f Frame) can() []Action {
 
 // run runs a command line for the person who calls.
 func (s *Site) run(ctx context.Context, args ...string) access.Result {
-	return s.Act(ctx, access.From(ctx), access.Order{Args: args})
+	return s.Act(context.WithoutCancel(ctx), access.From(ctx), access.Order{Args: args})
 }

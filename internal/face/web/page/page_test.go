@@ -75,12 +75,12 @@ func drawn(v string) map[string]templ.Component {
 	graph, chart := layOut(filled[projection.Graph](v), []nexus.TaskID{nexus.TaskID(v)}), filled[Chart](v)
 	checks := filled[projection.Checks](v)
 	return map[string]templ.Component{
-		"inbox": inboxScreen(f, items, 2), "board": boardScreen(f, lanes, v), "task": taskScreen(f, task, filled[[]Talk](v), v), "session": sessionScreen(f, filled[Talk](v)),
+		"inbox": inboxScreen(f, items, filled[[]view.Run](v), filled[[]view.Run](v)), "board": boardScreen(f, lanes, v), "task": taskScreen(f, task, filled[[]Talk](v), v), "session": sessionScreen(f, filled[Talk](v)),
 		"review": reviewScreen(f, reviewOf(v, items, false)), "split review": reviewScreen(f, reviewOf(v, items, true)), "no review": reviewScreen(f, Desk{None: v}),
 		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]Failure](v), filled[[]Rerun](v)),
 		"cost": costScreen(f, filled[projection.Cost](v)), "plan": planScreen(f, plannerOf(v, []projection.Task{task}, items)), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
-		"replay": replayScreen(f, filled[Replay](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]Episode](v), v, v),
-		"settings": settingsScreen(f, filled[[]Setting](v), v, v), "doctor": doctorScreen(f, filled[[]Check](v), v), "interview": interviewScreen(f, items[0], true, 1, 2, filled[[]Answered](v)),
+		"replay": replayScreen(f, filled[Replay](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]Episode](v), rulesOf(v), v),
+		"settings": settingsScreen(f, filled[[]Setting](v), v, v), "doctor": doctorScreen(f, filled[[]Check](v), v), "interview": interviewScreen(f, talksOf(v, items)),
 		"problem": problem(f, v, v, v),
 	}
 }
@@ -98,6 +98,20 @@ func reviewOf(v string, items []projection.Item, split bool) Desk {
 		}
 	}
 	return d
+}
+
+// rulesOf is what agents are told, with every value a text.
+func rulesOf(v string) Rules {
+	r := filled[Rules](v)
+	r.Wrong = ""
+	return r
+}
+
+// talksOf is an interview, with every value a text.
+func talksOf(v string, items []projection.Item) Talks {
+	t := filled[Talks](v)
+	t.Next = items
+	return t
 }
 
 // plannerOf is a plan that somebody edits, with every value a text.

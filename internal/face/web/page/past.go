@@ -10,8 +10,11 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 func (s *Site) runs(r *http.Request) (templ.Component, error) {
@@ -64,9 +67,9 @@ func (s *Site) replay(r *http.Request) (templ.Component, error) {
 	}
 	f.Live, f.RunActions = false, nil
 	rp := Replay{Last: f.Seq}
-	rp.At, _ = strconv.ParseInt(r.URL.Query().Get("at"), 10, 64) // 0: the last
-	if rp.At <= 0 || rp.At > rp.Last {
-		rp.At = rp.Last
+	upTo, _ := strconv.ParseInt(r.URL.Query().Get("at"), 10, 64) // 0: the last
+	if upTo <= 0 || upTo > rp.Last {
+		upTo = rp.Last
 	}
 	p := projection.New(f.Run.ID, projection.Options{})
 	for e, err := range s.Journal.Events(r.Context(), f.Run.ID, 0) {
@@ -74,7 +77,7 @@ func (s *Site) replay(r *http.Request) (templ.Component, error) {
 			return nil, err
 		}
 		rp.First = cmp.Or(rp.First, e.Seq)
-		if e.Seq > max(rp.At, rp.First) {
+		if e.Seq > max(upTo, rp.First) {
 			break
 		}
 		if err := p.Apply(e); err != nil {
@@ -123,25 +126,40 @@ func (s *Site) log(r *http.Request) (templ.Component, error) {
 // Answered is a question that somebody answered.
 type Answered struct{ Question, Answer, By string }
 
+// Talks is what people were asked, one question at a time, and what came of it.
+type Talks struct {
+	Next     []projection.Item // the question that is to be answered now; empty: none waits
+	Open     int               // questions that wait, with that one
+	Answered []Answered
+	Wanted   []nexus.Requirement // by an interview
+	Assumed  []inquiry.Assumption
+}
+
 func (s *Site) interview(r *http.Request) (templ.Component, error) {
-	var next projection.Item
-	var open int
-	var answered []Answered
+	var t Talks
 	f, err := s.frame(r, "interview", "Interview", func(p *projection.Projection, f *Frame) error {
 		for _, i := range p.Inbox(f.Now) {
 			if i.Kind != projection.KindQuestion {
 				continue
 			}
-			if open++; open == 1 {
-				next = i
+			if t.Open++; t.Open == 1 {
+				t.Next = append(t.Next, i)
 			}
 		}
+		about := p.State().Interview
+		t.Wanted, t.Assumed = slices.Clone(about.Requirements), slices.Clone(about.Assumptions)
+		for _, e := range about.Exchanges {
+			t.Answered = append(t.Answered, Answered{e.Text, cmp.Or(e.Answer, "left open"), e.By})
+		}
+		if len(t.Answered) > 0 {
+			return nil
+		}
 		for _, q := range p.State().Questions {
-			if q.By != "" {
-				answered = append(answered, Answered{q.Text, q.Answer, q.By})
+			if q.By != "" && (q.Trigger == people.AmbiguityTrigger || q.Trigger == people.InterviewTrigger) {
+				t.Answered = append(t.Answered, Answered{q.Text, q.Answer, q.By})
 			}
 		}
 		return nil
 	})
-	return interviewScreen(f, next, open > 0, len(answered)+1, len(answered)+open, answered), err
+	return interviewScreen(f, t), err
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -152,7 +153,12 @@ type Bar struct {
 func zooms() []int { return []int{1, 2, 4, 8} }
 
 func stages() []string {
-	return []string{"plan", "work", "gate", "review", "land", "person", "quota", "setup", "idle"}
+	return []string{"plan", "work", "gate", "review", "land", "person", "quota", "setup"}
+}
+
+// stageWord is what is done in a stage, for the legend.
+func stageWord(stage string) string {
+	return cmp.Or(map[string]string{"person": "waits for a person", "quota": "waits for a provider", "setup": "setup, idle"}[stage], stage)
 }
 
 // Measures of the timeline, in pixels.

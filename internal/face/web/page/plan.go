@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -92,7 +93,7 @@ func (s *Site) edit(w http.ResponseWriter, r *http.Request) {
 	if approve {
 		args = []string{"approve", "--run", run, "--plan", "-", "--", in.Get("question")}
 	}
-	result := s.Act(r.Context(), access.From(r.Context()), access.Order{Args: args, Stdin: text})
+	result := s.Act(context.WithoutCancel(r.Context()), access.From(r.Context()), access.Order{Args: args, Stdin: text})
 	if approve && !result.Failed() {
 		said := Said{Text: cmp.Or(strings.TrimSpace(result.Text), "The plan is approved."), at: s.Now()}
 		http.Redirect(w, r, s.back(runPath(nexus.RunID(run), "/plan"), s.said.put(said)), http.StatusSeeOther)

@@ -25,6 +25,8 @@ type Rerun struct {
 	Ended time.Time // zero: it is under way
 	State nexus.GateState
 	Text  string // as nexus check says it
+
+	end context.CancelCauseFunc
 }
 
 const (
@@ -36,14 +38,20 @@ const (
 
 // reruns are the gates that were run again since the server began, the latest first.
 type reruns struct {
-	mu  sync.Mutex
-	all []*Rerun
+	work sync.WaitGroup // those under way
+
+	mu   sync.Mutex // guards what follows
+	all  []*Rerun
+	over bool // the server ends
 }
 
 // begin notes one that begins; why it cannot.
 func (a *reruns) begin(one *Rerun) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.over {
+		return errors.New("the server ends")
+	}
 	n := 0
 	for _, r := range a.all {
 		if !r.Ended.IsZero() {
@@ -61,7 +69,34 @@ func (a *reruns) begin(one *Rerun) error {
 	})
 	a.all = slices.Insert(a.all, 0, one)
 	a.all = a.all[:min(len(a.all), keptReruns)]
+	a.work.Add(1)
 	return nil
+}
+
+// stop ends those that are under way, waits until they have, and names them.
+func (a *reruns) stop() []string {
+	a.mu.Lock()
+	a.over = true
+	var said []string
+	for _, r := range a.all {
+		if r.Ended.IsZero() {
+			said = append(said, fmt.Sprintf("%s of %s was run again, and ended with the server", r.Gate, r.Task))
+			r.end(errEnds)
+		}
+	}
+	a.mu.Unlock()
+	a.work.Wait()
+	return said
+}
+
+// errEnds is why a gate that is run again is interrupted.
+var errEnds = errors.New("the server ends")
+
+// Tend waits until the context ends, and then ends what the pages began: it says
+// what that was.
+func (s *Site) Tend(ctx context.Context) []string {
+	<-ctx.Done()
+	return s.again.stop()
 }
 
 // of returns those of a run.
@@ -77,8 +112,8 @@ func (a *reruns) of(run nexus.RunID) []Rerun {
 	return some
 }
 
-// end notes what one came to.
-func (a *reruns) end(one *Rerun, result access.Result, at time.Time) {
+// ended notes what one came to.
+func (a *reruns) ended(one *Rerun, result access.Result, at time.Time) {
 	var told struct {
 		State nexus.GateState `json:"state"`
 	}
@@ -101,7 +136,8 @@ func (s *Site) rerun(w http.ResponseWriter, r *http.Request) {
 	}
 	run := nexus.RunID(r.PathValue("run"))
 	by := access.From(r.Context())
-	one := &Rerun{Run: run, Task: nexus.TaskID(f.Get("task")), Gate: f.Get("gate"), By: by.Name, Began: s.Now()}
+	ctx, end := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	one := &Rerun{Run: run, Task: nexus.TaskID(f.Get("task")), Gate: f.Get("gate"), By: by.Name, Began: s.Now(), end: end}
 	said := Said{Text: fmt.Sprintf("%s of %s is run again.", one.Gate, one.Task), at: s.Now()}
 	err := errors.New("choose a task and a gate")
 	if one.Task != "" && one.Gate != "" {
@@ -109,11 +145,14 @@ func (s *Site) rerun(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		said.Text, said.Bad = err.Error(), true
+		end(err)
 	} else {
 		args := []string{"check", "--run", string(run), "--json", "--task", string(one.Task), "--gates", listed(one.Gate)}
-		go func(ctx context.Context) { // ends with the command, or with the server
-			s.again.end(one, s.Act(ctx, by, access.Order{Args: args}), s.Now())
-		}(context.WithoutCancel(r.Context()))
+		go func() { // ends with the command, or with the server, which waits for it
+			defer s.again.work.Done()
+			defer end(nil)
+			s.again.ended(one, s.Act(ctx, by, access.Order{Args: args}), s.Now())
+		}()
 	}
 	http.Redirect(w, r, s.back(runPath(run, "/checks"), s.said.put(said)), http.StatusSeeOther)
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -232,7 +233,7 @@ func (s *Site) say(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	result := s.Act(r.Context(), access.From(r.Context()), access.Order{Args: append(args, task...), Stdin: stdin})
+	result := s.Act(context.WithoutCancel(r.Context()), access.From(r.Context()), access.Order{Args: append(args, task...), Stdin: stdin})
 	words := strings.TrimSpace(strings.TrimSpace(result.Text) + "\n" + result.Hint)
 	said := Said{Text: words, Bad: result.Failed(), at: s.Now()}
 	if f.Get("do") == "draft" && said.Bad { // what was written stays

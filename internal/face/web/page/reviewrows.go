@@ -74,35 +74,16 @@ func belongs(n Note, s *Side, old bool) bool {
 	}
 }
 
-// colored gives the lines of a hunk their colours and addresses. Each side of the change is
-// read as one text, so that a comment over several lines is one.
+// colored gives the lines of a hunk their colours and addresses.
 func colored(path string, lines []diffreview.Line, old bool) []*Side {
-	sides := make([]*Side, len(lines))
+	sides, spans := make([]*Side, len(lines)), highlight.Diff(path, lines)
 	for i, l := range lines {
-		sides[i] = &Side{Kind: l.Kind, Old: l.Old, New: l.New, Spans: []highlight.Span{{Text: l.Text}}}
+		sides[i] = &Side{Kind: l.Kind, Old: l.Old, New: l.New, Spans: spans[i]}
 		switch {
 		case l.New > 0:
 			sides[i].At = path + ":" + number(l.New)
 		case old:
 			sides[i].At = path + ":B" + number(l.Old)
-		}
-	}
-	for _, without := range []string{"+", "-"} { // last what is there now: it has the word on lines that are in both
-		var at []int
-		var text strings.Builder
-		for i, l := range lines {
-			if l.Kind != without {
-				at = append(at, i)
-				text.WriteString(l.Text + "\n")
-			}
-		}
-		if len(at) == 0 {
-			continue
-		}
-		for i, spans := range highlight.Lines(path, text.String()) {
-			if i < len(at) {
-				sides[at[i]].Spans = spans
-			}
 		}
 	}
 	return sides
@@ -236,11 +217,11 @@ func rowClass(r Row) string {
 func sideClass(s *Side) string {
 	switch s.Kind {
 	case "+":
-		return string(highlight.Added)
+		return "added"
 	case "-":
-		return string(highlight.Deleted)
+		return "deleted"
 	case " ":
-		return string(highlight.Same)
+		return "same"
 	}
 	return "none"
 }

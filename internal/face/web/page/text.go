@@ -24,7 +24,8 @@ func cleanText(text string) string { return view.CleanText(text) }
 // visible is a piece of code as it is, with hidden characters written out.
 func visible(text string) string { return legible.Show(text) }
 
-func firstLine(text string) string { return view.FirstLine(text) }
+// goalTitle is the first line of a goal; that of a spec is its heading.
+func goalTitle(text string) string { return strings.TrimPrefix(view.FirstLine(text), "# ") }
 
 // cut shortens a text to a number of characters.
 func cut(text string, most int) string {
@@ -104,8 +105,12 @@ func spell(began, ended, now time.Time) string {
 
 func left(l *view.Left) string { return clock(l.Low) + " to " + clock(l.High) }
 
-func idle(working int) string {
-	if working == 0 {
+func idle(going []view.Run) string {
+	working := 0
+	for _, r := range going {
+		working += r.Counts.Active
+	}
+	if len(going) == 0 {
 		return "No run is in progress. Start one in a terminal: nexus run \"what you want\"."
 	}
 	return plural(working, "task") + " in progress. What needs you appears here by itself."
@@ -215,6 +220,27 @@ func (f Frame) actRun(a Action) string {
 		return ""
 	}
 	return string(f.Run.ID)
+}
+
+// about is where to read what an item is about.
+func about(i projection.Item) string {
+	switch {
+	case i.Task != "":
+		return taskPath(i.Run, i.Task, "")
+	case i.Trigger == nexus.PlanTrigger:
+		return runPath(i.Run, "/plan")
+	default:
+		return runPath(i.Run, "")
+	}
+}
+
+// headline is what an item asks, where its title was cut: the rest stands below it.
+func headline(i projection.Item) string {
+	title := view.Clean(i.Title)
+	if asked, _, is := strings.Cut(title, "?"); is && strings.HasSuffix(title, "...") {
+		return asked + "?"
+	}
+	return title
 }
 
 // otherwise is what happens where nobody answers.

@@ -3,7 +3,9 @@ package page
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -37,6 +39,28 @@ func (e Episode) actions() []Action {
 	})
 }
 
+// Rules is what agents are told wherever they work, as nexus rules tells it.
+type Rules struct {
+	Wrong string `json:"-"` // why it is not known
+	Rules []struct {
+		File   string `json:"file"`
+		Why    string `json:"why"`
+		By     string `json:"by"`
+		Tokens int    `json:"tokens"`
+		Of     int    `json:"of"` // tokens in full, where it was cut
+	} `json:"rules"`
+	Invoked []struct {
+		Kind  string `json:"kind"`
+		Name  string `json:"name"`
+		File  string `json:"file"`
+		State string `json:"state"`
+	} `json:"invoked"`
+	Refused []struct {
+		File string `json:"file"`
+		Why  string `json:"why"`
+	} `json:"refused"`
+}
+
 // Setting is a value of the configuration, as nexus config tells it.
 type Setting struct {
 	Key   string `json:"key"`
@@ -68,10 +92,10 @@ func (s *Site) memory(r *http.Request) (templ.Component, error) {
 	for i := range got.Episodes {
 		got.Episodes[i].Text = view.FirstLine(got.Episodes[i].Text)
 	}
-	rules := s.run(r.Context(), "rules")
+	var rules Rules
+	rules.Wrong = read(s.run(r.Context(), "rules", "--json"), &rules)
 	f.Live = false
-	said := cmp.Or(strings.TrimSpace(rules.Text), "No rules: agents get those of AGENTS.md and of nexus.toml where there are any.")
-	return memoryScreen(f, got.Episodes, said, why), err
+	return memoryScreen(f, got.Episodes, rules, why), err
 }
 
 func (s *Site) settings(r *http.Request) (templ.Component, error) {
@@ -79,17 +103,14 @@ func (s *Site) settings(r *http.Request) (templ.Component, error) {
 	f.Live = false
 	query := r.URL.Query().Get("q")
 	var got struct{ Settings []Setting }
-	valid := "The configuration is valid."
-	if why := read(s.run(r.Context(), "config", "--json"), &got); why != "" {
-		valid = why
-	}
+	wrong := read(s.run(r.Context(), "config", "--json"), &got)
 	var all []Setting
 	for _, v := range got.Settings {
 		if has(query, v.Key, v.Value, v.From, v.Where) {
 			all = append(all, v)
 		}
 	}
-	return settingsScreen(f, all, query, valid), err
+	return settingsScreen(f, all, query, wrong), err
 }
 
 func (s *Site) doctor(r *http.Request) (templ.Component, error) {
@@ -97,5 +118,24 @@ func (s *Site) doctor(r *http.Request) (templ.Component, error) {
 	f.Live = false
 	var got struct{ Checks []Check }
 	why := read(s.run(r.Context(), "doctor", "--json"), &got)
+	slices.SortStableFunc(got.Checks, func(a, b Check) int { return cmp.Compare(a.rank(), b.rank()) })
 	return doctorScreen(f, got.Checks, why), err
+}
+
+// rank puts what is wrong before what is worth knowing, and that before all else.
+func (c Check) rank() int { return slices.Index([]string{"notice", "ok"}, c.State) }
+
+// healthy says how many checks there were, and what they came to.
+func healthy(all []Check) string {
+	var bad, notices int
+	for _, c := range all {
+		switch c.State {
+		case "ok":
+		case "notice":
+			notices++
+		default:
+			bad++
+		}
+	}
+	return fmt.Sprintf("%s: %d wrong, %s", view.Count(len(all), "check"), bad, view.Count(notices, "notice"))
 }

@@ -121,14 +121,14 @@ func (in Input) Suite(r Run) Report {
 	case in.Exit > 0 && (r.Empty || !r.Counted) && in.gone():
 		return in.Silent()
 	case in.Exit != 0 && (r.Empty || r.Counted && ran == 0):
-		out.State, out.Why = nexus.NotRun, "no test ran"
+		out.State, out.Why = nexus.NotRun, nexus.NoTests
 	case in.Exit != 0 && r.Counted:
 		out.State, out.Why = nexus.Environmental, fmt.Sprintf("every test passed, yet its exit code is %d", in.Exit)
 		out.Findings = append(out.Findings, nexus.Finding{Code: CodeExit, Message: in.Last()})
 	case in.Exit != 0:
 		return in.Unran()
 	case r.Empty || r.Counted && r.Counts.Passed == 0 && len(r.Flaky) == 0:
-		out.State, out.Why = nexus.NotRun, "no test ran"
+		out.State, out.Why = nexus.NotRun, nexus.NoTests
 	case !r.Counted:
 		out.State, out.Why = nexus.Unverifiable, "nothing in its output says how many tests ran"
 	case len(r.Flaky) > 0:

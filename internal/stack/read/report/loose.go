@@ -117,6 +117,9 @@ func (l *loose) walk(v any, above nexus.Finding, depth int) {
 			return
 		}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if strings.HasPrefix(k, "suppressed") { // somebody said in the code that it is no finding
+				continue
+			}
 			file := f.File
 			if named.MatchString(k) { // what is below is about that file
 				file = k

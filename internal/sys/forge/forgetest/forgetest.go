@@ -43,8 +43,12 @@ type Server struct {
 	next  int64
 	pulls []Pull
 	git   http.Handler // of the project's repository; nil: there is none
-	fail  []int        // statuses of the next answers
-	calls []string     // method and path
+	dir   string       // where that is
+
+	stall   string        // who opens a pull request is not answered: before it is there, or after; empty: they are
+	stalled chan struct{} // closed once somebody waits for that answer
+	fail    []int         // statuses of the next answers
+	calls   []string      // method and path
 }
 
 // Start starts a server; Close ends it.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/cgi"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -15,6 +17,7 @@ type Pull struct {
 	Title, Body  string
 	State        string // open, closed or merged
 	Stranger     bool   // its branch is that of another project
+	Commit       string // that its branch was at last
 }
 
 // ServeGit lets a program of git serve the project's repository, which is dir: o/r.git is below it. Who
@@ -22,6 +25,7 @@ type Pull struct {
 func (s *Server) ServeGit(git, dir string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.dir = filepath.Join(dir, "o", "r.git")
 	s.git = &cgi.Handler{
 		Path: git, Args: []string{"http-backend"}, Root: "/",
 		Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=nexus", "GIT_CONFIG_NOSYSTEM=1"},
@@ -50,6 +54,39 @@ func (s *Server) End(number int, state string) {
 	s.pulls[number-1].State = state
 }
 
+// Stall leaves the next one who opens a pull request without an answer, before it is there or after, until they
+// go. The channel is closed once they wait.
+func (s *Server) Stall(when string) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stall, s.stalled = when, make(chan struct{})
+	return s.stalled
+}
+
+// wait leaves somebody without an answer, where that was asked for.
+func (s *Server) wait(r *http.Request, when string) {
+	if s.stall != when {
+		return
+	}
+	s.stall = ""
+	close(s.stalled)
+	s.mu.Unlock()
+	<-r.Context().Done()
+	s.mu.Lock()
+}
+
+// at returns the commit of a branch of the repository that is served; empty where there is none.
+func (s *Server) at(branch string) string {
+	if s.dir == "" {
+		return ""
+	}
+	text, err := os.ReadFile(filepath.Join(s.dir, "refs", "heads", filepath.FromSlash(branch)))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
 // push serves git, to who has the token.
 func (s *Server) push(w http.ResponseWriter, r *http.Request) {
 	user, token, _ := r.BasicAuth()
@@ -76,7 +113,8 @@ func (s *Server) gitHubPulls(w http.ResponseWriter, r *http.Request, path string
 		}
 		return map[string]any{
 			"number": p.Number, "html_url": s.web.URL + "/o/r/pull/" + strconv.Itoa(p.Number), "state": state, "merged_at": merged,
-			"head": map[string]any{"ref": p.Branch, "repo": map[string]any{"full_name": name}}, "base": map[string]any{"ref": p.Base},
+			"head": map[string]any{"ref": p.Branch, "sha": p.Commit, "repo": map[string]any{"full_name": name}},
+			"base": map[string]any{"ref": p.Base},
 		}
 	})
 }
@@ -96,7 +134,7 @@ func (s *Server) gitLabPulls(w http.ResponseWriter, r *http.Request, path string
 		}
 		return map[string]any{
 			"iid": p.Number, "web_url": s.web.URL + "/o/r/-/merge_requests/" + strconv.Itoa(p.Number), "state": state,
-			"source_branch": p.Branch, "target_branch": p.Base, "source_project_id": from, "target_project_id": 1,
+			"sha": p.Commit, "source_branch": p.Branch, "target_branch": p.Base, "source_project_id": from, "target_project_id": 1,
 		}
 	})
 }
@@ -118,7 +156,7 @@ func (s *Server) pull(w http.ResponseWriter, r *http.Request, path string, tell 
 	case path == "" && r.Method == http.MethodGet:
 		all := []any{}
 		for _, p := range s.pulls {
-			if p.State == "open" {
+			if p.State == "open" || r.URL.Query().Get("state") == "all" {
 				all = append(all, tell(p))
 			}
 		}
@@ -130,14 +168,20 @@ func (s *Server) pull(w http.ResponseWriter, r *http.Request, path string, tell 
 				return
 			}
 		}
-		s.pulls = append(s.pulls, Pull{Number: len(s.pulls) + 1, Branch: branch, Base: base, Title: sent.Title, Body: body, State: "open"})
+		if s.wait(r, "before"); r.Context().Err() != nil {
+			return
+		}
+		s.pulls = append(s.pulls, Pull{
+			Number: len(s.pulls) + 1, Branch: branch, Base: base, Title: sent.Title, Body: body, State: "open", Commit: s.at(branch),
+		})
+		s.wait(r, "after")
 		answer(w, http.StatusCreated, tell(s.pulls[len(s.pulls)-1]))
 	case n < 1 || n > len(s.pulls):
 		answer(w, http.StatusNotFound, map[string]any{"message": "Not Found"})
 	case r.Method == http.MethodGet:
 		answer(w, http.StatusOK, tell(s.pulls[n-1]))
 	case branch+base == "":
-		s.pulls[n-1].Title, s.pulls[n-1].Body = sent.Title, body
+		s.pulls[n-1].Title, s.pulls[n-1].Body, s.pulls[n-1].Commit = sent.Title, body, s.at(s.pulls[n-1].Branch)
 		answer(w, http.StatusOK, tell(s.pulls[n-1]))
 	default:
 		answer(w, http.StatusUnprocessableEntity, map[string]any{"message": "Validation Failed"})

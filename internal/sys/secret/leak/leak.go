@@ -7,19 +7,14 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	_ "embed" // the rules
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-)
 
-// maintained are the rules of gitleaks, which have a licence of their own
-// (rules.LICENSE). internal/oracle/gitleaks takes them over from the module.
-//
-//go:embed rules.toml
-var maintained []byte
+	"github.com/zricethezav/gitleaks/v8/config"
+)
 
 // Leak is one secret. It does not hold the secret itself.
 type Leak struct {
@@ -45,7 +40,7 @@ type Finder struct {
 // not added. The error says that the rules could not be read, or is that of
 // the context.
 func (f *Finder) Added(ctx context.Context, patch string) ([]Leak, error) {
-	f.once.Do(func() { f.rules, f.allowed, f.err = parse(maintained) })
+	f.once.Do(func() { f.rules, f.allowed, f.err = parse([]byte(config.DefaultConfig)) })
 	if f.err != nil {
 		return nil, f.err
 	}

@@ -249,4 +249,5 @@ function dress(within: ParentNode): void {
   }
 }
 dress(document);
+$(".side [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 waiting = $(".side .count")?.textContent ?? "0";

@@ -1,7 +1,8 @@
-package projection
+package hub
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -9,11 +10,14 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection/projectiontest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -63,7 +67,7 @@ func facts(events []nexus.Event) []nexus.Fact {
 func follow(tb testing.TB, j Journal) *Hub {
 	tb.Helper()
 	ctx, stop := context.WithCancel(tb.Context())
-	h, err := Open(ctx, j, HubOptions{Now: time.Now})
+	h, err := Open(ctx, j, Options{Now: time.Now})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -79,11 +83,11 @@ func follow(tb testing.TB, j Journal) *Hub {
 }
 
 // until looks at a run, at first and at each change, until it shows something.
-func until(tb testing.TB, h *Hub, run nexus.RunID, shows func(*Projection) bool) {
+func until(tb testing.TB, h *Hub, run nexus.RunID, shows func(*projection.Projection) bool) {
 	tb.Helper()
 	for {
 		changed, shown := h.Changed(run), false
-		err := h.View(run, func(p *Projection) error {
+		err := h.View(run, func(p *projection.Projection) error {
 			shown = shows(p)
 			return nil
 		})
@@ -106,7 +110,7 @@ func until(tb testing.TB, h *Hub, run nexus.RunID, shows func(*Projection) bool)
 func TestHubMissesNothing(t *testing.T) {
 	j, again := book(t)
 	h := follow(t, j)
-	events := tape()
+	events := projectiontest.Tape()
 	var all sync.WaitGroup
 	for n := range 3 {
 		run := nexus.RunID(fmt.Sprintf("run-%d", n))
@@ -114,7 +118,9 @@ func TestHubMissesNothing(t *testing.T) {
 		l := acquire(t, other, run)
 		for range 2 {
 			all.Go(func() {
-				until(t, h, run, func(p *Projection) bool { return len(p.State().Alerts.Raised) == 1 && len(p.Inbox(start)) > 3 })
+				until(t, h, run, func(p *projection.Projection) bool {
+					return len(p.State().Alerts.Raised) == 1 && len(p.Inbox(projectiontest.Start())) > 3
+				})
 			})
 		}
 		all.Go(func() {
@@ -132,7 +138,7 @@ func TestHubMissesNothing(t *testing.T) {
 		})
 	}
 	all.Wait()
-	runs, err := h.Runs(start)
+	runs, err := h.Runs(projectiontest.Start())
 	if err != nil || len(runs) != 3 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
@@ -143,16 +149,16 @@ func TestHubMissesNothing(t *testing.T) {
 		}
 		inbox.Apply(e)
 	}
-	items, err := h.Inbox(start)
-	if err != nil || Waiting(items) != len(inbox.Items()) || Waiting(items) == 0 {
-		t.Errorf("%d things wait, the inbox of the channels has %d: %v", Waiting(items), len(inbox.Items()), err)
+	items, err := h.Inbox(projectiontest.Start())
+	if err != nil || projection.Waiting(items) != len(inbox.Items()) || projection.Waiting(items) == 0 {
+		t.Errorf("%d things wait, the inbox of the channels has %d: %v", projection.Waiting(items), len(inbox.Items()), err)
 	}
 	sum := 0
 	for _, r := range runs {
 		sum += r.Waiting
 	}
-	if sum != Waiting(items) {
-		t.Errorf("the runs say that %d things wait, the inbox %d", sum, Waiting(items))
+	if sum != projection.Waiting(items) {
+		t.Errorf("the runs say that %d things wait, the inbox %d", sum, projection.Waiting(items))
 	}
 }
 
@@ -161,16 +167,16 @@ func TestHubMissesNothing(t *testing.T) {
 func TestSlowReader(t *testing.T) {
 	j, _ := book(t)
 	l, other := acquire(t, j, "slow"), acquire(t, j, "other")
-	write(t, l, facts(tape())[:14]...)
-	write(t, other, facts(tape())[:14]...)
+	write(t, l, facts(projectiontest.Tape())[:14]...)
+	write(t, other, facts(projectiontest.Tape())[:14]...)
 	h := follow(t, j)
-	err := h.View("slow", func(p *Projection) error {
+	err := h.View("slow", func(p *projection.Projection) error {
 		before := p.Seq()
 		for range most + 100 {
 			write(t, l, nexus.AssumptionStated{Text: "a"})
 		}
 		last := write(t, other, nexus.AssumptionStated{Text: "b"})
-		until(t, h, "other", func(p *Projection) bool { return p.Seq() == last[0].Seq })
+		until(t, h, "other", func(p *projection.Projection) bool { return p.Seq() == last[0].Seq })
 		if p.Seq() != before {
 			t.Error("it changed while somebody looked")
 		}
@@ -180,22 +186,24 @@ func TestSlowReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := write(t, l, nexus.AssumptionStated{Text: "the last"})
-	until(t, h, "slow", func(p *Projection) bool { return p.Seq() == last[0].Seq })
+	until(t, h, "slow", func(p *projection.Projection) bool { return p.Seq() == last[0].Seq })
 }
 
 // TestHubLetsGo forgets what nobody looks at, and shows it again.
 func TestHubLetsGo(t *testing.T) {
 	j, _ := book(t)
-	write(t, acquire(t, j, "a"), facts(tape())[:30]...)
+	write(t, acquire(t, j, "a"), facts(projectiontest.Tape())[:30]...)
 	now := time.Now()
-	h, err := Open(t.Context(), j, HubOptions{Now: func() time.Time { return now }})
+	h, err := Open(t.Context(), j, Options{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	look := func() (shown string) {
-		if err := h.View("a", func(p *Projection) error {
-			shown = text(t, all(t, p, start))
-			return nil
+		if err := h.View("a", func(p *projection.Projection) error {
+			now := projectiontest.Start()
+			data, err := json.Marshal([]any{p.Run(now), p.Inbox(now), p.Timeline(now), p.Lanes(now)})
+			shown = string(data)
+			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -221,10 +229,10 @@ func TestHubLetsGo(t *testing.T) {
 func TestOverIsKeptSmall(t *testing.T) {
 	j, _ := book(t)
 	l := acquire(t, j, "a")
-	write(t, l, slices.Concat(facts(tape())[:4], []nexus.Fact{nexus.RunDrained{To: nexus.StatusStopped}, nexus.RunEnded{Status: nexus.StatusStopped}})...)
+	write(t, l, slices.Concat(facts(projectiontest.Tape())[:4], []nexus.Fact{nexus.RunDrained{To: nexus.StatusStopped}, nexus.RunEnded{Status: nexus.StatusStopped}})...)
 	h := follow(t, j)
 	status := func() nexus.RunStatus {
-		runs, err := h.Runs(start)
+		runs, err := h.Runs(projectiontest.Start())
 		if err != nil || len(runs) != 1 {
 			t.Fatalf("%d runs, %v", len(runs), err)
 		}
@@ -234,7 +242,7 @@ func TestOverIsKeptSmall(t *testing.T) {
 		t.Errorf("it is %s", got)
 	}
 	last := write(t, l, nexus.RunReopened{Why: "more"})
-	until(t, h, "a", func(p *Projection) bool { return p.Seq() == last[0].Seq })
+	until(t, h, "a", func(p *projection.Projection) bool { return p.Seq() == last[0].Seq })
 	if got := status(); got.Ended() {
 		t.Errorf("it is %s after it was taken up", got)
 	}
@@ -244,13 +252,17 @@ func TestOverIsKeptSmall(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	j, _ := book(t)
 	l := acquire(t, j, "a")
-	write(t, l, facts(tape())[:14]...)
+	write(t, l, facts(projectiontest.Tape())[:14]...)
 	h := follow(t, j)
-	until(t, h, "a", func(p *Projection) bool { return !p.Interrupted() && p.Run(start).Held != nil })
+	until(t, h, "a", func(p *projection.Projection) bool {
+		return !p.Interrupted() && p.Run(projectiontest.Start()).Held != nil
+	})
 	if err := l.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	until(t, h, "a", func(p *Projection) bool { return p.Run(start).Status == nexus.StatusInterrupted })
+	until(t, h, "a", func(p *projection.Projection) bool {
+		return p.Run(projectiontest.Start()).Status == nexus.StatusInterrupted
+	})
 }
 
 func TestNoSuchRun(t *testing.T) {
@@ -260,9 +272,34 @@ func TestNoSuchRun(t *testing.T) {
 	if err := h.View("nobody", nil); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		t.Errorf("it says %v", err)
 	}
-	if runs, err := h.Runs(start); err != nil || len(runs) != 0 {
+	if runs, err := h.Runs(projectiontest.Start()); err != nil || len(runs) != 0 {
 		t.Errorf("%d runs, %v", len(runs), err)
 	}
+}
+
+// TestShownSoon holds that a fact that another process wrote is shown within 100 ms. Time is
+// virtual: it passes while everything waits, so a slow machine changes nothing.
+func TestShownSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, again := book(t)
+		l := acquire(t, again(), "r")
+		write(t, l, facts(projectiontest.Tape())[:14]...)
+		h := follow(t, j)
+		waited := time.Duration(0)
+		for n := range 50 {
+			time.Sleep(time.Duration(n*17) * time.Millisecond)
+			last := write(t, l, nexus.AssumptionStated{Text: "a"})
+			began := time.Now()
+			until(t, h, "r", func(p *projection.Projection) bool { return p.Seq() >= last[0].Seq })
+			took := time.Since(began)
+			if waited = max(waited, took); took > 100*time.Millisecond {
+				t.Fatalf("fact %d is shown after %s", n, took)
+			}
+		}
+		if waited == 0 {
+			t.Error("no fact was waited for: nothing was measured")
+		}
+	})
 }
 
 // BenchmarkOpen opens a finished run of 100,000 facts.
@@ -270,7 +307,7 @@ func BenchmarkOpen(b *testing.B) {
 	j, _ := book(b)
 	l := acquire(b, j, "r")
 	var batch []nexus.Fact
-	n := large(1040, 13, func(e nexus.Event) {
+	n := projectiontest.Large(1040, 13, func(e nexus.Event) {
 		if batch = append(batch, e.Fact); len(batch) == 2000 {
 			write(b, l, batch...)
 			batch = nil
@@ -279,12 +316,12 @@ func BenchmarkOpen(b *testing.B) {
 	write(b, l, append(batch, nexus.ResultReviewed{}, nexus.ResultGated{}, nexus.RunEnded{Status: nexus.StatusDone})...)
 	began := used(b)
 	for b.Loop() {
-		h, err := Open(b.Context(), j, HubOptions{Now: time.Now})
+		h, err := Open(b.Context(), j, Options{Now: time.Now})
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := h.View("r", func(p *Projection) error {
-			p.Run(start)
+		if err := h.View("r", func(p *projection.Projection) error {
+			p.Run(projectiontest.Start())
 			return nil
 		}); err != nil {
 			b.Fatal(err)
@@ -310,13 +347,13 @@ func used(b *testing.B) time.Duration {
 func BenchmarkChange(b *testing.B) {
 	j, again := book(b)
 	l := acquire(b, again(), "r")
-	write(b, l, facts(tape())[:14]...)
+	write(b, l, facts(projectiontest.Tape())[:14]...)
 	h := follow(b, j)
 	var worst time.Duration
 	for b.Loop() {
 		last := write(b, l, nexus.AssumptionStated{Text: "a"})
 		began := time.Now()
-		until(b, h, "r", func(p *Projection) bool { return p.Seq() >= last[0].Seq })
+		until(b, h, "r", func(p *projection.Projection) bool { return p.Seq() >= last[0].Seq })
 		worst = max(worst, time.Since(began))
 	}
 	b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")

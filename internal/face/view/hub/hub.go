@@ -1,4 +1,7 @@
-package projection
+// Package hub keeps the projections of all runs of a repository in step with its journal,
+// for faces that show several runs to several people: pages, their API, and the terminal
+// interface.
+package hub
 
 import (
 	"context"
@@ -11,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -24,8 +28,8 @@ type Journal interface {
 	Holders(ctx context.Context) (map[nexus.RunID]nexus.Process, error)
 }
 
-// HubOptions say how a hub is opened.
-type HubOptions struct {
+// Options say how a hub is opened.
+type Options struct {
 	Repository string                                                  // its directory, for lists of several
 	Now        func() time.Time                                        // required
 	Earlier    func(ctx context.Context) *route.Stats                  // what earlier runs took; nil: unknown
@@ -39,7 +43,7 @@ type HubOptions struct {
 // but other readers of the same run.
 type Hub struct {
 	j    Journal
-	o    HubOptions
+	o    Options
 	ctx  context.Context //nolint:containedctx // of what reads the journal for a reader
 	mu   sync.Mutex      // guards what follows
 	runs map[nexus.RunID]*entry
@@ -59,14 +63,14 @@ type entry struct {
 	used   time.Time
 	over   *glance // of a run that is over, where nothing has happened since
 
-	mu sync.Mutex  // guards p; taken before the hub's lock
-	p  *Projection // nil: nobody looks
+	mu sync.Mutex             // guards p; taken before the hub's lock
+	p  *projection.Projection // nil: nobody looks
 }
 
 // glance is what the lists of all runs show of one.
 type glance struct {
 	run    view.Run
-	items  []Item
+	items  []projection.Item
 	latest bool
 }
 
@@ -75,7 +79,7 @@ const most = 1000
 
 // Open returns a hub for the runs of a journal, which it reads until the context
 // ends.
-func Open(ctx context.Context, j Journal, o HubOptions) (*Hub, error) {
+func Open(ctx context.Context, j Journal, o Options) (*Hub, error) {
 	if o.Idle == 0 {
 		o.Idle = time.Minute
 	}
@@ -256,7 +260,7 @@ func (e *entry) drop() { e.p, e.queue, e.behind = nil, nil, true }
 
 // View shows a run to a function, as of the last event that the hub knows of. No
 // other function sees the run at the same time, and none may keep the projection.
-func (h *Hub) View(run nexus.RunID, see func(*Projection) error) error {
+func (h *Hub) View(run nexus.RunID, see func(*projection.Projection) error) error {
 	h.mu.Lock()
 	e := h.runs[run]
 	h.mu.Unlock()
@@ -288,13 +292,15 @@ func (h *Hub) catchUp(e *entry) error {
 	if known { // of a run that just began, who conducts it is read next
 		e.p.Held(holder)
 	}
-	e.p.earlier = !latest
+	if !latest {
+		e.p.Later()
+	}
 	return nil
 }
 
 func (h *Hub) apply(e *entry, id nexus.RunID, queue []nexus.Event, behind bool) error {
 	if e.p == nil {
-		e.p, behind = New(id, h.options(id)), true
+		e.p, behind = projection.New(id, h.projected(id)), true
 	}
 	if behind {
 		for x, err := range h.j.Events(h.ctx, id, e.p.Seq()) {
@@ -314,8 +320,9 @@ func (h *Hub) apply(e *entry, id nexus.RunID, queue []nexus.Event, behind bool) 
 	return nil
 }
 
-func (h *Hub) options(id nexus.RunID) Options {
-	o := Options{Past: func(after int64) iter.Seq2[nexus.Event, error] { return h.j.Events(h.ctx, id, after) }}
+// projected returns what the projection of a run knows beside its events.
+func (h *Hub) projected(id nexus.RunID) projection.Options {
+	o := projection.Options{Past: func(after int64) iter.Seq2[nexus.Event, error] { return h.j.Events(h.ctx, id, after) }}
 	if h.o.Earlier != nil {
 		o.Earlier = func() *route.Stats { return h.o.Earlier(h.ctx) }
 	}
@@ -344,8 +351,8 @@ func (h *Hub) Runs(now time.Time) ([]view.Going, error) {
 
 // Inbox returns what waits for a person in all runs, the oldest first, and then
 // what a person should know of.
-func (h *Hub) Inbox(now time.Time) ([]Item, error) {
-	all := []Item{}
+func (h *Hub) Inbox(now time.Time) ([]projection.Item, error) {
+	all := []projection.Item{}
 	err := h.each(now, func(g glance) { all = append(all, g.items...) })
 	return order(all), err
 }
@@ -381,7 +388,7 @@ func (h *Hub) glance(id nexus.RunID, now time.Time) (glance, error) {
 	if err := h.catchUp(e); err != nil {
 		return glance{}, err
 	}
-	g := glance{e.p.Run(now), e.p.Inbox(now), !e.p.earlier}
+	g := glance{e.p.Run(now), e.p.Inbox(now), !e.p.IsEarlier()}
 	if !g.run.Status.Ended() {
 		return g, nil
 	}
@@ -397,8 +404,8 @@ func (h *Hub) glance(id nexus.RunID, now time.Time) (glance, error) {
 }
 
 // order puts what waits before notices, and each the oldest first.
-func order(all []Item) []Item {
-	slices.SortStableFunc(all, func(a, b Item) int {
+func order(all []projection.Item) []projection.Item {
+	slices.SortStableFunc(all, func(a, b projection.Item) int {
 		if a.Notice != b.Notice {
 			if b.Notice {
 				return -1

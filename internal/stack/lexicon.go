@@ -1,0 +1,103 @@
+package stack
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Lexicon is what somebody sees at a glance in the sources of a language, besides what
+// [Syntax] says of them: words that are drawn in colours.
+type Lexicon struct {
+	Ends     string // of the names of files, or whole names, in lower case, separated by blanks
+	Keywords string // separated by blanks
+	Builtins string // types, values and functions that the language has, separated by blanks
+	Marks    Syntax // comments and literals, where [SyntaxOf] knows nothing of such files
+
+	Script    bool // a word before a bracket is no function, and one with a capital first no type
+	Folded    bool // keywords may be in capitals
+	Decorated bool // @ begins a decorator
+	Keyed     bool // a word before a colon or an equals sign names something
+	Targets   bool // a word that begins a line and is followed by a colon is made by rules
+	Markup    bool // words stand between angle brackets
+}
+
+// LexiconOf returns the words of a file by its name, with its marks, false for one of a
+// language that is not known.
+func LexiconOf(file string) (Lexicon, bool) {
+	base := strings.ToLower(path.Base(file))
+	ending := path.Ext(base)
+	if ending == "" {
+		ending = base
+	}
+	if base == "go.mod" || base == "go.work" {
+		ending = ".go"
+	}
+	fits := func(w Lexicon) bool { return slices.Contains(strings.Fields(w.Ends), ending) }
+	for _, s := range All() {
+		if w, ok := first(rows(s.Lexicon), fits); ok {
+			return w.marked(ending), true
+		}
+	}
+	w, ok := first(otherLexicons(), fits)
+	return w.marked(ending), ok
+}
+
+// marked returns the words with the marks of files of an ending.
+func (w Lexicon) marked(ending string) Lexicon {
+	if s, known := SyntaxOf("x" + ending); known {
+		w.Marks = s
+	}
+	return w
+}
+
+// hashed and slashed are the marks of most languages that no stack has.
+func hashed() Syntax { return Syntax{Comments: []string{"#"}, Quotes: "\"'"} }
+
+func slashed() Syntax {
+	return Syntax{Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Quotes: "\"'"}
+}
+
+// otherLexicons are those of files that have no stack: of programs, data and texts.
+func otherLexicons() []Lexicon {
+	return []Lexicon{
+		{
+			Ends: ".dart", Decorated: true,
+			Keywords: "abstract as assert async await base break case catch class const continue covariant default deferred do else enum export extends extension external factory final finally for get hide if implements import in interface is late library mixin new on operator part required rethrow return sealed set show static super switch sync this throw try type typedef var void when while with yield",
+			Builtins: "bool double dynamic int num object string true false null Future Iterable List Map Set Stream",
+		},
+		{
+			Ends:     ".zig",
+			Keywords: "align allowzero and anyframe asm async await break callconv catch comptime const continue defer else enum errdefer error export extern fn for if inline noalias nosuspend opaque or orelse packed pub resume return struct suspend switch test threadlocal try union unreachable usingnamespace var volatile while",
+			Builtins: "anyerror anyopaque anytype bool comptime_float comptime_int f16 f32 f64 f128 i8 i16 i32 i64 i128 isize noreturn type u8 u16 u32 u64 u128 usize void true false null undefined",
+		},
+		{
+			Ends: ".lua", Marks: Syntax{Comments: []string{"--"}, Quotes: "\"'"},
+			Keywords: "and break do else elseif end for function goto if in local not or repeat return then until while", Builtins: "true false nil self",
+		},
+		{
+			Ends: ".sql", Folded: true,
+			Keywords: "add all alter and as asc begin between by case check column commit constraint create default delete desc distinct drop else end exists foreign from full group having in index inner insert into is join key left like limit not null offset on or order outer primary references returning right rollback select set table then transaction trigger union unique update values view when where with",
+			Builtins: "bigint boolean char date decimal double float integer int json numeric real serial text timestamp uuid varchar true false",
+		},
+		{Ends: ".css .scss .less", Marks: slashed(), Script: true, Keyed: true, Decorated: true, Keywords: "important media import supports keyframes font-face include mixin use extend"},
+		{Ends: ".json", Marks: Syntax{Quotes: `"`}, Script: true, Keyed: true, Builtins: "true false null"},
+		{Ends: ".jsonc .json5", Marks: slashed(), Script: true, Keyed: true, Builtins: "true false null"},
+		{Ends: ".yaml .yml .toml .cfg .conf .env", Marks: hashed(), Script: true, Keyed: true, Builtins: "true false null yes no on off"},
+		{Ends: ".ini .properties .editorconfig", Marks: Syntax{Comments: []string{"#", ";"}, Quotes: `"`}, Script: true, Keyed: true, Builtins: "true false null yes no on off"},
+		{Ends: ".html .htm .xml .svg .xhtml .csproj .xsd", Marks: Syntax{Block: [2]string{"<!--", "-->"}, Quotes: `"`}, Script: true, Markup: true},
+		{
+			Ends: ".tf .hcl .proto", Marks: slashed(), Keyed: true,
+			Keywords: "data dynamic enum extend import locals map message module oneof optional option output package provider public repeated required reserved resource returns rpc service syntax terraform variable",
+			Builtins: "bool bytes double fixed32 fixed64 float int32 int64 string uint32 uint64 true false null",
+		},
+		{
+			Ends: "dockerfile containerfile", Marks: hashed(), Script: true, Folded: true,
+			Keywords: "add arg as cmd copy entrypoint env expose from healthcheck label maintainer onbuild run shell stopsignal user volume workdir",
+		},
+		{
+			Ends: "makefile gnumakefile .mk", Marks: hashed(), Script: true, Targets: true,
+			Keywords: "define else endef endif export ifdef ifeq ifndef ifneq include override unexport",
+		},
+	}
+}
