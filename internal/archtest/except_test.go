@@ -24,11 +24,11 @@ var sharedNames = map[string]string{}
 
 // longFiles are files that are too long, with how long they may be.
 var longFiles = map[string]int{
-	"decide/state/fold.go":        670,
+	"decide/state/fold.go":        680,
 	"decide/state/state_test.go":  576,
-	"face/view/line.go":           572,
-	"nexus/fact.go":               713,
-	"run/sim/audit/audit.go":      520,
+	"face/view/line.go":           580,
+	"nexus/fact.go":               730,
+	"run/sim/audit/audit.go":      530,
 	"sys/config/config_test.go":   565,
 	"sys/git/clone_test.go":       532,
 	"sys/git/git_test.go":         534,
@@ -44,16 +44,16 @@ var longFiles = map[string]int{
 // large they may be.
 var largePackages = map[string]int{
 	"app":               4600, // the composition root: there is a line here for each thing that can be set up
-	"decide/state":      5270, // all that is true of a run, folded in one place
+	"decide/state":      5350, // all that is true of a run, folded in one place
 	"face/cli/check":    3160, // one verdict, from a tree, a base, a task or a change
-	"face/tui":          3260, // one model of the screen: all that is shown and typed changes it
-	"face/view":         3680, // what every face draws of a run: one projection of the state
+	"face/tui":          3310, // one model of the screen: all that is shown and typed changes it
+	"face/view":         3720, // what every face draws of a run: one projection of the state
 	"decide/policy":     3830, // what each of some 400 programs may do: one judgement, whose parts call each other
 	"work/plan/foreign": 3100, // a reader for each of eight formats of other tools
 	"work/discover":     3200, // each way to find work: they share the tree, what was found before, and their checks
 	"work/worker":       3300, // what each step of a run receives: sessions, judge, trees
 	"stack":             5100, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
-	"face/cli/runscmd":  3060, // what people ask of runs: a command for each thing
+	"face/cli/runscmd":  3110, // what people ask of runs: a command for each thing
 }
 
 // wideLines are packages with lines of code that are too wide.

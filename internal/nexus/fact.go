@@ -229,6 +229,17 @@ type (
 		Task TaskID `json:"task"`
 		By   string `json:"by,omitzero"`
 	}
+	// TaskPaused holds one task: its agent lets go of it at its next turn, and nothing
+	// of it begins, continues or lands.
+	TaskPaused struct {
+		Task TaskID `json:"task"`
+		By   string `json:"by,omitzero"`
+	}
+	// TaskResumed lets a paused task continue.
+	TaskResumed struct {
+		Task TaskID `json:"task"`
+		By   string `json:"by,omitzero"`
+	}
 	// TaskRetried gives a parked, failed or skipped task another chance.
 	TaskRetried struct {
 		Task    TaskID    `json:"task"`
@@ -333,6 +344,12 @@ type (
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
 		Counted bool      `json:"counted"` // its process died; a clean stop does not count against it
+	}
+	// AttemptInterrupted cuts off the turn that an agent is at: a call that is under way
+	// is not answered, and tools that run are not run again.
+	AttemptInterrupted struct {
+		Attempt AttemptID `json:"attempt"`
+		By      string    `json:"by,omitzero"`
 	}
 	// AttemptBroken says that the machinery failed, not the work.
 	AttemptBroken struct {

@@ -22,13 +22,14 @@ const (
 	VerbCheckpoint Verb = "checkpoint" // the present point gets a name
 	VerbUndo       Verb = "undo"       // what landed is reverted
 	VerbReview     Verb = "review"     // what a person says about a task's change
+	VerbInterrupt  Verb = "interrupt"  // what the agent of a task does now is cut off
 )
 
 // Request is a person's or a program's wish. Any process may append one; the
 // conductor alone grants it.
 type Request struct {
 	Verb Verb   `json:"verb"`
-	Task TaskID `json:"task,omitzero"` // for skip, retry, tell
+	Task TaskID `json:"task,omitzero"` // for skip, retry, tell, interrupt; for pause and resume: only this one
 	ID   string `json:"id,omitzero"`   // the question, for answer and amend; the criterion, for approve and revise; the branch, for land; the name, for checkpoint; tasks separated by commas, for undo
 	Text string `json:"text,omitzero"` // guidance, answer, or why
 	Why  string `json:"why,omitzero"`  // for answer: why this one, where a program gives it

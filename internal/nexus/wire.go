@@ -14,9 +14,9 @@ func zeros() []Fact {
 		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, LandingAsked{}, TargetMoved{}, LandingSought{}, LandingMerged{}, LandingRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, AlertCleared{}, ReplanAsked{}, ReplanDecided{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, InterviewSought{}, InterviewHeard{}, InterviewFailed{}, SpecSought{}, SpecWritten{}, SpecFailed{},
 		RequirementCaptured{}, RequirementWithdrawn{}, AssumptionStated{}, AssumptionLocked{}, PlanSought{}, CheckTried{}, PlanLooked{}, PlanProposed{}, PlanFailed{},
-		TaskPlanned{}, PlanApproved{}, PlanRefused{}, PlanRevised{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
+		TaskPlanned{}, PlanApproved{}, PlanRefused{}, PlanRevised{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskPaused{}, TaskResumed{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, LaneFormed{}, AttemptStarted{}, AttemptResumed{},
-		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, StartForgone{}, RoundStarted{}, TestsProved{}, ChecksProved{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
+		AttemptInterrupted{}, AttemptLost{}, AttemptBroken{}, AttemptEnded{}, StartForgone{}, RoundStarted{}, TestsProved{}, ChecksProved{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
 		GateStarted{}, GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
 		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
 		SessionEnded{}, AgentOpened{}, AgentLimited{}, AgentRenewed{}, AgentEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaHeld{}, QuotaReset{},
@@ -132,6 +132,8 @@ func (SplitSought) fact() string          { return "split.sought" }
 func (TaskSplit) fact() string            { return "task.split" }
 func (SplitFailed) fact() string          { return "split.failed" }
 func (TaskSkipped) fact() string          { return "task.skipped" }
+func (TaskPaused) fact() string           { return "task.paused" }
+func (TaskResumed) fact() string          { return "task.resumed" }
 func (TaskRetried) fact() string          { return "task.retried" }
 func (RoutesSought) fact() string         { return "routes.sought" }
 func (RoutesTold) fact() string           { return "routes.told" }
@@ -142,6 +144,7 @@ func (TaskEscalated) fact() string        { return "task.escalated" }
 func (LaneFormed) fact() string           { return "lane.formed" }
 func (AttemptStarted) fact() string       { return "attempt.started" }
 func (AttemptResumed) fact() string       { return "attempt.resumed" }
+func (AttemptInterrupted) fact() string   { return "attempt.interrupted" }
 func (AttemptLost) fact() string          { return "attempt.lost" }
 func (AttemptBroken) fact() string        { return "attempt.broken" }
 func (AttemptEnded) fact() string         { return "attempt.ended" }

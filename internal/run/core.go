@@ -148,7 +148,7 @@ func (c *Core) unpaid() []nexus.Fact {
 func (c *Core) bygone() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, r := range c.State.Requests {
-		if r.Verb == nexus.VerbPause || r.Verb == nexus.VerbStop || r.Verb == nexus.VerbResume {
+		if r.Task == "" && (r.Verb == nexus.VerbPause || r.Verb == nexus.VerbResume) || r.Verb == nexus.VerbStop {
 			facts = append(facts, nexus.RequestSettled{Seq: r.Seq, Why: "the run was resumed since"})
 		}
 	}
@@ -260,17 +260,31 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		}
 		return add(Key(f.Attempt), task)
 	case nexus.TaskSkipped:
-		if a := c.State.Task(f.Task).Current(); a != nil && c.working[Key(a.ID)] {
-			c.cancel = append(c.cancel, Key(a.ID))
-		}
-		if e := c.State.Splits.Of(f.Task); e != nil && c.working[Key(e.Attempt)] {
-			c.cancel = append(c.cancel, Key(e.Attempt))
-		}
-	case nexus.RequestSettled, nexus.RunDrained:
+		c.giveUp(f.Task)
+	case nexus.AttemptInterrupted:
+		c.cutOff(f.Attempt)
+	case nexus.RequestSettled, nexus.RunDrained, nexus.TaskPaused:
 		// The workers hear of a stop when they next ask for leave.
 	default:
 	}
 	return start
+}
+
+// giveUp cancels who works on a task, or splits it.
+func (c *Core) giveUp(id nexus.TaskID) {
+	if a := c.State.Task(id).Current(); a != nil {
+		c.cutOff(a.ID)
+	}
+	if e := c.State.Splits.Of(id); e != nil {
+		c.cutOff(e.Attempt)
+	}
+}
+
+// cutOff cancels the worker of an attempt, where it has one.
+func (c *Core) cutOff(id nexus.AttemptID) {
+	if c.working[Key(id)] {
+		c.cancel = append(c.cancel, Key(id))
+	}
 }
 
 // outstanding starts the delivery of the result, which has no attempt of its

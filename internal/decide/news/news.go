@@ -65,6 +65,9 @@ func Say(g state.Guidance) (text, why string) {
 	if g.Landed {
 		return g.Text, nexus.LandedWhy
 	}
+	if g.Cut {
+		return "A person interrupted what you were doing, and says:\n\n" + g.Text, "interrupt"
+	}
 	return "Guidance from a person:\n\n" + g.Text, "guidance"
 }
 

@@ -174,7 +174,7 @@ func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
 func candidates(s *state.State) []*state.Task {
 	var ready []*state.Task
 	for _, t := range s.Tasks {
-		if s.Ready(t) && !t.Underway() && !unrouted(s, t) {
+		if s.Ready(t) && !t.Underway() && !t.Withheld() && !unrouted(s, t) {
 			ready = append(ready, t)
 		}
 	}

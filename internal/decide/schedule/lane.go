@@ -112,7 +112,7 @@ func classOf(s *state.State, t *state.Task) (class, bool) {
 		hard = t.Route.Complexity
 	}
 	_, laned := s.LaneOf(t.ID)
-	begun := t.Status != nexus.Pending || len(t.Attempts) > 0 || s.Splitting(t.ID) || unrouted(s, t)
+	begun := t.Withheld() || t.Status != nexus.Pending || len(t.Attempts) > 0 || s.Splitting(t.ID) || unrouted(s, t)
 	after := c.strategy == nexus.TestAfter || c.strategy == nexus.NoTest
 	return c, !laned && !begun && hard == nexus.Simple && after && c.kind != nexus.TestTask
 }

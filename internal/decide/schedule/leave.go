@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -19,7 +20,8 @@ type Leave struct {
 // MaySpend decides on one call of a model. A worker waits while the run is
 // paused, while its role has no slot, while the provider is out of quota or, to
 // begin a session, nearly so, and while money that others set aside may come back. Who waits has nothing set aside itself, since each try of a
-// call reserves its own, so nobody ever waits for one who waits.
+// call reserves its own, so nobody ever waits for one who waits. Where its task is
+// paused it lets go: others work in its place meanwhile.
 func MaySpend(s *state.State, r nexus.BudgetReserved) Leave {
 	t := s.Task(r.Task)
 	switch {
@@ -29,6 +31,8 @@ func MaySpend(s *state.State, r nexus.BudgetReserved) Leave {
 		return Leave{Stop: "the run has ended"}
 	case t != nil && t.Status.Ended():
 		return Leave{Stop: t.Why}
+	case t != nil && t.Withheld():
+		return Leave{Stop: fmt.Sprintf("%s was paused by %s", t.ID, t.Paused.By)}
 	case s.Status == nexus.StatusPaused || s.Status == nexus.StatusRecovering:
 		return Leave{}
 	}

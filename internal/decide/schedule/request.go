@@ -18,23 +18,13 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 	yes := func(fs ...nexus.Fact) []nexus.Fact {
 		return append(fs, nexus.RequestSettled{Seq: r.Seq, Granted: true})
 	}
-	by := cmp.Or(r.By, "a person")
+	by := person(r)
 	switch r.Verb {
-	case nexus.VerbPause:
-		if s.Status == nexus.StatusPaused || s.Drain != nil {
-			return no("the run is already %s", ending(s))
+	case nexus.VerbPause, nexus.VerbResume, nexus.VerbStop:
+		if r.Task != "" && r.Verb != nexus.VerbStop {
+			return settleHold(s, r, no, yes)
 		}
-		return yes(nexus.RunPaused{Why: "asked by " + by})
-	case nexus.VerbResume:
-		if s.Status != nexus.StatusPaused {
-			return no("the run is not paused")
-		}
-		return yes(nexus.RunResumed{})
-	case nexus.VerbStop:
-		if s.Drain != nil {
-			return no("the run is already %s", ending(s))
-		}
-		return yes(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + by})
+		return settleRun(s, r, no, yes)
 	case nexus.VerbAmend:
 		return amend(s, r, no, yes)
 	case nexus.VerbAnswer:
@@ -60,6 +50,8 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 		return add(s, r, no, yes)
 	case nexus.VerbReview:
 		return settleReview(s, r, no, yes)
+	case nexus.VerbInterrupt:
+		return interrupt(s, r, no, yes)
 	case nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell:
 		if r.Verb == nexus.VerbSkip && r.Item != "" {
 			return withdraw(s, r, no, yes)
@@ -71,6 +63,21 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 		return settleTask(s, t, r, no, yes)
 	}
 	return no("unknown request %q", r.Verb)
+}
+
+// settleRun pauses the run, lets it continue, or ends it.
+func settleRun(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	switch {
+	case r.Verb == nexus.VerbResume && s.Status != nexus.StatusPaused:
+		return no("the run is not paused%s", withheld(s))
+	case r.Verb == nexus.VerbResume:
+		return yes(nexus.RunResumed{})
+	case s.Drain != nil, r.Verb == nexus.VerbPause && s.Status == nexus.StatusPaused:
+		return no("the run is already %s", ending(s))
+	case r.Verb == nexus.VerbPause:
+		return yes(nexus.RunPaused{Why: "asked by " + person(r)})
+	}
+	return yes(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + person(r)})
 }
 
 // answer takes what a person says to an open question. The task that was left

@@ -188,6 +188,9 @@ func tooOften(s *state.State, a *state.Attempt) bool {
 // execute works on the tasks until each has ended.
 func execute(s *state.State, now time.Time) []nexus.Fact {
 	for _, t := range s.Tasks {
+		if t.Withheld() {
+			continue
+		}
 		if fs := consequence(s, t, now); fs != nil {
 			return fs
 		}
@@ -305,8 +308,8 @@ func lastTrain(s *state.State) []nexus.Fact {
 
 func works(a *state.Attempt) bool { return a != nil && a.Stage == state.Working }
 
-// busy reports whether anything still works or waits for its turn.
-func busy(s *state.State) bool { return s.Engaged() || awaits(s) }
+// busy reports whether anything still works, waits for its turn, or is paused.
+func busy(s *state.State) bool { return s.Engaged() || awaits(s) || s.Withholds() }
 
 // awaits reports whether somebody is to say what else is done in the run, and may do so yet.
 func awaits(s *state.State) bool {

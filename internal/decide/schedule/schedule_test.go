@@ -138,6 +138,11 @@ func (w *walk) happen() bool {
 	case w.s.Status == nexus.StatusPaused && len(due) == 0:
 		due = append(due, func() { w.fold(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbResume}}) })
 	}
+	if held := slices.IndexFunc(w.s.Tasks, (*state.Task).Withheld); len(due) == 0 && held >= 0 {
+		due = append(due, func() {
+			w.fold(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbResume, Task: w.s.Tasks[held].ID}})
+		})
+	}
 	if len(due) == 0 {
 		return false
 	}
@@ -224,7 +229,7 @@ func TestEveryRunEnds(t *testing.T) {
 				t.Fatal("the run does not end")
 			}
 			if step < 100 && rapid.IntRange(0, 9).Draw(t, "request") == 0 {
-				verbs := []nexus.Verb{nexus.VerbPause, nexus.VerbResume, nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell}
+				verbs := []nexus.Verb{nexus.VerbPause, nexus.VerbResume, nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell, nexus.VerbInterrupt}
 				w.fold(nexus.RequestMade{Request: nexus.Request{
 					Verb: rapid.SampledFrom(verbs).Draw(t, "verb"), Task: tasks[rapid.IntRange(0, len(tasks)-1).Draw(t, "task")].ID,
 				}})

@@ -39,6 +39,7 @@ type Attempt struct {
 	Losses    int  // of its process, before it got anywhere
 	Moved     bool // it got somewhere since it last had a worker
 	LetGo     bool // it was told to stop when it last lost its worker
+	Cut       bool // a person interrupted its agent, whose calls are not to be run again
 	Refusals  int  // by the train
 	Broken    bool
 	Undone    bool // the run went back to before it: nothing of it counts
@@ -211,6 +212,8 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Stage, a.Base, a.Start, a.Active = Working, f.Base, f.Tree, at
 		a.Outcome, a.Commit, a.Tree = "", "", ""
 		a.Rested, a.Rests, a.asks = 0, time.Time{}, nil
+	case nexus.AttemptInterrupted:
+		a.Cut = true
 	case nexus.AttemptLost:
 		for _, s := range a.Sessions {
 			s.halt()
@@ -276,7 +279,7 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 	case nexus.BudgetReserved:
 		if s := a.Session(f.Session); s != nil {
 			s.halt()
-			s.call, s.since = f.ID, at
+			s.call, s.since, a.Cut = f.ID, at, false
 			if strings.HasPrefix(s.Doing, "waits ") {
 				s.Doing = ""
 			}

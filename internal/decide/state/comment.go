@@ -191,6 +191,9 @@ func (s *State) Wants(a *Attempt) string {
 
 // Holds says why an accepted attempt does not land yet; empty where nothing keeps it.
 func (s *State) Holds(t *Task, a *Attempt) string {
+	if t.Withheld() {
+		return "paused by " + t.Paused.By
+	}
 	if musts := t.Musts(); len(musts) > 0 {
 		names := make([]string, len(musts))
 		for i, c := range musts {

@@ -67,7 +67,7 @@ func (s *State) fold(e nexus.Event) {
 		s.applyMend(f, e.At)
 	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
 		s.applyAddition(f, e.At)
-	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.ReplanDecided, nexus.CriterionRevised,
+	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.AttemptInterrupted, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.ReplanDecided, nexus.CriterionRevised,
 		nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		s.applyTask(f, e.At)
 	case nexus.RoleRouted, nexus.LaneFormed:
@@ -228,6 +228,10 @@ func (s *State) request(seq int64, r nexus.Request) {
 	if r.Verb == nexus.VerbTell || r.Verb == nexus.VerbRetry && r.Text != "" {
 		s.Guidance = append(s.Guidance, Guidance{Seq: seq, Task: r.Task, Text: r.Text})
 	}
+	if r.Verb == nexus.VerbInterrupt {
+		text := cmp.Or(r.Text, "Look at what you have, and do not simply do the same again.")
+		s.Guidance = append(s.Guidance, Guidance{Seq: seq, Task: r.Task, Text: text, Cut: true})
+	}
 }
 
 // settle takes a request off the list.
@@ -262,7 +266,7 @@ func (s *State) heeded(seq int64) {
 func (s *State) help(r nexus.Request) {
 	id := r.Task
 	switch r.Verb {
-	case nexus.VerbTell, nexus.VerbRetry:
+	case nexus.VerbTell, nexus.VerbRetry, nexus.VerbInterrupt:
 	case nexus.VerbRevise, nexus.VerbApprove, nexus.VerbReject:
 		task, _, _ := strings.Cut(r.ID, "/AC-")
 		id = nexus.TaskID(task)
@@ -285,7 +289,7 @@ func (s *State) help(r nexus.Request) {
 func (s *State) said(seq int64, r nexus.Request) {
 	id, about := r.Task, ""
 	switch r.Verb {
-	case nexus.VerbTell, nexus.VerbRetry:
+	case nexus.VerbTell, nexus.VerbRetry, nexus.VerbInterrupt:
 	case nexus.VerbReject:
 		task, number, _ := strings.Cut(r.ID, "/AC-")
 		id, about = nexus.TaskID(task), "criterion "+number+" is not met"
@@ -422,6 +426,8 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 	case nexus.TaskRetried:
 		s.retry(s.tasks[f.Task], f, at)
 		s.Splits.Apply(f)
+	case nexus.TaskPaused, nexus.TaskResumed, nexus.AttemptInterrupted:
+		s.applyHold(f, at)
 	case nexus.TaskRouted:
 		t := s.tasks[f.Task]
 		t.Route, t.Tier, t.Course = &f, f.Tier, f.Strategy
@@ -468,6 +474,7 @@ func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
 	case a.Stage == Waiting, t.Status == nexus.Skipped && a.Outcome == nexus.Accepted && !anew:
 		t.Mercy--
 	}
+	s.unpause(t)
 	t.Status, t.Why, t.Ended, t.OverCap, t.Replan, t.MercyReplans = nexus.Pending, "", time.Time{}, nil, nil, len(t.Replans)
 	t.Retried++
 }

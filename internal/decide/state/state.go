@@ -103,6 +103,7 @@ type State struct {
 	evidence map[evidenceKey]nexus.Evidence
 	pace     map[string][]time.Duration // by gate: how long its last judgements took
 	asked    map[nexus.TaskID]bool      // a model was to say how hard it is
+	paused   []*Task                    // that people paused, in order; see [Task.Withheld]
 	waived   []string                   // criteria that people do without, or signed
 	told     map[nexus.TaskID]nexus.Route
 	first    int64                         // first applied event
@@ -139,6 +140,7 @@ type Guidance struct {
 	Task   nexus.TaskID
 	Text   string
 	Landed bool // nobody said it
+	Cut    bool // what its agent did was cut off to say it
 
 	Comments []nexus.Comment // a batch about its change, in place of Text
 }

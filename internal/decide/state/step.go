@@ -58,10 +58,11 @@ func (s *State) Engaged() bool {
 		slices.ContainsFunc(s.Splits.All, func(e *Split) bool { return s.Splitting(e.Task) })
 }
 
-// pondering reports whether the whole run waits until a person lets its next task begin.
+// pondering reports whether the whole run waits until a person lets its next task begin, or
+// what they paused continue.
 func (s *State) pondering() bool {
 	q := s.Stepping()
-	return (q != nil && !q.Left || s.JudgingChange()) && !s.Engaged()
+	return (q != nil && !q.Left || s.JudgingChange()) && !s.Engaged() || s.resting()
 }
 
 // ponder stops the run's clock while the whole run waits for a person, and lets it continue

@@ -34,6 +34,7 @@ type Task struct {
 	Retried   int                // times a person gave it another chance
 	Back      *nexus.TaskRetried // the last such chance; nil for none
 	Helped    bool               // a person told it something, answered it, or gave it another chance or criterion
+	Paused    *Pause             // by a person, until they let it continue; nil: it is not
 	Fresh     int                // attempts of which nothing is kept, as a person wants a fresh start
 	Revised   int                // attempts before a person last changed its criteria
 	Mercy     int                // attempts before the last such chance; they do not count against the ladder

@@ -225,6 +225,10 @@ func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 		return f.Task, true
 	case nexus.TaskSkipped:
 		return f.Task, true
+	case nexus.TaskPaused:
+		return f.Task, true
+	case nexus.TaskResumed:
+		return f.Task, true
 	case nexus.TaskRetried:
 		return f.Task, true
 	case nexus.TaskRouted:
@@ -298,6 +302,8 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	case nexus.UndoLanded:
 		return f.Attempt, true
 	case nexus.UndoRefused:
+		return f.Attempt, true
+	case nexus.AttemptInterrupted:
 		return f.Attempt, true
 	case nexus.AttemptLost:
 		return f.Attempt, true

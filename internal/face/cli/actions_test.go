@@ -53,6 +53,12 @@ func TestActionsAreCommands(t *testing.T) {
 			check("task "+string(task), p.TaskActions(task))
 		}
 		check("the run", p.RunActions())
+		if trigger == "" {
+			apply(t, p, nexus.QuestionAnswered{ID: "q1", Text: "yes", By: "ada"})
+			check("a task whose agent works", p.TaskActions("T2"))
+			apply(t, p, nexus.TaskPaused{Task: "T2", By: "ada"})
+			check("a paused task", p.TaskActions("T2"))
+		}
 		p.Held(nil)
 		check("the interrupted run", p.RunActions())
 		check("a task of it", p.TaskActions("T1"))
@@ -62,7 +68,7 @@ func TestActionsAreCommands(t *testing.T) {
 			check("item "+i.ID, i.Actions)
 		}
 	}
-	for _, name := range []string{"approve", "reject", "answer", "tell", "retry", "retry-tell", "skip", "pause", "resume", "stop", "land", "waive", "undo"} {
+	for _, name := range []string{"approve", "reject", "answer", "tell", "retry", "retry-tell", "skip", "pause", "resume", "pause-task", "unpause", "interrupt", "stop", "land", "waive", "undo"} {
 		if !seen[name] {
 			t.Errorf("no run offered %q", name)
 		}

@@ -98,6 +98,7 @@ func rooms(a *console.Console) []room {
 func root(a *console.Console, name string) *cobra.Command {
 	root := a.Parent("nexus", "turn a goal into reviewed, tested commits")
 	a.Watch = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Show(ctx, a, execute, id) }
+	a.Screen = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Here(ctx, a, execute, id) }
 	a.Show = func(ctx context.Context, a *console.Console, p *app.Place) (web.Shown, error) {
 		return runscmd.Show(ctx, a, execute, p)
 	}

@@ -49,6 +49,10 @@ func (m *Model) answer(key tea.KeyPressMsg) tea.Cmd {
 	name := key.String()
 	if name == "ctrl+c" {
 		m.dialog = dialog{}
+		if m.o.Interrupt != nil {
+			m.o.Interrupt()
+			return nil
+		}
 		return tea.Quit
 	}
 	if name == "esc" {
@@ -216,10 +220,10 @@ func (m *Model) editor() tea.Cmd {
 // read, or leave a request; others want a terminal of their own.
 func allowed() []string {
 	return []string{
-		"add", "answer", "approve", "checkpoint", "diagnose", "diff", "evidence", "health", "history", "lessons", "logs", "memory",
+		"add", "answer", "approve", "checkpoint", "diagnose", "diff", "evidence", "health", "history", "interrupt", "lessons", "logs", "memory",
 		"models", "pause", "prompt", "ps", "reject", "report", "retry", "review", "revise", "rules", "runs",
 		"show", "skip", "status", "stop", "tell", "trace",
-		"undo", "config",
+		"undo", "unpause", "config",
 	}
 }
 

@@ -25,9 +25,11 @@ func bindings() []binding {
 	return []binding{
 		{name: "approve", key: "a", help: "approve, or sign off"},
 		{name: "reject", key: "x", help: "reject, with the reason"},
-		{name: "answer", key: "i", help: "answer a question"},
+		{name: "answer", key: "i", help: "answer a question; where there is none, interrupt the agent"},
 		{name: "tell", key: "m", help: "send a message to the agent"},
-		{name: "pause", key: "p", help: "pause the run, or continue it"},
+		{name: "interrupt", key: "I", help: "cut off what the agent does now, and say why"},
+		{name: "pause", key: "p", help: "pause the task, or continue it"},
+		{name: "pause-run", key: "P", help: "pause the run, or continue it"},
 		{name: "skip", key: "s", help: "skip the task"},
 		{name: "retry", key: "r", help: "retry the task"},
 		{name: "retry-tell", key: "R", help: "retry it with a message"},
@@ -100,7 +102,7 @@ func Names() []string {
 // fixed are keys that have one meaning everywhere, beside those of the names.
 func fixed() map[string]string {
 	return map[string]string{
-		"up": "up", "down": "down", "pgdown": "page-down", "pgup": "page-up", "home": "top", "end": "bottom", "ctrl+c": "interrupt",
+		"up": "up", "down": "down", "pgdown": "page-down", "pgup": "page-up", "home": "top", "end": "bottom", "ctrl+c": "cancel",
 	}
 }
 

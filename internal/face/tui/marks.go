@@ -61,7 +61,7 @@ func (m *Model) sign(r row) string {
 }
 
 // ofRun reports whether a verb is about the run, whatever is marked.
-func ofRun(name string) bool { return name == "pause" || name == "stop" || name == "land" }
+func ofRun(name string) bool { return name == "pause-run" || name == "stop" || name == "land" }
 
 // actAll does an action by the name of its key for all that is marked.
 func (m *Model) actAll(name string) tea.Cmd {

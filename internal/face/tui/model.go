@@ -54,11 +54,12 @@ type Model struct {
 	goes    bool // the person leaves once they have
 	ticking bool
 
-	dialog dialog
-	typed  *dialog // what the person wrote, while it is being done
-	unkept *dialog // what they wrote that could not be done, until it can be shown
-	notice string
-	bad    bool // the notice is about something that failed
+	pressed time.Time // when a key was pressed last
+	dialog  dialog
+	typed   *dialog // what the person wrote, while it is being done
+	unkept  *dialog // what they wrote that could not be done, until it can be shown
+	notice  string
+	bad     bool // the notice is about something that failed
 }
 
 // New returns the model of a run before its first snapshot.
@@ -154,6 +155,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = max(msg.Width, 1), max(msg.Height, 1)
 	case tea.KeyPressMsg:
+		if m.o.Clock != nil {
+			m.pressed = m.o.Clock()
+		}
 		m.goes = m.goes && m.keys.does[msg.String()] == "quit"
 		before := m.ask()
 		cmd := m.press(msg)
@@ -205,6 +209,9 @@ func (m *Model) take(msg snapMsg) tea.Cmd {
 		m.version++
 	}
 	m.settle()
+	if m.through() {
+		return tea.Quit
+	}
 	cmds := []tea.Cmd{m.load(), m.tick()}
 	if msg.next {
 		cmds = append(cmds, m.wait())
@@ -226,11 +233,29 @@ func gone(err error, run nexus.RunID) error {
 // tick returns the command that draws again in a second, while a clock is on the
 // screen that goes.
 func (m *Model) tick() tea.Cmd {
-	if m.ticking || (m.snap.Interrupted || m.snap.Run.Status.Ended()) && !m.behind() {
+	if m.ticking || m.o.Interrupt == nil && (m.snap.Interrupted || m.snap.Run.Status.Ended()) && !m.behind() {
 		return nil
 	}
 	m.ticking = true
 	return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{} })
+}
+
+// lingers is how long after the last key the screen of a run that is over stays.
+const lingers = 10 * time.Second
+
+// through reports whether the run of this process is over and nobody uses the screen any
+// more: what came of it is told in lines.
+func (m *Model) through() bool {
+	if m.o.Interrupt == nil || !m.snap.Run.Status.Ended() {
+		return false
+	}
+	if m.dialog.kind == noDialog && m.busy == 0 && m.o.Clock().Sub(m.pressed) >= lingers {
+		return true
+	}
+	if m.notice == "" {
+		m.say(false, "the run is over; %s leaves, and what came of it is told", m.keyOf("quit"))
+	}
+	return false
 }
 
 // settle selects a row where none is, or the one that was is gone.

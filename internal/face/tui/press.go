@@ -55,7 +55,11 @@ func (m *Model) perform(name string) tea.Cmd {
 	switch name {
 	case "quit":
 		return m.leave()
-	case "interrupt":
+	case "cancel":
+		if m.o.Interrupt != nil {
+			m.o.Interrupt()
+			return nil
+		}
 		m.dialog = dialog{kind: choiceDialog, title: "Leave, or stop the run?", choices: []choice{
 			{label: "leave; the run continues", name: "quit"}, {label: "stop the run", name: "stop"}, {label: "stay"},
 		}}
@@ -80,12 +84,15 @@ func (m *Model) perform(name string) tea.Cmd {
 	case "unmark":
 		m.marked = map[string]bool{}
 	case "attach":
+		if m.o.Interrupt != nil { // its lines are below the screen
+			return m.leave()
+		}
 		return tea.Exec(m.o.Verbs.Terminal(m.ctx, []string{"attach", string(m.o.Run)}), func(err error) tea.Msg { return leftMsg{err} })
 	case "add":
 		m.dialog = dialog{kind: inputDialog, title: "what the task is", must: true, then: func(text string) tea.Cmd {
 			return m.do("add", []string{"add", "--run", string(m.o.Run), "--", text})
 		}}
-	case "approve", "reject", "answer", "tell", "pause", "skip", "retry", "retry-tell", "stop", "land", "undo":
+	case "approve", "reject", "answer", "tell", "interrupt", "pause", "pause-run", "skip", "retry", "retry-tell", "stop", "land", "undo":
 		return m.act(name)
 	default:
 		m.move(name)
@@ -226,8 +233,10 @@ func verb(name string) string {
 	switch name {
 	case "sign-off":
 		return "approve"
-	case "resume":
+	case "pause-task", "unpause":
 		return "pause"
+	case "pause", "resume":
+		return "pause-run"
 	}
 	return name
 }
@@ -264,7 +273,17 @@ func (m *Model) act(name string) tea.Cmd {
 	if len(m.marked) > 0 && !ofRun(name) {
 		return m.actAll(name)
 	}
-	a, refused := actionOf(m.actions(), name)
+	all := m.actions()
+	a, refused := actionOf(all, name)
+	if a == nil && refused == "" {
+		switch name {
+		case "answer": // nothing asks
+			name = "interrupt"
+		case "pause": // no task is selected
+			name = "pause-run"
+		}
+		a, refused = actionOf(all, name)
+	}
 	if a != nil {
 		return m.begin(*a)
 	}

@@ -206,7 +206,8 @@ func TestMarks(t *testing.T) {
 		{"2g<space><space>mhurry<enter>", []string{"tell --run 261126-1500-abc -- T2 hurry", "tell --run 261126-1500-abc -- T1 hurry"}, "done for 2 of 2"},
 		{"2g<space><space>r", nil, "not parked"},
 		{"2g<space><space>usy", []string{"skip --run 261126-1500-abc -- T3"}, "asked"},
-		{"2g<space>p", []string{"pause --run 261126-1500-abc"}, "asked"},
+		{"2g<space>P", []string{"pause --run 261126-1500-abc"}, "asked"},
+		{"2g<space><space>py", []string{"pause --run 261126-1500-abc -- T2", "pause --run 261126-1500-abc -- T1"}, "done for 2 of 2"},
 		{"1<space>ired<enter>", []string{"answer --run 261126-1500-abc -- q1 red"}, "done for 1 of 1"},
 	} {
 		s := &stage{p: recorded(t)}

@@ -125,17 +125,17 @@ func Snap(p *projection.Projection, ask Ask, now time.Time) (Snapshot, error) {
 
 // Options say what is shown, and how.
 type Options struct {
-	Run     nexus.RunID
-	Place   string // repository and branch, for the header
-	Source  Source
-	Verbs   Verbs
-	Style   view.Style
-	Keys    Keys
-	Own     bool // this program began the run, to be watched
-	In      io.Reader
-	Out     io.Writer
-	Clock   func() time.Time // how long reading takes; nil: that is not known
-	Environ []string
+	Run       nexus.RunID
+	Place     string // repository and branch, for the header
+	Source    Source
+	Verbs     Verbs
+	Style     view.Style
+	Keys      Keys
+	Interrupt func() // this process conducts the run: what Ctrl-C does there. The screen closes when the run is over. Nil: another one does
+	In        io.Reader
+	Out       io.Writer
+	Clock     func() time.Time // how long reading takes; nil: that is not known
+	Environ   []string
 }
 
 // ErrInterrupted is the end of what a signal ended.

@@ -324,7 +324,11 @@ func TestVerbs(t *testing.T) {
 		{"2<down>m" + "hurry<enter>", "tell --run 261126-1500-abc -- T1 hurry"},
 		{"2<down>sy", "skip --run 261126-1500-abc -- T1"},
 		{"2<down>sn", ""},
-		{"p", "pause --run 261126-1500-abc"},
+		{"p", "pause --run 261126-1500-abc -- T2"},
+		{"P", "pause --run 261126-1500-abc"},
+		{".nexus fork<enter>wave-1<enter>", "fork 261126-1500-abc --hold --at wave-1"},
+		{".nexus export<enter>a.nexus<enter>", "export -- 261126-1500-abc a.nexus"},
+		{"2<down>Iwhy so<enter>", "interrupt --run 261126-1500-abc -- T1 why so"},
 		{"Sy", "stop --run 261126-1500-abc"},
 		{"S<esc>", ""},
 		{"<ctrl+c><down><enter>y", "stop --run 261126-1500-abc"},
@@ -333,7 +337,7 @@ func TestVerbs(t *testing.T) {
 		{":skip T3<enter>", "skip --run 261126-1500-abc T3"},
 		{":skip --run x T3<enter>", "skip --run x T3"},
 		{":run x<enter>", ""},
-		{"<ctrl+p>pause the<enter>", "pause --run 261126-1500-abc"},
+		{"<ctrl+p>pause the run<enter>", "pause --run 261126-1500-abc"},
 		{"2<down>r", ""}, // it is in progress
 	} {
 		s := &stage{p: recorded(t)}

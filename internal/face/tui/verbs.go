@@ -72,10 +72,36 @@ func (m *Model) verbs() dialog {
 		}}
 		return nil
 	}})
+	d.choices = append(d.choices, m.points(run)...)
 	d.choices = append(d.choices, choice{label: "Sign what only a person can judge: nexus verify", then: func() tea.Cmd {
 		return tea.Exec(m.o.Verbs.Terminal(m.ctx, []string{"verify", run}), func(err error) tea.Msg { return leftMsg{err} })
 	}})
 	return d
+}
+
+// points offers what is done from a point of the run, and with the run as a whole.
+func (m *Model) points(run string) []choice {
+	ask := func(label, title string, then func(text string) tea.Cmd) choice {
+		return choice{label: label, then: func() tea.Cmd {
+			m.dialog = dialog{kind: inputDialog, title: title, must: true, then: then}
+			return nil
+		}}
+	}
+	const point = "a checkpoint, or the number of an event"
+	all := []choice{
+		ask("Make another run from a point: nexus fork", point, func(text string) tea.Cmd {
+			return m.do("fork", []string{"fork", run, "--hold", "--at", text})
+		}),
+		ask("Write the run to a file: nexus export", "the file", func(text string) tea.Cmd {
+			return m.do("export", []string{"export", "--", run, text})
+		}),
+	}
+	if m.o.Interrupt == nil { // it stops the run, which this process must not wait for
+		all = append(all, ask("Go back to a point: nexus rewind", point, func(text string) tea.Cmd {
+			return tea.Exec(m.o.Verbs.Terminal(m.ctx, []string{"rewind", run, "--to", text}), func(err error) tea.Msg { return leftMsg{err} })
+		}))
+	}
+	return all
 }
 
 // tell runs a command line, and shows what it prints.
@@ -89,8 +115,8 @@ func (m *Model) tell(args []string) tea.Cmd {
 // argument, or are about no run.
 func takesRun(name string) bool {
 	return slices.Contains([]string{
-		"add", "answer", "approve", "checkpoint", "diagnose", "diff", "pause", "prompt", "reject",
-		"retry", "review", "revise", "show", "skip", "stop", "tell", "undo",
+		"add", "answer", "approve", "checkpoint", "diagnose", "diff", "interrupt", "pause", "prompt", "reject",
+		"retry", "review", "revise", "show", "skip", "stop", "tell", "undo", "unpause",
 	}, name)
 }
 

@@ -27,6 +27,8 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 		return string(f.Attempt), Because("starts from scratch, without the work of earlier attempts", f.Why)
 	case nexus.AttemptResumed:
 		return string(f.Attempt), "continues from " + Short(f.Base)
+	case nexus.AttemptInterrupted:
+		return string(f.Attempt), "interrupted" + by(f.By)
 	case nexus.AttemptLost:
 		if f.Counted {
 			return string(f.Attempt), Because("lost its worker", f.Why)

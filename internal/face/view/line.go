@@ -256,7 +256,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed,
 		nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
 		return aboutInterview(f), describeInterview(f)
-	case nexus.TaskPlanned, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated,
+	case nexus.TaskPlanned, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		return describeTask(f)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
@@ -271,7 +271,7 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "plan", describeAddition(f)
 	case nexus.RoleRouted:
 		return string(f.Role), fmt.Sprintf("%s reviews the work of %s: %s", f.Model, f.Author, f.Why)
-	case nexus.LaneFormed, nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded, nexus.StartForgone,
+	case nexus.LaneFormed, nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptInterrupted, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded, nexus.StartForgone,
 		nexus.RoundStarted, nexus.GateStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
 		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		return describeAttempt(f)
@@ -343,6 +343,10 @@ func describeTask(f nexus.Fact) (about, text string) {
 		return string(f.Task), "parked: " + f.Why
 	case nexus.TaskSkipped:
 		return string(f.Task), "skipped" + by(f.By)
+	case nexus.TaskPaused:
+		return string(f.Task), "paused" + by(f.By)
+	case nexus.TaskResumed:
+		return string(f.Task), "continues" + by(f.By)
 	case nexus.TaskRetried:
 		text = "retried" + by(f.By)
 		if f.Round > 0 {

@@ -74,7 +74,7 @@ func leftOf(l route.Remaining) *Left {
 // nowOf returns what a task waits for, nil where nothing is done for it.
 func nowOf(s *state.State, t *state.Task, status nexus.TaskStatus, now time.Time) *Now {
 	a := t.Current()
-	if a == nil || s.Status.Ended() || s.Status == nexus.StatusPaused || status.Ended() || status == nexus.Pending || status == nexus.Blocked {
+	if a == nil || t.Withheld() && a.Stage != state.Working || s.Status.Ended() || s.Status == nexus.StatusPaused || status.Ended() || status == nexus.Pending || status == nexus.Blocked {
 		return nil
 	}
 	for _, q := range s.Questions {

@@ -151,6 +151,8 @@ type Task struct {
 	Critical []nexus.Finding  `json:"critical,omitempty"`  // files that a person should look at
 	Own      []string         `json:"own_tests,omitempty"` // criteria that nothing shows but tests that came with the change
 
+	Paused string `json:"paused,omitzero"` // who paused it; empty: nobody, or it continues
+
 	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // how it was to continue when it reached thresholds
 }
 
@@ -252,6 +254,9 @@ func taskOf(s *state.State, t *state.Task, b blocking, now time.Time) Task {
 		}
 	}
 	row.Own = ownTests(t)
+	if t.Withheld() {
+		row.Paused = t.Paused.By
+	}
 	if a == nil || row.Status.Ended() || s.Status.Ended() {
 		return row
 	}

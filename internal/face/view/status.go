@@ -196,6 +196,10 @@ func (t Task) status() string {
 // doing says in a few words what happens to a task now.
 func (t Task) doing() string {
 	switch {
+	case t.Paused != "" && t.Now != nil:
+		return "pauses after: " + t.Now.Text()
+	case t.Paused != "":
+		return "paused by " + Clean(t.Paused)
 	case t.Now != nil:
 		return t.Now.Text()
 	case t.Status == nexus.Pending && len(t.Needs) > 0:
@@ -210,6 +214,8 @@ func (t Task) doing() string {
 // phase says in a word or two what happens to a task.
 func (t Task) phase() string {
 	switch {
+	case t.Paused != "" && t.Now == nil:
+		return "paused"
 	case t.Status != nexus.Running && t.Status != nexus.Reviewing:
 		return string(t.Status)
 	case t.Role != "":

@@ -8,7 +8,7 @@ func Telling(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunEnded, nexus.PlanApproved,
 		nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
-		nexus.SessionStarted, nexus.SessionEnded, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried,
+		nexus.SessionStarted, nexus.SessionEnded, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.TaskRetried,
 		nexus.TrainLanded, nexus.TrainRefused, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered,
 		nexus.AlertRaised, nexus.AlertCleared:
 		return true

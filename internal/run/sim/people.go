@@ -19,14 +19,14 @@ func (s *sim) request() {
 	if tasks := s.scenario.Tasks; len(tasks) > 0 {
 		r.Task = tasks[s.dice.IntN(len(tasks))].ID
 	}
-	switch n := s.dice.IntN(16); {
+	switch n := s.dice.IntN(20); {
 	case n < 4:
-		r.Verb = nexus.VerbPause
+		r.Verb, r.Task = nexus.VerbPause, ""
 		if s.dice.IntN(8) > 0 {
 			s.in0(s.span(4*time.Hour), func() { s.ask(nexus.Request{Verb: nexus.VerbResume}) })
 		}
 	case n < 5:
-		r.Verb = nexus.VerbResume
+		r.Verb, r.Task = nexus.VerbResume, ""
 	case n < 6:
 		r.Verb, r.Now = nexus.VerbStop, s.dice.IntN(2) == 0
 	case n < 9:
@@ -37,6 +37,11 @@ func (s *sim) request() {
 		r.Verb, r.Task, r.Plan = nexus.VerbAdd, "", &nexus.Plan{Tasks: []nexus.Task{s.more(r.Task)}}
 	case n < 15:
 		r.Verb, r.Text = nexus.VerbTell, "mind the gap"
+	case n >= 18:
+		r.Verb, r.Text = nexus.VerbInterrupt, []string{"", "not like that"}[s.dice.IntN(2)]
+	case n >= 16:
+		r.Verb = nexus.VerbPause
+		s.in0(s.span(4*time.Hour), func() { s.ask(nexus.Request{Verb: nexus.VerbResume, Task: r.Task}) })
 	default:
 		r.Verb, r.ID = nexus.VerbAnswer, fmt.Sprintf("Q%d", s.dice.IntN(400))
 	}
@@ -163,6 +168,12 @@ func (s *sim) poke() bool {
 		}
 		s.ask(nexus.Request{Verb: nexus.VerbResume, By: "bob"})
 		return true
+	}
+	for _, t := range st.Tasks {
+		if t.Withheld() {
+			s.ask(nexus.Request{Verb: nexus.VerbResume, Task: t.ID, By: "bob"})
+			return true
+		}
 	}
 	s.wrong("nothing happens any more; the run is %s", st.Status)
 	return false

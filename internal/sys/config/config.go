@@ -65,7 +65,7 @@ type Config struct {
 	Land       bool              // fast-forward the target at the end of a run
 	Target     string            // branch that runs are meant for; empty: the one that is checked out
 	StatusFile string            // empty: none
-	Watch      bool              // nexus run at a terminal is shown on the whole screen
+	Watch      string            // whether nexus run at a terminal is shown on the whole screen
 	Keys       map[string]string // of the terminal interface, by what they do; none: it has no key
 }
 
@@ -199,12 +199,20 @@ type Mutation struct {
 	Time   time.Duration
 }
 
+// When nexus run at a terminal shows the run on the whole screen.
+const (
+	WatchAuto   = "auto"   // once its tasks begin
+	WatchAlways = "always" // from its start, in the background
+	WatchNever  = "never"
+)
+
 // Default returns the documented defaults.
 func Default() Config {
 	limits := nexus.DefaultLimits()
 	limits.Review.People = nexus.ReviewNone
 	limits.Points = nexus.Points{On: nexus.Reasons(), Every: 2 * time.Hour, Keep: 50, Age: 30 * 24 * time.Hour}
 	return Config{
+		Watch:    WatchAuto,
 		Limits:   limits,
 		Discover: Discover{Keep: 24 * time.Hour, Tasks: "tasks"},
 		Improve:  Improve{Budget: 10 * nexus.Dollar, Lines: 200, Open: 3, Waiting: 5, Rest: time.Minute, MostRest: 15 * time.Minute},

@@ -269,8 +269,8 @@ func runKeys() []Key {
 		sets = append(sets, says(p))
 	}
 	return []Key{
-		one("ui.watch", kind.Boolean(), "whether nexus run at a terminal shows the run on the whole screen, as --watch does: the run goes on in the background, and leaving the screen does not stop it",
-			func(c *Config) *bool { return &c.Watch }).trusted("it decides what your terminal shows"),
+		one("ui.watch", kind.Words(WatchAuto, WatchAlways, WatchNever), "whether nexus run and nexus resume show the run on the whole screen: auto, once its tasks begin, at a terminal of 60 columns and 15 lines; always, from its start, as --watch does, in the background; never, in lines",
+			func(c *Config) *string { return &c.Watch }).trusted("it decides what your terminal shows"),
 		many("keys.*", kind.Text(), "key of the terminal interface for what the name says, such as approve, skip or palette (docs/terminal.md lists them); none: it has no key",
 			func(c *Config) *map[string]string { return &c.Keys }).trusted("it decides what your keys do"),
 		one("preset", kind.Words(Presets()...), "defaults for what you did not set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).

@@ -89,6 +89,8 @@ type Brief struct {
 	Elapsed  time.Duration   // active time of those
 	Tally    state.Tally     // tool calls of those
 
+	Cut bool // a person interrupted it: calls that nobody answered are not run
+
 	Next string // our next message; empty to continue where the session stopped
 	Why  string // brief or repair; empty: brief at first, repair later
 

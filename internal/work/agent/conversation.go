@@ -84,8 +84,9 @@ func (c *conversation) within(ctx context.Context) (step context.Context, stop f
 // open takes the session up: calls that a dead process left unanswered are
 // run, and what is new is said.
 func (c *conversation) open(ctx context.Context) (*ending, error) {
-	if calls := pending(c.messages); masked(calls) {
-		if err := c.answered(forget(calls)); err != nil {
+	calls := pending(c.messages)
+	if answers := c.lost(calls); answers != nil {
+		if err := c.answered(answers); err != nil {
 			return nil, err
 		}
 		if err := c.record(ctx); err != nil || c.Next == "" {

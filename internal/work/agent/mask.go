@@ -23,6 +23,27 @@ func masked(calls []llm.Call) bool {
 	return slices.ContainsFunc(calls, func(c llm.Call) bool { return bytes.Contains(c.Input, []byte(secret.Mark)) })
 }
 
+// lost answers calls that nobody answered and that are not to be run again; nil where
+// they are.
+func (c *conversation) lost(calls []llm.Call) []tool.Answer {
+	switch {
+	case c.Cut && len(calls) > 0:
+		return interrupted(calls)
+	case masked(calls):
+		return forget(calls)
+	}
+	return nil
+}
+
+// interrupted answers calls that a person cut off.
+func interrupted(calls []llm.Call) []tool.Answer {
+	answers := make([]tool.Answer, len(calls))
+	for i, call := range calls {
+		answers[i] = notDone(call, "a person interrupted this: it was not done, or not to its end; look at the tree before you go on")
+	}
+	return answers
+}
+
 // forget answers calls of a process that died which cannot be run again,
 // because a key that they held was not kept.
 func forget(calls []llm.Call) []tool.Answer {

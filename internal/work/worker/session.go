@@ -177,7 +177,7 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin, Left: t.Left,
 		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Site.Run) + "/" + string(t.Role),
 		Now: s.Site.Now, Choices: model.Choices(),
-		Hurry: s.Hurry,
+		Hurry: s.Hurry, Cut: t.Attempt.Cut,
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
 	if old != nil {

@@ -42,6 +42,9 @@ type Console struct {
 	// Show returns a repository as the pages of a server show it.
 	Show func(context.Context, *Console, *app.Place) (web.Shown, error)
 
+	Screen func(context.Context, nexus.RunID) error // shows the run that this process conducts on the whole screen; nil: nothing does
+
+	held *held     // messages that wait until the screen is free; copies share it
 	keys *Keyboard // nil until somebody reads from it
 }
 
@@ -59,7 +62,7 @@ type Host struct {
 
 // New returns a console whose notices are messages for people.
 func New(in io.Reader, out, err io.Writer, at app.App) *Console {
-	a := &Console{App: at, In: in, Out: out, Err: err}
+	a := &Console{App: at, In: in, Out: out, Err: err, held: &held{}}
 	a.Report = a.tell
 	return a
 }

@@ -111,12 +111,12 @@ func (a *Console) Answer(v any, text func(view.Style) string) error {
 // Say writes a message for people.
 func (a *Console) Say(format string, args ...any) {
 	if !a.Quiet {
-		_, _ = io.WriteString(a.Err, a.Mask.Text(fmt.Sprintf(format+"\n", args...)))
+		a.held.write(a.Err, a.Mask.Text(fmt.Sprintf(format+"\n", args...)))
 	}
 }
 
 // Ask writes a question for people, whatever else is kept quiet.
-func (a *Console) Ask(text string) { _, _ = io.WriteString(a.Err, text) }
+func (a *Console) Ask(text string) { a.held.write(a.Err, text) }
 
 // Failure is the JSON object that stands for an error.
 type Failure struct {
@@ -147,10 +147,11 @@ func (a *Console) Complain(err error) {
 		_ = a.Answer(map[string]Failure{"error": f}, nil)
 	}
 	s := a.Style(a.Err)
-	_, _ = fmt.Fprintf(a.Err, "%s %s\n", s.Bad("nexus:"), strings.TrimPrefix(s.Words("nexus: "+view.CleanText(f.Message), "  "), "  nexus: "))
+	text := s.Bad("nexus:") + " " + strings.TrimPrefix(s.Words("nexus: "+view.CleanText(f.Message), "  "), "  nexus: ") + "\n"
 	if f.Hint != "" {
-		_, _ = fmt.Fprintln(a.Err, s.Words(view.CleanText(f.Hint), "  "))
+		text += s.Words(view.CleanText(f.Hint), "  ") + "\n"
 	}
+	a.held.write(a.Err, text)
 }
 
 // Line writes an event as one line of JSON.

@@ -58,6 +58,7 @@ func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Conte
 			}
 			s.typed(ctx, line)
 			reading = false
+			s.setReading(false)
 		case <-s.shown:
 		case <-ctx.Done():
 			return
@@ -70,6 +71,16 @@ func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Conte
 func (s *screen) reads() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.reading = s.readable()
+	return s.reading
+}
+
+// readable is reads while the caller holds the lock. Before and while the run is on the
+// whole screen only what is asked before its tasks begin is answered in lines.
+func (s *screen) readable() bool {
+	if s.look != nil {
+		return !s.up && !s.begun() && (s.consults() || len(s.asks()) > 0)
+	}
 	return s.agree == nil || s.consults() || s.state.Status != "" && (s.state.Planned || !s.state.WantsConsent())
 }
 

@@ -163,6 +163,7 @@ type watcher struct {
 	told  config.Notify   // what people are told who do not look
 	trace config.Telemetry
 	agree Agreement // how a person is asked for consent to the plan; nil: nobody is, here
+	whole bool      // the run is shown on the whole screen once its tasks begin
 
 	shown *screen
 	end   func() // of those that observe; nil where there are none
@@ -185,7 +186,7 @@ func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file sta
 	o.Person, o.Watched = a.Person(), watched(a) || a.Played()
 	o.Refuse = func() error { return askpeople.Check(&a.App, p.State, w.set) }
 	if o.Person && !o.Headless {
-		w.in, w.agree = a.In, o.Agree
+		w.in, w.agree, w.whole = a.In, o.Agree, o.Screen
 	}
 	return w
 }
@@ -193,6 +194,9 @@ func watch(a *console.Console, p *app.Place, c config.Config, o *Order, file sta
 // Begin implements [app.Watcher].
 func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	w.shown = newScreen(ctx, w.a, w.place, id, w.lines, w.file)
+	if w.whole {
+		w.shown.look = func(ctx context.Context) error { return w.a.Screen(ctx, id) }
+	}
 	if w.shown.agree = w.agree; again {
 		w.shown.showPast(ctx)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/background"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
 // person is the word for a process whose questions a person at a terminal will answer.
@@ -33,7 +34,9 @@ func DetachFlag(c *cobra.Command, o *Order) {
 // WatchFlag is the flag of commands whose run can be shown on the whole screen.
 func WatchFlag(c *cobra.Command, o *Order) {
 	c.Flags().BoolVarP(&o.Watch, "watch", "w", false,
-		"show the run on the whole screen; it goes on in the background when you leave (ui.watch)")
+		"leave the run in the background at once, and show it on the whole screen (ui.watch)")
+	c.Flags().BoolVar(&o.Lines, "no-watch", false, "show the run in lines, not on the whole screen (ui.watch)")
+	c.MarkFlagsMutuallyExclusive("watch", "no-watch")
 	c.MarkFlagsMutuallyExclusive("watch", "detach")
 	c.MarkFlagsMutuallyExclusive("watch", "jsonl")
 	c.MarkFlagsMutuallyExclusive("watch", "json")
@@ -41,15 +44,20 @@ func WatchFlag(c *cobra.Command, o *Order) {
 }
 
 // Watches reports whether the run is to be shown on the whole screen: a flag or the
-// setting says so, a person is there, and this is not the process that does it.
+// setting says so, a person is there, and this is not the process that does it. Where it
+// is to be once its tasks begin, and the run goes on here, that is noted in the order.
 func (o *Order) Watches(a *console.Console) (bool, error) {
-	if a.Host.Parent != nil || a.Host.Served || a.Watch == nil || o.JSONL || a.JSON || o.Headless || a.Played() {
+	if a.Host.Parent != nil || a.Host.Served || a.Host.Watched || a.Watch == nil || o.JSONL || a.JSON || o.Headless || a.Played() || o.Lines {
 		return false, nil
 	}
 	if !o.Watch {
 		settings, _, err := a.Settings()
-		if err != nil || !settings.Watch || !a.Person() || !a.Live(a.Out) {
+		if err != nil || settings.Watch == config.WatchNever || !a.Person() || !a.Live(a.Out) {
 			return false, err
+		}
+		if settings.Watch != config.WatchAlways {
+			o.Screen = a.Screen != nil && !o.Detach && a.Fits()
+			return false, nil
 		}
 	} else if !a.Person() || !a.Live(a.Out) {
 		return false, &nexus.Error{

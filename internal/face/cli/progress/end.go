@@ -21,6 +21,18 @@ func endOf(s *state.State, v view.Run) error {
 	}
 }
 
+// SayPaused names the tasks that people paused, for who wants a run to continue.
+func SayPaused(a *console.Console, s *state.State) {
+	if s == nil {
+		return
+	}
+	for _, t := range s.Tasks {
+		if t.Withheld() {
+			a.Say("%s is paused by %s; nexus unpause %s lets it continue", t.ID, view.Clean(t.Paused.By), t.ID)
+		}
+	}
+}
+
 // unapproved reports whether something was not done because nobody was there
 // to agree to it.
 func unapproved(s *state.State) bool {

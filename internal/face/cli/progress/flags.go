@@ -24,6 +24,8 @@ type Order struct {
 	Once   bool // nothing is kept, so the report names no next command
 	Detach bool // the run goes on in the background
 	Watch  bool // the same, and it is shown on the whole screen
+	Lines  bool // it is not shown on the whole screen
+	Screen bool // it is shown there once its tasks begin, and goes on here
 }
 
 // OrderFlags are the flags of every command that conducts a run.

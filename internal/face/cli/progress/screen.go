@@ -53,6 +53,7 @@ type screen struct {
 	why   bool                                       // the next line says why the plan is refused
 	gone  bool                                       // nothing is typed any more
 	sent  string                                     // the question that was answered here
+	whole                                            // where it is shown on the whole screen
 	lost  error                                      // why the journal is read no more; owned by who follows
 	leave func()                                     // ends the showing of a run that others conduct; nil: it is conducted here
 }
@@ -63,7 +64,7 @@ func newScreen(ctx context.Context, a *console.Console, p *app.Place, id nexus.R
 	s := &screen{
 		a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, quiet: a.Quiet || a.Host.Watched,
 		state: state.New(id).Remember(p.Journal.Events(context.WithoutCancel(ctx), id, 0)), told: map[string]bool{},
-		shown: make(chan struct{}, 1),
+		shown: make(chan struct{}, 1), whole: newWhole(),
 	}
 	s.said = linemode.Lines{Said: view.Lines{Verbose: a.Verbose}, Style: a.Style(a.Err), Actions: Actions(a)}
 	return s
@@ -86,6 +87,7 @@ func (s *screen) Follow(ctx, work context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() { s.listen(ctx, work) })
+	all.Go(func() { s.onScreen(ctx, work) })
 	s.follow(work)
 }
 
@@ -156,6 +158,7 @@ func (s *screen) showPast(ctx context.Context) {
 	}
 	s.a.Say("run %s %s %s, %d of %d tasks landed, %s of %s spent; nexus logs shows what happened before",
 		s.state.Run, how, s.state.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit)
+	SayPaused(s.a, s.state)
 	for _, q := range v.Asks {
 		s.a.Say("it waits for a person, %s: %s (%s)", q.ID, view.Clean(q.Text), view.Clean(q.Replies()))
 	}
@@ -169,7 +172,7 @@ func (s *screen) redraw(ctx context.Context) {
 		select {
 		case <-beat.C:
 			s.mu.Lock()
-			if s.prompt() == "" { // what is being typed stays
+			if !s.up && s.prompt() == "" { // what is being typed stays
 				s.draw()
 			}
 			s.mu.Unlock()
@@ -190,6 +193,7 @@ func (s *screen) show(ctx context.Context, e nexus.Event) bool {
 	if s.state.Apply(e) != nil {
 		return false
 	}
+	s.rouse()
 	if s.lines && s.a.Line(e) != nil {
 		return false
 	}
@@ -206,7 +210,7 @@ func (s *screen) show(ctx context.Context, e nexus.Event) bool {
 	if _, planned := e.Fact.(nexus.TaskPlanned); s.stale(e.Fact) || s.echoes(e.Fact) || planned && s.live {
 		return true // the block has all tasks
 	}
-	if text := s.line(e); text != "" && !s.quiet {
+	if text := s.line(e); text != "" && !s.quiet && !s.up {
 		s.erase()
 		if _, ok := e.Fact.(nexus.RunDrained); ok {
 			text += s.awaited()
@@ -272,6 +276,7 @@ func (s *screen) listen(ctx, work context.Context) {
 // as the journal has it now.
 func (s *screen) interrupted(ctx context.Context) {
 	s.catchUp(ctx)
+	s.awaitLines()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over || s.quiet {
@@ -314,6 +319,7 @@ func (s *screen) stale(f nexus.Fact) bool {
 
 // Finish shows what is left and takes the block away.
 func (s *screen) Finish(ctx context.Context, final *state.State) {
+	s.takeDown(final)
 	if final != nil {
 		s.catchUp(ctx)
 	}
@@ -344,14 +350,14 @@ func (s *screen) seen() int64 {
 // draw replaces the block, by the question about the plan while there is one. The
 // caller holds the lock.
 func (s *screen) draw() {
-	if s.consults() && !s.over {
+	if s.consults() && !s.over && !s.up {
 		if text := s.start(); !s.asked {
 			s.drawn, s.asked = strings.Count(text, "\n"), true
 			s.a.Ask(text)
 		}
 		return
 	}
-	if !s.live || s.over || s.state.Status == "" {
+	if !s.live || s.over || s.up || s.state.Status == "" {
 		return
 	}
 	block := view.Live(s.a.Style(s.a.Err), s.tell())
@@ -368,6 +374,7 @@ func (s *screen) draw() {
 // erase takes the block away, or the question. The caller holds the lock.
 func (s *screen) erase() {
 	switch {
+	case s.up: // it is erased
 	case s.asked && !s.live:
 		s.a.Ask("\n")
 	case s.drawn > 0:

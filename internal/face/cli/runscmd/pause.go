@@ -8,7 +8,24 @@ import (
 )
 
 func pauseCommand(a *console.Console) *cobra.Command {
-	return request(a, "pause [--run RUN] [--json]", "pause every agent at its next turn", 0, func(_ []string) nexus.Request {
-		return nexus.Request{Verb: nexus.VerbPause}
+	c := request(a, "pause [TASK] [--run RUN] [--json]", "pause a task, or every agent, at the next turn", 0, func(args []string) nexus.Request {
+		return nexus.Request{Verb: nexus.VerbPause, Task: nexus.TaskID(console.First(args))}
 	})
+	c.Args = console.Takes(0, 1)
+	return c
+}
+
+func unpauseCommand(a *console.Console) *cobra.Command {
+	return request(a, "unpause TASK [--run RUN] [--json]", "let a task continue that was paused", 1, func(args []string) nexus.Request {
+		return nexus.Request{Verb: nexus.VerbResume, Task: nexus.TaskID(args[0])}
+	})
+}
+
+func interruptCommand(a *console.Console) *cobra.Command {
+	const use, short = "interrupt TASK [TEXT] [--run RUN] [--json]", "cut off what the agent of a task does now, and tell it why"
+	c := request(a, use, short, 1, func(args []string) nexus.Request {
+		return nexus.Request{Verb: nexus.VerbInterrupt, Task: nexus.TaskID(args[0]), Text: console.First(args[1:])}
+	})
+	c.Args = console.Takes(1, 2)
+	return c
 }

@@ -104,7 +104,7 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 	told.Why = cmp.Or(told.Why, consents(s, wish))
 	if told.Settled && !told.Granted {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was refused: %s", wish.Verb, told.Why),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was refused: %s", command(wish), told.Why),
 			Hint: "See nexus status.",
 		}
 	}
@@ -115,17 +115,30 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 		case wish.Verb == nexus.VerbTell && t.Status.Ended() && (told.Granted || !told.Held):
 			return fmt.Sprintf("tell: kept for the next attempt at %s, which is %s; start one with: nexus retry %s\n", t.ID, t.Status, t.ID)
 		case told.Granted && told.Why != "":
-			return fmt.Sprintf("%s: granted; %s\n", wish.Verb, told.Why)
+			return fmt.Sprintf("%s: granted; %s\n", command(wish), told.Why)
 		case told.Granted:
-			return fmt.Sprintf("%s: granted\n", wish.Verb)
+			return fmt.Sprintf("%s: granted\n", command(wish))
 		case told.Held:
-			return fmt.Sprintf("%s: requested; run %s has not answered yet\n", wish.Verb, r.ID)
-		case wish.Verb == nexus.VerbPause || wish.Verb == nexus.VerbStop:
+			return fmt.Sprintf("%s: requested; run %s has not answered yet\n", command(wish), r.ID)
+		case idles(wish):
 			return fmt.Sprintf("%s: run %s is not in progress; it stays so until nexus resume\n", wish.Verb, r.ID)
 		default:
-			return fmt.Sprintf("%s: recorded; run %s is not in progress, continue it with: nexus resume\n", wish.Verb, r.ID)
+			return fmt.Sprintf("%s: recorded; run %s is not in progress, continue it with: nexus resume\n", command(wish), r.ID)
 		}
 	})
+}
+
+// idles reports whether a run that nobody conducts does already what is asked.
+func idles(wish nexus.Request) bool {
+	return wish.Verb == nexus.VerbPause && wish.Task == "" || wish.Verb == nexus.VerbStop
+}
+
+// command is the word of the command line for what is asked.
+func command(wish nexus.Request) string {
+	if wish.Verb == nexus.VerbResume && wish.Task != "" {
+		return "unpause"
+	}
+	return string(wish.Verb)
 }
 
 // over says why a request has no sense any more in a run that nobody conducts,
@@ -146,6 +159,13 @@ func over(s *state.State, wish nexus.Request) (why, hint string) {
 		return fmt.Sprintf("%s: %s is %s", wish.Verb, t.ID, t.Why), "Name one of those."
 	case t != nil && wish.Verb == nexus.VerbTell && t.Status == nexus.Skipped:
 		return fmt.Sprintf("tell: %s is %s, no agent works on it", t.ID, t.Status), fmt.Sprintf("Run nexus retry %s first, then nexus resume.", t.ID)
+	case t != nil && wish.Verb == nexus.VerbInterrupt:
+		return fmt.Sprintf("interrupt: no agent works on %s, as nobody conducts run %s", t.ID, s.Run),
+			fmt.Sprintf("nexus tell %s leaves its agent a message.", t.ID)
+	case t != nil && t.Status.Ended() && wish.Verb == nexus.VerbPause:
+		return fmt.Sprintf("pause: %s is %s", t.ID, t.Status), "nexus retry gives a task another chance."
+	case t != nil && !t.Withheld() && wish.Verb == nexus.VerbResume:
+		return fmt.Sprintf("unpause: %s is not paused", t.ID), resume
 	case t != nil && wish.Verb == nexus.VerbSkip && t.Status == nexus.Skipped:
 		return fmt.Sprintf("skip: %s is already skipped", t.ID), resume
 	case t == nil && s.Status.Ended():

@@ -37,6 +37,7 @@ func resumeCommand(a *console.Console) *cobra.Command {
 		}
 		s, replayed := p.Replay(ctx, r.ID)
 		if replayed != nil || s.Status != nexus.StatusPaused {
+			progress.SayPaused(a, s)
 			return err
 		}
 		return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})

@@ -15,7 +15,7 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	return []*cobra.Command{
 		statusCommand(a), psCommand(a), metricsCommand(a), attachCommand(a), logsCommand(a), showCommand(a), diffCommand(a),
 		costCommand(a), reportCommand(a), diagnoseCommand(a), evidenceCommand(a), verifyCommand(a),
-		pauseCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), addCommand(a),
+		pauseCommand(a), unpauseCommand(a), interruptCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), addCommand(a),
 		answerCommand(a), approveCommand(a), landCommand(a), rejectCommand(a), reviseCommand(a), serveCommand(a, execute),
 		cleanCommand(a),
 	}

@@ -38,6 +38,7 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 // look is how a run is shown.
 type look struct {
 	ascii, linear bool
+	own           bool // this process conducts the run
 }
 
 // Show shows a run that is under way in the background, and says how it stands
@@ -46,13 +47,21 @@ func Show(ctx context.Context, a *console.Console, execute host.Execute, run nex
 	return show(ctx, a, execute, string(run), look{})
 }
 
+// Here shows the run that this process conducts, from when its tasks begin until it is
+// over or the person leaves. Ctrl-C means what it means without the screen.
+func Here(ctx context.Context, a *console.Console, execute host.Execute, run nexus.RunID) error {
+	how := look{}.with(a)
+	how.own = true
+	return show(ctx, a, execute, string(run), how)
+}
+
 // Attended refuses to show anything where nobody sits in front of it.
 func Attended(a *console.Console) error { return attended(a, look{}.with(a)) }
 
 // with returns how a run is shown as the environment wants it.
 func (l look) with(a *console.Console) look {
 	set := func(name string) bool { v := a.Env(name); return v != "" && v != "0" }
-	return look{ascii: l.ascii || set("NEXUS_ASCII"), linear: l.linear || set("NEXUS_A11Y")}
+	return look{own: l.own, ascii: l.ascii || set("NEXUS_ASCII"), linear: l.linear || set("NEXUS_A11Y")}
 }
 
 func show(ctx context.Context, a *console.Console, execute host.Execute, name string, how look) error {
@@ -99,12 +108,21 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 		Verbs: &verbs{a: a, execute: execute},
 	}
 	o.Style.Plain, o.Style.ASCII = false, o.Style.ASCII || how.ascii
+	if how.own {
+		o.Interrupt = interrupt
+	}
 	last, err := watch(here, o, how)
 	if here.Err() != nil && ctx.Err() == nil {
 		err = context.Cause(here) // nothing is left to show
 	}
 	leave(errors.New("the person left"))
 	beside.Wait()
+	if how.own {
+		if errors.Is(err, tui.ErrInterrupted) {
+			return nil
+		}
+		return err
+	}
 	return parting(a, r.ID, last, err)
 }
 

@@ -145,7 +145,59 @@ func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 	case p.state.StatusOf(t).Ended():
 		tell = tell.refuse("it is %s", p.state.StatusOf(t))
 	}
-	return []Action{tell, p.retry(id), p.retryTelling(id), p.skip(id), p.undo(id)}
+	return []Action{tell, p.interrupt(id), p.pauseTask(id), p.unpause(id), p.retry(id), p.retryTelling(id), p.skip(id), p.undo(id)}
+}
+
+// interrupt cuts off what the agent of a task does.
+func (p *Projection) interrupt(id nexus.TaskID) Action {
+	a := Action{
+		Name: "interrupt", Label: "Interrupt its agent", Role: RoleSteer, Input: InputReason, Ask: "what it is to do instead; may be empty",
+		Args: []string{"interrupt", "--run", string(p.state.Run), "--", string(id), "{}"},
+	}
+	t := p.state.Task(id)
+	switch {
+	case t == nil:
+		return a.refuse("there is no task %s", id)
+	case p.Interrupted() || p.state.Status.Ended():
+		return a.refuse("nobody conducts the run")
+	}
+	if why := p.state.Interruption(t); why != "" {
+		return a.refuse("%s", why)
+	}
+	return a
+}
+
+// pauseTask holds one task.
+func (p *Projection) pauseTask(id nexus.TaskID) Action {
+	a := Action{
+		Name: "pause-task", Label: "Pause the task", Role: RoleSteer,
+		Args: []string{"pause", "--run", string(p.state.Run), "--", string(id)},
+	}
+	switch t := p.state.Task(id); {
+	case t == nil:
+		return a.refuse("there is no task %s", id)
+	case p.state.Status.Ended():
+		return a.refuse("the run is over")
+	case t.Status.Ended():
+		return a.refuse("it is %s", t.Status)
+	case t.Withheld():
+		return a.refuse("it is paused by %s", t.Paused.By)
+	case p.state.Aboard != nil && p.state.Aboard.Task == id:
+		return a.refuse("it is landing")
+	}
+	return a
+}
+
+// unpause lets a task continue.
+func (p *Projection) unpause(id nexus.TaskID) Action {
+	a := Action{
+		Name: "unpause", Label: "Continue the task", Role: RoleSteer,
+		Args: []string{"unpause", "--run", string(p.state.Run), "--", string(id)},
+	}
+	if t := p.state.Task(id); t == nil || !t.Withheld() {
+		return a.refuse("it is not paused")
+	}
+	return a
 }
 
 // RunActions returns what can be done with the run now, and why not what cannot.

@@ -72,7 +72,12 @@ func (p *Projection) card(row view.Task, items []Item, seen sight, now time.Time
 		c.Worktree, c.Branch = p.o.Place(a.ID)
 	}
 	c.Since = p.since(t, c.Lane, items, seen)
-	if row.Now != nil {
+	switch {
+	case row.Paused != "" && row.Now != nil:
+		c.Step = "pauses after: " + row.Now.Text()
+	case row.Paused != "":
+		c.Step = "paused by " + view.Clean(row.Paused)
+	case row.Now != nil:
 		c.Step = row.Now.Text()
 	}
 	if a == nil || row.Status.Ended() {
@@ -118,6 +123,9 @@ func (p *Projection) heard(id nexus.SessionID) int64 {
 func (p *Projection) laneOf(t *state.Task, row view.Task, items []Item) Lane {
 	if Waiting(items) > 0 {
 		return LaneNeedsYou
+	}
+	if row.Paused != "" && row.Now == nil {
+		return LaneStopped
 	}
 	switch row.Status {
 	case nexus.Landed:

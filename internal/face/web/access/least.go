@@ -26,7 +26,7 @@ func Least(args []string) Role {
 var commands = map[Role][]string{ //nolint:gochecknoglobals // never written
 	Read:   {"status", "logs", "show", "diff", "evidence", "cost", "ps", "explain", "report"},
 	Answer: {"answer", "reject", "sign-off"},
-	Steer:  {"tell", "pause", "skip", "retry", "revise", "review", "stop", "resume", "approve"},
+	Steer:  {"tell", "interrupt", "pause", "unpause", "skip", "retry", "revise", "review", "stop", "resume", "approve"},
 }
 
 // form is a command line with no other flags than these before "--", each followed by a

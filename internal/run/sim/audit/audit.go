@@ -75,6 +75,7 @@ type account struct {
 	way          nexus.Strategy // that it was lowered to
 	replan       replanning
 	refused      bool // a verifier refused its work, and none approved it since
+	held         bool // a person paused it
 }
 
 // New opens the books. Wrong hears of what must never be.
@@ -127,7 +128,7 @@ func (b *Audit) Event(e nexus.Event) {
 		b.decided(f)
 	case nexus.TaskRouted, nexus.TaskEscalated:
 		b.climb(f)
-	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried:
+	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.TaskRetried:
 		b.leave(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused:
 		b.money(f)
@@ -258,18 +259,31 @@ func (b *Audit) leave(f nexus.Fact) {
 		}
 	case nexus.TaskSkipped:
 		b.over(f.Task)
+	case nexus.TaskPaused:
+		b.pause(f.Task, true)
+	case nexus.TaskResumed:
+		b.pause(f.Task, false)
 	case nexus.TaskRetried:
 		t := b.tasks[f.Task]
 		if !t.over || t.landed || b.splits.done[f.Task] {
 			b.wrong("%s is retried", f.Task)
 		}
 		delete(b.splits.sought, f.Task)
-		t.over = false
+		t.over, t.held = false, false
 		t.rounds = 0
 		t.replan.forgive()
 		clear(t.tries)
 	default:
 	}
+}
+
+// pause books that a person holds a task, or lets it continue.
+func (b *Audit) pause(id nexus.TaskID, held bool) {
+	t := b.tasks[id]
+	if t.held == held || t.over || t.landed {
+		b.wrong("%s is paused: %v, after %v; over %v, landed %v", id, held, t.held, t.over, t.landed)
+	}
+	t.held = held
 }
 
 // climb books where a task begins, once, and where it moves to.
@@ -313,7 +327,7 @@ func (b *Audit) attempt(f nexus.Fact) {
 			b.wrong("%s is resumed; working %v, paused %v", f.Attempt, b.working[f.Attempt], b.paused)
 		}
 		if id, ok := b.of[f.Attempt]; ok {
-			if t := b.tasks[id]; t.over || t.landed || t.attempt != f.Attempt {
+			if t := b.tasks[id]; t.over || t.landed || t.held || t.attempt != f.Attempt {
 				b.wrong("%s is resumed, and its task is over", f.Attempt)
 			}
 			b.work(f.Attempt)
@@ -383,6 +397,9 @@ func (b *Audit) stop(id nexus.AttemptID) {
 func (b *Audit) reserve(f nexus.BudgetReserved) {
 	if b.paused || b.draining {
 		b.wrong("%s is reserved; paused %v, draining %v", f.ID, b.paused, b.draining)
+	}
+	if t := b.tasks[f.Task]; t != nil && t.held {
+		b.wrong("%s is reserved, and %s is paused", f.ID, f.Task)
 	}
 	if b.open[f.ID].ID != "" || b.closed[f.ID] {
 		b.wrong("%s is reserved twice", f.ID)

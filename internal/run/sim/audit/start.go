@@ -11,7 +11,7 @@ func (b *Audit) start(f nexus.AttemptStarted) {
 	switch {
 	case b.paused || b.draining:
 		b.wrong("%s is started; paused %v, draining %v", f.Attempt, b.paused, b.draining)
-	case t.over || t.landed || t.flying || b.of[f.Attempt] != "" || b.splitting(f.Task):
+	case t.over || t.landed || t.held || t.flying || b.of[f.Attempt] != "" || b.splitting(f.Task):
 		b.wrong("%s is started once too often", f.Attempt)
 	}
 	if b.routed && f.Tier != t.begins {

@@ -1,0 +1,56 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestOwnRun holds that the screen of a run that its process conducts closes once that is
+// over and nobody uses it, and that Ctrl-C is handed on.
+func TestOwnRun(t *testing.T) {
+	now, interrupted := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC), 0
+	quits := func(m *Model, status nexus.RunStatus) bool {
+		snap := Snapshot{Now: now}
+		snap.Run.Status = status
+		cmd := m.take(snapMsg{snap: snap, ask: m.ask()})
+		if cmd == nil {
+			return false
+		}
+		_, quit := cmd().(tea.QuitMsg)
+		return quit
+	}
+	begun := func() *Model {
+		return New(t.Context(), Options{Run: "r", Interrupt: func() { interrupted++ }, Clock: func() time.Time { return now }})
+	}
+	m := begun()
+	if quits(m, nexus.StatusExecuting) || !quits(m, nexus.StatusDone) {
+		t.Error("it does not close when the run is over, or before")
+	}
+	m = begun()
+	m.Update(tea.KeyPressMsg{Code: 'j', Text: "j"})
+	if now = now.Add(lingers - time.Second); quits(m, nexus.StatusDone) || m.notice == "" {
+		t.Errorf("it closes under the hands of a person, or does not say that the run is over: %q", m.notice)
+	}
+	m.Update(tea.KeyPressMsg{Code: ':', Text: ":"})
+	if now = now.Add(time.Hour); quits(m, nexus.StatusDone) {
+		t.Error("it closes while something is written")
+	}
+	m.Update(tea.KeyPressMsg{Code: tea.KeyEscape})
+	if now = now.Add(lingers); !quits(m, nexus.StatusDone) {
+		t.Error("it stays after that")
+	}
+	m.Update(tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl})
+	m.Update(tea.KeyPressMsg{Code: ':', Text: ":"})
+	m.Update(tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl})
+	if interrupted != 2 {
+		t.Errorf("Ctrl-C was handed on %d times", interrupted)
+	}
+	other := New(t.Context(), Options{Run: "r", Clock: func() time.Time { return now }})
+	if quits(other, nexus.StatusDone) {
+		t.Error("the screen of another process's run closes by itself")
+	}
+}
