@@ -346,13 +346,10 @@ func (s *stage) left() string {
 		if err == nil && !d.IsDir() && (strings.HasSuffix(path, ".git.lock") || strings.HasSuffix(path, "index.lock") || strings.HasSuffix(path, ".tmp")) {
 			all = append(all, path)
 		}
-		return nil //nolint:nilerr // what went meanwhile is not left
+		return nil // what went meanwhile is not left
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for _, p := range s.processes() {
-		all = append(all, p)
-	}
-	return strings.Join(all, "\n")
+	return strings.Join(append(all, s.processes()...), "\n")
 }

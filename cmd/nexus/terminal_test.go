@@ -55,7 +55,7 @@ func terminal(ts *testscript.TestScript, _ bool, args []string) {
 		for {
 			n, err := person.Read(buf)
 			_, _ = a.err.Write(buf[:n])
-			_, _ = a.screen.Write(buf[:n])
+			a.screen.write(buf[:n])
 			if err != nil { // EIO, once the program has closed it
 				return
 			}

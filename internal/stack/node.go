@@ -16,9 +16,6 @@ import (
 )
 
 func node() Stack {
-	// A type check needs what a build makes where packages refer to each other or
-	// code is generated.
-	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
 	npm := []string{"npm", "run", "--silent"}
 	return Stack{
 		Name: "node", Skeleton: nodeSkeleton(), Markers: []string{"package.json"},
@@ -78,26 +75,31 @@ func node() Stack {
 			{Name: "bun", Tools: []string{"bun", "bunx"}, Home: ".bun/install/cache", From: "BUN_INSTALL_CACHE_DIR", Var: "BUN_INSTALL_CACHE_DIR"},
 		},
 		Formats: nodeFormats,
-		Steps: func() []Step {
-			return []Step{
-				{Gate: "build", If: "script:build", Args: []string{"{script}", "build"}, Format: "exit"},
-				{Gate: "type", If: "script:typecheck", Args: []string{"{script}", "typecheck"}, Format: "exit", Early: "runs:typecheck:tsc " + alone},
-				{Gate: "type", If: "script:type-check", Args: []string{"{script}", "type-check"}, Format: "exit", Early: "runs:type-check:tsc " + alone},
-				{Gate: "type", If: "file:tsconfig.json", Args: []string{"{run}", "tsc", "--noEmit", "--pretty", "false"}, Format: "tsc", Early: alone},
-				{Gate: "lint", If: "script:lint", Args: []string{"{script}", "lint"}, Format: "exit", Fix: []Fixer{eslint("runs:lint:eslint"), biome("runs:lint:biome")}},
-				{Gate: "lint", If: "file:eslint.config.*|file:.eslintrc*|has:package.json:\"eslintConfig\"", Args: []string{"{run}", "eslint", "--format", "json", "."}, Format: "eslint", Fix: []Fixer{eslint("")}},
-				{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome", Fix: []Fixer{biome("")}},
-				{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{prettierFix()}},
-				{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"{script}", "test"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone(), Held: scriptHeld(), Cover: scriptCover()},
-				{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}, Held: []Held{vitestHeld("")}, Cover: vitestCover("", "{run}", "vitest", "run")},
-				{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: "node", Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}, Cover: []Cover{jestCover("", "{run}", "jest")}},
-				{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}, Alone: []Lone{mochaLone("")}, Held: []Held{mochaHeld("")}, Cover: append(byTool("mocha"), lacking("", "c8", "npm install --save-dev c8"))},
-				{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
-				{Gate: "e2e", If: "dep:@playwright/test file:playwright.config.* script:test|dep:vitest|dep:jest|dep:mocha !has:package.json:no_test_specified|dep:vitest|dep:jest|dep:mocha !runs:test:playwright !runs:test:npx_playwright", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
-				{Gate: "test", If: ofBun + " " + bunTests(), Args: []string{"bun", "test"}, Format: "bun", Tests: true, Related: []Part{bunPart("")}, Alone: []Lone{bunLone("")}, Cover: []Cover{bunCover("")}},
-				{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []Part{nodePart("")}, Alone: []Lone{nodeLone("")}, Held: []Held{nodeHeld("")}, Cover: []Cover{nodeCover("", "node", "--test")}},
-			}
-		},
+		Steps:   nodeSteps,
+	}
+}
+
+func nodeSteps() []Step {
+	// A type check needs what a build makes where packages refer to each other or
+	// code is generated.
+	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
+	return []Step{
+		{Gate: "build", If: "script:build", Args: []string{"{script}", "build"}, Format: "exit"},
+		{Gate: "type", If: "script:typecheck", Args: []string{"{script}", "typecheck"}, Format: "exit", Early: "runs:typecheck:tsc " + alone},
+		{Gate: "type", If: "script:type-check", Args: []string{"{script}", "type-check"}, Format: "exit", Early: "runs:type-check:tsc " + alone},
+		{Gate: "type", If: "file:tsconfig.json", Args: []string{"{run}", "tsc", "--noEmit", "--pretty", "false"}, Format: "tsc", Early: alone},
+		{Gate: "lint", If: "script:lint", Args: []string{"{script}", "lint"}, Format: "exit", Fix: []Fixer{eslint("runs:lint:eslint"), biome("runs:lint:biome")}},
+		{Gate: "lint", If: "file:eslint.config.*|file:.eslintrc*|has:package.json:\"eslintConfig\"", Args: []string{"{run}", "eslint", "--format", "json", "."}, Format: "eslint", Fix: []Fixer{eslint("")}},
+		{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome", Fix: []Fixer{biome("")}},
+		{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{prettierFix()}},
+		{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"{script}", "test"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone(), Held: scriptHeld(), Cover: scriptCover()},
+		{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}, Held: []Held{vitestHeld("")}, Cover: vitestCover("", "{run}", "vitest", "run")},
+		{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: "node", Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}, Cover: []Cover{jestCover("", "{run}", "jest")}},
+		{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}, Alone: []Lone{mochaLone("")}, Held: []Held{mochaHeld("")}, Cover: append(byTool("mocha"), lacking("", "c8", "npm install --save-dev c8"))},
+		{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
+		{Gate: "e2e", If: "dep:@playwright/test file:playwright.config.* script:test|dep:vitest|dep:jest|dep:mocha !has:package.json:no_test_specified|dep:vitest|dep:jest|dep:mocha !runs:test:playwright !runs:test:npx_playwright", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
+		{Gate: "test", If: ofBun + " " + bunTests(), Args: []string{"bun", "test"}, Format: "bun", Tests: true, Related: []Part{bunPart("")}, Alone: []Lone{bunLone("")}, Cover: []Cover{bunCover("")}},
+		{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []Part{nodePart("")}, Alone: []Lone{nodeLone("")}, Held: []Held{nodeHeld("")}, Cover: []Cover{nodeCover("", "node", "--test")}},
 	}
 }
 

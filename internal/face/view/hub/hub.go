@@ -5,6 +5,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -171,10 +172,10 @@ func (h *Hub) Follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	looking, stop := context.WithCancel(ctx)
+	looking, stop := context.WithCancelCause(ctx)
 	var beat sync.WaitGroup
 	defer beat.Wait()
-	defer stop()
+	defer stop(errors.New("the journal is not followed any more"))
 	beat.Go(func() { h.look(looking) })
 	for e, err := range h.j.Follow(ctx, "", head) {
 		if err != nil {
