@@ -32,19 +32,24 @@ func (s Style) Safe(text string) string {
 	}
 }
 
-// colour returns how long the sequence is that sets colours at the beginning of a
-// text, 0 if there is none.
+// colour returns how long the sequence is that sets colours of the style at the
+// beginning of a text, 0 if there is none. No other is obeyed: a name that is drawn
+// in the colour of its ground, or concealed, would not be seen.
 func colour(text string) int {
-	if !strings.HasPrefix(text, "\x1b[") {
+	codes, ok := strings.CutPrefix(text, "\x1b[")
+	if !ok {
 		return 0
 	}
-	for i := len("\x1b["); i < min(len(text), 40); i++ {
-		switch c := text[i]; {
-		case c == 'm':
-			return i + 1
-		case c < '0' || c > ';':
+	end := strings.IndexByte(codes[:min(len(codes), len("0;1;2;7;36m"))], 'm')
+	if end < 0 {
+		return 0
+	}
+	for code := range strings.SplitSeq(codes[:end], ";") {
+		switch code {
+		case "", "0", "1", "2", "7", "22", "27", "31", "32", "33", "34", "35", "36", "39":
+		default:
 			return 0
 		}
 	}
-	return 0
+	return len("\x1b[") + end + len("m")
 }
