@@ -84,28 +84,28 @@ func (s *screen) draw(text string) {
 // TestScreen draws texts in pieces, over one another and with sequences that draw
 // nothing.
 func TestScreen(t *testing.T) {
-	for sent, want := range map[string]string{
-		"one\r\ntwo":                  "one\ntwo",
-		"not sent: must\x1b[4Dshould": "not sent: should",
-		"\x1b[2;3Hx\x1b[1;1Hy":        "y\n  x",
-		"-\x1b[4b>":                   "----->",
-		"ab\x1b[?2026$p\x1b[>4;2m\x1b[>1u\x1b[?uc": "abc",
-		"a\x1b]2;a title\x07b\x1b[1;31mc\x1b[m":    "abc",
-		"a\u2502b\u25cf":                           "a\u2502b\u25cf",
-		"gone\x1b[2J\x1b[Hhere":                    "here",
-		"\x1b[?1049h\x1b[Hscreen\x1b[?1049lback":   "back",
-		"long\x1b[1G\x1b[2X":                       "  ng",
+	for _, c := range []struct{ sent, want string }{
+		{"one\r\ntwo", "one\ntwo"},
+		{"not sent: must\x1b[4Dshould", "not sent: should"},
+		{"\x1b[2;3Hx\x1b[1;1Hy", "y\n  x"},
+		{"-\x1b[4b>", "----->"},
+		{"ab\x1b[?2026$p\x1b[>4;2m\x1b[>1u\x1b[?uc", "abc"},
+		{"a\x1b]2;a title\x07b\x1b[1;31mc\x1b[m", "abc"},
+		{"a\u2502b\u25cf", "a\u2502b\u25cf"},
+		{"gone\x1b[2J\x1b[Hhere", "here"},
+		{"\x1b[?1049h\x1b[Hscreen\x1b[?1049lback", "back"},
+		{"long\x1b[1G\x1b[2X", "  ng"},
 	} {
 		s := newScreen(40, 5)
-		for i := range len(sent) {
-			s.write([]byte(sent[i : i+1]))
+		for i := range len(c.sent) {
+			s.write([]byte(c.sent[i : i+1]))
 		}
 		var got []string
 		for line := range strings.Lines(s.String()) {
 			got = append(got, strings.TrimRight(line, " \n\x00"))
 		}
-		if is := strings.TrimRight(strings.Join(got, "\n"), "\n"); is != want {
-			t.Errorf("%q shows %q, want %q", sent, is, want)
+		if is := strings.TrimRight(strings.Join(got, "\n"), "\n"); is != c.want {
+			t.Errorf("%q shows %q, want %q", c.sent, is, c.want)
 		}
 	}
 }
