@@ -3,7 +3,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -14,9 +16,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
+	"golang.org/x/sys/unix"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -227,12 +231,15 @@ func (s *stage) halfDone() {
 	cmd, out := s.start("run", "--plan", s.plan(), "--headless")
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	ctx := s.t.Context()
+	ctx, cancel := context.WithTimeoutCause(s.t.Context(), stuck, errors.New("T2 did not begin"))
+	defer cancel()
 	j := s.journal(ctx)
 	defer j.Close()
 	for e, err := range j.Follow(ctx, "", 0) {
 		if err != nil {
-			s.t.Fatal(err)
+			_ = cmd.Process.Kill()
+			<-ended
+			s.t.Fatalf("%v (%v): %s", err, context.Cause(ctx), out)
 		}
 		if f, ok := e.Fact.(nexus.AttemptStarted); ok && f.Task == "T2" {
 			break
@@ -272,6 +279,8 @@ func (s *stage) copy(from, to string) {
 func (s *stage) does(args ...string) (string, int) {
 	s.t.Helper()
 	cmd, out := s.start(args...)
+	late := time.AfterFunc(stuck, func() { _ = cmd.Process.Signal(unix.SIGQUIT) }) // it says where it stood
+	defer late.Stop()
 	_ = cmd.Wait() // the code says how it ended
 	return out.String(), cmd.ProcessState.ExitCode()
 }

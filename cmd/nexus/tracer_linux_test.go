@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // A tracer runs the program and stops it before each step that the disk or another program can see: a file or a
@@ -26,6 +29,9 @@ type tracer struct {
 	known map[int]bool // its threads
 	exit  unix.WaitStatus
 }
+
+// stuck is how long a command may take that is killed at its steps, or that follows.
+const stuck = 3 * time.Minute
 
 // trace runs a command of the program until it ends, or is about to make the step with the number.
 func (s *stage) trace(at int, args ...string) (tr *tracer, out string) {
@@ -47,11 +53,14 @@ func (s *stage) trace(at int, args ...string) (tr *tracer, out string) {
 		Dir: s.repo, Env: s.env, Files: []uintptr{null.Fd(), printed.Fd(), printed.Fd()},
 		Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
 	})
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {
+		testenv.NeedMachine(s.t, "a program can be traced", err)
+	}
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	stuck := time.AfterFunc(3*time.Minute, func() { _ = unix.Kill(tr.pid, unix.SIGKILL) })
-	defer stuck.Stop()
+	late := time.AfterFunc(stuck, func() { _ = unix.Kill(tr.pid, unix.SIGKILL) })
+	defer late.Stop()
 	tr.follow(s.t)
 	data, err := os.ReadFile(printed.Name())
 	if err != nil {
@@ -87,6 +96,7 @@ func (tr *tracer) follow(t *testing.T) {
 			first = false
 			const how = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_EXITKILL
 			if err := unix.PtraceSetOptions(tr.pid, how); err != nil {
+				_ = unix.Kill(tr.pid, unix.SIGKILL)
 				t.Fatal(err)
 			}
 		}

@@ -50,8 +50,7 @@ func (m *Model) answer(key tea.KeyPressMsg) tea.Cmd {
 	if name == "ctrl+c" {
 		m.dialog = dialog{}
 		if m.o.Interrupt != nil {
-			m.o.Interrupt()
-			return nil
+			return m.interrupt()
 		}
 		return tea.Quit
 	}

@@ -53,6 +53,7 @@ type Model struct {
 	busy    int  // verbs that have not ended
 	goes    bool // the person leaves once they have
 	ticking bool
+	cut     bool // Ctrl-C was handed on
 
 	pressed time.Time // when a key was pressed last
 	dialog  dialog

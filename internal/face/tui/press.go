@@ -57,8 +57,7 @@ func (m *Model) perform(name string) tea.Cmd {
 		return m.leave()
 	case "cancel":
 		if m.o.Interrupt != nil {
-			m.o.Interrupt()
-			return nil
+			return m.interrupt()
 		}
 		m.dialog = dialog{kind: choiceDialog, title: "Leave, or stop the run?", choices: []choice{
 			{label: "leave; the run continues", name: "quit"}, {label: "stop the run", name: "stop"}, {label: "stay"},
@@ -345,6 +344,16 @@ func (m *Model) all(what string, lines ...line) tea.Cmd {
 		}
 		return doneMsg{what: what, out: out, typed: typed}
 	}
+}
+
+// interrupt hands Ctrl-C on, once: it takes this screen down. A second one would end the
+// process at once, and leave the terminal as it is drawn on.
+func (m *Model) interrupt() tea.Cmd {
+	if !m.cut {
+		m.cut = true
+		m.o.Interrupt()
+	}
+	return nil
 }
 
 // leave ends the interface, once what it does for the person is done: at once where

@@ -60,6 +60,7 @@ func (s *screen) onScreen(ctx, work context.Context) {
 	if look == nil {
 		return
 	}
+	defer context.AfterFunc(work, func() { end(errOver) })() // also where it ends with an error, and nobody takes it down
 	err := look(ctx)
 	release()
 	s.lower(ctx, work, err)

@@ -52,7 +52,7 @@ func logsCommand(a *console.Console) *cobra.Command {
 		}
 		err = stream(a, f, events)
 		if f.follow && ctx.Err() != nil {
-			a.Say("run %s goes on without you; nexus logs -f %s shows it again, nexus stop --run %s ends it", r.ID, r.ID, r.ID)
+			unfollowed(context.WithoutCancel(ctx), a, p, r.ID)
 			return console.ExitError(console.CodeInterrupted)
 		}
 		return err
@@ -69,6 +69,21 @@ func logsCommand(a *console.Console) *cobra.Command {
 	c.MarkFlagsMutuallyExclusive("json", "jsonl")
 	c.MarkFlagsMutuallyExclusive("json", "follow")
 	return c
+}
+
+// unfollowed says how a run stands whose events are not printed any more.
+func unfollowed(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunID) {
+	r, err := p.Run(ctx, string(id))
+	s, replayed := p.Replay(ctx, id)
+	switch {
+	case err != nil || replayed != nil: // how it stands is not known
+	case s.Status.Ended():
+		a.Say("run %s is %s; nexus report %s tells more", id, s.Status, id)
+	case r.Holder == nil:
+		a.Say("nobody works on run %s; nothing is lost, continue with: nexus resume %s", id, id)
+	default:
+		a.Say("run %s goes on without you; nexus logs -f %s shows it again, nexus stop --run %s ends it", id, id, id)
+	}
 }
 
 // wanted reports whether an event is one that was asked for.

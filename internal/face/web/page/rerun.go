@@ -68,7 +68,11 @@ func (a *reruns) begin(one *Rerun) error {
 		return !r.Ended.IsZero() && r.Run == one.Run && r.Task == one.Task && r.Gate == one.Gate
 	})
 	a.all = slices.Insert(a.all, 0, one)
-	a.all = a.all[:min(len(a.all), keptReruns)]
+	for i := len(a.all) - 1; len(a.all) > keptReruns; i-- {
+		if !a.all[i].Ended.IsZero() { // one that is under way is ended by name
+			a.all = slices.Delete(a.all, i, i+1)
+		}
+	}
 	a.work.Add(1)
 	return nil
 }
