@@ -89,7 +89,8 @@ func forward(ctx context.Context, follow func(ctx context.Context, after int64) 
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalCorrupt}), errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalNewer}), errors.Is(broken, journal.ErrGone):
+		case errors.Is(broken, journal.ErrGone),
+			errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalCorrupt}), errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalNewer}):
 			return broken // it reads no better the next time
 		case failed >= maxFailed:
 			return fmt.Errorf("read requests: %w", broken)
