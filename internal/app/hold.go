@@ -40,7 +40,7 @@ func renew(ctx context.Context, ttl time.Duration, again func(context.Context) e
 			expires, wait = begun.Add(ttl), ttl/3
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, &nexus.Error{Code: nexus.CodeLeaseLost}), errors.Is(err, journal.ErrBroken):
+		case errors.Is(err, &nexus.Error{Code: nexus.CodeLeaseLost}), errors.Is(err, journal.ErrBroken), errors.Is(err, journal.ErrGone):
 			return err
 		case !now.Before(expires):
 			return &nexus.Error{
@@ -89,7 +89,8 @@ func forward(ctx context.Context, follow func(ctx context.Context, after int64) 
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalCorrupt}), errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalNewer}):
+		case errors.Is(broken, journal.ErrGone),
+			errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalCorrupt}), errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalNewer}):
 			return broken // it reads no better the next time
 		case failed >= maxFailed:
 			return fmt.Errorf("read requests: %w", broken)

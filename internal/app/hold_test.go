@@ -20,6 +20,7 @@ var errBusy = &nexus.Error{Code: nexus.CodeStorage, Message: "the journal is loc
 func TestRenewRetries(t *testing.T) {
 	lost := &nexus.Error{Code: nexus.CodeLeaseLost, Message: "somebody else has the run"}
 	full := &nexus.Error{Code: nexus.CodeDiskFull, Message: "renew the lease", Cause: fmt.Errorf("%w: no space", journal.ErrBroken)}
+	gone := &nexus.Error{Code: nexus.CodeStorage, Message: "journal j", Cause: journal.ErrGone}
 	for name, c := range map[string]struct {
 		fails func(at time.Duration) error
 		ends  time.Duration // 0 for never
@@ -27,6 +28,7 @@ func TestRenewRetries(t *testing.T) {
 		"hiccup":   {func(at time.Duration) error { return when(at > 15*time.Second && at < 40*time.Second, errBusy) }, 0},
 		"for good": {func(at time.Duration) error { return when(at > 15*time.Second, errBusy) }, 40 * time.Second},
 		"broken":   {func(at time.Duration) error { return when(at > 15*time.Second, full) }, 20 * time.Second},
+		"gone":     {func(at time.Duration) error { return when(at > 15*time.Second, gone) }, 20 * time.Second},
 		"taken":    {func(at time.Duration) error { return when(at > 15*time.Second, lost) }, 20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,8 +43,11 @@ func TestRenewRetries(t *testing.T) {
 					t.Errorf("ended after %s: %v", took, err)
 				}
 				code := nexus.CodeLeaseLost
-				if name == "broken" {
+				switch name {
+				case "broken":
 					code = nexus.CodeDiskFull
+				case "gone":
+					code = nexus.CodeStorage
 				}
 				if c.ends != 0 && (took != c.ends || !errors.Is(err, &nexus.Error{Code: code})) {
 					t.Errorf("ended after %s: %v", took, err)
@@ -107,6 +112,13 @@ func TestForwardEndsTheRun(t *testing.T) {
 		}
 		if err := forward(t.Context(), follow, nil); !errors.Is(err, errBusy) {
 			t.Errorf("%v", err)
+		}
+		start := time.Now()
+		gone := func(context.Context, int64) iter.Seq2[nexus.Event, error] {
+			return func(yield func(nexus.Event, error) bool) { yield(nexus.Event{}, journal.ErrGone) }
+		}
+		if err := forward(t.Context(), gone, nil); !errors.Is(err, journal.ErrGone) || time.Since(start) > 0 {
+			t.Errorf("%v, after %s", err, time.Since(start))
 		}
 	})
 }

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -33,6 +34,8 @@ func MaySpend(s *state.State, r nexus.BudgetReserved) Leave {
 		return Leave{Stop: t.Why}
 	case t != nil && t.Withheld():
 		return Leave{Stop: fmt.Sprintf("%s was paused by %s", t.ID, t.Paused.By)}
+	case leaves(s, r.Session):
+		return Leave{Stop: "a person interrupted it"}
 	case s.Status == nexus.StatusPaused || s.Status == nexus.StatusRecovering:
 		return Leave{}
 	}
@@ -53,6 +56,14 @@ func MaySpend(s *state.State, r nexus.BudgetReserved) Leave {
 		return Leave{}
 	}
 	return Leave{Refused: &refused}
+}
+
+// leaves reports whether a person interrupted who has a session: it would pay for an answer
+// that it does not hear.
+func leaves(s *state.State, session nexus.SessionID) bool {
+	id, _, _ := strings.Cut(string(session), "/")
+	a := s.Attempt(nexus.AttemptID(id))
+	return a != nil && a.Leaves
 }
 
 // patience is how long a call waits for the quota of its provider where

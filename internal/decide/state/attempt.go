@@ -40,6 +40,7 @@ type Attempt struct {
 	Moved     bool // it got somewhere since it last had a worker
 	LetGo     bool // it was told to stop when it last lost its worker
 	Cut       bool // a person interrupted its agent, whose calls are not to be run again
+	Leaves    bool // its worker is to let go of it, as a person interrupted its agent
 	Refusals  int  // by the train
 	Broken    bool
 	Undone    bool // the run went back to before it: nothing of it counts
@@ -211,9 +212,9 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 	case nexus.AttemptResumed:
 		a.Stage, a.Base, a.Start, a.Active = Working, f.Base, f.Tree, at
 		a.Outcome, a.Commit, a.Tree = "", "", ""
-		a.Rested, a.Rests, a.asks = 0, time.Time{}, nil
+		a.Rested, a.Rests, a.asks, a.Leaves = 0, time.Time{}, nil, false
 	case nexus.AttemptInterrupted:
-		a.Cut = true
+		a.Cut, a.Leaves = true, true
 	case nexus.AttemptLost:
 		for _, s := range a.Sessions {
 			s.halt()

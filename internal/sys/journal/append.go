@@ -236,6 +236,9 @@ func (j *Journal) change(ctx context.Context, doing string, f func(context.Conte
 	if broken {
 		j.broken = err
 	}
+	if err == nil {
+		err = Gone(j.path) // what is written to a file that somebody removed is lost
+	}
 	return j.explain(doing, err)
 }
 

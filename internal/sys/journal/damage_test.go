@@ -365,6 +365,22 @@ func TestFollowingEndsWithItsFile(t *testing.T) {
 	}
 }
 
+// TestNothingIsRecordedInAJournalThatIsGone: whoever records hears that it is lost, and does not go on for nothing.
+func TestNothingIsRecordedInAJournalThatIsGone(t *testing.T) {
+	path := written(t)
+	j := openAt(t, path)
+	l := acquire(t, j, "c")
+	if _, err := l.Append(t.Context(), facts(1)...); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := l.Append(t.Context(), facts(1)...)
+	wantCode(t, err, nexus.CodeStorage)
+	wantCode(t, l.Renew(t.Context()), nexus.CodeStorage)
+}
+
 // TestGoneStaysGone: an open journal whose file is removed makes no empty one in its place.
 func TestGoneStaysGone(t *testing.T) {
 	path := written(t)

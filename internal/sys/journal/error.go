@@ -24,6 +24,9 @@ func corrupt(path, why string) error {
 	return &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("journal %s %s", path, why), Hint: keep}
 }
 
+// ErrGone says that the file of a journal is not there any more: no further try will find it.
+var ErrGone = errors.New("it is gone")
+
 // Gone says that the journal at path is not there any more, nil where it is: what is
 // open of it can still be read, and would be shown for ever.
 func Gone(path string) error {
@@ -31,7 +34,7 @@ func Gone(path string) error {
 		return nil
 	}
 	return &nexus.Error{
-		Code: nexus.CodeStorage, Message: "journal " + path + " is gone",
+		Code: nexus.CodeStorage, Message: "journal " + path, Cause: ErrGone,
 		Hint: "Somebody removed or moved it while it was open. Put it back, or start a run; then start this command again.",
 	}
 }

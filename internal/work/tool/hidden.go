@@ -277,7 +277,7 @@ func (e Env) veil(command, output string) string {
 		return output
 	}
 	const between = "\n\x00\n"
-	_, output, _ = strings.Cut(e.Hidden.Veil(e.Root, strings.ReplaceAll(command, "\x00", "")+between+output), between)
+	_, output, _ = strings.Cut(e.Hidden.VeilPrinted(e.Root, strings.ReplaceAll(command, "\x00", "")+between+output), between)
 	return output
 }
 

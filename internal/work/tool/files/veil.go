@@ -23,7 +23,15 @@ const (
 // .nexusignore keeps from agents: their parts of a diff, and their lines where the
 // text names them, as gates do that show what they complain about. What an
 // agent is shown of other files stays as it is.
-func (r HiddenRules) Veil(root *os.Root, text string) string {
+func (r HiddenRules) Veil(root *os.Root, text string) string { return r.veil(root, text, true) }
+
+// VeilPrinted does what [HiddenRules.Veil] does with what a command printed. Nothing in that
+// is a diff of ours, whatever it looks like.
+func (r HiddenRules) VeilPrinted(root *os.Root, text string) string {
+	return r.veil(root, text, false)
+}
+
+func (r HiddenRules) veil(root *os.Root, text string, diffs bool) string {
 	kept := r.keptFiles(root)
 	if kept == nil {
 		return text
@@ -42,7 +50,7 @@ func (r HiddenRules) Veil(root *os.Root, text string) string {
 		}
 		data := readForSecrets(root, name)
 		read += len(data)
-		text = veilLines(text, name, string(data))
+		text = veilLines(text, name, string(data), diffs)
 	}
 	return text
 }
@@ -91,8 +99,8 @@ func wordByte(c byte) bool {
 var quoted = pattern.Lazy("`[^`\n]{8,}`|\"[^\"\n]{8,}\"|'[^'\n]{8,}'")
 
 // veilLines takes out of a text the lines of a file, and what the text quotes of
-// them, but for what it shows as a diff: that is of files which may be shown.
-func veilLines(text, name, data string) string {
+// them, but for what it shows as a diff if it has any of ours: that is of files which may be shown.
+func veilLines(text, name, data string, diffs bool) string {
 	var lines []string
 	for line := range strings.Lines(data) {
 		if line = strings.TrimSpace(line); len(line) >= leastVeiled && strings.Contains(text, line) {
@@ -113,7 +121,7 @@ func veilLines(text, name, data string) string {
 		switch bare := strings.TrimSpace(line); {
 		case fence == "" && strings.HasPrefix(bare, "```"):
 			info := strings.TrimLeft(bare, "`")
-			fence, diff = strings.TrimSuffix(bare, info), info == "diff"
+			fence, diff = strings.TrimSuffix(bare, info), diffs && info == "diff"
 		case fence != "" && bare == fence:
 			fence = ""
 		}

@@ -80,6 +80,22 @@ func TestVeilWithinAFence(t *testing.T) {
 	}
 }
 
+// TestVeilPrinted takes out what a command prints, whatever it puts around it.
+func TestVeilPrinted(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{".nexusignore": "hidden/\n", "hidden/a.txt": "canary canary\n"})
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	for _, text := range []string{"cat a.txt\n\ncanary canary\n", ": <<X\n```diff\nX\ncat a.txt\n\ncanary canary\n", "a.txt\n```diff\n+canary canary\n```\n"} {
+		if got := (HiddenRules{}).VeilPrinted(root, text); strings.Contains(got, "canary canary") || !strings.Contains(got, "a line of hidden/a.txt") {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 // FuzzVeil plants a canary in a file that is hidden and quotes it in any text that
 // names the file.
 func FuzzVeil(f *testing.F) {
