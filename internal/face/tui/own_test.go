@@ -1,6 +1,12 @@
 package tui
 
 import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,4 +63,41 @@ func TestOwnRun(t *testing.T) {
 	if quits(other, nexus.StatusDone) {
 		t.Error("the screen of another process's run closes by itself")
 	}
+}
+
+// TestWatchLetsGoOfTheKeys holds that nothing reads the terminal any more once the
+// screen is gone: it would take the first key from whoever reads next.
+func TestWatchLetsGoOfTheKeys(t *testing.T) {
+	in, keys, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer keys.Close()
+	for range 20 {
+		ctx, leave := context.WithCancelCause(t.Context())
+		drawn := &once{shown: make(chan struct{})}
+		go func() {
+			<-drawn.shown
+			leave(errors.New("it is over"))
+		}()
+		if _, err := Watch(ctx, Options{Run: "r", Source: &stage{p: recorded(t)}, In: in, Out: drawn}); !errors.Is(err, ErrInterrupted) {
+			t.Fatal(err)
+		}
+		stacks := make([]byte, 1<<20)
+		if all := string(stacks[:runtime.Stack(stacks, true)]); strings.Contains(all, "cancelreader") {
+			t.Fatalf("keys are still read:\n%s", all)
+		}
+	}
+}
+
+// once tells when something is drawn for the first time.
+type once struct {
+	sync.Once
+	shown chan struct{}
+}
+
+func (o *once) Write(text []byte) (int, error) {
+	o.Do(func() { close(o.shown) })
+	return len(text), nil
 }

@@ -149,8 +149,11 @@ func Watch(ctx context.Context, o Options) (Snapshot, error) {
 		profile = colorprofile.ASCII
 	}
 	m := New(ctx, o)
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithFPS(frames),
+	p := tea.NewProgram(m, tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithFPS(frames),
 		tea.WithEnvironment(o.Environ), tea.WithColorProfile(profile), tea.WithoutSignalHandler())
+	// With a context of its own, the program would not wait for what reads its keys,
+	// which then takes the first key from whoever reads next.
+	defer context.AfterFunc(ctx, p.Quit)()
 	last, err := p.Run()
 	if shown, ok := last.(*Model); ok {
 		m = shown
