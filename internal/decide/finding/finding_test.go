@@ -157,3 +157,40 @@ func TestMinutes(t *testing.T) {
 		t.Errorf("%+v", plan.Tasks[0])
 	}
 }
+
+// TestMoneyMoves puts what was expensive so far behind what was cheap, once enough of
+// its kind was tried.
+func TestMoneyMoves(t *testing.T) {
+	past := func(tried int, each nexus.Money) finding.Past {
+		return finding.Past{Strategies: map[string]finding.Tries{"todo": {Landed: tried, Spent: each * nexus.Money(tried)}, "lint-issues": {Landed: 5, Spent: nexus.Dollar / 2}}}
+	}
+	f, other := finding.Finding{ID: "todo/1", Strategy: "todo", Check: "true"}, finding.Finding{ID: "lint-issues/1", Strategy: "lint-issues", Check: "true"}
+	for _, c := range []struct {
+		tried int
+		each  nexus.Money
+		want  int
+		first string
+	}{
+		{5, 2 * nexus.Dollar, -80, other.ID},
+		{5, nexus.Dollar / 100, 0, f.ID},
+		{5, 50 * nexus.Dollar, -200, other.ID},
+		{4, 50 * nexus.Dollar, 0, other.ID}, // whose kind is known to land
+	} {
+		all := finding.Rank([]finding.Finding{f, other}, finding.Known{Past: past(c.tried, c.each)})
+		got := 0
+		for _, r := range all {
+			for _, why := range r.Reasons {
+				if r.ID == f.ID && strings.Contains(why.Why, "for each that landed") {
+					got = why.Points
+				}
+			}
+		}
+		if got != c.want || all[0].ID != c.first {
+			t.Errorf("%d of %s: %d points, want %d; %s is first", c.tried, c.each, got, c.want, all[0].ID)
+		}
+	}
+	runs := []*state.State{{Run: "r", Tasks: []*state.Task{{Task: nexus.Task{Brief: "Do it. It was found as todo/1."}, Spent: nexus.Dollar}}}}
+	if p := finding.PastOf(runs); p.Strategies["todo"].Spent != nexus.Dollar || p.Findings["todo/1"].Spent != nexus.Dollar {
+		t.Errorf("what was spent is not known: %+v", p)
+	}
+}

@@ -17,6 +17,7 @@ type Tries struct {
 	Last   time.Time   `json:"last,omitzero"`   // when it failed last
 	Run    nexus.RunID `json:"run,omitzero"`    // that worked on it last
 	Active bool        `json:"active,omitzero"` // that run has not ended its work on it
+	Spent  nexus.Money `json:"spent,omitzero"`  // by all that worked on it
 }
 
 // failure is a piece of work that failed, where and when.
@@ -70,6 +71,7 @@ func (p *Past) add(s *state.State, t *state.Task) {
 	}
 	strategy, _, _ := strings.Cut(id, "/")
 	f, of := p.Findings[id], p.Strategies[strategy]
+	f.Spent, of.Spent = f.Spent+t.Spent, of.Spent+t.Spent
 	f.Run, f.Active = s.Run, !s.Status.Ended() && !t.Status.Ended()
 	switch {
 	case t.Status == nexus.Landed:

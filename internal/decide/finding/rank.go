@@ -41,6 +41,8 @@ const (
 	minSample    = 5   // pieces of work of a strategy from which its chance is known
 	costEach     = 3   // minutes that take off a point
 	mostCost     = 40
+	dollarPoints = 40 // taken off for each dollar that what landed of its strategy cost
+	mostDollars  = 200
 	checkPoints  = 50 // taken off where nothing can say that it is done
 )
 
@@ -78,6 +80,10 @@ func Weigh(f Finding, w Known) Ranked {
 	if s := w.Past.Strategies[f.Strategy]; s.Landed+s.Failed >= minSample {
 		share := float64(s.Landed) / float64(s.Landed+s.Failed)
 		add(int((share-0.5)*chancePoints), "%d of %d findings of %s that were tried have landed", s.Landed, s.Landed+s.Failed, f.Strategy)
+		if s.Landed > 0 {
+			each := s.Spent / nexus.Money(s.Landed)
+			add(-min(int(each.Float()*dollarPoints), mostDollars), "findings of %s cost %s for each that landed", f.Strategy, each)
+		}
 	}
 	add(-min(f.Minutes/costEach, mostCost), "it may take %s", count(f.Minutes, "minute"))
 	if f.Check == "" {
