@@ -32,7 +32,7 @@ func (p *player) fold(f nexus.Fact) {
 	p.t.Helper()
 	p.now = p.now.Add(time.Second)
 	if err := p.state.Apply(nexus.Event{Seq: p.state.Seq + 1, Run: "r", At: p.now, Fact: f}); err != nil {
-		p.t.Fatal(err)
+		p.t.Fatalf("%v\nafter:\n%s", err, p.out.String())
 	}
 }
 
