@@ -92,7 +92,7 @@ func next(s *state.State, t *state.Task) nexus.AttemptStarted {
 		}
 		from, ok = Best(t)
 	}
-	if in := t.Inherited; !ok && in != nil && in.Work != "" && t.Fresh == 0 {
+	if in := t.Inherited; !ok && in != nil && in.Work != "" {
 		from, ok = state.Tree{At: in.Work, Base: in.Base}, true
 	}
 	if f.Tree, f.From, f.Round = from.At, from.Attempt, from.Round; ok && from.Base != s.Tip {

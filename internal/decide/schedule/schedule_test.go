@@ -278,6 +278,7 @@ func TestMaySpend(t *testing.T) {
 		"draining":                     {fold(nexus.RunDrained{Why: "enough"}), nexus.BudgetReserved{Task: "T1"}, "enough"},
 		"draining while paused":        {fold(nexus.RunPaused{}, nexus.RunDrained{Why: "enough"}), nexus.BudgetReserved{Task: "T1"}, "enough"},
 		"skipped":                      {fold(nexus.TaskSkipped{Task: "T1", By: "ann"}), nexus.BudgetReserved{Task: "T1"}, "skipped by ann"},
+		"its task is paused":           {fold(nexus.TaskPaused{Task: "T1", By: "ann"}), nexus.BudgetReserved{Task: "T1"}, "T1 was paused by ann"},
 		"interrupted":                  {fold(nexus.AttemptInterrupted{Attempt: "T1.1"}), nexus.BudgetReserved{Task: "T1", Session: "T1.1/coder.1"}, "a person interrupted it"},
 		"interrupted, and taken up":    {fold(nexus.AttemptInterrupted{Attempt: "T1.1"}, nexus.AttemptLost{Attempt: "T1.1"}, nexus.AttemptResumed{Attempt: "T1.1"}), nexus.BudgetReserved{Task: "T1", Session: "T1.1/coder.1"}, "granted"},
 		"ended":                        {fold(nexus.RunEnded{Status: nexus.StatusFailed}), nexus.BudgetReserved{}, "the run has ended"},

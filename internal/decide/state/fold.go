@@ -465,6 +465,7 @@ func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
 	t.Back, t.Mercy, t.MercyRounds, t.MercyWorked = &f, len(t.Attempts), t.Rounds, t.Worked
 	if f.Fresh {
 		t.Fresh = len(t.Attempts)
+		t.disinherit()
 	}
 	anew := f.Fresh || f.Round > 0
 	switch a := t.Current(); {

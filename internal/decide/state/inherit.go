@@ -40,6 +40,15 @@ func (s *State) applyInherited(f nexus.TaskInherited, e nexus.Event) {
 	}
 }
 
+// disinherit forgets the work that a task was taken over with.
+func (t *Task) disinherit() {
+	if t.Inherited != nil {
+		left := *t.Inherited
+		left.Work, left.Base = "", ""
+		t.Inherited = &left
+	}
+}
+
 // splitInto lets parts stand in the place of a task.
 func (s *State) splitInto(t *Task, parts []nexus.TaskID, at time.Time) {
 	t.Status, t.Why, t.Ended = nexus.Split, "split into "+nexus.Join(parts), at
