@@ -140,7 +140,8 @@ func TestAModelSaysHowHardTasksAre(t *testing.T) {
 		t.Errorf("it is told %q", p.told)
 	}
 	gone(t, m, "route.1")
-	v.Tasks[0].Title = "Another" // and nobody answers any more
+	v.Tasks[0].Title = "Another" // and the answer cannot be used
+	p.plans, v.Limits.Turns = []string{`{"routes": [{"task": "T1", "complexity": "huge", "why": "no"}]}`}, 1
 	v.Attempt = &state.Attempt{ID: "route.1", Base: v.Tip}
 	facts, err := m.Act(t.Context(), nexus.RoutesSought{Attempt: "route.1", Tasks: []nexus.TaskID{"T1"}}, v, &desk{})
 	if err != nil || len(facts) != 1 {
