@@ -87,15 +87,9 @@ func (t *Tree) rescue(ctx context.Context) error {
 	return err
 }
 
-// lead makes the agent's own git find its git directory again.
+// lead makes the agent's own git find its git directory again, whatever is there.
 func (t *Tree) lead() error {
 	name := filepath.Join(t.Dir, ".git")
-	info, err := os.Lstat(name)
-	if err == nil && info.Mode().IsRegular() {
-		if data, err := os.ReadFile(name); err == nil && string(data) == gitFile {
-			return nil
-		}
-	}
 	if err := disk.RemoveAll(name); err != nil {
 		return disk.Fail("restore the files", err)
 	}
