@@ -285,3 +285,62 @@ func TestNotesHaveNoKeys(t *testing.T) {
 		t.Errorf("%q, %v", out, err)
 	}
 }
+
+// TestASecondLook holds a plan against a goal of several statements, once: who continues knows what was
+// found. A checker who submits nothing leaves it open.
+func TestASecondLook(t *testing.T) {
+	const full = `{"statements": [{"id": "S1", "tasks": ["T1"], "criteria": ["T1/AC-1"]}, {"id": "S2", "tasks": ["T2"], "criteria": ["T2/AC-1"]}]}`
+	looked := func(turns int, plans ...string) (*planner, *desk, nexus.PlanProposed) {
+		t.Helper()
+		m, p, v := planned(t, plans...)
+		v.Goal.Goal.Text, v.Limits.Turns = "The file one must be there. The file two must be there.", turns
+		d := &desk{}
+		facts, err := m.Act(t.Context(), nexus.PlanSought{Attempt: "plan.1"}, v, d)
+		if err != nil || len(facts) != 3 {
+			t.Fatalf("%+v, %v: %q", facts, err, p.told)
+		}
+		return p, d, facts[0].(nexus.PlanProposed)
+	}
+	p, d, f := looked(9, twoTasks, full)
+	if f.Cover == nil || f.Cover.State != nexus.CoverFull {
+		t.Errorf("%+v: %q", f.Cover, p.told)
+	}
+	if len(p.told) != 2 || !strings.Contains(p.told[1], "plan.1/checker.1") || !strings.Contains(p.told[1], "The file two must be there.") {
+		t.Errorf("it is told %q", p.told)
+	}
+	looks := 0
+	for _, f := range d.facts {
+		if f, ok := f.(nexus.PlanLooked); ok && f.Session == "plan.1/checker.1" && f.Attempt == "plan.1" {
+			looks++
+		}
+	}
+	if looks != 1 {
+		t.Errorf("looked %d times", looks)
+	}
+	if p, _, f := looked(1, twoTasks, `{}`); f.Cover == nil || f.Cover.State != nexus.CoverUnsure || !strings.Contains(f.Cover.Why, "submitted nothing") {
+		t.Errorf("%+v: %q", f.Cover, p.told)
+	}
+}
+
+// TestAPlannerThatCannotBeAsked is an error, and not a task that cannot be split, or an addition of which
+// nothing comes.
+func TestAPlannerThatCannotBeAsked(t *testing.T) {
+	for name, f := range map[string]nexus.Fact{
+		"a split":      nexus.SplitSought{Attempt: "x.1", Task: "T1", Why: "stuck"},
+		"an addition":  nexus.AdditionSought{Attempt: "x.1", Request: 9},
+		"a plan":       nexus.PlanSought{Attempt: "x.1"},
+		"an interview": nexus.InterviewSought{Attempt: "x.1", Round: 1},
+		"a spec":       nexus.SpecSought{Attempt: "x.1"},
+		"routes":       nexus.RoutesSought{Attempt: "x.1", Tasks: []nexus.TaskID{"T1"}},
+	} {
+		m, _, v := planned(t)
+		v.Attempt = &state.Attempt{ID: "x.1", Base: v.Tip}
+		v.Task = state.Task{Task: nexus.Task{ID: "T1", Title: "Write both", Brief: "Write one and two."}}
+		v.Tasks, v.Added, v.Interview = []nexus.Task{v.Task.Task}, nexus.Task{Brief: "Write three."}, &inquiry.Interview{}
+		v.Interview.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one", Mode: nexus.Interview}})
+		v.Interview.Apply(nexus.InterviewSought{Attempt: "x.1", Round: 1})
+		if facts, err := m.Act(t.Context(), f, v, &desk{}); err == nil || len(facts) > 0 || !strings.Contains(err.Error(), "no plan is left") {
+			t.Errorf("%s: %+v, %v", name, facts, err)
+		}
+	}
+}
