@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -225,7 +226,7 @@ func (s *State) reviewed(r Request, at time.Time) {
 		return
 	}
 	v := *r.Review
-	t.Looks = append(slices.Clip(t.Looks), Look{Seq: r.Seq, By: r.By, At: at, Base: v.Base, Commit: v.Commit, Approved: v.Approve})
+	t.Looks = append(slices.Clip(t.Looks), Look{Seq: r.Seq, By: cmp.Or(r.By, "a person"), At: at, Base: v.Base, Commit: v.Commit, Approved: v.Approve})
 	t.comment(r, v, at)
 	all := slices.Clone(t.Comments)
 	for i, c := range all {
