@@ -42,7 +42,8 @@ func TestEachLostFactIsHeard(t *testing.T) {
 				if done != "" {
 					facts = []nexus.Fact{nexus.QuestionAsked{ID: done, Text: "odd", Fallback: "no"}}
 				}
-				return c.Reserve(ctx, nexus.BudgetReserved{ID: id, Task: "T1", Session: "T1.1/coder.1", Role: nexus.Coder, Money: 1}, facts, there, answer)
+				r := nexus.BudgetReserved{ID: id, Task: "T1", Session: "T1.1/coder.1", Role: nexus.Coder, Money: 1}
+				return c.Reserve(ctx, r, facts, there, answer)
 			}
 		}
 		pass := func() error { _, _, err := c.Pass(ctx, now); return err }
@@ -63,7 +64,8 @@ func TestEachLostFactIsHeard(t *testing.T) {
 			func() error { return c.Record(ctx, nexus.RunResumed{}) },
 			pass, // and is let go on
 			func() error {
-				return c.Return(ctx, Work{Key: "T1.1", Intent: nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}}, []nexus.Fact{nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "c", Tree: "t"}}, nil)
+				w := Work{Key: "T1.1", Intent: nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}}
+				return c.Return(ctx, w, []nexus.Fact{nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "c", Tree: "t"}}, nil)
 			},
 			pass,
 			func() (err error) {
@@ -120,7 +122,8 @@ func TestWhatMoreIsSaidIsRecordedFirst(t *testing.T) {
 		}
 		m.appends = nil
 		granted := 0
-		err := c.Reserve(t.Context(), nexus.BudgetReserved{ID: "R1", Task: "T1", Session: "T1.1/coder.1", Money: 1}, []nexus.Fact{done}, func() bool { return false }, func(a Answer) {
+		r := nexus.BudgetReserved{ID: "R1", Task: "T1", Session: "T1.1/coder.1", Money: 1}
+		err := c.Reserve(t.Context(), r, []nexus.Fact{done}, func() bool { return false }, func(a Answer) {
 			if a.Err == nil {
 				granted++
 			}

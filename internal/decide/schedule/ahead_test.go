@@ -105,10 +105,15 @@ func TestShared(t *testing.T) {
 
 // TestOverCap says for people which cap is reached.
 func TestOverCap(t *testing.T) {
+	capped := func(name, of string) nexus.BudgetRefused {
+		return nexus.BudgetRefused{Cap: name, Of: of, Limit: nexus.Dollar, Spent: nexus.Dollar * 9 / 10, Asked: nexus.Dollar / 5}
+	}
+	const rest = " of $1.00 is used up: $0.90 spent or reserved, the next call may cost $0.20"
 	for want, r := range map[string]nexus.BudgetRefused{
-		"the run budget of $1.00 is used up: $0.90 spent or reserved, the next call may cost $0.20":                              {Cap: "run", Limit: nexus.Dollar, Spent: nexus.Dollar * 9 / 10, Asked: nexus.Dollar / 5},
-		"the budget of the role coder of $1.00 is used up: $0.90 spent or reserved, the next call may cost $0.20":                {Cap: "role", Of: "coder", Limit: nexus.Dollar, Spent: nexus.Dollar * 9 / 10, Asked: nexus.Dollar / 5},
-		"the budget of 900 tokens for models without a known price is used up: 800 used or reserved, the next call may take 200": {Cap: "tokens", Tokens: &nexus.TokenCap{Limit: 900, Spent: 800, Asked: 200}},
+		"the run budget" + rest:               capped("run", ""),
+		"the budget of the role coder" + rest: capped("role", "coder"),
+		"the budget of 900 tokens for models without a known price is used up: " +
+			"800 used or reserved, the next call may take 200": {Cap: "tokens", Tokens: &nexus.TokenCap{Limit: 900, Spent: 800, Asked: 200}},
 	} {
 		if got := schedule.OverCap(r); got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -160,10 +160,13 @@ func hooked(t *testing.T, m *Machine, hooks map[nexus.HookPoint]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Runner = &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.At(t.TempDir()), Mark: "test/hook"}
+	m.Runner = &usercmd.Runner{
+		Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.At(t.TempDir()), Mark: "test/hook",
+	}
 	m.Hooks = nil
 	for point, script := range hooks {
-		m.Hooks = append(m.Hooks, hookcmd.Hook{Name: "check", Own: true, Hook: config.Hook{On: []string{string(point)}, Command: []string{"sh", "-c", script}}})
+		on := config.Hook{On: []string{string(point)}, Command: []string{"sh", "-c", script}}
+		m.Hooks = append(m.Hooks, hookcmd.Hook{Name: "check", Own: true, Hook: on})
 	}
 }
 
@@ -172,7 +175,8 @@ func hooked(t *testing.T, m *Machine, hooks map[nexus.HookPoint]string) {
 func TestHooksLetARunStart(t *testing.T) {
 	s, base, _ := workertest.New(t)
 	m := &Machine{Worker: s}
-	v := state.View{Run: "r", Resumed: true, Goal: nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one"}, Base: base}, Tasks: []nexus.Task{{ID: "T1"}, {ID: "T2"}}}
+	v := state.View{Run: "r", Resumed: true, Tasks: []nexus.Task{{ID: "T1"}, {ID: "T2"}}}
+	v.Goal = nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one"}, Base: base}
 	said := filepath.Join(t.TempDir(), "said")
 	for script, allowed := range map[string]bool{"cat >'" + said + "'": true, "echo not today; exit 2": false} {
 		hooked(t, m, map[nexus.HookPoint]string{nexus.HookRunStart: script, nexus.HookRunLand: "exit 2"})
