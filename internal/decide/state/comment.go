@@ -226,7 +226,8 @@ func (s *State) reviewed(r Request, at time.Time) {
 		return
 	}
 	v := *r.Review
-	t.Looks = append(slices.Clip(t.Looks), Look{Seq: r.Seq, By: cmp.Or(r.By, "a person"), At: at, Base: v.Base, Commit: v.Commit, Approved: v.Approve})
+	look := Look{Seq: r.Seq, By: cmp.Or(r.By, "a person"), At: at, Base: v.Base, Commit: v.Commit, Approved: v.Approve}
+	t.Looks = append(slices.Clip(t.Looks), look)
 	t.comment(r, v, at)
 	all := slices.Clone(t.Comments)
 	for i, c := range all {
