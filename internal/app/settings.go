@@ -41,13 +41,28 @@ func Top(dir string) string {
 
 // Settings reads the configuration that holds in the working directory.
 func (a *App) Settings() (config.Config, config.Origins, error) {
-	dir, err := a.WorkDir()
+	s, top, err := a.sources()
 	if err != nil {
 		return config.Config{}, nil, err
 	}
-	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), Top(dir))
+	return a.settings(s, top)
+}
+
+// sources says where the settings of the working directory come from, and which
+// directory is the top of its work tree.
+func (a *App) sources() (config.Sources, string, error) {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return config.Sources{}, "", err
+	}
+	top := Top(dir)
+	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), top)
 	s.System = a.organisation()
 	s.Environ, s.Flags = a.Environ, a.Set
+	return s, top, nil
+}
+
+func (a *App) settings(s config.Sources, top string) (config.Config, config.Origins, error) {
 	c, o, err := config.Load(s)
 	if err != nil {
 		return c, o, err
@@ -58,7 +73,7 @@ func (a *App) Settings() (config.Config, config.Origins, error) {
 	if err := runnable(c, o); err != nil || len(ownRoles(c)) == 0 {
 		return c, o, err
 	}
-	_, err = a.cast(Top(dir), c)
+	_, err = a.cast(top, c)
 	return c, o, err
 }
 

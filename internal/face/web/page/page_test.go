@@ -80,7 +80,7 @@ func drawn(v string) map[string]templ.Component {
 		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]Failure](v), filled[[]Rerun](v)),
 		"cost": costScreen(f, filled[projection.Cost](v)), "plan": planScreen(f, plannerOf(v, []projection.Task{task}, items)), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
 		"replay": replayScreen(f, filled[Replay](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]Episode](v), rulesOf(v), v),
-		"settings": settingsScreen(f, filled[[]Setting](v), v, v), "doctor": doctorScreen(f, filled[[]Check](v), v), "interview": interviewScreen(f, talksOf(v, items)),
+		"settings": settingsScreen(f, shelfOf(v)), "doctor": doctorScreen(f, filled[[]Check](v), v), "interview": interviewScreen(f, talksOf(v, items)),
 		"problem": problem(f, v, v, v),
 	}
 }
@@ -105,6 +105,13 @@ func rulesOf(v string) Rules {
 	r := filled[Rules](v)
 	r.Wrong = ""
 	return r
+}
+
+// shelfOf is all settings and one that somebody changes, with every value a text.
+func shelfOf(v string) Shelf {
+	s := filled[Shelf](v)
+	s.Editor.Values = nil
+	return s
 }
 
 // talksOf is an interview, with every value a text.
