@@ -41,16 +41,16 @@ func Top(dir string) string {
 
 // Settings reads the configuration that holds in the working directory.
 func (a *App) Settings() (config.Config, config.Origins, error) {
-	s, top, err := a.sources()
+	s, top, err := a.Sources()
 	if err != nil {
 		return config.Config{}, nil, err
 	}
-	return a.settings(s, top)
+	return a.SettingsOf(s, top)
 }
 
-// sources says where the settings of the working directory come from, and which
+// Sources says where the settings of the working directory come from, and which
 // directory is the top of its work tree.
-func (a *App) sources() (config.Sources, string, error) {
+func (a *App) Sources() (config.Sources, string, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return config.Sources{}, "", err
@@ -62,7 +62,8 @@ func (a *App) sources() (config.Sources, string, error) {
 	return s, top, nil
 }
 
-func (a *App) settings(s config.Sources, top string) (config.Config, config.Origins, error) {
+// SettingsOf reads the configuration from sources, those of a work tree with this top.
+func (a *App) SettingsOf(s config.Sources, top string) (config.Config, config.Origins, error) {
 	c, o, err := config.Load(s)
 	if err != nil {
 		return c, o, err

@@ -17,7 +17,8 @@ import (
 func Find(name string) (Key, []string, error) {
 	path, err := edit.Path(name)
 	if err != nil {
-		return Key{}, nil, unusable("setting "+kind.Quoted(name)+": "+err.Error(), "Write it as nexus config prints it, such as limits.parallel.")
+		const hint = "Write it as nexus config prints it, such as limits.parallel."
+		return Key{}, nil, unusable("setting "+kind.Quoted(name)+": "+err.Error(), hint)
 	}
 	l := newLoader()
 	k, ok := l.find(path)
@@ -102,7 +103,8 @@ func hosted() []string {
 // where they need not. Written is empty where the file loses it.
 func Weight(s Sources, path []string, written string) string {
 	l := newLoader()
-	_ = errors.Join(l.preset(s), l.file(LayerSystem, s.System), l.file(LayerUser, s.User)) // what is wrong there is found when it is loaded
+	// What is wrong there is found when it is loaded.
+	_ = errors.Join(l.preset(s), l.file(LayerSystem, s.System), l.file(LayerUser, s.User))
 	k, _ := l.find(path)
 	x, _ := k.kind.Read(readAs(cmp.Or(written, k.Default)))
 	name := dotted(path)
@@ -122,7 +124,9 @@ func Weight(s Sources, path []string, written string) string {
 		return ""
 	}
 	if name == "preset" {
-		if preset, _ := x.(string); approves(l.config.Limits.Approval, cmp.Or(bundle(preset)["approval"], string(Default().Limits.Approval))) != nil {
+		preset, _ := x.(string)
+		to := cmp.Or(bundle(preset)["approval"], string(Default().Limits.Approval))
+		if approves(l.config.Limits.Approval, to) != nil {
 			return "fewer decisions wait for a person"
 		}
 		return ""

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/configure"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -24,24 +24,28 @@ type change struct {
 	Now     setting `json:"now"` // what holds; another source may come before the file
 }
 
-func settingOf(s config.Setting) setting { return setting{s.Key, s.Value, s.Origin.Layer, s.Origin.Where} }
+func settingOf(s config.Setting) setting {
+	return setting{s.Key, s.Value, s.Origin.Layer, s.Origin.Where}
+}
 
 func configSetCommand(a *console.Console) *cobra.Command {
-	return configChange(a, "set KEY VALUE [--project] [--yes] [--json]", "set a value in your own config.toml or the project's nexus.toml", false)
+	const use, short = "set KEY VALUE [--project] [--yes] [--json]", "set a value in your own config.toml or the project's nexus.toml"
+	return configChange(a, use, short, false)
 }
 
 func configUnsetCommand(a *console.Console) *cobra.Command {
-	return configChange(a, "unset KEY [--project] [--yes] [--json]", "remove a value from your own config.toml or the project's nexus.toml", true)
+	const use, short = "unset KEY [--project] [--yes] [--json]", "remove a value from your own config.toml or the project's nexus.toml"
+	return configChange(a, use, short, true)
 }
 
 func configChange(a *console.Console, use, short string, unset bool) *cobra.Command {
 	var yes, project bool
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		want := app.Change{Key: args[0], Unset: unset, Project: project}
+		want := configure.Change{Key: args[0], Unset: unset, Project: project}
 		if !unset {
 			want.Value = args[1]
 		}
-		got, err := a.Configure(ctx, want, func(why string) error { return mayConfigure(ctx, a, args[0], why, yes) })
+		got, err := configure.Do(ctx, &a.App, want, func(why string) error { return mayConfigure(ctx, a, args[0], why, yes) })
 		if err != nil {
 			return err
 		}
@@ -73,7 +77,7 @@ func mayConfigure(ctx context.Context, a *console.Console, key, why string, yes 
 }
 
 // becameText says what holds after a change.
-func becameText(c app.Changed) string {
+func becameText(c configure.Changed) string {
 	var b strings.Builder
 	if key := view.Clean(c.Key); c.Written == "" {
 		fmt.Fprintf(&b, "removed %s from %s\n", key, view.Clean(c.File))
@@ -83,7 +87,8 @@ func becameText(c app.Changed) string {
 	was, is := cmp.Or(c.Before.Value, "not set"), cmp.Or(c.Now.Value, "not set")
 	switch {
 	case c.Now == c.Before && c.Now.Value != "":
-		fmt.Fprintf(&b, "it stays %s: %s comes first\n", view.Clean(is), view.Clean(strings.TrimSpace(string(c.Now.Origin.Layer)+" "+c.Now.Origin.Where)))
+		by := strings.TrimSpace(string(c.Now.Origin.Layer) + " " + c.Now.Origin.Where)
+		fmt.Fprintf(&b, "it stays %s: %s comes first\n", view.Clean(is), view.Clean(by))
 	case was == is:
 		fmt.Fprintf(&b, "it stays %s\n", view.Clean(is))
 	default:
@@ -107,7 +112,8 @@ type described struct {
 }
 
 func configGetCommand(a *console.Console) *cobra.Command {
-	c := a.Command("get KEY [--json]", "print a setting: its value, where that came from, and what it means", func(_ context.Context, args []string) error {
+	const short = "print a setting: its value, where that came from, and what it means"
+	c := a.Command("get KEY [--json]", short, func(_ context.Context, args []string) error {
 		k, path, err := config.Find(args[0])
 		if err != nil {
 			return err
@@ -139,8 +145,11 @@ func describedText(s view.Style, d described) string {
 		value = "not known: " + d.Wrong
 	}
 	rows := [][]string{
-		{"value", view.Clean(value)}, {"from", view.Clean(strings.TrimSpace(string(d.From) + " " + d.Where))},
-		{"takes", view.Clean(d.Type)}, {"default", cmp.Or(d.Default, "none")}, {"variable", cmp.Or(d.Env, "none")},
+		{"value", view.Clean(value)},
+		{"from", view.Clean(strings.TrimSpace(string(d.From) + " " + d.Where))},
+		{"takes", view.Clean(d.Type)},
+		{"default", cmp.Or(d.Default, "none")},
+		{"variable", cmp.Or(d.Env, "none")},
 	}
 	if d.Trusted != "" {
 		rows = append(rows, []string{"not in nexus.toml", d.Trusted})

@@ -117,7 +117,9 @@ func TestPath(t *testing.T) {
 }
 
 func FuzzSet(f *testing.F) {
-	for _, text := range []string{file, "", "a = 1", "a.b = '''x'''''\n", "[a]\n", "[[a]]\nb = {c = [1, {d = 2}]}\n", "a = \"\\\"\" # x", "\"a\\u0062\" = 1\n"} {
+	for _, text := range []string{
+		file, "", "a = 1", "a.b = '''x'''''\n", "[a]\n", "[[a]]\nb = {c = [1, {d = 2}]}\n", "a = \"\\\"\" # x", "\"a\\u0062\" = 1\n",
+	} {
 		f.Add(text, "limits.parallel", `"x"`)
 		f.Add(text, `a."b/c"`, "[1, 2]")
 	}

@@ -1,4 +1,6 @@
-package app
+// Package configure changes one setting in a file of a person or a project, once
+// all of the configuration with it is valid.
+package configure
 
 import (
 	"context"
@@ -7,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/edit"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
 // Change is another value for a setting in one of the two files that a person
@@ -31,24 +35,23 @@ type Changed struct {
 	Now     config.Setting // what holds: another source may come before the file
 }
 
-// Configure changes a setting in a file, once all of the configuration with it is
-// valid. Agree is asked first where a person has to agree; its error is that they
+// Do changes a setting in a file. Agree is asked first where a person has to agree; its error is that they
 // do not. Nothing is written where anything is wrong.
-func (a *App) Configure(ctx context.Context, c Change, agree func(why string) error) (Changed, error) {
+func Do(ctx context.Context, a *app.App, c Change, agree func(why string) error) (Changed, error) {
 	k, path, err := config.Find(c.Key)
 	if err != nil {
 		return Changed{}, err
 	}
 	done := Changed{Key: config.Dotted(path)}
 	if !c.Unset {
-		if err := a.noSecret(done.Key, c.Value); err != nil {
+		if err := noSecret(a.Mask, done.Key, c.Value); err != nil {
 			return done, err
 		}
 		if done.Written, err = k.Written(path, c.Value); err != nil {
 			return done, err
 		}
 	}
-	s, top, err := a.sources()
+	s, top, err := a.Sources()
 	if err != nil {
 		return done, err
 	}
@@ -64,14 +67,14 @@ func (a *App) Configure(ctx context.Context, c Change, agree func(why string) er
 			return done, err
 		}
 	}
-	done.Before = lookUp(a.settings(s, top))(done.Key)
+	done.Before = lookUp(a.SettingsOf(s, top))(done.Key)
 	return done, disk.Lock(ctx, filepath.Join(a.StateHome(), "config.lock"), func(context.Context) error {
 		text, err := edited(done.File, path, done.Written)
 		if err != nil {
 			return err
 		}
 		s.Instead = map[string]string{name: text}
-		settings, origins, err := a.settings(s, top)
+		settings, origins, err := a.SettingsOf(s, top)
 		if err != nil {
 			return err
 		}
@@ -81,9 +84,9 @@ func (a *App) Configure(ctx context.Context, c Change, agree func(why string) er
 }
 
 // noSecret refuses what looks like a key: files of settings are read by many.
-func (a *App) noSecret(key, value string) error {
-	what, _, found := a.Mask.Certain([]byte(value))
-	if !found && string(a.Mask.Mask([]byte(value))) == value {
+func noSecret(mask *secret.Masker, key, value string) error {
+	what, _, found := mask.Certain([]byte(value))
+	if !found && string(mask.Mask([]byte(value))) == value {
 		return nil
 	}
 	if what == "" {
@@ -154,7 +157,8 @@ func edited(file string, path []string, written string) (string, error) {
 			Hint: "Nothing was changed. Change the file in an editor.",
 		}
 	case !found:
-		return "", NotFound("setting", config.Dotted(path), "It is not in "+file+"; nexus config --explain says where each value comes from.")
+		hint := "It is not in " + file + "; nexus config --explain says where each value comes from."
+		return "", app.NotFound("setting", config.Dotted(path), hint)
 	}
 	return text, nil
 }
