@@ -41,29 +41,24 @@ func Top(dir string) string {
 
 // Settings reads the configuration that holds in the working directory.
 func (a *App) Settings() (config.Config, config.Origins, error) {
-	s, top, err := a.Sources()
+	s, err := a.Sources()
 	if err != nil {
 		return config.Config{}, nil, err
 	}
-	return a.SettingsOf(s, top)
+	return a.SettingsOf(s)
 }
 
-// Sources says where the settings of the working directory come from, and which
-// directory is the top of its work tree.
-func (a *App) Sources() (config.Sources, string, error) {
+// Sources says where the settings of the working directory come from.
+func (a *App) Sources() (config.Sources, error) {
 	dir, err := a.WorkDir()
-	if err != nil {
-		return config.Sources{}, "", err
-	}
-	top := Top(dir)
-	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), top)
-	s.System = a.organisation()
-	s.Environ, s.Flags = a.Environ, a.Set
-	return s, top, nil
+	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), Top(dir))
+	s.System, s.Environ, s.Flags = a.organisation(), a.Environ, a.Set
+	return s, err
 }
 
-// SettingsOf reads the configuration from sources, those of a work tree with this top.
-func (a *App) SettingsOf(s config.Sources, top string) (config.Config, config.Origins, error) {
+// SettingsOf reads the configuration from sources, whose project's file is at the top
+// of its work tree.
+func (a *App) SettingsOf(s config.Sources) (config.Config, config.Origins, error) {
 	c, o, err := config.Load(s)
 	if err != nil {
 		return c, o, err
@@ -74,7 +69,7 @@ func (a *App) SettingsOf(s config.Sources, top string) (config.Config, config.Or
 	if err := runnable(c, o); err != nil || len(ownRoles(c)) == 0 {
 		return c, o, err
 	}
-	_, err = a.cast(top, c)
+	_, err = a.cast(filepath.Dir(s.Project), c)
 	return c, o, err
 }
 

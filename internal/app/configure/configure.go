@@ -51,7 +51,7 @@ func Do(ctx context.Context, a *app.App, c Change, agree func(why string) error)
 			return done, err
 		}
 	}
-	s, top, err := a.Sources()
+	s, err := a.Sources()
 	if err != nil {
 		return done, err
 	}
@@ -67,14 +67,14 @@ func Do(ctx context.Context, a *app.App, c Change, agree func(why string) error)
 			return done, err
 		}
 	}
-	done.Before = lookUp(a.SettingsOf(s, top))(done.Key)
+	done.Before = lookUp(a.SettingsOf(s))(done.Key)
 	return done, disk.Lock(ctx, filepath.Join(a.StateHome(), "config.lock"), func(context.Context) error {
 		text, err := edited(done.File, path, done.Written)
 		if err != nil {
 			return err
 		}
 		s.Instead = map[string]string{name: text}
-		settings, origins, err := a.SettingsOf(s, top)
+		settings, origins, err := a.SettingsOf(s)
 		if err != nil {
 			return err
 		}
