@@ -161,8 +161,8 @@ func (b *browser) shoot(name string) {
 func pages(run string) map[string]string {
 	at := "/r/" + run
 	return map[string]string{
-		"inbox": "/", "runs": "/runs", "memory": "/memory", "settings": "/settings", "doctor": "/doctor",
-		"board": at + "/", "stages": at + "/?by=stage", "graph": at + "/graph", "without": at + "/graph?without=T1", "timeline": at + "/timeline?zoom=2",
+		"inbox": "/", "runs": "/runs", "memory": "/memory", "settings": "/settings", "doctor": "/doctor", "setting": "/settings?key=limits.parallel", "changed": "/settings?diff=1",
+		"board": at + "/", "stages": at + "/?by=stage", "rows": at + "/?rows=group", "graph": at + "/graph", "without": at + "/graph?without=T1", "timeline": at + "/timeline?zoom=2",
 		"checks": at + "/checks", "cost": at + "/cost", "plan": at + "/plan", "interview": at + "/interview", "log": at + "/log", "replay": at + "/replay?at=10",
 		"task": at + "/t/T1", "diff": at + "/t/T1/diff", "lost": at + "/t/T99",
 	}

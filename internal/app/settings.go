@@ -41,13 +41,24 @@ func Top(dir string) string {
 
 // Settings reads the configuration that holds in the working directory.
 func (a *App) Settings() (config.Config, config.Origins, error) {
-	dir, err := a.WorkDir()
+	s, err := a.Sources()
 	if err != nil {
 		return config.Config{}, nil, err
 	}
+	return a.SettingsOf(s)
+}
+
+// Sources says where the settings of the working directory come from.
+func (a *App) Sources() (config.Sources, error) {
+	dir, err := a.WorkDir()
 	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), Top(dir))
-	s.System = a.organisation()
-	s.Environ, s.Flags = a.Environ, a.Set
+	s.System, s.Environ, s.Flags = a.organisation(), a.Environ, a.Set
+	return s, err
+}
+
+// SettingsOf reads the configuration from sources, whose project's file is at the top
+// of its work tree.
+func (a *App) SettingsOf(s config.Sources) (config.Config, config.Origins, error) {
 	c, o, err := config.Load(s)
 	if err != nil {
 		return c, o, err
@@ -58,7 +69,7 @@ func (a *App) Settings() (config.Config, config.Origins, error) {
 	if err := runnable(c, o); err != nil || len(ownRoles(c)) == 0 {
 		return c, o, err
 	}
-	_, err = a.cast(Top(dir), c)
+	_, err = a.cast(filepath.Dir(s.Project), c)
 	return c, o, err
 }
 

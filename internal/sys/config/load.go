@@ -28,6 +28,8 @@ type Sources struct {
 	Project string            // path of the project's file; one that is not there is skipped
 	Environ []string          // "NAME=value", as os.Environ gives it
 	Flags   map[string]string // by key, written as in the environment
+
+	Instead map[string]string // texts of files, by path, that are read in place of what is on the disk
 }
 
 // Paths returns the usual places of the two files: the user's under configHome
@@ -76,6 +78,7 @@ const maxFile = 1 << 20
 // type, a setting that its source may not make.
 func Load(s Sources) (Config, Origins, error) {
 	l := newLoader()
+	l.instead = s.Instead
 	err := errors.Join(
 		l.preset(s),
 		l.file(LayerSystem, s.System),
@@ -117,6 +120,7 @@ type loader struct {
 	merged  *koanf.Koanf
 	config  Config
 	origins Origins
+	instead map[string]string
 }
 
 func newLoader() *loader {
@@ -144,7 +148,7 @@ func (l *loader) file(of Layer, path string) error {
 	if path == "" {
 		return nil
 	}
-	data, err := readFile(path)
+	data, err := l.read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -173,6 +177,14 @@ func (l *loader) file(of Layer, path string) error {
 	return errors.Join(append(bad, l.apply(all))...)
 }
 
+// read returns the text of a file.
+func (l *loader) read(path string) ([]byte, error) {
+	if text, ok := l.instead[path]; ok {
+		return []byte(text), nil
+	}
+	return ReadFile(path)
+}
+
 // parse reads TOML. The parser is handed outside data, so a panic in it is
 // one more kind of broken file.
 func parse(data []byte) (tree map[string]any, err error) {
@@ -187,7 +199,8 @@ func parse(data []byte) (tree map[string]any, err error) {
 	return toml.Parser().Unmarshal(data)
 }
 
-func readFile(path string) ([]byte, error) {
+// ReadFile returns the text of a file of settings.
+func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path) // before opening: a pipe would wait for a writer
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func hosts(parse func(string) (egress.Rule, error)) kind.Kind {
 // written, and nothing where it asks nothing. What it refuses is no request.
 func Asks(root string) (string, error) {
 	path := filepath.Join(root, "nexus.toml")
-	data, err := readFile(path)
+	data, err := ReadFile(path)
 	if os.IsNotExist(err) {
 		return "", nil
 	}

@@ -54,6 +54,7 @@ func says(preset string) string {
 // What is wrong with the sources is found when they are read in earnest.
 func (l *loader) preset(s Sources) error {
 	look := newLoader()
+	look.instead = s.Instead
 	_ = look.file(LayerSystem, s.System)
 	_ = look.file(LayerUser, s.User)
 	_ = look.environ(s.Environ)

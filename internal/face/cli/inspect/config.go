@@ -50,7 +50,7 @@ func configCommand(a *console.Console) *cobra.Command {
 	c.Flags().BoolVar(&show, "schema", false, "print the JSON Schema of nexus.toml")
 	c.MarkFlagsMutuallyExclusive("explain", "diff", "schema")
 	a.JSONFlag(c)
-	c.AddCommand(keyCommand(a))
+	c.AddCommand(configGetCommand(a), configSetCommand(a), configUnsetCommand(a), keyCommand(a))
 	return c
 }
 

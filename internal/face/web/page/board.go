@@ -1,8 +1,12 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +22,14 @@ type Column struct {
 	Name, Label, Glyph string
 	Empty              string // what it says when it has no cards
 	Cards              []BoardCard
+}
+
+// in names a lane of a row; the empty row is all tasks.
+func (c Column) in(row string) string {
+	if row == "" {
+		return c.Label
+	}
+	return c.Label + ", " + row
 }
 
 // BoardCard is a task on a board, with what can be done with it.
@@ -59,32 +71,164 @@ func (s *Site) inbox(r *http.Request) (templ.Component, error) {
 	return inboxScreen(f, items, going, ended), nil
 }
 
+// Board is the tasks of a run in lanes, and in rows of them where somebody wants that.
+type Board struct {
+	By      string // need or stage
+	Rows    bool   // a row for each group of tasks
+	Swims   []Swim
+	Total   int // tasks
+	Active  int // attempts that are under way
+	Most    int // of them at once; 0: no bound is known
+	Waiting int // tasks that could start, where as many as may are under way
+}
+
+// Swim is a row of lanes: the tasks of a group.
+type Swim struct {
+	Name   string // of the group; empty: of no group, or all tasks
+	Lanes  []Column
+	Total  int
+	Landed int
+}
+
+// title names the row.
+func (s Swim) title() string { return cmp.Or(s.Name, "Without a group") }
+
 func (s *Site) board(r *http.Request) (templ.Component, error) {
-	var lanes []Column
-	by := r.URL.Query().Get("by")
+	b := Board{By: r.URL.Query().Get("by"), Rows: r.URL.Query().Get("rows") == "group"}
+	if b.By != "stage" {
+		b.By = "need"
+	}
 	f, err := s.frame(r, "board", "Board", func(p *projection.Projection, f *Frame) error {
-		lanes = columns(p, by, f.Now)
+		b.Most, b.Active, b.Total = p.State().Limits.Parallel, len(p.State().Active()), f.Run.Counts.Total
+		lanes := columns(p, b.By, f.Now)
+		for _, l := range lanes {
+			if (l.Name == string(projection.LaneReady) || l.Name == "plan") && b.Active >= b.Most {
+				for _, c := range l.Cards {
+					if c.Lane == projection.LaneReady {
+						b.Waiting++
+					}
+				}
+			}
+		}
+		b.Swims = []Swim{{Lanes: lanes}}
+		if b.Rows {
+			b.Swims = swims(lanes, func(id nexus.TaskID) string { return p.State().Task(id).Group })
+		}
 		return nil
 	})
-	return boardScreen(f, lanes, by), err
+	return boardScreen(f, b), err
+}
+
+// path is the address of the board of a run with these lanes and rows.
+func (b Board) path(run nexus.RunID, by string, rows bool) string {
+	q := url.Values{}
+	if by == "stage" {
+		q.Set("by", by)
+	}
+	if rows {
+		q.Set("rows", "group")
+	}
+	if len(q) == 0 {
+		return runPath(run, "")
+	}
+	return runPath(run, "") + "?" + q.Encode()
+}
+
+// pace says how many tasks are worked on, of how many at once.
+func (b Board) pace() string {
+	if b.Most == 0 || b.Total == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d of at most %s at once", b.Active, view.Count(b.Most, "attempt"))
+	if b.Waiting > 0 {
+		text += fmt.Sprintf("; %s for a free place", waitFor(b.Waiting))
+	}
+	return text
+}
+
+func waitFor(n int) string {
+	if n == 1 {
+		return "1 task waits"
+	}
+	return fmt.Sprintf("%d tasks wait", n)
+}
+
+// swims puts tasks into a row for each group, in the order in which the groups come
+// first; those without one come last. A lane that is empty in all rows is left out.
+func swims(lanes []Column, group func(nexus.TaskID) string) []Swim {
+	var all []Swim
+	at := map[string]int{}
+	var used []Column
+	for _, l := range lanes {
+		if len(l.Cards) > 0 {
+			used = append(used, Column{Name: l.Name, Label: l.Label, Glyph: l.Glyph})
+		}
+		for _, c := range l.Cards {
+			if _, known := at[group(c.ID)]; !known && group(c.ID) != "" {
+				at[group(c.ID)] = 0
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(at))
+	for i, name := range append(names, "") {
+		at[name] = i
+		all = append(all, Swim{Name: name, Lanes: slices.Clone(used)})
+	}
+	n := 0
+	for _, l := range lanes {
+		if len(l.Cards) == 0 {
+			continue
+		}
+		for _, c := range l.Cards {
+			s := &all[at[group(c.ID)]]
+			s.Lanes[n].Cards = append(s.Lanes[n].Cards, c)
+			if s.Total++; c.Lane == projection.LaneDone {
+				s.Landed++
+			}
+		}
+		n++
+	}
+	return slices.DeleteFunc(all, func(s Swim) bool { return s.Total == 0 })
+}
+
+// stageColumns are the columns by stage. What waits for a person stands apart from what
+// a reviewer reads.
+func stageColumns() []Column {
+	return []Column{
+		{Name: "plan", Label: "Queue", Empty: "Nothing waits to start."},
+		{Name: "work", Label: "Work"},
+		{Name: "gate", Label: "Gates"},
+		{Name: "review", Label: "AI review"},
+		{Name: "person", Label: "Human review", Empty: "Nothing waits for you."},
+		{Name: "land", Label: "Landing"},
+		{Name: "done", Label: "Done"},
+	}
+}
+
+// columnOf is the column by stage that a task is in.
+func columnOf(c projection.Card) string {
+	if c.Lane == projection.LaneNeedsYou {
+		return "person"
+	}
+	return c.Stage
 }
 
 // columns sorts the tasks of a run into lanes.
 func columns(p *projection.Projection, by string, now time.Time) []Column {
 	card := func(c projection.Card) BoardCard { return BoardCard{c, p.TaskActions(c.ID)} }
-	var all []Column
 	if by == "stage" {
-		for _, stage := range []string{"plan", "work", "gate", "review", "land", "done"} {
-			l := Column{Name: stage, Label: stage, Glyph: "\u25cb"}
+		all := stageColumns()
+		for i := range all {
+			all[i].Glyph = "\u25cb"
 			for _, c := range p.Cards(now) {
-				if c.Stage == stage {
-					l.Cards = append(l.Cards, card(c))
+				if columnOf(c) == all[i].Name {
+					all[i].Cards = append(all[i].Cards, card(c))
 				}
 			}
-			all = append(all, l)
 		}
 		return all
 	}
+	var all []Column
 	for _, lane := range p.Lanes(now) {
 		l := Column{Name: string(lane.Lane), Label: laneLabel(lane.Lane), Glyph: laneGlyph(lane.Lane)}
 		if lane.Lane == projection.LaneNeedsYou {
@@ -128,7 +272,7 @@ func (c BoardCard) drops() string {
 	}
 	do("retry", string(projection.LaneReady), string(projection.LaneRunning), "plan", "work")
 	do("skip", string(projection.LaneStopped))
-	why("%s gets here by itself when it needs somebody.", string(projection.LaneNeedsYou))
+	why("%s gets here by itself when it needs somebody.", string(projection.LaneNeedsYou), "person")
 	why("%s gets here when its agent submits: gates are not skipped.", string(projection.LaneVerifying), "gate")
 	why("%s gets here when its gates pass: reviewers take it from there.", string(projection.LaneReview))
 	why("%s gets here when it is accepted. Approve it in the inbox if it waits for that.", string(projection.LaneLanding), "land")

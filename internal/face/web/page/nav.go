@@ -67,6 +67,7 @@ func keyHelp() []keyLine {
 		{"v", "review: the file is viewed"},
 		{"s", "review: send all comments"},
 		{"/", "search"},
+		{"e", "settings: change one by its key"},
 		{"arrows", "walk the graph"},
 		{"?", "this list"},
 	}

@@ -74,6 +74,7 @@ func (s *Site) Routes() []access.Route {
 	add("/r/{run}/t/{task}/diff", s.review)
 	return append(all,
 		access.Route{Method: http.MethodPost, Pattern: "/act", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.act)},
+		change("/settings", access.Admin, 0, s.set),
 		change("/r/{run}/plan", access.Steer, 2*maxPlan, s.edit),
 		change("/r/{run}/checks", access.Steer, 0, s.rerun),
 		change("/r/{run}/t/{task}/diff", access.Answer, 0, s.say),

@@ -70,17 +70,18 @@ func drawn(v string) map[string]templ.Component {
 	task := filled[projection.Task](v)
 	task.Actions = append(items[0].Actions, Action{Name: "tell", Label: v, Role: string(access.Steer), Input: projection.InputText})
 	task.Inbox = items
-	lanes := filled[[]Column](v)
+	board := filled[Board](v)
+	lanes := board.Swims[0].Lanes
 	lanes[0].Cards[0].Actions = items[0].Actions
 	graph, chart := layOut(filled[projection.Graph](v), []nexus.TaskID{nexus.TaskID(v)}), filled[Chart](v)
 	checks := filled[projection.Checks](v)
 	return map[string]templ.Component{
-		"inbox": inboxScreen(f, items, filled[[]view.Run](v), filled[[]view.Run](v)), "board": boardScreen(f, lanes, v), "task": taskScreen(f, task, filled[[]Talk](v), v), "session": sessionScreen(f, filled[Talk](v)),
+		"inbox": inboxScreen(f, items, filled[[]view.Run](v), filled[[]view.Run](v)), "board": boardScreen(f, board), "task": taskScreen(f, task, filled[[]Talk](v), v), "session": sessionScreen(f, filled[Talk](v)),
 		"review": reviewScreen(f, reviewOf(v, items, false)), "split review": reviewScreen(f, reviewOf(v, items, true)), "no review": reviewScreen(f, Desk{None: v}),
 		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]Failure](v), filled[[]Rerun](v)),
 		"cost": costScreen(f, filled[projection.Cost](v)), "plan": planScreen(f, plannerOf(v, []projection.Task{task}, items)), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
 		"replay": replayScreen(f, filled[Replay](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]Episode](v), rulesOf(v), v),
-		"settings": settingsScreen(f, filled[[]Setting](v), v, v), "doctor": doctorScreen(f, filled[[]Check](v), v), "interview": interviewScreen(f, talksOf(v, items)),
+		"settings": settingsScreen(f, shelfOf(v)), "doctor": doctorScreen(f, filled[[]Check](v), v), "interview": interviewScreen(f, talksOf(v, items)),
 		"problem": problem(f, v, v, v),
 	}
 }
@@ -105,6 +106,13 @@ func rulesOf(v string) Rules {
 	r := filled[Rules](v)
 	r.Wrong = ""
 	return r
+}
+
+// shelfOf is all settings and one that somebody changes, with every value a text.
+func shelfOf(v string) Shelf {
+	s := filled[Shelf](v)
+	s.Editor.Values = nil
+	return s
 }
 
 // talksOf is an interview, with every value a text.

@@ -61,14 +61,6 @@ type Rules struct {
 	} `json:"refused"`
 }
 
-// Setting is a value of the configuration, as nexus config tells it.
-type Setting struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-	From  string `json:"from"`
-	Where string `json:"where"`
-}
-
 // Check is what nexus doctor found.
 type Check struct {
 	Name   string `json:"name"`
@@ -96,21 +88,6 @@ func (s *Site) memory(r *http.Request) (templ.Component, error) {
 	rules.Wrong = read(s.run(r.Context(), "rules", "--json"), &rules)
 	f.Live = false
 	return memoryScreen(f, got.Episodes, rules, why), err
-}
-
-func (s *Site) settings(r *http.Request) (templ.Component, error) {
-	f, err := s.frame(r, "settings", "Settings", nil)
-	f.Live = false
-	query := r.URL.Query().Get("q")
-	var got struct{ Settings []Setting }
-	wrong := read(s.run(r.Context(), "config", "--json"), &got)
-	var all []Setting
-	for _, v := range got.Settings {
-		if has(query, v.Key, v.Value, v.From, v.Where) {
-			all = append(all, v)
-		}
-	}
-	return settingsScreen(f, all, query, wrong), err
 }
 
 func (s *Site) doctor(r *http.Request) (templ.Component, error) {

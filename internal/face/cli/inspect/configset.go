@@ -1,0 +1,158 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app/configure"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+)
+
+// change is the answer of `config set --json` and `config unset --json`.
+type change struct {
+	Key     string  `json:"key"`
+	File    string  `json:"file"`
+	Written string  `json:"written,omitzero"` // as the file has it; absent: it does not
+	Before  setting `json:"before"`
+	Now     setting `json:"now"` // what holds; another source may come before the file
+}
+
+func settingOf(s config.Setting) setting {
+	return setting{s.Key, s.Value, s.Origin.Layer, s.Origin.Where}
+}
+
+func configSetCommand(a *console.Console) *cobra.Command {
+	const use, short = "set KEY VALUE [--project] [--yes] [--json]", "set a value in your own config.toml or the project's nexus.toml"
+	return configChange(a, use, short, false)
+}
+
+func configUnsetCommand(a *console.Console) *cobra.Command {
+	const use, short = "unset KEY [--project] [--yes] [--json]", "remove a value from your own config.toml or the project's nexus.toml"
+	return configChange(a, use, short, true)
+}
+
+func configChange(a *console.Console, use, short string, unset bool) *cobra.Command {
+	var yes, project bool
+	c := a.Command(use, short, func(ctx context.Context, args []string) error {
+		want := configure.Change{Key: args[0], Unset: unset, Project: project}
+		if !unset {
+			want.Value = args[1]
+		}
+		got, err := configure.Do(ctx, &a.App, want, func(why string) error { return mayConfigure(ctx, a, args[0], why, yes) })
+		if err != nil {
+			return err
+		}
+		answer := change{got.Key, got.File, got.Written, settingOf(got.Before), settingOf(got.Now)}
+		return a.Answer(answer, func(view.Style) string { return becameText(got) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson)
+	if c.Args = console.Takes(2, 2); unset {
+		c.Args = console.Takes(1, 1)
+	}
+	c.Flags().BoolVar(&project, "project", false, "change the project's nexus.toml instead of your own file")
+	c.Flags().BoolVar(&yes, "yes", false, "agree to what the setting opens")
+	a.JSONFlag(c)
+	return c
+}
+
+// mayConfigure asks a person to agree to what a setting opens.
+func mayConfigure(ctx context.Context, a *console.Console, key, why string, yes bool) error {
+	if !yes && a.Person() {
+		answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("%s: %s. Change it? [y/N] ", view.Clean(key), why)) // what cannot be read is a no
+		yes = nexus.Agrees(answer)
+	}
+	if yes {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeNeedsPerson, Message: "a person must agree to changing " + view.Quote(key) + ": " + why,
+		Hint: "Nothing was changed. Agree with --yes.",
+	}
+}
+
+// becameText says what holds after a change.
+func becameText(c configure.Changed) string {
+	var b strings.Builder
+	if key := view.Clean(c.Key); c.Written == "" {
+		fmt.Fprintf(&b, "removed %s from %s\n", key, view.Clean(c.File))
+	} else {
+		fmt.Fprintf(&b, "%s = %s in %s\n", key, view.Clean(c.Written), view.Clean(c.File))
+	}
+	was, is := cmp.Or(c.Before.Value, "not set"), cmp.Or(c.Now.Value, "not set")
+	switch {
+	case c.Now == c.Before && c.Now.Value != "":
+		by := strings.TrimSpace(string(c.Now.Origin.Layer) + " " + c.Now.Origin.Where)
+		fmt.Fprintf(&b, "it stays %s: %s comes first\n", view.Clean(is), view.Clean(by))
+	case was == is:
+		fmt.Fprintf(&b, "it stays %s\n", view.Clean(is))
+	default:
+		fmt.Fprintf(&b, "it was %s and is %s; runs under way keep what they began with\n", view.Clean(was), view.Clean(is))
+	}
+	return b.String()
+}
+
+// described is the answer of `config get --json`.
+type described struct {
+	setting
+
+	Pattern string   `json:"pattern"` // of the keys that it is one of
+	Type    string   `json:"type"`
+	Doc     string   `json:"doc"`
+	Default string   `json:"default,omitzero"`
+	Values  []string `json:"values,omitempty"`
+	Env     string   `json:"variable,omitzero"`
+	Trusted string   `json:"not_in_project,omitzero"` // why the project's file may not set it
+	Wrong   string   `json:"wrong,omitzero"`          // why nobody can say what holds
+}
+
+func configGetCommand(a *console.Console) *cobra.Command {
+	const short = "print a setting: its value, where that came from, and what it means"
+	c := a.Command("get KEY [--json]", short, func(_ context.Context, args []string) error {
+		k, path, err := config.Find(args[0])
+		if err != nil {
+			return err
+		}
+		d := described{
+			setting: setting{Key: config.Dotted(path), From: config.LayerDefault}, Pattern: k.Name, Type: k.Type, Doc: k.Doc,
+			Default: k.Default, Values: k.Choices(), Env: k.Env, Trusted: k.Trusted,
+		}
+		settings, origins, err := a.Settings()
+		if err != nil {
+			d.Wrong = err.Error()
+		} else {
+			for _, s := range config.Explain(settings, origins) {
+				if s.Key == d.Key {
+					d.setting = settingOf(s)
+				}
+			}
+		}
+		return a.Answer(d, func(s view.Style) string { return describedText(s, d) })
+	}, console.CodeOK, console.CodeUsage)
+	c.Args = console.Takes(1, 1)
+	a.JSONFlag(c)
+	return c
+}
+
+func describedText(s view.Style, d described) string {
+	value := cmp.Or(d.Value, "not set")
+	if d.Wrong != "" {
+		value = "not known: " + d.Wrong
+	}
+	rows := [][]string{
+		{"value", view.Clean(value)},
+		{"from", view.Clean(strings.TrimSpace(string(d.From) + " " + d.Where))},
+		{"takes", view.Clean(d.Type)},
+		{"default", cmp.Or(d.Default, "none")},
+		{"variable", cmp.Or(d.Env, "none")},
+	}
+	if d.Trusted != "" {
+		rows = append(rows, []string{"not in nexus.toml", d.Trusted})
+	}
+	return s.Wrap(view.Clean(d.Key)+": "+d.Doc, "  ") + "\n" + view.Table(s, []string{"", ""}, rows)
+}

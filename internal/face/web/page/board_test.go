@@ -1,0 +1,78 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func cardOf(id nexus.TaskID, lane projection.Lane, stage string) BoardCard {
+	return BoardCard{Card: projection.Card{Task: view.Task{ID: id}, Lane: lane, Stage: stage}}
+}
+
+// TestSwims puts tasks into a row for each group, with the lanes that have any.
+func TestSwims(t *testing.T) {
+	lanes := []Column{
+		{Name: "running", Cards: []BoardCard{cardOf("T1", projection.LaneRunning, "work"), cardOf("T4", projection.LaneRunning, "work")}},
+		{Name: "review"},
+		{Name: "done", Cards: []BoardCard{cardOf("T2", projection.LaneDone, "done"), cardOf("T3", projection.LaneDone, "done")}},
+	}
+	group := map[nexus.TaskID]string{"T1": "b", "T2": "a / x", "T4": "b"}
+	var got []string
+	for _, s := range swims(lanes, func(id nexus.TaskID) string { return group[id] }) {
+		line := fmt.Sprintf("%s %d/%d:", s.title(), s.Landed, s.Total)
+		for _, l := range s.Lanes {
+			line += " " + l.Name
+			for _, c := range l.Cards {
+				line += " " + string(c.ID)
+			}
+		}
+		got = append(got, line)
+	}
+	want := []string{"a / x 1/1: running done T2", "b 0/2: running T1 T4 done", "Without a group 1/1: running done T3"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestPace says how many tasks are worked on, and how many wait for a place.
+func TestPace(t *testing.T) {
+	for want, b := range map[string]Board{
+		"": {Most: 4}, "0 of at most 1 attempt at once": {Most: 1, Total: 2}, "3 of at most 3 attempts at once; 1 task waits for a free place": {Most: 3, Active: 3, Total: 9, Waiting: 1},
+		"4 of at most 4 attempts at once; 2 tasks wait for a free place": {Most: 4, Active: 4, Total: 9, Waiting: 2},
+	} {
+		if got := b.pace(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestStageColumns has what waits for a person apart from what a reviewer reads, and
+// says of each column what dropping a card there does.
+func TestStageColumns(t *testing.T) {
+	for want, c := range map[string]BoardCard{
+		"person": cardOf("T1", projection.LaneNeedsYou, "review"), "review": cardOf("T1", projection.LaneReview, "review"),
+		"plan": cardOf("T1", projection.LaneReady, "plan"), "work": cardOf("T1", projection.LaneStopped, "work"),
+	} {
+		if got := columnOf(c.Card); got != want {
+			t.Errorf("%s is in %s", want, got)
+		}
+	}
+	drops := cardOf("T1", projection.LaneReady, "plan").drops()
+	for _, c := range stageColumns() {
+		if !strings.Contains(drops, fmt.Sprintf("%q:{", c.Name)) {
+			t.Errorf("nothing says what dropping a card on %s does: %s", c.Name, drops)
+		}
+	}
+	for _, l := range projection.Lanes {
+		if !strings.Contains(drops, fmt.Sprintf("%q:{", l)) {
+			t.Errorf("nothing says what dropping a card on %s does", l)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package page
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Setting is a value of the configuration, as nexus config tells it.
+type Setting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	From  string `json:"from"`
+	Where string `json:"where"`
+}
+
+// Shelf is all settings, or those that somebody looks for.
+type Shelf struct {
+	All    []Setting
+	Query  string
+	Diff   bool   // only those that somebody set
+	Wrong  string // why they are not known
+	Editor Editor
+}
+
+// Editor is one setting that somebody looks at and changes, as nexus config get
+// tells it.
+type Editor struct {
+	Setting
+
+	Type    string   `json:"type"`
+	Doc     string   `json:"doc"`
+	Default string   `json:"default"`
+	Values  []string `json:"values"`
+	Env     string   `json:"variable"`
+	Trusted string   `json:"not_in_project"`
+	Invalid string   `json:"wrong"` // why nobody can say what holds
+
+	Name    string `json:"-"` // as it was asked for; empty: none was
+	Typed   string `json:"-"` // what somebody wants it to be
+	Project bool   `json:"-"` // in the project's file
+	Wrong   string `json:"-"` // why it was not done
+	Weighs  bool   `json:"-"` // it was not done as a person must agree first; Wrong says to what
+	Remove  bool   `json:"-"` // what they must agree to is that it goes away
+}
+
+// May says whether a person may agree to what a setting opens: who started the
+// server alone, as that may run programs on their machine.
+func (e Editor) May(p access.Person) bool { return p.Name == access.Owner }
+
+// field is what the form has as the value.
+func (e Editor) field() string {
+	text := cmp.Or(e.Typed, e.Value)
+	if plain, err := strconv.Unquote(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// title names the setting.
+func (e Editor) title() string { return cmp.Or(e.Key, e.Name) }
+
+func orNone(text string) string { return cmp.Or(text, "none") }
+
+func settingPath(key string) string { return "/settings?" + url.Values{"key": {key}}.Encode() }
+
+func (s *Site) settings(r *http.Request) (templ.Component, error) {
+	return s.shelf(r, Editor{Name: strings.TrimSpace(r.URL.Query().Get("key"))})
+}
+
+// shelf draws the settings, with the one that somebody changes.
+func (s *Site) shelf(r *http.Request, e Editor) (templ.Component, error) {
+	f, err := s.frame(r, "settings", "Settings", nil)
+	f.Live = false
+	q := r.URL.Query()
+	shelf := Shelf{Query: q.Get("q"), Diff: q.Get("diff") != "", Editor: e}
+	args := []string{"config", "--json"}
+	if shelf.Diff {
+		args = append(args, "--diff")
+	}
+	var got struct{ Settings []Setting }
+	shelf.Wrong = read(s.run(r.Context(), args...), &got)
+	for _, v := range got.Settings {
+		if has(shelf.Query, v.Key, v.Value, v.From, v.Where) {
+			shelf.All = append(shelf.All, v)
+		}
+	}
+	if e.Name != "" {
+		if why := read(s.run(r.Context(), "config", "get", "--json", "--", e.Name), &shelf.Editor); why != "" {
+			shelf.Editor.Wrong = cmp.Or(e.Wrong, why)
+		}
+		if shelf.Editor.Where != "" && e.Wrong == "" {
+			shelf.Editor.Project = shelf.Editor.From == "project"
+		}
+	}
+	return settingsScreen(f, shelf), err
+}
+
+// set changes a setting in one of the two files, as nexus config set does.
+func (s *Site) set(w http.ResponseWriter, r *http.Request) {
+	in, ok := form(w, r)
+	if !ok {
+		return
+	}
+	e := Editor{
+		Name: strings.TrimSpace(in.Get("key")), Typed: strings.TrimSpace(in.Get("value")),
+		Project: in.Get("file") == "project", Remove: in.Get("do") == "unset",
+	}
+	args := []string{"config", "set"}
+	if e.Remove {
+		args = []string{"config", "unset"}
+	}
+	if e.Project {
+		args = append(args, "--project")
+	}
+	if in.Get("agree") == "yes" && e.May(access.From(r.Context())) {
+		args = append(args, "--yes")
+	}
+	if args = append(args, "--", e.Name); !e.Remove {
+		args = append(args, e.Typed)
+	}
+	result := s.run(r.Context(), args...)
+	if !result.Failed() {
+		said := Said{Text: strings.TrimSpace(result.Text), at: s.Now()}
+		http.Redirect(w, r, s.back(settingPath(e.Name), s.said.put(said)), http.StatusSeeOther)
+		return
+	}
+	e.Wrong, e.Weighs = strings.TrimSpace(result.Text+"\n"+result.Hint), result.Code == string(nexus.CodeNeedsPerson)
+	if e.Weighs {
+		e.Wrong = strings.TrimSpace(result.Text) // the hint is for who types it
+	}
+	s.show(func(r *http.Request) (templ.Component, error) { return s.shelf(r, e) }).ServeHTTP(w, r)
+}

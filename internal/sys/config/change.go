@@ -1,0 +1,164 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/edit"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// Find returns the key that a name means, such as limits.parallel or
+// pricing."openai/x".input, with the segments of the name.
+func Find(name string) (Key, []string, error) {
+	path, err := edit.Path(name)
+	if err != nil {
+		const hint = "Write it as nexus config prints it, such as limits.parallel."
+		return Key{}, nil, unusable("setting "+kind.Quoted(name)+": "+err.Error(), hint)
+	}
+	l := newLoader()
+	k, ok := l.find(path)
+	if !ok {
+		return Key{}, nil, unusable("setting: "+l.unknown(path).Error(), "nexus config lists the keys that are set, docs/config.md all.")
+	}
+	if _, err := k.named(path); err != nil {
+		return Key{}, nil, unusable("setting: "+err.Error(), "docs/config.md says what each key takes.")
+	}
+	return k, path, nil
+}
+
+func unusable(message, hint string) error {
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: hint}
+}
+
+// Choices returns the only values that the key takes, where they are few.
+func (k Key) Choices() []string {
+	if k.kind.Says == kind.Boolean().Says {
+		return []string{"true", "false"}
+	}
+	return k.kind.Values
+}
+
+// Dotted writes the segments of a name as nexus config does.
+func Dotted(path []string) string { return dotted(path) }
+
+// Written returns a value as a file has it. Text is that, or what the
+// environment would have.
+func (k Key) Written(path []string, text string) (string, error) {
+	raw, err := edit.Read(text)
+	typed := err == nil && strings.ContainsAny(strings.TrimSpace(text)[:1], `"'[{`)
+	var x any
+	if typed {
+		x, err = k.kind.Read(raw)
+	} else {
+		x, err = k.kind.Parse(text)
+	}
+	const hint = "Nothing was changed. docs/config.md says what each key takes."
+	switch {
+	case errors.Is(err, kind.ErrKind):
+		return "", unusable(fmt.Sprintf("%s wants a %s, not %s", dotted(path), k.Type, kind.Quoted(text)), hint)
+	case err != nil:
+		return "", unusable(dotted(path)+" "+err.Error(), hint)
+	}
+	return k.show(x), nil
+}
+
+// show writes a value that the kind has read.
+func (k Key) show(x any) string {
+	switch v := x.(type) {
+	case string:
+		if v == "" && k.kind.Says == kind.Command().Says {
+			return "false"
+		}
+		return edit.Quote(v)
+	case []string:
+		all := make([]string, len(v))
+		table := k.kind.Says == kind.Pairs("").Says
+		for i, one := range v {
+			all[i] = edit.Quote(one)
+			if name, value, ok := strings.Cut(one, "="); ok && table {
+				all[i] = edit.Quote(name) + " = " + edit.Quote(value)
+			}
+		}
+		if table {
+			return "{" + strings.Join(all, ", ") + "}"
+		}
+		return "[" + strings.Join(all, ", ") + "]"
+	default:
+		return kind.Show(x)
+	}
+}
+
+// hosted are the sections of what runs on the machine itself or is let through the
+// sandbox. Nobody is asked about it again where it stands in one's own file.
+func hosted() []string {
+	return []string{"mcp", "hooks", "plugins", "pipeline", "lsp", "environment", "network"}
+}
+
+// Weight says why a person is to agree before their own file has a value; empty
+// where they need not. Written is empty where the file loses it.
+func Weight(s Sources, path []string, written string) string {
+	l := newLoader()
+	// What is wrong there is found when it is loaded.
+	_ = errors.Join(l.preset(s), l.file(LayerSystem, s.System), l.file(LayerUser, s.User))
+	k, _ := l.find(path)
+	x, _ := k.kind.Read(readAs(cmp.Or(written, k.Default)))
+	name := dotted(path)
+	if k.Trusted != "" {
+		return k.Trusted
+	}
+	if slices.Contains(hosted(), path[0]) {
+		return "what it names runs on your machine or reaches out of the sandbox, and nobody is asked again"
+	}
+	if was, isList := l.merged.Get(strings.Join(path, delim)).([]string); isList && k.adds {
+		now, _ := x.([]string)
+		for _, one := range was {
+			if !slices.Contains(now, one) {
+				return "it takes away " + kind.Quoted(one) + ", which is refused or asked about now"
+			}
+		}
+		return ""
+	}
+	if name == "preset" {
+		preset, _ := x.(string)
+		to := cmp.Or(bundle(preset)["approval"], string(Default().Limits.Approval))
+		if approves(l.config.Limits.Approval, to) != nil {
+			return "fewer decisions wait for a person"
+		}
+		return ""
+	}
+	if x == nil {
+		return ""
+	}
+	if err := l.mayProject(k, name, x); err != nil {
+		return k.weight(name)
+	}
+	return ""
+}
+
+// weight says what a key without a reason of its own opens.
+func (k Key) weight(name string) string {
+	switch {
+	case name == "sandbox":
+		return "commands of agents run with a weaker wall around them, or none"
+	case name == "approval" || name == "review.people":
+		return "fewer decisions wait for a person"
+	case k.least:
+		return "more money may be spent than now"
+	default:
+		return "an agent program works with your login"
+	}
+}
+
+// readAs reads what is written as in a file; nil where it is nothing.
+func readAs(written string) any {
+	v, err := edit.Read(written)
+	if err != nil {
+		return nil
+	}
+	return v
+}

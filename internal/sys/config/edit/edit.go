@@ -1,0 +1,242 @@
+// Package edit changes one setting in the text of a TOML file and leaves all
+// else as it is, comments and layout included.
+//
+// It finds its place by looking at the text alone and then reads both texts
+// with the parser that everything else uses: what comes out differs from what
+// went in by that one value, or nothing comes out.
+package edit
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	gotoml "github.com/pelletier/go-toml/v2"
+)
+
+// ErrShape says that a file has a setting in a way that is not changed here,
+// such as within a table on one line.
+var ErrShape = errors.New("the file has it in a way that only a person can change")
+
+// Path returns the segments of a dotted key, such as pricing."openai/x".input.
+func Path(name string) ([]string, error) {
+	var tree map[string]any
+	if strings.ContainsAny(name, "\r\n=#[]{}") || !utf8.ValidString(name) {
+		return nil, errors.New("not a dotted key")
+	}
+	if err := parse(name+" = 0\n", &tree); err != nil {
+		return nil, errors.New("not a dotted key")
+	}
+	var path []string
+	for {
+		for segment, below := range tree { // there is one
+			path = append(path, segment)
+			next, isTable := below.(map[string]any)
+			if !isTable {
+				return path, nil
+			}
+			tree = next
+		}
+	}
+}
+
+// Quote writes a text as TOML has it.
+func Quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case strconv.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08X`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// Read returns a value that is written as in a file, on one line.
+func Read(value string) (any, error) {
+	var tree map[string]any
+	err := parse("x = ["+value+"]\n", &tree) // no comment fits in there
+	all, _ := tree["x"].([]any)
+	if err != nil || len(tree) != 1 || len(all) != 1 || strings.ContainsAny(value, "\r\n") {
+		return nil, errors.New("not a value of TOML on one line")
+	}
+	return all[0], nil
+}
+
+// Set returns the text with a value, written as in a file, at a key.
+func Set(text string, path []string, value string) (string, error) {
+	value = strings.Trim(value, " \t,")
+	is, err := Read(value)
+	if err != nil {
+		return "", err
+	}
+	all, err := statements(text)
+	if err != nil {
+		return "", err
+	}
+	var out string
+	if i := index(all, path); i >= 0 {
+		out = text[:all[i].value] + value + text[all[i].end:]
+	} else {
+		out = add(text, all, path, value)
+	}
+	return out, differs(text, out, path, is)
+}
+
+// Unset returns the text without a key, and whether it was there.
+func Unset(text string, path []string) (string, bool, error) {
+	all, err := statements(text)
+	if err != nil {
+		return "", false, err
+	}
+	i := index(all, path)
+	if i < 0 {
+		var tree map[string]any
+		if err := parse(text, &tree); err != nil {
+			return "", false, err
+		}
+		if get(tree, path) != nil {
+			return "", true, ErrShape
+		}
+		return text, false, nil
+	}
+	end := len(text)
+	if n := strings.IndexByte(text[all[i].end:], '\n'); n >= 0 {
+		end = all[i].end + n + 1
+	}
+	out := text[:all[i].start] + text[end:]
+	return out, true, differs(text, out, path, nil)
+}
+
+func index(all []statement, path []string) int {
+	return slices.IndexFunc(all, func(s statement) bool { return !s.table && slices.Equal(s.path, path) })
+}
+
+// add returns the text with a key that it does not have.
+func add(text string, all []statement, path []string, value string) string {
+	newline := "\n"
+	if strings.Contains(text, "\r\n") {
+		newline = "\r\n"
+	}
+	last := len(path) - 1
+	table, name := path[:last], path[last:]
+	at := -1 // end of the last line of the table
+	for _, s := range all {
+		switch {
+		case s.table && slices.Equal(s.path, table), !s.table && slices.Equal(s.in, table):
+			at, name = s.end, path[last:]
+		case !s.table && len(s.in) < last && len(s.path) > last && slices.Equal(s.path[:last], table): // it is written as a.b = 1
+			at, name = s.end, path[len(s.in):]
+		}
+	}
+	line := key(name) + " = " + value + newline
+	switch {
+	case at >= 0:
+		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
+			at += n + 1
+			return text[:at] + line + text[at:]
+		}
+		return text + newline + line
+	case len(table) == 0 && len(all) > 0: // before the first table
+		return line + newline + text
+	case len(table) == 0:
+		return ended(text, newline) + line
+	}
+	head := "[" + key(table) + "]" + newline
+	if text != "" {
+		head = newline + head
+	}
+	return ended(text, newline) + head + line
+}
+
+func ended(text, newline string) string {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		return text + newline
+	}
+	return text
+}
+
+// key writes a path as a dotted key.
+func key(path []string) string {
+	parts := make([]string, len(path))
+	for i, p := range path {
+		parts[i] = p
+		if p == "" || strings.ContainsFunc(p, func(r rune) bool { return !bare(r) }) {
+			parts[i] = Quote(p)
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+func bare(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
+}
+
+// differs holds that two texts differ by the value at a path alone; nil: it is
+// gone.
+func differs(from, to string, path []string, value any) error {
+	was, is := map[string]any{}, map[string]any{}
+	if err := parse(from, &was); err != nil {
+		return err
+	}
+	if err := parse(to, &is); err != nil {
+		return ErrShape
+	}
+	if !reflect.DeepEqual(get(is, path), value) {
+		return ErrShape
+	}
+	drop(was, path)
+	drop(is, path)
+	if !reflect.DeepEqual(was, is) {
+		return ErrShape
+	}
+	return nil
+}
+
+func get(tree map[string]any, path []string) any {
+	for _, p := range path[:len(path)-1] {
+		tree, _ = tree[p].(map[string]any)
+	}
+	return tree[path[len(path)-1]]
+}
+
+// drop removes a value, and the tables that hold nothing without it.
+func drop(tree map[string]any, path []string) {
+	if len(path) > 1 {
+		below, isTable := tree[path[0]].(map[string]any)
+		if !isTable {
+			return
+		}
+		if drop(below, path[1:]); len(below) > 0 {
+			return
+		}
+	}
+	delete(tree, path[0])
+}
+
+// parse reads TOML. What it reads comes from outside, so a panic in the parser is
+// one more kind of broken file.
+func parse(text string, to *map[string]any) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("not TOML: %v", p)
+		}
+	}()
+	return gotoml.Unmarshal([]byte(text), to)
+}
