@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/lsp"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
@@ -222,7 +223,7 @@ func (l *link) find(ctx context.Context, p *page, name string) (tool.Output, err
 	if err != nil {
 		return tool.Output{}, err
 	}
-	slices.SortStableFunc(all, func(a, b lsp.Symbol) int { // exact ones first
+	sorting.By(all, func(a, b lsp.Symbol) int { // exact ones first
 		return cmp.Compare(far(a, name), far(b, name))
 	})
 	return tool.Output{Text: p.named(all)}, nil

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -70,7 +71,7 @@ func (k *Kit) Join(ctx context.Context, set *tool.Set, e tool.Env) (done func())
 			d.links = append(d.links, &link{server: s, command: command, desk: d, life: ctx})
 		}
 	}
-	slices.SortStableFunc(d.links, func(a, b *link) int { return count(b.server, ends) - count(a.server, ends) })
+	sorting.By(d.links, func(a, b *link) int { return count(b.server, ends) - count(a.server, ends) })
 	d.shapes = shapes{golang: ends[".go"] > 0, grep: Find(e.Vars, "ast-grep")}
 	if ops := d.ops(); len(ops) > 0 {
 		set.Add(d.tool(ops))

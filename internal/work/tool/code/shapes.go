@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code/shape"
@@ -177,7 +178,7 @@ func (d *desk) grep(ctx context.Context, o order, names []string) (hits []hit, w
 	case json.Unmarshal(r.Stdout, &all) != nil:
 		return nil, nil, fmt.Errorf("ast-grep: exit %d: %s", r.Exit, short(string(r.Stderr)))
 	}
-	slices.SortStableFunc(all, func(a, b grepped) int { return strings.Compare(a.File, b.File) })
+	sorting.By(all, func(a, b grepped) int { return strings.Compare(a.File, b.File) })
 	for len(all) > 0 {
 		n := slices.IndexFunc(all, func(g grepped) bool { return g.File != all[0].File })
 		if n < 0 {
@@ -213,7 +214,7 @@ func (d *desk) instead(name string, all []grepped) (files.Rewrite, int, error) {
 	if err != nil {
 		return files.Rewrite{}, 0, err
 	}
-	slices.SortStableFunc(all, func(a, b grepped) int { return a.Instead.Start - b.Instead.Start })
+	sorting.By(all, func(a, b grepped) int { return a.Instead.Start - b.Instead.Start })
 	var b strings.Builder
 	at, n := 0, 0
 	for _, g := range all {
