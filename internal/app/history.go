@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/pastruns"
 )
@@ -61,7 +62,7 @@ func (a *App) Histories(ctx context.Context) ([]history.Run, error) {
 		}
 		all = append(all, runs...)
 	}
-	slices.SortStableFunc(all, func(x, y history.Run) int { return x.Began.Compare(y.Began) })
+	sorting.By(all, func(x, y history.Run) int { return x.Began.Compare(y.Began) })
 	return all, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
@@ -45,7 +46,7 @@ func (t *taken) all() []Found {
 	t.left = slices.DeleteFunc(t.left, func(f Found) bool { return stands[f.Gate] && t.script(f) == "" })
 	all := append(t.left, t.own...)
 	steps := []string{"build", "type", "lint", "format", "test", "e2e"}
-	slices.SortStableFunc(all, func(a, b Found) int { return slices.Index(steps, a.Gate) - slices.Index(steps, b.Gate) })
+	sorting.By(all, func(a, b Found) int { return slices.Index(steps, a.Gate) - slices.Index(steps, b.Gate) })
 	return all
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // earlierPrefix begins the names of gates that try a criterion of an earlier run.
@@ -49,11 +50,11 @@ func EarlierChecks(s *state.State) []EarlierCheck {
 // gives take turns. The same seed draws the same.
 func OrderEarlier(all []EarlierCheck, seed string) []EarlierCheck {
 	newest := slices.Clone(all)
-	slices.SortStableFunc(newest, func(a, b EarlierCheck) int {
+	sorting.By(newest, func(a, b EarlierCheck) int {
 		return cmp.Or(b.At.Compare(a.At), strings.Compare(string(b.Run), string(a.Run)), strings.Compare(a.ID, b.ID))
 	})
 	drawn := slices.Clone(newest)
-	slices.SortStableFunc(drawn, func(a, b EarlierCheck) int { return strings.Compare(lot(seed, a), lot(seed, b)) })
+	sorting.By(drawn, func(a, b EarlierCheck) int { return strings.Compare(lot(seed, a), lot(seed, b)) })
 	seen := map[string]bool{}
 	var order []EarlierCheck
 	for i := range newest {

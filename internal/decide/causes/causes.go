@@ -12,6 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Cause is a known cause for what is seen in a run.
@@ -55,7 +56,7 @@ func Find(s *state.State, events []nexus.Event) []Cause {
 	for i, t := range s.Tasks {
 		rank[t.ID] = i + 1
 	}
-	slices.SortStableFunc(all, func(a, b Cause) int {
+	sorting.By(all, func(a, b Cause) int {
 		if a.Blocks != b.Blocks {
 			if a.Blocks {
 				return -1

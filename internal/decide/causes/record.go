@@ -52,47 +52,61 @@ type mark struct {
 	what string
 }
 
-// seen are facts that belong together, in order.
-type seen[F nexus.Fact] struct {
+// group are facts that belong together, in order.
+type group struct {
 	mark
-	at    []int64
+	at  []int64
+	all []nexus.Fact
+}
+
+// seen are facts of one type that belong together, in order.
+type seen[F nexus.Fact] struct {
+	group
 	facts []F
 }
 
 func (s seen[F]) last() F { return s.facts[len(s.facts)-1] }
 
-// collect sorts the facts of one type by their marks, in the order in which
-// these first appear. A fact without a mark is left out.
-func collect[F nexus.Fact](r *record, marks func(F) []mark) []seen[F] {
-	var all []seen[F]
+// collect sorts facts by their marks, in the order in which these first appear.
+// A fact without a mark is left out.
+func (r *record) collect(marks func(nexus.Fact) []mark) []group {
+	var groups []group
 	index := map[mark]int{}
 	for _, e := range r.events {
-		f, ok := e.Fact.(F)
-		if !ok {
-			continue
-		}
-		for _, m := range marks(f) {
+		for _, m := range marks(e.Fact) {
 			i, known := index[m]
 			if !known {
-				i = len(all)
+				i = len(groups)
 				index[m] = i
-				all = append(all, seen[F]{mark: m})
+				groups = append(groups, group{mark: m})
 			}
-			all[i].at = append(all[i].at, e.Seq)
-			all[i].facts = append(all[i].facts, f)
+			groups[i].at = append(groups[i].at, e.Seq)
+			groups[i].all = append(groups[i].all, e.Fact)
 		}
 	}
-	return all
+	return groups
 }
 
-// causes makes a cause of each group of at least so many facts.
+// causes makes a cause of each group of at least so many facts of one type.
+// [record.collect] is not copied for each type.
 func causes[F nexus.Fact](r *record, least int, marks func(F) []mark, explain func(seen[F]) Cause) []Cause {
 	var all []Cause
-	for _, g := range collect(r, marks) {
+	for _, g := range r.collect(func(f nexus.Fact) []mark {
+		if f, ok := f.(F); ok {
+			return marks(f)
+		}
+		return nil
+	}) {
 		if len(g.at) < least {
 			continue
 		}
-		c := explain(g)
+		s := seen[F]{group: g}
+		for _, f := range g.all {
+			if f, ok := f.(F); ok {
+				s.facts = append(s.facts, f)
+			}
+		}
+		c := explain(s)
 		c.Task, c.Events = g.task, g.at
 		all = append(all, c)
 	}

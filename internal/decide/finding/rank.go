@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Reason is one thing that moves a finding up or down, in words.
@@ -100,7 +101,7 @@ func Rank(all []Finding, w Known) []Ranked {
 	for i, f := range all {
 		ranked[i] = Weigh(f, w)
 	}
-	slices.SortFunc(ranked, func(a, b Ranked) int {
+	sorting.By(ranked, func(a, b Ranked) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Minutes, b.Minutes), cmp.Compare(len(a.Places), len(b.Places)),
 			cmp.Compare(a.ID, b.ID))
 	})

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // most is how many tasks a list names.
@@ -137,7 +138,7 @@ func Of(runs []Run) Figures {
 	f.ByRepo, f.ByKind, f.ByStack, f.ByTier = by.repos.all(), by.kinds.all(), by.stacks.all(), by.tiers.all()
 	f.ByStrat, f.ByRole, f.ByModel = by.strategies.all(), by.roles.all(), by.models.all()
 	f.Failures, f.Gates = mostFrequent(failures), byFailures(gates)
-	slices.SortStableFunc(f.Slowest, func(a, b Item) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	sorting.By(f.Slowest, func(a, b Item) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	slices.Reverse(f.Failed)
 	slices.Reverse(f.Retried)
 	for _, list := range []*[]Item{&f.Slowest, &f.Failed, &f.Retried} {
@@ -247,7 +248,7 @@ func mostFrequent(all map[string]*Failure) []Failure {
 	for _, f := range all {
 		out = append(out, *f)
 	}
-	slices.SortFunc(out, func(a, b Failure) int {
+	sorting.By(out, func(a, b Failure) int {
 		return cmp.Or(cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(b.Money, a.Money), strings.Compare(a.Signature, b.Signature))
 	})
 	return out[:min(len(out), most)]
@@ -267,7 +268,7 @@ func byFailures(all map[string]*GateGroup) []GateGroup {
 		g.Seconds /= float64(max(1, g.Judged))
 		out = append(out, *g)
 	}
-	slices.SortFunc(out, func(a, b GateGroup) int {
+	sorting.By(out, func(a, b GateGroup) int {
 		return cmp.Or(cmp.Compare(b.Failed, a.Failed), strings.Compare(a.Name, b.Name))
 	})
 	return out
@@ -290,7 +291,7 @@ func (g groups) all() []Group {
 		one.sum()
 		all = append(all, *one)
 	}
-	slices.SortFunc(all, func(a, b Group) int { return cmp.Or(cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.Name, b.Name)) })
+	sorting.By(all, func(a, b Group) int { return cmp.Or(cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.Name, b.Name)) })
 	return all
 }
 

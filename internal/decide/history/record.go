@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -121,7 +122,7 @@ func Fold(s *state.State) Run {
 	for _, g := range gates {
 		r.Gates = append(r.Gates, *g)
 	}
-	slices.SortFunc(r.Gates, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.By(r.Gates, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
 	return r
 }
 
@@ -156,7 +157,7 @@ func foldTask(s *state.State, t *state.Task) Task {
 	for _, u := range uses {
 		out.Uses = append(out.Uses, *u)
 	}
-	slices.SortFunc(out.Uses, func(a, b Use) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Model, b.Model)) })
+	sorting.By(out.Uses, func(a, b Use) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Model, b.Model)) })
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // least is how long a gate is taken to take at least, in seconds: less is how busy
@@ -43,7 +44,7 @@ func gates(runs []history.Run, since time.Time, sample int) *nexus.GatesLearned 
 	if len(some) < 2 {
 		return nil
 	}
-	slices.SortFunc(some, func(a, b history.Gate) int {
+	sorting.By(some, func(a, b history.Gate) int {
 		return cmp.Or(cmp.Compare(yield(b), yield(a)), strings.Compare(a.Name, b.Name))
 	})
 	l := &nexus.GatesLearned{Tasks: tasks}

@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // MaxAnswer is the longest answer, in bytes.
@@ -154,7 +155,7 @@ func (b *Inbox) Items() []Item {
 func Earlier(x, y Item) int { return x.Asked.Compare(y.Asked) }
 
 func oldest(all []Item) []Item {
-	slices.SortStableFunc(all, Earlier)
+	sorting.By(all, Earlier)
 	return all
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 var (
@@ -469,7 +470,7 @@ func (r *reader) finish() {
 			r.road.open = len(r.road.lines)
 		}
 	}
-	slices.SortStableFunc(r.problems, func(a, b spec.Problem) int { return cmp.Compare(a.Line, b.Line) })
+	sorting.By(r.problems, func(a, b spec.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	n := 0
 	for i := range r.road.Milestones {
 		if m := &r.road.Milestones[i]; m.Closed == nil {
@@ -477,7 +478,7 @@ func (r *reader) finish() {
 			m.Number = n
 		}
 	}
-	slices.SortStableFunc(r.road.Milestones, func(a, b Milestone) int {
+	sorting.By(r.road.Milestones, func(a, b Milestone) int {
 		return cmp.Compare(order(a), order(b))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // How often a rehearsal is played, at least and at most, and how many tasks it plays
@@ -51,7 +52,7 @@ func (r *rehearsal) play() Remaining {
 		}
 		return 1
 	}
-	slices.SortStableFunc(r.tasks, func(a, b *pending) int { // in the order in which they begin
+	sorting.By(r.tasks, func(a, b *pending) int { // in the order in which they begin
 		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(b.urgency, a.urgency), cmp.Compare(b.rank, a.rank))
 	})
 	ends := make([]time.Duration, plays)

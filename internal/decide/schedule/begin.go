@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // train lets the next accepted attempt land, one at a time.
@@ -178,7 +179,7 @@ func candidates(s *state.State) []*state.Task {
 			ready = append(ready, t)
 		}
 	}
-	slices.SortStableFunc(ready, func(a, b *state.Task) int {
+	sorting.By(ready, func(a, b *state.Task) int {
 		return cmp.Or(cmp.Compare(s.Urgency(b.ID), s.Urgency(a.ID)), cmp.Compare(s.Rank(b.ID), s.Rank(a.ID)))
 	})
 	return ready

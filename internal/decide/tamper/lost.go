@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -71,7 +72,7 @@ func (h *habits) lost(files []Sides) []nexus.Finding {
 	order := func(l nexus.Finding) int {
 		return slices.IndexFunc(files, func(f Sides) bool { return f.Path == l.File })
 	}
-	slices.SortStableFunc(m.found, func(a, b nexus.Finding) int { return cmp.Compare(order(a), order(b)) })
+	sorting.By(m.found, func(a, b nexus.Finding) int { return cmp.Compare(order(a), order(b)) })
 	return m.found
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -91,7 +92,7 @@ func (h *habits) look(files []File) []nexus.Finding {
 	for _, f := range files {
 		l.file(f)
 	}
-	slices.SortStableFunc(l.found, func(a, b nexus.Finding) int {
+	sorting.By(l.found, func(a, b nexus.Finding) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return l.found

@@ -46,8 +46,8 @@ type Way struct {
 	Timing notice.Timing
 }
 
-// Desk sends what people are told of the runs of a repository.
-type Desk struct {
+// Notifier sends what people are told of the runs of a repository.
+type Notifier struct {
 	Journal Journal
 	Dir     string // of the places in the journal, and of the log
 	Place   string // name of the repository
@@ -63,7 +63,7 @@ type Desk struct {
 
 // Start follows the journal, for ways that never did from what happens from
 // now on. What it returns ends that, and waits as long as the grace.
-func (d Desk) Start(ctx context.Context) (stop func(), err error) {
+func (d Notifier) Start(ctx context.Context) (stop func(), err error) {
 	if err := d.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (d Desk) Start(ctx context.Context) (stop func(), err error) {
 
 // begin gives ways without a place in the journal one: at its last event, so that
 // nobody is told anything old.
-func (d Desk) begin(ctx context.Context) error {
+func (d Notifier) begin(ctx context.Context) error {
 	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
 		return disk.Fail("make a directory", err)
 	}
@@ -92,11 +92,11 @@ func (d Desk) begin(ctx context.Context) error {
 	return nil
 }
 
-func (d Desk) path(name string) string { return filepath.Join(d.Dir, name+".json") }
+func (d Notifier) path(name string) string { return filepath.Join(d.Dir, name+".json") }
 
 // serve follows until life ends, and sends until all is sent that may be, or last
 // ends.
-func (d Desk) serve(life, last context.Context) error {
+func (d Notifier) serve(life, last context.Context) error {
 	fold := notice.Fold{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
 		return d.Journal.Events(context.WithoutCancel(last), run, 0)
 	}}
@@ -152,7 +152,7 @@ func (d Desk) serve(life, last context.Context) error {
 }
 
 // clean takes secrets out of a notice.
-func (d Desk) clean(n notice.Notice) notice.Notice {
+func (d Notifier) clean(n notice.Notice) notice.Notice {
 	n.Title, n.Text = d.Mask(n.Title), d.Mask(n.Text)
 	return n
 }

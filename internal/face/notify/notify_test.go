@@ -86,8 +86,8 @@ func enter(t *testing.T) *house {
 	return &house{t: t, j: channeltest.New(time.Now), dir: t.TempDir(), p: &phone{began: time.Now()}}
 }
 
-func (h *house) desk(t notice.Timing, rules ...notice.Rule) Desk {
-	return Desk{
+func (h *house) notifier(t notice.Timing, rules ...notice.Rule) Notifier {
+	return Notifier{
 		Journal: h.j, Dir: h.dir, Place: "shop", Ways: []Way{{Name: "phone", Sender: h.p, Timing: t}}, Rules: rules, Now: time.Now, Grace: Grace,
 		Mask: func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") },
 		Say: func(format string, args ...any) {
@@ -98,7 +98,7 @@ func (h *house) desk(t notice.Timing, rules ...notice.Rule) Desk {
 	}
 }
 
-func (h *house) start(d Desk) (stop func()) {
+func (h *house) start(d Notifier) (stop func()) {
 	h.t.Helper()
 	stop, err := d.Start(h.t.Context())
 	if err != nil {
@@ -128,13 +128,13 @@ func TestTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
 		h.j.Append(nexus.AlertRaised{Kind: nexus.AlertMemory}) // is old
-		stop := h.start(h.desk(notice.Timing{}))
+		stop := h.start(h.notifier(notice.Timing{}))
 		h.j.Question("q1", people.SecurityTrigger, "may it?")
 		wait(time.Second)
 		h.j.Append(alert)
 		stop()
 		h.want("0s: q1 waits for an answer", "1s: alert: disk")
-		h.start(h.desk(notice.Timing{}))()
+		h.start(h.notifier(notice.Timing{}))()
 		h.want("0s: q1 waits for an answer", "1s: alert: disk")
 		log, err := Log(h.dir, "", 20)
 		if err != nil || len(log) != 2 || log[1].Result != Sent || log[1].Title != "nexus: shop: alert: disk" || log[0].ID != h.p.names()[0] {
@@ -154,7 +154,7 @@ func TestBacksOff(t *testing.T) {
 		h := enter(t)
 		no := &post.Error{Text: "503"}
 		h.p.faults = []error{no, no, &post.Error{Text: "429 hunter2", Wait: 47 * time.Second}, no, nil, &post.Error{Text: "404", Final: true}}
-		stop := h.start(h.desk(notice.Timing{}))
+		stop := h.start(h.notifier(notice.Timing{}))
 		h.j.Append(alert)
 		wait(40 * time.Second)
 		h.want()
@@ -190,7 +190,7 @@ func TestBacksOff(t *testing.T) {
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
-		stop := h.start(h.desk(notice.Timing{Window: time.Minute, Most: 2, Through: people.Red}))
+		stop := h.start(h.notifier(notice.Timing{Window: time.Minute, Most: 2, Through: people.Red}))
 		for i := range 3 {
 			h.j.Question(fmt.Sprintf("q%d", i), people.AmbiguityTrigger, "which?")
 			wait(10 * time.Second)
@@ -221,7 +221,7 @@ func TestQuiet(t *testing.T) {
 			t.Fatal(err)
 		}
 		timing := notice.Timing{Quiet: quiet, Through: people.Red}
-		stop := h.start(h.desk(timing))
+		stop := h.start(h.notifier(timing))
 		h.j.Question("q1", people.AmbiguityTrigger, "which?")
 		wait(time.Hour)
 		h.j.Question("q2", people.SecurityTrigger, "may it?")
@@ -231,7 +231,7 @@ func TestQuiet(t *testing.T) {
 		stop()
 		h.want("1h0m0s: q2 waits for an answer")
 		wait(time.Hour)
-		stop = h.start(h.desk(timing))
+		stop = h.start(h.notifier(timing))
 		wait(10 * time.Hour)
 		h.want("1h0m0s: q2 waits for an answer", "7h0m0s: q1 waits for an answer; alert: disk")
 		h.j.Append(nexus.AlertCleared{Kind: nexus.AlertDisk, Why: "it is well"})
@@ -247,7 +247,7 @@ func TestQuiet(t *testing.T) {
 func TestKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
-		stop := h.start(h.desk(notice.Timing{}))
+		stop := h.start(h.notifier(notice.Timing{}))
 		h.j.Append(alert)
 		wait(time.Second)
 		h.p.hang = true
@@ -263,11 +263,11 @@ func TestKilled(t *testing.T) {
 		}
 		h.p.hang = false
 		h.j.Question("q2", people.AmbiguityTrigger, "which?")
-		h.start(h.desk(notice.Timing{Window: time.Minute}))()
+		h.start(h.notifier(notice.Timing{Window: time.Minute}))()
 		if len(h.p.heard()) != 3 || len(h.p.names()) != 4 || h.p.names()[1] != h.p.names()[2] {
 			t.Errorf("%q, %q", h.p.heard(), h.p.names())
 		}
-		h.start(h.desk(notice.Timing{}))()
+		h.start(h.notifier(notice.Timing{}))()
 		if len(h.p.heard()) != 3 {
 			t.Errorf("it comes again: %q", h.p.heard())
 		}
@@ -279,7 +279,7 @@ func TestGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
 		h.p.faults = []error{&post.Error{Text: "down", Wait: time.Minute}}
-		stop := h.start(h.desk(notice.Timing{}))
+		stop := h.start(h.notifier(notice.Timing{}))
 		h.j.Append(alert)
 		wait(time.Second)
 		began := time.Now()
@@ -291,7 +291,7 @@ func TestGrace(t *testing.T) {
 		if d := cmp.Diff(want, h.said); d != "" {
 			t.Error(d)
 		}
-		h.start(h.desk(notice.Timing{}))()
+		h.start(h.notifier(notice.Timing{}))()
 		if len(h.p.heard()) != 1 {
 			t.Errorf("%q", h.p.heard())
 		}
@@ -302,8 +302,8 @@ func TestGrace(t *testing.T) {
 func TestOneDelivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
-		first := h.start(h.desk(notice.Timing{}))
-		second := h.start(h.desk(notice.Timing{}))
+		first := h.start(h.notifier(notice.Timing{}))
+		second := h.start(h.notifier(notice.Timing{}))
 		h.j.Append(alert)
 		wait(time.Second)
 		h.want("0s: alert: disk")
@@ -326,10 +326,10 @@ func TestRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
 		rule := notice.Rule{Kinds: []notice.Kind{notice.Alert}, Ways: []string{"phone"}}
-		h.start(h.desk(notice.Timing{}, rule))()
+		h.start(h.notifier(notice.Timing{}, rule))()
 		h.j.Append(alert)
 		wait(8 * 24 * time.Hour) // nobody runs anything
-		stop := h.start(h.desk(notice.Timing{}, rule))
+		stop := h.start(h.notifier(notice.Timing{}, rule))
 		h.j.Question("q1", people.SecurityTrigger, "may it?")
 		h.j.Append(nexus.AlertCleared{Kind: nexus.AlertDisk, Why: "it is well"})
 		stop()
@@ -342,12 +342,12 @@ func TestOtherRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
 		h.p.hang = true
-		stop := h.start(h.desk(notice.Timing{}))
+		stop := h.start(h.notifier(notice.Timing{}))
 		h.j.Append(alert)
 		wait(time.Second)
 		stop()
 		h.p.hang = false
-		stop = h.start(h.desk(notice.Timing{}, notice.Rule{Kinds: []notice.Kind{notice.Question}}))
+		stop = h.start(h.notifier(notice.Timing{}, notice.Rule{Kinds: []notice.Kind{notice.Question}}))
 		h.j.Question("q1", people.AmbiguityTrigger, "which?")
 		wait(time.Second)
 		if len(h.p.heard()) != 1 || !strings.HasSuffix(h.p.heard()[0], "q1 waits for an answer") {
@@ -362,7 +362,7 @@ func TestAttend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
 		h.j.Append(nexus.AlertRaised{Kind: nexus.AlertMemory})
-		stop := h.desk(notice.Timing{}).Attend(t.Context(), channeltest.Run, h.p)
+		stop := h.notifier(notice.Timing{}).Attend(t.Context(), channeltest.Run, h.p)
 		synctest.Wait()
 		h.j.Append(alert)
 		stop()

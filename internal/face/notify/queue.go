@@ -58,8 +58,8 @@ func writeMark(path string, m mark) error {
 
 // queue is what waits to go one way.
 type queue struct {
-	desk Desk
-	way  Way
+	notifier Notifier
+	way      Way
 
 	mu      sync.Mutex // guards what follows
 	mark    mark
@@ -69,8 +69,8 @@ type queue struct {
 	grown   chan struct{}
 }
 
-func newQueue(d Desk, w Way, m mark) *queue {
-	return &queue{desk: d, way: w, mark: m, seen: m.After, grown: make(chan struct{})}
+func newQueue(d Notifier, w Way, m mark) *queue {
+	return &queue{notifier: d, way: w, mark: m, seen: m.After, grown: make(chan struct{})}
 }
 
 // add takes what people are told of an event.
@@ -82,11 +82,11 @@ func (q *queue) add(seq int64, told []notice.Notice) {
 	}
 	q.seen = seq
 	for _, n := range told {
-		old := q.desk.Now().Sub(n.At) > maxAge
-		if old || !notice.Goes(q.desk.Rules, n, q.way.Name) || slices.Contains(q.mark.Done, n.ID) {
+		old := q.notifier.Now().Sub(n.At) > maxAge
+		if old || !notice.Goes(q.notifier.Rules, n, q.way.Name) || slices.Contains(q.mark.Done, n.ID) {
 			continue
 		}
-		q.waiting = append(q.waiting, q.desk.clean(n))
+		q.waiting = append(q.waiting, q.notifier.clean(n))
 		q.wake()
 	}
 }
@@ -129,14 +129,14 @@ func (q *queue) next() (send []notice.Notice, at time.Time, grown chan struct{},
 	if q.over {
 		t.Window = 0 // nobody will be here for it
 	}
-	send, at = t.Next(q.waiting, q.desk.Now())
+	send, at = t.Next(q.waiting, q.notifier.Now())
 	return send, at, q.grown, q.over
 }
 
 // work sends what is due until nothing more comes and nothing is due, or last
 // ends.
 func (q *queue) work(last context.Context) {
-	b := post.Backoff{Unit: cmp.Or(q.desk.Wait, time.Second)}
+	b := post.Backoff{Unit: cmp.Or(q.notifier.Wait, time.Second)}
 	defer func() { q.close(b.N > 0) }()
 	for last.Err() == nil {
 		send, at, grown, over := q.next()
@@ -154,7 +154,7 @@ func (q *queue) work(last context.Context) {
 		}
 		wait := time.Duration(-1)
 		if !at.IsZero() {
-			wait = max(at.Sub(q.desk.Now()), time.Millisecond)
+			wait = max(at.Sub(q.notifier.Now()), time.Millisecond)
 		}
 		pause(last, grown, wait)
 	}
@@ -184,21 +184,21 @@ func (q *queue) send(last context.Context, all []notice.Notice, b *post.Backoff)
 		ids[i] = n.ID
 	}
 	if err := q.depart(ids, all[len(all)-1].Seq); err != nil {
-		q.desk.Say("notifications, %s: %s", q.way.Name, err)
+		q.notifier.Say("notifications, %s: %s", q.way.Name, err)
 		return b.Next(0), true
 	}
-	m := way.Message{ID: nameOf(ids), Place: q.desk.Place, Link: q.desk.Link, Notices: all}
-	began := q.desk.Now()
+	m := way.Message{ID: nameOf(ids), Place: q.notifier.Place, Link: q.notifier.Link, Notices: all}
+	began := q.notifier.Now()
 	err := q.way.Sender.Send(last, m)
 	if err != nil && last.Err() != nil {
 		return 0, true // its time is over, and its place stays
 	}
 	entry := Entry{
 		At: began, Way: q.way.Name, ID: m.ID, Notices: ids, Title: m.Subject(), Try: b.N + 1, Result: Sent,
-		Seconds: q.desk.Now().Sub(began).Seconds(),
+		Seconds: q.notifier.Now().Sub(began).Seconds(),
 	}
 	if err != nil {
-		entry.Why = q.desk.Mask(err.Error())
+		entry.Why = q.notifier.Mask(err.Error())
 		entry.Result = Failed
 		if post.Final(err) {
 			entry.Result = Refused
@@ -213,21 +213,21 @@ func (q *queue) send(last context.Context, all []notice.Notice, b *post.Backoff)
 		return b.Next(wants), true
 	}
 	if err := q.settle(ids); err != nil {
-		q.desk.Say("notifications, %s: %s", q.way.Name, err)
+		q.notifier.Say("notifications, %s: %s", q.way.Name, err)
 	}
 	return 0, false
 }
 
 // tell writes a try into the log, and says what went wrong, once for the same message.
 func (q *queue) tell(e Entry) {
-	if err := appendEntry(q.desk.Dir, e); err != nil {
-		q.desk.Say("notifications, %s: %s", q.way.Name, err)
+	if err := appendEntry(q.notifier.Dir, e); err != nil {
+		q.notifier.Say("notifications, %s: %s", q.way.Name, err)
 	}
 	switch {
 	case e.Result == Failed && e.Try == 1:
-		q.desk.Say("notifications, %s: %s; trying again", q.way.Name, e.Why)
+		q.notifier.Say("notifications, %s: %s; trying again", q.way.Name, e.Why)
 	case e.Result == Refused:
-		q.desk.Say("notifications, %s: %s; not sent", q.way.Name, e.Why)
+		q.notifier.Say("notifications, %s: %s; not sent", q.way.Name, e.Why)
 	}
 }
 
@@ -246,7 +246,7 @@ func (q *queue) depart(ids []string, until int64) error {
 	}
 	m := q.mark
 	m.Flight, m.Until = ids, until
-	if err := writeMark(q.desk.path(q.way.Name), m); err != nil {
+	if err := writeMark(q.notifier.path(q.way.Name), m); err != nil {
 		return err
 	}
 	q.mark = m
@@ -271,7 +271,7 @@ func (q *queue) move() error {
 	} else {
 		q.mark.After = min(q.seen, q.waiting[0].Seq-1)
 	}
-	return writeMark(q.desk.path(q.way.Name), q.mark)
+	return writeMark(q.notifier.path(q.way.Name), q.mark)
 }
 
 // close leaves the place for the next process, and says what still waits that
@@ -280,9 +280,9 @@ func (q *queue) close(failing bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if err := q.move(); err != nil {
-		q.desk.Say("notifications, %s: %s", q.way.Name, err)
+		q.notifier.Say("notifications, %s: %s", q.way.Name, err)
 	}
 	if n := len(q.waiting); n > 0 && failing {
-		q.desk.Say("notifications, %s: %d not sent yet; the next nexus run, resume or serve sends them", q.way.Name, n)
+		q.notifier.Say("notifications, %s: %d not sent yet; the next nexus run, resume or serve sends them", q.way.Name, n)
 	}
 }

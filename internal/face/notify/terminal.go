@@ -14,7 +14,7 @@ import (
 // Attend tells what happens to one run from now on by the terminal of the process
 // that conducts it. Nothing is remembered: who closed the terminal does not look at
 // it. What it returns ends that, once what happened so far was told.
-func (d Desk) Attend(ctx context.Context, run nexus.RunID, to Sender) (stop func()) {
+func (d Notifier) Attend(ctx context.Context, run nexus.RunID, to Sender) (stop func()) {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	fold := notice.Fold{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
 		return d.Journal.Events(context.WithoutCancel(ctx), run, 0)

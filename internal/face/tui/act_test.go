@@ -195,9 +195,9 @@ func TestSuggestsWholeLines(t *testing.T) {
 	line := func(n int) {
 		t.Helper()
 		p.check(t)
-		for i, r := range p.desk.rows {
+		for i, r := range p.reviewing.rows {
 			if r.Line.New == n && r.Line.Kind != "-" {
-				p.desk.to(i)
+				p.reviewing.to(i)
 				return
 			}
 		}
@@ -224,9 +224,9 @@ func TestSuggestsWholeLines(t *testing.T) {
 	}
 	p.keys("<esc>d") // only what changed since the last review
 	p.check(t)
-	for i, r := range p.desk.rows {
+	for i, r := range p.reviewing.rows {
 		if r.Line.Kind == "-" {
-			p.desk.to(i)
+			p.reviewing.to(i)
 		}
 	}
 	p.keys("c")

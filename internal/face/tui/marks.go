@@ -238,7 +238,7 @@ func (m *Model) diffFooter() string {
 		add("select", "select")
 		add("suggest", "suggest")
 	}
-	if m.desk.row().Path != "" {
+	if m.reviewing.row().Path != "" {
 		add("viewed", "viewed")
 	}
 	if r.Open && len(r.Must) > 0 {

@@ -44,9 +44,9 @@ type Model struct {
 	turnLine int          // its line
 	talked   int          // how many there are
 
-	listed listed
-	desk   desk            // the change that is reviewed
-	marked map[string]bool // keys of rows that are marked
+	listed    listed
+	reviewing reviewTab       // the change that is reviewed
+	marked    map[string]bool // keys of rows that are marked
 
 	docs    map[string]*doc
 	reading bool
@@ -68,7 +68,7 @@ func New(ctx context.Context, o Options) *Model {
 	m := &Model{
 		ctx: ctx, o: o, b: brush{o.Style}, width: 80, height: 24, view: TasksView, follow: true, stamps: true,
 		sel: map[View]string{}, picked: map[View]bool{}, top: map[View]int{}, open: map[int]bool{}, docs: map[string]*doc{},
-		marked: map[string]bool{}, desk: desk{from: -1, turned: map[string]bool{}},
+		marked: map[string]bool{}, reviewing: reviewTab{from: -1, turned: map[string]bool{}},
 	}
 	m.keys, m.fatal = o.Keys.bind()
 	return m

@@ -196,7 +196,7 @@ func (m *Model) step(by int) {
 		m.turn = min(max(m.turn+by, 0), max(m.talked-1, 0))
 		m.follow = false
 	case m.onDiff() && m.change() != nil:
-		m.desk.to(m.desk.at + by)
+		m.reviewing.to(m.reviewing.at + by)
 	case m.right && m.view.lists(), !m.view.lists() && m.view != TimelineView:
 		m.follow = by == 1<<30
 		m.scroll = max(m.scroll+by, 0)

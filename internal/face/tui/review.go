@@ -15,10 +15,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// desk is where a person reviews what the selected task changed. All that they say
+// reviewTab is where a person reviews what the selected task changed. All that they say
 // is a command line, nexus review TASK: what is not sent is a draft there, which the
 // browser and the next start of this program show, too.
-type desk struct {
+type reviewTab struct {
 	task   nexus.TaskID
 	at     int    // the row that keys act on
 	key    string // names that row
@@ -51,9 +51,9 @@ func (m *Model) change() *diffview.Review {
 // layout returns the rows of the change. What a row was about is found again after
 // the change changed.
 func (m *Model) layout(d *doc) []sheet.Row {
-	k := &m.desk
+	k := &m.reviewing
 	if k.task != d.review.Task {
-		*k = desk{task: d.review.Task, from: -1, turned: map[string]bool{}}
+		*k = reviewTab{task: d.review.Task, from: -1, turned: map[string]bool{}}
 	}
 	how := fmt.Sprint(k.since, k.turned)
 	if k.of == d && k.how == how {
@@ -74,7 +74,7 @@ func (m *Model) layout(d *doc) []sheet.Row {
 }
 
 // to moves to a row.
-func (k *desk) to(at int) {
+func (k *reviewTab) to(at int) {
 	k.at = min(max(at, 0), max(len(k.rows)-1, 0))
 	k.key = ""
 	if k.at < len(k.rows) {
@@ -83,7 +83,7 @@ func (k *desk) to(at int) {
 }
 
 // seek moves to the next row of a kind, or to the one before.
-func (k *desk) seek(by int, kind sheet.Kind) {
+func (k *reviewTab) seek(by int, kind sheet.Kind) {
 	for at := k.at + by; at >= 0 && at < len(k.rows); at += by {
 		if k.rows[at].Kind == kind {
 			k.to(at)
@@ -92,7 +92,7 @@ func (k *desk) seek(by int, kind sheet.Kind) {
 	}
 }
 
-func (k *desk) row() sheet.Row {
+func (k *reviewTab) row() sheet.Row {
 	if k.at < len(k.rows) {
 		return k.rows[k.at]
 	}
@@ -106,7 +106,7 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 	if r == nil {
 		return nil, false
 	}
-	k := &m.desk
+	k := &m.reviewing
 	switch name {
 	case "select":
 		if k.from >= 0 {
@@ -199,19 +199,19 @@ func (m *Model) remark(what string, args ...string) tea.Cmd {
 
 // sinceLast shows what changed since the last review, or all of it again.
 func (m *Model) sinceLast(r *diffview.Review) {
-	if r.Since == nil && !m.desk.since {
+	if r.Since == nil && !m.reviewing.since {
 		m.say(true, "you have not reviewed it yet: all of it is shown")
 		return
 	}
-	m.desk.since = !m.desk.since
-	m.desk.from = -1
+	m.reviewing.since = !m.reviewing.since
+	m.reviewing.from = -1
 }
 
 // openRow folds a file, changes a draft, or comments on a comment.
 func (m *Model) openRow(r *diffview.Review) {
-	switch row := m.desk.row(); row.Kind {
+	switch row := m.reviewing.row(); row.Kind {
 	case sheet.File, sheet.Hunk:
-		m.desk.turned[row.Path] = !m.desk.turned[row.Path]
+		m.reviewing.turned[row.Path] = !m.reviewing.turned[row.Path]
 	case sheet.Draft:
 		d := r.Drafts[row.Draft]
 		c := d.Comment
@@ -225,7 +225,7 @@ func (m *Model) openRow(r *diffview.Review) {
 
 // write begins a comment on what is selected.
 func (m *Model) write(r *diffview.Review, kind nexus.CommentKind, suggest bool) {
-	k := &m.desk
+	k := &m.reviewing
 	if !r.Open {
 		m.say(true, "%s", cmp.Or(r.Why, "it takes no comments now"))
 		return
@@ -285,7 +285,7 @@ func (m *Model) compose(r *diffview.Review, c nexus.Comment, old string) {
 		} else {
 			c.Body = text
 		}
-		m.desk.from = -1
+		m.reviewing.from = -1
 		return m.keep(task, c, old)
 	}
 	m.dialog = d
@@ -307,7 +307,7 @@ func (m *Model) keep(task nexus.TaskID, c nexus.Comment, old string) tea.Cmd {
 
 // discard throws the draft away that keys act on.
 func (m *Model) discard(r *diffview.Review) {
-	id := r.Drafts[m.desk.row().Draft].ID
+	id := r.Drafts[m.reviewing.row().Draft].ID
 	m.dialog = dialog{kind: confirmDialog, title: "Throw this comment away?", then: func(string) tea.Cmd {
 		return m.remark("discard", "--discard", id, "--", string(r.Task))
 	}}
@@ -324,7 +324,7 @@ func (m *Model) send(r *diffview.Review) tea.Cmd {
 
 // mark marks the file as viewed, or as not viewed.
 func (m *Model) mark(r *diffview.Review) tea.Cmd {
-	path := m.desk.row().Path
+	path := m.reviewing.row().Path
 	for _, f := range r.Files {
 		if f.Path != path || path == "" {
 			continue
@@ -333,8 +333,8 @@ func (m *Model) mark(r *diffview.Review) tea.Cmd {
 		if f.Viewed {
 			flag = "--unviewed"
 		}
-		delete(m.desk.turned, path)
-		m.desk.to(slices.IndexFunc(m.desk.rows, func(x sheet.Row) bool { return x.Kind == sheet.File && x.Path == path }))
+		delete(m.reviewing.turned, path)
+		m.reviewing.to(slices.IndexFunc(m.reviewing.rows, func(x sheet.Row) bool { return x.Kind == sheet.File && x.Path == path }))
 		return m.remark("viewed", flag+"="+csv(path), "--", string(r.Task))
 	}
 	m.say(true, "go to a file first")
@@ -351,7 +351,7 @@ func csv(text string) string {
 
 // about resolves a comment, or applies what it suggests.
 func (m *Model) about(r *diffview.Review, name string) tea.Cmd {
-	row := m.desk.row()
+	row := m.reviewing.row()
 	if row.Kind != sheet.Said || r.Comments[row.Comment].ID == "" {
 		m.say(true, "go to a comment first")
 		return nil
@@ -377,7 +377,7 @@ func (m *Model) diffLines(width, height int) []string {
 		return m.b.fold([]string{why}, width, true)
 	}
 	rows := m.layout(d)
-	k := &m.desk
+	k := &m.reviewing
 	from, to := k.at, k.at
 	if k.from >= 0 {
 		from, to = min(k.from, k.at), max(k.from, k.at)

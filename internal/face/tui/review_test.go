@@ -129,17 +129,17 @@ func TestReviewFolds(t *testing.T) {
 func TestReviewKeepsPlace(t *testing.T) {
 	s := &stage{p: recorded(t)}
 	p, _ := reviewed(t, s, "njjjjjjjjvjjjj") // the second added line
-	if r := p.desk.row(); r.Line.New != 3 {
+	if r := p.reviewing.row(); r.Line.New != 3 {
 		t.Fatalf("%+v", r)
 	}
 	s.drafts = []diffview.Draft{{Comment: nexus.Comment{ID: "d1", File: "size.go", Kind: nexus.MustComment, Body: "First."}}}
 	p.refresh()
 	p.keys("w")
 	p.check(t) // it is laid out again
-	if r := p.desk.row(); r.Line.New != 3 || len(p.docs["review T1"].review.Drafts) != 1 {
+	if r := p.reviewing.row(); r.Line.New != 3 || len(p.docs["review T1"].review.Drafts) != 1 {
 		t.Errorf("%+v", r)
 	}
-	if r := p.desk.rows[p.desk.from]; r.Line.New != 2 {
+	if r := p.reviewing.rows[p.reviewing.from]; r.Line.New != 2 {
 		t.Errorf("the selection begins at %+v", r)
 	}
 }

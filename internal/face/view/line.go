@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Line draws one event for `nexus logs`: time, what it is about, what
@@ -82,7 +83,7 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 
 // shorten leaves out reasons that were told about a task; of no task, all.
 func (l *Lines) shorten(task, text string) string {
-	known := slices.SortedFunc(slices.Values(l.told), func(a, b reason) int { return len(b.text) - len(a.text) })
+	known := sorting.Collect(slices.Values(l.told), func(a, b reason) int { return len(b.text) - len(a.text) })
 	for _, r := range known {
 		if task == "" || r.about == task {
 			text = strings.ReplaceAll(text, ": "+r.text, "")

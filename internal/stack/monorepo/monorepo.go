@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -96,7 +97,7 @@ func (r *Repo) find(files []string) {
 	for dir := range within {
 		dirs = append(dirs, dir)
 	}
-	slices.SortFunc(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
+	sorting.By(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
 	inside := func(dir, name string) bool {
 		for dir != "." {
 			dir = path.Dir(dir)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // quote writes a word so that a shell reads it as it is.
@@ -203,6 +204,6 @@ func add(all []Stale, s Stale) []Stale {
 }
 
 func sorted(all []Stale) []Stale {
-	slices.SortFunc(all, func(a, b Stale) int { return strings.Compare(a.Name+"\x00"+a.Has, b.Name+"\x00"+b.Has) })
+	sorting.By(all, func(a, b Stale) int { return strings.Compare(a.Name+"\x00"+a.Has, b.Name+"\x00"+b.Has) })
 	return slices.Compact(all)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Timed is a test and what it took.
@@ -84,6 +85,6 @@ func timedAs(all []Timed, name, took string, parts float64) []Timed {
 
 // Slowest puts the slowest first.
 func Slowest(all []Timed) []Timed {
-	slices.SortStableFunc(all, func(a, b Timed) int { return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Name, b.Name)) })
+	sorting.By(all, func(a, b Timed) int { return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Name, b.Name)) })
 	return all
 }

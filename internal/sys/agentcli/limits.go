@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
@@ -48,7 +49,7 @@ func newest(root *os.Root, dir string, depth int) string {
 	}
 	all, _ := f.ReadDir(maxDays) // what could be read counts
 	_ = f.Close()
-	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(b.Name(), a.Name()) })
+	sorting.By(all, func(a, b fs.DirEntry) int { return strings.Compare(b.Name(), a.Name()) })
 	for _, e := range all {
 		name := path.Join(dir, e.Name())
 		switch {

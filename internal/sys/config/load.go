@@ -17,6 +17,7 @@ import (
 	gotoml "github.com/pelletier/go-toml/v2"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
@@ -279,8 +280,8 @@ func (l *loader) environ(environ []string) error {
 			return "", nil // koanf merges what apply hands it
 		},
 	}), nil)
-	slices.SortFunc(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
-	slices.SortFunc(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	sorting.By(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
+	sorting.By(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
 	return errors.Join(errors.Join(bad...), err, l.apply(all))
 }
 
@@ -303,8 +304,8 @@ func (l *loader) flags(flags map[string]string) error {
 		}
 		all = append(all, value{path: path, raw: text, text: true, origin: Origin{LayerFlag, name}})
 	}
-	slices.SortFunc(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
-	slices.SortFunc(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	sorting.By(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
+	sorting.By(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
 	return errors.Join(errors.Join(bad...), l.apply(all))
 }
 

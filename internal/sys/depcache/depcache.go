@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
@@ -264,7 +265,7 @@ func (s *Store) Sweep(ctx context.Context, homes []string, b Bounds, dry bool) (
 			sets = append(sets, set)
 		}
 	}
-	slices.SortFunc(sets, func(x, y Set) int { return y.At.Compare(x.At) }) // newest first
+	sorting.By(sets, func(x, y Set) int { return y.At.Compare(x.At) }) // newest first
 	var kept Bounds
 	for _, set := range sets {
 		kept.Sets, kept.Bytes = kept.Sets+1, kept.Bytes+set.Bytes
@@ -306,7 +307,7 @@ func (s *Store) Sets() []Set {
 			all = append(all, set)
 		}
 	}
-	slices.SortFunc(all, func(x, y Set) int { return y.At.Compare(x.At) })
+	sorting.By(all, func(x, y Set) int { return y.At.Compare(x.At) })
 	return all
 }
 

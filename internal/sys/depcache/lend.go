@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
@@ -112,7 +113,7 @@ func layout(sets []Set) []part {
 			all = append(slices.DeleteFunc(all, func(o part) bool { return o.path == p }), part{set, p})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b part) int {
+	sorting.By(all, func(a, b part) int {
 		return cmp.Compare(strings.Count(a.path, "/"), strings.Count(b.path, "/"))
 	})
 	return all

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Window is what the headers of an answer say about one of the account's limits.
@@ -81,7 +82,7 @@ func Windows(h http.Header) []Window {
 		}
 		all = append(all, Window{Name: name, Limit: limit, Left: left, Reset: field("reset"), Sent: sent})
 	}
-	slices.SortFunc(all, func(a, b Window) int {
+	sorting.By(all, func(a, b Window) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Left, b.Left), strings.Compare(a.Reset, b.Reset))
 	})
 	return all

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 const maxOpen = 32 // files that a server holds the text of
@@ -66,7 +68,7 @@ func (c *Session) Moved(ctx context.Context, files map[string]int) error {
 	if len(events) == 0 {
 		return nil
 	}
-	slices.SortFunc(events, func(a, b event) int { return strings.Compare(a.URI, b.URI) })
+	sorting.By(events, func(a, b event) int { return strings.Compare(a.URI, b.URI) })
 	return c.tell(ctx, "workspace/didChangeWatchedFiles", map[string]any{"changes": events})
 }
 
@@ -159,7 +161,7 @@ func (c *Session) places(found places) []Place {
 			break
 		}
 	}
-	slices.SortFunc(all, func(a, b Place) int {
+	sorting.By(all, func(a, b Place) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), a.Range.Start.Line-b.Range.Start.Line, a.Range.Start.Char-b.Range.Start.Char)
 	})
 	return all
@@ -367,6 +369,6 @@ func (c *Session) changes(r workspaceEdit) ([]Change, error) {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b Change) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(all, func(a, b Change) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // The units in which servers count characters.
@@ -116,7 +117,7 @@ func (ch Change) Apply(text string) (string, error) {
 		}
 		spans = append(spans, span{from, to, i, e.New})
 	}
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(a.from-b.from, a.to-b.to, a.at-b.at) })
+	sorting.By(spans, func(a, b span) int { return cmp.Or(a.from-b.from, a.to-b.to, a.at-b.at) })
 	var b strings.Builder
 	last := 0
 	for _, s := range spans {

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Tool is a tool as its server describes it.
@@ -111,7 +112,7 @@ func choose(raw []*sdk.Tool) (tools []Tool, refused []Refused) {
 		}
 		tools = append(tools, tool)
 	}
-	slices.SortFunc(tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools, refused
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 )
 
@@ -126,7 +127,7 @@ func (b *Box) views(c Command) []jail.Mount {
 		}
 		views = append(views, m)
 	}
-	slices.SortFunc(views, func(a, b jail.Mount) int { return strings.Compare(a.Path, b.Path) })
+	sorting.By(views, func(a, b jail.Mount) int { return strings.Compare(a.Path, b.Path) })
 	return views
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // passwords returns where data holds a password that says so itself: in an
@@ -22,7 +24,7 @@ func passwords(data []byte) []span {
 			}
 		}
 	}
-	slices.SortFunc(spans, func(x, y span) int { return x.from - y.from })
+	sorting.By(spans, func(x, y span) int { return x.from - y.from })
 	return spans
 }
 

@@ -22,6 +22,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Mark stands for a key.
@@ -85,14 +87,14 @@ func (m *Masker) Learn(value string) {
 			all = append(all, form)
 		}
 	}
-	slices.SortStableFunc(all, func(x, y string) int { return len(y) - len(x) }) // one may hold another
+	sorting.By(all, func(x, y string) int { return len(y) - len(x) }) // one may hold another
 	m.known.Store(&all)
 	codes := coded(value)
 	if old := m.codes.Load(); old != nil {
 		codes = append(codes, *old...)
 	}
 	longest := func(x, y string) int { return cmp.Or(len(y)-len(x), strings.Compare(x, y)) }
-	slices.SortFunc(codes, longest)
+	sorting.By(codes, longest)
 	codes = slices.Compact(codes)
 	m.codes.Store(&codes)
 }
@@ -233,7 +235,7 @@ func findParts(data []byte, value string) []span {
 		return span{i + probe - n, i + probe}
 	})
 	spans := slices.DeleteFunc(append(heads, tails...), func(s span) bool { return s.to-s.from < part })
-	slices.SortFunc(spans, func(x, y span) int { return x.from - y.from })
+	sorting.By(spans, func(x, y span) int { return x.from - y.from })
 	return spans
 }
 

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Meet judges what something outside of the repository says about itself, such as
@@ -84,7 +86,7 @@ func (b *Book) Agreed(root, its string) (items []Item, met bool, err error) {
 			items = append(items, Item{name, text})
 		}
 	}
-	slices.SortFunc(items, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(items, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
 	return items, met, nil
 }
 
@@ -100,6 +102,6 @@ func (b *Book) Met(root string) ([]Item, error) {
 			items = append(items, Item{name, text})
 		}
 	}
-	slices.SortFunc(items, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(items, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
 	return items, nil
 }

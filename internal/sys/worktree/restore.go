@@ -8,10 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -146,7 +146,7 @@ func clearAway(dir string, changes []Change) (git.Index, error) {
 
 // writeOut has git write files, as attributes say.
 func (t *Tree) writeOut(ctx context.Context, dir string, want git.Index) (git.Index, error) {
-	slices.SortFunc(want, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
+	sorting.By(want, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
 	r := t.s.git
 	r.Work, r.Index = dir, filepath.Join(filepath.Dir(dir), "mini")
 	data, err := want.Bytes(t.s.objects.Size())

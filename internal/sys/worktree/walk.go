@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -129,7 +130,7 @@ func (s *scan) anew(d *dir, name string, direct git.Index, subs []sub) (kids []s
 		return nil
 	}
 	rest := subs
-	slices.SortFunc(names, func(a, b dirent) int { return strings.Compare(a.name+"/", b.name+"/") })
+	sorting.By(names, func(a, b dirent) int { return strings.Compare(a.name+"/", b.name+"/") })
 	for _, n := range names {
 		if n.name == dotGit {
 			continue

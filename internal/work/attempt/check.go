@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -157,7 +158,7 @@ func (w *work) forgo(ctx context.Context, why string) error {
 func (w *work) named(handin, tree string) (nexus.ChecksProved, error) {
 	data, err := w.Worker.Site.Blobs.Get(handin)
 	all := append(readChecks(data, w.task.Task, w.unproved()), w.settled()...)
-	slices.SortFunc(all, func(a, b nexus.CriterionCheck) int { return a.Number - b.Number })
+	sorting.By(all, func(a, b nexus.CriterionCheck) int { return a.Number - b.Number })
 	return nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: tree, Checks: all}, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
@@ -67,7 +68,7 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	for _, b := range own {
 		all = append(all, accept.Command(known, b))
 	}
-	slices.SortFunc(all, func(a, b nexus.CriterionShown) int { return a.Number - b.Number })
+	sorting.By(all, func(a, b nexus.CriterionShown) int { return a.Number - b.Number })
 	return w.record(ctx, nexus.CriteriaWeighed{Attempt: w.a.ID, Tree: snap.Tree, Criteria: all})
 }
 

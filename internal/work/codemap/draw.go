@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // bytesPerToken is how many bytes a token of a map is taken to have.
@@ -54,7 +56,7 @@ func (s *Survey) counts() string {
 		}
 	}
 	text := number(len(s.files)+s.beyond, "file")
-	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
+	names := sorting.Collect(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
 	for _, name := range names[:min(len(names), 5)] {
 		text += fmt.Sprintf(", %d %s", of[name], name)
 	}
@@ -95,7 +97,7 @@ func (s *Survey) all(a About, room int) string {
 	b.WriteString("\nFiles:")
 	last := ""
 	byDir := slices.DeleteFunc(slices.Clone(s.files), func(f file) bool { return !a.lists(f.path) })
-	slices.SortStableFunc(byDir, func(a, b file) int { return cmp.Compare(path.Dir(a.path), path.Dir(b.path)) })
+	sorting.By(byDir, func(a, b file) int { return cmp.Compare(path.Dir(a.path), path.Dir(b.path)) })
 	for i, f := range byDir {
 		if dir := path.Dir(f.path); dir != last || i == 0 {
 			b.WriteString("\n" + plain(dir) + "/:")
@@ -196,7 +198,7 @@ func (s *Survey) relied(room int) string {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	sorting.By(order, func(a, b int) int {
 		x, y := s.files[a], s.files[b]
 		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(len(y.declares), len(x.declares)), cmp.Compare(x.path, y.path))
 	})
@@ -229,9 +231,9 @@ func (f file) draw(lines []shown, most int) string {
 	kept := lines
 	if len(lines) > most {
 		byScore := slices.Clone(lines)
-		slices.SortStableFunc(byScore, func(a, b shown) int { return cmp.Compare(b.score, a.score) })
+		sorting.By(byScore, func(a, b shown) int { return cmp.Compare(b.score, a.score) })
 		kept = byScore[:most]
-		slices.SortStableFunc(kept, func(a, b shown) int { return cmp.Compare(a.line, b.line) })
+		sorting.By(kept, func(a, b shown) int { return cmp.Compare(a.line, b.line) })
 	}
 	var b strings.Builder
 	b.WriteString(plain(f.path))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -119,7 +120,7 @@ func (s *Survey) together(changed map[string]int, both map[[2]string]int) []Toge
 			all = append(all, t)
 		}
 	}
-	slices.SortFunc(all, func(a, b Together) int {
+	sorting.By(all, func(a, b Together) int {
 		return cmp.Or(cmp.Compare(b.tie(), a.tie()), cmp.Compare(b.Commits, a.Commits), cmp.Compare(a.File, b.File), cmp.Compare(a.With, b.With))
 	})
 	seen := map[string]bool{}

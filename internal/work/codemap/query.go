@@ -12,6 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -108,7 +109,7 @@ func (s *Survey) Tests(ctx context.Context, of string) ([]string, error) {
 			all = append(all, f.path)
 		}
 	})
-	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(far(a, of), far(b, of)) })
+	sorting.By(all, func(a, b string) int { return cmp.Compare(far(a, of), far(b, of)) })
 	return all, err
 }
 

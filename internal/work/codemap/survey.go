@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -199,7 +200,7 @@ func (s *Survey) read(ctx context.Context, repo git.Repo, earlier *Survey) error
 			chosen = append(chosen, i)
 		}
 	}
-	slices.SortStableFunc(chosen, func(a, b int) int {
+	sorting.By(chosen, func(a, b int) int {
 		return cmp.Compare(strings.Count(s.files[a].path, "/"), strings.Count(s.files[b].path, "/"))
 	})
 	chosen = chosen[:min(len(chosen), maxRead)]

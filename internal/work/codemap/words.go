@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // word is how often a file has a word; words are known by their hashes.
@@ -105,7 +107,7 @@ func count(text string) []word {
 	for w, n := range seen {
 		all = append(all, word{hash(w), n})
 	}
-	slices.SortFunc(all, func(a, b word) int {
+	sorting.By(all, func(a, b word) int {
 		if a.hash < b.hash {
 			return -1
 		}

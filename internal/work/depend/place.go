@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -60,7 +61,7 @@ func findPlaces(dir string) []Place {
 			all = append(all, p)
 		}
 	}
-	slices.SortFunc(all, func(a, b Place) int {
+	sorting.By(all, func(a, b Place) int {
 		if n := depth(a.Dir) - depth(b.Dir); n != 0 {
 			return n
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -163,7 +164,7 @@ func regressions(dir, base string, was, is map[string]*measured) (all []finding.
 		f.Check = benchCheck(dir, name, unit, limit)
 		all = append(all, f)
 	}
-	slices.SortFunc(all, func(a, b finding.Finding) int { return strings.Compare(a.Title, b.Title) })
+	sorting.By(all, func(a, b finding.Finding) int { return strings.Compare(a.Title, b.Title) })
 	return all
 }
 
@@ -240,7 +241,7 @@ func (s *Site) benched(ctx context.Context, base string) ([]string, error) {
 			all = append(all, dir)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b string) int {
+	sorting.By(all, func(a, b string) int {
 		switch {
 		case changed[a] == changed[b]:
 			return strings.Compare(a, b)

@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -322,7 +323,7 @@ func (s *Site) settle(ctx context.Context, one Strategy, found Found) (Found, er
 	if only := s.o.Only; only != "" && !one.Reads.keeps() {
 		found.Findings = slices.DeleteFunc(found.Findings, func(f finding.Finding) bool { return f.ID != only })
 	}
-	slices.SortStableFunc(found.Findings, func(a, b finding.Finding) int {
+	sorting.By(found.Findings, func(a, b finding.Finding) int {
 		return cmp.Or(cmp.Compare(b.Severity.Score(), a.Severity.Score()), cmp.Compare(b.Count, a.Count))
 	})
 	if n := len(found.Findings); n > most {

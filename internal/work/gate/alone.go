@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
@@ -56,7 +57,7 @@ func (r Runner) lonely(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
 		found[f.Test] = true
 		all = append(all, &suspect{name: f.Test, found: f, base: pieces{}, now: pieces{}, failed: 1, runs: 1})
 	}
-	slices.SortFunc(all, func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
+	sorting.By(all, func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
 	return all
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
@@ -124,7 +125,7 @@ func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 		}
 		found[f.Test] = s
 	}
-	return slices.SortedFunc(maps.Values(found), func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
+	return sorting.Collect(maps.Values(found), func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
 }
 
 // again runs the suspects that are still open, and shows each what came of it.

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // AddedLine is a line that a change adds.
@@ -48,7 +49,7 @@ func CoverAdded(file string, lines []AddedLine, hits map[int]int) (share nexus.S
 
 // keepLongest puts the longest rows first.
 func keepLongest(rows []nexus.Uncovered) {
-	slices.SortStableFunc(rows, func(a, b nexus.Uncovered) int {
+	sorting.By(rows, func(a, b nexus.Uncovered) int {
 		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.File, b.File), cmp.Compare(a.From, b.From))
 	})
 }

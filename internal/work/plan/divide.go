@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
@@ -244,7 +245,7 @@ func together(files []string) [][]string {
 			units = append(units, []string{f})
 		}
 	}
-	slices.SortStableFunc(units, func(a, b []string) int { return layer(a[0]) - layer(b[0]) })
+	sorting.By(units, func(a, b []string) int { return layer(a[0]) - layer(b[0]) })
 	return units
 }
 

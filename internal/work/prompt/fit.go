@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Section is a part of a prompt.
@@ -83,7 +84,7 @@ func fit(sections []Section, tokens int64) (kept []Section, cut []string) {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	sorting.By(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(kept[b].Rank, kept[a].Rank), cmp.Compare(b, a))
 	})
 	for _, i := range order {

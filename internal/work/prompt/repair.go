@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 const (
@@ -218,7 +219,7 @@ func unplaced(f nexus.Finding) nexus.Finding {
 
 // Worst returns the findings in a new order, the worst first.
 func Worst(all []nexus.Finding) []nexus.Finding {
-	return slices.SortedStableFunc(slices.Values(all), func(a, b nexus.Finding) int { return severity(a) - severity(b) })
+	return sorting.Collect(slices.Values(all), func(a, b nexus.Finding) int { return severity(a) - severity(b) })
 }
 
 func severity(f nexus.Finding) int {

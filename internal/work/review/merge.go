@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Opinion is what one reader says, and who that is.
@@ -45,7 +46,7 @@ func Merge(all []Opinion, majors int) nexus.ReviewGiven {
 			r.Findings = add(r.Findings, others, f)
 		}
 	}
-	slices.SortStableFunc(r.Findings, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+	sorting.By(r.Findings, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
 	r.Summary = cutText(strings.Join(append(missing, said...), "\n"))
 	if len(missing) > 0 {
 		r.Approved, r.Reviewed = false, Blocks(nexus.ReviewGiven{Reviewed: true, Findings: r.Findings}, majors)

@@ -20,6 +20,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -214,7 +215,7 @@ func directories(paths []string) []string {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b string) int {
+	sorting.By(all, func(a, b string) int {
 		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), cmp.Compare(a, b))
 	})
 	return all

@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -118,7 +119,7 @@ func read(seen []llmtest.Seen) Prompts {
 			Used: s.used, Names: s.names / s.written, NamedBy: float64(s.named) / float64(s.written),
 		})
 	}
-	slices.SortFunc(p.Parts, func(x, y Piece) int {
+	sorting.By(p.Parts, func(x, y Piece) int {
 		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(x.Role, y.Role), cmp.Compare(x.Section, y.Section))
 	})
 	return p

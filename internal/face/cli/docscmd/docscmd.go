@@ -43,8 +43,8 @@ type row struct {
 	Hint    string   `json:"hint,omitzero"`
 }
 
-// desk is a repository as a command finds it.
-type desk struct {
+// repository is a repository as a command finds it.
+type repository struct {
 	settings config.Config
 	shelf    codedoc.Shelf
 	repo     git.Repo
@@ -52,7 +52,7 @@ type desk struct {
 	rows     []row
 }
 
-func open(ctx context.Context, a *console.Console) (d desk, err error) {
+func open(ctx context.Context, a *console.Console) (d repository, err error) {
 	if d.settings, _, err = a.Settings(); err != nil {
 		return d, err
 	}
@@ -204,7 +204,7 @@ func refreshCommand(a *console.Console) *cobra.Command {
 }
 
 // wanted returns the documents that are to be written, and those that are kept.
-func (d desk) wanted(names []string, force bool) (todo []codedoc.Topic, kept []made, err error) {
+func (d repository) wanted(names []string, force bool) (todo []codedoc.Topic, kept []made, err error) {
 	var known []string
 	for _, r := range d.rows {
 		known = append(known, r.Name)
@@ -238,7 +238,7 @@ func (d desk) wanted(names []string, force bool) (todo []codedoc.Topic, kept []m
 
 // refresh writes documents, one after the other: what was written stays, whatever
 // becomes of the next one.
-func (d desk) refresh(ctx context.Context, a *console.Console, names []string, force, dry bool) (o outcome, err error) {
+func (d repository) refresh(ctx context.Context, a *console.Console, names []string, force, dry bool) (o outcome, err error) {
 	todo, kept, err := d.wanted(names, force)
 	o.Documents, o.Most = append([]made{}, kept...), d.settings.Limits.RunMoney
 	if err != nil || len(todo) == 0 {
@@ -303,7 +303,7 @@ func costs(m made, o outcome) string {
 }
 
 // write has one document written, and returns its file.
-func (d desk) write(
+func (d repository) write(
 	ctx context.Context, a *console.Console, session *app.Adhoc, survey *codemap.Survey, j codedoc.Job, force bool,
 ) (string, error) {
 	doc, err := codedoc.Make(ctx, survey, j, func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error) {
@@ -335,7 +335,7 @@ func (d desk) write(
 }
 
 // unchanged refuses to replace a document that somebody wrote or edited since it was looked at.
-func (d desk) unchanged(name string) error {
+func (d repository) unchanged(name string) error {
 	docs, _, err := d.shelf.Load()
 	if err != nil {
 		return err

@@ -179,7 +179,7 @@ func testWays(ctx context.Context, a *console.Console, args []string) error {
 		}
 		names = args
 	}
-	d, _ := tellpeople.Desk(&a.App, p, c, a.Say) // each way says below what keeps it
+	d, _ := tellpeople.Notifier(&a.App, p, c, a.Say) // each way says below what keeps it
 	results := []tested{}
 	for _, name := range names {
 		s := to
@@ -214,7 +214,7 @@ func failed(a *console.Console, name string, err error) tested {
 }
 
 // sample is a message that somebody tries a way with.
-func sample(d notify.Desk, at time.Time) way.Message {
+func sample(d notify.Notifier, at time.Time) way.Message {
 	n := notice.Notice{
 		ID: fmt.Sprintf("test/%d", at.UnixNano()), Run: "test", At: at.UTC(), Kind: notice.End, Severity: people.Green,
 		Title: "this is a test",

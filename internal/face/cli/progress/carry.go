@@ -231,7 +231,7 @@ func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 // notify lets people hear what happens who do not look: by the terminal, and the
 // ways that are set up.
 func (w *watcher) notify(ctx context.Context, id nexus.RunID) (end func(), err error) {
-	d, failed := tellpeople.Desk(&w.a.App, w.place, w.told, w.shown.say)
+	d, failed := tellpeople.Notifier(&w.a.App, w.place, w.told, w.shown.say)
 	ends := []func(){}
 	if to := tellpeople.Terminal(w.a, w.told); to != nil {
 		ends = append(ends, d.Attend(ctx, id, to))

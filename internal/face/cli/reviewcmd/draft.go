@@ -20,7 +20,7 @@ type kept struct {
 
 // keepDrafts keeps comments until they are sent. They are held to what comments are held to,
 // so that none is refused when all are sent.
-func (d *desk) keepDrafts(v nexus.ChangeReview) error {
+func (d *subject) keepDrafts(v nexus.ChangeReview) error {
 	if len(v.Comments) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "--draft keeps comments, and there is none",
@@ -52,7 +52,7 @@ func (d *desk) keepDrafts(v nexus.ChangeReview) error {
 }
 
 // drafts are those that are not sent, as they are now.
-func (d *desk) drafts() ([]diffview.Draft, error) {
+func (d *subject) drafts() ([]diffview.Draft, error) {
 	now, err := diffview.LoadDrafts(d.place.State, d.run.ID, d.task.ID, d.console.User())
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (d *desk) drafts() ([]diffview.Draft, error) {
 }
 
 // throw throws drafts away.
-func (d *desk) throw() error {
+func (d *subject) throw() error {
 	for _, id := range d.discard {
 		if !slices.ContainsFunc(d.review.Drafts, func(c diffview.Draft) bool { return c.ID == id }) {
 			hint := "There is none."
@@ -83,7 +83,7 @@ func (d *desk) throw() error {
 
 // sendDrafts sends all drafts, with what else was asked for, as one request. Whoever sends
 // them at the same time waits, and then finds none.
-func (d *desk) sendDrafts(ctx context.Context, v nexus.ChangeReview) error {
+func (d *subject) sendDrafts(ctx context.Context, v nexus.ChangeReview) error {
 	return disk.Lock(ctx, d.reader.Drafts.Lock(), func(ctx context.Context) error {
 		var err error
 		if d.state, err = d.place.Replay(ctx, d.run.ID); err != nil {

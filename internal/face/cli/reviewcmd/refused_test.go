@@ -21,7 +21,7 @@ const run = "261126-1500-abc"
 
 // judged is a task with a change in a run whose conductor refuses all that people ask
 // for, or grants it.
-func judged(t *testing.T, grant bool) *desk {
+func judged(t *testing.T, grant bool) *subject {
 	t.Helper()
 	dir := t.TempDir()
 	j, err := journal.Open(t.Context(), filepath.Join(dir, "journal.db"), journal.Options{Now: time.Now})
@@ -67,7 +67,7 @@ func judged(t *testing.T, grant bool) *desk {
 		}
 	}()
 	a := console.New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, app.App{Env: func(string) string { return "" }, Now: time.Now, Actor: "ada"})
-	d := &desk{
+	d := &subject{
 		console: a, place: &app.Place{State: dir, Journal: j}, run: journal.Run{ID: run, Holder: &nexus.Process{}},
 		state: s, task: s.Task("T1"), wait: time.Hour,
 	}
@@ -76,7 +76,7 @@ func judged(t *testing.T, grant bool) *desk {
 }
 
 // unsent reads what is not sent.
-func (d *desk) unsent(t *testing.T) *diffview.Drafts {
+func (d *subject) unsent(t *testing.T) *diffview.Drafts {
 	t.Helper()
 	all, err := diffview.LoadDrafts(d.place.State, run, "T1", "ada")
 	if err != nil {

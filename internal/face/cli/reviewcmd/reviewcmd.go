@@ -106,8 +106,8 @@ func (o *Order) Means(ctx context.Context, a *console.Console, c *cobra.Command,
 	return err == nil && s.Task(nexus.TaskID(args[0])) != nil
 }
 
-// desk is a task's change that a person reviews.
-type desk struct {
+// subject is a task's change that a person reviews.
+type subject struct {
 	Order
 	console *console.Console
 	place   *app.Place
@@ -140,7 +140,7 @@ func (o *Order) Run(ctx context.Context, a *console.Console, args []string) erro
 		return err
 	}
 	defer p.Close()
-	d := &desk{Order: *o, console: a, place: p, wait: patience}
+	d := &subject{Order: *o, console: a, place: p, wait: patience}
 	if d.run, err = p.Run(ctx, o.run); err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (o *Order) Run(ctx context.Context, a *console.Console, args []string) erro
 	return d.do(ctx, text)
 }
 
-func (d *desk) do(ctx context.Context, text string) error {
+func (d *subject) do(ctx context.Context, text string) error {
 	if len(d.viewed)+len(d.unviewed) > 0 {
 		if err := d.mark(); err != nil {
 			return err
@@ -207,7 +207,7 @@ func (d *desk) do(ctx context.Context, text string) error {
 }
 
 // mark notes which files were viewed.
-func (d *desk) mark() error {
+func (d *subject) mark() error {
 	for _, set := range []struct {
 		files []string
 		seen  bool
@@ -236,7 +236,7 @@ func (d *desk) mark() error {
 }
 
 // file returns the file of the change of that name.
-func (d *desk) file(name string) (*diffview.File, error) {
+func (d *subject) file(name string) (*diffview.File, error) {
 	var all []string
 	for i, f := range d.review.Files {
 		if f.Path == name {
@@ -255,7 +255,7 @@ func (d *desk) file(name string) (*diffview.File, error) {
 }
 
 // one makes a comment of flags.
-func (d *desk) one(v *nexus.ChangeReview, text string) error {
+func (d *subject) one(v *nexus.ChangeReview, text string) error {
 	c := nexus.Comment{Kind: nexus.CommentKind(d.kind), Body: strings.TrimSpace(text), Commit: d.review.Commit}
 	if c.Kind == "" {
 		c.Kind = nexus.ShouldComment
@@ -289,7 +289,7 @@ func cutLast(text string) (before, after string, ok bool) {
 }
 
 // show prints the change.
-func (d *desk) show() error {
+func (d *subject) show() error {
 	if len(d.viewed)+len(d.unviewed) > 0 && !d.console.JSON {
 		d.console.Say("%d of %s viewed", d.review.Seen, view.Count(len(d.review.Files), "file"))
 		return nil
@@ -329,7 +329,7 @@ const patience = 5 * time.Second
 var errPatience = errors.New("nobody answered")
 
 // check says why nothing can be said about the change, or not this.
-func (d *desk) check(v nexus.ChangeReview) error {
+func (d *subject) check(v nexus.ChangeReview) error {
 	if why := schedule.Unreviewable(d.state, d.task); why != "" {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review: " + why, Hint: d.instead(v)}
 	}
@@ -343,7 +343,7 @@ func (d *desk) check(v nexus.ChangeReview) error {
 }
 
 // request makes the request and says what became of it.
-func (d *desk) request(ctx context.Context, v nexus.ChangeReview) error {
+func (d *subject) request(ctx context.Context, v nexus.ChangeReview) error {
 	if err := d.check(v); err != nil {
 		return err
 	}
@@ -382,7 +382,7 @@ func (d *desk) request(ctx context.Context, v nexus.ChangeReview) error {
 
 // asked notes that what was kept until it is in the journal is there: it is not asked for
 // again. It returns what keeps it once more where it was refused, so that it is not lost.
-func (d *desk) asked(v nexus.ChangeReview) (back func() error, err error) {
+func (d *subject) asked(v nexus.ChangeReview) (back func() error, err error) {
 	back = func() error { return nil }
 	if d.kept != "" {
 		patch, err := os.ReadFile(d.kept)
@@ -401,7 +401,7 @@ func (d *desk) asked(v nexus.ChangeReview) (back func() error, err error) {
 }
 
 // saying says in a few words what is sent.
-func (d *desk) saying(v nexus.ChangeReview) string {
+func (d *subject) saying(v nexus.ChangeReview) string {
 	var parts []string
 	if n := len(v.Comments); n > 0 {
 		parts = append(parts, view.Count(n, "comment"))
@@ -419,7 +419,7 @@ func (d *desk) saying(v nexus.ChangeReview) string {
 }
 
 // instead says what can be done where nothing can be said about the change any more.
-func (d *desk) instead(v nexus.ChangeReview) string {
+func (d *subject) instead(v nexus.ChangeReview) string {
 	if d.task.Status == nexus.Landed && len(v.Comments) > 0 {
 		c := v.Comments[0]
 		return fmt.Sprintf("Let another task do it: nexus add %s", view.Quote(nexus.OneLine(fmt.Sprintf("After %s, %s: %s",
@@ -429,7 +429,7 @@ func (d *desk) instead(v nexus.ChangeReview) string {
 }
 
 // settled waits a while for the conductor's answer.
-func (d *desk) settled(ctx context.Context, out *sent) error {
+func (d *subject) settled(ctx context.Context, out *sent) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, d.wait, errPatience)
 	defer cancel()
 	for e, err := range d.place.Journal.Follow(ctx, out.Run, out.Seq) {

@@ -203,7 +203,7 @@ func act(a *console.Console, execute host.Execute) access.Act {
 
 // tell lets people hear what happens in all runs, until what it returns is called.
 func tell(ctx context.Context, crew askpeople.Crew, told config.Notify) (stop func(), err error) {
-	d, err := tellpeople.Desk(crew.App, crew.Place, told, crew.Say)
+	d, err := tellpeople.Notifier(crew.App, crew.Place, told, crew.Say)
 	if err != nil {
 		crew.Say("%s", err) // the ways that work go on
 	}

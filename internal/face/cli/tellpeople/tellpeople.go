@@ -44,10 +44,10 @@ func bad(setting, hint, format string, args ...any) error {
 	return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: setting + ": " + fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Desk returns what tells people of the runs of a repository, without a way or
+// Notifier returns what tells people of the runs of a repository, without a way or
 // with all that are set up. Ways that cannot work are left out, and are in the error.
-func Desk(a *app.App, p *app.Place, c config.Notify, say func(string, ...any)) (notify.Desk, error) {
-	d := notify.Desk{
+func Notifier(a *app.App, p *app.Place, c config.Notify, say func(string, ...any)) (notify.Notifier, error) {
+	d := notify.Notifier{
 		Journal: p.Journal, Dir: Dir(p.State), Place: filepath.Base(p.Repo.Work), Link: c.Link,
 		Now: a.Now, Mask: a.Mask.Text, Say: say, Grace: notify.Grace,
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Report is what came of a run: the object of `nexus report --json`.
@@ -322,7 +323,7 @@ func timeOf(l projection.Timeline) (t Time) {
 			}
 		}
 	}
-	slices.SortFunc(people, func(x, y projection.Span) int { return x.From.Compare(y.From) })
+	sorting.By(people, func(x, y projection.Span) int { return x.From.Compare(y.From) })
 	var until time.Time
 	for _, s := range people {
 		if s.From.Before(until) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
@@ -83,7 +84,7 @@ func named(values map[string]json.RawMessage) []string {
 	for name := range values {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(x, y string) int {
+	sorting.By(names, func(x, y string) int {
 		if a, b := rank(x), rank(y); a != b {
 			return b - a
 		}

@@ -77,7 +77,7 @@ func drawn(v string) map[string]templ.Component {
 	checks := filled[projection.Checks](v)
 	return map[string]templ.Component{
 		"inbox": inboxScreen(f, items, filled[[]view.Run](v), filled[[]view.Run](v)), "board": boardScreen(f, board), "task": taskScreen(f, task, filled[[]Talk](v), v), "session": sessionScreen(f, filled[Talk](v)),
-		"review": reviewScreen(f, reviewOf(v, items, false)), "split review": reviewScreen(f, reviewOf(v, items, true)), "no review": reviewScreen(f, Desk{None: v}),
+		"review": reviewScreen(f, reviewOf(v, items, false)), "split review": reviewScreen(f, reviewOf(v, items, true)), "no review": reviewScreen(f, ReviewPage{None: v}),
 		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]Failure](v), filled[[]Rerun](v)),
 		"cost": costScreen(f, filled[projection.Cost](v)), "plan": planScreen(f, plannerOf(v, []projection.Task{task}, items)), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
 		"replay": replayScreen(f, filled[Replay](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]Episode](v), rulesOf(v), v),
@@ -87,8 +87,8 @@ func drawn(v string) map[string]templ.Component {
 }
 
 // reviewOf is a change to review, with every value a text.
-func reviewOf(v string, items []projection.Item, split bool) Desk {
-	d := filled[Desk](v)
+func reviewOf(v string, items []projection.Item, split bool) ReviewPage {
+	d := filled[ReviewPage](v)
 	d.None, d.Landed, d.Approved, d.Question, d.Split, d.Inbox, d.Path = "", "", "", "", split, items, "/x"
 	for i := range d.Shown {
 		for n := range d.Shown[i].Rows {

@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Desk is a task's change that a person reviews.
-type Desk struct {
+// ReviewPage is a task's change that a person reviews.
+type ReviewPage struct {
 	diffview.Review
 
 	Shown []Sheet // its files, or what changed in them since the person's last review
@@ -59,13 +59,13 @@ type Draft struct {
 
 // review shows the change of a task.
 func (s *Site) review(r *http.Request) (templ.Component, error) {
-	return s.desk(r, Draft{Place: r.URL.Query().Get("at")}, Said{})
+	return s.reviewPage(r, Draft{Place: r.URL.Query().Get("at")}, Said{})
 }
 
-// desk draws a task's change with what somebody is writing about it.
-func (s *Site) desk(r *http.Request, form Draft, said Said) (templ.Component, error) {
+// reviewPage draws a task's change with what somebody is writing about it.
+func (s *Site) reviewPage(r *http.Request, form Draft, said Said) (templ.Component, error) {
 	id := nexus.TaskID(r.PathValue("task"))
-	d := Desk{Form: form, Path: taskPath(nexus.RunID(r.PathValue("run")), id, "/diff")}
+	d := ReviewPage{Form: form, Path: taskPath(nexus.RunID(r.PathValue("run")), id, "/diff")}
 	d.Form.Kind = cmp.Or(d.Form.Kind, string(nexus.MustComment))
 	var waiting []projection.Item
 	f, err := s.frame(r, "task", string(id)+" review", func(p *projection.Projection, f *Frame) error {
@@ -102,13 +102,13 @@ func (s *Site) desk(r *http.Request, form Draft, said Said) (templ.Component, er
 
 // choose takes what the address says of how the change is shown. Who has reviewed it sees
 // first what changed since.
-func (d *Desk) choose(q url.Values) {
+func (d *ReviewPage) choose(q url.Values) {
 	d.Split, d.Blank = q.Get("split") != "", q.Get("blank") != ""
 	d.Last = d.Since != nil && (q.Get("show") == "since" || q.Get("show") == "" && d.Since.Commit != d.Commit && len(d.Since.Files) > 0)
 }
 
 // link is the address of the same change shown in another way.
-func (d Desk) link(name, value string) string {
+func (d ReviewPage) link(name, value string) string {
 	q := url.Values{}
 	set := func(name, value string) {
 		if q.Del(name); value != "" {
@@ -128,7 +128,7 @@ func (d Desk) link(name, value string) string {
 }
 
 // lay puts the change into rows, each comment below the line that it is about.
-func (d *Desk) lay(writes bool) {
+func (d *ReviewPage) lay(writes bool) {
 	notes := make([]Note, 0, len(d.Comments)+len(d.Drafts))
 	for _, c := range d.Comments {
 		notes = append(notes, Note{Comment: c, Writes: writes})
@@ -153,7 +153,7 @@ func (d *Desk) lay(writes bool) {
 }
 
 // looked returns the files that are shown.
-func (d *Desk) looked() []diffview.File {
+func (d *ReviewPage) looked() []diffview.File {
 	if !d.Last {
 		return d.Files
 	}
@@ -237,7 +237,7 @@ func (s *Site) say(w http.ResponseWriter, r *http.Request) {
 	words := strings.TrimSpace(strings.TrimSpace(result.Text) + "\n" + result.Hint)
 	said := Said{Text: words, Bad: result.Failed(), at: s.Now()}
 	if f.Get("do") == "draft" && said.Bad { // what was written stays
-		s.show(func(r *http.Request) (templ.Component, error) { return s.desk(r, draft, said) }).ServeHTTP(w, r)
+		s.show(func(r *http.Request) (templ.Component, error) { return s.reviewPage(r, draft, said) }).ServeHTTP(w, r)
 		return
 	}
 	if said.Text == "" {

@@ -17,7 +17,7 @@ import (
 
 // reviewScreen shows what a task changed, and takes what a person says about it. Every line
 // has an address.
-func reviewScreen(f Frame, d Desk) templ.Component {
+func reviewScreen(f Frame, d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -175,7 +175,7 @@ func reviewScreen(f Frame, d Desk) templ.Component {
 }
 
 // standing says what keeps the change from landing.
-func standing(f Frame, d Desk) templ.Component {
+func standing(f Frame, d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -479,7 +479,7 @@ func standing(f Frame, d Desk) templ.Component {
 }
 
 // ways are how the change can be shown.
-func ways(d Desk) templ.Component {
+func ways(d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -710,7 +710,7 @@ func risk(x Sheet) templ.Component {
 	})
 }
 
-func sheet(f Frame, d Desk, x Sheet) templ.Component {
+func sheet(f Frame, d ReviewPage, x Sheet) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1022,7 +1022,7 @@ func sheet(f Frame, d Desk, x Sheet) templ.Component {
 	})
 }
 
-func row(f Frame, d Desk, path string, r Row) templ.Component {
+func row(f Frame, d ReviewPage, path string, r Row) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1310,7 +1310,7 @@ func row(f Frame, d Desk, path string, r Row) templ.Component {
 }
 
 // numberOf is the number of a line, which leads to a comment on it.
-func numberOf(d Desk, s *Side, now bool) templ.Component {
+func numberOf(d ReviewPage, s *Side, now bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1480,7 +1480,7 @@ func spans(all []highlight.Span) templ.Component {
 }
 
 // note is a comment with what was answered.
-func note(f Frame, d Desk, n Note) templ.Component {
+func note(f Frame, d ReviewPage, n Note) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1833,7 +1833,7 @@ func note(f Frame, d Desk, n Note) templ.Component {
 }
 
 // little is a form with one button.
-func little(f Frame, d Desk, do, of, label, k string, danger bool) templ.Component {
+func little(f Frame, d ReviewPage, do, of, label, k string, danger bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1985,7 +1985,7 @@ func little(f Frame, d Desk, do, of, label, k string, danger bool) templ.Compone
 }
 
 // reviewed are the fields of each form of a review.
-func reviewed(f Frame, d Desk, do string) templ.Component {
+func reviewed(f Frame, d ReviewPage, do string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2077,7 +2077,7 @@ func reviewed(f Frame, d Desk, do string) templ.Component {
 }
 
 // tray holds what is not sent, and the form for more.
-func tray(f Frame, d Desk) templ.Component {
+func tray(f Frame, d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -104,7 +104,7 @@ func TestPlaces(t *testing.T) {
 // TestTypedStays holds that a suggestion that was refused comes back as it was written.
 func TestTypedStays(t *testing.T) {
 	const text = "\n  a   b\t\t// c  \n\n"
-	d := Desk{Form: Draft{Place: "a.go:1", Instead: text, Body: "<b>  x"}}
+	d := ReviewPage{Form: Draft{Place: "a.go:1", Instead: text, Body: "<b>  x"}}
 	d.Open = true
 	var b strings.Builder
 	if err := tray(Frame{Person: access.Person{Role: access.Steer}}, d).Render(t.Context(), &b); err != nil {

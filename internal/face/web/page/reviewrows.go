@@ -227,7 +227,7 @@ func sideClass(s *Side) string {
 }
 
 // wide is how many columns a table has, from one on.
-func wide(d Desk, from int) string {
+func wide(d ReviewPage, from int) string {
 	n := 3
 	if d.Split {
 		n = 4

@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Episode is what was learned, as nexus memory list tells it.
@@ -95,7 +96,7 @@ func (s *Site) doctor(r *http.Request) (templ.Component, error) {
 	f.Live = false
 	var got struct{ Checks []Check }
 	why := read(s.run(r.Context(), "doctor", "--json"), &got)
-	slices.SortStableFunc(got.Checks, func(a, b Check) int { return cmp.Compare(a.rank(), b.rank()) })
+	sorting.By(got.Checks, func(a, b Check) int { return cmp.Compare(a.rank(), b.rank()) })
 	return doctorScreen(f, got.Checks, why), err
 }
 

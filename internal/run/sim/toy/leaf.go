@@ -2,7 +2,8 @@ package toy
 
 import (
 	"hash/fnv"
-	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Tree is a toy tree: its files as "name=content;", sorted by name. A content
@@ -74,7 +75,7 @@ func (t Tree) With(name, content string) Tree {
 			all = append(all, f)
 		}
 	}
-	slices.SortFunc(all, func(a, b File) int {
+	sorting.By(all, func(a, b File) int {
 		if a.Name < b.Name {
 			return -1
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Blocks reports whether a finding is more than a remark: an error, and not a
@@ -279,7 +280,7 @@ func Tidy(all []nexus.Finding) []nexus.Finding {
 		f.Message = Clip(f.Message)
 		f.Expected, f.Actual, f.Stack = Clip(f.Expected), Clip(f.Actual), Clip(f.Stack)
 	}
-	slices.SortStableFunc(all, func(a, b nexus.Finding) int {
+	sorting.By(all, func(a, b nexus.Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Test, b.Test), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
 	})
@@ -299,7 +300,7 @@ func Brief(all []nexus.Finding) []nexus.Finding {
 		return all
 	}
 	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+	sorting.By(all, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
 	return append(all[:MaxFindings:MaxFindings], nexus.Finding{Code: CodeMore, Message: fmt.Sprintf("and %d more findings", more)})
 }
 

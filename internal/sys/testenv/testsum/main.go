@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
@@ -235,7 +236,7 @@ func (s *summary) slowest(most int) {
 			leaves = append(leaves, n)
 		}
 	}
-	slices.SortFunc(leaves, func(a, b name) int {
+	sorting.By(leaves, func(a, b name) int {
 		return cmp.Or(cmp.Compare(s.took[b], s.took[a]), cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.test, b.test))
 	})
 	leaves = leaves[:min(most, len(leaves))]

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -76,7 +77,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 		}
 		return 2 * i
 	}
-	slices.SortStableFunc(gates, func(a, b gate.Gate) int { return place(a) - place(b) })
+	sorting.By(gates, func(a, b gate.Gate) int { return place(a) - place(b) })
 	set(gates, c)
 	return gates, cmp.Or(taken(c.Commands), badPattern(c.UI), unknownOrder(c.Order, gates, c.Commands))
 }

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/lsp"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
@@ -19,7 +20,7 @@ import (
 
 // ask asks a server that runs and knows what the files are.
 func (l *link) ask(ctx context.Context, o order) (tool.Output, error) {
-	p := &page{tree: l.desk.set.Tree(), texts: map[string][]string{}}
+	p := &page{tree: l.lookup.set.Tree(), texts: map[string][]string{}}
 	if o.Path == "" && o.Op == "symbols" {
 		return l.find(ctx, p, o.Name)
 	}
@@ -79,7 +80,7 @@ func (l *link) place(ctx context.Context, p *page, o *order) (lsp.Position, erro
 		}
 		o.Line = found.Range.Start.Line + 1
 	}
-	if _, err := l.desk.set.Tree().Clean(o.Path, false); err != nil {
+	if _, err := l.lookup.set.Tree().Clean(o.Path, false); err != nil {
 		return at, err
 	}
 	text, err := l.give(ctx, o.Path)
@@ -112,7 +113,7 @@ func (l *link) place(ctx context.Context, p *page, o *order) (lsp.Position, erro
 
 // give gives the server the text of a file, which it returns.
 func (l *link) give(ctx context.Context, name string) (string, error) {
-	text, err := l.desk.set.Tree().Text(name)
+	text, err := l.lookup.set.Tree().Text(name)
 	if err != nil {
 		return "", err
 	}
@@ -167,7 +168,7 @@ func (l *link) depended(ctx context.Context, name string) ([]lsp.Place, error) {
 		case !called(s, name):
 		case lsp.Inside(s.Name):
 			return nil, nil
-		case l.desk.set.Tree().At(s.Name).Apart():
+		case l.lookup.set.Tree().At(s.Name).Apart():
 			places = append(places, s.Place)
 		}
 	}
@@ -177,7 +178,7 @@ func (l *link) depended(ctx context.Context, name string) ([]lsp.Place, error) {
 // named returns what in the tree is declared by a name like this.
 func (l *link) named(ctx context.Context, name string) ([]lsp.Symbol, error) {
 	all, err := l.known(ctx, name)
-	tree := l.desk.set.Tree()
+	tree := l.lookup.set.Tree()
 	return slices.DeleteFunc(all, func(s lsp.Symbol) bool {
 		if !lsp.Inside(s.Name) {
 			return true
@@ -199,7 +200,7 @@ func (l *link) known(ctx context.Context, name string) ([]lsp.Symbol, error) {
 
 // any opens any file that the server knows.
 func (l *link) any(ctx context.Context) error {
-	tree := l.desk.set.Tree()
+	tree := l.lookup.set.Tree()
 	var name string
 	_ = tree.Hidden.Walk(tree.Root, ".", func(n string, d fs.DirEntry) bool { // without one nothing is found
 		if !d.IsDir() && l.server.knows(n) {
@@ -222,7 +223,7 @@ func (l *link) find(ctx context.Context, p *page, name string) (tool.Output, err
 	if err != nil {
 		return tool.Output{}, err
 	}
-	slices.SortStableFunc(all, func(a, b lsp.Symbol) int { // exact ones first
+	sorting.By(all, func(a, b lsp.Symbol) int { // exact ones first
 		return cmp.Compare(far(a, name), far(b, name))
 	})
 	return tool.Output{Text: p.named(all)}, nil
@@ -313,7 +314,7 @@ func (l *link) act(ctx context.Context, p *page, o order) (tool.Output, error) {
 // write writes what a server would change, as far as the role may.
 func (l *link) write(changes []lsp.Change) (tool.Output, error) {
 	var all []files.Rewrite
-	tree := l.desk.set.Tree()
+	tree := l.lookup.set.Tree()
 	for _, ch := range changes {
 		r := files.Rewrite{Name: ch.Name, Made: ch.Made}
 		if _, err := tree.Clean(ch.Name, true); err != nil {

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -38,8 +39,8 @@ type order struct {
 	Name, To string
 }
 
-// desk is the tool as one session has it.
-type desk struct {
+// lookup is the tool as one session has it.
+type lookup struct {
 	env    tool.Env
 	set    *tool.Set
 	links  []*link
@@ -59,7 +60,7 @@ func (k *Kit) Join(ctx context.Context, set *tool.Set, e tool.Env) (done func())
 	if servers == nil {
 		servers = knownServers()
 	}
-	d := &desk{env: e, set: set}
+	d := &lookup{env: e, set: set}
 	ends := Ends(set.Tree().Root, set.Tree().Hidden)
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, s := range servers {
@@ -67,10 +68,10 @@ func (k *Kit) Join(ctx context.Context, set *tool.Set, e tool.Env) (done func())
 			continue
 		}
 		if command := s.Program(e.Vars); command != nil {
-			d.links = append(d.links, &link{server: s, command: command, desk: d, life: ctx})
+			d.links = append(d.links, &link{server: s, command: command, lookup: d, life: ctx})
 		}
 	}
-	slices.SortStableFunc(d.links, func(a, b *link) int { return count(b.server, ends) - count(a.server, ends) })
+	sorting.By(d.links, func(a, b *link) int { return count(b.server, ends) - count(a.server, ends) })
 	d.shapes = shapes{golang: ends[".go"] > 0, grep: Find(e.Vars, "ast-grep")}
 	if ops := d.ops(); len(ops) > 0 {
 		set.Add(d.tool(ops))
@@ -94,7 +95,7 @@ func count(s Server, ends map[string]int) int {
 var errOver = errors.New("the session is over")
 
 // ops returns what can be asked: roles that only read change nothing.
-func (d *desk) ops() []string {
+func (d *lookup) ops() []string {
 	var ops []string
 	if len(d.links) > 0 {
 		ops = append(ops, "symbols", "definition", "references", "diagnostics")
@@ -111,7 +112,7 @@ func (d *desk) ops() []string {
 	return ops
 }
 
-func (d *desk) tool(ops []string) tool.Tool {
+func (d *lookup) tool(ops []string) tool.Tool {
 	about := "Code by meaning."
 	if len(d.links) > 0 {
 		about += " op symbols: what path declares, or everything called name. definition: the code of name with its comment, up to 200 lines. references: uses of name. " +
@@ -146,7 +147,7 @@ func (d *desk) tool(ops []string) tool.Tool {
 }
 
 // do does what is asked for.
-func (d *desk) do(ctx context.Context, o order) (tool.Output, error) {
+func (d *lookup) do(ctx context.Context, o order) (tool.Output, error) {
 	if o.Path != "" || o.Op == "search" || o.Op == "replace" {
 		name, err := d.set.Tree().Clean(o.Path, o.Op == "rename" || o.Op == "actions" && o.To != "")
 		if err != nil {
@@ -170,7 +171,7 @@ func (d *desk) do(ctx context.Context, o order) (tool.Output, error) {
 
 // who returns the server that knows a file, without one the server that knows
 // most.
-func (d *desk) who(name string) (*link, error) {
+func (d *lookup) who(name string) (*link, error) {
 	var ends []string
 	for _, l := range d.links {
 		if name == "" || l.server.knows(name) {

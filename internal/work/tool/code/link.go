@@ -27,7 +27,7 @@ const (
 type link struct {
 	server  Server
 	command []string
-	desk    *desk
+	lookup  *lookup
 	life    context.Context //nolint:containedctx // a server lives longer than the call that starts it
 
 	mu      sync.Mutex // held while something is asked: one at a time
@@ -86,7 +86,7 @@ func (l *link) open(ctx context.Context) error {
 		return errors.New("it has ended twice and is not started again in this session; use search_code and the shell")
 	}
 	l.starts++
-	s := lsp.Server{Root: l.desk.env.Dir, Start: l.start, Said: func() string { return l.process.Said() }, Options: l.server.options(), Answer: l.server.Timeout}
+	s := lsp.Server{Root: l.lookup.env.Dir, Start: l.start, Said: func() string { return l.process.Said() }, Options: l.server.options(), Answer: l.server.Timeout}
 	// It lives as long as the session of the agent; that it begins is waited for
 	// only as long as the call.
 	life, stop := context.WithCancelCause(l.life)
@@ -107,9 +107,9 @@ func (l *link) open(ctx context.Context) error {
 // start starts the server's program in the sandbox, where it sees what the
 // agent's commands see, and may not write to the tree.
 func (l *link) start(life context.Context) (io.ReadWriteCloser, error) {
-	e := l.desk.env
+	e := l.lookup.env
 	c := sandbox.Command{
-		Args: l.command, Dir: e.Dir, Env: slices.Clone(e.Vars), Mark: e.Mark, Cap: 64 << 10, Hidden: l.desk.set.Secrets(),
+		Args: l.command, Dir: e.Dir, Env: slices.Clone(e.Vars), Mark: e.Mark, Cap: 64 << 10, Hidden: l.lookup.set.Secrets(),
 		Readable: append([]string{e.Dir}, e.Readable...), Writable: e.Writable,
 		Limits: sandbox.Limits{Memory: min(maxMemory, e.Box.Usual().Memory)},
 	}
@@ -129,7 +129,7 @@ func (l *link) start(life context.Context) (io.ReadWriteCloser, error) {
 // sync tells the server which files are other than it knows: the agent writes
 // them, and its commands do.
 func (l *link) sync(ctx context.Context) error {
-	tree := l.desk.set.Tree()
+	tree := l.lookup.set.Tree()
 	now := map[string]stamp{}
 	err := tree.Hidden.Walk(tree.Root, ".", func(name string, d fs.DirEntry) bool {
 		if d.Type().IsRegular() && l.server.watches(name) {
@@ -175,7 +175,7 @@ func (l *link) sync(ctx context.Context) error {
 
 // again gives the server the text of a file that changed.
 func (l *link) again(ctx context.Context, name string, how int) error {
-	text, err := l.desk.set.Tree().Text(name)
+	text, err := l.lookup.set.Tree().Text(name)
 	if how == lsp.Gone || err != nil {
 		return l.session.Take(ctx, name)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code/shape"
@@ -39,7 +40,7 @@ type hit struct {
 
 // shape looks for code by its shape, and puts other code in its place where that
 // is asked for.
-func (d *desk) shape(ctx context.Context, o order) (tool.Output, error) {
+func (d *lookup) shape(ctx context.Context, o order) (tool.Output, error) {
 	if o.Name == "" {
 		return tool.Output{}, errors.New("give the pattern of the code in name")
 	}
@@ -86,7 +87,7 @@ func split(golang, others []string, name string) (a, b []string) {
 	return golang, append(others, name)
 }
 
-func (d *desk) hits(all []hit) string {
+func (d *lookup) hits(all []hit) string {
 	p := &page{}
 	return p.list(len(all), func(b *strings.Builder, i int) {
 		fmt.Fprintf(b, "%s:%d: %s\n", all[i].name, all[i].line, short(all[i].text))
@@ -97,7 +98,7 @@ func (d *desk) hits(all []hit) string {
 type patternError struct{ error }
 
 // golang looks through files of Go.
-func (d *desk) golang(ctx context.Context, o order, names []string) (hits []hit, writes []files.Rewrite, err error) {
+func (d *lookup) golang(ctx context.Context, o order, names []string) (hits []hit, writes []files.Rewrite, err error) {
 	if len(names) == 0 {
 		return nil, nil, nil
 	}
@@ -159,7 +160,7 @@ type span struct {
 }
 
 // grep lets ast-grep look, in the sandbox. What it would change is written here.
-func (d *desk) grep(ctx context.Context, o order, names []string) (hits []hit, writes []files.Rewrite, err error) {
+func (d *lookup) grep(ctx context.Context, o order, names []string) (hits []hit, writes []files.Rewrite, err error) {
 	args := []string{d.shapes.grep, "run", "--pattern", o.Name, "--json=compact", "--color=never"}
 	if o.Op == "replace" {
 		args = append(args, "--rewrite", o.To)
@@ -177,7 +178,7 @@ func (d *desk) grep(ctx context.Context, o order, names []string) (hits []hit, w
 	case json.Unmarshal(r.Stdout, &all) != nil:
 		return nil, nil, fmt.Errorf("ast-grep: exit %d: %s", r.Exit, short(string(r.Stderr)))
 	}
-	slices.SortStableFunc(all, func(a, b grepped) int { return strings.Compare(a.File, b.File) })
+	sorting.By(all, func(a, b grepped) int { return strings.Compare(a.File, b.File) })
 	for len(all) > 0 {
 		n := slices.IndexFunc(all, func(g grepped) bool { return g.File != all[0].File })
 		if n < 0 {
@@ -208,12 +209,12 @@ func (d *desk) grep(ctx context.Context, o order, names []string) (hits []hit, w
 
 // instead returns a file with other code in the place of matches that lie in no
 // other one.
-func (d *desk) instead(name string, all []grepped) (files.Rewrite, int, error) {
+func (d *lookup) instead(name string, all []grepped) (files.Rewrite, int, error) {
 	text, err := d.set.Tree().Text(name)
 	if err != nil {
 		return files.Rewrite{}, 0, err
 	}
-	slices.SortStableFunc(all, func(a, b grepped) int { return a.Instead.Start - b.Instead.Start })
+	sorting.By(all, func(a, b grepped) int { return a.Instead.Start - b.Instead.Start })
 	var b strings.Builder
 	at, n := 0, 0
 	for _, g := range all {

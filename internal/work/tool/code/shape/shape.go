@@ -13,8 +13,9 @@ import (
 	"go/parser"
 	"go/token"
 	"regexp"
-	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 const (
@@ -149,7 +150,7 @@ func (p Pattern) Find(src string) ([]Match, error) {
 		above = append(above, n)
 		return true
 	})
-	slices.SortStableFunc(found, func(a, b Match) int {
+	sorting.By(found, func(a, b Match) int {
 		if a.From != b.From {
 			return a.From - b.From
 		}
