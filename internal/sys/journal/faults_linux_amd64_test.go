@@ -285,10 +285,11 @@ func replaced(dir string, failed error) error {
 		return r.Events
 	}
 	is, old := count(at(dir)), count(at(dir)+".old")
-	if is == 10 && failed != nil || is == 3 && old == 10 {
-		return nil
+	stayed, done := is == 10 && failed != nil, is == 3 && old == 10
+	if !stayed && !done {
+		return fmt.Errorf("the journal has %d events, the one that was kept %d", is, old)
 	}
-	return fmt.Errorf("the journal has %d events, the one that was kept %d", is, old)
+	return nil
 }
 
 // readAll reads all that can be read of a journal, and says it.
