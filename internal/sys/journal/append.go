@@ -232,12 +232,15 @@ func (j *Journal) change(ctx context.Context, doing string, f func(context.Conte
 			Hint: "Start nexus again when the disk is repaired; what was recorded is kept.", Cause: fmt.Errorf("%w: %w", ErrBroken, j.broken),
 		}
 	}
+	if err := j.Gone(); err != nil {
+		return err
+	}
 	broken, err := j.transact(context.WithoutCancel(ctx), f)
 	if broken {
 		j.broken = err
 	}
 	if err == nil {
-		err = Gone(j.path) // what is written to a file that somebody removed is lost
+		err = j.Gone() // it may have gone meanwhile
 	}
 	return j.explain(doing, err)
 }

@@ -60,16 +60,23 @@ func (j *Journal) Salvage(ctx context.Context, path string) (Report, error) {
 	if err := vacant(path); err != nil {
 		return r, err
 	}
-	to, err := Open(ctx, path, Options{Now: j.now})
-	if err != nil {
-		return r, err
-	}
-	err = to.change(ctx, "repair journal", func(ctx context.Context, tx *sql.Tx) error { return j.salvage(ctx, tx, r.Events) })
-	err = errors.Join(err, to.Close())
-	if err != nil {
+	if err := j.salvageTo(ctx, path, r.Events); err != nil {
 		return r, errors.Join(err, remove(path), remove(path+"-wal"), remove(path+"-shm"))
 	}
 	return r, nil
+}
+
+// salvageTo makes the new journal with the first events.
+func (j *Journal) salvageTo(ctx context.Context, path string, events int64) error {
+	to, err := Open(ctx, path, Options{Now: j.now})
+	if err != nil {
+		return err
+	}
+	err = to.change(ctx, "repair journal", func(ctx context.Context, tx *sql.Tx) error { return j.salvage(ctx, tx, events) })
+	if err == nil {
+		err = to.explain("repair journal", emptyLog(ctx, to.write))
+	}
+	return errors.Join(err, to.Close())
 }
 
 // salvage copies the first events, the leases and the sound blobs. What can
@@ -145,7 +152,8 @@ func Replace(ctx context.Context, path, with, aside string) error {
 	if err := vacant(aside); err != nil {
 		return err
 	}
-	if _, err := os.Stat(path); err == nil {
+	switch _, err := os.Stat(path); {
+	case err == nil:
 		switch err := fold(ctx, path); {
 		case err == nil:
 		case errors.Is(err, &nexus.Error{Code: nexus.CodeJournalCorrupt}): // nobody can work with it: the log is kept as it is
@@ -158,6 +166,8 @@ func Replace(ctx context.Context, path, with, aside string) error {
 		if err := os.Link(path, aside); err != nil {
 			return explain(path, "keep journal", err)
 		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return explain(path, "replace journal", err)
 	}
 	return explain(path, "replace journal", settle(with, path))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -379,6 +380,44 @@ func TestNothingIsRecordedInAJournalThatIsGone(t *testing.T) {
 	_, err := l.Append(t.Context(), facts(1)...)
 	wantCode(t, err, nexus.CodeStorage)
 	wantCode(t, l.Renew(t.Context()), nexus.CodeStorage)
+}
+
+// TestNothingIsRecordedInAJournalThatWasReplaced: another journal in the place of an open one
+// is not written to, nor is the one that nobody finds any more, and whoever follows hears of it.
+func TestNothingIsRecordedInAJournalThatWasReplaced(t *testing.T) {
+	for name, do := range deeds {
+		if !slices.Contains([]string{"Append", "Ask", "Adopt", "Acquire", "Renew", "Release"}, name) {
+			continue
+		}
+		path, j, l := held(t)
+		other := written(t)
+		before, err := os.ReadFile(other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := os.Stat(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Rename(path, path+".away"), os.Rename(other, path)); err != nil {
+			t.Fatal(err)
+		}
+		err = do(t.Context(), j, l, "")
+		wantCode(t, err, nexus.CodeStorage)
+		if !errors.Is(err, journal.ErrGone) || !strings.Contains(err.Error(), "another file is in its place") {
+			t.Errorf("%s: %v", name, err)
+		}
+		after, err := os.ReadFile(path)
+		if now, failed := os.Stat(path + "-wal"); err != nil || failed != nil || !bytes.Equal(before, after) || now.Size() != log.Size() || !now.ModTime().Equal(log.ModTime()) {
+			t.Errorf("%s: something was written, %v, %v", name, err, failed)
+		}
+		for _, err = range j.Follow(t.Context(), "", 10) {
+			break
+		}
+		if !errors.Is(err, journal.ErrGone) {
+			t.Errorf("%s: who follows hears %v", name, err)
+		}
+	}
 }
 
 // TestGoneStaysGone: an open journal whose file is removed makes no empty one in its place.

@@ -27,22 +27,28 @@ func corrupt(path, why string) error {
 // ErrGone says that the file of a journal is not there any more: no further try will find it.
 var ErrGone = errors.New("it is gone")
 
-// Gone says that the journal at path is not there any more, nil where it is: what is
-// open of it can still be read, and would be shown for ever.
-func Gone(path string) error {
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+// Gone says that the file that was opened is not at its path any more, nil where it is: what
+// is open of it can still be read, and would be shown for ever, and what is written to it is lost.
+func (j *Journal) Gone() error {
+	info, err := os.Stat(j.path)
+	e := &nexus.Error{Code: nexus.CodeStorage, Message: "journal " + j.path}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.Cause = ErrGone
+		e.Hint = "Somebody removed or moved it while it was open. Put it back, or start a run; then start this command again."
+	case err == nil && j.file != nil && !os.SameFile(info, j.file):
+		e.Cause = fmt.Errorf("%w, and another file is in its place", ErrGone)
+		e.Hint = "Somebody replaced it while it was open. Put it back if you still have it; then start this command again."
+	default:
 		return nil
 	}
-	return &nexus.Error{
-		Code: nexus.CodeStorage, Message: "journal " + path, Cause: ErrGone,
-		Hint: "Somebody removed or moved it while it was open. Put it back, or start a run; then start this command again.",
-	}
+	return e
 }
 
 // explain is explain of the journal's file, which may have gone since it was opened.
 func (j *Journal) explain(doing string, err error) error {
 	if primary(err) == sqlite3.SQLITE_CANTOPEN {
-		if gone := Gone(j.path); gone != nil {
+		if gone := j.Gone(); gone != nil {
 			return gone
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
 // TestGone says that a journal was moved away to who still reads it, as soon as
@@ -20,14 +19,13 @@ func TestGone(t *testing.T) {
 	if _, err := l.Append(t.Context(), nexus.RunResumed{}, nexus.RunResumed{}); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "journal.db")
-	if err := journal.Gone(path); err != nil {
+	if err := j.Gone(); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(dir, filepath.Join(home, "away")); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, journal.Gone(path), nexus.CodeStorage)
+	wantCode(t, j.Gone(), nexus.CodeStorage)
 	for _, err := range j.Events(t.Context(), "r1", 0) { // nothing was read before: it opens the file
 		if wantCode(t, err, nexus.CodeStorage); !strings.Contains(err.Error(), "is gone") {
 			t.Error(err)

@@ -53,6 +53,7 @@ type Options struct {
 // Journal is an open journal. Many goroutines may use it.
 type Journal struct {
 	path string
+	file fs.FileInfo // that was opened
 	now  func() time.Time
 	mask func([]byte) []byte // may be nil
 	poll time.Duration
@@ -88,6 +89,10 @@ func Open(ctx context.Context, path string, o Options) (*Journal, error) {
 		return nil, explain(path, "open journal", err)
 	}
 	if err := j.connect(ctx, o.ReadOnly); err != nil {
+		return nil, errors.Join(explain(path, "open journal", err), j.Close())
+	}
+	var err error
+	if j.file, err = os.Stat(path); err != nil {
 		return nil, errors.Join(explain(path, "open journal", err), j.Close())
 	}
 	return j, nil

@@ -37,6 +37,8 @@ func TestMain(m *testing.M) {
 		do = openReadOnlyDisk
 	case "limit":
 		do = failWrites
+	case "fail":
+		do = failEach
 	case "sync":
 		do = failSyncs
 	}

@@ -69,10 +69,31 @@ func build(ctx context.Context, path string) error {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	if err := errors.Join(keepLog(ctx, db), raise(ctx, db), db.Close()); err != nil {
+	err = keepLog(ctx, db)
+	if err == nil {
+		err = raise(ctx, db)
+	}
+	if err == nil {
+		err = emptyLog(ctx, db)
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
 	return syncFile(path)
+}
+
+// emptyLog brings all of the log into the file, so that the file alone is the journal. Closing
+// does that, too, but does not say where it failed.
+func emptyLog(ctx context.Context, db *sql.DB) error {
+	var busy bool
+	var left, moved int
+	if err := db.QueryRowContext(ctx, "pragma wal_checkpoint(truncate)").Scan(&busy, &left, &moved); err != nil {
+		return err
+	}
+	if busy || left > 0 {
+		return errors.New("its log is in use")
+	}
+	return nil
 }
 
 // lock keeps other processes from creating or migrating the journal.

@@ -43,7 +43,7 @@ func (j *Journal) Follow(ctx context.Context, run nexus.RunID, after int64) iter
 			more := j.woken() // before the look, so that nothing falls between
 			last, err := j.last(ctx)
 			if err == nil && looks%staysFor == 0 {
-				err = Gone(j.path)
+				err = j.Gone()
 			}
 			if err != nil {
 				if ctx.Err() == nil {
@@ -68,7 +68,7 @@ func (j *Journal) Follow(ctx context.Context, run nexus.RunID, after int64) iter
 }
 
 // staysFor is after how many looks at a journal that is followed it is looked whether its
-// file is still there: about a second.
+// file is still there, and still the same: about a second.
 const staysFor = 25
 
 // last returns the number of the last event.

@@ -98,7 +98,7 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	var beside sync.WaitGroup
 	beside.Go(func() {
 		err := hub.Follow(here)
-		if s.lost(err); journal.Gone(filepath.Join(p.State, "journal.db")) != nil {
+		if s.lost(err); p.Journal.Gone() != nil {
 			leave(err)
 		}
 	})
