@@ -23,10 +23,10 @@ import (
 // started. So a test kills it at every step there is, with nothing in the program that helps with it.
 type tracer struct {
 	pid   int
-	at    int          // step before which it is killed; 0: none
-	steps int          // that it came to
-	last  string       // what the last of them was to do
-	known map[int]bool // its threads
+	at    int            // step before which it is killed; 0: none
+	steps int            // that it came to
+	last  string         // what the last of them was to do
+	known map[int]bool   // its threads
 	did   map[string]int // how often each
 	exit  unix.WaitStatus
 }

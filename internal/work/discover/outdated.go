@@ -64,7 +64,8 @@ func (s *Site) loose(ctx context.Context) (notes []string, err error) {
 				return nil, err
 			}
 			if slices.ContainsFunc(lines, func(text string) bool { return strings.Contains(text, l.Names) }) {
-				notes = append(notes, fmt.Sprintf("%s was not checked: newer versions are listed only where there is %s", f.path, strings.Join(l.With, " or ")))
+				const why = "%s was not checked: newer versions are listed only where there is %s"
+				notes = append(notes, fmt.Sprintf(why, f.path, strings.Join(l.With, " or ")))
 			}
 		}
 	}
@@ -107,7 +108,8 @@ func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []fin
 			name, l.Program, cmp.Or(why, excuse(printed, e.Why)))
 	}
 	if note == "" && len(old) == 0 && strings.Contains(string(text), l.Names) && s.bench.Silent != nil && s.bench.Silent(g.Name) {
-		note = fmt.Sprintf("%s was not checked: %s asked no registry (docs/discover.md says how it reaches one), so that nobody knows what is newer", name, l.Program)
+		const why = "%s was not checked: %s asked no registry (docs/discover.md says how it reaches one)"
+		note = fmt.Sprintf(why, name, l.Program)
 	}
 	for _, o := range old {
 		if !plain(o.Name) || !plain(o.Has) || !plain(o.Newest) {

@@ -200,8 +200,9 @@ func headOf(heads *regexp.Regexp, line string) (function, bool) {
 // statement reports whether a word begins something else than a function.
 func statement(word string) bool {
 	switch word {
-	case "if", "else", "for", "foreach", "while", "until", "switch", "catch", "return", "new", "throw", "case", "await", "yield", "assert", "using",
-		"lock", "goto", "delete", "class", "record", "interface", "enum", "struct", "with", "typedef", "do", "try", "super", "typeof", "elseif", "when":
+	case "if", "else", "for", "foreach", "while", "until", "switch", "catch", "return", "new", "throw", "case", "await", "yield", "assert",
+		"using", "lock", "goto", "delete", "class", "record", "interface", "enum", "struct", "with",
+		"typedef", "do", "try", "super", "typeof", "elseif", "when":
 		return true
 	}
 	return false
