@@ -41,7 +41,7 @@ type deed struct {
 // see. Each time the journal is sound, the same command, and what follows it, comes to the same end as if nothing had
 // happened, and nothing is left behind.
 //
-// By default five steps of each are tried, and all of them at night; NEXUS_STEPS=3 tries every third.
+// By default five steps of each are tried, others each day, and all of them at night; NEXUS_STEPS=3 tries every third.
 func TestSteps(t *testing.T) {
 	testenv.SkipRaced(t, "it kills a program that is traced, and watches none of its memory")
 	exe := program(t)
@@ -82,6 +82,40 @@ func deeds() []deed {
 			open:    func(*stage) bool { return true },
 			picture: func(s *stage) []string { return []string{s.ok("discover", "--strategies", "cheap,lint-issues")} },
 		},
+	}
+}
+
+// TestWarmLook looks at a tree that did not change, and counts what that takes: programs that are started, and files
+// that are made. Neither grows with the tree.
+func TestWarmLook(t *testing.T) {
+	testenv.SkipRaced(t, "it traces a program, and watches none of its memory")
+	s := newStage(t, program(t), stepped(t))
+	s.neglected()
+	look := []string{"discover", "--strategies", "cheap,lint-issues"}
+	counts := func() map[string]int {
+		s.ok(look...)
+		tr, out := s.trace(0, look...)
+		testenv.NeedMachine(t, "a program can be traced", traceable(tr))
+		if tr.exit.ExitStatus() != 0 {
+			t.Fatalf("%s\n%s", tr.told(), out)
+		}
+		return tr.did
+	}
+	few := counts()
+	for i := range 1000 {
+		if err := os.WriteFile(filepath.Join(s.repo, fmt.Sprintf("more%d.sh", i)), fmt.Appendf(nil, "echo %d\n", i), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.git("add", "-A")
+	s.git("commit", "-qm", "many")
+	many := counts()
+	t.Logf("%v, and of a large tree %v", few, many)
+	if programs := many["start a program"]; programs > 12 {
+		t.Errorf("it starts %d programs", programs)
+	}
+	if diff := cmp.Diff(few, many); diff != "" {
+		t.Errorf("a large tree takes other steps:\n%s", diff)
 	}
 }
 
@@ -144,7 +178,7 @@ func wanted(at, of int) bool {
 	} else if testenv.Nightly() {
 		every = 1
 	}
-	return at%every == 0
+	return at%every == time.Now().YearDay()%every // others each day
 }
 
 // again runs a command that was killed once more. It succeeds, or says that it has been done.

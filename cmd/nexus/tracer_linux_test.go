@@ -23,10 +23,11 @@ import (
 // started. So a test kills it at every step there is, with nothing in the program that helps with it.
 type tracer struct {
 	pid   int
-	at    int          // step before which it is killed; 0: none
-	steps int          // that it came to
-	last  string       // what the last of them was to do
-	known map[int]bool // its threads
+	at    int            // step before which it is killed; 0: none
+	steps int            // that it came to
+	last  string         // what the last of them was to do
+	known map[int]bool   // its threads
+	did   map[string]int // how often each
 	exit  unix.WaitStatus
 }
 
@@ -46,7 +47,7 @@ func (s *stage) trace(at int, args ...string) (tr *tracer, out string) {
 		s.t.Fatal(err)
 	}
 	defer null.Close()
-	tr = &tracer{at: at, known: map[int]bool{}}
+	tr = &tracer{at: at, known: map[int]bool{}, did: map[string]int{}}
 	runtime.LockOSThread() // who traces is a thread
 	defer runtime.UnlockOSThread()
 	tr.pid, err = syscall.ForkExec(s.exe, append([]string{s.exe}, args...), &syscall.ProcAttr{
@@ -115,6 +116,7 @@ func (tr *tracer) heed(thread int, why unix.Signal) (signal int, on bool) {
 	case why == unix.SIGTRAP|0x80:
 		if what := step(thread); what != "" {
 			tr.steps, tr.last = tr.steps+1, what
+			tr.did[what]++
 			if tr.killed() {
 				_ = unix.Kill(tr.pid, unix.SIGKILL)
 				return 0, false

@@ -116,7 +116,8 @@ meson | install setup compile test configure introspect --version | | write | -C
 
 // cSyntax is how its files look.
 func cSyntax() []Syntax {
-	s := braces(words(".c .cc .cpp .cxx .h .hpp"), Faults{Calls: true, Nothing: ";"}).with(cExports)
+	s := braces(words(".c .cc .cpp .cxx .h .hpp"), Faults{Calls: true, Nothing: ";"}).with(cExports).
+		begins(`^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+((?:\w+::)*~?\w+) ?\([^;]*$`)
 	s.Quotes, s.Unbuilt = `"`, true
 	return []Syntax{s}
 }

@@ -152,7 +152,7 @@ func nugetLicence(p Places, k Package) string {
 // dotnetSyntax is how its files look.
 func dotnetSyntax() []Syntax {
 	sharp := braces([]string{".cs"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
-	return []Syntax{sharp.with(classExports, `"""`), {Ends: []string{".fs"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Exports: classExports}}
+	return []Syntax{sharp.with(classExports, `"""`).begins(typedHeads), {Ends: []string{".fs"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Exports: classExports}}
 }
 
 // dotnetLexicon are the words that are drawn in colours.

@@ -147,6 +147,7 @@ func exUnit(in read.Input) read.Report {
 func elixirSyntax() []Syntax {
 	return []Syntax{{
 		Ends: []string{".ex", ".exs"}, Comments: []string{"#"}, Long: []string{`"""`}, Quotes: "\"'",
+		Heads: `^\s*def(?:p|macrop?)? (\w+[?!]?)`, Dented: true,
 		Faults: Faults{
 			Swaps: slices.Concat(compareSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),
 			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",

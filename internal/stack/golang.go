@@ -267,7 +267,7 @@ func escapedModule(s string) string {
 
 // goSyntax is how its files look. Faults are made in its syntax tree.
 func goSyntax() []Syntax {
-	return []Syntax{braces([]string{".go"}, Faults{}).with(goExports, "`")}
+	return []Syntax{braces([]string{".go"}, Faults{}).with(goExports, "`").begins(`^func (?:\([^)]*\) )?(\w+)[\[(]`)}
 }
 
 // goLexicon are the words that are drawn in colours.

@@ -324,6 +324,7 @@ func mavenLicence(p Places, k Package) string {
 // jvmSyntax is how its files look. Scripts in Kotlin are mostly builds.
 func jvmSyntax() []Syntax {
 	sources := braces(words(".java .kt .scala .groovy"), Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
+	sources = sources.begins(`^\s*(?:\w+ )*fun (?:<[^>]*> )?(?:[\w<>?, ]+\.)?(\w+)\(|` + typedHeads)
 	scripts := sources
 	scripts.Ends, scripts.Faults = []string{".kts"}, Faults{}
 	return []Syntax{sources.with(classExports, `"""`), scripts.with(classExports, `"""`)}

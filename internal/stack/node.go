@@ -395,7 +395,11 @@ func nodeEnvironment() Environment {
 // no faults are made there.
 func nodeSyntax() []Syntax {
 	const exports = `(?m)^\s*export\s+(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|class|const|let|var|interface|type|enum|namespace)\s+([A-Za-z_$][\w$]*)|^\s*(?:module\.)?exports\.([A-Za-z_$][\w$]*)\s*=`
-	scripts := braces(words(".ts .tsx .js .jsx .mjs .cjs .mts .cts"), Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
+	const heads = `^\s*(?:export )?(?:default )?(?:async )?function\*? ?([\w$]+)[<(]|` +
+		`^\s*(?:export )?(?:const|let|var) ([\w$]+)(?:: [^=]+)? = (?:async )?(?:function\b.*|\(.*(?:=> |\()\{|\(|\(\{|[\w$]+ => \{)$|` +
+		`^(?:[\w$]+\.)+([\w$]+) = (?:async )?(?:function\b|\([^)]*\) =>)|` +
+		`^\s+(?:(?:public|private|protected|static|async|get|set|override) )*(#?[\w$]+)\([^;]*\{$`
+	scripts := braces(words(".ts .tsx .js .jsx .mjs .cjs .mts .cts"), Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).begins(heads)
 	components := scripts
 	components.Ends, components.Faults = words(".vue .svelte"), Faults{}
 	return []Syntax{scripts.with(exports, "`"), components.with(exports, "`")}

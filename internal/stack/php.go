@@ -234,7 +234,8 @@ func phpLicence(p Places, k Package) string {
 
 // phpSyntax is how its files look.
 func phpSyntax() []Syntax {
-	s := braces([]string{".php"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).with(phpExports)
+	s := braces([]string{".php"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).with(phpExports).
+		begins(`^\s*(?:\w+ )*function &?(\w+) ?\(`)
 	s.Comments, s.Quotes = []string{"//", "#"}, "\"'"
 	return []Syntax{s}
 }

@@ -177,6 +177,7 @@ func pythonRunning() []Running {
 func pythonSyntax() []Syntax {
 	return []Syntax{{
 		Ends: words(".py .pyi"), Comments: []string{"#"}, Long: []string{`"""`, `'''`}, Quotes: "\"'",
+		Heads: `^\s*(?:async )?def (\w+)[\[(]`, Dented: true,
 		Exports: `(?m)^(?:async )?def ([A-Za-z]\w*)\(|^class ([A-Za-z]\w*)\b|^([A-Z][A-Z0-9_]*)\s*(?::[^=\n]+)?=[^=]`,
 		Faults: Faults{
 			Swaps: append(slices.Concat(compareSwaps(), wordSwaps(), booleanSwaps("True", "False")),

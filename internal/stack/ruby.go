@@ -218,6 +218,7 @@ func rubyLicence(p Places, k Package) string {
 func rubySyntax() []Syntax {
 	return []Syntax{{
 		Ends: []string{".rb"}, Comments: []string{"#"}, Block: [2]string{"=begin", "=end"}, Quotes: "\"'",
+		Heads: `^\s*(?:(?:private|protected|public) )?def (?:self\.)?(\w+[?!=]?)`, Dented: true,
 		Exports: `(?m)^\s*(?:def (?:self\.)?([a-z]\w*[?!=]?)|(?:class|module) ([A-Z][\w:]*))`,
 		Faults: Faults{
 			Swaps: slices.Concat(compareSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),

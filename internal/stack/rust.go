@@ -195,7 +195,8 @@ func rustLicence(p Places, k Package) string {
 
 // rustSyntax is how its files look. An apostrophe is not always around something.
 func rustSyntax() []Syntax {
-	s := braces([]string{".rs"}, Faults{Calls: true, Nothing: ";"}).with(rustExports)
+	s := braces([]string{".rs"}, Faults{Calls: true, Nothing: ";"}).with(rustExports).
+		begins(`^\s*(?:pub(?:\([^)]*\))? )?(?:(?:default|const|async|unsafe|extern(?: "[^"]*")?) )*fn (\w+)[<(]`)
 	s.Quotes = `"`
 	return []Syntax{s}
 }

@@ -50,7 +50,7 @@ func swift() Stack {
 		Syntax: func() []Syntax {
 			s := braces([]string{".swift"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "nil"})
 			s.Quotes = `"`
-			return []Syntax{s.with(`(?m)^\s*(?:public|open)\s+(?:(?:final|static|class|override|mutating|indirect) )*(?:func|class|struct|enum|protocol|actor|var|let|typealias) (\w+)`, `"""`)}
+			return []Syntax{s.begins(`^\s*(?:[\w@()]+ )*func (\w+)[<(]`).with(`(?m)^\s*(?:public|open)\s+(?:(?:final|static|class|override|mutating|indirect) )*(?:func|class|struct|enum|protocol|actor|var|let|typealias) (\w+)`, `"""`)}
 		},
 		Outlines: func() []Outline {
 			return []Outline{{Name: "Swift", Ends: []string{".swift"}, Tests: []string{"*Tests.swift"}, Declares: []string{"public ", "open ", "class ", "final class ", "struct ", "enum ", "protocol ", "actor ", "func ", "extension "}}}

@@ -16,6 +16,8 @@ type Syntax struct {
 	Quotes   string    // bytes around literals of one line
 	Unbuilt  bool      // what stands between #if 0 and #endif is not built
 	Exports  string    // pattern of what other files may use, whose last group that matched is the name; empty: not known
+	Heads    string    // pattern of a line that begins a function, whose last group that matched is its name; empty: not known
+	Dented   bool      // a function ends where its indentation does, and not at a brace
 	Faults   Faults    // zero: none are made
 }
 
@@ -62,6 +64,15 @@ func braces(ends []string, f Faults) Syntax {
 		f.Swaps = slices.Concat(compareSwaps(), signSwaps(), booleanSwaps("true", "false"))
 	}
 	return Syntax{Ends: ends, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Quotes: "\"'`", Faults: f}
+}
+
+// typedHeads is how a function begins whose type stands before its name.
+const typedHeads = `^\s*(?:[\w@<][\w<>\[\],.?@]* )+(\w+)(?:<[^>]*>)?\([^;]*$`
+
+// begins returns a syntax with what a line looks like that begins a function.
+func (s Syntax) begins(heads string) Syntax {
+	s.Heads = heads
+	return s
 }
 
 // with returns a syntax with what its files may export and marks of long literals.

@@ -115,6 +115,7 @@ func sizes() map[string][2]int {
 		"todo":          {20, 60},
 		"duplicates":    {20, 45},
 		"dead-code":     {5, 30},
+		"refactoring":   {20, 60},
 		"security":      {15, 45},
 		"dependencies":  {15, 45},
 		"flaky-tests":   {30, 60},

@@ -124,14 +124,14 @@ type Loop struct {
 	Status nexus.RunStatus    // how it ended; empty: it did not
 	Why    string             // it ended, or why the last cycle failed
 
-	pulling  *nexus.PullSought             // that nothing came of yet
-	heads    map[string]string             // commits that branches of themes are at, by their names
-	closed   map[string]int                // pull requests that people closed or merged, by the first branch of the theme
-	refused  map[string]bool               // branches whose pull request people closed and did not merge
-	calls    map[string]nexus.Money        // of models that were asked what there is to do, and did not answer yet: their worst case
-	asked    nexus.Money                   // that such calls of this cycle cost
-	sought   map[string][]nexus.PullSought // by their branch, what was to be pushed and of which nobody knows whether it was
-	past     map[int]bool                  // pull requests that people ended
+	pulling  *nexus.PullSought      // that nothing came of yet
+	heads    map[string]string      // commits that branches of themes are at, by their names
+	closed   map[string]int         // pull requests that people closed or merged, by the first branch of the theme
+	refused  map[string]bool        // branches whose pull request people closed and did not merge
+	calls    map[string]nexus.Money // of models that were asked what there is to do, and did not answer yet: their worst case
+	asked    nexus.Money            // that such calls of this cycle cost
+	sought   map[string]*push       // by their branch, what was to be pushed and of which nobody knows whether it was
+	past     map[int]bool           // pull requests that people ended
 	looking  bool
 	chosen   bool // what to take of Looked was decided
 	took     int  // in this cycle

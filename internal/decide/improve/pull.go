@@ -95,17 +95,14 @@ func (l *Loop) applyPull(f nexus.Fact) {
 	case nexus.PullSought:
 		l.pulling = &f
 		if l.sought == nil {
-			l.sought = map[string][]nexus.PullSought{}
+			l.sought = map[string]*push{}
 		}
-		// A copy shares what was there before, and nothing is put behind that.
-		l.sought[f.Branch] = append(slices.Clip(l.sought[f.Branch]), f)
+		l.sought[f.Branch] = &push{f, l.sought[f.Branch]}
 	case nexus.PullTold:
 		p := l.pulled(f.Branch)
 		p.Number, p.Web, p.Commit, p.Why, p.failed = f.Number, f.Web, f.Commit, "", ""
-		for _, s := range l.sought[f.Branch] {
-			if s.Commit == f.Commit {
-				p.shown = s.Items
-			}
+		if s := l.sought[f.Branch].of(f.Commit); s != nil {
+			p.shown = s.Items
 		}
 		delete(l.sought, f.Branch)
 		l.pulling = nil
@@ -135,7 +132,21 @@ func (l *Loop) applyPull(f nexus.Fact) {
 // Mine reports whether a pull request of a branch, which stands at a commit, is one that a process of the loop
 // opened without having told so: it died, or did not hear the answer.
 func (l *Loop) Mine(branch, commit string, number int) bool {
-	return !l.past[number] && slices.ContainsFunc(l.sought[branch], func(f nexus.PullSought) bool { return f.Commit == commit })
+	return !l.past[number] && l.sought[branch].of(commit) != nil
+}
+
+// push is what was to be pushed to a branch, in front of what was to be pushed there before. It never changes, so
+// that copies of a loop share it.
+type push struct {
+	nexus.PullSought
+	before *push
+}
+
+// of returns the last that was to bring the branch to a commit; nil where there is none.
+func (p *push) of(commit string) *push {
+	for ; p != nil && p.Commit != commit; p = p.before {
+	}
+	return p
 }
 
 // strategyOf returns the strategy whose branch this is: that without the number at its end.

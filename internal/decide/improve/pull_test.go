@@ -1,6 +1,8 @@
 package improve_test
 
 import (
+	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -217,4 +219,26 @@ func TestLooksArePaid(t *testing.T) {
 	s.hear(nexus.CycleStarted{Cycle: 3}, nexus.BudgetReserved{ID: "c", Money: cents(20)}, nexus.BudgetSpent{ID: "c", Money: cents(15)},
 		nexus.CycleFailed{Cycle: 3, Why: "no network"})
 	holds(cents(60), cents(40))
+}
+
+// TestPushesTakeTurns folds what was to be pushed, again and again, with as much work for the last as for the first.
+func TestPushesTakeTurns(t *testing.T) {
+	grows := func(n int) uint64 {
+		var before, after runtime.MemStats
+		l := &improve.Loop{}
+		runtime.ReadMemStats(&before)
+		for i := range n {
+			l.Apply(nexus.Event{Fact: nexus.PullSought{Branch: nexus.Theme + "todo", Commit: strconv.Itoa(i)}})
+			l.Apply(nexus.Event{Fact: nexus.PullFailed{Branch: nexus.Theme + "todo"}})
+		}
+		runtime.ReadMemStats(&after)
+		if !l.Mine(nexus.Theme+"todo", "0", 1) || !l.Mine(nexus.Theme+"todo", strconv.Itoa(n-1), 1) || l.Mine(nexus.Theme+"todo", "none", 1) {
+			t.Errorf("of %d pushes it does not know the first, the last and no other", n)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	few, many := grows(500), grows(4000)
+	if many > 16*few {
+		t.Errorf("8 times as many pushes take %d times the memory", many/few)
+	}
 }

@@ -18,6 +18,12 @@ func undo(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact,
 	if why != "" {
 		return no("%s", why)
 	}
+	if s.Undo.Open() {
+		if slices.Equal(s.Undo.Asked.Tasks, tasks) {
+			return yes() // whoever asks twice, such as after a kill, has it once
+		}
+		return no("%s is being undone: ask again when that has ended", nexus.Join(s.Undo.Asked.Tasks))
+	}
 	return yes(nexus.UndoSought{Attempt: nexus.AttemptID(fmt.Sprintf("undo.%d", s.Undo.Tries+1)), Tasks: tasks, Onto: s.Tip, By: person(r)})
 }
 

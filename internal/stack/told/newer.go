@@ -25,6 +25,7 @@ type Lister struct {
 	File    string   // name of the file
 	Program string   // what it is called
 	Args    []string // its command, which runs where the file is, and fails where no registry is reached
+	Names   string   // what its file has once it names a package
 	Read    func(printed, text string) []Stale
 
 	// Still returns a command that passes as long as the file names a version.
@@ -53,27 +54,49 @@ GOPROXY=$p exec go list -mod=mod -u -m -json all`)
 	cargo := strings.Fields("cargo update --dry-run --config net.offline=false")
 	composer := strings.Fields("composer outdated --direct --locked --format=json --no-interaction")
 	return []Lister{
-		{"package-lock.json", "npm", npm, npmOutdated, func(file string, s Stale) string {
+		{"package-lock.json", "npm", npm, "node_modules/", npmOutdated, func(file string, s Stale) string {
 			return squeezed(file, fmt.Sprintf(`"node_modules/%s":{"version":"%s"`, s.Name, s.Has))
 		}},
-		{"pnpm-lock.yaml", "pnpm", strings.Fields("pnpm outdated --format json"), npmOutdated, func(file string, s Stale) string {
+		{"pnpm-lock.yaml", "pnpm", strings.Fields("pnpm outdated --format json"), "@", npmOutdated, func(file string, s Stale) string {
 			return grep(file, s.Name+"@"+s.Has)
 		}},
-		{"go.mod", "go", modules, goOutdated, func(file string, s Stale) string {
+		{"go.mod", "go", modules, "require", goOutdated, func(file string, s Stale) string {
 			return grep(file, s.Name+" "+s.Has)
 		}},
-		{"Cargo.lock", "cargo", cargo, cargoOutdated, func(file string, s Stale) string {
+		{"Cargo.lock", "cargo", cargo, "source = ", cargoOutdated, func(file string, s Stale) string {
 			return "tr '\\n' ' ' <" + quote("./"+file) + " | grep -qF -- " + quote(fmt.Sprintf(`name = "%s" version = "%s"`, s.Name, s.Has))
 		}},
-		{"requirements.txt", "pip", pip, pipOutdated, func(file string, s Stale) string {
+		{"requirements.txt", "pip", pip, "==", pipOutdated, func(file string, s Stale) string {
 			return "grep -qiwF -- " + quote(s.Name+"=="+s.Has) + " " + quote("./"+file)
 		}},
-		{"Gemfile.lock", "bundle", strings.Fields("bundle outdated --parseable --only-explicit"), gemOutdated, func(file string, s Stale) string {
+		{"Gemfile.lock", "bundle", strings.Fields("bundle outdated --parseable --only-explicit"), "    ", gemOutdated, func(file string, s Stale) string {
 			return "grep -qxF -- " + quote(fmt.Sprintf("    %s (%s)", s.Name, s.Has)) + " " + quote("./"+file)
 		}},
-		{"composer.lock", "composer", composer, composerOutdated, func(file string, s Stale) string {
+		{"composer.lock", "composer", composer, `"version":`, composerOutdated, func(file string, s Stale) string {
 			return squeezed(file, fmt.Sprintf(`"name":"%s","version":"%s"`, s.Name, s.Has))
 		}},
+	}
+}
+
+// Loose is a file that names packages, of which a package manager lists newer versions only where another file says
+// which ones are used.
+type Loose struct {
+	File  string
+	Names string   // what it has once it names packages
+	With  []string // the other files, any of which is enough
+}
+
+// Looses lists such files.
+func Looses() []Loose {
+	return []Loose{
+		{"package.json", `ependencies"`, []string{"package-lock.json", "pnpm-lock.yaml"}},
+		{"pyproject.toml", "dependencies", []string{"requirements.txt"}},
+		{"setup.cfg", "install_requires", []string{"requirements.txt"}},
+		{"setup.py", "install_requires", []string{"requirements.txt"}},
+		{"Pipfile", "packages", []string{"requirements.txt"}},
+		{"Cargo.toml", "dependencies", []string{"Cargo.lock"}},
+		{"Gemfile", "gem", []string{"Gemfile.lock"}},
+		{"composer.json", `"require`, []string{"composer.lock"}},
 	}
 }
 

@@ -225,6 +225,9 @@ func TestPublishKeepsWorkOfOthers(t *testing.T) {
 	}{
 		{commit: one},
 		{commit: two},
+		{commit: two, before: func() { // as after a process that died before it noted where the branch is
+			gittest.Run(t, c.Git().Dir, "update-ref", "refs/published/nexus/r", one)
+		}},
 		{commit: other}, // ours, so it may be replaced
 		{commit: one, moved: true, before: func() {
 			gittest.Run(t, dir, "checkout", "-q", "nexus/r")

@@ -26,8 +26,11 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 	}
 	ref, mark := "refs/heads/"+branch, "refs/published/"+branch
 	is, err := at(ctx, c.user, ref)
-	if err != nil || is == commit {
+	if err != nil {
 		return err
+	}
+	if is == commit {
+		return c.mark(ctx, mark, commit) // who moved it may have died before that
 	}
 	if err := c.ours(ctx, mark, is, commit, branch); err != nil {
 		return err
@@ -51,7 +54,15 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 	if err := verify(ctx, c.user, ref, commit); err != nil {
 		return err
 	}
-	_, err = c.git.Run(ctx, "update-ref", mark, commit)
+	return c.mark(ctx, mark, commit)
+}
+
+// mark notes where a published branch was moved to.
+func (c *Clone) mark(ctx context.Context, mark, commit string) error {
+	if was, err := at(ctx, c.git, mark); err != nil || was == commit {
+		return err
+	}
+	_, err := c.git.Run(ctx, "update-ref", mark, commit)
 	return err
 }
 

@@ -65,20 +65,43 @@ func (s *Survey) Symbol(ctx context.Context, name string) (declared, used []Plac
 // Dependents returns the files that depend on one: those that import it or its
 // directory, and those beside it that use what no other file declares.
 func (s *Survey) Dependents(ctx context.Context, of string) ([]string, error) {
-	target, err := s.find(of)
-	if err != nil {
-		return nil, err
+	all, err := s.DependentsOf(ctx, []string{of})
+	return all[of], err
+}
+
+// DependentsOf is [Survey.Dependents] of several files, for which the tree is read once.
+func (s *Survey) DependentsOf(ctx context.Context, files []string) (map[string][]string, error) {
+	targets, inside := map[int]string{}, map[string][]string{}
+	own := s.owns()
+	for _, of := range files {
+		target, err := s.find(of)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := targets[target]; !twice {
+			targets[target] = of
+			inside[path.Dir(of)] = append(inside[path.Dir(of)], of)
+		}
 	}
-	own, at := s.own(target), s.index()
-	var all []string
-	err = s.scan(ctx, func(f file, text string) {
-		beside := path.Dir(f.path) == path.Dir(of)
-		imports := slices.ContainsFunc(f.lang.outline(text).imports, func(name string) bool {
+	at, all := s.index(), map[string][]string{}
+	err := s.scan(ctx, func(f file, text string) {
+		on := map[string]bool{}
+		for _, name := range f.lang.outline(text).imports {
 			i, dir := at.find(f.path, name, f.lang.Between != "")
-			return i == target || i < 0 && dir == path.Dir(of) && !beside
-		})
-		if f.path != of && (imports || beside && slices.ContainsFunc(own, func(name string) bool { return names(text, name) })) {
-			all = append(all, f.path)
+			if of, ok := targets[i]; ok && i >= 0 {
+				on[of] = true
+			}
+			for _, of := range inside[dir] {
+				on[of] = on[of] || i < 0 && dir != path.Dir(f.path)
+			}
+		}
+		for _, of := range inside[path.Dir(f.path)] {
+			on[of] = on[of] || slices.ContainsFunc(own[of], func(name string) bool { return names(text, name) })
+		}
+		for of, depends := range on {
+			if depends && of != f.path {
+				all[of] = append(all[of], f.path)
+			}
 		}
 	})
 	return all, err
@@ -95,7 +118,7 @@ func (s *Survey) Tests(ctx context.Context, of string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, stem := s.own(target), strings.TrimSuffix(path.Base(of), path.Ext(of))
+	own, stem := s.owns()[of], strings.TrimSuffix(path.Base(of), path.Ext(of))
 	var all []string
 	err = s.scan(ctx, func(f file, text string) {
 		if !stack.ServesTests(f.path) || f.path == of {
@@ -137,18 +160,20 @@ func (s *Survey) find(name string) (int, error) {
 	return i, nil
 }
 
-// own returns the names that a file declares, and no other.
-func (s *Survey) own(target int) []string {
+// owns returns the names that each file declares, and no other.
+func (s *Survey) owns() map[string][]string {
 	times := map[string]int{}
 	for _, f := range s.files {
 		for _, d := range f.declares {
 			times[d.name]++
 		}
 	}
-	var all []string
-	for _, d := range s.files[target].declares {
-		if times[d.name] == 1 && !d.member {
-			all = append(all, d.name)
+	all := map[string][]string{}
+	for _, f := range s.files {
+		for _, d := range f.declares {
+			if times[d.name] == 1 && !d.member {
+				all[f.path] = append(all[f.path], d.name)
+			}
 		}
 	}
 	return all

@@ -110,6 +110,7 @@ type Bench struct {
 	Gates    []gate.Gate
 	May      func(command string) bool // whether the policy lets a check run; nil: it lets all
 	Harmless func(command string) bool // whether it lets a command run without asking anybody; nil: none
+	Silent   func(gate string) bool    // whether a gate that ran is known to have asked no other machine; nil: nobody knows
 	Close    func()
 }
 

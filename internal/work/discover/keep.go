@@ -23,7 +23,7 @@ import (
 )
 
 // edition changes when strategies find something else in the same tree.
-const edition = "4"
+const edition = "5"
 
 // mostKept is how many entries of one strategy are kept: for some branches.
 const mostKept = 8
@@ -263,17 +263,17 @@ func (s *Site) rely(ctx context.Context, files []string, into map[string]int) er
 	if err != nil {
 		return err
 	}
+	var there []string
 	for _, name := range files {
-		if into[name] = 0; survey.Blob(name) == "" {
-			continue // a file that is to be written, or that agents may not see
+		if into[name] = 0; survey.Blob(name) != "" { // no file that is to be written, or that agents may not see
+			there = append(there, name)
 		}
-		on, err := survey.Dependents(ctx, name)
-		if err != nil {
-			return err
-		}
-		into[name] = len(on)
 	}
-	return nil
+	on, err := survey.DependentsOf(ctx, there)
+	for name, all := range on {
+		into[name] = len(all)
+	}
+	return err
 }
 
 // since returns when findings were first seen, and writes down those that are new. What a

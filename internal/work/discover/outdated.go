@@ -36,10 +36,52 @@ func outdated(ctx context.Context, s *Site) (Found, error) {
 			found.Findings = append(found.Findings, all...)
 		}
 	}
-	if !asked {
+	loose, err := s.loose(ctx)
+	if err != nil {
+		return found, err
+	}
+	found.Notes = append(found.Notes, loose...)
+	if !asked && len(loose) == 0 {
 		found.Skipped = "no file here of which a package manager lists newer versions"
 	}
 	return found, nil
+}
+
+// loose returns a note for each file that names packages of which nobody lists newer versions, since no file beside
+// it or above it says which ones are used.
+func (s *Site) loose(ctx context.Context) (notes []string, err error) {
+	there := map[string]bool{}
+	for _, f := range slices.Concat(s.files, s.locks) {
+		there[f.path] = true
+	}
+	for _, f := range s.files {
+		for _, l := range told.Looses() {
+			if path.Base(f.path) != l.File || !plain(f.path) || locked(there, path.Dir(f.path), l.With) {
+				continue
+			}
+			lines, err := s.lines(ctx, f.path)
+			if err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(lines, func(text string) bool { return strings.Contains(text, l.Names) }) {
+				const why = "%s was not checked: newer versions are listed only where there is %s"
+				notes = append(notes, fmt.Sprintf(why, f.path, strings.Join(l.With, " or ")))
+			}
+		}
+	}
+	return notes, nil
+}
+
+// locked reports whether one of some files is in a directory, or above it.
+func locked(there map[string]bool, dir string, names []string) bool {
+	for ; ; dir = path.Dir(dir) {
+		if slices.ContainsFunc(names, func(name string) bool { return there[path.Join(dir, name)] }) {
+			return true
+		}
+		if dir == "." || dir == "/" {
+			return false
+		}
+	}
 }
 
 // newer asks about one file. A note says why nobody knows.
@@ -64,6 +106,10 @@ func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []fin
 	if why := refusal(printed); why != "" || len(old) == 0 && e.State != nexus.Pass {
 		note = fmt.Sprintf("%s was not checked: %s could not tell (is its registry reached? docs/discover.md says how): %s",
 			name, l.Program, cmp.Or(why, excuse(printed, e.Why)))
+	}
+	if note == "" && len(old) == 0 && strings.Contains(string(text), l.Names) && s.bench.Silent != nil && s.bench.Silent(g.Name) {
+		const why = "%s was not checked: %s asked no registry (docs/discover.md says how it reaches one)"
+		note = fmt.Sprintf(why, name, l.Program)
 	}
 	for _, o := range old {
 		if !plain(o.Name) || !plain(o.Has) || !plain(o.Newest) {

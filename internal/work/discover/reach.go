@@ -14,7 +14,8 @@ import (
 // an example, or a benchmark. Those repeat themselves, and need no words.
 func extra(name string) bool {
 	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	if stack.ServesTests(name) || strings.HasPrefix(stem, "bench_") || strings.HasSuffix(stem, ".bench") || strings.HasSuffix(stem, "_bench") {
+	if stack.ServesTests(name) || strings.HasPrefix(stem, "bench_") ||
+		strings.HasSuffix(stem, ".bench") || strings.HasSuffix(stem, "_bench") || strings.HasSuffix(stem, "Benchmark") {
 		return true
 	}
 	for dir := range strings.SplitSeq(path.Dir(name), "/") {

@@ -19,6 +19,7 @@ func Strategies() []Strategy {
 		{Name: "security", Short: "secrets and dangerous code", Cost: Cheap, Reads: every, Look: dangers},
 		{Name: "duplicates", Short: "code that is there twice", Cost: Cheap, Reads: code, Look: duplicates},
 		{Name: "dead-code", Short: "code that nothing uses", Cost: Cheap, Reads: code, Look: deadCode},
+		{Name: "refactoring", Short: "functions that are too long or too deep", Cost: Cheap, Reads: code, Look: refactoring},
 		{Name: "documentation", Short: docs, Cost: Tools, Reads: every, Look: documentation},
 		{Name: "type-errors", Short: "type errors", Cost: Tools, Reads: code, Look: typeErrors},
 		{Name: "build-errors", Short: "build errors", Cost: Tools, Reads: code, Look: buildErrors},

@@ -166,6 +166,11 @@ func (h *hunt) openAt(ctx context.Context, commit string) (*discover.Bench, erro
 			return out(kind)
 		}
 	}
+	walled, asked := r.Box.Name() != string(sandbox.Off), map[string]bool{}
+	r.Reached = func(gate string, hosts []nexus.HostReached) error {
+		asked[gate] = asked[gate] || len(hosts) > 0
+		return nil
+	}
 	gates, err := detect.Gates(x.dir, h.settings.Gates)
 	if err != nil {
 		x.done()
@@ -176,7 +181,8 @@ func (h *hunt) openAt(ctx context.Context, commit string) (*discover.Bench, erro
 	allowed := func(command string) bool { return policy.Rule(command, rules).Allowed() }
 	return &discover.Bench{
 		Runner: programmed(r, x.dir), Tree: gate.Tree{Dir: x.dir, Hash: x.hash}, Gates: gates, Close: x.done, Harmless: allowed,
-		May: func(command string) bool { return r.Box.Name() != string(sandbox.Off) || allowed(command) },
+		May:    func(command string) bool { return walled || allowed(command) },
+		Silent: func(gate string) bool { return walled && !asked[gate] },
 	}, nil
 }
 
