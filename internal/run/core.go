@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
@@ -51,6 +52,7 @@ type Core struct {
 	cancel  []Key    // work that is to be cancelled
 	held    []waiter // who waits for leave or for an answer, oldest first
 	drained bool     // an interrupt came: start nothing, let go at the next turn
+	read    int64    // the last event up to which the journal holds no request that was not heard
 }
 
 // Begin replays a run and takes it up: what a dead process left running is
@@ -60,7 +62,7 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 	if err != nil {
 		return nil, fmt.Errorf("replay run %s: %w", run, err)
 	}
-	c := &Core{State: s, journal: j, purse: o.Purse, working: map[Key]bool{}}
+	c := &Core{State: s, journal: j, purse: o.Purse, working: map[Key]bool{}, read: s.Seq}
 	switch {
 	case s.Status == "":
 		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s", run), Hint: "nexus runs lists them."}
@@ -163,6 +165,15 @@ func (c *Core) Pass(ctx context.Context, now time.Time) (start []Work, cancel []
 		if len(facts) == 0 {
 			break
 		}
+		if slices.ContainsFunc(facts, lands) {
+			heard, err := c.listen(ctx)
+			if err != nil {
+				return nil, nil, err
+			}
+			if heard {
+				continue
+			}
+		}
 		if err := c.record(ctx, facts...); err != nil {
 			return nil, nil, err
 		}
@@ -178,6 +189,33 @@ func (c *Core) Pass(ctx context.Context, now time.Time) (start []Work, cancel []
 	}
 	cancel, c.cancel = c.cancel, nil
 	return start, cancel, nil
+}
+
+// lands reports whether a decision lets work land, after which nobody can hold it back.
+func lands(f nexus.Fact) bool {
+	switch f.(type) {
+	case nexus.TrainDeparted, nexus.LandingSought:
+		return true
+	default:
+		return false
+	}
+}
+
+// listen folds the requests that are in the journal and have not arrived yet, and reports
+// whether there were any. They arrive a moment after they were recorded, and a person who
+// was told that a review is recorded may rely on it.
+func (c *Core) listen(ctx context.Context) (heard bool, err error) {
+	before := c.State.Requested
+	for e, err := range c.journal.Events(ctx, c.read) {
+		if err != nil {
+			return false, fmt.Errorf("look for requests: %w", err)
+		}
+		c.read = e.Seq
+		if err := c.Request(e); err != nil {
+			return false, err
+		}
+	}
+	return c.State.Requested > before, nil
 }
 
 // Wake returns when to pass again though nothing happened.
@@ -320,9 +358,17 @@ func (c *Core) Request(e nexus.Event) error {
 				c.cancel = append(c.cancel, key)
 			}
 		}
+		c.follow(e)
 		return c.State.Apply(e)
 	}
 	return nil
+}
+
+// follow keeps up with what the journal holds, as long as nobody else appended in between.
+func (c *Core) follow(e nexus.Event) {
+	if e.Seq == c.read+1 {
+		c.read = e.Seq
+	}
 }
 
 func (c *Core) seen(seq int64) bool { return seq <= c.State.Requested }
@@ -340,6 +386,7 @@ func (c *Core) record(ctx context.Context, facts ...nexus.Fact) error {
 		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err)
 	}
 	for _, e := range events {
+		c.follow(e)
 		if err := c.State.Apply(e); err != nil {
 			return err
 		}

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -98,6 +100,49 @@ func TestARequestCountsOnce(t *testing.T) {
 	}
 	if s := core.State; len(s.Requests) != 1 || len(s.Guidance) != 1 {
 		t.Errorf("%+v, %+v", s.Requests, s.Guidance)
+	}
+}
+
+// TestAReviewIsHeardBeforeItsChangeLands, at every moment at which a change would land, though
+// only the journal has it yet.
+func TestAReviewIsHeardBeforeItsChangeLands(t *testing.T) {
+	moments := 0
+	situations(t, func(events []nexus.Event) {
+		m := &memory{events: slices.Clone(events)}
+		s, err := state.Replay("r", m.Events(t.Context(), 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		decided := schedule.Next(s, time.Unix(1, 0))
+		if len(decided) == 0 {
+			return
+		}
+		landing, ok := decided[0].(nexus.TrainDeparted)
+		if !ok || schedule.Unreviewable(s, s.Task(landing.Task)) != "" {
+			return
+		}
+		moments++
+		c := &Core{State: s, journal: m, working: map[Key]bool{}, read: s.Seq}
+		must := nexus.Request{Verb: nexus.VerbReview, Task: landing.Task, By: "ana", Review: &nexus.ChangeReview{
+			Commit: s.Attempt(landing.Attempt).Commit, Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: "not like this"}},
+		}}
+		if _, err := m.Append(t.Context(), nexus.RequestMade{Request: must}); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := c.Pass(t.Context(), time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range m.events[len(events):] {
+			if f, ok := e.Fact.(nexus.TrainDeparted); ok && f.Task == landing.Task {
+				t.Errorf("after %s, %s lands against the word of a person", statetest.FormatFact(events[len(events)-1].Fact), f.Task)
+			}
+		}
+		if len(s.Task(landing.Task).Musts()) != 1 {
+			t.Errorf("after %s, the review was not heard", statetest.FormatFact(events[len(events)-1].Fact))
+		}
+	})
+	if moments == 0 {
+		t.Error("nothing was to land")
 	}
 }
 
