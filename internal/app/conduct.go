@@ -54,51 +54,82 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
-	learned := machine.Worker.Sessions.Memory
-	a.complain(errors.Join(sweepDead(ctx, p.Journal, o.Run), learned.CatchUp(ctx)))
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	var helpers sync.WaitGroup
+	var watching sync.WaitGroup
 	defer func() {
 		cancel(run.ErrInterrupted)
-		helpers.Wait()
-		_ = lease.Release(context.WithoutCancel(ctx)) // it expires by itself
+		watching.Wait()
 	}()
-	defer letGo(context.WithoutCancel(ctx), a, lease, release)
-	inherit(ctx, a, machine, o.Run)
-	if err := a.enter(ctx, p, lease, machine.Worker.Trees, o.Run, begun); err != nil {
+	shown := false
+	begin := func() {
+		if w == nil {
+			return
+		}
+		w.Begin(ctx, o.Run, len(begun) == 0)
+		watching.Go(func() { w.Follow(ctx, work) })
+		shown = true
+	}
+	s, err := a.conduct(ctx, work, p, c, o, conductor{lease, machine, release, cancel, begun}, begin)
+	if shown { // others may take the run already: who still looks at it only reads
+		w.Finish(context.WithoutCancel(ctx), s)
+	}
+	return s, errors.Join(err, tellHalted(context.WithoutCancel(ctx), p.Journal, o.Run, err))
+}
+
+// conductor is what one process has, while it is the only one that conducts a run.
+type conductor struct {
+	lease   *journal.Lease
+	machine *local.Machine
+	release func() error            // lets go of the worktrees
+	cancel  context.CancelCauseFunc // ends the work
+	begun   []nexus.Fact            // that begin the run; none: it is taken up
+}
+
+// conduct takes a run that is held as far as it goes, and lets go of it.
+func (a *App) conduct(ctx, work context.Context, p *Place, c config.Config, o *Order, by conductor, begin func()) (*state.State, error) {
+	learned := by.machine.Worker.Sessions.Memory
+	a.complain(errors.Join(sweepDead(ctx, p.Journal, o.Run), learned.CatchUp(ctx)))
+	keep, end := context.WithCancelCause(work)
+	var helpers sync.WaitGroup
+	defer func() {
+		end(run.ErrInterrupted)
+		helpers.Wait()
+		_ = by.lease.Release(context.WithoutCancel(ctx)) // it expires by itself
+	}()
+	defer letGo(context.WithoutCancel(ctx), a, by.lease, by.release)
+	inherit(ctx, a, by.machine, o.Run)
+	if err := a.enter(ctx, p, by.lease, by.machine.Worker.Trees, o.Run, by.begun); err != nil {
 		return nil, err
 	}
 	requests, notices := make(chan nexus.Event), make(chan nexus.Fact)
-	helpers.Go(func() { cancel(renew(work, leaseTTL, lease.Renew)) })
-	helpers.Go(func() { brake(work, cancel, a.Switch(p.State)) })
 	helpers.Go(func() {
-		if err := forward(work, p.follows(o.Run), requests); err != nil {
-			cancel(err)
+		if err := renew(keep, leaseTTL, by.lease.Renew); keep.Err() == nil {
+			by.cancel(err)
 		}
 	})
-	if w != nil {
-		w.Begin(ctx, o.Run, len(begun) == 0)
-		helpers.Go(func() { w.Follow(ctx, work) })
-	}
+	helpers.Go(func() { brake(keep, by.cancel, a.Switch(p.State)) })
+	helpers.Go(func() {
+		if err := forward(keep, p.follows(o.Run), requests); err != nil {
+			by.cancel(err)
+		}
+	})
+	begin()
 	day, err := daybudget.Open(filepath.Join(a.StateHome(), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
 	if err != nil {
 		return nil, err
 	}
 	defer day.Close() //nolint:errcheck // only a lock
-	opening, err := opening(ctx, a, p, c, o.Run, len(begun) == 0)
+	opening, err := opening(ctx, a, p, c, o.Run, len(by.begun) == 0)
 	if err != nil {
 		return nil, err
 	}
-	o.opens(&opening, c, machine)
-	opening.Fence, opening.Purse = lease.Fence(), day
-	helpers.Go(func() { a.measure(work, p, o.Run, c.Limits.Alerts, notices) })
+	o.opens(&opening, c, by.machine)
+	opening.Fence, opening.Purse = by.lease.Fence(), day
+	helpers.Go(func() { a.measure(keep, p, o.Run, c.Limits.Alerts, notices) })
 	heard := run.Signals{Requests: requests, Notices: notices, Drain: ctx.Done()}
-	s, err := run.Conduct(work, held{lease, p.Journal, o.Run, a.pins(machine.Worker.Trees, o.Run)}, machine, o.Run, opening, heard)
+	s, err := run.Conduct(work, held{by.lease, p.Journal, o.Run, a.pins(by.machine.Worker.Trees, o.Run)}, by.machine, o.Run, opening, heard)
 	a.complain(learned.CatchUp(context.WithoutCancel(ctx)))
-	if w != nil {
-		w.Finish(context.WithoutCancel(ctx), s)
-	}
-	return s, errors.Join(err, tellHalted(context.WithoutCancel(ctx), p.Journal, o.Run, err))
+	return s, err
 }
 
 // opens fills in what an order and its machine say of how a run opens.

@@ -308,8 +308,14 @@ func lastTrain(s *state.State) []nexus.Fact {
 
 func works(a *state.Attempt) bool { return a != nil && a.Stage == state.Working }
 
-// busy reports whether anything still works, waits for its turn, or is paused.
-func busy(s *state.State) bool { return s.Engaged() || awaits(s) || s.Withholds() }
+// busy reports whether anything still works, waits for its turn, or is paused where
+// somebody is there who can let it continue.
+func busy(s *state.State) bool {
+	if s.Alone && s.Resting() {
+		return awaits(s)
+	}
+	return s.Engaged() || awaits(s) || s.Withholds()
+}
 
 // awaits reports whether somebody is to say what else is done in the run, and may do so yet.
 func awaits(s *state.State) bool {
@@ -326,6 +332,9 @@ func end(s *state.State) []nexus.Fact {
 	}
 	if asks := s.Asks(); len(asks) > 0 {
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: waiting(s, asks)})
+	}
+	if s.Withholds() {
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: paused(s)})
 	}
 	if p := s.Published; p != nil && p.Hook != "" && p.Branch != "" {
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "what landed is on " + p.Branch + ", and no branch was moved: " + p.Why})
@@ -351,6 +360,19 @@ func end(s *state.State) []nexus.Fact {
 		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: summary(s, nil)})
 	}
 	return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: summary(s, nil)})
+}
+
+// paused names the tasks that wait until a person lets them continue, and what else did
+// not land.
+func paused(s *state.State) string {
+	text, of := "", map[nexus.TaskID]bool{}
+	for _, t := range s.Tasks {
+		if t.Withheld() {
+			text += fmt.Sprintf("%s is paused by %s: nexus unpause %s, then nexus resume; ", t.ID, t.Paused.By, t.ID)
+			of[t.ID] = true
+		}
+	}
+	return text + summary(s, of)
 }
 
 // waiting names what the run waits for, and what else did not land.

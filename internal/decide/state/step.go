@@ -62,7 +62,7 @@ func (s *State) Engaged() bool {
 // what they paused continue.
 func (s *State) pondering() bool {
 	q := s.Stepping()
-	return (q != nil && !q.Left || s.JudgingChange()) && !s.Engaged() || s.resting()
+	return (q != nil && !q.Left || s.JudgingChange()) && !s.Engaged() || s.Resting()
 }
 
 // ponder stops the run's clock while the whole run waits for a person, and lets it continue

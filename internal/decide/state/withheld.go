@@ -23,8 +23,8 @@ func (s *State) Withholds() bool {
 	})
 }
 
-// resting reports whether nothing is done in the run because people paused what is left.
-func (s *State) resting() bool {
+// Resting reports whether nothing is done in the run because people paused what is left.
+func (s *State) Resting() bool {
 	if !s.Withholds() || len(s.Active()) > 0 || s.Aboard != nil || s.Adding() || s.Judging != nil && s.Judging.Stage == Working {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -210,5 +211,49 @@ func TestIDsAreNoFlags(t *testing.T) {
 	check(string(task), p.TaskActions(task))
 	if seen < 7 {
 		t.Errorf("%d actions", seen)
+	}
+}
+
+// TestEveryCommandIsReached holds that each command of the command line has a key on the
+// whole screen, can be typed there, or says why not, and that it is given the run as it
+// takes one.
+func TestEveryCommandIsReached(t *testing.T) {
+	ways := map[string]tui.Way{}
+	for _, w := range tui.Ways() {
+		if _, twice := ways[w.Name]; twice {
+			t.Errorf("%s is there twice", w.Name)
+		}
+		ways[w.Name] = w
+		for _, key := range w.Keys {
+			if !slices.Contains(tui.Names(), key) {
+				t.Errorf("%s: %s is the name of no key", w.Name, key)
+			}
+		}
+		if (w.Why != "") != (w.How == tui.Elsewhere || len(w.Not) > 0) {
+			t.Errorf("%s: %q says why what is done is not, or nothing why it is not", w.Name, w.Why)
+		}
+	}
+	for _, c := range testRoot().Commands() {
+		w, there := ways[c.Name()]
+		if c.Hidden {
+			continue
+		}
+		if !there {
+			t.Errorf("nexus %s has no key on the whole screen, and no reason for that", c.Name())
+		}
+		delete(ways, c.Name())
+		flag, word := c.Flags().Lookup("run") != nil, strings.Contains(c.Use, "RUN") && !strings.Contains(c.Use, "--run")
+		if done := w.How != tui.Elsewhere; done && (flag != (w.Run == tui.FlagRun) || word != (w.Run == tui.WordRun)) {
+			t.Errorf("nexus %s takes the run in another way than %q", c.Use, w.Run)
+		}
+		for _, name := range w.Not {
+			if found, _, err := c.Find([]string{name}); err != nil || found == c {
+				t.Errorf("nexus %s has no command %s", c.Name(), name)
+			}
+		}
+	}
+	delete(ways, "help") // it is none of its own
+	for name := range ways {
+		t.Errorf("there is no command %s", name)
 	}
 }

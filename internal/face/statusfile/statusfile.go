@@ -76,7 +76,7 @@ type Progress struct {
 	Total   int `json:"total"`
 	Passed  int `json:"passed"`
 	Failed  int `json:"failed"`
-	Paused  int `json:"paused"` // parked or skipped
+	Paused  int `json:"paused"` // by a person, parked or skipped
 	Blocked int `json:"blocked"`
 	Pending int `json:"pending"`
 }
@@ -130,7 +130,7 @@ func Of(s *state.State, o Options, now time.Time) File {
 			ID: s.Run, Feature: feature(s.Goal.Goal.Text), StartedAt: Stamp{s.Accepted},
 			Status: statusOf(s.Status), DryRun: o.DryRun, PID: o.PID,
 		},
-		Progress:   progressOf(r.Counts),
+		Progress:   progressOf(r),
 		Cost:       Cost{Spent: r.Money.Spent, Limit: &limit},
 		Current:    currentOf(s, r),
 		Iterations: s.Starts, UpdatedAt: Stamp{now}, LastHeartbeat: Stamp{now},
@@ -168,9 +168,17 @@ func statusOf(s nexus.RunStatus) Status {
 	}
 }
 
-func progressOf(c view.Counts) Progress {
+func progressOf(r view.Run) Progress {
+	held := 0
+	for _, t := range r.Tasks {
+		if t.Paused != "" && t.Status != nexus.Blocked {
+			held++
+		}
+	}
+	c := r.Counts
 	return Progress{
-		Total: c.Total, Passed: c.Landed, Failed: c.Failed, Paused: c.Parked + c.Skipped, Blocked: c.Blocked, Pending: c.Active + c.Pending,
+		Total: c.Total, Passed: c.Landed, Failed: c.Failed, Paused: c.Parked + c.Skipped + held, Blocked: c.Blocked,
+		Pending: c.Active + c.Pending - held,
 	}
 }
 

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -182,6 +181,7 @@ func (m *Model) palette() dialog {
 			d.choices = append(d.choices, choice{label: b.name + ": " + b.help, name: b.name})
 		}
 	}
+	d.choices = append(d.choices, m.typedChoices()...)
 	return d
 }
 
@@ -215,53 +215,6 @@ func (m *Model) editor() tea.Cmd {
 	return tea.Exec(m.o.Verbs.Edit(t.Worktree), func(err error) tea.Msg { return leftMsg{err} })
 }
 
-// allowed are the commands of the command line that a typed line may be. They
-// read, or leave a request; others want a terminal of their own.
-func allowed() []string {
-	return []string{
-		"add", "answer", "approve", "checkpoint", "diagnose", "diff", "evidence", "health", "history", "interrupt", "lessons", "logs", "memory",
-		"models", "pause", "prompt", "ps", "reject", "report", "retry", "review", "revise", "rules", "runs",
-		"show", "skip", "status", "stop", "tell", "trace",
-		"undo", "unpause", "config",
-	}
-}
-
-// command does what was typed behind a colon.
-func (m *Model) command(text string) tea.Cmd {
-	words := strings.Fields(strings.TrimPrefix(text, ":"))
-	if len(words) == 0 {
-		return nil
-	}
-	name := words[0]
-	if name == "task" && len(words) == 2 {
-		return m.goTo(words[1])
-	}
-	if name == "q" {
-		name = "quit"
-	}
-	if len(words) == 1 && (slices.Contains(views(), name) || slices.Contains(Names(), name)) {
-		return m.perform(name)
-	}
-	if slices.Contains(allowed(), name) {
-		return m.tell(withRun(words, m.o.Run))
-	}
-	m.say(true, "%s is no command here; ctrl+p lists them, and nexus help those of the command line", name)
-	return nil
-}
-
-// goTo selects a task by its name.
-func (m *Model) goTo(id string) tea.Cmd {
-	m.perform("tasks")
-	for _, r := range m.rows() {
-		if strings.EqualFold(string(r.task), id) {
-			m.sel[TasksView], m.picked[TasksView], m.right, m.tab = r.key, true, true, OverviewTab
-			return nil
-		}
-	}
-	m.say(true, "there is no task %s", id)
-	return nil
-}
-
 // help lists the keys.
 func (m *Model) help() []string {
 	lines := []string{m.b.Bold("Keys") + m.b.Dim("  (change them in [keys] of the configuration; none takes one away)")}
@@ -277,7 +230,7 @@ func (m *Model) help() []string {
 		"  "+m.b.Bold(m.b.cell(m.keyOf("diff"), 8))+" only what changed since your last review, or all of it",
 		"  "+m.b.Bold(m.b.cell(m.keyOf("open"), 8))+" fold a file, change what is not sent, or comment on a comment",
 		"  "+m.b.Bold(m.b.cell(m.keyOf("reject"), 8))+" throw away what is not sent")
-	return append(lines, "",
+	return append(append(lines, m.typedHelp()...), "",
 		"  alt+1 to alt+9 pick an answer that a question offers.",
 		"  Arrows, Page Up, Page Down, Home and End move, too.",
 		"  Ctrl-C asks whether to leave or to stop the run; a second one leaves.")

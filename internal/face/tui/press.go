@@ -86,7 +86,7 @@ func (m *Model) perform(name string) tea.Cmd {
 		if m.o.Interrupt != nil { // its lines are below the screen
 			return m.leave()
 		}
-		return tea.Exec(m.o.Verbs.Terminal(m.ctx, []string{"attach", string(m.o.Run)}), func(err error) tea.Msg { return leftMsg{err} })
+		return m.hand("attach", string(m.o.Run))
 	case "add":
 		m.dialog = dialog{kind: inputDialog, title: "what the task is", must: true, then: func(text string) tea.Cmd {
 			return m.do("add", []string{"add", "--run", string(m.o.Run), "--", text})

@@ -367,7 +367,7 @@ func (m *Model) about(r *diffview.Review, name string) tea.Cmd {
 // terminal hands the terminal to a command line of this program.
 func (m *Model) terminal(command string, run nexus.RunID, args ...string) tea.Cmd {
 	args = append([]string{command, "--run", string(run)}, args...)
-	return tea.Exec(m.o.Verbs.Terminal(m.ctx, args), func(err error) tea.Msg { return leftMsg{err} })
+	return m.hand(args...)
 }
 
 // diffLines draw what the selected task changed, within a height.

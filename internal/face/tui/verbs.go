@@ -2,8 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -16,7 +14,7 @@ import (
 func (m *Model) edit() tea.Cmd {
 	for _, i := range m.snap.Inbox {
 		if i.Trigger == nexus.PlanTrigger {
-			return tea.Exec(m.o.Verbs.Terminal(m.ctx, []string{"attach", string(m.o.Run)}), func(err error) tea.Msg { return leftMsg{err} })
+			return m.hand("attach", string(m.o.Run))
 		}
 	}
 	t := m.snap.Task
@@ -58,6 +56,7 @@ func (m *Model) verbs() dialog {
 		id := string(t.ID)
 		show("Why it is as it is: nexus diagnose "+id, "diagnose", "--run", run, "--", id)
 		show("All that is known of it: nexus show "+id, "show", "--run", run, "--", id)
+		show("Judge it again by its gates: nexus check --task "+id, "check", "--run", run, "--task", id)
 		show("What its coder would be sent: nexus prompt "+id, "prompt", "--run", run, "--", id)
 		d.choices = append(d.choices, choice{label: view.Clean("Change a criterion: nexus revise"), name: "edit"})
 	}
@@ -74,7 +73,7 @@ func (m *Model) verbs() dialog {
 	}})
 	d.choices = append(d.choices, m.points(run)...)
 	d.choices = append(d.choices, choice{label: "Sign what only a person can judge: nexus verify", then: func() tea.Cmd {
-		return tea.Exec(m.o.Verbs.Terminal(m.ctx, []string{"verify", run}), func(err error) tea.Msg { return leftMsg{err} })
+		return m.hand("verify", run)
 	}})
 	return d
 }
@@ -98,37 +97,8 @@ func (m *Model) points(run string) []choice {
 	}
 	if m.o.Interrupt == nil { // it stops the run, which this process must not wait for
 		all = append(all, ask("Go back to a point: nexus rewind", point, func(text string) tea.Cmd {
-			return tea.Exec(m.o.Verbs.Terminal(m.ctx, []string{"rewind", run, "--to", text}), func(err error) tea.Msg { return leftMsg{err} })
+			return m.hand("rewind", run, "--to", text)
 		}))
 	}
 	return all
-}
-
-// tell runs a command line, and shows what it prints.
-func (m *Model) tell(args []string) tea.Cmd {
-	m.busy++
-	ctx, verbs := m.ctx, m.o.Verbs
-	return func() tea.Msg { return doneMsg{what: args[0], out: verbs.Do(ctx, args, ""), show: true} }
-}
-
-// takesRun reports whether a command takes the run by --run; others take it as an
-// argument, or are about no run.
-func takesRun(name string) bool {
-	return slices.Contains([]string{
-		"add", "answer", "approve", "checkpoint", "diagnose", "diff", "interrupt", "pause", "prompt", "reject",
-		"retry", "review", "revise", "show", "skip", "stop", "tell", "undo", "unpause",
-	}, name)
-}
-
-// withRun names the run that is on the screen, where a command that was typed names
-// none: it is what the person looks at, and need not be the latest.
-func withRun(words []string, run nexus.RunID) []string {
-	named := slices.ContainsFunc(words, func(w string) bool { return w == "--run" || strings.HasPrefix(w, "--run=") })
-	switch name := words[0]; {
-	case takesRun(name) && !named:
-		return append([]string{name, "--run", string(run)}, words[1:]...)
-	case slices.Contains([]string{"status", "evidence", "report", "trace", "logs", "verify"}, name) && len(words) == 1:
-		return []string{name, string(run)}
-	}
-	return words
 }

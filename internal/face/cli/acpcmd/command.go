@@ -43,7 +43,9 @@ func commands() []command {
 		looking("evidence", "Show which criteria are met on what landed, and by what evidence", "run", "evidence --json -- RUN"),
 		looking("cost", "Show what the run cost", "run", "cost --json -- RUN"),
 		looking("tell", "Send a message to the agent that works on a task", "task message", "tell --json --run=RUN -- WORD REST"),
-		looking("pause", "Pause every agent of the run at its next turn", "run", "pause --json --run=RUN"),
+		{name: "pause", about: "Pause every agent of the run at its next turn, or one task", hint: "task or run" + optional, beside: true, do: pauseTyped},
+		looking("unpause", "Let a task continue that was paused", "task", "unpause --json --run=RUN -- WORD"),
+		looking("interrupt", "Cut off what the agent of a task does now, and tell it why", "task message", "interrupt --json --run=RUN -- WORD REST"),
 		looking("stop", "End the run for good; what landed stays", "run", "stop --json --run=RUN"),
 		answering("answer", "Answer a question that waits for you", "question answer", "answer --json --run=RUN -- WORD REST"),
 		answering("approve", "Say yes to a question that waits for you", "question", "approve --json --run=RUN -- WORD"),
@@ -86,6 +88,15 @@ func resumeTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, 
 
 func landTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
 	return s.land(ctx, rest)
+}
+
+// pauseTyped pauses a run, whose name begins with a digit, or a task.
+func pauseTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
+	hint, line := "run", "pause --json --run=RUN"
+	if rest != "" && (rest[0] < '0' || rest[0] > '9') {
+		hint, line = "task", line+" -- WORD"
+	}
+	return looking("pause", "", hint, line).do(ctx, s, rest)
 }
 
 // lacks says that a command needs more than was typed.

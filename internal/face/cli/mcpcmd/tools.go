@@ -176,7 +176,22 @@ func steering() []tool {
 				runFlag(),
 			},
 		},
-		{name: "pause", about: "Pause every agent of a run at its next turn. resume continues it.", command: []string{"pause", "--json"}, params: []param{runFlag()}},
+		{
+			name: "pause", about: "Pause every agent of a run at its next turn, which resume continues; or one task, which unpause lets continue.", command: []string{"pause", "--json"},
+			params: []param{{name: "task", about: "only this task, such as T1", place: word}, runFlag()},
+		},
+		{
+			name: "unpause", about: "Let a task continue that was paused.", command: []string{"unpause", "--json"},
+			params: []param{{name: "task", about: "the task, such as T1", place: word, needed: true}, runFlag()},
+		},
+		{
+			name: "interrupt", about: "Cut off what the agent of a task does now, and tell it why. Its task goes on.", command: []string{"interrupt", "--json"},
+			params: []param{
+				{name: "task", about: "the task, such as T1", place: word, needed: true},
+				{name: "text", about: "what it is to do instead", place: word},
+				runFlag(),
+			},
+		},
 		{
 			name: "stop", about: "End a run for good. What landed stays.", command: []string{"stop", "--json"}, ends: true,
 			params: []param{{name: "now", about: "do not let agents finish their turn", sort: truth}, {name: "why", about: "reason, which is recorded"}, runFlag()},

@@ -54,7 +54,7 @@ type screen struct {
 	gone  bool                                       // nothing is typed any more
 	sent  string                                     // the question that was answered here
 	whole                                            // where it is shown on the whole screen
-	lost  error                                      // why the journal is read no more; owned by who follows
+	lost  error                                      // why the journal is read no more
 	leave func()                                     // ends the showing of a run that others conduct; nil: it is conducted here
 }
 
@@ -114,7 +114,9 @@ func (s *screen) follow(ctx context.Context) {
 	}
 	for e, err := range s.place.Journal.Follow(ctx, s.state.Run, s.seen()) {
 		if err != nil && ctx.Err() == nil {
+			s.mu.Lock()
 			s.lost = err
+			s.mu.Unlock()
 		}
 		if err != nil || !s.show(ctx, e) {
 			return
@@ -190,7 +192,8 @@ func (s *screen) show(ctx context.Context, e nexus.Event) bool {
 	if s.over || e.Seq <= s.state.Seq {
 		return !s.over
 	}
-	if s.state.Apply(e) != nil {
+	if err := s.state.Apply(e); err != nil {
+		s.lost = unread(e, err)
 		return false
 	}
 	s.rouse()
@@ -219,6 +222,14 @@ func (s *screen) show(ctx context.Context, e nexus.Event) bool {
 		s.draw()
 	}
 	return true
+}
+
+// unread says that an event makes no sense behind those before it.
+func unread(e nexus.Event, err error) error {
+	return &nexus.Error{
+		Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("run %s cannot be shown any further than event %d", e.Run, e.Seq-1), Cause: err,
+		Hint: "The run is not touched by that. nexus journal verify says whether the journal is damaged; a newer nexus may have written it.",
+	}
 }
 
 // line draws one event, empty for what is not worth a line: with the time and

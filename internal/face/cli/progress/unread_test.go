@@ -1,0 +1,23 @@
+package progress
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestUnread holds that whoever shows a run hears of an event that makes no sense: it
+// ended as if the person had left.
+func TestUnread(t *testing.T) {
+	s := &screen{state: state.New("r"), shown: make(chan struct{}, 1), whole: newWhole()}
+	if s.show(t.Context(), nexus.Event{Seq: 7, Run: "r", Fact: nexus.TrainLanded{Task: "T9", Attempt: "T9.1"}}) {
+		t.Error("it wants more")
+	}
+	e, ok := errors.AsType[*nexus.Error](s.lost)
+	if !ok || e.Code != nexus.CodeJournalCorrupt || !strings.Contains(e.Message, "any further than event 6") || e.Hint == "" {
+		t.Errorf("%v", s.lost)
+	}
+}
