@@ -30,7 +30,7 @@ var longFiles = map[string]int{
 	"nexus/fact.go":               730,
 	"run/sim/audit/audit.go":      530,
 	"sys/config/config_test.go":   565,
-	"sys/git/clone_test.go":       532,
+	"sys/git/clone_test.go":       540,
 	"sys/git/git_test.go":         534,
 	"sys/mcp/mcp_test.go":         581,
 	"sys/sandbox/sandbox_test.go": 935,
@@ -151,7 +151,7 @@ var wideLines = []string{
 }
 
 // maxWide is how many such lines there are, or a few more.
-const maxWide = 1220
+const maxWide = 1225
 
 // fatInterfaces are interfaces with too many methods, with how many they may have.
 var fatInterfaces = map[string]int{}
