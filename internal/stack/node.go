@@ -399,7 +399,8 @@ func nodeSyntax() []Syntax {
 		`^\s*(?:export )?(?:const|let|var) ([\w$]+)(?:: [^=]+)? = (?:async )?(?:function\b.*|\(.*(?:=> |\()\{|\(|\(\{|[\w$]+ => \{)$|` +
 		`^(?:[\w$]+\.)+([\w$]+) = (?:async )?(?:function\b|\([^)]*\) =>)|` +
 		`^\s+(?:(?:public|private|protected|static|async|get|set|override) )*(#?[\w$]+)\([^;]*\{$`
-	scripts := braces(words(".ts .tsx .js .jsx .mjs .cjs .mts .cts"), Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).begins(heads)
+	ends := words(".ts .tsx .js .jsx .mjs .cjs .mts .cts")
+	scripts := braces(ends, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).begins(heads)
 	components := scripts
 	components.Ends, components.Faults = words(".vue .svelte"), Faults{}
 	return []Syntax{scripts.with(exports, "`"), components.with(exports, "`")}

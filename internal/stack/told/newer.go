@@ -52,6 +52,7 @@ exec npm outdated --json --no-offline`)
 if test -z "$p"; then echo "error: no module proxy is reached" >&2; exit 3; fi
 GOPROXY=$p exec go list -mod=mod -u -m -json all`)
 	cargo := strings.Fields("cargo update --dry-run --config net.offline=false")
+	gems := strings.Fields("bundle outdated --parseable --only-explicit")
 	composer := strings.Fields("composer outdated --direct --locked --format=json --no-interaction")
 	return []Lister{
 		{"package-lock.json", "npm", npm, "node_modules/", npmOutdated, func(file string, s Stale) string {
@@ -69,7 +70,7 @@ GOPROXY=$p exec go list -mod=mod -u -m -json all`)
 		{"requirements.txt", "pip", pip, "==", pipOutdated, func(file string, s Stale) string {
 			return "grep -qiwF -- " + quote(s.Name+"=="+s.Has) + " " + quote("./"+file)
 		}},
-		{"Gemfile.lock", "bundle", strings.Fields("bundle outdated --parseable --only-explicit"), "    ", gemOutdated, func(file string, s Stale) string {
+		{"Gemfile.lock", "bundle", gems, "    ", gemOutdated, func(file string, s Stale) string {
 			return "grep -qxF -- " + quote(fmt.Sprintf("    %s (%s)", s.Name, s.Has)) + " " + quote("./"+file)
 		}},
 		{"composer.lock", "composer", composer, `"version":`, composerOutdated, func(file string, s Stale) string {

@@ -232,27 +232,38 @@ func follow(dented bool, indent int, rows []row) (lines, depth int) {
 		if r.text == "" || r.quoted || dented && strings.HasPrefix(r.text, "#") {
 			continue
 		}
-		if dented && (r.indent < indent || r.indent == indent && !dentedMore().MatchString(r.text)) {
-			break
-		}
-		if !dented && r.indent <= indent && strings.HasPrefix(r.text, "}") && !strings.HasSuffix(r.text, "{") {
+		if r.ends(dented, indent) {
 			break
 		}
 		if !dented && braceNote().MatchString(r.text) {
 			continue
 		}
 		lines++
-		for len(around) > 0 {
-			last := around[len(around)-1]
-			if r.indent > last || r.indent == last && branching().MatchString(r.text) {
-				break
-			}
-			around = around[:len(around)-1]
-		}
+		around = r.within(around)
 		depth = max(depth, len(around))
 		if dented && dentNests().MatchString(r.text) || !dented && braceNests().MatchString(r.text) {
 			around = append(around, r.indent)
 		}
 	}
 	return lines, depth
+}
+
+// ends reports whether a line ends the function whose first line is indented so far.
+func (r row) ends(dented bool, indent int) bool {
+	if dented {
+		return r.indent < indent || r.indent == indent && !dentedMore().MatchString(r.text)
+	}
+	return r.indent <= indent && strings.HasPrefix(r.text, "}") && !strings.HasSuffix(r.text, "{")
+}
+
+// within returns what of some conditions and loops a line is within.
+func (r row) within(around []int) []int {
+	for len(around) > 0 {
+		last := around[len(around)-1]
+		if r.indent > last || r.indent == last && branching().MatchString(r.text) {
+			break
+		}
+		around = around[:len(around)-1]
+	}
+	return around
 }

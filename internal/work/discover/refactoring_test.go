@@ -124,7 +124,7 @@ func TestCalm(t *testing.T) {
 		"prototype.c":  "static int look(int a);\nint b[] = {\n" + long("\t1,") + "};\n",
 		"overload.ts":  "export function look(a: string): void;\nexport const b = [\n" + long("  1,") + "];\n",
 		"one.go":       "func look() int { return 1 }\n\nvar b = []int{\n" + long("\t1,") + "}\n",
-		"else.go":      "func look(a int) {\n" + strings.Repeat("\tif a {\n\t\tuse(a)\n\t} else if b {\n\t\tuse(b)\n\t} else {\n\t\tuse(c)\n\t}\n", 6) + "}\n",
+		"else.go":      "func look(a int) {\n" + strings.Repeat("\tif a {\n\t\tuse(a)\n\t} else if b {\n\t\tuse(b)\n\t}\n", 6) + "}\n",
 		"cases.go":     "func look(a int) {\n\tif a {\n\t\tfor b {\n\t\t\tswitch a {\n\t\t\tcase 1:\n\t\t\t\tif c {\n\t\t\t\t\tuse(a)\n\t\t\t\t}\n\t\t\t}\n\t\t}\n\t}\n}\n",
 		"args.go":      "func look(a int) {\n" + nested("\t", 6, "use(func() {", "})", "use(a)") + "}\n",
 		"macros.c":     "int look(int a)\n{\n" + strings.Repeat("#ifdef A\n\tuse(a);\n#endif\n", 20) + "}\n",
