@@ -60,76 +60,82 @@ func (a *App) Conduct(ctx context.Context, p *Place, c config.Config, o *Order, 
 		cancel(run.ErrInterrupted)
 		watching.Wait()
 	}()
-	shown := false
-	begin := func() {
-		if w == nil {
-			return
-		}
+	learned := machine.Worker.Sessions.Memory
+	a.complain(errors.Join(sweepDead(ctx, p.Journal, o.Run), learned.CatchUp(ctx)))
+	keep := keeping{lease: lease, release: release, cancel: cancel}
+	defer keep.letGo(ctx, a)
+	inherit(ctx, a, machine, o.Run)
+	if err := a.enter(ctx, p, lease, machine.Worker.Trees, o.Run, begun); err != nil {
+		return nil, err
+	}
+	heard := keep.begin(ctx, work, a, p, o.Run, c.Limits.Alerts)
+	if w != nil {
 		w.Begin(ctx, o.Run, len(begun) == 0)
 		watching.Go(func() { w.Follow(ctx, work) })
-		shown = true
 	}
-	s, err := a.conduct(ctx, work, p, c, o, conductor{lease, machine, release, cancel, begun}, begin)
-	if shown { // others may take the run already: who still looks at it only reads
+	opening, err := opening(ctx, a, p, c, o.Run, len(begun) == 0)
+	if err != nil {
+		return nil, err
+	}
+	day, err := daybudget.Open(filepath.Join(a.StateHome(), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
+	if err != nil {
+		return nil, err
+	}
+	o.opens(&opening, c, machine)
+	opening.Fence, opening.Purse = lease.Fence(), day
+	s, err := run.Conduct(work, held{lease, p.Journal, o.Run, a.pins(machine.Worker.Trees, o.Run)}, machine, o.Run, opening, heard)
+	a.complain(learned.CatchUp(context.WithoutCancel(ctx)))
+	_ = day.Close() // only a lock
+	keep.letGo(ctx, a)
+	if w != nil { // others may take the run already: who still looks at it only reads
 		w.Finish(context.WithoutCancel(ctx), s)
 	}
 	return s, errors.Join(err, tellHalted(context.WithoutCancel(ctx), p.Journal, o.Run, err))
 }
 
-// conductor is what one process has, while it is the only one that conducts a run.
-type conductor struct {
+// keeping is what goes on while a process holds a run.
+type keeping struct {
 	lease   *journal.Lease
-	machine *local.Machine
 	release func() error            // lets go of the worktrees
 	cancel  context.CancelCauseFunc // ends the work
-	begun   []nexus.Fact            // that begin the run; none: it is taken up
+	end     context.CancelCauseFunc // ends the helpers; nil before they begin
+	helpers sync.WaitGroup
+	gone    bool // the run is let go
 }
 
-// conduct takes a run that is held as far as it goes, and lets go of it.
-func (a *App) conduct(ctx, work context.Context, p *Place, c config.Config, o *Order, by conductor, begin func()) (*state.State, error) {
-	learned := by.machine.Worker.Sessions.Memory
-	a.complain(errors.Join(sweepDead(ctx, p.Journal, o.Run), learned.CatchUp(ctx)))
-	keep, end := context.WithCancelCause(work)
-	var helpers sync.WaitGroup
-	defer func() {
-		end(run.ErrInterrupted)
-		helpers.Wait()
-		_ = by.lease.Release(context.WithoutCancel(ctx)) // it expires by itself
-	}()
-	defer letGo(context.WithoutCancel(ctx), a, by.lease, by.release)
-	inherit(ctx, a, by.machine, o.Run)
-	if err := a.enter(ctx, p, by.lease, by.machine.Worker.Trees, o.Run, by.begun); err != nil {
-		return nil, err
-	}
+// begin keeps the lease, and hears what a run is told from outside.
+func (k *keeping) begin(ctx, work context.Context, a *App, p *Place, id nexus.RunID, alerts nexus.Alerts) run.Signals {
+	held, end := context.WithCancelCause(work)
+	k.end = end
 	requests, notices := make(chan nexus.Event), make(chan nexus.Fact)
-	helpers.Go(func() {
-		if err := renew(keep, leaseTTL, by.lease.Renew); keep.Err() == nil {
-			by.cancel(err)
+	k.helpers.Go(func() {
+		if err := renew(held, leaseTTL, k.lease.Renew); held.Err() == nil {
+			k.cancel(err)
 		}
 	})
-	helpers.Go(func() { brake(keep, by.cancel, a.Switch(p.State)) })
-	helpers.Go(func() {
-		if err := forward(keep, p.follows(o.Run), requests); err != nil {
-			by.cancel(err)
+	k.helpers.Go(func() { brake(held, k.cancel, a.Switch(p.State)) })
+	k.helpers.Go(func() {
+		if err := forward(held, p.follows(id), requests); err != nil {
+			k.cancel(err)
 		}
 	})
-	begin()
-	day, err := daybudget.Open(filepath.Join(a.StateHome(), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
-	if err != nil {
-		return nil, err
+	k.helpers.Go(func() { a.measure(held, p, id, alerts, notices) })
+	return run.Signals{Requests: requests, Notices: notices, Drain: ctx.Done()}
+}
+
+// letGo ends that, once, and lets others take the run.
+func (k *keeping) letGo(ctx context.Context, a *App) {
+	if k.gone {
+		return
 	}
-	defer day.Close() //nolint:errcheck // only a lock
-	opening, err := opening(ctx, a, p, c, o.Run, len(by.begun) == 0)
-	if err != nil {
-		return nil, err
+	k.gone = true
+	ctx = context.WithoutCancel(ctx)
+	letGo(ctx, a, k.lease, k.release)
+	if k.end != nil {
+		k.end(run.ErrInterrupted)
 	}
-	o.opens(&opening, c, by.machine)
-	opening.Fence, opening.Purse = by.lease.Fence(), day
-	helpers.Go(func() { a.measure(keep, p, o.Run, c.Limits.Alerts, notices) })
-	heard := run.Signals{Requests: requests, Notices: notices, Drain: ctx.Done()}
-	s, err := run.Conduct(work, held{by.lease, p.Journal, o.Run, a.pins(by.machine.Worker.Trees, o.Run)}, by.machine, o.Run, opening, heard)
-	a.complain(learned.CatchUp(context.WithoutCancel(ctx)))
-	return s, err
+	k.helpers.Wait()
+	_ = k.lease.Release(ctx) // it expires by itself
 }
 
 // opens fills in what an order and its machine say of how a run opens.
