@@ -43,7 +43,7 @@ var longFiles = map[string]int{
 // largePackages are packages whose idea is larger than the bound, with how
 // large they may be.
 var largePackages = map[string]int{
-	"app":               4640, // the composition root: there is a line here for each thing that can be set up
+	"app":               4660, // the composition root: there is a line here for each thing that can be set up
 	"decide/state":      5350, // all that is true of a run, folded in one place
 	"face/cli/check":    3160, // one verdict, from a tree, a base, a task or a change
 	"face/tui":          3400, // one model of the screen: all that is shown and typed changes it
