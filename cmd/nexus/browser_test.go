@@ -71,16 +71,26 @@ func openBrowser(tb testing.TB) *browser {
 		case *network.EventLoadingFinished:
 			b.load += int64(e.EncodedDataLength)
 		case *runtime.EventExceptionThrown:
-			b.bad = append(b.bad, e.ExceptionDetails.Text)
+			b.bad = append(b.bad, said(e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
 		case *runtime.EventConsoleAPICalled:
 			if e.Type == runtime.ConsoleAPICalledTypeError {
-				b.bad = append(b.bad, fmt.Sprint(e.Args))
+				b.bad = append(b.bad, said("console.error:", e.Args...))
 			}
 		}
 	}); err != nil {
 		tb.Fatal(err)
 	}
 	return b
+}
+
+// said is what a script complained about, in words.
+func said(text string, about ...*runtime.RemoteObject) string {
+	for _, o := range about {
+		if o != nil {
+			text += " " + o.Description + string(o.Value)
+		}
+	}
+	return text
 }
 
 // answering is the browser for as long as one answer of it may take.
@@ -245,6 +255,19 @@ func (b *browser) until(script string) {
 	}
 }
 
+// changedAtOnce is whether what a key unfolds is still unfolded after a change of
+// the page that comes before the browser has reported it.
+const changedAtOnce = `(() => {
+	const page = document.querySelector("#main").outerHTML;
+	document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "x", bubbles: true}));
+	const field = document.activeElement;
+	htmx.swap("#main", page, {swapStyle: "morph", swapDelay: 0, settleDelay: 0}, {contextElement: document.querySelector("#main")});
+	const still = field.matches("textarea[name=input]") && field.closest("details").open && document.activeElement === field;
+	field.closest("details").open = false;
+	field.closest("[data-row]").focus();
+	return still;
+})()`
+
 // answer refuses what waits, by keyboard alone, while a second look at the board
 // follows what happens.
 func (b *browser) answer(base, run string) {
@@ -253,12 +276,19 @@ func (b *browser) answer(base, run string) {
 	b.until(`document.title.startsWith("(1)") && document.querySelector("#link").textContent === "live"`)
 	b.do(chromedp.KeyEvent("j"))
 	b.until(`document.activeElement.matches("[data-row]")`)
+	if now := eval[bool](b, changedAtOnce); !now {
+		b.t.Error("a change of the page folds what a key has just unfolded")
+	}
 	b.do(chromedp.KeyEvent("x"))
 	b.until(`document.activeElement.matches("textarea[name=input]")`)
 	// A browser that is driven gets the character of a key apart from its press.
 	b.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent("not here"))
 	b.do(chromedp.KeyEvent("\r", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
-	b.until(`document.querySelector("#said") !== null && document.querySelectorAll("[data-row]").length === 0`)
+	b.until(`document.querySelector("#said") !== null`)
+	if said := eval[string](b, `document.querySelector("#said.bad")?.textContent ?? ""`); said != "" {
+		b.t.Fatal(said)
+	}
+	b.until(`document.querySelectorAll("[data-row]").length === 0`)
 	b.do(chromedp.Navigate(base + "/r/" + run + "/"))
 	before := eval[float64](b, "performance.timeOrigin")
 	b.until(`document.querySelector(".run .chip").textContent === "done"`)

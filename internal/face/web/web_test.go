@@ -233,6 +233,17 @@ func TestRates(t *testing.T) {
 	s.want(http.StatusTooManyRequests, "GET", "/api/v1/pending", "", s.program)
 }
 
+// TestFilesOfPages come at any pace: a page without its scripts is none.
+func TestFilesOfPages(t *testing.T) {
+	w := openWhole(t, Options{})
+	s := &site{t, nil, w.s, http.DefaultClient}
+	w.s.pace(access.Person{Name: access.Owner}).SetLimit(0)
+	w.s.pace(access.Person{Name: access.Owner}).SetBurst(0)
+	s.want(http.StatusTooManyRequests, "GET", "/runs", "", s.program)
+	s.want(http.StatusOK, "GET", "/static/app.js", "", s.program)
+	s.want(http.StatusUnauthorized, "GET", "/static/app.js", "", nil)
+}
+
 // TestCheck lets in other machines only where that was said, with a token.
 func TestCheck(t *testing.T) {
 	const token = "a-token-that-is-long"

@@ -106,6 +106,7 @@ type Route struct {
 	Role    Role   // the least role that is let in
 	Changes bool   // it changes something: a form needs [CSRF], a browser its own origin
 	Stream  bool   // it answers for as long as the client stays, and ends with the server
+	File    bool   // it answers with a file that the program has in memory, which no pace bounds
 	Body    int64  // the largest body, in bytes; 0: [DefaultBody]
 	Handler http.Handler
 }

@@ -79,7 +79,7 @@ func (s *Site) Routes() []access.Route {
 		change("/r/{run}/checks", access.Steer, 0, s.rerun),
 		change("/r/{run}/t/{task}/diff", access.Answer, 0, s.say),
 		access.Route{Method: http.MethodGet, Pattern: "/live", Role: access.Read, Stream: true, Handler: http.HandlerFunc(s.live)},
-		access.Route{Method: http.MethodGet, Pattern: "/static/{name...}", Role: access.Read, Handler: http.HandlerFunc(s.file)},
+		access.Route{Method: http.MethodGet, Pattern: "/static/{name...}", Role: access.Read, File: true, Handler: http.HandlerFunc(s.file)},
 	)
 }
 

@@ -9,8 +9,14 @@ function same(a: Node, b: Node): boolean {
   return !(a instanceof Element && b instanceof Element) || a.id === b.id;
 }
 
+// What a person folds or unfolds stays as it is. A browser reports that a moment
+// later, and that moment is bridged by the focus, which is in it.
+function touched(e: Element): boolean {
+  return e instanceof HTMLDetailsElement && (e.dataset.touched === "yes" || e.contains(document.activeElement));
+}
+
 function attributes(from: Element, to: Element): void {
-  const kept = from instanceof HTMLDetailsElement && from.dataset.touched === "yes";
+  const kept = touched(from);
   for (const { name, value } of [...to.attributes]) {
     if (kept && own.has(name)) continue;
     if (from.getAttribute(name) !== value) from.setAttribute(name, value);
