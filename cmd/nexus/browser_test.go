@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -48,6 +49,8 @@ type browser struct {
 	mu   sync.Mutex // guards what follows
 	bad  []string   // what the console complained about
 	load int64      // bytes since the last visit
+
+	paints []float64 // milliseconds until something of each page was seen
 }
 
 // openBrowser starts Chromium, once for all that a story looks at.
@@ -115,12 +118,18 @@ func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.V
 	})
 }
 
+// promised returns what a promise of a script in the page comes to.
+func promised[T any](b *browser, script string) T {
+	b.t.Helper()
+	return eval[T](b, script, chromedp.EvalAwaitPromise)
+}
+
 // eval returns what a script in the page comes to.
-func eval[T any](b *browser, script string) T {
+func eval[T any](b *browser, script string, o ...chromedp.EvaluateOption) T {
 	b.t.Helper()
 	ctx, cancel := b.answering()
 	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, o...))
 	if err != nil {
 		b.t.Fatalf("%s: %v", script, err)
 	}
@@ -139,14 +148,8 @@ func (b *browser) see(l screenLook) {
 func (b *browser) violations() string {
 	b.t.Helper()
 	eval[bool](b, b.axe+";true")
-	ctx, cancel := b.answering()
-	defer cancel()
-	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"]})
-		.then(r => r.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target + " " + (n.any[0] || n.all[0] || n.none[0] || {}).message).join(" | ")).join("\n"))`, chromedp.EvalAwaitPromise))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return found
+	return promised[string](b, `axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"]})
+		.then(r => r.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target + " " + (n.any[0] || n.all[0] || n.none[0] || {}).message).join(" | ")).join("\n"))`)
 }
 
 // shoot keeps a picture of the page where somebody asks for pictures.
@@ -185,6 +188,7 @@ func (b *browser) hold(l screenLook, name, address string) {
 	b.bad, b.load = nil, 0
 	b.mu.Unlock()
 	b.do(command(network.ClearBrowserCache, cdp.Empty{}), chromedp.Navigate(address))
+	b.paints = append(b.paints, promised[float64](b, firstPaint))
 	if wrong := b.violations(); wrong != "" {
 		b.t.Errorf("%s, %s: %s", name, l.name, wrong)
 	}
@@ -201,6 +205,9 @@ func (b *browser) hold(l screenLook, name, address string) {
 		b.t.Errorf("%s, %s: the console has %s", name, l.name, strings.Join(b.bad, "\n"))
 	}
 }
+
+// firstPaint is when something of a page was seen first, in milliseconds.
+const firstPaint = `new Promise(is => new PerformanceObserver(all => all.getEntriesByName("first-contentful-paint").forEach(e => is(e.startTime))).observe({type: "paint", buffered: true}))`
 
 // widest names elements that are wider than the window.
 const widest = `[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll")).slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join("\n")`
@@ -228,6 +235,8 @@ func browse(ts *testscript.TestScript, _ bool, args []string) {
 				b.hold(l, name, base+path)
 			}
 		}
+		slices.Sort(b.paints)
+		b.t.Logf("first paint of %d pages, nothing cached: %.0f ms in the middle, %.0f ms at most", len(b.paints), b.paints[len(b.paints)/2], b.paints[len(b.paints)-1])
 	default:
 		play, ok := map[string]func(base, run string){"answer": b.answer, "review": b.review, "send": b.send, "answered": b.answered, "plan": b.plan, "checks": b.checks}[args[0]]
 		if !ok {
