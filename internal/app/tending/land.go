@@ -144,7 +144,11 @@ func (h *Hands) renew(ctx context.Context, branch, tip string, l *improve.Loop) 
 		return "", err
 	}
 	if len(red) == 0 {
-		return "", trees.Land(ctx, branch, commit, at)
+		err = trees.Land(ctx, branch, commit, at)
+		if e, ok := errors.AsType[*nexus.Error](err); ok { // such as files of a checkout that somebody works on
+			return fmt.Sprintf("results wait on %s, which cannot get the newest commits of %s: %s", branch, l.Target, e.Message), nil
+		}
+		return "", err
 	}
 	gates := strings.Join(red, ", ")
 	return fmt.Sprintf("results wait on %s, and with the newest commits of %s, %s fails there: %s", branch, l.Target, gates, settle), nil
