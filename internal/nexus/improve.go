@@ -178,7 +178,8 @@ type (
 	// ResultSettled says what a person made of a result that waited for one.
 	ResultSettled struct {
 		Item RunID  `json:"item"`
-		How  string `json:"how"` // merged or rejected
+		How  string `json:"how"`           // merged or rejected
+		Left bool   `json:"left,omitzero"` // it was merged in another form, and its branch is still there
 	}
 )
 

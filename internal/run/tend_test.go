@@ -103,6 +103,36 @@ func TestOscillation(t *testing.T) {
 	})
 }
 
+// TestThemesOscillate does so in the way that is the default: results wait on branches, people commit meanwhile, and
+// merge a branch, take it over as one commit, or delete it. What is paid for begins from what was found, also where the
+// branch that it is done on is older; and nothing waits for ever because of that.
+func TestThemesOscillate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y, j := newYard(11, 400), newLedger(t)
+		y.blind, y.people, y.faults, y.spoils = 0.3, 0.4, 0.01, 0.1
+		rules := modest()
+		rules.Direct, rules.MostRest, rules.Cycles = false, 2*time.Minute, 1300
+		left := 10
+		rnd := rand.New(rand.NewPCG(12, 12))
+		l, kills := tend(t, y, j, rules, func() int {
+			if left--; left < 0 {
+				return -1
+			}
+			return 1 + rnd.IntN(600)
+		})
+		if all := y.again(); len(all) > 0 {
+			t.Errorf("%d lines were touched again:\n%s", len(all), head(all))
+		}
+		if all, _ := y.account(j.Events(t.Context(), 0)); len(all) > 0 {
+			t.Error(head(all))
+		}
+		if l.Cycle != 1300 || l.Totals.Landed < 100 || y.seen < 50 || l.Totals.Reverted < 5 || kills != 10 {
+			t.Errorf("%d cycles, %+v, %d results merged, killed %d times", l.Cycle, l.Totals, y.seen, kills)
+		}
+		t.Logf("%d cycles: %+v, %d results merged, %d lines changed", l.Cycle, l.Totals, y.seen, len(y.log))
+	})
+}
+
 // TestSoak lets a loop run for days of virtual time among people who commit, machinery
 // that fails and processes that die. At night it is a week and more than 10,000 cycles.
 func TestSoak(t *testing.T) {

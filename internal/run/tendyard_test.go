@@ -99,6 +99,13 @@ type yardRun struct {
 	was, is string
 	landed  int // commits that it made on the target
 	kept    bool
+	stale   bool // the line that it began from is not the one that was found
+}
+
+// theme is a branch on which results wait: lines that are others than where it left the target.
+type theme struct {
+	at      []string // the target where it left it
+	changes map[int]string
 }
 
 // change is one line that changed on the target.
@@ -121,6 +128,9 @@ type yard struct {
 	runs  map[nexus.RunID]*yardRun
 	spent nexus.Money
 
+	themes map[string]*theme
+	seen   int // results that people merged
+
 	faults float64 // how often something fails that is asked of the machinery
 	people float64 // how often a person commits while something is done
 	blind  float64 // how often a finding does not say where it is
@@ -132,7 +142,7 @@ type yard struct {
 }
 
 func newYard(seed uint64, lines int) *yard {
-	y := &yard{rnd: rand.New(rand.NewPCG(seed, 1)), runs: map[nexus.RunID]*yardRun{}, price: nexus.Dollar / 100, fails: 0.05}
+	y := &yard{themes: map[string]*theme{}, rnd: rand.New(rand.NewPCG(seed, 1)), runs: map[nexus.RunID]*yardRun{}, price: nexus.Dollar / 100, fails: 0.05}
 	for n := range lines {
 		y.lines = append(y.lines, fmt.Sprintf("line %d version 0 a", n))
 	}
@@ -222,8 +232,11 @@ func (y *yard) look(f nexus.CycleStarted, l *improve.Loop) []nexus.Fact {
 	var facts []nexus.Fact
 	for _, i := range l.Waiting() { // people look at results now and then
 		if y.rnd.Float64() < y.people/4 {
-			facts = append(facts, nexus.ResultSettled{Item: i.ID, How: []string{nexus.ResultMerged, nexus.ResultRejected}[y.rnd.IntN(2)]})
+			facts = append(facts, y.settle(l, i)...)
 		}
+	}
+	for _, f := range facts {
+		l.Apply(nexus.Event{Run: l.Run, At: time.Now(), Fact: f})
 	}
 	if l.Full() {
 		return append(facts, looked)
@@ -237,7 +250,7 @@ func (y *yard) look(f nexus.CycleStarted, l *improve.Loop) []nexus.Fact {
 		if len(looked.Wanted) == 20 {
 			break
 		}
-		if rule, _ := l.Bar(w, time.Now().UTC()); rule == "" {
+		if rule, _ := l.Bar(w, time.Now().UTC()); rule == "" && y.renew(l.Base(w.Strategy)) {
 			looked.Wanted = append(looked.Wanted, w)
 		}
 	}
@@ -248,7 +261,8 @@ func (y *yard) work(f nexus.ItemTaken) []nexus.Fact {
 	r := y.runs[f.Item]
 	if r == nil {
 		n := at(f.Wanted.Files[0])
-		r = &yardRun{want: f.Wanted, start: y.tip, was: y.lines[n]}
+		r = &yardRun{want: f.Wanted, start: y.tip, was: y.line(f.Base, n)}
+		r.stale = r.was != f.Wanted.Mark && y.lines[n] == f.Wanted.Mark
 		y.runs[f.Item] = r
 	}
 	if !r.done {
@@ -280,8 +294,7 @@ func (y *yard) land(f nexus.ItemOffered, l *improve.Loop) []nexus.Fact {
 	case r.landed > 0:
 		return landed // a process that died did it
 	case f.Target != l.Target:
-		r.landed++
-		return landed
+		return y.wait(f, i, r, landed)
 	case y.lines[n] != r.was:
 		r.kept = true
 		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(improve.Yielded), Why: "somebody changed it"}}
@@ -292,6 +305,77 @@ func (y *yard) land(f nexus.ItemOffered, l *improve.Loop) []nexus.Fact {
 		y.lines[m] = fmt.Sprintf("line %d version %d x", m, y.tip)
 	}
 	return landed
+}
+
+// line is a line as a branch has it.
+func (y *yard) line(branch string, n int) string {
+	if t := y.themes[branch]; t != nil {
+		if text, ok := t.changes[n]; ok {
+			return text
+		}
+		return t.at[n]
+	}
+	return y.lines[n]
+}
+
+// renew brings the newest commits of the target to the branch of a theme, and reports whether it could.
+func (y *yard) renew(branch string) bool {
+	t := y.themes[branch]
+	if t == nil {
+		return true
+	}
+	for n := range t.changes {
+		if t.at[n] != y.lines[n] {
+			return false
+		}
+	}
+	t.at = slices.Clone(y.lines)
+	return true
+}
+
+// wait puts a result on the branch of its theme.
+func (y *yard) wait(f nexus.ItemOffered, i *improve.Item, r *yardRun, landed []nexus.Fact) []nexus.Fact {
+	n := at(i.Wanted.Files[0])
+	if y.themes[f.Target] == nil {
+		y.themes[f.Target] = &theme{at: slices.Clone(y.lines), changes: map[int]string{}}
+	}
+	if y.line(f.Target, n) != r.was {
+		r.kept = true
+		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(improve.Yielded), Why: "somebody changed it"}}
+	}
+	y.themes[f.Target].changes[n] = r.is
+	r.landed++
+	return landed
+}
+
+// settle lets a person merge or delete the branch of a result, and says what became of all results that waited there.
+func (y *yard) settle(l *improve.Loop, i *improve.Item) (facts []nexus.Fact) {
+	branch := i.Target
+	t := y.themes[branch]
+	if t == nil && !strings.HasPrefix(branch, nexus.Theme) {
+		return []nexus.Fact{nexus.ResultSettled{Item: i.ID, How: []string{nexus.ResultMerged, nexus.ResultRejected}[y.rnd.IntN(2)]}}
+	}
+	if t == nil { // it was settled with another result
+		return nil
+	}
+	how, left := nexus.ResultMerged, false
+	switch merges := y.renew(branch); {
+	case !merges || y.rnd.IntN(3) == 0:
+		how = nexus.ResultRejected
+	default:
+		left = y.rnd.IntN(2) == 0 // as one commit, and the branch stays
+		for n, text := range t.changes {
+			y.set(strings.TrimPrefix(branch, nexus.Theme), n, text)
+		}
+	}
+	for _, i := range l.Owned(branch) {
+		facts = append(facts, nexus.ResultSettled{Item: i.ID, How: how, Left: left})
+		if how == nexus.ResultMerged {
+			y.seen++
+		}
+	}
+	delete(y.themes, branch)
+	return facts
 }
 
 func (y *yard) weigh(f nexus.LandingWatched, _ *improve.Loop) []nexus.Fact {
@@ -305,8 +389,13 @@ func (y *yard) weigh(f nexus.LandingWatched, _ *improve.Loop) []nexus.Fact {
 func (y *yard) revert(f nexus.RevertSought, l *improve.Loop) []nexus.Fact {
 	i, r := l.Item(f.Item), y.runs[f.Item]
 	n := at(i.Wanted.Files[0])
-	switch {
+	switch t := y.themes[i.Target]; {
 	case r.landed == 2: // taken back before
+	case t != nil && t.changes[n] == r.is && t.at[n] == r.was:
+		delete(t.changes, n)
+		r.landed = 2
+	case i.Target != l.Target:
+		return []nexus.Fact{nexus.RevertFailed{Item: f.Item, Why: "somebody changed it since"}}
 	case y.lines[n] != r.is:
 		return []nexus.Fact{nexus.RevertFailed{Item: f.Item, Why: "somebody changed it since"}}
 	default:
@@ -355,6 +444,9 @@ func (y *yard) account(events iter.Seq2[nexus.Event, error]) (all []string, fact
 		}
 	}
 	for id, r := range y.runs {
+		if r.stale {
+			all = append(all, fmt.Sprintf("%s was done on a line that was another one when it was found", id))
+		}
 		if r.worked > 1 {
 			all = append(all, fmt.Sprintf("%s was paid for %d times", id, r.worked))
 		}

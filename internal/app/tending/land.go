@@ -101,6 +101,69 @@ func (h *Hands) theme(ctx context.Context, branch string, l *improve.Loop) (err 
 	return trees.Land(ctx, branch, tip, at)
 }
 
+// renew merges the newest commits of the target into a branch on which results wait, so that what is found on the tip
+// is done there, too. Where that is no clean merge, or gates fail on it that pass on the tip, nothing moves, and it
+// returns why: a person is to settle what waits. Who has the branch checked out sees it move along.
+func (h *Hands) renew(ctx context.Context, branch, tip string, l *improve.Loop) (why string, err error) {
+	at, err := h.place.Repo.Resolve(ctx, "refs/heads/"+branch)
+	if err != nil {
+		return "", err
+	}
+	if has, err := h.ancestor(ctx, tip, at); err != nil || has {
+		return "", err
+	}
+	trees, err := worktree.Open(ctx, h.place.Repo, h.place.State)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, trees.Close()) }()
+	for _, commit := range []string{at, tip} {
+		if _, err := trees.Fetch(ctx, commit); err != nil {
+			return "", err
+		}
+	}
+	base, err := trees.Git().Run(ctx, "merge-base", "--end-of-options", at, tip)
+	if err != nil {
+		return "", err
+	}
+	made, err := trees.Merge(ctx, strings.TrimSpace(base), at, tip)
+	if err != nil {
+		return "", err
+	}
+	const settle = "merge it, or delete it to say no"
+	if len(made.Conflicts) > 0 {
+		files := strings.Join(made.Conflicts, ", ")
+		return fmt.Sprintf("results wait on %s, which conflicts with %s in %s: %s", branch, l.Target, files, settle), nil
+	}
+	commit, err := trees.Commit(ctx, made.Tree, []string{at, tip}, fmt.Sprintf("Merge %s into %s\n", l.Target, branch), h.app.Now())
+	if err != nil {
+		return "", err
+	}
+	red, err := h.redder(ctx, commit, tip)
+	if err != nil {
+		return "", err
+	}
+	if len(red) == 0 {
+		err = trees.Land(ctx, branch, commit, at)
+		if e, ok := errors.AsType[*nexus.Error](err); ok { // such as files of a checkout that somebody works on
+			return fmt.Sprintf("results wait on %s, which cannot get the newest commits of %s: %s", branch, l.Target, e.Message), nil
+		}
+		return "", err
+	}
+	gates := strings.Join(red, ", ")
+	return fmt.Sprintf("results wait on %s, and with the newest commits of %s, %s fails there: %s", branch, l.Target, gates, settle), nil
+}
+
+// redder returns the gates that let one commit through and not the other.
+func (h *Hands) redder(ctx context.Context, commit, than string) ([]string, error) {
+	red, err := h.order.Judge(ctx, commit)
+	if err != nil || len(red) == 0 {
+		return nil, err
+	}
+	before, err := h.order.Judge(ctx, than)
+	return slices.DeleteFunc(red, func(name string) bool { return slices.Contains(before, name) }), err
+}
+
 // overtaken returns the rule that keeps a result from landing because of what others
 // committed since it was begun.
 func (h *Hands) overtaken(ctx context.Context, i *improve.Item, target string, l *improve.Loop) (improve.Rule, string, error) {
@@ -278,15 +341,10 @@ func (h *Hands) fits(ctx context.Context, commit, tree, at string, i *improve.It
 	if was, err := h.place.Repo.Tree(ctx, i.Before); err != nil || was == tree {
 		return err
 	}
-	red, err := h.order.Judge(ctx, commit)
-	if err != nil || len(red) == 0 {
-		return err
-	}
-	before, err := h.order.Judge(ctx, at)
+	red, err := h.redder(ctx, commit, at)
 	if err != nil {
 		return err
 	}
-	red = slices.DeleteFunc(red, func(name string) bool { return slices.Contains(before, name) })
 	if len(red) > 0 {
 		return fmt.Errorf("without it, %s would fail: others rely on it now", strings.Join(red, ", "))
 	}

@@ -86,13 +86,13 @@ func TestABranchThatIsGoneIsRejected(t *testing.T) {
 		tip := gittest.Run(t, dir, "rev-parse", "HEAD")
 		i := &improve.Item{ID: "loop-1", Wanted: nexus.Wanted{Finding: "todo/1", Strategy: "todo"}}
 		gone := strings.Repeat("1", len(tip))
-		if how, err := h.fate(t.Context(), i, "nexus/improve/todo", gone, tip); err != nil || how != one.want {
+		if how, _, err := h.fate(t.Context(), aLoop(), i, "nexus/improve/todo", gone, tip); err != nil || how != one.want {
 			t.Errorf("%s: %q, %v", one.did, how, err)
 		}
-		if how, err := h.fate(t.Context(), i, "main", gone, tip); err != nil || how != "" {
+		if how, _, err := h.fate(t.Context(), aLoop(), i, "main", gone, tip); err != nil || how != "" {
 			t.Errorf("the branch is there, and it is %q, %v", how, err)
 		}
-		if how, err := h.fate(t.Context(), i, "main", tip, tip); err != nil || how != nexus.ResultMerged {
+		if how, _, err := h.fate(t.Context(), aLoop(), i, "main", tip, tip); err != nil || how != nexus.ResultMerged {
 			t.Errorf("it was merged, and it is %q, %v", how, err)
 		}
 	}
@@ -106,12 +106,12 @@ func TestABrokenGitIsNoVerdict(t *testing.T) {
 	tip := gittest.Run(t, dir, "rev-parse", "HEAD")
 	i := &improve.Item{ID: "loop-1", Wanted: nexus.Wanted{Finding: "todo/1", Strategy: "todo"}}
 	fail, calls, _ := gittest.Fails(t)
-	if _, err := h.fate(t.Context(), i, "main", tip, tip); err != nil || calls() == 0 {
+	if _, _, err := h.fate(t.Context(), aLoop(), i, "main", tip, tip); err != nil || calls() == 0 {
 		t.Fatal(calls(), err)
 	}
 	for n := range calls() {
 		fail(n + 1)
-		if how, err := h.fate(t.Context(), i, "main", tip, tip); err == nil {
+		if how, _, err := h.fate(t.Context(), aLoop(), i, "main", tip, tip); err == nil {
 			t.Errorf("call %d failed, and it is said to be %q", n+1, how)
 		}
 	}

@@ -140,7 +140,7 @@ func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop,
 			looked.Notes = append(looked.Notes, d.Strategy+": "+d.Why)
 		}
 	}
-	s := &sight{Hands: h, tip: tip}
+	s, renewed := &sight{Hands: h, tip: tip}, map[string]string{}
 	for _, one := range r.Open {
 		x, err := s.wanted(ctx, one.Finding)
 		if err != nil {
@@ -149,6 +149,16 @@ func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop,
 		rule, why := l.Bar(x, h.app.Now())
 		if one.Kind == finding.Deps {
 			rule, why = improve.Dependencies, "what the project depends on is left to a person"
+		}
+		if base := l.Base(x.Strategy); rule == "" && base != l.Target {
+			if _, tried := renewed[base]; !tried {
+				if renewed[base], err = h.renew(ctx, base, tip, l); err != nil {
+					return nil, err
+				}
+			}
+			if why = renewed[base]; why != "" {
+				rule = improve.Behind
+			}
 		}
 		switch {
 		case rule != "":
@@ -181,39 +191,62 @@ func (h *Hands) settle(ctx context.Context, tip string, l *improve.Loop) ([]nexu
 		if i.Result != improve.DoneLanded {
 			branch, commit = i.Work.Branch, i.Work.Commit
 		}
-		how, err := h.fate(ctx, i, branch, commit, tip)
+		how, there, err := h.fate(ctx, l, i, branch, commit, tip)
 		if err != nil {
 			return nil, err
 		}
 		if how == "" {
 			continue
 		}
-		f := nexus.ResultSettled{Item: i.ID, How: how}
+		f := nexus.ResultSettled{Item: i.ID, How: how, Left: there}
 		facts = append(facts, f)
 		l.Apply(nexus.Event{Run: l.Run, At: h.app.Now(), Fact: f})
 	}
 	return facts, nil
 }
 
-// fate says what people made of a result on a branch; empty while it waits.
-func (h *Hands) fate(ctx context.Context, i *improve.Item, branch, commit, tip string) (string, error) {
+// fate says what people made of a result on a branch; empty while it waits. Left is whether the branch is still there
+// though they took over what it has in another form, such as one commit for all.
+func (h *Hands) fate(ctx context.Context, l *improve.Loop, i *improve.Item, branch, commit, tip string) (how string, left bool, err error) {
 	if merged, err := h.ancestor(ctx, commit, tip); err != nil || merged {
-		return nexus.ResultMerged, err
+		return nexus.ResultMerged, false, err
 	}
 	if branch == "" {
-		return "", nil
+		return "", false, nil
 	}
-	if there, err := h.there(ctx, "refs/heads/"+branch); err != nil || there {
-		return "", err
+	if left, err = h.there(ctx, "refs/heads/"+branch); err != nil {
+		return "", false, err
 	}
-	if discover.Paid(i.Wanted.Strategy) {
-		return nexus.ResultRejected, nil // nobody pays to hear the same opinion again
+	if left {
+		if i.Base != l.Target && !strings.HasPrefix(i.Base, nexus.Theme) {
+			return "", false, nil // it is about another branch
+		}
+		if changed, err := h.changed(ctx, i.Work.Start, tip, i.Work.Change.Files); err != nil || !changed {
+			return "", false, err
+		}
 	}
-	r, err := h.order.Find(ctx, Look{At: tip, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
-	if err == nil && r.Done(i.Wanted.Finding, i.Wanted.Strategy) {
-		return nexus.ResultMerged, nil // in another form
+	if !discover.Paid(i.Wanted.Strategy) { // nobody pays to hear the same opinion again
+		r, err := h.order.Find(ctx, Look{At: tip, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
+		if err != nil {
+			return "", false, err
+		}
+		if r.Done(i.Wanted.Finding, i.Wanted.Strategy) {
+			return nexus.ResultMerged, left, nil
+		}
 	}
-	return nexus.ResultRejected, err
+	if left {
+		return "", false, nil
+	}
+	return nexus.ResultRejected, false, nil
+}
+
+// changed reports whether one of some files is another one at the tip than where work began.
+func (h *Hands) changed(ctx context.Context, since, tip string, files []string) (bool, error) {
+	if there, err := h.there(ctx, since); err != nil || !there || since == "" {
+		return false, err
+	}
+	all, err := h.place.Repo.Changed(ctx, since, tip)
+	return slices.ContainsFunc(all, func(c git.Change) bool { return slices.Contains(files, c.Path) }), err
 }
 
 // ancestor reports whether the user's repository has one commit below another.

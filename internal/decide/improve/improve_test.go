@@ -207,6 +207,42 @@ func TestThemes(t *testing.T) {
 	}
 }
 
+// TestLeftBranch holds that work begins on the branch of its theme while results wait there, and that one which a person
+// took over in another form, and left, is theirs once nothing waits on it: what comes next has a branch of its own.
+func TestLeftBranch(t *testing.T) {
+	s := begin(nexus.ImproveRules{Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 2, Open: 3, Waiting: 5, Rest: time.Minute, MostRest: time.Hour})
+	first, second := nexus.Theme+"todo", nexus.Theme+"todo-2"
+	base := func(want string) {
+		t.Helper()
+		if got := s.l.Base("todo"); got != want {
+			t.Errorf("work begins on %s, want %s", got, want)
+		}
+	}
+	s.decide()
+	base("main")
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("todo", 2)}})
+	s.decide()
+	s.hear(worked("loop-1"), worked("loop-2"))
+	for _, item := range []nexus.RunID{"loop-1", "loop-2"} {
+		s.decide()
+		s.hear(nexus.ItemLanded{Item: item, Target: first, Commit: "c"})
+		s.decide()
+		s.hear(nexus.LandingWeighed{Item: item})
+	}
+	base(first)
+	s.decide()
+	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged, Left: true})
+	base(first)
+	s.hear(nexus.ResultSettled{Item: "loop-2", How: nexus.ResultMerged, Left: true})
+	base("main")
+	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.Wanted{wanted("todo", 3)}})
+	s.decide()
+	s.hear(worked("loop-3"))
+	if got := s.decide(); got != "item.offered" || s.l.Item("loop-3").Target != second {
+		t.Errorf("%s, on %s", got, s.l.Item("loop-3").Target)
+	}
+}
+
 // TestRevertBeforeTheNext holds that what a landing made worse is taken back before
 // anything else lands, and what failed twice waits for new facts.
 func TestRevertBeforeTheNext(t *testing.T) {

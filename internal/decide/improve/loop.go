@@ -50,6 +50,7 @@ const (
 	RejectedBy   Rule = "rejected"   // a person threw the result away
 	WaitsFor     Rule = "waits"      // a result of it waits for a person
 	ThemesOpen   Rule = "branches"   // as many branches as may be open wait for a person
+	Behind       Rule = "behind"     // the branch that it would be done on cannot get the newest commits of the target
 )
 
 // Result is how a piece of work ended.
@@ -126,7 +127,7 @@ type Loop struct {
 
 	pulling  *nexus.PullSought      // that nothing came of yet
 	heads    map[string]string      // commits that branches of themes are at, by their names
-	closed   map[string]int         // pull requests that people closed or merged, by the first branch of the theme
+	closed   map[string]int         // branches that are people's now, by the first branch of the theme
 	refused  map[string]bool        // branches whose pull request people closed and did not merge
 	calls    map[string]nexus.Money // of models that were asked what there is to do, and did not answer yet: their worst case
 	asked    nexus.Money            // that such calls of this cycle cost
@@ -429,7 +430,11 @@ func (l *Loop) settled(f nexus.ResultSettled) {
 	if i == nil {
 		return
 	}
-	if i.Waits = false; f.How == nexus.ResultRejected {
+	i.Waits = false
+	if f.Left && strings.HasPrefix(i.Target, nexus.Theme) && len(l.Owned(i.Target)) == 0 {
+		l.leave(i.Target)
+	}
+	if f.How == nexus.ResultRejected {
 		i.Rule = RejectedBy
 		l.bars[i.Wanted.Finding] = bar{rule: RejectedBy, why: fmt.Sprintf("a person threw away what run %s made of it", i.ID)}
 	}

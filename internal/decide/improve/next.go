@@ -108,6 +108,15 @@ func (l *Loop) carry(w Moment) []nexus.Fact {
 	return nil
 }
 
+// Base returns the branch from which work on what a strategy finds begins: that of its theme while results wait there,
+// so that one builds on the other, and else the target.
+func (l *Loop) Base(strategy string) string {
+	if theme := l.theme(strategy); !l.Rules.Direct && slices.Contains(l.themes(), theme) {
+		return theme
+	}
+	return l.Target
+}
+
 // landsOn returns the branch that a result lands on.
 func (l *Loop) landsOn(i *Item) string {
 	if l.Rules.Direct {
@@ -256,11 +265,7 @@ func (l *Loop) choose(w Moment) []nexus.Fact {
 			left -= money
 		}
 		id := nexus.RunID(fmt.Sprintf("%s-%d", l.Run, l.Totals.Taken+n+1))
-		base := l.Target
-		if theme := l.theme(x.Strategy); !l.Rules.Direct && slices.Contains(l.themes(), theme) {
-			base = theme
-		}
-		all = append(all, nexus.ItemTaken{Item: id, Cycle: l.Cycle, Wanted: x, Reserved: money, Base: base})
+		all = append(all, nexus.ItemTaken{Item: id, Cycle: l.Cycle, Wanted: x, Reserved: money, Base: l.Base(x.Strategy)})
 	}
 	return all
 }

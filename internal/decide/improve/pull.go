@@ -32,7 +32,7 @@ func (l *Loop) Pull(branch string) *Pull {
 }
 
 // theme returns the branch that results of a strategy wait on from now on. One whose pull request
-// people closed or merged is theirs, and the next has a number.
+// people closed or merged is theirs, as is one that they took over in another form and left; the next has a number.
 func (l *Loop) theme(strategy string) string {
 	if n := l.closed[nexus.Theme+strategy]; n > 0 {
 		return fmt.Sprintf("%s%s-%d", nexus.Theme, strategy, n+1)
@@ -112,9 +112,6 @@ func (l *Loop) applyPull(f nexus.Fact) {
 		l.pulling = nil
 	case nexus.PullClosed:
 		l.Pulls = slices.DeleteFunc(l.Pulls, func(p *Pull) bool { return p.Branch == f.Branch })
-		if l.closed == nil {
-			l.closed = map[string]int{}
-		}
 		if l.refused == nil {
 			l.refused = map[string]bool{}
 		}
@@ -122,11 +119,19 @@ func (l *Loop) applyPull(f nexus.Fact) {
 			l.past = map[int]bool{}
 		}
 		l.past[f.Number] = true
-		l.closed[nexus.Theme+strategyOf(f.Branch)]++
+		l.leave(f.Branch)
 		l.refused[f.Branch] = f.How == nexus.ResultRejected
 		l.pulling = nil
 	default:
 	}
+}
+
+// leave leaves the branch of a theme to people: what lands from now on has another one.
+func (l *Loop) leave(branch string) {
+	if l.closed == nil {
+		l.closed = map[string]int{}
+	}
+	l.closed[nexus.Theme+strategyOf(branch)]++
 }
 
 // Mine reports whether a pull request of a branch, which stands at a commit, is one that a process of the loop

@@ -62,6 +62,9 @@ func describeItem(f nexus.Fact) (about, text string) {
 	case nexus.RevertFailed:
 		return string(f.Item), "could not be taken back: " + f.Why
 	case nexus.ResultSettled:
+		if f.Left {
+			return string(f.Item), "it is done already, in another form"
+		}
 		return string(f.Item), "a person " + f.How + " it"
 	default:
 		return describePull(f)
