@@ -46,6 +46,7 @@ type play struct {
 	stalled   <-chan struct{} // closed once somebody waits for the forge's answer
 	begun     int64           // events up to this one belong to an earlier act
 	ears      map[string]*ear
+	cables    map[string]*cable
 	texts     atomic.Int64 // that were sent to the endpoint for vectors
 }
 
@@ -115,7 +116,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "terminal": terminal, "press": press, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "lighter": lighter, "shares": shares, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
-		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "forgegit": forgeGit, "pull": pullRequest, "registry": registry, "commented": commented, "chat": chat, "overhear": overhear, "hear": hear, "heard": heardAll, "learn": learn, "conforms": conforms, "browse": browse,
+		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "forgegit": forgeGit, "pull": pullRequest, "registry": registry, "commented": commented, "chat": chat, "overhear": overhear, "hear": hear, "heard": heardAll, "cable": onCable, "learn": learn, "conforms": conforms, "browse": browse,
 		"page": onPage, "certificate": certificate, "collect": collect, "collected": collected, "heed": heed, "noticed": noticed, "postbox": postbox, "mailed": mailed,
 	}
 }
