@@ -82,6 +82,16 @@ func deeds() []deed {
 			open:    func(*stage) bool { return true },
 			picture: func(s *stage) []string { return []string{s.ok("discover", "--strategies", "cheap,lint-issues")} },
 		},
+		{
+			name: "set", prepare: (*stage).configured, args: []string{"config", "set", "limits.turns", "33"},
+			open: func(s *stage) bool { // the file is the old one or the new one, and never half of either
+				if text := s.settings(); !slices.Contains([]string{configured, configuredAnew}, text) {
+					s.t.Errorf("the file has %q", text)
+				}
+				return true
+			},
+			picture: func(s *stage) []string { return []string{s.settings(), strings.Join(s.beside(), " ")} },
+		},
 	}
 }
 
@@ -296,6 +306,49 @@ func (s *stage) neglected() {
 	}
 	s.git("add", "-A")
 	s.git("commit", "-qm", "more")
+}
+
+// configured is a file of settings, and configuredAnew is the file once one of them was set.
+const (
+	configured     = "# what I like\n[limits]\nturns = 44 # enough\nrounds = 3\n"
+	configuredAnew = "# what I like\n[limits]\nturns = 33 # enough\nrounds = 3\n"
+)
+
+// configured gives the user a file of settings, and a run.
+func (s *stage) configured() {
+	s.t.Helper()
+	s.lands()
+	dir := filepath.Join(s.home, "config", "nexus")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(configured), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// settings is the user's file of settings.
+func (s *stage) settings() string {
+	s.t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.home, "config", "nexus", "config.toml"))
+	if err != nil {
+		s.t.Error(err)
+	}
+	return string(data)
+}
+
+// beside names the files that are where the settings are.
+func (s *stage) beside() []string {
+	s.t.Helper()
+	all, err := os.ReadDir(filepath.Join(s.home, "config", "nexus"))
+	if err != nil {
+		s.t.Error(err)
+	}
+	var names []string
+	for _, e := range all {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // copy makes a directory the same as another one.

@@ -79,7 +79,7 @@ func Do(ctx context.Context, a *app.App, c Change, agree func(why string) error)
 			return err
 		}
 		done.Now = lookUp(settings, origins, nil)(done.Key)
-		return disk.ReplaceAs(done.File, []byte(text), modeOf(done.File, c.Project))
+		return disk.ReplaceLocked(done.File, []byte(text), modeOf(done.File, c.Project))
 	})
 }
 

@@ -50,11 +50,28 @@ func Replace(name string, data []byte) error { return ReplaceAs(name, data, 0o60
 
 // ReplaceAs is Replace for a file with another mode.
 func ReplaceAs(name string, data []byte, mode os.FileMode) error {
+	return replace(name, data, mode, func(dir string) (*os.File, error) { return os.CreateTemp(dir, ".new-*") })
+}
+
+// ReplaceLocked is ReplaceAs for a caller that holds a lock for the file: it takes away what one that was killed
+// left beside it.
+func ReplaceLocked(name string, data []byte, mode os.FileMode) error {
+	return replace(name, data, mode, func(dir string) (*os.File, error) {
+		half := filepath.Join(dir, "."+filepath.Base(name)+".nexus-new")
+		if err := os.Remove(half); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		return os.OpenFile(half, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // never through a link
+	})
+}
+
+// replace puts a file in place; create makes a new one with mode 0600 in its directory.
+func replace(name string, data []byte, mode os.FileMode, create func(dir string) (*os.File, error)) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Fail("make a directory", err)
 	}
-	f, err := os.CreateTemp(dir, ".new-*") // has mode 0600
+	f, err := create(dir)
 	if err != nil {
 		return Fail("write a file", err)
 	}

@@ -97,3 +97,35 @@ func TestRemoveAllAndCopy(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReplaceLocked leaves nothing of one that was killed, and writes through no link.
+func TestReplaceLocked(t *testing.T) {
+	dir := t.TempDir()
+	name, half, other := filepath.Join(dir, "a.toml"), filepath.Join(dir, ".a.toml.nexus-new"), filepath.Join(t.TempDir(), "other")
+	if err := os.WriteFile(other, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, half); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []os.FileMode{0o600, 0o644} {
+		if err := ReplaceLocked(name, []byte("new"), mode); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Lstat(name); err != nil || info.Mode() != mode {
+			t.Errorf("%v, %v", info, err)
+		}
+	}
+	if data, err := os.ReadFile(other); err != nil || string(data) != "mine" {
+		t.Errorf("it wrote %q through a link: %v", data, err)
+	}
+	if all, err := os.ReadDir(dir); err != nil || len(all) != 1 {
+		t.Errorf("%d files are there: %v", len(all), err)
+	}
+	if err := os.MkdirAll(filepath.Join(half, "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := ReplaceLocked(name, []byte("newer"), 0o600); err == nil {
+		t.Error("a directory in its way is taken away")
+	}
+}
