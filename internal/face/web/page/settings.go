@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,53 @@ type Shelf struct {
 	Diff   bool   // only those that somebody set
 	Wrong  string // why they are not known
 	Editor Editor
+}
+
+// Group is settings whose keys begin alike.
+type Group struct {
+	Name string
+	All  []Setting
+	Open bool
+}
+
+// groups are the settings by what their keys begin with, those without a dot
+// first. What somebody looks for is unfolded, and so is the group of the setting
+// that they change.
+func (s Shelf) groups() []Group {
+	plain := Group{Name: "general"}
+	var all []Group
+	for _, v := range s.All {
+		name, _, dotted := strings.Cut(v.Key, ".")
+		g := &plain
+		if dotted {
+			at := slices.IndexFunc(all, func(g Group) bool { return g.Name == name })
+			if at < 0 {
+				at, all = len(all), append(all, Group{Name: name})
+			}
+			g = &all[at]
+		}
+		g.All = append(g.All, v)
+		g.Open = g.Open || s.Query != "" || s.Diff || v.Key == s.Editor.Key
+	}
+	if len(plain.All) > 0 {
+		all = slices.Insert(all, 0, plain)
+	}
+	return all
+}
+
+// says tells how many settings a group has, and how many somebody set.
+func (g Group) says() string {
+	set := 0
+	for _, v := range g.All {
+		if v.From != "default" {
+			set++
+		}
+	}
+	text := plural(len(g.All), "setting")
+	if set > 0 {
+		text += ", " + number(set) + " set by somebody"
+	}
+	return text
 }
 
 // Editor is one setting that somebody looks at and changes, as nexus config get

@@ -1,6 +1,6 @@
 // What the pages do beyond links and forms: live changes, keys, drag and drop,
 // the theme. Everything works without it, with more clicks.
-import { morph } from "./morph";
+import { swap } from "./morph";
 import { pressed } from "./review";
 
 declare const htmx: {
@@ -18,7 +18,7 @@ htmx.defineExtension("morph", {
     if (style !== "morph") return false;
     const to = fragment instanceof DocumentFragment ? fragment.firstElementChild : fragment;
     if (!to) return false;
-    morph(target, to);
+    swap(target, to);
     dress(target);
     count();
     return [target];
@@ -139,8 +139,9 @@ function act(key: string): boolean {
     case "Enter": {
       const here = document.activeElement;
       if (!here?.matches("[data-row]")) return false;
-      $<HTMLAnchorElement>("[data-open]", here)?.click();
-      return true;
+      const to = $<HTMLAnchorElement>("[data-open]", here);
+      to?.click();
+      return to !== null;
     }
   }
   const focus = all<HTMLElement>("[data-focus]").find((f) => f.dataset.focus === key);

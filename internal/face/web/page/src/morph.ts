@@ -10,9 +10,11 @@ function same(a: Node, b: Node): boolean {
 }
 
 // What a person folds or unfolds stays as it is. A browser reports that a moment
-// later, and that moment is bridged by the focus, which is in it.
+// later, and that moment is bridged by the focus, which is in it. A file folds when
+// somebody at one of its lines says that they have seen it.
 function touched(e: Element): boolean {
-  return e instanceof HTMLDetailsElement && (e.dataset.touched === "yes" || e.contains(document.activeElement));
+  if (!(e instanceof HTMLDetailsElement)) return false;
+  return e.dataset.touched === "yes" || (e.dataset.file === undefined && e.contains(document.activeElement));
 }
 
 function attributes(from: Element, to: Element): void {
@@ -33,17 +35,37 @@ function held(e: Element): boolean {
   return [...(e.form?.elements ?? [])].some((f) => f instanceof HTMLInputElement && f.type === "text" && f.value !== "");
 }
 
-export function morph(from: Element, to: Element): void {
+// swap changes a part of the page into another one. Rows are found again wherever
+// they went, and who was at one that is no longer there is at the one in its place.
+export function swap(from: Element, to: Element): void {
+  const was = document.activeElement instanceof HTMLElement && from.contains(document.activeElement) ? document.activeElement : null;
+  const mine = was?.closest<HTMLElement>("[data-row]");
+  const place = mine ? [...from.querySelectorAll("[data-row]")].indexOf(mine) : -1;
+  const placed = new Map<string, Element>();
+  for (const row of from.querySelectorAll("[data-row][id]")) placed.set(row.id, row);
+  morph(from, to, placed);
+  if (!was || document.activeElement === was) return;
+  const left = [...from.querySelectorAll<HTMLElement>("[data-row]")].filter((r) => r.checkVisibility());
+  const there = was.isConnected ? was : mine?.isConnected ? mine : place < 0 ? undefined : left[Math.min(place, left.length - 1)];
+  there?.focus({ preventScroll: true });
+}
+
+function morph(from: Element, to: Element, placed: Map<string, Element>): void {
   if (held(from)) return;
   attributes(from, to);
   if (from instanceof HTMLTextAreaElement || from instanceof HTMLInputElement || from instanceof HTMLSelectElement) return;
   const known = new Map<string, Element>();
-  for (const c of from.children) if (c.id) known.set(c.id, c);
+  const stays = new Set([...to.children].map((c) => c.id));
+  for (const c of [...from.children]) {
+    if (!c.id) continue;
+    if (stays.has(c.id)) known.set(c.id, c);
+    else c.remove(); // first, as what is moved past it would lose the focus
+  }
   let at: ChildNode | null = from.firstChild;
   for (const next of [...to.childNodes]) {
     let match: ChildNode | null = null;
     if (next instanceof Element && next.id) {
-      match = known.get(next.id) ?? null;
+      match = known.get(next.id) ?? (next.hasAttribute("data-row") ? placed.get(next.id) : null) ?? null;
       if (match && match.nodeName !== next.nodeName) match = null;
     } else if (at && same(at, next)) {
       match = at;
@@ -57,7 +79,7 @@ export function morph(from: Element, to: Element): void {
     if (match instanceof Element && next instanceof Element) {
       if (!match.isEqualNode(next)) {
         const row = match.hasAttribute("data-row");
-        morph(match, next);
+        morph(match, next, placed);
         if (row) flash(match);
       }
     } else if (match.nodeValue !== next.nodeValue) {
