@@ -30,6 +30,45 @@ type Shelf struct {
 	Editor Editor
 }
 
+// Group is the settings that are about one thing.
+type Group struct {
+	Name string
+	All  []Setting
+	Set  int // that somebody set
+}
+
+// groups are the settings by what they are about, which their keys begin with.
+func (s Shelf) groups() []Group {
+	var all []Group
+	for _, v := range s.All {
+		name, _, _ := strings.Cut(v.Key, ".")
+		if len(all) == 0 || all[len(all)-1].Name != name {
+			all = append(all, Group{Name: name})
+		}
+		g := &all[len(all)-1]
+		g.All = append(g.All, v)
+		if v.From != "default" {
+			g.Set++
+		}
+	}
+	return all
+}
+
+// open reports whether a group is unfolded at first: where somebody looks for
+// something, or has just looked at one of it.
+func (s Shelf) open(g Group) bool {
+	name, _, _ := strings.Cut(s.Editor.Name, ".")
+	return s.Diff || strings.TrimSpace(s.Query) != "" || name == g.Name
+}
+
+// said is how many of the group somebody set.
+func (g Group) said() string {
+	if g.Set == 0 {
+		return ""
+	}
+	return ", " + strconv.Itoa(g.Set) + " set"
+}
+
 // Editor is one setting that somebody looks at and changes, as nexus config get
 // tells it.
 type Editor struct {
