@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,10 +43,11 @@ func (s Shelf) groups() []Group {
 	var all []Group
 	for _, v := range s.All {
 		name, _, _ := strings.Cut(v.Key, ".")
-		if len(all) == 0 || all[len(all)-1].Name != name {
-			all = append(all, Group{Name: name})
+		i := slices.IndexFunc(all, func(g Group) bool { return g.Name == name })
+		if i < 0 {
+			i, all = len(all), append(all, Group{Name: name})
 		}
-		g := &all[len(all)-1]
+		g := &all[i]
 		g.All = append(g.All, v)
 		if v.From != "default" {
 			g.Set++

@@ -18,7 +18,10 @@ htmx.defineExtension("morph", {
     if (style !== "morph") return false;
     const to = fragment instanceof DocumentFragment ? fragment.firstElementChild : fragment;
     if (!to) return false;
-    morph(target, to);
+    const meant = row() ?? rows()[0];
+    const lost = morph(target, to);
+    if (meant && !meant.isConnected) moved(meant);
+    if (lost.length > 0) explain(`This can no longer be sent, as what it was for is over. You wrote:\n${lost.join("\n")}`);
     dress(target);
     count();
     return [target];
@@ -95,6 +98,18 @@ function rows(): HTMLElement[] {
 function row(): HTMLElement | null {
   return document.activeElement?.closest<HTMLElement>("[data-row]") ?? null;
 }
+// What a key would act on is no longer there. It is somewhere else on the page, or
+// the key must not act on what took its place under the finger.
+let gone = false;
+function moved(meant: HTMLElement): void {
+  const now = meant.id && document.getElementById(meant.id);
+  if (now) {
+    if (document.activeElement === document.body) now.focus({ preventScroll: true });
+  } else gone = true;
+}
+document.addEventListener("focusin", (e) => {
+  if ((e.target as Element).closest("[data-row]")) gone = false;
+});
 function move(by: number): void {
   const list = rows();
   if (list.length === 0) return;
@@ -110,6 +125,10 @@ function press(key: string): boolean {
   for (const w of within) {
     const button = all<HTMLElement>("[data-key]", w).find((b) => b.dataset.key === key);
     if (!button) continue;
+    if (gone && w === rows()[0]) {
+      explain("What you looked at is no longer here, so nothing was done. Choose with j and k.");
+      return true;
+    }
     if (button instanceof HTMLButtonElement) {
       button.click();
     } else {
@@ -212,6 +231,7 @@ function explain(text: string): void {
     p.setAttribute("role", "status");
     $("#main")?.prepend(p);
   }
+  p.dataset.own = "yes"; // it stays until the next page
   p.className = "said bad";
   p.textContent = text;
   p.scrollIntoView({ block: "nearest" });

@@ -33,13 +33,41 @@ function held(e: Element): boolean {
   return [...(e.form?.elements ?? [])].some((f) => f instanceof HTMLInputElement && f.type === "text" && f.value !== "");
 }
 
-export function morph(from: Element, to: Element): void {
+// What was sent is not lost when its form goes away.
+const sent = new WeakSet<EventTarget>();
+document.addEventListener("submit", (e) => e.target && sent.add(e.target), true);
+document.addEventListener("input", (e) => {
+  const form = (e.target as HTMLInputElement).form;
+  if (form) sent.delete(form);
+}, true);
+
+// What somebody wrote in a part that goes away, and did not send.
+function written(gone: Node): string[] {
+  if (!(gone instanceof Element)) return [];
+  return [...gone.querySelectorAll("textarea")].filter((t) => t.value.trim() !== "" && t.value !== t.defaultValue && !(t.form && sent.has(t.form))).map((t) => t.value);
+}
+
+// What the page says on its own, and the server knows nothing of.
+const ownPart = (n: Node | null) => n instanceof Element && n.hasAttribute("data-own");
+function past(n: ChildNode | null): ChildNode | null {
+  while (ownPart(n)) n = n!.nextSibling;
+  return n;
+}
+
+// It returns what somebody wrote where nothing can be written any more.
+export function morph(from: Element, to: Element): string[] {
+  const lost: string[] = [];
+  change(from, to, lost);
+  return lost;
+}
+
+function change(from: Element, to: Element, lost: string[]): void {
   if (held(from)) return;
   attributes(from, to);
   if (from instanceof HTMLTextAreaElement || from instanceof HTMLInputElement || from instanceof HTMLSelectElement) return;
   const known = new Map<string, Element>();
   for (const c of from.children) if (c.id) known.set(c.id, c);
-  let at: ChildNode | null = from.firstChild;
+  let at = past(from.firstChild);
   for (const next of [...to.childNodes]) {
     let match: ChildNode | null = null;
     if (next instanceof Element && next.id) {
@@ -52,12 +80,12 @@ export function morph(from: Element, to: Element): void {
       from.insertBefore(next, at);
       continue;
     }
-    if (match === at) at = at.nextSibling;
+    if (match === at) at = past(at.nextSibling);
     else from.insertBefore(match, at);
     if (match instanceof Element && next instanceof Element) {
       if (!match.isEqualNode(next)) {
         const row = match.hasAttribute("data-row");
-        morph(match, next);
+        change(match, next, lost);
         if (row) flash(match);
       }
     } else if (match.nodeValue !== next.nodeValue) {
@@ -66,7 +94,8 @@ export function morph(from: Element, to: Element): void {
   }
   while (at) {
     const gone = at;
-    at = at.nextSibling;
+    at = past(at.nextSibling);
+    lost.push(...written(gone));
     gone.remove();
   }
 }
