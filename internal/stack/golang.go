@@ -50,6 +50,7 @@ func golang() Stack {
 		Written:  []string{"go.sum"},
 		Outlines: goOutlines,
 		Programs: words("go gofmt golangci-lint"),
+		Needs:    goNeeds,
 		Listings: []Listing{{[]string{"go.mod"}, goRequires}},
 		Licences: []Licence{{KindGo, goLicence}},
 		Formats:  goFormats,

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -32,11 +33,16 @@ type Install struct {
 	// command that writes the lock file anew. Nil: that is not known.
 	Lacks func(at fs.FS, lock, out string) []string
 	Renew string
-	Bin   string // directory with programs that commands find first
+	// Command is what people type to install the same by hand; empty: Args say it.
+	Command string
+	Bin     string // directory with programs that commands find first
 	// Same reports why what lies in a directory, beside a lock file with this text, is
 	// not what the lock file names. Nil if that is unknown.
 	Same func(at fs.FS, lock string) error
 }
+
+// ByHand returns the command that installs the same for people.
+func (i Install) ByHand() string { return cmp.Or(i.Command, strings.Join(i.Args, " ")) }
 
 // Installs returns how packages are installed, in each family the one first
 // that wins.

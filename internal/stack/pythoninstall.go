@@ -24,6 +24,7 @@ func pythonInstalls() []Install {
 		r.Tools = append(r.Tools, "python3")
 		return r
 	}
+	const byHand = "python3 -m venv .venv && .venv/bin/pip install "
 	const venv = "python3 -m venv .venv && .venv/bin/python -m pip install --quiet"
 	rows := []Install{
 		row("uv", "uv.lock", Install{Tools: []string{"uv"}, Args: words("uv sync --frozen"), Away: words("--offline"), Same: samePython}),
@@ -32,11 +33,11 @@ func pythonInstalls() []Install {
 		row("pip", "requirements.txt", Install{
 			Tools: []string{"python3"}, Also: []string{"requirements*.txt", "constraints*.txt", "requirements/*.txt"},
 			Args: []string{"sh", "-c", venv + ` -r requirements.txt $(for f in requirements-dev.txt requirements-test.txt; do test -f $f && echo "-r $f"; done) "$@"`, "sh"},
-			Away: words("--retries 0"), Same: sameRequirements,
+			Away: words("--retries 0"), Same: sameRequirements, Command: byHand + "-r requirements.txt",
 		}),
 	}
 	for _, manifest := range words("pyproject.toml setup.py setup.cfg") { // which extras tests need is nowhere said
-		own := Install{Bare: true, Lent: true, Tools: words("python3"), Args: []string{"sh", "-c", venv + " -e ."}, Same: sameEnvironment}
+		own := Install{Bare: true, Lent: true, Tools: words("python3"), Args: []string{"sh", "-c", venv + " -e ."}, Same: sameEnvironment, Command: byHand + "-e ."}
 		rows = append(rows, row("venv", manifest, own))
 	}
 	return rows

@@ -86,6 +86,10 @@ type Stack struct {
 	Counts      []string                    // commands that run tests, and say how many there were
 	Written     []string                    // names of files that its tools write and people do not, in lower case
 
+	// Needs returns where the source of the packages lies that a tree names itself, by
+	// the text of its files, which is empty for one that is not there. Nil: unknown.
+	Needs func(text func(file string) string) []Need
+
 	Listings []Listing // files that name packages; the first that fits
 	Licences []Licence // which licence its packages have
 	Stores   []Store   // where its tools keep what they fetched, below the home of their user

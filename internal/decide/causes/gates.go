@@ -60,7 +60,7 @@ func flakyTests(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("%s failed %d of %d times without a change", s.what, failed, runs),
 			Why:     "the test is flaky: its result does not depend on the work",
-			Fix:     "mend the test, or nexus quarantine add " + quote(s.what) + " --days 14 --why REASON",
+			Fix:     "fix the test, or nexus quarantine add " + quote(s.what) + " --days 14 --why REASON",
 		}
 	})
 }

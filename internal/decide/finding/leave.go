@@ -29,11 +29,10 @@ type Left struct {
 	Say  string `json:"say"` // the rule in words, with who and when
 }
 
-// Rules are what people decided, and how much may be worked on at once.
+// Rules are what people decided.
 type Rules struct {
 	Items      []workitem.Item // of the backlog
 	Quarantine flaky.QuarantineOn
-	Most       int // items that may be active at once; 0: no bound
 }
 
 // tries is how often something may fail before it waits for new facts.
@@ -107,21 +106,6 @@ func (w Known) changedSince(f Finding, past Tries) bool {
 		}
 	}
 	return false
-}
-
-// Next returns the findings that may be started now, in their order: as many as there is
-// room for beside the items that are active.
-func Next(open []Ranked, r Rules) []Ranked {
-	if r.Most <= 0 {
-		return open
-	}
-	room := r.Most
-	for _, i := range r.Items {
-		if i.State == workitem.Active {
-			room--
-		}
-	}
-	return open[:min(len(open), max(room, 0))]
 }
 
 // Item returns what the backlog keeps of a finding.

@@ -286,7 +286,7 @@ func (r *reader) item(line, text string) {
 		r.fail("%q is not known here; write \"- %s: \"", m[1], spec.Nearest(word, []string{"spec", "goal"}))
 	default:
 		if kind, ok := spec.ListItem(line); ok && kind == "REQ" {
-			r.fail("a requirement stands in a spec; name the spec with \"- spec: NAME\", or write \"- goal: \" and what is wanted")
+			r.fail("requirements are in specs: name the spec with \"- spec: NAME\", or write \"- goal: \" and what is wanted")
 			return
 		}
 		r.fail("%q is nothing that a milestone consists of; write \"- spec: NAME\", \"- goal: TEXT\" or \"- [ ] AC-1: TEXT\", "+

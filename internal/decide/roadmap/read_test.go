@@ -127,7 +127,7 @@ func TestMistakes(t *testing.T) {
 		{"items", head + "- it works\n- specs: a\n- goals: b\n- REQ-1: c\n- tag: v1\n- spec:\n- goal:\n- spec: ../x\n- spec: a\n- spec: a.md\n", []string{
 			`line 5: "it works" is nothing that a milestone consists of; write "- spec: NAME", "- goal: TEXT" or "- [ ] AC-1: TEXT", or text without a dash`,
 			`line 6: "specs" is not known here; write "- spec: "`, `line 7: "goals" is not known here; write "- goal: "`,
-			`line 8: a requirement stands in a spec; name the spec with "- spec: NAME", or write "- goal: " and what is wanted`,
+			`line 8: requirements are in specs: name the spec with "- spec: NAME", or write "- goal: " and what is wanted`,
 			`line 9: write "Tag: " without a dash, in a line of its own`,
 			`line 10: the spec has no name; write the name of a file in .nexus/specs, such as login`,
 			`line 11: the goal says nothing; write what is wanted behind the colon`,

@@ -47,7 +47,7 @@ func withdraw(s *state.State, r state.Request, no func(string, ...any) []nexus.F
 	case a == nil:
 		return no("%s was not added to the run", r.Item)
 	case a.Over() || a.Attempt != "":
-		return no("work on %s has begun: skip its tasks", r.Item)
+		return no("work on %s has started: skip its tasks", r.Item)
 	default:
 		return yes(nexus.AdditionFailed{Request: a.Seq, Why: "taken back by " + person(r), By: person(r)})
 	}

@@ -25,7 +25,7 @@ func TestMistakes(t *testing.T) {
 		{"two titles", head + "- REQ-1: a\n# Notes\n- b\n", []string{`line 6: a spec has one title; write ## for a heading`}},
 		{"used twice", head + "- REQ-1: a\n- REQ-2: b\n- REQ-1: c\n", []string{`line 7: REQ-1 is used twice, first in line 5; the next free id is REQ-3`}},
 		{"unknown", head + "- REQ-1: a\n## Acceptance Criteria\n- [ ] AC-1 (REQ-1, REQ-7): b\n", []string{`line 7: AC-1 names REQ-7, which is no requirement; there are REQ-1`}},
-		{"no id in brackets", head + "- REQ-1: a\n## Acceptance Criteria\n- [ ] AC-1 (must): b\n", []string{`line 7: AC-1 names "MUST"; what stands in brackets is the ids of requirements, such as (REQ-1, REQ-2)`}},
+		{"no id in brackets", head + "- REQ-1: a\n## Acceptance Criteria\n- [ ] AC-1 (must): b\n", []string{`line 7: AC-1 names "MUST"; put ids of requirements in brackets, such as (REQ-1, REQ-2)`}},
 		{"no number", head + "- REQ-4: a\n- REQ: b\n- REQ-: c\n", []string{
 			`line 6: "REQ: b" has no number; the next free id is REQ-5`, `line 7: "REQ-: c" has no number; the next free id is REQ-5`,
 		}},

@@ -109,7 +109,7 @@ func (r *reader) criterion(i entryText) {
 	for name := range strings.FieldsFuncSeq(brackets, func(c rune) bool { return c == ',' || c == ';' || c == ' ' || c == '\t' }) {
 		name = strings.ToUpper(strings.Trim(name, "`*"))
 		if !strings.HasPrefix(name, "REQ-") {
-			r.failAt(i.line, "%s names %q; what stands in brackets is the ids of requirements, such as (REQ-1, REQ-2)", id, legible.Cut(name, 60))
+			r.failAt(i.line, "%s names %q; put ids of requirements in brackets, such as (REQ-1, REQ-2)", id, legible.Cut(name, 60))
 			continue
 		}
 		if !slices.Contains(c.Of, name) {

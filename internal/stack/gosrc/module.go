@@ -8,6 +8,12 @@ import (
 	"strings"
 )
 
+// Manifest is the name of the file that makes a directory a Go module.
+const Manifest = "go.mod"
+
+// Used reports whether the root of a tree is a Go module, or a workspace of some.
+func Used(tree fs.FS) bool { return IsFile(tree, Manifest) || IsFile(tree, "go.work") }
+
 // Modules returns the Go modules of a tree with their directories: the one at
 // its root, those that go.work uses, and others below it.
 func Modules(tree fs.FS) map[string]string {

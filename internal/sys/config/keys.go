@@ -233,7 +233,7 @@ func planKeys() []Key {
 		one("replan.rounds", kind.Whole(0, 100), "percent of limits.rounds after which it is decided; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
 		one("replan.files", kind.Whole(0, 100_000), "files that a task may change beyond those that it declares, before it is decided; 0: any", func(c *Config) *int { return &c.Limits.Replan.Files }),
 		one("replan.failures", kind.Whole(0, 10_000), "red rounds in a row after which it is decided; 0: never", func(c *Config) *int { return &c.Limits.Replan.Failures }),
-		one("plan.oversize", kind.Words("ask", "split", "refuse"), "what is done about tasks of a plan file that are too large. ask: a person is asked, and nobody there means refuse; split: they are divided by files, layers or time, without a model; refuse: the plan is refused", func(c *Config) *string { return &c.Oversize }),
+		one("plan.oversize", kind.Words("ask", "split", "refuse"), "what is done about tasks of a plan file that are too large. ask: a person is asked; refused if nobody is there; split: they are divided by files, layers or time, without a model; refuse: the plan is refused", func(c *Config) *string { return &c.Oversize }),
 		one("plan.parts", kind.Whole(1, 100), "maximum number of parts that a task is split into that is stuck or too large", func(c *Config) *int { return &c.Limits.Parts }),
 		one("plan.depth", kind.Whole(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
 		one("plan.second_look", kind.Words(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),

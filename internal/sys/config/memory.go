@@ -4,7 +4,7 @@ import "github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 
 func memoryKeys() []Key {
 	const sent = "it decides where texts of your repository are sent"
-	const vouch = "it decides what nobody approved and agents are told all the same"
+	const vouch = "it decides whether agents see what nobody approved"
 	return []Key{
 		one("memory.tokens", kind.Whole(0, 100_000),
 			"size in tokens of what planner, coders and testers are told of the repository's memory; 0: nothing "+

@@ -64,7 +64,7 @@ func defaultNotify() Notify { return Notify{Terminal: "auto", Through: "red"} }
 
 // notifyKeys are the settings of what people are told who do not look.
 func notifyKeys() []Key {
-	const who = "it decides who is told about your runs"
+	const who = "it decides who hears about your runs"
 	text := func(name string, k kind.Kind, doc string, at func(*Notify) *string) Key {
 		return one("notify."+name, k, doc, func(c *Config) *string { return at(&c.Notify) }).trusted(who)
 	}
@@ -122,7 +122,7 @@ func wayKeys(who string) []Key {
 		text("token_env", kind.VarName(), "environment variable with the token of a bot of Telegram",
 			func(w *Way) *string { return &w.TokenEnv }),
 		text("base_url", kind.Address(), "address of your own Bot API server", func(w *Way) *string { return &w.Base }),
-		text("chat", kind.Text(), "number of the chat of Telegram that is told", func(w *Way) *string { return &w.Chat }),
+		text("chat", kind.Text(), "number of the Telegram chat that gets the messages", func(w *Way) *string { return &w.Chat }),
 		text("server", kind.Text(), "host:port of the server that takes mail, such as smtp.example.com:587",
 			func(w *Way) *string { return &w.Server }),
 		text("tls", kind.Words("starttls", "implicit", "none"),

@@ -113,12 +113,7 @@ func (f Failure) hint() string {
 	if f.Mend != "" {
 		return f.Mend
 	}
-	own := f.Args[0]
-	if own == "sh" {
-		own = "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"
-	} else {
-		own = strings.Join(f.Args, " ")
-	}
+	own := f.ByHand()
 	if f.Dir != "." {
 		own = "cd " + f.Dir + " && " + own
 	}

@@ -147,10 +147,7 @@ func (m *maker) place(ctx context.Context, p Place) error {
 	if err := m.show(&c, p.Tools); err != nil {
 		return err
 	}
-	shown := strings.Join(p.Args, " ")
-	if p.Args[0] == "sh" {
-		shown = "python3 -m venv .venv && pip install -r " + p.Lock
-	}
+	shown := p.ByHand()
 	if p.Dir != "." {
 		shown = "cd " + p.Dir + " && " + shown
 	}

@@ -48,8 +48,8 @@ func Foresee(dir string, w Wish, gates []gate.Gate) []Outlook {
 			o.Bad, o.Hint = errors.New(p.Tools[0]+" is not installed here"), f.hint()
 		default:
 			o.How = "installed in the sandbox by " + strings.Join(p.Args, " ")
-			if p.Args[0] == "sh" {
-				o.How = "installed in the sandbox by pip"
+			if p.Command != "" {
+				o.How = "installed in the sandbox by " + p.Name
 			}
 		}
 		all = append(all, o)

@@ -154,12 +154,15 @@ func tidy(dir string, now time.Time) error {
 	return nil
 }
 
+// missing is the version of a program that is not there.
+const missing = "none"
+
 // version tells one version of a program from another without running it: by which file
 // it is, how large, and since when.
 func (s *Site) version(name string) string {
 	dirs := filepath.SplitList(s.o.Path)
 	if strings.ContainsRune(name, '/') {
-		return "" // of the tree, whose files are compared
+		return missing // of the tree, whose files are compared
 	}
 	for _, dir := range dirs {
 		file, err := filepath.EvalSymlinks(filepath.Join(dir, name))
@@ -167,10 +170,10 @@ func (s *Site) version(name string) string {
 			continue
 		}
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().Unix())
+			return fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	return "none"
+	return missing
 }
 
 // ranking is what is known of a commit's files, as it is kept.

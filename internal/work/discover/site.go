@@ -202,10 +202,10 @@ func (s *Site) judge(ctx context.Context, g gate.Gate) (e nexus.Evidence, printe
 	return e, string(s.blobs[e.Output]), nil
 }
 
-// ran notes which programs a gate runs.
+// ran notes which programs a gate runs: every word of it that is the name of one, also behind a shell.
 func (s *Site) ran(g gate.Gate) {
 	for i, word := range stack.Words(g.Args) {
-		if i == 0 || stack.IsProgram(word) {
+		if i == 0 || stack.IsProgram(word) || s.version(word) != missing {
 			s.programs[word] = true
 		}
 	}

@@ -88,7 +88,7 @@ func (c Caches) show(setup Setup, dir string, words []string) (Setup, error) {
 // build's in own. What other builds have made, and the user, and the gates of
 // the base, is read and not written.
 func (c Caches) Go(tree, dir, own string, others ...string) (Setup, error) {
-	if gosrc.IsFile(os.DirFS(tree), "go.mod") || gosrc.IsFile(os.DirFS(tree), "go.work") { // elsewhere the go command is rare, and makes the directories itself
+	if gosrc.Used(os.DirFS(tree)) { // elsewhere the go command is rare, and makes the directories itself
 		if err := gocache.Lay(filepath.Join(dir, stack.GoBuildCache)); err != nil {
 			return Setup{}, err
 		}

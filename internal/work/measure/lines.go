@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -159,29 +160,18 @@ func layout(ctx context.Context, repo git.Repo, rev string) (files []string, mod
 	files = strings.FieldsFunc(out, func(r rune) bool { return r == 0 })
 	modules = map[string]string{}
 	for _, f := range files {
-		if path.Base(f) != "go.mod" || stack.ServesTests(f) {
+		if path.Base(f) != gosrc.Manifest || stack.ServesTests(f) {
 			continue
 		}
 		mod, err := text(ctx, repo, rev, f)
 		if err != nil {
 			return nil, nil, err
 		}
-		if name := module(mod); name != "" {
+		if name := gosrc.ModuleName(mod); name != "" {
 			modules[name] = path.Dir(f)
 		}
 	}
 	return files, modules, nil
-}
-
-// module returns the path that a go.mod gives its module.
-func module(mod string) string {
-	for line := range strings.Lines(mod) {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
-			name, _, _ = strings.Cut(name, "//")
-			return strings.Trim(strings.TrimSpace(name), "\"`")
-		}
-	}
-	return ""
 }
 
 // statements reports whether a Go file has something that can be run. Of one

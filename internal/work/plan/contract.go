@@ -41,7 +41,7 @@ func Meetings(tasks []nexus.Task) []Meeting {
 		for _, id := range t.After() {
 			j, ok := at[id]
 			if tie := t.Ties[id]; ok && j != i && (tie == nexus.TieAPI || tie == nexus.TieSchema) && !shares(names, i, j, before) {
-				text := fmt.Sprintf("it relies on what %s makes (%s), and no name stands in both: the contract is open", id, tie)
+				text := fmt.Sprintf("it relies on what %s makes (%s), and no name is in both: the contract is open", id, tie)
 				all = append(all, Meeting{t.ID, id, text})
 			}
 		}

@@ -33,7 +33,7 @@ func TestMeetings(t *testing.T) {
 	}{
 		"a contract by name":        {[]nexus.Task{task("T1", "Add ParseSize(text string)."), tied(task("T2", "Print it with ParseSize.", "T1"), nexus.TieAPI)}, nil},
 		"a plain name":              {[]nexus.Task{task("T1", "Make it with Size, in bytes."), tied(task("T2", "Print what Size says.", "T1"), nexus.TieAPI)}, nil},
-		"an open contract":          {[]nexus.Task{task("T1", "Read sizes."), tied(task("T2", "Print what was read.", "T1"), nexus.TieAPI)}, []string{"T2 T1 it relies on what T1 makes (api), and no name stands in both"}},
+		"an open contract":          {[]nexus.Task{task("T1", "Read sizes."), tied(task("T2", "Print what was read.", "T1"), nexus.TieAPI)}, []string{"T2 T1 it relies on what T1 makes (api), and no name is in both"}},
 		"an open schema":            {[]nexus.Task{task("T1", "Store sizes."), tied(task("T2", "Print them.", "T1"), nexus.TieSchema)}, []string{"T2 T1 it relies on what T1 makes (schema)"}},
 		"it only waits":             {[]nexus.Task{task("T1", "Read sizes."), task("T2", "Print what was read.", "T1")}, nil},
 		"a contract of its own":     {[]nexus.Task{task("T0", "Fix `GET /sizes`."), task("T1", "Serve `GET /sizes`.", "T0"), tied(task("T2", "Show `GET /sizes`.", "T1", "T0"), nexus.TieAPI)}, nil},

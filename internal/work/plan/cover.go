@@ -53,7 +53,7 @@ func askedToCover(messages []llm.Message) bool { return sentBack(messages, cover
 // uncovered says what a plan does not cover, a line each.
 func uncovered(c *nexus.PlanCover) string {
 	var b strings.Builder
-	b.WriteString("Somebody else held the plan against the goal. It does not cover these:\n")
+	b.WriteString("A second model compared the plan with the goal. The plan does not cover these:\n")
 	for _, g := range c.Gaps() {
 		fmt.Fprintf(&b, "- %s, %q: %s\n", g.ID, cut(g.Text, 200), g.Missing)
 	}

@@ -140,7 +140,7 @@ func (r *reader) read(text string) {
 	case r.part == assumed || r.part == foreseen:
 		r.aside(text)
 	case r.part == goal && isCriteria(text):
-		r.fail("%s stands in no task; a task begins above it with a line such as \"## T1: Title\". "+
+		r.fail("%s is in no task; start a task above it with a line such as \"## T1: Title\". "+
 			"If it belongs to the goal, write \\ before it", quote(text))
 	case r.part == goal:
 		r.plan.Goal += plain(text, title()) + "\n"

@@ -80,13 +80,8 @@ type handin struct {
 	Risks       []nexus.PlanRisk `json:"risks"`
 }
 
-// Parse reads what a planner submitted for a goal and checks it. It is also
-// returned with what [Check] found wrong.
-func Parse(data []byte, goal string, most nexus.Size) (nexus.Plan, error) {
-	return parse(data, goal, most, nexus.Plan{})
-}
-
-// parse is [Parse] where there is a plan that may be amended.
+// parse reads what a planner submitted for a goal, which may amend the plan before,
+// and checks it. It is also returned with what [Check] found wrong.
 func parse(data []byte, goal string, most nexus.Size, before nexus.Plan) (nexus.Plan, error) {
 	p, err := read(data, before)
 	p.Goal = strings.TrimSpace(goal)

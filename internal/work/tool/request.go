@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -142,29 +141,24 @@ func (e Env) defined(hits string) string {
 }
 
 // dependencies returns where the dependencies lie that the tree names itself, as
-// paths for the file tools: Go modules in a cache, packages in node_modules.
+// paths for the file tools: some in a cache, others in the tree.
 func (e Env) dependencies() []string {
 	var dirs []string
-	if text, err := e.tree.Text("go.mod"); err == nil {
-		for _, m := range regexp.MustCompile(`(?m)^\s*(?:require\s+)?([\w.~-]+\.[\w./~-]+)\s+(v[\w.+-]+)\s*$`).FindAllStringSubmatch(text, -1) {
-			name := regexp.MustCompile(`[A-Z]`).ReplaceAllStringFunc(m[1]+"@"+m[2], func(s string) string { return "!" + strings.ToLower(s) })
-			for _, cache := range e.Caches {
-				if tree := e.tree.At(cache); tree.Apart() {
-					if info, err := tree.Root.Stat(name); tree.Dir == cache && err == nil && info.IsDir() {
-						dirs = append(dirs, cache+"/"+name)
-					}
+	text := func(file string) string {
+		text, _ := e.tree.Text(file) // without it nothing is needed
+		return text
+	}
+	for _, need := range stack.Needs(text) {
+		if !need.Cached {
+			dirs = append(dirs, need.Dir)
+			continue
+		}
+		for _, cache := range e.Caches {
+			if tree := e.tree.At(cache); tree.Apart() {
+				if info, err := tree.Root.Stat(need.Dir); tree.Dir == cache && err == nil && info.IsDir() {
+					dirs = append(dirs, cache+"/"+need.Dir)
 				}
 			}
-		}
-	}
-	if text, err := e.tree.Text("package.json"); err == nil {
-		var p struct{ Dependencies, DevDependencies map[string]string }
-		_ = json.Unmarshal([]byte(text), &p) // without them nothing is found
-		for _, name := range slices.Sorted(maps.Keys(p.Dependencies)) {
-			dirs = append(dirs, "node_modules/"+name)
-		}
-		for _, name := range slices.Sorted(maps.Keys(p.DevDependencies)) {
-			dirs = append(dirs, "node_modules/"+name)
 		}
 	}
 	return dirs[:min(len(dirs), places)]

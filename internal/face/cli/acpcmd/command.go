@@ -90,13 +90,21 @@ func landTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, er
 	return s.land(ctx, rest)
 }
 
-// pauseTyped pauses a run, whose name begins with a digit, or a task.
+// pauseTyped pauses a run or a task.
 func pauseTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, error) {
 	hint, line := "run", "pause --json --run=RUN"
-	if rest != "" && (rest[0] < '0' || rest[0] > '9') {
+	if rest != "" && !dated(rest) {
 		hint, line = "task", line+" -- WORD"
 	}
 	return looking("pause", "", hint, line).do(ctx, s, rest)
+}
+
+// dated tells whether a text begins as the name of a run does, with a day and a dash.
+// Less could be a part of the name of any run.
+func dated(text string) bool {
+	const day = 6 // digits
+	i := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	return i == day && text[i] == '-'
 }
 
 // lacks says that a command needs more than was typed.

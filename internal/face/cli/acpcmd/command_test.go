@@ -30,6 +30,17 @@ func TestTyped(t *testing.T) {
 	}
 }
 
+// TestDated holds that only what begins with a day is taken for the name of a run.
+func TestDated(t *testing.T) {
+	for in, want := range map[string]bool{
+		"261121-104125-k3f": true, "261121-": true, "261121": false, "3": false, "3rd": false, "26112-1": false, "2611211-1": false, "T1": false, "": false, "x61121-1": false,
+	} {
+		if dated(in) != want {
+			t.Errorf("%q: %t", in, !want)
+		}
+	}
+}
+
 // TestBeside holds that what spends or lands does not go on beside a prompt.
 func TestBeside(t *testing.T) {
 	for _, c := range commands() {

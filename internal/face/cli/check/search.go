@@ -117,7 +117,7 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 			installed(p.Repo.Work)),
 		Folder: discover.Folder{Repo: p.Repo.Work, Dir: h.settings.Discover.Tasks},
 		Rules: finding.Rules{
-			Items: items, Most: h.settings.Limits.Items, Quarantine: flaky.QuarantineOn{List: list, Day: flaky.DayOf(begun)},
+			Items: items, Quarantine: flaky.QuarantineOn{List: list, Day: flaky.DayOf(begun)},
 		},
 		Open: h.open, OpenAt: h.openAt, Issues: h.issues, Ideas: h.ideas, Plugins: h.plugins,
 		Past: func(ctx context.Context) (finding.Past, error) { return app.Findings(ctx, p.Journal) },

@@ -51,7 +51,7 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodePerson, console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)
 	f := c.Flags()
-	f.BoolVarP(&d.watched, "watch", "w", false, "show it in the terminal interface; it goes on in the background when you leave")
+	f.BoolVarP(&d.watched, "watch", "w", false, "show it in the terminal interface; it continues in the background when you leave")
 	f.BoolVar(&d.served, "serve", false, "show it in the browser, until you press Ctrl-C")
 	f.BoolVar(&d.asks, "ask", false, "let three things wait for you: the plan, a question, and whether to publish what landed")
 	f.BoolVar(&keep, "keep", true, "keep the sample's directory")

@@ -91,7 +91,7 @@ func milestones(s *state.State, together []string) [][2]string {
 	all := [][2]string{{"planned", view.Count(v.Counts.Total, "task")}}
 	if s.Cover != nil {
 		checked := view.Count(len(s.Cover.Statements), "statement")
-		all = append(all, [2]string{"covered", fmt.Sprintf("somebody else held the plan against %s of the spec", checked)})
+		all = append(all, [2]string{"covered", fmt.Sprintf("a second model compared the plan with %s of the spec", checked)})
 	}
 	if len(together) > 1 {
 		all = append(all, [2]string{"parallel", strings.Join(together, " and ") + " side by side"})

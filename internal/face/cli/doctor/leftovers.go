@@ -57,7 +57,7 @@ func (l *look) agreed(ctx context.Context, open []Check) (mending, error) {
 	if a.Ask(text); l.Yes {
 		return everything, nil
 	}
-	answer, err := a.Keyboard().Line(ctx, "Mend it? [y/N]: ")
+	answer, err := a.Keyboard().Line(ctx, "Fix it? [y/N]: ")
 	if err != nil || !nexus.Agrees(answer) {
 		return nothing, err
 	}

@@ -30,7 +30,7 @@ func (l *look) remembered(ctx context.Context) {
 	}
 	_, wrong, err := codedoc.Shelf{Top: l.place.Repo.Work}.Load()
 	for _, p := range wrong {
-		notice(p.Err.Error(), "nexus docs list says more. nexus docs refresh "+p.Name+" --force writes it anew.")
+		notice(p.Err.Error(), "nexus docs list says more. nexus docs refresh "+p.Name+" --force writes it again.")
 	}
 	if err == nil {
 		err = l.gone(ctx, kept, notice)
@@ -56,7 +56,7 @@ func (l *look) gone(ctx context.Context, kept []memory.Kept, notice func(detail,
 	}
 	for _, k := range kept {
 		if is, file := k.Stand(now); is == episode.Gone && k.State == episode.Approved {
-			notice(fmt.Sprintf("%s is about %s, which is gone: nobody is told of it", k.ID, file), "nexus memory gc removes it.")
+			notice(fmt.Sprintf("%s is about %s, which is gone: agents do not see it", k.ID, file), "nexus memory gc removes it.")
 		}
 	}
 	return nil

@@ -237,7 +237,7 @@ func priced(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *wi
 		return nil
 	case !a.Person() || w.Headless || w.JSONL:
 		return &nexus.Error{
-			Code: nexus.CodeNeedsPerson, Message: "nothing was begun: nobody is here to agree to what " + strings.Join(paid, ", ") + " costs",
+			Code: nexus.CodeNeedsPerson, Message: "nothing was started: nobody is here to agree to what " + strings.Join(paid, ", ") + " costs",
 			Hint: "Give --yes, or run nexus discover --strategies " + paid[0] + " --add, and start what you like of the backlog.",
 		}
 	}

@@ -185,7 +185,7 @@ func steering() []tool {
 			params: []param{{name: "task", about: "the task, such as T1", place: word, needed: true}, runFlag()},
 		},
 		{
-			name: "interrupt", about: "Cut off what the agent of a task does now, and tell it why. Its task goes on.", command: []string{"interrupt", "--json"},
+			name: "interrupt", about: "Cut off what the agent of a task does now, and tell it why. Its task continues.", command: []string{"interrupt", "--json"},
 			params: []param{
 				{name: "task", about: "the task, such as T1", place: word, needed: true},
 				{name: "text", about: "what it is to do instead", place: word},

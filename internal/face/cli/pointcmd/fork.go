@@ -47,10 +47,10 @@ func forkCommand(a *console.Console) *cobra.Command {
 				}
 				told := forked{Run: id, From: nexus.Fork{Run: s.Run, Seq: from.Seq, Checkpoint: from.Name(), Tip: then.Tip, By: a.User()}}
 				return a.Answer(told, func(view.Style) string {
-					return fmt.Sprintf("run %s begins at event %d of run %s\nStart it: nexus resume %s\n", id, from.Seq, s.Run, id)
+					return fmt.Sprintf("run %s starts at event %d of run %s\nStart it: nexus resume %s\n", id, from.Seq, s.Run, id)
 				})
 			}
-			a.Say("run %s begins at event %d of run %s", id, from.Seq, s.Run)
+			a.Say("run %s starts at event %d of run %s", id, from.Seq, s.Run)
 			o.Run, o.Agree = id, startcmd.Agree(a, p)
 			return progress.Carry(ctx, a, p, o)
 		})

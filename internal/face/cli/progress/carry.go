@@ -170,7 +170,7 @@ type watcher struct {
 }
 
 // watched reports whether somebody sees how the run goes, and can answer what it
-// asks: here, by way of a host, or, as it goes on in the background, from a
+// asks: here, by way of a host, or, as it continues in the background, from a
 // terminal that is attached to it.
 func watched(a *console.Console) bool {
 	return a.Live(a.Err) || a.Host.Watched || a.Host.Parent != nil

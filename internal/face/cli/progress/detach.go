@@ -27,7 +27,7 @@ const keptLog = 30 * 24 * time.Hour
 // DetachFlag is the flag of commands whose run can go on in the background.
 func DetachFlag(c *cobra.Command, o *Order) {
 	c.Flags().BoolVarP(&o.Detach, "detach", "d", false,
-		"let the run go on in the background; nexus attach shows it, nexus ps lists what goes on")
+		"continue in the background; nexus attach shows the run, nexus ps lists all in progress")
 	c.MarkFlagsMutuallyExclusive("detach", "jsonl")
 }
 
@@ -117,7 +117,7 @@ func Detach(ctx context.Context, a *console.Console, o Order) error {
 		return err
 	}
 	return a.Answer(d, func(s view.Style) string {
-		text := fmt.Sprintf("run %s goes on in the background, as process %d\n", d.Run, d.PID)
+		text := fmt.Sprintf("run %s continues in the background, as process %d\n", d.Run, d.PID)
 		if d.consulted {
 			text += "it waits for you to agree to its plan before it begins\n"
 		}

@@ -22,7 +22,7 @@ type Order struct {
 	Yes    bool // a person agreed to the plan
 	JSONL  bool // events instead of a report
 	Once   bool // nothing is kept, so the report names no next command
-	Detach bool // the run goes on in the background
+	Detach bool // the run continues in the background
 	Watch  bool // the same, and it is shown on the whole screen
 	Lines  bool // it is not shown on the whole screen
 	Screen bool // it is shown there once its tasks begin, and goes on here

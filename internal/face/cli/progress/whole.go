@@ -95,7 +95,7 @@ func (s *screen) lower(ctx, work context.Context, err error) {
 		s.a.Complain(err)
 	}
 	if !s.over && work.Err() == nil && !s.state.Status.Ended() {
-		s.a.Say("the run goes on here; Ctrl-C stops it, and nexus watch in another terminal shows it on the whole screen again")
+		s.a.Say("the run continues here; Ctrl-C stops it, and nexus watch in another terminal shows it on the whole screen again")
 		s.draw()
 	}
 }

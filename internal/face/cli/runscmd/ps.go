@@ -33,7 +33,7 @@ func psCommand(a *console.Console) *cobra.Command {
 		}
 		view.SortGoing(told.Runs)
 		if len(all) == 0 {
-			a.Say("nothing goes on, and nothing waits for you; start a run with nexus run GOAL")
+			a.Say("nothing is running, and nothing waits for you; start a run with nexus run GOAL")
 		}
 		return a.Answer(told, func(s view.Style) string { return view.DrawGoing(s, told.Runs, everywhere) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)

@@ -30,11 +30,6 @@ const (
 	Heading  Kind = "heading"
 )
 
-// Kinds are all kinds but [Plain].
-func Kinds() []Kind {
-	return []Kind{Keyword, Type, Function, Name, String, Number, Comment, Operator, Heading}
-}
-
 // Span is a piece of a line. Its text is as it was: who draws it makes it harmless.
 type Span struct {
 	Text string `json:"text"`

@@ -94,7 +94,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s: %q is not a %s: %v", c.file, c.span, c.kind, Lines(c.file, c.text))
 		}
 	}
-	for _, k := range Kinds() {
+	for _, k := range []Kind{Keyword, Type, Function, Name, String, Number, Comment, Operator, Heading} {
 		if !seen[k] {
 			t.Errorf("nothing is a %s", k)
 		}

@@ -219,7 +219,7 @@ func (t Conversation) Draw(s view.Style) string {
 		b.WriteString(s.Wrap("asked: "+view.Clean(t.About), "  ") + "\n")
 	}
 	if t.After != "" {
-		b.WriteString(s.Wrap("goes on in the conversation of "+view.Clean(string(t.After))+", which each request begins with", "  ") + "\n")
+		b.WriteString(s.Wrap("continues the conversation of "+view.Clean(string(t.After))+", which each request begins with", "  ") + "\n")
 	}
 	var names []string
 	for _, tool := range t.Tools {

@@ -31,44 +31,51 @@ type Shelf struct {
 	Editor Editor
 }
 
-// Group is the settings that are about one thing.
+// Group is settings whose keys begin alike.
 type Group struct {
 	Name string
 	All  []Setting
-	Set  int // that somebody set
+	Open bool
 }
 
-// groups are the settings by what they are about, which their keys begin with.
+// groups are the settings by what their keys begin with, those without a dot
+// first. What somebody looks for is unfolded, and so is the group of the setting
+// that they change.
 func (s Shelf) groups() []Group {
+	plain := Group{Name: "general"}
 	var all []Group
 	for _, v := range s.All {
-		name, _, _ := strings.Cut(v.Key, ".")
-		i := slices.IndexFunc(all, func(g Group) bool { return g.Name == name })
-		if i < 0 {
-			i, all = len(all), append(all, Group{Name: name})
+		name, _, dotted := strings.Cut(v.Key, ".")
+		g := &plain
+		if dotted {
+			at := slices.IndexFunc(all, func(g Group) bool { return g.Name == name })
+			if at < 0 {
+				at, all = len(all), append(all, Group{Name: name})
+			}
+			g = &all[at]
 		}
-		g := &all[i]
 		g.All = append(g.All, v)
-		if v.From != "default" {
-			g.Set++
-		}
+		g.Open = g.Open || s.Query != "" || s.Diff || v.Key == s.Editor.Key
+	}
+	if len(plain.All) > 0 {
+		all = slices.Insert(all, 0, plain)
 	}
 	return all
 }
 
-// open reports whether a group is unfolded at first: where somebody looks for
-// something, or has just looked at one of it.
-func (s Shelf) open(g Group) bool {
-	name, _, _ := strings.Cut(s.Editor.Name, ".")
-	return s.Diff || strings.TrimSpace(s.Query) != "" || name == g.Name
-}
-
-// said is how many of the group somebody set.
-func (g Group) said() string {
-	if g.Set == 0 {
-		return ""
+// says tells how many settings a group has, and how many somebody set.
+func (g Group) says() string {
+	set := 0
+	for _, v := range g.All {
+		if v.From != "default" {
+			set++
+		}
 	}
-	return ", " + strconv.Itoa(g.Set) + " set"
+	text := plural(len(g.All), "setting")
+	if set > 0 {
+		text += ", " + number(set) + " set by somebody"
+	}
+	return text
 }
 
 // Editor is one setting that somebody looks at and changes, as nexus config get

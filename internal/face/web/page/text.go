@@ -210,9 +210,10 @@ func ask(a Action) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// actID names the form of an action on a page.
+// actID names the form of an action on a page: actions that differ in what they
+// say only, such as the answers to a question, have a name each.
 func actID(f Frame, of string, a Action) string {
-	return "do-" + string(f.Run.ID) + "-" + of + "-" + a.Name
+	return "do-" + string(f.Run.ID) + "-" + of + "-" + a.Name + "-" + strings.Join(strings.Fields(a.Label), "-")
 }
 
 func (f Frame) actRun(a Action) string {

@@ -1,6 +1,6 @@
 // What the pages do beyond links and forms: live changes, keys, drag and drop,
 // the theme. Everything works without it, with more clicks.
-import { morph } from "./morph";
+import { swap } from "./morph";
 import { pressed } from "./review";
 
 declare const htmx: {
@@ -19,8 +19,8 @@ htmx.defineExtension("morph", {
     const to = fragment instanceof DocumentFragment ? fragment.firstElementChild : fragment;
     if (!to) return false;
     const meant = row() ?? rows()[0];
-    const lost = morph(target, to);
-    if (meant && !meant.isConnected) moved(meant);
+    const lost = swap(target, to);
+    gone = gone || (meant !== undefined && !meant.isConnected && !(meant.id && document.getElementById(meant.id)));
     if (lost.length > 0) explain(`This can no longer be sent, as what it was for is over. You wrote:\n${lost.join("\n")}`);
     dress(target);
     count();
@@ -58,8 +58,11 @@ document.addEventListener("htmx:afterRequest", (e) => {
   const failed = (e as CustomEvent<{ failed?: boolean }>).detail.failed;
   if (link && failed) link.textContent = "out of date, trying again";
 });
-document.addEventListener("toggle", (e) => {
-  if (e.target instanceof HTMLDetailsElement) e.target.dataset.touched = "yes";
+// A browser also tells of a toggle when a part comes unfolded, so a click tells what
+// a person folds; keys click, too.
+document.addEventListener("click", (e) => {
+  const part = (e.target as Element).closest("summary")?.parentElement;
+  if (part instanceof HTMLDetailsElement) part.dataset.touched = "yes";
 }, true);
 
 // The theme.
@@ -98,19 +101,12 @@ function rows(): HTMLElement[] {
 function row(): HTMLElement | null {
   return document.activeElement?.closest<HTMLElement>("[data-row]") ?? null;
 }
-// What a key would act on is no longer there. It is somewhere else on the page, or
-// the key must not act on what took its place under the finger.
+// What a key would have acted on is no longer there, and another one may have
+// taken its place just before the key was pressed.
 let gone = false;
-function moved(meant: HTMLElement): void {
-  const now = meant.id && document.getElementById(meant.id);
-  if (now) {
-    if (document.activeElement === document.body) now.focus({ preventScroll: true });
-  } else gone = true;
-}
-document.addEventListener("focusin", (e) => {
-  if ((e.target as Element).closest("[data-row]")) gone = false;
-});
+document.addEventListener("focusin", () => (gone = false));
 function move(by: number): void {
+  gone = false;
   const list = rows();
   if (list.length === 0) return;
   const here = row();
@@ -118,15 +114,19 @@ function move(by: number): void {
   list[Math.min(Math.max(at, 0), list.length - 1)]!.focus();
 }
 function open(details: Element | null): void {
-  for (let d = details?.closest("details"); d; d = d.parentElement?.closest("details")) d.open = true;
+  for (let d = details?.closest("details"); d; d = d.parentElement?.closest("details")) {
+    d.open = true;
+    d.dataset.touched = "yes";
+  }
 }
 function press(key: string): boolean {
   const within: ParentNode[] = [row(), $("main > .actions"), $("main .run"), rows()[0] ?? null].filter((x) => x !== null);
   for (const w of within) {
     const button = all<HTMLElement>("[data-key]", w).find((b) => b.dataset.key === key);
     if (!button) continue;
-    if (gone && w === rows()[0]) {
-      explain("What you looked at is no longer here, so nothing was done. Choose with j and k.");
+    if (gone && w instanceof Element && w.matches("[data-row]")) {
+      gone = false;
+      explain("What you looked at is no longer here, so nothing was done. Look at what took its place, and press the key again.");
       return true;
     }
     if (button instanceof HTMLButtonElement) {
@@ -158,8 +158,9 @@ function act(key: string): boolean {
     case "Enter": {
       const here = document.activeElement;
       if (!here?.matches("[data-row]")) return false;
-      $<HTMLAnchorElement>("[data-open]", here)?.click();
-      return true;
+      const to = $<HTMLAnchorElement>("[data-open]", here);
+      to?.click();
+      return to !== null;
     }
   }
   const focus = all<HTMLElement>("[data-focus]").find((f) => f.dataset.focus === key);

@@ -10,9 +10,11 @@ function same(a: Node, b: Node): boolean {
 }
 
 // What a person folds or unfolds stays as it is. A browser reports that a moment
-// later, and that moment is bridged by the focus, which is in it.
+// later, and that moment is bridged by the focus, which is in it. A file folds when
+// somebody at one of its lines says that they have seen it.
 function touched(e: Element): boolean {
-  return e instanceof HTMLDetailsElement && (e.dataset.touched === "yes" || e.contains(document.activeElement));
+  if (!(e instanceof HTMLDetailsElement)) return false;
+  return e.dataset.touched === "yes" || (e.dataset.file === undefined && e.contains(document.activeElement));
 }
 
 function attributes(from: Element, to: Element): void {
@@ -41,37 +43,52 @@ document.addEventListener("input", (e) => {
   if (form) sent.delete(form);
 }, true);
 
-// What somebody wrote in a part that goes away, and did not send.
-function written(gone: Node): string[] {
-  if (!(gone instanceof Element)) return [];
-  return [...gone.querySelectorAll("textarea")].filter((t) => t.value.trim() !== "" && t.value !== t.defaultValue && !(t.form && sent.has(t.form))).map((t) => t.value);
-}
-
-// What the page says on its own, and the server knows nothing of.
+// What the page says on its own stays until the next page, as the server knows
+// nothing of it.
 const ownPart = (n: Node | null) => n instanceof Element && n.hasAttribute("data-own");
 function past(n: ChildNode | null): ChildNode | null {
-  while (ownPart(n)) n = n!.nextSibling;
+  while (n && ownPart(n)) n = n.nextSibling;
   return n;
 }
 
-// It returns what somebody wrote where nothing can be written any more.
-export function morph(from: Element, to: Element): string[] {
-  const lost: string[] = [];
-  change(from, to, lost);
-  return lost;
+// swap changes a part of the page into another one. Rows are found again wherever
+// they went, and who was at one that is no longer there is at the one in its place.
+// It returns what somebody wrote and did not send where that cannot be written any more.
+export function swap(from: Element, to: Element): string[] {
+  const texts = [...from.querySelectorAll("textarea")].filter((t) => t.value.trim() !== "" && t.value !== t.defaultValue && !(t.form && sent.has(t.form)));
+  change(from, to);
+  return texts.filter((t) => !t.isConnected).map((t) => t.value);
 }
 
-function change(from: Element, to: Element, lost: string[]): void {
+function change(from: Element, to: Element): void {
+  const was = document.activeElement instanceof HTMLElement && from.contains(document.activeElement) ? document.activeElement : null;
+  const mine = was?.closest<HTMLElement>("[data-row]");
+  const place = mine ? [...from.querySelectorAll("[data-row]")].indexOf(mine) : -1;
+  const placed = new Map<string, Element>();
+  for (const row of from.querySelectorAll("[data-row][id]")) placed.set(row.id, row);
+  morph(from, to, placed);
+  if (!was || document.activeElement === was) return;
+  const left = [...from.querySelectorAll<HTMLElement>("[data-row]")].filter((r) => r.checkVisibility());
+  const there = was.isConnected ? was : mine?.isConnected ? mine : place < 0 ? undefined : left[Math.min(place, left.length - 1)];
+  there?.focus({ preventScroll: true });
+}
+
+function morph(from: Element, to: Element, placed: Map<string, Element>): void {
   if (held(from)) return;
   attributes(from, to);
   if (from instanceof HTMLTextAreaElement || from instanceof HTMLInputElement || from instanceof HTMLSelectElement) return;
   const known = new Map<string, Element>();
-  for (const c of from.children) if (c.id) known.set(c.id, c);
+  const stays = new Set([...to.children].map((c) => c.id));
+  for (const c of [...from.children]) {
+    if (!c.id) continue;
+    if (stays.has(c.id)) known.set(c.id, c);
+    else if (!ownPart(c)) c.remove(); // first, as what is moved past it would lose the focus
+  }
   let at = past(from.firstChild);
   for (const next of [...to.childNodes]) {
     let match: ChildNode | null = null;
     if (next instanceof Element && next.id) {
-      match = known.get(next.id) ?? null;
+      match = known.get(next.id) ?? (next.hasAttribute("data-row") ? placed.get(next.id) : null) ?? null;
       if (match && match.nodeName !== next.nodeName) match = null;
     } else if (at && same(at, next)) {
       match = at;
@@ -85,7 +102,7 @@ function change(from: Element, to: Element, lost: string[]): void {
     if (match instanceof Element && next instanceof Element) {
       if (!match.isEqualNode(next)) {
         const row = match.hasAttribute("data-row");
-        change(match, next, lost);
+        morph(match, next, placed);
         if (row) flash(match);
       }
     } else if (match.nodeValue !== next.nodeValue) {
@@ -95,7 +112,6 @@ function change(from: Element, to: Element, lost: string[]): void {
   while (at) {
     const gone = at;
     at = past(at.nextSibling);
-    lost.push(...written(gone));
     gone.remove();
   }
 }

@@ -1,0 +1,98 @@
+package history_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// session is one that a role had with a model.
+func session(role nexus.Role, model string, seconds int, tokens int64, money nexus.Money) *state.Session {
+	return &state.Session{
+		SessionStarted: nexus.SessionStarted{Role: role, Model: model}, Elapsed: time.Duration(seconds) * time.Second,
+		Usage: nexus.Usage{Input: tokens - 1, Output: 1}, Spent: money,
+	}
+}
+
+// red is an attempt at a tier whose last round failed a gate, with one finding.
+func red(tier nexus.Tier, gate, test string, sessions ...*state.Session) *state.Attempt {
+	found := nexus.Evidence{
+		Gate: gate, State: nexus.Fail, Duration: 3 * time.Second, Findings: []nexus.Finding{{Test: test, Message: "it is wrong"}},
+	}
+	passed := nexus.Evidence{Gate: "build", State: nexus.Pass, Duration: time.Second}
+	apart := nexus.Evidence{Gate: "lint", State: nexus.Fail, Apart: true}
+	return &state.Attempt{
+		Tier: tier, Stage: state.Over, Outcome: nexus.GaveUp, Sessions: sessions,
+		Rounds: []*state.Round{{
+			RoundStarted: nexus.RoundStarted{Cause: gate}, Evidence: []nexus.Evidence{passed, found, apart},
+			Verdict: &nexus.VerdictGiven{Gate: gate, State: nexus.Fail},
+		}},
+	}
+}
+
+func signature(gate, test string) string {
+	return repair.Signature(gate, []nexus.Finding{{Test: test, Message: "it is wrong"}})
+}
+
+// TestGroups holds the figures by role, model and repository, the rounds and escalations, what attempts ended with, and
+// how often each gate was red.
+func TestGroups(t *testing.T) {
+	hard, easy := task("T1", nexus.Failed, 5, 5*nexus.Dollar), task("T2", nexus.Landed, 2, nexus.Dollar)
+	hard.Rounds, easy.Rounds = 7, 2
+	hard.Attempts = []*state.Attempt{
+		red(nexus.Fast, "test", "TestA", session(nexus.Coder, "p/small", 10, 100, nexus.Dollar)),
+		red(nexus.Strong, "test", "TestA", session(nexus.Coder, "p/large", 20, 300, 2*nexus.Dollar), session(nexus.Reviewer, "p/small", 5, 50, nexus.Dollar)),
+		red(nexus.Strong, "lint", "a.go", session(nexus.Coder, "p/large", 20, 300, nexus.Dollar)),
+	}
+	easy.Attempts = []*state.Attempt{{
+		Tier: nexus.Fast, Stage: state.Over, Outcome: nexus.Accepted, Sessions: []*state.Session{session(nexus.Coder, "p/small", 30, 10, nexus.Dollar)},
+		Rounds: []*state.Round{{Evidence: []nexus.Evidence{{Gate: "test", State: nexus.Pass, Duration: time.Second}}}},
+	}}
+	one, other := state.New("r1"), state.New("r2")
+	one.Tasks, other.Tasks = []*state.Task{hard}, []*state.Task{easy}
+	runs := []history.Run{history.Fold(one), history.Fold(other)}
+	runs[0].Repo, runs[1].Repo = "here", "there"
+	f := history.Of(runs)
+	hidden := cmpopts.IgnoreUnexported(history.Group{})
+	group := func(name string, failed, landed, attempts, rounds, raised int, tokens int64, money nexus.Money) history.Group {
+		g := history.Group{Name: name, Tasks: failed + landed, Failed: failed, Landed: landed, Attempts: attempts, Rounds: rounds, Raised: raised, Tokens: tokens, Money: money}
+		g.PerLanded = money
+		g.Retried = failed
+		return g
+	}
+	large, small := group("p/large", 1, 0, 3, 7, 1, 600, 3*nexus.Dollar), group("p/small", 1, 1, 4, 9, 1, 160, 3*nexus.Dollar)
+	small.FirstPass, small.Seconds = 0.5, 30
+	if d := cmp.Diff([]history.Group{small, large}, f.ByModel, hidden); d != "" {
+		t.Errorf("by model: %s", d)
+	}
+	coder, reviewer := group("coder", 1, 1, 4, 9, 1, 710, 5*nexus.Dollar), group("reviewer", 1, 0, 3, 7, 1, 50, nexus.Dollar)
+	coder.FirstPass, coder.Seconds = 0.5, 30
+	if d := cmp.Diff([]history.Group{coder, reviewer}, f.ByRole, hidden); d != "" {
+		t.Errorf("by role: %s", d)
+	}
+	here, there := group("here", 1, 0, 3, 7, 1, 750, 5*nexus.Dollar), group("there", 0, 1, 1, 2, 0, 10, nexus.Dollar)
+	there.FirstPass, there.Seconds = 1, 120
+	if d := cmp.Diff([]history.Group{here, there}, f.ByRepo, hidden); d != "" {
+		t.Errorf("by repository: %s", d)
+	}
+	want := []history.Failure{
+		{Signature: signature("test", "TestA"), About: "TestA: it is wrong", Attempts: 2, Tasks: 1, Money: 4 * nexus.Dollar, Run: "r1"},
+		{Signature: signature("lint", "a.go"), About: "a.go: it is wrong", Attempts: 1, Tasks: 1, Money: nexus.Dollar, Run: "r1"},
+	}
+	if d := cmp.Diff(want, f.Failures); d != "" {
+		t.Errorf("failures: %s", d)
+	}
+	gates := []history.GateGroup{
+		{Name: "test", Judged: 3, Failed: 2, Seconds: 7.0 / 3}, {Name: "lint", Judged: 1, Failed: 1, Seconds: 3}, {Name: "build", Judged: 3, Seconds: 1},
+	}
+	if d := cmp.Diff(gates, f.Gates, cmpopts.EquateApprox(0, 1e-9)); d != "" {
+		t.Errorf("gates: %s", d)
+	}
+}
