@@ -25,7 +25,7 @@ func onWire(ts *testscript.TestScript, _ bool, args []string) {
 	w := p.wires[args[0]]
 	switch {
 	case len(args) == 1 && w == nil:
-		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it lasts as long as the story
+		l, err := net.Listen("tcp", "127.0.0.1:0")
 		ts.Check(err)
 		w = &wire{pairs: map[net.Conn]bool{}}
 		if p.wires == nil {
@@ -81,7 +81,7 @@ func (w *wire) carry(c net.Conn) {
 	if to == "" {
 		return
 	}
-	s, err := net.Dial("tcp", to) //nolint:noctx // it ends with the wire
+	s, err := net.Dial("tcp", to)
 	if err != nil {
 		return
 	}
