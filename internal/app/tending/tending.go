@@ -140,34 +140,19 @@ func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop,
 			looked.Notes = append(looked.Notes, d.Strategy+": "+d.Why)
 		}
 	}
-	s, renewed := &sight{Hands: h, tip: tip}, map[string]string{}
+	s := &sight{Hands: h, tip: tip, renewed: map[string]string{}}
 	for _, one := range r.Open {
-		x, err := s.wanted(ctx, one.Finding)
-		if err != nil {
-			return nil, err
-		}
-		rule, why := l.Bar(x, h.app.Now())
-		if one.Kind == finding.Deps {
-			rule, why = improve.Dependencies, "what the project depends on is left to a person"
-		}
-		if base := l.Base(x.Strategy); rule == "" && base != l.Target {
-			if _, tried := renewed[base]; !tried {
-				if renewed[base], err = h.renew(ctx, base, tip, l); err != nil {
-					return nil, err
-				}
-			}
-			if why = renewed[base]; why != "" {
-				rule = improve.Behind
-			}
-		}
+		x, left, err := s.judged(ctx, one.Finding, l)
 		switch {
-		case rule != "":
-			looked.Left = append(looked.Left, nexus.LeftOut{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why})
+		case err != nil:
+			return nil, err
+		case left.Rule != "":
+			looked.Left = append(looked.Left, left)
 		case len(looked.Wanted) == mostWanted:
 			looked.More++
 		default:
 			if x.Plan, err = h.plan(one.Finding); err != nil {
-				looked.Left = append(looked.Left, nexus.LeftOut{Finding: x.Finding, Title: x.Title, Rule: string(improve.TooLarge), Why: err.Error()})
+				looked.Left = append(looked.Left, leftOut(x, improve.TooLarge, err.Error()))
 				continue
 			}
 			looked.Wanted = append(looked.Wanted, x)
@@ -180,6 +165,10 @@ func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop,
 	}
 	looked.Left = looked.Left[:min(len(looked.Left), mostLeft)]
 	return append(facts, looked), nil
+}
+
+func leftOut(x nexus.Wanted, rule improve.Rule, why string) nexus.LeftOut {
+	return nexus.LeftOut{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why}
 }
 
 // settle finds out what people made of the results that waited for them, and tells the
@@ -280,9 +269,36 @@ func (h *Hands) there(ctx context.Context, rev string) (bool, error) {
 type sight struct {
 	*Hands
 
-	tip   string
-	blobs map[string]string
-	marks map[string][]string // of the lines of a file, for a strategy
+	tip     string
+	blobs   map[string]string
+	marks   map[string][]string // of the lines of a file, for a strategy
+	renewed map[string]string   // branches that were to get the newest commits, and why they could not
+}
+
+// judged returns what the loop knows of a finding, and the rule by which it is left out; none where it may be taken up.
+func (s *sight) judged(ctx context.Context, f finding.Finding, l *improve.Loop) (nexus.Wanted, nexus.LeftOut, error) {
+	x, err := s.wanted(ctx, f)
+	if err != nil {
+		return x, nexus.LeftOut{}, err
+	}
+	if f.Kind == finding.Deps {
+		return x, leftOut(x, improve.Dependencies, "what the project depends on is left to a person"), nil
+	}
+	if rule, why := l.Bar(x, s.app.Now()); rule != "" {
+		return x, leftOut(x, rule, why), nil
+	}
+	base := l.Base(x.Strategy)
+	why, tried := s.renewed[base]
+	if base != l.Target && !tried {
+		if why, err = s.renew(ctx, base, s.tip, l); err != nil {
+			return x, nexus.LeftOut{}, err
+		}
+		s.renewed[base] = why
+	}
+	if why != "" {
+		return x, leftOut(x, improve.Behind, why), nil
+	}
+	return x, nexus.LeftOut{}, nil
 }
 
 // wanted returns what the loop knows of a finding.

@@ -172,7 +172,7 @@ func TestMarkdownMistakes(t *testing.T) {
 func TestMarkdownTaskInTheGoal(t *testing.T) {
 	for _, title := range []string{"# T1: Write a", "T1: Write a", "##T1: Write a"} {
 		_, err := plan.LoadMarkdown([]byte("# Plan\n\nWrite texts.\n\n"+title+"\n\nDo it.\n\n### Done when\n\n- a is there\n  - check: test -e a\n\n## T2: Write b\n\n### Done when\n\n- b is there\n  - check: test -e b\n"), nexus.Size{})
-		if err == nil || !strings.Contains(err.Error(), `line 9: "### Done when" is in no task; a task begins above it with a line such as "## T1: Title"`) {
+		if err == nil || !strings.Contains(err.Error(), `line 9: "### Done when" is in no task; start a task above it with a line such as "## T1: Title"`) {
 			t.Errorf("%q: %v", title, err)
 		}
 	}
