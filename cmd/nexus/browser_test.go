@@ -277,12 +277,28 @@ const changedAtOnce = `(() => {
 	return still;
 })()`
 
+// otherUnderFinger is whether a key does nothing where another item took the place of
+// the one that somebody looked at.
+const otherUnderFinger = `(() => {
+	const row = document.querySelector("[data-row]"), page = document.querySelector("#main").outerHTML;
+	const show = page => htmx.swap("#main", page, {swapStyle: "morph", swapDelay: 0, settleDelay: 0}, {contextElement: document.querySelector("#main")});
+	show(page.replaceAll('id="' + row.id + '"', 'id="another"'));
+	document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "x", bubbles: true}));
+	const still = document.querySelector("#another details[open]") === null && document.querySelector("#said")?.textContent.includes("no longer here");
+	document.querySelector("#said")?.remove();
+	show(page);
+	return row.id !== "" && still === true;
+})()`
+
 // answer refuses what waits, by keyboard alone, while a second look at the board
 // follows what happens.
 func (b *browser) answer(base, run string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(base + "/"))
 	b.until(`document.title.startsWith("(1)") && document.querySelector("#link").textContent === "live"`)
+	if safe := eval[bool](b, otherUnderFinger); !safe {
+		b.t.Error("a key acts on an item that has just taken the place of another one")
+	}
 	b.do(chromedp.KeyEvent("j"))
 	b.until(`document.activeElement.matches("[data-row]")`)
 	if now := eval[bool](b, changedAtOnce); !now {

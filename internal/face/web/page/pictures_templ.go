@@ -1903,7 +1903,7 @@ func shares(title string, all []projection.Share) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 164, "\"><table class=\"grid\"><thead><tr><th scope=\"col\">of</th><th scope=\"col\">spent</th><th scope=\"col\">calls</th><th scope=\"col\">in</th><th scope=\"col\">out</th><th scope=\"col\">cache</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 164, "\"><table class=\"grid\"><thead><tr><th scope=\"col\">of</th><th scope=\"col\" class=\"num\">spent</th><th scope=\"col\" class=\"num\">calls</th><th scope=\"col\" class=\"num\">in</th><th scope=\"col\" class=\"num\">out</th><th scope=\"col\" class=\"num\">cache</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

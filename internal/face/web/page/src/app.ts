@@ -18,7 +18,10 @@ htmx.defineExtension("morph", {
     if (style !== "morph") return false;
     const to = fragment instanceof DocumentFragment ? fragment.firstElementChild : fragment;
     if (!to) return false;
-    swap(target, to);
+    const meant = row() ?? rows()[0];
+    const lost = swap(target, to);
+    gone = gone || (meant !== undefined && !meant.isConnected && !(meant.id && document.getElementById(meant.id)));
+    if (lost.length > 0) explain(`This can no longer be sent, as what it was for is over. You wrote:\n${lost.join("\n")}`);
     dress(target);
     count();
     return [target];
@@ -55,8 +58,11 @@ document.addEventListener("htmx:afterRequest", (e) => {
   const failed = (e as CustomEvent<{ failed?: boolean }>).detail.failed;
   if (link && failed) link.textContent = "out of date, trying again";
 });
-document.addEventListener("toggle", (e) => {
-  if (e.target instanceof HTMLDetailsElement) e.target.dataset.touched = "yes";
+// A browser also tells of a toggle when a part comes unfolded, so a click tells what
+// a person folds; keys click, too.
+document.addEventListener("click", (e) => {
+  const part = (e.target as Element).closest("summary")?.parentElement;
+  if (part instanceof HTMLDetailsElement) part.dataset.touched = "yes";
 }, true);
 
 // The theme.
@@ -95,7 +101,12 @@ function rows(): HTMLElement[] {
 function row(): HTMLElement | null {
   return document.activeElement?.closest<HTMLElement>("[data-row]") ?? null;
 }
+// What a key would have acted on is no longer there, and another one may have
+// taken its place just before the key was pressed.
+let gone = false;
+document.addEventListener("focusin", () => (gone = false));
 function move(by: number): void {
+  gone = false;
   const list = rows();
   if (list.length === 0) return;
   const here = row();
@@ -103,13 +114,21 @@ function move(by: number): void {
   list[Math.min(Math.max(at, 0), list.length - 1)]!.focus();
 }
 function open(details: Element | null): void {
-  for (let d = details?.closest("details"); d; d = d.parentElement?.closest("details")) d.open = true;
+  for (let d = details?.closest("details"); d; d = d.parentElement?.closest("details")) {
+    d.open = true;
+    d.dataset.touched = "yes";
+  }
 }
 function press(key: string): boolean {
   const within: ParentNode[] = [row(), $("main > .actions"), $("main .run"), rows()[0] ?? null].filter((x) => x !== null);
   for (const w of within) {
     const button = all<HTMLElement>("[data-key]", w).find((b) => b.dataset.key === key);
     if (!button) continue;
+    if (gone && w instanceof Element && w.matches("[data-row]")) {
+      gone = false;
+      explain("What you looked at is no longer here, so nothing was done. Look at what took its place, and press the key again.");
+      return true;
+    }
     if (button instanceof HTMLButtonElement) {
       button.click();
     } else {
@@ -213,6 +232,7 @@ function explain(text: string): void {
     p.setAttribute("role", "status");
     $("#main")?.prepend(p);
   }
+  p.dataset.own = "yes"; // it stays until the next page
   p.className = "said bad";
   p.textContent = text;
   p.scrollIntoView({ block: "nearest" });

@@ -35,9 +35,32 @@ function held(e: Element): boolean {
   return [...(e.form?.elements ?? [])].some((f) => f instanceof HTMLInputElement && f.type === "text" && f.value !== "");
 }
 
+// What was sent is not lost when its form goes away.
+const sent = new WeakSet<EventTarget>();
+document.addEventListener("submit", (e) => e.target && sent.add(e.target), true);
+document.addEventListener("input", (e) => {
+  const form = (e.target as HTMLInputElement).form;
+  if (form) sent.delete(form);
+}, true);
+
+// What the page says on its own stays until the next page, as the server knows
+// nothing of it.
+const ownPart = (n: Node | null) => n instanceof Element && n.hasAttribute("data-own");
+function past(n: ChildNode | null): ChildNode | null {
+  while (n && ownPart(n)) n = n.nextSibling;
+  return n;
+}
+
 // swap changes a part of the page into another one. Rows are found again wherever
 // they went, and who was at one that is no longer there is at the one in its place.
-export function swap(from: Element, to: Element): void {
+// It returns what somebody wrote and did not send where that cannot be written any more.
+export function swap(from: Element, to: Element): string[] {
+  const texts = [...from.querySelectorAll("textarea")].filter((t) => t.value.trim() !== "" && t.value !== t.defaultValue && !(t.form && sent.has(t.form)));
+  change(from, to);
+  return texts.filter((t) => !t.isConnected).map((t) => t.value);
+}
+
+function change(from: Element, to: Element): void {
   const was = document.activeElement instanceof HTMLElement && from.contains(document.activeElement) ? document.activeElement : null;
   const mine = was?.closest<HTMLElement>("[data-row]");
   const place = mine ? [...from.querySelectorAll("[data-row]")].indexOf(mine) : -1;
@@ -59,9 +82,9 @@ function morph(from: Element, to: Element, placed: Map<string, Element>): void {
   for (const c of [...from.children]) {
     if (!c.id) continue;
     if (stays.has(c.id)) known.set(c.id, c);
-    else c.remove(); // first, as what is moved past it would lose the focus
+    else if (!ownPart(c)) c.remove(); // first, as what is moved past it would lose the focus
   }
-  let at: ChildNode | null = from.firstChild;
+  let at = past(from.firstChild);
   for (const next of [...to.childNodes]) {
     let match: ChildNode | null = null;
     if (next instanceof Element && next.id) {
@@ -74,7 +97,7 @@ function morph(from: Element, to: Element, placed: Map<string, Element>): void {
       from.insertBefore(next, at);
       continue;
     }
-    if (match === at) at = at.nextSibling;
+    if (match === at) at = past(at.nextSibling);
     else from.insertBefore(match, at);
     if (match instanceof Element && next instanceof Element) {
       if (!match.isEqualNode(next)) {
@@ -88,7 +111,7 @@ function morph(from: Element, to: Element, placed: Map<string, Element>): void {
   }
   while (at) {
     const gone = at;
-    at = at.nextSibling;
+    at = past(at.nextSibling);
     gone.remove();
   }
 }

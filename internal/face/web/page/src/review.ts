@@ -57,6 +57,7 @@ function write(place: string): void {
   const box = $<HTMLDetailsElement>("#draft"), where = $<HTMLInputElement>("#place");
   if (!box || !where) return;
   box.open = true;
+  box.dataset.touched = "yes";
   where.value = place;
   shown();
   $<HTMLElement>("#body")?.focus();
