@@ -278,3 +278,49 @@ func TestRevertBeforeTheNext(t *testing.T) {
 		t.Error("new facts change nothing:", rule)
 	}
 }
+
+// TestUntilLanded holds that a loop which is to end once so many results landed ends with the last of them, and not
+// before it is known that this made nothing worse.
+func TestUntilLanded(t *testing.T) {
+	s := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 2, Landings: 1, Rest: time.Minute, MostRest: time.Hour})
+	s.decide()
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	s.decide()
+	s.hear(worked("loop-1"))
+	s.decide()
+	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
+	if got := s.decide(); got != "landing.watched" {
+		t.Fatal(got)
+	}
+	s.hear(nexus.LandingWeighed{Item: "loop-1"})
+	if got := s.decide(); got != "run.ended" || s.l.Status != nexus.StatusDone || s.l.Why != "1 result landed" {
+		t.Errorf("%s: %s, %s", got, s.l.Status, s.l.Why)
+	}
+}
+
+// TestQuietHours holds that in quiet hours nothing is begun and nothing lands: what was under way waits for their end.
+func TestQuietHours(t *testing.T) {
+	s := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 1, Rest: time.Minute, MostRest: time.Hour})
+	s.decide()
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("todo", 2)}})
+	s.decide()
+	s.hear(worked("loop-1"))
+	quiet := must(t, "11:00-13:00")
+	if facts := s.l.Next(improve.Moment{Now: s.now, Quiet: quiet}); len(facts) > 0 {
+		t.Errorf("in quiet hours: %s", nexus.Kind(facts[0]))
+	}
+	if wake := s.l.Wake(improve.Moment{Now: s.now, Quiet: quiet}); !wake.Equal(s.now.Add(time.Hour)) {
+		t.Errorf("it wakes at %s", wake)
+	}
+	s.now = s.now.Add(time.Hour)
+	if got := s.decide(); got != "item.offered" {
+		t.Error(got)
+	}
+	begun := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 1, Rest: time.Minute, MostRest: time.Hour})
+	begun.decide()
+	begun.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	facts := begun.l.Next(improve.Moment{Now: begun.now, Quiet: quiet})
+	if len(facts) != 1 || nexus.Kind(facts[0]) != "loop.rested" {
+		t.Errorf("%v", facts)
+	}
+}
