@@ -195,3 +195,44 @@ func TestFiles(t *testing.T) {
 		t.Error("nothing is a lesson")
 	}
 }
+
+// TestEachKindAlone holds that each kind of lesson can be switched off, and forgotten, by itself: the others stay.
+func TestEachKindAlone(t *testing.T) {
+	var all []history.Task
+	for i := range 8 {
+		x := climbed(i, true)
+		x.Tries = append(x.Tries[:1:1], x.Tries[0], x.Tries[1])
+		x.Files, x.Changed, x.Read = []string{"a.go"}, []string{"a.go", "b.go"}, []string{"c.go"}
+		all = append(all, x)
+	}
+	run := history.Run{
+		ID: "r", Began: start, Ended: day(8), Tasks: all,
+		Gates: []history.Gate{{Name: "lint", Judged: 19, Failed: 2, Seconds: 190}, {Name: "test", Judged: 17, Failed: 9, Seconds: 170}},
+	}
+	kinds := func(o lessons.Options) map[nexus.LessonKind]int {
+		o.Sample, o.Usual = 5, func(nexus.Complexity) nexus.Tier { return nexus.Fast }
+		found := map[nexus.LessonKind]int{}
+		for _, l := range lessons.Tell(lessons.Draw([]history.Run{run}, o)) {
+			found[l.Kind]++
+		}
+		return found
+	}
+	whole := kinds(lessons.Options{})
+	for _, kind := range []nexus.LessonKind{nexus.RoutingLesson, nexus.RetryLesson, nexus.GateOrder, nexus.TouchLesson, nexus.ContextLesson} {
+		if whole[kind] == 0 {
+			t.Errorf("nothing is learned about %s", kind)
+		}
+		want := map[nexus.LessonKind]int{}
+		for k, n := range whole {
+			if k != kind {
+				want[k] = n
+			}
+		}
+		if d := cmp.Diff(want, kinds(lessons.Options{Off: map[nexus.LessonKind]bool{kind: true}})); d != "" {
+			t.Errorf("%s is off: %s", kind, d)
+		}
+		if d := cmp.Diff(want, kinds(lessons.Options{Since: map[nexus.LessonKind]time.Time{kind: day(100)}})); d != "" {
+			t.Errorf("%s is forgotten: %s", kind, d)
+		}
+	}
+}
