@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/health"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -101,5 +102,48 @@ func TestBook(t *testing.T) {
 	}
 	if d := cmp.Diff(want, r); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestQueue holds what waits and since when: a task since the last one landed that it needs, work that is accepted, and
+// questions that are open.
+func TestQueue(t *testing.T) {
+	s := state.New("r")
+	seq := int64(0)
+	apply := func(minutes int, facts ...nexus.Fact) {
+		t.Helper()
+		for _, f := range facts {
+			seq++
+			if err := s.Apply(nexus.Event{Seq: seq, Run: "r", At: statetest.Start().Add(time.Duration(minutes) * time.Minute), Fact: f}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	queue := func(minutes int) health.Queue {
+		return health.Of(s, &health.Book{}, statetest.Start().Add(time.Duration(minutes)*time.Minute)).Queue
+	}
+	apply(0, nexus.GoalAccepted{Goal: nexus.Goal{Text: "x"}, Base: "b", Target: "main"}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 3})
+	for _, task := range []nexus.Task{{ID: "T1"}, {ID: "T2", Needs: []nexus.TaskID{"T1"}}, {ID: "T3", Needs: []nexus.TaskID{"T2"}}} {
+		task.Title = "Do it"
+		apply(0, nexus.TaskPlanned{Task: task})
+	}
+	if got := queue(5); got != (health.Queue{}) {
+		t.Errorf("nothing waits before there is a plan: %+v", got)
+	}
+	apply(5, nexus.PlanApproved{})
+	if got, want := queue(10), (health.Queue{Ready: 1, Oldest: 600}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	apply(10, nexus.AttemptStarted{Task: "T1", Attempt: "T1.1", Base: "b"}, nexus.QuestionAsked{ID: "q1", Text: "which?", Trigger: people.AmbiguityTrigger})
+	if got, want := queue(12), (health.Queue{People: 1, Oldest: 120}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	apply(20, nexus.QuestionAnswered{ID: "q1", Text: "this", By: "ada"}, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c", Tree: "t"}, nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"})
+	if got, want := queue(22), (health.Queue{Train: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	apply(25, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c", Tree: "t", Parent: "b"})
+	if got, want := queue(28), (health.Queue{Ready: 1, Oldest: 180}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
