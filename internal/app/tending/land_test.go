@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
@@ -114,5 +115,45 @@ func TestABrokenGitIsNoVerdict(t *testing.T) {
 		if how, _, err := h.fate(t.Context(), aLoop(), i, "main", tip, tip); err == nil {
 			t.Errorf("call %d failed, and it is said to be %q", n+1, how)
 		}
+	}
+}
+
+// TestABranchIsRenewedWholeOrNotAtAll: whichever call of git fails, that is the answer, and the branch is where it was or
+// where it is to be.
+func TestABranchIsRenewedWholeOrNotAtAll(t *testing.T) {
+	h, dir := handsOn(t, Options{Judge: func(context.Context, string) ([]string, error) { return nil, nil }})
+	h.app, h.place.State = &app.App{Now: time.Now}, filepath.Join(t.TempDir(), "state")
+	commit := func(branch, file string) {
+		gittest.Run(t, dir, "checkout", "-q", branch)
+		gittest.Write(t, dir, map[string]string{file: "1\n"})
+		gittest.Run(t, dir, "add", "-A")
+		gittest.Run(t, dir, "commit", "-qm", file)
+	}
+	const theme = "nexus/improve/todo"
+	gittest.Run(t, dir, "branch", theme)
+	commit(theme, "theirs.sh")
+	commit("main", "ours.sh")
+	l, at := aLoop(), gittest.Run(t, dir, "rev-parse", theme)
+	tip := gittest.Run(t, dir, "rev-parse", "main")
+	fail, _, failed := gittest.Fails(t)
+	for n := 1; ; n++ {
+		fail(n)
+		why, err := h.renew(t.Context(), theme, tip, l)
+		asked := failed()
+		fail(0)
+		now := gittest.Run(t, dir, "rev-parse", theme)
+		if now != at && gittest.Run(t, dir, "log", "-1", "--format=%s %P", theme) != "Merge main into "+theme+" "+at+" "+tip {
+			t.Fatalf("call %d failed, and the branch is at %s", n, gittest.Run(t, dir, "log", "-1", "--format=%s %P", theme))
+		}
+		if asked == "" {
+			if why != "" || err != nil || now == at {
+				t.Errorf("nothing failed: %q, %v", why, err)
+			}
+			return
+		}
+		if err == nil && why == "" && now == at {
+			t.Errorf("call %d failed, %q, and nobody is told", n, asked)
+		}
+		gittest.Run(t, dir, "update-ref", "refs/heads/"+theme, at)
 	}
 }

@@ -2,6 +2,7 @@ package land
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,5 +83,52 @@ func TestWhatSomebodyTookBackByHandIsDone(t *testing.T) {
 	made, _, at, done, err := TakeBack(t.Context(), trees, u)
 	if err != nil || !done || made != at {
 		t.Errorf("%s at %s, done %t, %v", made, at, done, err)
+	}
+}
+
+// TestNothingIsTakenBackWhereGitFails: whichever call fails, that is the answer, or it is done without it; nothing
+// is said to be done before.
+func TestNothingIsTakenBackWhereGitFails(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	u := Undoing{Branch: "main", Subject: "Say it", Why: "It made something worse.", Run: "loop-1", At: time.Unix(1e9, 0)}
+	for n, text := range []string{"one\n", "two\n", "two\n"} {
+		gittest.Write(t, dir, map[string]string{"a": text, string(rune('b' + n)): text})
+		gittest.Run(t, dir, "add", "-A")
+		gittest.Run(t, dir, "commit", "-qm", text)
+		if at := gittest.Run(t, dir, "rev-parse", "HEAD"); n == 0 {
+			u.Before = at
+		} else if n == 1 {
+			u.Commit = at
+		}
+	}
+	r, err := git.Find(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trees, err := worktree.Open(t.Context(), r, filepath.Join(t.TempDir(), "state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trees.Close()
+	want, _, _, _, err := TakeBack(t.Context(), trees, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fail, calls, failed := gittest.Fails(t)
+	for n := 1; ; n++ {
+		fail(n)
+		commit, _, _, done, err := TakeBack(t.Context(), trees, u)
+		asked := failed()
+		_, asked, _ = strings.Cut(asked, "--git-dir=")
+		switch {
+		case failed() == "" && (err != nil || done || commit != want || calls() < 5):
+			t.Errorf("nothing failed: %q, done %t, %v, in %d calls", commit, done, err, calls())
+		case err == nil && commit != want, err != nil && commit != "", done: // it may do without what failed
+			t.Errorf("call %d failed, %q: %q, done %t, %v", n, asked, commit, done, err)
+		}
+		if failed() == "" {
+			return
+		}
 	}
 }
