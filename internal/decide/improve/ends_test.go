@@ -133,3 +133,104 @@ func TestFullSays(t *testing.T) {
 		t.Errorf("%s: %s, %s", got, s.l.Status, s.l.Why)
 	}
 }
+
+// TestModest holds what is left to a person because it is more than modest, with the words that say so.
+func TestModest(t *testing.T) {
+	for name, c := range map[string]struct {
+		change nexus.ItemChange
+		rule   improve.Rule
+		why    string
+	}{
+		"few lines":  {nexus.ItemChange{Lines: 200}, "", ""},
+		"many lines": {nexus.ItemChange{Lines: 201}, improve.TooLarge, "it changes 201 lines, and more than 200 are left to a person (improve.lines)"},
+		"names": {
+			nexus.ItemChange{Public: []string{"A in a.go", "B in b.go", "C in c.go", "D in d.go", "E in e.go"}}, improve.Public,
+			"it changes what other code may use, which is left to a person: A in a.go, B in b.go, C in c.go and 2 more",
+		},
+		"needs": {nexus.ItemChange{Dependencies: []string{"go.mod"}}, improve.Dependencies, "it changes what the project depends on, which is left to a person: go.mod"},
+	} {
+		rules := direct()
+		rules.Lines = 200
+		s := begin(rules)
+		s.decide()
+		s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+		s.decide()
+		done := worked("loop-1")
+		done.Change = c.change
+		s.hear(done)
+		first := s.l.Next(improve.Moment{Now: s.now})[0]
+		kept, is := first.(nexus.ItemKept)
+		if is != (c.rule != "") || kept.Rule != string(c.rule) || kept.Why != c.why {
+			t.Errorf("%s: %+v", name, first)
+		}
+	}
+}
+
+// TestWorseInWords holds that what a landing made worse is told, the first three of it.
+func TestWorseInWords(t *testing.T) {
+	s := begin(direct())
+	s.decide()
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	s.decide()
+	s.hear(worked("loop-1"))
+	s.decide()
+	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
+	s.decide()
+	s.hear(nexus.LandingWeighed{Item: "loop-1", Worse: []nexus.Worsened{
+		{Finding: "a/1", Title: "A", After: 1}, {Finding: "b/1", Title: "B", Before: 1, After: 3}, {Finding: "c/1", Title: "C", After: 1},
+		{Finding: "d/1", Title: "D", After: 1}, {Finding: "e/1", Title: "E", After: 1},
+	}})
+	const want = "a/1 (A) is new, b/1 (B) went from 1 to 3, c/1 (C) is new, and 2 more"
+	if f, ok := s.l.Next(improve.Moment{Now: s.now})[0].(nexus.RevertSought); !ok || f.Why != want {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestMoneyOfALoop holds what may still be spent: what work under way may cost, and calls that nobody heard the end of, are
+// set aside; and a loop with too little for a piece of work ends.
+func TestMoneyOfALoop(t *testing.T) {
+	s := begin(direct())
+	left := func(want nexus.Money) {
+		t.Helper()
+		if got := s.l.Money(); got != want {
+			t.Errorf("%s may be spent, want %s", got, want)
+		}
+	}
+	left(9 * nexus.Dollar)
+	s.decide()
+	s.hear(nexus.BudgetReserved{ID: "c1", Money: 2 * nexus.Dollar})
+	left(7 * nexus.Dollar)
+	s.hear(nexus.BudgetSpent{ID: "c1", Money: nexus.Dollar})
+	left(8 * nexus.Dollar)
+	s.hear(nexus.CycleLooked{Cycle: 1, Spent: nexus.Dollar, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	left(8 * nexus.Dollar)
+	s.decide()
+	left(7 * nexus.Dollar)
+	s.hear(worked("loop-1")) // a tenth is spent; a conflict may cost the rest
+	left(7 * nexus.Dollar)
+	s.decide()
+	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
+	left(8*nexus.Dollar - nexus.Dollar/10)
+	rules := direct()
+	rules.Budget, rules.Rest = nexus.Dollar/20, time.Minute
+	s = begin(rules)
+	if got := s.decide(); got != "run.ended" || s.l.Status != nexus.StatusLimit {
+		t.Errorf("with a twentieth of a dollar: %s, %s", got, s.l.Why)
+	}
+}
+
+// TestWakes holds that a loop decides again when its rest is over, or its time is, whichever comes first.
+func TestWakes(t *testing.T) {
+	rules := direct()
+	rules.Until = time.Date(2026, 11, 26, 13, 0, 0, 0, time.UTC)
+	s := begin(rules)
+	s.decide()
+	s.hear(nexus.CycleLooked{Cycle: 1})
+	s.decide()
+	if got := s.l.Wake(improve.Moment{Now: s.now}); !got.Equal(s.now.Add(time.Minute)) {
+		t.Errorf("it wakes at %s, and rests a minute", got)
+	}
+	if got := s.l.Wake(improve.Moment{Now: s.now.Add(2 * time.Minute)}); !got.Equal(rules.Until) {
+		t.Errorf("it wakes at %s, and its time is over at %s", got, rules.Until)
+	}
+}
