@@ -144,7 +144,8 @@ func TestModest(t *testing.T) {
 		"few lines":  {nexus.ItemChange{Lines: 200}, "", ""},
 		"many lines": {nexus.ItemChange{Lines: 201}, improve.TooLarge, "it changes 201 lines, and more than 200 are left to a person (improve.lines)"},
 		"names": {
-			nexus.ItemChange{Public: []string{"A in a.go", "B in b.go", "C in c.go", "D in d.go", "E in e.go"}}, improve.Public,
+			nexus.ItemChange{Public: []string{"A in a.go", "B in b.go", "C in c.go", "D in d.go", "E in e.go"}},
+			improve.Public,
 			"it changes what other code may use, which is left to a person: A in a.go, B in b.go, C in c.go and 2 more",
 		},
 		"needs": {nexus.ItemChange{Dependencies: []string{"go.mod"}}, improve.Dependencies, "it changes what the project depends on, which is left to a person: go.mod"},
@@ -177,8 +178,11 @@ func TestWorseInWords(t *testing.T) {
 	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
 	s.decide()
 	s.hear(nexus.LandingWeighed{Item: "loop-1", Worse: []nexus.Worsened{
-		{Finding: "a/1", Title: "A", After: 1}, {Finding: "b/1", Title: "B", Before: 1, After: 3}, {Finding: "c/1", Title: "C", After: 1},
-		{Finding: "d/1", Title: "D", After: 1}, {Finding: "e/1", Title: "E", After: 1},
+		{Finding: "a/1", Title: "A", After: 1},
+		{Finding: "b/1", Title: "B", Before: 1, After: 3},
+		{Finding: "c/1", Title: "C", After: 1},
+		{Finding: "d/1", Title: "D", After: 1},
+		{Finding: "e/1", Title: "E", After: 1},
 	}})
 	const want = "a/1 (A) is new, b/1 (B) went from 1 to 3, c/1 (C) is new, and 2 more"
 	if f, ok := s.l.Next(improve.Moment{Now: s.now})[0].(nexus.RevertSought); !ok || f.Why != want {
