@@ -11,6 +11,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
+// treesOf opens the worktrees of a repository.
+func treesOf(t *testing.T, dir string) *worktree.Store {
+	t.Helper()
+	r, err := git.Find(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trees, err := worktree.Open(t.Context(), r, filepath.Join(t.TempDir(), "state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = trees.Close() })
+	return trees
+}
+
 // TestWhatCameBackIsTakenBackAgain: a commit that took a landing back once says nothing of a
 // branch on which somebody brought it back.
 func TestWhatCameBackIsTakenBackAgain(t *testing.T) {
@@ -25,15 +40,7 @@ func TestWhatCameBackIsTakenBackAgain(t *testing.T) {
 	u := Undoing{Branch: "main", Subject: "Say it", Why: "It made something worse.", Run: "loop-1", At: time.Unix(1e9, 0)}
 	u.Before = commit("first", map[string]string{"a": "one\n", "b": "one\n"})
 	u.Commit = commit("landed", map[string]string{"a": "two\n"})
-	r, err := git.Find(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trees, err := worktree.Open(t.Context(), r, filepath.Join(t.TempDir(), "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer trees.Close()
+	trees := treesOf(t, dir)
 	back := func(want string) string {
 		t.Helper()
 		made, _, at, done, err := TakeBack(t.Context(), trees, u)
@@ -71,15 +78,7 @@ func TestWhatSomebodyTookBackByHandIsDone(t *testing.T) {
 			u.Commit = at
 		}
 	}
-	r, err := git.Find(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trees, err := worktree.Open(t.Context(), r, filepath.Join(t.TempDir(), "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer trees.Close()
+	trees := treesOf(t, dir)
 	made, _, at, done, err := TakeBack(t.Context(), trees, u)
 	if err != nil || !done || made != at {
 		t.Errorf("%s at %s, done %t, %v", made, at, done, err)
@@ -102,15 +101,7 @@ func TestNothingIsTakenBackWhereGitFails(t *testing.T) {
 			u.Commit = at
 		}
 	}
-	r, err := git.Find(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trees, err := worktree.Open(t.Context(), r, filepath.Join(t.TempDir(), "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer trees.Close()
+	trees := treesOf(t, dir)
 	want, _, _, _, err := TakeBack(t.Context(), trees, u)
 	if err != nil {
 		t.Fatal(err)
