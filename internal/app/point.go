@@ -48,7 +48,7 @@ func PointOf(s *state.State, name string) (Point, error) {
 				return Point{}, NotFound("checkpoint", name, fmt.Sprintf("It was dropped: %s. Its event still is a point: %d.", c.Dropped, c.Seq))
 			}
 		}
-		return Point{}, NotFound("checkpoint", name, "nexus checkpoint list shows them; the number of an event is a point, too: nexus logs --all.")
+		return Point{}, NotFound("checkpoint", name, "nexus checkpoint list shows them; the number of an event is a point, too: nexus logs --jsonl prints them as seq.")
 	}
 	for _, c := range s.Kept() {
 		if c.Seq == seq {
