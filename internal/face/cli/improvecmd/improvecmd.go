@@ -70,7 +70,7 @@ func improveCommand(a *console.Console) *cobra.Command {
 	f.BoolVar(&w.status, "status", false, "show how the loop stands")
 	c.MarkFlagsMutuallyExclusive("once", "max-cycles")
 	c.MarkFlagsMutuallyExclusive("once", "watch")
-	a.SettingFlags(c, "preset", "approval", "parallel", "model", "sandbox", "target")
+	a.SettingFlags(c, "preset", "approval", "parallel", "model", "sandbox", "target", "status-file")
 	progress.OrderFlags(a, c, &w.Order)
 	f.StringVar(&w.Seed, "seed", "", "seed for names and waits, a whole `NUMBER`, to repeat a loop")
 	return c
@@ -107,7 +107,7 @@ func tend(ctx context.Context, a *console.Console, w *wish) error {
 			return err
 		}
 	}
-	hands.Follow = func() app.Watcher { return progress.Unseen(a, p) }
+	hands.Follow = func() app.Watcher { return progress.Unseen(ctx, a, p, settings) }
 	o.Hands = tending.New(&a.App, p, settings, hands)
 	l, err := a.Improve(ctx, p, settings, o)
 	if l == nil {

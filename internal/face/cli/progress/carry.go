@@ -38,9 +38,8 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 	if alerts := &settings.Limits.Alerts; alerts.Denied == nexus.ReactPause && (o.Headless || !watched(a)) {
 		alerts.Denied = nexus.ReactStop // nobody is there who could resume
 	}
-	file := statusfile.Options{Path: settings.StatusFile, PID: os.Getpid(), Now: a.Now}
 	fresh := o.Run == ""
-	w := watch(a, p, settings, &o, file)
+	w := watch(a, p, settings, &o, fileOf(a, settings))
 	defer w.close()
 	s, err := a.Conduct(ctx, p, settings, &o.Order, w)
 	if s == nil && fresh {
@@ -50,13 +49,7 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 		return err
 	}
 	interrupted := !s.Status.Ended() && (errors.Is(err, run.ErrInterrupted) || ctx.Err() != nil)
-	if file.Path != "" {
-		f := statusfile.Of(s, file, a.Now())
-		if interrupted {
-			f.Run.Status, f.Run.CrashedAt, f.Run.CrashSignal = statusfile.Crashed, statusfile.Stamp{Time: a.Now()}, app.SignalName(ctx)
-		}
-		err = errors.Join(err, statusfile.Write(file.Path, f))
-	}
+	err = errors.Join(err, w.leave(s, interrupted, app.SignalName(ctx)))
 	if err != nil && !interrupted {
 		return err
 	}
@@ -79,10 +72,28 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 	return endOf(s, v)
 }
 
+// fileOf is the status file that is set up, where one is.
+func fileOf(a *console.Console, c config.Config) statusfile.Options {
+	return statusfile.Options{Path: c.StatusFile, PID: os.Getpid(), Now: a.Now}
+}
+
+// leave writes the status file, where one is wanted, as the run is when its process is
+// done with it: by itself, or as a signal interrupted it.
+func (w *watcher) leave(s *state.State, interrupted bool, signal string) error {
+	if w.file.Path == "" {
+		return nil
+	}
+	f := statusfile.Of(s, w.file, w.a.Now())
+	if interrupted {
+		f.Run.Status, f.Run.CrashedAt, f.Run.CrashSignal = statusfile.Crashed, statusfile.Stamp{Time: w.a.Now()}, signal
+	}
+	return statusfile.Write(w.file.Path, f)
+}
+
 // Unready leaves a status file that says that the run could not begin, where
 // one is wanted, and returns why it could not.
 func Unready(a *console.Console, c config.Config, goal nexus.Goal, why error) error {
-	file := statusfile.Options{Path: c.StatusFile, PID: os.Getpid(), Now: a.Now}
+	file := fileOf(a, c)
 	if file.Path == "" {
 		return why
 	}
