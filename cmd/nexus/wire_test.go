@@ -12,6 +12,7 @@ import (
 type wire struct {
 	mu    sync.Mutex // guards what follows
 	to    string     // empty: nobody gets through
+	mute  bool       // what is said gets lost
 	pairs map[net.Conn]bool
 }
 
@@ -20,6 +21,7 @@ type wire struct {
 //	wire VAR           there is one, and the variable is its address; nobody gets through yet
 //	wire VAR to ADDR   leads to a server from now on
 //	wire VAR cut       ends all connections at once, and lets nobody through
+//	wire VAR mute      loses all that is said from now on, and nobody hears of it
 func onWire(ts *testscript.TestScript, _ bool, args []string) {
 	p := playOf(ts)
 	w := p.wires[args[0]]
@@ -50,8 +52,12 @@ func onWire(ts *testscript.TestScript, _ bool, args []string) {
 		if w.lead("") == 0 {
 			ts.Fatalf("nobody is connected over %s", args[0])
 		}
+	case len(args) == 2 && w != nil && args[1] == "mute":
+		w.mu.Lock()
+		w.mute = true
+		w.mu.Unlock()
 	default:
-		ts.Fatalf("usage: wire VAR [to ADDRESS|cut]")
+		ts.Fatalf("usage: wire VAR [to ADDRESS|cut|mute]")
 	}
 }
 
@@ -60,7 +66,7 @@ func onWire(ts *testscript.TestScript, _ bool, args []string) {
 func (w *wire) lead(to string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.to = to
+	w.to, w.mute = to, false
 	n := len(w.pairs)
 	for c := range w.pairs {
 		if t, ok := c.(*net.TCPConn); ok {
@@ -96,7 +102,7 @@ func (w *wire) carry(c net.Conn) {
 	var both sync.WaitGroup
 	for _, way := range [][2]net.Conn{{c, s}, {s, c}} {
 		both.Go(func() {
-			_, _ = io.Copy(way[0], way[1]) // it ends however it ends
+			_, _ = io.Copy(heedless{way[0], w}, way[1]) // it ends however it ends
 			_ = c.Close()
 			_ = s.Close()
 		})
@@ -106,4 +112,21 @@ func (w *wire) carry(c net.Conn) {
 	delete(w.pairs, c)
 	delete(w.pairs, s)
 	w.mu.Unlock()
+}
+
+// heedless is the end of a wire: what comes over one that is mute gets lost.
+type heedless struct {
+	io.Writer
+
+	over *wire
+}
+
+func (h heedless) Write(p []byte) (int, error) {
+	h.over.mu.Lock()
+	mute := h.over.mute
+	h.over.mu.Unlock()
+	if mute {
+		return len(p), nil
+	}
+	return h.Writer.Write(p)
 }

@@ -4,6 +4,7 @@ import { swap } from "./morph";
 import { pressed } from "./review";
 
 declare const htmx: {
+  createEventSource: (url: string) => EventSource;
   defineExtension(name: string, what: object): void;
   process(e: Element): void;
   trigger(e: Element, name: string): void;
@@ -50,6 +51,28 @@ function count(): void {
   if (n !== waiting) announce(n === "0" ? "nothing waits for you" : `${n} waiting for you`);
   waiting = n;
 }
+
+// A network that loses everything says nothing. The server is heard of at least every
+// 15 seconds: a connection that is silent for three times as long is made anew, also
+// when a machine wakes up.
+const silent = 45_000;
+htmx.createEventSource = (url) => {
+  const source = new EventSource(url);
+  let heard = Date.now();
+  for (const sign of ["open", "changed"]) source.addEventListener(sign, () => (heard = Date.now()));
+  const watch = setInterval(() => {
+    const over = source.readyState !== EventSource.CLOSED && Date.now() - heard > silent;
+    if (over) source.close();
+    if (source.readyState === EventSource.CLOSED) clearInterval(watch);
+    if (over) source.dispatchEvent(new Event("error")); // as when it is refused: another one is made
+  }, 5_000);
+  return source;
+};
+// What a page asks for by itself does not wait longer than that either.
+document.addEventListener("htmx:beforeSend", (e) => {
+  const { xhr, requestConfig } = (e as CustomEvent<{ xhr: XMLHttpRequest; requestConfig: { verb: string } }>).detail;
+  if (requestConfig.verb === "get") xhr.timeout = silent;
+});
 
 const link = $("#link");
 document.addEventListener("htmx:sseOpen", () => link && (link.textContent = "live"));
