@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Activity is a kind of thing that a task waits for.
@@ -34,6 +35,7 @@ type Now struct {
 	Role    nexus.Role `json:"role,omitzero"` // whose session it is
 	Seconds float64    `json:"seconds,omitzero"`
 	Usual   float64    `json:"usual_seconds,omitzero"` // what the gate takes otherwise; 0: unknown
+	Asks    string     `json:"asks,omitzero"`          // what the question says, at most some 60 characters
 }
 
 // Left is a range of time, in seconds.
@@ -79,7 +81,7 @@ func nowOf(s *state.State, t *state.Task, status nexus.TaskStatus, now time.Time
 	}
 	for _, q := range s.Questions {
 		if q.By == "" && q.Attempt == a.ID {
-			return &Now{What: DoingPerson, Of: q.ID}
+			return &Now{What: DoingPerson, Of: q.ID, Asks: legible.Cut(strings.Join(strings.Fields(q.Text), " "), 60)}
 		}
 	}
 	for _, g := range s.Gating {
@@ -185,6 +187,9 @@ func (n Now) Text() string {
 	case DoingAccount:
 		return role + Clean(n.Of)
 	case DoingPerson:
+		if n.Asks != "" {
+			return Clean(n.Of + ": " + n.Asks)
+		}
 		return "waiting for you: " + Clean(n.Of)
 	case DoingLanding:
 		return map[string]string{"queued": "waiting to land", "merging": "landing"}[n.Of]
