@@ -273,6 +273,11 @@ func schedule(watch string) (func(time.Time) time.Time, error) {
 			`Use files, commits, gate, or a schedule such as "0 2 * * *" (minute, hour, day, month, weekday).`)
 	}
 	s, err := cron.ParseStandard(watch)
+	if every, is := strings.CutPrefix(watch, "@every "); is && err == nil {
+		if d, _ := time.ParseDuration(every); d < time.Second { // cron would take it for a second
+			err = errors.New("a second is the least")
+		}
+	}
 	if err != nil {
 		return nil, invalid(fmt.Sprintf("--watch: %s is no schedule: %s", view.Quote(watch), view.Clean(err.Error())),
 			`Write minute, hour, day of month, month and weekday, such as "0 2 * * 1-5".`)
