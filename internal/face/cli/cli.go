@@ -56,7 +56,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) 
 		a.Host = console.Host{Parent: parent, Began: func(id nexus.RunID) { parent.Say(string(id)) }}
 	}
 	failure := execute(ctx, a, args)
-	a.Complain(failure)
+	a.Fail(failure)
 	return console.ExitCode(ctx, failure)
 }
 

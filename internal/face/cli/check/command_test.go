@@ -99,7 +99,7 @@ func (u *user) runs(args ...string) int {
 		c.SetErr(io.Discard)
 		c.SilenceErrors, c.SilenceUsage = true, true
 		err := c.ExecuteContext(u.t.Context())
-		a.Complain(err)
+		a.Fail(err)
 		u.out, u.err = out.String(), errs.String()
 		return console.ExitCode(u.t.Context(), err)
 	}

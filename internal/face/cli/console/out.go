@@ -134,7 +134,16 @@ func (a *Console) Failure(err error) Failure {
 	return f
 }
 
-// Complain tells people about an error, and programs too with --json.
+// Fail tells people why a command failed, and programs too with --json: the error is the
+// one object that it prints.
+func (a *Console) Fail(err error) {
+	if _, told := errors.AsType[ExitError](err); a.JSON && err != nil && !told {
+		_ = a.Answer(map[string]Failure{"error": a.Failure(err)}, nil)
+	}
+	a.Complain(err)
+}
+
+// Complain tells people about an error with which a command continues.
 func (a *Console) Complain(err error) {
 	if err == nil {
 		return
@@ -142,11 +151,7 @@ func (a *Console) Complain(err error) {
 	if _, told := errors.AsType[ExitError](err); told {
 		return
 	}
-	f := a.Failure(err)
-	if a.JSON {
-		_ = a.Answer(map[string]Failure{"error": f}, nil)
-	}
-	s := a.Style(a.Err)
+	f, s := a.Failure(err), a.Style(a.Err)
 	text := s.Bad("nexus:") + " " + strings.TrimPrefix(s.Words("nexus: "+view.CleanText(f.Message), "  "), "  nexus: ") + "\n"
 	if f.Hint != "" {
 		text += s.Words(view.CleanText(f.Hint), "  ") + "\n"

@@ -104,7 +104,7 @@ func (v *verbs) beside(ctx context.Context, args []string) tui.Outcome {
 	}
 	c := console.New(strings.NewReader(""), &out, &said, v.a.App)
 	err := v.execute(ctx, c, args)
-	c.Complain(err)
+	c.Fail(err)
 	o := tui.Outcome{Text: out.String(), Said: strings.TrimSpace(said.String())}
 	if err != nil {
 		o.Failed = cmp.Or(o.Said, err.Error())
