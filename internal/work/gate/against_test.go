@@ -40,6 +40,7 @@ func TestAgainst(t *testing.T) {
 	compile := finding{Code: "compile", File: "a.go", Message: "undefined: x"}
 	mine := finding{Code: "compile", File: "mine.test.js", Message: "SyntaxError: x"}
 	mod := finding{Code: "environment", File: "go.mod", Message: "go: go.mod requires go >= 1.99"}
+	hint := func(text string) finding { return finding{Code: "style", Message: text, Severity: nexus.Minor} }
 	more := finding{Code: "more", Message: "and 3 more findings"}
 	ran := func(e nexus.Evidence, passed, failed int) nexus.Evidence {
 		e.Command, e.Counts = "go test", nexus.Counts{Passed: passed, Failed: failed}
@@ -87,6 +88,8 @@ func TestAgainst(t *testing.T) {
 		{"tests loaded before", said(nexus.Pass), said(nexus.NotRun, compile), nexus.Fail, 1, "it runs on the base"},
 		{"some tests loaded before", ran(said(nexus.Fail, compile), 3, 0), said(nexus.NotRun, compile), nexus.Fail, 1, "it runs on the base"},
 		{"was not run", said(nexus.NotRun), said(nexus.NotRun), nexus.NotRun, 0, ""},
+		{"it names where it was built", said(nexus.Fail, finding{Message: "goroutine 7: /tmp/b1/a.o is odd"}), said(nexus.Fail, finding{Message: "goroutine 18: /tmp/b2/b.o is odd"}), nexus.Pass, 0, "also on the base"},
+		{"a new warning where warnings fail", said(nexus.Fail, hint("x")), said(nexus.Fail, hint("x"), hint("y")), nexus.Fail, 1, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := gate.AgainstBase(tt.base, tt.now, nil)

@@ -71,6 +71,9 @@ func TestArgs(t *testing.T) {
 	if _, ok := gate.SingleTest(stack.Lone{}, "", "a"); ok {
 		t.Error("a runner that cannot")
 	}
+	if args, ok := gate.SingleTest(stack.Lone{Name: stack.NameLast, Args: []string{"run", "./{file}", "-t", "{test}"}}, "", "b > c"); ok {
+		t.Errorf("a runner that wants a file, and a test that names none: %q", args)
+	}
 }
 
 func TestTouched(t *testing.T) {

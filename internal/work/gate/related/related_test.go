@@ -128,6 +128,7 @@ func TestChoose(t *testing.T) {
 		"vitest, gone":             {node(`{"devDependencies":{"vitest":"4"}}`), "lib/gone.js", map[string]string{"test": "all: lib/gone.js is gone"}},
 		"a package of a monorepo":  {[]string{"go.mod=module m\n", "m.go=package m\n", "m_test.go=package m\n", `web/package.json={"scripts":{"test":"jest"}}`, "web/a.js="}, "web/a.js", map[string]string{"test": "none", "test-web": "npm run --silent test -- --findRelatedTests a.js"}},
 		"crates":                   {rust(), "a/src/lib.rs", map[string]string{"test": "cargo test --offline --no-fail-fast -p alpha -p beta -p gamma"}},
+		"crates, by name":          {append(rust(), "e/Cargo.toml=[package]\nname = \"aleph\"\n[dependencies]\ngamma = { path = \"../c\" }\n", "e/src/lib.rs="), "c/src/lib.rs", map[string]string{"test": "cargo test --offline --no-fail-fast -p aleph -p gamma"}},
 		"crates, the last":         {rust(), "c/src/lib.rs README.md", map[string]string{"test": "cargo test --offline --no-fail-fast -p gamma"}},
 		"crates, a manifest":       {rust(), "c/Cargo.toml", map[string]string{"test": "all: c/Cargo.toml is not a source file of a package"}},
 		"crates, all":              {rust(), "a/src/lib.rs d/src/lib.rs", map[string]string{"test": "all: the change affects all 4 packages"}},
