@@ -123,6 +123,8 @@ func TestWanted(t *testing.T) {
 		{"suite > adds none", "It adds none.", true},
 		{"tests.test_a.T.test_b (i=1)", "test_b passes", true},
 		{"suite > adds none", "it adds", false},
+		{`a\BTest::adds with data set "two" (2)`, "adds counts", true},
+		{`a\BTest::adds with data set "two" (2)`, "a set of data", false},
 	} {
 		if got := gate.NamesTest(tt.test, []string{tt.text}); got != tt.want {
 			t.Errorf("%q in %q: %v", tt.test, tt.text, got)

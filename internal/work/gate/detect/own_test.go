@@ -6,7 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
@@ -65,13 +67,17 @@ func TestEarly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range []struct{ order, want []string }{
-		{nil, []string{"type", "build", "test"}},
-		{[]string{"test"}, []string{"test", "type", "build"}},
-		{[]string{"test", "build"}, []string{"test", "type", "build"}},
-		{[]string{"build", "type"}, []string{"build", "type", "test"}},
+	for _, c := range []struct {
+		order, want []string
+		own         map[string]string
+	}{
+		{nil, []string{"type", "build", "test"}, nil},
+		{nil, []string{"build", "type", "test"}, map[string]string{"type": "make type"}},
+		{[]string{"test"}, []string{"test", "type", "build"}, nil},
+		{[]string{"test", "build"}, []string{"test", "type", "build"}, nil},
+		{[]string{"build", "type"}, []string{"build", "type", "test"}, nil},
 	} {
-		gates, err := detect.Gates(dir, config.Gates{Order: c.order})
+		gates, err := detect.Gates(dir, config.Gates{Order: c.order, Commands: c.own})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,6 +87,49 @@ func TestEarly(t *testing.T) {
 		}
 		if !slices.Equal(names, c.want) {
 			t.Errorf("with %q: %q, want %q", c.order, names, c.want)
+		}
+	}
+}
+
+// TestOnlyForInterfaces: a gate of the whole interface judges where a file of one changed:
+// those that somebody names, or those that a stack has. No other gate waits for that.
+func TestOnlyForInterfaces(t *testing.T) {
+	dir := tree(t)
+	for _, c := range []struct{ ui, want []string }{{nil, stack.Interfaces()}, {[]string{"web/**"}, []string{"web/**"}}} {
+		gates, err := detect.Gates(dir, config.Gates{UI: c.ui, Commands: map[string]string{"e2e": "make e2e"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range gates {
+			want := c.want
+			if g.Name != "e2e" {
+				want = nil
+			}
+			if !slices.Equal(g.Only, want) {
+				t.Errorf("%s waits for %q, want %q", g.Name, g.Only, want)
+			}
+		}
+	}
+	if len(stack.Interfaces()) == 0 {
+		t.Error("no stack has an interface")
+	}
+}
+
+// TestCommandLines runs a line of words as it is, and leaves to a shell what only a shell
+// understands: also a line that begins with a variable.
+func TestCommandLines(t *testing.T) {
+	for line, want := range map[string][]string{
+		"go vet ./...":     {"go", "vet", "./..."},
+		"CGO=0 go vet":     {"sh", "-c", "CGO=0 go vet"},
+		"go vet && true":   {"sh", "-c", "go vet && true"},
+		"make lint A=1":    {"sh", "-c", "make lint A=1"},
+		"cd a; go vet":     {"sh", "-c", "cd a; go vet"},
+		"go vet $PACKAGES": {"sh", "-c", "go vet $PACKAGES"},
+	} {
+		gates, err := detect.Gates(tree(t), config.Gates{Commands: map[string]string{"lint": line}})
+		i := slices.IndexFunc(gates, func(g gate.Gate) bool { return g.Name == "lint" })
+		if err != nil || i < 0 || !slices.Equal(gates[i].Args, want) {
+			t.Errorf("%q is run as %q, %v, want %q", line, gates[i].Args, err, want)
 		}
 	}
 }
