@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -343,6 +344,9 @@ func (j *judgement) kill(argv []shell.Word) {
 
 func (j *judgement) chmod(argv []shell.Word) {
 	options, operands := shell.SplitOptions(argv[1:])
+	if mode := dashed(options); mode != "" {
+		operands = append([]shell.Word{shell.Literal(mode)}, operands...)
+	}
 	if shell.HasOption(options, []string{"-R", "--recursive"}) && shell.HasOption(options, []string{"-r", "-x", "-w"}) {
 		j.add(Deny, "host.damage", "it takes the owner's permissions on the tree's files away")
 	}
@@ -363,6 +367,18 @@ func (j *judgement) chmod(argv []shell.Word) {
 		j.add(Deny, "privilege", "it lets others run a file as its owner (setuid)")
 	}
 	j.writes(operands[1:])
+}
+
+// dashed returns the mode of a chmod that takes permissions away from all, and so
+// looks like options: -w, or -Rw. It is empty where there is none.
+func dashed(options []shell.Word) string {
+	var modes []string
+	for _, o := range options {
+		if m := regexp.MustCompile(`^-[Rcfvh]*([rwxXstugoa,+=0-7].*)$`).FindStringSubmatch(o.Text); m != nil {
+			modes = append(modes, "-"+m[1])
+		}
+	}
+	return strings.Join(modes, ",")
 }
 
 func (j *judgement) find(argv []shell.Word) {
