@@ -128,6 +128,28 @@ func TestShown(t *testing.T) {
 	}
 }
 
+// TestVerifierSaid tells beside a criterion what the last verifier said about it, and not about another.
+func TestVerifierSaid(t *testing.T) {
+	s := ran(nexus.Landed, "t", green("test"))
+	round := func(met bool) *state.Round {
+		return &state.Round{Verified: &nexus.WorkVerified{Criteria: []nexus.CriterionMet{{Criterion: " tests pass", Met: met}, {Criterion: "more", Met: true}}}}
+	}
+	s.Tasks[0].Attempts[0].Rounds = []*state.Round{round(true), {}, round(false)}
+	rows := accept.Of(s, nil).Rows
+	if v := rows[0].Verifier; v == nil || v.Met || rows[1].Verifier != nil {
+		t.Errorf("%+v, %+v", v, rows[1].Verifier)
+	}
+}
+
+// TestLongGate cuts the name of the gate of a long command.
+func TestLongGate(t *testing.T) {
+	for n, want := range map[int]string{57: strings.Repeat("x", 57), 58: strings.Repeat("x", 57) + "..."} {
+		if got, _ := accept.Gate(nexus.Criterion{Check: "sh  " + strings.Repeat("x", n)}); got != nexus.AcceptGate+"sh "+want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
 // TestLongestWords reads the longest text that may be given for a criterion.
 func TestLongestWords(t *testing.T) {
 	const list = "# Checklist of run r1\n- [n] T1/AC-2 (0123456789ab) it is nice\n  > "

@@ -159,6 +159,31 @@ func TestTriedForItself(t *testing.T) {
 	}
 }
 
+// TestForms holds the form in which a command that hides its tests is to be written.
+func TestForms(t *testing.T) {
+	for check, want := range map[string]string{
+		"go test -v -run=TestX .": "`go test -run='^TestX$' .`", "go test -run 'Test.*' .": "`go test -run 'Test.*' .`", "npm test": "`npm test`, by itself, in a form in which it says how many tests ran",
+		"go test -json ./...": "`go test ./...`", "npm test | grep x": "the command that runs the tests by itself, such as `go test -run '^TestName$' ./...`",
+	} {
+		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "sizes are told", Check: check}}}
+		r := accept.Try(task, 1, nexus.Evidence{State: nexus.Unverifiable, Why: "nobody counts"}, accept.Around{Tests: func(string) bool { return false }})
+		if r.Form != want || !r.Vain {
+			t.Errorf("%s: %s", check, r.Form)
+		}
+	}
+}
+
+// TestTwoPackages leaves a go test of the root alone where the tests of the task are in two packages, or in the root.
+func TestTwoPackages(t *testing.T) {
+	none := nexus.Evidence{State: nexus.NotRun, Tree: "t", Why: "no test ran"}
+	for files, wrong := range map[string]bool{"a/a_test.go a/b_test.go": true, "a/a_test.go b/b_test.go": false, "a_test.go": false, "a/a.go": false} {
+		task := nexus.Task{ID: "T1", Files: strings.Fields(files), Criteria: []nexus.Criterion{{Text: "sizes are told", Check: "go test ."}}}
+		if r := accept.Try(task, 1, none, accept.Around{Tests: func(string) bool { return false }}); (r.Wrong != "") != wrong {
+			t.Errorf("%s: %s", files, r.Wrong)
+		}
+	}
+}
+
 // TestTrials holds which of some trials do not fit.
 func TestTrials(t *testing.T) {
 	all := accept.Trials{{Task: "T1", Number: 1, Said: "fails"}, {Task: "T1", Number: 2, Wrong: "it passes already"}}
