@@ -2,7 +2,6 @@ package policy
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -348,7 +347,7 @@ func (j *judgement) kill(argv []shell.Word) {
 
 func (j *judgement) chmod(argv []shell.Word) {
 	options, operands := shell.SplitOptions(argv[1:])
-	if mode := dashed(options); mode != "" {
+	if mode := shell.Modes(options); mode != "" {
 		operands = append([]shell.Word{shell.Literal(mode)}, operands...)
 	}
 	if shell.HasOption(options, []string{"-R", "--recursive"}) && shell.HasOption(options, []string{"-r", "-x", "-w"}) {
@@ -371,18 +370,6 @@ func (j *judgement) chmod(argv []shell.Word) {
 		j.add(Deny, "privilege", "it lets others run a file as its owner (setuid)")
 	}
 	j.writes(operands[1:])
-}
-
-// dashed returns the mode of a chmod that takes permissions away from all, and so
-// looks like options: -w, or -Rw. It is empty where there is none.
-func dashed(options []shell.Word) string {
-	var modes []string
-	for _, o := range options {
-		if m := regexp.MustCompile(`^-[Rcfvh]*([rwxXstugoa,+=0-7].*)$`).FindStringSubmatch(o.Text); m != nil {
-			modes = append(modes, "-"+m[1])
-		}
-	}
-	return strings.Join(modes, ",")
 }
 
 func (j *judgement) find(argv []shell.Word) {

@@ -18,23 +18,8 @@ func (j *judgement) word(w *syntax.Word) shell.Word {
 		j.part(&out, p, i == 0)
 		out.Fixed = out.Fixed || begins(&out)
 	}
-	out.Said, out.One = j.text(w), !slices.ContainsFunc(w.Parts, splitting)
+	out.Said, out.One = j.text(w), !slices.ContainsFunc(w.Parts, shell.Splits)
 	return out
-}
-
-// splitting reports whether bash may make several words of a part, by what it
-// expands to.
-func splitting(p syntax.WordPart) bool {
-	switch p := p.(type) {
-	case *syntax.ParamExp, *syntax.CmdSubst:
-		return true
-	case *syntax.DblQuoted: // "$@" and "${X[@]}" are as many words as there are
-		return slices.ContainsFunc(p.Parts, func(q syntax.WordPart) bool {
-			e, ok := q.(*syntax.ParamExp)
-			return ok && (e.Param != nil && e.Param.Value == "@" || e.Index != nil || e.Names != 0 || e.Excl)
-		})
-	}
-	return false
 }
 
 // begins reports whether a word begins with something that is seen, which makes
