@@ -34,3 +34,9 @@ func Splits(p syntax.WordPart) bool {
 	}
 	return false
 }
+
+// PsValue reports whether a word is an option of ps that takes the next word for
+// its value: -o, or -eo.
+func PsValue(option string) bool {
+	return strings.HasPrefix(option, "--") || strings.HasPrefix(option, "-") && len(option) > 1 && strings.ContainsAny(option[len(option)-1:], "CGOUgknopqstu")
+}
