@@ -66,9 +66,13 @@ func (j *judgement) wrapper(argv []shell.Word) {
 	if !known {
 		j.add(Ask, "wrapper.option", "an option of "+name+" is not known")
 	}
-	switch name {
-	case "timeout":
+	if name == "timeout" {
 		rest = rest[min(1, len(rest)):] // the time
+	}
+	if slices.ContainsFunc(argv[1:len(argv)-len(rest)], func(w shell.Word) bool { return w.Dynamic && !w.One }) {
+		j.add(Ask, "shell.dynamic", "what is between "+name+" and its command may be more than one word; put it in double quotes")
+	}
+	switch name {
 	case "env", "cross-env":
 		rest = j.assigned(rest)
 	case "command":
@@ -343,6 +347,9 @@ func (j *judgement) kill(argv []shell.Word) {
 
 func (j *judgement) chmod(argv []shell.Word) {
 	options, operands := shell.SplitOptions(argv[1:])
+	if mode := shell.Modes(options); mode != "" {
+		operands = append([]shell.Word{shell.Literal(mode)}, operands...)
+	}
 	if shell.HasOption(options, []string{"-R", "--recursive"}) && shell.HasOption(options, []string{"-r", "-x", "-w"}) {
 		j.add(Deny, "host.damage", "it takes the owner's permissions on the tree's files away")
 	}
@@ -390,7 +397,7 @@ func (j *judgement) find(argv []shell.Word) {
 			"-perm", "-user", "-group", "-printf", "-regextype", "-empty", "-print", "-print0", "-prune", "-o", "-a", "-not", "!", "(", ")", "-or", "-and",
 			"-L", "-P", "-H", "-xdev", "-follow", "-executable", "-readable", "-writable", "-links", "-ls", "-quit", "-depth", ",", "-true", "-false":
 		default:
-			if strings.HasPrefix(a, "-") && strings.Trim(a, "-+0123456789") != "" && !counted(argv[i-1].Text, a) || argv[i].Dynamic && !argv[i].Fixed && i > 0 && !strings.HasPrefix(argv[i-1].Text, "-") {
+			if strings.HasPrefix(a, "-") && strings.Trim(a, "-+0123456789") != "" && !counted(argv[i-1].Text, a) || argv[i].Dynamic && !argv[i].Fixed && i > 0 && (!argv[i].One || !strings.HasPrefix(argv[i-1].Text, "-")) {
 				j.add(Ask, "file.find", "find "+a+" may run or change something")
 			}
 		}

@@ -64,7 +64,7 @@ func (j *judgement) hunts(argv []shell.Word) {
 func (j *judgement) ps(argv []shell.Word) {
 	for i, w := range argv[1:] {
 		letters := w.Text != "" && strings.Trim(w.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-		if letters && strings.Contains(w.Text, "e") && (i == 0 || !strings.HasPrefix(argv[i].Text, "-")) || w.Text == "-E" || w.Dynamic && !w.Fixed {
+		if letters && strings.Contains(w.Text, "e") && !shell.PsValue(argv[i].Text) || w.Text == "-E" || w.Dynamic && !w.Fixed {
 			j.add(Ask, "credentials", "it may show the environment of processes")
 		}
 	}

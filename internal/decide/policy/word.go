@@ -18,7 +18,7 @@ func (j *judgement) word(w *syntax.Word) shell.Word {
 		j.part(&out, p, i == 0)
 		out.Fixed = out.Fixed || begins(&out)
 	}
-	out.Said = j.text(w)
+	out.Said, out.One = j.text(w), !slices.ContainsFunc(w.Parts, shell.Splits)
 	return out
 }
 

@@ -17,11 +17,12 @@ type Word struct {
 	Listed  bool   // it stands for names that a command lists, below where it looks
 	Each    bool   // it stands for each of several names, in turn
 	Fixed   bool   // it begins with something literal, so it does not become an option
+	One     bool   // bash makes one word of it, whatever it holds
 	Said    string // how it is in the command line; empty where it does not
 }
 
 // Literal returns a word that is just that text.
-func Literal(s string) Word { return Word{Text: s, Fixed: true} }
+func Literal(s string) Word { return Word{Text: s, Fixed: true, One: true} }
 
 // Join returns the words with spaces between them; one that is not seen is a
 // space.
