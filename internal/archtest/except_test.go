@@ -48,7 +48,7 @@ var largePackages = map[string]int{
 	"face/cli/check":    3160, // one verdict, from a tree, a base, a task or a change
 	"face/tui":          3400, // one model of the screen: all that is shown and typed changes it
 	"face/view":         3720, // what every face draws of a run: one projection of the state
-	"decide/policy":     3830, // what each of some 400 programs may do: one judgement, whose parts call each other
+	"decide/policy":     3870, // what each of some 400 programs may do: one judgement, whose parts call each other
 	"work/plan/foreign": 3100, // a reader for each of eight formats of other tools
 	"work/discover":     3370, // each way to find work: they share the tree, what was found before, and their checks
 	"work/worker":       3300, // what each step of a run receives: sessions, judge, trees

@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // special returns how a program is judged that the table cannot describe,
@@ -345,9 +346,24 @@ func (j *judgement) kill(argv []shell.Word) {
 	}
 }
 
+// takenAway is the mode of a chmod that takes permissions away from all, and so looks like
+// options: -w, or -Rw.
+var takenAway = pattern.Lazy(`^-[Rcfvh]*([rwxXstugoa,+=0-7].*)$`)
+
+// modes returns the modes among the options of chmod; empty where there is none.
+func modes(options []shell.Word) string {
+	var all []string
+	for _, o := range options {
+		if m := takenAway().FindStringSubmatch(o.Text); m != nil {
+			all = append(all, "-"+m[1])
+		}
+	}
+	return strings.Join(all, ",")
+}
+
 func (j *judgement) chmod(argv []shell.Word) {
 	options, operands := shell.SplitOptions(argv[1:])
-	if mode := shell.Modes(options); mode != "" {
+	if mode := modes(options); mode != "" {
 		operands = append([]shell.Word{shell.Literal(mode)}, operands...)
 	}
 	if shell.HasOption(options, []string{"-R", "--recursive"}) && shell.HasOption(options, []string{"-r", "-x", "-w"}) {

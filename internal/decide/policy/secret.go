@@ -60,11 +60,17 @@ func (j *judgement) hunts(argv []shell.Word) {
 	}
 }
 
+// psValue reports whether a word is an option of ps that takes the next word for its
+// value: -o, or -eo.
+func psValue(option string) bool {
+	return strings.HasPrefix(option, "--") || strings.HasPrefix(option, "-") && len(option) > 1 && strings.ContainsAny(option[len(option)-1:], "CGOUgknopqstu")
+}
+
 // ps judges showing processes, whose environment nobody is shown.
 func (j *judgement) ps(argv []shell.Word) {
 	for i, w := range argv[1:] {
 		letters := w.Text != "" && strings.Trim(w.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-		if letters && strings.Contains(w.Text, "e") && !shell.PsValue(argv[i].Text) || w.Text == "-E" || w.Dynamic && !w.Fixed {
+		if letters && strings.Contains(w.Text, "e") && !psValue(argv[i].Text) || w.Text == "-E" || w.Dynamic && !w.Fixed {
 			j.add(Ask, "credentials", "it may show the environment of processes")
 		}
 	}

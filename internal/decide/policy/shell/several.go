@@ -1,24 +1,10 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
-
-// Modes returns the mode of a chmod that takes permissions away from all, and so
-// looks like options: -w, or -Rw. It is empty where there is none.
-func Modes(options []Word) string {
-	var modes []string
-	for _, o := range options {
-		if m := regexp.MustCompile(`^-[Rcfvh]*([rwxXstugoa,+=0-7].*)$`).FindStringSubmatch(o.Text); m != nil {
-			modes = append(modes, "-"+m[1])
-		}
-	}
-	return strings.Join(modes, ",")
-}
 
 // Splits reports whether bash may make several words of a part, by what it
 // expands to.
@@ -33,10 +19,4 @@ func Splits(p syntax.WordPart) bool {
 		})
 	}
 	return false
-}
-
-// PsValue reports whether a word is an option of ps that takes the next word for
-// its value: -o, or -eo.
-func PsValue(option string) bool {
-	return strings.HasPrefix(option, "--") || strings.HasPrefix(option, "-") && len(option) > 1 && strings.ContainsAny(option[len(option)-1:], "CGOUgknopqstu")
 }
