@@ -249,7 +249,9 @@ func (r *Report) look(o Of) {
 		add(l.Task, "late", "was told too late: "+l.Text)
 	}
 	for _, a := range o.Run.Alerts {
-		add("", "alert", a.Why)
+		if a.Cleared.IsZero() {
+			add("", "alert", a.Why)
+		}
 	}
 }
 
