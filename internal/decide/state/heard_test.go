@@ -18,10 +18,22 @@ func TestWhoIsHeardOf(t *testing.T) {
 	l := limits()
 	at := func(minutes int) time.Time { return statetest.Start().Add(time.Duration(minutes) * time.Minute) }
 	for _, f := range []nexus.Fact{
-		nexus.RoundStarted{Attempt: id}, nexus.GateJudged{Attempt: id}, nexus.VerdictGiven{Attempt: id}, nexus.ReviewGiven{Attempt: id}, nexus.TreeSnapshotted{Attempt: id},
-		nexus.SessionStarted{Attempt: id, Session: session}, nexus.PromptSent{Session: session}, nexus.TurnTaken{Session: session}, nexus.ToolCalled{Session: session},
-		nexus.ToolAnswered{Session: session}, nexus.ToolsAnswered{Session: session}, nexus.SessionCompacted{Session: session}, nexus.SessionEnded{Session: session},
-		nexus.BudgetReserved{ID: "a", Session: session}, nexus.CallDelayed{Session: session}, nexus.AttemptResumed{Attempt: id},
+		nexus.RoundStarted{Attempt: id},
+		nexus.GateJudged{Attempt: id},
+		nexus.VerdictGiven{Attempt: id},
+		nexus.ReviewGiven{Attempt: id},
+		nexus.TreeSnapshotted{Attempt: id},
+		nexus.SessionStarted{Attempt: id, Session: session},
+		nexus.PromptSent{Session: session},
+		nexus.TurnTaken{Session: session},
+		nexus.ToolCalled{Session: session},
+		nexus.ToolAnswered{Session: session},
+		nexus.ToolsAnswered{Session: session},
+		nexus.SessionCompacted{Session: session},
+		nexus.SessionEnded{Session: session},
+		nexus.BudgetReserved{ID: "a", Session: session},
+		nexus.CallDelayed{Session: session},
+		nexus.AttemptResumed{Attempt: id},
 	} {
 		var b state.Alerts
 		b.Apply(nexus.Event{At: at(0), Fact: nexus.AttemptStarted{Attempt: id, Task: "T1"}})
@@ -60,8 +72,12 @@ func TestWhoIsHeardOf(t *testing.T) {
 	}
 	var b state.Alerts
 	for _, f := range []nexus.Fact{
-		nexus.AttemptStarted{Attempt: "T1.1"}, nexus.AttemptStarted{Attempt: "T2.1"}, nexus.AttemptStarted{Attempt: "T3.1"},
-		nexus.GateStarted{Attempt: "T1.1", Gate: "test"}, nexus.GateStarted{Attempt: "T2.1", Gate: "test"}, nexus.QuestionAsked{ID: "q", Attempt: "T2.1"},
+		nexus.AttemptStarted{Attempt: "T1.1"},
+		nexus.AttemptStarted{Attempt: "T2.1"},
+		nexus.AttemptStarted{Attempt: "T3.1"},
+		nexus.GateStarted{Attempt: "T1.1", Gate: "test"},
+		nexus.GateStarted{Attempt: "T2.1", Gate: "test"},
+		nexus.QuestionAsked{ID: "q", Attempt: "T2.1"},
 	} {
 		b.Apply(nexus.Event{At: at(0), Fact: f})
 	}
@@ -128,8 +144,13 @@ func TestAnswersMatter(t *testing.T) {
 		}
 		return strings.Join(all, " ")
 	}
-	plan := []nexus.Fact{nexus.GoalAccepted{Base: "c0", Consent: nexus.Consent{Wanted: true}}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
-		nexus.QuestionAsked{ID: "q1", Trigger: nexus.PlanTrigger, Text: "start?"}}
+	plan := []nexus.Fact{
+		nexus.GoalAccepted{Base: "c0", Consent: nexus.Consent{Wanted: true}},
+		nexus.RunStarted{},
+		nexus.PlanProposed{Tasks: 1},
+		nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
+		nexus.QuestionAsked{ID: "q1", Trigger: nexus.PlanTrigger, Text: "start?"},
+	}
 	s := fold(t, plan...)
 	if open(s) != "q1" || s.Question("q1").Publishes() || !s.WantsConsent() || s.Consulted() != s.Question("q1") {
 		t.Errorf("of a plan: %s", open(s))
