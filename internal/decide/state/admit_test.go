@@ -32,6 +32,7 @@ func executing(t *testing.T) *state.State {
 // about returns the fact with a field set.
 func about(f nexus.Fact, field, value string) nexus.Fact {
 	v := reflect.New(reflect.TypeOf(f)).Elem()
+	v.Set(reflect.ValueOf(f))
 	v.FieldByName(field).SetString(value)
 	return v.Interface().(nexus.Fact)
 }
@@ -55,6 +56,13 @@ func TestUnknownOnes(t *testing.T) {
 		nexus.TrainDeparted{},
 		nexus.TrainLanded{},
 		nexus.TrainRefused{},
+		nexus.TaskPaused{},
+		nexus.TaskResumed{},
+		nexus.ReplanDecided{},
+		nexus.WorkReturned{},
+		nexus.CommentsApplied{},
+		nexus.CommentsAnswered{},
+		nexus.TaskInherited{},
 	} {
 		if err := s.Admits(about(f, "Task", "T9")); err == nil || !strings.Contains(err.Error(), `no task "T9"`) {
 			t.Errorf("%T of an unknown task: %v", f, err)
@@ -82,6 +90,20 @@ func TestUnknownOnes(t *testing.T) {
 		nexus.TamperSuspected{},
 		nexus.TreeSnapshotted{},
 		nexus.SessionStarted{},
+		nexus.UndoLanded{},
+		nexus.UndoRefused{},
+		nexus.AttemptInterrupted{},
+		nexus.InterviewHeard{},
+		nexus.InterviewFailed{},
+		nexus.SpecWritten{},
+		nexus.SpecFailed{},
+		nexus.AdditionProposed{},
+		nexus.ChangeWeighed{},
+		nexus.TaskSplit{Task: "T1"},
+		nexus.SplitFailed{Task: "T1"},
+		nexus.WorkReturned{Task: "T1"},
+		nexus.CommentsApplied{Task: "T1"},
+		nexus.CommentsAnswered{Task: "T1"},
 	} {
 		if err := s.Admits(about(f, "Attempt", "T1.9")); err == nil || !strings.Contains(err.Error(), `no attempt "T1.9"`) {
 			t.Errorf("%T of an unknown attempt: %v", f, err)

@@ -181,3 +181,58 @@ func TestSmallKeepsBills(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallSaysWhatTheLastRoundSaid: the judgements of the last round alone, or of all, the first few of
+// them, and the same of an attempt that is not small.
+func TestSmallSaysWhatTheLastRoundSaid(t *testing.T) {
+	full, small, put := both(t)
+	gate := func(name, why string) nexus.Fact {
+		return nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: name, State: nexus.Pass, Tree: "t1", Why: why}}
+	}
+	put(
+		nexus.GoalAccepted{Base: "b0", Limits: nexus.Limits{RunMoney: 10 * nexus.Dollar}}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "t"}}, nexus.PlanApproved{By: "policy"},
+		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "b0"},
+		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Session: "T1.1/coder.1"}, gate("build", ""), gate("test", "x"),
+		nexus.IsolationBroken{Attempt: "T1.1", Files: []string{"a"}},
+		nexus.RoundStarted{Attempt: "T1.1", Round: 2, Session: "T1.1/coder.1"}, gate("lint", ""), gate("e2e", "y"), gate("cover", ""),
+		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"},
+		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
+	)
+	if small.Attempt("T1.1").small == nil || full.Attempt("T1.1").small != nil {
+		t.Fatal("one is small, and the other is not")
+	}
+	for _, s := range []*State{full, small} {
+		a := s.Attempt("T1.1")
+		for _, c := range []struct {
+			last bool
+			most int
+			want string
+		}{
+			{true, 9, "lint e2e cover "}, {true, 1, "lint "}, {true, 2, "lint e2e "}, {false, 9, "build test lint e2e cover "}, {false, 1, "build "}, {false, 2, "build test "}, {false, 3, "build test lint "},
+		} {
+			got, n := "", 0
+			for e := range a.Evidence(c.last) {
+				got += e.Gate + " "
+				if n++; n == c.most {
+					break
+				}
+			}
+			if got != c.want {
+				t.Errorf("%d of the last round %v: %q, want %q", c.most, c.last, got, c.want)
+			}
+		}
+	}
+	if _, known := small.Known("t1", "lint"); known {
+		t.Error("who only shows keeps evidence to be used again")
+	}
+	if small.Attempt("T1.1-merge") != nil || full.Attempt("T1.1-merge") == nil {
+		t.Error("a merger that had nothing to do is kept, or one is gone")
+	}
+	then, err := small.Before(5)
+	if err != nil || then.shelf == nil || then.Attempt("T1.1") == nil {
+		t.Errorf("before: %v", err)
+	}
+	if then, err = full.Before(5); err != nil || then.shelf != nil {
+		t.Errorf("before, with all: %v", err)
+	}
+}
