@@ -62,6 +62,20 @@ type Start struct {
 	Approval string      `json:"approval,omitempty"` // level of approval, such as supervised
 }
 
+// Asked is what somebody asked of a run.
+type Asked struct {
+	Seq     int64        `json:"seq"` // of its event
+	At      time.Time    `json:"at"`
+	Verb    nexus.Verb   `json:"verb"`
+	Task    nexus.TaskID `json:"task,omitempty"`
+	ID      string       `json:"id,omitempty"` // the question, criterion, branch or name
+	Text    string       `json:"text,omitempty"`
+	By      string       `json:"by,omitempty"`
+	Settled bool         `json:"settled"` // the run has heard it
+	Granted bool         `json:"granted"`
+	Why     string       `json:"why,omitempty"` // it was not
+}
+
 // Done is what came of a request.
 type Done struct {
 	Version int             `json:"version"`
@@ -99,6 +113,7 @@ func endpoints() []endpoint {
 		reads(run+"/checks", "which gate said what of which task", nil, seen(checks)),
 		reads(run+"/log", "what happened, a line for each event; cursor is the number of an event", paging, (*API).log),
 		reads(run+"/actions", "what can be done with a run, or a task or an item of its inbox", ofWhat, seen(offer)),
+		reads(run+"/requests", "what was asked of a run, by whom, and what became of it; the oldest first", paging, (*API).requests),
 		changes(run+"/requests", "take an action: one of those that actions, inbox or a task offer", access.Answer, (*API).request),
 	}
 }
@@ -276,6 +291,29 @@ func offer(p *projection.Projection, c call) (Offer, error) {
 		out.Actions = p.RunActions()
 	}
 	return out, nil
+}
+
+// requests lists what was asked of a run.
+func (a *API) requests(c call) (Page[Asked], error) {
+	if err := a.Hub.View(c.run(), func(*projection.Projection) error { return nil }); err != nil {
+		return Page[Asked]{}, err // there is no such run
+	}
+	all, at := []Asked{}, map[int64]int{}
+	for e, err := range a.Journal.Events(c.Context(), c.run(), 0) {
+		if err != nil {
+			return Page[Asked]{}, err
+		}
+		switch f := e.Fact.(type) {
+		case nexus.RequestMade:
+			at[e.Seq] = len(all)
+			all = append(all, Asked{Seq: e.Seq, At: e.At, Verb: f.Request.Verb, Task: f.Request.Task, ID: f.Request.ID, Text: f.Request.Text, By: f.Request.By})
+		case nexus.RequestSettled:
+			if i, known := at[f.Seq]; known {
+				all[i].Settled, all[i].Granted, all[i].Why = true, f.Granted, f.Why
+			}
+		}
+	}
+	return page(c, all)
 }
 
 func (a *API) request(c call, ask access.Ask) (Done, int, error) {
