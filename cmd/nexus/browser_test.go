@@ -34,7 +34,7 @@ type screenLook struct {
 }
 
 // looks are how each screen is looked at: both widths and both schemes, in as
-// few pictures as that takes.
+// few pictures as that takes. Each is judged in the other scheme, too.
 func looks() []screenLook {
 	return []screenLook{{"wide-light", 1440, 900, "light"}, {"phone-dark", 390, 844, "dark"}}
 }
@@ -189,8 +189,13 @@ func (b *browser) hold(l screenLook, name, address string) {
 	b.mu.Unlock()
 	b.do(command(network.ClearBrowserCache, cdp.Empty{}), chromedp.Navigate(address))
 	b.paints = append(b.paints, promised[float64](b, firstPaint))
-	if wrong := b.violations(); wrong != "" {
-		b.t.Errorf("%s, %s: %s", name, l.name, wrong)
+	other := l
+	other.scheme = map[string]string{"light": "dark", "dark": "light"}[l.scheme]
+	for _, look := range []screenLook{other, l} {
+		b.see(look)
+		if wrong := b.violations(); wrong != "" {
+			b.t.Errorf("%s, %s, %s: %s", name, l.name, look.scheme, wrong)
+		}
 	}
 	b.shoot(name + "-" + l.name)
 	if wide := eval[int64](b, "document.documentElement.scrollWidth"); wide > l.width {
