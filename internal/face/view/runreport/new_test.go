@@ -44,7 +44,9 @@ func made(run view.Run, change func(*runreport.Of), tasks ...*state.Task) runrep
 // things waited for people once.
 func TestTime(t *testing.T) {
 	at := func(minutes int) time.Time { return start().Add(time.Duration(minutes) * time.Minute) }
-	span := func(stage string, from, to int) projection.Span { return projection.Span{Stage: stage, From: at(from), To: at(to)} }
+	span := func(stage string, from, to int) projection.Span {
+		return projection.Span{Stage: stage, From: at(from), To: at(to)}
+	}
 	r := made(view.Run{Seconds: 3600}, func(o *runreport.Of) {
 		o.Timeline = projection.Timeline{From: at(0), To: at(60), Rows: []projection.TimeRow{
 			{Spans: []projection.Span{span("plan", 0, 5), span("person", 5, 15)}},

@@ -303,11 +303,12 @@ func (a *API) requests(c call) (Page[Asked], error) {
 		if err != nil {
 			return Page[Asked]{}, err
 		}
-		switch f := e.Fact.(type) {
-		case nexus.RequestMade:
+		if f, made := e.Fact.(nexus.RequestMade); made {
 			at[e.Seq] = len(all)
-			all = append(all, Asked{Seq: e.Seq, At: e.At, Verb: f.Request.Verb, Task: f.Request.Task, ID: f.Request.ID, Text: f.Request.Text, By: f.Request.By})
-		case nexus.RequestSettled:
+			r := f.Request
+			all = append(all, Asked{Seq: e.Seq, At: e.At, Verb: r.Verb, Task: r.Task, ID: r.ID, Text: r.Text, By: r.By})
+		}
+		if f, settled := e.Fact.(nexus.RequestSettled); settled {
 			if i, known := at[f.Seq]; known {
 				all[i].Settled, all[i].Granted, all[i].Why = true, f.Granted, f.Why
 			}
