@@ -303,7 +303,7 @@ func run(a *app.App) way.Run {
 			}
 		}
 		r, err := box.Run(ctx, sandbox.Command{
-			Args: append([]string{path}, args[1:]...), Dir: "/", Env: env, Timeout: programTime, Cap: 4 << 10,
+			Args: append([]string{path}, args[1:]...), Dir: filepath.Dir(path), Env: env, Timeout: programTime, Cap: 4 << 10,
 		})
 		if err != nil {
 			return err
