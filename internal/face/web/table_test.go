@@ -317,17 +317,18 @@ func (w *whole) roles(r access.Route) {
 	if !r.Changes {
 		return
 	}
-	most := max(r.Body, access.DefaultBody)
-	for _, body := range []string{`{"action": "` + strings.Repeat("y", int(most)) + `"}`, "input=" + strings.Repeat("y", int(most))} {
-		form := strings.HasPrefix(body, "input=")
+	most, program := int(max(r.Body, access.DefaultBody)), strings.HasPrefix(r.Pattern, "/api/")
+	for size, large := range map[int]bool{most - 1000: false, most + 1: true} {
+		body, kind := "input="+strings.Repeat("y", size-len("input=")), "application/x-www-form-urlencoded"
+		if program {
+			body, kind = `{"action": "`+strings.Repeat("y", size-len(`{"action": ""}`))+`"}`, "application/json"
+		}
 		got, _, text := w.call(r, body, func(q *http.Request) {
 			w.as(access.Admin)(q)
-			if form {
-				q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			}
+			q.Header.Set("Content-Type", kind)
 		})
-		if got < 400 || got >= 500 {
-			w.t.Errorf("a body of more than %d bytes: %d: %s", most, got, text)
+		if got >= http.StatusInternalServerError || (got == http.StatusRequestEntityTooLarge) != large {
+			w.t.Errorf("a body of %d bytes, where %d may be: %d: %.300s", size, most, got, text)
 		}
 	}
 }

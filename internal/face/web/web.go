@@ -256,12 +256,17 @@ func (s *Server) tend(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) serve(ctx context.Context) error {
-	server := &http.Server{
-		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
+// patient serves a handler to clients that take their time, but not any time.
+func patient(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
+}
+
+func (s *Server) serve(ctx context.Context) error {
+	server := patient(s.handler())
+	server.BaseContext = func(net.Listener) context.Context { return context.WithoutCancel(ctx) }
 	served := make(chan error, 1)
 	go func() { // ends with Close below
 		if s.TLSCert != "" {
