@@ -177,7 +177,7 @@ func pages(run string) map[string]string {
 		"inbox": "/", "runs": "/runs", "memory": "/memory", "settings": "/settings", "doctor": "/doctor", "setting": "/settings?key=limits.parallel", "changed": "/settings?diff=1",
 		"board": at + "/", "stages": at + "/?by=stage", "rows": at + "/?rows=group", "graph": at + "/graph", "without": at + "/graph?without=T1", "timeline": at + "/timeline?zoom=2",
 		"checks": at + "/checks", "cost": at + "/cost", "plan": at + "/plan", "interview": at + "/interview", "log": at + "/log", "replay": at + "/replay?at=10",
-		"task": at + "/t/T1", "diff": at + "/t/T1/diff", "lost": at + "/t/T99",
+		"waits": at + "/inbox", "session": at + "/s/T1.1%2Fcoder.1", "task": at + "/t/T1", "diff": at + "/t/T1/diff", "lost": at + "/t/T99",
 	}
 }
 

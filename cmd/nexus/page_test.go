@@ -17,11 +17,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/page"
 )
 
 // onPage plays a person at a browser that stays open, on one page:
@@ -84,6 +88,29 @@ func onPage(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	default:
 		ts.Fatalf("usage: page open|until|key|scripts|look|pleases|does|shoot|sits ...")
+	}
+}
+
+// TestEveryScreen holds that a browser looks at each screen that there is.
+func TestEveryScreen(t *testing.T) {
+	mux, seen := http.NewServeMux(), map[string]bool{}
+	for _, r := range page.Open(access.Site{}).Routes() {
+		if r.Method == http.MethodGet && !r.Stream && !r.File {
+			mux.Handle("GET "+r.Pattern, http.NotFoundHandler())
+			seen["GET "+r.Pattern] = false
+		}
+	}
+	for _, path := range pages("run1") {
+		_, pattern := mux.Handler(httptest.NewRequest(http.MethodGet, path, nil))
+		seen[pattern] = true
+	}
+	for pattern, looked := range seen {
+		if !looked {
+			t.Errorf("nobody looks at %s", pattern)
+		}
+	}
+	if len(seen) < 15 {
+		t.Errorf("there are %d screens", len(seen))
 	}
 }
 
