@@ -50,8 +50,12 @@ func TestLists(t *testing.T) {
 			}
 		})
 	}
-	for status := 0; status != http.StatusOK; { // the page hears of a run in a moment
-		status, _, _ = get("/run2/tasks", nil)
+	for tries := 0; ; tries++ { // the page hears of a run in a moment
+		if status, _, text := get("/run2/tasks", nil); status == http.StatusOK {
+			break
+		} else if tries > 1000 {
+			t.Fatal(text)
+		}
 	}
 
 	var ids, parts []string
@@ -83,7 +87,6 @@ func TestLists(t *testing.T) {
 		"/run2/sessions?task=T1":         `["T1.1/coder.1"]`,
 		"/run2/sessions?task=T7":         "[]",
 		"/run2/sessions?limit=1":         `["T1.1/coder.1"]`,
-		"?limit=1":                       `[]`, // a run has no id, but a run
 		"/run2/attempts?limit=1&cursor=": `["T1.1"]`,
 	} {
 		if _, _, text := get(path, nil); gjson.Get(text, "items.#.id").Raw != want {

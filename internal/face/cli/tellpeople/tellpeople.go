@@ -302,6 +302,7 @@ func run(a *app.App) way.Run {
 				env = append(env, name+"="+v)
 			}
 		}
+		// A sandbox has no root to work in, and the program does not care where it is.
 		r, err := box.Run(ctx, sandbox.Command{
 			Args: append([]string{path}, args[1:]...), Dir: filepath.Dir(path), Env: env, Timeout: programTime, Cap: 4 << 10,
 		})

@@ -70,8 +70,8 @@ func TestSettingsLeadToWays(t *testing.T) {
 			t.Errorf("%s: %v, %s at %s", kind, err, body, path)
 		}
 	}
-	for _, value := range []string{"s3cr3t", "123456:ABC-DEF", strings.Repeat("k", 40)} {
-		if text := a.Mask.Text("it is " + s.URL + "/hook/" + value + " " + value); strings.Contains(text, value) && value != "s3cr3t" {
+	for _, value := range []string{s.URL + "/hook/s3cr3t", "123456:ABC-DEF", strings.Repeat("k", 40)} {
+		if text := a.Mask.Text("it is " + value); strings.Contains(text, value) {
 			t.Errorf("what a variable holds is shown: %s", text)
 		}
 	}

@@ -71,9 +71,9 @@ type Asked struct {
 	ID      string       `json:"id,omitempty"` // the question, criterion, branch or name
 	Text    string       `json:"text,omitempty"`
 	By      string       `json:"by,omitempty"`
-	Settled bool         `json:"settled"` // the run has heard it
+	Settled bool         `json:"settled"` // the run has decided about it
 	Granted bool         `json:"granted"`
-	Why     string       `json:"why,omitempty"` // it was not
+	Why     string       `json:"why,omitempty"` // why it was not granted
 }
 
 // Done is what came of a request.
