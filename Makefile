@@ -83,6 +83,7 @@ vuln: ## look for known vulnerabilities; soft where the database is out of reach
 
 generate: ## write the code of the web pages, and bundle their scripts and style
 	$(TOOL) templ generate -log-level error -path internal/face/web/page
+	sed -i 's|^func .* templ\.Component {$$|//go:noinline\n&|' internal/face/web/page/*_templ.go # else each caller has a copy: 0.3 MB
 	cd tools && go run ./islands ../internal/face/web/page
 
 docs: ## write docs/ from the code

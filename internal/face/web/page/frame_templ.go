@@ -9,6 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 // frame is what all screens have around them.
+//go:noinline
 func frame(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -268,6 +269,7 @@ func frame(f Frame) templ.Component {
 	})
 }
 
+//go:noinline
 func navigation(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -395,6 +397,7 @@ func navigation(f Frame) templ.Component {
 }
 
 // runHead says how the run of a screen is.
+//go:noinline
 func runHead(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -709,6 +712,7 @@ func runHead(f Frame) templ.Component {
 }
 
 // meter draws a share, with its words for who cannot see it.
+//go:noinline
 func meter(label string, n, of float64) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -807,6 +811,7 @@ func meter(label string, n, of float64) templ.Component {
 
 // actions are what can be done about something. Each is a form of its own, so
 // that it works without scripts; of is a task or an item, or the run itself.
+//go:noinline
 func actions(f Frame, of string, all []Action) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -846,6 +851,7 @@ func actions(f Frame, of string, all []Action) templ.Component {
 	})
 }
 
+//go:noinline
 func action(f Frame, of string, a Action) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1215,6 +1221,7 @@ func action(f Frame, of string, a Action) templ.Component {
 	})
 }
 
+//go:noinline
 func key(k string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1259,6 +1266,7 @@ func key(k string) templ.Component {
 	})
 }
 
+//go:noinline
 func hidden(f Frame, of string, a Action) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1367,6 +1375,7 @@ func hidden(f Frame, of string, a Action) templ.Component {
 }
 
 // empty says what is not there, and how it comes to be there.
+//go:noinline
 func empty(what, how string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1422,6 +1431,7 @@ func empty(what, how string) templ.Component {
 	})
 }
 
+//go:noinline
 func keysDialog() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1488,6 +1498,7 @@ func keysDialog() templ.Component {
 }
 
 // state is a word with its glyph.
+//go:noinline
 func state(glyph, text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1562,6 +1573,7 @@ func state(glyph, text string) templ.Component {
 }
 
 // problem is a screen that could not be drawn.
+//go:noinline
 func problem(f Frame, title, text, hint string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

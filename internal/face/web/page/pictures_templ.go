@@ -16,6 +16,7 @@ import (
 
 // graphScreen draws the plan from left to right, and lists it for who cannot
 // see the picture.
+//go:noinline
 func graphScreen(f Frame, g Drawing, skipped nexus.TaskID, blocked []nexus.TaskID) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -617,6 +618,7 @@ func graphScreen(f Frame, g Drawing, skipped nexus.TaskID, blocked []nexus.TaskI
 }
 
 // timelineScreen draws who did what when.
+//go:noinline
 func timelineScreen(f Frame, t Chart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -995,6 +997,7 @@ func timelineScreen(f Frame, t Chart) templ.Component {
 }
 
 // checksScreen has what each gate said of each task last, what failed first.
+//go:noinline
 func checksScreen(f Frame, c projection.Checks, failed []Failure, again []Rerun) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1514,6 +1517,7 @@ func checksScreen(f Frame, c projection.Checks, failed []Failure, again []Rerun)
 }
 
 // rerunCard is a gate that somebody runs again.
+//go:noinline
 func rerunCard(f Frame, x Rerun) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1691,6 +1695,7 @@ func rerunCard(f Frame, x Rerun) templ.Component {
 }
 
 // costScreen has what the run costs, from several sides.
+//go:noinline
 func costScreen(f Frame, c projection.Cost) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1855,6 +1860,7 @@ func costScreen(f Frame, c projection.Cost) templ.Component {
 	})
 }
 
+//go:noinline
 func shares(title string, all []projection.Share) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

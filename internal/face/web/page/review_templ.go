@@ -17,6 +17,7 @@ import (
 
 // reviewScreen shows what a task changed, and takes what a person says about it. Every line
 // has an address.
+//go:noinline
 func reviewScreen(f Frame, d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -175,6 +176,7 @@ func reviewScreen(f Frame, d ReviewPage) templ.Component {
 }
 
 // standing says what keeps the change from landing.
+//go:noinline
 func standing(f Frame, d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -479,6 +481,7 @@ func standing(f Frame, d ReviewPage) templ.Component {
 }
 
 // ways are how the change can be shown.
+//go:noinline
 func ways(d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -648,6 +651,7 @@ func ways(d ReviewPage) templ.Component {
 	})
 }
 
+//go:noinline
 func risk(x Sheet) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -710,6 +714,7 @@ func risk(x Sheet) templ.Component {
 	})
 }
 
+//go:noinline
 func sheet(f Frame, d ReviewPage, x Sheet) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1022,6 +1027,7 @@ func sheet(f Frame, d ReviewPage, x Sheet) templ.Component {
 	})
 }
 
+//go:noinline
 func row(f Frame, d ReviewPage, path string, r Row) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1310,6 +1316,7 @@ func row(f Frame, d ReviewPage, path string, r Row) templ.Component {
 }
 
 // numberOf is the number of a line, which leads to a comment on it.
+//go:noinline
 func numberOf(d ReviewPage, s *Side, now bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1405,6 +1412,7 @@ func numberOf(d ReviewPage, s *Side, now bool) templ.Component {
 	})
 }
 
+//go:noinline
 func spans(all []highlight.Span) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1480,6 +1488,7 @@ func spans(all []highlight.Span) templ.Component {
 }
 
 // note is a comment with what was answered.
+//go:noinline
 func note(f Frame, d ReviewPage, n Note) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1833,6 +1842,7 @@ func note(f Frame, d ReviewPage, n Note) templ.Component {
 }
 
 // little is a form with one button.
+//go:noinline
 func little(f Frame, d ReviewPage, do, of, label, k string, danger bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1985,6 +1995,7 @@ func little(f Frame, d ReviewPage, do, of, label, k string, danger bool) templ.C
 }
 
 // reviewed are the fields of each form of a review.
+//go:noinline
 func reviewed(f Frame, d ReviewPage, do string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -2077,6 +2088,7 @@ func reviewed(f Frame, d ReviewPage, do string) templ.Component {
 }
 
 // tray holds what is not sent, and the form for more.
+//go:noinline
 func tray(f Frame, d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

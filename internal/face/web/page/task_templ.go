@@ -14,6 +14,7 @@ import (
 )
 
 // taskTabs are the screens about a task.
+//go:noinline
 func taskTabs(f Frame, id nexus.TaskID, on string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -55,6 +56,7 @@ func taskTabs(f Frame, id nexus.TaskID, on string) templ.Component {
 	})
 }
 
+//go:noinline
 func taskScreen(f Frame, t projection.Task, talk []Talk, trouble string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -512,6 +514,7 @@ func taskScreen(f Frame, t projection.Task, talk []Talk, trouble string) templ.C
 }
 
 // message tells the task's agent something.
+//go:noinline
 func message(f Frame, t projection.Task) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -551,6 +554,7 @@ func message(f Frame, t projection.Task) templ.Component {
 	})
 }
 
+//go:noinline
 func pair(name, value string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -621,6 +625,7 @@ func pair(name, value string) templ.Component {
 	})
 }
 
+//go:noinline
 func attempt(f Frame, a projection.Attempt, open bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1024,6 +1029,7 @@ func attempt(f Frame, a projection.Attempt, open bool) templ.Component {
 	})
 }
 
+//go:noinline
 func gateChip(g projection.Gate) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1123,6 +1129,7 @@ func gateChip(g projection.Gate) templ.Component {
 	})
 }
 
+//go:noinline
 func findings(f Frame, all []nexus.Finding) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1204,6 +1211,7 @@ func findings(f Frame, all []nexus.Finding) templ.Component {
 }
 
 // sessionScreen is a conversation alone.
+//go:noinline
 func sessionScreen(f Frame, t Talk) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1268,6 +1276,7 @@ func sessionScreen(f Frame, t Talk) templ.Component {
 	})
 }
 
+//go:noinline
 func session(f Frame, t Talk) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

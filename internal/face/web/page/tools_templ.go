@@ -14,6 +14,7 @@ import (
 )
 
 // runsScreen lists the runs of the repository, and compares two.
+//go:noinline
 func runsScreen(f Frame, all []view.Run, query, compared string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -314,6 +315,7 @@ func runsScreen(f Frame, all []view.Run, query, compared string) templ.Component
 }
 
 // replayScreen shows a run as it was after an event of its journal.
+//go:noinline
 func replayScreen(f Frame, r Replay, lanes []Column) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -614,6 +616,7 @@ func replayScreen(f Frame, r Replay, lanes []Column) templ.Component {
 }
 
 // logScreen has what happened, the latest first.
+//go:noinline
 func logScreen(f Frame, lines []projection.LogLine, older string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -797,6 +800,7 @@ func logScreen(f Frame, lines []projection.LogLine, older string) templ.Componen
 }
 
 // memoryScreen has what was learned, and what agents are told of it.
+//go:noinline
 func memoryScreen(f Frame, all []Episode, rules Rules, why string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1171,6 +1175,7 @@ func memoryScreen(f Frame, all []Episode, rules Rules, why string) templ.Compone
 }
 
 // doctorScreen has what the program found of its surroundings.
+//go:noinline
 func doctorScreen(f Frame, all []Check, why string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1332,6 +1337,7 @@ func doctorScreen(f Frame, all []Check, why string) templ.Component {
 }
 
 // interviewScreen asks one question at a time, next to what is known so far.
+//go:noinline
 func interviewScreen(f Frame, t Talks) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
