@@ -213,22 +213,9 @@ func TestGenerated(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(".")); err != nil {
 		t.Fatal(err)
 	}
-	root, err := filepath.Abs("../../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		dir  string
-		args []string
-	}{
-		{root, []string{"tool", "-modfile=tools/go.mod", "templ", "generate", "-log-level", "error", "-path", dir}},
-		{filepath.Join(root, "tools"), []string{"run", "./islands", dir}},
-	} {
-		cmd := exec.CommandContext(t.Context(), "go", c.args...)
-		cmd.Dir = c.dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go %v: %v\n%s", c.args, err, out)
-		}
+	cmd := exec.CommandContext(t.Context(), "make", "-C", "../../../..", "generate", "PAGES="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("make generate: %v\n%s", err, out)
 	}
 	for _, pattern := range []string{"*_templ.go", "static/*.js", "static/*.css"} {
 		files, _ := filepath.Glob(pattern)
