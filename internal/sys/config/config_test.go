@@ -195,6 +195,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"unknown key":             {user: "[limits]\n\nparalle = 3\n", want: "config.toml:3: unknown key limits.paralle; did you mean limits.parallel?"},
 		"unknown section":         {user: "[limit]\nturns = 3\n", want: "config.toml:1: unknown key limit; did you mean limits?"},
 		"nothing near":            {user: "zebra_crossing = 3\n", want: "config.toml:1: unknown key zebra_crossing"},
+		"section as a flag":       {flags: map[string]string{"budget": "3"}, want: "budget is a section, not a key; it has budget.run, budget.task, budget.day, budget.roles.*, budget.providers.*, budget.tokens"},
 		"right key, no section":   {user: "parallel = 3\n", want: "unknown key parallel; did you mean limits.parallel?"},
 		"unknown below a name":    {user: "[providers.local]\nurl = 'x'\nbase_ur = 'http://x'", want: "config.toml:3: unknown key providers.local.base_ur; did you mean providers.local.base_url?"},
 		"type":                    {user: "[limits]\nparallel = \"four\"\n", want: `config.toml:2: limits.parallel wants a whole number, not "four"`},

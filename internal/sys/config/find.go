@@ -63,8 +63,12 @@ func (k Key) named(path []string) (string, error) {
 func (l *loader) unknown(path []string) error {
 	best, least := "", math.MaxInt
 	given := dotted(path)
+	var inside []string
 	for _, k := range l.keys {
 		name := k.Name
+		if strings.HasPrefix(name, given+".") {
+			inside = append(inside, name)
+		}
 		if p := strings.Split(name, "."); strings.Contains(name, "*") && len(p) == len(path) {
 			i := slices.Index(p, "*")
 			p[i] = path[i]
@@ -83,10 +87,22 @@ func (l *loader) unknown(path []string) error {
 			best, least = name, d
 		}
 	}
+	if len(inside) > 0 {
+		return fmt.Errorf("%s is a section, not a key; it has %s", given, some(inside))
+	}
 	if least <= max(2, len(given)/3) {
 		return fmt.Errorf("unknown key %s; did you mean %s?", given, best)
 	}
 	return fmt.Errorf("unknown key %s", given)
+}
+
+// some lists a few names.
+func some(names []string) string {
+	const most = 6
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // variable returns the path that an environment variable sets, nil where it
