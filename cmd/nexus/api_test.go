@@ -178,7 +178,7 @@ func conforms(ts *testscript.TestScript, _ bool, args []string) {
 	doc := get("/api/v1/openapi.json")
 	run := gjson.Get(get("/api/v1/runs"), "items.0.run").String()
 	session := gjson.Get(get("/api/v1/runs/"+run+"/sessions"), "items.0.id").String()
-	named := strings.NewReplacer("{run}", run, "{task}", "T1", "{session}", session)
+	named := strings.NewReplacer("{run}", run, "{task}", "T1", "{session}", session, "{seq}", "1", "{key}", "limits.parallel")
 	n := 0
 	gjson.Get(doc, "paths").ForEach(func(path, methods gjson.Result) bool {
 		ref := methods.Get(`get.responses.2XX.content.application/json.schema.$ref`).String()

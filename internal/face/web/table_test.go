@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,7 +34,8 @@ type whole struct {
 	s      *Server
 	j      *journal.Journal
 	tokens map[access.Role]string
-	did    *[]string // command lines that were run, with who ran them
+	did    *[]string      // command lines that were run, with who ran them
+	fails  *access.Result // what every command comes to; zero: what it prints
 }
 
 func openWhole(t *testing.T, o Options) *whole {
@@ -60,16 +62,26 @@ func openWhole(t *testing.T, o Options) *whole {
 	if err != nil {
 		t.Fatal(err)
 	}
-	did := []string{}
+	did, fails, mu := []string{}, &access.Result{}, &sync.Mutex{}
 	act := func(_ context.Context, by access.Person, order access.Order) access.Result {
 		if !by.May(access.Least(order.Args)) {
 			return access.Result{Code: access.CodeRole, Text: "no"}
 		}
-		if access.Least(order.Args) == access.Read {
-			return access.Result{Text: hostile}
+		mu.Lock()
+		defer mu.Unlock()
+		result := access.Result{Text: hostile, Data: prints(t, order.Args)}
+		if fails.Code != "" {
+			result = *fails
 		}
-		did = append(did, by.Actor()+": "+strings.Join(order.Args, " "))
-		return access.Result{Text: hostile}
+		if access.Least(order.Args) == access.Read {
+			return result
+		}
+		line := by.Actor() + ": " + strings.Join(order.Args, " ")
+		if order.Stdin != "" {
+			line += " < " + order.Stdin
+		}
+		did = append(did, line)
+		return result
 	}
 	blob := func(string) ([]byte, error) { return []byte(hostile), nil }
 	site := access.Site{Hub: hub, Journal: j, Act: act, Now: time.Now, Place: hostile, Blob: blob}
@@ -82,7 +94,7 @@ func openWhole(t *testing.T, o Options) *whole {
 	o.Metrics = func(context.Context) (string, string, error) { return "up 1\n", "text/plain", nil }
 	o.Health = func(context.Context) (any, int) { return map[string]bool{"ok": true}, http.StatusOK }
 	o.Book = access.BookOf(t.TempDir())
-	w := &whole{t: t, j: j, tokens: map[access.Role]string{}, did: &did}
+	w := &whole{t: t, j: j, tokens: map[access.Role]string{}, did: &did, fails: fails}
 	for _, role := range access.Roles {
 		token, err := o.Book.Add(access.Person{Name: "the-" + string(role), Role: role}, time.Now())
 		if err != nil {
@@ -288,10 +300,16 @@ func (w *whole) harmless(r access.Route, h http.Header, text string) {
 		w.t.Error("other sites may read it")
 	}
 	kind := h.Get("Content-Type")
+	if strings.HasPrefix(kind, "text/html") {
+		if strings.Contains(text, "<script>alert") {
+			w.t.Errorf("%s %s has a script of somebody else in its answer", r.Method, r.Pattern)
+		}
+		text = shown(w.t, text)
+	}
 	if strings.HasPrefix(kind, "text/html") || strings.HasPrefix(kind, "application/json") || strings.HasPrefix(kind, "text/plain") {
-		for _, bad := range []string{"\x1b", "\x07", "\u202e", "\u009b", "\U000e0041", "<script>alert"} {
-			if strings.Contains(text, bad) {
-				w.t.Errorf("%s %s has %q in its answer: %.300q", r.Method, r.Pattern, bad, text)
+		for _, bad := range []string{"\x1b", "\x07", "\u202e", "\u009b", "\U000e0041"} {
+			if i := strings.Index(text, bad); i >= 0 {
+				w.t.Errorf("%s %s has %q in its answer: %q", r.Method, r.Pattern, bad, text[max(0, i-100):i+20])
 			}
 		}
 	}

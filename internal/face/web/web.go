@@ -31,6 +31,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/page"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -83,6 +84,7 @@ type Server struct {
 	Options
 	inbox    Inbox
 	pages    *page.Site // nil where nothing is shown
+	gates    rerun.Gates
 	listener net.Listener
 	owner    access.Entry
 	table    []access.Route
@@ -127,7 +129,7 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 	}
 	s.closing, s.close = context.WithCancelCause(context.WithoutCancel(ctx))
 	if o.Site.Hub != nil {
-		s.pages = page.Open(o.Site)
+		s.pages = page.Open(o.Site, &s.gates)
 	}
 	s.table = s.Table()
 	if err := checkTable(s.table); err != nil {
@@ -223,7 +225,7 @@ func (s *Server) Table() []access.Route {
 	if s.pages == nil {
 		return all
 	}
-	return slices.Concat(all, (&api.API{Site: s.Site, Feed: s.Feed}).Routes(), s.pages.Routes())
+	return slices.Concat(all, (&api.API{Site: s.Site, Feed: s.Feed, Gates: &s.gates}).Routes(), s.pages.Routes())
 }
 
 // Serve serves until the context ends, or until what is shown cannot be followed
@@ -248,7 +250,7 @@ func (s *Server) Serve(ctx context.Context) error {
 
 // tend ends what the pages began, and says so.
 func (s *Server) tend(ctx context.Context) error {
-	for _, text := range s.pages.Tend(ctx) {
+	for _, text := range s.gates.Tend(ctx) {
 		if s.Say != nil {
 			s.Say("%s", text)
 		}

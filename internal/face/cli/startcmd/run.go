@@ -1,6 +1,7 @@
 package startcmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -170,9 +171,9 @@ func load(a *console.Console, data []byte) (nexus.Plan, error) {
 	if err != nil {
 		return nexus.Plan{}, err
 	}
-	read := plan.Load
-	if plan.IsMarkdown(data) {
-		read = plan.LoadMarkdown
+	read := plan.LoadMarkdown // also of what is neither, so that who edits Markdown is not told of JSON
+	if text := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\uFEFF"))); len(text) == 0 || text[0] == '{' || text[0] == '[' {
+		read = plan.Load
 	}
 	p, err := read(data, settings.Limits.Size)
 	if err != nil {

@@ -30,10 +30,10 @@ var commands = map[Role][]string{ //nolint:gochecknoglobals // never written
 }
 
 // form is a command line with no other flags than these before "--", each followed by a
-// value or not. It is about a run that is named.
+// value or not.
 type form struct {
 	command string
-	flags   map[string]bool // whether a value follows
+	flags   map[string]bool // whether a value follows; with --run, it must name a run
 	role    Role
 }
 
@@ -45,6 +45,9 @@ func forms() []form {
 		{"review", map[string]bool{"--run": true, "--json": false, "--viewed": true, "--unviewed": true}, Answer}, // their own note
 		{"plan", map[string]bool{"--run": true, "--json": false, "--markdown": false, "--diff": false}, Read},
 		{"plan", map[string]bool{"--run": true, "--json": false, "--diff": false, "--edited": true}, Steer},
+		{"memory", map[string]bool{"list": false, "--json": false}, Read},
+		{"rules", map[string]bool{"--json": false}, Read},
+		{"history", map[string]bool{"--json": false, "--since": true}, Read},
 		{"check", map[string]bool{"--run": true, "--json": false, "--task": true, "--gates": true}, Steer},
 	}
 }
@@ -60,7 +63,8 @@ func leastOf(command string, args []string) Role {
 }
 
 func (f form) is(args []string) bool {
-	named := false
+	_, ofRun := f.flags["--run"]
+	named := !ofRun
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		value, known := f.flags[args[i]]
 		if !known {

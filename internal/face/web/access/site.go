@@ -1,9 +1,11 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
@@ -50,6 +52,27 @@ type Result struct {
 
 // Failed reports whether the command was not done.
 func (r Result) Failed() bool { return r.Code != "" || r.Exit != 0 }
+
+// Why says what a command that failed came to, with what to do next.
+func (r Result) Why() string {
+	return strings.TrimSpace(cmp.Or(r.Text, "The command printed nothing.") + "\n" + r.Hint)
+}
+
+// Read reads the object that a command printed, and says why there is none.
+func (r Result) Read(to any) (why string) {
+	if len(r.Data) > 0 && json.Unmarshal(r.Data, to) == nil {
+		return ""
+	}
+	return r.Why()
+}
+
+// Listed is a value of a flag that takes several, separated by commas, as CSV has them.
+func Listed(value string) string {
+	if strings.ContainsAny(value, ",\"\n\r") {
+		return `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
+	}
+	return value
+}
 
 // Events is where a page listens for changes, with ?run=RUN, and ?task=, ?kind=
 // and ?after= where it wants less. Each message has the number of its event as

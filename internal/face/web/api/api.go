@@ -22,6 +22,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -30,6 +31,7 @@ type API struct {
 	access.Site
 
 	Feed     *Feed
+	Gates    *rerun.Gates
 	Beat     time.Duration // how often a client that hears nothing is told that it is connected
 	Patience time.Duration // how long a client may take nothing before it is dropped
 }

@@ -93,7 +93,7 @@ var (
 // endpoints are the addresses of the API, besides its description and the stream.
 func endpoints() []endpoint {
 	const run = "/api/v1/runs/{run}"
-	return []endpoint{
+	return append([]endpoint{
 		reads("/api/v1/runs", "the runs of the repository, the latest first", paging, (*API).runs),
 		changes("/api/v1/runs", "start a run in the background; it continues when the server ends", access.Admin, (*API).start),
 		reads("/api/v1/inbox", "what waits for a person, or what one should know of, in all runs", paging, (*API).inboxes),
@@ -115,7 +115,7 @@ func endpoints() []endpoint {
 		reads(run+"/actions", "what can be done with a run, or a task or an item of its inbox", ofWhat, seen(offer)),
 		reads(run+"/requests", "what was asked of a run, by whom, and what became of it; the oldest first", paging, (*API).requests),
 		changes(run+"/requests", "take an action: one of those that actions, inbox or a task offer", access.Answer, (*API).request),
-	}
+	}, commanded()...)
 }
 
 func inbox(p *projection.Projection, c call) []projection.Item { return p.Inbox(c.now) }

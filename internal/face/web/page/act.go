@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -141,7 +142,7 @@ func (s *Site) back(to, said string) string {
 func (s *Site) find(run nexus.RunID, of, do, label string) (Action, error) {
 	var all []Action
 	if run == "" {
-		all = Episode{ID: of, State: "proposed"}.actions()
+		all = Episode{printed.Episode{ID: of, State: "proposed"}}.actions()
 	} else if err := s.Hub.View(run, func(p *projection.Projection) error {
 		if of == "" {
 			all = p.RunActions()

@@ -1,12 +1,15 @@
 package page
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -35,7 +38,7 @@ func (s *Site) checks(r *http.Request) (templ.Component, error) {
 			}
 		}
 	}
-	return checksScreen(f, c, failed, s.again.of(f.Run.ID)), err
+	return checksScreen(f, c, failed, s.gates.Of(f.Run.ID)), err
 }
 
 // excerpt is the end of a gate's output where it has no findings, which say
@@ -59,4 +62,24 @@ func (s *Site) cost(r *http.Request) (templ.Component, error) {
 		return nil
 	})
 	return costScreen(f, c), err
+}
+
+// rerun runs one gate of a task again, beside all else.
+func (s *Site) rerun(w http.ResponseWriter, r *http.Request) {
+	f, ok := form(w, r)
+	if !ok {
+		return
+	}
+	run := nexus.RunID(r.PathValue("run"))
+	one := rerun.Rerun{Run: run, Task: nexus.TaskID(f.Get("task")), Gate: f.Get("gate")}
+	said := Said{Text: fmt.Sprintf("%s of %s is run again.", one.Gate, one.Task), at: s.Now()}
+	if _, err := s.gates.Start(r.Context(), s.Site, one); err != nil {
+		said.Text, said.Bad = err.Error(), true
+	}
+	http.Redirect(w, r, s.back(runPath(run, "/checks"), s.said.put(said)), http.StatusSeeOther)
+}
+
+// underWay reports whether one of some has not ended.
+func underWay(all []rerun.Rerun) bool {
+	return slices.ContainsFunc(all, func(r rerun.Rerun) bool { return r.Ended.IsZero() })
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -38,15 +39,17 @@ type Site struct {
 	access.Site
 
 	said  notes
-	again reruns
+	gates *rerun.Gates
 	sums  map[string]string // of the embedded files, so that a browser may keep them
 }
 
 // screen draws a page.
 type screen func(r *http.Request) (templ.Component, error)
 
-// Open returns the pages of a site. [Site.Tend] ends what they began.
-func Open(site access.Site) *Site { return &Site{Site: site, sums: sums()} }
+// Open returns the pages of a site, which run gates again in gates.
+func Open(site access.Site, gates *rerun.Gates) *Site {
+	return &Site{Site: site, gates: gates, sums: sums()}
+}
 
 // Routes returns all screens, their parts and what they load.
 func (s *Site) Routes() []access.Route {

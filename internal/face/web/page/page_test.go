@@ -17,6 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -78,10 +80,10 @@ func drawn(v string) map[string]templ.Component {
 	return map[string]templ.Component{
 		"inbox": inboxScreen(f, items, filled[[]view.Run](v), filled[[]view.Run](v)), "board": boardScreen(f, board), "task": taskScreen(f, task, filled[[]Talk](v), v), "session": sessionScreen(f, filled[Talk](v)),
 		"review": reviewScreen(f, reviewOf(v, items, false)), "split review": reviewScreen(f, reviewOf(v, items, true)), "no review": reviewScreen(f, ReviewPage{None: v}),
-		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]Failure](v), filled[[]Rerun](v)),
+		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]Failure](v), filled[[]rerun.Rerun](v)),
 		"cost": costScreen(f, filled[projection.Cost](v)), "plan": planScreen(f, plannerOf(v, []projection.Task{task}, items)), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
-		"replay": replayScreen(f, filled[Replay](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]Episode](v), rulesOf(v), v),
-		"settings": settingsScreen(f, shelfOf(v)), "doctor": doctorScreen(f, filled[[]Check](v), v), "interview": interviewScreen(f, talksOf(v, items)),
+		"replay": replayScreen(f, filled[Replay](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]Episode](v), v, filled[printed.Rules](v), ""),
+		"settings": settingsScreen(f, shelfOf(v)), "doctor": doctorScreen(f, filled[[]printed.Check](v), v), "interview": interviewScreen(f, talksOf(v, items)),
 		"problem": problem(f, v, v, v),
 	}
 }
@@ -101,13 +103,6 @@ func reviewOf(v string, items []projection.Item, split bool) ReviewPage {
 	return d
 }
 
-// rulesOf is what agents are told, with every value a text.
-func rulesOf(v string) Rules {
-	r := filled[Rules](v)
-	r.Wrong = ""
-	return r
-}
-
 // shelfOf is all settings and one that somebody changes, with every value a text.
 func shelfOf(v string) Shelf {
 	s := filled[Shelf](v)
@@ -116,9 +111,9 @@ func shelfOf(v string) Shelf {
 }
 
 // talksOf is an interview, with every value a text.
-func talksOf(v string, items []projection.Item) Talks {
-	t := filled[Talks](v)
-	t.Next = items
+func talksOf(v string, items []projection.Item) projection.Interview {
+	t := filled[projection.Interview](v)
+	t.Next = &items[0]
 	return t
 }
 

@@ -1,20 +1,15 @@
 package page
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/a-h/templ"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 func (s *Site) runs(r *http.Request) (templ.Component, error) {
@@ -53,10 +48,9 @@ func has(query string, texts ...string) bool {
 
 // Replay is a run as it was after an event.
 type Replay struct {
-	Run             view.Run
-	At, First, Last int64
-	Time            time.Time
-	Line            string // what happened then
+	projection.Moment
+
+	Run view.Run
 }
 
 // replay folds the journal of a run up to an event.
@@ -66,34 +60,18 @@ func (s *Site) replay(r *http.Request) (templ.Component, error) {
 		return nil, err
 	}
 	f.Live, f.RunActions = false, nil
-	rp := Replay{Last: f.Seq}
 	upTo, _ := strconv.ParseInt(r.URL.Query().Get("at"), 10, 64) // 0: the last
-	if upTo <= 0 || upTo > rp.Last {
-		upTo = rp.Last
+	p, at, err := projection.Until(f.Run.ID, s.Journal.Events(r.Context(), f.Run.ID, 0), upTo, f.Seq)
+	if err != nil {
+		return nil, err
 	}
-	p := projection.New(f.Run.ID, projection.Options{})
-	for e, err := range s.Journal.Events(r.Context(), f.Run.ID, 0) {
-		if err != nil {
-			return nil, err
-		}
-		rp.First = cmp.Or(rp.First, e.Seq)
-		if e.Seq > max(upTo, rp.First) {
-			break
-		}
-		if err := p.Apply(e); err != nil {
-			return nil, err
-		}
-		about, text := view.Describe(e.Fact)
-		rp.At, rp.Time, rp.Line = e.Seq, e.At, strings.TrimSpace(about+" "+text)
-	}
-	rp.Run = p.Run(rp.Time)
-	lanes := columns(p, "", rp.Time)
+	lanes := columns(p, "", at.Time)
 	for i := range lanes {
 		for n := range lanes[i].Cards {
 			lanes[i].Cards[n].Actions = nil
 		}
 	}
-	return replayScreen(f, rp, lanes), nil
+	return replayScreen(f, Replay{at, p.Run(at.Time)}, lanes), nil
 }
 
 // logPage is how many events a page of the log has.
@@ -123,42 +101,10 @@ func (s *Site) log(r *http.Request) (templ.Component, error) {
 	return logScreen(f, lines, older), err
 }
 
-// Answered is a question that somebody answered.
-type Answered struct{ Question, Answer, By string }
-
-// Talks is what people were asked, one question at a time, and what came of it.
-type Talks struct {
-	Next     []projection.Item // the question that is to be answered now; empty: none waits
-	Open     int               // questions that wait, with that one
-	Answered []Answered
-	Wanted   []nexus.Requirement // by an interview
-	Assumed  []inquiry.Assumption
-}
-
 func (s *Site) interview(r *http.Request) (templ.Component, error) {
-	var t Talks
+	var t projection.Interview
 	f, err := s.frame(r, "interview", "Interview", func(p *projection.Projection, f *Frame) error {
-		for _, i := range p.Inbox(f.Now) {
-			if i.Kind != projection.KindQuestion {
-				continue
-			}
-			if t.Open++; t.Open == 1 {
-				t.Next = append(t.Next, i)
-			}
-		}
-		about := p.State().Interview
-		t.Wanted, t.Assumed = slices.Clone(about.Requirements), slices.Clone(about.Assumptions)
-		for _, e := range about.Exchanges {
-			t.Answered = append(t.Answered, Answered{e.Text, cmp.Or(e.Answer, "left open"), e.By})
-		}
-		if len(t.Answered) > 0 {
-			return nil
-		}
-		for _, q := range p.State().Questions {
-			if q.By != "" && (q.Trigger == people.AmbiguityTrigger || q.Trigger == people.InterviewTrigger) {
-				t.Answered = append(t.Answered, Answered{q.Text, q.Answer, q.By})
-			}
-		}
+		t = p.Interview(f.Now)
 		return nil
 	})
 	return interviewScreen(f, t), err

@@ -74,7 +74,7 @@ func (s *Site) planner(r *http.Request) (Frame, Planner, error) {
 	var said struct {
 		Drafts []json.RawMessage `json:"drafts"`
 	}
-	if result := s.run(r.Context(), "plan", "--run", string(f.Run.ID), "--diff", "--json"); read(result, &said) == "" && len(said.Drafts) > 0 {
+	if result := s.run(r.Context(), "plan", "--run", string(f.Run.ID), "--diff", "--json"); result.Read(&said) == "" && len(said.Drafts) > 0 {
 		p.Before = result.Text
 	}
 	return f, p, nil
@@ -125,7 +125,7 @@ func (p *Planner) weigh(result access.Result) {
 		Goal    string
 		Changes []plandiff.Change
 	}
-	if p.Wrong = read(result, &told); p.Wrong == "" {
+	if p.Wrong = result.Read(&told); p.Wrong == "" {
 		p.Looked, p.Goal, p.Changes = true, told.Goal, told.Changes
 	}
 }

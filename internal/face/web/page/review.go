@@ -225,7 +225,7 @@ func (s *Site) say(w http.ResponseWriter, r *http.Request) {
 	case "approve":
 		args, stdin = append(args, "--batch", "-"), jsonOf(nexus.ChangeReview{Approve: true, Commit: f.Get("commit")})
 	case "discard", "resolve", "apply", "viewed", "unviewed":
-		args = append(args, "--"+do, listed(f.Get("of")))
+		args = append(args, "--"+do, access.Listed(f.Get("of")))
 		to = map[bool]string{true: f.Get("of")}[do == "unviewed"]
 	default:
 		access.Refuse(w, r, http.StatusUnprocessableEntity, access.Trouble{
@@ -248,14 +248,6 @@ func (s *Site) say(w http.ResponseWriter, r *http.Request) {
 		back += "#" + fragment(to)
 	}
 	http.Redirect(w, r, back, http.StatusSeeOther)
-}
-
-// listed is a value of a flag that takes several, separated by commas, as CSV has them.
-func listed(value string) string {
-	if strings.ContainsAny(value, ",\"\n\r") {
-		return `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
-	}
-	return value
 }
 
 // anchor is the name of the line that a comment is about, on the page.

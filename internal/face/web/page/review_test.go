@@ -95,7 +95,7 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	for value, want := range map[string]string{"a.go": "a.go", "a,b.go": `"a,b.go"`, `a"b`: `"a""b"`} {
-		if got := listed(value); got != want {
+		if got := access.Listed(value); got != want {
 			t.Errorf("%q is %s, want %s", value, got, want)
 		}
 	}

@@ -11,20 +11,13 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Setting is a value of the configuration, as nexus config tells it.
-type Setting struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-	From  string `json:"from"`
-	Where string `json:"where"`
-}
-
 // Shelf is all settings, or those that somebody looks for.
 type Shelf struct {
-	All    []Setting
+	All    []printed.Setting
 	Query  string
 	Diff   bool   // only those that somebody set
 	Wrong  string // why they are not known
@@ -34,7 +27,7 @@ type Shelf struct {
 // Group is settings whose keys begin alike.
 type Group struct {
 	Name string
-	All  []Setting
+	All  []printed.Setting
 	Open bool
 }
 
@@ -78,18 +71,9 @@ func (g Group) says() string {
 	return text
 }
 
-// Editor is one setting that somebody looks at and changes, as nexus config get
-// tells it.
+// Editor is one setting that somebody looks at and changes.
 type Editor struct {
-	Setting
-
-	Type    string   `json:"type"`
-	Doc     string   `json:"doc"`
-	Default string   `json:"default"`
-	Values  []string `json:"values"`
-	Env     string   `json:"variable"`
-	Trusted string   `json:"not_in_project"`
-	Invalid string   `json:"wrong"` // why nobody can say what holds
+	printed.Explained
 
 	Name    string `json:"-"` // as it was asked for; empty: none was
 	Typed   string `json:"-"` // what somebody wants it to be
@@ -133,15 +117,15 @@ func (s *Site) shelf(r *http.Request, e Editor) (templ.Component, error) {
 	if shelf.Diff {
 		args = append(args, "--diff")
 	}
-	var got struct{ Settings []Setting }
-	shelf.Wrong = read(s.run(r.Context(), args...), &got)
+	var got printed.Settings
+	shelf.Wrong = s.run(r.Context(), args...).Read(&got)
 	for _, v := range got.Settings {
 		if has(shelf.Query, v.Key, v.Value, v.From, v.Where) {
 			shelf.All = append(shelf.All, v)
 		}
 	}
 	if e.Name != "" {
-		if why := read(s.run(r.Context(), "config", "get", "--json", "--", e.Name), &shelf.Editor); why != "" {
+		if why := s.run(r.Context(), "config", "get", "--json", "--", e.Name).Read(&shelf.Editor); why != "" {
 			shelf.Editor.Wrong = cmp.Or(e.Wrong, why)
 		}
 		if shelf.Editor.Where != "" && e.Wrong == "" {

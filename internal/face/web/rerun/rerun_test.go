@@ -1,4 +1,4 @@
-package page
+package rerun
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 // TestRerunsAreEndedByName holds that a gate that takes long is not forgotten for those that
 // ran again after it: the server ends it, and counts it.
 func TestRerunsAreEndedByName(t *testing.T) {
-	var all reruns
+	var all Gates
 	begin := func(task string) *Rerun {
 		t.Helper()
 		one := &Rerun{Run: "r", Task: nexus.TaskID(task), Gate: "test"}
@@ -21,11 +21,11 @@ func TestRerunsAreEndedByName(t *testing.T) {
 		return one
 	}
 	long := begin("long")
-	for i := range 2 * keptReruns {
+	for i := range 2 * kept {
 		begin(string(rune('a' + i))).Ended = time.Unix(1, 0)
 		all.work.Done()
 	}
-	if n := len(all.all); n != keptReruns {
+	if n := len(all.all); n != kept {
 		t.Errorf("%d are remembered", n)
 	}
 	all.work.Done() // so that it is not waited for

@@ -1,0 +1,55 @@
+package projection
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Answered is a question that somebody answered.
+type Answered struct {
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
+	By       string `json:"by"`
+}
+
+// Interview is what people were asked, one question at a time, and what came of it.
+type Interview struct {
+	Next     *Item                `json:"next,omitempty"` // the question to answer now; nil: none waits
+	Open     int                  `json:"open"`           // questions that wait, with that one
+	Answered []Answered           `json:"answered"`
+	Wanted   []nexus.Requirement  `json:"requirements"` // that an interview found
+	Assumed  []inquiry.Assumption `json:"assumptions"`
+}
+
+// Interview returns what people were asked about the goal, and what they answered.
+func (p *Projection) Interview(now time.Time) Interview {
+	about := p.state.Interview
+	t := Interview{
+		Answered: []Answered{}, Wanted: append([]nexus.Requirement{}, about.Requirements...),
+		Assumed: append([]inquiry.Assumption{}, about.Assumptions...),
+	}
+	for _, i := range p.Inbox(now) {
+		if i.Kind != KindQuestion {
+			continue
+		}
+		if t.Open++; t.Open == 1 {
+			t.Next = &i
+		}
+	}
+	for _, e := range about.Exchanges {
+		t.Answered = append(t.Answered, Answered{e.Text, cmp.Or(e.Answer, "left open"), e.By})
+	}
+	if len(t.Answered) > 0 {
+		return t
+	}
+	for _, q := range p.state.Questions {
+		if q.By != "" && (q.Trigger == people.AmbiguityTrigger || q.Trigger == people.InterviewTrigger) {
+			t.Answered = append(t.Answered, Answered{q.Text, q.Answer, q.By})
+		}
+	}
+	return t
+}

@@ -1,0 +1,251 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/runreport"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Text is the plan of a run as people edit it.
+type Text struct {
+	Markdown string `json:"markdown"`
+}
+
+// Compared is what is different in a plan that somebody edited.
+type Compared struct {
+	Goal    string            `json:"goal,omitempty"` // another one; empty: it is the same
+	Changes []plandiff.Change `json:"changes"`
+}
+
+// Again is a gate of a task to run again.
+type Again struct {
+	Task nexus.TaskID `json:"task"`
+	Gate string       `json:"gate"`
+}
+
+// Learned is what becomes of something that was learned.
+type Learned struct {
+	ID     string `json:"id"`
+	Action string `json:"action"` // approve or forget
+}
+
+// Set is a setting to change.
+type Set struct {
+	Key     string `json:"key"`
+	Value   string `json:"value,omitempty"`   // as nexus config set takes it
+	Unset   bool   `json:"unset,omitempty"`   // remove it instead
+	Project bool   `json:"project,omitempty"` // in the project's file, not in the user's
+	Confirm bool   `json:"confirm,omitempty"` // agree to what it opens; only who started the server may
+}
+
+// Then is a run as it was after an event.
+type Then struct {
+	projection.Moment
+
+	Run   view.Run          `json:"run"`
+	Tasks []projection.Card `json:"tasks"`
+}
+
+// maxPlan is the largest plan that somebody may send, in bytes.
+const maxPlan = 1 << 20
+
+// commanded are the endpoints that run a command of the program.
+func commanded() []endpoint {
+	const run = "/api/v1/runs/{run}"
+	compare := changes(run+"/plan/compare", "what is different in an edited plan, or what is wrong with it", access.Steer, (*API).compare)
+	approve := changes(run+"/plan", "approve an edited plan in place of the one that the run asks about", access.Steer, (*API).approve)
+	compare.limit, approve.limit = 2*maxPlan, 2*maxPlan
+	return []endpoint{
+		reads(run+"/tasks/{task}/diff", "what a task changed, the riskiest files first, with comments and drafts of the caller", nil,
+			prints[diffview.Review](func(c call) []string {
+				return []string{"review", "--run", string(c.run()), "--json", "--", c.PathValue("task")}
+			})),
+		changes(run+"/tasks/{task}/diff", "review what a task changed: comment, resolve, apply suggestions and approve, all at once", access.Steer, (*API).review),
+		reads(run+"/plan/text", "the plan of a run as Markdown, as people edit it", nil, (*API).text),
+		compare, approve,
+		reads(run+"/checks/again", "the gates that were run again since the server began, the latest first", paging, (*API).reruns),
+		changes(run+"/checks/again", "run one gate of a task again; it decides nothing in the run", access.Steer, (*API).rerun),
+		reads(run+"/interview", "what people were asked about the goal, and what they answered", nil,
+			seen(func(p *projection.Projection, c call) (projection.Interview, error) { return p.Interview(c.now), nil })),
+		reads(run+"/at/{seq}", "a run and its tasks as they were after an event", nil, (*API).then),
+		reads(run+"/report", "what landed with evidence, what did not and why, money, time, graph and timeline", nil,
+			prints[runreport.Report](func(c call) []string { return []string{"report", "--json", "--", string(c.run())} })),
+		reads("/api/v1/history", "figures over all runs of the repository", []param{{"since", "only runs since then: a date, or an age such as 7d"}},
+			prints[history.Figures](func(c call) []string {
+				if since := c.get("since"); since != "" {
+					return []string{"history", "--json", "--since", since}
+				}
+				return []string{"history", "--json"}
+			})),
+		reads("/api/v1/memory", "what was learned", nil, prints[printed.Memory](command("memory", "list", "--json"))),
+		changes("/api/v1/memory", "approve or forget what was learned", access.Admin, (*API).learn),
+		reads("/api/v1/rules", "what agents are told wherever they work", nil, prints[printed.Rules](command("rules", "--json"))),
+		forAdmins(reads("/api/v1/doctor", "whether what Nexus needs is there", nil, prints[printed.Doctor](command("doctor", "--json")))),
+		forAdmins(reads("/api/v1/settings", "all settings, and where each comes from", nil, prints[printed.Settings](command("config", "--json")))),
+		forAdmins(reads("/api/v1/settings/{key}", "a setting, with what it means", nil,
+			prints[printed.Explained](func(c call) []string { return []string{"config", "get", "--json", "--", c.PathValue("key")} }))),
+		changes("/api/v1/settings", "set a setting, or remove it", access.Admin, (*API).set),
+	}
+}
+
+func forAdmins(e endpoint) endpoint {
+	e.role = access.Admin
+	return e
+}
+
+func command(args ...string) func(call) []string { return func(call) []string { return args } }
+
+// prints makes an endpoint of a command that prints an object: that is its answer.
+func prints[T any](args func(call) []string) func(*API, call) (T, error) {
+	return func(a *API, c call) (v T, err error) {
+		r := a.Act(context.WithoutCancel(c.Context()), c.by(), access.Order{Args: args(c)})
+		if why := r.Read(&v); why != "" {
+			err = failure(r, why)
+		}
+		return v, err
+	}
+}
+
+// failure is what a command failed of.
+func failure(r access.Result, why string) error {
+	if r.Code != "" {
+		return &nexus.Error{Code: nexus.Code(r.Code), Message: r.Text, Hint: r.Hint}
+	}
+	return &nexus.Error{Code: nexus.CodeInternal, Message: why}
+}
+
+// ordered runs a command that changes something.
+func (a *API) ordered(c call, o access.Order) (Done, int, error) {
+	return done(a.Act(context.WithoutCancel(c.Context()), c.by(), o), http.StatusOK)
+}
+
+func (a *API) review(c call, said nexus.ChangeReview) (Done, int, error) {
+	data, err := access.Encode(said)
+	if err != nil {
+		return Done{}, 0, err
+	}
+	args := []string{"review", "--run", string(c.run()), "--json", "--batch", "-", "--", c.PathValue("task")}
+	return a.ordered(c, access.Order{Args: args, Stdin: string(data)})
+}
+
+func (a *API) text(c call) (Text, error) {
+	args := []string{"plan", "--run", string(c.run()), "--markdown"}
+	r := a.Act(context.WithoutCancel(c.Context()), c.by(), access.Order{Args: args})
+	if r.Failed() {
+		return Text{}, failure(r, r.Why())
+	}
+	return Text{r.Text}, nil
+}
+
+func (a *API) compare(c call, edited Text) (Compared, int, error) {
+	args := []string{"plan", "--run", string(c.run()), "--json", "--diff", "--edited", "-"}
+	r := a.Act(context.WithoutCancel(c.Context()), c.by(), access.Order{Args: args, Stdin: edited.Markdown})
+	told := Compared{Changes: []plandiff.Change{}}
+	if why := r.Read(&told); why != "" || r.Failed() {
+		return Compared{}, 0, failure(r, why)
+	}
+	return told, http.StatusOK, nil
+}
+
+func (a *API) approve(c call, edited Text) (Done, int, error) {
+	question := ""
+	err := a.Hub.View(c.run(), func(p *projection.Projection) error {
+		for _, i := range p.Inbox(c.now) {
+			if i.Trigger == nexus.PlanTrigger {
+				question = i.ID
+			}
+		}
+		return nil
+	})
+	if err == nil && question == "" {
+		err = &nexus.Error{Code: nexus.CodeTransition, Message: "no plan of the run waits for approval", Hint: "See its inbox."}
+	}
+	if err != nil {
+		return Done{}, 0, err
+	}
+	args := []string{"approve", "--run", string(c.run()), "--plan", "-", "--", question}
+	return a.ordered(c, access.Order{Args: args, Stdin: edited.Markdown})
+}
+
+func (a *API) reruns(c call) (Page[rerun.Rerun], error) {
+	if err := a.Hub.View(c.run(), func(*projection.Projection) error { return nil }); err != nil {
+		return Page[rerun.Rerun]{}, err // there is no such run
+	}
+	return page(c, a.Gates.Of(c.run()))
+}
+
+func (a *API) rerun(c call, again Again) (rerun.Rerun, int, error) {
+	err := a.Hub.View(c.run(), func(p *projection.Projection) error {
+		if _, ok := p.Task(again.Task, c.now); !ok {
+			return notFound("task", string(again.Task))
+		}
+		return nil
+	})
+	if err != nil {
+		return rerun.Rerun{}, 0, err
+	}
+	one, err := a.Gates.Start(c.Context(), a.Site, rerun.Rerun{Run: c.run(), Task: again.Task, Gate: again.Gate})
+	return one, http.StatusAccepted, err
+}
+
+func (a *API) then(c call) (Then, error) {
+	number, err := strconv.ParseInt(c.PathValue("seq"), 10, 64)
+	if err != nil || number < 1 {
+		return Then{}, invalid("the number of an event is a whole number from 1", "See the log of the run.")
+	}
+	var last int64
+	if err := a.Hub.View(c.run(), func(p *projection.Projection) error { last = p.Seq(); return nil }); err != nil {
+		return Then{}, err
+	}
+	p, at, err := projection.Until(c.run(), a.Journal.Events(c.Context(), c.run(), 0), number, last)
+	if err != nil {
+		return Then{}, err
+	}
+	return Then{at, p.Run(at.Time), p.Cards(at.Time)}, nil
+}
+
+func (a *API) learn(c call, l Learned) (Done, int, error) {
+	if !slices.Contains([]string{"approve", "forget"}, l.Action) || strings.TrimSpace(l.ID) == "" {
+		return Done{}, 0, invalid("id and action are required; action is approve or forget", "See /api/v1/memory.")
+	}
+	return a.ordered(c, access.Order{Args: []string{"memory", l.Action, "--json", "--", l.ID}})
+}
+
+func (a *API) set(c call, s Set) (Done, int, error) {
+	if strings.TrimSpace(s.Key) == "" || s.Unset && s.Value != "" {
+		return Done{}, 0, invalid("a key is required, and a value or unset", "See /api/v1/settings.")
+	}
+	args := []string{"config", "set"}
+	if s.Unset {
+		args = []string{"config", "unset"}
+	}
+	if s.Project {
+		args = append(args, "--project")
+	}
+	if s.Confirm {
+		if c.by().Name != access.Owner {
+			return Done{}, 0, &nexus.Error{
+				Code: access.CodeRole, Message: "only who started the server may agree to what a setting opens",
+				Hint: "Ask them to run nexus config set.",
+			}
+		}
+		args = append(args, "--yes")
+	}
+	if args = append(args, "--", s.Key); !s.Unset {
+		args = append(args, s.Value)
+	}
+	return a.ordered(c, access.Order{Args: args})
+}

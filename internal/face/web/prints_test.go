@@ -1,0 +1,70 @@
+package web
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hostiletest"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/runreport"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
+)
+
+// prints is what a command prints with --json, each of its texts as somebody may write
+// it who means no good.
+func prints(t *testing.T, args []string) json.RawMessage {
+	t.Helper()
+	if !slices.Contains(args, "--json") {
+		return nil
+	}
+	object := map[string]any{
+		"review": new(diffview.Review), "report": new(runreport.Report), "history": new(history.Figures), "plan": new(api.Compared),
+		"memory": new(printed.Memory), "rules": new(printed.Rules), "doctor": new(printed.Doctor), "config": new(printed.Settings),
+		"check": &map[string]string{"state": hostile},
+	}[args[0]]
+	if args[0] == "config" && args[1] == "get" {
+		object = new(printed.Explained)
+	}
+	if object == nil {
+		return nil
+	}
+	hostiletest.Fill(object, hostile)
+	if compared, ok := object.(*api.Compared); ok && len(compared.Changes) == 0 {
+		compared.Changes = []plandiff.Change{{Title: hostile}}
+	}
+	data, err := json.Marshal(object)
+	if err != nil {
+		t.Error(err)
+	}
+	return data
+}
+
+// shown is what a page says: its text, and the attributes that people read. Others, such
+// as the value of a hidden field, have to be exact.
+func shown(t *testing.T, page string) string {
+	t.Helper()
+	doc, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Error(err)
+		return page
+	}
+	var b strings.Builder
+	for n := range doc.Descendants() {
+		if n.Type == html.TextNode {
+			b.WriteString(n.Data + "\n")
+		}
+		for _, a := range n.Attr {
+			if slices.Contains([]string{"title", "alt", "aria-label", "placeholder", "content"}, a.Key) {
+				b.WriteString(a.Val + "\n")
+			}
+		}
+	}
+	return b.String()
+}
