@@ -65,7 +65,7 @@ func (a *App) Checkpoint(ctx context.Context, p *Place, id nexus.RunID, name, wh
 		if why := schedule.NameOf(s, name); why != "" {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: why,
-				Hint: "Give another name; nexus checkpoint list shows those that are taken.",
+				Hint: "Give another name, such as before-lunch; nexus checkpoint list shows the names that are taken.",
 			}
 		}
 		f := nexus.CheckpointMade{Name: name, Reason: nexus.ByHand, Why: why, Tip: s.Tip, Trees: s.InProgress(), By: by}

@@ -16,7 +16,7 @@ func (p *Place) Target(ctx context.Context, protected []string, name string) (st
 	}
 	name = strings.TrimPrefix(name, "refs/heads/")
 	if name == "" {
-		return refuse("no branch was checked out when the run started", "Name one: nexus land --target BRANCH.")
+		return refuse("no branch is checked out that the result could go to", "Check one out, or name one with --target BRANCH.")
 	}
 	if git.RefOK(name) != nil {
 		return refuse(quote(name)+" is not a valid branch name", "Name a branch of this repository.")

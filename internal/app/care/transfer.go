@@ -185,7 +185,7 @@ func Import(ctx context.Context, p *app.Place, path string, shown bool) (m Moved
 	if err != nil {
 		return m, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "open the file", Cause: err,
-			Hint: "Name a file that nexus export RUN FILE wrote.",
+			Hint: "Name a file that nexus journal export RUN --to FILE wrote.",
 		}
 	}
 	defer f.Close() //nolint:errcheck // it was only read

@@ -13,6 +13,7 @@ func ofPeople() []Pattern {
 		{"unanswered", "a question was not answered in time", unanswered},
 		{"plan-refused", "people refused the plan again and again", planRefused},
 		{"hook-refused", "a hook refused", hookRefused},
+		{"undone", "a person reverted what had landed", undone},
 	}
 }
 
@@ -61,6 +62,25 @@ func planRefused(r *record) []Cause {
 			Symptom: fmt.Sprintf("the plan was refused %s", times(len(s.at))),
 			Why:     "the planner does not know what is wanted; the last reason was: " + firstLine(s.last().Why),
 			Fix:     "say it in the goal or in a spec (nexus spec), or edit the plan: nexus approve ID --plan FILE",
+		}
+	})
+}
+
+func undone(r *record) []Cause {
+	return causes(r, 1, func(f nexus.UndoLanded) []mark {
+		var all []mark
+		for _, id := range f.Tasks {
+			if t := r.state.Task(id); t != nil && t.Status == nexus.Skipped { // nobody has it done again
+				all = append(all, mark{id, ""})
+			}
+		}
+		return all
+	}, func(s seen[nexus.UndoLanded]) Cause {
+		return Cause{
+			Blocks:  true,
+			Symptom: "it landed, and was reverted",
+			Why:     given(s.last().By, "somebody") + " ran nexus undo",
+			Fix:     "nexus retry " + name(s.task) + ", then nexus resume, to have its work again",
 		}
 	})
 }

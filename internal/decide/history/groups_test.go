@@ -63,7 +63,9 @@ func TestGroups(t *testing.T) {
 	hidden := cmpopts.IgnoreUnexported(history.Group{})
 	group := func(name string, failed, landed, attempts, rounds, raised int, tokens int64, money nexus.Money) history.Group {
 		g := history.Group{Name: name, Tasks: failed + landed, Failed: failed, Landed: landed, Attempts: attempts, Rounds: rounds, Raised: raised, Tokens: tokens, Money: money}
-		g.PerLanded = money
+		if landed > 0 {
+			g.PerLanded = money
+		}
 		g.Retried = failed
 		return g
 	}

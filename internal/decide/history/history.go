@@ -52,7 +52,7 @@ type Group struct {
 	Raised    int         `json:"escalations"` // times that a task was moved to a stronger tier
 	FirstPass float64     `json:"first_pass"`  // share of those begun that landed with one attempt, and nothing was sent back
 	Seconds   int64       `json:"seconds"`     // that the middle one of those that landed took
-	PerLanded nexus.Money `json:"per_landed"`  // what all of them cost, for each that landed; of all: with planning and judging
+	PerLanded nexus.Money `json:"per_landed"`  // what all of them cost, for each that landed, 0 where none did; of all: with planning and judging
 	Money     nexus.Money `json:"money"`
 	Tokens    int64       `json:"tokens"`
 
@@ -133,7 +133,7 @@ func Of(runs []Run) Figures {
 		}
 	}
 	f.Of.sum()
-	f.Of.PerLanded = f.Money / nexus.Money(max(1, f.Of.Landed))
+	f.Of.PerLanded = perLanded(f.Money, f.Of.Landed)
 	f.Estimates = all.sum()
 	f.ByRepo, f.ByKind, f.ByStack, f.ByTier = by.repos.all(), by.kinds.all(), by.stacks.all(), by.tiers.all()
 	f.ByStrat, f.ByRole, f.ByModel = by.strategies.all(), by.roles.all(), by.models.all()
@@ -324,9 +324,17 @@ func (g *Group) add(t Task, u Use) {
 	}
 }
 
+// perLanded is what each task that landed cost, with those that did not; 0 where none did.
+func perLanded(spent nexus.Money, landed int) nexus.Money {
+	if landed == 0 {
+		return 0
+	}
+	return spent / nexus.Money(landed)
+}
+
 func (g *Group) sum() {
 	g.FirstPass = share(g.first, g.begun)
-	g.PerLanded = g.Money / nexus.Money(max(1, g.Landed))
+	g.PerLanded = perLanded(g.Money, g.Landed)
 	if len(g.took) > 0 {
 		slices.Sort(g.took)
 		g.Seconds = g.took[len(g.took)/2]

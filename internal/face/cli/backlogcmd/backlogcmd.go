@@ -25,8 +25,9 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
-	c := listCommand(a)
-	c.AddCommand(addCommand(a), showCommand(a), editCommand(a), moveCommand(a), rejectCommand(a), startCommand(a))
+	c, list := listCommand(a, "backlog [--all] [--json]"), listCommand(a, "list [--all] [--json]")
+	list.Hidden = true // who knows other lists tries it
+	c.AddCommand(list, addCommand(a), showCommand(a), editCommand(a), moveCommand(a), rejectCommand(a), startCommand(a))
 	return []*cobra.Command{c}
 }
 
@@ -59,9 +60,9 @@ func open(ctx context.Context, a *console.Console, want app.Access) (*shelf, err
 	return s, nil
 }
 
-func listCommand(a *console.Console) *cobra.Command {
+func listCommand(a *console.Console, use string) *cobra.Command {
 	var all bool
-	c := a.Command("backlog [--all] [--json]", "list the work that waits, and work on it", func(ctx context.Context, _ []string) error {
+	c := a.Command(use, "list the work that waits, and work on it", func(ctx context.Context, _ []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err
@@ -229,6 +230,12 @@ func editCommand(a *console.Console) *cobra.Command {
 		ctx context.Context, s *shelf, item workitem.Item,
 	) (workitem.Item, error) {
 		changed := c.Flags().Changed
+		if !again && !slices.ContainsFunc([]string{"title", "text", "priority", "type", "check", "files"}, changed) {
+			return item, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "nothing says what to change",
+				Hint: "Give --title, --text or another flag, or edit " + workitem.Path(item.ID) + ".",
+			}
+		}
 		if item.State == workitem.Active || item.State == workitem.Queued {
 			return item, &nexus.Error{
 				Code:    nexus.CodeInvalidInput,

@@ -263,11 +263,16 @@ func drawDiscovered(s view.Style, a answer) string {
 	return b.String()
 }
 
+// left says why nobody takes up a finding.
+func (d discovered) left() string {
+	return string(d.Rule) + ": " + strings.TrimPrefix(d.Why, string(d.Rule)+": ")
+}
+
 // told says what a finding is, and what becomes of it.
 func told(d discovered) string {
 	switch {
 	case d.Rule != "":
-		return fmt.Sprintf("%s (%s: %s)", d.Title, d.Rule, d.Why)
+		return fmt.Sprintf("%s (%s)", d.Title, d.left())
 	case d.Item != "":
 		return fmt.Sprintf("%s (item %s)", d.Title, d.Item)
 	case d.Check == "":
@@ -331,7 +336,7 @@ func explain(a *console.Console, r discover.Result, items []workitem.Item, id st
 			fmt.Fprintf(&b, "  in the backlog: %s\n", d.Item)
 		}
 		if d.Why != "" {
-			fmt.Fprintf(&b, "  %s\n", s.Warn(string(d.Rule)+": "+view.Clean(d.Why)))
+			fmt.Fprintf(&b, "  %s\n", s.Warn(view.Clean(d.left())))
 		}
 		return b.String()
 	})

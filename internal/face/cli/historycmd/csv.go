@@ -30,9 +30,13 @@ func table(f history.Figures, ways []string) (string, error) {
 func cells(by string, g history.Group) []string {
 	n := strconv.Itoa
 	money := func(usd float64) string { return strconv.FormatFloat(usd, 'f', 6, 64) }
+	each := ""
+	if g.Landed > 0 {
+		each = money(g.PerLanded.Float())
+	}
 	return []string{
 		by, g.Name, n(g.Tasks), n(g.Landed), n(g.Failed), n(g.Parked), n(g.Retried), n(g.Attempts), n(g.Rounds), n(g.Raised),
 		strconv.FormatFloat(g.FirstPass, 'f', 4, 64), strconv.FormatInt(g.Seconds, 10), money(g.Money.Float()),
-		money(g.PerLanded.Float()), strconv.FormatInt(g.Tokens, 10),
+		each, strconv.FormatInt(g.Tokens, 10),
 	}
 }

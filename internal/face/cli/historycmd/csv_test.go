@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // TestCellsAreNoFormulas: a name that a spreadsheet would run begins with a quote.
@@ -33,6 +35,23 @@ func TestCellsAreNoFormulas(t *testing.T) {
 	}
 	if rows[7][1] != "a,b\"c" || rows[8][1] != "plain" {
 		t.Error(rows[7:])
+	}
+}
+
+// TestNothingLanded: what costs money and lands nothing has no price for each landed task.
+func TestNothingLanded(t *testing.T) {
+	f := history.Figures{Runs: 1, Of: history.Group{Tasks: 2, Failed: 2, Money: nexus.Dollar}, Money: nexus.Dollar}
+	f.ByModel = []history.Group{{Name: "m", Tasks: 2, Failed: 2, Money: nexus.Dollar}}
+	if text := drawHistory(view.Style{Plain: true}, f, []string{"model"}, false); strings.Contains(text, "landed task") || !strings.Contains(text, "0 parked, $1.00") {
+		t.Error(text)
+	}
+	text, err := table(f, []string{"model"})
+	if err != nil || !strings.Contains(text, ",1.000000,,0") {
+		t.Error(text, err)
+	}
+	f.Of.Landed, f.Of.PerLanded = 2, nexus.Dollar/2
+	if text := drawHistory(view.Style{Plain: true}, f, nil, true); !strings.Contains(text, "$1.00, $0.5000 for each landed task") && !strings.Contains(text, "$1.00, $0.50 for each landed task") {
+		t.Error(text)
 	}
 }
 

@@ -140,7 +140,7 @@ func drawHistory(s view.Style, f history.Figures, ways []string, only bool) stri
 	text := s.Bold(view.Count(f.Runs, "run")) + ": " + s.Join(
 		fmt.Sprintf("%d of %s landed", f.Of.Landed, view.Count(f.Of.Tasks, "task")),
 		fmt.Sprintf("%d failed", f.Of.Failed), fmt.Sprintf("%d parked", f.Of.Parked),
-		fmt.Sprintf("%s, %s for each landed task", f.Money, f.Of.PerLanded),
+		spent(f),
 	) + "\n"
 	head := []string{
 		"by", "name", "tasks", "landed", "failed", "parked", "retried", "first pass", "attempts",
@@ -161,6 +161,21 @@ func drawHistory(s view.Style, f history.Figures, ways []string, only bool) stri
 	return text + drawFailures(s, f) + drawAccuracy(s, f)
 }
 
+// perLanded is what each task that landed cost; nothing where none did.
+func perLanded(g history.Group) string {
+	if g.Landed == 0 {
+		return ""
+	}
+	return g.PerLanded.String()
+}
+
+func spent(f history.Figures) string {
+	if each := perLanded(f.Of); each != "" {
+		return fmt.Sprintf("%s, %s for each landed task", f.Money, each)
+	}
+	return f.Money.String()
+}
+
 func groupRows(s view.Style, f history.Figures, ways []string) [][]string {
 	var rows [][]string
 	for _, by := range f.Dimensions() {
@@ -176,7 +191,7 @@ func groupRows(s view.Style, f history.Figures, ways []string) [][]string {
 				title, view.Clean(g.Name), strconv.Itoa(g.Tasks), strconv.Itoa(g.Landed), strconv.Itoa(g.Failed),
 				strconv.Itoa(g.Parked), strconv.Itoa(g.Retried),
 				percent(g.FirstPass), strconv.Itoa(g.Attempts), strconv.Itoa(g.Rounds), strconv.Itoa(g.Raised),
-				took(g.Seconds), g.PerLanded.String(),
+				took(g.Seconds), perLanded(g),
 			})
 		}
 	}

@@ -42,13 +42,18 @@ func rewindCommand(a *console.Console) *cobra.Command {
 	var yes bool
 	const about = "take a run back to an earlier point, to continue from there"
 	c := a.Command("rewind [RUN] --to EVENT|CHECKPOINT [--yes] [--json]", about, func(ctx context.Context, args []string) error {
+		if to == "" {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "say where to go back to",
+				Hint: "Give --to the number of an event or the name of a checkpoint; nexus checkpoint list and nexus logs show them.",
+			}
+		}
 		return a.Change(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			return back(ctx, a, p, r, s, to, yes)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson, console.CodeHeld)
 	c.Args = console.Takes(0, 1)
 	c.Flags().StringVar(&to, "to", "", "the `POINT`: the number of an event, or the name of a checkpoint")
-	_ = c.MarkFlagRequired("to")
 	backFlags(a, c, &yes)
 	return c
 }
@@ -92,19 +97,8 @@ func back(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 		if err != nil {
 			return err
 		}
-		a.Ask(text)
-		if !a.Person() || a.JSON {
-			return &nexus.Error{
-				Code: nexus.CodeNeedsPerson, Message: "nothing was changed: nobody is here to agree", Hint: "Run it again with --yes.",
-			}
-		}
-		answer, err := a.Keyboard().Line(ctx, "Go back? [y/N]: ")
-		if err != nil {
+		if agreed, err := agrees(ctx, a, text, "Go back? [y/N]: "); err != nil || !agreed {
 			return err
-		}
-		if !nexus.Agrees(strings.TrimSpace(answer)) {
-			a.Say("nothing was changed")
-			return nil
 		}
 	}
 	if r.Holder != nil {
@@ -121,6 +115,25 @@ func back(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 		return fmt.Sprintf("run %s is back at event %d: its branch is at %s, and was at %s\nContinue from there: nexus resume %s\n",
 			told.Run, told.To, view.Short(told.Tip), view.Short(told.From), told.Run)
 	})
+}
+
+// agrees shows a person what would be done, and asks whether it may be.
+func agrees(ctx context.Context, a *console.Console, text, question string) (bool, error) {
+	a.Ask(text)
+	if !a.Person() || a.JSON {
+		return false, &nexus.Error{
+			Code: nexus.CodeNeedsPerson, Message: "nothing was changed: nobody is here to agree", Hint: "Run it again with --yes.",
+		}
+	}
+	answer, err := a.Keyboard().Line(ctx, question)
+	if err != nil {
+		return false, err
+	}
+	if !nexus.Agrees(strings.TrimSpace(answer)) {
+		a.Say("nothing was changed")
+		return false, nil
+	}
+	return true, nil
 }
 
 // preview says what going back would take away, and what not.

@@ -22,20 +22,28 @@ import (
 
 func undoCommand(a *console.Console) *cobra.Command {
 	var run string
-	var dry bool
+	var how undoing
 	const about = "revert what landed, as a new commit that passes the gates"
-	c := a.Command("undo [TASK...|RUN] [--dry-run] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
+	c := a.Command("undo [TASK...|RUN] [--dry-run|--yes] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
 		name, tasks, err := undoes(ctx, a, run, args)
 		if err != nil {
 			return err
 		}
-		return a.Change(ctx, name, func(p *app.Place, r journal.Run, s *state.State) error { return undo(ctx, a, p, r, s, tasks, dry) })
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeHeld, console.CodeInterrupted)
+		how.yes = how.yes || run != "" || len(args) > 0 // somebody said what to undo
+		return a.Change(ctx, name, func(p *app.Place, r journal.Run, s *state.State) error { return undo(ctx, a, p, r, s, tasks, how) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, mostUndone)
-	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "say what would be reverted, without reverting it")
+	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "revert all that the latest run landed, without asking")
+	c.Flags().BoolVarP(&how.dry, "dry-run", "n", false, "say what would be reverted, without reverting it")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
 	return c
+}
+
+// undoing is how something is undone.
+type undoing struct {
+	dry bool // only say what would be
+	yes bool // nobody needs to agree
 }
 
 // mostUndone is how many tasks may be named at once.
@@ -75,7 +83,7 @@ type undone struct {
 }
 
 // undo reverts what tasks of a run landed, all of it where none is named.
-func undo(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, s *state.State, names []string, dry bool) error {
+func undo(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, s *state.State, names []string, how undoing) error {
 	refuse := func(why, hint string) error {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing was undone: " + why, Hint: hint}
 	}
@@ -104,9 +112,15 @@ func undo(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 	if why != "" {
 		return refuse(why, "nexus status shows what landed.")
 	}
-	if dry {
+	if how.dry {
 		told := undone{Run: r.ID, Tasks: tasks, Dry: true}
 		return a.Answer(told, func(view.Style) string { return fmt.Sprintf("would revert, in this order: %s\n", nexus.Join(tasks)) })
+	}
+	if !how.yes {
+		text := fmt.Sprintf("This reverts all that run %s landed, in this order: %s\n", r.ID, nexus.Join(tasks))
+		if agreed, err := agrees(ctx, a, text, "Revert it? [y/N]: "); err != nil || !agreed {
+			return err
+		}
 	}
 	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbUndo, ID: strings.Join(names, ","), By: a.User()})
 	if err != nil {

@@ -46,8 +46,8 @@ func (w *Wish) Read(_ context.Context, a *console.Console, file string, args []s
 	}
 	if text == "" && w.Text == "" {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "nothing was said that is to be done",
-			Hint: `Say it in words, such as nexus add "describe the flags in README.md".`,
+			Code: nexus.CodeInvalidInput, Message: "the text is empty",
+			Hint: `Say in words what is to be done, such as "describe the flags in README.md".`,
 		}
 	}
 	if text != "" {
