@@ -127,6 +127,11 @@ type (
 		Commit string     `json:"commit,omitzero"`
 		Why    string     `json:"why,omitzero"`
 		Change ItemChange `json:"change,omitzero"`
+
+		// Outside says that nothing came of it for a reason outside the work, such as a key, a
+		// provider, the machine or the money of the day: it does not count against the finding.
+		Outside bool      `json:"outside,omitzero"`
+		Again   time.Time `json:"again,omitzero"` // from when on it may be otherwise; zero: nobody knows
 	}
 	// ItemKept says why a result does not land. Its branch stays.
 	ItemKept struct {

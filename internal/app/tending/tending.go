@@ -402,11 +402,22 @@ func (h *Hands) work(ctx context.Context, f nexus.ItemTaken) ([]nexus.Fact, erro
 	}
 	if err != nil || s.Status != nexus.StatusDone || w.Branch == "" || len(s.Landings) == 0 {
 		w.Why = unfinished(s, w.Why)
+		w.Outside, w.Again = outside(s, err, h.app.Now())
 		return []nexus.Fact{w}, nil //nolint:nilerr // the fact says what failed
 	}
 	w.Commit = s.Published.Commit
 	w.Change, err = change.Weigh(ctx, h.place.Repo, w.Start, w.Commit, f.Wanted.Strategy)
 	return []nexus.Fact{w}, err
+}
+
+// outside reports whether nothing came of a run for a reason that has nothing to do with its
+// work, and from when on that may be otherwise, where it is known.
+func outside(s *state.State, err error, now time.Time) (is bool, again time.Time) {
+	if c := s.OverCap; c != nil && c.Cap == "day" {
+		return true, now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
+	}
+	halted := s.Drain != nil && s.Drain.Code != "" // an error ended it, such as that of a wrong key
+	return err != nil || halted || s.OnlyBroken(), time.Time{}
 }
 
 // unfinished says why nothing came of a run.

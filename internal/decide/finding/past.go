@@ -59,7 +59,7 @@ func PastOf(runs []*state.State) Past {
 
 // add adds what became of a task.
 func (p *Past) add(s *state.State, t *state.Task) {
-	failed := t.Status == nexus.Failed || t.Status == nexus.Parked
+	failed := (t.Status == nexus.Failed || t.Status == nexus.Parked) && !t.OnlyBroken()
 	if failed {
 		for _, file := range t.Files {
 			p.failures = append(p.failures, failure{area(file), t.Ended})

@@ -28,7 +28,7 @@ func TestIntents(t *testing.T) {
 		{nil, nil, nil, ""},
 		{[]nexus.Fact{nexus.CycleStarted{Cycle: 1}}, nexus.CycleStarted{Cycle: 1}, nexus.CycleFailed{Cycle: 1, Why: "no disk"}, ""},
 		{[]nexus.Fact{nexus.CycleLooked{Cycle: 1}}, nil, nil, ""},
-		{[]nexus.Fact{taken}, taken, nexus.ItemWorked{Item: item, Status: nexus.StatusFailed, Spent: nexus.Dollar, Why: "no disk"}, item},
+		{[]nexus.Fact{taken}, taken, nexus.ItemWorked{Item: item, Status: nexus.StatusFailed, Spent: nexus.Dollar, Why: "no disk", Outside: true}, item},
 		{[]nexus.Fact{worked(item)}, nil, nil, ""},
 		{
 			[]nexus.Fact{nexus.ItemOffered{Item: item, Target: "main"}},

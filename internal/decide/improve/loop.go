@@ -46,6 +46,7 @@ const (
 	Unlanded     Rule = "not landed"     // it could not be merged, or what it was merged with is red
 	StoppedEarly Rule = "stopped"
 	Failed       Rule = "failed"
+	Unworked     Rule = "not worked on" // nothing came of it for a reason outside the work
 	Worse        Rule = "made worse" // its landing was taken back
 	RejectedBy   Rule = "rejected"   // a person threw the result away
 	WaitsFor     Rule = "waits"      // a result of it waits for a person
@@ -94,6 +95,8 @@ type bar struct {
 	mark  string    // it is free again once its files are others; empty: that frees nothing
 	until time.Time // zero: time frees nothing
 	fails int
+
+	suspect *Item // of it nothing came for a reason outside the work, and nothing was worked on since
 }
 
 // Totals count what a loop did.
@@ -120,16 +123,18 @@ type Loop struct {
 	Rest   nexus.LoopRested   // the last; zero once the loop goes on
 	Idle   int                // cycles in a row without work
 	Fails  int                // cycles in a row in which nobody could look
+	Unable int                // pieces of work in a row of which nothing came for a reason outside the work
 	Drain  string             // why nothing is begun any more; empty: it is
 	Pulls  []*Pull            // of branches that wait for a person
 	Status nexus.RunStatus    // how it ended; empty: it did not
-	Why    string             // it ended, or why the last cycle failed
+	Why    string             // it ended, or why the last cycle or the last work failed
 
 	pulling  *nexus.PullSought      // that nothing came of yet
 	heads    map[string]string      // commits that branches of themes are at, by their names
 	closed   map[string]int         // branches that are people's now, by the first branch of the theme
 	refused  map[string]bool        // branches whose pull request people closed and did not merge
 	calls    map[string]nexus.Money // of models that were asked what there is to do, and did not answer yet: their worst case
+	again    time.Time              // from when on work may be done; zero: nobody knows
 	asked    nexus.Money            // that such calls of this cycle cost
 	sought   map[string]*push       // by their branch, what was to be pushed and of which nobody knows whether it was
 	past     map[int]bool           // pull requests that people ended
@@ -158,7 +163,7 @@ const (
 	keptItems = 200 // that are over and wait for nobody
 	tries     = 2   // before something waits for new facts
 	often     = 50  // cycles after which it is looked what time has freed
-	mostFails = 5   // cycles in a row in which nobody could look, before the loop ends
+	mostFails = 5   // cycles in a row in which nobody could look or work, before the loop ends
 )
 
 // Item returns the item with a name; nil where there is none.
@@ -213,7 +218,7 @@ func (l *Loop) Apply(e nexus.Event) {
 			l.begin(e.Run, f.Target)
 		}
 	case nexus.LoopOpened:
-		l.Rules, l.Rest, l.Status, l.Drain = f.Rules, nexus.LoopRested{}, "", ""
+		l.Rules, l.Rest, l.Status, l.Drain, l.Unable = f.Rules, nexus.LoopRested{}, "", "", 0
 	case nexus.PullSought, nexus.PullTold, nexus.PullFailed, nexus.PullClosed:
 		l.applyPull(f)
 	case nexus.CycleStarted:
@@ -256,6 +261,12 @@ func (l *Loop) begin(run nexus.RunID, target string) {
 	*l = Loop{
 		Run: run, Target: target, touched: old.touched, bars: old.bars, loops: append(old.loops, run), begun: true,
 		Pulls: old.Pulls, heads: old.heads, closed: old.closed, refused: old.refused, sought: old.sought, past: old.past,
+	}
+	for finding, b := range l.bars { // who begins another loop may have mended what kept it from work
+		if b.suspect != nil {
+			b.until = b.suspect.Ended
+			l.bars[finding] = b
+		}
 	}
 	for _, i := range old.Items {
 		if i.Waits {
@@ -329,13 +340,47 @@ func (l *Loop) worked(f nexus.ItemWorked, at time.Time) {
 	}
 	i.Stage, i.Work = Worked, f
 	l.Spent += f.Spent
+	if !f.Outside {
+		l.able(i, at)
+	}
 	if f.Commit != "" {
 		return
 	}
 	i.Stage, i.Result, i.Rule, i.Why, i.Ended = Over, DoneFailed, Failed, f.Why, at
 	l.Totals.Failed++
-	l.fail(i, at)
+	if f.Outside {
+		l.Rest, l.Unable, l.again, l.Why = nexus.LoopRested{}, l.Unable+1, f.Again, f.Why
+		l.suspect(i, at)
+	} else {
+		l.fail(i, at)
+	}
 	l.prune()
+}
+
+// suspect puts off a finding of whose work nothing came for a reason outside it, so that
+// another one is tried first. What waits for the money of another day is as good as any.
+func (l *Loop) suspect(i *Item, at time.Time) {
+	i.Rule = Unworked
+	if !l.again.IsZero() {
+		return
+	}
+	b := l.bars[i.Wanted.Finding]
+	if b.mark != i.Wanted.Mark {
+		b.fails = 0
+	}
+	b.rule, b.mark, b.until, b.suspect = Unworked, i.Wanted.Mark, at.Add(l.Rules.MostRest), i
+	b.why = fmt.Sprintf("nothing came of it in run %s for a reason outside the work: %s", i.ID, i.Why)
+	l.bars[i.Wanted.Finding] = b
+}
+
+// able counts that work can be done: that nothing came of other findings was theirs.
+func (l *Loop) able(done *Item, at time.Time) {
+	l.Unable, l.again = 0, time.Time{}
+	for finding, b := range l.bars {
+		if b.suspect != nil && finding != done.Wanted.Finding {
+			l.fail(b.suspect, at)
+		}
+	}
 }
 
 // fail counts that work on a finding came to nothing.
@@ -463,7 +508,7 @@ func (l *Loop) prune() {
 // forget forgets what time has freed.
 func (l *Loop) forget(now time.Time) {
 	maps.DeleteFunc(l.touched, func(_ string, last time.Time) bool { return now.Sub(last) >= Week })
-	maps.DeleteFunc(l.bars, func(_ string, b bar) bool { return b.fails == 0 && !b.until.IsZero() && now.After(b.until) })
+	maps.DeleteFunc(l.bars, func(_ string, b bar) bool { return b.fails == 0 && b.suspect == nil && !b.until.IsZero() && now.After(b.until) })
 }
 
 // Clone returns a copy that shares nothing that changes.

@@ -206,6 +206,10 @@ func (l *Loop) end(w Moment) []nexus.Fact {
 	switch {
 	case l.Drain != "":
 		return ended(nexus.StatusStopped, l.Drain)
+	case over && l.unable() && !l.again.IsZero():
+		return ended(nexus.StatusLimit, unableWhy+l.Why)
+	case over && l.unable(), l.Unable >= mostFails && l.again.IsZero():
+		return ended(nexus.StatusFailed, unableWhy+l.Why)
 	case l.Fails >= mostFails || over && l.Fails > 0:
 		return ended(nexus.StatusFailed, "nobody could look what there is to do: "+l.Why)
 	case over && l.full():
@@ -218,7 +222,7 @@ func (l *Loop) end(w Moment) []nexus.Fact {
 		return ended(nexus.StatusDone, l.cycles())
 	case l.poor():
 		return ended(nexus.StatusLimit, fmt.Sprintf("%s of the budget of %s are spent", l.Spent, l.Rules.Budget))
-	case l.Rules.Empty && l.Looked != nil && l.Cycle > 0 && l.took == 0 && len(l.pick(w)) == 0 && !l.full():
+	case l.Rules.Empty && !l.unable() && l.Looked != nil && l.Cycle > 0 && l.took == 0 && len(l.pick(w)) == 0 && !l.full():
 		return ended(nexus.StatusDone, "there is nothing left to do")
 	}
 	return nil
@@ -324,6 +328,8 @@ func (l *Loop) turn(w Moment) []nexus.Fact {
 		return begin("")
 	case l.Cycle == 0 && w.Due != nil:
 		return l.await(w, "it waits for its time")
+	case l.unable():
+		return l.await(w, unableWhy+l.Why)
 	case l.Cycle == 0, l.took > 0:
 		return begin("")
 	case l.full():
@@ -337,13 +343,25 @@ func (l *Loop) turn(w Moment) []nexus.Fact {
 // quietWhy is why a loop rests in quiet hours.
 const quietWhy = "quiet hours"
 
+// unableWhy is why a loop rests or ends that cannot work on what it finds.
+const unableWhy = "no work can be done now: "
+
+// unable reports whether nothing came of the last work for a reason outside it, which
+// other findings may meet, too.
+func (l *Loop) unable() bool { return l.Unable > 0 }
+
 // await rests until there may be something to do.
 func (l *Loop) await(w Moment, why string) []nexus.Fact {
-	f := nexus.LoopRested{Why: why, Idle: true}
+	f, from := nexus.LoopRested{Why: why, Idle: true}, w.Now
+	if l.unable() && l.again.After(from) {
+		from = l.again
+	}
 	switch {
 	case w.Due != nil:
-		f.Until = w.Due(w.Now)
-	case l.Rules.Watch != "" && l.Fails == 0 && !l.full():
+		f.Until = w.Due(from)
+	case from.After(w.Now):
+		f.Until = from
+	case l.Rules.Watch != "" && l.Fails == 0 && !l.full() && !l.unable():
 		// Until it is woken.
 	default:
 		f.For = l.pause()
@@ -361,7 +379,7 @@ func (l *Loop) await(w Moment, why string) []nexus.Fact {
 // pause returns how long the loop rests: the more cycles were without work, the longer.
 func (l *Loop) pause() time.Duration {
 	rest := l.Rules.Rest
-	for range min(l.Idle, 32) {
+	for range min(max(l.Idle, l.Unable-1), 32) {
 		if rest *= 2; rest >= l.Rules.MostRest {
 			break
 		}

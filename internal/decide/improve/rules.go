@@ -133,7 +133,7 @@ func Broken(intent nexus.Fact, why string) []nexus.Fact {
 	case nexus.CycleStarted:
 		return []nexus.Fact{nexus.CycleFailed{Cycle: f.Cycle, Why: why}}
 	case nexus.ItemTaken:
-		return []nexus.Fact{nexus.ItemWorked{Item: f.Item, Status: nexus.StatusFailed, Spent: f.Reserved, Why: why}}
+		return []nexus.Fact{nexus.ItemWorked{Item: f.Item, Status: nexus.StatusFailed, Spent: f.Reserved, Why: why, Outside: true}}
 	case nexus.ItemOffered:
 		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(Unlanded), Why: why}}
 	case nexus.LandingWatched:

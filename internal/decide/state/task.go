@@ -199,3 +199,15 @@ func (t *Task) Decided() []nexus.ReplanDecided { return t.Replans[t.MercyReplans
 // Spell returns the time in attempts that are over that counts against the
 // cap.
 func (t *Task) Spell() time.Duration { return t.Worked - t.MercyWorked }
+
+// OnlyBroken reports whether the machinery failed in each attempt at the task, so that they
+// say nothing of it.
+func (t *Task) OnlyBroken() bool {
+	return len(t.Attempts) > 0 && !slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return !a.Broken })
+}
+
+// OnlyBroken reports whether something was begun, and the machinery failed in each attempt.
+func (s *State) OnlyBroken() bool {
+	begun := func(t *Task) bool { return len(t.Attempts) > 0 }
+	return slices.ContainsFunc(s.Tasks, begun) && !slices.ContainsFunc(s.Tasks, func(t *Task) bool { return begun(t) && !t.OnlyBroken() })
+}
