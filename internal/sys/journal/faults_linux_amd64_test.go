@@ -56,7 +56,8 @@ type deed struct {
 func disks() map[string]deed {
 	return map[string]deed{
 		"create": {
-			nil, openOnly, intactWith(0, 0), []string{"sync its directory", "sync journal.db.new-wal"},
+			nil, openOnly, intactWith(0, 0),
+			[]string{"sync its directory", "sync journal.db.new-wal"},
 			[]string{"sync journal.db.new", "rename journal.db.new", "sync its directory"},
 		},
 		"record": {tenEvents, recordThree, intactWith(10, 13), []string{"sync its directory", "sync journal.db", "sync journal.db-wal, time 8"}, nil},
@@ -67,7 +68,8 @@ func disks() map[string]deed {
 			"sync blobs/7e", // what is there already may be another's of a moment ago
 		}},
 		"back up": {
-			tenEvents, copyWith((*journal.Journal).Backup), copied, []string{"sync its directory"},
+			tenEvents, copyWith((*journal.Journal).Backup), copied,
+			[]string{"sync its directory"},
 			[]string{"sync journal.db.copy.part", "rename journal.db.copy.part", "sync its directory"},
 		},
 		"salvage": {tenEvents, copyWith(func(j *journal.Journal, ctx context.Context, to string) error {
@@ -75,7 +77,8 @@ func disks() map[string]deed {
 			return err
 		}), copied, []string{"sync its directory", "sync its directory, time 4"}, nil},
 		"replace": {
-			twoJournals, replaceOne, replaced, []string{"sync its directory"},
+			twoJournals, replaceOne, replaced,
+			[]string{"sync its directory"},
 			[]string{"link journal.db", "sync journal.db.next", "rename journal.db.next", "sync its directory"},
 		},
 		"read": {tenEvents, readAll, intactWith(10, 10), nil, nil},
