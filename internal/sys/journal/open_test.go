@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -92,5 +95,138 @@ func TestReadingNamesWhatIsMissing(t *testing.T) {
 	}
 	if n != 1 || !errors.Is(failed, &nexus.Error{Code: nexus.CodeJournalCorrupt}) || !strings.Contains(failed.Error(), "event 2 is missing") {
 		t.Errorf("after %d events: %v", n, failed)
+	}
+}
+
+// TestPoll: how often who follows looks for events of other processes, where nobody said so.
+func TestPoll(t *testing.T) {
+	for given, want := range map[time.Duration]time.Duration{
+		0: poll, -time.Second: poll, time.Millisecond: time.Millisecond, time.Hour: time.Hour,
+	} {
+		j, err := Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), Options{Now: time.Now, Poll: given})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		if j.poll != want {
+			t.Errorf("%s: it looks every %s", given, j.poll)
+		}
+	}
+}
+
+// TestLostAfter says by run what comes after the last good event, the first run first.
+func TestLostAfter(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"))
+	for _, run := range []nexus.RunID{"b", "a", "b"} {
+		l, err := j.Acquire(t.Context(), run, Self(), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Append(t.Context(), nexus.RunResumed{}, nexus.RunPaused{}, nexus.RunResumed{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	both := []string{"run.paused", "run.resumed"}
+	for good, want := range map[int64][]Lost{
+		9: nil,
+		8: {{"b", 1, 9, 9, both[1:]}},
+		4: {{"a", 2, 5, 6, both}, {"b", 3, 7, 9, both}},
+		2: {{"b", 4, 3, 9, both}, {"a", 3, 4, 6, both}},
+	} {
+		got, err := j.LostAfter(t.Context(), good)
+		if d := cmp.Diff(want, got); d != "" || err != nil {
+			t.Errorf("after %d: %v (-want +got):\n%s", good, err, d)
+		}
+	}
+}
+
+// TestALogThatIsInUse is not taken for one that is in the file, nor a database without one
+// for one that has it.
+func TestALogThatIsInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	openTest(t, path)
+	db, err := sql.Open("sqlite", "file:"+path) // waits for nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	reader, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := reader.QueryRowContext(t.Context(), "select count(*) from event").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), "insert into lease values ('r', 1, 0, '', 0, '', 0)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := emptyLog(t.Context(), db); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("while somebody reads: %v", err)
+	}
+	if err := reader.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := emptyLog(t.Context(), db); err != nil {
+		t.Error(err)
+	}
+	memory, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memory.Close()
+	if err := keepLog(t.Context(), memory); err == nil || !strings.Contains(err.Error(), "no write-ahead log") {
+		t.Errorf("in memory: %v", err)
+	}
+}
+
+// TestTheLockIsLetGo once a journal is made, or brought up to date, for others who want to.
+func TestTheLockIsLetGo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path)
+	for _, do := range []func() error{
+		func() error { return nil }, // it was made
+		func() error { return raiseAlone(t.Context(), j.write, path) },
+	} {
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		unlock, err := lock(ctx, path)
+		stop()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unlock(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestALockThatCannotBeTaken keeps a journal from being made, and from being brought up to
+// date: another process may be at it.
+func TestALockThatCannotBeTaken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	if err := os.Mkdir(path+".lock", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path, Options{Now: time.Now}); !errors.Is(err, syscall.EISDIR) {
+		t.Errorf("it is made: %v", err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("there is something: %v", err)
+	}
+	if err := os.Remove(path + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	j := openTest(t, path)
+	if err := errors.Join(os.Remove(path+".lock"), os.Mkdir(path+".lock", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := raiseAlone(t.Context(), j.write, path); !errors.Is(err, syscall.EISDIR) {
+		t.Errorf("it is raised: %v", err)
 	}
 }
