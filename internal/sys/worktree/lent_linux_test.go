@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
 // TestARestoreThatCannotRemoveAFile says which, and does all of it once it can: nothing
@@ -72,6 +74,13 @@ func TestAPipeInThePlaceOfAFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		gittest.Write(t, tr.Dir, map[string]string{"n/m": "new\n"})
+		for _, name := range []string{filepath.Join(tr.Dir, "q"), filepath.Join(tr.Dir, "d", "q"), filepath.Join(tr.Dir, "n", "q")} {
+			if err := syscall.Mkfifo(name, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, name)
+		}
 		if err := tr.Restore(t.Context(), without); err != nil {
 			t.Fatal(err)
 		}
@@ -123,5 +132,22 @@ func TestUnmountAsksNobodyForNothing(t *testing.T) {
 	err := worktree.Unmount(t.Context(), t.TempDir(), func(context.Context) ([]nexus.RunID, error) { return nil, errors.New("asked") })
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestUnmountWhileTreesAreMade does nothing, and says nothing: it does not wait for long.
+func TestUnmountWhileTreesAreMade(t *testing.T) {
+	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
+	user, dir := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
+	tr := add(t, openAt(t, user, dir, worktree.Overlay), "T1.1", head(t, user))
+	asked := 0
+	gone := func(context.Context) ([]nexus.RunID, error) { asked++; return []nexus.RunID{"r"}, nil }
+	mounted := func() bool { return must[bool](t)(overlay.Mounted(tr.Dir)) }
+	err := disk.Share(t.Context(), filepath.Join(dir, "trees.lock"), func(ctx context.Context) error { return worktree.Unmount(ctx, dir, gone) })
+	if err != nil || !mounted() || asked != 1 {
+		t.Errorf("while trees are made: %v, mounted %v, asked %d times", err, mounted(), asked)
+	}
+	if err := worktree.Unmount(t.Context(), dir, gone); err != nil || mounted() || asked != 3 {
+		t.Errorf("afterwards: %v, mounted %v, asked %d times", err, mounted(), asked)
 	}
 }

@@ -1,6 +1,7 @@
 package worktree_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,4 +79,28 @@ func TestATreeThatIsNotThere(t *testing.T) {
 			t.Errorf("the tree holds %q afterwards", files)
 		}
 	})
+}
+
+// TestFilesThatAreNear are shared where a few hundred of them differ, and made anew where more do.
+func TestFilesThatAreNear(t *testing.T) {
+	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
+	for differ, want := range map[int]int{1: 1, 500: 1, 501: 2} {
+		user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
+		s := openAt(t, user, state, worktree.Overlay)
+		add(t, s, "T1", head(t, user))
+		files := map[string]string{}
+		for i := range differ {
+			files[fmt.Sprintf("d/%d", i)] = "new\n"
+		}
+		gittest.Write(t, user, files)
+		gittest.Run(t, user, "add", "-A")
+		gittest.Run(t, user, "commit", "-q", "-m", "next")
+		tr := add(t, s, "T2", commitOf(t, s, head(t, user)))
+		if got := must[[]string](t)(filepath.Glob(filepath.Join(state, "lower", "*"))); len(got) != want {
+			t.Errorf("%d differ: %q", differ, got)
+		}
+		if got := must[[]os.DirEntry](t)(os.ReadDir(filepath.Join(tr.Dir, "d"))); len(got) != differ {
+			t.Errorf("%d differ, and %d are there", differ, len(got))
+		}
+	}
 }

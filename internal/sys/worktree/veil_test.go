@@ -110,3 +110,19 @@ func TestRulesOfWhatIsHidden(t *testing.T) {
 		t.Errorf("%+v", tr)
 	}
 }
+
+// TestNothingIsHidden by rules that name no file: the agent's git shows all of it, and works.
+func TestNothingIsHidden(t *testing.T) {
+	user := userRepo(t, map[string]string{"b": "b\n", "d/c": "c\n", ".nexusignore": "hidden/\n"})
+	s := open(t, user, worktree.Plain)
+	s.Hides = hides()
+	tr := add(t, s, "one", head(t, user))
+	if got := gittest.Run(t, tr.Dir, "show", "HEAD:b", "HEAD:d/c"); got != "b\nc" {
+		t.Errorf("the agent's git says %q", got)
+	}
+	gittest.Write(t, tr.Dir, map[string]string{"b": "b2\n"})
+	gittest.Run(t, tr.Dir, "commit", "-q", "-a", "-m", "the agent's own")
+	if got := gittest.Run(t, tr.Dir, "log", "-p", "--format="); !strings.Contains(got, "+b2") || !strings.Contains(got, "+c") {
+		t.Errorf("the agent's git says %q", got)
+	}
+}
