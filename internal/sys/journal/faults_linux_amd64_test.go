@@ -58,7 +58,7 @@ func disks() map[string]deed {
 		"create": {
 			nil, openOnly, intactWith(0, 0),
 			[]string{"sync its directory", "sync journal.db.new-wal"},
-			[]string{"sync journal.db.new", "rename journal.db.new", "sync its directory"},
+			[]string{"unlink journal.db.new-wal", "sync journal.db.new", "rename journal.db.new", "sync its directory"},
 		},
 		"record": {tenEvents, recordThree, intactWith(10, 13), []string{"sync its directory", "sync journal.db", "sync journal.db-wal, time 8"}, nil},
 		"blobs": {nil, putBlobs, wholeBlobs, nil, []string{

@@ -193,6 +193,16 @@ func TestEachErrorSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// TestOnlyWhereNothingCanBeWritten is a file read as it is, without looking for its log.
+func TestOnlyWhereNothingCanBeWritten(t *testing.T) {
+	db := sqliteErrors(t)
+	for name, want := range map[string]bool{"none": false, "full": false, "read only": true, "no database": false, "not there": true} {
+		if got := cannotWrite(db[name]); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // TestNothingIsPutWhereNobodyCanLook: what the system says of a path is said.
 func TestNothingIsPutWhereNobodyCanLook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
