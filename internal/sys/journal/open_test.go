@@ -230,3 +230,18 @@ func TestALockThatCannotBeTaken(t *testing.T) {
 		t.Errorf("it is raised: %v", err)
 	}
 }
+
+// TestALogIsKeptAgain by a journal that came without one, as a backup does: who reads it and
+// who writes it do not wait for each other.
+func TestALogIsKeptAgain(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "copy.db")
+	if err := openTest(t, filepath.Join(dir, "journal.db")).Backup(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	var mode string
+	err := openTest(t, path).write.QueryRowContext(t.Context(), "pragma journal_mode").Scan(&mode)
+	if err != nil || mode != "wal" {
+		t.Errorf("it has %q, %v", mode, err)
+	}
+}

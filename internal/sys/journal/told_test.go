@@ -79,6 +79,37 @@ func TestHeadIsTheLastEvent(t *testing.T) {
 	}
 }
 
+// TestAReadingThatIsCutOffDoesNotLookWhole: who gives up between two pages hears that there is more.
+func TestAReadingThatIsCutOffDoesNotLookWhole(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"))
+	l, err := j.Acquire(t.Context(), "r", Self(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := make([]nexus.Fact, page+1)
+	for i := range facts {
+		facts[i] = nexus.RunResumed{}
+	}
+	if _, err := l.Append(t.Context(), facts...); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range []nexus.RunID{"", "r"} {
+		why := errors.New("seen enough")
+		ctx, stop := context.WithCancelCause(t.Context())
+		n := 0
+		var failed error
+		for _, err := range j.Events(ctx, run, 0) {
+			if failed = err; err == nil {
+				n++
+			}
+			stop(why)
+		}
+		if !errors.Is(failed, why) || n != page {
+			t.Errorf("run %q: after %d events: %v", run, n, failed)
+		}
+	}
+}
+
 // TestAnotherProcessWrites for longer than this one waits: what is not recorded is said, with
 // what to do, and the journal is no worse for it.
 func TestAnotherProcessWrites(t *testing.T) {

@@ -126,3 +126,14 @@ func TestNothingIsHidden(t *testing.T) {
 		t.Errorf("the agent's git says %q", got)
 	}
 }
+
+// TestHiddenAndShownAreTheSame: what also stands under a name that is not hidden is shown.
+func TestHiddenAndShownAreTheSame(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "one\n", "hidden/b": "one\n", "hidden/c": "two\n", "z": "two\n", ".nexusignore": "hidden/\n"})
+	s := open(t, user, worktree.Plain)
+	s.Hides = hides()
+	tr := add(t, s, "one", head(t, user))
+	if got := gittest.Run(t, tr.Dir, "show", "HEAD:a", "HEAD:z"); got != "one\ntwo" {
+		t.Errorf("the agent's git says %q", got)
+	}
+}
