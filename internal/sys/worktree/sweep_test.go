@@ -167,3 +167,18 @@ func TestASweepThatCannotTell(t *testing.T) {
 		}
 	}
 }
+
+// TestABaseThatIsNotThere makes no tree, and leaves nothing behind.
+func TestABaseThatIsNotThere(t *testing.T) {
+	user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
+	s := openAt(t, user, state, worktree.Plain)
+	for _, base := range []string{"nowhere", strings.Repeat("1", 40), ""} {
+		if tr, err := s.Add(t.Context(), "r", "T1.1", base); err == nil {
+			t.Errorf("%q: %+v", base, tr)
+		}
+		if left := must[[]string](t)(filepath.Glob(filepath.Join(state, "trees", "*", "*"))); len(left) > 0 {
+			t.Errorf("%q: left are %q", base, left)
+		}
+	}
+	add(t, s, "T1.1", head(t, user))
+}
