@@ -17,6 +17,9 @@ func Renumbered(f Fact, seq func(int64) int64) Fact {
 	case TasksAdded:
 		f.Request = seq(f.Request)
 		return f
+	case RunRewound:
+		f.To = seq(f.To)
+		return f
 	case PromptSent:
 		if f.Request != 0 {
 			f.Request = seq(f.Request)

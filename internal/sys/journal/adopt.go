@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -20,20 +22,18 @@ type Foreign struct {
 // Adopt appends the events of a run that was conducted elsewhere, all or none,
 // with the times that they have and numbers of this journal; what they say of
 // one another's numbers is changed with them. It refuses a run that is here
-// already, and facts that this program does not know. Blobs that wait on the
-// shelf become durable with it.
+// already, events that are not in the order of their numbers, and facts that this
+// program does not know. Blobs that wait on the shelf become durable with it.
 func (j *Journal) Adopt(ctx context.Context, run nexus.RunID, events []Foreign) error {
 	rows := make([]row, len(events))
-	place := map[int64]int{}
 	for i, e := range events {
 		f, err := nexus.DecodeFact(e.Kind, e.Data)
 		if err != nil {
 			return err
 		}
-		if _, twice := place[e.Seq]; twice {
-			return corrupt(j.path, fmt.Sprintf("was to take event %d twice", e.Seq))
+		if i > 0 && e.Seq <= events[i-1].Seq {
+			return corrupt(j.path, fmt.Sprintf("was to take event %d after event %d", e.Seq, events[i-1].Seq))
 		}
-		place[e.Seq] = i
 		rows[i] = row{run: run, at: e.At.UnixNano(), kind: e.Kind, data: string(e.Data), fact: f}
 	}
 	if len(rows) == 0 {
@@ -54,7 +54,7 @@ func (j *Journal) Adopt(ctx context.Context, run nexus.RunID, events []Foreign) 
 			}
 		}
 		for i := range rows {
-			if err := rows[i].renumber(func(seq int64) int64 { return first + 1 + int64(place[seq]) }); err != nil {
+			if err := rows[i].renumber(func(seq int64) int64 { return first + upTo(events, seq) }); err != nil {
 				return err
 			}
 		}
@@ -70,6 +70,16 @@ func (j *Journal) Adopt(ctx context.Context, run nexus.RunID, events []Foreign) 
 	j.taken(blobs)
 	j.wake()
 	return nil
+}
+
+// upTo returns how many of the events come up to a number. It may be that of
+// an event of another run there: who went back to it went back to the one before.
+func upTo(events []Foreign, seq int64) int64 {
+	n, found := slices.BinarySearchFunc(events, seq, func(e Foreign, seq int64) int { return cmp.Compare(e.Seq, seq) })
+	if found {
+		n++
+	}
+	return int64(n)
 }
 
 // renumber changes the numbers of events in a row that has some.

@@ -166,3 +166,37 @@ func TestReplaceKeepsTheOld(t *testing.T) {
 		t.Errorf("the old one: %+v, %v", r, err)
 	}
 }
+
+// TestReplaceKeepsWhatNobodyCanRead: a damaged journal goes aside as it is, and nothing of a log
+// of it stays that would be applied to the one that takes its place.
+func TestReplaceKeepsWhatNobodyCanRead(t *testing.T) {
+	for _, log := range []string{"", "what is in the log"} {
+		path, other := filepath.Join(t.TempDir(), "journal.db"), written(t)
+		garbage := bytes.Repeat([]byte("garbage "), 4096)
+		if err := os.WriteFile(path, garbage, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if log != "" {
+			content(log)(t, path+"-wal")
+		}
+		if err := journal.Replace(t.Context(), path, other, path+".old"); err != nil {
+			t.Fatal(err)
+		}
+		wantSound(t, path, 10)
+		if data, err := os.ReadFile(path + ".old"); err != nil || !bytes.Equal(data, garbage) {
+			t.Errorf("of %d bytes %d are kept, %v", len(garbage), len(data), err)
+		}
+	}
+}
+
+// TestReplaceNothing puts a journal where there is none.
+func TestReplaceNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	if err := journal.Replace(t.Context(), path, written(t), path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	wantSound(t, path, 10)
+	if _, err := os.Lstat(path + ".old"); !os.IsNotExist(err) {
+		t.Errorf("something is kept: %v", err)
+	}
+}

@@ -49,21 +49,39 @@ type deed struct {
 	// after says what is wrong with what is left, if the deed was done and if it failed.
 	after func(dir string, failed error) error
 	copes []string // syncs that may fail: SQLite does them, and needs none of what they were to make last
+	lasts []string // what the disk is asked for at the end, in this order, or a power cut takes what was done
 }
 
 // disks returns what is done, by its name.
 func disks() map[string]deed {
 	return map[string]deed{
-		"create":  {nil, openOnly, intactWith(0, 0), []string{"sync its directory", "sync journal.db.new-wal"}},
-		"record":  {tenEvents, recordThree, intactWith(10, 13), []string{"sync its directory", "sync journal.db", "sync journal.db-wal, time 8"}},
-		"blobs":   {nil, putBlobs, wholeBlobs, nil},
-		"back up": {tenEvents, copyWith((*journal.Journal).Backup), copied, []string{"sync its directory"}},
+		"create": {
+			nil, openOnly, intactWith(0, 0),
+			[]string{"sync its directory", "sync journal.db.new-wal"},
+			[]string{"unlink journal.db.new-wal", "sync journal.db.new", "rename journal.db.new", "sync its directory"},
+		},
+		"record": {tenEvents, recordThree, intactWith(10, 13), []string{"sync its directory", "sync journal.db", "sync journal.db-wal, time 8"}, nil},
+		"blobs": {nil, putBlobs, wholeBlobs, nil, []string{
+			"mkdir blobs", "sync its directory",
+			"mkdir blobs/7e", "sync blobs/7e/new", "rename blobs/7e/new", "mkdir blobs/93", "sync blobs/93/new", "rename blobs/93/new",
+			"sync blobs/7e", "sync blobs/93", "sync blobs", // the names, the deepest first
+			"sync blobs/7e", // what is there already may be another's of a moment ago
+		}},
+		"back up": {
+			tenEvents, copyWith((*journal.Journal).Backup), copied,
+			[]string{"sync its directory"},
+			[]string{"sync journal.db.copy.part", "rename journal.db.copy.part", "sync its directory"},
+		},
 		"salvage": {tenEvents, copyWith(func(j *journal.Journal, ctx context.Context, to string) error {
 			_, err := j.Salvage(ctx, to)
 			return err
-		}), copied, []string{"sync its directory", "sync its directory, time 4"}},
-		"replace": {twoJournals, replaceOne, replaced, []string{"sync its directory"}},
-		"read":    {tenEvents, readAll, intactWith(10, 10), nil},
+		}), copied, []string{"sync its directory", "sync its directory, time 4"}, nil},
+		"replace": {
+			twoJournals, replaceOne, replaced,
+			[]string{"sync its directory"},
+			[]string{"link journal.db", "sync journal.db.next", "rename journal.db.next", "sync its directory"},
+		},
+		"read": {tenEvents, readAll, intactWith(10, 10), nil, nil},
 	}
 }
 
@@ -80,7 +98,7 @@ func failEach(path string) error {
 	if err != nil {
 		return err
 	}
-	var wrong []error
+	wrong := []error{deed.durable(all)}
 	for _, call := range firstAndLast(all) {
 		if os.Args[2] != "create" && strings.Contains(call, ".new-") {
 			continue // as where a journal is created
@@ -122,6 +140,23 @@ func (d deed) once(disk *failingDisk, dir, call string) (got string, all []strin
 		return got, all, fmt.Errorf("%w: %w (after %w)", errLeft, left, err)
 	}
 	return got, all, err
+}
+
+// durable says what is wrong with what the disk was asked for at the end, of those calls
+// that a power cut shows.
+func (d deed) durable(all []string) error {
+	var got []string
+	for _, call := range all {
+		name, _, _ := strings.Cut(call, ", time ")
+		what, _, _ := strings.Cut(name, " ")
+		if slices.Contains(d.lasts, name) || what == "mkdir" || what == "rename" || what == "link" {
+			got = append(got, name)
+		}
+	}
+	if got = got[max(0, len(got)-len(d.lasts)):]; !slices.Equal(got, d.lasts) {
+		return fmt.Errorf("at the end the disk is asked for\n%s\nand not for\n%s", strings.Join(got, "\n"), strings.Join(d.lasts, "\n"))
+	}
+	return nil
 }
 
 // firstAndLast returns of the calls that are the same for the same file the first and
@@ -208,6 +243,9 @@ func putBlobs(dir string) (string, error) {
 	}
 	hashes, err := s.PutAll(large...)
 	if err != nil {
+		return "", err
+	}
+	if _, err := s.Put(large[0]); err != nil {
 		return "", err
 	}
 	text := strings.Join(hashes, " ")

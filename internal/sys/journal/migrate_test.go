@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -165,6 +167,33 @@ func TestOlderVersion(t *testing.T) {
 	} {
 		if olderVersion(c.a, c.b) != c.want {
 			t.Errorf("olderVersion(%q, %q) is not %v", c.a, c.b, c.want)
+		}
+	}
+}
+
+// TestWhatIsNoDatabaseIsSaid: no step of preparing a journal takes a file that SQLite cannot
+// read for one that is ready.
+func TestWhatIsNoDatabaseIsSaid(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("garbage ", 4096)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", dsn(path, there))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for name, do := range map[string]func() error{
+		"version":     func() error { _, err := version(t.Context(), db, path); return err },
+		"keep a log":  func() error { return keepLog(t.Context(), db) },
+		"empty a log": func() error { return emptyLog(t.Context(), db) },
+		"raise":       func() error { return raise(t.Context(), db) },
+		"prepare":     func() error { return prepare(t.Context(), db, path) },
+		"ready":       func() error { return ready(t.Context(), db, path) },
+		"statements":  func() error { return new(statements).prepare(t.Context(), db) },
+	} {
+		if err := do(); classify(path, err) != nexus.CodeJournalCorrupt {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

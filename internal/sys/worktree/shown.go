@@ -238,13 +238,12 @@ func (s *Store) sweepShown(dry bool) ([]string, error) {
 		if used[dir] || dir == newest {
 			continue
 		}
+		if !dry {
+			if err := errors.Join(os.RemoveAll(dir+".lock"), s.discard(dir)); err != nil {
+				return gone, disk.Fail("remove what agents saw", err)
+			}
+		}
 		gone = append(gone, dir)
-		if dry {
-			continue
-		}
-		if err := errors.Join(os.RemoveAll(dir+".lock"), s.discard(dir)); err != nil {
-			return gone, disk.Fail("remove what agents saw", err)
-		}
 	}
 	return gone, nil
 }

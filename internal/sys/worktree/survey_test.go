@@ -3,8 +3,11 @@ package worktree
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -154,6 +157,37 @@ func TestRulesThatCannotBeAsked(t *testing.T) {
 		if f, err := tree.look(t.Context(), &known{}, 1); !errors.Is(err, c.want) || err == nil && len(f.Changed) != 1 {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
+	}
+}
+
+// TestManyDirectories that nobody touched are as they were, in whatever order the file system
+// names them: none is gone and back, also where the rules leave out what is new.
+func TestManyDirectories(t *testing.T) {
+	dir := t.TempDir()
+	var base git.Index
+	since := int64(0)
+	for i := range 40 {
+		p := fmt.Sprintf("%x/a", i*7919%257) // in no order
+		st := write(t, filepath.Join(dir, p))
+		base, since = append(base, git.Entry{Path: p, Mode: st.Mode, Stat: st}), st.Changed+1
+	}
+	slices.SortFunc(base, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
+	var asked []string
+	tree := survey{Dir: dir, Base: base, Since: since, Ignored: func(_ context.Context, paths []string) (map[string]bool, error) {
+		asked = append(asked, paths...)
+		return nil, nil
+	}}
+	if f := look(t, tree, &known{}, since); len(f.Changed)+len(f.Gone)+len(f.Odd)+len(asked) > 0 {
+		t.Errorf("%+v, and the rules are asked about %q", f, asked)
+	}
+	for _, i := range []int{0, 20, 39} {
+		if err := os.RemoveAll(filepath.Join(dir, filepath.Dir(base[i].Path))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{base[0].Path, base[20].Path, base[39].Path}
+	if f := look(t, tree, &known{}, since); cmp.Diff(want, f.Gone) != "" || len(f.Changed)+len(f.Odd)+len(asked) > 0 {
+		t.Errorf("%+v, and the rules are asked about %q", f, asked)
 	}
 }
 

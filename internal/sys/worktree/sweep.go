@@ -124,14 +124,13 @@ func (s *Store) sweepLower(dry bool) ([]string, error) {
 		if used[l] {
 			continue
 		}
+		if !dry {
+			s.shelf.drop(l)
+			if err := s.discard(dir); err != nil {
+				return gone, err
+			}
+		}
 		gone = append(gone, dir)
-		if dry {
-			continue
-		}
-		s.shelf.drop(l)
-		if err := s.discard(dir); err != nil {
-			return gone, err
-		}
 	}
 	return gone, nil
 }

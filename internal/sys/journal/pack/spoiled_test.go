@@ -62,6 +62,7 @@ func TestSpoiled(t *testing.T) {
 		want   string
 	}{
 		"whole":                      {first + second, nothing, "", ""},
+		"whole, from number one":     {strings.Replace(first, ":3,", ":1,", 1) + second, nothing, "", ""},
 		"a format of later":          {first, func(m *pack.Manifest) { m.Format = pack.Format + 1 }, nexus.CodeJournalNewer, "reads up to 1"},
 		"no format":                  {first, func(m *pack.Manifest) { m.Format = 0 }, nexus.CodeInvalidInput, "names no format"},
 		"a format below all":         {first, func(m *pack.Manifest) { m.Format = -1 }, nexus.CodeInvalidInput, "names no format"},

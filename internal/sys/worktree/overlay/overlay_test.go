@@ -143,8 +143,10 @@ func TestParseMounts(t *testing.T) {
 39 35 98:0 / /s/x rw - ext4 /dev/vda rw
 40 bad - overlay
 41 35 98:0 / /s/y\9 rw - overlay nexus rw
+42 35 98:0 / /s/z rw -
+43 35 98:0 / /s/- rw - overlay nexus rw
 `
-	if d := cmp.Diff([]string{"/s/trees/r/a b/tree", "/s", `/s/y\9`}, parseMounts(info, "/s")); d != "" {
+	if d := cmp.Diff([]string{"/s/trees/r/a b/tree", "/s", `/s/y\9`, "/s/-"}, parseMounts(info, "/s")); d != "" {
 		t.Error(d)
 	}
 }
@@ -152,4 +154,29 @@ func TestParseMounts(t *testing.T) {
 func FuzzParseMounts(f *testing.F) {
 	f.Add(`36 35 98:0 / /s/\040 rw - overlay nexus rw`)
 	f.Fuzz(func(_ *testing.T, info string) { parseMounts(info, "/s") })
+}
+
+// TestClearOfWhatIsWithin unmounts an overlay that is mounted within another, and that one.
+func TestClearOfWhatIsWithin(t *testing.T) {
+	dir := t.TempDir()
+	testenv.NeedMachine(t, "an overlay", Probe(filepath.Join(dir, "probe")))
+	outer, inner := layers(filepath.Join(dir, "outer")), layers(filepath.Join(dir, "inner"))
+	inner.Dir = filepath.Join(outer.Dir, "within")
+	for _, d := range []string{filepath.Join(outer.Lower, "within"), outer.Upper, outer.Work, outer.Dir, inner.Lower, inner.Upper, inner.Work} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(Mount(outer), Mount(inner)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Below(dir); err != nil || cmp.Diff([]string{inner.Dir, outer.Dir}, got) != "" {
+		t.Error(got, err)
+	}
+	if err := Clear(dir); err != nil {
+		t.Error(err)
+	}
+	if got, err := Below(dir); err != nil || len(got) > 0 {
+		t.Error(got, err)
+	}
 }
