@@ -33,7 +33,7 @@ func agentKeys() []Key {
 		part("roles.*.agent", kind.Agents(),
 			"agent program that does the sessions of this role instead of a model: aider, amp, claude, codex, copilot, crush, gemini, "+
 				"goose, opencode, or one of agents; or a list of up to three: the next one works while those before it have no quota; "+
-				"after agents, a list may name models, as provider/model, which cost what they cost",
+				"after agents, a list may name models, as provider/model, which cost money",
 			roles, func(r *Role) *string { return &r.Agent }).trusted(runs),
 		part("agents.*.command", kind.Text(),
 			"program of this agent, which runs in the sandbox",

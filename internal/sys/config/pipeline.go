@@ -154,7 +154,7 @@ func pipelineKeys() []Key {
 			"what an additional reviewer of these tasks looks for, instead of a command. A step with ask from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Ask }),
 		part("pipeline.*.edit", kind.Text(),
-			"what the role editor does with the work on these tasks, once it is green: its change is judged and reviewed as the work is. "+
+			"what the role editor does to the work on these tasks once it is green; gates and reviewers check its change, too. "+
 				"A step with edit from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Edit }),
 		part("pipeline.*.role", kind.Text(),
@@ -169,6 +169,6 @@ func pipelineKeys() []Key {
 			steps, func(s *Step) *string { return &s.When }),
 		required,
 		part("pipeline.*.timeout", kind.Span(), "time for the command; 0s: that of gates", steps, func(s *Step) *time.Duration { return &s.Timeout }),
-		part("pipeline.*.order", kind.Whole(0, 1000), "steps with lower numbers come first, those with equal ones by name", steps, func(s *Step) *int { return &s.Order }),
+		part("pipeline.*.order", kind.Whole(0, 1000), "steps with lower numbers come first; those with equal numbers are sorted by name", steps, func(s *Step) *int { return &s.Order }),
 	}
 }
