@@ -8,7 +8,7 @@ import (
 
 // What is added to a run after its plan, and asked before a task of it begins.
 type (
-	// AdditionSought intends to make tasks of what somebody added to the run.
+	// AdditionSought is recorded before tasks are made of an addition to the run.
 	AdditionSought struct {
 		Attempt AttemptID `json:"attempt"` // "add.1": the sessions that make them
 		Request int64     `json:"request"` // the RequestMade that added it
@@ -20,12 +20,12 @@ type (
 		Tasks   []Task     `json:"tasks"`
 		Cover   *PlanCover `json:"cover,omitempty"` // what a second look found; nil: there was none
 	}
-	// AdditionFailed says why nothing comes of an addition.
+	// AdditionFailed says why an addition led to no tasks.
 	AdditionFailed struct {
 		Request int64     `json:"request"`
-		Attempt AttemptID `json:"attempt,omitzero"` // that could not make tasks of it; empty where none was to
+		Attempt AttemptID `json:"attempt,omitzero"` // attempt that could not make tasks of it; empty: there was none
 		Why     string    `json:"why"`
-		By      string    `json:"by,omitzero"` // who took it back; empty: nothing could be made of it
+		By      string    `json:"by,omitzero"` // who withdrew it; empty: no tasks could be made of it
 	}
 	// TasksAdded gives the run more tasks, which are planned before it.
 	TasksAdded struct {

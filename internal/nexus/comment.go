@@ -151,10 +151,10 @@ type (
 		Task    TaskID    `json:"task"`
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
-		Tell    bool      `json:"tell,omitzero"`   // its author is told
-		Apply   []Comment `json:"apply,omitempty"` // whose replacements are done first, without an agent
+		Tell    bool      `json:"tell,omitzero"`   // its author gets the comments
+		Apply   []Comment `json:"apply,omitempty"` // comments whose replacements are applied first, without an agent
 	}
-	// CommentsApplied says what became of replacements.
+	// CommentsApplied says which suggested replacements were applied.
 	CommentsApplied struct {
 		Task    TaskID           `json:"task"`
 		Attempt AttemptID        `json:"attempt"`

@@ -60,7 +60,7 @@ func (s HookState) Lets() bool { return s == HookOK || s == HookFailed }
 
 // Hooks that may refuse.
 type (
-	// StartSought intends to ask the hooks whether work on the run may start.
+	// StartSought is recorded before the hooks are asked whether work on the run may start.
 	StartSought struct{}
 	// StartJudged says what they answered.
 	StartJudged struct {

@@ -55,8 +55,8 @@ type (
 	// What happened since stays on record, and so do the money that it cost, its
 	// names and its commits. What was under way at that point is over.
 	RunRewound struct {
-		To         int64  `json:"to"`                  // the last event that holds
-		Checkpoint string `json:"checkpoint,omitzero"` // that is there
+		To         int64  `json:"to"`                  // the last event that still applies
+		Checkpoint string `json:"checkpoint,omitzero"` // the checkpoint at that event
 		Tip        string `json:"tip"`                 // where the run's branch goes
 		From       string `json:"from"`                // where it was
 		By         string `json:"by"`
@@ -73,8 +73,8 @@ type (
 		Why    string       `json:"why,omitzero"`
 
 		Checks  *ChecksProved    `json:"checks,omitempty"`  // tests that show criteria of what landed
-		Weighed *CriteriaWeighed `json:"weighed,omitempty"` // what bears on them
-		Waived  []int            `json:"waived,omitempty"`  // numbers of criteria that a person signed, or does without
+		Weighed *CriteriaWeighed `json:"weighed,omitempty"` // what shows its criteria
+		Waived  []int            `json:"waived,omitempty"`  // numbers of criteria that a person signed off or waived
 	}
 	// UndoSought intends to revert what tasks landed.
 	UndoSought struct {
@@ -106,7 +106,7 @@ type (
 type Fork struct {
 	Run        RunID  `json:"run"`
 	Seq        int64  `json:"seq"`                 // the last event that it takes over
-	Checkpoint string `json:"checkpoint,omitzero"` // that is there
+	Checkpoint string `json:"checkpoint,omitzero"` // the checkpoint at that event
 	Tip        string `json:"tip"`                 // of its branch then
 	By         string `json:"by"`
 }

@@ -65,6 +65,6 @@ type (
 		Crossed []Crossed `json:"crossed"`
 		Course  Course    `json:"course"`
 		Why     string    `json:"why"`
-		Anew    bool      `json:"anew,omitzero"` // its time starts again: the next attempt continues from what is kept
+		Anew    bool      `json:"anew,omitzero"` // its time starts again: the next attempt continues from the work so far
 	}
 )
