@@ -197,7 +197,7 @@ func (a *App) loopReady(c config.Config, o LoopOrder) error {
 	if c.Limits.Approval == nexus.ApproveAll {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "with approval all, nothing is done before a person agreed to it, and nobody is asked by a loop",
-			Hint: "Give --approval commits: then results wait on branches of their own.",
+			Hint: "Use --approval commits: results then wait on their own branches.",
 		}
 	}
 	tap, err := o.Traffic.Open(a.Mask.Mask)

@@ -13,7 +13,7 @@ import (
 )
 
 // errNoForge says that branches cannot go anywhere.
-var errNoForge = errors.New("nobody said where pull requests are opened")
+var errNoForge = errors.New("no forge is set for pull requests")
 
 // pull pushes the branch of a theme, and lets its pull request say what waits there. Nothing is forced, and
 // nothing is pushed to a branch whose pull request people ended.

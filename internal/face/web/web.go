@@ -116,7 +116,7 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 	if err != nil {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: "listen at " + o.Listen, Cause: err,
-			Hint: "Another program has the port, or it is not yours to use: name another one, or port 0 for one that is free.",
+			Hint: "Another program uses the port, or you may not use it. Choose another port, or port 0 for a free one.",
 		}
 	}
 	o.Token = cmp.Or(o.Token, rand.Text())
@@ -148,7 +148,7 @@ func Check(o Options) error {
 	case o.Token != "" && len(o.Token) < minToken:
 		return &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("the token is shorter than %d bytes", minToken),
-			Hint: "Use a long random one, such as openssl rand -hex 24 prints.",
+			Hint: "Use a long random token, for example from openssl rand -hex 24.",
 		}
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return &nexus.Error{
@@ -167,7 +167,7 @@ func Check(o Options) error {
 	case o.Forwarded && !o.BehindProxy:
 		return &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: "X-Forwarded-Host counts only behind a proxy",
-			Hint: "Give --behind-proxy, too, or leave --forwarded-host out.",
+			Hint: "Add --behind-proxy, or leave out --forwarded-host.",
 		}
 	case isLoopback(host):
 		return nil

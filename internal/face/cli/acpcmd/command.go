@@ -122,7 +122,7 @@ func runTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, err
 	p := s.plan
 	s.mu.Unlock()
 	if p == nil {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no plan to start", Hint: "Say what you want behind /run."}
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no plan to start", Hint: "Type what you want after /run."}
 	}
 	return s.start(ctx, *p)
 }

@@ -169,7 +169,7 @@ func (f *discoverFlags) open(r discover.Result, ids []string) ([]finding.Ranked,
 		case left != nil && f.add:
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is not for the backlog: %s", id, left.Say),
-				Hint: "nexus discover lists what is worth doing.",
+				Hint: "nexus discover lists the findings.",
 			}
 		case left == nil:
 			all = append(all, one)

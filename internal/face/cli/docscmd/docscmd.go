@@ -225,7 +225,7 @@ func (d repository) wanted(names []string, force bool) (todo []codedoc.Topic, ke
 		case theirs && !force && named:
 			return nil, nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s/%s.md was written or edited by hand", codedoc.Dir, t.Name),
-				Hint: "Keep a copy of what you need of it, and replace it with --force.",
+				Hint: "Copy what you need from it, and replace it with --force.",
 			}
 		case theirs && !force:
 			kept = append(kept, made{Name: t.Name, State: "kept", Why: "a person wrote or edited it; --force replaces it"})
@@ -319,7 +319,7 @@ func (d repository) write(
 			}
 			err = &nexus.Error{
 				Code: code, Message: fmt.Sprintf("no document %s: %s: %s", j.Topic.Name, said.Outcome, said.Why),
-				Hint: "What was written before is kept. Try again with a higher limit or another model: only the rest is made.",
+				Hint: "Finished documents are kept. Try again with a higher limit or another model: only the rest is written.",
 			}
 		}
 		return said.Handin, err

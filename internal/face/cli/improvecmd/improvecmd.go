@@ -275,7 +275,7 @@ func schedule(watch string) (func(time.Time) time.Time, error) {
 	s, err := cron.ParseStandard(watch)
 	if every, is := strings.CutPrefix(watch, "@every "); is && err == nil {
 		if d, _ := time.ParseDuration(every); d < time.Second { // cron would take it for a second
-			err = errors.New("a second is the least")
+			err = errors.New("the minimum is one second")
 		}
 	}
 	if err != nil {

@@ -86,7 +86,7 @@ func inside(top, dir string, args []string) ([]string, error) {
 		if err != nil || !filepath.IsLocal(rel) {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q lies outside of the repository", arg),
-				Hint: "Give a path of the repository. It need not be there yet.",
+				Hint: "Give a path of the repository. It need not exist yet.",
 			}
 		}
 		paths = append(paths, filepath.ToSlash(rel))

@@ -61,7 +61,7 @@ func (r *road) tip(ctx context.Context, settings config.Config) (branch, commit 
 	if settings.Target == "" {
 		if commit, branch, err = r.place.Repo.Head(ctx); err == nil && branch == "" {
 			err = &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "no branch is checked out", Hint: "Name the one that milestones are reached on with --target.",
+				Code: nexus.CodeInvalidInput, Message: "no branch is checked out", Hint: "Name the branch that milestones are compared with: --target.",
 			}
 		}
 		return branch, commit, err

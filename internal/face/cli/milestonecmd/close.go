@@ -101,7 +101,7 @@ func closed(ctx context.Context, a *console.Console, settings config.Config, nam
 	case resumed && strings.TrimSpace(message(got)) != strings.TrimSpace(t.Message):
 		return ended{}, nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the tag " + t.Name + " was made for what " + m.Name + " said before",
-			Hint: "Choose another tag; one that is there is not moved.",
+			Hint: "Choose another tag; an existing tag is never moved.",
 		}
 	case !resumed:
 		t.Commit, t.Message = got.Commit, message(got)

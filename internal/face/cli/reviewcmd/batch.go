@@ -114,7 +114,7 @@ func ReadBatch(data []byte, v *nexus.ChangeReview) error {
 			in.Comments[i].Kind = nexus.ShouldComment
 		}
 		if c.Start < 0 || c.End < 0 || c.End > 0 && c.End < c.Start {
-			return fmt.Errorf("comment %d: %d-%d are no lines", i+1, c.Start, c.End)
+			return fmt.Errorf("comment %d: %d-%d is not a range of lines", i+1, c.Start, c.End)
 		}
 		if c.Side != "" && c.Side != nexus.OldSide && c.Side != nexus.NewSide {
 			return fmt.Errorf("comment %d: the side %q is neither old nor new", i+1, c.Side)

@@ -134,7 +134,7 @@ func Withdraw(ctx context.Context, a *console.Console, p *app.Place, run nexus.R
 	case !told.Settled:
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s has not answered yet whether it lets go of %s", run, item),
-			Hint: "Say it again later. nexus backlog shows its state.",
+			Hint: "Try again later. nexus backlog shows its state.",
 		}
 	case !told.Granted:
 		return &nexus.Error{

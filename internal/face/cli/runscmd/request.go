@@ -261,7 +261,7 @@ func late(ctx context.Context, a *console.Console, p *app.Place, told asked, wis
 	return deliver(ctx, a, p, told)
 }
 
-// deliver does what was agreed to, here and now, as nobody conducts the run.
+// deliver does what was agreed to, here and now, as no process works on the run.
 func deliver(ctx context.Context, a *console.Console, p *app.Place, told asked) (asked, error) {
 	v, err := progress.Deliver(ctx, a, p, told.Run)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {

@@ -184,7 +184,7 @@ func act(a *console.Console, execute host.Execute) access.Act {
 		if needed := access.Least(o.Args); !by.May(needed) {
 			return access.Result{
 				Code: access.CodeRole, Text: fmt.Sprintf("nexus %s needs the role %s, and %s has the role %s", console.First(o.Args), needed, by.Name, by.Role),
-				Hint: "Ask who runs the server for another token (nexus serve token add).", Exit: int(console.CodeUsage),
+				Hint: "Ask whoever runs the server for another token (nexus serve token add).", Exit: int(console.CodeUsage),
 			}
 		}
 		args := o.Args

@@ -159,7 +159,7 @@ func (p *Projection) interrupt(id nexus.TaskID) Action {
 	case t == nil:
 		return a.refuse("there is no task %s", id)
 	case p.Interrupted() || p.state.Status.Ended():
-		return a.refuse("nobody conducts the run")
+		return a.refuse("no process works on the run")
 	}
 	if why := p.state.Interruption(t); why != "" {
 		return a.refuse("%s", why)
@@ -226,7 +226,7 @@ func (p *Projection) pause() Action {
 	case p.state.Status.Ended():
 		return a.refuse("the run is over")
 	case p.Interrupted():
-		return a.refuse("nobody conducts the run")
+		return a.refuse("no process works on the run")
 	case p.state.Status == nexus.StatusPaused:
 		return a.refuse("it is paused")
 	}

@@ -129,7 +129,7 @@ func parseBook(b Book, data []byte) ([]Entry, error) {
 func (b Book) broken(what string, cause error) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidConfig, Message: "the tokens in " + b.Path + " are not used: " + what, Cause: cause,
-		Hint: "Make it private (chmod 600), or remove it and add the persons again with nexus serve token add.",
+		Hint: "Make it private (chmod 600), or remove it and add the users again with nexus serve token add.",
 	}
 }
 

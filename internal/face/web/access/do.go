@@ -54,7 +54,7 @@ func (s Site) Do(ctx context.Context, by Person, ask Ask) (Result, error) {
 	if !by.May(Role(action.Role)) {
 		return Result{}, &nexus.Error{
 			Code: CodeRole, Message: fmt.Sprintf("%s needs the role %s, and %s has the role %s", action.Name, action.Role, by.Name, by.Role),
-			Hint: "Ask who runs the server for another token (nexus serve token add).",
+			Hint: "Ask whoever runs the server for another token (nexus serve token add).",
 		}
 	}
 	args, err := fill(action, ask)

@@ -58,11 +58,11 @@ func (a *reruns) begin(one *Rerun) error {
 			continue
 		}
 		if n++; r.Run == one.Run && r.Task == one.Task && r.Gate == one.Gate {
-			return fmt.Errorf("%s of %s is under way already", one.Gate, one.Task)
+			return fmt.Errorf("%s of %s is already in progress", one.Gate, one.Task)
 		}
 	}
 	if n >= maxReruns {
-		return errors.New("two gates are run again already: wait until one of them has ended")
+		return errors.New("two gates are already running again: wait until one of them has ended")
 	}
 	a.all = slices.DeleteFunc(a.all, func(r *Rerun) bool {
 		return !r.Ended.IsZero() && r.Run == one.Run && r.Task == one.Task && r.Gate == one.Gate
