@@ -44,7 +44,7 @@ const (
 // StepAnswer is what a person wants of the task that is to begin next.
 type StepAnswer struct {
 	Skip, Stop bool   // it is left out; the run ends
-	Tell       string // what its agent is to know; empty for nothing
+	Tell       string // what its agent should know; empty for nothing
 	Unclear    bool   // it begins like a no, and says more: neither is done
 }
 

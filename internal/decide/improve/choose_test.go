@@ -293,7 +293,7 @@ func TestPushedNoMore(t *testing.T) {
 	s.hear(nexus.RevertSought{Item: "loop-2"}, nexus.ItemReverted{Item: "loop-2", Commit: "r"})
 	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged})
 	if f, ok := s.l.Next(improve.Moment{Now: s.now})[0].(nexus.PullSought); !ok || f.Commit != "r" || len(f.Items) > 0 {
-		t.Errorf("what was taken back: %+v", f)
+		t.Errorf("what was reverted: %+v", f)
 	}
 }
 

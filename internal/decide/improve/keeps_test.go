@@ -80,7 +80,7 @@ func TestFreedByTime(t *testing.T) {
 	s.hear(nexus.CycleStarted{Cycle: 50})
 	end["failed"](s, "loop-6", wanted("todo", 3)) // the second time
 	for n, want := range []string{
-		"made worse: run loop-1 did it and was taken back: worse",
+		"made worse: run loop-1 did it and was reverted: worse",
 		"failed: it was tried 2 times, last in run loop-3, and its files have not changed since",
 		"failed: it was tried 2 times, last in run loop-6, and its files have not changed since",
 		": ",
@@ -184,7 +184,7 @@ func TestNotTakenBack(t *testing.T) {
 	s.onto("loop-1", "main", nexus.Worsened{Finding: "lint/1", After: 1})
 	s.hear(nexus.RevertSought{Item: "loop-1", Why: "lint/1 is new"}, nexus.RevertFailed{Item: "loop-1", Why: "a conflict"})
 	i := s.l.Item("loop-1")
-	const why = "lint/1 is new; it could not be taken back: a conflict"
+	const why = "lint/1 is new; it could not be reverted: a conflict"
 	if i.Stage != improve.Over || i.Result != improve.DoneLanded || !i.Waits || i.Why != why || s.l.Totals.Landed != 1 {
 		t.Errorf("%+v", i)
 	}

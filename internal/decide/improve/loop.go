@@ -413,11 +413,11 @@ func (l *Loop) reverted(f nexus.Fact, at time.Time) {
 		i.Stage, i.Result, i.Rule, i.Reverted, i.Ended = Over, DoneReverted, Worse, f.Commit, at
 		l.Totals.Reverted++
 		l.heads[i.Target] = f.Commit
-		l.bars[i.Wanted.Finding] = bar{rule: Worse, mark: i.Wanted.Mark, why: fmt.Sprintf("run %s did it and was taken back: %s", i.ID, i.Why)}
+		l.bars[i.Wanted.Finding] = bar{rule: Worse, mark: i.Wanted.Mark, why: fmt.Sprintf("run %s did it and was reverted: %s", i.ID, i.Why)}
 		l.prune()
 	case nexus.RevertFailed:
 		if i := l.Item(f.Item); i != nil && i.Stage == Reverting {
-			i.Why += "; it could not be taken back: " + f.Why
+			i.Why += "; it could not be reverted: " + f.Why
 			l.landed(i, at)
 			i.Waits = true
 		}

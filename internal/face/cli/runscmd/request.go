@@ -160,7 +160,7 @@ func over(s *state.State, wish nexus.Request) (why, hint string) {
 	case t != nil && wish.Verb == nexus.VerbTell && t.Status == nexus.Skipped:
 		return fmt.Sprintf("tell: %s is %s, no agent works on it", t.ID, t.Status), fmt.Sprintf("Run nexus retry %s first, then nexus resume.", t.ID)
 	case t != nil && wish.Verb == nexus.VerbInterrupt:
-		return fmt.Sprintf("interrupt: no agent works on %s, as nobody conducts run %s", t.ID, s.Run),
+		return fmt.Sprintf("interrupt: no agent works on %s, because no process works on run %s", t.ID, s.Run),
 			fmt.Sprintf("nexus tell %s leaves its agent a message.", t.ID)
 	case t != nil && t.Status.Ended() && wish.Verb == nexus.VerbPause:
 		return fmt.Sprintf("pause: %s is %s", t.ID, t.Status), "nexus retry gives a task another chance."

@@ -607,7 +607,7 @@ func runHead(f Frame) templ.Component {
 			}
 		}
 		if f.Run.Held == nil && !f.Run.Status.Ended() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<span class=\"warn\">nobody conducts it: nexus resume ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<span class=\"warn\">no process works on it: nexus resume ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
