@@ -318,7 +318,7 @@ func TestReadsHours(t *testing.T) {
 		t.Error(end, err)
 	}
 	for text, want := range map[string]string{
-		"soon": `"soon" is not a time, duration or condition`, "2020-01-01": "2020-01-01 is over", "-5m": "-5m is over at once",
+		"soon": `"soon" is not a time, duration or condition`, "2020-01-01": "2020-01-01 is over", "-5m": "-5m would end at once",
 		"landed:0": `"0" is not a number of results: write landed:5`, "landed:1000001": `"1000001" is not a number of results: write landed:5`,
 	} {
 		if _, err := improve.ParseEnd(text, now); err == nil || err.Error() != want {

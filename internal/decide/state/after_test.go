@@ -144,7 +144,7 @@ func TestGoingBackHasBounds(t *testing.T) {
 	s := life(t, happened)
 	const middle = " is in the middle of facts that were recorded together"
 	for to, why := range map[int64]string{
-		0: "the run had not started at event 0", 33: "event 33 is yet to come", 5: "", 6: "", 32: "",
+		0: "the run had not started at event 0", 33: "event 33 does not exist yet", 5: "", 6: "", 32: "",
 		3: "event 3" + middle, 4: "event 4" + middle, 16: "event 16" + middle, 17: "event 17" + middle,
 	} {
 		got := ""

@@ -33,7 +33,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
-	const short = "serve Nexus to an editor, as an agent of the Agent Client Protocol"
+	const short = "serve Nexus to an editor, by the Agent Client Protocol"
 	c := a.Command("acp", short, func(ctx context.Context, _ []string) error {
 		serve(ctx, host.Host{Console: a, Execute: execute})
 		return nil

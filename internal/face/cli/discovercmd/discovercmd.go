@@ -72,7 +72,7 @@ func Commands(a *console.Console) []*cobra.Command { return []*cobra.Command{dis
 func discoverCommand(a *console.Console) *cobra.Command {
 	var f discoverFlags
 	const use = "discover [ID...] [--strategies NAMES] [--all] [--why ID] [--add] [--json]"
-	c := a.Command(use, "list work that is worth doing in the repository", func(ctx context.Context, ids []string) error {
+	c := a.Command(use, "list work worth doing in the repository", func(ctx context.Context, ids []string) error {
 		if f.Plugin != "" {
 			f.Strategies = []string{"plugins"}
 		}
@@ -98,14 +98,14 @@ func discoverCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	fl := c.Flags()
-	fl.StringSliceVar(&f.Strategies, "strategies", nil, "let only these `NAMES` look, or all but those with - in front")
+	fl.StringSliceVar(&f.Strategies, "strategies", nil, "use only the strategies `NAMES`, or all except those with - in front")
 	fl.StringVar(&f.Plugin, "plugin", "", "ask only the plugin `NAME`")
-	fl.BoolVar(&f.all, "all", false, "list all, also what nobody is to take up, with the reason")
+	fl.BoolVar(&f.all, "all", false, "list all findings, including those that are left out, with the reason")
 	fl.IntVar(&f.most, "most", 30, "list at most `N`; 0 lists all")
-	fl.StringVar(&f.why, "why", "", "say all about the finding `ID`: why it is where it is in the order")
-	fl.BoolVar(&f.add, "add", false, "put what is listed into the backlog")
+	fl.StringVar(&f.why, "why", "", "explain the finding `ID` and its score")
+	fl.BoolVar(&f.add, "add", false, "add the listed findings to the backlog")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "let strategies pay for a model without asking")
-	fl.BoolVar(&f.Fresh, "fresh", false, "look again, even where nothing has changed")
+	fl.BoolVar(&f.Fresh, "fresh", false, "run all strategies again, even if nothing has changed")
 	c.MarkFlagsMutuallyExclusive("strategies", "plugin")
 	c.MarkFlagsMutuallyExclusive("why", "add")
 	a.JSONFlag(c)

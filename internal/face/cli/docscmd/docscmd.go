@@ -28,7 +28,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
-	docs := a.Parent("docs", "list the documents about the code, and have them written or refreshed", listCommand(a), refreshCommand(a))
+	docs := a.Parent("docs", "list, write and refresh documents about the code", listCommand(a), refreshCommand(a))
 	return []*cobra.Command{docs}
 }
 

@@ -28,7 +28,7 @@ type lookBack struct {
 func historyCommand(a *console.Console) *cobra.Command {
 	var o lookBack
 	c := a.Command("history [--all] [--since WHEN] [--by WAY]... [--json|--csv]",
-		"show figures over the runs of this repository, or of all", func(ctx context.Context, _ []string) error {
+		"show figures over the runs of this repository, or of all repositories", func(ctx context.Context, _ []string) error {
 			begin, err := whenOf(o.since, a.Now())
 			if err != nil {
 				return err
@@ -62,7 +62,7 @@ func historyCommand(a *console.Console) *cobra.Command {
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	fl := c.Flags()
 	fl.BoolVar(&o.all, "all", false, "look at the runs of all repositories on this machine")
-	fl.StringVar(&o.since, "since", "", "look only at runs that began since `WHEN`: 7d, 36h, or a day such as 2026-05-31")
+	fl.StringVar(&o.since, "since", "", "include only runs that started since `WHEN`: 7d, 36h, or a day such as 2026-05-31")
 	fl.StringSliceVar(&o.by, "by", nil, "show only these `WAYS`: repository, kind, stack, tier, strategy, role, model")
 	fl.BoolVar(&o.csv, "csv", false, "print a table for a spreadsheet: a row for each group")
 	a.JSONFlag(c)

@@ -50,7 +50,7 @@ type wish struct {
 func improveCommand(a *console.Console) *cobra.Command {
 	var w wish
 	const use = "improve [--once] [--strategies NAMES] [--budget USD] [--until WHEN] [--watch WHAT] [--status]"
-	c := a.Command(use, "find work in the repository and do it, again and again", func(ctx context.Context, _ []string) error {
+	c := a.Command(use, "find work in the repository and do it, in a loop", func(ctx context.Context, _ []string) error {
 		if w.status {
 			return status(ctx, a)
 		}
@@ -61,13 +61,13 @@ func improveCommand(a *console.Console) *cobra.Command {
 	f := c.Flags()
 	f.BoolVar(&w.once, "once", false, "end after one cycle")
 	f.IntVar(&w.cycles, "max-cycles", 0, "end after `N` cycles; 0: any number")
-	f.StringSliceVar(&w.strategies, "strategies", nil, "let only these `NAMES` look, or all but those with - in front")
+	f.StringSliceVar(&w.strategies, "strategies", nil, "use only the strategies `NAMES`, or all except those with - in front")
 	f.StringVar(&w.budget, "budget", "", "spend at most `USD`, over all cycles")
 	f.StringVar(&w.until, "until", "", "end at a time (18:00, 2026-12-24), after a time (90m, 7d), when nothing is left (empty),"+
 		" or once N results landed (landed:N), as `WHEN`")
-	f.StringVar(&w.watch, "watch", "", "begin a cycle when `WHAT` happens: files, commits, gate, or a schedule such as \"0 2 * * *\"")
+	f.StringVar(&w.watch, "watch", "", "start a cycle when `WHAT` happens: files, commits, gate, or a schedule such as \"0 2 * * *\"")
 	f.BoolVarP(&w.yes, "yes", "y", false, "let strategies pay for a model in each cycle without asking")
-	f.BoolVar(&w.status, "status", false, "show how the loop stands")
+	f.BoolVar(&w.status, "status", false, "show the state of the loop")
 	c.MarkFlagsMutuallyExclusive("once", "max-cycles")
 	c.MarkFlagsMutuallyExclusive("once", "watch")
 	a.SettingFlags(c, "preset", "approval", "parallel", "model", "sandbox", "target", "status-file")

@@ -56,7 +56,7 @@ func configChange(a *console.Console, use, short string, unset bool) *cobra.Comm
 		c.Args = console.Takes(1, 1)
 	}
 	c.Flags().BoolVar(&project, "project", false, "change the project's nexus.toml instead of your own file")
-	c.Flags().BoolVar(&yes, "yes", false, "agree to what the setting opens")
+	c.Flags().BoolVar(&yes, "yes", false, "agree to a setting that allows more")
 	a.JSONFlag(c)
 	return c
 }

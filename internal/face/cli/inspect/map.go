@@ -88,7 +88,7 @@ type mapping struct {
 
 func mapCommand(a *console.Console) *cobra.Command {
 	var m mapping
-	short := "draw a map of the code, or say where something is declared, used or tested"
+	short := "print a map of the code, or where a symbol is declared, used or tested"
 	c := a.Command("map [WORDS] [flags]", short, func(ctx context.Context, args []string) error {
 		if m.packages {
 			found, err := units(a, strings.Join(args, " "))
@@ -111,7 +111,7 @@ func mapCommand(a *console.Console) *cobra.Command {
 	c.Flags().StringVar(&m.dependents, "dependents", "", "the files that depend on this `FILE`")
 	c.Flags().StringVar(&m.of, "tests-of", "", "the tests of this `FILE`")
 	c.Flags().StringVar(&m.with, "with", "", "what changed together with this `FILE`, and its last commits")
-	c.Flags().BoolVar(&m.packages, "packages", false, "the packages of the working tree, and which need which")
+	c.Flags().BoolVar(&m.packages, "packages", false, "list the packages of the working tree, and what each needs")
 	c.MarkFlagsMutuallyExclusive("query", "callers", "dependents", "tests-of", "with", "tokens", "packages")
 	c.MarkFlagsMutuallyExclusive("commit", "packages")
 	a.JSONFlag(c)

@@ -12,7 +12,7 @@ import (
 )
 
 func planCommand(a *console.Console) *cobra.Command {
-	c := lacking(a, startcmd.PlanCommand(a), "plan NAME [flags]", "plan what a milestone lacks")
+	c := lacking(a, startcmd.PlanCommand(a), "plan NAME [flags]", "plan what is missing in a milestone")
 	for _, flag := range []string{"run", "diff"} {
 		_ = c.Flags().MarkHidden(flag) // it is there: plan has it
 	}
@@ -20,7 +20,7 @@ func planCommand(a *console.Console) *cobra.Command {
 }
 
 func runCommand(a *console.Console) *cobra.Command {
-	c := lacking(a, startcmd.RunCommand(a), "run NAME [flags]", "work on what a milestone lacks")
+	c := lacking(a, startcmd.RunCommand(a), "run NAME [flags]", "work on what is missing in a milestone")
 	for _, flag := range []string{"finding", "comment", "stack"} {
 		_ = c.Flags().MarkHidden(flag)
 	}

@@ -39,10 +39,10 @@ func Commands(a *console.Console) []*cobra.Command {
 	prints := func(ctx context.Context, _ []string) error { return printLog(ctx, a, of, most) }
 	log := a.Command("log [--way WAY] [--last N] [--json]", "print what was sent, and what could not be", prints,
 		console.CodeOK, console.CodeFailed, console.CodeUsage)
-	log.Flags().StringVar(&of, "way", "", "only what went by this `WAY`")
+	log.Flags().StringVar(&of, "way", "", "only notifications sent by this `WAY`")
 	log.Flags().IntVar(&most, "last", usualLog, "`N` last tries")
 	a.JSONFlag(log)
-	return []*cobra.Command{a.Parent("notify", "tell people what happens: list ways, try them, print what was sent", list, test, log)}
+	return []*cobra.Command{a.Parent("notify", "set up and test notifications, and print what was sent", list, test, log)}
 }
 
 // usualLog is how many lines of the log are printed.

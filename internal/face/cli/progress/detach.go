@@ -34,7 +34,7 @@ func DetachFlag(c *cobra.Command, o *Order) {
 // WatchFlag is the flag of commands whose run can be shown on the whole screen.
 func WatchFlag(c *cobra.Command, o *Order) {
 	c.Flags().BoolVarP(&o.Watch, "watch", "w", false,
-		"leave the run in the background at once, and show it on the whole screen (ui.watch)")
+		"start the run in the background, and show it on the whole screen (ui.watch)")
 	c.Flags().BoolVar(&o.Lines, "no-watch", false, "show the run in lines, not on the whole screen (ui.watch)")
 	c.MarkFlagsMutuallyExclusive("watch", "no-watch")
 	c.MarkFlagsMutuallyExclusive("watch", "detach")

@@ -38,7 +38,7 @@ func addCommand(a *console.Console) *cobra.Command {
 	var run, file string
 	var w startcmd.Wish
 	const use = "add TEXT | -f FILE [--needs TASKS] [--run RUN] [flags]"
-	c := a.Command(use, "add a task to the run that is in progress", func(ctx context.Context, args []string) error {
+	c := a.Command(use, "add work to the run that is in progress", func(ctx context.Context, args []string) error {
 		if err := w.Read(ctx, a, file, args); err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ type serveFlags struct {
 func serveCommand(a *console.Console, execute host.Execute) *cobra.Command {
 	var f serveFlags
 	const use = "serve [--listen ADDRESS:PORT] [--json]"
-	c := a.Command(use, "serve the web dashboard and its API, and ask people over the configured channels", func(ctx context.Context, _ []string) error {
+	c := a.Command(use, "serve the web dashboard and its API, and ask questions over the configured channels", func(ctx context.Context, _ []string) error {
 		if f.describe {
 			doc, err := api.OpenAPI()
 			if err != nil {

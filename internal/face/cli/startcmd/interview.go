@@ -54,7 +54,7 @@ func interviewCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	f := c.Flags()
-	f.StringVarP(&file, "file", "f", "", "also read what is wanted from `FILE`, such as notes; - is standard input")
+	f.StringVarP(&file, "file", "f", "", "also read requirements from `FILE`, such as notes; - is standard input")
 	f.BoolVar(&resume, "resume", false, "continue the interview of RUN, by default the last one, or write its spec again")
 	f.StringVar(&name, "name", "", "`NAME` of the spec in "+specDir+"; by default from its title")
 	f.BoolVar(&o.Headless, "headless", false, "ask nobody: the default of each question becomes an assumption")
