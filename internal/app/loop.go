@@ -196,7 +196,7 @@ func (a *App) claim(ctx context.Context, p *Place, c config.Config, o LoopOrder)
 func (a *App) loopReady(c config.Config, o LoopOrder) error {
 	if c.Limits.Approval == nexus.ApproveAll {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "with approval all, nothing is done before a person agreed to it, and nobody is asked by a loop",
+			Code: nexus.CodeInvalidInput, Message: "approval all asks a person before everything, but a loop asks nobody",
 			Hint: "Use --approval commits: results then wait on their own branches.",
 		}
 	}

@@ -156,7 +156,7 @@ func TestRests(t *testing.T) {
 		}
 		s.decide()
 	}
-	const nobody = "nobody could look what there is to do: no disk: 1h0m0s"
+	const nobody = "the search for work failed: no disk: 1h0m0s"
 	if got := rest(improve.Moment{}, nexus.CycleFailed{Cycle: 1, Why: "no disk"}); got != nobody {
 		t.Error(got)
 	}

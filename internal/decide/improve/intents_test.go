@@ -40,7 +40,7 @@ func TestIntents(t *testing.T) {
 		{
 			[]nexus.Fact{nexus.LandingWatched{Item: item}},
 			nexus.LandingWatched{Item: item},
-			nexus.LandingWeighed{Item: item, Why: "nobody knows whether it made anything worse: no disk"},
+			nexus.LandingWeighed{Item: item, Why: "it is unknown whether it made anything worse: no disk"},
 			item,
 		},
 		{[]nexus.Fact{nexus.LandingWeighed{Item: item, Worse: []nexus.Worsened{{Finding: "a/1", After: 1}}}}, nil, nil, ""},

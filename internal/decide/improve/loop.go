@@ -360,7 +360,7 @@ func (l *Loop) keep(f nexus.ItemKept, at time.Time) {
 	i.Stage, i.Result, i.Rule, i.Why, i.Ended, i.Target = Over, DoneKept, Rule(f.Rule), f.Why, at, ""
 	i.Work.Spent, l.Spent = i.Work.Spent+f.Spent, l.Spent+f.Spent
 	l.Totals.Kept++
-	b := bar{rule: i.Rule, why: fmt.Sprintf("what run %s made of it did not land: %s", i.ID, f.Why), mark: i.Wanted.Mark}
+	b := bar{rule: i.Rule, why: fmt.Sprintf("the work of run %s on it did not land: %s", i.ID, f.Why), mark: i.Wanted.Mark}
 	switch i.Rule {
 	case Yielded, Fixed, StoppedEarly:
 		b.mark, b.until = "", at.Add(l.Rules.MostRest)
@@ -436,7 +436,7 @@ func (l *Loop) settled(f nexus.ResultSettled) {
 	}
 	if f.How == nexus.ResultRejected {
 		i.Rule = RejectedBy
-		l.bars[i.Wanted.Finding] = bar{rule: RejectedBy, why: fmt.Sprintf("a person threw away what run %s made of it", i.ID)}
+		l.bars[i.Wanted.Finding] = bar{rule: RejectedBy, why: fmt.Sprintf("a person rejected the work of run %s on it", i.ID)}
 	}
 }
 

@@ -178,12 +178,12 @@ func Check(o Options) error {
 		}
 	case o.Token == "":
 		return &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, and there is no token",
+			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, but there is no token",
 			Hint: "Set the variable that channels.web.token_env names to a long random token.",
 		}
 	case o.TLSCert == "" && !o.BehindProxy:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, and there is no TLS",
+			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, but there is no TLS",
 			Hint: "Give --tls-cert and --tls-key, or --behind-proxy if a proxy in front does TLS.",
 		}
 	}

@@ -26,7 +26,7 @@ func reviewCommand(a *console.Console) *cobra.Command {
 			return own.Run(ctx, a, args)
 		}
 		if len(args) > 1 {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(args[0]) + " is no task", Hint: "nexus status lists the tasks; a range is one argument."}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(args[0]) + " is not a task", Hint: "nexus status lists the tasks; a range is one argument."}
 		}
 		if len(args) > 0 {
 			o.Range = args[0]

@@ -152,7 +152,7 @@ func (s *reviewSubject) ends(ctx context.Context, user git.Repo, o reviewOrder) 
 	to = strings.TrimPrefix(to, ".")
 	switch {
 	case o.Staged:
-		s.from, s.title = s.head, "what is staged"
+		s.from, s.title = s.head, "the staged changes"
 		s.to, err = s.staged(ctx)
 		return err
 	case both:
@@ -188,7 +188,7 @@ func (s *reviewSubject) ends(ctx context.Context, user git.Repo, o reviewOrder) 
 			return err
 		}
 	default:
-		s.from, s.title = s.head, "what is not committed"
+		s.from, s.title = s.head, "the uncommitted changes"
 	}
 	s.to, err = s.working(ctx, user)
 	return err

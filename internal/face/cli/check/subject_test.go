@@ -50,8 +50,8 @@ func TestOpenReview(t *testing.T) {
 		title string
 		words string
 	}{
-		"not committed":         {reviewOrder{}, third, "+later +new", ".gitignore a b c d e", "what is not committed", ""},
-		"staged":                {reviewOrder{Staged: true}, third, "+staged", ".gitignore a b c d", "what is staged", ""},
+		"not committed":         {reviewOrder{}, third, "+later +new", ".gitignore a b c d e", "the uncommitted changes", ""},
+		"staged":                {reviewOrder{Staged: true}, third, "+staged", ".gitignore a b c d", "the staged changes", ""},
 		"a range":               {reviewOrder{Range: "main~2..main~1"}, first, "+two", ".gitignore a b", "the commits of main~2..main~1", "Second"},
 		"a range to here":       {reviewOrder{Range: "main~2.."}, first, "+two +three", ".gitignore a b c", "the commits of main~2..", "Second, Third"},
 		"a range from here":     {reviewOrder{Range: "..main~1"}, third, "-three", ".gitignore a b", "the commits of ..main~1", ""},

@@ -245,7 +245,7 @@ func drawDiscovered(s view.Style, a answer) string {
 		kept = kept || d.State == discover.Cached && len(d.Notes) > 0
 	}
 	if kept {
-		b.WriteString("what could not be looked at was kept from before; --fresh looks again\n")
+		b.WriteString("results that could not be checked again are from before; --fresh runs everything again\n")
 	}
 	switch {
 	case len(a.Findings) == 0:
@@ -319,7 +319,7 @@ func explain(a *console.Console, r discover.Result, items []workitem.Item, id st
 			fmt.Fprintf(&b, "  | %s\n", view.Clean(strings.TrimRight(line, "\n")))
 		}
 		if d.Check == "" {
-			b.WriteString("  check: none; nobody knows a command that says when it is done\n")
+			b.WriteString("  check: none; there is no command that shows when it is done\n")
 		} else {
 			fmt.Fprintf(&b, "  check: %s\n  state of the check: %s\n", view.Clean(d.Check), d.State)
 		}

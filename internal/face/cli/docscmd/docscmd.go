@@ -197,7 +197,7 @@ func refreshCommand(a *console.Console) *cobra.Command {
 	c.Args = console.Takes(0, -1)
 	f := c.Flags()
 	f.BoolVar(&force, "force", false, "replace a document that a person wrote or edited, too")
-	f.BoolVar(&dry, "dry-run", false, "only say what would be written, and what it would cost")
+	f.BoolVar(&dry, "dry-run", false, "only print what would be written, and what it would cost")
 	a.JSONFlag(c)
 	a.SettingFlags(c, "model", "budget", "sandbox")
 	return c

@@ -45,7 +45,7 @@ func historyCommand(a *console.Console) *cobra.Command {
 			switch {
 			case f.Runs > 0:
 			case len(runs) > 0:
-				a.Say("no run began since %s; leave out --since to see all", begin.Format(time.DateTime))
+				a.Say("no run started since %s; leave out --since to see all", begin.Format(time.DateTime))
 			case o.all:
 				a.Say("nothing ran on this machine yet; start with nexus run GOAL in a repository, or try nexus demo")
 			default:
@@ -126,7 +126,7 @@ func whenOf(text string, now time.Time) (time.Time, error) {
 		return now.Add(-d), nil
 	}
 	return time.Time{}, &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: "--since " + view.Quote(text) + " is no time",
+		Code: nexus.CodeInvalidInput, Message: "--since " + view.Quote(text) + " is not a time",
 		Hint: "Give how far to look back, such as 36h, 7d or 4w, or a day, such as 2026-05-31.",
 	}
 }

@@ -146,7 +146,7 @@ func lessonShowCommand(a *console.Console) *cobra.Command {
 
 func drawShown(s view.Style, l lessonShow) string {
 	if len(l.Lessons) == 0 {
-		return "run " + string(l.Run) + " had learned nothing when it began\n"
+		return "run " + string(l.Run) + " had learned nothing when it started\n"
 	}
 	text := lessonTable(s, l.Lessons)
 	for _, r := range l.Used {

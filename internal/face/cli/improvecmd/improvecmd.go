@@ -163,7 +163,7 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h ten
 		r.Cycles = 1
 	}
 	if r.Budget <= 0 || r.Item <= 0 {
-		return o, h, invalid("there is no budget", "Give --budget, or set improve.budget and budget.run: a loop without one is not started.")
+		return o, h, invalid("there is no budget", "Give --budget, or set improve.budget and budget.run: a loop does not start without one.")
 	}
 	if len(r.Strategies) == 0 {
 		r.Strategies = c.Discover.Strategies
@@ -237,13 +237,13 @@ func priced(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *wi
 		return nil
 	case !a.Person() || w.Headless || w.JSONL:
 		return &nexus.Error{
-			Code: nexus.CodeNeedsPerson, Message: "nothing was started: nobody is here to agree to what " + strings.Join(paid, ", ") + " costs",
+			Code: nexus.CodeNeedsPerson, Message: "nothing was started: there is no terminal to agree to what " + strings.Join(paid, ", ") + " costs",
 			Hint: "Give --yes, or run nexus discover --strategies " + paid[0] + " --add, and start what you like of the backlog.",
 		}
 	}
 	answer, err := a.Keyboard().Line(ctx, "Go on? [y/N]: ")
 	if err == nil && !nexus.Agrees(strings.TrimSpace(answer)) {
-		err = &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "nothing was begun", Hint: "Leave it out: --strategies=-" + paid[0] + "."}
+		err = &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "nothing was started", Hint: "Leave it out: --strategies=-" + paid[0] + "."}
 	}
 	return err
 }
@@ -257,7 +257,7 @@ func project(ctx context.Context, a *console.Console) (*forge.Ref, error) {
 	}
 	if r.Token == "" {
 		variable := map[forge.Kind]string{forge.GitHub: "GITHUB_TOKEN", forge.GitLab: "GITLAB_TOKEN"}[r.Kind]
-		return nil, invalid(fmt.Sprintf("improve.pulls opens pull requests in %s, and there is no token", r.Web),
+		return nil, invalid(fmt.Sprintf("improve.pulls opens pull requests in %s, but there is no token", r.Web),
 			"Set "+variable+" to a token that may write there, or improve.pulls to false.")
 	}
 	return &r, nil
@@ -279,11 +279,11 @@ func schedule(watch string) (func(time.Time) time.Time, error) {
 		}
 	}
 	if err != nil {
-		return nil, invalid(fmt.Sprintf("--watch: %s is no schedule: %s", view.Quote(watch), view.Clean(err.Error())),
+		return nil, invalid(fmt.Sprintf("--watch: %s is not a schedule: %s", view.Quote(watch), view.Clean(err.Error())),
 			`Write minute, hour, day of month, month and weekday, such as "0 2 * * 1-5".`)
 	}
 	if s.Next(time.Unix(0, 0)).IsZero() {
-		return nil, invalid(fmt.Sprintf("--watch: %s never comes", view.Quote(watch)), `Write a day that there is, such as "0 2 * * 1-5".`)
+		return nil, invalid(fmt.Sprintf("--watch: %s never comes", view.Quote(watch)), `Write a day that exists, such as "0 2 * * 1-5".`)
 	}
 	return s.Next, nil
 }

@@ -92,7 +92,7 @@ func becameText(c configure.Changed) string {
 	case was == is:
 		fmt.Fprintf(&b, "it stays %s\n", view.Clean(is))
 	default:
-		fmt.Fprintf(&b, "it was %s and is %s; runs under way keep what they began with\n", view.Clean(was), view.Clean(is))
+		fmt.Fprintf(&b, "it was %s and is %s; runs in progress keep their old value\n", view.Clean(was), view.Clean(is))
 	}
 	return b.String()
 }

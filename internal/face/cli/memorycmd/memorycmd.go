@@ -300,10 +300,10 @@ func approveCommand(a *console.Console) *cobra.Command {
 				for _, d := range done {
 					fmt.Fprintf(&b, "%s is approved: %s\n", view.Clean(d.ID), view.Clean(d.Path))
 					if d.Renewed {
-						b.WriteString("Its files had changed; it holds for them as they are committed now.\n")
+						b.WriteString("Its files had changed; the approval is for the files as they are committed now.\n")
 					}
 				}
-				return b.String() + "Agents are told of it from now on. Commit the file to share it.\n"
+				return b.String() + "Agents see it from now on. Commit the file to share it.\n"
 			})
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, -1)

@@ -61,7 +61,7 @@ func (r *road) before(name string) (int, error) {
 	i, err := r.find(name)
 	if err == nil && r.Milestones[i].Closed != nil {
 		err = &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: r.Milestones[i].Name + " is closed; what is open stands before all that are closed",
+			Code: nexus.CodeInvalidInput, Message: r.Milestones[i].Name + " is closed; open milestones come before closed ones",
 			Hint: "Name an open one, or leave --before out.",
 		}
 	}
@@ -225,7 +225,7 @@ func acceptCommand(a *console.Console) *cobra.Command {
 			}
 			m := r.Milestones[i]
 			if m.Closed != nil {
-				return nil, closedAlready(m, "What it was closed with stands.")
+				return nil, closedAlready(m, "What it was closed with cannot be changed.")
 			}
 			j, err := criterion(m, args[1])
 			if err != nil {

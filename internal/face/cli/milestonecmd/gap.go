@@ -53,7 +53,7 @@ func missing(ctx context.Context, a *console.Console, name string) (string, erro
 	s, work := got.Missing(k.Specs)
 	switch {
 	case got.Closed != nil:
-		return "", closedAlready(got.Milestone, "Add another milestone for what is still wanted.")
+		return "", closedAlready(got.Milestone, "Add another milestone for more work.")
 	case !work && len(got.Gaps) > 0:
 		a.Say("no run closes what %s lacks; go on with the commands below", got.Name)
 		return "", tell(a, got)

@@ -129,7 +129,7 @@ func drawList(s view.Style, l listing) string {
 	}
 	b.WriteString("\n")
 	if len(l.Rules) == 0 {
-		b.WriteString("no rules: every way is told everything\n")
+		b.WriteString("no rules: every way gets everything\n")
 	}
 	for _, r := range l.Rules {
 		fmt.Fprintf(&b, "rule %s: %s", view.Clean(r.Name), or(r.Kinds, "every kind"))
@@ -225,7 +225,7 @@ func sample(d notify.Notifier, at time.Time) way.Message {
 
 func drawTested(s view.Style, all []tested) string {
 	if len(all) == 0 {
-		return "there is no way to people; docs/notifications.md says how to add one\n"
+		return "no notifications are set up; docs/notifications.md says how to add a way\n"
 	}
 	var b strings.Builder
 	for _, t := range all {

@@ -142,7 +142,7 @@ func (d *subject) edit(v *nexus.ChangeReview) (bool, error) {
 	case diffreview.PatchCommit(string(old)) != d.review.Commit:
 		return false, &nexus.Error{
 			Code: nexus.CodeInvalidInput,
-			Message: fmt.Sprintf("comments that you began are about commit %.12s, and %s is at %.12s now",
+			Message: fmt.Sprintf("the comments that you started are about commit %.12s, and %s is at %.12s now",
 				diffreview.PatchCommit(string(old)), d.task.ID, d.review.Commit),
 			Hint: fmt.Sprintf("They are in %s. Move that file away, and start again with nexus review %s --editor.", file, d.task.ID),
 		}

@@ -23,7 +23,7 @@ type kept struct {
 func (d *subject) keepDrafts(v nexus.ChangeReview) error {
 	if len(v.Comments) == 0 {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "--draft keeps comments, and there is none",
+			Code: nexus.CodeInvalidInput, Message: "--draft needs a comment",
 			Hint: "Add one with --comment PLACE, or several with --batch FILE.",
 		}
 	}

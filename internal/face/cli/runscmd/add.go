@@ -133,12 +133,12 @@ func Withdraw(ctx context.Context, a *console.Console, p *app.Place, run nexus.R
 		return err
 	case !told.Settled:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s has not answered yet whether it lets go of %s", run, item),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s has not answered yet whether it releases %s", run, item),
 			Hint: "Try again later. nexus backlog shows its state.",
 		}
 	case !told.Granted:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s does not let go of %s: %s", run, item, told.Why),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s does not release %s: %s", run, item, told.Why),
 			Hint: "nexus status " + string(run) + " shows its state.",
 		}
 	}

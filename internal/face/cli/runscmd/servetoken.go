@@ -79,7 +79,7 @@ func tokenCommand(a *console.Console) *cobra.Command {
 
 func drawHolders(all []holder) string {
 	if len(all) == 0 {
-		return "nobody but who starts the server; add somebody with nexus serve token add NAME --role ROLE\n"
+		return "only the person who starts the server; add others with nexus serve token add NAME --role ROLE\n"
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -213,7 +213,7 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 	case isFile(text):
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the goal is the name of a file: " + view.Quote(text),
-			Hint: "Read the goal or plan that is in it with -f " + text + ", or say what is to be done with the file.",
+			Hint: "Read the goal or plan from it with -f " + text + ", or say what to do with the file.",
 		}
 	case src.plan != "" || src.file != "":
 		said, err := readFile(ctx, a, o, src)
@@ -241,7 +241,7 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 	}
 	if src.comment && !o.Goal.Comment {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "--comment was given, and the goal is no issue",
+			Code: nexus.CodeInvalidInput, Message: "--comment needs an issue as the goal",
 			Hint: "Give the address of an issue of GitHub or GitLab as the goal.",
 		}
 	}

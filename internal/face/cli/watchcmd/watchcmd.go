@@ -171,7 +171,7 @@ func parting(a *console.Console, id nexus.RunID, last tui.Snapshot, err error) e
 	case r.Status.Ended():
 		a.Say("run %s is %s: %d of %s landed; nexus report %s tells more", id, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), id)
 	case last.Interrupted:
-		a.Say("nobody works on run %s; nothing is lost, continue with: nexus resume %s", id, id)
+		a.Say("no process works on run %s; nothing is lost, continue with: nexus resume %s", id, id)
 	default:
 		a.Say("run %s continues without you; nexus watch %s shows it again, nexus stop --run %s ends it", id, id, id)
 	}

@@ -96,7 +96,7 @@ func (b Book) Entries() ([]Entry, error) {
 	case err != nil:
 		return nil, disk.Fail("read the tokens", err)
 	case !info.Mode().IsRegular() || info.Size() > maxBook:
-		return nil, b.broken("it is no file of tokens", nil)
+		return nil, b.broken("it is not a file of tokens", nil)
 	case info.Mode().Perm()&0o077 != 0:
 		return nil, b.broken("others may read or write it", nil)
 	}

@@ -113,7 +113,7 @@ func fill(a projection.Action, ask Ask) ([]string, error) {
 		about := fmt.Sprintf("the input has more than %d bytes", maxInput)
 		return nil, wrong(nexus.CodeInvalidInput, about, "Say it in fewer words, or name a file.")
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return nil, wrong(nexus.CodeInvalidInput, "the input is no text", "Send UTF-8 without NUL.")
+		return nil, wrong(nexus.CodeInvalidInput, "the input is not text", "Send UTF-8 without NUL.")
 	case a.Confirm != "" && !ask.Confirm:
 		return nil, wrong(CodeConfirm, a.Confirm, "Send it again with confirm set to true.")
 	}
