@@ -13,8 +13,8 @@ type (
 		Attempt AttemptID `json:"attempt"` // "add.1": the sessions that make them
 		Request int64     `json:"request"` // the RequestMade that added it
 	}
-	// AdditionProposed offers tasks for an addition. They are none of the run's
-	// before TasksAdded, and their names are those of their planner.
+	// AdditionProposed proposes tasks for an addition. They are not part of
+	// the run before TasksAdded; their names are the planner's.
 	AdditionProposed struct {
 		Attempt AttemptID  `json:"attempt"`
 		Tasks   []Task     `json:"tasks"`

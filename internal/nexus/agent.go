@@ -37,8 +37,9 @@ type (
 		Model   string    `json:"model,omitzero"`   // as it names it
 		Version string    `json:"version,omitzero"`
 	}
-	// AgentLimited says how much of a window of its account is used, as the program
-	// reported it. It is recorded when that is news: see state.Window.
+	// AgentLimited says how much of a quota window of its account is used, as
+	// the program reported it. It is recorded when that is news: see
+	// state.Window.
 	AgentLimited struct {
 		Session SessionID `json:"session"`
 		Agent   string    `json:"agent"`
@@ -46,8 +47,8 @@ type (
 		Used    int       `json:"used"`   // percent
 		Until   time.Time `json:"until"`  // when it starts anew
 	}
-	// AgentRenewed says that a program renewed its login in its home, and what
-	// became of it.
+	// AgentRenewed says that a program renewed its login in its home, and
+	// whether it was written back.
 	AgentRenewed struct {
 		Session SessionID `json:"session"`
 		Agent   string    `json:"agent"`

@@ -39,8 +39,8 @@ type (
 		Asked    int   `json:"asked,omitzero"`    // questions about the goal before the run, whose own are numbered on from there
 		Fork     *Fork `json:"fork,omitempty"`    // the run that it was forked from
 	}
-	// RunChecked says what was found before the run began and did not stop it
-	// from starting.
+	// RunChecked records the notices that were found before the run started
+	// and did not stop it.
 	RunChecked struct {
 		Strict  bool     `json:"strict,omitzero"`   // a notice would have stopped it
 		Skipped []string `json:"skipped,omitempty"` // checks that were skipped
@@ -103,8 +103,8 @@ type (
 		Attempt AttemptID        `json:"attempt"`
 		Faults  []CriterionFault `json:"faults"`
 	}
-	// FixesPlanned returns the run to its tasks. The tasks that fix the
-	// faults are planned before it.
+	// FixesPlanned returns the run to its tasks. The tasks that fix the faults
+	// are planned before this fact.
 	FixesPlanned struct {
 		Round int      `json:"round"` // from 1
 		Tasks []TaskID `json:"tasks"`
@@ -113,8 +113,8 @@ type (
 	ResultOffered struct {
 		Commit string `json:"commit"`
 	}
-	// LandingAsked says that a person wants what landed on a branch of the
-	// user's repository.
+	// LandingAsked says that a person asked to land the result on a branch of
+	// the user's repository.
 	LandingAsked struct {
 		Target string `json:"target"`
 		By     string `json:"by,omitzero"`
@@ -179,9 +179,9 @@ type (
 		Trigger  string    `json:"trigger,omitzero"` // why it is asked; see decide/people
 		Mark     string    `json:"mark,omitzero"`    // name that the asking side gave it
 	}
-	// QuestionLeft says that nobody answered in time a question that only a
-	// person may answer. It stays open, and the run continues as far as it
-	// can without an answer.
+	// QuestionLeft says that nobody answered a question in time that only a
+	// person may answer. It stays open, and the run continues as far as it can
+	// without an answer.
 	QuestionLeft struct {
 		ID string `json:"id"`
 	}
@@ -393,8 +393,8 @@ type (
 		Handin  string           `json:"handin"` // blob: what named them
 		Checks  []CriterionCheck `json:"checks"`
 	}
-	// RedSeen says what fails on the base of an attempt, compared with what its
-	// task names. It is recorded before anybody works.
+	// RedSeen says what fails on the base of an attempt, compared with what
+	// its task names. It is recorded before the work starts.
 	RedSeen struct {
 		Attempt AttemptID `json:"attempt"`
 		Tree    string    `json:"tree"`             // of the base
@@ -403,8 +403,9 @@ type (
 		Aside   []string  `json:"aside,omitempty"`  // tests that the task, or the project, says to leave alone
 		Others  []string  `json:"others,omitempty"` // tests that fail and that the task does not mean
 	}
-	// CriteriaWeighed says about each criterion whose check is a gate what bears on
-	// it, on a tree that the gates let through. It is recorded before their verdict.
+	// CriteriaWeighed says for each criterion whose check is a gate what shows
+	// it, on a tree that passed the gates. It is recorded before their
+	// verdict.
 	CriteriaWeighed struct {
 		Attempt  AttemptID        `json:"attempt"`
 		Tree     string           `json:"tree"`
@@ -663,7 +664,7 @@ type (
 
 		Tokens *TokenCap `json:"tokens,omitempty"` // instead of money, where the cap counts tokens
 	}
-	// BudgetShared says what all other runs, of every repository, have spent
+	// BudgetShared gives what all other runs, of every repository, have spent
 	// or reserved on a day.
 	BudgetShared struct {
 		Day    string `json:"day"` // UTC, as 2026-11-21

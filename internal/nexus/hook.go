@@ -67,8 +67,8 @@ type (
 		Allowed bool   `json:"allowed"`
 		Why     string `json:"why,omitzero"` // why not
 	}
-	// HookRan says how a hook ended that may refuse. Hooks that only observe
-	// are not recorded.
+	// HookRan says how a hook ended that can refuse. Other hooks are not
+	// recorded.
 	HookRan struct {
 		Hook     string        `json:"hook"` // its name in the configuration
 		Point    HookPoint     `json:"point"`

@@ -186,8 +186,8 @@ type (
 // What comes of a theme's branch on the forge, where people agreed that a loop pushes it
 // and opens a pull request.
 type (
-	// PullSought intends to push the branch of a theme, and to let its pull request say
-	// what waits there.
+	// PullSought is recorded before the branch of a theme is pushed and its
+	// pull request updated.
 	PullSought struct {
 		Branch string  `json:"branch"`
 		Commit string  `json:"commit"`          // that the branch is pushed at
@@ -207,8 +207,8 @@ type (
 		Commit string `json:"commit"`
 		Why    string `json:"why"`
 	}
-	// PullClosed says what people made of a pull request. What is done for its strategy
-	// from now on goes to another branch.
+	// PullClosed says how people closed a pull request. Later results of its
+	// strategy go to another branch.
 	PullClosed struct {
 		Branch string `json:"branch"`
 		Number int    `json:"number"`

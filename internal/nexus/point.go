@@ -35,8 +35,8 @@ type PinnedTree struct {
 
 // Points to go back to, and going back.
 type (
-	// CheckpointMade names the point that it is recorded at. What it needs is
-	// pinned by refs.
+	// CheckpointMade gives the current point of the run a name. Refs pin the
+	// commits that it needs.
 	CheckpointMade struct {
 		Name   string       `json:"name"`
 		Reason Reason       `json:"reason"`
@@ -45,15 +45,14 @@ type (
 		Trees  []PinnedTree `json:"trees,omitempty"`
 		By     string       `json:"by,omitzero"` // who asked; empty: the run itself
 	}
-	// CheckpointDropped says that a checkpoint is no longer one. The refs that
-	// pin it are removed.
+	// CheckpointDropped removes a checkpoint and the refs that pin it.
 	CheckpointDropped struct {
 		Name string `json:"name"`
 		Why  string `json:"why"`
 	}
-	// RunRewound takes the run back to what was true after an earlier event.
-	// What happened since stays on record, and so do the money that it cost, its
-	// names and its commits. What was under way at that point is over.
+	// RunRewound takes the run back to its state after an earlier event. Later
+	// events, their cost, names and commits stay on record. Work that was in
+	// progress at that point is over.
 	RunRewound struct {
 		To         int64  `json:"to"`                  // the last event that still applies
 		Checkpoint string `json:"checkpoint,omitzero"` // the checkpoint at that event
@@ -61,8 +60,8 @@ type (
 		From       string `json:"from"`                // where it was
 		By         string `json:"by"`
 	}
-	// TaskInherited says what became of a task in the run that this one was forked
-	// from.
+	// TaskInherited gives the state of a task in the run that this one was
+	// forked from.
 	TaskInherited struct {
 		Task   TaskID       `json:"task"`
 		Status TaskStatus   `json:"status"` // landed, skipped, split, or pending

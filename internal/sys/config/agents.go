@@ -44,7 +44,7 @@ func agentKeys() []Key {
 			agents, func(a *Agent) *[]string { return &a.Args }).trusted(runs),
 		part("agents.*.speaks", kind.Words(append(stream.Formats(), "acp")...),
 			"format of its output; text: any output, and its exit code says whether it is done; acp: the Agent Client Protocol, "+
-				"in which it has Nexus write its files and run its commands",
+				"in which it asks Nexus to write files and run commands",
 			agents, func(a *Agent) *string { return &a.Speaks }).trusted(runs),
 		part("agents.*.model", kind.Text(),
 			"model, as the program names it; if not set, the program chooses",

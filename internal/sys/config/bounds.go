@@ -17,7 +17,7 @@ type Bounds struct {
 
 func boundKeys() []Key {
 	const why = "it decides how much of your machine is used"
-	const each = " of a command, a gate, or an agent program with all that it starts; what uses more is killed, and that is its result"
+	const each = " of a command, a gate, or an agent program with all that it starts; whatever uses more is killed, and the result says so"
 	return []Key{
 		one("limits.memory", kind.Size(), "memory"+each+"; 0: three quarters of the machine's",
 			func(c *Config) *int64 { return &c.Bounds.Memory }).trusted(why),

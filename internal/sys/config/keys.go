@@ -246,7 +246,7 @@ func policyKeys() []Key {
 	const open = "it lets agents run commands unknown to the built-in rules"
 	const of = ", given by their first words"
 	return []Key{
-		one("policy.allow", kind.Beginnings(), "commands of programs that are unknown to the built-in rules and may run"+of+"; what those deny stays denied",
+		one("policy.allow", kind.Beginnings(), "commands that may run although the built-in rules do not know their program"+of+"; what the built-in rules deny stays denied",
 			func(c *Config) *[]string { return &c.Policy.Allow }).trusted(open).added(),
 		one("policy.ask", kind.Beginnings(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).added(),
 		one("policy.deny", kind.Beginnings(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).added(),
