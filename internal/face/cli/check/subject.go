@@ -69,7 +69,7 @@ func openReview(ctx context.Context, user git.Repo, o reviewOrder) (s *reviewSub
 	}
 	if strings.TrimSpace(s.diff) == "" {
 		return nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "nothing to review: " + s.title + " changes nothing",
+			Code: nexus.CodeInvalidInput, Message: "nothing to review: " + s.title + " are empty",
 			Hint: "Give the change to review: --base main, --staged, or a range such as main..HEAD.",
 		}
 	}
@@ -183,7 +183,7 @@ func (s *reviewSubject) ends(ctx context.Context, user git.Repo, o reviewOrder) 
 				return err
 			}
 		}
-		s.title = "what came since " + name
+		s.title = "the changes since " + name
 		if err := s.subjects(ctx, user, s.head); err != nil {
 			return err
 		}

@@ -101,7 +101,7 @@ func TestOpenReview(t *testing.T) {
 		code  nexus.Code
 		says  string
 	}{
-		"nothing":      {reviewOrder{Range: "main..main"}, nexus.CodeInvalidInput, "nothing to review: the commits of main..main changes nothing"},
+		"nothing":      {reviewOrder{Range: "main..main"}, nexus.CodeInvalidInput, "nothing to review: the commits of main..main are empty"},
 		"nowhere":      {reviewOrder{Range: "nowhere"}, nexus.CodeNotFound, "nowhere"},
 		"to nowhere":   {reviewOrder{Range: "main..nowhere"}, nexus.CodeNotFound, "nowhere"},
 		"from no fork": {reviewOrder{Base: orphan}, nexus.CodeInvalidInput, "no common commit"},

@@ -180,7 +180,7 @@ func lessonResetCommand(a *console.Console) *cobra.Command {
 				return err
 			}
 			return a.Answer(map[string]any{"reset": kinds, "since": now.UTC()}, func(view.Style) string {
-				return "new runs learn nothing from what ran before now; nexus history still shows it\n"
+				return "new runs ignore everything that ran before now; nexus history still shows it\n"
 			})
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(0, len(nexus.LessonKinds()))
