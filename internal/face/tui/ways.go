@@ -125,7 +125,7 @@ func (m *Model) command(text string) tea.Cmd {
 	w, there := wayOf(name)
 	switch {
 	case !there:
-		m.say(true, "%s is not a command here; %s lists them; for those of the command line, see nexus help", name, m.keyOf("palette"))
+		m.say(true, "%s is not a command here; %s lists the commands", name, m.keyOf("palette"))
 	case w.How == Elsewhere && len(w.Keys) > 0 && len(words) == 1:
 		return m.perform(w.Keys[0])
 	case w.How == Elsewhere, len(words) > 1 && slices.Contains(w.Not, words[1]):

@@ -57,9 +57,9 @@ func TestOpenReview(t *testing.T) {
 		"a range from here":     {reviewOrder{Range: "..main~1"}, third, "-three", ".gitignore a b", "the commits of ..main~1", ""},
 		"a range from another":  {reviewOrder{Range: "side..main"}, do("rev-parse", "side"), "+two +three -side", ".gitignore a b c", "the commits of side..main", "Second, Third"},
 		"a range from the fork": {reviewOrder{Range: "side...main"}, first, "+two +three", ".gitignore a b c", "the commits of side...main", "Second, Third"},
-		"since a commit":        {reviewOrder{Range: "main~1"}, second, "+three +later +new", ".gitignore a b c d e", "what came since main~1", "Third"},
-		"since a branch":        {reviewOrder{Range: "side"}, do("rev-parse", "side"), "+two +three +later +new -side", ".gitignore a b c d e", "what came since side", "Second, Third"},
-		"since the fork":        {reviewOrder{Base: "side"}, first, "+two +three +later +new", ".gitignore a b c d e", "what came since side", "Second, Third"},
+		"since a commit":        {reviewOrder{Range: "main~1"}, second, "+three +later +new", ".gitignore a b c d e", "the changes since main~1", "Third"},
+		"since a branch":        {reviewOrder{Range: "side"}, do("rev-parse", "side"), "+two +three +later +new -side", ".gitignore a b c d e", "the changes since side", "Second, Third"},
+		"since the fork":        {reviewOrder{Base: "side"}, first, "+two +three +later +new", ".gitignore a b c d e", "the changes since side", "Second, Third"},
 	} {
 		s, err := openReview(t.Context(), user, c.order)
 		if err != nil {
