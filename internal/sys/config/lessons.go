@@ -39,7 +39,7 @@ func lessonKeys() []Key {
 			func(c *Config) *int { return &c.Lessons.Sample }),
 		what("routing", "learn at which tier to start tasks, if routing.order contains adaptive",
 			func(c *Config) *string { return &c.Lessons.Routing }),
-		what("estimates", "learn how long tasks take and what they cost; off: use a rule of thumb", func(c *Config) *string { return &c.Lessons.Estimates }),
+		what("estimates", "learn the time and cost of tasks; off: use a rule of thumb", func(c *Config) *string { return &c.Lessons.Estimates }),
 		what("gates", "learn in which order to run gates; gates.order wins", func(c *Config) *string { return &c.Lessons.Gates }),
 		what("touches", "learn which files tasks change without declaring them, so that two tasks that change the same file do not run at once",
 			func(c *Config) *string { return &c.Lessons.Touches }),

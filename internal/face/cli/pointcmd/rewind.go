@@ -95,7 +95,8 @@ func back(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 		a.Ask(text)
 		if !a.Person() || a.JSON {
 			return &nexus.Error{
-				Code: nexus.CodeNeedsPerson, Message: "nothing was changed: it needs your consent, and there is no terminal", Hint: "Run it again with --yes.",
+				Code: nexus.CodeNeedsPerson, Message: "nothing was changed: it needs your consent, and there is no terminal",
+				Hint: "Run it again with --yes.",
 			}
 		}
 		answer, err := a.Keyboard().Line(ctx, "Go back? [y/N]: ")
