@@ -196,8 +196,8 @@ func (a *App) claim(ctx context.Context, p *Place, c config.Config, o LoopOrder)
 func (a *App) loopReady(c config.Config, o LoopOrder) error {
 	if c.Limits.Approval == nexus.ApproveAll {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "with approval all, nothing is done before a person agreed to it, and nobody is asked by a loop",
-			Hint: "Give --approval commits: then results wait on branches of their own.",
+			Code: nexus.CodeInvalidInput, Message: "approval all asks a person before everything, but a loop asks nobody",
+			Hint: "Use --approval commits: results then wait on their own branches.",
 		}
 	}
 	tap, err := o.Traffic.Open(a.Mask.Mask)

@@ -131,7 +131,7 @@ func castSteps(dir string, c config.Config, said func() (*rules.Set, error)) (al
 		}
 		role, known := all.roles[nexus.Role(s.Role)]
 		if _, is := ours[nexus.Role(s.Role)]; is {
-			return all, badStep(*s, "the role "+s.Role+" has work of its own in a run; give a role of yours another name")
+			return all, badStep(*s, "the role "+s.Role+" is one of Nexus's own; give your role another name")
 		}
 		if !known {
 			set, err := said()

@@ -8,24 +8,24 @@ import (
 
 // What is added to a run after its plan, and asked before a task of it begins.
 type (
-	// AdditionSought intends to make tasks of what somebody added to the run.
+	// AdditionSought is recorded before tasks are made of an addition to the run.
 	AdditionSought struct {
 		Attempt AttemptID `json:"attempt"` // "add.1": the sessions that make them
 		Request int64     `json:"request"` // the RequestMade that added it
 	}
-	// AdditionProposed offers tasks for an addition. They are none of the run's
-	// before TasksAdded, and their names are those of their planner.
+	// AdditionProposed proposes tasks for an addition. They are not part of
+	// the run before TasksAdded; their names are the planner's.
 	AdditionProposed struct {
 		Attempt AttemptID  `json:"attempt"`
 		Tasks   []Task     `json:"tasks"`
 		Cover   *PlanCover `json:"cover,omitempty"` // what a second look found; nil: there was none
 	}
-	// AdditionFailed says why nothing comes of an addition.
+	// AdditionFailed says why an addition led to no tasks.
 	AdditionFailed struct {
 		Request int64     `json:"request"`
-		Attempt AttemptID `json:"attempt,omitzero"` // that could not make tasks of it; empty where none was to
+		Attempt AttemptID `json:"attempt,omitzero"` // attempt that could not make tasks of it; empty: there was none
 		Why     string    `json:"why"`
-		By      string    `json:"by,omitzero"` // who took it back; empty: nothing could be made of it
+		By      string    `json:"by,omitzero"` // who withdrew it; empty: no tasks could be made of it
 	}
 	// TasksAdded gives the run more tasks, which are planned before it.
 	TasksAdded struct {
@@ -44,7 +44,7 @@ const (
 // StepAnswer is what a person wants of the task that is to begin next.
 type StepAnswer struct {
 	Skip, Stop bool   // it is left out; the run ends
-	Tell       string // what its agent is to know; empty for nothing
+	Tell       string // what its agent should know; empty for nothing
 	Unclear    bool   // it begins like a no, and says more: neither is done
 }
 

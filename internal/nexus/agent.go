@@ -28,17 +28,18 @@ const (
 
 // An agent program of another maker that has a conversation.
 type (
-	// AgentOpened says which conversation of its own a program has for a session.
+	// AgentOpened says which conversation of its own an agent program uses for a session.
 	AgentOpened struct {
 		Session SessionID `json:"session"`
 		Agent   string    `json:"agent"`            // its name in the configuration
 		ID      string    `json:"id"`               // of its own conversation, which it can resume
-		Resumed bool      `json:"resumed,omitzero"` // it continued with it
+		Resumed bool      `json:"resumed,omitzero"` // the session continues an existing conversation
 		Model   string    `json:"model,omitzero"`   // as it names it
 		Version string    `json:"version,omitzero"`
 	}
-	// AgentLimited says how much of a window of its account is used, as the program
-	// reported it. It is recorded when that is news: see state.Window.
+	// AgentLimited says how much of a quota window of its account is used, as
+	// the program reported it. It is recorded when that is news: see
+	// state.Window.
 	AgentLimited struct {
 		Session SessionID `json:"session"`
 		Agent   string    `json:"agent"`
@@ -46,13 +47,13 @@ type (
 		Used    int       `json:"used"`   // percent
 		Until   time.Time `json:"until"`  // when it starts anew
 	}
-	// AgentRenewed says that a program renewed its login in its home, and what
-	// became of it.
+	// AgentRenewed says that a program renewed its login in its home, and
+	// whether it was written back.
 	AgentRenewed struct {
 		Session SessionID `json:"session"`
 		Agent   string    `json:"agent"`
 		File    string    `json:"file"`          // below the user's home
-		Kept    string    `json:"kept,omitzero"` // why the user's own stays as it is; empty: it was replaced
+		Kept    string    `json:"kept,omitzero"` // why the user's own login was not replaced; empty: it was
 	}
 	// AgentEnded says how its program ended.
 	AgentEnded struct {
@@ -60,7 +61,7 @@ type (
 		Agent   string    `json:"agent"`
 		Fault   Fault     `json:"fault,omitzero"` // empty: it was done
 		Why     string    `json:"why,omitzero"`
-		Exit    int       `json:"exit,omitzero"`   // proves nothing
+		Exit    int       `json:"exit,omitzero"`   // its exit code, which proves nothing
 		Total   Money     `json:"total,omitzero"`  // of its whole conversation so far, as it counts
 		Usage   Usage     `json:"usage,omitzero"`  // the same in tokens
 		Denied  int       `json:"denied,omitzero"` // calls that it was not allowed

@@ -43,7 +43,7 @@ type Alerts struct {
 
 // What is told, and when it is over.
 type (
-	// AlertRaised tells people about something that no cap ends.
+	// AlertRaised alerts people to a problem that no limit ends.
 	AlertRaised struct {
 		Kind AlertKind `json:"kind"`
 		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
@@ -52,7 +52,7 @@ type (
 	// AlertCleared says that the cause of an alert is gone.
 	AlertCleared struct {
 		Kind AlertKind `json:"kind"`
-		Of   string    `json:"of,omitzero"` // as it was raised
+		Of   string    `json:"of,omitzero"` // as in AlertRaised
 		Why  string    `json:"why"`
 	}
 )

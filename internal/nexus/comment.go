@@ -145,16 +145,16 @@ func OneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // What becomes of people's comments on changes.
 type (
-	// WorkReturned hands accepted work that has not landed back to its attempt, as
-	// people said something about it.
+	// WorkReturned returns accepted work that has not landed to its attempt
+	// because of people's comments.
 	WorkReturned struct {
 		Task    TaskID    `json:"task"`
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
-		Tell    bool      `json:"tell,omitzero"`   // its author is told
-		Apply   []Comment `json:"apply,omitempty"` // whose replacements are done first, without an agent
+		Tell    bool      `json:"tell,omitzero"`   // its author gets the comments
+		Apply   []Comment `json:"apply,omitempty"` // comments whose replacements are applied first, without an agent
 	}
-	// CommentsApplied says what became of replacements.
+	// CommentsApplied says which suggested replacements were applied.
 	CommentsApplied struct {
 		Task    TaskID           `json:"task"`
 		Attempt AttemptID        `json:"attempt"`
@@ -162,8 +162,8 @@ type (
 		Applied []string         `json:"applied,omitempty"`
 		Refused []CommentRefused `json:"refused,omitempty"`
 	}
-	// CommentsAnswered says what the author of a change answered to comments, and what is
-	// true of it.
+	// CommentsAnswered records the answers of a change's author to comments,
+	// and whether they are true.
 	CommentsAnswered struct {
 		Task    TaskID          `json:"task"`
 		Attempt AttemptID       `json:"attempt"`
@@ -172,8 +172,8 @@ type (
 		Commit  string          `json:"commit"` // that it was submitted with
 		Answers []CommentAnswer `json:"answers"`
 	}
-	// ChangeWeighed says which files of a change that is accepted are risky. It is recorded
-	// where risky changes wait for a person.
+	// ChangeWeighed says which files of an accepted change are risky. It is
+	// recorded if risky changes wait for a person.
 	ChangeWeighed struct {
 		Attempt AttemptID `json:"attempt"`
 		Tree    string    `json:"tree"`

@@ -46,7 +46,7 @@ func DoneBounds() []DoneBound {
 		{BuiltBound, BoundBlock, "new compiled programs, object files and archives of these that the task's plan does not name, until the submission explains each and the reviewer agrees; those that tests use do not count", true, false},
 		{SecretsBound, BoundBlock, "new or changed .env files, private keys and the like; examples such as .env.example do not count", true, true},
 		{SinksBound, BoundWarn, "new lines, outside of tests, that start a shell, evaluate text as code, build queries from strings, or turn off checks", true, true},
-		{LeftBound, BoundWarn, "new lines of code, outside of tests, that nobody means to keep: conflict markers, comments in place of code, a model's remarks to the reader, unfinished work, breakpoints", true, true},
+		{LeftBound, BoundWarn, "new lines of code, outside of tests, that should not stay: conflict markers, comments in place of code, a model's remarks to the reader, unfinished work, breakpoints", true, true},
 		{LicencesBound, BoundWarn, "new dependencies in a lock file whose licence is not in done.allowed_licences, is in done.denied_licences, or is unknown without a network", true, true},
 		{CoverageBound, BoundAuto, "tests run fewer than done.coverage_minimum percent of the lines, or done.coverage_new_minimum percent of the new lines, or coverage falls by more than done.coverage_drop points", true, true},
 		{AuditBound, BoundOff, "dependencies with known vulnerabilities, found by govulncheck, npm audit, pnpm audit, cargo audit, pip-audit, bundle-audit or composer audit; a lock file that none of them reads does not pass; network.gates = [\"audit\"] lets them fetch their lists", true, true},

@@ -24,14 +24,14 @@ type Event struct {
 
 // The life of a run.
 type (
-	// GoalAccepted begins a run.
+	// GoalAccepted starts a run.
 	GoalAccepted struct {
 		Goal    Goal     `json:"goal"`
 		Base    string   `json:"base"`   // commit the run starts from
 		Target  string   `json:"target"` // branch it is meant for; empty on a detached head
 		Land    bool     `json:"land"`   // fast-forward the target at the end
 		Limits  Limits   `json:"limits"`
-		Gates   []string `json:"gates,omitempty"` // names of the gates that judge
+		Gates   []string `json:"gates,omitempty"` // names of the gates
 		Routing Routing  `json:"routing,omitzero"`
 		Consent Consent  `json:"consent,omitzero"` // to the plan
 
@@ -39,14 +39,14 @@ type (
 		Asked    int   `json:"asked,omitzero"`    // questions about the goal before the run, whose own are numbered on from there
 		Fork     *Fork `json:"fork,omitempty"`    // the run that it was forked from
 	}
-	// RunChecked says what was found before the run began and did not stop it
-	// from starting.
+	// RunChecked records the notices that were found before the run started
+	// and did not stop it.
 	RunChecked struct {
-		Strict  bool     `json:"strict,omitzero"`   // a notice would have kept it
-		Skipped []string `json:"skipped,omitempty"` // checks that were not made
-		Notices []string `json:"notices,omitempty"` // "name: what is the matter"
+		Strict  bool     `json:"strict,omitzero"`   // a notice would have stopped it
+		Skipped []string `json:"skipped,omitempty"` // checks that were skipped
+		Notices []string `json:"notices,omitempty"` // "name: what is wrong"
 	}
-	// RunStarted says that a process conducts the run for the first time.
+	// RunStarted says that a process works on the run for the first time.
 	RunStarted struct {
 		Process Process `json:"process"`
 		Fence   int64   `json:"fence"`
@@ -54,15 +54,15 @@ type (
 		Sandbox string  `json:"sandbox,omitzero"` // what confines agents and gates; "off" is nothing
 		Hooks   bool    `json:"hooks,omitzero"`   // hooks are asked before work starts
 
-		Alone    bool          `json:"alone,omitzero"`    // nobody is there: what only a person may answer is left
-		Patience time.Duration `json:"patience,omitzero"` // that a question of the run itself waits; 0: for ever
+		Alone    bool          `json:"alone,omitzero"`    // nobody is there: questions that only a person may answer stay open
+		Patience time.Duration `json:"patience,omitzero"` // how long a question of the run itself waits; 0: forever
 	}
 	// RunRecovered says that another process took the run over.
 	RunRecovered struct {
 		Process Process `json:"process"`
 		Fence   int64   `json:"fence"`
 		Spent   Money   `json:"spent"`
-		Limits  *Limits `json:"limits,omitempty"` // new caps, where a person set some
+		Limits  *Limits `json:"limits,omitempty"` // new limits, if a person set some
 		Sandbox string  `json:"sandbox,omitzero"`
 		Hooks   bool    `json:"hooks,omitzero"` // as in RunStarted
 
@@ -93,9 +93,9 @@ type (
 	}
 	// ResultReviewed intends to gate the run's last tree.
 	ResultReviewed struct{}
-	// FaultsSought intends to find out why criteria are not met on what landed.
+	// FaultsSought is recorded before Nexus looks for the cause of unmet criteria on the landed tree.
 	FaultsSought struct {
-		Attempt AttemptID        `json:"attempt"` // "fix.1": whose checks and session say it
+		Attempt AttemptID        `json:"attempt"` // "fix.1": its checks and session find the cause
 		Faults  []CriterionFault `json:"faults"`
 	}
 	// FaultsFound says why each criterion is not met.
@@ -103,8 +103,8 @@ type (
 		Attempt AttemptID        `json:"attempt"`
 		Faults  []CriterionFault `json:"faults"`
 	}
-	// FixesPlanned returns the run to its tasks. The tasks that fix the
-	// faults are planned before it.
+	// FixesPlanned returns the run to its tasks. The tasks that fix the faults
+	// are planned before this fact.
 	FixesPlanned struct {
 		Round int      `json:"round"` // from 1
 		Tasks []TaskID `json:"tasks"`
@@ -113,8 +113,8 @@ type (
 	ResultOffered struct {
 		Commit string `json:"commit"`
 	}
-	// LandingAsked says that a person wants what landed on a branch of the
-	// user's repository.
+	// LandingAsked says that a person asked to land the result on a branch of
+	// the user's repository.
 	LandingAsked struct {
 		Target string `json:"target"`
 		By     string `json:"by,omitzero"`
@@ -144,14 +144,14 @@ type (
 		Onto string `json:"onto"`
 		Why  string `json:"why"`
 	}
-	// ResultPublished says where what landed can be found.
+	// ResultPublished says where the published result is.
 	ResultPublished struct {
 		Branch string `json:"branch"`
 		Commit string `json:"commit"`
 		Target string `json:"target,omitzero"` // branch that was fast-forwarded
-		Merged string `json:"merged,omitzero"` // commit that Target is at, where that is not Commit: it had moved
-		Why    string `json:"why,omitzero"`    // why the target was not moved though asked for
-		Bare   string `json:"bare,omitzero"`   // why its commits have no notes of their evidence though asked for
+		Merged string `json:"merged,omitzero"` // commit of Target, if it is not Commit because the branch had moved
+		Why    string `json:"why,omitzero"`    // why the target was not moved although asked for
+		Bare   string `json:"bare,omitzero"`   // why its commits have no evidence notes although asked for
 		Hook   string `json:"hook,omitzero"`   // the hook that refused; Why is its reason
 	}
 	// RunEnded closes the run.
@@ -159,11 +159,11 @@ type (
 		Status RunStatus `json:"status"`
 		Why    string    `json:"why,omitzero"`
 	}
-	// RequestMade says that somebody asks for something.
+	// RequestMade records a request of a person or a program.
 	RequestMade struct {
 		Request Request `json:"request"`
 	}
-	// RequestSettled says what became of a request.
+	// RequestSettled says how a request was settled.
 	RequestSettled struct {
 		Seq     int64  `json:"seq"` // of the RequestMade
 		Granted bool   `json:"granted"`
@@ -177,11 +177,11 @@ type (
 		Fallback string    `json:"fallback"`
 		Deadline time.Time `json:"deadline,omitzero"`
 		Trigger  string    `json:"trigger,omitzero"` // why it is asked; see decide/people
-		Mark     string    `json:"mark,omitzero"`    // what the one who asks calls it
+		Mark     string    `json:"mark,omitzero"`    // name that the asking side gave it
 	}
-	// QuestionLeft says that nobody answered in time a question that only a
-	// person may answer. It stays open, and the run continues as far as it
-	// can without an answer.
+	// QuestionLeft says that nobody answered a question in time that only a
+	// person may answer. It stays open, and the run continues as far as it can
+	// without an answer.
 	QuestionLeft struct {
 		ID string `json:"id"`
 	}
@@ -189,7 +189,7 @@ type (
 	QuestionAnswered struct {
 		ID   string `json:"id"`
 		Text string `json:"text"`
-		By   string `json:"by"` // "fallback" where nobody answered, "auto" where a model did
+		By   string `json:"by"` // "fallback" if nobody answered, "auto" if a model did
 		Why  string `json:"why,omitzero"`
 	}
 )
@@ -210,7 +210,7 @@ type (
 		Why     string    `json:"why"`              // why it would be left
 		Failed  bool      `json:"failed,omitzero"`  // the cause is mechanical
 		Rescope bool      `json:"rescope,omitzero"` // its agent wants another plan, which may be one task
-		Work    string    `json:"work,omitzero"`    // commit that its last attempt came to
+		Work    string    `json:"work,omitzero"`    // last commit of its last attempt
 	}
 	// TaskSplit replaces a task by others, which are planned before it.
 	TaskSplit struct {
@@ -272,7 +272,7 @@ type (
 		Strategy Strategy `json:"strategy,omitzero"`     // in which order code and tests are written
 		Chosen   string   `json:"strategy_why,omitzero"` // why that one
 
-		Estimate *TaskEstimate `json:"estimate,omitempty"` // what it is thought to take; nil: nobody said
+		Estimate *TaskEstimate `json:"estimate,omitempty"` // estimated time and cost; nil: unknown
 	}
 	// RoleRouted says with which model a role looks at the work of another
 	// model. It is recorded once for each pair.
@@ -297,7 +297,7 @@ type (
 		To   Tier   `json:"to"`
 		Why  string `json:"why"`
 
-		Strategy Strategy `json:"strategy,omitzero"` // from now on, where that changes
+		Strategy Strategy `json:"strategy,omitzero"` // the new strategy, if it changes
 	}
 )
 
@@ -318,13 +318,13 @@ type (
 		Strategy Strategy  `json:"strategy"`
 		Base     string    `json:"base"`           // commit it starts from
 		Tree     string    `json:"tree,omitzero"`  // where its worktree starts; empty means base
-		Since    string    `json:"since,omitzero"` // commit that Tree's change is compared with, where that is not Base: it is merged onto Base
+		Since    string    `json:"since,omitzero"` // commit that Tree's change is compared with, if it is not Base: the change is merged onto Base
 
-		Continues SessionID `json:"continues,omitzero"` // the session of another task of its lane that its coder goes on in; empty: it begins one
+		Continues SessionID `json:"continues,omitzero"` // the session of another task of its lane that its coder continues; empty: a new session
 
-		From  AttemptID `json:"from,omitzero"`  // whose Round Tree is; empty where it is none
+		From  AttemptID `json:"from,omitzero"`  // attempt whose Round Tree comes from; empty: none
 		Round int       `json:"round,omitzero"` // of From
-		Asked bool      `json:"asked,omitzero"` // a person chose it; else it is the best so far
+		Asked bool      `json:"asked,omitzero"` // a person chose it; otherwise it is the best so far
 	}
 	// StartForgone says why an attempt starts from its base, and not from the
 	// result of earlier ones.
@@ -351,7 +351,7 @@ type (
 		Attempt AttemptID `json:"attempt"`
 		By      string    `json:"by,omitzero"`
 	}
-	// AttemptBroken says that the machinery failed, not the work.
+	// AttemptBroken says that the attempt failed because of Nexus or the machine, not because of the work.
 	AttemptBroken struct {
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
@@ -364,7 +364,7 @@ type (
 		Tree    string    `json:"tree,omitzero"`
 		Why     string    `json:"why,omitzero"`
 
-		Category Category `json:"category,omitzero"` // of a failure, where it decides what follows
+		Category Category `json:"category,omitzero"` // of a failure, if it decides what happens next
 	}
 	// RoundStarted says that the agent is about to write.
 	RoundStarted struct {
@@ -381,9 +381,9 @@ type (
 		Proof    Proof      `json:"proof"`
 		Tests    []string   `json:"tests,omitempty"`  // that failed as they should
 		Files    []string   `json:"files,omitempty"`  // that the tests are in
-		Beside   []string   `json:"beside,omitempty"` // that were changed and are no tests
+		Beside   []string   `json:"beside,omitempty"` // changed files that are not tests
 		Why      string     `json:"why,omitzero"`
-		Findings []Finding  `json:"findings,omitempty"` // that are the tests' own fault
+		Findings []Finding  `json:"findings,omitempty"` // mistakes in the tests themselves
 		Evidence []Evidence `json:"evidence,omitempty"` // of the gates that ran them
 	}
 	// ChecksProved says which tests show criteria that came without a check.
@@ -393,8 +393,8 @@ type (
 		Handin  string           `json:"handin"` // blob: what named them
 		Checks  []CriterionCheck `json:"checks"`
 	}
-	// RedSeen says what fails on the base of an attempt, compared with what its
-	// task names. It is recorded before anybody works.
+	// RedSeen says what fails on the base of an attempt, compared with what
+	// its task names. It is recorded before the work starts.
 	RedSeen struct {
 		Attempt AttemptID `json:"attempt"`
 		Tree    string    `json:"tree"`             // of the base
@@ -403,14 +403,15 @@ type (
 		Aside   []string  `json:"aside,omitempty"`  // tests that the task, or the project, says to leave alone
 		Others  []string  `json:"others,omitempty"` // tests that fail and that the task does not mean
 	}
-	// CriteriaWeighed says about each criterion whose check is a gate what bears on
-	// it, on a tree that the gates let through. It is recorded before their verdict.
+	// CriteriaWeighed says for each criterion whose check is a gate what shows
+	// it, on a tree that passed the gates. It is recorded before their
+	// verdict.
 	CriteriaWeighed struct {
 		Attempt  AttemptID        `json:"attempt"`
 		Tree     string           `json:"tree"`
 		Criteria []CriterionShown `json:"criteria"`
 	}
-	// IsolationBroken says that a role changed what it may not. It was undone.
+	// IsolationBroken says that a role changed files that it may not change. The change was undone.
 	IsolationBroken struct {
 		Attempt AttemptID `json:"attempt"`
 		Role    Role      `json:"role"`
@@ -423,7 +424,7 @@ type (
 		Tree     string    `json:"tree"`
 		Findings []Finding `json:"findings"`
 	}
-	// WorkVerified says what a verifier thinks of an attempt.
+	// WorkVerified gives a verifier's verdict on an attempt.
 	WorkVerified struct {
 		Attempt  AttemptID      `json:"attempt"`
 		Tree     string         `json:"tree"`
@@ -449,18 +450,18 @@ type (
 		Evidence Evidence  `json:"evidence"`
 		Cached   bool      `json:"cached,omitzero"` // the evidence was known for this tree
 
-		WarmUp time.Duration `json:"warm_up,omitzero"` // what compiling for it and the gates after it took before it began
+		WarmUp time.Duration `json:"warm_up,omitzero"` // time to compile for it and the gates after it, before it started
 	}
-	// VerdictGiven says what the gates say in sum about an attempt's tree.
+	// VerdictGiven gives the combined result of the gates for an attempt's tree.
 	VerdictGiven struct {
 		Attempt AttemptID `json:"attempt"`
 		Tree    string    `json:"tree"`
 		State   GateState `json:"state"` // of the gate that decided
 		Gate    string    `json:"gate,omitzero"`
 		Why     string    `json:"why,omitzero"`
-		Own     bool      `json:"own,omitzero"` // red is nothing but tests that came with the work and checks that failed before it
+		Own     bool      `json:"own,omitzero"` // only new tests and checks that failed before are red
 	}
-	// ReviewGiven says what a reviewer thinks of an attempt.
+	// ReviewGiven gives a reviewer's verdict on an attempt.
 	ReviewGiven struct {
 		Attempt  AttemptID `json:"attempt"`
 		Tree     string    `json:"tree"`
@@ -471,7 +472,7 @@ type (
 		Readers  []Reader  `json:"readers,omitempty"` // who read what of it
 
 		SendsBack bool     `json:"sends_back,omitzero"` // by the run's limits on findings, whatever the reviewer decided
-		Agreed    []string `json:"agreed,omitempty"`    // names of what the change takes away and all readers agree to
+		Agreed    []string `json:"agreed,omitempty"`    // deletions in the change that all readers agree to
 	}
 	// TreeSnapshotted says that the worktree's state is pinned.
 	TreeSnapshotted struct {
@@ -516,7 +517,7 @@ type (
 		Model   string    `json:"model"`          // provider/model
 		Prompt  string    `json:"prompt"`         // blob: system prompt and tools
 		About   string    `json:"about,omitzero"` // what it is asked, for one that another session sent
-		After   SessionID `json:"after,omitzero"` // whose conversation it goes on in, for another task; its messages stand before the first of this one
+		After   SessionID `json:"after,omitzero"` // session whose conversation it continues for another task; its messages come before the first of this one
 	}
 	// PromptSent adds a message of ours to the conversation.
 	PromptSent struct {
@@ -525,9 +526,9 @@ type (
 		Why     string    `json:"why"`              // brief, repair, nudge, guidance, landed
 		Request int64     `json:"request,omitzero"` // the guidance it delivers, or the landing that it tells of
 
-		Memory []Remembered `json:"memory,omitempty"` // what of the repository's memory has to do with the task
+		Memory []Remembered `json:"memory,omitempty"` // episodes of the repository's memory that fit the task
 
-		Comments []Comment `json:"comments,omitempty"` // of people that it delivers: where they are, without what they say
+		Comments []Comment `json:"comments,omitempty"` // comments of people that it delivers: their places, without their texts
 
 		Manifest string `json:"manifest,omitempty"` // blob: the items of what was sent, see [PromptItem]; empty for one line of ours
 	}
@@ -546,7 +547,7 @@ type (
 		Tool    string    `json:"tool"`
 		About   string    `json:"about,omitzero"` // path or command, cut for people
 	}
-	// ToolAnswered says what a tool call gave.
+	// ToolAnswered records the result of a tool call.
 	ToolAnswered struct {
 		Session  SessionID     `json:"session"`
 		Call     string        `json:"call"`
@@ -574,9 +575,9 @@ type (
 	SessionCompacted struct {
 		Session  SessionID `json:"session"`
 		Turn     int       `json:"turn"`          // taken before it
-		Row      int       `json:"row"`           // how many it were in a row without progress, from 1
+		Row      int       `json:"row"`           // how many in a row without progress, from 1
 		Why      string    `json:"why"`           // what made it necessary
-		Gone     int       `json:"gone,omitzero"` // answers that are no longer there; 0 where only results were shortened
+		Gone     int       `json:"gone,omitzero"` // messages that were removed; 0 if only results were shortened
 		Before   int64     `json:"before"`        // tokens, estimated
 		After    int64     `json:"after"`
 		Messages []string  `json:"messages"` // blobs, in order
@@ -587,9 +588,9 @@ type (
 		Outcome Outcome   `json:"outcome"`
 		Why     string    `json:"why,omitzero"`
 		Result  string    `json:"result,omitzero"` // blob: what the role submitted
-		Needs   Needs     `json:"needs,omitzero"`  // what would unblock it, when it gave up
+		Needs   Needs     `json:"needs,omitzero"`  // what would unblock it, if it gave up
 
-		Answers []Answer `json:"answers,omitempty"` // to the findings that it was told
+		Answers []Answer `json:"answers,omitempty"` // to the findings that it got
 	}
 )
 
@@ -604,7 +605,7 @@ type (
 		Model   string    `json:"model"`
 		Tier    Tier      `json:"tier,omitzero"`
 		Money   Money     `json:"money"`
-		Tokens  int64     `json:"tokens,omitzero"` // most that it may use, where the model has no known price
+		Tokens  int64     `json:"tokens,omitzero"` // maximum that it may use, if the model has no known price
 		Else    []string  `json:"else,omitempty"`  // models that may be asked instead, best first
 	}
 	// BudgetSpent settles a reservation. Failed calls settle too.
@@ -612,8 +613,8 @@ type (
 		ID        string `json:"id"`
 		Money     Money  `json:"money"`
 		Usage     Usage  `json:"usage"`
-		Estimated bool   `json:"estimated,omitzero"` // nobody told what it cost
-		Service   string `json:"service,omitzero"`   // the tier of service that answered, where the provider says
+		Estimated bool   `json:"estimated,omitzero"` // the cost was not reported
+		Service   string `json:"service,omitzero"`   // the service tier that answered, if the provider reports it
 	}
 	// CallDelayed says that a call of a model failed, was settled, and is made
 	// again after a wait; or, with Try 0, that it waits before it is made.
@@ -640,7 +641,7 @@ type (
 		Used    int       `json:"used"` // percent
 		Until   time.Time `json:"until"`
 	}
-	// QuotaReset says that the time has come, and that it may be asked again.
+	// QuotaReset says that the account takes calls again.
 	QuotaReset struct {
 		Account string `json:"account"`
 		Held    bool   `json:"held,omitzero"` // it was held, not used up
@@ -663,13 +664,13 @@ type (
 
 		Tokens *TokenCap `json:"tokens,omitempty"` // instead of money, where the cap counts tokens
 	}
-	// BudgetShared says what all other runs, of every repository, have spent
+	// BudgetShared gives what all other runs, of every repository, have spent
 	// or reserved on a day.
 	BudgetShared struct {
 		Day    string `json:"day"` // UTC, as 2026-11-21
 		Others Money  `json:"others"`
 	}
-	// BudgetPressed says that spending reached a mark of a cap.
+	// BudgetPressed says that spending reached a percentage of a limit.
 	BudgetPressed struct {
 		Percent int `json:"percent"` // 50, 75, 90 or 100
 	}
@@ -678,7 +679,7 @@ type (
 		Key      string        `json:"key"`
 		Locks    []string      `json:"locks,omitempty"` // the lock files
 		Source   string        `json:"source"`          // where it came from, for people
-		Paths    []string      `json:"paths,omitempty"` // what trees get of it
+		Paths    []string      `json:"paths,omitempty"` // the paths that worktrees get
 		Bytes    int64         `json:"bytes"`
 		Duration time.Duration `json:"duration"`
 	}

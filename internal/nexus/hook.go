@@ -60,15 +60,15 @@ func (s HookState) Lets() bool { return s == HookOK || s == HookFailed }
 
 // Hooks that may refuse.
 type (
-	// StartSought intends to ask the hooks whether work on the run may start.
+	// StartSought is recorded before the hooks are asked whether work on the run may start.
 	StartSought struct{}
 	// StartJudged says what they answered.
 	StartJudged struct {
 		Allowed bool   `json:"allowed"`
 		Why     string `json:"why,omitzero"` // why not
 	}
-	// HookRan says how a hook ended that may refuse. Hooks that only observe
-	// are not recorded.
+	// HookRan says how a hook ended that can refuse. Other hooks are not
+	// recorded.
 	HookRan struct {
 		Hook     string        `json:"hook"` // its name in the configuration
 		Point    HookPoint     `json:"point"`

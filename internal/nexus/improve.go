@@ -78,26 +78,26 @@ const (
 // A loop that finds work, does it and lands it. Each piece of work is a run of its own,
 // whose name is that of the item.
 type (
-	// LoopOpened says by which rules a process conducts the loop from now on.
+	// LoopOpened gives the rules of the loop from now on.
 	LoopOpened struct {
 		Rules ImproveRules `json:"rules"`
 	}
-	// CycleStarted intends to look what there is to do.
+	// CycleStarted is recorded before the loop looks for work.
 	CycleStarted struct {
 		Cycle int    `json:"cycle"` // from 1
 		Why   string `json:"why,omitzero"`
 	}
-	// CycleLooked says what there is to do.
+	// CycleLooked lists the work that the loop found.
 	CycleLooked struct {
 		Cycle  int       `json:"cycle"`
 		Tip    string    `json:"tip"` // of the target
 		Wanted []Wanted  `json:"wanted,omitempty"`
 		Left   []LeftOut `json:"left,omitempty"`
-		More   int       `json:"more,omitzero"`   // that may be taken up and are not listed
-		Notes  []string  `json:"notes,omitempty"` // strategies that could not look, and why
-		Spent  Money     `json:"spent,omitzero"`  // on models that were asked what there is to do
+		More   int       `json:"more,omitzero"`   // findings that can be worked on and are not listed
+		Notes  []string  `json:"notes,omitempty"` // strategies that could not run, and why
+		Spent  Money     `json:"spent,omitzero"`  // on models that looked for work
 	}
-	// CycleFailed says why nobody could look.
+	// CycleFailed says why the search for work failed.
 	CycleFailed struct {
 		Cycle int    `json:"cycle"`
 		Why   string `json:"why"`
@@ -109,7 +109,7 @@ type (
 		Why   string        `json:"why"`
 		Idle  bool          `json:"idle,omitzero"` // there was nothing to do: the next rest is longer
 	}
-	// ItemTaken intends to work on something, and sets the money aside.
+	// ItemTaken is recorded before work on an item starts, and reserves its money.
 	ItemTaken struct {
 		Item     RunID  `json:"item"`
 		Cycle    int    `json:"cycle"`
@@ -122,7 +122,7 @@ type (
 		Item   RunID      `json:"item"`
 		Status RunStatus  `json:"status"`
 		Spent  Money      `json:"spent"`
-		Branch string     `json:"branch,omitzero"` // that has the work; empty: there is none
+		Branch string     `json:"branch,omitzero"` // branch with the work; empty: none
 		Start  string     `json:"start,omitzero"`  // commit that it started from
 		Commit string     `json:"commit,omitzero"`
 		Why    string     `json:"why,omitzero"`
@@ -155,7 +155,7 @@ type (
 
 		Spent Money `json:"spent,omitzero"` // on landing it
 	}
-	// LandingWatched intends to look whether a landing made anything worse.
+	// LandingWatched is recorded before Nexus checks whether a landing made anything worse.
 	LandingWatched struct {
 		Item RunID `json:"item"`
 	}
@@ -163,24 +163,24 @@ type (
 	LandingWeighed struct {
 		Item  RunID      `json:"item"`
 		Worse []Worsened `json:"worse,omitempty"`
-		Why   string     `json:"why,omitzero"` // why nobody knows
+		Why   string     `json:"why,omitzero"` // why it is unknown
 	}
-	// RevertSought intends to take a landing back, as a new commit.
+	// RevertSought is recorded before a landing is reverted by a new commit.
 	RevertSought struct {
 		Item RunID  `json:"item"`
 		Why  string `json:"why"`
 	}
-	// ItemReverted says that a landing was taken back.
+	// ItemReverted says that a landing was reverted.
 	ItemReverted struct {
 		Item   RunID  `json:"item"`
 		Commit string `json:"commit"`
 	}
-	// RevertFailed says why a landing could not be taken back.
+	// RevertFailed says why a landing could not be reverted.
 	RevertFailed struct {
 		Item RunID  `json:"item"`
 		Why  string `json:"why"`
 	}
-	// ResultSettled says what a person made of a result that waited for one.
+	// ResultSettled says what a person decided about a waiting result.
 	ResultSettled struct {
 		Item RunID  `json:"item"`
 		How  string `json:"how"`           // merged or rejected
@@ -191,8 +191,8 @@ type (
 // What comes of a theme's branch on the forge, where people agreed that a loop pushes it
 // and opens a pull request.
 type (
-	// PullSought intends to push the branch of a theme, and to let its pull request say
-	// what waits there.
+	// PullSought is recorded before the branch of a theme is pushed and its
+	// pull request updated.
 	PullSought struct {
 		Branch string  `json:"branch"`
 		Commit string  `json:"commit"`          // that the branch is pushed at
@@ -206,14 +206,14 @@ type (
 		Web    string `json:"web"`
 		New    bool   `json:"new,omitzero"` // it was opened, and not there before
 	}
-	// PullFailed says why they are not, or not as they are here.
+	// PullFailed says why the branch or its pull request could not be updated.
 	PullFailed struct {
 		Branch string `json:"branch"`
 		Commit string `json:"commit"`
 		Why    string `json:"why"`
 	}
-	// PullClosed says what people made of a pull request. What is done for its strategy
-	// from now on goes to another branch.
+	// PullClosed says how people closed a pull request. Later results of its
+	// strategy go to another branch.
 	PullClosed struct {
 		Branch string `json:"branch"`
 		Number int    `json:"number"`

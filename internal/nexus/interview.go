@@ -55,15 +55,15 @@ type (
 	RequirementCaptured struct {
 		Attempt     AttemptID   `json:"attempt"`
 		Requirement Requirement `json:"requirement"`
-		Candidate   bool        `json:"candidate,omitzero"` // nobody is sure enough that it was meant
+		Candidate   bool        `json:"candidate,omitzero"` // it is not sure enough that it was meant
 	}
-	// RequirementWithdrawn takes a requirement back: a person answered otherwise.
+	// RequirementWithdrawn withdraws a requirement because of a person's answer.
 	RequirementWithdrawn struct {
 		Attempt AttemptID `json:"attempt"`
 		ID      string    `json:"id"`
 		Why     string    `json:"why,omitzero"`
 	}
-	// AssumptionStated says what holds until a person says otherwise.
+	// AssumptionStated states an assumption, which holds until a person changes it.
 	AssumptionStated struct {
 		Attempt  AttemptID `json:"attempt"`
 		ID       string    `json:"id"` // "A-1" of an interview, "P-1" of a plan

@@ -18,8 +18,8 @@ type (
 		Tasks int        `json:"tasks"`
 		Cover *PlanCover `json:"cover,omitempty"` // what a second look found; nil: there was none
 
-		Assumptions []string   `json:"assumptions,omitempty"` // what it takes for granted
-		Foreseen    []PlanRisk `json:"foreseen,omitempty"`    // what may go wrong, as its planner thinks
+		Assumptions []string   `json:"assumptions,omitempty"` // its assumptions
+		Foreseen    []PlanRisk `json:"foreseen,omitempty"`    // risks that the planner sees
 	}
 	// PlanLooked says what a look at a plan found that is being made. What is missing
 	// goes back to the planner.
@@ -37,15 +37,15 @@ type (
 	TaskPlanned struct {
 		Task Task `json:"task"`
 	}
-	// PlanApproved lets the tasks begin.
+	// PlanApproved lets the tasks start.
 	PlanApproved struct {
-		By string `json:"by"` // "policy" where nobody had to agree
+		By string `json:"by"` // "policy" if nobody had to agree
 	}
 	// PlanRefused sets a plan aside that was proposed: its tasks are none of the
 	// run's any more, and another plan is made.
 	PlanRefused struct {
 		Question string `json:"question"`
-		Why      string `json:"why"` // what the planner is told
+		Why      string `json:"why"` // the reason that the planner gets
 		By       string `json:"by"`
 	}
 	// PlanRevised replaces the plan that was proposed by what a person made of it.

@@ -35,8 +35,8 @@ type PinnedTree struct {
 
 // Points to go back to, and going back.
 type (
-	// CheckpointMade names the point that it is recorded at. What it needs is
-	// pinned by refs.
+	// CheckpointMade gives the current point of the run a name. Refs pin the
+	// commits that it needs.
 	CheckpointMade struct {
 		Name   string       `json:"name"`
 		Reason Reason       `json:"reason"`
@@ -45,24 +45,23 @@ type (
 		Trees  []PinnedTree `json:"trees,omitempty"`
 		By     string       `json:"by,omitzero"` // who asked; empty: the run itself
 	}
-	// CheckpointDropped says that a checkpoint is no longer one. The refs that
-	// pin it are removed.
+	// CheckpointDropped removes a checkpoint and the refs that pin it.
 	CheckpointDropped struct {
 		Name string `json:"name"`
 		Why  string `json:"why"`
 	}
-	// RunRewound takes the run back to what was true after an earlier event.
-	// What happened since stays on record, and so do the money that it cost, its
-	// names and its commits. What was under way at that point is over.
+	// RunRewound takes the run back to its state after an earlier event. Later
+	// events, their cost, names and commits stay on record. Work that was in
+	// progress at that point is over.
 	RunRewound struct {
-		To         int64  `json:"to"`                  // the last event that holds
-		Checkpoint string `json:"checkpoint,omitzero"` // that is there
+		To         int64  `json:"to"`                  // the last event that still applies
+		Checkpoint string `json:"checkpoint,omitzero"` // the checkpoint at that event
 		Tip        string `json:"tip"`                 // where the run's branch goes
 		From       string `json:"from"`                // where it was
 		By         string `json:"by"`
 	}
-	// TaskInherited says what became of a task in the run that this one was forked
-	// from.
+	// TaskInherited gives the state of a task in the run that this one was
+	// forked from.
 	TaskInherited struct {
 		Task   TaskID       `json:"task"`
 		Status TaskStatus   `json:"status"` // landed, skipped, split, or pending
@@ -73,8 +72,8 @@ type (
 		Why    string       `json:"why,omitzero"`
 
 		Checks  *ChecksProved    `json:"checks,omitempty"`  // tests that show criteria of what landed
-		Weighed *CriteriaWeighed `json:"weighed,omitempty"` // what bears on them
-		Waived  []int            `json:"waived,omitempty"`  // numbers of criteria that a person signed, or does without
+		Weighed *CriteriaWeighed `json:"weighed,omitempty"` // what shows its criteria
+		Waived  []int            `json:"waived,omitempty"`  // numbers of criteria that a person signed off or waived
 	}
 	// UndoSought intends to revert what tasks landed.
 	UndoSought struct {
@@ -106,7 +105,7 @@ type (
 type Fork struct {
 	Run        RunID  `json:"run"`
 	Seq        int64  `json:"seq"`                 // the last event that it takes over
-	Checkpoint string `json:"checkpoint,omitzero"` // that is there
+	Checkpoint string `json:"checkpoint,omitzero"` // the checkpoint at that event
 	Tip        string `json:"tip"`                 // of its branch then
 	By         string `json:"by"`
 }

@@ -57,14 +57,14 @@ type (
 		Blockers   []string  `json:"blockers,omitempty"`
 		Files      []string  `json:"files,omitempty"` // that the change would touch
 	}
-	// ReplanDecided says how a task continues that reached thresholds. It is
-	// recorded before anything follows from it.
+	// ReplanDecided says how a task continues after it reached thresholds. It
+	// is recorded before anything else happens.
 	ReplanDecided struct {
 		Task    TaskID    `json:"task"`
 		Attempt AttemptID `json:"attempt,omitzero"` // the last one; empty before the first
 		Crossed []Crossed `json:"crossed"`
 		Course  Course    `json:"course"`
 		Why     string    `json:"why"`
-		Anew    bool      `json:"anew,omitzero"` // its time starts again: the next attempt continues from what is kept
+		Anew    bool      `json:"anew,omitzero"` // its time starts again: the next attempt continues from the work so far
 	}
 )

@@ -34,7 +34,7 @@ func (m *Models) Agents(role nexus.Role, tier nexus.Tier, pin string) (agents []
 		return nil, nil, &nexus.Error{
 			Code:    nexus.CodeInvalidConfig,
 			Message: fmt.Sprintf("the agents and models of the role %s are %s: an agent follows a model", role, list),
-			Hint:    "Name agent programs first: a session that a model started stays with models.",
+			Hint:    "Name agent programs first: an agent program cannot continue a session that a model started.",
 		}
 	}
 	return agents, models, nil

@@ -346,7 +346,7 @@ func (h *Hands) fits(ctx context.Context, commit, tree, at string, i *improve.It
 		return err
 	}
 	if len(red) > 0 {
-		return fmt.Errorf("without it, %s would fail: others rely on it now", strings.Join(red, ", "))
+		return fmt.Errorf("without it, %s would fail: later work relies on it", strings.Join(red, ", "))
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // errNoForge says that branches cannot go anywhere.
-var errNoForge = errors.New("nobody said where pull requests are opened")
+var errNoForge = errors.New("no forge is set for pull requests")
 
 // pull pushes the branch of a theme, and lets its pull request say what waits there. Nothing is forced, and
 // nothing is pushed to a branch whose pull request people ended.
@@ -101,7 +101,7 @@ func pullBody(items []*improve.Item) string {
 	b.WriteString("`nexus improve` found this, did it, and waits for you. Every commit builds, and passed the same gates and review " +
 		"as any other work of Nexus.\n\n")
 	if len(items) == 0 {
-		b.WriteString("Nothing of it is left: what was here made something worse, and was taken back.\n\n")
+		b.WriteString("Nothing of it is left: what was here made something worse, and was reverted.\n\n")
 	} else {
 		b.WriteString("| what | finding | run |\n|---|---|---|\n")
 	}

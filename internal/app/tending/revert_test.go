@@ -33,7 +33,7 @@ func TestARevertFits(t *testing.T) {
 				}
 				return nil
 			},
-			want: "without it, build would fail: others rely on it now",
+			want: "without it, build would fail: later work relies on it",
 		},
 		{name: "a gate fails anyway", later: map[string]string{"b.sh": "broken\n"}, judge: func(bool) []string { return []string{"lint"} }},
 	} {

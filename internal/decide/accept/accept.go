@@ -312,7 +312,7 @@ func (r *Row) bears(task *state.Task, n int, e nexus.Evidence, judged map[string
 		}
 	}
 	if s.By == nexus.LiteralBearing && len(e.Old) > 0 {
-		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still finds what it found on the base: %s", e.Gate, few(e.Old))
+		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still has the findings of the base: %s", e.Gate, few(e.Old))
 		return
 	}
 	r.State = Met

@@ -136,7 +136,7 @@ func TestVain(t *testing.T) {
 	} {
 		e.Gate = "accept: sh b.sh"
 		if got := accept.Vain(task, []nexus.Evidence{{Gate: "build", State: nexus.Pass, Tree: "t"}, e}); got != nil {
-			t.Errorf("%s: the check was taken back: %+v", why, got)
+			t.Errorf("%s: the check was reverted: %+v", why, got)
 		}
 	}
 	if len(got) != 1 || got[0].Number != 3 || got[0].Criterion != (nexus.Criterion{Text: "c", Was: "sh c.sh", Tried: "nobody knows", Unfit: true}) || got[0].Why == "" {

@@ -103,11 +103,11 @@ func (p *patchReader) line(n int, line string) error {
 		if strings.TrimSpace(line) == "" {
 			return nil // an editor's last line
 		}
-		return &PatchError{n, fmt.Sprintf("this line is not of the change: %q; a comment begins with #>", short(line))}
+		return &PatchError{n, fmt.Sprintf("this line is not part of the change: %q; a comment starts with #>", short(line))}
 	}
 	want := strings.TrimRight(p.want[p.at], "\r\n")
 	if line != want && strings.TrimRight(line, " \t\r") != strings.TrimRight(want, " \t\r") {
-		return &PatchError{n, fmt.Sprintf("it was changed from %q to %q; a comment begins with #>", short(want), short(line))}
+		return &PatchError{n, fmt.Sprintf("it was changed from %q to %q; a comment starts with #>", short(want), short(line))}
 	}
 	p.follow(strings.TrimRight(p.want[p.at], "\n"))
 	p.at++
@@ -178,7 +178,7 @@ func (p *patchReader) say(n int, text string) error {
 		if len(words) == 2 {
 			start, end, ok := Lines(words[1])
 			if !ok || c.File == "" {
-				return &PatchError{n, fmt.Sprintf("%q are no lines of a file, such as 10-12", words[1])}
+				return &PatchError{n, fmt.Sprintf("%q is not a range of lines, such as 10-12", words[1])}
 			}
 			c.Side, c.Start, c.End, c.Hunk = nexus.NewSide, start, end, ""
 		}

@@ -214,7 +214,7 @@ func suggest(s *state.State, t *state.Task) []string {
 	case a.Outcome == nexus.Inapplicable:
 		all = append(all, "fix the environment first: nexus doctor")
 	case a.Outcome == nexus.GaveUp:
-		all = append(all, "give the agent what it says it lacks: nexus tell "+id+" TEXT")
+		all = append(all, "give the agent what it is missing: nexus tell "+id+" TEXT")
 	case a.Outcome == nexus.NoProgress:
 		all = append(all, "the same failure came back several times: tell the agent what it overlooks with nexus tell "+id+" TEXT, or split the task")
 	case a.Outcome == nexus.Exhausted:

@@ -156,7 +156,7 @@ func TestRests(t *testing.T) {
 		}
 		s.decide()
 	}
-	const nobody = "nobody could look what there is to do: no disk: 1h0m0s"
+	const nobody = "the search for work failed: no disk: 1h0m0s"
 	if got := rest(improve.Moment{}, nexus.CycleFailed{Cycle: 1, Why: "no disk"}); got != nobody {
 		t.Error(got)
 	}
@@ -293,7 +293,7 @@ func TestPushedNoMore(t *testing.T) {
 	s.hear(nexus.RevertSought{Item: "loop-2"}, nexus.ItemReverted{Item: "loop-2", Commit: "r"})
 	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged})
 	if f, ok := s.l.Next(improve.Moment{Now: s.now})[0].(nexus.PullSought); !ok || f.Commit != "r" || len(f.Items) > 0 {
-		t.Errorf("what was taken back: %+v", f)
+		t.Errorf("what was reverted: %+v", f)
 	}
 }
 
@@ -318,8 +318,8 @@ func TestReadsHours(t *testing.T) {
 		t.Error(end, err)
 	}
 	for text, want := range map[string]string{
-		"soon": `"soon" is no time, duration or condition`, "2020-01-01": "2020-01-01 is over", "-5m": "-5m is over at once",
-		"landed:0": `"0" is no number of results: write landed:5`, "landed:1000001": `"1000001" is no number of results: write landed:5`,
+		"soon": `"soon" is not a time, duration or condition`, "2020-01-01": "2020-01-01 is over", "-5m": "-5m would end at once",
+		"landed:0": `"0" is not a number of results: write landed:5`, "landed:1000001": `"1000001" is not a number of results: write landed:5`,
 	} {
 		if _, err := improve.ParseEnd(text, now); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", text, err)

@@ -47,7 +47,7 @@ func TestNobodyCanLook(t *testing.T) {
 		}
 	}
 	if got := look(nexus.CycleFailed{Cycle: 10, Why: "no disk"}); got != "run.ended" || s.l.Status != nexus.StatusFailed ||
-		s.l.Why != "nobody could look what there is to do: no disk" {
+		s.l.Why != "the search for work failed: no disk" {
 		t.Errorf("%s: %s, %s", got, s.l.Status, s.l.Why)
 	}
 }

@@ -48,7 +48,7 @@ func ParseHours(text string) (Hours, error) {
 		}
 		switch {
 		case s.from == dayMinutes:
-			return Hours{}, fmt.Errorf("nothing can begin at %s", from)
+			return Hours{}, fmt.Errorf("nothing can start at %s", from)
 		case s.from == s.to:
 			return Hours{}, fmt.Errorf("%q has no length", words[0])
 		case s.to < s.from:
@@ -73,7 +73,7 @@ func minutes(text string) (int, error) {
 	m, err2 := strconv.Atoi(minute)
 	n := h*60 + m
 	if !ok || err != nil || err2 != nil || len(hour) != 2 || len(minute) != 2 || h < 0 || m < 0 || m > 59 || n > dayMinutes {
-		return 0, fmt.Errorf("%q is no time of the day: write 09:00", text)
+		return 0, fmt.Errorf("%q is not a time of day: write 09:00", text)
 	}
 	return n, nil
 }
@@ -87,7 +87,7 @@ func parseDays(text string) (days [7]bool, err error) {
 		}
 		from, to := slices.Index(weekdays, first), slices.Index(weekdays, last)
 		if from < 0 || to < 0 {
-			return days, fmt.Errorf("%q is no day: write Mon, Tue, Wed, Thu, Fri, Sat or Sun", part)
+			return days, fmt.Errorf("%q is not a day: write Mon, Tue, Wed, Thu, Fri, Sat or Sun", part)
 		}
 		for d := from; ; d = (d + 1) % 7 {
 			days[d] = true

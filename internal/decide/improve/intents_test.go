@@ -40,7 +40,7 @@ func TestIntents(t *testing.T) {
 		{
 			[]nexus.Fact{nexus.LandingWatched{Item: item}},
 			nexus.LandingWatched{Item: item},
-			nexus.LandingWeighed{Item: item, Why: "nobody knows whether it made anything worse: no disk"},
+			nexus.LandingWeighed{Item: item, Why: "it is unknown whether it made anything worse: no disk"},
 			item,
 		},
 		{[]nexus.Fact{nexus.LandingWeighed{Item: item, Worse: []nexus.Worsened{{Finding: "a/1", After: 1}}}}, nil, nil, ""},
@@ -123,7 +123,7 @@ func TestLeftOut(t *testing.T) {
 	s.hear(nexus.ItemKept{Item: "loop-3", Rule: string(improve.Fixed), Why: "so"})
 	want := []nexus.LeftOut{
 		{Finding: "x", Rule: "first"},
-		{Finding: "todo/1", Title: "todo/1", Rule: "waits", Why: "what run loop-1 made of it waits for a person"},
+		{Finding: "todo/1", Title: "todo/1", Rule: "waits", Why: "the work of run loop-1 on it waits for a person"},
 		{Finding: "docs/1", Title: "docs/1", Rule: "branches", Why: "1 branch waits for a person, and no more may (improve.open)"},
 	}
 	if diff := cmp.Diff(want, s.l.Omitted(s.now)); diff != "" {

@@ -80,7 +80,7 @@ func TestFreedByTime(t *testing.T) {
 	s.hear(nexus.CycleStarted{Cycle: 50})
 	end["failed"](s, "loop-6", wanted("todo", 3)) // the second time
 	for n, want := range []string{
-		"made worse: run loop-1 did it and was taken back: worse",
+		"made worse: run loop-1 did it and was reverted: worse",
 		"failed: it was tried 2 times, last in run loop-3, and its files have not changed since",
 		"failed: it was tried 2 times, last in run loop-6, and its files have not changed since",
 		": ",
@@ -131,7 +131,7 @@ func TestWhatIsKept(t *testing.T) {
 			t.Errorf("%s: %+v, and %s spent", c.rule, i, s.l.Spent)
 		}
 		s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged})
-		const why = "what run loop-1 made of it did not land: so"
+		const why = "the work of run loop-1 on it did not land: so"
 		for hours, barred := range map[int]bool{0: true, c.hours - 1: true, c.hours: c.hours == 0, 9999: c.hours == 0} {
 			if rule, got := s.l.Bar(wanted("todo", 1), s.now.Add(hour(hours))); (rule == c.rule && got == why) != barred || !barred && rule != "" {
 				t.Errorf("%s, after %d hours: %s %s", c.rule, hours, rule, got)
@@ -165,7 +165,7 @@ func TestThrownAway(t *testing.T) {
 	if rule, why := s.l.Bar(wanted("todo", 1), later); rule != "" || s.l.Item("loop-1").Rule != "" {
 		t.Error(rule, why, s.l.Item("loop-1").Rule)
 	}
-	if rule, why := s.l.Bar(wanted("todo", 2), later); rule != improve.RejectedBy || why != "a person threw away what run loop-2 made of it" {
+	if rule, why := s.l.Bar(wanted("todo", 2), later); rule != improve.RejectedBy || why != "a person rejected the work of run loop-2 on it" {
 		t.Error(rule, why)
 	}
 	if s.l.Item("loop-2").Rule != improve.RejectedBy || len(s.l.Waiting()) != 0 {
@@ -184,7 +184,7 @@ func TestNotTakenBack(t *testing.T) {
 	s.onto("loop-1", "main", nexus.Worsened{Finding: "lint/1", After: 1})
 	s.hear(nexus.RevertSought{Item: "loop-1", Why: "lint/1 is new"}, nexus.RevertFailed{Item: "loop-1", Why: "a conflict"})
 	i := s.l.Item("loop-1")
-	const why = "lint/1 is new; it could not be taken back: a conflict"
+	const why = "lint/1 is new; it could not be reverted: a conflict"
 	if i.Stage != improve.Over || i.Result != improve.DoneLanded || !i.Waits || i.Why != why || s.l.Totals.Landed != 1 {
 		t.Errorf("%+v", i)
 	}
@@ -204,7 +204,7 @@ func TestNextLoop(t *testing.T) {
 	if len(s.l.Items) != 1 || s.l.Items[0].ID != "loop-2" || s.l.Totals != (improve.Totals{}) {
 		t.Errorf("%+v", s.l.Items)
 	}
-	if rule, why := s.l.Bar(wanted("todo", 2), s.now); rule != improve.WaitsFor || why != "what run loop-2 made of it waits for a person" {
+	if rule, why := s.l.Bar(wanted("todo", 2), s.now); rule != improve.WaitsFor || why != "the work of run loop-2 on it waits for a person" {
 		t.Error(rule, why)
 	}
 	if got := fmt.Sprint(s.l.Loops()); got != "[loop later]" {

@@ -405,7 +405,7 @@ func (l *Loop) keep(f nexus.ItemKept, at time.Time) {
 	i.Stage, i.Result, i.Rule, i.Why, i.Ended, i.Target = Over, DoneKept, Rule(f.Rule), f.Why, at, ""
 	i.Work.Spent, l.Spent = i.Work.Spent+f.Spent, l.Spent+f.Spent
 	l.Totals.Kept++
-	b := bar{rule: i.Rule, why: fmt.Sprintf("what run %s made of it did not land: %s", i.ID, f.Why), mark: i.Wanted.Mark}
+	b := bar{rule: i.Rule, why: fmt.Sprintf("the work of run %s on it did not land: %s", i.ID, f.Why), mark: i.Wanted.Mark}
 	switch i.Rule {
 	case Yielded, Fixed, StoppedEarly:
 		b.mark, b.until = "", at.Add(l.Rules.MostRest)
@@ -458,11 +458,11 @@ func (l *Loop) reverted(f nexus.Fact, at time.Time) {
 		i.Stage, i.Result, i.Rule, i.Reverted, i.Ended = Over, DoneReverted, Worse, f.Commit, at
 		l.Totals.Reverted++
 		l.heads[i.Target] = f.Commit
-		l.bars[i.Wanted.Finding] = bar{rule: Worse, mark: i.Wanted.Mark, why: fmt.Sprintf("run %s did it and was taken back: %s", i.ID, i.Why)}
+		l.bars[i.Wanted.Finding] = bar{rule: Worse, mark: i.Wanted.Mark, why: fmt.Sprintf("run %s did it and was reverted: %s", i.ID, i.Why)}
 		l.prune()
 	case nexus.RevertFailed:
 		if i := l.Item(f.Item); i != nil && i.Stage == Reverting {
-			i.Why += "; it could not be taken back: " + f.Why
+			i.Why += "; it could not be reverted: " + f.Why
 			l.landed(i, at)
 			i.Waits = true
 		}
@@ -481,7 +481,7 @@ func (l *Loop) settled(f nexus.ResultSettled) {
 	}
 	if f.How == nexus.ResultRejected {
 		i.Rule = RejectedBy
-		l.bars[i.Wanted.Finding] = bar{rule: RejectedBy, why: fmt.Sprintf("a person threw away what run %s made of it", i.ID)}
+		l.bars[i.Wanted.Finding] = bar{rule: RejectedBy, why: fmt.Sprintf("a person rejected the work of run %s on it", i.ID)}
 	}
 }
 

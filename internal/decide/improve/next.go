@@ -211,7 +211,7 @@ func (l *Loop) end(w Moment) []nexus.Fact {
 	case over && l.unable(), l.Unable >= mostFails && l.again.IsZero():
 		return ended(nexus.StatusFailed, unableWhy+l.Why)
 	case l.Fails >= mostFails || over && l.Fails > 0:
-		return ended(nexus.StatusFailed, "nobody could look what there is to do: "+l.Why)
+		return ended(nexus.StatusFailed, "the search for work failed: "+l.Why)
 	case over && l.full():
 		return ended(nexus.StatusWaiting, l.capacity())
 	case !l.Rules.Until.IsZero() && !w.Now.Before(l.Rules.Until):
@@ -335,7 +335,7 @@ func (l *Loop) turn(w Moment) []nexus.Fact {
 	case l.full():
 		return l.await(w, l.capacity())
 	case l.Fails > 0:
-		return l.await(w, "nobody could look what there is to do: "+l.Why)
+		return l.await(w, "the search for work failed: "+l.Why)
 	}
 	return l.await(w, "there is nothing to do")
 }

@@ -15,7 +15,7 @@ type Pull struct {
 	Number int    `json:"number,omitzero"` // 0: there is none yet
 	Web    string `json:"web,omitzero"`
 	Commit string `json:"commit,omitzero"` // that the forge has of it
-	Why    string `json:"why,omitzero"`    // the forge has not what is here
+	Why    string `json:"why,omitzero"`    // the forge is not up to date
 
 	failed string        // commit that could not be pushed in this cycle
 	shown  []nexus.RunID // items that it says wait there

@@ -17,7 +17,7 @@ func (l *Loop) Bar(x nexus.Wanted, now time.Time) (Rule, string) { return l.bar(
 func (l *Loop) bar(x nexus.Wanted, now time.Time, themes []string) (Rule, string) {
 	for _, i := range l.Items {
 		if i.Waits && i.Wanted.Finding == x.Finding {
-			return WaitsFor, fmt.Sprintf("what run %s made of it waits for a person", i.ID)
+			return WaitsFor, fmt.Sprintf("the work of run %s on it waits for a person", i.ID)
 		}
 	}
 	if b, ok := l.bars[x.Finding]; ok && b.holds(x, now) {
@@ -137,7 +137,7 @@ func Broken(intent nexus.Fact, why string) []nexus.Fact {
 	case nexus.ItemOffered:
 		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(Unlanded), Why: why}}
 	case nexus.LandingWatched:
-		return []nexus.Fact{nexus.LandingWeighed{Item: f.Item, Why: "nobody knows whether it made anything worse: " + why}}
+		return []nexus.Fact{nexus.LandingWeighed{Item: f.Item, Why: "it is unknown whether it made anything worse: " + why}}
 	case nexus.RevertSought:
 		return []nexus.Fact{nexus.RevertFailed{Item: f.Item, Why: why}}
 	default:

@@ -25,19 +25,19 @@ func ParseEnd(text string, now time.Time) (End, error) {
 	if of, ok := strings.CutPrefix(text, "landed:"); ok {
 		n, err := strconv.Atoi(of)
 		if err != nil || n < 1 || n > 1_000_000 {
-			return End{}, fmt.Errorf("%q is no number of results: write landed:5", of)
+			return End{}, fmt.Errorf("%q is not a number of results: write landed:5", of)
 		}
 		return End{Landings: n}, nil
 	}
 	if d, ok := duration(text); ok {
 		if d <= 0 {
-			return End{}, fmt.Errorf("%s is over at once", text)
+			return End{}, fmt.Errorf("%s would end at once", text)
 		}
 		return End{At: now.Add(d)}, nil
 	}
 	at, ok := moment(text, now)
 	if !ok {
-		return End{}, fmt.Errorf("%q is no time, duration or condition", text)
+		return End{}, fmt.Errorf("%q is not a time, duration or condition", text)
 	}
 	if !at.After(now) {
 		return End{}, fmt.Errorf("%s is over", text)

@@ -105,7 +105,7 @@ func (i *Interview) lock() Question {
 	b.WriteString("\nDo they?")
 	return Question{InterviewQuestion: nexus.InterviewQuestion{
 		Key: LockKey, Text: b.String(), Choices: []string{"yes, all of them", "leave them open"}, Default: "leave them open",
-		Changes: "what the plan takes for granted; name what is wrong, and say what is right",
+		Changes: "what the plan assumes; name what is wrong, and say what is right",
 	}}
 }
 

@@ -35,7 +35,7 @@ func Tell(l *nexus.Lessons) []Told {
 	}
 	for _, x := range l.Retries {
 		next, _ := x.Tier.Next()
-		says := fmt.Sprintf("goes on at %s at once, but one in %d", next, x.Every)
+		says := fmt.Sprintf("continues at %s at once, except one in %d", next, x.Every)
 		all = append(all, Told{nexus.RetryLesson, x.After + " at " + string(x.Tier), says, x.Why, x.Tasks})
 	}
 	if g := l.Gates; g != nil {

@@ -45,7 +45,7 @@ func (t Timing) Check() error {
 		return nil
 	}
 	if _, err := time.Parse("15:04", t.Digest); err != nil || len(t.Digest) != len("15:04") {
-		return fmt.Errorf("%q is no time of the day: write 18:00", t.Digest)
+		return fmt.Errorf("%q is not a time of day: write 18:00", t.Digest)
 	}
 	return nil
 }

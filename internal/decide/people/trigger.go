@@ -69,7 +69,7 @@ func Triggers() []Trigger {
 		},
 		{
 			nexus.StepTrigger, Red, FallAbort, nil, "a run that works task by task asks whether the next task may begin: yes, skip, stop, or what its agent " +
-				"is to know; the task does not begin, and the question stays open",
+				"should know; the task does not begin, and the question stays open",
 		},
 		{
 			nexus.ChangeTrigger, Red, FallAbort, agree, "a task's change waits for a person's review, or a comment on it that must be resolved is not; it does not land, " +

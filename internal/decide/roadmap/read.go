@@ -184,7 +184,7 @@ func (r *reader) first(text string) {
 		r.end()
 		r.road.closed = r.at
 	case strings.EqualFold(text, closedPart):
-		r.fail("the heading %q stands twice, first in line %d; put all below one", closedPart, r.road.closed+1)
+		r.fail("the heading %q occurs twice, first in line %d; put everything below one", closedPart, r.road.closed+1)
 	default:
 		r.fail("a roadmap has one title; write ## for a milestone, or \"# %s\" above those that are closed", closedPart)
 	}
@@ -458,9 +458,9 @@ func (r *reader) finish() {
 	r.end()
 	switch {
 	case r.comment:
-		r.failAt(r.opened, "a comment begins here and does not end; write --> where it ends")
+		r.failAt(r.opened, "a comment starts here and does not end; write --> where it ends")
 	case r.fence != "":
-		r.failAt(r.opened, "a block of code begins here and does not end; write %s below it", r.fence)
+		r.failAt(r.opened, "a block of code starts here and does not end; write %s below it", r.fence)
 	}
 	if !r.titled && !slices.ContainsFunc(r.problems, func(p spec.Problem) bool { return p.Text == untitled }) {
 		r.failAt(1, untitled)

@@ -160,8 +160,8 @@ func TestMistakes(t *testing.T) {
 		}},
 		{"two parts", "# Roadmap\n# Closed\n# closed\n", []string{`line 3: the heading "Closed" stands twice, first in line 2; put all below one`}},
 		{"below a goal", head + "- goal: a\n  - check: b\n", []string{`line 6: below a goal stands nothing; make another "- goal: " of it`}},
-		{"open", head + "<!-- x\n## Two\n", []string{`line 5: a comment begins here and does not end; write --> where it ends`}},
-		{"open code", head + "```\n## Two\n", []string{"line 5: a block of code begins here and does not end; write ``` below it"}},
+		{"open", head + "<!-- x\n## Two\n", []string{`line 5: a comment starts here and does not end; write --> where it ends`}},
+		{"open code", head + "```\n## Two\n", []string{"line 5: a block of code starts here and does not end; write ``` below it"}},
 		{"invisible", head + "a\u202eb\nc\xff\n", []string{`line 5: it has an invisible character, U+202E; delete it`, `line 6: it is not UTF-8; save the file as UTF-8`}},
 	} {
 		_, problems := Read([]byte(c.text))

@@ -18,7 +18,7 @@ const enough = 3
 // tenth is how many standard deviations from the middle a tenth of all values is.
 const tenth = 1.2816
 
-// What is assumed of how much tasks differ before any has landed, as a deviation of
+// Assumptions of how much tasks differ before any has landed, as a deviation of
 // logarithms, and how many tasks that is worth.
 const (
 	differs = 0.5

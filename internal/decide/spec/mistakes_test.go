@@ -24,7 +24,7 @@ func TestMistakes(t *testing.T) {
 		{"empty title", "#\n## Requirements\n- REQ-1: a\n", []string{`line 1: the title says nothing`}},
 		{"two titles", head + "- REQ-1: a\n# Notes\n- b\n", []string{`line 6: a spec has one title; write ## for a heading`}},
 		{"used twice", head + "- REQ-1: a\n- REQ-2: b\n- REQ-1: c\n", []string{`line 7: REQ-1 is used twice, first in line 5; the next free id is REQ-3`}},
-		{"unknown", head + "- REQ-1: a\n## Acceptance Criteria\n- [ ] AC-1 (REQ-1, REQ-7): b\n", []string{`line 7: AC-1 names REQ-7, which is no requirement; there are REQ-1`}},
+		{"unknown", head + "- REQ-1: a\n## Acceptance Criteria\n- [ ] AC-1 (REQ-1, REQ-7): b\n", []string{`line 7: AC-1 names REQ-7, which is not a requirement; there are REQ-1`}},
 		{"no id in brackets", head + "- REQ-1: a\n## Acceptance Criteria\n- [ ] AC-1 (must): b\n", []string{`line 7: AC-1 names "MUST"; put ids of requirements in brackets, such as (REQ-1, REQ-2)`}},
 		{"no number", head + "- REQ-4: a\n- REQ: b\n- REQ-: c\n", []string{
 			`line 6: "REQ: b" has no number; the next free id is REQ-5`, `line 7: "REQ-: c" has no number; the next free id is REQ-5`,
@@ -33,7 +33,7 @@ func TestMistakes(t *testing.T) {
 		{"no colon", head + "- REQ-1 it adds\n", []string{`line 5: "REQ-1 it adds" has no colon behind its id; write "- REQ-1: " and the text`}},
 		{"no text", head + "- REQ-1:\n", []string{`line 5: REQ-1 says nothing; write what is wanted behind the colon`}},
 		{"misspelled", "# Title\n## Requirments\n- REQ-1: a\n## Aceptance criteria\n- AC-1: b\n", []string{
-			`line 2: "Requirments" is no heading of a spec; write "## Requirements"`, `line 4: "Aceptance criteria" is no heading of a spec; write "## Acceptance Criteria"`,
+			`line 2: "Requirments" is not a heading of a spec; write "## Requirements"`, `line 4: "Aceptance criteria" is not a heading of a spec; write "## Acceptance Criteria"`,
 		}},
 		{"unknown heading", head + "- REQ-1: a\n## Marketing\n- b\n", []string{
 			`line 6: "Marketing" is no heading of a spec; the headings are Problem, Requirements, Acceptance Criteria, Assumptions, Answers, Technical Notes, Out of Scope, Later, Critique`,
@@ -56,11 +56,11 @@ func TestMistakes(t *testing.T) {
 		{"invisible", head + "- REQ-1: a\u202eb\n", []string{`line 5: it has an invisible character, U+202E; delete it`}},
 		{"hidden in a quote", head + "- REQ-1: a\n  - quote: \"\\u202e\"\n", []string{`line 6: it has an invisible character, U+202E; delete it`}},
 		{"not UTF-8", head + "- REQ-1: a\xff\n", []string{`line 5: it is not UTF-8; save the file as UTF-8`}},
-		{"open code", "# Title\n## Problem\n```\nx\n## Requirements\n- REQ-1: a\n", []string{"line 3: a block of code begins here and does not end; write ``` below it"}},
-		{"open comment", head + "- REQ-1: a\n<!-- later\n- REQ-2: b\n", []string{"line 6: a comment begins here and does not end; write --> where it ends"}},
+		{"open code", "# Title\n## Problem\n```\nx\n## Requirements\n- REQ-1: a\n", []string{"line 3: a block of code starts here and does not end; write ``` below it"}},
+		{"open comment", head + "- REQ-1: a\n<!-- later\n- REQ-2: b\n", []string{"line 6: a comment starts here and does not end; write --> where it ends"}},
 		{"behind a comment", head + "<!-- a --> - REQ-1: a\n<!-- b\n--> <!-- c --> - b\n", []string{`line 7: "b" has no id; write "- REQ-2: b"`}},
 		{"depth", "# Title\nDepth: deeep\n" + head[8:] + "- REQ-1: a\n", []string{`line 2: the depth is quick, standard or deep, not " deeep"`}},
-		{"lost text", "# Title\nIt adds.\n" + head[8:] + "- REQ-1: a\n", []string{`line 2: text stands before the first heading; put it below "## Problem"`}},
+		{"lost text", "# Title\nIt adds.\n" + head[8:] + "- REQ-1: a\n", []string{`line 2: there is text before the first heading; put it below "## Problem"`}},
 		{"locked", head + "- REQ-1: a\n## Assumptions\n- A-1 [lokced]: b\n", []string{`line 7: "lokced" is not known here; write [locked] behind the id of an assumption that a person agreed to`}},
 		{"empty note", head + "- REQ-1: a\n## Technical Notes\n-\n", []string{`line 7: this says nothing; write a text, or delete the line`}},
 	} {

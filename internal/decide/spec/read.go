@@ -195,11 +195,11 @@ func (r *reader) heading(level int, text string) {
 			name = near
 		}
 		if level != 1 {
-			r.fail("%q is no heading of a spec; %s", text, hint)
+			r.fail("%q is not a heading of a spec; %s", text, hint)
 		}
 	}
 	if at, twice := r.seen[name]; twice && name != "" {
-		r.fail("the heading %q stands twice, first in line %d; put all below one", name, at)
+		r.fail("the heading %q occurs twice, first in line %d; put everything below one", name, at)
 	} else {
 		r.seen[name] = r.line
 	}
@@ -229,7 +229,7 @@ func (r *reader) before(text string) {
 	case !r.titled && !r.begun:
 		r.fail(untitled)
 	case r.titled:
-		r.fail("text stands before the first heading; put it below \"## %s\"", problemTitle)
+		r.fail("there is text before the first heading; put it below \"## %s\"", problemTitle)
 	}
 	r.begun = true
 }
@@ -353,7 +353,7 @@ func (r *reader) begin(i entryText) (id, brackets, text string, ok bool) {
 	id = strings.ToUpper(m[1])
 	has, _, _ := strings.Cut(id, "-")
 	if has != want {
-		r.failAt(i.line, "%s stands below %q, whose ids start with %s-; move it below %q", id, r.section, want, home(has))
+		r.failAt(i.line, "%s is below %q, whose ids start with %s-; move it below %q", id, r.section, want, home(has))
 		return "", "", "", false
 	}
 	if at, twice := r.ids[id]; twice {
@@ -362,7 +362,7 @@ func (r *reader) begin(i entryText) (id, brackets, text string, ok bool) {
 		r.ids[id] = i.line
 	}
 	if text = strings.TrimSpace(m[4]); text == "" {
-		r.failAt(i.line, "%s says nothing; write what is wanted behind the colon", id)
+		r.failAt(i.line, "%s is empty; write the text after the colon", id)
 	}
 	return id, m[2] + m[3], text, true
 }
@@ -411,10 +411,10 @@ func home(prefix string) string {
 func (r *reader) end() {
 	r.flush()
 	if r.fence != "" {
-		r.failAt(r.opened, "a block of code begins here and does not end; write %s below it", r.fence)
+		r.failAt(r.opened, "a block of code starts here and does not end; write %s below it", r.fence)
 	}
 	if r.comment > 0 {
-		r.failAt(r.comment, "a comment begins here and does not end; write --> where it ends")
+		r.failAt(r.comment, "a comment starts here and does not end; write --> where it ends")
 	}
 	r.spec.Problem = strings.TrimSpace(strings.Join(r.problem, "\n"))
 	if !r.titled && !slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Text == untitled }) {
@@ -422,12 +422,12 @@ func (r *reader) end() {
 	}
 	for _, f := range r.refs {
 		if _, ok := r.ids[f.to]; !ok {
-			r.failAt(f.line, "%s names %s, which is no requirement%s", f.from, f.to, r.instead())
+			r.failAt(f.line, "%s names %s, which is not a requirement%s", f.from, f.to, r.instead())
 		}
 	}
 	if len(r.spec.Requirements) == 0 && len(r.problems) == 0 {
 		r.failAt(max(r.seen[requireTitle], 1),
-			"a spec has at least one requirement: write \"- REQ-1: \" and what is wanted below \"## %s\"", requireTitle)
+			"a spec has at least one requirement: write \"- REQ-1: TEXT\" below \"## %s\"", requireTitle)
 	}
 	sorting.By(r.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	sorting.By(r.spec.Requirements, func(a, b nexus.Requirement) int { return btoi(a.Later) - btoi(b.Later) })

@@ -59,7 +59,7 @@ func (r *reader) bracket(q *nexus.Requirement, line int, word string) {
 	case slices.Contains(nexus.ReqCategories(), nexus.ReqCategory(lower)):
 		q.Category = nexus.ReqCategory(lower)
 	default:
-		r.failAt(line, "%q is no priority; write %s", word, suggestion(lower, words(nexus.MoSCoWs())))
+		r.failAt(line, "%q is not a priority; write %s", word, suggestion(lower, words(nexus.MoSCoWs())))
 	}
 }
 
@@ -73,7 +73,7 @@ func (r *reader) attribute(q *nexus.Requirement, a aboutLine) {
 	case "category":
 		c := nexus.ReqCategory(strings.ReplaceAll(strings.ToLower(v), "_", "-"))
 		if !slices.Contains(nexus.ReqCategories(), c) {
-			r.failAt(a.line, "%q is no category; write %s", v, suggestion(string(c), words(nexus.ReqCategories())))
+			r.failAt(a.line, "%q is not a category; write %s", v, suggestion(string(c), words(nexus.ReqCategories())))
 			return
 		}
 		q.Category = c

@@ -142,9 +142,9 @@ run.rewound to=7 tip=c0 from=c0 by=ada
 // work, or too deep into what was undone.
 func TestGoingBackHasBounds(t *testing.T) {
 	s := life(t, happened)
-	const middle = " is in the middle of what was recorded as one"
+	const middle = " is in the middle of facts that were recorded together"
 	for to, why := range map[int64]string{
-		0: "the run had not begun at event 0", 33: "event 33 is yet to come", 5: "", 6: "", 32: "",
+		0: "the run had not started at event 0", 33: "event 33 does not exist yet", 5: "", 6: "", 32: "",
 		3: "event 3" + middle, 4: "event 4" + middle, 16: "event 16" + middle, 17: "event 17" + middle,
 	} {
 		got := ""

@@ -27,17 +27,17 @@ type Rewind struct {
 func (s *State) admitRewind(f nexus.RunRewound) error {
 	switch {
 	case s.first == 0 || f.To < s.first:
-		return fmt.Errorf("the run had not begun at event %d", f.To)
+		return fmt.Errorf("the run had not started at event %d", f.To)
 	case f.To > s.Seq:
-		return fmt.Errorf("event %d is yet to come", f.To)
+		return fmt.Errorf("event %d does not exist yet", f.To)
 	case !s.Goal.Goal.Mode.Works():
-		return fmt.Errorf("a run of the mode %s has no work to go back in", s.Goal.Goal.Mode)
+		return fmt.Errorf("a run of the mode %s cannot be taken back", s.Goal.Goal.Mode)
 	case s.depth(f.To) >= mostDeep:
-		return errors.New("it went back too often to points that it only reached after it had gone back")
+		return errors.New("the run was taken back too often to points after earlier rewinds")
 	}
 	halfway, err := s.halfway(f.To)
 	if err == nil && halfway {
-		err = fmt.Errorf("event %d is in the middle of what was recorded as one", f.To)
+		err = fmt.Errorf("event %d is in the middle of facts that were recorded together", f.To)
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func faultsPage(t *testing.T) string {
 		"OpenAI and compatible servers report only at the end.\n\n" +
 		"A complete answer with a malformed call is not a failure, and Nexus does not ask for it again. It does not run that call: the model gets\n" +
 		"a failed result that says what is wrong (not JSON, ends too early, text after the JSON, not an object, no id, the id of another call, no\n" +
-		"usable name). The other calls run. Gemini does not return such calls, so the model is told in words. These calls count as failed, and\n" +
+		"usable name). The other calls run. Gemini does not return such calls, so Nexus tells the model in words. These calls count as failed, and\n" +
 		"five answers in a row with malformed calls end the session without progress.\n\n## The result of each fault\n\n" +
 		"Tested with the scripted server, through the real wires. *usage*: the whole cost is accounted for; *usage about*: with an estimate.\n\n")
 	models := []struct {
@@ -69,19 +69,19 @@ func faultsPage(t *testing.T) string {
 		}
 	}
 	b.WriteString(head + "\n" + line + "\n" + strings.Join(rows, "\n") + "\n\n## Compatible servers\n\n" +
-		"OpenAI's own address is asked by Responses; every other address by Chat Completions, with the habits of what serves it. A server is told by its\n" +
-		"address, by the name of the provider, or by `providers.NAME.server`.\n\n| server | told by | bound on an answer | effort | missing call ids | usage | note |\n|---|---|---|---|---|---|---|\n")
+		"Nexus uses Responses for OpenAI's own address, and Chat Completions for every other address, with the habits of its server. It recognises a server by its\n" +
+		"address, by the name of the provider, or by `providers.NAME.server`.\n\n| server | recognised by | limit on an answer | effort | missing call ids | usage | note |\n|---|---|---|---|---|---|---|\n")
 	for _, s := range openai.Servers() {
 		told := strings.Join(s.Hosts, ", ")
 		if len(s.Ports) > 0 {
 			told = "port " + strings.Join(s.Ports, ", ")
 		}
-		ids, usage := "made here", "asked for"
+		ids, usage := "added by Nexus", "requested"
 		if s.StrictIDs {
-			ids = "told to the model"
+			ids = "reported to the model"
 		}
 		if s.NoOptions {
-			usage = "estimated unless told"
+			usage = "estimated if not reported"
 		}
 		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s | %s |\n", s.Name, told, s.Limit, s.Effort, ids, usage, s.Note)
 	}

@@ -199,7 +199,7 @@ func (m *Model) checkLines(t *projection.Task) []string {
 		}
 	}
 	if len(lines) == 0 {
-		return []string{"No gate has judged it yet."}
+		return []string{"No gate has run on it yet."}
 	}
 	return lines
 }

@@ -109,7 +109,7 @@ func (m *Model) typeIn(key tea.KeyPressMsg) tea.Cmd {
 			text = d.field.text()
 		}
 		if d.must && strings.TrimSpace(text) == "" {
-			m.say(true, "it may not be empty; esc leaves it")
+			m.say(true, "it may not be empty; esc cancels")
 			return nil
 		}
 		written := *d
@@ -217,22 +217,22 @@ func (m *Model) editor() tea.Cmd {
 
 // help lists the keys.
 func (m *Model) help() []string {
-	lines := []string{m.b.Bold("Keys") + m.b.Dim("  (change them in [keys] of the configuration; none takes one away)")}
+	lines := []string{m.b.Bold("Keys") + m.b.Dim("  (change them in [keys] of the configuration; none removes a key)")}
 	diff := false
 	for _, b := range bindings() {
 		if b.diff && !diff {
 			diff = true
-			lines = append(lines, "", m.b.Bold("While you move in a change"))
+			lines = append(lines, "", m.b.Bold("In a change"))
 		}
 		lines = append(lines, "  "+m.b.Bold(m.b.cell(m.keyOf(b.name), 8))+" "+b.help)
 	}
 	lines = append(lines,
 		"  "+m.b.Bold(m.b.cell(m.keyOf("diff"), 8))+" only what changed since your last review, or all of it",
-		"  "+m.b.Bold(m.b.cell(m.keyOf("open"), 8))+" fold a file, change what is not sent, or comment on a comment",
-		"  "+m.b.Bold(m.b.cell(m.keyOf("reject"), 8))+" throw away what is not sent")
+		"  "+m.b.Bold(m.b.cell(m.keyOf("open"), 8))+" fold a file, edit a draft, or reply to a comment",
+		"  "+m.b.Bold(m.b.cell(m.keyOf("reject"), 8))+" discard a draft")
 	return append(append(lines, m.typedHelp()...), "",
 		"  alt+1 to alt+9 pick an answer that a question offers.",
-		"  Arrows, Page Up, Page Down, Home and End move, too.",
+		"  Arrows, Page Up, Page Down, Home and End work, too.",
 		"  Ctrl-C asks whether to leave or to stop the run; a second one leaves.")
 }
 

@@ -276,7 +276,7 @@ func (m *Model) text(width int) []string {
 		if d == nil {
 			return []string{why}
 		}
-		return m.b.fold(m.b.harmless(firstOf(strings.TrimSpace(d.text), "Nothing was learned here yet.")), width, m.wrap)
+		return m.b.fold(m.b.harmless(firstOf(strings.TrimSpace(d.text), "There is no memory here yet.")), width, m.wrap)
 	}
 }
 
@@ -327,7 +327,7 @@ func (m *Model) noticeLine() string {
 		title := ansi.Truncate(oneLine(d.title), max(m.width-20, 10), "")
 		return m.b.Warn(title+"> ") + strings.Join(d.field.draw(max(m.width-ansi.StringWidth(title)-3, 1), 1, m.b.pick("\u2588", "_")), "")
 	case d.kind == confirmDialog:
-		return m.b.Warn(oneLine(d.title)) + "  " + m.b.Bold("y") + " does it, any other key does not"
+		return m.b.Warn(oneLine(d.title)) + "  " + m.b.Bold("y") + " confirms, any other key cancels"
 	case m.notice == "" && m.filter != "":
 		return m.b.Dim("filter: /" + oneLine(m.filter) + "  (esc clears it)")
 	case m.bad:
@@ -339,7 +339,7 @@ func (m *Model) noticeLine() string {
 // footer names the keys that matter here.
 func (m *Model) footer() string {
 	if m.dialog.kind == inputDialog {
-		hint := "enter takes it, esc leaves it"
+		hint := "enter saves, esc cancels"
 		if m.dialog.hint != "" {
 			hint += "; " + m.dialog.hint
 		}

@@ -144,7 +144,7 @@ func (l *linear) hear(ctx context.Context, line string) (leave bool) {
 	case "q", "quit":
 		return true
 	case "help":
-		l.say("Type approve, reject and a reason, or answer and a text for what is asked. " +
+		l.say("To answer a question, type approve, reject and a reason, or answer and a text. " +
 			"Type pause, resume or stop for the run, status for how it is, and quit to leave; the run continues.")
 	case "status":
 		c := l.snap.Run.Counts
@@ -163,7 +163,7 @@ func (l *linear) act(ctx context.Context, name, text string) {
 			all = append(slices.Clone(i.Actions), all...)
 		}
 	}
-	refused := "there is nothing that it could be for"
+	refused := "there is nothing to use it on"
 	for _, a := range all {
 		fixed := a.Name == "answer" && a.Input == projection.InputNone && a.Args[len(a.Args)-1] != text
 		switch {
@@ -171,7 +171,7 @@ func (l *linear) act(ctx context.Context, name, text string) {
 		case a.Refused != "":
 			refused = a.Refused
 		case a.Input == projection.InputText && text == "":
-			refused = "it needs a text behind it: " + a.Ask
+			refused = "it needs a text after it: " + a.Ask
 		default:
 			if out := l.o.Verbs.Do(ctx, fill(a, text), ""); out.Failed != "" {
 				l.say("That could not be done: %s", out.Failed)

@@ -71,13 +71,13 @@ func (m *Model) actAll(name string) tea.Cmd {
 	for _, r := range m.markedRows() {
 		a, why := actionOf(m.actionsOf(r), name)
 		if a == nil {
-			refused = fmt.Sprintf("%s: %s", nameOf(r), firstOf(why, "nothing there takes it"))
+			refused = fmt.Sprintf("%s: %s", nameOf(r), firstOf(why, "nothing there accepts it"))
 			continue
 		}
 		all, names = append(all, *a), append(names, nameOf(r))
 	}
 	if refused != "" || len(all) == 0 {
-		m.say(true, "%s: %s; %s takes the marks away", name, firstOf(refused, "what is marked is not in this view"), m.keyOf("unmark"))
+		m.say(true, "%s: %s; %s takes the marks away", name, firstOf(refused, "the marked items are not in this view"), m.keyOf("unmark"))
 		return nil
 	}
 	title := fmt.Sprintf("%s %s", all[0].Label, nexus.Join(names))

@@ -254,7 +254,7 @@ func (m *Model) through() bool {
 		return true
 	}
 	if m.notice == "" {
-		m.say(false, "the run is over; %s leaves, and what came of it is told", m.keyOf("quit"))
+		m.say(false, "the run is over; %s leaves and prints the report", m.keyOf("quit"))
 	}
 	return false
 }

@@ -266,7 +266,7 @@ func (m *Model) alone(i projection.Item) bool {
 func (m *Model) act(name string) tea.Cmd {
 	if m.moved && !ofRun(name) {
 		r, _ := m.selected()
-		m.say(true, "%s: what was selected is gone, and %s is now; press it again if you mean that", name, firstOf(nameOf(r), "nothing"))
+		m.say(true, "%s: the selected item is gone, and %s is selected now; press the key again if you mean that", name, firstOf(nameOf(r), "nothing"))
 		return nil
 	}
 	if len(m.marked) > 0 && !ofRun(name) {
@@ -286,7 +286,7 @@ func (m *Model) act(name string) tea.Cmd {
 	if a != nil {
 		return m.begin(*a)
 	}
-	m.say(true, "%s: %s", name, firstOf(refused, "nothing here takes it"))
+	m.say(true, "%s: %s", name, firstOf(refused, "nothing here accepts it"))
 	return nil
 }
 
@@ -361,7 +361,7 @@ func (m *Model) interrupt() tea.Cmd {
 func (m *Model) leave() tea.Cmd {
 	if m.busy > 0 && !m.goes {
 		m.goes = true
-		m.say(false, "leaving once what you asked for is done; %s again leaves now", m.keyOf("quit"))
+		m.say(false, "leaving when your command is done; %s again leaves now", m.keyOf("quit"))
 		return nil
 	}
 	return tea.Quit

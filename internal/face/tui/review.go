@@ -171,7 +171,7 @@ func (m *Model) approve(r *diffview.Review) (cmd tea.Cmd, mine bool) {
 		m.say(true, "%s", err)
 		return nil, true
 	}
-	title := fmt.Sprintf("Let %s land as it is, as far as you are concerned?", view.Clean(string(r.Task)))
+	title := fmt.Sprintf("Approve the change of %s?", view.Clean(string(r.Task)))
 	m.dialog = dialog{kind: confirmDialog, title: title, then: func(string) tea.Cmd {
 		return m.all("approve", line{[]string{"review", "--run", string(m.o.Run), "--batch", "-", "--", string(r.Task)}, string(batch)})
 	}}
@@ -236,13 +236,13 @@ func (m *Model) write(r *diffview.Review, kind nexus.CommentKind, suggest bool) 
 	}
 	c, why := sheet.Place(*r, k.rows, from, k.at)
 	if why == "" && suggest && (c.Start == 0 || c.Side == nexus.OldSide) {
-		why = "a suggestion is for lines that are there: go to one, or select some"
+		why = "a suggestion needs existing lines: go to one, or select some"
 	}
 	if why == "" && suggest && strings.Count(sheet.Now(k.rows, c), "\n") != c.Last()-c.Start+1 {
 		why = "a suggestion replaces all lines from the first to the last, and some are not shown: select lines without a gap"
 	}
 	if why == "" && k.since && c.Side == nexus.OldSide {
-		why = fmt.Sprintf("these lines were there at your last review, not before the change: %s shows all of it", m.keyOf("diff"))
+		why = fmt.Sprintf("these lines existed at your last review, but not before the change: %s shows the whole change", m.keyOf("diff"))
 	}
 	if why != "" {
 		m.say(true, "%s", why)
@@ -308,7 +308,7 @@ func (m *Model) keep(task nexus.TaskID, c nexus.Comment, old string) tea.Cmd {
 // discard throws the draft away that keys act on.
 func (m *Model) discard(r *diffview.Review) {
 	id := r.Drafts[m.reviewing.row().Draft].ID
-	m.dialog = dialog{kind: confirmDialog, title: "Throw this comment away?", then: func(string) tea.Cmd {
+	m.dialog = dialog{kind: confirmDialog, title: "Discard this comment?", then: func(string) tea.Cmd {
 		return m.remark("discard", "--discard", id, "--", string(r.Task))
 	}}
 }
@@ -316,7 +316,7 @@ func (m *Model) discard(r *diffview.Review) {
 // send sends what was not sent, as one batch.
 func (m *Model) send(r *diffview.Review) tea.Cmd {
 	if len(r.Drafts) == 0 {
-		m.say(true, "there is nothing to send: %s comments on what is selected", m.keyOf("comment"))
+		m.say(true, "there is nothing to send: %s adds a comment", m.keyOf("comment"))
 		return nil
 	}
 	return m.remark("send", "--send", "--", string(r.Task))

@@ -19,7 +19,7 @@ func (m *Model) edit() tea.Cmd {
 	}
 	t := m.snap.Task
 	if t == nil || len(t.Checks) == 0 {
-		m.say(true, "no plan waits for you, and no criterion is here to be changed; %s adds a task", m.keyOf("add"))
+		m.say(true, "no plan waits for you, and there is no criterion to change; %s adds a task", m.keyOf("add"))
 		return nil
 	}
 	d := dialog{kind: choiceDialog, title: "which criterion of " + view.Clean(string(t.ID))}
@@ -54,25 +54,25 @@ func (m *Model) verbs() dialog {
 	}
 	if t := m.snap.Task; t != nil {
 		id := string(t.ID)
-		show("Why it is as it is: nexus diagnose "+id, "diagnose", "--run", run, "--", id)
-		show("All that is known of it: nexus show "+id, "show", "--run", run, "--", id)
-		show("Judge it again by its gates: nexus check --task "+id, "check", "--run", run, "--task", id)
-		show("What its coder would be sent: nexus prompt "+id, "prompt", "--run", run, "--", id)
+		show("Find the cause: nexus diagnose "+id, "diagnose", "--run", run, "--", id)
+		show("Show all details: nexus show "+id, "show", "--run", run, "--", id)
+		show("Run its gates again: nexus check --task "+id, "check", "--run", run, "--task", id)
+		show("Show its next prompt: nexus prompt "+id, "prompt", "--run", run, "--", id)
 		d.choices = append(d.choices, choice{label: view.Clean("Change a criterion: nexus revise"), name: "edit"})
 	}
-	show("What is shown to be met: nexus evidence", "evidence", run)
-	show("How the run stands: nexus status", "status", run)
+	show("Show the evidence: nexus evidence", "evidence", run)
+	show("Show the status: nexus status", "status", run)
 	show("The report: nexus report", "report", run)
-	show("Requirement to commit: nexus trace", "trace", run)
-	show("Points to go back to: nexus checkpoint list", "checkpoint", "list", "--run", run)
-	d.choices = append(d.choices, choice{label: "Name the present point: nexus checkpoint", then: func() tea.Cmd {
+	show("Trace the requirements: nexus trace", "trace", run)
+	show("List the checkpoints: nexus checkpoint list", "checkpoint", "list", "--run", run)
+	d.choices = append(d.choices, choice{label: "Make a checkpoint: nexus checkpoint", then: func() tea.Cmd {
 		m.dialog = dialog{kind: inputDialog, title: "name of the checkpoint", must: true, then: func(text string) tea.Cmd {
 			return m.do("checkpoint", []string{"checkpoint", "--run", run, "--", text})
 		}}
 		return nil
 	}})
 	d.choices = append(d.choices, m.points(run)...)
-	d.choices = append(d.choices, choice{label: "Sign what only a person can judge: nexus verify", then: func() tea.Cmd {
+	d.choices = append(d.choices, choice{label: "Sign off what only a person can judge: nexus verify", then: func() tea.Cmd {
 		return m.hand("verify", run)
 	}})
 	return d
@@ -88,7 +88,7 @@ func (m *Model) points(run string) []choice {
 	}
 	const point = "a checkpoint, or the number of an event"
 	all := []choice{
-		ask("Make another run from a point: nexus fork", point, func(text string) tea.Cmd {
+		ask("Start another run from a point: nexus fork", point, func(text string) tea.Cmd {
 			return m.do("fork", []string{"fork", run, "--hold", "--at", text})
 		}),
 		ask("Write the run to a file: nexus export", "the file", func(text string) tea.Cmd {

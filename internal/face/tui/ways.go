@@ -43,9 +43,9 @@ type Way struct {
 
 // Why what is not done here is not.
 const (
-	begins  = "it begins other work, and shows and asks on a terminal of its own"
-	serves  = "it serves other programs until it is ended, and needs a terminal of its own"
-	setsUp  = "it writes files of the repository, and is about no run"
+	begins  = "it starts other work, and needs its own terminal"
+	serves  = "it serves other programs until you stop it, and needs its own terminal"
+	setsUp  = "it writes files of the repository, and does not belong to a run"
 	another = "it is about another run, or none: type it at a prompt"
 )
 
@@ -62,8 +62,8 @@ func Ways() []Way {
 		{Name: "attach", Keys: []string{"attach"}, How: Terminal, Run: WordRun},
 		{Name: "backlog", How: Beside, Not: []string{"start"}, Why: begins},
 		not("bench", "it measures Nexus itself"), key("check", FlagRun, "verbs"),
-		{Name: "checkpoint", Keys: []string{"verbs"}, How: Beside, Run: FlagRun, Not: []string{"restore"}, Why: "it takes the run back: rewind does that here"},
-		typed("clean"), not("completion", "a shell reads what it prints"), typed("config"),
+		{Name: "checkpoint", Keys: []string{"verbs"}, How: Beside, Run: FlagRun, Not: []string{"restore"}, Why: "use rewind here"},
+		typed("clean"), not("completion", "its output is for a shell"), typed("config"),
 		key("cost", WordRun, "cost", "money"), not("demo", begins), key("diagnose", FlagRun, "verbs"), key("diff", FlagRun, "diff"),
 		typed("discover"),
 		{Name: "docs", How: Beside, Not: []string{"refresh"}, Why: begins},
@@ -72,23 +72,23 @@ func Ways() []Way {
 		{Name: "help", Keys: []string{"help"}, How: Beside},
 		typed("history"), typed("hooks"), not("import", another), not("improve", begins), not("init", setsUp),
 		key("interrupt", FlagRun, "interrupt"), not("interview", begins),
-		{Name: "journal", How: Beside, Not: []string{"repair", "restore", "import"}, Why: "it replaces what the screen is read from"},
+		{Name: "journal", How: Beside, Not: []string{"repair", "restore", "import"}, Why: "it replaces the journal that the screen reads"},
 		key("land", WordRun, "land"), typed("lessons"), key("logs", WordRun, "log"), typed("map"), not("mcp", serves),
 		{Name: "memory", Keys: []string{"memory"}, How: Beside},
 		typed("metrics"),
 		{Name: "milestone", How: Beside, Not: []string{"plan", "run"}, Why: begins},
 		typed("models"), not("new", begins), typed("notify"),
 		not("parse", "it reads what another program prints"), key("pause", FlagRun, "pause", "pause-run"),
-		not("plan", "it plans another run; the plan of this one is in its tab, and can be edited while it waits for you"),
+		not("plan", "it plans another run; the plan of this run is in the tab Plan, and you can edit it while it waits for you"),
 		typed("plugins"), typed("policy"), key("prompt", FlagRun, "verbs"), typed("ps"), typed("quarantine"), not("quick", begins),
 		key("reject", FlagRun, "reject"), key("report", WordRun, "verbs"),
 		{Name: "resume", Keys: []string{"pause-run"}, Why: begins},
 		key("retry", FlagRun, "retry", "retry-tell"), key("review", FlagRun, "diff", "edit"), key("revise", FlagRun, "edit"),
 		{Name: "rewind", Keys: []string{"verbs"}, How: Terminal, Run: WordRun},
 		typed("rules"), not("run", begins), typed("runs"),
-		not("sandbox", "what it runs has the terminal"), not("serve", serves), key("show", FlagRun, "open", "talk", "verbs"),
+		not("sandbox", "its program uses the terminal"), not("serve", serves), key("show", FlagRun, "open", "talk", "verbs"),
 		key("skip", FlagRun, "skip"), not("spec", begins), key("status", WordRun, "tasks", "verbs"), key("stop", FlagRun, "stop"),
-		key("tell", FlagRun, "tell"), not("tool", "it does in the working tree what an agent would do in a worktree"), key("trace", WordRun, "verbs"),
+		key("tell", FlagRun, "tell"), not("tool", "it works in your working tree, not on the run"), key("trace", WordRun, "verbs"),
 		not("trust", "read what would run before you trust it: type it at a prompt"), key("undo", FlagRun, "undo"),
 		key("unpause", FlagRun, "pause"),
 		{Name: "verify", Keys: []string{"verbs"}, How: Terminal, Run: WordRun},
@@ -125,13 +125,13 @@ func (m *Model) command(text string) tea.Cmd {
 	w, there := wayOf(name)
 	switch {
 	case !there:
-		m.say(true, "%s is no command here; %s lists them, and nexus help those of the command line", name, m.keyOf("palette"))
+		m.say(true, "%s is not a command here; %s lists the commands", name, m.keyOf("palette"))
 	case w.How == Elsewhere && len(w.Keys) > 0 && len(words) == 1:
 		return m.perform(w.Keys[0])
 	case w.How == Elsewhere, len(words) > 1 && slices.Contains(w.Not, words[1]):
-		m.say(true, "nexus %s is not done here: %s", strings.Join(words[:min(len(words), 2)], " "), w.Why)
+		m.say(true, "nexus %s does not work here: %s", strings.Join(words[:min(len(words), 2)], " "), w.Why)
 	case w.How == Terminal && m.o.Interrupt != nil:
-		m.say(true, "nexus %s needs a terminal of its own: this one conducts the run", name)
+		m.say(true, "nexus %s needs another terminal: the run works in this one", name)
 	case w.How == Terminal:
 		return m.hand(w.line(words, m.o.Run)...)
 	default:
@@ -214,7 +214,7 @@ func (m *Model) typedChoices() (all []choice) {
 
 // typedHelp lists the commands that are done when they are typed.
 func (m *Model) typedHelp() []string {
-	lines := []string{"", m.b.Bold("Commands of the command line, typed behind " + m.keyOf("command"))}
+	lines := []string{"", m.b.Bold("Commands of the command line, typed after " + m.keyOf("command"))}
 	line := " "
 	for _, w := range Ways() {
 		if w.How == Elsewhere {

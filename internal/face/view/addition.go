@@ -11,7 +11,7 @@ import (
 func describeAddition(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.AdditionSought:
-		return fmt.Sprintf("%s: a planner makes tasks of what was added", f.Attempt)
+		return fmt.Sprintf("%s: the planner makes tasks of the addition", f.Attempt)
 	case nexus.AdditionProposed:
 		text := fmt.Sprintf("%s: %s proposed", f.Attempt, Count(len(f.Tasks), "task"))
 		if f.Cover != nil {
@@ -19,7 +19,7 @@ func describeAddition(f nexus.Fact) string {
 		}
 		return text
 	case nexus.AdditionFailed:
-		return Because("nothing came of what was added", f.Why)
+		return Because("the addition led to no tasks", f.Why)
 	case nexus.TasksAdded:
 		return fmt.Sprintf("added%s: %s", by(f.By), nexus.Join(f.Tasks))
 	default:

@@ -86,7 +86,7 @@ func beforePlan(f nexus.Fact) string {
 	case !ok || !g.Base || !strings.HasPrefix(string(g.Attempt), "plan."):
 		return ""
 	case g.Gate == nexus.WarmUpGate:
-		return "compiling the repository as it is: its gates run on it first, and the planner is told"
+		return "compiling the repository as it is: its gates run on it first, for the planner"
 	default:
 		return g.Gate + " runs on the repository as it is"
 	}

@@ -22,7 +22,7 @@ func TestBeforePlan(t *testing.T) {
 			said = append(said, text)
 		}
 	}
-	want := "plan: compiling the repository as it is: its gates run on it first, and the planner is told|plan: test runs on the repository as it is"
+	want := "plan: compiling the repository as it is: its gates run on it first, for the planner|plan: test runs on the repository as it is"
 	if got := strings.Join(said, "|"); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -26,11 +26,11 @@ func aboutInterview(f nexus.Fact) string {
 func describeInterview(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.InterviewSought:
-		return fmt.Sprintf("round %d: reading what is known of the goal", f.Round)
+		return fmt.Sprintf("round %d: reading what is known about the goal", f.Round)
 	case nexus.InterviewHeard:
 		switch {
 		case f.Clear:
-			return "the goal is clear: nothing is asked"
+			return "the goal is clear: no questions"
 		case len(f.Questions) == 0:
 			return fmt.Sprintf("round %d: nothing more to ask", f.Round)
 		default:

@@ -397,7 +397,7 @@ func describeMoney(f nexus.Fact) (about, text string) {
 	case nexus.QuotaHit:
 		return "", Because(fmt.Sprintf("%s is out of quota until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), f.Why)
 	case nexus.QuotaHeld:
-		return "", Because(fmt.Sprintf("%s begins no session until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), state.NearlyUsed(f))
+		return "", Because(fmt.Sprintf("%s starts no session until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), state.NearlyUsed(f))
 	case nexus.QuotaReset:
 		return "", f.Account + " has quota again"
 	case nexus.ModelSwitched:
@@ -458,11 +458,11 @@ func describeRun(f nexus.Fact) string {
 	case nexus.RunDrained:
 		return Because(fmt.Sprintf("finishing the running tasks, then ending as %s", f.To), f.Why)
 	case nexus.ResultReviewed:
-		return "all tasks ended; judging the result as a whole"
+		return "all tasks ended; checking the result as a whole"
 	case nexus.ResultGated:
 		for _, e := range f.Verdict.Evidence {
 			if e.Hangs && f.Verdict.Passed {
-				return fmt.Sprintf("the result passes every gate except %s, which hangs as it did before the work", e.Gate)
+				return fmt.Sprintf("the result passes every gate except %s, which already hung before the work", e.Gate)
 			}
 		}
 		if f.Verdict.Passed {
@@ -549,7 +549,7 @@ func describePlan(f nexus.Fact) string {
 	case nexus.PlanApproved:
 		return "approved" + by(f.By)
 	case nexus.PlanRefused:
-		return Because("refused"+by(f.By)+", another one is made", f.Why)
+		return Because("refused"+by(f.By)+", making another one", f.Why)
 	case nexus.PlanRevised:
 		return "edited" + by(f.By) + ": " + Count(f.Tasks, "task")
 	default:

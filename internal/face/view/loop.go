@@ -46,7 +46,7 @@ func describeItem(f nexus.Fact) (about, text string) {
 	case nexus.ItemLanded:
 		return string(f.Item), fmt.Sprintf("landed on %s as %.9s", f.Target, f.Commit)
 	case nexus.LandingWatched:
-		return string(f.Item), "looking whether that made anything worse"
+		return string(f.Item), "checking whether it made anything worse"
 	case nexus.LandingWeighed:
 		switch {
 		case f.Why != "":
@@ -56,14 +56,14 @@ func describeItem(f nexus.Fact) (about, text string) {
 		}
 		return string(f.Item), fmt.Sprintf("it made %s worse", Count(len(f.Worse), "finding"))
 	case nexus.RevertSought:
-		return string(f.Item), "taking it back: " + f.Why
+		return string(f.Item), "reverting it: " + f.Why
 	case nexus.ItemReverted:
-		return string(f.Item), fmt.Sprintf("taken back as %.9s", f.Commit)
+		return string(f.Item), fmt.Sprintf("reverted as %.9s", f.Commit)
 	case nexus.RevertFailed:
-		return string(f.Item), "could not be taken back: " + f.Why
+		return string(f.Item), "could not be reverted: " + f.Why
 	case nexus.ResultSettled:
 		if f.Left {
-			return string(f.Item), "it is done already, in another form"
+			return string(f.Item), "it is already done, in another form"
 		}
 		return string(f.Item), "a person " + f.How + " it"
 	default:
@@ -83,7 +83,7 @@ func describePull(f nexus.Fact) (about, text string) {
 		}
 		return f.Branch, fmt.Sprintf("pull request %d %s: %s", f.Number, how, f.Web)
 	case nexus.PullFailed:
-		return f.Branch, "there is no pull request of what is here: " + f.Why
+		return f.Branch, "the pull request is not up to date: " + f.Why
 	case nexus.PullClosed:
 		return f.Branch, fmt.Sprintf("a person %s pull request %d", f.How, f.Number)
 	default:

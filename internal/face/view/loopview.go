@@ -67,7 +67,7 @@ func DrawLoop(s Style, v Loop) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n", s.Bold("loop "+string(v.Run)+":"), Because(string(v.Status), Clean(v.Why)))
 	t := v.Totals
-	fmt.Fprintf(&b, "  %s, %d landed, %d taken back, %d kept, %d failed\n", Count(v.Cycle, "cycle"), t.Landed, t.Reverted, t.Kept, t.Failed)
+	fmt.Fprintf(&b, "  %s, %d landed, %d reverted, %d kept, %d failed\n", Count(v.Cycle, "cycle"), t.Landed, t.Reverted, t.Kept, t.Failed)
 	fmt.Fprintf(&b, "  %s of %s spent\n", v.Money.Spent, v.Money.Limit)
 	if v.Rest != "" {
 		until := ""
@@ -94,7 +94,7 @@ func DrawLoop(s Style, v Loop) string {
 	for _, p := range v.Pulls {
 		switch {
 		case p.Why != "":
-			fmt.Fprintf(&b, "  %s\n", s.Warn(Clean(fmt.Sprintf("%s: the forge has not what is here: %s", p.Branch, p.Why))))
+			fmt.Fprintf(&b, "  %s\n", s.Warn(Clean(fmt.Sprintf("%s: the forge is not up to date: %s", p.Branch, p.Why))))
 		case p.Number > 0:
 			fmt.Fprintf(&b, "  %s: pull request %d, %s\n", Clean(p.Branch), p.Number, Clean(p.Web))
 		}
@@ -129,7 +129,7 @@ func fate(i *improve.Item) string {
 	case improve.DoneLanded:
 		return Because(fmt.Sprintf("%.9s on %s", i.Commit, i.Target), i.Why)
 	case improve.DoneReverted:
-		return fmt.Sprintf("taken back as %.9s: %s", i.Reverted, i.Why)
+		return fmt.Sprintf("reverted as %.9s: %s", i.Reverted, i.Why)
 	case improve.DoneKept:
 		return fmt.Sprintf("on branch %s: %s", i.Work.Branch, i.Why)
 	default:

@@ -278,7 +278,7 @@ func next(s Style, r Run) string {
 func answering(r Run, q Ask) (command, why string) {
 	switch {
 	case q.Trigger == nexus.StepTrigger && r.Status.Ended():
-		return fmt.Sprintf("nexus answer %s yes && nexus resume", q.ID), "let it begin; or answer skip, stop, or what its agent is to know"
+		return fmt.Sprintf("nexus answer %s yes && nexus resume", q.ID), "let it start; or answer skip, stop, or what its agent should know"
 	case len(q.Choices) == 0:
 		return fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer the question"
 	case r.Status.Ended() && continues(q):

@@ -148,7 +148,7 @@ func (s *Server) guard(route access.Route) http.Handler {
 			access.Refuse(w, r, http.StatusForbidden, access.Trouble{
 				Code:    access.CodeRole,
 				Message: fmt.Sprintf("this needs the role %s, and %s has the role %s", route.Role, c.person.Name, c.person.Role),
-				Hint:    "Ask who runs the server for another token (nexus serve token add).",
+				Hint:    "Ask whoever runs the server for another token (nexus serve token add).",
 			})
 			return
 		}
@@ -294,7 +294,7 @@ func (s *Server) stranger(w http.ResponseWriter, r *http.Request) {
 	if !s.wrong.AllowN(s.Now(), 1) {
 		w.Header().Set("Retry-After", "5")
 		access.Refuse(w, r, http.StatusTooManyRequests, access.Trouble{
-			Code: access.CodeRate, Message: "too many calls with a wrong token", Hint: "Wait, then use the right one.",
+			Code: access.CodeRate, Message: "too many calls with a wrong token", Hint: "Wait a while, then use the right token.",
 		})
 		return
 	}

@@ -118,7 +118,7 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 	if err != nil {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: "listen at " + o.Listen, Cause: err,
-			Hint: "Another program has the port, or it is not yours to use: name another one, or port 0 for one that is free.",
+			Hint: "Another program uses the port, or you may not use it. Choose another port, or port 0 for a free one.",
 		}
 	}
 	o.Token = cmp.Or(o.Token, rand.Text())
@@ -150,7 +150,7 @@ func Check(o Options) error {
 	case o.Token != "" && len(o.Token) < minToken:
 		return &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("the token is shorter than %d bytes", minToken),
-			Hint: "Use a long random one, such as openssl rand -hex 24 prints.",
+			Hint: "Use a long random token, for example from openssl rand -hex 24.",
 		}
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return &nexus.Error{
@@ -169,7 +169,7 @@ func Check(o Options) error {
 	case o.Forwarded && !o.BehindProxy:
 		return &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: "X-Forwarded-Host counts only behind a proxy",
-			Hint: "Give --behind-proxy, too, or leave --forwarded-host out.",
+			Hint: "Add --behind-proxy, or leave out --forwarded-host.",
 		}
 	case isLoopback(host):
 		return nil
@@ -180,12 +180,12 @@ func Check(o Options) error {
 		}
 	case o.Token == "":
 		return &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, and there is no token",
+			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, but there is no token",
 			Hint: "Set the variable that channels.web.token_env names to a long random token.",
 		}
 	case o.TLSCert == "" && !o.BehindProxy:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, and there is no TLS",
+			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, but there is no TLS",
 			Hint: "Give --tls-cert and --tls-key, or --behind-proxy if a proxy in front does TLS.",
 		}
 	}

@@ -36,7 +36,7 @@ const (
 
 var (
 	errSilent  = errors.New("the agent sent nothing for too long")
-	errGarbage = errors.New("the agent sends something else than messages")
+	errGarbage = errors.New("the agent sent something that is not a message")
 	errGone    = errors.New("the agent ended")
 )
 

@@ -68,5 +68,5 @@ func (t *turn) ask(ctx context.Context, r elicit.Request) (elicit.Reply, error) 
 		}
 		q.Text = fmt.Sprintf("The answer does not fit: %v.\n%s", unfit, r.Text())
 	}
-	return elicit.Reply{}, fmt.Errorf("no answer fits, after %d", maxUnfit)
+	return elicit.Reply{}, fmt.Errorf("no answer fits the form, after %d tries", maxUnfit)
 }

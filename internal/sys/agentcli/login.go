@@ -149,7 +149,7 @@ func (l Login) theirs(name string) (data []byte, at string, err error) {
 		return nil, "", err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxLogin {
-		return nil, "", fmt.Errorf("%s is no file, or too large", name)
+		return nil, "", fmt.Errorf("%s is not a file, or is too large", name)
 	}
 	data, err = os.ReadFile(at)
 	return data, at, err
@@ -162,7 +162,7 @@ func regular(root *os.Root, name string) ([]byte, error) {
 		return nil, err
 	}
 	if !before.Mode().IsRegular() || before.Size() > maxLogin {
-		return nil, fmt.Errorf("%s is no file there, or too large", name)
+		return nil, fmt.Errorf("%s is not a file there, or is too large", name)
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {

@@ -33,7 +33,7 @@ func agentKeys() []Key {
 		part("roles.*.agent", kind.Agents(),
 			"agent program that does the sessions of this role instead of a model: aider, amp, claude, codex, copilot, crush, gemini, "+
 				"goose, opencode, or one of agents; or a list of up to three: the next one works while those before it have no quota; "+
-				"after agents, a list may name models, as provider/model, which cost what they cost",
+				"after agents, a list may name models, as provider/model, which cost money",
 			roles, func(r *Role) *string { return &r.Agent }).trusted(runs),
 		part("agents.*.command", kind.Text(),
 			"program of this agent, which runs in the sandbox",
@@ -44,7 +44,7 @@ func agentKeys() []Key {
 			agents, func(a *Agent) *[]string { return &a.Args }).trusted(runs),
 		part("agents.*.speaks", kind.Words(append(stream.Formats(), "acp")...),
 			"format of its output; text: any output, and its exit code says whether it is done; acp: the Agent Client Protocol, "+
-				"in which it has Nexus write its files and run its commands",
+				"in which it asks Nexus to write files and run commands",
 			agents, func(a *Agent) *string { return &a.Speaks }).trusted(runs),
 		part("agents.*.model", kind.Text(),
 			"model, as the program names it; if not set, the program chooses",

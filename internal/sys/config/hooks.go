@@ -26,7 +26,7 @@ func hookKeys() []Key {
 	}
 	return []Key{
 		part("hooks.*.on", kind.List(names...),
-			"points of a run at which the command is run; at run.start and run.land it is run before, and may refuse",
+			"points of a run at which the command runs; for run.start and run.land it runs before them, and may refuse",
 			hooks, func(h *Hook) *[]string { return &h.On }),
 		part("hooks.*.command", kind.Texts(),
 			"program and arguments; no shell reads them. A hook from the project's file needs nexus trust",

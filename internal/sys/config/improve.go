@@ -42,7 +42,7 @@ func improveKeys() []Key {
 				"or GitLab, and open one pull request for each; a token is needed",
 			func(c *Config) *bool { return &c.Improve.Pulls }).trusted("it pushes to a server in your name"),
 		one("improve.quiet", kind.Text(),
-			"hours in which nexus improve begins nothing and lands nothing, in the local "+
+			"hours in which nexus improve starts nothing and lands nothing, in the local "+
 				"time zone, such as `09:00-18:00 Mon-Fri`; several are separated by semicolons",
 			func(c *Config) *string { return &c.Improve.Quiet }).trusted(yours),
 		one("improve.rest", kind.Span(),

@@ -69,7 +69,7 @@ const prefix = "NEXUS_"
 
 func limitKeys() []Key {
 	const told = "it decides when you are alerted"
-	const dear = "the project's file may lower it, not raise it"
+	const lower = "the project's file may lower it, not raise it"
 	return []Key{
 		one("limits.parallel", kind.Whole(1, 256), "maximum number of attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
 		many("limits.per_role.*", kind.Whole(0, 256), "sessions of this role at once", func(c *Config) *map[nexus.Role]int { return &c.Limits.PerRole }),
@@ -92,8 +92,8 @@ func limitKeys() []Key {
 		one("limits.failed_calls", kind.Whole(0, 1_000_000), "failed tool calls in a session; 0: no cap", func(c *Config) *int { return &c.Limits.FailedCalls }),
 		one("limits.failed_in_row", kind.Whole(0, 1_000_000), "failed tool calls in a row; 0: no cap", func(c *Config) *int { return &c.Limits.FailedInRow }),
 		one("limits.session_tokens", kind.Whole64(), "input and output tokens of a session; 0: no cap", func(c *Config) *int64 { return &c.Limits.SessionTokens }),
-		one("limits.quota", kind.Whole(1, 100), "percent of a window of an agent program's account, such as the 5 hours of Claude Code, at which no new session begins with it until the window resets; sessions in progress continue; 100: only when it is used up", func(c *Config) *int { return &c.Limits.Quota }),
-		one("limits.compact", kind.Whole(5, 95), "percent of the model's context at which a conversation is compacted, at the latest when no room for an answer is left", func(c *Config) *int { return &c.Limits.Compact }),
+		one("limits.quota", kind.Whole(1, 100), "percent of an agent program's quota, such as the 5-hour window of Claude Code, at which it starts no new session until the window resets; sessions in progress continue; 100: only when the quota is used up", func(c *Config) *int { return &c.Limits.Quota }),
+		one("limits.compact", kind.Whole(5, 95), "percent of the model's context at which a conversation is compacted; it is compacted earlier if there is no room left for an answer", func(c *Config) *int { return &c.Limits.Compact }),
 		one("limits.turn_time", kind.Span(), "longest silence of the model in a turn; only content counts, not a ping or an empty chunk; raise it for models that think long without output; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
 		one("limits.answer_time", kind.Span(), "time for one answer of a model, from the request to its end; a longer one is cancelled and requested again; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.AnswerTime }),
 		one("limits.gate_time", kind.Span(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
@@ -113,9 +113,9 @@ func limitKeys() []Key {
 			func(c *Config) *time.Duration { return &c.Limits.Alerts.Lasting }).trusted(told),
 		one("alerts.denied", kind.Words("tell", "pause", "stop"), "what an alert about refused calls does besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
 			func(c *Config) *nexus.Reaction { return &c.Limits.Alerts.Denied }).trusted(told),
-		one("budget.run", kind.Dollars(), "dollars that a run may spend; "+dear, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).lowered(),
-		one("budget.task", kind.Dollars(), "dollars that one task may spend; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).lowered(),
-		one("budget.day", kind.Dollars(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).lowered(),
+		one("budget.run", kind.Dollars(), "dollars that a run may spend; "+lower, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).lowered(),
+		one("budget.task", kind.Dollars(), "dollars that one task may spend; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).lowered(),
+		one("budget.day", kind.Dollars(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).lowered(),
 		many("budget.roles.*", kind.Dollars(), "dollars that all sessions of this role may spend in a run; 0: no cap", func(c *Config) *map[nexus.Role]nexus.Money { return &c.Limits.RoleMoney }),
 		many("budget.providers.*", kind.Dollars(), "dollars that a run may spend at this provider; 0: no cap", func(c *Config) *map[string]nexus.Money { return &c.Limits.ProviderMoney }),
 		one("budget.tokens", kind.Whole64(), "tokens that a run may use of models without a known price, which are not counted in dollars; 0: such models are refused",
@@ -134,7 +134,7 @@ func modelKeys() []Key {
 		part("roles.*.model", kind.ModelName(), "model of this role, as provider/model", roles, func(r *Role) *string { return &r.Model }),
 		part("roles.*.tier", kind.Words("fast", "balanced", "strong"), "tier of this role; coder and tester have none: they work at the tier of their task", roles, func(r *Role) *nexus.Tier { return &r.Tier }),
 		part("roles.*.effort", kind.Words("none", "minimal", "low", "medium", "high", "xhigh", "max"), "reasoning effort of models in this role; a model without this level gets the next lower one, and a model without the setting ignores it", roles, func(r *Role) *string { return &r.Effort }),
-		part("providers.*.kind", kind.Words("anthropic", "openai", "responses", "gemini", "bridge"), "wire that the endpoint speaks: Messages, Chat Completions, Responses, generateContent; bridge: requests are files that a person or a program answers", providers, func(p *Provider) *string { return &p.Kind }).trusted(key),
+		part("providers.*.kind", kind.Words("anthropic", "openai", "responses", "gemini", "bridge"), "API that the endpoint speaks: Messages, Chat Completions, Responses, generateContent; bridge: requests are files that a person or a program answers", providers, func(p *Provider) *string { return &p.Kind }).trusted(key),
 		part("providers.*.base_url", kind.Address(), "address of the endpoint; without one, the provider's own", providers, func(p *Provider) *string { return &p.BaseURL }).trusted(key),
 		part("providers.*.dir", kind.Text(), "directory of a bridge, where requests are written and answers awaited", providers, func(p *Provider) *string { return &p.Dir }).trusted("it decides where files are written"),
 		part("providers.*.server", kind.Text(), "server software, if the address does not show it: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providers, func(p *Provider) *string { return &p.Server }).trusted(key),
@@ -180,16 +180,16 @@ func gateKeys() []Key {
 		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
 		one("gates.ui", kind.Texts(), "patterns of user interface files; the gate e2e judges only changes to these. A pattern without a slash matches file names, ** stands for any directories, * alone for any file; []: pages, styles, templates, components, their tests and libraries", func(c *Config) *[]string { return &c.Gates.UI }),
 		one("regression.sample", kind.Whole(0, 100), "number of criteria of earlier runs to check again on the base before a run starts; 0: none", func(c *Config) *int { return &c.Regression.Sample }),
-		one("regression.time", kind.Span(), "time for all of them; 0s: no limit", func(c *Config) *time.Duration { return &c.Regression.Time }),
+		one("regression.time", kind.Span(), "total time for these checks; 0s: no limit", func(c *Config) *time.Duration { return &c.Regression.Time }),
 		one("mutation.mode", kind.Words("off", "warn", "block"), "whether to insert faults into new lines and see if tests catch them: warn lists those that no test catches, block sends the work back to fix them", func(c *Config) *string { return &c.Mutation.Mode }),
 		one("mutation.sample", kind.Whole(1, 1000), "maximum number of faults tried per tree", func(c *Config) *int { return &c.Mutation.Sample }),
-		one("mutation.time", kind.Span(), "time for all of them; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Mutation.Time }),
+		one("mutation.time", kind.Span(), "total time for the faults; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Mutation.Time }),
 		one("gates.timeout", kind.Span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
 		one("gates.linger", kind.Span(), "how long a test runner may be silent after it reported all results, before it counts as hanging and is killed; 0s: forever",
 			func(c *Config) *time.Duration { return &c.Gates.Linger }),
 		one("gates.related", kind.Words("task", "deferred", "off"), "when to run only the tests that a change affects: task, before all tests each time; "+
 			"deferred, instead of all tests until the work lands; off, never", func(c *Config) *string { return &c.Gates.Related }),
-		one("gates.scope", kind.Words("affected", "all"), "in a repository with several packages, whose gates judge a change: affected, those of the packages that it touches and of all that need them, and of all packages if that cannot be told; all, those of all packages", func(c *Config) *string { return &c.Gates.Scope }),
+		one("gates.scope", kind.Words("affected", "all"), "in a repository with several packages, whose gates check a change: affected, those of the packages that it touches and of all that need them, or of all packages if that is unknown; all, those of all packages", func(c *Config) *string { return &c.Gates.Scope }),
 		one("gates.fix", kind.Words("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
 		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
@@ -205,10 +205,10 @@ func pointKeys() []Key {
 		reasons = append(reasons, string(r))
 	}
 	return []Key{
-		one("checkpoint.on", kind.List(reasons...), "before what, and after what, a run makes a checkpoint by itself. wave: once all tasks that can be done at the same depth have ended; risk: before a change lands that is large or touches dependencies, or what decides what runs; publish: before what landed is published; failure: before a task is given up", func(c *Config) *[]nexus.Reason { return &c.Limits.Points.On }),
-		one("checkpoint.every", kind.Span(), "time that a run works between checkpoints of the timer; 0s: none", func(c *Config) *time.Duration { return &c.Limits.Points.Every }),
-		one("checkpoint.keep", kind.Whole(0, 10_000), "checkpoints that a run made by itself and keeps, the last ones; those made by hand stay; 0: all", func(c *Config) *int { return &c.Limits.Points.Keep }),
-		one("checkpoint.age", kind.Span(), "age at which nexus clean drops a checkpoint that a run made by itself; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
+		one("checkpoint.on", kind.List(reasons...), "when a run makes a checkpoint automatically. wave: when all tasks of a wave have ended; risk: before a change lands that is large or touches dependencies or files that decide what runs; publish: before the result is published; failure: before a task is given up", func(c *Config) *[]nexus.Reason { return &c.Limits.Points.On }),
+		one("checkpoint.every", kind.Span(), "working time between two automatic checkpoints; 0s: none", func(c *Config) *time.Duration { return &c.Limits.Points.Every }),
+		one("checkpoint.keep", kind.Whole(0, 10_000), "how many automatic checkpoints of a run to keep; those made by hand always stay; 0: all", func(c *Config) *int { return &c.Limits.Points.Keep }),
+		one("checkpoint.age", kind.Span(), "age at which nexus clean removes an automatic checkpoint; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
 	}
 }
 
@@ -220,21 +220,21 @@ func planKeys() []Key {
 		one("plan.characters", kind.Whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Limits.Size.Characters }),
 		one("plan.refusals", kind.Whole(0, 100), "how often a person may refuse a plan with a reason and get another one; 0: never",
 			func(c *Config) *int { return &c.Limits.Refusals }),
-		one("backlog.active", kind.Whole(1, 100), "items of the backlog that are worked on at once", func(c *Config) *int { return &c.Limits.Items }),
+		one("backlog.active", kind.Whole(1, 100), "backlog items in progress at once", func(c *Config) *int { return &c.Limits.Items }),
 		one("discover.strategies", kind.Texts(), "strategies of nexus discover, such as todo, or -todo to leave one out; []: all but issues and ideas",
 			func(c *Config) *[]string { return &c.Discover.Strategies }),
-		one("discover.keep", kind.Span(), "how long nexus discover keeps what it found in a tree that did not change; 0s: until it does",
+		one("discover.keep", kind.Span(), "how long nexus discover keeps its findings for an unchanged tree; 0s: until the tree changes",
 			func(c *Config) *time.Duration { return &c.Discover.Keep }),
 		one("discover.tasks", kind.Text(), "folder of tasks, below the root of the repository: pending, completed and logs are in it",
 			func(c *Config) *string { return &c.Discover.Tasks }),
-		one("interview.when", kind.Words("vague", "never", "always"), "when nexus run and nexus plan ask the person at the terminal about a goal first. vague: where its text leaves open what is to be built; nobody there: the planner states what it assumes", func(c *Config) *string { return &c.Interview }),
-		one("replan.time", kind.Whole(0, 100_000), "percent of a task's estimate after which it is decided how it continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Time }),
-		one("replan.least", kind.Span(), "time that a task may take at least before replan.time counts", func(c *Config) *time.Duration { return &c.Limits.Replan.Least }),
-		one("replan.rounds", kind.Whole(0, 100), "percent of limits.rounds after which it is decided; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
-		one("replan.files", kind.Whole(0, 100_000), "files that a task may change beyond those that it declares, before it is decided; 0: any", func(c *Config) *int { return &c.Limits.Replan.Files }),
-		one("replan.failures", kind.Whole(0, 10_000), "red rounds in a row after which it is decided; 0: never", func(c *Config) *int { return &c.Limits.Replan.Failures }),
-		one("plan.oversize", kind.Words("ask", "split", "refuse"), "what is done about tasks of a plan file that are too large. ask: a person is asked; refused if nobody is there; split: they are divided by files, layers or time, without a model; refuse: the plan is refused", func(c *Config) *string { return &c.Oversize }),
-		one("plan.parts", kind.Whole(1, 100), "maximum number of parts that a task is split into that is stuck or too large", func(c *Config) *int { return &c.Limits.Parts }),
+		one("interview.when", kind.Words("vague", "never", "always"), "when nexus run and nexus plan first ask the person at the terminal about a goal. vague: if its text leaves open what to build. If nobody is there, the planner states its assumptions", func(c *Config) *string { return &c.Interview }),
+		one("replan.time", kind.Whole(0, 100_000), "percent of a task's estimate after which Nexus decides how the task continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Time }),
+		one("replan.least", kind.Span(), "time that every task may take before replan.time applies", func(c *Config) *time.Duration { return &c.Limits.Replan.Least }),
+		one("replan.rounds", kind.Whole(0, 100), "percent of limits.rounds after which Nexus decides; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
+		one("replan.files", kind.Whole(0, 100_000), "files that a task may change beyond those that it declares before Nexus decides; 0: any number", func(c *Config) *int { return &c.Limits.Replan.Files }),
+		one("replan.failures", kind.Whole(0, 10_000), "red rounds in a row after which Nexus decides; 0: never", func(c *Config) *int { return &c.Limits.Replan.Failures }),
+		one("plan.oversize", kind.Words("ask", "split", "refuse"), "what to do with tasks of a plan file that are too large. ask: ask a person, refuse the plan if nobody is there; split: split them by files, layers or time, without a model; refuse: refuse the plan", func(c *Config) *string { return &c.Oversize }),
+		one("plan.parts", kind.Whole(1, 100), "maximum number of parts when a task is split because it is stuck or too large", func(c *Config) *int { return &c.Limits.Parts }),
 		one("plan.depth", kind.Whole(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
 		one("plan.second_look", kind.Words(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),
 			"whether a second model checks that a plan covers its goal. auto: if the goal says more than one thing; what is missing goes back to the planner once and is then reported",
@@ -244,13 +244,13 @@ func planKeys() []Key {
 
 func policyKeys() []Key {
 	const open = "it lets agents run commands unknown to the built-in rules"
-	const of = ", as the words that it begins with"
+	const of = ", given by their first words"
 	return []Key{
-		one("policy.allow", kind.Beginnings(), "commands of programs that are unknown to the built-in rules and may run"+of+"; what those deny stays denied",
+		one("policy.allow", kind.Beginnings(), "commands that may run although the built-in rules do not know their program"+of+"; what the built-in rules deny stays denied",
 			func(c *Config) *[]string { return &c.Policy.Allow }).trusted(open).added(),
 		one("policy.ask", kind.Beginnings(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).added(),
 		one("policy.deny", kind.Beginnings(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).added(),
-		one("policy.show", paths(), "files and directories of the tree, as patterns, that agents may see although their names suggest secrets, or they hold some; keys in them stay masked",
+		one("policy.show", paths(), "files and directories, as patterns, that agents may see although their names suggest secrets or they contain some; keys in them stay masked",
 			func(c *Config) *[]string { return &c.Policy.Show }).trusted("it decides which of your secrets agents can read").added(),
 		one("goals.deny", kind.Phrases(), "phrases that no goal and no text of a plan file may contain, as consecutive words; * stands for up to twelve words; each file may add", func(c *Config) *[]string { return &c.Forbidden }).added(),
 		part("roles.*.allow", kind.Beginnings(), "policy.allow for this role", roles, func(r *Role) *[]string { return &r.Policy.Allow }).trusted(open).added(),
@@ -269,32 +269,32 @@ func runKeys() []Key {
 		sets = append(sets, says(p))
 	}
 	return []Key{
-		one("ui.watch", kind.Words(WatchAuto, WatchAlways, WatchNever), "whether nexus run and nexus resume show the run on the whole screen: auto, once its tasks begin, at a terminal of 60 columns and 15 lines; always, from its start, as --watch does, in the background; never, in lines",
+		one("ui.watch", kind.Words(WatchAuto, WatchAlways, WatchNever), "whether nexus run and nexus resume show the run on the whole screen: auto, when its first tasks start, on a terminal of at least 60 columns and 15 lines; always, from the start, with the run in the background, as --watch does; never, as lines",
 			func(c *Config) *string { return &c.Watch }).trusted("it decides what your terminal shows"),
-		many("keys.*", kind.Text(), "key of the terminal interface for what the name says, such as approve, skip or palette (docs/terminal.md lists them); none: it has no key",
+		many("keys.*", kind.Text(), "key for an action of the terminal interface, such as approve, skip or palette (docs/terminal.md lists them); none: no key",
 			func(c *Config) *map[string]string { return &c.Keys }).trusted("it decides what your keys do"),
 		one("preset", kind.Words(Presets()...), "defaults for what you did not set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
 			trusted("it decides what is spent and what happens without you"),
 		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
-		one("review.people", kind.Words(peopleLevels()...), "changes that wait for a person's review before they land: none; those with a risky file; all. The project's file may let more wait, not less",
+		one("review.people", kind.Words(peopleLevels()...), "changes that need a person's review before they land: none; those with a risky file; all. The project's file may require more, not less",
 			func(c *Config) *nexus.ReviewPeople { return &c.Limits.Review.People }),
 		one("review.resolve_fixed", kind.Boolean(), "resolve a person's comment of the kind must once a fix that changed its lines is accepted by gates and reviewers; otherwise a person resolves it", func(c *Config) *bool { return &c.Limits.Review.Fixed }).
 			trusted("it decides what lands without you"),
 		one("questions.timeout", kind.Span(), "how long a question waits for an answer before its fallback applies, which is never a yes to a command or to publishing; 0s: forever", func(c *Config) *time.Duration { return &c.Patience }).trusted("it decides how long a run waits for you"),
-		one("step", kind.Boolean(), "work task by task: one at a time, and a person is asked before each begins", func(c *Config) *bool { return &c.Limits.Step }),
+		one("step", kind.Boolean(), "work on one task at a time, and ask a person before each starts", func(c *Config) *bool { return &c.Limits.Step }),
 		one("precheck.strict", kind.Boolean(), "treat notices of nexus doctor as blockers", func(c *Config) *bool { return &c.Precheck.Strict }).trusted(guards),
 		one("precheck.skip", kind.List(checks()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).trusted(guards),
 		one("precheck.dirty", kind.Words("allow", "notice", "refuse"), "how to treat uncommitted changes in the checkout, which runs do not see: they start from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).trusted(guards),
 		one("sandbox", kind.Words("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
 		one("context.map", kind.Whole(0, 100_000), "size in tokens of the code map for planner, coders, testers and scouts, at most a 16th of the model's context; 0: no map", func(c *Config) *int { return &c.MapTokens }),
-		one("context.history", kind.Whole(0, 50_000), "how many of the last commits are read to tell coders and testers what changed together with a task's files, and which commits changed these; 0: none", func(c *Config) *int { return &c.History }),
-		one("context.docs", kind.Whole(0, 100_000), "most tokens of the documents in .nexus/docs that planner, coders and testers are told at the start of a session; 0: none", func(c *Config) *int { return &c.Docs }),
-		one("land", kind.Boolean(), "move the target branch to what landed at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
-			trusted("moving your branch is your decision"),
-		one("git.notes", kind.Boolean(), "record the results of gates and reviewer for each published commit as git notes in refs/notes/nexus; they are not pushed automatically", func(c *Config) *bool { return &c.Notes }),
+		one("context.history", kind.Whole(0, 50_000), "how many recent commits Nexus reads to show coders and testers which files changed together with a task's files, and which commits changed them; 0: none", func(c *Config) *int { return &c.History }),
+		one("context.docs", kind.Whole(0, 100_000), "maximum size in tokens of the sections from .nexus/docs that planner, coders and testers get at the start of a session; 0: none", func(c *Config) *int { return &c.Docs }),
+		one("land", kind.Boolean(), "move the target branch to the result at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
+			trusted("you decide when your branch moves"),
+		one("git.notes", kind.Boolean(), "record the results of gates and reviewers for each published commit as git notes in refs/notes/nexus; Nexus does not push them", func(c *Config) *bool { return &c.Notes }),
 		one("git.protected", kind.Texts(), "patterns of branches that no run moves, such as `release/*`", func(c *Config) *[]string { return &c.Protected }).
-			trusted("moving your branch is your decision"),
+			trusted("you decide when your branch moves"),
 		one("target", kind.Text(), "target branch of runs; the default is the branch that is checked out", func(c *Config) *string { return &c.Target }),
 		one("status_file", kind.Text(), "file with the current status of the run", func(c *Config) *string { return &c.StatusFile }).
 			trusted("it decides which file is overwritten"),

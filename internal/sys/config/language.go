@@ -19,7 +19,7 @@ func languageKeys() []Key {
 	return []Key{
 		part("lsp.*.command", kind.Texts(), "program and arguments of this language server, which runs in the sandbox of an attempt and may not write to its tree; gopls, typescript, pyright, rust-analyzer, clangd and others are known without it", all,
 			func(l *Language) *[]string { return &l.Command }).trusted("it runs a program"),
-		part("lsp.*.extensions", kind.Texts(), "endings of the names of its files, such as .go", all, func(l *Language) *[]string { return &l.Extensions }),
+		part("lsp.*.extensions", kind.Texts(), "extensions of its files, such as .go", all, func(l *Language) *[]string { return &l.Extensions }),
 		part("lsp.*.timeout", kind.Span(), "maximum time for an answer; 0s: two minutes", all, func(l *Language) *time.Duration { return &l.Timeout }),
 		part("lsp.*.off", kind.Boolean(), "it is not used", all, func(l *Language) *bool { return &l.Off }),
 	}

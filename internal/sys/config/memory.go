@@ -4,7 +4,7 @@ import "github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 
 func memoryKeys() []Key {
 	const sent = "it decides where texts of your repository are sent"
-	const vouch = "it decides whether agents see what nobody approved"
+	const vouch = "it decides whether agents see unapproved episodes"
 	return []Key{
 		one("memory.tokens", kind.Whole(0, 100_000),
 			"size in tokens of what planner, coders and testers are told of the repository's memory; 0: nothing "+
@@ -18,11 +18,11 @@ func memoryKeys() []Key {
 			"days after which nexus memory gc removes a proposal that nobody approved; 0: never",
 			func(c *Config) *int { return &c.Memory.Proposals }),
 		one("memory.unused", kind.Whole(0, 100_000),
-			"days after which nexus memory gc removes what is approved and no task needed; 0: never",
+			"days after which nexus memory gc removes an approved episode that no task needed; 0: never",
 			func(c *Config) *int { return &c.Memory.Unused }),
 		one("memory.embed.url", kind.Address(),
 			"address of an endpoint for vectors on this machine, such as http://127.0.0.1:11434/api/embed or http://127.0.0.1:8080/v1: "+
-				"episodes are then also found by what they mean; without it, by files, symbols and words",
+				"with it, episodes are also found by meaning; without it, only by files, symbols and words",
 			func(c *Config) *string { return &c.Memory.Embed.URL }).trusted(sent),
 		one("memory.embed.model", kind.Text(), "the model of that endpoint, such as nomic-embed-text",
 			func(c *Config) *string { return &c.Memory.Embed.Model }).trusted(sent),

@@ -15,7 +15,7 @@ func networkKeys() []Key {
 	const host = `hosts as "name", "name:port", "*.name" or an address`
 	return []Key{
 		one("network.mode", kind.Words("off", "list"), "off: commands reach only their own loopback; list: commands of network.gates and network.roles reach the hosts on the list, through a proxy",
-			func(c *Config) *string { return &c.Network.Mode }).trusted("whether anything leaves this machine is your decision"),
+			func(c *Config) *string { return &c.Network.Mode }).trusted("you decide whether anything leaves this machine"),
 		one("network.allow", hosts(egress.ParseRule), host+"; default port: 443; a private address needs its port. Each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Allow }).added(),
 		one("network.presets", kind.List(egress.Presets()...), "hosts of package registries, by ecosystem; each file may add; the project's needs nexus trust",

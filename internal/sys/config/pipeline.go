@@ -134,7 +134,7 @@ func (s NamedStep) check(c Config) string {
 func pipelineKeys() []Key {
 	steps := func(c *Config) *map[string]Step { return &c.Steps }
 	required := part("pipeline.*.required", kind.Boolean(),
-		"false: if its command fails that is reported, and keeps nothing from landing; what an editor does that fails is taken back; "+
+		"false: a failure of its command is reported, but the work can land; a failed change of an editor is undone; "+
 			"the default is true",
 		steps, func(s *Step) *bool { return &s.Optional })
 	set, get := required.set, required.get
@@ -154,13 +154,13 @@ func pipelineKeys() []Key {
 			"what an additional reviewer of these tasks looks for, instead of a command. A step with ask from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Ask }),
 		part("pipeline.*.edit", kind.Text(),
-			"what the role editor does with the work on these tasks, once it is green: its change is judged and reviewed as the work is. "+
+			"what the role editor does to the work on these tasks once it is green; gates and reviewers check its change, too. "+
 				"A step with edit from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Edit }),
 		part("pipeline.*.role", kind.Text(),
-			"role of the project's own that does this step: .nexus/roles/NAME.md, or an agent of .claude/agents. "+
-				"One that writes nothing reads the change, as a reviewer does, "+
-				"another one edits it, as the editor does; ask or edit may say more. Its file needs nexus trust",
+			"the project's own role that does this step: .nexus/roles/NAME.md, or an agent of .claude/agents. "+
+				"A role that writes nothing reviews the change; any other role edits it; "+
+				"ask or edit may give it more instructions. Its file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Role }),
 		part("pipeline.*.types", kind.List(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
 			"kinds of tasks that the step is for; if empty, all", steps, func(s *Step) *[]string { return &s.Types }),
@@ -169,6 +169,6 @@ func pipelineKeys() []Key {
 			steps, func(s *Step) *string { return &s.When }),
 		required,
 		part("pipeline.*.timeout", kind.Span(), "time for the command; 0s: that of gates", steps, func(s *Step) *time.Duration { return &s.Timeout }),
-		part("pipeline.*.order", kind.Whole(0, 1000), "steps with lower numbers come first, those with equal ones by name", steps, func(s *Step) *int { return &s.Order }),
+		part("pipeline.*.order", kind.Whole(0, 1000), "steps with lower numbers come first; those with equal numbers are sorted by name", steps, func(s *Step) *int { return &s.Order }),
 	}
 }

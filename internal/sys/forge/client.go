@@ -40,7 +40,7 @@ func (c Client) call(ctx context.Context, r Ref, method, path string, send, dest
 	if err != nil || at.Scheme != "https" && !loopback(at.Hostname()) {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: r.API + " is no https address",
-			Hint: "A token goes over https alone.",
+			Hint: "Nexus sends a token only over https.",
 		}
 	}
 	wait := c.Wait

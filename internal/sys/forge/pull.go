@@ -18,7 +18,7 @@ func Project(remote string, env Env) (Ref, error) {
 	r, err := ofRemote("1", remote, env)
 	if err != nil {
 		return Ref{}, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "the remote origin is no project of a forge that Nexus knows", Cause: err,
+			Code: nexus.CodeInvalidInput, Message: "the remote origin is not a project on a forge that Nexus knows", Cause: err,
 			Hint: "Set it with git remote, or set GITHUB_SERVER_URL or CI_SERVER_URL for a server of your own.",
 		}
 	}
@@ -201,7 +201,7 @@ func (r Ref) pullError(err error) error {
 	}
 	said := *e
 	said.Message = "pull requests of " + r.Web
-	said.Hint = "Try again later; the branch is here, and can be pushed by hand."
+	said.Hint = "Try again later, or push the branch by hand."
 	if is(e.Cause, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
 		said.Hint = "Set " + variable + " to a token that may write to " + r.Project + " and open pull requests there."
 	}

@@ -28,7 +28,7 @@ type Remote struct {
 func (r Repo) Push(ctx context.Context, to Remote, branch, commit string) error {
 	u, err := url.Parse(to.URL)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !thisMachine(u.Hostname())) {
-		return invalid(to.URL+" is no https address", "A token goes over https alone.", err)
+		return invalid(to.URL+" is no https address", "Nexus sends a token only over https.", err)
 	}
 	if err := RefOK("refs/heads/" + branch); err != nil {
 		return invalid(fmt.Sprintf("%q is not a branch", branch), "Name a branch.", err)

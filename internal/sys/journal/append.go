@@ -24,7 +24,7 @@ func (j *Journal) Ask(ctx context.Context, run nexus.RunID, r nexus.Request) (ne
 		err := tx.QueryRowContext(ctx, "select 1 from event where run = ? limit 1", run).Scan(&one)
 		if errors.Is(err, sql.ErrNoRows) {
 			return &nexus.Error{
-				Code: nexus.CodeNotFound, Message: fmt.Sprintf("no run %q", run), Hint: "nexus runs lists those that there are.",
+				Code: nexus.CodeNotFound, Message: fmt.Sprintf("no run %q", run), Hint: "nexus runs lists the runs.",
 			}
 		}
 		return err

@@ -189,7 +189,7 @@ func fold(ctx context.Context, path string) error {
 	case err == nil || busy(err):
 		return &nexus.Error{
 			Code: nexus.CodeRunHeld, Message: "another process has the journal " + path + " open",
-			Hint: "End what runs nexus here, such as nexus serve or nexus logs -f, and try again.",
+			Hint: "Stop other processes of Nexus here, such as nexus serve or nexus logs -f, and try again.",
 		}
 	default:
 		return explain(path, "close the log of journal", err)

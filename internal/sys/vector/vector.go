@@ -49,7 +49,7 @@ func (e Endpoint) Check() error {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("%q is not the address of an endpoint", e.URL)
 	case e.Model == "":
-		return errors.New("no model is named for the endpoint of vectors")
+		return errors.New("no model is set for the embedding endpoint")
 	case !local(u.Hostname()) && !slices.Contains(e.Hosts, u.Hostname()):
 		return fmt.Errorf("%s is not this machine, and texts of the repository would be sent there", u.Hostname())
 	}

@@ -66,7 +66,7 @@ func TakeBack(ctx context.Context, trees *worktree.Store, u Undoing) (commit, tr
 
 func gone(branch string) error {
 	return &nexus.Error{
-		Code: nexus.CodeTargetMoved, Message: "there is no branch " + branch + " any more", Hint: "There is nothing to take back.",
+		Code: nexus.CodeTargetMoved, Message: "there is no branch " + branch + " any more", Hint: "There is nothing to revert.",
 	}
 }
 

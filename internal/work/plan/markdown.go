@@ -284,7 +284,7 @@ func values(text string, many bool) (all []string, err error) {
 			}
 			rest = strings.TrimSpace(text[len(quoted):])
 			if rest != "" && !strings.HasPrefix(rest, ",") {
-				return nil, fmt.Errorf("%s stands behind a quoted value: put a comma between them", quote(rest))
+				return nil, fmt.Errorf("%s follows a quoted value: put a comma between them", quote(rest))
 			}
 			rest = strings.TrimPrefix(rest, ",")
 		} else if many {

@@ -74,7 +74,7 @@ func Generate(repo string, targets []Target) ([]Generated, error) {
 		}
 	}
 	if len(l.out.Rules)+len(set.globbed)+len(set.skills) == 0 {
-		return nil, errors.New("neither AGENTS.md nor .nexus/rules says anything")
+		return nil, errors.New("AGENTS.md and .nexus/rules are missing or empty")
 	}
 	before := len(targets) == 0
 	if before {

@@ -56,7 +56,7 @@ func (p place) read(name string) (text, real string, err error) {
 		return "", "", errors.New(why)
 	}
 	if !utf8.Valid(data) || strings.IndexByte(string(data), 0) >= 0 {
-		return "", "", errors.New("it is no text")
+		return "", "", errors.New("it is not a text file")
 	}
 	return strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff"), real, nil
 }
@@ -94,7 +94,7 @@ func regular(base, name string) (data []byte, err error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	}
 	f, err := root.Open(name)
 	if err != nil {

@@ -277,7 +277,7 @@ func (s *Set) directory(l *loader, p place, dir, pattern string) {
 		body = strings.TrimSpace(unmanaged(body))
 		globs := meta.each("globs", "paths", "applyTo")
 		if i := slices.IndexFunc(globs, func(g string) bool { return tooWide(g) || !doublestar.ValidatePattern(g) }); i >= 0 {
-			l.refuse(p, name, fmt.Errorf("%q is no pattern of paths, or has too many alternatives", legible.Cut(globs[i], 100)))
+			l.refuse(p, name, fmt.Errorf("%q is not a path pattern, or has too many alternatives", legible.Cut(globs[i], 100)))
 			continue
 		}
 		switch description := meta.one("description"); {
@@ -309,11 +309,11 @@ func (l *loader) follow(p place, name string, why Why, by string, depth int) {
 	text, real, err := p.read(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && why == InPackage:
-		l.refuse(p, name, fmt.Errorf("the settings of the package in %s name it, and it is not there", by))
+		l.refuse(p, name, fmt.Errorf("the settings of the package in %s name it, but it does not exist", by))
 	case errors.Is(err, fs.ErrNotExist) && why != Import:
 	case errors.Is(err, fs.ErrNotExist): // most words with an @ are names of people and packages
 		if path.Ext(name) == ".md" {
-			l.refuse(p, name, fmt.Errorf("%s imports it, and it is not there", by))
+			l.refuse(p, name, fmt.Errorf("%s imports it, but it does not exist", by))
 		}
 	case err != nil:
 		l.refuse(p, name, err)

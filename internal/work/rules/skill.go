@@ -120,7 +120,7 @@ func readSkill(p place, name string, kind Kind) (Skill, error) {
 	}
 	meta, body := parse(text)
 	if strings.TrimSpace(body) == "" {
-		return Skill{}, errors.New("it says nothing")
+		return Skill{}, errors.New("it has no text")
 	}
 	return Skill{
 		Kind: kind, Name: meta.one("name"), Description: legible.Cut(meta.one("description"), maxDescription), File: p.label + name, Own: p.own,

@@ -54,7 +54,7 @@ func translate(p string) (string, error) {
 		p = p[1:]
 	}
 	if !doublestar.ValidatePattern(b.String()) {
-		return "", errors.New("it is no pattern")
+		return "", errors.New("it is not a pattern")
 	}
 	return b.String(), nil
 }

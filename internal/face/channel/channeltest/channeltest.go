@@ -29,7 +29,7 @@ type Journal struct {
 	events []nexus.Event
 	grown  chan struct{}
 	state  *state.State
-	away   bool // nobody conducts the run
+	away   bool // no process works on the run
 }
 
 // New returns the journal of a run that continues.

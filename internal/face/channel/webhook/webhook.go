@@ -97,7 +97,7 @@ func Check(o Options) error {
 		return bad("questions would go to "+u.Host+", where others on the way can read them", "Use an https address.")
 	case o.Secret == "":
 		return bad("there is no secret to sign with",
-			"Set channels.webhook.secret_env to the name of a variable that holds one, such as openssl rand -hex 32 prints.")
+			"Set channels.webhook.secret_env to the name of a variable with a secret, for example from openssl rand -hex 32.")
 	case len(o.Secret) < post.MinSecret:
 		return bad(fmt.Sprintf("the secret is shorter than %d bytes", post.MinSecret),
 			"Use a long random one, such as openssl rand -hex 32 prints.")

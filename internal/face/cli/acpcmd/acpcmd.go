@@ -33,7 +33,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
-	const short = "serve Nexus to an editor, as an agent of the Agent Client Protocol"
+	const short = "serve Nexus to an editor, by the Agent Client Protocol"
 	c := a.Command("acp", short, func(ctx context.Context, _ []string) error {
 		serve(ctx, host.Host{Console: a, Execute: execute})
 		return nil
@@ -54,7 +54,7 @@ func serve(ctx context.Context, h host.Host) {
 		h.Console.Say("waiting for a client of the Agent Client Protocol on standard input; docs/acp-server.md shows how to set one up")
 	}
 	s := acpserver.Server{Login: login, Gone: func(prompts int) {
-		h.Console.Say("the client has gone; what it started stops (%s), and nexus resume continues it", view.Count(prompts, "prompt"))
+		h.Console.Say("the client is gone; its work stops (%s), and nexus resume continues it", view.Count(prompts, "prompt"))
 	}}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
 		s.Version = info.Main.Version

@@ -36,7 +36,7 @@ func commands() []command {
 		{name: "quick", about: "Do one small task without a plan", hint: "task", do: quickTyped},
 		{name: "resume", about: "Continue a run that is paused, interrupted, or waited for you", hint: "run" + optional, do: resumeTyped},
 		{name: "land", about: "Move your branch to what the run landed, merging if needed", hint: "run" + optional, do: landTyped},
-		looking("status", "Show how the run stands", "run", "status --json -- RUN"),
+		looking("status", "Show the status of the run", "run", "status --json -- RUN"),
 		looking("tasks", "List the tasks of the run with their state and costs", "run", "show --json -- RUN"),
 		looking("show", "Show a task (T1), an attempt (T1.1) or a conversation (T1.1/coder.1)", "name", "show --json --run=RUN -- WORD"),
 		looking("diff", "Show what a task changed, landed or not", "task", "diff --json --run=RUN -- WORD"),
@@ -122,7 +122,7 @@ func runTyped(ctx context.Context, s *session, rest string) (acpserver.Stop, err
 	p := s.plan
 	s.mu.Unlock()
 	if p == nil {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no plan to start", Hint: "Say what you want behind /run."}
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no plan to start", Hint: "Type what you want after /run."}
 	}
 	return s.start(ctx, *p)
 }

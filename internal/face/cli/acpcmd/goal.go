@@ -313,7 +313,7 @@ func (s *session) agreeToStart(ctx context.Context, p made, with chosen, most ne
 		return nil, err
 	}
 	what := "Carry out this plan:\n\n" + fenced(outline) + "\n\n" + fenced(p.drawn) + "\n\n" + s.plain(price.String()) +
-		" The result is a branch of its own; your files stay as they are." + with.String()
+		" The result is a separate branch; your files stay as they are." + with.String()
 	target := s.target(ctx)
 	answers := []acpserver.Answer{once("Start")}
 	if target != "" {
@@ -410,7 +410,7 @@ func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error
 	args, agreed := []string{"quick", "--json", "--file=-", budget(c.Limits.RunMoney)}, false
 	if !with.allowed(c, "quick") {
 		what := "Do this task:\n\n" + s.goalText(text) + "\n\n" + host.Price{Most: c.Limits.RunMoney}.String() +
-			" The result is a branch of its own; your files stay as they are." + with.String()
+			" The result is a separate branch; your files stay as they are." + with.String()
 		answer, err := s.consent(ctx, fmt.Sprintf("Do this task, for at most $%.2f", c.Limits.RunMoney.Float()), what, once("Do it"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err

@@ -28,7 +28,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 	if held != "" { // it continued meanwhile
 		return "", &nexus.Error{
 			Code: nexus.CodeRunHeld, Message: "run " + string(held) + " of this session is in progress",
-			Hint: "Wait until its prompt is done, or cancel that.",
+			Hint: "Wait until its prompt is done, or cancel it.",
 		}
 	}
 	if name == "" {

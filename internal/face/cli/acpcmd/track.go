@@ -33,7 +33,7 @@ type tracker struct {
 	place   *app.Place // nil before the run is held
 	failed  error      // why the run cannot be shown
 	end     context.CancelCauseFunc
-	over    bool // nobody conducts the run any more
+	over    bool // no process works on the run any more
 	follows sync.WaitGroup
 	asks    sync.WaitGroup
 

@@ -35,7 +35,7 @@ type Crew struct {
 	Set   config.Channels
 	Say   func(format string, args ...any)
 
-	Deliver func(context.Context, nexus.RunID) error // publishes what people agreed to while nobody conducts the run
+	Deliver func(context.Context, nexus.RunID) error // publishes what people agreed to while no process works on the run
 	Show    func(context.Context) (web.Shown, error) // what pages show; nil: the channel web cannot be opened
 }
 

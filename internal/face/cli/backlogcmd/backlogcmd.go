@@ -62,7 +62,7 @@ func open(ctx context.Context, a *console.Console, want app.Access) (*shelf, err
 
 func listCommand(a *console.Console, use string) *cobra.Command {
 	var all bool
-	c := a.Command(use, "list the work that waits, and work on it", func(ctx context.Context, _ []string) error {
+	c := a.Command(use, "list the waiting work, and work on it", func(ctx context.Context, _ []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func listCommand(a *console.Console, use string) *cobra.Command {
 		}
 		return console.ExitError(console.CodeFailed)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Flags().BoolVar(&all, "all", false, "also list what is done or rejected")
+	c.Flags().BoolVar(&all, "all", false, "also list items that are done or rejected")
 	a.JSONFlag(c)
 	return c
 }
@@ -129,7 +129,7 @@ func about(i workitem.Item) string {
 func addCommand(a *console.Console) *cobra.Command {
 	var w startcmd.Wish
 	var file string
-	c := a.Command("add TEXT | -f FILE [flags]", "put something into the backlog", func(ctx context.Context, args []string) error {
+	c := a.Command("add TEXT | -f FILE [flags]", "add an item to the backlog", func(ctx context.Context, args []string) error {
 		if err := w.Read(ctx, a, file, args); err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func editCommand(a *console.Console) *cobra.Command {
 	var again bool
 	var c *cobra.Command
 	const use = "edit ID [--title TEXT] [--text TEXT] [flags]"
-	c = change(a, use, "change an item, or let a rejected one wait again", func(
+	c = change(a, use, "change an item, or reopen one", func(
 		ctx context.Context, s *shelf, item workitem.Item,
 	) (workitem.Item, error) {
 		changed := c.Flags().Changed
@@ -275,7 +275,7 @@ func editCommand(a *console.Console) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&title, "title", "", "new title, as `TEXT`")
 	f.StringVar(&w.Text, "text", "", "new `TEXT` below the title")
-	f.BoolVar(&again, "again", false, "let it wait again, whatever it is")
+	f.BoolVar(&again, "again", false, "reopen an item that was rejected or is done")
 	w.Flags(f)
 	return c
 }
@@ -283,7 +283,7 @@ func editCommand(a *console.Console) *cobra.Command {
 func moveCommand(a *console.Console) *cobra.Command {
 	var before, after string
 	const use = "move ID --before ID | --after ID [--json]"
-	c := change(a, use, "change the order of the items that wait", func(
+	c := change(a, use, "change the order of the waiting items", func(
 		ctx context.Context, s *shelf, item workitem.Item,
 	) (workitem.Item, error) {
 		if before == "" && after == "" {
@@ -321,7 +321,7 @@ func moveCommand(a *console.Console) *cobra.Command {
 func rejectCommand(a *console.Console) *cobra.Command {
 	var why string
 	const use = "reject ID --why TEXT [--json]"
-	c := change(a, use, "say that an item will not be done, and why", func(
+	c := change(a, use, "record that an item will not be done, and why", func(
 		ctx context.Context, s *shelf, item workitem.Item,
 	) (workitem.Item, error) {
 		reason := strings.Join(strings.Fields(why), " ")

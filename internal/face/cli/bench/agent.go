@@ -39,7 +39,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 		}
 		return a.Answer(f, func(v view.Style) string { return drawAgent(v, f) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
-	s.flags(a, c, 40, "turns of a session")
+	s.flags(a, c, 40, "turns in a session")
 	f := c.Flags()
 	f.IntVar(&rounds, "rounds", 3, "repeat each measurement `TIMES` times and report the median")
 	f.StringVar(&l.kind, "loop", "", "run one loop and print what its turns took")

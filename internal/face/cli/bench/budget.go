@@ -14,7 +14,7 @@ import (
 
 func budgetCommand(a *console.Console) *cobra.Command {
 	var s size
-	c := a.Command("budget [flags]", "simulate many workers that spend at once, and show by how much caps are exceeded", func(_ context.Context, _ []string) error {
+	c := a.Command("budget [flags]", "simulate many workers that spend at once, and show how far they exceed their limits", func(_ context.Context, _ []string) error {
 		if err := s.check(1_000_000); err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func budgetCommand(a *console.Console) *cobra.Command {
 		}
 		return console.ExitError(console.CodeFailed)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
-	s.flags(a, c, 1000, "runs to play, with 32 workers each, up to four of them with one day's money")
+	s.flags(a, c, 1000, "runs to simulate, with 32 workers each; up to four share a daily limit")
 	return c
 }
 

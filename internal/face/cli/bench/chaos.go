@@ -27,7 +27,7 @@ func chaosCommand(a *console.Console) *cobra.Command {
 		}
 		return console.ExitError(console.CodeFailed)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
-	s.flags(a, c, 2000, "runs to play, one a seed")
+	s.flags(a, c, 2000, "runs to simulate, one per seed")
 	return c
 }
 

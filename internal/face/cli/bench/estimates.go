@@ -13,7 +13,7 @@ import (
 
 func estimatesCommand(a *console.Console) *cobra.Command {
 	var s size
-	c := a.Command("estimates [flags]", "compare estimates with what generated runs then take", func(_ context.Context, _ []string) error {
+	c := a.Command("estimates [flags]", "compare estimates with the time that generated runs take", func(_ context.Context, _ []string) error {
 		if err := s.check(10_000); err != nil {
 			return err
 		}
@@ -23,7 +23,7 @@ func estimatesCommand(a *console.Console) *cobra.Command {
 		}
 		return console.ExitError(console.CodeFailed)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
-	s.flags(a, c, 25, "made-up repositories, each with six runs")
+	s.flags(a, c, 25, "generated repositories, each with six runs")
 	return c
 }
 

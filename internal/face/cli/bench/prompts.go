@@ -25,7 +25,7 @@ import (
 )
 
 func promptsCommand(a *console.Console) *cobra.Command {
-	c := a.Command("prompts", "measure what prompts consist of, and which parts are used", func(ctx context.Context, _ []string) error {
+	c := a.Command("prompts", "measure the parts of prompts, and which are used", func(ctx context.Context, _ []string) error {
 		p, err := measurePrompts(ctx, a)
 		if err != nil {
 			return err

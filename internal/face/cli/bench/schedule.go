@@ -24,7 +24,7 @@ func scheduleCommand(a *console.Console) *cobra.Command {
 		}
 		return console.ExitError(console.CodeFailed)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
-	s.flags(a, c, 1000, "tasks of the made-up plan")
+	s.flags(a, c, 1000, "tasks in the generated plan")
 	c.Flags().IntVarP(&parallel, "parallel", "j", parallel, "maximum number `N` of attempts at once")
 	return c
 }

@@ -45,7 +45,7 @@ func Criteria(
 		}
 		e := nexus.Evidence{
 			Gate: check, State: nexus.NotRun, Tree: x.hash, Exit: -1,
-			Why: fmt.Sprintf("%q is no gate of the project; nexus check --list lists them, and a command of one word needs a path, such as ./%s", check, check),
+			Why: fmt.Sprintf("%q is not a gate of the project; nexus check --list lists the gates, and a command of one word needs a path, such as ./%s", check, check),
 		}
 		for i, g := range gates {
 			one, err := programmed(r, x.dir).Judge(ctx, gate.Tree{Dir: x.dir, Hash: x.hash}, g)

@@ -21,12 +21,12 @@ func reviewCommand(a *console.Console) *cobra.Command {
 	var personas []string
 	var shape string
 	var traffic provider.Traffic
-	c = a.Command("review [RANGE|TASK] [TEXT] [flags]", "review what a task changed, or let models review a change of yours", func(ctx context.Context, args []string) error {
+	c = a.Command("review [RANGE|TASK] [TEXT] [flags]", "review what a task changed, or let models review your change", func(ctx context.Context, args []string) error {
 		if own.Means(ctx, a, c, args) {
 			return own.Run(ctx, a, args)
 		}
 		if len(args) > 1 {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(args[0]) + " is no task", Hint: "nexus status lists the tasks; a range is one argument."}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(args[0]) + " is not a task", Hint: "nexus status lists the tasks; a range is one argument."}
 		}
 		if len(args) > 0 {
 			o.Range = args[0]
@@ -76,7 +76,7 @@ func reviewCommand(a *console.Console) *cobra.Command {
 	own.Flags(a, c)
 	fl := c.Flags()
 	fl.StringVar(&o.Base, "base", "", "review what changed since the common ancestor with `REF`, committed or not")
-	fl.BoolVar(&o.Staged, "staged", false, "review what is staged")
+	fl.BoolVar(&o.Staged, "staged", false, "review staged changes")
 	fl.StringSliceVar(&personas, "persona", nil, "review as these `PERSONAS` in parallel: correctness, security, tests, maintainability; review.personas if not given")
 	fl.StringVar(&shape, "format", "text", "print the verdict as `SHAPE`: text, json, junit, sarif or github")
 	progress.TrafficFlags(c, &traffic)

@@ -251,7 +251,7 @@ const mostIssues = 50
 func (h *hunt) issues(ctx context.Context) ([]discover.Issue, string, error) {
 	ref, err := h.a.ForgeRef(ctx)
 	if err != nil {
-		return nil, "", errors.New("the remote origin is no project of a forge that Nexus knows")
+		return nil, "", errors.New("the remote origin is not a project on a forge that Nexus knows")
 	}
 	listed, others, err := forge.Client{}.List(ctx, ref, mostIssues)
 	if err != nil {
@@ -378,7 +378,7 @@ func Finding(ctx context.Context, a *console.Console, id string) (finding.Findin
 	case left != nil:
 		return f.Finding, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is nothing to do about %s: %s", view.Quote(id), left.Say),
-			Hint: "nexus discover lists what there is to do.",
+			Hint: "nexus discover lists the findings.",
 		}
 	}
 	return f.Finding, nil

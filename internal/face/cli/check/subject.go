@@ -69,7 +69,7 @@ func openReview(ctx context.Context, user git.Repo, o reviewOrder) (s *reviewSub
 	}
 	if strings.TrimSpace(s.diff) == "" {
 		return nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "nothing to review: " + s.title + " changes nothing",
+			Code: nexus.CodeInvalidInput, Message: "nothing to review: " + s.title + " are empty",
 			Hint: "Give the change to review: --base main, --staged, or a range such as main..HEAD.",
 		}
 	}
@@ -152,7 +152,7 @@ func (s *reviewSubject) ends(ctx context.Context, user git.Repo, o reviewOrder) 
 	to = strings.TrimPrefix(to, ".")
 	switch {
 	case o.Staged:
-		s.from, s.title = s.head, "what is staged"
+		s.from, s.title = s.head, "the staged changes"
 		s.to, err = s.staged(ctx)
 		return err
 	case both:
@@ -183,12 +183,12 @@ func (s *reviewSubject) ends(ctx context.Context, user git.Repo, o reviewOrder) 
 				return err
 			}
 		}
-		s.title = "what came since " + name
+		s.title = "the changes since " + name
 		if err := s.subjects(ctx, user, s.head); err != nil {
 			return err
 		}
 	default:
-		s.from, s.title = s.head, "what is not committed"
+		s.from, s.title = s.head, "the uncommitted changes"
 	}
 	s.to, err = s.working(ctx, user)
 	return err

@@ -50,16 +50,16 @@ func TestOpenReview(t *testing.T) {
 		title string
 		words string
 	}{
-		"not committed":         {reviewOrder{}, third, "+later +new", ".gitignore a b c d e", "what is not committed", ""},
-		"staged":                {reviewOrder{Staged: true}, third, "+staged", ".gitignore a b c d", "what is staged", ""},
+		"not committed":         {reviewOrder{}, third, "+later +new", ".gitignore a b c d e", "the uncommitted changes", ""},
+		"staged":                {reviewOrder{Staged: true}, third, "+staged", ".gitignore a b c d", "the staged changes", ""},
 		"a range":               {reviewOrder{Range: "main~2..main~1"}, first, "+two", ".gitignore a b", "the commits of main~2..main~1", "Second"},
 		"a range to here":       {reviewOrder{Range: "main~2.."}, first, "+two +three", ".gitignore a b c", "the commits of main~2..", "Second, Third"},
 		"a range from here":     {reviewOrder{Range: "..main~1"}, third, "-three", ".gitignore a b", "the commits of ..main~1", ""},
 		"a range from another":  {reviewOrder{Range: "side..main"}, do("rev-parse", "side"), "+two +three -side", ".gitignore a b c", "the commits of side..main", "Second, Third"},
 		"a range from the fork": {reviewOrder{Range: "side...main"}, first, "+two +three", ".gitignore a b c", "the commits of side...main", "Second, Third"},
-		"since a commit":        {reviewOrder{Range: "main~1"}, second, "+three +later +new", ".gitignore a b c d e", "what came since main~1", "Third"},
-		"since a branch":        {reviewOrder{Range: "side"}, do("rev-parse", "side"), "+two +three +later +new -side", ".gitignore a b c d e", "what came since side", "Second, Third"},
-		"since the fork":        {reviewOrder{Base: "side"}, first, "+two +three +later +new", ".gitignore a b c d e", "what came since side", "Second, Third"},
+		"since a commit":        {reviewOrder{Range: "main~1"}, second, "+three +later +new", ".gitignore a b c d e", "the changes since main~1", "Third"},
+		"since a branch":        {reviewOrder{Range: "side"}, do("rev-parse", "side"), "+two +three +later +new -side", ".gitignore a b c d e", "the changes since side", "Second, Third"},
+		"since the fork":        {reviewOrder{Base: "side"}, first, "+two +three +later +new", ".gitignore a b c d e", "the changes since side", "Second, Third"},
 	} {
 		s, err := openReview(t.Context(), user, c.order)
 		if err != nil {
@@ -101,7 +101,7 @@ func TestOpenReview(t *testing.T) {
 		code  nexus.Code
 		says  string
 	}{
-		"nothing":      {reviewOrder{Range: "main..main"}, nexus.CodeInvalidInput, "nothing to review: the commits of main..main changes nothing"},
+		"nothing":      {reviewOrder{Range: "main..main"}, nexus.CodeInvalidInput, "nothing to review: the commits of main..main are empty"},
 		"nowhere":      {reviewOrder{Range: "nowhere"}, nexus.CodeNotFound, "nowhere"},
 		"to nowhere":   {reviewOrder{Range: "main..nowhere"}, nexus.CodeNotFound, "nowhere"},
 		"from no fork": {reviewOrder{Base: orphan}, nexus.CodeInvalidInput, "no common commit"},

@@ -17,7 +17,7 @@ func (a *Console) ShowLoop(ctx context.Context, p *app.Place, name nexus.RunID) 
 	if r == nil {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "nothing has improved this repository yet",
-			Hint: "Begin with nexus improve --once.",
+			Hint: "Start with nexus improve --once.",
 		}
 	}
 	v := view.OfLoop(l, r.Holder != nil, a.Now())

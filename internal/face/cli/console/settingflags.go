@@ -67,7 +67,7 @@ func (a *Console) SettingFlags(c *cobra.Command, names ...string) {
 		case "approval":
 			k.name, usage, k.keys = "LEVEL", "what needs approval: none, destructive, commits or all", []string{"approval"}
 		case "step":
-			k.name, usage, k.keys = "bool", "one task at a time, and ask before each begins", []string{"step"}
+			k.name, usage, k.keys = "bool", "work on one task at a time, and ask before each starts", []string{"step"}
 		case "strict":
 			k.name, usage, k.keys = "bool", "treat notices as blockers", []string{"precheck.strict"}
 		case "skip":

@@ -53,7 +53,7 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	f := c.Flags()
 	f.BoolVarP(&d.watched, "watch", "w", false, "show it in the terminal interface; it continues in the background when you leave")
 	f.BoolVar(&d.served, "serve", false, "show it in the browser, until you press Ctrl-C")
-	f.BoolVar(&d.asks, "ask", false, "let three things wait for you: the plan, a question, and whether to publish what landed")
+	f.BoolVar(&d.asks, "ask", false, "ask you three things: the plan, a question, and whether to publish what landed")
 	f.BoolVar(&keep, "keep", true, "keep the sample's directory")
 	f.BoolVar(&drop, "rm", false, "remove the sample's directory at the end")
 	f.BoolVar(&slow, "slow", false, "run at a pace that is easy to watch, as --watch and --serve do")

@@ -72,7 +72,7 @@ func Commands(a *console.Console) []*cobra.Command { return []*cobra.Command{dis
 func discoverCommand(a *console.Console) *cobra.Command {
 	var f discoverFlags
 	const use = "discover [ID...] [--strategies NAMES] [--all] [--why ID] [--add] [--json]"
-	c := a.Command(use, "list work that is worth doing in the repository", func(ctx context.Context, ids []string) error {
+	c := a.Command(use, "list work worth doing in the repository", func(ctx context.Context, ids []string) error {
 		if f.Plugin != "" {
 			f.Strategies = []string{"plugins"}
 		}
@@ -98,14 +98,14 @@ func discoverCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	fl := c.Flags()
-	fl.StringSliceVar(&f.Strategies, "strategies", nil, "let only these `NAMES` look, or all but those with - in front")
+	fl.StringSliceVar(&f.Strategies, "strategies", nil, "use only the strategies `NAMES`, or all except those with - in front")
 	fl.StringVar(&f.Plugin, "plugin", "", "ask only the plugin `NAME`")
-	fl.BoolVar(&f.all, "all", false, "list all, also what nobody is to take up, with the reason")
+	fl.BoolVar(&f.all, "all", false, "list all findings, including those that are left out, with the reason")
 	fl.IntVar(&f.most, "most", 30, "list at most `N`; 0 lists all")
-	fl.StringVar(&f.why, "why", "", "say all about the finding `ID`: why it is where it is in the order")
-	fl.BoolVar(&f.add, "add", false, "put what is listed into the backlog")
+	fl.StringVar(&f.why, "why", "", "explain the finding `ID` and its score")
+	fl.BoolVar(&f.add, "add", false, "add the listed findings to the backlog")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "let strategies pay for a model without asking")
-	fl.BoolVar(&f.Fresh, "fresh", false, "look again, even where nothing has changed")
+	fl.BoolVar(&f.Fresh, "fresh", false, "run all strategies again, even if nothing has changed")
 	c.MarkFlagsMutuallyExclusive("strategies", "plugin")
 	c.MarkFlagsMutuallyExclusive("why", "add")
 	a.JSONFlag(c)
@@ -169,7 +169,7 @@ func (f *discoverFlags) open(r discover.Result, ids []string) ([]finding.Ranked,
 		case left != nil && f.add:
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is not for the backlog: %s", id, left.Say),
-				Hint: "nexus discover lists what is worth doing.",
+				Hint: "nexus discover lists the findings.",
 			}
 		case left == nil:
 			all = append(all, one)
@@ -245,7 +245,7 @@ func drawDiscovered(s view.Style, a answer) string {
 		kept = kept || d.State == discover.Cached && len(d.Notes) > 0
 	}
 	if kept {
-		b.WriteString("what could not be looked at was kept from before; --fresh looks again\n")
+		b.WriteString("results that could not be checked again are from before; --fresh runs everything again\n")
 	}
 	switch {
 	case len(a.Findings) == 0:
@@ -324,7 +324,7 @@ func explain(a *console.Console, r discover.Result, items []workitem.Item, id st
 			fmt.Fprintf(&b, "  | %s\n", view.Clean(strings.TrimRight(line, "\n")))
 		}
 		if d.Check == "" {
-			b.WriteString("  check: none; nobody knows a command that says when it is done\n")
+			b.WriteString("  check: none; there is no command that shows when it is done\n")
 		} else {
 			fmt.Fprintf(&b, "  check: %s\n  state of the check: %s\n", view.Clean(d.Check), d.State)
 		}

@@ -28,7 +28,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
-	docs := a.Parent("docs", "list the documents about the code, and have them written or refreshed", listCommand(a), refreshCommand(a))
+	docs := a.Parent("docs", "list, write and refresh documents about the code", listCommand(a), refreshCommand(a))
 	return []*cobra.Command{docs}
 }
 
@@ -197,7 +197,7 @@ func refreshCommand(a *console.Console) *cobra.Command {
 	c.Args = console.Takes(0, -1)
 	f := c.Flags()
 	f.BoolVar(&force, "force", false, "replace a document that a person wrote or edited, too")
-	f.BoolVar(&dry, "dry-run", false, "only say what would be written, and what it would cost")
+	f.BoolVar(&dry, "dry-run", false, "only print what would be written, and what it would cost")
 	a.JSONFlag(c)
 	a.SettingFlags(c, "model", "budget", "sandbox")
 	return c
@@ -225,7 +225,7 @@ func (d repository) wanted(names []string, force bool) (todo []codedoc.Topic, ke
 		case theirs && !force && named:
 			return nil, nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s/%s.md was written or edited by hand", codedoc.Dir, t.Name),
-				Hint: "Keep a copy of what you need of it, and replace it with --force.",
+				Hint: "Copy what you need from it, and replace it with --force.",
 			}
 		case theirs && !force:
 			kept = append(kept, made{Name: t.Name, State: "kept", Why: "a person wrote or edited it; --force replaces it"})
@@ -319,7 +319,7 @@ func (d repository) write(
 			}
 			err = &nexus.Error{
 				Code: code, Message: fmt.Sprintf("no document %s: %s: %s", j.Topic.Name, said.Outcome, said.Why),
-				Hint: "What was written before is kept. Try again with a higher limit or another model: only the rest is made.",
+				Hint: "Finished documents are kept. Try again with a higher limit or another model: only the rest is written.",
 			}
 		}
 		return said.Handin, err

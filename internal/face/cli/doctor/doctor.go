@@ -317,7 +317,7 @@ func named(ctx context.Context, p *app.Place, hashes []string) error {
 	return &nexus.Error{
 		Code:    nexus.CodeJournalCorrupt,
 		Message: fmt.Sprintf("%s that events name cannot be read, such as %.12s", view.Count(len(bad), "blob"), bad[0]),
-		Hint: "Get them from a backup: nexus journal restore. Without one, runs that name them cannot be resumed or shown whole; " +
+		Hint: "Get them from a backup: nexus journal restore. Without one, runs that name them cannot be resumed or shown in full; " +
 			"nexus journal verify lists them.",
 	}
 }

@@ -26,8 +26,8 @@ const settled = time.Minute
 
 // MendFlags adds the flags that say what is mended.
 func (q *Question) MendFlags(f *pflag.FlagSet) {
-	f.BoolVar(&q.Fix, "fix", false, "fix what can be fixed: remove what dead processes left, and make the state private")
-	f.BoolVarP(&q.Yes, "yes", "y", false, "with --fix: do it without asking, also what removes something")
+	f.BoolVar(&q.Fix, "fix", false, "fix problems: remove what dead processes left, and make the state private")
+	f.BoolVarP(&q.Yes, "yes", "y", false, "with --fix, fix without asking, even if that removes something")
 }
 
 // mending is how much is mended of what can be.

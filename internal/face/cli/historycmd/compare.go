@@ -21,7 +21,7 @@ type comparison struct {
 }
 
 func compareCommand(a *console.Console) *cobra.Command {
-	c := a.Command("compare RUN RUN [--json]", "show in what two runs differ", func(ctx context.Context, args []string) error {
+	c := a.Command("compare RUN RUN [--json]", "show how two runs differ", func(ctx context.Context, args []string) error {
 		p, err := a.Open(ctx, app.Reads)
 		if err != nil {
 			return err

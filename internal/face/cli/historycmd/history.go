@@ -28,7 +28,7 @@ type lookBack struct {
 func historyCommand(a *console.Console) *cobra.Command {
 	var o lookBack
 	c := a.Command("history [--all] [--since WHEN] [--by WAY]... [--json|--csv]",
-		"show figures over the runs of this repository, or of all", func(ctx context.Context, _ []string) error {
+		"show figures over the runs of this repository, or of all repositories", func(ctx context.Context, _ []string) error {
 			begin, err := whenOf(o.since, a.Now())
 			if err != nil {
 				return err
@@ -45,7 +45,7 @@ func historyCommand(a *console.Console) *cobra.Command {
 			switch {
 			case f.Runs > 0:
 			case len(runs) > 0:
-				a.Say("no run began since %s; leave out --since to see all", begin.Format(time.DateTime))
+				a.Say("no run started since %s; leave out --since to see all", begin.Format(time.DateTime))
 			case o.all:
 				a.Say("nothing ran on this machine yet; start with nexus run GOAL in a repository, or try nexus demo")
 			default:
@@ -62,7 +62,7 @@ func historyCommand(a *console.Console) *cobra.Command {
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	fl := c.Flags()
 	fl.BoolVar(&o.all, "all", false, "look at the runs of all repositories on this machine")
-	fl.StringVar(&o.since, "since", "", "look only at runs that began since `WHEN`: 7d, 36h, or a day such as 2026-05-31")
+	fl.StringVar(&o.since, "since", "", "include only runs that started since `WHEN`: 7d, 36h, or a day such as 2026-05-31")
 	fl.StringSliceVar(&o.by, "by", nil, "show only these `WAYS`: repository, kind, stack, tier, strategy, role, model")
 	fl.BoolVar(&o.csv, "csv", false, "print a table for a spreadsheet: a row for each group")
 	a.JSONFlag(c)
@@ -126,7 +126,7 @@ func whenOf(text string, now time.Time) (time.Time, error) {
 		return now.Add(-d), nil
 	}
 	return time.Time{}, &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: "--since " + view.Quote(text) + " is no time",
+		Code: nexus.CodeInvalidInput, Message: "--since " + view.Quote(text) + " is not a time",
 		Hint: "Give how far to look back, such as 36h, 7d or 4w, or a day, such as 2026-05-31.",
 	}
 }

@@ -33,7 +33,7 @@ type lessonList struct {
 }
 
 func lessonListCommand(a *console.Console) *cobra.Command {
-	c := a.Command("list [KIND] [--json]", "list what a run that began now would learn", func(ctx context.Context, args []string) error {
+	c := a.Command("list [KIND] [--json]", "list what a run that starts now would learn", func(ctx context.Context, args []string) error {
 		kind, err := kindOf(console.First(args))
 		if err != nil {
 			return err
@@ -127,7 +127,7 @@ type lessonShow struct {
 }
 
 func lessonShowCommand(a *console.Console) *cobra.Command {
-	c := a.Command("show [RUN] [--json]", "show what a run had learned when it began, and which tasks it changed",
+	c := a.Command("show [RUN] [--json]", "show what a run had learned when it started, and which tasks that changed",
 		func(ctx context.Context, args []string) error {
 			return a.Look(ctx, console.First(args), func(_ *app.Place, r journal.Run, s *state.State) error {
 				l := lessonShow{Run: r.ID, Lessons: lessons.Tell(s.Goal.Routing.Lessons), Used: []nexus.TaskRouted{}}
@@ -146,7 +146,7 @@ func lessonShowCommand(a *console.Console) *cobra.Command {
 
 func drawShown(s view.Style, l lessonShow) string {
 	if len(l.Lessons) == 0 {
-		return "run " + string(l.Run) + " had learned nothing when it began\n"
+		return "run " + string(l.Run) + " had learned nothing when it started\n"
 	}
 	text := lessonTable(s, l.Lessons)
 	for _, r := range l.Used {
@@ -157,7 +157,7 @@ func drawShown(s view.Style, l lessonShow) string {
 }
 
 func lessonResetCommand(a *console.Console) *cobra.Command {
-	c := a.Command("reset [KIND]... [--json]", "let new runs learn nothing from what ran before now",
+	c := a.Command("reset [KIND]... [--json]", "make new runs ignore everything that ran before now",
 		func(ctx context.Context, args []string) error {
 			kinds := nexus.LessonKinds()
 			if len(args) > 0 {
@@ -180,7 +180,7 @@ func lessonResetCommand(a *console.Console) *cobra.Command {
 				return err
 			}
 			return a.Answer(map[string]any{"reset": kinds, "since": now.UTC()}, func(view.Style) string {
-				return "new runs learn nothing from what ran before now; nexus history still shows it\n"
+				return "new runs ignore everything that ran before now; nexus history still shows it\n"
 			})
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(0, len(nexus.LessonKinds()))

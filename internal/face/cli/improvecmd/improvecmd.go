@@ -50,7 +50,7 @@ type wish struct {
 func improveCommand(a *console.Console) *cobra.Command {
 	var w wish
 	const use = "improve [--once] [--strategies NAMES] [--budget USD] [--until WHEN] [--watch WHAT] [--status]"
-	c := a.Command(use, "find work in the repository and do it, again and again", func(ctx context.Context, _ []string) error {
+	c := a.Command(use, "find work in the repository and do it, in a loop", func(ctx context.Context, _ []string) error {
 		if w.status {
 			return status(ctx, a)
 		}
@@ -61,13 +61,13 @@ func improveCommand(a *console.Console) *cobra.Command {
 	f := c.Flags()
 	f.BoolVar(&w.once, "once", false, "end after one cycle")
 	f.IntVar(&w.cycles, "max-cycles", 0, "end after `N` cycles; 0: any number")
-	f.StringSliceVar(&w.strategies, "strategies", nil, "let only these `NAMES` look, or all but those with - in front")
+	f.StringSliceVar(&w.strategies, "strategies", nil, "use only the strategies `NAMES`, or all except those with - in front")
 	f.StringVar(&w.budget, "budget", "", "spend at most `USD`, over all cycles")
 	f.StringVar(&w.until, "until", "", "end at a time (18:00, 2026-12-24), after a time (90m, 7d), when nothing is left (empty),"+
 		" or once N results landed (landed:N), as `WHEN`")
-	f.StringVar(&w.watch, "watch", "", "begin a cycle when `WHAT` happens: files, commits, gate, or a schedule such as \"0 2 * * *\"")
+	f.StringVar(&w.watch, "watch", "", "start a cycle when `WHAT` happens: files, commits, gate, or a schedule such as \"0 2 * * *\"")
 	f.BoolVarP(&w.yes, "yes", "y", false, "let strategies pay for a model in each cycle without asking")
-	f.BoolVar(&w.status, "status", false, "show how the loop stands")
+	f.BoolVar(&w.status, "status", false, "show the state of the loop")
 	c.MarkFlagsMutuallyExclusive("once", "max-cycles")
 	c.MarkFlagsMutuallyExclusive("once", "watch")
 	a.SettingFlags(c, "preset", "approval", "parallel", "model", "sandbox", "target", "status-file")
@@ -163,7 +163,7 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h ten
 		r.Cycles = 1
 	}
 	if r.Budget <= 0 || r.Item <= 0 {
-		return o, h, invalid("there is no budget", "Give --budget, or set improve.budget and budget.run: a loop without one is not started.")
+		return o, h, invalid("there is no budget", "Give --budget, or set improve.budget and budget.run: a loop does not start without one.")
 	}
 	if len(r.Strategies) == 0 {
 		r.Strategies = c.Discover.Strategies
@@ -237,13 +237,13 @@ func priced(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *wi
 		return nil
 	case !a.Person() || w.Headless || w.JSONL:
 		return &nexus.Error{
-			Code: nexus.CodeNeedsPerson, Message: "nothing was started: nobody is here to agree to what " + strings.Join(paid, ", ") + " costs",
+			Code: nexus.CodeNeedsPerson, Message: "nothing was started: there is no terminal to agree to what " + strings.Join(paid, ", ") + " costs",
 			Hint: "Give --yes, or run nexus discover --strategies " + paid[0] + " --add, and start what you like of the backlog.",
 		}
 	}
 	answer, err := a.Keyboard().Line(ctx, "Go on? [y/N]: ")
 	if err == nil && !nexus.Agrees(strings.TrimSpace(answer)) {
-		err = &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "nothing was begun", Hint: "Leave it out: --strategies=-" + paid[0] + "."}
+		err = &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "nothing was started", Hint: "Leave it out: --strategies=-" + paid[0] + "."}
 	}
 	return err
 }
@@ -257,7 +257,7 @@ func project(ctx context.Context, a *console.Console) (*forge.Ref, error) {
 	}
 	if r.Token == "" {
 		variable := map[forge.Kind]string{forge.GitHub: "GITHUB_TOKEN", forge.GitLab: "GITLAB_TOKEN"}[r.Kind]
-		return nil, invalid(fmt.Sprintf("improve.pulls opens pull requests in %s, and there is no token", r.Web),
+		return nil, invalid(fmt.Sprintf("improve.pulls opens pull requests in %s, but there is no token", r.Web),
 			"Set "+variable+" to a token that may write there, or improve.pulls to false.")
 	}
 	return &r, nil
@@ -275,15 +275,15 @@ func schedule(watch string) (func(time.Time) time.Time, error) {
 	s, err := cron.ParseStandard(watch)
 	if every, is := strings.CutPrefix(watch, "@every "); is && err == nil {
 		if d, _ := time.ParseDuration(every); d < time.Second { // cron would take it for a second
-			err = errors.New("a second is the least")
+			err = errors.New("the minimum is one second")
 		}
 	}
 	if err != nil {
-		return nil, invalid(fmt.Sprintf("--watch: %s is no schedule: %s", view.Quote(watch), view.Clean(err.Error())),
+		return nil, invalid(fmt.Sprintf("--watch: %s is not a schedule: %s", view.Quote(watch), view.Clean(err.Error())),
 			`Write minute, hour, day of month, month and weekday, such as "0 2 * * 1-5".`)
 	}
 	if s.Next(time.Unix(0, 0)).IsZero() {
-		return nil, invalid(fmt.Sprintf("--watch: %s never comes", view.Quote(watch)), `Write a day that there is, such as "0 2 * * 1-5".`)
+		return nil, invalid(fmt.Sprintf("--watch: %s never comes", view.Quote(watch)), `Write a day that exists, such as "0 2 * * 1-5".`)
 	}
 	return s.Next, nil
 }

@@ -44,7 +44,7 @@ type agentProgram struct {
 }
 
 func agentsCommand(a *console.Console) *cobra.Command {
-	c := a.Command("agents [--json]", "list agent programs of other makers that can work for a role", func(ctx context.Context, _ []string) error {
+	c := a.Command("agents [--json]", "list agent programs such as Claude Code, and whether they are ready", func(ctx context.Context, _ []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err

@@ -56,7 +56,7 @@ func configChange(a *console.Console, use, short string, unset bool) *cobra.Comm
 		c.Args = console.Takes(1, 1)
 	}
 	c.Flags().BoolVar(&project, "project", false, "change the project's nexus.toml instead of your own file")
-	c.Flags().BoolVar(&yes, "yes", false, "agree to what the setting opens")
+	c.Flags().BoolVar(&yes, "yes", false, "agree to a setting that allows more")
 	a.JSONFlag(c)
 	return c
 }
@@ -92,7 +92,7 @@ func becameText(c configure.Changed) string {
 	case was == is:
 		fmt.Fprintf(&b, "it stays %s\n", view.Clean(is))
 	default:
-		fmt.Fprintf(&b, "it was %s and is %s; runs under way keep what they began with\n", view.Clean(was), view.Clean(is))
+		fmt.Fprintf(&b, "it was %s and is %s; runs in progress keep their old value\n", view.Clean(was), view.Clean(is))
 	}
 	return b.String()
 }

@@ -75,7 +75,7 @@ func generateCommand(a *console.Console) *cobra.Command {
 	c.Args = console.Takes(0, -1)
 	c.ValidArgs = targetNames()
 	c.Flags().BoolVar(&check, "check", false, "write nothing; print what would change, and fail if anything would")
-	c.Flags().BoolVar(&all, "all", false, "for every tool that is known")
+	c.Flags().BoolVar(&all, "all", false, "for every known tool")
 	a.JSONFlag(c)
 	return c
 }

@@ -45,7 +45,7 @@ func units(a *console.Console, words string) (*united, error) {
 	if words != "" {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "both words and --packages were given",
-			Hint: "Words say what a map is about; leave them out.",
+			Hint: "Leave out the words: they are only for the map.",
 		}
 	}
 	r := monorepo.Read(os.DirFS(app.Top(dir)))
@@ -88,7 +88,7 @@ type mapping struct {
 
 func mapCommand(a *console.Console) *cobra.Command {
 	var m mapping
-	short := "draw a map of the code, or say where something is declared, used or tested"
+	short := "print a map of the code, or where a symbol is declared, used or tested"
 	c := a.Command("map [WORDS] [flags]", short, func(ctx context.Context, args []string) error {
 		if m.packages {
 			found, err := units(a, strings.Join(args, " "))
@@ -111,7 +111,7 @@ func mapCommand(a *console.Console) *cobra.Command {
 	c.Flags().StringVar(&m.dependents, "dependents", "", "the files that depend on this `FILE`")
 	c.Flags().StringVar(&m.of, "tests-of", "", "the tests of this `FILE`")
 	c.Flags().StringVar(&m.with, "with", "", "what changed together with this `FILE`, and its last commits")
-	c.Flags().BoolVar(&m.packages, "packages", false, "the packages of the working tree, and which need which")
+	c.Flags().BoolVar(&m.packages, "packages", false, "list the packages of the working tree, and what each needs")
 	c.MarkFlagsMutuallyExclusive("query", "callers", "dependents", "tests-of", "with", "tokens", "packages")
 	c.MarkFlagsMutuallyExclusive("commit", "packages")
 	a.JSONFlag(c)
@@ -131,13 +131,13 @@ func (m mapping) look(ctx context.Context, a *console.Console, words string) (*m
 	if err != nil {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no commit %q", m.commit), Cause: err,
-			Hint: "Name a branch, a tag or a commit; a map is of what is committed.",
+			Hint: "Name a branch, a tag or a commit; the map shows only committed files.",
 		}
 	}
 	if words != "" && m.query+m.callers+m.dependents+m.of+m.with != "" {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "both words and a question were given",
-			Hint: "Words say what a map is about; leave them out.",
+			Hint: "Leave out the words: they are only for the map.",
 		}
 	}
 	s, err := codemap.Look(ctx, repo, commit, nil)
@@ -154,7 +154,7 @@ func (m mapping) look(ctx context.Context, a *console.Console, words string) (*m
 		if err == nil && len(found.Declared)+len(found.Used) == 0 {
 			err = &nexus.Error{
 				Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing of commit %.12s names %q", commit, m.query+m.callers),
-				Hint: "Names are whole and in their case. What is not committed, or ignored, is not looked at.",
+				Hint: "Write the whole name, in the right case. Files that are ignored or not committed are not searched.",
 			}
 		}
 	case m.dependents != "":

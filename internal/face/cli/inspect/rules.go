@@ -46,7 +46,7 @@ type invoked struct {
 
 func rulesCommand(a *console.Console) *cobra.Command {
 	var task string
-	short := "list what the repository and you say to agents, and why it applies to a path"
+	short := "list the instructions that agents get here, and why they apply to a path"
 	c := a.Command("rules [PATH...] [--task TEXT] [--json]", short, func(_ context.Context, args []string) error {
 		dir, err := a.WorkDir()
 		if err != nil {
@@ -69,7 +69,7 @@ func rulesCommand(a *console.Console) *cobra.Command {
 		return a.Answer(v, v.draw)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(0, -1)
-	c.Flags().StringVar(&task, "task", "", "list also the skills that a task with this `TEXT` would be told")
+	c.Flags().StringVar(&task, "task", "", "also list the skills that a task with this `TEXT` would get")
 	a.JSONFlag(c)
 	return c
 }
@@ -86,7 +86,7 @@ func inside(top, dir string, args []string) ([]string, error) {
 		if err != nil || !filepath.IsLocal(rel) {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q lies outside of the repository", arg),
-				Hint: "Give a path of the repository. It need not be there yet.",
+				Hint: "Give a path of the repository. It need not exist yet.",
 			}
 		}
 		paths = append(paths, filepath.ToSlash(rel))

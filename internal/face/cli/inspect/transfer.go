@@ -23,11 +23,11 @@ func exportCommand(a *console.Console) *cobra.Command {
 
 func importCommand(a *console.Console) *cobra.Command {
 	var on bool
-	c := a.Command("import FILE", "take in a run of elsewhere, to look at it", func(ctx context.Context, args []string) error {
+	c := a.Command("import FILE", "import a run from another machine, to look at it", func(ctx context.Context, args []string) error {
 		return takeIn(ctx, a, args[0], !on)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, 1)
-	c.Flags().BoolVar(&on, "continue", false, "take it in to be continued here; the repository must have the commit it started from")
+	c.Flags().BoolVar(&on, "continue", false, "import it to continue it here; the repository must have the commit that it started from")
 	a.JSONFlag(c)
 	return c
 }
@@ -48,7 +48,7 @@ func journalExportCommand(a *console.Console) *cobra.Command {
 }
 
 func journalImportCommand(a *console.Console) *cobra.Command {
-	c := a.Command("import FILE", "take in a run to continue it here, as nexus import --continue does", func(ctx context.Context, args []string) error {
+	c := a.Command("import FILE", "import a run to continue it here, as nexus import --continue does", func(ctx context.Context, args []string) error {
 		return takeIn(ctx, a, args[0], false)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, 1)

@@ -92,7 +92,7 @@ func starting() []tool {
 
 func looking() []tool {
 	return []tool{
-		{name: "status", about: "Show how a run stands: tasks, money, time left, and the questions that wait for a person.", command: []string{"status", "--json"}, params: []param{runWord()}, reads: true},
+		{name: "status", about: "Show the status of a run: tasks, money, time left, and the questions that wait for a person.", command: []string{"status", "--json"}, params: []param{runWord()}, reads: true},
 		{
 			name: "tasks", about: "List the tasks of a run: what each is, its state, attempts and costs.", command: []string{"status", "--json"}, reads: true, only: onlyTasks,
 			params: []param{runWord(), {name: "status", about: "only tasks with this status", place: aside, values: statuses()}},

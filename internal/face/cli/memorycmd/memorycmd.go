@@ -23,7 +23,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
-	return []*cobra.Command{a.Parent("memory", "show what was learned here, and decide what agents are told of it",
+	return []*cobra.Command{a.Parent("memory", "show what was learned here, and decide what agents see of it",
 		listCommand(a), showCommand(a), approveCommand(a), forgetCommand(a), gcCommand(a))}
 }
 
@@ -283,7 +283,7 @@ type changed struct {
 func approveCommand(a *console.Console) *cobra.Command {
 	lasting := false
 	c := a.Command("approve ID... [--json]",
-		"let agents be told of an episode: its file moves into the repository", func(ctx context.Context, args []string) error {
+		"let agents see an episode: its file moves into the repository", func(ctx context.Context, args []string) error {
 			var done []changed
 			err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
 				to, renewed, err := s.book.Approve(ctx, k, s.row(k).Standing, lasting, s.now)
@@ -300,14 +300,14 @@ func approveCommand(a *console.Console) *cobra.Command {
 				for _, d := range done {
 					fmt.Fprintf(&b, "%s is approved: %s\n", view.Clean(d.ID), view.Clean(d.Path))
 					if d.Renewed {
-						b.WriteString("Its files had changed; it holds for them as they are committed now.\n")
+						b.WriteString("Its files had changed; the approval is for the files as they are committed now.\n")
 					}
 				}
-				return b.String() + "Agents are told of it from now on. Commit the file to share it.\n"
+				return b.String() + "Agents see it from now on. Commit the file to share it.\n"
 			})
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, -1)
-	c.Flags().BoolVar(&lasting, "lasting", false, "keep it when its files change, as long as they are there")
+	c.Flags().BoolVar(&lasting, "lasting", false, "keep it when its files change, as long as they exist")
 	a.JSONFlag(c)
 	return c
 }
@@ -390,7 +390,7 @@ type dropped struct {
 func gcCommand(a *console.Console) *cobra.Command {
 	dry := false
 	c := a.Command("gc [--dry-run] [--json]",
-		"remove what is about deleted files, or what nobody approved or needed for long", func(ctx context.Context, _ []string) error {
+		"remove episodes about deleted files, or that nobody approved or needed for long", func(ctx context.Context, _ []string) error {
 			if err := outside(a); err != nil {
 				return err
 			}

@@ -61,7 +61,7 @@ func (r *road) tip(ctx context.Context, settings config.Config) (branch, commit 
 	if settings.Target == "" {
 		if commit, branch, err = r.place.Repo.Head(ctx); err == nil && branch == "" {
 			err = &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "no branch is checked out", Hint: "Name the one that milestones are reached on with --target.",
+				Code: nexus.CodeInvalidInput, Message: "no branch is checked out", Hint: "Name the branch that milestones are compared with: --target.",
 			}
 		}
 		return branch, commit, err
@@ -186,7 +186,7 @@ func (r *road) audit(
 }
 
 func auditCommand(a *console.Console) *cobra.Command {
-	const short = "run the checks of a milestone, and list what it lacks"
+	const short = "run the checks of a milestone, and list what is missing"
 	c := a.Command("audit NAME [--target BRANCH] [--json]", short, func(ctx context.Context, args []string) error {
 		got, _, err := audited(ctx, a, args[0])
 		if err != nil {

@@ -29,7 +29,7 @@ type ended struct {
 
 func closeCommand(a *console.Console) *cobra.Command {
 	tag := ""
-	const use, short = "close NAME [--tag TAG] [--target BRANCH] [--json]", "tag a milestone that lacks nothing, and mark it as closed"
+	const use, short = "close NAME [--tag TAG] [--target BRANCH] [--json]", "tag a milestone without gaps, and mark it as closed"
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {
@@ -46,7 +46,7 @@ func closeCommand(a *console.Console) *cobra.Command {
 		return a.Answer(done, func(s view.Style) string { return drawClosed(s, done) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeInterrupted)
 	c.Args = console.Takes(1, 1)
-	c.Flags().StringVar(&tag, "tag", "", "`TAG` to make, where the roadmap names none")
+	c.Flags().StringVar(&tag, "tag", "", "`TAG` to make, if the roadmap names none")
 	a.JSONFlag(c)
 	a.SettingFlags(c, "sandbox", "target")
 	return c
@@ -101,7 +101,7 @@ func closed(ctx context.Context, a *console.Console, settings config.Config, nam
 	case resumed && strings.TrimSpace(message(got)) != strings.TrimSpace(t.Message):
 		return ended{}, nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the tag " + t.Name + " was made for what " + m.Name + " said before",
-			Hint: "Choose another tag; one that is there is not moved.",
+			Hint: "Choose another tag; an existing tag is never moved.",
 		}
 	case !resumed:
 		t.Commit, t.Message = got.Commit, message(got)

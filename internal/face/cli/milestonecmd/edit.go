@@ -61,7 +61,7 @@ func (r *road) before(name string) (int, error) {
 	i, err := r.find(name)
 	if err == nil && r.Milestones[i].Closed != nil {
 		err = &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: r.Milestones[i].Name + " is closed; what is open stands before all that are closed",
+			Code: nexus.CodeInvalidInput, Message: r.Milestones[i].Name + " is closed; open milestones come before closed ones",
 			Hint: "Name an open one, or leave --before out.",
 		}
 	}
@@ -109,7 +109,7 @@ func addCommand(a *console.Console) *cobra.Command {
 	f.StringArrayVar(&d.Specs, "spec", nil, "`NAME` of a spec that belongs to it; may be repeated")
 	f.StringArrayVar(&d.Goals, "goal", nil, "`TEXT` of a goal that belongs to it; may be repeated")
 	f.StringArrayVar(&d.Criteria, "criterion", nil,
-		"`TEXT` of what shows that it is reached, such as \"It starts (check: \\`sh start.sh\\`)\"; may be repeated")
+		"`TEXT` of a criterion for reaching it, such as \"It starts (check: \\`sh start.sh\\`)\"; may be repeated")
 	a.JSONFlag(c)
 	return c
 }
@@ -174,7 +174,7 @@ func closedAlready(m roadmap.Milestone, hint string) error {
 
 func removeCommand(a *console.Console) *cobra.Command {
 	force := false
-	const short = "take a milestone out of the roadmap, and print what it said"
+	const short = "remove a milestone from the roadmap, and print its text"
 	c := a.Command("remove NAME [--force] [--json]", short, func(ctx context.Context, args []string) error {
 		name, was := "", ""
 		err := change(ctx, a, func(r *road) ([]byte, error) {
@@ -209,7 +209,7 @@ type accepted struct {
 
 func acceptCommand(a *console.Console) *cobra.Command {
 	reason := ""
-	const short = "say that a criterion is met that no command can show"
+	const short = "record that a criterion is met, if no command can show it"
 	c := a.Command("accept NAME CRITERION --reason TEXT [--json]", short, func(ctx context.Context, args []string) error {
 		var said accepted
 		if strings.TrimSpace(reason) == "" {
@@ -225,7 +225,7 @@ func acceptCommand(a *console.Console) *cobra.Command {
 			}
 			m := r.Milestones[i]
 			if m.Closed != nil {
-				return nil, closedAlready(m, "What it was closed with stands.")
+				return nil, closedAlready(m, "What it was closed with cannot be changed.")
 			}
 			j, err := criterion(m, args[1])
 			if err != nil {
@@ -245,7 +245,7 @@ func acceptCommand(a *console.Console) *cobra.Command {
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(2, 2)
-	c.Flags().StringVar(&reason, "reason", "", "what you saw, in a `TEXT`")
+	c.Flags().StringVar(&reason, "reason", "", "what you saw, as `TEXT`")
 	a.JSONFlag(c)
 	return c
 }

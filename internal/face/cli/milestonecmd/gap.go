@@ -12,7 +12,7 @@ import (
 )
 
 func planCommand(a *console.Console) *cobra.Command {
-	c := lacking(a, startcmd.PlanCommand(a), "plan NAME [flags]", "plan what a milestone lacks")
+	c := lacking(a, startcmd.PlanCommand(a), "plan NAME [flags]", "plan what is missing in a milestone")
 	for _, flag := range []string{"run", "diff"} {
 		_ = c.Flags().MarkHidden(flag) // it is there: plan has it
 	}
@@ -20,7 +20,7 @@ func planCommand(a *console.Console) *cobra.Command {
 }
 
 func runCommand(a *console.Console) *cobra.Command {
-	c := lacking(a, startcmd.RunCommand(a), "run NAME [flags]", "work on what a milestone lacks")
+	c := lacking(a, startcmd.RunCommand(a), "run NAME [flags]", "work on what is missing in a milestone")
 	for _, flag := range []string{"finding", "comment", "stack"} {
 		_ = c.Flags().MarkHidden(flag)
 	}
@@ -53,7 +53,7 @@ func missing(ctx context.Context, a *console.Console, name string) (string, erro
 	s, work := got.Missing(k.Specs)
 	switch {
 	case got.Closed != nil:
-		return "", closedAlready(got.Milestone, "Add another milestone for what is still wanted.")
+		return "", closedAlready(got.Milestone, "Add another milestone for more work.")
 	case !work && len(got.Gaps) > 0:
 		a.Say("no run closes what %s lacks; go on with the commands below", got.Name)
 		return "", tell(a, got)

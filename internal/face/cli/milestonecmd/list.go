@@ -43,7 +43,7 @@ type listing struct {
 }
 
 func listCommand(a *console.Console) *cobra.Command {
-	const short = "list the milestones of the roadmap, and keep it"
+	const short = "list the milestones of the roadmap"
 	c := a.Command("milestone [--target BRANCH] [--json]", short, func(ctx context.Context, _ []string) error {
 		l, err := list(ctx, a)
 		if err != nil {
@@ -140,7 +140,7 @@ func drawList(s view.Style, l listing) string {
 }
 
 func showCommand(a *console.Console) *cobra.Command {
-	const short = "print a milestone, and what is known without its checks"
+	const short = "print a milestone, and its state without running checks"
 	c := a.Command("show NAME [--json]", short, func(ctx context.Context, args []string) error {
 		settings, _, err := a.Settings()
 		if err != nil {

@@ -39,10 +39,10 @@ func Commands(a *console.Console) []*cobra.Command {
 	prints := func(ctx context.Context, _ []string) error { return printLog(ctx, a, of, most) }
 	log := a.Command("log [--way WAY] [--last N] [--json]", "print what was sent, and what could not be", prints,
 		console.CodeOK, console.CodeFailed, console.CodeUsage)
-	log.Flags().StringVar(&of, "way", "", "only what went by this `WAY`")
+	log.Flags().StringVar(&of, "way", "", "only notifications sent by this `WAY`")
 	log.Flags().IntVar(&most, "last", usualLog, "`N` last tries")
 	a.JSONFlag(log)
-	return []*cobra.Command{a.Parent("notify", "tell people what happens: list ways, try them, print what was sent", list, test, log)}
+	return []*cobra.Command{a.Parent("notify", "set up and test notifications, and print what was sent", list, test, log)}
 }
 
 // usualLog is how many lines of the log are printed.
@@ -129,7 +129,7 @@ func drawList(s view.Style, l listing) string {
 	}
 	b.WriteString("\n")
 	if len(l.Rules) == 0 {
-		b.WriteString("no rules: every way is told everything\n")
+		b.WriteString("no rules: every way gets everything\n")
 	}
 	for _, r := range l.Rules {
 		fmt.Fprintf(&b, "rule %s: %s", view.Clean(r.Name), or(r.Kinds, "every kind"))
@@ -225,7 +225,7 @@ func sample(d notify.Notifier, at time.Time) way.Message {
 
 func drawTested(s view.Style, all []tested) string {
 	if len(all) == 0 {
-		return "there is no way to people; docs/notifications.md says how to add one\n"
+		return "no notifications are set up; docs/notifications.md says how to add a way\n"
 	}
 	var b strings.Builder
 	for _, t := range all {

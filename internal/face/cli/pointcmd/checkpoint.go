@@ -43,12 +43,12 @@ func rowOf(c *state.Checkpoint) row {
 
 func checkpointCommand(a *console.Console) *cobra.Command {
 	var run, why string
-	const about = "name the present point of a run, to go back to it later"
+	const about = "name the current point of a run, to go back to it later"
 	c := a.Command("checkpoint NAME [--why TEXT] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
 		return a.Change(ctx, run, func(p *app.Place, r journal.Run, _ *state.State) error { return mark(ctx, a, p, r, args[0], why) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, 1)
-	c.Flags().StringVar(&why, "why", "", "`TEXT` that says what the point is good for")
+	c.Flags().StringVar(&why, "why", "", "`TEXT` that says why you make the checkpoint")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
 	c.AddCommand(listCommand(a), showCommand(a), diffCommand(a), restoreCommand(a))

@@ -57,8 +57,8 @@ func forkCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial,
 		console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)
-	c.Flags().StringVar(&at, "at", "", "the `POINT`: the number of an event, or the name of a checkpoint; the present if not given")
-	c.Flags().BoolVar(&hold, "hold", false, "make the run, but do not start it")
+	c.Flags().StringVar(&at, "at", "", "the `POINT`: the number of an event, or the name of a checkpoint; the current point if not given")
+	c.Flags().BoolVar(&hold, "hold", false, "create the run, but do not start it")
 	a.SettingFlags(c, "approval", "parallel", "budget", "max-time", "model", "sandbox", "status-file")
 	progress.OrderFlags(a, c, &o)
 	return c

@@ -122,7 +122,8 @@ func agrees(ctx context.Context, a *console.Console, text, question string) (boo
 	a.Ask(text)
 	if !a.Person() || a.JSON {
 		return false, &nexus.Error{
-			Code: nexus.CodeNeedsPerson, Message: "nothing was changed: nobody is here to agree", Hint: "Run it again with --yes.",
+			Code: nexus.CodeNeedsPerson, Message: "nothing was changed: it needs your consent, and there is no terminal",
+			Hint: "Run it again with --yes.",
 		}
 	}
 	answer, err := a.Keyboard().Line(ctx, question)

@@ -19,7 +19,7 @@ const held = time.Second
 
 var (
 	errLeft  = errors.New("the person left")
-	errAlone = errors.New("nobody conducts the run any more")
+	errAlone = errors.New("no process works on the run any more")
 )
 
 // Attach shows a run that another process conducts, as if it were conducted here,
@@ -80,7 +80,7 @@ func Attach(ctx context.Context, a *console.Console, p *app.Place, r journal.Run
 	return nil
 }
 
-// abandoned calls gone when nobody conducts the run any more.
+// abandoned calls gone when no process works on the run any more.
 func abandoned(ctx context.Context, p *app.Place, id nexus.RunID, gone func()) {
 	beat := time.NewTicker(held)
 	defer beat.Stop()

@@ -34,7 +34,7 @@ func DetachFlag(c *cobra.Command, o *Order) {
 // WatchFlag is the flag of commands whose run can be shown on the whole screen.
 func WatchFlag(c *cobra.Command, o *Order) {
 	c.Flags().BoolVarP(&o.Watch, "watch", "w", false,
-		"leave the run in the background at once, and show it on the whole screen (ui.watch)")
+		"start the run in the background, and show it on the whole screen (ui.watch)")
 	c.Flags().BoolVar(&o.Lines, "no-watch", false, "show the run in lines, not on the whole screen (ui.watch)")
 	c.MarkFlagsMutuallyExclusive("watch", "no-watch")
 	c.MarkFlagsMutuallyExclusive("watch", "detach")
@@ -119,9 +119,9 @@ func Detach(ctx context.Context, a *console.Console, o Order) error {
 	return a.Answer(d, func(s view.Style) string {
 		text := fmt.Sprintf("run %s continues in the background, as process %d\n", d.Run, d.PID)
 		if d.consulted {
-			text += "it waits for you to agree to its plan before it begins\n"
+			text += "it waits for you to approve its plan\n"
 		}
-		return text + s.Dim("  nexus attach "+string(d.Run)+"      # see it, and answer what it asks") + "\n" +
+		return text + s.Dim("  nexus attach "+string(d.Run)+"      # see it, and answer its questions") + "\n" +
 			s.Dim("  nexus stop --run "+string(d.Run)+"  # end it") + "\n"
 	})
 }

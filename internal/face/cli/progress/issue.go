@@ -60,7 +60,7 @@ func (w *watcher) comment(ctx context.Context, id nexus.RunID) (end func(), err 
 
 func tokenless(address string) error {
 	return &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: "this run wants a comment on " + address + ", and there is no token for it",
+		Code: nexus.CodeInvalidInput, Message: "this run writes a comment on " + address + ", but there is no token for it",
 		Hint: "Set GITHUB_TOKEN or GITLAB_TOKEN as the command that started the run had it; the work continues without the comment.",
 	}
 }

@@ -228,7 +228,7 @@ func (s *screen) show(ctx context.Context, e nexus.Event) bool {
 func unread(e nexus.Event, err error) error {
 	return &nexus.Error{
 		Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("run %s cannot be shown any further than event %d", e.Run, e.Seq-1), Cause: err,
-		Hint: "The run is not touched by that. nexus journal verify says whether the journal is damaged; a newer nexus may have written it.",
+		Hint: "The run is not affected. nexus journal verify says whether the journal is damaged; a newer nexus may have written it.",
 	}
 }
 

@@ -36,7 +36,7 @@ type row struct {
 }
 
 func listCommand(a *console.Console) *cobra.Command {
-	c := a.Command("list [--json]", "list the quarantined tests and how each did since", func(ctx context.Context, _ []string) error {
+	c := a.Command("list [--json]", "list the quarantined tests and how often each failed since", func(ctx context.Context, _ []string) error {
 		dir, err := top(a)
 		if err != nil {
 			return err

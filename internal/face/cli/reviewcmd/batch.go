@@ -114,7 +114,7 @@ func ReadBatch(data []byte, v *nexus.ChangeReview) error {
 			in.Comments[i].Kind = nexus.ShouldComment
 		}
 		if c.Start < 0 || c.End < 0 || c.End > 0 && c.End < c.Start {
-			return fmt.Errorf("comment %d: %d-%d are no lines", i+1, c.Start, c.End)
+			return fmt.Errorf("comment %d: %d-%d is not a range of lines", i+1, c.Start, c.End)
 		}
 		if c.Side != "" && c.Side != nexus.OldSide && c.Side != nexus.NewSide {
 			return fmt.Errorf("comment %d: the side %q is neither old nor new", i+1, c.Side)
@@ -142,7 +142,7 @@ func (d *subject) edit(v *nexus.ChangeReview) (bool, error) {
 	case diffreview.PatchCommit(string(old)) != d.review.Commit:
 		return false, &nexus.Error{
 			Code: nexus.CodeInvalidInput,
-			Message: fmt.Sprintf("comments that you began are about commit %.12s, and %s is at %.12s now",
+			Message: fmt.Sprintf("the comments that you started are about commit %.12s, and %s is at %.12s now",
 				diffreview.PatchCommit(string(old)), d.task.ID, d.review.Commit),
 			Hint: fmt.Sprintf("They are in %s. Move that file away, and start again with nexus review %s --editor.", file, d.task.ID),
 		}

@@ -23,8 +23,8 @@ type kept struct {
 func (d *subject) keepDrafts(v nexus.ChangeReview) error {
 	if len(v.Comments) == 0 {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "--draft keeps comments, and there is none",
-			Hint: "Give one with --comment PLACE, or some with --batch FILE.",
+			Code: nexus.CodeInvalidInput, Message: "--draft needs a comment",
+			Hint: "Add one with --comment PLACE, or several with --batch FILE.",
 		}
 	}
 	if len(v.Resolve)+len(v.Apply) > 0 || v.Approve {

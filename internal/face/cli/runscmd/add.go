@@ -38,7 +38,7 @@ func addCommand(a *console.Console) *cobra.Command {
 	var run, file string
 	var w startcmd.Wish
 	const use = "add TEXT | -f FILE [--needs TASKS] [--run RUN] [flags]"
-	c := a.Command(use, "add a task to the run that is in progress", func(ctx context.Context, args []string) error {
+	c := a.Command(use, "add work to the run that is in progress", func(ctx context.Context, args []string) error {
 		if err := w.Read(ctx, a, file, args); err != nil {
 			return err
 		}
@@ -133,12 +133,12 @@ func Withdraw(ctx context.Context, a *console.Console, p *app.Place, run nexus.R
 		return err
 	case !told.Settled:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s has not answered yet whether it lets go of %s", run, item),
-			Hint: "Say it again later. nexus backlog shows its state.",
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s has not answered yet whether it releases %s", run, item),
+			Hint: "Try again later. nexus backlog shows its state.",
 		}
 	case !told.Granted:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s does not let go of %s: %s", run, item, told.Why),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s does not release %s: %s", run, item, told.Why),
 			Hint: "nexus status " + string(run) + " shows its state.",
 		}
 	}

@@ -23,7 +23,7 @@ func answerCommand(a *console.Console) *cobra.Command {
 func approveCommand(a *console.Console) *cobra.Command {
 	var why, file string
 	const use = "approve ID [--why TEXT] [--plan FILE] [--run RUN] [--json]"
-	c := request(a, use, "approve a plan or what an agent asks permission for, or waive a criterion", 1, func(args []string) nexus.Request {
+	c := request(a, use, "approve a plan or a command that an agent asks about, or waive a criterion", 1, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: "yes"}
 	})
 	c.Flags().StringVar(&why, "why", "", "reason, as `TEXT`, why a criterion such as T1/AC-2 need not be met")
@@ -72,7 +72,7 @@ func approvePlan(ctx context.Context, a *console.Console, run, id, file string) 
 func rejectCommand(a *console.Console) *cobra.Command {
 	var why string
 	const use = "reject ID [--why TEXT] [--run RUN] [--json]"
-	c := request(a, use, "refuse a plan, or what an agent asks permission for", 1, func(args []string) nexus.Request {
+	c := request(a, use, "refuse a plan, or a command that an agent asks about", 1, func(args []string) nexus.Request {
 		text := "no"
 		if why = strings.TrimSpace(why); why != "" {
 			text += ": " + why

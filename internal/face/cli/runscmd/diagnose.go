@@ -112,7 +112,7 @@ func drawDiagnosis(s view.Style, d diagnosis) string {
 	}
 	text := s.Bold(about) + " is " + d.Status + "\n"
 	if len(d.Causes) == 0 {
-		return text + "no known cause; nexus logs shows all that happened, nexus report what is missing\n"
+		return text + "no known cause; nexus logs shows everything that happened, nexus report what is missing\n"
 	}
 	rest := slices.IndexFunc(d.Causes, func(c causes.Cause) bool { return !c.Blocks }) // those that block come first
 	if rest < 0 {

@@ -17,7 +17,7 @@ import (
 
 func evidenceCommand(a *console.Console) *cobra.Command {
 	commit := ""
-	c := a.Command("evidence [RUN] [--commit REV] [--json]", "show which criteria are met on what landed, and the evidence", func(ctx context.Context, args []string) error {
+	c := a.Command("evidence [RUN] [--commit REV] [--json]", "show which criteria the landed work meets, and the evidence", func(ctx context.Context, args []string) error {
 		if commit != "" {
 			if len(args) > 0 {
 				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--commit and RUN cannot be combined", Hint: "Leave out the run."}

@@ -29,7 +29,7 @@ func landCommand(a *console.Console) *cobra.Command {
 }
 
 // land asks for what landed in a run to be on a branch, and does it where
-// nobody conducts the run.
+// no process works on the run.
 func land(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, target string) error {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {

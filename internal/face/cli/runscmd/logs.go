@@ -80,7 +80,7 @@ func unfollowed(ctx context.Context, a *console.Console, p *app.Place, id nexus.
 	case s.Status.Ended():
 		a.Say("run %s is %s; nexus report %s tells more", id, s.Status, id)
 	case r.Holder == nil:
-		a.Say("nobody works on run %s; nothing is lost, continue with: nexus resume %s", id, id)
+		a.Say("no process works on run %s; nothing is lost, continue with: nexus resume %s", id, id)
 	default:
 		a.Say("run %s continues without you; nexus logs -f %s shows it again, nexus stop --run %s ends it", id, id, id)
 	}

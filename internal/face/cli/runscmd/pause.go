@@ -16,13 +16,13 @@ func pauseCommand(a *console.Console) *cobra.Command {
 }
 
 func unpauseCommand(a *console.Console) *cobra.Command {
-	return request(a, "unpause TASK [--run RUN] [--json]", "let a task continue that was paused", 1, func(args []string) nexus.Request {
+	return request(a, "unpause TASK [--run RUN] [--json]", "continue a paused task", 1, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbResume, Task: nexus.TaskID(args[0])}
 	})
 }
 
 func interruptCommand(a *console.Console) *cobra.Command {
-	const use, short = "interrupt TASK [TEXT] [--run RUN] [--json]", "cut off what the agent of a task does now, and tell it why"
+	const use, short = "interrupt TASK [TEXT] [--run RUN] [--json]", "interrupt the agent of a task, and tell it why"
 	c := request(a, use, short, 1, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbInterrupt, Task: nexus.TaskID(args[0]), Text: console.First(args[1:])}
 	})

@@ -37,7 +37,7 @@ func psCommand(a *console.Console) *cobra.Command {
 		}
 		return a.Answer(told, func(s view.Style) string { return view.DrawGoing(s, told.Runs, everywhere) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Flags().BoolVarP(&everywhere, "all", "a", false, "list those of all repositories")
+	c.Flags().BoolVarP(&everywhere, "all", "a", false, "list the runs of all repositories")
 	a.JSONFlag(c)
 	return c
 }

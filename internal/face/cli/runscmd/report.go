@@ -55,7 +55,7 @@ func (w *reportFlags) settle(a *console.Console) error {
 
 func reportCommand(a *console.Console) *cobra.Command {
 	var w reportFlags
-	const what = "tell what came of a run: what landed with evidence, what did not, what it took"
+	const what = "report on a run: what landed, with evidence, what did not, and what it cost"
 	c := a.Command("report [RUN] [flags]", what, func(ctx context.Context, args []string) error {
 		if err := w.settle(a); err != nil {
 			return err
@@ -82,7 +82,7 @@ func reportCommand(a *console.Console) *cobra.Command {
 	f.StringVar(&w.html, "html", "", "write one self-contained page to `FILE`, or print it for -")
 	f.BoolVar(&w.pull, "md", false, "print Markdown for a pull request, short enough for GitHub")
 	f.BoolVar(&w.csv, "csv", false, "print a table for a spreadsheet: a row for each task")
-	f.BoolVar(&w.state, "state", false, "print where the work stands; with -o, sections of your own in FILE stay")
+	f.BoolVar(&w.state, "state", false, "print the state of the work; with -o, your own sections in FILE stay")
 	f.StringVar(&w.shape, "format", "", "print the report as `SHAPE`: "+shapes+"; the default is formatted text on a terminal and markdown elsewhere")
 	f.StringVarP(&w.file, "output", "o", "", "write the report to `FILE` instead of printing it")
 	c.MarkFlagsMutuallyExclusive("format", "json", "html", "md", "csv", "state")

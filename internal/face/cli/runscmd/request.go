@@ -160,7 +160,7 @@ func over(s *state.State, wish nexus.Request) (why, hint string) {
 	case t != nil && wish.Verb == nexus.VerbTell && t.Status == nexus.Skipped:
 		return fmt.Sprintf("tell: %s is %s, no agent works on it", t.ID, t.Status), fmt.Sprintf("Run nexus retry %s first, then nexus resume.", t.ID)
 	case t != nil && wish.Verb == nexus.VerbInterrupt:
-		return fmt.Sprintf("interrupt: no agent works on %s, as nobody conducts run %s", t.ID, s.Run),
+		return fmt.Sprintf("interrupt: no agent works on %s, because no process works on run %s", t.ID, s.Run),
 			fmt.Sprintf("nexus tell %s leaves its agent a message.", t.ID)
 	case t != nil && t.Status.Ended() && wish.Verb == nexus.VerbPause:
 		return fmt.Sprintf("pause: %s is %s", t.ID, t.Status), "nexus retry gives a task another chance."
@@ -261,7 +261,7 @@ func late(ctx context.Context, a *console.Console, p *app.Place, told asked, wis
 	return deliver(ctx, a, p, told)
 }
 
-// deliver does what was agreed to, here and now, as nobody conducts the run.
+// deliver does what was agreed to, here and now, as no process works on the run.
 func deliver(ctx context.Context, a *console.Console, p *app.Place, told asked) (asked, error) {
 	v, err := progress.Deliver(ctx, a, p, told.Run)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {

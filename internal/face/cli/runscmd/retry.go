@@ -97,7 +97,7 @@ func unmerged(ctx context.Context, p *app.Place, s *state.State, r *state.Round)
 }
 
 // retried says what comes of another chance: what the next attempt starts from,
-// and, where nobody conducts the run, that nothing continues by itself.
+// and, where no process works on the run, that nothing continues by itself.
 func retried(t *state.Task, wish nexus.Request, told asked) string {
 	text := "retry: granted"
 	if !told.Granted {

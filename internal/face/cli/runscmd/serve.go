@@ -43,7 +43,7 @@ type serveFlags struct {
 func serveCommand(a *console.Console, execute host.Execute) *cobra.Command {
 	var f serveFlags
 	const use = "serve [--listen ADDRESS:PORT] [--json]"
-	c := a.Command(use, "serve the web dashboard and its API, and ask people over the configured channels", func(ctx context.Context, _ []string) error {
+	c := a.Command(use, "serve the web dashboard and its API, and ask questions over the configured channels", func(ctx context.Context, _ []string) error {
 		if f.describe {
 			doc, err := api.OpenAPI()
 			if err != nil {
@@ -184,7 +184,7 @@ func act(a *console.Console, execute host.Execute) access.Act {
 		if needed := access.Least(o.Args); !by.May(needed) {
 			return access.Result{
 				Code: access.CodeRole, Text: fmt.Sprintf("nexus %s needs the role %s, and %s has the role %s", console.First(o.Args), needed, by.Name, by.Role),
-				Hint: "Ask who runs the server for another token (nexus serve token add).", Exit: int(console.CodeUsage),
+				Hint: "Ask whoever runs the server for another token (nexus serve token add).", Exit: int(console.CodeUsage),
 			}
 		}
 		args := o.Args

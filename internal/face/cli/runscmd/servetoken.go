@@ -62,7 +62,7 @@ func tokenCommand(a *console.Console) *cobra.Command {
 			return a.Answer(map[string]any{"persons": told}, func(view.Style) string { return drawHolders(told) })
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	remove := a.Command("remove NAME [--json]", "take a person's token for the web server away, at once", func(ctx context.Context, args []string) error {
+	remove := a.Command("remove NAME [--json]", "revoke a person's token for the web server, at once", func(ctx context.Context, args []string) error {
 		return book(ctx, func(b access.Book) error {
 			if err := b.Remove(args[0]); err != nil {
 				return err
@@ -74,12 +74,12 @@ func tokenCommand(a *console.Console) *cobra.Command {
 	for _, c := range []*cobra.Command{add, list, remove} {
 		a.JSONFlag(c)
 	}
-	return a.Parent("token", "say who may use the web server", add, list, remove)
+	return a.Parent("token", "manage who may use the web server", add, list, remove)
 }
 
 func drawHolders(all []holder) string {
 	if len(all) == 0 {
-		return "nobody but who starts the server; add somebody with nexus serve token add NAME --role ROLE\n"
+		return "only the person who starts the server; add others with nexus serve token add NAME --role ROLE\n"
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

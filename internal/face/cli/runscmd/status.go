@@ -71,7 +71,7 @@ func statusCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(0, 1)
 	c.Flags().BoolVar(&measured, "health", false,
-		"also show what the run uses of the machine, who was last heard of when, and how much of what fails")
+		"also show what the run uses of the machine, when each attempt was last active, and failure rates")
 	a.JSONFlag(c)
 	return c
 }

@@ -103,7 +103,7 @@ func throwSwitch(ctx context.Context, a *console.Console, here bool, why string)
 	return a.Answer(told, func(view.Style) string {
 		text := fmt.Sprintf("kill switch thrown: %s; nothing starts or continues until nexus stop --lift\n", told.Thrown.Path)
 		if n := len(told.Runs); n > 0 {
-			text += fmt.Sprintf("%s under way, %d ended\n", view.Count(n, "run"), n-left)
+			text += fmt.Sprintf("%s in progress, %d ended\n", view.Count(n, "run"), n-left)
 		}
 		return text
 	})

@@ -22,7 +22,7 @@ type vitals struct {
 	health.Report
 	Machine   health.Sample         `json:"machine"`
 	Total     proc.Usage            `json:"total"`                // of all processes of the run, with the conductor
-	Conductor *proc.Usage           `json:"conductor,omitempty"`  // none where nobody conducts the run on this machine
+	Conductor *proc.Usage           `json:"conductor,omitempty"`  // none where no process works on the run on this machine
 	Processes map[string]proc.Usage `json:"by_attempt,omitempty"` // what agents and gates have started, by attempt
 	Disk      map[string]int64      `json:"disk_by_attempt,omitempty"`
 }

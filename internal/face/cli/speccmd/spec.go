@@ -77,7 +77,8 @@ func specCommand(a *console.Console) *cobra.Command {
 	c.Args = console.Takes(0, -1)
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "read the goal from `FILE`")
-	f.StringVar(&o.depth, "depth", "", "`DEPTH` of the spec, whatever the goal looks like: quick (none), standard, deep (criticizes itself)")
+	f.StringVar(&o.depth, "depth", "",
+		"`DEPTH` of the spec, instead of one chosen by the goal: quick (no spec), standard, deep (with a critique)")
 	f.StringVar(&o.name, "name", "", "`NAME` of the spec; the first words of the goal if not given")
 	f.BoolVar(&o.research, "research", false, "let a researcher report on domain, stack and pitfalls first")
 	f.BoolVar(&o.resume, "resume", false, "continue RUN, by default the last one that writes a spec, or write its file again")

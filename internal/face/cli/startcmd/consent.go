@@ -122,7 +122,7 @@ func Edited(a *console.Console, file string, s *state.State) (*nexus.Plan, error
 func edited(ctx context.Context, a *console.Console, o *progress.Order) error {
 	if !a.Person() {
 		return &nexus.Error{
-			Code: nexus.CodeNeedsPerson, Message: "--edit opens an editor, and nobody is at a terminal",
+			Code: nexus.CodeNeedsPerson, Message: "--edit opens an editor, but there is no terminal",
 			Hint: "Write the plan to a file with --markdown, edit it, and give it to --plan.",
 		}
 	}

@@ -173,7 +173,7 @@ func (g genesis) first(ctx context.Context, a *console.Console, dir, idea string
 	if left := remains(ctx, dir); len(left) > 0 && !slices.Contains(left, c.Stack.Name) {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: view.Quote(dir) + " has the first files of a " + left[0] + " project already",
-			Hint: "Begin it with --stack " + left[0] + ", or delete them.",
+			Hint: "Start it with --stack " + left[0] + ", or delete them.",
 		}
 	}
 	for _, f := range files {

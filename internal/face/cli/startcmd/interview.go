@@ -54,7 +54,7 @@ func interviewCommand(a *console.Console) *cobra.Command {
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	f := c.Flags()
-	f.StringVarP(&file, "file", "f", "", "also read what is wanted from `FILE`, such as notes; - is standard input")
+	f.StringVarP(&file, "file", "f", "", "also read requirements from `FILE`, such as notes; - is standard input")
 	f.BoolVar(&resume, "resume", false, "continue the interview of RUN, by default the last one, or write its spec again")
 	f.StringVar(&name, "name", "", "`NAME` of the spec in "+specDir+"; by default from its title")
 	f.BoolVar(&o.Headless, "headless", false, "ask nobody: the default of each question becomes an assumption")
@@ -123,7 +123,7 @@ func begunInterview(ctx context.Context, p *app.Place, name, file string) (nexus
 		}
 		if s.Goal.Goal.Mode != nexus.Interview {
 			return "", &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "run " + string(r.ID) + " is no interview",
+				Code: nexus.CodeInvalidInput, Message: "run " + string(r.ID) + " is not an interview",
 				Hint: "Continue it with nexus resume " + string(r.ID) + ".",
 			}
 		}
@@ -207,7 +207,7 @@ func sayAssumed(a *console.Console, i *inquiry.Interview) {
 		}
 	}
 	if n > 0 {
-		a.Say("%s that nobody has agreed to; read them before you build on it", view.Count(n, "assumption"))
+		a.Say("%s not confirmed by anybody; read them before you build on the spec", view.Count(n, "assumption"))
 	}
 }
 
@@ -216,7 +216,7 @@ func sayAssumed(a *console.Console, i *inquiry.Interview) {
 func place(ctx context.Context, a *console.Console, p *app.Place, made spec.Spec, text []byte, name string, yes, headless bool) (string, error) {
 	if name = cmp.Or(strings.TrimSuffix(name, ".md"), slug(made.Title)); name != slug(name) {
 		return "", &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: view.Quote(name) + " is no name of a spec",
+			Code: nexus.CodeInvalidInput, Message: view.Quote(name) + " is not a valid name of a spec",
 			Hint: "Use letters, digits and hyphens, such as " + slug(name) + ".",
 		}
 	}

@@ -37,7 +37,7 @@ func elsewhere(ctx context.Context, a *console.Console, o *progress.Order, src *
 		return "", false, nil
 	case src.comment && r.Token == "":
 		return "", false, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "--comment writes to the issue, and there is no token for " + r.API,
+			Code: nexus.CodeInvalidInput, Message: "--comment writes to the issue, but there is no token for " + r.API,
 			Hint: "Set GITHUB_TOKEN or GITLAB_TOKEN to a token that may comment, or leave --comment out.",
 		}
 	}
@@ -67,7 +67,7 @@ func tell(a *console.Console, r forge.Ref, i forge.Issue) {
 		a.Say("  it is closed already")
 	}
 	if i.Unread {
-		a.Say("  left out: its comments, because GitLab shows them for a token alone, and there is no GITLAB_TOKEN")
+		a.Say("  left out: its comments, because GitLab shows them only with a token, and GITLAB_TOKEN is not set")
 	}
 	switch {
 	case i.Left > 0 && i.Unproved:

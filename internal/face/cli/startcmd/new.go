@@ -38,5 +38,5 @@ func newCommand(a *console.Console) *cobra.Command {
 }
 
 func genesisFlags(c *cobra.Command, g *genesis) {
-	c.Flags().StringVar(&g.stack, "stack", "", "begin the project with this `STACK` instead of the one that fits best")
+	c.Flags().StringVar(&g.stack, "stack", "", "start the project with this `STACK` instead of the best fit")
 }

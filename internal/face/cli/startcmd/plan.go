@@ -223,7 +223,7 @@ func another(ctx context.Context, a *console.Console, o *progress.Order, run, wh
 		p := app.PlanOf(s)
 		if p.Run == "" || len(p.Tasks) == 0 {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "run " + string(r.ID) + " is none that nexus plan made a plan with",
+				Code: nexus.CodeInvalidInput, Message: "run " + string(r.ID) + " was not made by nexus plan",
 				Hint: "A run that asks about its plan takes a reason with nexus reject QUESTION --why REASON.",
 			}
 		}

@@ -19,7 +19,7 @@ import (
 
 func promptCommand(a *console.Console) *cobra.Command {
 	var run, role string
-	c := a.Command("prompt TASK|SESSION [--role ROLE] [--run RUN] [--json]", "print what would be sent to a model for a task now, or what a session was sent", func(ctx context.Context, args []string) error {
+	c := a.Command("prompt TASK|SESSION [--role ROLE] [--run RUN] [--json]", "print the next prompt of a task, or the prompts of a session", func(ctx context.Context, args []string) error {
 		if strings.Contains(args[0], "/") {
 			if role != "" {
 				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--role is of a task: a session has its role", Hint: "Leave out --role, or name the task."}

@@ -73,9 +73,9 @@ func runCommand(a *console.Console) *cobra.Command {
 	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
 	findingFlag(c, &src)
-	c.Flags().BoolVar(&src.comment, "comment", false, "keep one comment on the issue that the goal comes from, which says how the run stands")
+	c.Flags().BoolVar(&src.comment, "comment", false, "keep one comment with the status of the run on the issue that the goal comes from")
 	f := c.Flags()
-	f.BoolVar(&waiting, "backlog", false, "work on the items that wait in the backlog, in their order")
+	f.BoolVar(&waiting, "backlog", false, "work on the waiting items of the backlog, in their order")
 	c.MarkFlagsMutuallyExclusive("file", "plan", "finding", "backlog")
 	c.MarkFlagsMutuallyExclusive("comment", "backlog")
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
@@ -214,7 +214,7 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 	case isFile(text):
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the goal is the name of a file: " + view.Quote(text),
-			Hint: "Read the goal or plan that is in it with -f " + text + ", or say what is to be done with the file.",
+			Hint: "Read the goal or plan from it with -f " + text + ", or say what to do with the file.",
 		}
 	case src.plan != "" || src.file != "":
 		said, err := readFile(ctx, a, o, src)
@@ -242,7 +242,7 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 	}
 	if src.comment && !o.Goal.Comment {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "--comment was given, and the goal is no issue",
+			Code: nexus.CodeInvalidInput, Message: "--comment needs an issue as the goal",
 			Hint: "Give the address of an issue of GitHub or GitLab as the goal.",
 		}
 	}

@@ -27,7 +27,7 @@ type Wish struct {
 func (w *Wish) Flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&w.Files, "files", nil, "`PATHS` that it is about, from the root of the repository")
 	f.StringVar(&w.Kind, "type", "", "`KIND` of work: code, test or docs; the default is code")
-	f.StringVar(&w.Priority, "priority", "", "how much it matters, a `WORD`: critical, high, medium, low or trivial")
+	f.StringVar(&w.Priority, "priority", "", "priority, a `WORD`: critical, high, medium, low or trivial")
 	f.StringVar(&w.Check, "check", "", "gate or `COMMAND` that passes when it is done")
 }
 

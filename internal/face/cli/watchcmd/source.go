@@ -66,7 +66,7 @@ func (s *source) there(ctx context.Context, run nexus.RunID) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeNotFound, Message: "run " + string(run) + " is no longer in the journal",
-		Hint: "Somebody deleted it, or its repository's state. nexus runs lists what is there.",
+		Hint: "Somebody deleted it, or its repository's state. nexus runs lists the runs.",
 	}
 }
 

@@ -25,13 +25,13 @@ import (
 // Commands returns the commands.
 func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	var how look
-	const use, short = "watch [RUN] [--ascii] [--screen-reader]", "show a run on the whole screen, and steer it by keys"
+	const use, short = "watch [RUN] [--ascii] [--screen-reader]", "show a run on the whole screen, and steer it with keys"
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
 		return show(ctx, a, execute, console.First(args), how)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)
-	c.Flags().BoolVar(&how.ascii, "ascii", false, "draw with ASCII only, as NEXUS_ASCII=1 does")
-	c.Flags().BoolVar(&how.linear, "screen-reader", false, "tell in sentences instead of drawing, as NEXUS_A11Y=1 does")
+	c.Flags().BoolVar(&how.ascii, "ascii", false, "use only ASCII, as NEXUS_ASCII=1 does")
+	c.Flags().BoolVar(&how.linear, "screen-reader", false, "print sentences instead of drawing, as NEXUS_A11Y=1 does")
 	return []*cobra.Command{c}
 }
 
@@ -171,7 +171,7 @@ func parting(a *console.Console, id nexus.RunID, last tui.Snapshot, err error) e
 	case r.Status.Ended():
 		a.Say("run %s is %s: %d of %s landed; nexus report %s tells more", id, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), id)
 	case last.Interrupted:
-		a.Say("nobody works on run %s; nothing is lost, continue with: nexus resume %s", id, id)
+		a.Say("no process works on run %s; nothing is lost, continue with: nexus resume %s", id, id)
 	default:
 		a.Say("run %s continues without you; nexus watch %s shows it again, nexus stop --run %s ends it", id, id, id)
 	}

@@ -49,11 +49,11 @@ func (m Mail) Check() error {
 	case m.User != "" && m.Password == "":
 		return errors.New("there is no password for the user (password_env)")
 	case len(m.To) == 0:
-		return errors.New("nobody gets it (to)")
+		return errors.New("there is no recipient (to)")
 	}
 	for _, a := range append([]string{m.From}, m.To...) {
 		if _, err := mail.ParseAddress(a); err != nil {
-			return fmt.Errorf("%q is not an address of mail (from, to)", a)
+			return fmt.Errorf("%q is not a mail address (from, to)", a)
 		}
 	}
 	return nil

@@ -119,7 +119,7 @@ func (l *layout) head() {
 	if w := r.Since; l.o.Since && w != nil {
 		l.add(Row{Kind: Head, Text: fmt.Sprintf("only what changed since your review of commit %.12s", view.Clean(w.Commit))})
 		if w.Rebased {
-			l.add(Row{Kind: Head, Text: "the base moved meanwhile; what came with it is left out"})
+			l.add(Row{Kind: Head, Text: "the base moved meanwhile; its changes are left out"})
 		}
 		if w.Why != "" {
 			l.add(Row{Kind: Head, Text: view.Clean(w.Why)})

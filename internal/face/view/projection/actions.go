@@ -87,7 +87,7 @@ func (p *Projection) retryTelling(id nexus.TaskID) Action {
 	a := p.retry(id)
 	a.Name, a.Label, a.Key = "retry-tell", "Retry with a message", "T"
 	if a.Refused == "" {
-		a.Input, a.Ask = InputText, "what its agent is to know"
+		a.Input, a.Ask = InputText, "what its agent should know"
 		a.Args = []string{"retry", "--tell", "{}", "--run", string(p.state.Run), "--", string(id)}
 	}
 	return a
@@ -151,7 +151,7 @@ func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 // interrupt cuts off what the agent of a task does.
 func (p *Projection) interrupt(id nexus.TaskID) Action {
 	a := Action{
-		Name: "interrupt", Label: "Interrupt its agent", Role: RoleSteer, Input: InputReason, Ask: "what it is to do instead; may be empty",
+		Name: "interrupt", Label: "Interrupt its agent", Role: RoleSteer, Input: InputReason, Ask: "what to do instead; may be empty",
 		Args: []string{"interrupt", "--run", string(p.state.Run), "--", string(id), "{}"},
 	}
 	t := p.state.Task(id)
@@ -159,7 +159,7 @@ func (p *Projection) interrupt(id nexus.TaskID) Action {
 	case t == nil:
 		return a.refuse("there is no task %s", id)
 	case p.Interrupted() || p.state.Status.Ended():
-		return a.refuse("nobody conducts the run")
+		return a.refuse("no process works on the run")
 	}
 	if why := p.state.Interruption(t); why != "" {
 		return a.refuse("%s", why)
@@ -226,7 +226,7 @@ func (p *Projection) pause() Action {
 	case p.state.Status.Ended():
 		return a.refuse("the run is over")
 	case p.Interrupted():
-		return a.refuse("nobody conducts the run")
+		return a.refuse("no process works on the run")
 	case p.state.Status == nexus.StatusPaused:
 		return a.refuse("it is paused")
 	}
@@ -260,7 +260,7 @@ func (p *Projection) stop() Action {
 func (p *Projection) land() Action {
 	a := Action{
 		Name: "land", Label: "Land", Key: "L", Role: RoleAdmin, Args: []string{"land", string(p.state.Run)},
-		Confirm: fmt.Sprintf("Move %s to what landed?", p.state.Goal.Target),
+		Confirm: fmt.Sprintf("Move %s to the result?", p.state.Goal.Target),
 	}
 	switch pub := p.state.Published; {
 	case p.state.Goal.Target == "":

@@ -101,7 +101,7 @@ func (p *Projection) notices(now time.Time) []Item {
 	if !s.Status.Ended() {
 		for _, q := range s.Parked {
 			if q.Until.After(now) {
-				text := fmt.Sprintf("%s takes no calls until %s: %s", q.Account, q.Until.UTC().Format(time.RFC3339), q.Why)
+				text := fmt.Sprintf("%s accepts no calls until %s: %s", q.Account, q.Until.UTC().Format(time.RFC3339), q.Why)
 				add(KindQuota, "quota "+q.Account, people.Yellow, s.Updated, text).Deadline = q.Until
 			}
 		}

@@ -96,7 +96,7 @@ func (b Book) Entries() ([]Entry, error) {
 	case err != nil:
 		return nil, disk.Fail("read the tokens", err)
 	case !info.Mode().IsRegular() || info.Size() > maxBook:
-		return nil, b.broken("it is no file of tokens", nil)
+		return nil, b.broken("it is not a file of tokens", nil)
 	case info.Mode().Perm()&0o077 != 0:
 		return nil, b.broken("others may read or write it", nil)
 	}
@@ -129,7 +129,7 @@ func parseBook(b Book, data []byte) ([]Entry, error) {
 func (b Book) broken(what string, cause error) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidConfig, Message: "the tokens in " + b.Path + " are not used: " + what, Cause: cause,
-		Hint: "Make it private (chmod 600), or remove it and add the persons again with nexus serve token add.",
+		Hint: "Make it private (chmod 600), or remove it and add the users again with nexus serve token add.",
 	}
 }
 

@@ -54,7 +54,7 @@ func (s Site) Do(ctx context.Context, by Person, ask Ask) (Result, error) {
 	if !by.May(Role(action.Role)) {
 		return Result{}, &nexus.Error{
 			Code: CodeRole, Message: fmt.Sprintf("%s needs the role %s, and %s has the role %s", action.Name, action.Role, by.Name, by.Role),
-			Hint: "Ask who runs the server for another token (nexus serve token add).",
+			Hint: "Ask whoever runs the server for another token (nexus serve token add).",
 		}
 	}
 	args, err := fill(action, ask)
@@ -113,7 +113,7 @@ func fill(a projection.Action, ask Ask) ([]string, error) {
 		about := fmt.Sprintf("the input has more than %d bytes", maxInput)
 		return nil, wrong(nexus.CodeInvalidInput, about, "Say it in fewer words, or name a file.")
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return nil, wrong(nexus.CodeInvalidInput, "the input is no text", "Send UTF-8 without NUL.")
+		return nil, wrong(nexus.CodeInvalidInput, "the input is not text", "Send UTF-8 without NUL.")
 	case a.Confirm != "" && !ask.Confirm:
 		return nil, wrong(CodeConfirm, a.Confirm, "Send it again with confirm set to true.")
 	}

@@ -130,7 +130,7 @@ func decode(body io.Reader, into any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is something behind the object")
+		return errors.New("there is text after the object")
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func once(data []byte) error {
 		return err
 	}
 	if t != json.Delim('{') {
-		return errors.New("it is no object")
+		return errors.New("it is not an object")
 	}
 	seen := map[string]bool{}
 	for d.More() {
@@ -157,7 +157,7 @@ func once(data []byte) error {
 		case key != strings.ToLower(key):
 			return errors.New("unknown key " + view.Quote(key))
 		case seen[key]:
-			return errors.New("a key stands twice: " + view.Quote(key))
+			return errors.New("a key occurs twice: " + view.Quote(key))
 		}
 		seen[key] = true
 		var skip json.RawMessage

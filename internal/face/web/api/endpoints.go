@@ -97,7 +97,7 @@ func endpoints() []endpoint {
 		reads("/api/v1/runs", "the runs of the repository, the latest first", paging, (*API).runs),
 		changes("/api/v1/runs", "start a run in the background; it continues when the server ends", access.Admin, (*API).start),
 		reads("/api/v1/inbox", "what waits for a person, or what one should know of, in all runs", paging, (*API).inboxes),
-		reads(run, "how a run stands", nil, seen(func(p *projection.Projection, c call) (view.Run, error) { return p.Run(c.now), nil })),
+		reads(run, "the status of a run", nil, seen(func(p *projection.Projection, c call) (view.Run, error) { return p.Run(c.now), nil })),
 		reads(run+"/inbox", "what waits for a person in a run", paging, listed(inbox)),
 		reads(run+"/tasks", "the tasks of a run, in the order of the plan", slices.Concat(paging, ofLane), listed(cards)),
 		reads(run+"/tasks/{task}", "a task with its criteria, attempts, checks and what can be done with it", nil, seen(task)),

@@ -52,7 +52,7 @@ type keyLine struct{ Key, What string }
 func keyHelp() []keyLine {
 	return []keyLine{
 		{"j k", "next and previous"},
-		{"Enter", "open what is selected"},
+		{"Enter", "open the selected item"},
 		{"a", "approve"},
 		{"x", "reject, with a reason"},
 		{"r", "answer in your own words"},

@@ -56,7 +56,7 @@ func graphScreen(f Frame, g Drawing, skipped nexus.TaskID, blocked []nexus.TaskI
 				return templ_7745c5c3_Err
 			}
 			if g.open() {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<form method=\"get\" class=\"inline\" data-auto><label for=\"without\">What if skipped</label> <select id=\"without\" name=\"without\"><option value=\"\">nothing</option> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<form method=\"get\" class=\"inline\" data-auto><label for=\"without\">If skipped</label> <select id=\"without\" name=\"without\"><option value=\"\">nothing</option> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -114,7 +114,7 @@ func graphScreen(f Frame, g Drawing, skipped nexus.TaskID, blocked []nexus.TaskI
 				return templ_7745c5c3_Err
 			}
 			if len(g.Boxes) == 0 {
-				templ_7745c5c3_Err = empty("No tasks yet.", "The plan is being made. Its graph appears here when it is there.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty("No tasks yet.", "The plan is being made. Its graph appears here when it is ready.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1037,7 +1037,7 @@ func checksScreen(f Frame, c projection.Checks, failed []Failure, again []rerun.
 				return templ_7745c5c3_Err
 			}
 			if len(again) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "<section aria-labelledby=\"h-again\"><h2 id=\"h-again\">Run again</h2><p class=\"none\">It tells how a gate ends now. What lands is decided by the gates of the run.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "<section aria-labelledby=\"h-again\"><h2 id=\"h-again\">Run again</h2><p class=\"none\">This shows the result of a gate now. The gates of the run decide what lands.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1089,7 +1089,7 @@ func checksScreen(f Frame, c projection.Checks, failed []Failure, again []rerun.
 				return templ_7745c5c3_Err
 			}
 			if len(c.Rows) == 0 {
-				templ_7745c5c3_Err = empty("No gate has judged anything yet.", "Gates run when an agent submits its change.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty("No gate has run yet.", "Gates run when an agent submits its change.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

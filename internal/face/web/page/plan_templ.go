@@ -60,13 +60,13 @@ func planScreen(f Frame, p Planner) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Tasks) == 0 {
-				templ_7745c5c3_Err = empty("There is no plan yet.", "It is being made, or the interview before it is not over.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty("There is no plan yet.", "The plan is being made, or its interview is not over.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
 				if p.Before != "" {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<section aria-labelledby=\"h-before\"><h2 id=\"h-before\">What became of the plans before</h2><pre class=\"text\" tabindex=\"0\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<section aria-labelledby=\"h-before\"><h2 id=\"h-before\">Earlier plans</h2><pre class=\"text\" tabindex=\"0\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -533,7 +533,7 @@ func planEditor(f Frame, p Planner) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "\">The plan as Markdown; it is held to what every plan file is held to</label> <textarea id=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "\">The plan as Markdown; it is checked like every plan file</label> <textarea id=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -1771,7 +1771,7 @@ func note(f Frame, d ReviewPage, n Note) templ.Component {
 				}
 			}
 			if a.Reply == nexus.CommentFixed && !a.Changed {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 150, "<p class=\"why\">It says fixed, and nothing changed there.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 150, "<p class=\"why\">It says fixed, but nothing changed there.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -2404,7 +2404,7 @@ func tray(f Frame, d ReviewPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 209, "><summary>Suggest other lines</summary> <label>These lines instead <textarea name=\"instead\" id=\"instead\" rows=\"3\" maxlength=\"16384\" class=\"mono\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 209, "><summary>Suggest a change</summary> <label>These lines instead <textarea name=\"instead\" id=\"instead\" rows=\"3\" maxlength=\"16384\" class=\"mono\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2427,7 +2427,7 @@ func tray(f Frame, d ReviewPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 212, "> Apply it without the agent; the gates judge it</label></details> <button>Keep it for sending</button></form></details>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 212, "> Apply it without the agent; the gates judge it</label></details> <button>Add to the drafts</button></form></details>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -54,7 +54,7 @@ func settingsScreen(f Frame, s Shelf) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = tab("Set by somebody", "/settings?diff=1", s.Diff).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = tab("Changed from the default", "/settings?diff=1", s.Diff).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -695,7 +695,7 @@ func settingEditor(f Frame, e Editor) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if e.Weighs {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<p class=\"why\">Only who started the server can agree to that here.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<p class=\"why\">Only the person who started the server can agree to that here.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

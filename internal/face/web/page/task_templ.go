@@ -282,7 +282,7 @@ func taskScreen(f Frame, t projection.Task, talk []Talk, trouble string) templ.C
 				return templ_7745c5c3_Err
 			}
 			if len(t.Checks) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p class=\"none\">The plan names none: its gates decide.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p class=\"none\">The plan has no criteria: its gates decide.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -416,7 +416,7 @@ func taskScreen(f Frame, t projection.Task, talk []Talk, trouble string) templ.C
 				return templ_7745c5c3_Err
 			}
 			if len(t.Guidance) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<section aria-labelledby=\"h-told\"><h2 id=\"h-told\">What people told its agent</h2><ul>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<section aria-labelledby=\"h-told\"><h2 id=\"h-told\">Messages to its agent</h2><ul>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -449,7 +449,7 @@ func taskScreen(f Frame, t projection.Task, talk []Talk, trouble string) templ.C
 				return templ_7745c5c3_Err
 			}
 			if len(t.Tries) == 0 {
-				templ_7745c5c3_Err = empty("No attempt yet.", "It starts when what it needs has landed and there is room for another agent.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty("No attempt yet.", "It starts when the tasks that it needs have landed and another agent can run.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -156,7 +156,7 @@ func checkGlyph(s string) string {
 	return cmp.Or(map[string]string{"ok": "\u2713", "notice": "!"}[s], "\u2717")
 }
 
-func outcomeWord(o nexus.Outcome) string { return cmp.Or(string(o), "under way") }
+func outcomeWord(o nexus.Outcome) string { return cmp.Or(string(o), "in progress") }
 
 func outcomeGlyph(o nexus.Outcome) string {
 	switch o {

@@ -863,7 +863,7 @@ func memoryScreen(f Frame, all []Episode, why string, rules printed.Rules, unkno
 				return templ_7745c5c3_Err
 			}
 			if len(all) == 0 {
-				templ_7745c5c3_Err = empty("Nothing was learned yet.", "Runs propose what cost them two rounds or more. Agents are told of none before you approve it.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty("There is no memory yet.", "Runs propose lessons that cost them two rounds or more. Agents see none before you approve it.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -965,7 +965,7 @@ func memoryScreen(f Frame, all []Episode, why string, rules printed.Rules, unkno
 					return templ_7745c5c3_Err
 				}
 			} else if len(rules.Rules)+len(rules.Invoked)+len(rules.Refused) == 0 {
-				templ_7745c5c3_Err = empty("Nothing is said to agents here.", "They would read AGENTS.md. nexus rules PATH says what holds for a file.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty("There are no rules for agents here.", "Agents would read AGENTS.md. nexus rules PATH shows the rules for a file.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1427,7 +1427,7 @@ func interviewScreen(f Frame, t projection.Interview) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(t.Wanted) > 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 116, "<section aria-labelledby=\"h-wanted\"><h2 id=\"h-wanted\">What is wanted</h2><ul class=\"checks\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 116, "<section aria-labelledby=\"h-wanted\"><h2 id=\"h-wanted\">Requirements</h2><ul class=\"checks\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1469,7 +1469,7 @@ func interviewScreen(f Frame, t projection.Interview) templ.Component {
 					}
 				}
 				if len(t.Assumed) > 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 121, "<section aria-labelledby=\"h-assumed\"><h2 id=\"h-assumed\">What is assumed</h2><ul class=\"checks\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 121, "<section aria-labelledby=\"h-assumed\"><h2 id=\"h-assumed\">Assumptions</h2><ul class=\"checks\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

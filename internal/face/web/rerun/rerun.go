@@ -90,11 +90,11 @@ func (g *Gates) begin(one *Rerun) error {
 			continue
 		}
 		if n++; r.is(one) {
-			return refuse(*one, nexus.CodeTransition, fmt.Sprintf("%s of %s is under way already", one.Gate, one.Task))
+			return refuse(*one, nexus.CodeTransition, fmt.Sprintf("%s of %s is already in progress", one.Gate, one.Task))
 		}
 	}
 	if n >= most {
-		return refuse(*one, nexus.CodeTransition, "two gates are run again already: wait until one of them has ended")
+		return refuse(*one, nexus.CodeTransition, "two gates are already running again: wait until one of them has ended")
 	}
 	g.all = slices.DeleteFunc(g.all, func(r *Rerun) bool { return !r.Ended.IsZero() && r.is(one) })
 	g.all = slices.Insert(g.all, 0, one)

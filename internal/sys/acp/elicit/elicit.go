@@ -58,7 +58,7 @@ func Read(params []byte) (Request, error) {
 	}
 	r := Request{message: legible.Cut(strings.TrimSpace(in.Message), maxMessage)}
 	if r.message == "" {
-		return r, errors.New("the question says nothing")
+		return r, errors.New("the question has no text")
 	}
 	var err error
 	switch in.Mode {
@@ -79,7 +79,7 @@ func page(address string) (string, error) {
 	case err != nil || len(address) > maxURL || legible.Show(address) != address || strings.ContainsAny(address, " \n\t"):
 		return "", errors.New("the address of the page cannot be read")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
-		return "", errors.New("the address of the page is not one of the web")
+		return "", errors.New("the address of the page is not a web address")
 	case u.User != nil:
 		return "", errors.New("the address of the page names a user, which hides where it leads")
 	}

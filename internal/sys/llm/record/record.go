@@ -42,7 +42,7 @@ func Create(dir string, mask func([]byte) []byte) (*Recorder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "make the directory of the recording", Cause: err,
-			Hint: "Name a directory that can be made.",
+			Hint: "Name a directory that can be created.",
 		}
 	}
 	calls, err := load(dir)

@@ -57,7 +57,7 @@ func (s *Server) Listen(ctx context.Context, address, token string, now func() t
 		return nil, invalid(address+" is not an address of this machine alone", nil, hint)
 	}
 	if len(token) < minToken {
-		const hint = "Use a long random one, such as openssl rand -hex 24 prints."
+		const hint = "Use a long random token, for example from openssl rand -hex 24."
 		return nil, invalid(fmt.Sprintf("the token is shorter than %d bytes", minToken), nil, hint)
 	}
 	var listen net.ListenConfig

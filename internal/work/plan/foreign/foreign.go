@@ -206,7 +206,7 @@ func (s Source) read(name string) (text string, ok bool, err error) {
 	switch info, err := root.Stat(at); {
 	case absent(err):
 		if _, err := root.Lstat(at); err == nil {
-			return "", false, s.unreadable(name, errors.New("it is a link to what does not exist"))
+			return "", false, s.unreadable(name, errors.New("it is a link to a missing file"))
 		}
 		return "", false, nil
 	case err != nil:

@@ -31,7 +31,7 @@ func Barriers() []Barrier {
 		{"dns", "the name of the server is unknown", askNowhere, want{class: llm.Transient, code: "name"}},
 		{"tls", "the certificate of the server is not trusted", askStranger, want{class: llm.Fatal, code: "certificate"}},
 		{"no-tls", "the server does not speak TLS", askPlain, want{class: llm.Invalid, code: "address"}},
-		{"not-an-address", "the address of the server is none", askNothing, want{class: llm.Invalid, code: "address"}},
+		{"not-an-address", "the address of the server is not valid", askNothing, want{class: llm.Invalid, code: "address"}},
 	}
 }
 
