@@ -202,6 +202,13 @@ func TestWhatAMergeLacksIsExplainedAndAgreedTo(t *testing.T) {
 		} else {
 			r.refused(v, f, "the reviewer rejects the merged result")
 		}
+		said2 := slices.ContainsFunc(r.desk.facts, func(f nexus.Fact) bool {
+			j, ok := f.(nexus.GateJudged)
+			return ok && j.Evidence.State == nexus.Pass && j.Evidence.Why == "explained: "+strings.Join(names([]nexus.Finding{{Name: explains[0].Name}}), "; ")
+		})
+		if !said2 {
+			t.Errorf("what was explained is not on record: %q", explains)
+		}
 	}
 }
 
