@@ -98,7 +98,7 @@ func TestTimeOfEarlierAttemptsCounts(t *testing.T) {
 func TestPluginsReviewAChange(t *testing.T) {
 	const greet = `read -r l; echo '{"type":"hello","protocol":1,"name":"p","version":"1","kinds":["reviewer"]}'; read -r l; `
 	for script, want := range map[string]string{
-		greet + `case $l in *'Please them.'*'"attempt":"T1.1"'*'+1'*) ;; *) exit 3 ;; esac; echo '{"type":"answer","id":1,"output":{}}'`:                                     "",
+		greet + `case $l in *'Please them.'*'"attempt":"T1.1"'*'+1'*) ;; *) exit 3 ;; esac; echo '{"type":"answer","id":1,"output":{}}'`:                                  "",
 		greet + `echo '{"type":"answer","id":1,"output":{"summary":"It is bad.","findings":[{"file":"one","line":1,"quote":"1","severity":"critical","message":"no"}]}}'`: "round 2 coder review",
 		greet + `exit 3`: "required",
 	} {

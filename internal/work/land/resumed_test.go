@@ -142,7 +142,7 @@ func TestAMergerHearsWhatAGatePrints(t *testing.T) {
 		nexus.Reviewer: {reviews(given{Approved: true, Summary: "fine"})},
 	})
 	r.landed(v, r.land(v), "bad", "one", "two")
-	for _, want := range []string{"bad:1", "say both", "the end of it", "Exit: 3", "grep -q '^both$' bad"} {
+	for _, want := range []string{"bad:1", "say both", "End of its output", "the end of it", "Exit: 3", "grep -q '^both$' bad"} {
 		if told := c.told[nexus.Merger]; len(told) != 2 || !strings.Contains(told[1], want) {
 			t.Errorf("the merger was not told %q: %q", want, told)
 		}
