@@ -21,9 +21,9 @@ import (
 // TestWhatStandsAroundFindings is shown to who failed often: each place once, five at most,
 // and nothing of files that agents may not see.
 func TestWhatStandsAroundFindings(t *testing.T) {
-	var text strings.Builder
+	var lines strings.Builder
 	for n := range 60 {
-		fmt.Fprintf(&text, "line %d\n", n+1)
+		fmt.Fprintf(&lines, "line %d\n", n+1)
 	}
 	at := func(file string, line int) nexus.Finding {
 		return nexus.Finding{Gate: "lint", File: file, Line: line, Severity: nexus.Major, Message: fmt.Sprint("a fault in ", file, line)}
@@ -50,9 +50,9 @@ func TestWhatStandsAroundFindings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := newJob(t, map[string]string{ignore.File: "hidden\n"}, lint("exit 0"))
 			j.view.Limits.Rounds, j.view.Limits.Same = 20, 20
-			files := map[string]string{"hidden": text.String()}
+			files := map[string]string{"hidden": lines.String()}
 			for _, f := range many {
-				files[f.File] = text.String()
+				files[f.File] = lines.String()
 			}
 			a := j.view.Attempt
 			for n := range 10 {
@@ -62,7 +62,7 @@ func TestWhatStandsAroundFindings(t *testing.T) {
 				r.Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
 			}
 			var got []string
-			for line := range strings.Lines(wholeText(j)) {
+			for line := range strings.Lines(text(j.next(nexus.Coder))) {
 				if title, ok := strings.CutPrefix(line, "## "); ok && strings.Contains(title, ", lines ") {
 					got = append(got, strings.TrimSpace(title))
 				}
@@ -73,9 +73,6 @@ func TestWhatStandsAroundFindings(t *testing.T) {
 		})
 	}
 }
-
-// wholeText is what the coder would be sent now.
-func wholeText(j *job) string { return text(j.next(nexus.Coder)) }
 
 // TestTimeOfEarlierAttemptsCounts against the task's limit, but for what a person forgave.
 func TestTimeOfEarlierAttemptsCounts(t *testing.T) {

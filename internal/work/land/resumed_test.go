@@ -25,10 +25,10 @@ func TestWhatNobodyCouldReadDoesNotLand(t *testing.T) {
 		lose func(state.View)
 		code nexus.Code
 	}{
-		"the reviewer has no money":   {func(v state.View) { v.Merge.Sessions[1].Outcome = nexus.Refused }, nexus.CodeBudget},
-		"the review is lost":          {func(v state.View) { v.Merge.Sessions[1].Result = "lost" }, ""},
-		"what the merger said is":     {func(v state.View) { v.Merge.Sessions[0].Result = "lost" }, ""},
-		"what the author said is not": {func(v state.View) { v.Attempt.Sessions[0].Result = "lost" }, ""},
+		"the reviewer has no money":    {func(v state.View) { v.Merge.Sessions[1].Outcome = nexus.Refused }, nexus.CodeBudget},
+		"the review is lost":           {func(v state.View) { v.Merge.Sessions[1].Result = "lost" }, ""},
+		"what the merger said is lost": {func(v state.View) { v.Merge.Sessions[0].Result = "lost" }, ""},
+		"what the author said is lost": {func(v state.View) { v.Attempt.Sessions[0].Result = "lost" }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newTrain(t, lint("exit 0"))

@@ -187,7 +187,7 @@ func TestWhatWasAgreedToStaysAgreedTo(t *testing.T) {
 	}
 }
 
-// TestAnUndoThatCannotBeJudgedMovesNothing.
+// TestAnUndoThatCannotBeJudgedMovesNothing, and says why.
 func TestAnUndoThatCannotBeJudgedMovesNothing(t *testing.T) {
 	broken := errors.New("no space")
 	r, v, f := twice(t, map[string]string{"t2": "1\n"}, lint("exit 0"))
