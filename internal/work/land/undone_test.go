@@ -1,6 +1,7 @@
 package land
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -225,6 +226,11 @@ func TestWhatCannotBeTakenBack(t *testing.T) {
 	message, err := trees.Git().Run(t.Context(), "show", "-s", "--format=%T%n%P%n%B", commit)
 	if want := tree + "\n" + u.Commit + "\nRevert: Say it\n\nIt made something worse.\n\nNexus-Reverts: " + u.Commit + "\nNexus-Attempt: loop-1/revert"; err != nil || strings.TrimSpace(message) != want {
 		t.Errorf("%q, want %q, %v", message, want, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if commit, tree, at, done, err := TakeBack(ctx, trees, u); !errors.Is(err, context.Canceled) || done || commit+tree+at != "" {
+		t.Errorf("%q, %q at %q, done %t, %v", commit, tree, at, done, err)
 	}
 	u.Branch = "gone"
 	commit, tree, at, done, err = TakeBack(t.Context(), trees, u)
