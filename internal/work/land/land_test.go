@@ -27,6 +27,8 @@ type desk struct {
 	heard func(nexus.Fact)
 	none  error                  // why no call may be paid; nil: it may
 	fails func(nexus.Fact) error // to record; nil: records
+
+	spared []bool // whether paid work waited for each thing that costs nothing to do again
 }
 
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
@@ -57,7 +59,8 @@ func (d *desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]
 }
 func (*desk) Ask(context.Context, nexus.QuestionAsked) (string, error) { return "", nil }
 
-func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelFunc) {
+func (d *desk) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
+	d.spared = append(d.spared, paid)
 	return ctx, func() {}
 }
 

@@ -202,6 +202,16 @@ func TestWhatAMergeLacksIsExplainedAndAgreedTo(t *testing.T) {
 		} else {
 			r.refused(v, f, "the reviewer rejects the merged result")
 		}
+		var why []string
+		for _, e := range explains {
+			why = append(why, e.Name)
+		}
+		if !slices.ContainsFunc(r.desk.facts, func(f nexus.Fact) bool {
+			j, ok := f.(nexus.GateJudged)
+			return ok && j.Evidence.State == nexus.Pass && j.Evidence.Why == "explained: "+strings.Join(slices.Compact(why), "; ")
+		}) {
+			t.Errorf("what was explained is not on record: %q", why)
+		}
 	}
 }
 

@@ -23,6 +23,9 @@ func TestMessage(t *testing.T) {
 		{"without a subject", tool.Submission{Summary: "An asterisk stands before each."}, "Say in the output of list which of the entries were changed since the...\n\nAn asterisk stands before each.\n"},
 		{"nothing", tool.Submission{}, "Say in the output of list which of the entries were changed since the...\n"},
 		{"said twice", tool.Submission{Subject: "Mark entries", Summary: " Mark entries\n"}, "Mark entries\n"},
+		{"the title again", tool.Submission{Subject: "Mark entries", Summary: long}, "Mark entries\n"},
+		{"as long as may be", tool.Submission{Subject: strings.Repeat("x", 35) + " " + strings.Repeat("y", 36)}, strings.Repeat("x", 35) + " " + strings.Repeat("y", 36) + "\n"},
+		{"words that just fit", tool.Submission{Subject: strings.Repeat("x", 34) + " " + strings.Repeat("y", 34) + " more of it"}, strings.Repeat("x", 34) + " " + strings.Repeat("y", 34) + "...\n"},
 		{"one long word", tool.Submission{Subject: strings.Repeat("x", 80), Summary: "y"}, strings.Repeat("x", 69) + "...\n\ny\n"},
 		{"hidden text", tool.Submission{Subject: "Add\u202e a\nb", Summary: "c\x1b[2J"}, "Add<U+202E> a b\n\nc<U+001B>[2J\n"},
 		{"long lines", tool.Submission{Subject: "Add", Summary: strings.Repeat("x", 35) + " " + strings.Repeat("y", 36) + " z\n" + strings.Repeat("x", 36) + "  " + strings.Repeat("y", 36) + "\n" + strings.Repeat("w", 80) + " v u"}, "Add\n\n" + strings.Repeat("x", 35) + " " + strings.Repeat("y", 36) + "\nz\n" + strings.Repeat("x", 36) + "\n" + strings.Repeat("y", 36) + "\n" + strings.Repeat("w", 80) + "\nv u\n"},
@@ -35,5 +38,12 @@ func TestMessage(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestMessageOfNoTask has no trailer of one.
+func TestMessageOfNoTask(t *testing.T) {
+	if got := land.Message("r", nexus.Task{Title: "Merge: do it"}, "home", tool.Submission{}); got != "Merge: do it\n\nNexus-Attempt: r/home\n" {
+		t.Errorf("%q", got)
 	}
 }

@@ -1,0 +1,48 @@
+package attempt
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
+)
+
+// TestIdea is what an agent submitted, or what it said last, or at least its subject.
+func TestIdea(t *testing.T) {
+	s, _, _ := workertest.New(t)
+	put := func(v any) string {
+		data, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blob, err := s.Site.Blobs.Put(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return blob
+	}
+	says := func(from llm.Speaker, text string) string {
+		return put(llm.Message{From: from, Parts: []llm.Part{{Text: text}}})
+	}
+	whole, subject := put(map[string]string{"summary": "Weeks are added.", "subject": "Add weeks"}), put(map[string]string{"summary": " ", "subject": "Add weeks"})
+	first, last := says(llm.Assistant, "I read it."), says(llm.Assistant, " I add weeks. ")
+	user, blank := says(llm.User, "Go on."), says(llm.Assistant, " ")
+	for name, c := range map[string]struct {
+		words tried.Words
+		want  string
+	}{
+		"nothing":                     {tried.Words{}, ""},
+		"a summary":                   {tried.Words{Result: whole, Messages: []string{first}}, "Weeks are added."},
+		"a subject alone":             {tried.Words{Result: subject}, "Add weeks"},
+		"a subject, and said nothing": {tried.Words{Result: subject, Messages: []string{user, blank}}, "Add weeks"},
+		"a subject, and said more":    {tried.Words{Result: subject, Messages: []string{first, user, last, user, blank}}, "I add weeks."},
+		"it is lost, and said more":   {tried.Words{Result: "lost", Messages: []string{user, first}}, "I read it."},
+		"what it said is lost":        {tried.Words{Result: subject, Messages: []string{first, "lost"}}, ""},
+	} {
+		if got := idea(s, c.words); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
