@@ -104,6 +104,7 @@ func TestAReadingThatIsCutOffDoesNotLookWhole(t *testing.T) {
 			}
 			stop(why)
 		}
+		stop(nil)
 		if !errors.Is(failed, why) || n != page {
 			t.Errorf("run %q: after %d events: %v", run, n, failed)
 		}
