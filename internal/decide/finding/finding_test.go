@@ -38,6 +38,7 @@ type tape struct {
 		Files  []string
 		Going  bool // the run has not ended
 	} `json:"runs"`
+	Unread map[string]string `json:"unread"`
 }
 
 // play ranks and sifts what a tape has, and tells it in lines.
@@ -55,7 +56,7 @@ func play(t tape, now time.Time) string {
 		runs = append(runs, s)
 	}
 	w := finding.Known{Now: now, Changes: t.Changes, Dependants: t.Dependants, Since: t.Since, Past: finding.PastOf(runs)}
-	rules := finding.Rules{Items: t.Items, Quarantine: flaky.QuarantineOn{List: t.Quarantine, Day: flaky.DayOf(now)}}
+	rules := finding.Rules{Items: t.Items, Unread: t.Unread, Quarantine: flaky.QuarantineOn{List: t.Quarantine, Day: flaky.DayOf(now)}}
 	open, left := finding.Sift(finding.Rank(t.Findings, w), rules, w)
 	var b strings.Builder
 	for _, f := range open {

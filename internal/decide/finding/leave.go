@@ -18,6 +18,7 @@ const (
 	InWork      Rule = "in work"     // a run works on it, or is about to
 	Quarantined Rule = "quarantined" // people let the failure of its test not count for now
 	FailedTwice Rule = "failed"      // it was tried twice, and nothing is new since
+	Unread      Rule = "unread"      // the file that says what people decided cannot be read
 	NoFinding   Rule = "no finding"  // its check passes, or could not be tried
 )
 
@@ -31,7 +32,8 @@ type Left struct {
 
 // Rules are what people decided.
 type Rules struct {
-	Items      []workitem.Item // of the backlog
+	Items      []workitem.Item   // of the backlog
+	Unread     map[string]string // files of the backlog that cannot be read, by the finding that they are about, with why
 	Quarantine flaky.QuarantineOn
 }
 
@@ -67,6 +69,8 @@ func (r Rules) against(f Finding, w Known) (Rule, string) {
 	switch {
 	case kept && item.State == workitem.Rejected:
 		return Rejected, "rejected: " + item.Reason
+	case r.Unread[f.ID] != "":
+		return Unread, "nobody knows what was decided about it: " + r.Unread[f.ID]
 	case !f.Open():
 		return NoFinding, f.why()
 	case kept && (item.State == workitem.Active || item.State == workitem.Queued):

@@ -52,7 +52,7 @@ type Group struct {
 	Raised    int         `json:"escalations"` // times that a task was moved to a stronger tier
 	FirstPass float64     `json:"first_pass"`  // share of those begun that landed with one attempt, and nothing was sent back
 	Seconds   int64       `json:"seconds"`     // that the middle one of those that landed took
-	PerLanded nexus.Money `json:"per_landed"`  // what all of them cost, for each that landed, 0 where none did; of all: with planning and judging
+	PerLanded nexus.Money `json:"per_landed"`  // what all cost, for each that landed; 0: none did; of all: with planning and judging
 	Money     nexus.Money `json:"money"`
 	Tokens    int64       `json:"tokens"`
 

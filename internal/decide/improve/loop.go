@@ -47,11 +47,11 @@ const (
 	StoppedEarly Rule = "stopped"
 	Failed       Rule = "failed"
 	Unworked     Rule = "not worked on" // nothing came of it for a reason outside the work
-	Worse        Rule = "made worse" // its landing was taken back
-	RejectedBy   Rule = "rejected"   // a person threw the result away
-	WaitsFor     Rule = "waits"      // a result of it waits for a person
-	ThemesOpen   Rule = "branches"   // as many branches as may be open wait for a person
-	Behind       Rule = "behind"     // the branch that it would be done on cannot get the newest commits of the target
+	Worse        Rule = "made worse"    // its landing was taken back
+	RejectedBy   Rule = "rejected"      // a person threw the result away
+	WaitsFor     Rule = "waits"         // a result of it waits for a person
+	ThemesOpen   Rule = "branches"      // as many branches as may be open wait for a person
+	Behind       Rule = "behind"        // the branch that it would be done on cannot get the newest commits of the target
 )
 
 // Result is how a piece of work ended.
@@ -86,17 +86,6 @@ type Item struct {
 	Reverted string    `json:"reverted,omitzero"` // commit that took it back
 	Waits    bool      `json:"waits,omitzero"`    // for a person
 	Ended    time.Time `json:"ended,omitzero"`
-}
-
-// bar is why a finding is not taken up, and until what changes.
-type bar struct {
-	rule  Rule
-	why   string
-	mark  string    // it is free again once its files are others; empty: that frees nothing
-	until time.Time // zero: time frees nothing
-	fails int
-
-	suspect *Item // of it nothing came for a reason outside the work, and nothing was worked on since
 }
 
 // Totals count what a loop did.
@@ -357,46 +346,6 @@ func (l *Loop) worked(f nexus.ItemWorked, at time.Time) {
 	l.prune()
 }
 
-// suspect puts off a finding of whose work nothing came for a reason outside it, so that
-// another one is tried first. What waits for the money of another day is as good as any.
-func (l *Loop) suspect(i *Item, at time.Time) {
-	i.Rule = Unworked
-	if !l.again.IsZero() {
-		return
-	}
-	b := l.bars[i.Wanted.Finding]
-	if b.mark != i.Wanted.Mark {
-		b.fails = 0
-	}
-	b.rule, b.mark, b.until, b.suspect = Unworked, i.Wanted.Mark, at.Add(l.Rules.MostRest), i
-	b.why = fmt.Sprintf("nothing came of it in run %s for a reason outside the work: %s", i.ID, i.Why)
-	l.bars[i.Wanted.Finding] = b
-}
-
-// able counts that work can be done: that nothing came of other findings was theirs.
-func (l *Loop) able(done *Item, at time.Time) {
-	l.Unable, l.again = 0, time.Time{}
-	for finding, b := range l.bars {
-		if b.suspect != nil && finding != done.Wanted.Finding {
-			l.fail(b.suspect, at)
-		}
-	}
-}
-
-// fail counts that work on a finding came to nothing.
-func (l *Loop) fail(i *Item, at time.Time) {
-	b := l.bars[i.Wanted.Finding]
-	if b.mark != i.Wanted.Mark {
-		b.fails = 0
-	}
-	b = bar{rule: Failed, mark: i.Wanted.Mark, fails: b.fails + 1}
-	b.why = fmt.Sprintf("it was tried %d times, last in run %s, and its files have not changed since", b.fails, i.ID)
-	if b.fails < tries {
-		b.until = at // it may be tried once more
-	}
-	l.bars[i.Wanted.Finding] = b
-}
-
 func (l *Loop) keep(f nexus.ItemKept, at time.Time) {
 	i := l.Item(f.Item)
 	if i == nil || i.Stage == Over {
@@ -508,7 +457,9 @@ func (l *Loop) prune() {
 // forget forgets what time has freed.
 func (l *Loop) forget(now time.Time) {
 	maps.DeleteFunc(l.touched, func(_ string, last time.Time) bool { return now.Sub(last) >= Week })
-	maps.DeleteFunc(l.bars, func(_ string, b bar) bool { return b.fails == 0 && b.suspect == nil && !b.until.IsZero() && now.After(b.until) })
+	maps.DeleteFunc(l.bars, func(_ string, b bar) bool {
+		return b.fails == 0 && b.suspect == nil && !b.until.IsZero() && now.After(b.until)
+	})
 }
 
 // Clone returns a copy that shares nothing that changes.

@@ -40,6 +40,18 @@ var name = pattern.Lazy(`^[a-z0-9][a-z0-9_-]{0,62}$`)
 // findingID is the ID of a finding: who found it, and what.
 var findingID = pattern.Lazy(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
 
+// Mentions returns the finding that the head of a file names, also of one that [Parse]
+// refuses; empty where it names none.
+func Mentions(data []byte) string {
+	for line := range strings.Lines(string(data[:min(len(data), MaxFile)])) {
+		key, value, ok := strings.Cut(line, ":")
+		if value = strings.TrimSpace(value); ok && strings.TrimSpace(key) == "finding" && findingID().MatchString(value) {
+			return value
+		}
+	}
+	return ""
+}
+
 // Parse reads the file of an item; file is its path, which errors begin with. It takes
 // nothing that it does not know: the error names the first line that is wrong, and says what
 // to write there.

@@ -160,3 +160,16 @@ func TestName(t *testing.T) {
 		}
 	}
 }
+
+// TestMentions holds that the finding of a file is known also where the file cannot be read.
+func TestMentions(t *testing.T) {
+	for text, want := range map[string]string{
+		"---\nstate: rejectd\nfinding: todo/162c4d6b25\n---\n# x\n": "todo/162c4d6b25",
+		"finding:todo/a": "todo/a", "---\r\nfinding: todo/a\r\n": "todo/a",
+		"": "", "finding: none": "", "finding: a/b/c": "", "findings: todo/a": "", "# finding todo/a": "",
+	} {
+		if got := Mentions([]byte(text)); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -266,7 +266,8 @@ func (m *Model) alone(i projection.Item) bool {
 func (m *Model) act(name string) tea.Cmd {
 	if m.moved && !ofRun(name) {
 		r, _ := m.selected()
-		m.say(true, "%s: the selected item is gone, and %s is selected now; press the key again if you mean that", name, firstOf(nameOf(r), "nothing"))
+		const gone = "%s: the selected item is gone, and %s is selected now; press the key again if you mean that"
+		m.say(true, gone, name, firstOf(nameOf(r), "nothing"))
 		return nil
 	}
 	if len(m.marked) > 0 && !ofRun(name) {

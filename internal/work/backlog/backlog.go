@@ -50,6 +50,8 @@ type Problem struct {
 	File string `json:"file"` // with the line
 	Why  string `json:"why"`
 	Hint string `json:"hint,omitzero"`
+
+	Finding string `json:"finding,omitzero"` // that the file is about
 }
 
 // Load reads all items in their order, and says which files are none.
@@ -79,12 +81,14 @@ func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
 		}
 		if len(all) == maxItems {
 			why := fmt.Sprintf("there are more than %d files; the rest are not read", maxItems)
-			wrong = append(wrong, Problem{workitem.Dir, why, "Delete what is done."})
+			wrong = append(wrong, Problem{File: workitem.Dir, Why: why, Hint: "Delete what is done."})
 			break
 		}
 		item, err := read(root, file)
 		if err != nil {
-			wrong = append(wrong, problem(err))
+			p := problem(err)
+			p.Finding = mentioned(root, file)
+			wrong = append(wrong, p)
 			continue
 		}
 		all = append(all, item)
@@ -106,6 +110,20 @@ func read(root *os.Root, file string) (workitem.Item, error) {
 		return workitem.Item{}, err
 	}
 	return workitem.Parse(file, data)
+}
+
+// mentioned returns the finding that a file which is no item is about.
+func mentioned(root *os.Root, file string) string {
+	if disk.Plain(root, file) != nil {
+		return ""
+	}
+	f, err := root.Open(filepath.FromSlash(file))
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()                           // it was only read
+	data, _ := io.ReadAll(io.LimitReader(f, workitem.MaxFile)) // what there is of it will do
+	return workitem.Mentions(data)
 }
 
 func problem(err error) Problem {

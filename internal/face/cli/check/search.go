@@ -101,9 +101,15 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	items, _, err := a.Backlog(p).Sync(ctx, p.Record())
+	items, wrong, err := a.Backlog(p).Sync(ctx, p.Record())
 	if err != nil {
 		return o, err
+	}
+	unread := map[string]string{}
+	for _, w := range wrong {
+		if unread[w.Finding] = w.File + ": " + w.Why; !h.q.Quiet {
+			a.Say("%s", view.Clean(strings.TrimSpace("not read: "+w.File+": "+w.Why+". "+w.Hint)))
+		}
 	}
 	list, err := gate.QuarantineAt(ctx, p.Repo, commit)
 	if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
@@ -117,7 +123,7 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 			installed(p.Repo.Work)),
 		Folder: discover.Folder{Repo: p.Repo.Work, Dir: h.settings.Discover.Tasks},
 		Rules: finding.Rules{
-			Items: items, Quarantine: flaky.QuarantineOn{List: list, Day: flaky.DayOf(begun)},
+			Items: items, Unread: unread, Quarantine: flaky.QuarantineOn{List: list, Day: flaky.DayOf(begun)},
 		},
 		Open: h.open, OpenAt: h.openAt, Issues: h.issues, Ideas: h.ideas, Plugins: h.plugins,
 		Past: func(ctx context.Context) (finding.Past, error) { return app.Findings(ctx, p.Journal) },

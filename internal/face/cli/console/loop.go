@@ -2,8 +2,10 @@ package console
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -22,4 +24,16 @@ func (a *Console) ShowLoop(ctx context.Context, p *app.Place, name nexus.RunID) 
 	}
 	v := view.OfLoop(l, r.Holder != nil, a.Now())
 	return a.Answer(v, func(s view.Style) string { return view.DrawLoop(s, v) })
+}
+
+// NoLoop says that a run is a loop, for a command that is about the work of one run; nil
+// where it is none.
+func NoLoop(s *state.State) error {
+	if s.Goal.Goal.Mode != nexus.Improve {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is a loop, whose pieces of work are runs of their own", s.Run),
+		Hint: fmt.Sprintf("Name one of them, such as %s-1; nexus improve --status lists them.", s.Run),
+	}
 }

@@ -237,8 +237,9 @@ func priced(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *wi
 		return nil
 	case !a.Person() || w.Headless || w.JSONL:
 		return &nexus.Error{
-			Code: nexus.CodeNeedsPerson, Message: "nothing was started: there is no terminal to agree to what " + strings.Join(paid, ", ") + " costs",
-			Hint: "Give --yes, or run nexus discover --strategies " + paid[0] + " --add, and start what you like of the backlog.",
+			Code:    nexus.CodeNeedsPerson,
+			Message: "nothing was started: there is no terminal to agree to what " + strings.Join(paid, ", ") + " costs",
+			Hint:    "Give --yes, or run nexus discover --strategies " + paid[0] + " --add, and start what you like of the backlog.",
 		}
 	}
 	answer, err := a.Keyboard().Line(ctx, "Go on? [y/N]: ")

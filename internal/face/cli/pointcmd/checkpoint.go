@@ -45,7 +45,12 @@ func checkpointCommand(a *console.Console) *cobra.Command {
 	var run, why string
 	const about = "name the current point of a run, to go back to it later"
 	c := a.Command("checkpoint NAME [--why TEXT] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
-		return a.Change(ctx, run, func(p *app.Place, r journal.Run, _ *state.State) error { return mark(ctx, a, p, r, args[0], why) })
+		return a.Change(ctx, run, func(p *app.Place, r journal.Run, s *state.State) error {
+			if err := console.NoLoop(s); err != nil {
+				return err
+			}
+			return mark(ctx, a, p, r, args[0], why)
+		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, 1)
 	c.Flags().StringVar(&why, "why", "", "`TEXT` that says why you make the checkpoint")

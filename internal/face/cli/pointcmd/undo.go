@@ -87,6 +87,9 @@ func undo(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 	refuse := func(why, hint string) error {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing was undone: " + why, Hint: hint}
 	}
+	if err := console.NoLoop(s); err != nil {
+		return err
+	}
 	switch {
 	case r.Holder != nil:
 		return &nexus.Error{

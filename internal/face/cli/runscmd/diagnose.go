@@ -85,6 +85,9 @@ func diagnose(ctx context.Context, p *app.Place, run, name string) (d diagnosis,
 		}
 		events = append(events, e)
 	}
+	if err := console.NoLoop(s); err != nil {
+		return d, err
+	}
 	d = diagnosis{Run: r.ID, Status: string(s.Status), Causes: []causes.Cause{}, events: events}
 	if name != "" {
 		t := s.Task(nexus.TaskID(name))

@@ -61,6 +61,9 @@ func reportCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
+			if err := console.NoLoop(s); err != nil {
+				return err
+			}
 			told, err := reported(ctx, a, p, r, s)
 			if err != nil {
 				return err
