@@ -272,6 +272,11 @@ func TestOpenRefuses(t *testing.T) {
 				o.ReadOnly = readOnly
 				_, err := journal.Open(t.Context(), path, o)
 				wantCode(t, err, c.code)
+				// Who is told to repair can: of garbage nothing is left to keep.
+				e, _ := errors.AsType[*nexus.Error](err)
+				if is := strings.Contains(e.Hint, "repair cannot help"); is != slices.Contains([]string{"garbage", "short", "empty", "a directory", "another database"}, name) {
+					t.Errorf("the hint is %s", e.Hint)
+				}
 			}
 			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 				t.Error("the file was changed")

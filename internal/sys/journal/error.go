@@ -19,9 +19,18 @@ import (
 const keep = "nexus journal verify says where the damage starts. nexus journal repair keeps every event before it " +
 	"and a copy of the damaged file; nexus journal restore replaces the journal with a backup."
 
+// lost is for a file of which not even a part can be read as a journal.
+const lost = "No event of it can be read, so nexus journal repair cannot help. nexus journal restore replaces the journal with a backup. " +
+	"If there is none, move the file away: branches and commits stay in git, and only the record of earlier runs is gone."
+
 // corrupt says that what is at path is not a sound journal.
 func corrupt(path, why string) error {
 	return &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("journal %s %s", path, why), Hint: keep}
+}
+
+// noJournal says that what is at path holds no event at all.
+func noJournal(path, why string) error {
+	return &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("journal %s %s", path, why), Hint: lost}
 }
 
 // ErrGone says that the file of a journal is not there any more: no further try will find it.
@@ -75,7 +84,9 @@ func explain(path, doing string, err error) error {
 	case nexus.CodeReadOnly:
 		e.Hint = fmt.Sprintf("Make %s and what is in it writable, or set XDG_STATE_HOME to another place.", dir)
 	case nexus.CodeJournalCorrupt:
-		e.Hint = keep
+		if e.Hint = keep; primary(err) == sqlite3.SQLITE_NOTADB {
+			e.Hint = lost
+		}
 	default:
 		e.Hint = fmt.Sprintf("Check the disk that holds %s, then run nexus resume; what was recorded is kept.", dir)
 	}

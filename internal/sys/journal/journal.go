@@ -126,9 +126,9 @@ func exists(path string) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return corrupt(path, "is not a file")
+		return noJournal(path, "is not a file")
 	case info.Size() == 0:
-		return corrupt(path, "is empty")
+		return noJournal(path, "is empty")
 	}
 	return nil
 }

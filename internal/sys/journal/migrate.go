@@ -194,7 +194,7 @@ func version(ctx context.Context, db *sql.DB, path string) (int64, error) {
 		return 0, err
 	}
 	if !ours {
-		return 0, corrupt(path, "is a database, but not a journal")
+		return 0, noJournal(path, "is a database, but not a journal")
 	}
 	var v int64
 	err := db.QueryRowContext(ctx, "select coalesce(max(version_id), 0) from goose_db_version where is_applied").Scan(&v)
