@@ -427,7 +427,7 @@ func (m *Model) hints(all []string, last ...string) string {
 
 // leaving says what leaving does not do.
 func (m *Model) leaving() string {
-	if m.snap.Interrupted || m.snap.Run.Status.Ended() {
+	if m.snap.Interrupted || m.snap.Run.Status.Ended() || m.width < twoPanes { // there, other keys have the room
 		return "leave"
 	}
 	return "leave (the run continues)"

@@ -175,15 +175,17 @@ func TestFooter(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		p    *projection.Projection
-		keys string
-		want string
+		p     *projection.Projection
+		width int
+		keys  string
+		want  string
 	}{
-		{proposed(t), "1", "x reject  e edit the plan  P pause"},
-		{recorded(t), "2", "e edit a criterion"},
-		{crowded(t), "2", ""},
+		{proposed(t), 160, "1", "x reject  e edit the plan  P pause"},
+		{proposed(t), 60, "1", "x reject  e edit the plan  ? help"},
+		{recorded(t), 160, "2", "e edit a criterion"},
+		{crowded(t), 160, "2", ""},
 	} {
-		p := begin(t, &stage{p: c.p}, view.Style{}, 160, 20)
+		p := begin(t, &stage{p: c.p}, view.Style{}, c.width, 20)
 		p.keys(c.keys)
 		footer := ansi.Strip(p.footer())
 		if !strings.Contains(footer, c.want) || strings.Contains(footer, "e edit") != (c.want != "") {
