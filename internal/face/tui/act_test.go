@@ -133,7 +133,7 @@ func TestActsOnWhatWasSelected(t *testing.T) {
 	s.snap = waits(t, "q7")
 	p.perform(p.read(false))
 	p.keys("a")
-	if got := s.changed(); len(got) > 0 || !strings.Contains(p.notice, "q7 is now") {
+	if got := s.changed(); len(got) > 0 || !strings.Contains(p.notice, "q7 is selected now") {
 		t.Errorf("%q; the screen says %q", got, p.notice)
 	}
 	p.keys("a")

@@ -266,7 +266,8 @@ func (m *Model) actions() []projection.Action {
 func (m *Model) act(name string) tea.Cmd {
 	if m.moved && !ofRun(name) {
 		r, _ := m.selected()
-		m.say(true, "%s: the selected item is gone, and %s is selected now; press the key again if you mean that", name, firstOf(nameOf(r), "nothing"))
+		now := firstOf(nameOf(r), "nothing")
+		m.say(true, "%s: the selected item is gone, and %s is selected now; press the key again if you mean that", name, now)
 		return nil
 	}
 	if len(m.marked) > 0 && !ofRun(name) {
