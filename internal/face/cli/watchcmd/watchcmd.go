@@ -130,8 +130,8 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 
 // place names the repository, and the branch that is checked out.
 func place(ctx context.Context, r git.Repo) string {
-	_, branch, err := r.Head(ctx)
-	if err != nil { // it has no commit: nothing is lost but a name
+	branch, err := r.Line(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
+	if err != nil { // none is: nothing is lost but a name
 		branch = ""
 	}
 	return strings.TrimSpace(filepath.Base(r.Work) + " " + branch)
