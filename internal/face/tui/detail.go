@@ -84,7 +84,7 @@ func (m *Model) question(width, height int) []string {
 		return nil
 	}
 	lines := append([]string{m.itemHead(i)}, m.b.harmless(i.Text)...)
-	return append(m.more(m.b.fold(lines, width, true), max(height-leastTab, 1)), "")
+	return append(m.more(m.b.fold(lines, width, true), max(height-leastTab, 1), 0), "")
 }
 
 // leastTab is how many lines are left to a tab below a question.

@@ -184,7 +184,7 @@ func (m *Model) body(height int) []string {
 	case !m.view.lists():
 		lines := m.text(m.width)
 		m.scroll = m.scrolled(len(lines), height, m.follow && m.view == LogView)
-		return m.block(m.more(lines[min(m.scroll, len(lines)):], height), m.width, height)
+		return m.block(m.more(lines[min(m.scroll, len(lines)):], height, 0), m.width, height)
 	case m.view == GraphView && m.width < twoPanes && !m.right:
 		return append(m.listLines(m.width, height-1), m.b.cut(m.graphLegend(), m.width))
 	case m.width < twoPanes && m.right:
@@ -224,12 +224,14 @@ func (m *Model) scrolled(lines, height int, follow bool) int {
 	return min(max(m.scroll, 0), most)
 }
 
-// more keeps as many lines as fit, and says on the last one how many more there are.
-func (m *Model) more(lines []string, height int) []string {
-	if len(lines) <= height || height < 1 {
+// more keeps as many lines as fit, and says on the last one how many more there are: of
+// these, and beyond them.
+func (m *Model) more(lines []string, height, beyond int) []string {
+	if len(lines)+beyond <= height || height < 1 || len(lines) < height {
 		return lines
 	}
-	return append(slices.Clone(lines[:height-1]), m.b.Dim(fmt.Sprintf("%s %d more", m.b.pick("\u2026", "..."), len(lines)-height+1)))
+	text := fmt.Sprintf("%s %d more", m.b.pick("\u2026", "..."), len(lines)+beyond-height+1)
+	return append(slices.Clone(lines[:height-1]), m.b.Dim(text))
 }
 
 // block returns exactly so many lines, each no wider than a width.
@@ -253,11 +255,8 @@ func (m *Model) listLines(width, height int) []string {
 	top = min(top, max(len(all)-height, 0))
 	m.top[m.view] = top
 	var lines []string
-	left := len(all) - top
-	if left > height {
-		left = max(height, 1) // more needs to know only how many are not drawn
-	}
-	for _, r := range all[top : top+left] {
+	until := min(top+max(height, 0), len(all))
+	for _, r := range all[top:until] {
 		switch r.key {
 		case "":
 			lines = append(lines, r.line())
@@ -267,7 +266,7 @@ func (m *Model) listLines(width, height int) []string {
 			lines = append(lines, " "+m.sign(r)+r.line())
 		}
 	}
-	return m.block(m.more(append(lines, make([]string, len(all)-top-left)...), height), width, height)
+	return m.block(m.more(lines, height, len(all)-until), width, height)
 }
 
 // details draws the tabs and the present one.
@@ -293,7 +292,7 @@ func (m *Model) details(width, height int) []string {
 	}
 	m.scroll = at
 	if lines = lines[min(at, len(lines)):]; m.tab != DiffTab { // which draws only what fits
-		lines = m.more(lines, height)
+		lines = m.more(lines, height, 0)
 	}
 	return append(m.block(head, width, len(head)), m.block(lines, width, height)...)
 }
@@ -439,7 +438,7 @@ func (m *Model) dialogBlock(height int) []string {
 	lines := []string{m.b.Bold(oneLine(d.title)), ""}
 	if d.kind == textDialog {
 		d.top = max(min(d.top, len(d.body)-height+len(lines)), 0)
-		return m.block(m.more(append(lines, d.body[d.top:]...), height), m.width, height)
+		return m.block(m.more(append(lines, d.body[d.top:]...), height, 0), m.width, height)
 	}
 	lines[0] += m.b.Warn("> ") + strings.Join(d.field.draw(max(m.width/2, 1), 1, m.b.pick("\u2588", "_")), "")
 	some := d.some()
@@ -453,5 +452,5 @@ func (m *Model) dialogBlock(height int) []string {
 		}
 		lines = append(lines, text)
 	}
-	return m.block(m.more(lines, height), m.width, height)
+	return m.block(m.more(lines, height, 0), m.width, height)
 }
