@@ -122,7 +122,7 @@ func TestApprovesWhatIsShown(t *testing.T) {
 }
 
 // TestActsOnWhatWasSelected holds that a key does nothing to what took the place of
-// what the person selected, and, where nothing is selected, to one of several.
+// what the person selected, and nothing at all where nothing is selected.
 func TestActsOnWhatWasSelected(t *testing.T) {
 	s := &stage{p: recorded(t), snap: waits(t, "q7", "q8")}
 	p := begin(t, s, view.Style{}, 120, 40)
@@ -133,21 +133,18 @@ func TestActsOnWhatWasSelected(t *testing.T) {
 	s.snap = waits(t, "q7")
 	p.perform(p.read(false))
 	p.keys("a")
-	if got := s.changed(); len(got) > 0 || !strings.Contains(p.notice, "q7 is now") {
+	if got := s.changed(); len(got) > 0 || !strings.Contains(p.notice, "q7 is selected now") {
 		t.Errorf("%q; the screen says %q", got, p.notice)
 	}
 	p.keys("a")
 	if got := s.changed(); !slices.Equal(got, []string{"approve -- q7"}) {
 		t.Errorf("%q", got)
 	}
-	for _, c := range []struct {
-		ids  []string
-		want int
-	}{{[]string{"q7", "q8"}, 0}, {[]string{"q7"}, 1}} {
-		s := &stage{p: recorded(t), snap: waits(t, c.ids...)}
+	for _, ids := range [][]string{{"q7", "q8"}, {"q7"}} {
+		s := &stage{p: recorded(t), snap: waits(t, ids...)}
 		begin(t, s, view.Style{}, 120, 40).keys("6a")
-		if got := s.changed(); len(got) != c.want {
-			t.Errorf("%q of %q", got, c.ids)
+		if got := s.changed(); len(got) > 0 {
+			t.Errorf("%q of %q", got, ids)
 		}
 	}
 }

@@ -32,10 +32,8 @@ func (m *Model) detail(width, height int) []string {
 	switch {
 	case item != nil && m.tab == OverviewTab:
 		return m.b.fold(m.itemLines(item), width, true)
-	case t == nil && m.tab == CostTab:
-		return m.costLines()
 	case t == nil:
-		return m.runLines(width)
+		return m.runTab(width, height)
 	}
 	switch m.tab {
 	case LogTab:
@@ -51,6 +49,50 @@ func (m *Model) detail(width, height int) []string {
 	default:
 		return m.b.fold(m.taskLines(t), width, true)
 	}
+}
+
+// runTab draws a tab where no task is selected: of the run.
+func (m *Model) runTab(width, height int) []string {
+	switch m.tab {
+	case LogTab:
+		return m.logLines(width)
+	case DiffTab:
+		return m.b.fold([]string{"This is about no task: select one to see what it changed."}, width, true)
+	case ChecksTab:
+		if lines := m.matrix(width, height); len(lines) > 0 {
+			return lines
+		}
+		return []string{"No gate has judged anything yet."}
+	case PlanTab:
+		d, why := m.loaded("plan")
+		if d == nil {
+			return m.b.fold([]string{why}, width, true)
+		}
+		return m.b.fold(m.b.harmless(strings.TrimSpace(d.text)), width, true)
+	case CostTab:
+		return m.costLines()
+	default:
+		return m.runLines(width)
+	}
+}
+
+// question is what is asked, above a tab that shows something else: it is answered by
+// what is read there. What does not fit is in the overview.
+func (m *Model) question(width, height int) []string {
+	i := m.item()
+	if i == nil || m.tab == OverviewTab {
+		return nil
+	}
+	lines := append([]string{m.itemHead(i)}, m.b.harmless(i.Text)...)
+	return append(m.more(m.b.fold(lines, width, true), max(height-leastTab, 1), 0), "")
+}
+
+// leastTab is how many lines are left to a tab below a question.
+const leastTab = 6
+
+// itemHead names an item of the inbox.
+func (m *Model) itemHead(i *projection.Item) string {
+	return m.b.Warn(m.b.Bold(string(i.Kind) + " " + view.Clean(i.ID)))
 }
 
 // runLines tell about the run where nothing is selected.
@@ -78,8 +120,7 @@ func (m *Model) advice() string {
 }
 
 func (m *Model) itemLines(i *projection.Item) []string {
-	lines := []string{m.b.Warn(m.b.Bold(string(i.Kind) + " " + view.Clean(i.ID)))}
-	lines = append(lines, m.b.harmless(i.Text)...)
+	lines := append([]string{m.itemHead(i)}, m.b.harmless(i.Text)...)
 	lines = append(lines, "")
 	if i.Blocks {
 		lines = append(lines, "Work waits for this.")
@@ -217,7 +258,8 @@ func (m *Model) gate(g projection.Gate) []string {
 }
 
 func finding(f nexus.Finding) string {
-	return strings.TrimSpace(view.Clean(view.Place(f)) + " " + view.Clean(f.Message))
+	_, rest, _ := strings.Cut(strings.TrimSpace(f.Message), "\n") // what its place does not say
+	return strings.TrimSpace(view.Clean(view.Place(f)) + " " + view.Clean(rest))
 }
 
 func (m *Model) planLines(t *projection.Task) []string {

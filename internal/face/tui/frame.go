@@ -40,7 +40,7 @@ func (m *Model) title() string {
 // Frame returns the lines of the screen. None is wider than it, and there are no
 // more than it has.
 func (m *Model) Frame() []string {
-	if m.width < leastWidth || m.height < leastHeight {
+	if m.small() {
 		return m.counters()
 	}
 	lines := []string{m.header(), m.viewBar()}
@@ -67,11 +67,14 @@ func (m *Model) safe(line string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Safe(line))
 }
 
+// small reports whether there is room for counters only.
+func (m *Model) small() bool { return m.width < leastWidth || m.height < leastHeight }
+
 // counters is what fits on a screen that is too small for more.
 func (m *Model) counters() []string {
-	c := m.snap.Run.Counts
+	c, n := m.snap.Run.Counts, projection.Waiting(m.snap.Inbox)
 	all := []string{
-		m.state(), fmt.Sprintf("%d need you", projection.Waiting(m.snap.Inbox)), fmt.Sprintf("%d/%d landed", c.Landed, c.Total),
+		m.state(), fmt.Sprintf("%d %s you", n, needs(n)), fmt.Sprintf("%d/%d landed", c.Landed, c.Total),
 		fmt.Sprintf("%d running", c.Active), m.snap.Run.Money.Spent.String(),
 		fmt.Sprintf("%dx%d is too small; %dx%d shows more", m.width, m.height, leastWidth, leastHeight), m.keyOf("quit") + " leaves",
 	}
@@ -80,6 +83,13 @@ func (m *Model) counters() []string {
 		all[i] = m.b.cut(m.safe(l), m.width)
 	}
 	return all
+}
+
+func needs(n int) string {
+	if n == 1 {
+		return "needs"
+	}
+	return "need"
 }
 
 // state says how the run is.
@@ -105,7 +115,7 @@ func (m *Model) header() string {
 	r := m.snap.Run
 	figures := []string{m.b.Bold("nexus"), m.state()}
 	if n := projection.Waiting(m.snap.Inbox); n > 0 {
-		figures = append(figures, m.b.Warn(m.b.Bold(fmt.Sprintf("! %d need you", n))))
+		figures = append(figures, m.b.Warn(m.b.Bold(fmt.Sprintf("! %d %s you", n, needs(n)))))
 	}
 	if r.Counts.Active > 0 {
 		figures = append(figures, m.b.Busy(m.b.pick("\u25cf ", "> ")+fmt.Sprintf("%d running", r.Counts.Active)))
@@ -174,7 +184,9 @@ func (m *Model) body(height int) []string {
 	case !m.view.lists():
 		lines := m.text(m.width)
 		m.scroll = m.scrolled(len(lines), height, m.follow && m.view == LogView)
-		return m.block(lines[min(m.scroll, len(lines)):], m.width, height)
+		return m.block(m.more(lines[min(m.scroll, len(lines)):], height, 0), m.width, height)
+	case m.view == GraphView && m.width < twoPanes && !m.right:
+		return append(m.listLines(m.width, height-1), m.b.cut(m.graphLegend(), m.width))
 	case m.width < twoPanes && m.right:
 		return m.details(m.width, height)
 	case m.width < twoPanes:
@@ -182,7 +194,13 @@ func (m *Model) body(height int) []string {
 	}
 	left := m.leftWidth()
 	right := m.width - left - 1
-	a, b := m.listLines(left, height), m.details(right, height)
+	b := m.details(right, height)
+	var a []string
+	if m.view == GraphView {
+		a = append(m.listLines(left, height-1), m.graphLegend())
+	} else {
+		a = m.listLines(left, height)
+	}
 	for i := range a {
 		a[i] = m.b.cell(a[i], left) + m.b.bar() + m.b.cut(b[i], right)
 	}
@@ -206,6 +224,16 @@ func (m *Model) scrolled(lines, height int, follow bool) int {
 	return min(max(m.scroll, 0), most)
 }
 
+// more keeps as many lines as fit, and says on the last one how many more there are: of
+// these, and beyond them.
+func (m *Model) more(lines []string, height, beyond int) []string {
+	if len(lines)+beyond <= height || height < 1 || len(lines) < height {
+		return lines
+	}
+	text := fmt.Sprintf("%s %d more", m.b.pick("\u2026", "..."), len(lines)+beyond-height+1)
+	return append(slices.Clone(lines[:height-1]), m.b.Dim(text))
+}
+
 // block returns exactly so many lines, each no wider than a width.
 func (m *Model) block(lines []string, width, height int) []string {
 	out := make([]string, max(height, 0))
@@ -227,7 +255,8 @@ func (m *Model) listLines(width, height int) []string {
 	top = min(top, max(len(all)-height, 0))
 	m.top[m.view] = top
 	var lines []string
-	for _, r := range all[top:min(top+max(height, 0), len(all))] {
+	until := min(top+max(height, 0), len(all))
+	for _, r := range all[top:until] {
 		switch r.key {
 		case "":
 			lines = append(lines, r.line())
@@ -237,7 +266,7 @@ func (m *Model) listLines(width, height int) []string {
 			lines = append(lines, " "+m.sign(r)+r.line())
 		}
 	}
-	return m.block(lines, width, height)
+	return m.block(m.more(lines, height, len(all)-until), width, height)
 }
 
 // details draws the tabs and the present one.
@@ -245,7 +274,7 @@ func (m *Model) details(width, height int) []string {
 	var names []string
 	for i, name := range tabs() {
 		if width < 60 && Tab(i) != m.tab {
-			name = name[:1]
+			name = name[:2]
 		}
 		if Tab(i) == m.tab {
 			name = m.b.Bold("[" + name + "]")
@@ -254,14 +283,18 @@ func (m *Model) details(width, height int) []string {
 		}
 		names = append(names, name)
 	}
-	height--
+	head := append([]string{strings.Join(names, "")}, m.question(width, height)...)
+	height -= len(head)
 	lines := m.detail(width, height)
 	at := m.scrolled(len(lines), height, m.follow && m.tab == LogTab)
-	if m.tab == LogTab && !m.follow {
+	if m.talks() && !m.follow {
 		at = min(max(m.turnLine-height/3, 0), max(len(lines)-height, 0))
 	}
 	m.scroll = at
-	return append([]string{strings.Join(names, "")}, m.block(lines[min(at, len(lines)):], width, height)...)
+	if lines = lines[min(at, len(lines)):]; m.tab != DiffTab { // which draws only what fits
+		lines = m.more(lines, height, 0)
+	}
+	return append(m.block(head, width, len(head)), m.block(lines, width, height)...)
 }
 
 // text returns the lines of a view that is a text.
@@ -352,22 +385,48 @@ func (m *Model) footer() string {
 		return m.diffFooter()
 	}
 	var all []string
-	seen := map[string]bool{}
-	for _, a := range m.actions() {
-		name := verb(a.Name)
-		offered := name == "answer" && a.Input == projection.InputNone
-		if key := m.keys.of[name]; a.Refused == "" && key != "" && !seen[name] && len(all) < 6 && !offered {
+	edits := m.edits()
+	seen := map[string]bool{"edit": edits == "" || m.keys.of["edit"] == ""}
+	hint := func(name, label string) {
+		if !seen[name] && len(all) < 7 {
 			seen[name] = true
-			all = append(all, m.b.Bold(key)+" "+m.b.Dim(strings.ToLower(view.Clean(a.Label))))
+			all = append(all, m.hint(name, strings.ToLower(view.Clean(label))))
 		}
 	}
-	all = append(all, m.b.Bold(m.keyOf("help"))+" "+m.b.Dim("help"), m.b.Bold(m.keyOf("quit"))+" "+m.b.Dim(m.leaving()))
-	return strings.Join(all, "  ")
+	for _, a := range m.actions() {
+		name := verb(a.Name)
+		if offered := name == "answer" && a.Input == projection.InputNone; a.Refused != "" || m.keys.of[name] == "" || offered {
+			continue
+		}
+		if ofRun(name) { // what can be done with what is selected comes first
+			hint("edit", edits)
+		}
+		hint(name, a.Label)
+	}
+	hint("edit", edits)
+	return m.hints(all, m.hint("help", "help"), m.hint("quit", m.leaving()))
+}
+
+// hint names a key and what it does.
+func (m *Model) hint(name, label string) string {
+	return m.b.Bold(m.keyOf(name)) + " " + m.b.Dim(label)
+}
+
+// hints puts as many hints on a line as fit as a whole, and the last ones in any case.
+func (m *Model) hints(all []string, last ...string) string {
+	end := strings.Join(last, "  ")
+	line := ""
+	for _, h := range all {
+		if ansi.StringWidth(line+h+"  "+end) <= m.width {
+			line += h + "  "
+		}
+	}
+	return line + end
 }
 
 // leaving says what leaving does not do.
 func (m *Model) leaving() string {
-	if m.snap.Interrupted || m.snap.Run.Status.Ended() {
+	if m.snap.Interrupted || m.snap.Run.Status.Ended() || m.width < twoPanes { // there, other keys have the room
 		return "leave"
 	}
 	return "leave (the run continues)"
@@ -378,8 +437,8 @@ func (m *Model) dialogBlock(height int) []string {
 	d := &m.dialog
 	lines := []string{m.b.Bold(oneLine(d.title)), ""}
 	if d.kind == textDialog {
-		lines = append(lines, d.body[min(d.top, len(d.body)):]...)
-		return m.block(lines, m.width, height)
+		d.top = max(min(d.top, len(d.body)-height+len(lines)), 0)
+		return m.block(m.more(append(lines, d.body[d.top:]...), height, 0), m.width, height)
 	}
 	lines[0] += m.b.Warn("> ") + strings.Join(d.field.draw(max(m.width/2, 1), 1, m.b.pick("\u2588", "_")), "")
 	some := d.some()
@@ -393,5 +452,5 @@ func (m *Model) dialogBlock(height int) []string {
 		}
 		lines = append(lines, text)
 	}
-	return m.block(lines, m.width, height)
+	return m.block(m.more(lines, height, 0), m.width, height)
 }

@@ -161,10 +161,10 @@ func fill(a projection.Action, text string) []string {
 // selected one.
 func (m *Model) matrix(width, height int) []string {
 	c := m.snap.Checks
-	if len(c.Gates) == 0 || m.snap.Task == nil {
+	if len(c.Gates) == 0 {
 		return nil
 	}
-	at := slices.IndexFunc(c.Rows, func(r projection.CheckRow) bool { return r.Task == m.snap.Task.ID })
+	at := slices.IndexFunc(c.Rows, func(r projection.CheckRow) bool { return m.snap.Task != nil && r.Task == m.snap.Task.ID })
 	most := max(height/3, 3)
 	from := min(max(at-most/2, 0), max(len(c.Rows)-most, 0))
 	some := c.Rows[from:min(from+most, len(c.Rows))]
@@ -227,7 +227,7 @@ func (m *Model) diffFooter() string {
 	all := []string{}
 	add := func(name, words string) {
 		if key := m.keys.of[name]; key != "" {
-			all = append(all, m.b.Bold(key)+" "+m.b.Dim(words))
+			all = append(all, m.hint(name, words))
 		}
 	}
 	if n := len(r.Drafts); n > 0 {
@@ -250,7 +250,5 @@ func (m *Model) diffFooter() string {
 	if r.Open {
 		add("edit", "in your editor")
 	}
-	add("help", "help")
-	add("quit", "leave")
-	return strings.Join(all, "  ")
+	return m.hints(all, m.hint("help", "help"), m.hint("quit", "leave"))
 }

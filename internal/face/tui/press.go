@@ -19,11 +19,14 @@ func oneLine(text string) string { return view.Clean(ansi.Strip(text)) }
 
 // press does what a key means.
 func (m *Model) press(key tea.KeyPressMsg) tea.Cmd {
+	name := key.String()
+	if does := m.keys.does[name]; m.small() && does != "quit" && does != "cancel" && name != "esc" {
+		return nil // it would act on what is not seen
+	}
 	if m.dialog.kind != noDialog {
 		return m.answer(key)
 	}
 	m.notice = ""
-	name := key.String()
 	if n, ok := strings.CutPrefix(name, "alt+"); ok {
 		if i, err := strconv.Atoi(n); err == nil {
 			return m.offer(i)
@@ -154,6 +157,9 @@ func (m *Model) show(t Tab) {
 	m.open = map[int]bool{}
 }
 
+// talks reports whether the tab shows what an agent says, where keys move by turn.
+func (m *Model) talks() bool { return m.tab == LogTab && m.talkKey() != "" }
+
 func (m *Model) enter() {
 	switch {
 	case m.view == TimelineView:
@@ -161,7 +167,7 @@ func (m *Model) enter() {
 			m.view, m.sel[TasksView], m.picked[TasksView], m.tab = TasksView, "task "+string(r.task), true, OverviewTab
 		}
 	case !m.view.lists():
-	case m.right && m.tab == LogTab:
+	case m.right && m.talks():
 		if m.follow {
 			m.turn = m.talked - 1
 		}
@@ -189,7 +195,7 @@ func (m *Model) back() {
 // step moves in what keys move in: the list, the turns, or a text.
 func (m *Model) step(by int) {
 	switch {
-	case m.right && m.tab == LogTab && m.view.lists():
+	case m.right && m.talks() && m.view.lists():
 		if m.follow {
 			m.turn = m.talked - 1
 		}
@@ -246,7 +252,7 @@ func (m *Model) actions() []projection.Action {
 	var all []projection.Action
 	r, ok := m.selected()
 	for _, i := range m.snap.Inbox {
-		if r.item != nil && r.item.ID == i.ID || r.item == nil && ok && r.task != "" && r.task == i.Task || !ok && m.alone(i) {
+		if r.item != nil && r.item.ID == i.ID || r.item == nil && ok && r.task != "" && r.task == i.Task {
 			all = append(all, i.Actions...)
 		}
 	}
@@ -256,18 +262,12 @@ func (m *Model) actions() []projection.Action {
 	return append(all, m.snap.Actions...)
 }
 
-// alone reports whether an item is the only one that waits: where no row is selected, a
-// key can mean nothing else.
-func (m *Model) alone(i projection.Item) bool {
-	return !i.Notice && !slices.ContainsFunc(m.snap.Inbox, func(o projection.Item) bool { return !o.Notice && o.ID != i.ID })
-}
-
 // act does an action by the name of its key.
 func (m *Model) act(name string) tea.Cmd {
 	if m.moved && !ofRun(name) {
 		r, _ := m.selected()
-		const gone = "%s: the selected item is gone, and %s is selected now; press the key again if you mean that"
-		m.say(true, gone, name, firstOf(nameOf(r), "nothing"))
+		now := firstOf(nameOf(r), "nothing")
+		m.say(true, "%s: the selected item is gone, and %s is selected now; press the key again if you mean that", name, now)
 		return nil
 	}
 	if len(m.marked) > 0 && !ofRun(name) {
@@ -287,7 +287,11 @@ func (m *Model) act(name string) tea.Cmd {
 	if a != nil {
 		return m.begin(*a)
 	}
-	m.say(true, "%s: %s", name, firstOf(refused, "nothing here accepts it"))
+	nothing := "nothing here accepts it"
+	if _, ok := m.selected(); !ok && projection.Waiting(m.snap.Inbox) > 0 {
+		nothing = "nothing is selected; " + m.keyOf("inbox") + " shows what needs you"
+	}
+	m.say(true, "%s: %s", name, firstOf(refused, nothing))
 	return nil
 }
 

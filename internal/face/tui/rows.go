@@ -192,9 +192,18 @@ func (m *Model) node(n projection.Node) string {
 	}
 	text := strings.Repeat("  ", min(n.Layer, 8)) + path + glyph + " " + id + " " + view.Clean(n.Title)
 	if n.Seconds > 0 {
-		text += m.b.Dim("  " + view.Clock(n.Seconds))
+		about := "~" // it is expected to take that long
+		if n.Lane == projection.LaneDone {
+			about = ""
+		}
+		text += m.b.Dim("  " + about + view.Clock(n.Seconds))
 	}
 	return text + m.edges(n.ID)
+}
+
+// graphLegend explains the graph's signs.
+func (m *Model) graphLegend() string {
+	return m.b.Dim(m.b.pick("\u2501", "=") + " longest path  " + m.b.pick("\u2500", "-") + " others  ~ estimate")
 }
 
 // edges says what a task of the graph needs, and what it collides with.

@@ -53,6 +53,8 @@ func (m *Model) wanted() string {
 		return m.diffKey()
 	case m.tab == LogTab:
 		return m.talkKey()
+	case m.tab == PlanTab && m.snap.Task == nil:
+		return "plan"
 	}
 	return ""
 }
@@ -135,8 +137,11 @@ func (m *Model) load() tea.Cmd {
 
 func argsOf(key string, run nexus.RunID) []string {
 	what, of, _ := strings.Cut(key, " ")
-	if what == "memory" {
+	switch what {
+	case "memory":
 		return []string{"memory", "list"}
+	case "plan":
+		return []string{"plan", "--run", string(run)}
 	}
 	return []string{what, "--run", string(run), "--json", "--", of}
 }
@@ -144,7 +149,7 @@ func argsOf(key string, run nexus.RunID) []string {
 // read takes over what a command line printed.
 func (d *doc) read(out Outcome) {
 	d.failed, d.text = out.Failed, out.Text
-	if out.Failed != "" || d.key == "memory" {
+	if out.Failed != "" || d.key == "memory" || d.key == "plan" {
 		return
 	}
 	var err error

@@ -100,10 +100,15 @@ func Snap(p *projection.Projection, ask Ask, now time.Time) (Snapshot, error) {
 		id := nexus.TaskID(strings.TrimSuffix(id, "\n"))
 		s.Marked[id] = p.TaskActions(id)
 	}
-	if ask.Tab == ChecksTab {
-		s.Checks = p.Checks()
-	}
 	var err error
+	switch {
+	case ask.Tab == ChecksTab:
+		s.Checks = p.Checks()
+	case ask.Tab == CostTab && ask.Task == "":
+		s.Cost = p.Cost(now)
+	case ask.Tab == LogTab && ask.Task == "":
+		s.Log, err = p.Log(max(p.Seq()-keptLog, 0), keptLog)
+	}
 	switch ask.View {
 	case GraphView:
 		s.Graph = p.Graph(now)

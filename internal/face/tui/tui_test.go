@@ -304,7 +304,7 @@ func TestFrames(t *testing.T) {
 // TestSmall holds that a screen that is too small has counters, down to one column.
 func TestSmall(t *testing.T) {
 	p := begin(t, &stage{p: recorded(t)}, view.Style{}, 59, 14)
-	if text := strings.Join(p.check(t), "\n"); !strings.Contains(text, "1 need you\n0/4 landed") {
+	if text := strings.Join(p.check(t), "\n"); !strings.Contains(text, "1 needs you\n0/4 landed") {
 		t.Error(text)
 	}
 	for width := 1; width < 62; width++ {

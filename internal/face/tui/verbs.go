@@ -2,23 +2,23 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // edit changes what is selected in an editor, or by typing: the plan that waits,
 // or a criterion of the task. In a change it is the review; see [Model.review].
 func (m *Model) edit() tea.Cmd {
-	for _, i := range m.snap.Inbox {
-		if i.Trigger == nexus.PlanTrigger {
-			return m.hand("attach", string(m.o.Run))
-		}
-	}
 	t := m.snap.Task
-	if t == nil || len(t.Checks) == 0 {
+	switch m.edits() {
+	case editsPlan:
+		return m.hand("attach", string(m.o.Run))
+	case "":
 		m.say(true, "no plan waits for you, and there is no criterion to change; %s adds a task", m.keyOf("add"))
 		return nil
 	}
@@ -37,6 +37,23 @@ func (m *Model) edit() tea.Cmd {
 	}
 	m.dialog = d
 	return nil
+}
+
+// What an editor changes.
+const (
+	editsPlan      = "edit the plan"
+	editsCriterion = "edit a criterion"
+)
+
+// edits says what edit would change; empty: nothing is here.
+func (m *Model) edits() string {
+	if slices.ContainsFunc(m.snap.Inbox, func(i projection.Item) bool { return i.Trigger == nexus.PlanTrigger }) {
+		return editsPlan
+	}
+	if t := m.snap.Task; t != nil && len(t.Checks) > 0 {
+		return editsCriterion
+	}
+	return ""
 }
 
 // verbs offers all that can be done with what is selected: actions, and command

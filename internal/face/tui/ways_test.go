@@ -25,14 +25,14 @@ func TestTyped(t *testing.T) {
 		{"export a.nexus", "export " + run + " a.nexus", ""},
 		{"export other a.nexus", "export other a.nexus", ""},
 		{"checkpoint list", "checkpoint --run " + run + " list", ""},
-		{"checkpoint restore x", "", "rewind does that here"},
+		{"checkpoint restore x", "", "use rewind here"},
 		{"check --list", "check --list", ""},
 		{"check --task T1", "check --run " + run + " --task T1", ""},
-		{"backlog start x", "", "it begins other work"},
+		{"backlog start x", "", "it starts other work"},
 		{"resume", "pause --run " + run, ""},
-		{"resume other", "", "it begins other work"},
+		{"resume other", "", "it starts other work"},
 		{"serve", "", "it serves other programs"},
-		{"frobnicate", "", "frobnicate is no command here"},
+		{"frobnicate", "", "frobnicate is not a command here"},
 		{"", "", ""},
 	} {
 		s := &stage{p: recorded(t)}
@@ -50,7 +50,7 @@ func TestTyped(t *testing.T) {
 	p := begin(t, s, view.Style{}, 120, 40)
 	p.o.Interrupt = func() {}
 	p.keys(":verify<enter>")
-	if !strings.Contains(p.notice, "needs a terminal of its own") {
+	if !strings.Contains(p.notice, "needs another terminal") {
 		t.Errorf("a run that is conducted here gives its terminal away: %q", p.notice)
 	}
 }

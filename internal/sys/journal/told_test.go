@@ -189,7 +189,7 @@ func TestEachErrorSaysWhatToDo(t *testing.T) {
 	}{
 		"SQLite: full":        {db["full"], nexus.CodeDiskFull, "Free space on the disk that holds " + dir, false},
 		"SQLite: read only":   {db["read only"], nexus.CodeReadOnly, "Make " + dir + " and what is in it writable", false},
-		"SQLite: no database": {db["no database"], nexus.CodeJournalCorrupt, "nexus journal verify", false},
+		"SQLite: no database": {db["no database"], nexus.CodeJournalCorrupt, "No event of it can be read", false},
 		"SQLite: not there":   {db["not there"], nexus.CodeStorage, "Check the disk that holds " + dir, false},
 		"no space":            {system(syscall.ENOSPC), nexus.CodeDiskFull, "Free space on the disk that holds " + dir, true},
 		"no quota":            {system(syscall.EDQUOT), nexus.CodeDiskFull, "Free space on the disk that holds " + dir, true},

@@ -48,7 +48,7 @@ func (a *Console) Live(w io.Writer) bool {
 // Style returns how to draw on w.
 func (a *Console) Style(w io.Writer) view.Style {
 	f, tty := a.terminal(w)
-	s := view.Style{Plain: !tty, ASCII: !a.utf8()}
+	s := view.Style{Plain: !tty && (w != a.Out || !a.Host.Person), ASCII: !a.utf8()}
 	if tty {
 		s.Width = 80
 		if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
@@ -101,9 +101,7 @@ func (a *Console) Answer(v any, text func(view.Style) string) error {
 		return err
 	}
 	if a.Host.Drawn != nil && text != nil {
-		style := a.Style(a.Out)
-		style.Plain = style.Plain && !a.Host.Person
-		a.Host.Drawn(a.Mask.Text(text(style)))
+		a.Host.Drawn(a.Mask.Text(text(a.Style(a.Out))))
 	}
 	return a.Print(b.String())
 }

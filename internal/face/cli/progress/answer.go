@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/muesli/cancelreader"
+
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -16,7 +18,8 @@ import (
 // hear takes answers to questions from the keyboard while the run continues: a
 // line answers the question that is open, or, where there are several, the one
 // whose name it begins with. Only one call may be under way. It ends with ctx,
-// or with the input; a line that is being typed when ctx ends is lost.
+// or with the input. A keyboard is not read any more then: what is typed next is
+// for whoever has the terminal.
 func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Context, nexus.Request) error) {
 	if !s.live && s.agree == nil {
 		return
@@ -33,20 +36,10 @@ func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Conte
 		return
 	}
 	lines, next := make(chan string), make(chan bool, 1)
-	go func() { // a read from a terminal cannot be ended
-		defer close(lines)
-		r := bufio.NewScanner(in)
-		for <-next && r.Scan() { // an editor may have it between two lines
-			select {
-			case lines <- r.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	defer close(next)
+	letGo := readLines(ctx, in, lines, next)
+	defer letGo()
 	for reading := false; ; {
-		if !reading && s.reads() {
+		if !reading && ctx.Err() == nil && s.reads() {
 			next <- true
 			reading = true
 		}
@@ -62,6 +55,36 @@ func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Conte
 		case <-s.shown:
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// readLines reads a line for each that is wanted, until none is any more. The function
+// that it returns ends the read that is under way, and returns when nothing reads in: a
+// person who is played cannot be interrupted, and is left to it.
+func readLines(ctx context.Context, in io.Reader, lines chan<- string, next chan bool) (letGo func()) {
+	r, err := cancelreader.NewReader(in)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(lines)
+		from := in
+		if err == nil {
+			from = r
+		}
+		for s := bufio.NewScanner(from); <-next && s.Scan(); { // an editor may have it between two lines
+			select {
+			case lines <- s.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() {
+		close(next)
+		if err == nil && r.Cancel() {
+			<-done
+			_ = r.Close() // of what it waits with
 		}
 	}
 }

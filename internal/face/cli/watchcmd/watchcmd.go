@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
@@ -103,7 +105,7 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 		}
 	})
 	o := tui.Options{
-		Run: r.ID, Place: filepath.Base(p.Repo.Work), Source: s, Keys: settings.Keys,
+		Run: r.ID, Place: place(ctx, p.Repo), Source: s, Keys: settings.Keys,
 		Style: a.Style(a.Out), In: a.In, Out: a.Out, Environ: a.Environ, Clock: a.Now,
 		Verbs: &verbs{a: a, execute: execute},
 	}
@@ -124,6 +126,15 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 		return err
 	}
 	return parting(a, r.ID, last, err)
+}
+
+// place names the repository, and the branch that is checked out.
+func place(ctx context.Context, r git.Repo) string {
+	branch, err := r.Line(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
+	if err != nil { // none is: nothing is lost but a name
+		branch = ""
+	}
+	return strings.TrimSpace(filepath.Base(r.Work) + " " + branch)
 }
 
 func watch(ctx context.Context, o tui.Options, how look) (tui.Snapshot, error) {
