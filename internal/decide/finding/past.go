@@ -51,7 +51,9 @@ func PastOf(runs []*state.State) Past {
 	p := Past{Findings: map[string]Tries{}, Strategies: map[string]Tries{}}
 	for _, s := range runs {
 		for _, t := range s.Tasks {
-			p.add(s, t)
+			if !t.TakenOver() {
+				p.add(s, t)
+			}
 		}
 	}
 	return p

@@ -114,6 +114,9 @@ func Fold(s *state.State) Run {
 	r := Run{ID: s.Run, Began: s.Started, Ended: s.Ended, Status: s.Status, Mode: s.Goal.Goal.Mode, Money: s.Ledger.Spent()}
 	gates := map[string]*Gate{}
 	for _, t := range s.Tasks {
+		if t.TakenOver() {
+			continue // it counts where it was done
+		}
 		r.Tasks = append(r.Tasks, foldTask(s, t))
 		for _, a := range t.Attempts {
 			judge(gates, a)

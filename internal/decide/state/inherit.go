@@ -40,6 +40,16 @@ func (s *State) applyInherited(f nexus.TaskInherited, e nexus.Event) {
 	}
 }
 
+// TakenOver reports whether the work on a task was over in the run that this one was forked
+// from, and nothing was done at it since.
+func (t *Task) TakenOver() bool {
+	own := len(t.Attempts)
+	if t.Inherited != nil && t.Inherited.Landed != nil {
+		own--
+	}
+	return t.Inherited != nil && t.Inherited.Status.Ended() && own == 0
+}
+
 // disinherit forgets the work that a task was taken over with.
 func (t *Task) disinherit() {
 	if t.Inherited != nil {

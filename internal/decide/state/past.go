@@ -43,6 +43,12 @@ func (s *State) events() iter.Seq2[nexus.Event, error] {
 // Before returns the state as it was after an event of the past. What was under way
 // then is under way in it.
 func (s *State) Before(seq int64) (*State, error) {
+	if seq < s.first {
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s had not begun at event %d", s.Run, seq),
+			Hint: fmt.Sprintf("Its first event is %d; nexus checkpoint list names its points.", s.first),
+		}
+	}
 	then := New(s.Run)
 	then.past = s.past
 	if s.shelf != nil {

@@ -2,17 +2,23 @@ package progress
 
 import (
 	"context"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
 // unseen follows a run that nobody looks at: only hooks, plugins and issues hear of it,
-// and the status file has it.
+// and the status file has it. What holds it up is said.
 type unseen struct {
 	*watcher
+	say    func(format string, args ...any)
 	signal func() string // that ended the work; empty: none did
 }
 
@@ -20,7 +26,50 @@ type unseen struct {
 func Unseen(ctx context.Context, a *console.Console, p *app.Place, c config.Config) app.Watcher {
 	quiet := a.Copy()
 	quiet.Quiet, quiet.JSON = true, false
-	return unseen{&watcher{a: quiet, place: p, file: fileOf(a, c)}, func() string { return app.SignalName(ctx) }}
+	return unseen{&watcher{a: quiet, place: p, file: fileOf(a, c)}, a.Say, func() string { return app.SignalName(ctx) }}
+}
+
+// Follow implements [app.Watcher].
+func (u unseen) Follow(ctx, work context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	run, after := u.shown.state.Run, u.shown.state.Seq
+	all.Go(func() { u.held(work, run, after) })
+	u.watcher.Follow(ctx, work)
+}
+
+// between is the least time between two words about what holds a run up.
+const between = 10 * time.Minute
+
+// held says when a run waits for a provider, as long as ctx.
+func (u unseen) held(ctx context.Context, run nexus.RunID, after int64) {
+	var last time.Time
+	for e, err := range u.place.Journal.Follow(ctx, run, after) {
+		if err != nil {
+			return // who works on the run says what is wrong
+		}
+		if !holdsUp(e.Fact) || isDelay(e.Fact) && e.At.Sub(last) < between {
+			continue
+		}
+		if isDelay(e.Fact) {
+			last = e.At
+		}
+		about, text := view.Describe(e.Fact)
+		u.say("%s: %s", run, view.Clean(strings.TrimSpace(about+" "+text)))
+	}
+}
+
+// holdsUp reports whether a fact says that a run waits for a provider.
+func holdsUp(f nexus.Fact) bool {
+	_, hit := f.(nexus.QuotaHit)
+	_, held := f.(nexus.QuotaHeld)
+	d, delayed := f.(nexus.CallDelayed)
+	return hit || held || delayed && (d.Wait == 0 || d.Wait >= 5*time.Second)
+}
+
+func isDelay(f nexus.Fact) bool {
+	_, is := f.(nexus.CallDelayed)
+	return is
 }
 
 // Finish implements [app.Watcher].
