@@ -17,6 +17,12 @@ func (b *browser) plan(base, run string) {
 	b.see(looks()[0])
 	b.do(chromedp.Navigate(at))
 	b.until(`document.querySelector("#link").textContent === "live" && document.querySelector("#plan-q1") !== null`)
+	about := eval[string](b, `document.querySelector("#plan-estimate").innerText`)
+	for _, want := range []string{"time: about ", "money: ", "low confidence", "the budget"} {
+		if !strings.Contains(about, want) {
+			b.t.Errorf("%q is not in the estimate of the plan: %s", want, about)
+		}
+	}
 	b.press("j", "x")
 	b.write("One task is enough.")
 	b.until(`document.querySelector("#plan-q2") !== null && document.querySelector("#h-before") !== null`)

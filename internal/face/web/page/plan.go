@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/estimate"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -24,6 +27,7 @@ const maxPlan = 1 << 20
 type Planner struct {
 	Tasks    []projection.Task
 	Waiting  []projection.Item
+	About    projection.Plan
 	Question string // that asks about the plan; empty: none does
 	Text     string // the plan as Markdown
 	Before   string // which plans were refused or edited, and what differs
@@ -58,6 +62,7 @@ func (s *Site) planner(r *http.Request) (Frame, Planner, error) {
 				p.Tasks = append(p.Tasks, t)
 			}
 		}
+		p.About = run.Plan()
 		for _, i := range run.Inbox(f.Now) {
 			if i.Trigger == nexus.PlanTrigger {
 				p.Waiting, p.Question = append(p.Waiting, i), i.ID
@@ -144,3 +149,36 @@ func near(text string, line int) []NearLine {
 
 // now is the text that is edited.
 func (p Planner) now() string { return cmp.Or(p.Edited, p.Text) }
+
+// beside is something that a person should know who agrees to a plan.
+type beside struct {
+	Name, Title string
+	Lines       []string
+}
+
+// notes are what the terminal says below the table of a plan.
+func (p Planner) notes() []beside {
+	var time, tasks []string
+	if p.About.Estimate != nil {
+		w := estimate.Of(*p.About.Estimate)
+		time = []string{"time: " + w.Time, "money: " + w.Money, w.From}
+		for _, t := range w.Tasks {
+			tasks = append(tasks, t.Text, t.Parts)
+		}
+	}
+	var assumed, critical []string
+	for n, a := range p.About.Assumed {
+		assumed = append(assumed, fmt.Sprintf("P-%d: %s", n+1, a))
+	}
+	if len(p.About.Critical) > 0 {
+		critical = []string{taskList(p.About.Critical)}
+	}
+	all := []beside{
+		{"estimate", "Estimate", time},
+		{"by-task", "Estimate of each task", tasks},
+		{"critical", "Critical path", critical},
+		{"assumed", "The plan takes for granted", assumed},
+		{"risks", "Risks", p.About.Dangers()},
+	}
+	return slices.DeleteFunc(all, func(n beside) bool { return len(n.Lines) == 0 })
+}
