@@ -3,6 +3,7 @@ package page
 import (
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -50,25 +51,32 @@ func (l link) href(run nexus.RunID) string {
 type keyLine struct{ Key, What string }
 
 func keyHelp() []keyLine {
+	k := projection.Keys()
 	return []keyLine{
 		{"j k", "next and previous"},
 		{"Enter", "open what is selected"},
-		{"a", "approve"},
-		{"x", "reject, with a reason"},
-		{"r", "answer in your own words"},
-		{"t", "retry the task"},
-		{"s", "skip the task"},
-		{"m", "write to the task's agent"},
-		{"p", "pause or continue the run"},
+		{k["approve"], "approve"},
+		{k["reject"], "reject, with a reason"},
+		{k["answer"], "answer in your own words"},
+		{k["tell"], "write to the task's agent"},
+		{k["interrupt"], "interrupt the task's agent"},
+		{k["retry"], "retry the task"},
+		{k["retry-tell"], "retry it with a message"},
+		{k["pause"], "pause or continue the task"},
+		{k["skip"], "skip the task"},
+		{k["undo"], "revert what the task landed"},
+		{k["pause-run"], "pause or continue the run"},
+		{k["stop"], "stop the run"},
+		{k["land"], "land what is done"},
 		{"1 - 9", "go to a screen"},
 		{"J K", "review: more lines"},
-		{"n p", "review: next and previous file"},
-		{"c", "review: comment on the lines"},
-		{"v", "review: the file is viewed"},
-		{"s", "review: send all comments"},
-		{"/", "search"},
+		{k["next-file"] + " " + k["previous-file"], "review: next and previous file"},
+		{k["comment"], "review: comment on the lines"},
+		{k["viewed"], "review: the file is viewed"},
+		{k["send"], "review: send all comments"},
+		{k["filter"], "search"},
 		{"e", "settings: change one by its key"},
 		{"arrows", "walk the graph"},
-		{"?", "this list"},
+		{k["help"], "this list"},
 	}
 }
