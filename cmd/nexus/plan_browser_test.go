@@ -15,6 +15,14 @@ func (b *browser) plan(base, run string) {
 		b.hold(l, "plan-waits", at)
 	}
 	b.see(looks()[0])
+	for _, by := range []string{"", "?by=stage", "?rows=group"} {
+		b.do(chromedp.Navigate(base + "/r/" + run + "/" + by))
+		b.until(`document.querySelector("#link").textContent === "live"`)
+		lane := eval[string](b, `(l => l.querySelector(".n").textContent + " of " + document.querySelector(".side .count").textContent + " " + l.querySelector("a").hash)(document.querySelector("[data-lane=needs-you], [data-lane=person]"))`)
+		if lane != "1 of 1 #i-"+run+"-q1" {
+			b.t.Errorf("the plan that waits is on the board %s as %s", by, lane)
+		}
+	}
 	b.do(chromedp.Navigate(at))
 	b.until(`document.querySelector("#link").textContent === "live" && document.querySelector("#plan-q1") !== null`)
 	about := eval[string](b, `document.querySelector("#plan-estimate").innerText`)
