@@ -163,7 +163,7 @@ func (p Planner) notes() []beside {
 		w := estimate.Of(*p.About.Estimate)
 		time = []string{"time: " + w.Time, "money: " + w.Money, w.From}
 		for _, t := range w.Tasks {
-			tasks = append(tasks, t.Text, t.Parts)
+			tasks = append(tasks, strings.TrimSuffix(t.Text+"; "+t.Parts, "; "))
 		}
 	}
 	var assumed, critical []string
