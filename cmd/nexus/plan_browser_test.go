@@ -33,8 +33,8 @@ func (b *browser) plan(base, run string) {
 	}
 	b.press("j", "x")
 	b.write("One task is enough.")
-	b.until(`document.querySelector("#plan-q2") !== null && document.querySelector("#h-before") !== null`)
-	if before := eval[string](b, `document.querySelector("#h-before").parentElement.innerText`); !strings.Contains(before, "refused by web: One task is enough.") || !strings.Contains(before, "- T2 Do T2") {
+	b.until(`document.querySelector("#plan-q2") !== null && document.querySelector("#plan-before") !== null`)
+	if before := eval[string](b, `document.querySelector("#plan-before").innerText`); !strings.Contains(before, "refused by web: One task is enough.") || !strings.Contains(before, "- T2 Do T2") {
 		b.t.Errorf("what became of the first plan is said as %s", before)
 	}
 	// What is wrong is shown with its line, and what was written stays.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
@@ -50,33 +51,39 @@ func (l link) href(run nexus.RunID) string {
 // keyLine is a key and what it does.
 type keyLine struct{ Key, What string }
 
+// keyHelp is the list of keys: some by the names that all faces have for them.
 func keyHelp() []keyLine {
-	k := projection.Keys()
-	return []keyLine{
+	all := []keyLine{
 		{"j k", "next and previous"},
 		{"Enter", "open what is selected"},
-		{k["approve"], "approve"},
-		{k["reject"], "reject, with a reason"},
-		{k["answer"], "answer in your own words"},
-		{k["tell"], "write to the task's agent"},
-		{k["interrupt"], "interrupt the task's agent"},
-		{k["retry"], "retry the task"},
-		{k["retry-tell"], "retry it with a message"},
-		{k["pause"], "pause or continue the task"},
-		{k["skip"], "skip the task"},
-		{k["undo"], "revert what the task landed"},
-		{k["pause-run"], "pause or continue the run"},
-		{k["stop"], "stop the run"},
-		{k["land"], "land what is done"},
+		{"approve", "approve"},
+		{"reject", "reject, with a reason"},
+		{"answer", "answer in your own words"},
+		{"tell", "write to the task's agent"},
+		{"interrupt", "interrupt the task's agent"},
+		{"retry", "retry the task"},
+		{"retry-tell", "retry it with a message"},
+		{"pause", "pause or continue the task"},
+		{"skip", "skip the task"},
+		{"undo", "revert what the task landed"},
+		{"pause-run", "pause or continue the run"},
+		{"stop", "stop the run"},
+		{"land", "land what is done"},
 		{"1 - 9", "go to a screen"},
 		{"J K", "review: more lines"},
-		{k["next-file"] + " " + k["previous-file"], "review: next and previous file"},
-		{k["comment"], "review: comment on the lines"},
-		{k["viewed"], "review: the file is viewed"},
-		{k["send"], "review: send all comments"},
-		{k["filter"], "search"},
+		{"next-file", "review: next file"},
+		{"previous-file", "review: the file before"},
+		{"comment", "review: comment on the lines"},
+		{"viewed", "review: the file is viewed"},
+		{"send", "review: send all comments"},
+		{"filter", "search"},
 		{"e", "settings: change one by its key"},
 		{"arrows", "walk the graph"},
-		{k["help"], "this list"},
+		{"help", "this list"},
 	}
+	keys := projection.Keys()
+	for i := range all {
+		all[i].Key = cmp.Or(keys[all[i].Key], all[i].Key)
+	}
+	return all
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -151,34 +149,31 @@ func near(text string, line int) []NearLine {
 func (p Planner) now() string { return cmp.Or(p.Edited, p.Text) }
 
 // beside is something that a person should know who agrees to a plan.
-type beside struct {
-	Name, Title string
-	Lines       []string
-}
+type beside struct{ Name, Title, Text string }
 
-// notes are what the terminal says below the table of a plan.
-func (p Planner) notes() []beside {
-	var time, tasks []string
-	if p.About.Estimate != nil {
-		w := estimate.Of(*p.About.Estimate)
-		time = []string{"time: " + w.Time, "money: " + w.Money, w.From}
-		for _, t := range w.Tasks {
-			tasks = append(tasks, strings.TrimSuffix(t.Text+"; "+t.Parts, "; "))
+// notes are what the terminal says around the table of a plan.
+func (p Planner) notes() (all []beside) {
+	add := func(name, title string, lines ...string) {
+		if text := strings.Trim(strings.Join(lines, "\n"), "\n"); text != "" {
+			all = append(all, beside{name, title, text})
 		}
 	}
-	var assumed, critical []string
+	if p.About.Estimate != nil {
+		w := estimate.Of(*p.About.Estimate)
+		add("estimate", "Estimate", "time: "+w.Time, "money: "+w.Money, w.From)
+		var tasks []string
+		for _, t := range w.Tasks {
+			tasks = append(tasks, strings.TrimSuffix(t.Text+"\n  "+t.Parts, "\n  "))
+		}
+		add("by-task", "Estimate of each task", tasks...)
+	}
+	add("critical", "Critical path", taskList(p.About.Critical))
+	var assumed []string
 	for n, a := range p.About.Assumed {
-		assumed = append(assumed, fmt.Sprintf("P-%d: %s", n+1, a))
+		assumed = append(assumed, "P-"+number(n+1)+": "+a)
 	}
-	if len(p.About.Critical) > 0 {
-		critical = []string{taskList(p.About.Critical)}
-	}
-	all := []beside{
-		{"estimate", "Estimate", time},
-		{"by-task", "Estimate of each task", tasks},
-		{"critical", "Critical path", critical},
-		{"assumed", "The plan takes for granted", assumed},
-		{"risks", "Risks", p.About.Dangers()},
-	}
-	return slices.DeleteFunc(all, func(n beside) bool { return len(n.Lines) == 0 })
+	add("assumed", "The plan takes for granted", assumed...)
+	add("risks", "Risks", p.About.Dangers()...)
+	add("before", "What became of the plans before", p.Before)
+	return all
 }
