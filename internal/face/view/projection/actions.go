@@ -151,7 +151,8 @@ func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 // interrupt cuts off what the agent of a task does.
 func (p *Projection) interrupt(id nexus.TaskID) Action {
 	a := Action{
-		Name: "interrupt", Label: "Interrupt its agent", Key: "I", Role: RoleSteer, Input: InputReason, Ask: "what it is to do instead; may be empty",
+		Name: "interrupt", Label: "Interrupt its agent", Key: "I", Role: RoleSteer, Input: InputReason,
+		Ask:  "what it is to do instead; may be empty",
 		Args: []string{"interrupt", "--run", string(p.state.Run), "--", string(id), "{}"},
 	}
 	t := p.state.Task(id)

@@ -50,7 +50,8 @@ func (p Plan) Dangers() []string {
 		all = append(all, view.Clean(view.Because(of(r.Task)+": "+r.Text, r.Mitigation)))
 	}
 	for _, r := range p.Risks {
-		all = append(all, view.Clean(fmt.Sprintf("%s: %s (probability %s, impact %s): %s", of(r.Task), r.Text, r.Probability, r.Impact, r.Mitigation)))
+		text := fmt.Sprintf("%s: %s (probability %s, impact %s): %s", of(r.Task), r.Text, r.Probability, r.Impact, r.Mitigation)
+		all = append(all, view.Clean(text))
 	}
 	return all
 }
