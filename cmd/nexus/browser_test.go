@@ -243,7 +243,7 @@ func browse(ts *testscript.TestScript, _ bool, args []string) {
 		slices.Sort(b.paints)
 		b.t.Logf("first paint of %d pages, nothing cached: %.0f ms in the middle, %.0f ms at most", len(b.paints), b.paints[len(b.paints)/2], b.paints[len(b.paints)-1])
 	default:
-		play, ok := map[string]func(base, run string){"answer": b.answer, "review": b.review, "send": b.send, "answered": b.answered, "plan": b.plan, "checks": b.checks}[args[0]]
+		play, ok := map[string]func(base, run string){"answer": b.answer, "review": b.review, "send": b.send, "answered": b.answered, "plan": b.plan, "checks": b.checks, "interview": b.interview}[args[0]]
 		if !ok {
 			ts.Fatalf("nobody knows how to browse %s", args[0])
 		}

@@ -15,12 +15,26 @@ func (b *browser) plan(base, run string) {
 		b.hold(l, "plan-waits", at)
 	}
 	b.see(looks()[0])
+	for _, by := range []string{"", "?by=stage", "?rows=group"} {
+		b.do(chromedp.Navigate(base + "/r/" + run + "/" + by))
+		b.until(`document.querySelector("#link").textContent === "live"`)
+		lane := eval[string](b, `(l => l.querySelector(".n").textContent + " of " + document.querySelector(".side .count").textContent + " " + l.querySelector("a").hash)(document.querySelector("[data-lane=needs-you], [data-lane=person]"))`)
+		if lane != "1 of 1 #i-"+run+"-q1" {
+			b.t.Errorf("the plan that waits is on the board %s as %s", by, lane)
+		}
+	}
 	b.do(chromedp.Navigate(at))
 	b.until(`document.querySelector("#link").textContent === "live" && document.querySelector("#plan-q1") !== null`)
+	about := eval[string](b, `document.querySelector("#plan-estimate").innerText`)
+	for _, want := range []string{"time: about ", "money: ", "low confidence", "the budget"} {
+		if !strings.Contains(about, want) {
+			b.t.Errorf("%q is not in the estimate of the plan: %s", want, about)
+		}
+	}
 	b.press("j", "x")
 	b.write("One task is enough.")
-	b.until(`document.querySelector("#plan-q2") !== null && document.querySelector("#h-before") !== null`)
-	if before := eval[string](b, `document.querySelector("#h-before").parentElement.innerText`); !strings.Contains(before, "refused by web: One task is enough.") || !strings.Contains(before, "- T2 Do T2") {
+	b.until(`document.querySelector("#plan-q2") !== null && document.querySelector("#plan-before") !== null`)
+	if before := eval[string](b, `document.querySelector("#plan-before").innerText`); !strings.Contains(before, "refused by web: One task is enough.") || !strings.Contains(before, "- T2 Do T2") {
 		b.t.Errorf("what became of the first plan is said as %s", before)
 	}
 	// What is wrong is shown with its line, and what was written stays.
@@ -71,6 +85,9 @@ func (b *browser) checks(base, run string) {
 	if first := eval[string](b, `document.querySelector(".card").innerText`); !strings.Contains(first, "not ok 1 - a_test.sh") {
 		b.t.Errorf("what failed is not first, but %s", first)
 	}
+	if above := eval[bool](b, `document.querySelector("#h-red").compareDocumentPosition(document.querySelector("main table")) === Node.DOCUMENT_POSITION_FOLLOWING`); !above {
+		b.t.Error("what failed is below the table of all gates")
+	}
 	eval[bool](b, `document.querySelector("[data-do=rerun] button").click(), true`)
 	b.until(`document.querySelector("#rerun-T1-test[data-state=fail]") !== null && document.querySelector("#rerun-T1-test").innerText.includes("not ok 1 - a_test.sh")`)
 	eval[bool](b, `document.querySelector("#rerun-gate").value = "build", document.querySelector("#rerun button").click(), true`)
@@ -79,4 +96,47 @@ func (b *browser) checks(base, run string) {
 		b.see(l)
 		b.hold(l, "checks-again", at)
 	}
+}
+
+// tab walks with the tabulator to a button, and presses it.
+func (b *browser) tab(button string) {
+	b.t.Helper()
+	for range 40 {
+		b.press("\t")
+		if eval[bool](b, `document.activeElement.matches("button") && document.activeElement.textContent.trim() === "`+button+`"`) {
+			b.press("\r")
+			return
+		}
+	}
+	b.t.Fatalf("no key comes to %s:\n%s", button, eval[string](b, "document.body.innerText"))
+}
+
+// interview answers what a run asks about its goal, by keyboard.
+func (b *browser) interview(base, run string) {
+	b.t.Helper()
+	at := base + "/r/" + run + "/interview"
+	for _, l := range looks() {
+		b.see(l)
+		b.hold(l, "interview-asks", at)
+	}
+	b.see(looks()[0])
+	b.do(chromedp.Navigate(at))
+	asks := func(question, said string) {
+		b.t.Helper()
+		b.until(`document.readyState === "complete" && document.querySelector("#link").textContent === "live" && document.querySelectorAll("main article").length === 1 && document.querySelector("main article").innerText.includes("` + question +
+			`") && document.querySelector("main").innerText.includes("` + said + `")`)
+	}
+	asks("Who uses it?", "question 1 of")
+	if wanted := eval[string](b, `document.querySelector("#h-wanted").parentElement.innerText`); !strings.Contains(wanted, "Recipes are kept") {
+		b.t.Errorf("what is wanted is not beside the question, but %s", wanted)
+	}
+	b.tab("a family")
+	asks("Which look?", "a family")
+	b.press("j", "i")
+	b.write("like my kitchen")
+	asks("Should it print?", "like my kitchen")
+	b.tab("no")
+	asks("How many per page?", "question 4 of")
+	b.tab("two")
+	b.until(`document.querySelectorAll("main article").length === 0 && document.querySelector("main").innerText.includes("No question is open.")`)
 }

@@ -62,7 +62,7 @@ func (b *browser) review(base, run string) {
 	b.until(`document.querySelector("#place").value === "a.txt:2"`)
 	b.write("Say why.")
 	b.until(`document.querySelector("#drafts").textContent === "1 comment not sent" && document.activeElement.dataset.line === "a.txt:2"`)
-	b.press("v")
+	b.press(" ")
 	b.until(`document.querySelector("#seen").textContent.startsWith("1 of 3") && !document.querySelector("[data-file='a.txt']").open`)
 	b.do(chromedp.Navigate(at))
 	b.until(`document.querySelector("#link").textContent === "live"`)
@@ -114,7 +114,7 @@ func (b *browser) send(base, run string) {
 	b.do(chromedp.Navigate(at))
 	b.until(`document.querySelector("#link").textContent === "live"`)
 	before := eval[float64](b, "performance.timeOrigin")
-	b.press("s")
+	b.press("b")
 	b.until(`document.querySelector("#drafts").textContent === "0 comments not sent" && document.querySelectorAll(".note").length === 2`)
 	if eval[float64](b, "performance.timeOrigin") != before {
 		b.t.Error("the page was loaded again, where it should change")

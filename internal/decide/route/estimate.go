@@ -45,19 +45,32 @@ func rateOf(price Price, t nexus.Task) (nexus.Rate, bool) {
 // Estimate returns what tasks may come to. Without a price of each task there is
 // none of all.
 func (h *Stats) Estimate(a EstimateOf) nexus.Estimate {
-	e := nexus.Estimate{Most: a.Most}
 	paces := h.Paces()
+	return a.sum(func(t nexus.Task) *nexus.Experience {
+		x := nexus.Experience{Paces: paces}
+		if rate, ok := rateOf(a.Price, t); ok {
+			x.Rates = map[nexus.Tier]nexus.Rate{t.Tier: rate}
+		}
+		return &x
+	})
+}
+
+// EstimateFrom returns what [Stats.Estimate] does, by what a run knew when it began: no
+// Price is asked.
+func EstimateFrom(x *nexus.Experience, a EstimateOf) nexus.Estimate {
+	return a.sum(func(nexus.Task) *nexus.Experience { return x })
+}
+
+// sum adds up the tasks, each by what is known for it at its tier.
+func (a EstimateOf) sum(known func(nexus.Task) *nexus.Experience) nexus.Estimate {
+	e := nexus.Estimate{Most: a.Most}
 	seen := map[string]int{} // landed tasks that were asked
 	var all [3]nexus.Cost
 	spans := map[nexus.TaskID][3]nexus.Cost{}
 	for _, t := range a.Tasks {
 		r := a.Route(t)
 		t.Tier = r.Tier
-		x := nexus.Experience{Paces: paces}
-		if rate, ok := rateOf(a.Price, t); ok {
-			x.Rates = map[nexus.Tier]nexus.Rate{r.Tier: rate}
-		}
-		of, ruled := expect(&x, t, r.Complexity, r.Tier)
+		of, ruled := expect(known(t), t, r.Complexity, r.Tier)
 		e.Tasks = append(e.Tasks, of)
 		if of.Unpriced {
 			e.Unpriced++

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
@@ -78,7 +79,7 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Tr
 			return unfit(wrong), refuse(nexus.CodeInvalidPlan, "its checks are wrong")
 		}
 		tried.Mark(p.Tasks)
-		if open := meetings(p.Tasks); len(open) > 0 && sentBack(out.Messages, contractFirst) == 0 && !askedToCover(out.Messages) {
+		if open := risk.Open(p.Tasks); len(open) > 0 && sentBack(out.Messages, contractFirst) == 0 && !askedToCover(out.Messages) {
 			return openContracts(open), refuse(nexus.CodeInvalidPlan, "two tasks meet, and nothing fixes their contract")
 		}
 		p.Cover, err = look(ctx, p, askedToCover(out.Messages))

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -84,15 +85,15 @@ const mostPackages = 2
 
 // Spans lists the tasks that touch many packages: they wait for, and hold up, the
 // tasks of all of them.
-func Spans(p nexus.Plan, r *monorepo.Repo) (all []Risk) {
+func Spans(p nexus.Plan, r *monorepo.Repo) (all []risk.Risk) {
 	if !r.Several() {
 		return nil
 	}
 	for _, t := range p.Tasks {
 		if in := packagesOf(t.Files, r); len(in) > mostPackages {
-			all = append(all, Risk{
-				t.ID, fmt.Sprintf("it spans %d packages: %s", len(in), some(in)), MediumLevel, MediumLevel,
-				"split it by packages, what others need first",
+			all = append(all, risk.Risk{
+				Task: t.ID, Text: fmt.Sprintf("it spans %d packages: %s", len(in), some(in)), Probability: risk.Medium, Impact: risk.Medium,
+				Mitigation: "split it by packages, what others need first",
 			})
 		}
 	}

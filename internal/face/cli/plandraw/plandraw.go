@@ -3,14 +3,16 @@
 package plandraw
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/estimate"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
@@ -55,7 +57,7 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 	text := view.TableAround(s, head, rows, slices.Index(head, "files"))
 	text += s.Dim(view.Count(len(p.Tasks), "task")+" in "+view.Count(last, "wave")) + "\n" + drawDone(s, p) + drawCritical(s, p)
 	if p.Estimate != nil {
-		for line := range strings.SplitSeq(planEstimate(*p.Estimate), "\n") {
+		for line := range strings.SplitSeq(estimate.Of(*p.Estimate).String(), "\n") {
 			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 			text += s.Dim(s.Words(strings.TrimLeft(line, " "), indent)) + "\n"
 		}
@@ -70,7 +72,7 @@ func Offer(s view.Style, p nexus.Plan) string { return drawGoal(s, p.Goal) + Dra
 // is for a program.
 func Beside(s view.Style, p nexus.Plan) []string {
 	return []string{
-		drawDone(s, p), drawCritical(s, p), planEstimate(*p.Estimate), view.DrawCover(s, p.Cover), drawAssumed(s, p), drawRisks(s, p),
+		drawDone(s, p), drawCritical(s, p), estimate.Of(*p.Estimate).String(), view.DrawCover(s, p.Cover), drawAssumed(s, p), drawRisks(s, p),
 	}
 }
 
@@ -88,20 +90,14 @@ func drawAssumed(s view.Style, p nexus.Plan) string {
 
 // drawRisks lists what may go wrong with a plan: what its planner sees, and what follows from its tasks.
 func drawRisks(s view.Style, p nexus.Plan) string {
-	risks := plan.Risks(p)
-	n := len(p.Foreseen) + len(risks)
-	if n == 0 {
+	all := projection.Plan{Foreseen: p.Foreseen, Risks: risk.Of(p)}.Dangers()
+	if len(all) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(s.Warn(view.Count(n, "risk")) + "\n")
-	of := func(id nexus.TaskID) string { return cmp.Or(string(id), "the plan") }
-	for _, r := range p.Foreseen {
-		b.WriteString(s.Wrap(view.Clean(view.Because(of(r.Task)+": "+r.Text, r.Mitigation)), "  ") + "\n")
-	}
-	for _, r := range risks {
-		text := fmt.Sprintf("%s: %s (probability %s, impact %s): %s", of(r.Task), r.Text, r.Probability, r.Impact, r.Mitigation)
-		b.WriteString(s.Wrap(text, "  ") + "\n")
+	b.WriteString(s.Warn(view.Count(len(all), "risk")) + "\n")
+	for _, line := range all {
+		b.WriteString(s.Wrap(line, "  ") + "\n")
 	}
 	return b.String()
 }

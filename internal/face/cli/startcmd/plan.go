@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
+	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/plandraw"
@@ -293,11 +294,11 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 	answer := struct {
 		nexus.Plan
 
-		Risks  []plan.Risk        `json:"risks,omitempty"`
+		Risks  []risk.Risk        `json:"risks,omitempty"`
 		Lanes  []nexus.LaneFormed `json:"lanes,omitempty"` // tasks that would share a session
 		Steps  []app.PlannedStep  `json:"pipeline,omitempty"`
 		Import *foreign.Import    `json:"import,omitempty"`
-	}{*o.Plan, slices.Concat(plan.Risks(*o.Plan), spans), o.Lanes, o.Steps, out.read}
+	}{*o.Plan, slices.Concat(risk.Of(*o.Plan), spans), o.Lanes, o.Steps, out.read}
 	if err := a.Answer(answer, func(s view.Style) string {
 		text := plandraw.Draw(s, *o.Plan, out.form)
 		if out.form == "" && !s.Plain {

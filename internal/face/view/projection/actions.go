@@ -42,7 +42,7 @@ func (p *Projection) itemActions(i Item) []Action {
 		return Action{Name: "answer", Label: label, Role: RoleAnswer, Args: []string{"answer", "--run", run, "--", i.ID, text}}
 	}
 	write := answer("Answer", "{}")
-	write.Key, write.Input, write.Ask = "r", InputText, "the answer"
+	write.Key, write.Input, write.Ask = "i", InputText, "the answer"
 	switch {
 	case i.Kind == KindSignOff:
 		approve.Name, approve.Label, approve.Input = "waive", "Accept as it is", InputText
@@ -73,7 +73,7 @@ func (p *Projection) leftActions(id nexus.TaskID) []Action {
 
 func (p *Projection) retry(id nexus.TaskID) Action {
 	args := []string{"retry", "--run", string(p.state.Run), "--", string(id)}
-	a := Action{Name: "retry", Label: "Retry", Key: "t", Role: RoleSteer, Args: args}
+	a := Action{Name: "retry", Label: "Retry", Key: "r", Role: RoleSteer, Args: args}
 	switch t := p.state.Task(id); {
 	case t == nil:
 		return a.refuse("there is no task %s", id)
@@ -85,7 +85,7 @@ func (p *Projection) retry(id nexus.TaskID) Action {
 
 func (p *Projection) retryTelling(id nexus.TaskID) Action {
 	a := p.retry(id)
-	a.Name, a.Label, a.Key = "retry-tell", "Retry with a message", "T"
+	a.Name, a.Label, a.Key = "retry-tell", "Retry with a message", "R"
 	if a.Refused == "" {
 		a.Input, a.Ask = InputText, "what its agent should know"
 		a.Args = []string{"retry", "--tell", "{}", "--run", string(p.state.Run), "--", string(id)}
@@ -151,7 +151,8 @@ func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 // interrupt cuts off what the agent of a task does.
 func (p *Projection) interrupt(id nexus.TaskID) Action {
 	a := Action{
-		Name: "interrupt", Label: "Interrupt its agent", Role: RoleSteer, Input: InputReason, Ask: "what to do instead; may be empty",
+		Name: "interrupt", Label: "Interrupt its agent", Key: "I", Role: RoleSteer, Input: InputReason,
+		Ask:  "what to do instead; may be empty",
 		Args: []string{"interrupt", "--run", string(p.state.Run), "--", string(id), "{}"},
 	}
 	t := p.state.Task(id)
@@ -170,7 +171,7 @@ func (p *Projection) interrupt(id nexus.TaskID) Action {
 // pauseTask holds one task.
 func (p *Projection) pauseTask(id nexus.TaskID) Action {
 	a := Action{
-		Name: "pause-task", Label: "Pause the task", Role: RoleSteer,
+		Name: "pause-task", Label: "Pause the task", Key: "p", Role: RoleSteer,
 		Args: []string{"pause", "--run", string(p.state.Run), "--", string(id)},
 	}
 	switch t := p.state.Task(id); {
@@ -191,7 +192,7 @@ func (p *Projection) pauseTask(id nexus.TaskID) Action {
 // unpause lets a task continue.
 func (p *Projection) unpause(id nexus.TaskID) Action {
 	a := Action{
-		Name: "unpause", Label: "Continue the task", Role: RoleSteer,
+		Name: "unpause", Label: "Continue the task", Key: "p", Role: RoleSteer,
 		Args: []string{"unpause", "--run", string(p.state.Run), "--", string(id)},
 	}
 	if t := p.state.Task(id); t == nil || !t.Withheld() {
@@ -221,7 +222,7 @@ func (p *Projection) runActions(names ...string) []Action {
 }
 
 func (p *Projection) pause() Action {
-	a := Action{Name: "pause", Label: "Pause", Key: "p", Role: RoleSteer, Args: []string{"pause", "--run", string(p.state.Run)}}
+	a := Action{Name: "pause", Label: "Pause", Key: "P", Role: RoleSteer, Args: []string{"pause", "--run", string(p.state.Run)}}
 	switch {
 	case p.state.Status.Ended():
 		return a.refuse("the run is over")
@@ -234,7 +235,7 @@ func (p *Projection) pause() Action {
 }
 
 func (p *Projection) resume() Action {
-	a := Action{Name: "resume", Label: "Continue", Key: "p", Role: RoleSteer, Args: []string{"resume", string(p.state.Run), "--detach"}}
+	a := Action{Name: "resume", Label: "Continue", Key: "P", Role: RoleSteer, Args: []string{"resume", string(p.state.Run), "--detach"}}
 	switch {
 	case p.state.Status == nexus.StatusDone:
 		return a.refuse("the run is done")
@@ -259,7 +260,7 @@ func (p *Projection) stop() Action {
 
 func (p *Projection) land() Action {
 	a := Action{
-		Name: "land", Label: "Land", Key: "L", Role: RoleAdmin, Args: []string{"land", string(p.state.Run)},
+		Name: "land", Label: "Land", Key: "M", Role: RoleAdmin, Args: []string{"land", string(p.state.Run)},
 		Confirm: fmt.Sprintf("Move %s to the result?", p.state.Goal.Target),
 	}
 	switch pub := p.state.Published; {

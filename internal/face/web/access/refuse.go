@@ -1,6 +1,8 @@
 package access
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"html"
 	"net/http"
@@ -38,6 +40,18 @@ const (
 	CodeTooLate      = "too_late"     // somebody was faster
 )
 
+// The small page. Who sees it may load nothing else.
+const (
+	style = "body{font:1rem/1.5 system-ui,sans-serif;margin:0;padding:1rem;overflow-wrap:anywhere}" +
+		"main{max-width:40rem;margin:10vh auto}h1{font-size:1.4rem}input,button{font:inherit;padding:.4rem .6rem}"
+	// knock is what somebody can do who was not let in. A browser that comes from another site
+	// sends no cookie; it does from here.
+	knock = `<p>nexus serve prints an address with the token in it, which ends with /?token=TOKEN. Open that address, or enter the token here.</p>` +
+		`<form><label>Token <input name=token type=password required autocomplete=off></label> <button>Enter</button></form>` +
+		`<p>Who has no token asks who runs the server for one: nexus serve token add.</p>` +
+		`<p>If this browser was let in before, <a href="">open this page again</a>.</p>`
+)
+
 // Refuse says no: to programs in JSON, to browsers as a small page.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, t Trouble) {
 	t.Message, t.Hint = view.CleanText(t.Message), view.CleanText(t.Hint)
@@ -45,16 +59,18 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, t Trouble) {
 		Reply(w, status, Problem{1, t})
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	sum, h := sha256.Sum256([]byte(style)), w.Header()
+	allowed := "style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	h.Set("Content-Security-Policy", strings.Replace(h.Get("Content-Security-Policy"), "style-src 'self'", allowed, 1))
+	h.Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	again := ""
 	if r.Method == http.MethodGet && status == http.StatusUnauthorized {
-		// A browser that came from another site sends no cookie; it does from here.
-		again = `<p><a href="">Try again</a></p>`
+		again = knock
 	}
 	const head = "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">" +
 		"<meta name=color-scheme content=\"light dark\"><title>"
-	text := head + http.StatusText(status) + "</title><main><h1>" +
+	text := head + http.StatusText(status) + "</title><style>" + style + "</style><main><h1>" +
 		html.EscapeString(t.Message) + "</h1><p>" + html.EscapeString(t.Hint) + "</p>" + again + "</main></html>\n"
 	_, _ = w.Write([]byte(text)) // who is gone reads nothing
 }

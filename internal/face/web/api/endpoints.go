@@ -44,6 +44,7 @@ type Plan struct {
 	Tasks   []nexus.Task     `json:"tasks"`
 	Cover   *nexus.PlanCover `json:"cover,omitempty"`   // what a second look at it found; missing: nobody looked
 	Consent *view.Consent    `json:"consent,omitempty"` // what people said to it; missing: nobody did
+	Outlook projection.Plan  `json:"outlook"`           // what it is thought to take, and what may go wrong
 }
 
 // Offer is what can be done now.
@@ -235,7 +236,7 @@ func (a *API) session(c call) (transcript.Conversation, error) {
 
 func plan(p *projection.Projection, c call) (Plan, error) {
 	s, r := p.State(), p.Run(c.now)
-	out := Plan{Run: s.Run, Goal: s.Goal.Goal.Text, Tasks: []nexus.Task{}, Cover: r.Cover, Consent: r.Consent}
+	out := Plan{Run: s.Run, Goal: s.Goal.Goal.Text, Tasks: []nexus.Task{}, Cover: r.Cover, Consent: r.Consent, Outlook: p.Plan()}
 	for _, card := range p.Cards(c.now) {
 		if t := s.Task(card.ID); t != nil {
 			out.Tasks = append(out.Tasks, t.Task)

@@ -22,6 +22,7 @@ type Column struct {
 	Name, Label, Glyph string
 	Empty              string // what it says when it has no cards
 	Cards              []BoardCard
+	Items              []projection.Item // of the inbox that are about no card
 }
 
 // in names a lane of a row; the empty row is all tasks.
@@ -101,6 +102,7 @@ func (s *Site) board(r *http.Request) (templ.Component, error) {
 	f, err := s.frame(r, "board", "Board", func(p *projection.Projection, f *Frame) error {
 		b.Most, b.Active, b.Total = p.State().Limits.Parallel, len(p.State().Active()), f.Run.Counts.Total
 		lanes := columns(p, b.By, f.Now)
+		join(lanes, p.Inbox(f.Now))
 		for _, l := range lanes {
 			if (l.Name == string(projection.LaneReady) || l.Name == "plan") && b.Active >= b.Most {
 				for _, c := range l.Cards {
@@ -117,6 +119,22 @@ func (s *Site) board(r *http.Request) (templ.Component, error) {
 		return nil
 	})
 	return boardScreen(f, b), err
+}
+
+// join puts what waits for a person, and is about no card of a board, into the lane of
+// what does: it is among what the inbox counts.
+func join(lanes []Column, items []projection.Item) {
+	shown := map[nexus.TaskID]bool{}
+	for _, l := range lanes {
+		for _, c := range l.Cards {
+			shown[c.ID] = true
+		}
+	}
+	for i := range lanes {
+		if l := &lanes[i]; l.Name == string(projection.LaneNeedsYou) || l.Name == "person" {
+			l.Items = slices.DeleteFunc(slices.Clone(items), func(i projection.Item) bool { return i.Notice || shown[i.Task] })
+		}
+	}
 }
 
 // path is the address of the board of a run with these lanes and rows.
@@ -160,7 +178,7 @@ func swims(lanes []Column, group func(nexus.TaskID) string) []Swim {
 	at := map[string]int{}
 	var used []Column
 	for _, l := range lanes {
-		if len(l.Cards) > 0 {
+		if len(l.Cards)+len(l.Items) > 0 {
 			used = append(used, Column{Name: l.Name, Label: l.Label, Glyph: l.Glyph})
 		}
 		for _, c := range l.Cards {
@@ -176,9 +194,10 @@ func swims(lanes []Column, group func(nexus.TaskID) string) []Swim {
 	}
 	n := 0
 	for _, l := range lanes {
-		if len(l.Cards) == 0 {
+		if len(l.Cards)+len(l.Items) == 0 {
 			continue
 		}
+		all[len(all)-1].Lanes[n].Items = l.Items
 		for _, c := range l.Cards {
 			s := &all[at[group(c.ID)]]
 			s.Lanes[n].Cards = append(s.Lanes[n].Cards, c)
@@ -188,7 +207,9 @@ func swims(lanes []Column, group func(nexus.TaskID) string) []Swim {
 		}
 		n++
 	}
-	return slices.DeleteFunc(all, func(s Swim) bool { return s.Total == 0 })
+	return slices.DeleteFunc(all, func(s Swim) bool {
+		return s.Total == 0 && !slices.ContainsFunc(s.Lanes, func(l Column) bool { return len(l.Items) > 0 })
+	})
 }
 
 // stageColumns are the columns by stage. What waits for a person stands apart from what

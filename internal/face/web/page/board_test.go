@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -74,5 +75,54 @@ func TestStageColumns(t *testing.T) {
 		if !strings.Contains(drops, fmt.Sprintf("%q:{", l)) {
 			t.Errorf("nothing says what dropping a card on %s does", l)
 		}
+	}
+}
+
+// TestWhatIsAboutNoTaskIsOnTheBoard holds that a board has as many things that wait as
+// the inbox: one that is about no card is a line in the lane of what waits, in each way to
+// draw a board.
+func TestWhatIsAboutNoTaskIsOnTheBoard(t *testing.T) {
+	items := []projection.Item{
+		{Item: people.Item{Run: "r", ID: "q1", Trigger: nexus.PlanTrigger}, Kind: projection.KindApproval, Title: "Is the plan right?"},
+		{Item: people.Item{Run: "r", ID: "q2"}, Task: "T1", Title: "of the task"},
+		{Item: people.Item{Run: "r", ID: "quota"}, Title: "a notice", Notice: true},
+	}
+	for by, lanes := range map[string][]Column{
+		"need":  {{Name: "needs-you", Empty: "Nothing needs you.", Cards: []BoardCard{cardOf("T1", projection.LaneNeedsYou, "work")}}, {Name: "done"}},
+		"stage": {{Name: "plan"}, {Name: "person", Empty: "Nothing waits for you.", Cards: []BoardCard{cardOf("T1", projection.LaneNeedsYou, "work")}}},
+		"alone": {{Name: "needs-you", Empty: "Nothing needs you."}, {Name: "done"}},
+	} {
+		if by == "alone" {
+			items = items[:1]
+		}
+		join(lanes, items)
+		for _, rows := range []bool{false, true} {
+			b := Board{By: by, Rows: rows, Swims: []Swim{{Lanes: lanes}}}
+			if rows {
+				b.Swims = swims(lanes, func(nexus.TaskID) string { return "" })
+			}
+			var page strings.Builder
+			if err := boardScreen(Frame{}, b).Render(t.Context(), &page); err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf(`<span class="n">%d</span>`, len(lanes[0].Cards)+len(lanes[1].Cards)+1)
+			if text := page.String(); !strings.Contains(text, `href="/r/r/inbox#i-r-q1" data-open>Is the plan right?`) || strings.Contains(text, "a notice") ||
+				strings.Contains(text, "of the task") || strings.Contains(text, "Nothing needs you") || !strings.Contains(text, want) {
+				t.Errorf("by %s, rows %v:\n%s", by, rows, text[strings.Index(text, "<main"):])
+			}
+		}
+	}
+}
+
+// TestMoneyIsRead holds that who hears a page hears money as people write it.
+func TestMoneyIsRead(t *testing.T) {
+	var page strings.Builder
+	c := projection.Cost{Money: view.Money{Spent: nexus.Dollar / 24, Limit: 5 * nexus.Dollar}}
+	if err := costScreen(Frame{}, c).Render(t.Context(), &page); err != nil {
+		t.Fatal(err)
+	}
+	_, meter, _ := strings.Cut(page.String(), `aria-label="Budget spent"`)
+	if meter, _, _ = strings.Cut(meter, "</meter>"); meter != ` aria-valuetext="$0.0417 of $5.00">$0.0417 of $5.00` {
+		t.Errorf("the meter is read as %s", meter)
 	}
 }

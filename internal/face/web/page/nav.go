@@ -1,8 +1,10 @@
 package page
 
 import (
+	"cmp"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -49,26 +51,39 @@ func (l link) href(run nexus.RunID) string {
 // keyLine is a key and what it does.
 type keyLine struct{ Key, What string }
 
+// keyHelp is the list of keys: some by the names that all faces have for them.
 func keyHelp() []keyLine {
-	return []keyLine{
+	all := []keyLine{
 		{"j k", "next and previous"},
 		{"Enter", "open the selected item"},
-		{"a", "approve"},
-		{"x", "reject, with a reason"},
-		{"r", "answer in your own words"},
-		{"t", "retry the task"},
-		{"s", "skip the task"},
-		{"m", "write to the task's agent"},
-		{"p", "pause or continue the run"},
+		{"approve", "approve"},
+		{"reject", "reject, with a reason"},
+		{"answer", "answer in your own words"},
+		{"tell", "write to the task's agent"},
+		{"interrupt", "interrupt the task's agent"},
+		{"retry", "retry the task"},
+		{"retry-tell", "retry it with a message"},
+		{"pause", "pause or continue the task"},
+		{"skip", "skip the task"},
+		{"undo", "revert what the task landed"},
+		{"pause-run", "pause or continue the run"},
+		{"stop", "stop the run"},
+		{"land", "land what is done"},
 		{"1 - 9", "go to a screen"},
 		{"J K", "review: more lines"},
-		{"n p", "review: next and previous file"},
-		{"c", "review: comment on the lines"},
-		{"v", "review: the file is viewed"},
-		{"s", "review: send all comments"},
-		{"/", "search"},
+		{"next-file", "review: next file"},
+		{"previous-file", "review: the file before"},
+		{"comment", "review: comment on the lines"},
+		{"viewed", "review: the file is viewed"},
+		{"send", "review: send all comments"},
+		{"filter", "search"},
 		{"e", "settings: change one by its key"},
 		{"arrows", "walk the graph"},
-		{"?", "this list"},
+		{"help", "this list"},
 	}
+	keys := projection.Keys()
+	for i := range all {
+		all[i].Key = cmp.Or(keys[all[i].Key], all[i].Key)
+	}
+	return all
 }

@@ -1819,7 +1819,7 @@ func costScreen(f Frame, c projection.Cost) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = meter("Budget spent", c.Spent.Float(), c.Limit.Float()).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = meter("Budget spent", c.Spent.Float(), c.Limit.Float(), money(c.Spent)+" of "+money(c.Limit)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/estimate"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -24,6 +25,7 @@ const maxPlan = 1 << 20
 type Planner struct {
 	Tasks    []projection.Task
 	Waiting  []projection.Item
+	About    projection.Plan
 	Question string // that asks about the plan; empty: none does
 	Text     string // the plan as Markdown
 	Before   string // which plans were refused or edited, and what differs
@@ -58,6 +60,7 @@ func (s *Site) planner(r *http.Request) (Frame, Planner, error) {
 				p.Tasks = append(p.Tasks, t)
 			}
 		}
+		p.About = run.Plan()
 		for _, i := range run.Inbox(f.Now) {
 			if i.Trigger == nexus.PlanTrigger {
 				p.Waiting, p.Question = append(p.Waiting, i), i.ID
@@ -144,3 +147,33 @@ func near(text string, line int) []NearLine {
 
 // now is the text that is edited.
 func (p Planner) now() string { return cmp.Or(p.Edited, p.Text) }
+
+// beside is something that a person should know who agrees to a plan.
+type beside struct{ Name, Title, Text string }
+
+// notes are what the terminal says around the table of a plan.
+func (p Planner) notes() (all []beside) {
+	add := func(name, title string, lines ...string) {
+		if text := strings.Trim(strings.Join(lines, "\n"), "\n"); text != "" {
+			all = append(all, beside{name, title, text})
+		}
+	}
+	if p.About.Estimate != nil {
+		w := estimate.Of(*p.About.Estimate)
+		add("estimate", "Estimate", "time: "+w.Time, "money: "+w.Money, w.From)
+		var tasks []string
+		for _, t := range w.Tasks {
+			tasks = append(tasks, strings.TrimSuffix(t.Text+"\n  "+t.Parts, "\n  "))
+		}
+		add("by-task", "Estimate of each task", tasks...)
+	}
+	add("critical", "Critical path", taskList(p.About.Critical))
+	var assumed []string
+	for n, a := range p.About.Assumed {
+		assumed = append(assumed, "P-"+number(n+1)+": "+a)
+	}
+	add("assumed", "Assumptions", assumed...)
+	add("risks", "Risks", p.About.Dangers()...)
+	add("before", "Earlier plans", p.Before)
+	return all
+}

@@ -762,7 +762,7 @@ func sheet(f Frame, d ReviewPage, x Sheet) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "\" tabindex=\"-1\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -905,12 +905,12 @@ func sheet(f Frame, d ReviewPage, x Sheet) templ.Component {
 		}
 		if x.Hash != "" && f.Person.May(access.Answer) {
 			if x.Viewed {
-				templ_7745c5c3_Err = little(f, d, "unviewed", x.Path, "Not viewed", "v", false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = little(f, d, "unviewed", x.Path, "Not viewed", "space", false).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = little(f, d, "viewed", x.Path, "Viewed", "v", false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = little(f, d, "viewed", x.Path, "Viewed", "space", false).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -2203,7 +2203,7 @@ func tray(f Frame, d ReviewPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 187, "<button class=\"first\" aria-keyshortcuts=\"s\">Send ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 187, "<button class=\"first\" aria-keyshortcuts=\"b\">Send ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -2216,7 +2216,7 @@ func tray(f Frame, d ReviewPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = key("s").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = key("b").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

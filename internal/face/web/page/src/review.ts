@@ -1,5 +1,5 @@
 // The keys of a review: j and k walk the lines, J and K take more of them, n and
-// p walk the files, c comments on what is taken, v marks a file, s sends.
+// N walk the files, c comments on what is taken, space marks a file, b sends.
 
 const $ = <T extends Element>(selector: string, within: ParentNode = document) => within.querySelector<T>(selector);
 const all = <T extends Element>(selector: string, within: ParentNode = document) => [...within.querySelectorAll<T>(selector)];
@@ -50,7 +50,7 @@ function walk(by: number): void {
   const here = document.activeElement?.closest<HTMLDetailsElement>("[data-file]");
   const at = here ? files.indexOf(here) + by : by > 0 ? 0 : files.length - 1;
   const to = files[Math.min(Math.max(at, 0), files.length - 1)];
-  $<HTMLElement>("summary", to)?.focus();
+  to?.focus();
   to?.scrollIntoView({ block: "start" });
 }
 function write(place: string): void {
@@ -79,14 +79,18 @@ export function pressed(key: string): boolean {
     case "J": more(1); return true;
     case "K": more(-1); return true;
     case "n": walk(1); return true;
-    case "p": walk(-1); return true;
+    case "N": walk(-1); return true;
     case "c": {
       const here = line();
       write(here ? taken(here) : file()?.dataset.file ?? ".");
       return true;
     }
-    case "v": $<HTMLElement>("[data-do=viewed] button, [data-do=unviewed] button", file() ?? document)?.click(); return true;
-    case "s": $<HTMLElement>("#send button")?.click(); return true;
+    case " ": {
+      if (document.activeElement?.matches("summary, button, a")) return false; // the browser has a meaning for it
+      $<HTMLElement>("[data-do=viewed] button, [data-do=unviewed] button", file() ?? document)?.click();
+      return true;
+    }
+    case "b": $<HTMLElement>("#send button")?.click(); return true;
     case "Escape": clear(); return true;
     case "j": case "k": clear(); return false;
   }

@@ -1,4 +1,5 @@
-package plandraw
+// Package estimate says in words what a plan is thought to take.
+package estimate
 
 import (
 	"fmt"
@@ -10,9 +11,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// planEstimate says an estimate in words: a line for what it is taken from, one for
-// the time and one for the money, and up to two for each task.
-func planEstimate(e nexus.Estimate) string {
+// Words is an estimate in words.
+type Words struct {
+	From  string // what it is taken from; empty: nothing
+	Time  string
+	Money string
+	Tasks []Task // none where the whole says it all
+}
+
+// Task is what one task is thought to take, and what adds to what the plan says.
+type Task struct {
+	Text  string
+	Parts string // empty: nothing does
+}
+
+// Of says an estimate in words.
+func Of(e nexus.Estimate) Words {
 	var from []string
 	if e.Samples > 0 {
 		from = append(from, "from "+view.Count(e.Samples, "earlier task"))
@@ -25,32 +39,42 @@ func planEstimate(e nexus.Estimate) string {
 		from = append(from, thumb)
 	}
 	between := betweenWords(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes))
-	text := strings.TrimSpace("estimate "+strings.Join(from, ", ")) +
-		fmt.Sprintf(":\n  time: about %d min%s, %d min of work", e.Minutes, between, e.Work)
+	w := Words{From: strings.Join(from, ", "), Time: fmt.Sprintf("about %d min%s, %d min of work", e.Minutes, between, e.Work)}
 	if e.Confidence != "" {
-		text += fmt.Sprintf("; %s confidence", e.Confidence)
+		w.Time += fmt.Sprintf("; %s confidence", e.Confidence)
 	}
-	text += "\n  money: "
 	switch {
 	case e.Unpriced > 0:
-		text += "unknown, " + view.Count(e.Unpriced, "task") + " without a known price"
+		w.Money = "unknown, " + view.Count(e.Unpriced, "task") + " without a known price"
 	case e.Money > 0:
-		text += "about " + e.Money.String() + betweenWords(e.Low.Money.String(), e.High.Money.String())
+		w.Money = "about " + e.Money.String() + betweenWords(e.Low.Money.String(), e.High.Money.String())
 	default:
-		text += "none"
+		w.Money = "none"
 	}
-	text += "; at the worst " + e.Most.String() + ", the budget"
+	w.Money += "; at the worst " + e.Most.String() + ", the budget"
 	for _, t := range e.Tasks {
 		if len(e.Tasks) > 1 || len(t.Parts) > 1 || t.Samples > 0 {
-			text += "\n  " + taskEstimate(t, e.Confidence)
+			w.Tasks = append(w.Tasks, ofTask(t, e.Confidence))
+		}
+	}
+	return w
+}
+
+// String is the estimate as lines: what it is taken from, the time, the money, and up to
+// two for each task.
+func (w Words) String() string {
+	text := strings.TrimSpace("estimate "+w.From) + ":\n  time: " + w.Time + "\n  money: " + w.Money
+	for _, t := range w.Tasks {
+		if text += "\n  " + t.Text; t.Parts != "" {
+			text += "\n    " + t.Parts
 		}
 	}
 	return text
 }
 
-// taskEstimate says the estimate of a task, and in a second line what adds to what the plan says. How sure that
-// is is said where it is not as of all tasks.
-func taskEstimate(e nexus.TaskEstimate, all nexus.Confidence) string {
+// ofTask says the estimate of a task. How sure that is is said where it is not as of all
+// tasks.
+func ofTask(e nexus.TaskEstimate, all nexus.Confidence) Task {
 	text := fmt.Sprintf("%s: about %s%s", e.Task, span(e.Likely.Seconds), betweenWords(span(e.Low.Seconds), span(e.High.Seconds)))
 	if !e.Unpriced {
 		text += ", " + e.Likely.Money.String() + betweenWords(e.Low.Money.String(), e.High.Money.String())
@@ -62,7 +86,7 @@ func taskEstimate(e nexus.TaskEstimate, all nexus.Confidence) string {
 		text += fmt.Sprintf(": %d landed %s", e.Samples, e.From)
 	}
 	if len(e.Parts) < 2 {
-		return text
+		return Task{Text: text}
 	}
 	var parts []string
 	for _, p := range e.Parts {
@@ -75,7 +99,7 @@ func taskEstimate(e nexus.TaskEstimate, all nexus.Confidence) string {
 		}
 		parts = append(parts, p.What+" "+strings.Join(costs, " "))
 	}
-	return text + "\n    " + strings.Join(parts, "; ")
+	return Task{text, strings.Join(parts, "; ")}
 }
 
 // signed says by how much something changes an estimate.

@@ -1,4 +1,4 @@
-package plan_test
+package risk_test
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 func TestRisks(t *testing.T) {
@@ -52,7 +52,7 @@ func TestRisks(t *testing.T) {
 		}, []string{"A medium high"}},
 	} {
 		var got []string
-		for _, r := range plan.Risks(nexus.Plan{Tasks: c.tasks}) {
+		for _, r := range risk.Of(nexus.Plan{Tasks: c.tasks}) {
 			if got = append(got, fmt.Sprintf("%s %s %s", r.Task, r.Probability, r.Impact)); r.Text == "" || r.Mitigation == "" {
 				t.Errorf("%s: %+v", c.name, r)
 			}

@@ -1,4 +1,6 @@
-package plan
+// Package risk lists what may go wrong with a plan, by what the plan says: tasks that are
+// large or hard, and places where two of them meet and no contract is fixed first.
+package risk
 
 import (
 	"fmt"
@@ -22,9 +24,9 @@ type Level string
 
 // The levels.
 const (
-	LowLevel    Level = "low"
-	MediumLevel Level = "medium"
-	HighLevel   Level = "high"
+	Low    Level = "low"
+	Medium Level = "medium"
+	High   Level = "high"
 )
 
 // What makes a task or a plan risky.
@@ -41,39 +43,39 @@ var (
 	keeps   = pattern.Lazy(`(?i)\b(?:still|existing|as before|unchanged|compatib\w*|regress\w*|keeps?|go(?:es)? on)\b`)
 )
 
-// Risks lists what may go wrong with a plan, in the order of its tasks.
-func Risks(p nexus.Plan) (all []Risk) {
+// Of lists what may go wrong with a plan, in the order of its tasks.
+func Of(p nexus.Plan) (all []Risk) {
 	critical := 0
 	for _, t := range p.Tasks {
 		add := func(probability, impact Level, mitigation, format string, args ...any) {
 			all = append(all, Risk{t.ID, fmt.Sprintf(format, args...), probability, impact, mitigation})
 		}
 		if n := len(t.Needs) + len(t.Wants); n > riskyNeeds {
-			add(MediumLevel, MediumLevel, "let it need fewer, or split it", "it needs %d tasks: each of them can hold it up", n)
+			add(Medium, Medium, "let it need fewer, or split it", "it needs %d tasks: each of them can hold it up", n)
 		}
 		if t.Minutes > riskyMinutes {
-			add(HighLevel, MediumLevel, "split it", "it is estimated at %d minutes", t.Minutes)
+			add(High, Medium, "split it", "it is estimated at %d minutes", t.Minutes)
 		}
 		if len(t.Files) > riskyFiles {
-			add(MediumLevel, MediumLevel, "split it by files", "it changes %d files", len(t.Files))
+			add(Medium, Medium, "split it by files", "it changes %d files", len(t.Files))
 		}
 		if important(t.Priority) && (t.Complexity == nexus.Complex || t.Complexity == nexus.Expert) {
-			add(HighLevel, HighLevel, "start it at a stronger tier, and read its result yourself", "it matters much and is hard")
+			add(High, High, "start it at a stronger tier, and read its result yourself", "it matters much and is hard")
 		}
 		if t.Priority == nexus.PriorityCritical {
 			critical++
 		}
 		if breaks(t) {
-			add(MediumLevel, HighLevel, "add a criterion that what worked before still works, with its tests as the check",
+			add(Medium, High, "add a criterion that what worked before still works, with its tests as the check",
 				"it changes what exists, and no criterion says that what worked before still works")
 		}
 	}
-	for _, m := range meetings(p.Tasks) {
-		all = append(all, Risk{m.Task, m.Text, MediumLevel, HighLevel, howTo})
+	for _, m := range Open(p.Tasks) {
+		all = append(all, Risk{m.Task, m.Text, Medium, High, HowTo})
 	}
 	if critical > riskyCritical {
 		text := fmt.Sprintf("%d tasks are critical: their order says little", critical)
-		all = append(all, Risk{"", text, MediumLevel, MediumLevel, "keep critical for what all else depends on"})
+		all = append(all, Risk{"", text, Medium, Medium, "keep critical for what all else depends on"})
 	}
 	return all
 }

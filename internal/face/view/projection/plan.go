@@ -1,0 +1,57 @@
+package projection
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Plan is what somebody should know of a plan before they agree to it, beside its tasks.
+type Plan struct {
+	Estimate *nexus.Estimate  `json:"estimate,omitempty"`      // nil: its tasks began, or none is made
+	Critical []nexus.TaskID   `json:"critical_path,omitempty"` // the tasks that decide how long it takes
+	Assumed  []string         `json:"assumptions,omitempty"`   // what it takes for granted
+	Foreseen []nexus.PlanRisk `json:"foreseen,omitempty"`      // what may go wrong, as its planner thinks
+	Risks    []risk.Risk      `json:"risks,omitempty"`         // and as its tasks say
+}
+
+// Plan returns what there is to know of the plan: what nexus plan says of it.
+func (p *Projection) Plan() Plan {
+	s := p.state
+	tasks, began := make([]nexus.Task, len(s.Tasks)), false
+	for i, t := range s.Tasks {
+		tasks[i], began = t.Task, began || len(t.Attempts) > 0 || t.Status.Ended()
+	}
+	of := Plan{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.Of(nexus.Plan{Tasks: tasks})}
+	if g, err := graph.New(tasks); err == nil && len(g.Critical()) > 1 {
+		of.Critical = g.Critical()
+	}
+	if x := s.Goal.Routing.Experience; x != nil && !began && len(tasks) > 0 {
+		e := route.EstimateFrom(x, route.EstimateOf{
+			Tasks: tasks, Parallel: s.Limits.Parallel, Most: max(s.Ledger.Limit()-s.Ledger.Spent(), 0),
+			Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(s.Goal.Routing, t, nil) },
+		})
+		of.Estimate = &e
+	}
+	return of
+}
+
+// Dangers says what may go wrong, a line each: what the planner sees, and what follows
+// from the tasks.
+func (p Plan) Dangers() []string {
+	var all []string
+	of := func(id nexus.TaskID) string { return cmp.Or(string(id), "the plan") }
+	for _, r := range p.Foreseen {
+		all = append(all, view.Clean(view.Because(of(r.Task)+": "+r.Text, r.Mitigation)))
+	}
+	for _, r := range p.Risks {
+		text := fmt.Sprintf("%s: %s (probability %s, impact %s): %s", of(r.Task), r.Text, r.Probability, r.Impact, r.Mitigation)
+		all = append(all, view.Clean(text))
+	}
+	return all
+}

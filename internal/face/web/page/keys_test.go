@@ -1,0 +1,41 @@
+package page
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+)
+
+// TestKeysAreListed holds that the list of keys has each one of what people do, and that
+// the scripts of a review have those of the terminal interface.
+func TestKeysAreListed(t *testing.T) {
+	var listed []string
+	for _, l := range keyHelp() {
+		listed = append(listed, strings.Fields(l.Key)...)
+	}
+	for name, key := range projection.Keys() {
+		if key == "enter" {
+			key = "Enter"
+		}
+		if !slices.Contains(listed, key) {
+			t.Errorf("%s, which is the key of %s, is not in the list of keys", key, name)
+		}
+	}
+	script, err := os.ReadFile("src/review.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"comment", "send", "viewed", "next-file", "previous-file"} {
+		key := projection.Keys()[name]
+		if key == "space" {
+			key = " "
+		}
+		if !strings.Contains(string(script), fmt.Sprintf("case %q:", key)) {
+			t.Errorf("a review does nothing at %q, which is the key of %s", key, name)
+		}
+	}
+}
