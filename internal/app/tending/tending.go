@@ -403,7 +403,7 @@ func (h *Hands) work(ctx context.Context, f nexus.ItemTaken) ([]nexus.Fact, erro
 	if err != nil || s.Status != nexus.StatusDone || w.Branch == "" || len(s.Landings) == 0 {
 		w.Why = unfinished(s, w.Why)
 		w.Outside, w.Again = outside(s, err, h.app.Now())
-		return []nexus.Fact{w}, nil //nolint:nilerr // the fact says what failed
+		return []nexus.Fact{w}, nil
 	}
 	w.Commit = s.Published.Commit
 	w.Change, err = change.Weigh(ctx, h.place.Repo, w.Start, w.Commit, f.Wanted.Strategy)

@@ -10,8 +10,8 @@ import (
 )
 
 // outside is work of which nothing comes for a reason outside it.
-func outside(item nexus.RunID, again time.Time) nexus.ItemWorked {
-	return nexus.ItemWorked{Item: item, Status: nexus.StatusFailed, Why: "the key is wrong", Outside: true, Again: again}
+func outside(again time.Time) nexus.ItemWorked {
+	return nexus.ItemWorked{Status: nexus.StatusFailed, Why: "the key is wrong", Outside: true, Again: again}
 }
 
 // cycle looks, finds some things, and works on the first one that may be taken up.
@@ -36,7 +36,7 @@ func TestKeyIsWrong(t *testing.T) {
 	found := []nexus.Wanted{wanted("todo", 1), wanted("todo", 2), wanted("todo", 3), wanted("todo", 4), wanted("todo", 5)}
 	var rests []time.Duration
 	for range 4 {
-		if got := s.cycle(outside("", time.Time{}), found...); got != "loop.rested" || s.l.Rest.Why != "no work can be done now: the key is wrong" {
+		if got := s.cycle(outside(time.Time{}), found...); got != "loop.rested" || s.l.Rest.Why != "no work can be done now: the key is wrong" {
 			t.Fatalf("%s: %q", got, s.l.Rest.Why)
 		}
 		rests = append(rests, s.l.Rest.For)
@@ -55,7 +55,7 @@ func TestKeyIsWrong(t *testing.T) {
 	if len(tried) != 4 {
 		t.Errorf("it tries the same again and again: %v", tried)
 	}
-	if got := s.cycle(outside("", time.Time{}), found...); got != "run.ended" || s.l.Status != nexus.StatusFailed || s.l.Why != "no work can be done now: the key is wrong" {
+	if got := s.cycle(outside(time.Time{}), found...); got != "run.ended" || s.l.Status != nexus.StatusFailed || s.l.Why != "no work can be done now: the key is wrong" {
 		t.Errorf("%s: %s, %s", got, s.l.Status, s.l.Why)
 	}
 	s.hear(nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}, nexus.LoopOpened{Rules: direct()}) // the next loop
@@ -76,10 +76,10 @@ func TestOneCycleThatCannotWork(t *testing.T) {
 			rules.Cycles, rules.Empty = 2, true
 		}
 		s := begin(rules)
-		got := s.cycle(outside("", time.Time{}), wanted("todo", 1))
+		got := s.cycle(outside(time.Time{}), wanted("todo", 1))
 		if empty { // the only finding is put off, and there is something left to do
 			s.rest()
-			got = s.cycle(outside("", time.Time{}), wanted("todo", 1))
+			got = s.cycle(outside(time.Time{}), wanted("todo", 1))
 		}
 		if got != "run.ended" || s.l.Status != nexus.StatusFailed || !strings.HasPrefix(s.l.Why, "no work can be done now") {
 			t.Errorf("empty %t: %s: %s, %s", empty, got, s.l.Status, s.l.Why)
@@ -96,7 +96,7 @@ func TestMoneyOfTheDay(t *testing.T) {
 		s := begin(rules)
 		for day := range 7 {
 			morning := s.now.Add(9 * time.Hour)
-			if got := s.cycle(outside("", morning), wanted("todo", 1)); got != "loop.rested" || !s.l.Rest.Until.Equal(morning) {
+			if got := s.cycle(outside(morning), wanted("todo", 1)); got != "loop.rested" || !s.l.Rest.Until.Equal(morning) {
 				t.Fatalf("day %d: %s until %s, want %s", day, got, s.l.Rest.Until, morning)
 			}
 			s.rest()
@@ -108,7 +108,7 @@ func TestMoneyOfTheDay(t *testing.T) {
 	rules := direct()
 	rules.Cycles = 1
 	s := begin(rules)
-	if got := s.cycle(outside("", s.now.Add(time.Hour)), wanted("todo", 1)); got != "run.ended" || s.l.Status != nexus.StatusLimit {
+	if got := s.cycle(outside(s.now.Add(time.Hour)), wanted("todo", 1)); got != "run.ended" || s.l.Status != nexus.StatusLimit {
 		t.Errorf("one cycle: %s: %s", got, s.l.Status)
 	}
 }
@@ -120,7 +120,7 @@ func TestPoison(t *testing.T) {
 	poison := wanted("todo", 1)
 	failed := nexus.ItemWorked{Status: nexus.StatusFailed, Why: "red"}
 	for n := range 2 {
-		s.cycle(outside("", time.Time{}), poison)
+		s.cycle(outside(time.Time{}), poison)
 		s.rest()
 		s.cycle(failed, wanted("todo", 10+n)) // nothing comes of it either, but the machinery works
 		if s.l.Unable != 0 {
@@ -134,7 +134,7 @@ func TestPoison(t *testing.T) {
 
 	// What works in the end was not poison: one failure of its own is one.
 	s = begin(direct())
-	s.cycle(outside("", time.Time{}), poison)
+	s.cycle(outside(time.Time{}), poison)
 	s.now = s.now.Add(2 * time.Hour)
 	s.cycle(failed, poison)
 	if rule, why := s.l.Bar(poison, s.now.Add(time.Second)); rule != "" {

@@ -54,6 +54,7 @@ func TestTabsOfTheRun(t *testing.T) {
 
 // begun6 is the view of the cost.
 func begun6(t *testing.T) []string {
+	t.Helper()
 	p := begin(t, &stage{p: proposed(t)}, view.Style{}, 120, 40)
 	p.keys("6")
 	return p.check(t)

@@ -20,7 +20,7 @@ func TestCommands(t *testing.T) {
 		line       string // that is run; empty: none
 	}{
 		{access.Steer, run + "/tasks/T1/diff", `{"comments":[{"file":"a.go","start":3,"kind":"must","body":"no"}],"approve":true,"commit":"abc"}`, 200, `review --run run1 --json --batch - -- T1 < {"commit":"abc","comments":[{"file":"a.go","start":3,"body":"no","kind":"must"}],"approve":true}`},
-		{access.Steer, run + "/tasks/T1/diff", `{"commments":[]}`, 400, ""},
+		{access.Steer, run + "/tasks/T1/diff", `{"remarks":[]}`, 400, ""},
 		{access.Steer, run + "/plan/compare", `{"markdown":"# Goal\n"}`, 200, "plan --run run1 --json --diff --edited - < # Goal\n"},
 		{access.Steer, run + "/plan", `{"markdown":"# Goal\n"}`, 409, ""}, // no plan waits
 		{access.Steer, run + "/checks/again", `{"task":"T1","gate":"a,b"}`, 202, `check --run run1 --json --task T1 --gates "a,b"`},

@@ -94,7 +94,7 @@ func TestAdoptRenumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch f := e.Fact.(type) {
+		switch f := e.Fact.(type) { //nolint:gochecksumtype // the numbers of others do not change
 		case nexus.GoalAccepted:
 			said = append(said, fmt.Sprintf("%d forked at %d", e.Seq, f.Fork.Seq))
 		case nexus.RequestSettled:

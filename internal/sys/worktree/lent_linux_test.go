@@ -141,7 +141,7 @@ func TestUnmountWhileTreesAreMade(t *testing.T) {
 	user, dir := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
 	tr := add(t, openAt(t, user, dir, worktree.Overlay), "T1.1", head(t, user))
 	asked := 0
-	gone := func(context.Context) ([]nexus.RunID, error) { asked++; return []nexus.RunID{"r"}, nil }
+	gone := func(context.Context) ([]nexus.RunID, error) { asked++; return []nexus.RunID{"r"}, t.Context().Err() }
 	mounted := func() bool { return must[bool](t)(overlay.Mounted(tr.Dir)) }
 	err := disk.Share(t.Context(), filepath.Join(dir, "trees.lock"), func(ctx context.Context) error { return worktree.Unmount(ctx, dir, gone) })
 	if err != nil || !mounted() || asked != 1 {

@@ -76,7 +76,7 @@ func TestWhereGitFailsOnceAndHides(t *testing.T) {
 	fails, calls, _ := gittest.Fails(t)
 	user := userRepo(t, map[string]string{"hidden/a": "canary\n", "hidden/b": "canary\n", "b": "b\n", ".nexusignore": "hidden/\n"})
 	base := head(t, user)
-	story := func(n int) (failed error, all int, says string) {
+	story := func(n int) (failed error, all int, says string) { //nolint:staticcheck // the error is what the story is about
 		fails(0)
 		s := open(t, user, worktree.Plain)
 		s.Hides = hides()

@@ -85,7 +85,7 @@ func TestNothingLandsWhereGitFailsOnce(t *testing.T) {
 				commit, what := came(facts)
 				spare := strings.Contains(did, " cat-file -p ") || strings.Contains(did, " rev-parse --verify --quiet ")       // a name is left out, or nothing is there
 				says := err != nil && (strings.Contains(err.Error(), gittest.Broken) || strings.Contains(did, " update-ref ")) // of a ref that cannot move it is said where it is not
-				if fine := err == nil && commit == at && what == want; !(fine && spare) && (err == nil || !says && !spare || len(facts) > 0) {
+				if fine := err == nil && commit == at && what == want; (!fine || !spare) && (err == nil || !says && !spare || len(facts) > 0) {
 					t.Errorf("git fails at call %d of %d, %s: %+v, %v", n+1, all, did, facts, err)
 				}
 				if at == a.onto || at == "" {

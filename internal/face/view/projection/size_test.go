@@ -28,18 +28,20 @@ func TestSize(t *testing.T) {
 	const tasks = 1000
 	var events []nexus.Event
 	facts := projectiontest.Large(tasks, 13, func(e nexus.Event) { events = append(events, e) })
-	p := New("r", Options{Past: nothing})
 	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	fold(t, p, events)
-	runtime.ReadMemStats(&after)
+	func() {
+		p := New("r", Options{Past: nothing})
+		runtime.ReadMemStats(&before)
+		fold(t, p, events)
+		runtime.ReadMemStats(&after)
+	}()
 	if each := float64(after.Mallocs-before.Mallocs) / float64(facts); each > mostAllocs {
 		t.Errorf("a fact takes %.1f allocations, more than %d", each, mostAllocs)
 	}
 	// No event is kept beside the projection, so that the texts which it keeps count.
-	events, p = nil, nil
+	events = nil
 	base := heap()
-	p = New("r", Options{Past: nothing})
+	p := New("r", Options{Past: nothing})
 	projectiontest.Large(tasks, 13, func(e nexus.Event) { fold(t, p, []nexus.Event{e}) })
 	p.trail.last = nil // there are as many of any run
 	held := (int64(heap()) - int64(base)) / tasks

@@ -110,13 +110,18 @@ func command(args ...string) func(call) []string { return func(call) []string { 
 
 // prints makes an endpoint of a command that prints an object: that is its answer.
 func prints[T any](args func(call) []string) func(*API, call) (T, error) {
-	return func(a *API, c call) (v T, err error) {
-		r := a.Act(context.WithoutCancel(c.Context()), c.by(), access.Order{Args: args(c)})
-		if why := r.Read(&v); why != "" {
-			err = failure(r, why)
-		}
-		return v, err
+	return printer[T]{args}.answer
+}
+
+// printer is a command that prints an object.
+type printer[T any] struct{ args func(call) []string }
+
+func (p printer[T]) answer(a *API, c call) (v T, err error) {
+	r := a.Act(context.WithoutCancel(c.Context()), c.by(), access.Order{Args: p.args(c)})
+	if why := r.Read(&v); why != "" {
+		err = failure(r, why)
 	}
+	return v, err
 }
 
 // failure is what a command failed of.
