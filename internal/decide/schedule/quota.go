@@ -37,7 +37,7 @@ func Elsewhere(s *state.State, r nexus.BudgetReserved) string {
 	account := state.Account(r.Model)
 	if p, held := s.HeldFor(r.Model); held {
 		if _, parked := s.ParkedFor(r.Model); !parked {
-			return account + " begins no session: " + p.Why
+			return account + " starts no session: " + p.Why
 		}
 	}
 	return account + " is out of quota"

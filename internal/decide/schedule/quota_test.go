@@ -26,7 +26,7 @@ turn.taken session=T1.1/coder.1 turn=1 message=b1
 session.started session=T1.1/reviewer.1 attempt=T1.1 role=reviewer model=claude/default prompt=b0
 quota.held account=claude window=5h used=96 until=2026-01-01T04:00:00Z
 `
-	const why = "claude begins no session: 96% of its 5h limit is used"
+	const why = "claude starts no session: 96% of its 5h limit is used"
 	for name, c := range map[string]struct {
 		more    string
 		session nexus.SessionID

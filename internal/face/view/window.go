@@ -62,5 +62,5 @@ func parked(account string, until, now time.Time) string {
 
 // held says until when no session begins with an account.
 func held(account string, until, now time.Time) string {
-	return fmt.Sprintf("%s begins no session until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
+	return fmt.Sprintf("%s starts no session until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
 }

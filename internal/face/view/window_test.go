@@ -39,7 +39,7 @@ func TestWindows(t *testing.T) {
 		if !strings.Contains(text, want[0]) {
 			t.Errorf("the %s does not tell it:\n%s", name, text)
 		}
-		held := "claude begins no session until 12:00 (in 2h00m): 96% of its 5h limit is used"
+		held := "claude starts no session until 12:00 (in 2h00m): 96% of its 5h limit is used"
 		if name != "report" && !strings.Contains(text, held) {
 			t.Errorf("the %s does not say %q:\n%s", name, held, text)
 		}
