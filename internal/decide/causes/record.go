@@ -88,25 +88,32 @@ func (r *record) collect(marks func(nexus.Fact) []mark) []group {
 }
 
 // causes makes a cause of each group of at least so many facts of one type.
-// [record.collect] is not copied for each type.
 func causes[F nexus.Fact](r *record, least int, marks func(F) []mark, explain func(seen[F]) Cause) []Cause {
-	var all []Cause
-	for _, g := range r.collect(func(f nexus.Fact) []mark {
+	marked := func(f nexus.Fact) []mark {
 		if f, ok := f.(F); ok {
 			return marks(f)
 		}
 		return nil
-	}) {
-		if len(g.at) < least {
-			continue
-		}
+	}
+	return r.explained(least, marked, func(g group) Cause {
 		s := seen[F]{group: g}
 		for _, f := range g.all {
 			if f, ok := f.(F); ok {
 				s.facts = append(s.facts, f)
 			}
 		}
-		c := explain(s)
+		return explain(s)
+	})
+}
+
+// explained is [causes] without what has to be copied for each type.
+func (r *record) explained(least int, marks func(nexus.Fact) []mark, explain func(group) Cause) []Cause {
+	var all []Cause
+	for _, g := range r.collect(marks) {
+		if len(g.at) < least {
+			continue
+		}
+		c := explain(g)
 		c.Task, c.Events = g.task, g.at
 		all = append(all, c)
 	}

@@ -84,25 +84,8 @@ func reads[T any](path, about string, query []param, f func(*API, call) (T, erro
 func changes[B, T any](path, about string, role access.Role, f func(*API, call, B) (T, int, error)) endpoint {
 	e := endpoint{method: http.MethodPost, path: path, about: about, role: role, body: reflect.TypeFor[B](), answer: reflect.TypeFor[T]()}
 	e.serve = func(a *API, w http.ResponseWriter, r *http.Request) {
-		if err := known(r, nil); err != nil {
-			access.RefuseError(w, r, err)
-			return
-		}
-		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-			access.Refuse(w, r, http.StatusUnsupportedMediaType, access.Trouble{
-				Code: access.CodeMedia, Message: "the body must be application/json", Hint: "Send Content-Type: application/json.",
-			})
-			return
-		}
 		var body B
-		if err := decode(r.Body, &body); err != nil {
-			status, code := http.StatusBadRequest, string(nexus.CodeInvalidInput)
-			if _, large := errors.AsType[*http.MaxBytesError](err); large {
-				status, code = http.StatusRequestEntityTooLarge, access.CodeTooLarge
-			}
-			access.Refuse(w, r, status, access.Trouble{
-				Code: code, Message: "the body cannot be read: " + err.Error(), Hint: "See /api/v1/openapi.json.",
-			})
+		if !bodyOf(w, r, &body) {
 			return
 		}
 		v, status, err := f(a, call{r, a.Now()}, body)
@@ -113,6 +96,31 @@ func changes[B, T any](path, about string, role access.Role, f func(*API, call, 
 		access.Reply(w, status, v)
 	}
 	return e
+}
+
+// bodyOf reads the body of a call, or refuses what is none.
+func bodyOf(w http.ResponseWriter, r *http.Request, body any) bool {
+	if err := known(r, nil); err != nil {
+		access.RefuseError(w, r, err)
+		return false
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		access.Refuse(w, r, http.StatusUnsupportedMediaType, access.Trouble{
+			Code: access.CodeMedia, Message: "the body must be application/json", Hint: "Send Content-Type: application/json.",
+		})
+		return false
+	}
+	if err := decode(r.Body, body); err != nil {
+		status, code := http.StatusBadRequest, string(nexus.CodeInvalidInput)
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			status, code = http.StatusRequestEntityTooLarge, access.CodeTooLarge
+		}
+		access.Refuse(w, r, status, access.Trouble{
+			Code: code, Message: "the body cannot be read: " + err.Error(), Hint: "See /api/v1/openapi.json.",
+		})
+		return false
+	}
+	return true
 }
 
 // decode reads one object strictly: no other keys, none twice, nothing behind it.

@@ -117,11 +117,17 @@ func prints[T any](args func(call) []string) func(*API, call) (T, error) {
 type printer[T any] struct{ args func(call) []string }
 
 func (p printer[T]) answer(a *API, c call) (v T, err error) {
-	r := a.Act(context.WithoutCancel(c.Context()), c.by(), access.Order{Args: p.args(c)})
-	if why := r.Read(&v); why != "" {
-		err = failure(r, why)
-	}
+	err = a.told(c, p.args(c), &v)
 	return v, err
+}
+
+// told reads what a command prints.
+func (a *API) told(c call, args []string, to any) error {
+	r := a.Act(context.WithoutCancel(c.Context()), c.by(), access.Order{Args: args})
+	if why := r.Read(to); why != "" {
+		return failure(r, why)
+	}
+	return nil
 }
 
 // failure is what a command failed of.
