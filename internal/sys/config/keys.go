@@ -345,21 +345,30 @@ func many[K ~string, V any](name string, k kind.Kind, doc string, at func(*Confi
 func part[K ~string, S, T any](name string, k kind.Kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) Key {
 	return Key{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
-		set: func(c *Config, of string, v any) {
-			x := (*at(c))[K(of)]
-			kind.Put(field(&x), v)
-			store(at(c), K(of), x)
-		},
-		get: func(c Config) []setting {
-			m := *at(&c)
-			var all []setting
-			for _, of := range slices.Sorted(maps.Keys(m)) {
-				x := m[of]
-				all = append(all, setting{fill(name, string(of)), *field(&x)})
-			}
-			return all
-		},
+		set: func(c *Config, of string, v any) { change(at(c), K(of), func(x *S) { kind.Put(field(x), v) }) },
+		get: func(c Config) []setting { return each(*at(&c), name, func(x *S) any { return *field(x) }) },
 	}
+}
+
+// change changes one value of a map. It is not copied for each field of the value.
+//
+//go:noinline
+func change[K ~string, S any](m *map[K]S, of K, how func(*S)) {
+	x := (*m)[of]
+	how(&x)
+	store(m, of, x)
+}
+
+// each returns what a map has of one field.
+//
+//go:noinline
+func each[K ~string, S any](m map[K]S, name string, field func(*S) any) []setting {
+	var all []setting
+	for _, of := range slices.Sorted(maps.Keys(m)) {
+		x := m[of]
+		all = append(all, setting{fill(name, string(of)), field(&x)})
+	}
+	return all
 }
 
 // entry makes the key of one known entry of a map.
