@@ -85,6 +85,7 @@ generate: PAGES = internal/face/web/page
 generate: ## write the code of the web pages, and bundle their scripts and style
 	$(TOOL) templ generate -log-level error -path $(PAGES)
 	sed -i 's|^func .* templ\.Component {$$|//go:noinline\n&|' $(PAGES)/*_templ.go # else each caller has a copy: 0.3 MB
+	gofmt -w $(PAGES)/*_templ.go
 	cd tools && go run ./islands $(abspath $(PAGES))
 
 docs: ## write docs/ from the code

@@ -12,6 +12,7 @@ import "github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 
 // boardScreen has the tasks of a run in lanes: by who must act, or by stage, and in a
 // row for each group of tasks.
+//
 //go:noinline
 func boardScreen(f Frame, b Board) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -187,6 +188,7 @@ func boardScreen(f Frame, b Board) templ.Component {
 }
 
 // lanesOf are lanes side by side, of a row that is named or of all tasks.
+//
 //go:noinline
 func lanesOf(f Frame, all []Column, row string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -9,6 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 // frame is what all screens have around them.
+//
 //go:noinline
 func frame(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -397,6 +398,7 @@ func navigation(f Frame) templ.Component {
 }
 
 // runHead says how the run of a screen is.
+//
 //go:noinline
 func runHead(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -712,6 +714,7 @@ func runHead(f Frame) templ.Component {
 }
 
 // meter draws a share, with its words for who cannot see it.
+//
 //go:noinline
 func meter(label string, n, of float64, words string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -811,6 +814,7 @@ func meter(label string, n, of float64, words string) templ.Component {
 
 // actions are what can be done about something. Each is a form of its own, so
 // that it works without scripts; of is a task or an item, or the run itself.
+//
 //go:noinline
 func actions(f Frame, of string, all []Action) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1375,6 +1379,7 @@ func hidden(f Frame, of string, a Action) templ.Component {
 }
 
 // empty says what is not there, and how it comes to be there.
+//
 //go:noinline
 func empty(what, how string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1498,6 +1503,7 @@ func keysDialog() templ.Component {
 }
 
 // state is a word with its glyph.
+//
 //go:noinline
 func state(glyph, text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1573,6 +1579,7 @@ func state(glyph, text string) templ.Component {
 }
 
 // problem is a screen that could not be drawn.
+//
 //go:noinline
 func problem(f Frame, title, text, hint string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -16,6 +16,7 @@ import (
 
 // inboxScreen is what waits for people, in all runs or in one.
 // Below it stand the runs that go on, and those that ended last.
+//
 //go:noinline
 func inboxScreen(f Frame, items []projection.Item, going, ended []view.Run) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -97,6 +98,7 @@ func inboxScreen(f Frame, items []projection.Item, going, ended []view.Run) temp
 }
 
 // glances are runs, each in a line with a link to its board.
+//
 //go:noinline
 func glances(f Frame, id, title string, all []view.Run) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -17,6 +17,7 @@ import (
 
 // graphScreen draws the plan from left to right, and lists it for who cannot
 // see the picture.
+//
 //go:noinline
 func graphScreen(f Frame, g Drawing, skipped nexus.TaskID, blocked []nexus.TaskID) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -619,6 +620,7 @@ func graphScreen(f Frame, g Drawing, skipped nexus.TaskID, blocked []nexus.TaskI
 }
 
 // timelineScreen draws who did what when.
+//
 //go:noinline
 func timelineScreen(f Frame, t Chart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -998,6 +1000,7 @@ func timelineScreen(f Frame, t Chart) templ.Component {
 }
 
 // checksScreen has what each gate said of each task last, what failed first.
+//
 //go:noinline
 func checksScreen(f Frame, c projection.Checks, failed []Failure, again []rerun.Rerun) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1518,6 +1521,7 @@ func checksScreen(f Frame, c projection.Checks, failed []Failure, again []rerun.
 }
 
 // rerunCard is a gate that somebody runs again.
+//
 //go:noinline
 func rerunCard(f Frame, x rerun.Rerun) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1696,6 +1700,7 @@ func rerunCard(f Frame, x rerun.Rerun) templ.Component {
 }
 
 // costScreen has what the run costs, from several sides.
+//
 //go:noinline
 func costScreen(f Frame, c projection.Cost) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

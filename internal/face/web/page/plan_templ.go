@@ -11,6 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import "github.com/nexus-ai-builder/nexus/internal/face/web/access"
 
 // planScreen has the plan, its approval, and its text to edit.
+//
 //go:noinline
 func planScreen(f Frame, p Planner) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -332,6 +333,7 @@ func planTasks(f Frame, p Planner) templ.Component {
 }
 
 // planEditor lets a person write another plan in place of the one that waits for consent.
+//
 //go:noinline
 func planEditor(f Frame, p Planner) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -17,6 +17,7 @@ import (
 
 // reviewScreen shows what a task changed, and takes what a person says about it. Every line
 // has an address.
+//
 //go:noinline
 func reviewScreen(f Frame, d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -176,6 +177,7 @@ func reviewScreen(f Frame, d ReviewPage) templ.Component {
 }
 
 // standing says what keeps the change from landing.
+//
 //go:noinline
 func standing(f Frame, d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -481,6 +483,7 @@ func standing(f Frame, d ReviewPage) templ.Component {
 }
 
 // ways are how the change can be shown.
+//
 //go:noinline
 func ways(d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1316,6 +1319,7 @@ func row(f Frame, d ReviewPage, path string, r Row) templ.Component {
 }
 
 // numberOf is the number of a line, which leads to a comment on it.
+//
 //go:noinline
 func numberOf(d ReviewPage, s *Side, now bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1488,6 +1492,7 @@ func spans(all []highlight.Span) templ.Component {
 }
 
 // note is a comment with what was answered.
+//
 //go:noinline
 func note(f Frame, d ReviewPage, n Note) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1842,6 +1847,7 @@ func note(f Frame, d ReviewPage, n Note) templ.Component {
 }
 
 // little is a form with one button.
+//
 //go:noinline
 func little(f Frame, d ReviewPage, do, of, label, k string, danger bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1995,6 +2001,7 @@ func little(f Frame, d ReviewPage, do, of, label, k string, danger bool) templ.C
 }
 
 // reviewed are the fields of each form of a review.
+//
 //go:noinline
 func reviewed(f Frame, d ReviewPage, do string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -2088,6 +2095,7 @@ func reviewed(f Frame, d ReviewPage, do string) templ.Component {
 }
 
 // tray holds what is not sent, and the form for more.
+//
 //go:noinline
 func tray(f Frame, d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

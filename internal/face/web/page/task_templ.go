@@ -14,6 +14,7 @@ import (
 )
 
 // taskTabs are the screens about a task.
+//
 //go:noinline
 func taskTabs(f Frame, id nexus.TaskID, on string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -514,6 +515,7 @@ func taskScreen(f Frame, t projection.Task, talk []Talk, trouble string) templ.C
 }
 
 // message tells the task's agent something.
+//
 //go:noinline
 func message(f Frame, t projection.Task) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1211,6 +1213,7 @@ func findings(f Frame, all []nexus.Finding) templ.Component {
 }
 
 // sessionScreen is a conversation alone.
+//
 //go:noinline
 func sessionScreen(f Frame, t Talk) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -15,6 +15,7 @@ import (
 )
 
 // runsScreen lists the runs of the repository, and compares two.
+//
 //go:noinline
 func runsScreen(f Frame, all []view.Run, query, compared string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -316,6 +317,7 @@ func runsScreen(f Frame, all []view.Run, query, compared string) templ.Component
 }
 
 // replayScreen shows a run as it was after an event of its journal.
+//
 //go:noinline
 func replayScreen(f Frame, r Replay, lanes []Column) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -617,6 +619,7 @@ func replayScreen(f Frame, r Replay, lanes []Column) templ.Component {
 }
 
 // logScreen has what happened, the latest first.
+//
 //go:noinline
 func logScreen(f Frame, lines []projection.LogLine, older string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -801,6 +804,7 @@ func logScreen(f Frame, lines []projection.LogLine, older string) templ.Componen
 }
 
 // memoryScreen has what was learned, and what agents are told of it.
+//
 //go:noinline
 func memoryScreen(f Frame, all []Episode, why string, rules printed.Rules, unknown string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1176,6 +1180,7 @@ func memoryScreen(f Frame, all []Episode, why string, rules printed.Rules, unkno
 }
 
 // doctorScreen has what the program found of its surroundings.
+//
 //go:noinline
 func doctorScreen(f Frame, all []printed.Check, why string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1338,6 +1343,7 @@ func doctorScreen(f Frame, all []printed.Check, why string) templ.Component {
 }
 
 // interviewScreen asks one question at a time, next to what is known so far.
+//
 //go:noinline
 func interviewScreen(f Frame, t projection.Interview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
