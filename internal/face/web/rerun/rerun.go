@@ -121,7 +121,7 @@ func (g *Gates) stop() []string {
 		}
 	}
 	g.mu.Unlock()
-	g.work.Wait()
+	g.Wait()
 	return said
 }
 
