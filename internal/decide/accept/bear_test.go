@@ -282,7 +282,7 @@ func TestBears(t *testing.T) {
 		}, accept.Unknown, "297 tests passed"},
 		"literal, and old findings": {func(t *state.Task, e *nexus.Evidence) {
 			t.Attempts[0].Weighed.Criteria[0].By, e.Old = nexus.LiteralBearing, []string{"a.go:1: no"}
-		}, accept.Unmet, "still finds"},
+		}, accept.Unmet, "still has the findings of the base"},
 		"a check was written": {func(t *state.Task, _ *nexus.Evidence) {
 			t.Attempts[0].Weighed.Criteria[0].By = ""
 			t.Attempts[0].Checks.Checks = []nexus.CriterionCheck{{Number: 1, Of: state.Fingerprint(t.Task, 1), Test: "x", File: "x_test.sh", Command: "sh greet.sh", Proved: true}}

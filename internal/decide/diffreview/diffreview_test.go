@@ -202,11 +202,11 @@ func TestReadPatch(t *testing.T) {
 		"blanks cut":       {strings.Replace(text, "\n \n", "\n\n", 1), nil, ""},
 		"changed":          {strings.Replace(text, "+func New", "+func Now", 1), nil, `line 16: it was changed from "+func New() {}" to "+func Now() {}"`},
 		"deleted":          {strings.Replace(text, "+func New() {}\n", "", 1), nil, "line 16: it was changed"},
-		"added":            {text + "more\n", nil, "not of the change"},
+		"added":            {text + "more\n", nil, "not part of the change"},
 		"cut":              {strings.Replace(text, "Binary files /dev/null and b/p.png differ\n", "", 1), nil, "missing from here on"},
 		"says nothing":     {at("+y", "#> must:"), nil, "says nothing"},
 		"suggests nowhere": {at("-func Old() {}", "#>= x"), nil, "put it below one of them"},
-		"no lines":         {at(" // c", "#> must x-3: y"), nil, "are no lines"},
+		"no lines":         {at(" // c", "#> must x-3: y"), nil, "is not a range of lines"},
 	} {
 		got, err := diffreview.ReadPatch(c.text, patch)
 		if d := cmp.Diff(c.want, got); d != "" && c.err == "" {

@@ -158,7 +158,7 @@ func TestMistakes(t *testing.T) {
 			`line 5: "Closed:" is followed by a date, a tag and a commit, as nexus milestone close writes it; to open the milestone again, delete the line`,
 			`line 7: "Two" stands below "# Closed" and has no line "Closed:"; move it above that heading`,
 		}},
-		{"two parts", "# Roadmap\n# Closed\n# closed\n", []string{`line 3: the heading "Closed" stands twice, first in line 2; put all below one`}},
+		{"two parts", "# Roadmap\n# Closed\n# closed\n", []string{`line 3: the heading "Closed" occurs twice, first in line 2; put everything below one`}},
 		{"below a goal", head + "- goal: a\n  - check: b\n", []string{`line 6: below a goal stands nothing; make another "- goal: " of it`}},
 		{"open", head + "<!-- x\n## Two\n", []string{`line 5: a comment starts here and does not end; write --> where it ends`}},
 		{"open code", head + "```\n## Two\n", []string{"line 5: a block of code starts here and does not end; write ``` below it"}},

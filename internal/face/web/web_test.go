@@ -251,7 +251,7 @@ func TestCheck(t *testing.T) {
 		"":                                   {Listen: "127.0.0.1:0"},
 		"0.0.0.0:1 can be reached":           {Listen: "0.0.0.0:1", Token: token},
 		":1 can be reached":                  {Listen: ":1", Token: token},
-		"and there is no token":              {Listen: "[::]:1", Public: true},
+		"but there is no token":              {Listen: "[::]:1", Public: true},
 		"there is no TLS":                    {Listen: "0.0.0.0:1", Public: true, Token: token},
 		"a certificate and its key":          {TLSCert: "c"},
 		"not by both":                        {TLSCert: "c", TLSKey: "k", BehindProxy: true, Hosts: []string{"n"}},

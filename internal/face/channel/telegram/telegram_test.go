@@ -316,7 +316,7 @@ func TestCheck(t *testing.T) {
 	good := Options{Token: telegramtest.Token, Chat: 7}
 	for want, change := range map[string]func(*Options){
 		"":                                 func(*Options) {},
-		"there is no token":                func(o *Options) { o.Token = "" },
+		"there is no bot token":            func(o *Options) { o.Token = "" },
 		"does not hold the token of a bot": func(o *Options) { o.Token = "a/../b" },
 		"there is no chat":                 func(o *Options) { o.Chat = 0 },
 		"everybody in it could answer":     func(o *Options) { o.Chat = -7 },

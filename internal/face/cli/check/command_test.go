@@ -405,7 +405,7 @@ func TestReview(t *testing.T) {
 	script, err := llmtest.Parse([]byte(`conversations:
   - match: review.1/reviewer.1
     turns:
-      - expect: ["+bad", "Review what is not committed"]
+      - expect: ["+bad", "Review the uncommitted changes"]
         calls:
           - tool: finish
             input: {approved: false, summary: It is bad., findings: [{severity: major, category: correctness, file: a.txt, line: 1, quote: bad, message: a bad word}, {severity: critical, file: gone.txt, line: 3, message: nobody sees it}]}

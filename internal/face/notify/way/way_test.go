@@ -303,7 +303,7 @@ func TestMailFaults(t *testing.T) {
 	for says, change := range map[string]func(*Mail){
 		"no mail server": func(m *Mail) { m.Server = "" }, "not host:port": func(m *Mail) { m.Server = "x" },
 		"without encryption": func(m *Mail) { m.Server, m.TLS = "mail.example.org:25", "none" }, "no password": func(m *Mail) { m.Password = "" },
-		"nobody gets it": func(m *Mail) { m.To = nil }, "not an address": func(m *Mail) { m.To = []string{"a@b.c\r\nBcc: eve@example.org"} },
+		"there is no recipient": func(m *Mail) { m.To = nil }, "is not a mail address": func(m *Mail) { m.To = []string{"a@b.c\r\nBcc: eve@example.org"} },
 	} {
 		m := posted(mailServer(t, nil))
 		change(&m)

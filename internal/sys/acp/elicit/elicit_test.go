@@ -120,7 +120,7 @@ func TestUnasked(t *testing.T) {
 	field := func(name, more string) string { return form(`{"`+name+`":{"type":"string"`+more+`}}`, "[]") }
 	for params, why := range map[string]string{
 		`[]`:                  "cannot be read",
-		`{"message":" "}`:     "says nothing",
+		`{"message":" "}`:     "has no text",
 		field("password", ""): "secrets", field("GithubToken", ""): "secrets", field("x", `,"format":"password"`): "secrets",
 		field("x", `,"writeOnly":true`): "secrets", field("x", `,"title":"Your API key"`): "secrets", field("private_key", ""): "secrets",
 		`{"message":"x","mode":"voice"}`:                                  "mode",
@@ -128,11 +128,11 @@ func TestUnasked(t *testing.T) {
 		form(`{"a b":{"type":"string"}}`, `["a b"]`):                      "typed",
 		form(`{}`, `["a"]`):                                               "cannot be read",
 		form(`{"a":{"type":"array","items":{"type":"string"}}}`, `["a"]`): "no values",
-		`{"message":"x","mode":"url","url":"javascript:alert(1)"}`:        "not one of the web",
+		`{"message":"x","mode":"url","url":"javascript:alert(1)"}`:        "not a web address",
 		`{"message":"x","mode":"url","url":"https://a@b/"}`:               "hides",
 		`{"message":"x","mode":"url","url":"https://b/\u202e"}`:           "cannot be read",
 		`{"message":"x","mode":"url","url":"https://b/ c"}`:               "cannot be read",
-		`{"message":"x","mode":"url","url":"https:///c"}`:                 "not one of the web",
+		`{"message":"x","mode":"url","url":"https:///c"}`:                 "not a web address",
 	} {
 		if _, err := elicit.Read([]byte(params)); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v, want %s", params, err, why)
