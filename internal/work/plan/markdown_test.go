@@ -118,7 +118,7 @@ func TestMarkdownMistakes(t *testing.T) {
 		"too long":                    {"- minutes: 10", "- minutes: 100", []string{"line 25: T1 is too large: 100 minutes"}},
 		"twice":                       {"- minutes: 10", "- minutes: 10\n- minutes: 9", []string{"line 26: minutes stands twice"}},
 		"a bad file":                  {"- files: size.go", "- files: ../size.go", []string{`line 24: T1: the file "../size.go" leaves the repository`}},
-		"a bad list":                  {`"a, b.go"`, `"a, b.go" c`, []string{`line 24: "c" stands behind a quoted value`}},
+		"a bad list":                  {`"a, b.go"`, `"a, b.go" c`, []string{`line 24: "c" follows a quoted value`}},
 		"a need of nobody":            {"- needs: T1 (api)", "- needs: T9", []string{`T2 needs "T9", which is not in the plan`, "line 54"}},
 		"a want of nobody":            {"- wants: T3 (file)", "- wants: T9", []string{`T2 wants "T9", which is not in the plan`, "line 55"}},
 		"a reason that is none":       {"- needs: T1 (api)", "- needs: T1 (apis)", []string{`line 54: the reason of needs "apis" is not one of blocks, file, schema, api`}},

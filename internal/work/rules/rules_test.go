@@ -104,8 +104,8 @@ docs/deep.md|import|docs/style.md|Deep. @../AGENTS.md @missing.md
 skill db-step|.cursor/rules/db-step.mdc|How to migrate: first the schema
 skill x-own|~/.config/nexus/skills/x-own/SKILL.md|The user's own
 refused AGENTS.md|docs/deep.md imports it, which it imports itself
-refused docs/missing.md|docs/deep.md imports it, and it is not there
-refused .nexus/rules/bad.md|"[" is no pattern of paths, or has too many alternatives`},
+refused docs/missing.md|docs/deep.md imports it, but it does not exist
+refused .nexus/rules/bad.md|"[" is not a path pattern, or has too many alternatives`},
 		{"a file", set.For([]string{"a/b/x.go"}, "Do it"), "a/AGENTS.md|directory|a|A.\na/b/AGENTS.md|directory|a/b|A B.\n.nexus/rules/go.md|glob|**/*.go|Go."},
 		{"a directory", set.For([]string{"a/b/"}, ""), "a/AGENTS.md|directory|a|A.\na/b/AGENTS.md|directory|a/b|A B."},
 		{"a name", set.For([]string{"web/x.jsx"}, "Use db-step."), ".cursor/rules/ts.mdc|glob|*.{tsx,jsx}|TS.\n.cursor/rules/db-step.mdc|named skill|db-step|DB."},
@@ -141,7 +141,7 @@ func TestHostile(t *testing.T) {
 	if strings.Contains(all, "SECRET") {
 		t.Error(all)
 	}
-	for _, want := range []string{".env|its name suggests", ".git/config|git's own", "/etc/passwd|", "~/.ssh/id|", "../s.md|it lies outside", "out.md|a link leads out", "env.md|its name suggests", "big.md|it has more than", "binary.md|it is no text", "dir.md|it is no regular", "gone/AGENTS.md|a link leads out", ".cursor/rules/out.mdc|a link"} {
+	for _, want := range []string{".env|its name suggests", ".git/config|git's own", "/etc/passwd|", "~/.ssh/id|", "../s.md|it lies outside", "out.md|a link leads out", "env.md|its name suggests", "big.md|it has more than", "binary.md|it is not a text", "dir.md|it is not a regular", "gone/AGENTS.md|a link leads out", ".cursor/rules/out.mdc|a link"} {
 		if !strings.Contains(all, "refused "+want) {
 			t.Errorf("%s is not refused: %s", want, all)
 		}
