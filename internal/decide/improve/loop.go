@@ -338,7 +338,7 @@ func (l *Loop) worked(f nexus.ItemWorked, at time.Time) {
 	i.Stage, i.Result, i.Rule, i.Why, i.Ended = Over, DoneFailed, Failed, f.Why, at
 	l.Totals.Failed++
 	if f.Outside {
-		l.Rest, l.Unable, l.again, l.Why = nexus.LoopRested{}, l.Unable+1, f.Again, f.Why
+		l.Unable, l.again, l.Why = l.Unable+1, f.Again, f.Why
 		l.suspect(i, at)
 	} else {
 		l.fail(i, at)

@@ -87,6 +87,21 @@ func TestOneCycleThatCannotWork(t *testing.T) {
 	}
 }
 
+// TestUnableIsNotIdle holds that a loop which could not work has not done all that there is,
+// and does not wait for something that need not happen.
+func TestUnableIsNotIdle(t *testing.T) {
+	rules := direct()
+	rules.Empty, rules.Watch = true, "commits"
+	s := begin(rules)
+	if got := s.cycle(outside(time.Time{}), wanted("todo", 1)); got != "loop.rested" || s.l.Rest.For != time.Minute {
+		t.Fatalf("%s for %s", got, s.l.Rest.For)
+	}
+	s.rest()
+	if got := s.cycle(nexus.ItemWorked{}, wanted("todo", 1)); got != "loop.rested" || !strings.HasPrefix(s.l.Rest.Why, "no work can be done now") {
+		t.Errorf("the only finding is put off: %s, %s", got, s.l.Why)
+	}
+}
+
 // TestMoneyOfTheDay holds that a loop whose day has no money left rests until the next
 // one, however often, also with a watch, and then takes up what it left.
 func TestMoneyOfTheDay(t *testing.T) {
@@ -98,6 +113,9 @@ func TestMoneyOfTheDay(t *testing.T) {
 			morning := s.now.Add(9 * time.Hour)
 			if got := s.cycle(outside(morning), wanted("todo", 1)); got != "loop.rested" || !s.l.Rest.Until.Equal(morning) {
 				t.Fatalf("day %d: %s until %s, want %s", day, got, s.l.Rest.Until, morning)
+			}
+			if rule, why := s.l.Bar(wanted("todo", 1), s.now); rule != "" {
+				t.Fatalf("day %d: it is put off, though the money is what lacks: %s, %s", day, rule, why)
 			}
 			s.rest()
 		}

@@ -25,7 +25,7 @@ func prints(t *testing.T, args []string) json.RawMessage {
 		return nil
 	}
 	object := map[string]any{
-		"review": new(diffview.Review), "report": new(runreport.Report), "history": new(history.Figures), "plan": new(api.Compared),
+		"review": new(diffview.Review), "report": new(runreport.Report), "history": new(history.Figures), "plan": new(api.PlanChanges),
 		"memory": new(printed.Memory), "rules": new(printed.Rules), "doctor": new(printed.Doctor), "config": new(printed.Settings),
 		"check": &map[string]string{"state": hostile},
 	}[args[0]]
@@ -36,7 +36,7 @@ func prints(t *testing.T, args []string) json.RawMessage {
 		return nil
 	}
 	hostiletest.Fill(object, hostile)
-	if compared, ok := object.(*api.Compared); ok && len(compared.Changes) == 0 {
+	if compared, ok := object.(*api.PlanChanges); ok && len(compared.Changes) == 0 {
 		compared.Changes = []plandiff.Change{{Title: hostile}}
 	}
 	data, err := json.Marshal(object)

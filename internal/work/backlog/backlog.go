@@ -84,10 +84,14 @@ func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
 			wrong = append(wrong, Problem{File: workitem.Dir, Why: why, Hint: "Delete what is done."})
 			break
 		}
-		item, err := read(root, file)
+		data, err := content(root, file)
+		var item workitem.Item
+		if err == nil {
+			item, err = workitem.Parse(file, data)
+		}
 		if err != nil {
 			p := problem(err)
-			p.Finding = mentioned(root, file)
+			p.Finding = workitem.Mentions(data)
 			wrong = append(wrong, p)
 			continue
 		}
@@ -97,33 +101,17 @@ func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
 	return all, wrong, nil
 }
 
-func read(root *os.Root, file string) (workitem.Item, error) {
+// content returns the start of a file, a byte more than the file of an item may have.
+func content(root *os.Root, file string) ([]byte, error) {
 	if err := disk.Plain(root, file); err != nil {
-		return workitem.Item{}, err
+		return nil, err
 	}
 	f, err := root.Open(filepath.FromSlash(file))
 	if err != nil {
-		return workitem.Item{}, err
+		return nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(f, workitem.MaxFile+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return workitem.Item{}, err
-	}
-	return workitem.Parse(file, data)
-}
-
-// mentioned returns the finding that a file which is no item is about.
-func mentioned(root *os.Root, file string) string {
-	if disk.Plain(root, file) != nil {
-		return ""
-	}
-	f, err := root.Open(filepath.FromSlash(file))
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }()                           // it was only read
-	data, _ := io.ReadAll(io.LimitReader(f, workitem.MaxFile)) // what there is of it will do
-	return workitem.Mentions(data)
+	return data, errors.Join(err, f.Close())
 }
 
 func problem(err error) Problem {

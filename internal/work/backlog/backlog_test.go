@@ -1,6 +1,9 @@
 package backlog_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -41,5 +44,27 @@ func TestAFindingIsKeptOnce(t *testing.T) {
 	}
 	if items, _, err := s.Load(); err != nil || len(items) != 3 {
 		t.Errorf("what people write down is theirs, also twice: %+v, %v", items, err)
+	}
+}
+
+// TestAnUnreadableItemNamesItsFinding, so that what a person decided about it is not taken
+// for nothing.
+func TestAnUnreadableItemNamesItsFinding(t *testing.T) {
+	s := backlog.Store{Repo: t.TempDir(), State: t.TempDir()}
+	item, err := s.Add(t.Context(), workitem.Item{Title: "Do it", Text: "Do it.", State: workitem.Waiting, Finding: "todo/1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(s.Repo, filepath.FromSlash(workitem.Path(item.ID)))
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, bytes.Replace(data, []byte("state: waiting"), []byte("state: rejectd"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	items, wrong, err := s.Load()
+	if err != nil || len(items) != 0 || len(wrong) != 1 || wrong[0].Finding != "todo/1" {
+		t.Errorf("%+v, %+v, %v", items, wrong, err)
 	}
 }

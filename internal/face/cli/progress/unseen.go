@@ -48,10 +48,11 @@ func (u unseen) held(ctx context.Context, run nexus.RunID, after int64) {
 		if err != nil {
 			return // who works on the run says what is wrong
 		}
-		if !holdsUp(e.Fact) || isDelay(e.Fact) && e.At.Sub(last) < between {
+		_, delay := e.Fact.(nexus.CallDelayed)
+		if !holdsUp(e.Fact) || delay && e.At.Sub(last) < between {
 			continue
 		}
-		if isDelay(e.Fact) {
+		if delay {
 			last = e.At
 		}
 		about, text := view.Describe(e.Fact)
@@ -65,11 +66,6 @@ func holdsUp(f nexus.Fact) bool {
 	_, held := f.(nexus.QuotaHeld)
 	d, delayed := f.(nexus.CallDelayed)
 	return hit || held || delayed && (d.Wait == 0 || d.Wait >= 5*time.Second)
-}
-
-func isDelay(f nexus.Fact) bool {
-	_, is := f.(nexus.CallDelayed)
-	return is
 }
 
 // Finish implements [app.Watcher].

@@ -19,31 +19,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Text is the plan of a run as people edit it.
-type Text struct {
+// PlanText is the plan of a run as people edit it.
+type PlanText struct {
 	Markdown string `json:"markdown"`
 }
 
-// Compared is what is different in a plan that somebody edited.
-type Compared struct {
+// PlanChanges is what is different in a plan that somebody edited.
+type PlanChanges struct {
 	Goal    string            `json:"goal,omitempty"` // another one; empty: it is the same
 	Changes []plandiff.Change `json:"changes"`
 }
 
-// Again is a gate of a task to run again.
-type Again struct {
+// GateRun is a gate of a task to run again.
+type GateRun struct {
 	Task nexus.TaskID `json:"task"`
 	Gate string       `json:"gate"`
 }
 
-// Learned is what becomes of something that was learned.
-type Learned struct {
+// MemoryChange is what becomes of something that was learned.
+type MemoryChange struct {
 	ID     string `json:"id"`
 	Action string `json:"action"` // approve or forget
 }
 
-// Set is a setting to change.
-type Set struct {
+// SettingChange is a setting to change.
+type SettingChange struct {
 	Key     string `json:"key"`
 	Value   string `json:"value,omitempty"`   // as nexus config set takes it
 	Unset   bool   `json:"unset,omitempty"`   // remove it instead
@@ -51,8 +51,8 @@ type Set struct {
 	Confirm bool   `json:"confirm,omitempty"` // agree to what it opens; only who started the server may
 }
 
-// Then is a run as it was after an event.
-type Then struct {
+// RunAt is a run as it was after an event.
+type RunAt struct {
 	projection.Moment
 
 	Run   view.Run          `json:"run"`
@@ -117,25 +117,28 @@ func prints[T any](args func(call) []string) func(*API, call) (T, error) {
 type printer[T any] struct{ args func(call) []string }
 
 func (p printer[T]) answer(a *API, c call) (v T, err error) {
-	err = a.told(c, p.args(c), &v)
+	err = a.told(c, access.Order{Args: p.args(c)}, &v)
 	return v, err
 }
 
 // told reads what a command prints.
-func (a *API) told(c call, args []string, to any) error {
-	r := a.Act(context.WithoutCancel(c.Context()), c.by(), access.Order{Args: args})
+func (a *API) told(c call, o access.Order, to any) error {
+	r := a.Act(context.WithoutCancel(c.Context()), c.by(), o)
+	if err := failure(r); err != nil {
+		return err
+	}
 	if why := r.Read(to); why != "" {
-		return failure(r, why)
+		return &nexus.Error{Code: nexus.CodeInternal, Message: why}
 	}
 	return nil
 }
 
-// failure is what a command failed of.
-func failure(r access.Result, why string) error {
-	if r.Code != "" {
-		return &nexus.Error{Code: nexus.Code(r.Code), Message: r.Text, Hint: r.Hint}
+// failure is the error that a command ended with; nil where it ended with none.
+func failure(r access.Result) error {
+	if r.Code == "" {
+		return nil
 	}
-	return &nexus.Error{Code: nexus.CodeInternal, Message: why}
+	return &nexus.Error{Code: nexus.Code(r.Code), Message: r.Text, Hint: r.Hint}
 }
 
 // ordered runs a command that changes something.
@@ -152,26 +155,20 @@ func (a *API) review(c call, said nexus.ChangeReview) (Done, int, error) {
 	return a.ordered(c, access.Order{Args: args, Stdin: string(data)})
 }
 
-func (a *API) text(c call) (Text, error) {
+func (a *API) text(c call) (PlanText, error) {
 	args := []string{"plan", "--run", string(c.run()), "--markdown"}
 	r := a.Act(context.WithoutCancel(c.Context()), c.by(), access.Order{Args: args})
-	if r.Failed() {
-		return Text{}, failure(r, r.Why())
-	}
-	return Text{r.Text}, nil
+	return PlanText{r.Text}, failure(r)
 }
 
-func (a *API) compare(c call, edited Text) (Compared, int, error) {
+func (a *API) compare(c call, edited PlanText) (PlanChanges, int, error) {
 	args := []string{"plan", "--run", string(c.run()), "--json", "--diff", "--edited", "-"}
-	r := a.Act(context.WithoutCancel(c.Context()), c.by(), access.Order{Args: args, Stdin: edited.Markdown})
-	told := Compared{Changes: []plandiff.Change{}}
-	if why := r.Read(&told); why != "" || r.Failed() {
-		return Compared{}, 0, failure(r, why)
-	}
-	return told, http.StatusOK, nil
+	changes := PlanChanges{Changes: []plandiff.Change{}}
+	err := a.told(c, access.Order{Args: args, Stdin: edited.Markdown}, &changes)
+	return changes, http.StatusOK, err
 }
 
-func (a *API) approve(c call, edited Text) (Done, int, error) {
+func (a *API) approve(c call, edited PlanText) (Done, int, error) {
 	question := ""
 	err := a.Hub.View(c.run(), func(p *projection.Projection) error {
 		for _, i := range p.Inbox(c.now) {
@@ -192,13 +189,13 @@ func (a *API) approve(c call, edited Text) (Done, int, error) {
 }
 
 func (a *API) reruns(c call) (Page[rerun.Rerun], error) {
-	if err := a.Hub.View(c.run(), func(*projection.Projection) error { return nil }); err != nil {
-		return Page[rerun.Rerun]{}, err // there is no such run
+	if err := a.exists(c); err != nil {
+		return Page[rerun.Rerun]{}, err
 	}
 	return page(c, a.Gates.Of(c.run()))
 }
 
-func (a *API) rerun(c call, again Again) (rerun.Rerun, int, error) {
+func (a *API) rerun(c call, again GateRun) (rerun.Rerun, int, error) {
 	err := a.Hub.View(c.run(), func(p *projection.Projection) error {
 		if _, ok := p.Task(again.Task, c.now); !ok {
 			return notFound("task", string(again.Task))
@@ -212,30 +209,30 @@ func (a *API) rerun(c call, again Again) (rerun.Rerun, int, error) {
 	return one, http.StatusAccepted, err
 }
 
-func (a *API) then(c call) (Then, error) {
+func (a *API) then(c call) (RunAt, error) {
 	number, err := strconv.ParseInt(c.PathValue("seq"), 10, 64)
 	if err != nil || number < 1 {
-		return Then{}, invalid("the number of an event is a whole number from 1", "See the log of the run.")
+		return RunAt{}, invalid("the number of an event is a whole number from 1", "See the log of the run.")
 	}
 	var last int64
 	if err := a.Hub.View(c.run(), func(p *projection.Projection) error { last = p.Seq(); return nil }); err != nil {
-		return Then{}, err
+		return RunAt{}, err
 	}
 	p, at, err := projection.Until(c.run(), a.Journal.Events(c.Context(), c.run(), 0), number, last)
 	if err != nil {
-		return Then{}, err
+		return RunAt{}, err
 	}
-	return Then{at, p.Run(at.Time), p.Cards(at.Time)}, nil
+	return RunAt{at, p.Run(at.Time), p.Cards(at.Time)}, nil
 }
 
-func (a *API) learn(c call, l Learned) (Done, int, error) {
+func (a *API) learn(c call, l MemoryChange) (Done, int, error) {
 	if !slices.Contains([]string{"approve", "forget"}, l.Action) || strings.TrimSpace(l.ID) == "" {
 		return Done{}, 0, invalid("id and action are required; action is approve or forget", "See /api/v1/memory.")
 	}
 	return a.ordered(c, access.Order{Args: []string{"memory", l.Action, "--json", "--", l.ID}})
 }
 
-func (a *API) set(c call, s Set) (Done, int, error) {
+func (a *API) set(c call, s SettingChange) (Done, int, error) {
 	if strings.TrimSpace(s.Key) == "" || s.Unset && s.Value != "" {
 		return Done{}, 0, invalid("a key is required, and a value or unset", "See /api/v1/settings.")
 	}

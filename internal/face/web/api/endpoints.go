@@ -119,6 +119,11 @@ func endpoints() []endpoint {
 	}, commanded()...)
 }
 
+// exists says that there is no such run; nil where there is one.
+func (a *API) exists(c call) error {
+	return a.Hub.View(c.run(), func(*projection.Projection) error { return nil })
+}
+
 func inbox(p *projection.Projection, c call) []projection.Item { return p.Inbox(c.now) }
 
 func ledger(p *projection.Projection, c call) (projection.Cost, error) { return p.Cost(c.now), nil }
@@ -224,7 +229,7 @@ func sessions(p *projection.Projection, c call) []projection.Session {
 
 func (a *API) session(c call) (transcript.Conversation, error) {
 	id := c.PathValue("session")
-	if err := a.Hub.View(c.run(), func(*projection.Projection) error { return nil }); err != nil {
+	if err := a.exists(c); err != nil {
 		return transcript.Conversation{}, err
 	}
 	t, ok, err := transcript.Of(nexus.SessionID(id), a.Journal.Events(c.Context(), c.run(), 0), a.Blob)
@@ -296,8 +301,8 @@ func offer(p *projection.Projection, c call) (Offer, error) {
 
 // requests lists what was asked of a run.
 func (a *API) requests(c call) (Page[Asked], error) {
-	if err := a.Hub.View(c.run(), func(*projection.Projection) error { return nil }); err != nil {
-		return Page[Asked]{}, err // there is no such run
+	if err := a.exists(c); err != nil {
+		return Page[Asked]{}, err
 	}
 	all, at := []Asked{}, map[int64]int{}
 	for e, err := range a.Journal.Events(c.Context(), c.run(), 0) {
@@ -328,8 +333,8 @@ func (a *API) request(c call, ask access.Ask) (Done, int, error) {
 }
 
 func done(r access.Result, status int) (Done, int, error) {
-	if r.Code != "" {
-		return Done{}, 0, &nexus.Error{Code: nexus.Code(r.Code), Message: r.Text, Hint: r.Hint}
+	if err := failure(r); err != nil {
+		return Done{}, 0, err
 	}
 	return Done{Version: 1, Text: strings.TrimSpace(r.Text), Result: r.Data}, status, nil
 }
