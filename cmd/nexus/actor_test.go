@@ -136,9 +136,12 @@ func ended(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func kill(ts *testscript.TestScript, _ bool, args []string) {
-	sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "STOP": syscall.SIGSTOP}[args[1]]
-	p := actorOf(ts, args[0]).cmd.Process
-	if err := p.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
+	sig := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "STOP": syscall.SIGSTOP}[args[1]]
+	a := actorOf(ts, args[0])
+	p := a.cmd.Process
+	if sig == syscall.SIGKILL && a.keys != nil {
+		a.kill()
+	} else if err := p.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
 		ts.Check(err)
 	}
 	for end := time.Now().Add(patience); sig == syscall.SIGSTOP && !stopped(p.Pid); runtime.Gosched() {
@@ -146,6 +149,14 @@ func kill(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("%s does not stop", args[0])
 		}
 	}
+}
+
+// kill kills it, at a terminal with all that share its process group.
+func (a *actor) kill() {
+	if a.keys != nil {
+		_ = syscall.Kill(-a.cmd.Process.Pid, syscall.SIGKILL) // it may have ended
+	}
+	_ = a.cmd.Process.Kill()
 }
 
 // stopped reports whether all threads of a process stand still: the signal

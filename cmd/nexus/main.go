@@ -8,13 +8,24 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli"
+	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 )
+
+// together is how far apart two signals are at least that are not one and the same: a
+// terminal and a parent, or a program that manages processes, may send it twice.
+const together = 200 * time.Millisecond
 
 func main() {
 	log.SetOutput(io.Discard) // where libraries mutter; what people must know is an error
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop) // the first signal asks, the second kills
-	os.Exit(cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	parent := background.Started()
+	asks := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !parent.Shares() { // or else it goes on without its terminal
+		asks = append(asks, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), asks...)
+	context.AfterFunc(ctx, func() { time.AfterFunc(together, stop) }) // the first signal asks, the second kills
+	os.Exit(cli.Main(ctx, parent, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -70,7 +70,9 @@ func playOf(ts *testscript.TestScript) *play {
 //	code N COMMAND...      runs a command and wants that exit code
 //	start NAME COMMAND...  starts a command beside the story
 //	ended NAME N           waits for it and wants that exit code; its output is in $WORK/NAME.out, .err
-//	signal NAME SIG        sends it INT, TERM or KILL, or STOP and waits until it stands still
+//	signal NAME SIG        sends it INT, TERM or KILL (at a terminal also to what it started there), or
+//	                       STOP and waits until it stands still
+//	hangup NAME            closes its terminal
 //	says NAME TEXT         waits until it says that on its standard error, or shows it on its terminal
 //	terminal NAME COLUMNS COMMAND...  starts a command on a terminal of its own, beside the story;
 //	                       what it says on it is in $WORK/NAME.err
@@ -114,7 +116,7 @@ func playOf(ts *testscript.TestScript) *play {
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "terminal": terminal, "press": press, "insist": insist,
+		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "terminal": terminal, "press": press, "hangup": hangup, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "lighter": lighter, "shares": shares, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
 		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "forgegit": forgeGit, "pull": pullRequest, "registry": registry, "commented": commented, "chat": chat, "overhear": overhear, "hear": hear, "heard": heardAll, "learn": learn, "conforms": conforms, "browse": browse,
@@ -137,7 +139,7 @@ func stageSetup(t *testing.T, e *testscript.Env) error {
 			p.model.free()
 		}
 		for _, a := range p.beside {
-			_ = a.cmd.Process.Kill()
+			a.kill()
 			a.wait()
 		}
 		if p.model != nil {

@@ -19,13 +19,19 @@ func pseudo(columns int) (person, program *os.File, err error) {
 	if person, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		return nil, nil, err
 	}
-	fd := int(person.Fd())
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	conn, err := person.SyscallConn() // it can be closed while somebody reads
+	n := 0
 	if err == nil {
-		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: uint16(columns)})
+		asked := conn.Control(func(p uintptr) {
+			fd := int(p)
+			if n, err = unix.IoctlGetInt(fd, unix.TIOCGPTN); err == nil {
+				err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+			}
+			if err == nil {
+				err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: uint16(columns)})
+			}
+		})
+		err = errors.Join(err, asked)
 	}
 	if err == nil {
 		program, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
@@ -84,6 +90,15 @@ func press(ts *testscript.TestScript, _ bool, args []string) {
 	a.from, a.before = len(a.err.String()), a.screen.String()
 	_, err := a.keys.WriteString(strings.NewReplacer("^C", "\x03", "^D", "\x04", `\r`, "\r").Replace(args[1]))
 	ts.Check(err)
+}
+
+// hangup closes a terminal, as somebody does who closes its window.
+func hangup(ts *testscript.TestScript, _ bool, args []string) {
+	a := actorOf(ts, args[0])
+	if a.keys == nil {
+		ts.Fatalf("%s has no terminal", args[0])
+	}
+	ts.Check(a.keys.Close())
 }
 
 // TestPseudo holds that what is typed on one side comes out at the other.

@@ -45,14 +45,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
-// Main runs one command line and returns the process's exit code.
-func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) int {
+// Main runs one command line and returns the process's exit code. The parent is who
+// started it in the background; nil where nobody did.
+func Main(ctx context.Context, parent *background.Parent, args []string, in io.Reader, out, err io.Writer) int {
 	a := console.New(in, out, err, app.App{
 		Env: os.Getenv, Environ: os.Environ(), Set: map[string]string{},
 		Mask: secret.New(os.Environ()),
 		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
 	})
-	if parent := background.Started(); parent != nil {
+	switch {
+	case parent.Shares():
+		ctx, a.Host.Front = console.NewFront(ctx, parent)
+	case parent != nil:
 		a.Host = console.Host{Parent: parent, Began: func(id nexus.RunID) { parent.Say(string(id)) }}
 	}
 	failure := execute(ctx, a, args)

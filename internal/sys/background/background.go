@@ -1,9 +1,9 @@
 // Package background starts this program once more, as a process that goes on
 // when its terminal is closed and when who started it has ended.
 //
-// It has no terminal, is in a session of its own, and says by a pipe when it is
-// under way. Until then whoever started it waits; what it says after that is
-// for nobody.
+// [Start] gives it no terminal and a session of its own; whoever started it waits
+// until it says by a pipe that it is under way. [Beside] lets it share the terminal:
+// whoever started it waits until it ends, or leaves the terminal and goes on without.
 package background
 
 import (
@@ -20,8 +20,15 @@ import (
 // mark is the variable that tells the process that it was started so.
 const mark = "NEXUS_BACKGROUND"
 
-// saying is the descriptor of the pipe in the process.
-const saying = 3
+// beside is the word for a process that shares the terminal of its parent.
+const beside = "beside"
+
+// The descriptors of the process: a pipe that it writes to, and one, where it shares the
+// terminal, whose other end closes when its parent is gone.
+const (
+	saying  = 3
+	hearing = 4
+)
 
 // maxSaid bounds what is read of the pipe.
 const maxSaid = 4096
@@ -58,14 +65,17 @@ func Start(o Order) (*Process, error) {
 		}
 		defer o.In.Close() //nolint:errcheck // only read
 	}
-	p, err := os.StartProcess(o.Exe, append([]string{o.Exe}, o.Args...), &os.ProcAttr{
-		Env:   append(o.Env[:len(o.Env):len(o.Env)], mark+"="+o.Word),
-		Files: []*os.File{o.In, o.Out, o.Err, write}, Sys: &syscall.SysProcAttr{Setsid: true},
-	})
+	p, err := o.start([]*os.File{o.In, o.Out, o.Err, write}, &syscall.SysProcAttr{Setsid: true})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start in the background: %w", err), read.Close())
 	}
 	return &Process{PID: p.Pid, process: p, pipe: read}, nil
+}
+
+func (o Order) start(files []*os.File, sys *syscall.SysProcAttr) (*os.Process, error) {
+	return os.StartProcess(o.Exe, append([]string{o.Exe}, o.Args...), &os.ProcAttr{
+		Env: append(o.Env[:len(o.Env):len(o.Env)], mark+"="+o.Word), Files: files, Sys: sys,
+	})
 }
 
 // Ready waits until the process says that it is under way, and returns what it
@@ -95,6 +105,7 @@ type Parent struct {
 
 	once sync.Once
 	pipe *os.File
+	gone chan struct{} // closed when the terminal or the parent is gone; nil: they share none
 }
 
 // Started returns who started this process in the background; nil where nobody
@@ -107,7 +118,13 @@ func Started() *Parent {
 	}
 	_ = os.Unsetenv(mark) // its own children were not started so
 	syscall.CloseOnExec(saying)
-	return &Parent{Word: word, pipe: os.NewFile(saying, "parent")}
+	p := &Parent{Word: word, pipe: os.NewFile(saying, "parent")}
+	if word == beside {
+		syscall.CloseOnExec(hearing)
+		p.gone = make(chan struct{})
+		go p.hear(os.NewFile(hearing, "alive"))
+	}
+	return p
 }
 
 // Say tells the parent that this process is under way. Only the first call does.

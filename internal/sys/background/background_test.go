@@ -30,6 +30,12 @@ func play(p *Parent, what string) {
 	case "fail":
 		fmt.Fprintln(os.Stderr, "it cannot be done")
 		os.Exit(3)
+	case "killed":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "leave":
+		leave(p, os.Args[2])
+	case "signalled":
+		signalled(p, os.Args[2])
 	case "wait":
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.SIGTERM)
@@ -43,6 +49,36 @@ func play(p *Parent, what string) {
 		fmt.Printf("%s %s %q %t %t", what, p.Word, in, own == os.Getpid(), again)
 		p.Say("under way")
 		p.Say("and again")
+	}
+}
+
+// leave goes on without what it shared, and says how.
+func leave(p *Parent, path string) {
+	log, err := os.Create(path)
+	if err == nil {
+		err = p.Leave("r1", log)
+	}
+	if err != nil {
+		panic(err)
+	}
+	in, _ := io.ReadAll(os.Stdin)
+	<-p.Gone() // its parent has ended
+	fmt.Printf("read %q, ", in)
+	fmt.Fprintln(os.Stderr, "2 of 2")
+}
+
+// signalled ends with the number of the signal that it got.
+func signalled(p *Parent, ready string) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGINT, syscall.SIGTERM)
+	if err := os.WriteFile(ready, []byte("waiting"), 0o600); err != nil {
+		panic(err)
+	}
+	select {
+	case s := <-c:
+		os.Exit(int(s.(syscall.Signal)))
+	case <-p.Gone():
+		os.Exit(int(syscall.SIGHUP))
 	}
 }
 

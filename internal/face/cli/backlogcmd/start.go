@@ -30,6 +30,9 @@ func startCommand(a *console.Console) *cobra.Command {
 		if err := o.Check(); err != nil {
 			return err
 		}
+		if done, err := progress.Beside(a); done {
+			return err
+		}
 		s, err := open(ctx, a, app.Makes)
 		if err != nil {
 			return err

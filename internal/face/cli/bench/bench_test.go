@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim"
+	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
@@ -19,7 +20,7 @@ import (
 // starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && slices.Contains([]string{"bench", "agent", "version"}, os.Args[1]) {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(cli.Main(context.Background(), background.Started(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
 }
@@ -29,7 +30,7 @@ func nexus[T any](t *testing.T, args ...string) T {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	var out, err bytes.Buffer
-	if code := cli.Main(t.Context(), append(args, "--json"), strings.NewReader(""), &out, &err); code != 0 {
+	if code := cli.Main(t.Context(), nil, append(args, "--json"), strings.NewReader(""), &out, &err); code != 0 {
 		t.Fatalf("%v ended with code %d: %s%s", args, code, &out, &err)
 	}
 	var v T
@@ -75,7 +76,7 @@ func TestAgent(t *testing.T) {
 func TestWrongNumbers(t *testing.T) {
 	for _, args := range [][]string{{"chaos", "--n", "0"}, {"schedule", "--n", "-1"}, {"agent", "--n", "2"}, {"agent", "--n", "9999"}} {
 		var out, err bytes.Buffer
-		if code := cli.Main(t.Context(), append([]string{"bench"}, args...), strings.NewReader(""), &out, &err); code != 2 {
+		if code := cli.Main(t.Context(), nil, append([]string{"bench"}, args...), strings.NewReader(""), &out, &err); code != 2 {
 			t.Errorf("%v ended with code %d: %s", args, code, &err)
 		}
 	}

@@ -58,6 +58,7 @@ type Host struct {
 	Served  bool               // a client of a server gives the command line
 	Leaves  bool               // it leaves runs in the background, which go on when it ends
 	Parent  *background.Parent // started this process in the background; nil: it has a terminal of its own, or nobody's
+	Front   *Front             // the process that was typed at the terminal that this one shares; nil: this one was
 }
 
 // New returns a console whose notices are messages for people.

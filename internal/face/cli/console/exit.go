@@ -20,6 +20,8 @@ const (
 	CodePerson      = 5
 	CodeHeld        = 6
 	CodeInterrupted = 130
+
+	CodeOfSignal = 128 // and the number of the signal that killed the process
 )
 
 // codesKey is the annotation that lists a command's exit codes.

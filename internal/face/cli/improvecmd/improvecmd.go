@@ -54,6 +54,9 @@ func improveCommand(a *console.Console) *cobra.Command {
 		if w.status {
 			return status(ctx, a)
 		}
+		if done, err := progress.Beside(a); done {
+			return err
+		}
 		return tend(ctx, a, &w)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson,
 		console.CodeHeld, console.CodeInterrupted)
@@ -193,6 +196,7 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h ten
 	o.Rules = r
 	h.Find, h.Judge = finder(a, w.Traffic), judge(a)
 	o.Begun = func(_ context.Context, id nexus.RunID, again bool) {
+		progress.Outlives(a, id)
 		if verb := "begins"; !w.JSONL {
 			if again {
 				verb = "continues"

@@ -28,6 +28,11 @@ func forkCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	const about = "start a second run from a point of a run"
 	c := a.Command("fork [RUN] [--at EVENT|CHECKPOINT] [flags]", about, func(ctx context.Context, args []string) error {
+		if !hold {
+			if done, err := progress.Beside(a); done {
+				return err
+			}
+		}
 		return a.Change(ctx, console.First(args), func(p *app.Place, _ journal.Run, s *state.State) error {
 			from, err := app.PointOf(s, at)
 			if err != nil {

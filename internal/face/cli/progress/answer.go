@@ -24,6 +24,8 @@ func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Conte
 	if !s.live && s.agree == nil {
 		return
 	}
+	s.ear.Lock()
+	defer s.ear.Unlock()
 	typing := keyboard(in)
 	s.mu.Lock()
 	if s.heard, s.wish = typing, wish; !typing {
@@ -35,9 +37,13 @@ func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Conte
 	if !typing {
 		return
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	lines, next := make(chan string), make(chan bool, 1)
 	letGo := readLines(ctx, in, lines, next)
-	defer letGo()
+	defer func() {
+		cancel()
+		letGo()
+	}()
 	for reading := false; ; {
 		if !reading && ctx.Err() == nil && s.reads() {
 			next <- true
@@ -46,13 +52,17 @@ func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Conte
 		select {
 		case line, more := <-lines:
 			if !more {
-				s.ended(ctx)
+				if s.a.Host.Front == nil || keyboard(in) { // or else the terminal is gone, and nobody has answered
+					s.ended(ctx)
+				}
 				return
 			}
 			s.typed(ctx, line)
 			reading = false
 			s.setReading(false)
 		case <-s.shown:
+		case <-s.hushed:
+			return
 		case <-ctx.Done():
 			return
 		}

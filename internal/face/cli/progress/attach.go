@@ -29,7 +29,7 @@ func Attach(ctx context.Context, a *console.Console, p *app.Place, r journal.Run
 	s := newScreen(ctx, a, p, r.ID, o.JSONL, statusfile.Options{})
 	here, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
-	s.leave = func() { leave(errLeft) }
+	s.leave, s.other = func() { leave(errLeft) }, true
 	if a.Person() {
 		s.agree = o.Agree
 	}

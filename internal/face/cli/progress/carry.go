@@ -40,6 +40,7 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 	}
 	fresh := o.Run == ""
 	w := watch(a, p, settings, &o, fileOf(a, settings))
+	w.outlives = true
 	defer w.close()
 	s, err := a.Conduct(ctx, p, settings, &o.Order, w)
 	if s == nil && fresh {
@@ -176,6 +177,8 @@ type watcher struct {
 	agree Agreement // how a person is asked for consent to the plan; nil: nobody is, here
 	whole bool      // the run is shown on the whole screen once its tasks begin
 
+	outlives bool // the run goes on when the terminal is left or closed
+
 	shown *screen
 	end   func() // of those that observe; nil where there are none
 }
@@ -184,7 +187,7 @@ type watcher struct {
 // asks: here, by way of a host, or, as it continues in the background, from a
 // terminal that is attached to it.
 func watched(a *console.Console) bool {
-	return a.Live(a.Err) || a.Host.Watched || a.Host.Parent != nil
+	return a.Live(a.Err) || a.Host.Watched || a.Host.Parent != nil || a.Host.Front != nil
 }
 
 // watch fills in what the console knows of an order, and returns what watches
@@ -207,6 +210,10 @@ func (w *watcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	w.shown = newScreen(ctx, w.a, w.place, id, w.lines, w.file)
 	if w.whole {
 		w.shown.look = func(ctx context.Context) error { return w.a.Screen(ctx, id) }
+	}
+	if front := w.a.Host.Front; front != nil && w.outlives {
+		front.Lost(w.shown.part)
+		w.shown.leave = func() { go w.shown.part() } // who reads what is typed has to end first
 	}
 	if w.shown.agree = w.agree; again {
 		w.shown.showPast(ctx)

@@ -96,9 +96,11 @@ func Show(ctx context.Context, a *console.Console, o Order) error {
 // this is not the process there.
 func (o *Order) Detaches(a *console.Console) bool { return o.Detach && a.Host.Parent == nil }
 
-// Consulted reports whether the person who started this process in the background
-// is to agree to a plan, as if the terminal were still there.
-func Consulted(a *console.Console) bool { return a.Host.Parent != nil && a.Host.Parent.Word == person }
+// Consulted reports whether the person who started this process, in the background or
+// at a terminal that may be gone by now, is to agree to a plan.
+func Consulted(a *console.Console) bool {
+	return a.Host.Parent != nil && a.Host.Parent.Word == person || a.Host.Front != nil
+}
 
 // Detached is what a command prints with --json that leaves its run in the background.
 type Detached struct {
@@ -117,13 +119,19 @@ func Detach(ctx context.Context, a *console.Console, o Order) error {
 		return err
 	}
 	return a.Answer(d, func(s view.Style) string {
-		text := fmt.Sprintf("run %s continues in the background, as process %d\n", d.Run, d.PID)
+		about := ""
 		if d.consulted {
-			text += "it waits for you to approve its plan\n"
+			about = "it waits for you to approve its plan\n"
 		}
-		return text + s.Dim("  nexus attach "+string(d.Run)+"      # see it, and answer its questions") + "\n" +
-			s.Dim("  nexus stop --run "+string(d.Run)+"  # end it") + "\n"
+		return continues(s, string(d.Run), d.PID, about)
 	})
+}
+
+// continues says that a process goes on with a run, and how to come back to it.
+func continues(s view.Style, run string, pid int, about string) string {
+	return fmt.Sprintf("run %s continues in the background, as process %d\n", run, pid) + about +
+		s.Dim("  nexus attach "+run+"      # see it, and answer its questions") + "\n" +
+		s.Dim("  nexus stop --run "+run+"  # end it") + "\n"
 }
 
 // Leave has the command line done by a process in the background, and returns the
@@ -139,9 +147,7 @@ func Leave(ctx context.Context, a *console.Console, o Order) (Detached, error) {
 	if err != nil {
 		return Detached{}, err
 	}
-	dir := filepath.Join(a.StateHome(), "background")
-	prune(dir, a.Now().Add(-keptLog))
-	out, log, err := outputs(dir)
+	out, log, err := outputs(logs(a))
 	if err != nil {
 		return Detached{}, err
 	}
@@ -169,12 +175,23 @@ func Leave(ctx context.Context, a *console.Console, o Order) (Detached, error) {
 	if run == "" {
 		return Detached{}, errors.Join(repeat(out, a.Out), repeat(log, a.Err), os.Remove(log.Name()), console.ExitError(code))
 	}
-	kept := filepath.Join(filepath.Dir(log.Name()), run+".log")
+	kept := logFile(filepath.Dir(log.Name()), run)
 	if err := os.Rename(log.Name(), kept); err != nil {
 		return Detached{}, err
 	}
 	return Detached{Run: nexus.RunID(run), PID: p.PID, Log: kept, consulted: order.Word == person}, nil
 }
+
+// logs is where the messages of processes in the background are, without those that are
+// too old.
+func logs(a *console.Console) string {
+	dir := filepath.Join(a.StateHome(), "background")
+	prune(dir, a.Now().Add(-keptLog))
+	return dir
+}
+
+// logFile is the file with the messages of the process that conducts a run.
+func logFile(dir, run string) string { return filepath.Join(dir, run+".log") }
 
 // outputs returns the files that a process in the background writes to. The first
 // has no name any more: it is gone when nobody has it open.

@@ -55,7 +55,12 @@ type screen struct {
 	sent  string                                     // the question that was answered here
 	whole                                            // where it is shown on the whole screen
 	lost  error                                      // why the journal is read no more
-	leave func()                                     // ends the showing of a run that others conduct; nil: it is conducted here
+	leave func()                                     // lets the person leave the run to itself; nil: it is not possible
+	other bool                                       // another process conducts the run
+
+	parting sync.Once     // the terminal is left once
+	hushed  chan struct{} // closed when nothing is to be read any more
+	ear     sync.Mutex    // held while what is typed is read
 }
 
 // newScreen returns the screen of a run. With lines it writes events as JSON on
@@ -64,7 +69,7 @@ func newScreen(ctx context.Context, a *console.Console, p *app.Place, id nexus.R
 	s := &screen{
 		a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, quiet: a.Quiet || a.Host.Watched,
 		state: state.New(id).Remember(p.Journal.Events(context.WithoutCancel(ctx), id, 0)), told: map[string]bool{},
-		shown: make(chan struct{}, 1), whole: newWhole(),
+		shown: make(chan struct{}, 1), whole: newWhole(), hushed: make(chan struct{}),
 	}
 	s.said = linemode.Lines{Said: view.Lines{Verbose: a.Verbose}, Style: a.Style(a.Err), Actions: Actions(a)}
 	return s
@@ -155,7 +160,7 @@ func (s *screen) showPast(ctx context.Context) {
 	}
 	v := s.tell()
 	how := "continues: it was"
-	if s.leave != nil {
+	if s.other {
 		how = "goes on: it is"
 	}
 	s.a.Say("run %s %s %s, %d of %d tasks landed, %s of %s spent; nexus logs shows what happened before",

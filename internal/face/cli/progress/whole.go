@@ -38,16 +38,23 @@ func (s *screen) rouse() {
 	}
 }
 
-// onScreen shows the run on the whole screen when its time has come, and continues in
-// lines after that.
+// onScreen shows the run on the whole screen when its time has come. When the person
+// leaves, it goes on without the terminal where it can, and continues in lines elsewhere.
 func (s *screen) onScreen(ctx, work context.Context) {
+	if s.showWhole(ctx, work) {
+		s.part()
+	}
+}
+
+// showWhole reports whether the person left a run that can go on without the terminal.
+func (s *screen) showWhole(ctx, work context.Context) (left bool) {
 	defer close(s.down)
 	s.mu.Lock()
 	due := s.look != nil
 	s.rouse() // it had begun before
 	s.mu.Unlock()
 	if !due {
-		return
+		return false
 	}
 	select {
 	case <-s.open:
@@ -58,12 +65,12 @@ func (s *screen) onScreen(ctx, work context.Context) {
 	defer end(nil)
 	look, release := s.raise(ctx, work, end)
 	if look == nil {
-		return
+		return false
 	}
 	defer context.AfterFunc(work, func() { end(errOver) })() // also where it ends with an error, and nobody takes it down
 	err := look(ctx)
 	release()
-	s.lower(ctx, work, err)
+	return s.lower(ctx, work, err)
 }
 
 // raise takes the terminal for the whole screen. It returns nothing where the run is over
@@ -82,22 +89,28 @@ func (s *screen) raise(ctx, work context.Context, end context.CancelCauseFunc) (
 	return look, s.a.Hold()
 }
 
-// lower gives the terminal back to the lines.
-func (s *screen) lower(ctx, work context.Context, err error) {
+// lower gives the terminal back to the lines, unless the person left a run that can go on
+// without it.
+func (s *screen) lower(ctx, work context.Context, err error) (left bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.up, s.look = false, nil
 	s.showed() // what is typed is read again
 	if ctx.Err() != nil {
-		return
+		return false
 	}
 	if err != nil {
 		s.a.Complain(err)
 	}
-	if !s.over && work.Err() == nil && !s.state.Status.Ended() {
-		s.a.Say("the run continues here; Ctrl-C stops it, and nexus watch in another terminal shows it on the whole screen again")
-		s.draw()
+	if s.over || work.Err() != nil || s.state.Status.Ended() {
+		return false
 	}
+	if s.a.Host.Front != nil && err == nil {
+		return true
+	}
+	s.a.Say("the run continues here; Ctrl-C stops it, and nexus watch in another terminal shows it on the whole screen again")
+	s.draw()
+	return false
 }
 
 // takeDown waits until the whole screen is gone: a person who is using it leaves first

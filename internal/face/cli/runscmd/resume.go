@@ -21,6 +21,9 @@ func resumeCommand(a *console.Console) *cobra.Command {
 		} else if away != nil {
 			return away(ctx, a, o)
 		}
+		if done, err := progress.Beside(a); done {
+			return err
+		}
 		p, err := a.Open(ctx, app.Changes)
 		if err != nil {
 			return err

@@ -20,6 +20,9 @@ func quickCommand(a *console.Console) *cobra.Command {
 		if err := o.Check(); err != nil {
 			return err
 		}
+		if done, err := progress.Beside(a); done {
+			return err
+		}
 		if err := read(ctx, a, &o, &src, args); err != nil {
 			return err
 		}

@@ -42,6 +42,9 @@ func runCommand(a *console.Console) *cobra.Command {
 		} else if how != nil {
 			return leave(ctx, a, o, how)
 		}
+		if done, err := progress.Beside(a); done {
+			return err
+		}
 		if waiting {
 			return emptyBacklog(ctx, a, &o, args)
 		}

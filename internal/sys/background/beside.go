@@ -1,0 +1,114 @@
+package background
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// End is how the process came to an end that worked beside this one.
+type End struct {
+	Left   string         // what it said when it left the terminal; empty: it has ended
+	PID    int            // the process
+	Code   int            // its exit code; -1 where a signal killed it
+	Signal syscall.Signal // that signal
+}
+
+// Beside starts the program in the session and process group of this process, with
+// its terminal, and waits until it has ended or left the terminal. Signals that ask this
+// process to end meanwhile, or say that its terminal was closed, are handed on. Only the program and its arguments and
+// environment are used of an order.
+func Beside(o Order) (End, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return End{}, err
+	}
+	defer read.Close() //nolint:errcheck // only read
+	alive, held, err := os.Pipe()
+	if err != nil {
+		return End{}, errors.Join(err, write.Close())
+	}
+	defer held.Close() //nolint:errcheck // nothing is written
+	asked := make(chan os.Signal, 4)
+	signal.Notify(asked, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(asked)
+	o.Word = beside
+	p, err := o.start([]*os.File{os.Stdin, os.Stdout, os.Stderr, write, alive}, nil)
+	if err := errors.Join(write.Close(), alive.Close(), err); err != nil {
+		return End{}, fmt.Errorf("start the process that does it: %w", err)
+	}
+	said := make(chan []byte, 1)
+	go func() {
+		data, _ := io.ReadAll(io.LimitReader(read, maxSaid)) // who is gone said nothing
+		said <- data
+	}()
+	for {
+		select {
+		case s := <-asked:
+			_ = p.Signal(s) // it may have ended
+		case data := <-said:
+			if text := strings.TrimSpace(string(data)); text != "" {
+				e := End{Left: text, PID: p.Pid}
+				return e, p.Release() // which forgets its number
+			}
+			return ended(p)
+		}
+	}
+}
+
+func ended(p *os.Process) (End, error) {
+	end, err := p.Wait()
+	if err != nil {
+		return End{}, err
+	}
+	e := End{PID: p.Pid, Code: end.ExitCode()}
+	if s, ok := end.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		e.Signal = s.Signal()
+	}
+	return e, nil
+}
+
+// Shares reports whether this process shares the terminal of its parent, which lets it go
+// on when that is closed.
+func (p *Parent) Shares() bool { return p != nil && p.gone != nil }
+
+// Gone returns what is closed when the terminal that is shared is closed, or the parent
+// is gone.
+func (p *Parent) Gone() <-chan struct{} { return p.gone }
+
+// hear waits until the terminal is closed or the parent is gone.
+func (p *Parent) hear(alive *os.File) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, alive) // nothing comes
+	}()
+	select {
+	case <-hangup:
+	case <-ended:
+	}
+	close(p.gone)
+}
+
+// Leave lets this process go on without the terminal: it reads nothing from now on, and
+// writes what it would have shown to log. Then it tells the parent, which ends.
+func (p *Parent) Leave(text string, log *os.File) error {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer null.Close() //nolint:errcheck // only read
+	for n, f := range []*os.File{null, log, log} {
+		if err := replace(int(f.Fd()), n); err != nil {
+			return fmt.Errorf("leave the terminal: %w", err)
+		}
+	}
+	p.Say(text)
+	return nil
+}
