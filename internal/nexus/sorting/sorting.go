@@ -4,17 +4,19 @@ package sorting
 
 import (
 	"iter"
+	"reflect"
 	"slices"
 	"sort"
 )
 
 // By sorts a list. What compares equal keeps its order.
 func By[E any](list []E, compare func(a, b E) int) {
-	sort.Stable(positions{
-		length: len(list),
-		less:   func(i, j int) bool { return compare(list[i], list[j]) < 0 },
-		swap:   func(i, j int) { list[i], list[j] = list[j], list[i] },
-	})
+	stable(list, len(list), func(i, j int) bool { return compare(list[i], list[j]) < 0 })
+}
+
+// stable is [By] without what has to be copied for each type.
+func stable(list any, length int, less func(i, j int) bool) {
+	sort.Stable(positions{length: length, less: less, swap: reflect.Swapper(list)})
 }
 
 // Collect returns what a sequence yields, as [By] sorts it; nil if it yields nothing.

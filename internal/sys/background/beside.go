@@ -97,7 +97,8 @@ func (p *Parent) hear(alive *os.File) {
 }
 
 // Leave lets this process go on without the terminal: it reads nothing from now on, and
-// writes what it would have shown to log. Then it tells the parent, which ends.
+// writes what it would have shown to log. What goes to a file still does. Then it tells
+// the parent, which ends.
 func (p *Parent) Leave(text string, log *os.File) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -105,6 +106,10 @@ func (p *Parent) Leave(text string, log *os.File) error {
 	}
 	defer null.Close() //nolint:errcheck // only read
 	for n, f := range []*os.File{null, log, log} {
+		var is syscall.Stat_t
+		if err := syscall.Fstat(n, &is); err == nil && is.Mode&syscall.S_IFMT == syscall.S_IFREG {
+			continue
+		}
 		if err := replace(int(f.Fd()), n); err != nil {
 			return fmt.Errorf("leave the terminal: %w", err)
 		}

@@ -45,6 +45,20 @@ func TestLeaves(t *testing.T) {
 		t.Errorf("%+v", end)
 	}
 	awaitText(t, log, `read "", 2 of 2`+"\n")
+
+	was := os.Stdout
+	defer func() { os.Stdout = was }()
+	kept := filepath.Join(t.TempDir(), "kept")
+	var err error
+	if os.Stdout, err = os.Create(kept); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Stdout.Close()
+	if end := share(t, "leave", log); end != (End{Left: "r1"}) {
+		t.Errorf("%+v", end)
+	}
+	awaitText(t, log, "2 of 2\n")
+	awaitText(t, kept, `read "", `)
 }
 
 // TestHandsSignalsOn holds that what asks this process to end reaches the one beside it,
