@@ -170,7 +170,7 @@ func steering() []tool {
 			params: []param{
 				{name: "text", about: "what to do, in words", place: word, needed: true},
 				{name: "files", about: "files that it is about", sort: texts},
-				{name: "needs", about: "tasks that must have landed before, such as T1", sort: texts},
+				{name: "needs", about: "tasks that must land first, such as T1", sort: texts},
 				{name: "type", about: "kind of work", values: []string{"code", "test", "docs"}},
 				{name: "check", about: "gate or shell command that passes when it is done"},
 				runFlag(),
