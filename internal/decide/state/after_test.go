@@ -263,8 +263,8 @@ func TestRiskIsOfATree(t *testing.T) {
 	s.Limits.Review.People = nexus.ReviewRisky
 	for want, a := range map[string]*state.Attempt{
 		"it is unknown how risky it is": {Tree: "t2", Risky: &nexus.ChangeWeighed{Tree: "t1"}},
-		"":                             {Tree: "t1", Risky: &nexus.ChangeWeighed{Tree: "t1"}},
-		"it is risky: it is large":     {Tree: "t1", Risky: &nexus.ChangeWeighed{Tree: "t1", Risky: []string{"it is large"}}},
+		"":                              {Tree: "t1", Risky: &nexus.ChangeWeighed{Tree: "t1"}},
+		"it is risky: it is large":      {Tree: "t1", Risky: &nexus.ChangeWeighed{Tree: "t1", Risky: []string{"it is large"}}},
 	} {
 		if got := s.Wants(a); got != want {
 			t.Errorf("%q, want %q", got, want)

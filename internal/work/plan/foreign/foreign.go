@@ -227,7 +227,7 @@ func (s Source) read(name string) (text string, ok bool, err error) {
 		return "", false, &nexus.Error{
 			Code: nexus.CodeInvalidPlan,
 			Message: fmt.Sprintf("%s has more than %d bytes", s.shown(name),
-				maxFile), Hint: "That is too large for a plan; give the file that holds the plan.",
+				maxFile), Hint: "That is too large for a plan; give the file with the plan.",
 		}
 	}
 	return string(data), true, nil
@@ -357,7 +357,7 @@ func Read(ctx context.Context, s Source, f Format, tag string, most nexus.Size) 
 	if !s.isDir() && len(s.data) > maxFile {
 		return Import{}, &nexus.Error{
 			Code:    nexus.CodeInvalidPlan,
-			Message: fmt.Sprintf("%s has more than %d bytes", s.name, maxFile), Hint: "That is too large for a plan; give the file that holds the plan.",
+			Message: fmt.Sprintf("%s has more than %d bytes", s.name, maxFile), Hint: "That is too large for a plan; give the file with the plan.",
 		}
 	}
 	var err error
