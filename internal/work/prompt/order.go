@@ -68,7 +68,7 @@ func Edit(name, do string, own bool) string {
 	if do == "" {
 		return "The step " + name + " is no longer set up. Change nothing, and submit."
 	}
-	text := "The work on this task is done and its gates are green. Now do only this step, " + name + ":\n\n" + do
+	text := "The work on this task is done and its gates are green. Now do only the step " + name + ":\n\n" + do
 	if own {
 		text += "\n\nLeave everything else alone, and do not commit. Gates judge your change with the work, " +
 			"and a reviewer reads it. If there is nothing to change, change nothing. " +
