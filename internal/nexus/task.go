@@ -44,7 +44,7 @@ type Task struct {
 	Kind       TaskKind    `json:"kind,omitzero"`       // zero means code
 	Group      string      `json:"group,omitzero"`      // the feature it belongs to; one within another is written "outer / inner"
 	Priority   Priority    `json:"priority,omitzero"`   // zero means medium
-	Needs      []TaskID    `json:"needs,omitempty"`     // tasks that must have landed before
+	Needs      []TaskID    `json:"needs,omitempty"`     // tasks that must land first
 	Wants      []TaskID    `json:"wants,omitempty"`     // soft needs: it waits for them, and starts without those that will not land
 	Ties       Ties        `json:"ties,omitempty"`      // why it needs or wants a task; missing means blocks
 	Covers     []string    `json:"covers,omitempty"`    // ids of the requirements, or of the statements of the goal, that it serves (decide/spec)

@@ -44,7 +44,7 @@ func Command(w Work, b Before) nexus.CriterionShown {
 		s.Why = "the command passes without the change, too"
 	case b.Tests != nil && repair.ProveTests(w.tests(), nil, []nexus.Evidence{*b.Tests}).Proof == nexus.ProofRed:
 		s.By, s.Tests, s.Own = nexus.NewBearing, w.tests(), true
-		s.Why = "only tests that came with the change show it: with them alone the command fails, and with the rest of it it passes"
+		s.Why = "only tests that came with the change show it: with them alone the command fails, and with the whole change it passes"
 	case standing(c) != "":
 		s.By, s.Why = nexus.LiteralBearing, standing(c)
 	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)):

@@ -38,7 +38,7 @@ func (w Work) kept(s *nexus.CriterionShown) {
 	}
 	switch {
 	case before == 0:
-		s.Left, s.Why = true, "no test that passed before the work is concerned by it: a person must decide"
+		s.Left, s.Why = true, "no test that passed before the work relates to it: a person must decide"
 	case before <= len(gone):
 		s.Left, s.Why = true, "passed before the work, and does not pass with it: "+few(gone)+"; a person must decide"
 	case len(gone) > 0:

@@ -149,7 +149,7 @@ func TestTriedForItself(t *testing.T) {
 		{"npm test .", none, ""},
 		{"go test . ; true", none, ""},
 		{"go test ./a", none, ""},
-		{"go test .", none, "it runs the tests of one package, and those that the task writes are in another"},
+		{"go test .", none, "it runs the tests of one package, but those that the task writes are in another"},
 	} {
 		task := nexus.Task{ID: "T1", Files: []string{"parse/a.go", "parse/a_test.go"}}
 		task.Criteria = []nexus.Criterion{{Text: "sizes are told", Check: c.check}}

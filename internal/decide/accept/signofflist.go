@@ -79,7 +79,7 @@ type signOffReader struct {
 func (r *signOffReader) line(l string) error {
 	if id, ok := strings.CutPrefix(l, heading); ok {
 		if r.run != "" {
-			return errors.New("it is of two runs")
+			return errors.New("it is about two runs")
 		}
 		r.run = nexus.RunID(strings.TrimSpace(id))
 		return nil

@@ -52,7 +52,7 @@ func Try(t nexus.Task, number int, e nexus.Evidence, a Around) Trial {
 	case e.State == nexus.Unverifiable && e.Exit == 0:
 		r.Wrong, r.Form, r.Vain = cmp.Or(e.Why, "its output was not understood"), countable(c.Check), true
 	case e.State == nexus.NotRun && elsewhere(t, c.Check) != c.Check:
-		r.Wrong, r.Form = "it runs the tests of one package, and those that the task writes are in another", countable(elsewhere(t, c.Check))
+		r.Wrong, r.Form = "it runs the tests of one package, but those that the task writes are in another", countable(elsewhere(t, c.Check))
 	case e.Passed() && (t.Kind == nexus.TestTask || !c.Red && standing(c) != ""):
 		r.Said = "passes, and must still pass afterwards"
 	case e.Passed():
@@ -64,7 +64,7 @@ func Try(t nexus.Task, number int, e nexus.Evidence, a Around) Trial {
 	case e.State == nexus.Timeout:
 		r.Wrong, r.Vain = "it "+cmp.Or(e.Why, "does not end")+"; a check must end by itself, in a few seconds", true
 	case e.State == nexus.Exceeded:
-		r.Wrong, r.Vain = cmp.Or(e.Why, "it uses too much")+"; a check must need little", true
+		r.Wrong, r.Vain = cmp.Or(e.Why, "it uses too much")+"; a check must use few resources", true
 	case fault != "":
 		r.Wrong, r.Vain = fault, true
 	case e.State == nexus.Environmental && e.Why == "it was killed":

@@ -34,7 +34,7 @@ func baseRed(r *record) []Cause {
 			Symptom: fmt.Sprintf("the gate %s is red on the commit that the work starts from", s.what),
 			Why:     what,
 			Fix: "what was red before does not count against the work, but hides new failures; " +
-				"nexus quick 'Make " + s.what + " pass' mends it first",
+				"nexus quick 'Make " + s.what + " pass' fixes it first",
 		}
 	})
 }
@@ -72,7 +72,7 @@ func gateHangs(r *record) []Cause {
 		e := s.last().Evidence
 		why := fmt.Sprintf("it was ended after %s", e.Duration.Round(time.Second))
 		if s.last().Base || e.Hangs {
-			why += ", and hung on the base as well: not the work is at fault"
+			why += ", and hung on the base as well: the work is not at fault"
 		}
 		return Cause{
 			Symptom: fmt.Sprintf("the gate %s did not end, %s", s.what, times(len(s.at))),
@@ -87,8 +87,8 @@ func gateUnreadable(r *record) []Cause {
 		return only(f.Evidence.State == nexus.Unverifiable, r.gated(f), f.Evidence.Gate)
 	}, func(s seen[nexus.GateJudged]) Cause {
 		return Cause{
-			Symptom: fmt.Sprintf("the gate %s ran, and what it printed says neither yes nor no", s.what),
-			Why:     given(s.last().Evidence.Why, "its output is of no known format"),
+			Symptom: fmt.Sprintf("the gate %s ran, but its output says neither pass nor fail", s.what),
+			Why:     given(s.last().Evidence.Why, "its output has no known format"),
 			Fix: "set gates." + s.what + " to a command that exits 0 when all is well; " +
 				"nexus check shows what it makes of it",
 		}
@@ -101,7 +101,7 @@ func noGate(r *record) []Cause {
 	}, func(s seen[nexus.AttemptEnded]) Cause {
 		return Cause{
 			Symptom: "the work was left because nothing shows whether it is right",
-			Why:     given(s.last().Why, "no gate ran a test that bears on it"),
+			Why:     given(s.last().Why, "no gate ran a test that relates to it"),
 			Fix: "give the criterion a check, nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND; " +
 				"or set gates.test",
 		}

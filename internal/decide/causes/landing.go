@@ -10,7 +10,7 @@ import (
 func ofLanding() []Pattern {
 	return []Pattern{
 		{"conflict-loop", "a task's work conflicted with what landed before", conflictLoop},
-		{"red-together", "the work passes alone, and not with what landed before", redTogether},
+		{"red-together", "the work passes alone, but not with what landed before", redTogether},
 		{"target-moved", "the target branch moved, and the result is not on it", targetMoved},
 	}
 }

@@ -16,7 +16,7 @@ func ofMachine() []Pattern {
 		{"missing-tool", "a gate could not run because of the machine", missingTool},
 		{"missing-dependencies", "the dependencies of the project are not installed", missingDependencies},
 		{"host-refused", "commands asked for a host that is not allowed", hostRefused},
-		{"permission", "an agent tried again and again what it may not do", permission},
+		{"permission", "an agent tried again and again to do what it may not do", permission},
 		{"disk-full", "there was no room left", diskFull},
 		{"process-lost", "the process of an attempt died more than once", processLost},
 		{"machinery", "Nexus itself, git or the sandbox failed", machinery},

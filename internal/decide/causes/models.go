@@ -17,7 +17,7 @@ func ofModels() []Pattern {
 		{"login", "a provider or an agent program does not accept the login", login},
 		{"agent-setup", "an agent program cannot be run as it is set up", agentSetup},
 		{"agent-broken", "an agent program crashed, fell silent, or printed garbage", agentBroken},
-		{"budget", "a cap on money or tokens said no", budgetRefused},
+		{"budget", "a cap on money or tokens was reached", budgetRefused},
 		{"context-full", "conversations did not fit into the model's context", contextFull},
 		{"model-too-weak", "a stronger model did what a weaker one could not", tooWeak},
 		{"failed-calls", "a model's tool calls failed again and again", failedCalls},
@@ -30,7 +30,7 @@ func quota(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("%s had no quota left, %s", s.what, times(len(s.at))),
 			Why:     fmt.Sprintf("%s; it takes calls again at %s", given(s.last().Why, "its window is used up"), again),
-			Fix: "the run waits by itself; a second model for the tier goes on meanwhile: " +
+			Fix: "the run waits by itself; a second model for the tier would continue meanwhile: " +
 				fmt.Sprintf("models.balanced = [%q, \"OTHER/MODEL\"]", s.what+"/MODEL"),
 		}
 	})
@@ -110,7 +110,7 @@ func agentBroken(r *record) []Cause {
 			Symptom: fmt.Sprintf("%s did not finish, %s", s.what, times(len(s.at))),
 			Why:     string(s.last().Fault) + ": " + given(s.last().Why, "it did not say why"),
 			Fix: "nexus logs --follow shows what it printed; " +
-				"an older or newer version of it may do (docs/agents.md), or name another agent for the role",
+				"an older or newer version of it may work (docs/agents.md), or name another agent for the role",
 		}
 	})
 }

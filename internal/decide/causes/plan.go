@@ -16,7 +16,7 @@ func ofPlan() []Pattern {
 		{"too-large", "a task was too large for one attempt", tooLarge},
 		{"undeclared-files", "a task changed many files that its plan does not name", undeclaredFiles},
 		{"need-failed", "a task that it needs did not land", needFailed},
-		{"contradiction", "what the task asks for, and what judges it, disagree", contradiction},
+		{"contradiction", "what the task asks for and what judges it contradict each other", contradiction},
 		{"check-wrong", "the check of a criterion is wrong, not the work", checkWrong},
 		{"green-before", "what the task names passed before the work", greenBefore},
 	}
@@ -50,7 +50,7 @@ func planGaps(r *record) []Cause {
 func tooLarge(r *record) []Cause {
 	found := causes(r, 1, func(f nexus.SplitSought) []mark { return only(true, f.Task, "") }, func(s seen[nexus.SplitSought]) Cause {
 		return Cause{
-			Symptom: "it could not be done as one task, and was to be split",
+			Symptom: "it could not be done as one task, and had to be split",
 			Why:     given(s.last().Why, "it does too much at once"),
 			Fix: "plan smaller tasks: lower plan.minutes or plan.files; " +
 				"nexus retry " + name(s.task) + " after editing what it asks for",
@@ -161,7 +161,7 @@ func greenBefore(r *record) []Cause {
 	}, func(s seen[nexus.RedSeen]) Cause {
 		return Cause{
 			Symptom: "what the task names as failing passes without the work",
-			Why:     strings.Join(s.last().Green, ", ") + ": it cannot show that the work is done, or was mended already",
+			Why:     strings.Join(s.last().Green, ", ") + ": it cannot show that the work is done, or it was fixed already",
 			Fix: "nexus skip " + name(s.task) + " if it is mended; " +
 				"else name a test that fails: nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND",
 		}

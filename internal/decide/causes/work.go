@@ -66,7 +66,7 @@ func noProgress(r *record) []Cause {
 		return only(f.Outcome == nexus.NoProgress || f.Outcome == nexus.Exhausted, r.attempt(f.Attempt), "")
 	}, func(s seen[nexus.AttemptEnded]) Cause {
 		return Cause{
-			Symptom: fmt.Sprintf("attempts at it ended %s without getting there", times(len(s.at))),
+			Symptom: fmt.Sprintf("attempts at it ended %s without reaching the goal", times(len(s.at))),
 			Why:     given(s.last().Why, "the same failure came again"),
 			Fix: "nexus show " + name(s.task) + " shows what was tried; " +
 				"nexus retry " + name(s.task) + " --tell TEXT with what it does not know, or a smaller task",
@@ -98,7 +98,7 @@ func testsNotRed(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("new tests were %s without the work, %s", s.what, times(len(s.at))),
 			Why:     given(s.last().Why, why),
-			Fix: "say what is wrong today: nexus tell " + name(s.task) + " TEXT; " +
+			Fix: "say what is wrong now: nexus tell " + name(s.task) + " TEXT; " +
 				"or nexus skip " + name(s.task) + " if nothing is",
 		}
 	})

@@ -89,7 +89,7 @@ func (h *head) read(n int, line string) *fault {
 	switch {
 	case !ok:
 		return &fault{
-			n, fmt.Sprintf("%q is no field", short(line)),
+			n, fmt.Sprintf("%q is not a field", short(line)),
 			"Write a field as name: value; the text comes after the second " + fence + ".",
 		}
 	case !slices.Contains(keys(), key):

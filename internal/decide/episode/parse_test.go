@@ -45,7 +45,7 @@ func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ name, text, want, hint string }{
 		{"empty", "", "1: the file does not start", "Start with ---"},
 		{"only a text", "Run make first.\n", "1: the file does not start", "Start with ---"},
-		{"no end", "---\nkind: fix\nstate: approved\n\nRun make.\n", "5: \"Run make.\" is no field", "after the second ---"},
+		{"no end", "---\nkind: fix\nstate: approved\n\nRun make.\n", "5: \"Run make.\" is not a field", "after the second ---"},
 		{"cut off", "---\nkind: fix", "2: the head has no end", "Write a line ---"},
 		{"nothing", "---\n---\n", "2: kind is missing", "decision, pattern"},
 		{"no kind", "---\nstate: approved\n---\nText\n", "3: kind is missing", "decision, pattern"},
@@ -58,7 +58,7 @@ func TestMistakes(t *testing.T) {
 		{"unknown field", head + "files: a.go\n", "4: unknown field \"files\"", "file, blob"},
 		{"a field of capitals", "---\nKind: fix\n", "2: unknown field \"Kind\"", "kind"},
 		{"a list", head + "symbol:\n  - Parse\n", "4: symbol has no value", "remove the line"},
-		{"no colon", head + "file a.go\n", "4: \"file a.go\" is no field", "name: value"},
+		{"no colon", head + "file a.go\n", "4: \"file a.go\" is not a field", "name: value"},
 		{"twice", head + "kind: gotcha\n", "4: kind is there twice; it was set in line 2", "Remove"},
 		{"a day", head + "learned: 25.11.2026\n", "4: learned is not a day", "2006-01-02"},
 		{"no such day", head + "learned: 2026-02-30\n", "4: learned is not a day", "2006-01-02"},

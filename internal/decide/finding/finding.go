@@ -55,7 +55,7 @@ type Finding struct {
 	ID       string          `json:"id"`       // STRATEGY/REST; the same as long as what was found is
 	Strategy string          `json:"strategy"` // that found it
 	Kind     Kind            `json:"kind"`
-	Title    string          `json:"title"`               // what is to be done, in a line
+	Title    string          `json:"title"`               // what to do, in a line
 	Why      string          `json:"why"`                 // what was seen, in a line
 	Evidence string          `json:"evidence,omitzero"`   // a few lines of it, as they are
 	Places   []Place         `json:"places,omitempty"`    // the first is where to begin

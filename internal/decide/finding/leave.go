@@ -70,7 +70,7 @@ func (r Rules) against(f Finding, w Known) (Rule, string) {
 	case kept && item.State == workitem.Rejected:
 		return Rejected, "rejected: " + item.Reason
 	case r.Unread[f.ID] != "":
-		return Unread, "nobody knows what was decided about it: " + r.Unread[f.ID]
+		return Unread, "it is unknown what was decided about it: " + r.Unread[f.ID]
 	case !f.Open():
 		return NoFinding, f.why()
 	case kept && (item.State == workitem.Active || item.State == workitem.Queued):

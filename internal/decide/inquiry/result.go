@@ -75,7 +75,7 @@ func (i *Interview) Spec() spec.Spec {
 			s.OutOfScope = append(s.OutOfScope, "Wanted later: "+c.Text)
 			continue
 		}
-		s.Notes = append(s.Notes, fmt.Sprintf("Perhaps also wanted, but nobody was sure: %s", c.Text))
+		s.Notes = append(s.Notes, fmt.Sprintf("Perhaps also wanted, but not certain: %s", c.Text))
 	}
 	if s.Depth == spec.Deep {
 		s.Critique = slices.Clone(i.Draft.Critique)

@@ -141,7 +141,7 @@ func TestSpec(t *testing.T) {
 	c.hear(h)
 	s := c.i.Spec()
 	if len(s.Requirements) != 1 || !slices.Equal(s.OutOfScope, []string{"It prints"}) || len(s.Criteria) != 3 || s.Criteria[0].ID != "AC-1" || !slices.Equal(s.Criteria[0].Of, []string{"REQ-1"}) || len(s.Criteria[2].Of) > 0 ||
-		!slices.Equal(s.Notes, []string{"Perhaps also wanted, but nobody was sure: It is shown"}) {
+		!slices.Equal(s.Notes, []string{"Perhaps also wanted, but not certain: It is shown"}) {
 		t.Errorf("%+v", s)
 	}
 }

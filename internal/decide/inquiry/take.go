@@ -20,7 +20,7 @@ type Handin struct {
 	Title        string       `json:"title"`
 	Problem      string       `json:"problem"`
 	Requirements []Heard      `json:"requirements"`
-	Withdraw     []string     `json:"withdraw"` // ids of requirements that hold no more
+	Withdraw     []string     `json:"withdraw"` // ids of requirements that no longer hold
 	Assumptions  []string     `json:"assumptions"`
 	Questions    []HeardQuery `json:"questions"`
 	Criteria     []struct {

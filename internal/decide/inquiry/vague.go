@@ -71,7 +71,7 @@ func Vague(goal string) (why string, vague bool) {
 	case slices.Contains(mends(), words[0]) && len(words) >= fewWords-1:
 		return "", false
 	case len(words) < fewWords:
-		return "it has hardly any words", true
+		return "it has very few words", true
 	}
 	for _, w := range words {
 		if slices.Contains(wishes(), w) {

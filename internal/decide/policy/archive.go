@@ -48,7 +48,7 @@ func (j *judgement) tar(argv []shell.Word) {
 		}
 		if !strings.HasPrefix(a.Text, "-") {
 			if strings.Contains(a.Text, ":") {
-				j.add(Ask, "file.tar", "tar takes what is before a colon for another machine")
+				j.add(Ask, "file.tar", "tar takes the part before a colon as the name of another machine")
 			}
 			j.writes([]shell.Word{a})
 		}

@@ -212,7 +212,7 @@ func (j *judgement) pip(argv []shell.Word) {
 		case a.Text == "." || a.Text == "-q" || a.Text == "--quiet" || a.Text == "--no-deps" || a.Text == "--no-index" || a.Text == "--no-build-isolation" || a.Text == "-v":
 		case strings.HasPrefix(a.Text, ".["):
 		default:
-			j.add(Ask, "deps.new", "it brings in a new dependency")
+			j.add(Ask, "deps.new", "it adds a new dependency")
 		}
 	}
 }

@@ -132,7 +132,7 @@ func (j *judgement) code(called, name string, rest []shell.Word, tests bool) {
 		}
 		j.inline(name, rest[at-1].Text, rest[at:])
 	case strings.HasPrefix(first, "-"), strings.HasPrefix(first, "@"), rest[0].Dynamic:
-		j.add(Ask, "code.inline", "code in another language is not judged")
+		j.add(Ask, "code.inline", "code in another language cannot be judged")
 	default:
 		j.program(rest)
 	}

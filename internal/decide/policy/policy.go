@@ -66,9 +66,9 @@ func stricter(a, b Decision) Decision {
 func Path(name string, write bool) Decision {
 	switch pathkind.Protected(name, write) {
 	case pathkind.Git:
-		return pathed(Deny, "path.git", "git's own files are not touched directly", name)
+		return pathed(Deny, "path.git", "only git may touch its own files", name)
 	case pathkind.AgentConfig:
-		return pathed(Deny, "path.agent-config", "configuration of agents, editors and policy is for people to edit", name)
+		return pathed(Deny, "path.agent-config", "only people may edit the configuration of agents, editors and the policy", name)
 	case pathkind.MaySecret:
 		return pathed(Ask, "path.secret", path.Base(name)+" has a name that suggests secrets, so it is hidden from agents; whoever runs Nexus can show it with policy.show", name)
 	default:

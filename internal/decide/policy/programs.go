@@ -174,7 +174,7 @@ func (j *judgement) shell(argv []shell.Word) {
 	rest := argv[1:]
 	run := false
 	if name := argv[0].Text; (name == "zsh" || name == "fish" || name == "ksh") && len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
-		j.add(Ask, "shell.other", name+" reads commands differently from bash, as which they are judged")
+		j.add(Ask, "shell.other", name+" reads commands differently from bash, and commands are judged as bash reads them")
 	}
 	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
 		o := rest[0]
@@ -200,7 +200,7 @@ func (j *judgement) shell(argv []shell.Word) {
 	case run:
 		j.nested(rest[0].Text)
 		if slices.ContainsFunc(rest[1:], func(w shell.Word) bool { return w.Dynamic }) && (strings.Contains(rest[0].Text, "$") || strings.Contains(rest[0].Text, "eval")) {
-			j.add(Ask, "shell.dynamic", "what the shell is given is not known before it runs")
+			j.add(Ask, "shell.dynamic", "the shell's input is not known before it runs")
 		}
 	default:
 		j.program(rest)
@@ -341,7 +341,7 @@ func (j *judgement) kill(argv []shell.Word) {
 		case strings.HasPrefix(a.Text, "-") && !a.Dynamic && len(a.Text) < 9:
 		case a.Dynamic && a.Text == "":
 		default:
-			j.add(Ask, "process.kill", "whose process it kills is not known")
+			j.add(Ask, "process.kill", "it is unknown whose process it kills")
 		}
 	}
 }
@@ -367,7 +367,7 @@ func (j *judgement) chmod(argv []shell.Word) {
 		operands = append([]shell.Word{shell.Literal(mode)}, operands...)
 	}
 	if shell.HasOption(options, []string{"-R", "--recursive"}) && shell.HasOption(options, []string{"-r", "-x", "-w"}) {
-		j.add(Deny, "host.damage", "it takes the owner's permissions on the tree's files away")
+		j.add(Deny, "host.damage", "it takes away the owner's permissions on files of the tree")
 	}
 	if len(operands) == 0 || shell.HasOption(options, []string{"--reference"}) {
 		j.add(Ask, "file.mode", "the mode is unknown")
@@ -376,10 +376,10 @@ func (j *judgement) chmod(argv []shell.Word) {
 	mode := operands[0]
 	if shell.HasOption(options, []string{"-R", "--recursive"}) && (strings.Contains(mode.Text, "-") && strings.ContainsAny(mode.Text, "rx") && !strings.HasPrefix(mode.Text, "g-") && !strings.HasPrefix(mode.Text, "o-") && !strings.HasPrefix(mode.Text, "go-") ||
 		len(mode.Text) >= 3 && strings.Trim(mode.Text, "01234567") == "" && mode.Text[len(mode.Text)-3] < '6') {
-		j.add(Deny, "host.damage", "it takes the owner's permissions on the tree's files away")
+		j.add(Deny, "host.damage", "it takes away the owner's permissions on files of the tree")
 	}
 	if j.takesAway(mode.Text, operands[1:], shell.HasOption(options, []string{"-R", "--recursive"})) {
-		j.add(Deny, "host.damage", "it takes the owner's permissions on the tree's files away")
+		j.add(Deny, "host.damage", "it takes away the owner's permissions on files of the tree")
 	}
 	octal := strings.TrimLeft(mode.Text, "0")
 	if mode.Dynamic || strings.ContainsAny(mode.Text, "st") || strings.Trim(mode.Text, "01234567") == "" && len(octal) > 3 {

@@ -111,7 +111,7 @@ func (j *judgement) program(argv []shell.Word) {
 		}
 	}
 	if base := path.Base(name); strings.HasPrefix(base, "coveralls") || strings.HasPrefix(base, "php-coveralls") || strings.HasPrefix(base, "codecov") {
-		j.add(Ask, "net.send", base+" sends measurements")
+		j.add(Ask, "net.send", base+" sends coverage data to a server")
 	}
 }
 
@@ -133,7 +133,7 @@ func places(name string, args []shell.Word) (words []shell.Word) {
 func (j *judgement) listed(e program.Entry, argv []shell.Word) {
 	name := argv[0].Text
 	if e.Answer != string(Allow) {
-		j.add(Answer(e.Answer), e.Rule, name+" may not be run by an agent alone")
+		j.add(Answer(e.Answer), e.Rule, name+" is not for an agent to run on its own")
 		j.reads(shell.Literals(argv[1:]))
 		return
 	}
@@ -317,7 +317,7 @@ func (j *judgement) copies(operands []shell.Word) {
 			j.add(Ask, "tree.delete", "it empties every file that it visits")
 		}
 		if at, _ := j.where(w); at == pathkind.System {
-			j.add(Ask, "file.copy", "it links or renames a file of the system")
+			j.add(Ask, "file.copy", "it links or renames a system file")
 		}
 	}
 }

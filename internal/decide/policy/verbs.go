@@ -68,7 +68,7 @@ func (j *judgement) verbs(argv []shell.Word, v program.Verbs) (mine bool) {
 	}
 	operands := j.options(name, v, rest[1:], false)
 	if len(operands) > 0 && v.Brings(verb) {
-		j.add(Ask, "deps.new", "it brings in a new dependency")
+		j.add(Ask, "deps.new", "it adds a new dependency")
 	}
 	j.operands(name, v, operands)
 	return true

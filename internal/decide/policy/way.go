@@ -75,23 +75,23 @@ func lockedWays() []alternative {
 func ways() []alternative {
 	const (
 		file    = "write the script to a file in the worktree or /tmp with `write_file` or a here-document (`cat > /tmp/script.sh <<'EOF'` and so on), and run that: `bash /tmp/script.sh`"
-		literal = "give the literal path: run the command that prints it by itself, then use the path that it printed;  or use `read_file` and `search_code`"
+		literal = "give the literal path: run the command that prints it by itself, then use the path that it printed; or use `read_file` and `search_code`"
 		tree    = "name files in the worktree, below /tmp (private to you; `mktemp -d` works) or in the caches of dependencies, which are read-only"
 		root    = "leave out the cd: each command starts at the root of the worktree, so paths are relative to it; `cd DIR && COMMAND` goes to a directory below it, or to /tmp"
-		home    = "the home is private to the sandbox and empty at first; give a program of the tree another one, " +
-			"in the worktree or below /tmp, for one command: `HOME=/tmp/home go run .`, `XDG_CONFIG_HOME=/tmp/home ./app`"
+		home    = "the home directory is private to the sandbox and empty at first; give one command another, " +
+			"in the worktree or below /tmp: `HOME=/tmp/home go run .`, `XDG_CONFIG_HOME=/tmp/home ./app`"
 		keep = "do without it; if the task needs it, say in `finish` what a person should do"
 	)
 	return []alternative{
 		{"shell.empty", "", "give a command, such as `ls`"},
 		{"shell.unparsed", "", "look for an unclosed quote or bracket, or " + file},
-		{"shell.invisible", "", "write it again in plain ASCII, or " + file},
+		{"shell.invisible", "", "write it in plain ASCII, or " + file},
 		{"shell.dynamic", "", "write the program, or the code, out literally; or " + file},
 		{"shell.directory", "", "go there with `cd DIR && COMMAND` in each call: each call starts at the root of the worktree"},
 		{"shell.source", "", "give the path with a slash (`. ./env.sh`), and keep the script in the worktree"},
 		{"shell", "", file},
 		{"code", "", "write the code to a file in the worktree or /tmp with `write_file`, and run that: `python3 /tmp/script.py`, `node /tmp/script.js`"},
-		{"path.outside", "in the home", home + "; files belong into the worktree or below /tmp, by their paths"},
+		{"path.outside", "in the home", home + "; put files in the worktree or below /tmp, by their paths"},
 		{"path.outside", "writes", tree},
 		{"path.outside", "installs", "install below the worktree or /tmp: `make install PREFIX=/tmp/out`"},
 		{"path.outside", "literal", tree},
@@ -107,30 +107,30 @@ func ways() []alternative {
 		{"credentials", "variable", "print a variable that holds no secret: `echo \"$PATH\"`"},
 		{"credentials", "environment", "print a variable that holds no secret: `echo \"$PATH\"`"},
 		{"credentials", "", "do without it: agents are shown no secrets; `search_code` finds where the code reads them, and tests use made-up values"},
-		{"tree.delete", "", "name the files to remove: `rm FILE`, `git rm -r DIR`, or undo your changes of one: `git checkout -- FILE`"},
-		{"git.discard", "", "put your changes aside with `git stash`, or undo those of single files: `git checkout -- FILE`, `git restore FILE`"},
+		{"tree.delete", "", "name the files to remove: `rm FILE`, `git rm -r DIR`, or undo your changes to one: `git checkout -- FILE`"},
+		{"git.discard", "", "put your changes aside with `git stash`, or undo those to single files: `git checkout -- FILE`, `git restore FILE`"},
 		{"git.refs", "", "stay on the branch: what you change is committed and landed for you; `git stash` and `git switch -c NAME` work"},
-		{"git.commit", "", "give the message: `git commit -m MESSAGE`; nothing has to be committed by you"},
+		{"git.commit", "", "give the message: `git commit -m MESSAGE`; you do not have to commit"},
 		{"git.elsewhere", "", "run git at the root of the worktree: `git status`"},
-		{"git.shared", "", "leave it: what you change lands when you call `finish`, nothing has to be pushed"},
-		{"git", "", "use it without that: `git status`, `git diff`, `git log`, `git show HEAD`, `git blame FILE`; or the `git` tool"},
+		{"git.shared", "", "leave it: what you change lands when you call `finish`, and you do not have to push"},
+		{"git", "", "use git without that: `git status`, `git diff`, `git log`, `git show HEAD`, `git blame FILE`; or the `git` tool"},
 		{"net", "", "there is no network: use what is installed (`npm ls`, `pip list`, `go list -m all`), and the servers that you start on localhost"},
 		{"deps", "", "use what is installed or named in the lock file (`npm ci`, `pip install -r requirements.txt`, `go mod download`); if a new dependency is needed, say so in `finish`"},
 		{"cargo", "", "use what is in the lock file (`cargo build`, `cargo test`); if a new crate is needed, say so in `finish`"},
 		{"env.programs", "HOME decides", home},
 		{"env.programs", "XDG_", home},
 		{"env.unknown", "TMPDIR", home},
-		{"env.programs", "", "give the program by its path instead, such as `./node_modules/.bin/eslint .`; PATH is set already"},
+		{"env.programs", "", "name the program by its path instead, such as `./node_modules/.bin/eslint .`; PATH is set already"},
 		{"env", "", "leave out the variable, set it in a script in the worktree: `bash script.sh`, or name a place in the worktree or below /tmp: `NOTES_FILE=/tmp/notes.json go run .`"},
 		{"host.damage", "never ends", "limit the loop (`for i in 1 2 3; do COMMAND; done`), or start a server with `background`"},
 		{"host", "", keep},
-		{"privilege", "", "run it without other permissions (`COMMAND`): what is needed is installed, and you may write the worktree and /tmp"},
+		{"privilege", "", "run it with your own permissions (`COMMAND`): what you need is installed, and you may write to the worktree and /tmp"},
 		{"process.kill", "", "stop what you started in the background with the tool `job`, or with `kill %1` in the same command"},
 		{"text", "", "change the file with `edit_file`, or read it with `read_file` or `sed -n 1,40p FILE`"},
-		{"file.find", "", "let find print (`find . -name '*.log'`), and name what to change"},
+		{"file.find", "", "let find only print (`find . -name '*.log'`), then name the files to change"},
 		{"file", "", "use plain options, such as `tar -xzf FILE`, `unzip -d DIR FILE`, `cp FILE NEW`, `chmod +x FILE`"},
-		{"wrapper", "", "run the command without the program around it, such as `timeout 60 COMMAND`"},
-		{"own", "", "do without it: whoever runs Nexus denied it; `ask` if the task cannot be done otherwise"},
+		{"wrapper", "", "run the command without the program in front of it, such as `timeout 60 COMMAND`"},
+		{"own", "", "do without it: whoever runs Nexus denied it; use `ask` if the task cannot be done otherwise"},
 		{"mcp", "", "use your own tools: `read_file`, `search_code`, `edit_file`"},
 		{"unknown", "outside", "run a program by its name, or one in the worktree or /tmp"},
 		{"unknown", "", "use a program that is known (`ls`, `grep`, `sed`, `find`, `git`, the project's build tool), or " + file},

@@ -217,7 +217,7 @@ func Ended(s *state.State, t *state.Task, a *state.Attempt, late bool) *nexus.Re
 		return nil
 	case r != nil && len(r.Blockers) > 0:
 		cross(nexus.AgentAsked, r.Reason)
-		d.Course, d.Why = nexus.CourseStop, "a person has to take away what blocks it: "+strings.Join(r.Blockers, "; ")
+		d.Course, d.Why = nexus.CourseStop, "a person has to remove what blocks it: "+strings.Join(r.Blockers, "; ")
 	case r != nil:
 		cross(nexus.AgentAsked, r.Reason)
 		if d.Course, d.Why = nexus.CourseRescope, "its agent asks for it, and a stronger one would be asked for the same"; !s.Divisible(t) {
@@ -295,7 +295,7 @@ func startedFrom(s *state.State, a *state.Attempt) string {
 
 func noFurther(a *state.Attempt, n int) string {
 	if !goesOn(a.Outcome) {
-		return "its last attempt did not end for want of time: " + cmp.Or(a.Why, string(a.Outcome))
+		return "its last attempt did not end because time ran out: " + cmp.Or(a.Why, string(a.Outcome))
 	}
 	if n >= continuations {
 		return fmt.Sprintf("it was continued %d times", n)

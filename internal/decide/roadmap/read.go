@@ -178,7 +178,7 @@ func (r *reader) first(text string) {
 	case !r.titled && r.m == nil:
 		r.titled = true
 		if r.road.Title = spec.Line(text); text == "" {
-			r.fail("the title says nothing")
+			r.fail("the title is empty")
 		}
 	case strings.EqualFold(text, closedPart) && r.road.closed < 0:
 		r.end()
@@ -209,12 +209,12 @@ func (r *reader) begin(title string) {
 // outside reads a line before the first milestone, or between the closed ones' heading and them.
 func (r *reader) outside(line string) {
 	if kind, ok := spec.ListItem(line); ok && kind == "AC" {
-		r.fail("a criterion stands before the first milestone; write \"## \" and the title of the milestone above it")
+		r.fail("a criterion is before the first milestone; write \"## \" and the title of the milestone above it")
 		return
 	}
 	text := line[len(entry().FindString(line)):]
 	if m := named().FindStringSubmatch(text); m != nil && slices.Contains([]string{"spec", "goal", "tag", "closed"}, strings.ToLower(m[1])) {
-		r.fail("%q stands before the first milestone; write \"## \" and the title of the milestone above it", legible.Cut(text, 60))
+		r.fail("%q is before the first milestone; write \"## \" and the title of the milestone above it", legible.Cut(text, 60))
 	}
 }
 
@@ -239,7 +239,7 @@ func (r *reader) within(line string) {
 		last := &r.m.Goals[len(r.m.Goals)-1]
 		last.Text = spec.Line(last.Text + " " + text)
 	case goes == toGoal:
-		r.fail("below a goal stands nothing; make another \"- goal: \" of it")
+		r.fail("nothing goes below a goal; make it another \"- goal: \"")
 	}
 }
 
@@ -276,7 +276,7 @@ func (r *reader) item(line, text string) {
 	case word == "spec":
 		r.spec(strings.Trim(strings.TrimSpace(m[2]), "`"))
 	case word == "goal" && strings.TrimSpace(m[2]) == "":
-		r.fail("the goal says nothing; write what is wanted behind the colon")
+		r.fail("the goal is empty; write what is wanted after the colon")
 	case word == "goal":
 		r.m.Goals = append(r.m.Goals, Part{Text: spec.Line(m[2]), Line: r.at + 1})
 		r.goes = toGoal
@@ -289,7 +289,7 @@ func (r *reader) item(line, text string) {
 			r.fail("requirements are in specs: name the spec with \"- spec: NAME\", or write \"- goal: \" and what is wanted")
 			return
 		}
-		r.fail("%q is nothing that a milestone consists of; write \"- spec: NAME\", \"- goal: TEXT\" or \"- [ ] AC-1: TEXT\", "+
+		r.fail("%q is not a part of a milestone; write \"- spec: NAME\", \"- goal: TEXT\" or \"- [ ] AC-1: TEXT\", "+
 			"or text without a dash", legible.Cut(text, 60))
 	}
 }
@@ -348,7 +348,7 @@ func (r *reader) tag(value string) {
 	case r.m.Tag != "":
 		r.fail("the milestone has two tags; keep one")
 	case value == "":
-		r.fail("the tag says nothing; write a tag, such as v0.1.0, or delete the line")
+		r.fail("the tag is empty; write a tag, such as v0.1.0, or delete the line")
 	case Bad(value):
 		r.fail("%q cannot be a tag; write one such as v0.1.0", legible.Cut(value, 60))
 	case r.tags[value] > 0:
@@ -399,7 +399,7 @@ func (r *reader) end() {
 				"a criterion of a milestone is of all of it: delete the brackets", c.ID, strings.Join(c.Of, ", "))
 		}
 		if c.Check == "" && hidden().MatchString(c.Text) && !strings.Contains(r.items[one.last-m.from], `\(`) {
-			r.failAt(one.Line, "%s has text behind its check, which would not run; "+
+			r.failAt(one.Line, "%s has text after its check, so the check would not run; "+
 				"write the check at the end, or an empty line before the text", c.ID)
 		}
 		m.Criteria = append(m.Criteria, one)
@@ -408,7 +408,7 @@ func (r *reader) end() {
 	r.about = slices.CompactFunc(r.about, func(a, b string) bool { return strings.TrimSpace(a+b) == "" })
 	m.About = strings.TrimSpace(strings.Join(r.about, "\n"))
 	if r.road.closed >= 0 && m.Closed == nil {
-		r.failAt(m.from+1, "%q stands below \"# %s\" and has no line \"Closed:\"; move it above that heading", m.Title, closedPart)
+		r.failAt(m.from+1, "%q is below \"# %s\" and has no line \"Closed:\"; move it above that heading", m.Title, closedPart)
 	}
 	if m.Closed != nil && m.Tag == "" {
 		m.Tag = m.Closed.Tag

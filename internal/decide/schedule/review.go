@@ -117,7 +117,7 @@ func Misnamed(t *state.Task, v *nexus.ChangeReview) string {
 	}
 	for _, c := range v.Comments {
 		if !nexus.IsCommentKind(c.Kind) {
-			return fmt.Sprintf("%q is no kind of comment", c.Kind)
+			return fmt.Sprintf("%q is not a kind of comment", c.Kind)
 		}
 		if c.Body == "" && c.Replace == nil {
 			return "a comment on " + c.Place() + " says nothing"

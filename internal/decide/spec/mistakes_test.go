@@ -21,7 +21,7 @@ func TestMistakes(t *testing.T) {
 		{"text first", "Hello\n# Title\n## Requirements\n- REQ-1: a\n", []string{
 			`line 1: a spec starts with its title: write "# " and the title in the first line`, `line 2: the title comes first: put it into the first line`,
 		}},
-		{"empty title", "#\n## Requirements\n- REQ-1: a\n", []string{`line 1: the title says nothing`}},
+		{"empty title", "#\n## Requirements\n- REQ-1: a\n", []string{`line 1: the title is empty`}},
 		{"two titles", head + "- REQ-1: a\n# Notes\n- b\n", []string{`line 6: a spec has one title; write ## for a heading`}},
 		{"used twice", head + "- REQ-1: a\n- REQ-2: b\n- REQ-1: c\n", []string{`line 7: REQ-1 is used twice, first in line 5; the next free id is REQ-3`}},
 		{"unknown", head + "- REQ-1: a\n## Acceptance Criteria\n- [ ] AC-1 (REQ-1, REQ-7): b\n", []string{`line 7: AC-1 names REQ-7, which is not a requirement; there are REQ-1`}},
@@ -30,7 +30,7 @@ func TestMistakes(t *testing.T) {
 			`line 6: "REQ: b" has no number; the next free id is REQ-5`, `line 7: "REQ-: c" has no number; the next free id is REQ-5`,
 		}},
 		{"no id", head + "- it adds\n", []string{`line 5: "it adds" has no id; write "- REQ-1: it adds"`}},
-		{"no colon", head + "- REQ-1 it adds\n", []string{`line 5: "REQ-1 it adds" has no colon behind its id; write "- REQ-1: " and the text`}},
+		{"no colon", head + "- REQ-1 it adds\n", []string{`line 5: "REQ-1 it adds" has no colon after its id; write "- REQ-1: " and the text`}},
 		{"no text", head + "- REQ-1:\n", []string{`line 5: REQ-1 is empty; write the text after the colon`}},
 		{"misspelled", "# Title\n## Requirments\n- REQ-1: a\n## Aceptance criteria\n- AC-1: b\n", []string{
 			`line 2: "Requirments" is not a heading of a spec; write "## Requirements"`, `line 4: "Aceptance criteria" is not a heading of a spec; write "## Acceptance Criteria"`,
@@ -61,8 +61,8 @@ func TestMistakes(t *testing.T) {
 		{"behind a comment", head + "<!-- a --> - REQ-1: a\n<!-- b\n--> <!-- c --> - b\n", []string{`line 7: "b" has no id; write "- REQ-2: b"`}},
 		{"depth", "# Title\nDepth: deeep\n" + head[8:] + "- REQ-1: a\n", []string{`line 2: the depth is quick, standard or deep, not " deeep"`}},
 		{"lost text", "# Title\nIt adds.\n" + head[8:] + "- REQ-1: a\n", []string{`line 2: there is text before the first heading; put it below "## Problem"`}},
-		{"locked", head + "- REQ-1: a\n## Assumptions\n- A-1 [lokced]: b\n", []string{`line 7: "lokced" is not known here; write [locked] behind the id of an assumption that a person agreed to`}},
-		{"empty note", head + "- REQ-1: a\n## Technical Notes\n-\n", []string{`line 7: this says nothing; write a text, or delete the line`}},
+		{"locked", head + "- REQ-1: a\n## Assumptions\n- A-1 [lokced]: b\n", []string{`line 7: "lokced" is not known here; write [locked] after the id of an assumption that a person agreed to`}},
+		{"empty note", head + "- REQ-1: a\n## Technical Notes\n-\n", []string{`line 7: this is empty; write a text, or delete the line`}},
 	} {
 		_, problems := Read([]byte(c.text))
 		var got []string

@@ -213,7 +213,7 @@ func (r *reader) title(text string) {
 		r.fail("the title comes first: put it into the first line")
 	}
 	if r.spec.Title = strings.Join(strings.Fields(text), " "); text == "" {
-		r.fail("the title says nothing")
+		r.fail("the title is empty")
 	}
 	r.titled, r.begun = true, true
 }
@@ -293,7 +293,7 @@ func (r *reader) flush() {
 			i.text = i.text[len(m):]
 		}
 		if i.text == "" {
-			r.failAt(i.line, "this says nothing; write a text, or delete the line")
+			r.failAt(i.line, "this is empty; write a text, or delete the line")
 			return
 		}
 		to := map[string]*[]string{
@@ -373,7 +373,7 @@ func (r *reader) malformed(line int, text string) {
 	first, _, _ := strings.Cut(text, "\n")
 	if m := nearly().FindStringSubmatch(text); m != nil && strings.EqualFold(m[1], want) {
 		if m[2] != "" {
-			r.failAt(line, "%q has no colon behind its id; write \"- %s-%s: \" and the text", legible.Cut(first, 60), want, strings.ToUpper(m[2]))
+			r.failAt(line, "%q has no colon after its id; write \"- %s-%s: \" and the text", legible.Cut(first, 60), want, strings.ToUpper(m[2]))
 		} else {
 			r.failAt(line, "%q has no number; the next free id is %s", legible.Cut(first, 60), r.free(want))
 		}

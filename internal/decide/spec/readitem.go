@@ -157,7 +157,7 @@ func (r *reader) assumption(i entryText) {
 	case "locked":
 		a.Locked = true
 	default:
-		r.failAt(i.line, "%q is not known here; write [locked] behind the id of an assumption that a person agreed to", brackets)
+		r.failAt(i.line, "%q is not known here; write [locked] after the id of an assumption that a person agreed to", brackets)
 	}
 	for _, l := range i.about {
 		r.failAt(l.line, "an assumption has a text and nothing below it; %q is for %s", l.name, "requirements and criteria")

@@ -262,15 +262,15 @@ func TestRiskIsOfATree(t *testing.T) {
 	s := state.New("r")
 	s.Limits.Review.People = nexus.ReviewRisky
 	for want, a := range map[string]*state.Attempt{
-		"nobody knows how risky it is": {Tree: "t2", Risky: &nexus.ChangeWeighed{Tree: "t1"}},
-		"":                             {Tree: "t1", Risky: &nexus.ChangeWeighed{Tree: "t1"}},
-		"it is risky: it is large":     {Tree: "t1", Risky: &nexus.ChangeWeighed{Tree: "t1", Risky: []string{"it is large"}}},
+		"it is unknown how risky it is": {Tree: "t2", Risky: &nexus.ChangeWeighed{Tree: "t1"}},
+		"":                              {Tree: "t1", Risky: &nexus.ChangeWeighed{Tree: "t1"}},
+		"it is risky: it is large":      {Tree: "t1", Risky: &nexus.ChangeWeighed{Tree: "t1", Risky: []string{"it is large"}}},
 	} {
 		if got := s.Wants(a); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := s.Wants(&state.Attempt{}); got != "nobody knows how risky it is" {
+	if got := s.Wants(&state.Attempt{}); got != "it is unknown how risky it is" {
 		t.Error(got)
 	}
 }

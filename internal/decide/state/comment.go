@@ -179,7 +179,7 @@ func (s *State) Wants(a *Attempt) string {
 		return ""
 	case nexus.ReviewRisky:
 		if a.Risky == nil || a.Risky.Tree != a.Tree {
-			return "nobody knows how risky it is"
+			return "it is unknown how risky it is"
 		}
 		if len(a.Risky.Risky) == 0 {
 			return ""

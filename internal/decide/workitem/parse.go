@@ -60,7 +60,7 @@ func Parse(file string, data []byte) (Item, error) {
 	i.ID = strings.TrimSuffix(path.Base(file), ".md")
 	if f == nil && !name().MatchString(i.ID) {
 		f = &fault{
-			1, fmt.Sprintf("%q is no name of an item", short(i.ID)),
+			1, fmt.Sprintf("%q is not the name of an item", short(i.ID)),
 			"Name the file with small letters, digits, - and _, such as faster-start.md.",
 		}
 	}
@@ -110,7 +110,7 @@ func (i *Item) head(lines []string) (end int, _ *fault) {
 		switch {
 		case !ok:
 			return 0, &fault{
-				n, fmt.Sprintf("%q is no field", short(line)),
+				n, fmt.Sprintf("%q is not a field", short(line)),
 				"Write a field as name: value; the title comes after the second " + fence + ".",
 			}
 		case !slices.Contains(fields(), key):
@@ -149,7 +149,7 @@ func (i *Item) set(key, value string) (what, hint string) {
 	case "order":
 		n, err := strconv.Atoi(value)
 		if i.Order = n; err != nil || n < 1 || n > 1_000_000 {
-			return fmt.Sprintf("%q is no place", short(value)), "Write a number from 1; items without one come last."
+			return fmt.Sprintf("%q is not a place", short(value)), "Write a number from 1; items without one come last."
 		}
 	case "type":
 		if i.Kind = nexus.TaskKind(value); !slices.Contains([]nexus.TaskKind{nexus.CodeTask, nexus.TestTask, nexus.DocsTask}, i.Kind) {
@@ -183,7 +183,7 @@ func (i *Item) set(key, value string) (what, hint string) {
 		i.By = value
 	case "finding":
 		if i.Finding = value; !findingID().MatchString(value) {
-			return fmt.Sprintf("%q is no ID of a finding", short(value)), "Write it as nexus discover lists it, or remove the line."
+			return fmt.Sprintf("%q is not the ID of a finding", short(value)), "Write it as nexus discover lists it, or remove the line."
 		}
 	}
 	return "", ""
@@ -206,13 +206,13 @@ func (i Item) body(lines []string, at int) (Item, *fault) {
 		at++
 	}
 	if at == len(lines) {
-		return i, &fault{len(lines), "there is no title", "Write # and the title below the head, and what is to be done below that."}
+		return i, &fault{len(lines), "there is no title", "Write # and the title below the head, and what to do below that."}
 	}
 	title := strings.TrimSpace(lines[at])
 	mark, rest, ok := strings.Cut(title, " ")
 	switch rest = strings.TrimSpace(rest); {
 	case mark != "#" || !ok || rest == "":
-		return i, &fault{at + 1, fmt.Sprintf("%q is no title", short(title)), "Begin the text with a line: # and the title."}
+		return i, &fault{at + 1, fmt.Sprintf("%q is not a title", short(title)), "Begin the text with a line: # and the title."}
 	case len(rest) > maxTitle:
 		return i, &fault{at + 1, fmt.Sprintf("the title has more than %d bytes", maxTitle), "Shorten it, and say the rest below it."}
 	}

@@ -56,10 +56,10 @@ func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"---\nstate: later\n---\n# A\n":                        `x.md:2: unknown state "later"`,
 		"---\nstates: done\n---\n# A\n":                        `x.md:2: unknown field "states"`,
-		"---\nstate waiting\n---\n# A\n":                       `x.md:2: "state waiting" is no field`,
+		"---\nstate waiting\n---\n# A\n":                       `x.md:2: "state waiting" is not a field`,
 		"---\n\nby:\n---\n# A\n":                               "x.md:3: by has no value",
 		"---\nby: a\nby: b\n---\n# A\n":                        "x.md:3: by is there twice; it was set in line 2",
-		"---\norder: first\n---\n# A\n":                        `x.md:2: "first" is no place`,
+		"---\norder: first\n---\n# A\n":                        `x.md:2: "first" is not a place`,
 		"---\npriority: urgent\n---\n# A\n":                    `x.md:2: unknown priority "urgent"`,
 		"---\ntype: bug\n---\n# A\n":                           `x.md:2: unknown type "bug"`,
 		"---\nfile: ../a\n---\n# A\n":                          `x.md:2: "../a" is not a path within the repository`,
@@ -67,10 +67,10 @@ func TestMistakes(t *testing.T) {
 		"---\nstate: done\ncommit: abc\n---\n# A\n":            `x.md:3: "abc" is not the hash of a commit`,
 		"---\nstate: rejected\n---\n# A\n":                     "x.md:2: it is rejected without a reason",
 		"---\ncommit: " + strings.Repeat("a", 40) + "\n---\n#": "x.md:2: it has a commit and is not done",
-		"---\nstate: waiting\n# A\n":                           `x.md:3: "# A" is no field`,
+		"---\nstate: waiting\n# A\n":                           `x.md:3: "# A" is not a field`,
 		"---\nstate: waiting\n":                                "x.md:3: the head has no end",
 		"---\nstate: waiting\n---\n\n":                         "x.md:5: there is no title",
-		"---\nstate: waiting\n---\n\nA title\n":                `x.md:5: "A title" is no title`,
+		"---\nstate: waiting\n---\n\nA title\n":                `x.md:5: "A title" is not a title`,
 		"# A\x00\n":                                            "x.md:1: the line has characters that are not text",
 		"# " + strings.Repeat("a", 200):                        "x.md:1: the title has more than 120 bytes",
 		"---\nby: " + strings.Repeat("a", 600) + "\n---\n# A":  "x.md:2: by has more than 500 bytes",
@@ -81,7 +81,7 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := Parse("X Y.md", []byte("# A")); err == nil || !strings.Contains(err.Error(), "is no name of an item") {
+	if _, err := Parse("X Y.md", []byte("# A")); err == nil || !strings.Contains(err.Error(), "is not the name of an item") {
 		t.Error(err)
 	}
 }

@@ -87,7 +87,7 @@ func (c *conversation) takeUp() {
 func (c *conversation) turnTo(ctx context.Context, name, why string) error {
 	i := findChoice(c.Choices, name)
 	if i < 0 {
-		return fmt.Errorf("the model %s, to continue with, is not available", name)
+		return fmt.Errorf("the model to continue with, %s, is not available", name)
 	}
 	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Model, To: name, Why: why})
 	c.drop() // it was for the other model

@@ -19,7 +19,7 @@ const summaryPrefix = "Summary: "
 // summaryRequest asks the model for a summary of what was said so far.
 const summaryRequest = summaryPrefix + "this conversation is about to be shortened; only what you write now, the brief, what people said and the last turns stay. " +
 	"Write down, in at most 600 words and without calling a tool: what is done and in which files, what is decided and why, " +
-	"what was tried and failed, what you learnt about the code that you need again, and what is left to do, in order."
+	"what was tried and failed, what you learned about the code that you need again, and what is left to do, in order."
 
 const (
 	stubFrom     = 400   // bytes of a result, or of a text in a call's input, that are worth a stub

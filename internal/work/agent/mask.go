@@ -39,7 +39,7 @@ func (c *conversation) lost(calls []llm.Call) []tool.Answer {
 func interrupted(calls []llm.Call) []tool.Answer {
 	answers := make([]tool.Answer, len(calls))
 	for i, call := range calls {
-		answers[i] = notDone(call, "a person interrupted this: it was not done, or not to its end; look at the tree before you go on")
+		answers[i] = notDone(call, "a person interrupted this: it was not done, or only in part; look at the tree before you continue")
 	}
 	return answers
 }

@@ -146,7 +146,7 @@ func (r Role) Like(usual Role) (Role, error) {
 	}
 	if r.Answers {
 		return r, fmt.Errorf("answers has no effect in a step of the pipeline, which takes what is submitted; "+
-			"remove it, and give it the tool %s", finishTool)
+			"remove answers, and give the role the tool %s", finishTool)
 	}
 	err := r.check()
 	if err == nil {

@@ -268,7 +268,7 @@ func questions() []question {
 				}
 				j.view.Task.Replans = []nexus.ReplanDecided{over("T1.0", true, "an hour is over"), over("T1.0", false, "nothing began anew"), over("T0.9", true, "of another attempt")}
 			},
-			says: []string{"This is a continuation", "an hour is over"}, not: []string{"nothing began anew", "of another attempt", "merged onto it"},
+			says: []string{"This continues an attempt", "an hour is over"}, not: []string{"nothing began anew", "of another attempt", "merged onto it"},
 		},
 		{
 			name: "a coder of a task like earlier ones", want: nexus.Coder, why: "brief",

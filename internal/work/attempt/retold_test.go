@@ -213,7 +213,7 @@ var retold = []struct {
 		p.fold(nexus.ReviewGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, SendsBack: true, Summary: "It still races.", Findings: []nexus.Finding{race}})
 		p.ended("T1.1", nexus.Exhausted, "rejected by review 2 times: It still races.")
 	}},
-	{"merge-conflict", "The change was accepted, and does not merge with what landed meanwhile.", func(p *retelling) {
+	{"merge-conflict", "The change was accepted, but does not merge with what landed meanwhile.", func(p *retelling) {
 		p.start("T1.1")
 		snap := p.wrote("T1.1", "", parse(`return read(s, map[string]int{"d": 1, "w": 7})`), "Parse reads units from a table.")
 		p.green(snap)
@@ -250,7 +250,7 @@ var retold = []struct {
 		p.ended("T1.2", nexus.NoProgress, "the same test failure 3 times")
 		p.fold(nexus.TaskEscalated{Task: "T1", From: nexus.Fast, To: nexus.Balanced, Why: "2 attempts failed"})
 	}},
-	{"time-over", "The task's time was over with part of the work done, and a person gave it more.", func(p *retelling) {
+	{"time-over", "The task's time was up with part of the work done, and a person gave it more.", func(p *retelling) {
 		p.start("T1.1")
 		p.wrote("T1.1", "", map[string]string{"dur/scan.go": "package dur\n\nfunc scan(s string) []token { return nil }\n"}, "")
 		p.ended("T1.1", nexus.Exhausted, "the task's time limit of 1h0m0s is reached; the work is kept")
@@ -382,14 +382,14 @@ func history(text string) string { return text[strings.Index(text, "## Start"):]
 
 const page = `# What the next attempt at a task is told
 
-Six runs in which attempts at a task failed, and the message that opens the next attempt: as it was when an attempt was told only how earlier ones
-ended, and as it is. The facts, commits and texts are made up; what makes a message of them is what runs. [Decision 57](../decisions/0057-what-is-known-is-told.md)
-says why it is told so. Written by ` + "`go test ./internal/work/attempt -run WhatANextAttemptIsTold -args -update`" + `.
+Six runs in which attempts at a task failed, and the message that opens the next attempt. "Before" is the message of the time when an attempt was told only how
+earlier ones ended. The facts, commits and texts are made up; the code that turns them into a message is the real one.
+[Decision 57](../decisions/0057-what-is-known-is-told.md) gives the reasons. Written by ` + "`go test ./internal/work/attempt -run WhatANextAttemptIsTold -args -update`" + `.
 
 | run | bytes before | tokens before | bytes now | tokens now |
 |---|---|---|---|---|
 %s
-All that is told of earlier attempts takes at most 10,000 tokens, estimated. The whole messages are in ` + "`internal/work/attempt/testdata/retold`" + `. Shown here is the
+What is said about earlier attempts takes at most an estimated 10,000 tokens. The whole messages are in ` + "`internal/work/attempt/testdata/retold`" + `. This page shows the
 part that depends on earlier attempts; the system prompt, the tools, the task before it and the map after it are the same in both.
 %s`
 

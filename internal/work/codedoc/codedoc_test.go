@@ -190,7 +190,7 @@ func TestMake(t *testing.T) {
 	}{
 		{[]string{`{"document": "## A", "files": ["b.txt", "/a.go"]}`}, "", true},
 		{[]string{`{"document": "A", "files": ["no.txt"]}`, `{"document": "## A", "files": ["b.txt"]}`}, `files names "no.txt"`, true},
-		{[]string{`{"document": "A"}`, `{"document": "A", "files": []}`, `{"document": "## A\u001b", "files": []}`}, "no heading of the second level", false},
+		{[]string{`{"document": "A"}`, `{"document": "A", "files": []}`, `{"document": "## A\u001b", "files": []}`}, "no second-level heading", false},
 	} {
 		n, last := 0, ""
 		d, err := Make(t.Context(), survey, j, func(_ context.Context, _ nexus.SessionID, text string) (json.RawMessage, error) {

@@ -41,10 +41,10 @@ type Topic struct {
 // Topics are what documents are about, in order.
 func Topics() []Topic {
 	return []Topic{
-		{"architecture", "The architecture: the parts, what each is for, how they depend on each other, the way of a request or a command through them, and what must stay true.", codemap.ForCode},
-		{"patterns", "The patterns: how things are done here time and again, such as errors, logging, configuration, naming and concurrency, each with a file that shows it.", codemap.ForCode},
+		{"architecture", "The architecture: the parts, what each is for, how they depend on each other, the path of a request or a command through them, and what must stay true.", codemap.ForCode},
+		{"patterns", "The patterns: how this repository does things that recur, such as errors, logging, configuration, naming and concurrency, each with a file that shows it.", codemap.ForCode},
 		{"api", "What the code offers to others: packages, functions, types, commands, endpoints and files, what they promise, and who uses them.", codemap.ForAPI},
-		{"tests", "The tests: how they are organized and run, which helpers and fixtures there are, what is tested where, and how a new test is added.", codemap.ForTests},
+		{"tests", "The tests: how they are organized and run, which helpers and fixtures there are, what is tested where, and how to add a test.", codemap.ForTests},
 		{"known-issues", "Known issues: what the code itself says is unfinished, wrong, deprecated or worked around, and where.", codemap.ForIssues},
 	}
 }
@@ -160,7 +160,7 @@ func (j Job) read(s *codemap.Survey, data []byte) (Doc, []string) {
 		}
 	}
 	if !slices.ContainsFunc(d.Sections(), func(s Section) bool { return s.Title != "" }) {
-		problems = append(problems, "the document has no heading of the second level (## Heading)")
+		problems = append(problems, "the document has no second-level heading (## Heading)")
 	}
 	if len(d.Text) > MaxText {
 		problems = append(problems, fmt.Sprintf("the document has more than %d bytes", MaxText))
@@ -169,7 +169,7 @@ func (j Job) read(s *codemap.Survey, data []byte) (Doc, []string) {
 		problems = append(problems, "the document has control characters")
 	}
 	if len(d.From) == 0 {
-		problems = append(problems, "files names no file that the document is taken from")
+		problems = append(problems, "files names no file that the document is based on")
 	}
 	return d, problems
 }

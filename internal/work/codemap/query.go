@@ -153,7 +153,7 @@ func (s *Survey) find(name string) (int, error) {
 	i := slices.IndexFunc(s.files, func(f file) bool { return f.path == name })
 	if i < 0 {
 		return 0, &nexus.Error{
-			Code: nexus.CodeNotFound, Message: fmt.Sprintf("%q is no file of commit %.12s that a map shows", name, s.commit),
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("%q is not a file of commit %.12s that the map shows", name, s.commit),
 			Hint: "Name a file as git ls-files does, from the root of the repository.",
 		}
 	}

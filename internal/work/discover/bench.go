@@ -40,7 +40,7 @@ func benchmarks(ctx context.Context, s *Site) (Found, error) {
 	}
 	at := slices.IndexFunc(gates, func(g gate.Gate) bool { return g.Format == read.GoTestJSON && (g.Dir == "" || g.Dir == ".") })
 	if at < 0 {
-		found.Skipped = "benchmarks are known of Go's tests alone"
+		found.Skipped = "Nexus knows only benchmarks of Go's tests"
 		return found, nil
 	}
 	base, name, err := s.base(ctx)

@@ -36,11 +36,11 @@ func dangersOf() []danger {
 	return []danger{
 		{
 			append([]string{".py", ".rb", ".php"}, scripts...),
-			`(^|[^.A-Za-z0-9_])eval[(]`, declared, "eval runs whatever a text says", nexus.PriorityHigh,
+			`(^|[^.A-Za-z0-9_])eval[(]`, declared, "eval runs any code that a string contains", nexus.PriorityHigh,
 		},
-		{scripts, `[.]innerHTML *[+]?=[^=]`, "", "innerHTML takes markup of anybody", nexus.PriorityHigh},
-		{scripts, `dangerouslySetInnerHTML`, "", "dangerouslySetInnerHTML takes markup of anybody", nexus.PriorityHigh},
-		{scripts, `document[.]write[(]`, "", "document.write takes markup of anybody", nexus.PriorityHigh},
+		{scripts, `[.]innerHTML *[+]?=[^=]`, "", "innerHTML inserts markup from anybody", nexus.PriorityHigh},
+		{scripts, `dangerouslySetInnerHTML`, "", "dangerouslySetInnerHTML inserts markup from anybody", nexus.PriorityHigh},
+		{scripts, `document[.]write[(]`, "", "document.write inserts markup from anybody", nexus.PriorityHigh},
 	}
 }
 
@@ -58,7 +58,7 @@ func dangers(ctx context.Context, s *Site) (Found, error) {
 			found.Findings = append(found.Findings, finding.Finding{
 				ID: finding.ID("security", file.path, ".env"), Strategy: "security", Kind: finding.Security,
 				Title: fmt.Sprintf("Stop tracking %s", file.path), Severity: nexus.PriorityCritical, Minutes: finding.Minutes("security", 1),
-				Why:    "git tracks a file with settings of one machine, which often hold secrets",
+				Why:    "git tracks a file with the settings of one machine, which often contains secrets",
 				Places: []finding.Place{{File: file.path}}, Check: "! test -e " + quote(file.path),
 			})
 			continue

@@ -190,7 +190,7 @@ func (s *Site) stale(ctx context.Context, readme string, lines []string) (all []
 		if left == 1 {
 			was = "was"
 		}
-		const why = "commands fetch or go on, the policy asks about them, or there are too many"
+		const why = "commands fetch something or do not end, the policy asks about them, or there are too many"
 		notes = append(notes, fmt.Sprintf("%s of %s %s not run to the end: %s", many(left, "block"), readme, was, why))
 	}
 	return all, notes, nil

@@ -20,8 +20,8 @@ const MostIdeas = 10
 func IdeasSchema() json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`{"type":"object","additionalProperties":false,"required":["ideas"],"properties":{"ideas":{
 "type":"array","maxItems":%d,"items":{"type":"object","additionalProperties":false,"required":["title","why","kind","files"],"properties":{
-"title":{"type":"string","description":"what is to be done, in a line"},
-"why":{"type":"string","description":"what somebody has of it, in a line"},
+"title":{"type":"string","description":"what to do, in a line"},
+"why":{"type":"string","description":"what somebody gains from it, in a line"},
 "kind":{"type":"string","enum":["feature","performance","security","quality"]},
 "files":{"type":"array","items":{"type":"string"},"maxItems":10},
 "minutes":{"type":"integer","minimum":1,"maximum":60},

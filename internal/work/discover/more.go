@@ -57,7 +57,7 @@ func flakyTests(ctx context.Context, s *Site) (Found, error) {
 		n := repeats(t.Failed, t.Runs)
 		found.Findings = append(found.Findings, finding.Finding{
 			ID: finding.ID("flaky-tests", t.Gate, t.Test), Strategy: "flaky-tests", Kind: finding.Flaky, Severity: nexus.PriorityMedium,
-			Title: "Make the test steady: " + t.Test, Test: t.Test,
+			Title: "Make the test reliable: " + t.Test, Test: t.Test,
 			Why:   fmt.Sprintf("it failed in %d of %d runs on one tree each, in %s", t.Failed, t.Runs, many(t.Times, "judgement")),
 			Count: t.Failed, Minutes: finding.Minutes("flaky-tests", 1),
 			Check: fmt.Sprintf("i=0; while test $i -lt %d; do %s || exit 1; i=$((i+1)); done", n, command),
@@ -109,7 +109,7 @@ func slowTests(ctx context.Context, s *Site) (Found, error) {
 		}
 	}
 	if !known {
-		found.Skipped = "how long single tests take is not known of any runner here"
+		found.Skipped = "no runner here reports how long single tests take"
 	}
 	return found, nil
 }

@@ -23,7 +23,7 @@ func dependencies(ctx context.Context, s *Site) (Found, error) {
 	unread := measure.Unread()
 	for _, file := range slices.Concat(s.files, s.locks) {
 		if slices.Contains(unread, path.Base(file.path)) && plain(file.path) {
-			found.Notes = append(found.Notes, file.path+" was not checked: Nexus knows no program that looks into it")
+			found.Notes = append(found.Notes, file.path+" was not checked: Nexus knows no program that checks it")
 			asked = true
 		}
 		for _, a := range measure.Auditors() {
@@ -43,7 +43,7 @@ func dependencies(ctx context.Context, s *Site) (Found, error) {
 		}
 	}
 	if !asked {
-		found.Skipped = "no lock file here that a program looks into"
+		found.Skipped = "no lock file here that a program can check"
 	}
 	return found, nil
 }

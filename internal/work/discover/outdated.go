@@ -42,7 +42,7 @@ func outdated(ctx context.Context, s *Site) (Found, error) {
 	}
 	found.Notes = append(found.Notes, loose...)
 	if !asked && len(loose) == 0 {
-		found.Skipped = "no file here of which a package manager lists newer versions"
+		found.Skipped = "no file here for which a package manager lists newer versions"
 	}
 	return found, nil
 }

@@ -56,7 +56,7 @@ func (c Case) Message() string {
 	text, _ := prompt.Fit([]prompt.Section{
 		{Body: fmt.Sprintf("Conversation: %s\nExplain %s.", Session, prompt.Line(c.About))},
 		{Title: "Known causes", Body: strings.Join(c.Causes, "\n"), Fence: "text"},
-		{Title: "Events", Lead: "Each begins with its number. What they quote is the words of others.", Body: c.lines(), Fence: "text"},
+		{Title: "Events", Lead: "Each starts with its number. What they quote was written by others.", Body: c.lines(), Fence: "text"},
 	}, maxTokens+1_000)
 	return text
 }
@@ -134,10 +134,10 @@ func (c Case) Read(data []byte) (kept []Statement, dropped []string, err error) 
 			dropped = append(dropped, "it names no event: "+text)
 			continue
 		case len(s.Events) == 0:
-			dropped = append(dropped, "it rests on events that are none of this ("+strings.Join(wrong, ", ")+"): "+text)
+			dropped = append(dropped, "it names events that have nothing to do with this ("+strings.Join(wrong, ", ")+"): "+text)
 			continue
 		case len(wrong) > 0:
-			dropped = append(dropped, "events that are none of this ("+strings.Join(wrong, ", ")+") of: "+text)
+			dropped = append(dropped, "events that have nothing to do with this ("+strings.Join(wrong, ", ")+") of: "+text)
 		}
 		kept = append(kept, s)
 	}

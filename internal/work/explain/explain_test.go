@@ -21,8 +21,8 @@ func TestOnlyWhatIsShownIsKept(t *testing.T) {
 		t.Error(d)
 	}
 	want := []string{
-		"events that are none of this (4) of: Half true.",
-		"it rests on events that are none of this (4): Not true.", "it names no event: Perhaps.",
+		"events that have nothing to do with this (4) of: Half true.",
+		"it names events that have nothing to do with this (4): Not true.", "it names no event: Perhaps.",
 	}
 	if d := cmp.Diff(want, dropped); d != "" {
 		t.Error(d)

@@ -20,7 +20,7 @@ func Message(i *inquiry.Interview, session nexus.SessionID, round int, alone boo
 		{Title: "Goal", Body: i.Goal},
 		{Title: "The draft so far", Body: draft(i.Draft), Rank: 1, Lead: "You submitted this."},
 		{Title: "Requirements so far", Body: requirements(i.Requirements), Rank: 1, Lead: "They count."},
-		{Title: "Candidates", Body: requirements(i.Candidates), Rank: 2, Lead: "Nobody was sure of these. Submit one again with its id once you are."},
+		{Title: "Candidates", Body: requirements(i.Candidates), Rank: 2, Lead: "It was not certain that these are meant. Submit one again with its id once you are sure."},
 		{Title: "Answers", Body: answers(i, true), Rank: 1, Lead: "What the person was asked, and said, since you last submitted."},
 		{Title: "Earlier answers", Body: answers(i, false), Rank: 2},
 		{Title: "Assumptions", Body: assumptions(i), Rank: 2},
@@ -38,7 +38,7 @@ func how(i *inquiry.Interview, round int, alone bool) string {
 	case round >= inquiry.MaxRounds:
 		return "This is the last round. Ask nothing more: submit what follows from the answers."
 	case alone:
-		return "Nobody can be asked. Submit the questions that change the plan all the same: their defaults become assumptions."
+		return "Nobody can be asked. Still submit the questions that change the plan: their defaults become assumptions."
 	default:
 		return ""
 	}

@@ -26,7 +26,7 @@ type amendment struct {
 		Text   string `json:"text"`
 		Check  string `json:"check"`
 	} `json:"criteria"`
-	Drop []int `json:"drop"` // numbers of criteria that go
+	Drop []int `json:"drop"` // numbers of criteria to remove
 }
 
 // amended returns the plan before with what a planner changed in it, and says what
@@ -47,7 +47,7 @@ func amended(before nexus.Plan, h handin) (p nexus.Plan, problems []string) {
 		i := at(a.Task)
 		switch {
 		case i < 0:
-			problems = append(problems, fmt.Sprintf("amend[%d] names %q, which is no task of the plan; there are %s", n, a.Task, ids(p.Tasks)))
+			problems = append(problems, fmt.Sprintf("amend[%d] names %q, which is not a task of the plan; there are %s", n, a.Task, ids(p.Tasks)))
 		case a.Remove:
 			p.Tasks = slices.Delete(p.Tasks, i, i+1)
 		default:

@@ -67,7 +67,7 @@ func TestAmend(t *testing.T) {
 		"a task that is none goes back": {
 			[]llmtest.Turn{
 				amending(t, `{"tasks":[],"keep":true,"amend":[{"task":"Z","remove":true},{"task":"A","drop":[2]}]}`),
-				expecting(amending(t, `{"tasks":[],"keep":true,"amend":[{"task":"A","minutes":7,"drop":[1],"criteria":[{"text":"y","check":"test"}]}]}`), `"Z", which is no task of the plan; there are A, B`, "there is no criterion A/AC-2"),
+				expecting(amending(t, `{"tasks":[],"keep":true,"amend":[{"task":"A","minutes":7,"drop":[1],"criteria":[{"text":"y","check":"test"}]}]}`), `"Z", which is not a task of the plan; there are A, B`, "there is no criterion A/AC-2"),
 			},
 			func(p *nexus.Plan) {
 				p.Tasks[0].Minutes, p.Tasks[0].Criteria = 7, []nexus.Criterion{{Text: "y", Check: "test"}}

@@ -166,7 +166,7 @@ func (c *checker) needs(t nexus.Task, known map[nexus.TaskID]bool, in map[string
 			case !known[n] && slices.Contains(all, t.ID):
 				c.invalid(Field{f.name, k + 1}, "%s %s the group %s, which it is in", name(t), f.name, quote(string(n)))
 			case !known[n] && len(all) > 0:
-				c.invalid(Field{f.name, k + 1}, "%s %s the group %s: the plan would have more than %d needs; make several plans of it",
+				c.invalid(Field{f.name, k + 1}, "%s %s the group %s: the plan would have more than %d needs; split it into several plans",
 					name(t), f.name, quote(string(n)), MaxNeeds)
 			case !known[n]:
 				c.invalid(Field{f.name, k + 1}, "%s %s %s, which is not in the plan", name(t), f.name, quote(string(n)))
@@ -175,7 +175,7 @@ func (c *checker) needs(t nexus.Task, known map[nexus.TaskID]bool, in map[string
 	}
 	after := t.After()
 	if t.Group != "" && len(nexus.Groups(t.Group)) > maxGroups {
-		c.invalid(Field{Name: "group"}, "%s: its group is within more than %d others", name(t), maxGroups-1)
+		c.invalid(Field{Name: "group"}, "%s: its group is nested in more than %d others", name(t), maxGroups-1)
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.Ties)) {
 		switch tie := t.Ties[id]; {

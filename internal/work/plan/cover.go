@@ -33,7 +33,7 @@ func CoverSchema() json.RawMessage {
 type Look func(ctx context.Context, p nexus.Plan, again bool) (*nexus.PlanCover, error)
 
 // coverAll ends a message about what a plan does not cover.
-const coverAll = "Cover all of this. " + onlyChanges + " What is covered stays as it is."
+const coverAll = "Cover all of this. " + onlyChanges + " Leave what is covered as it is."
 
 // ParseCover reads what a checker submitted. Has reports whether the tree that the plan was made for has a file;
 // nil: nobody knows.

@@ -90,7 +90,7 @@ func Divide(p nexus.Plan, most nexus.Size, parts, depth int) (nexus.Plan, []Divi
 // indivisible says which tasks are too large and cannot be divided.
 func indivisible(why []string) error {
 	e := refuse(nexus.CodeOversize, why...)
-	e.Message += "\nand cannot be divided: a paragraph, a criterion, or what the parts of one task share is too large by itself"
+	e.Message += "\nand cannot be divided: a paragraph, a criterion, or what the parts of one task share is too large on its own"
 	e.Hint = "Divide it by hand, or let the planner plan it: give the file as a goal with -f."
 	return e
 }
@@ -348,9 +348,9 @@ func spread(parts []nexus.Task, criteria []nexus.Criterion, most int, by DivideB
 		if p.Kind == nexus.DocsTask && len(p.Criteria) > 0 || slices.ContainsFunc(p.Criteria, func(c nexus.Criterion) bool { return c.Check != "" || c.Was != "" }) {
 			continue
 		}
-		shown := nexus.Criterion{Text: "What the files of this part hold is done, and the tests pass", Check: "test"}
+		shown := nexus.Criterion{Text: "The work on the files of this part is done, and the tests pass", Check: "test"}
 		if p.Kind == nexus.DocsTask {
-			shown = nexus.Criterion{Text: "What the files of this part hold is done"}
+			shown = nexus.Criterion{Text: "The work on the files of this part is done"}
 		}
 		if p.Criteria = append(p.Criteria, shown); len(p.Criteria) > most {
 			return false

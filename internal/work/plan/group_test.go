@@ -43,7 +43,7 @@ func TestGroupIsABarrier(t *testing.T) {
 	}{
 		"its own":  {nexus.Task{ID: "T1", Title: "a", Group: "shop / data", Needs: []nexus.TaskID{"shop"}, Criteria: ok}, `T1 needs the group "shop", which it is in`},
 		"unknown":  {nexus.Task{ID: "T1", Title: "a", Group: "shop", Needs: []nexus.TaskID{"data"}, Criteria: ok}, `T1 needs "data", which is not in the plan`},
-		"too deep": {nexus.Task{ID: "T1", Title: "a", Group: "a / b / c / d / e / f", Criteria: ok}, "its group is within more than 4 others"},
+		"too deep": {nexus.Task{ID: "T1", Title: "a", Group: "a / b / c / d / e / f", Criteria: ok}, "its group is nested in more than 4 others"},
 	} {
 		p := nexus.Plan{Version: 1, Goal: "g", Tasks: plan.Normalise([]nexus.Task{c.task})}
 		if err := plan.Check(p, nexus.Size{}); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -221,11 +221,11 @@ func (r *reader) field(text string) {
 		for k, f := range known {
 			names[k] = f.name
 		}
-		r.fail("%s is no field of a task; a field is a line such as \"- files: a.go\", and the names are %s. Text comes after an empty line", quote(text), strings.Join(names, ", "))
+		r.fail("%s is not a field of a task; a field is a line such as \"- files: a.go\", and the names are %s. Text comes after an empty line", quote(text), strings.Join(names, ", "))
 		return
 	}
 	if slices.Contains(r.set, name) {
-		r.fail("%s stands twice in this task; put all in one line", name)
+		r.fail("%s is in this task twice; put all in one line", name)
 		return
 	}
 	r.set = append(r.set, name)
@@ -270,7 +270,7 @@ func (r *reader) criterion(text string) {
 			all[len(all)-1].Text += "\n" + strings.TrimPrefix(text, "  ")
 		}
 	case len(all) == 0 || !below:
-		r.fail("%s is no criterion; a criterion is a line that starts with \"- \", and what belongs to it is indented below it", quote(text))
+		r.fail("%s is not a criterion; a criterion is a line that starts with \"- \", and what belongs to it is indented below it", quote(text))
 	case strings.HasPrefix(inner, "- "):
 		r.about(&all[len(all)-1], strings.TrimPrefix(inner, "- "))
 	default:
@@ -293,6 +293,6 @@ func (r *reader) about(c *nexus.Criterion, text string) {
 	case ok && name == "red":
 		c.Red = true
 	default:
-		r.fail("%s is no field of a criterion; it has \"- check: COMMAND\"", quote(text))
+		r.fail("%s is not a field of a criterion; it has \"- check: COMMAND\"", quote(text))
 	}
 }

@@ -61,16 +61,16 @@ func (r *reader) aside(text string) {
 	switch {
 	case strings.TrimSpace(text) == "":
 	case strings.HasPrefix(text, "#"):
-		r.fail("%s begins neither a part of the plan nor a task; a task begins with a line such as \"## T1: Title\"", quote(text))
+		r.fail("%s starts neither a part of the plan nor a task; a task starts with a line such as \"## T1: Title\"", quote(text))
 		r.title(strings.TrimSpace(strings.TrimLeft(text, "#"))) // what follows belongs to it
 	case begins && item == "":
-		r.fail("this says nothing; write a text, or delete the line")
+		r.fail("this is empty; write a text, or delete the line")
 	case begins && r.part == assumed:
 		r.plan.Assumptions = append(assumptions, item)
 	case begins:
 		r.plan.Foreseen = append(risks, nexus.PlanRisk{Text: item})
 	case !below || r.part == assumed && len(assumptions) == 0 || r.part == foreseen && len(risks) == 0:
-		r.fail("%s stands among the %s; each is a line that starts with \"- \", and what belongs to it is indented below it", quote(text), r.part)
+		r.fail("%s is among the %s, but each of them is a line that starts with \"- \", and what belongs to it is indented below it", quote(text), r.part)
 	case r.part == assumed:
 		assumptions[len(assumptions)-1] += " " + inner
 	default:

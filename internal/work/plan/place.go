@@ -93,7 +93,7 @@ func Spans(p nexus.Plan, r *monorepo.Repo) (all []risk.Risk) {
 		if in := packagesOf(t.Files, r); len(in) > mostPackages {
 			all = append(all, risk.Risk{
 				Task: t.ID, Text: fmt.Sprintf("it spans %d packages: %s", len(in), some(in)), Probability: risk.Medium, Impact: risk.Medium,
-				Mitigation: "split it by packages, what others need first",
+				Mitigation: "split it by package, with what others need first",
 			})
 		}
 	}

@@ -35,7 +35,7 @@ func start(base string, k Kept) string {
 		text += " Your worktree holds nothing from earlier attempts: " + Line(k.Forgone) + "."
 	}
 	if k.From != "" && k.Overtime != "" {
-		text += " This is a continuation: the attempt that it is from did not get done, as " + Line(k.Overtime) + ". Do not start over. Read what is there, finish what is missing, and submit early."
+		text += " This continues an attempt that was not finished, because " + Line(k.Overtime) + ". Do not start over. Read what is there, finish what is missing, and submit early."
 	}
 	return text
 }

@@ -68,9 +68,9 @@ func Edit(name, do string, own bool) string {
 	if do == "" {
 		return "The step " + name + " is no longer set up. Change nothing, and submit."
 	}
-	text := "The work on this task is done and green. Do only this with it, the step " + name + ":\n\n" + do
+	text := "The work on this task is done and its gates are green. Now do only the step " + name + ":\n\n" + do
 	if own {
-		text += "\n\nLeave alone what this is not about, and do not commit. Gates judge your change with the work, " +
+		text += "\n\nLeave everything else alone, and do not commit. Gates judge your change with the work, " +
 			"and a reviewer reads it. If there is nothing to change, change nothing. " +
 			"Submit with status done and one sentence on what you changed; if it cannot be done, with status blocked and the reason."
 	}

@@ -22,7 +22,7 @@ func packages(r *monorepo.Repo) string {
 	}
 	var b strings.Builder
 	b.WriteString("The repository has several packages. Name in package of each task the directory of the one that it changes, and keep a task within one package where you can: " +
-		"tasks of different packages run side by side, and only the gates of a package and of those that need it judge a change. What others need is a task that they need.\n")
+		"tasks of different packages run side by side, and only the gates of a package and of those that need it judge a change. If several tasks need the same thing, make it a task of its own that they need.\n")
 	for _, p := range r.Packages[:min(len(r.Packages), mostPackages)] {
 		fmt.Fprintf(&b, "- %s%s\n", Line(p.Label()), ties(p))
 	}

@@ -35,7 +35,7 @@ func triedSections(a tried.Account) []Section {
 		{Title: "Tried before", Lead: triedLead(a.Attempts), Body: attempts(a.Attempts), Fence: "text", Rank: 2},
 		{
 			Title: "Dead ends", Body: deadEnds(a), Fence: "text", Rank: 2,
-			Lead: "Each of these failures was there after two or more different changes. Below it is what the agents said they did.",
+			Lead: "Each of these failures remained after two or more different changes. Below it is what the agents said they did.",
 		},
 		{Title: "Found last", Lead: lastLead(a.Last), Body: lastFound(a.Last), Fence: "text", Rank: 1},
 		{

@@ -141,7 +141,7 @@ func TestHostile(t *testing.T) {
 	if strings.Contains(all, "SECRET") {
 		t.Error(all)
 	}
-	for _, want := range []string{".env|its name suggests", ".git/config|git's own", "/etc/passwd|", "~/.ssh/id|", "../s.md|it lies outside", "out.md|a link leads out", "env.md|its name suggests", "big.md|it has more than", "binary.md|it is not a text", "dir.md|it is not a regular", "gone/AGENTS.md|a link leads out", ".cursor/rules/out.mdc|a link"} {
+	for _, want := range []string{".env|its name suggests", ".git/config|only git may", "/etc/passwd|", "~/.ssh/id|", "../s.md|it lies outside", "out.md|a link leads out", "env.md|its name suggests", "big.md|it has more than", "binary.md|it is not a text", "dir.md|it is not a regular", "gone/AGENTS.md|a link leads out", ".cursor/rules/out.mdc|a link"} {
 		if !strings.Contains(all, "refused "+want) {
 			t.Errorf("%s is not refused: %s", want, all)
 		}

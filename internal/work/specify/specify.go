@@ -50,7 +50,7 @@ func Topics() []Topic {
 	return []Topic{
 		{"domain", "The domain: the words, rules and cases that whoever builds this must know, and what comparable programs do."},
 		{"stack", "The stack: which parts, libraries and conventions of the repository this builds on, and what is missing."},
-		{"pitfalls", "Pitfalls: what goes wrong with such a change, here and elsewhere, and how one notices."},
+		{"pitfalls", "Pitfalls: what goes wrong with such a change, here and elsewhere, and how to notice it."},
 	}
 }
 

@@ -77,7 +77,7 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"title": "T", "problem": "p", "requirements": [{"text": "a"}], "criteria": [{"text": "c", "of": ["REQ-2"]}]}`: "AC-1 names REQ-2, which is not a requirement; there are REQ-1",
 		`{"title": "T", "problem": "p", "requirements": [{"text": "a"}], "criteria": [{"text": "c", "check": "a\nb"}]}`: "AC-1 has a check of several lines; give one command in one line",
-		`{"title": "", "problem": "p", "requirements": [{"text": "a"}], "criteria": []}`:                                "the title says nothing",
+		`{"title": "", "problem": "p", "requirements": [{"text": "a"}], "criteria": []}`:                                "the title is empty",
 		`{"title": "T", "problem": "p", "requirements": [{"text": "a\u202eb"}], "criteria": []}`:                        "it has an invisible character, U+202E; delete it",
 	} {
 		if _, wrong := Parse([]byte(text)); !cmp.Equal(wrong, []string{want}) {

@@ -37,7 +37,7 @@ func TestFormsAreKept(t *testing.T) {
 		}
 	}
 	b.write(t, "l1", "\xe9\n")
-	b.bad(t, "edit_file", m{"path": "l1", "edits": []m{{"old": "\u00e9", "new": "\u20ac"}}}, "one byte a character")
+	b.bad(t, "edit_file", m{"path": "l1", "edits": []m{{"old": "\u00e9", "new": "\u20ac"}}}, "one byte for each character")
 	b.good(t, "edit_file", m{"path": "l1", "edits": []m{{"old": "\u00e9", "new": "\u00e8"}}})
 	if got := b.read(t, "l1"); got != "\xe8\n" {
 		t.Errorf("%q", got)

@@ -292,9 +292,9 @@ func (l *hiddenPaths) beyond() string {
 	defer l.mu.Unlock()
 	switch n := len(l.found.Files); {
 	case n > maxHiddenPaths:
-		return fmt.Sprintf("%d files and directories are to be hidden from commands here, and %d is the maximum", n, maxHiddenPaths)
+		return fmt.Sprintf("%d files and directories must be hidden from commands here; the maximum is %d", n, maxHiddenPaths)
 	case l.found.Cut:
-		return "the tree has too many files to find those that are to be hidden from commands"
+		return "the tree has too many files to find those that must be hidden from commands"
 	}
 	return ""
 }

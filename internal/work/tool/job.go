@@ -18,7 +18,7 @@ const firstWords = time.Second // for what a command in the background says at o
 func jobTool(e Env) Tool {
 	return Tool{
 		Name:        "job",
-		Description: "What a command in the background printed since, after wait_seconds at most; stop ends it. No id: all.",
+		Description: "New output of a background command, after wait_seconds at most; stop ends it. No id: all.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"},"wait_seconds":{"type":"integer","minimum":0,"maximum":120},` +
 			`"stop":{"type":"boolean"}},"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {

@@ -32,7 +32,7 @@ func requestContext(e Env) Tool {
 	given := e.Given
 	return Tool{
 		Name:        "request_context",
-		Description: "Get code at once: kind definition, symbol or usages of a name, search for words, a file by its path.",
+		Description: "Get code in one call: kind definition, symbol or usages of a name, search for words, a file by its path.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"kind":{"enum":["definition","symbol","usages","search","file"]},` +
 			`"query":{"type":"string","minLength":1,"maxLength":300},"reason":{"type":"string","minLength":1,"maxLength":500}},` +
 			`"required":["kind","query","reason"],"additionalProperties":false}`),

@@ -38,7 +38,7 @@ func shell(e Env) Tool {
 		Name: "shell",
 		Description: "Run bash at the root, in a fresh shell, " + network(e) + ", no stdin; " +
 			"what it started ends with it. background starts a server: see job.\n" +
-			"Dependencies can be read, and /tmp written.\nInline code (python3 -c, node -e) cannot start programs: write it to a file." + undo(e),
+			"You can read dependencies and write to /tmp.\nInline code (python3 -c, node -e) cannot start programs: write it to a file." + undo(e),
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":20000},` +
 			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600},` +
 			`"idle_seconds":{"type":"integer","minimum":1,"maximum":600},"background":{"type":"boolean"}},` +
@@ -169,7 +169,7 @@ func (e Env) undone(ctx context.Context, out Output) (Output, error) {
 func ended(r sandbox.Result, err error, total, idle time.Duration) (note string, failed bool) {
 	switch {
 	case errors.Is(err, errIdle):
-		return fmt.Sprintf("[killed after %s without output; run what never ends with background, and what takes long with timeout_seconds up to %d]", idle, int(shellTimes.Seconds())), true
+		return fmt.Sprintf("[killed after %s without output; use background for a command that never ends, and timeout_seconds, up to %d, for a slow one]", idle, int(shellTimes.Seconds())), true
 	case errors.Is(err, errTotal) || err == nil && r.TimedOut:
 		return fmt.Sprintf("[killed after %s, its limit; timeout_seconds may be up to %d]", total, int(shellTimes.Seconds())), true
 	case err == nil && r.Over != "":

@@ -26,7 +26,7 @@ func TestLongOutputOfCommands(t *testing.T) {
 
 func TestTimeouts(t *testing.T) {
 	b := newBench(t, func(e *Env) { e.Box = box(t) })
-	if a := b.call(t, "shell", m{"command": "echo on; sleep 100", "idle_seconds": 1}); !a.Result.Failed || a.Result.Text != "on\n[killed after 1s without output; run what never ends with background, and what takes long with timeout_seconds up to 600]" {
+	if a := b.call(t, "shell", m{"command": "echo on; sleep 100", "idle_seconds": 1}); !a.Result.Failed || a.Result.Text != "on\n[killed after 1s without output; use background for a command that never ends, and timeout_seconds, up to 600, for a slow one]" {
 		t.Errorf("got %+v", a.Result)
 	}
 	if a := b.call(t, "shell", m{"command": "while :; do echo on; sleep 0.1; done", "timeout_seconds": 1, "idle_seconds": 600}); !a.Result.Failed || !strings.Contains(a.Result.Text, "[killed after 1s, its limit") {

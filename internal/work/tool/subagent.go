@@ -44,7 +44,7 @@ func subagentTool(e Env) Tool {
 			case e.Scouts == nil:
 				return Output{}, errors.New("no scouts can be sent from here: look yourself")
 			case in.Question != "" && in.ID != "":
-				return Output{}, errors.New("a question sends a new scout, id asks for one that was sent: not both")
+				return Output{}, errors.New("give question to send a new scout, or id to ask for one that was sent, not both")
 			case in.Question != "":
 				text, err = e.Scouts.Send(in.Question)
 			case in.Stop:

@@ -194,7 +194,7 @@ func alike(in map[string]any) error {
 		case !both:
 			first[bare(key)] = key
 		case !reflect.DeepEqual(in[key], in[other]):
-			return fmt.Errorf("%s and %s mean the same and differ; give one of them", other, key)
+			return fmt.Errorf("%s and %s mean the same but differ; give only one of them", other, key)
 		default:
 			delete(in, key)
 		}

@@ -46,7 +46,7 @@ func TestUsualNames(t *testing.T) {
 	// What could mean two things, or nothing, is refused, and the right names are said.
 	for _, c := range []struct{ tool, input, says string }{
 		{"read_file", `{"path":"a.go","file_path":"b.txt"}`, "path and another name for it differ"},
-		{"search_code", `{"pattern":"two","case_sensitive":true,"caseSensitive":false}`, "caseSensitive and case_sensitive mean the same and differ"},
+		{"search_code", `{"pattern":"two","case_sensitive":true,"caseSensitive":false}`, "caseSensitive and case_sensitive mean the same but differ"},
 		{"read_file", `{"path":"a.go","encoding":"utf8"}`, `there is no "encoding"; read_file takes path (optional: limit, numbers, offset)`},
 		{"read_file", `{}`, "path is missing; read_file takes path"},
 		{"read_file", `{"path":"a.go","view_range":[3,4],"offset":2}`, "give offset and limit"},

@@ -63,7 +63,7 @@ func starting() []tool {
 			name: "plan", about: "Turn a goal into a checked plan of tasks, with an estimate of time and money. Changes no files. With plan, check that plan instead; with run, return the plan that was made in an earlier call.",
 			command: []string{"plan", "--json"}, consent: "plan", long: true, conducts: true,
 			params: append([]param{
-				{name: "goal", about: "what shall be true afterwards, in words", place: word},
+				{name: "goal", about: "what must be true afterwards, in words", place: word},
 				planned,
 				{name: "run", about: "run of an earlier call whose plan to return"},
 			}, spending()...),
@@ -71,7 +71,7 @@ func starting() []tool {
 		{
 			name: "run", about: "Work on a goal or a plan until it is done: plan, code, gates, review. The result is a branch nexus/RUN; your checkout stays as it is.",
 			command: []string{"run", "--json"}, consent: "run", long: true, conducts: true,
-			params: append([]param{{name: "goal", about: "what shall be true afterwards, in words", place: word}, planned}, working()...),
+			params: append([]param{{name: "goal", about: "what must be true afterwards, in words", place: word}, planned}, working()...),
 		},
 		{
 			name: "quick", about: "Do one small task without a plan, with the same gates and review as run.",
@@ -165,12 +165,12 @@ func steering() []tool {
 			},
 		},
 		{
-			name: "add", about: "Add something to do to the run that is in progress: one small task, or more, of which its planner makes tasks. Without a run it goes to the backlog of the repository.",
+			name: "add", about: "Add something to do to the run that is in progress: one small task, or more work, which its planner turns into tasks. Without a run it goes to the backlog of the repository.",
 			command: []string{"add", "--json"}, consent: "add", long: true,
 			params: []param{
 				{name: "text", about: "what to do, in words", place: word, needed: true},
 				{name: "files", about: "files that it is about", sort: texts},
-				{name: "needs", about: "tasks that must have landed before, such as T1", sort: texts},
+				{name: "needs", about: "tasks that must land first, such as T1", sort: texts},
 				{name: "type", about: "kind of work", values: []string{"code", "test", "docs"}},
 				{name: "check", about: "gate or shell command that passes when it is done"},
 				runFlag(),

@@ -55,7 +55,7 @@ type Offer struct {
 
 // Start is a run to start.
 type Start struct {
-	Goal     string      `json:"goal"`               // what shall be true afterwards
+	Goal     string      `json:"goal"`               // what must be true afterwards
 	Budget   nexus.Money `json:"budget,omitempty"`   // most to spend, in dollars
 	MaxTime  string      `json:"max_time,omitempty"` // most time, such as 90m
 	Target   string      `json:"target,omitempty"`   // branch that the result is for; the one that is checked out if not given
@@ -356,7 +356,7 @@ func (a *API) start(c call, s Start) (Done, int, error) {
 		args = append(args, "--land")
 	}
 	if strings.TrimSpace(s.Goal) == "" {
-		return Done{}, 0, invalid("the goal is empty", "Say in goal what shall be true afterwards.")
+		return Done{}, 0, invalid("the goal is empty", "Say in goal what must be true afterwards.")
 	}
 	order := access.Order{Args: append(args, "--", s.Goal)}
 	return done(a.Act(context.WithoutCancel(c.Context()), c.by(), order), http.StatusAccepted)

@@ -345,7 +345,7 @@ func (w *writer) taskMaster() ([]byte, error) {
 func (w *writer) masterPriority(t nexus.Task) string {
 	switch p := cmp.Or(t.Priority, nexus.PriorityMedium); p {
 	case nexus.PriorityTrivial:
-		w.say(foreign.Changed, string(t.ID), "the priority trivial is low", "this format has no less")
+		w.say(foreign.Changed, string(t.ID), "the priority trivial is low", "this format has nothing lower")
 		return string(nexus.PriorityLow)
 	default:
 		return string(p)
@@ -386,7 +386,7 @@ func (w *writer) polka() ([]byte, error) {
 			k.Complexity = "high"
 		case nexus.Expert:
 			k.Complexity = "high"
-			w.say(foreign.Changed, string(t.ID), "the complexity expert is high", "this format has no more")
+			w.say(foreign.Changed, string(t.ID), "the complexity expert is high", "this format has nothing higher")
 		}
 		out.Tasks = append(out.Tasks, k)
 	}

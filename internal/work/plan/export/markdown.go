@@ -70,11 +70,11 @@ func (w *writer) specKit() []byte {
 func (w *writer) openSpec() []byte {
 	w.holds("files", "group")
 	if slices.ContainsFunc(w.waves, func(wave []nexus.Task) bool { return len(wave) > 1 }) {
-		w.say(foreign.Changed, "", "the needs became an order", "a change is worked through from the first to the last")
+		w.say(foreign.Changed, "", "the needs became an order", "a change is worked through from first to last")
 	} else {
-		w.layered("a change is worked through from the first to the last")
+		w.layered("a change is worked through from first to last")
 	}
-	w.say(foreign.Lost, "", "the goal", "it belongs into proposal.md")
+	w.say(foreign.Lost, "", "the goal", "it belongs in proposal.md")
 	var b strings.Builder
 	var renamed []string
 	for i, wave := range w.waves {

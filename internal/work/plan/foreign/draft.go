@@ -92,7 +92,7 @@ func (d *draft) fits(at place, tasks, needs int) bool {
 		return !d.full
 	}
 	d.full = true
-	d.wrong(at, "there are more than %d tasks, or more than %d needs among them; make several plans of it", plan.MaxTasks, plan.MaxNeeds)
+	d.wrong(at, "there are more than %d tasks, or more than %d needs among them; split them into several plans", plan.MaxTasks, plan.MaxNeeds)
 	return false
 }
 
@@ -201,7 +201,7 @@ func (d *draft) finish(ctx context.Context) (Import, error) {
 	i.Plan.Version, i.Plan.Goal = plan.Version, strings.TrimSpace(cmp.Or(strings.TrimSpace(d.goal), d.base()))
 	i.Plan.Tasks = plan.Normalise(i.Plan.Tasks)
 	plan.Uncircle(i.Plan.Tasks, func(of, to nexus.TaskID) {
-		d.remark(Lost, i.places[of], string(of), "the soft need of "+string(to), "it closes a circle")
+		d.remark(Lost, i.places[of], string(of), "the soft need of "+string(to), "it closes a cycle")
 	})
 	i.Remarks = d.ordered()
 	return i, nil

@@ -227,7 +227,7 @@ func (s Source) read(name string) (text string, ok bool, err error) {
 		return "", false, &nexus.Error{
 			Code: nexus.CodeInvalidPlan,
 			Message: fmt.Sprintf("%s has more than %d bytes", s.shown(name),
-				maxFile), Hint: "A plan is smaller; give the file of the plan.",
+				maxFile), Hint: "That is too large for a plan; give the file with the plan.",
 		}
 	}
 	return string(data), true, nil
@@ -238,7 +238,7 @@ func (s Source) read(name string) (text string, ok bool, err error) {
 func (s Source) unreadable(name string, err error) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "read " + s.shown(name), Cause: err,
-		Hint: "Give a plan whose files are readable and regular files in its folder, not links to files outside of it.",
+		Hint: "Give a plan whose files are readable and regular files in its folder, not links to files outside it.",
 	}
 }
 
@@ -295,7 +295,7 @@ func (s Source) list(pattern string) ([]string, error) {
 				return nil, &nexus.Error{
 					Code:    nexus.CodeInvalidPlan,
 					Message: fmt.Sprintf("%s has more than %d files such as %s", s.shown(dir), maxFiles, pattern),
-					Hint:    "A plan has fewer; give the folder or the file of the plan.",
+					Hint:    "That is too many for a plan; give the folder or the file of the plan.",
 				}
 			}
 		}
@@ -357,7 +357,7 @@ func Read(ctx context.Context, s Source, f Format, tag string, most nexus.Size) 
 	if !s.isDir() && len(s.data) > maxFile {
 		return Import{}, &nexus.Error{
 			Code:    nexus.CodeInvalidPlan,
-			Message: fmt.Sprintf("%s has more than %d bytes", s.name, maxFile), Hint: "A plan is smaller; give the file of the plan.",
+			Message: fmt.Sprintf("%s has more than %d bytes", s.name, maxFile), Hint: "That is too large for a plan; give the file with the plan.",
 		}
 	}
 	var err error

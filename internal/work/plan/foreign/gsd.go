@@ -384,7 +384,7 @@ func (g *gsdFolder) gsdBody(it *item, body string) {
 	case command != "":
 		t.Criteria = append(t.Criteria, checked(strings.Join(strings.Fields(command), " ")))
 		g.d.remark(Changed, place{it.file, it.line + line}, it.name, "its verify command is a criterion in words",
-			"it is no line that sh can read")
+			"it is not a line that sh can read")
 	case verify != "":
 		t.Criteria = append(t.Criteria, checked(strings.Join(strings.Fields(html.UnescapeString(verify)), " ")))
 	}

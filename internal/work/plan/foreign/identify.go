@@ -111,7 +111,7 @@ func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]
 			if len(d.problems) < maxProblems { // to compare with all names takes long
 				hint = d.meant(r.name)
 			}
-			d.wrong(r.place, "%s needs %q, which is no id or title of a task here%s", it.called(), legible.Cut(r.name, 100), hint)
+			d.wrong(r.place, "%s needs %q, which is not the id or title of a task here%s", it.called(), legible.Cut(r.name, 100), hint)
 			return
 		case o == it:
 			d.wrong(r.place, "%s needs itself; remove that need", it.called())

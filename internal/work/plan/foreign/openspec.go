@@ -91,7 +91,7 @@ func (d *draft) openTasks(text, file string) {
 	}
 	if len(d.open()) > 1 {
 		d.remark(Changed, place{file, 1}, "", "the order of the tasks became needs",
-			"a change is worked through from the first to the last")
+			"a change is worked through from first to last")
 	}
 }
 
@@ -132,7 +132,7 @@ func (d *draft) openRest(ctx context.Context) error {
 	}
 	at := place{file: d.source.shown(".openspec.yaml")}
 	if err := yaml.Unmarshal([]byte(text), &meta); err != nil {
-		d.remark(Lost, at, "", "all that is in it", "it is no YAML: "+err.Error())
+		d.remark(Lost, at, "", "all that is in it", "it is not YAML: "+err.Error())
 	}
 	if len(meta.DependsOn) > 0 {
 		d.remark(Lost, at, "", "dependsOn: "+strings.Join(meta.DependsOn, ", "), "these are other changes; run them before")

@@ -207,7 +207,7 @@ func (d *draft) polkaMarkdown(text, file, base string) {
 			case "estimated time":
 				n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(value, "s"), "minute")))
 				if err != nil || n < 0 {
-					d.wrong(at, "the estimated time %q is no number of minutes; write 15 minutes", value)
+					d.wrong(at, "the estimated time %q is not a number of minutes; write 15 minutes", value)
 				}
 				it.task.Minutes = max(n, 0)
 			}

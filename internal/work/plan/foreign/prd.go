@@ -83,7 +83,7 @@ func (d *draft) story(n *jsonlines.Node, file string, i int) {
 			"outputFiles", "diffSummary", "storyGitRef", "started", "retries", "lastResult", "blocked", "completedAt", "startedAt")
 		o.lose("only what is asked for is a criterion", "suggestedCriteria")
 		if points := o.Number("storyPoints"); points > 1 {
-			o.d.remark(Lost, o.at(), o.Name, "storyPoints", "a plan has minutes, and points are none")
+			o.d.remark(Lost, o.at(), o.Name, "storyPoints", "a plan has minutes, not points")
 		}
 		o.Rest()
 		if whole := d.names[folded(parent)]; parent != "" && whole != nil && whole.out == Changed {
@@ -153,7 +153,7 @@ func (o *object) storyStatus(it *item) {
 	case "passed", "done", "completed", "complete":
 		passes = true
 	case "decomposed":
-		it.out, it.why = Changed, "its status is decomposed: its parts stand in its place"
+		it.out, it.why = Changed, "its status is decomposed: its parts replace it"
 	case "skipped", "cancelled":
 		it.out, it.why = Lost, "its status is "+status
 	case "pending", "open", "todo", "not-started":

@@ -89,7 +89,7 @@ func (c *checklist) read(text string) {
 			c.more(l)
 		case ok && c.count > 0 && c.phase != "":
 			c.current = nil
-			c.d.remark(Lost, at, "", "the line "+quoteTitle(body), "it has no id such as T014, so it is no task")
+			c.d.remark(Lost, at, "", "the line "+quoteTitle(body), "it has no id such as T014, so it is not a task")
 		default:
 			c.current = nil
 		}

@@ -162,7 +162,7 @@ func (s *stories) labelled(l mdLine, name, value string) bool {
 	case "minutes":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 {
-			s.d.wrong(at, "%q is no number of minutes; write Minutes: 15", value)
+			s.d.wrong(at, "%q is not a number of minutes; write Minutes: 15", value)
 		}
 		t.Minutes = max(n, 0)
 	case "status":
@@ -189,7 +189,7 @@ func (s *stories) priority(at place, value string) {
 	if p, ok := rated(word); ok {
 		s.it.task.Priority = p
 	} else if word != "" && !s.it.ranked(word) {
-		s.d.remark(Lost, at, s.it.name, "the priority "+value, "it is no number, and none of "+nexus.Join(nexus.Priorities()))
+		s.d.remark(Lost, at, s.it.name, "the priority "+value, "it is neither a number nor one of "+nexus.Join(nexus.Priorities()))
 	}
 }
 

@@ -131,7 +131,7 @@ func (d *draft) masterTask(n *jsonlines.Node, file string, i int) {
 		if s, ok := d.object(sub, file, fmt.Sprintf("subtask %d of %s", k+1, it.name)); ok {
 			part := d.masterItem(s, fmt.Sprintf("%d", k+1))
 			if siblings[part.name] { // Task Master itself writes such files
-				d.remark(Changed, part.place, subName(it.name, part.name), "another subtask has the same id", "needs of it mean the first")
+				d.remark(Changed, part.place, subName(it.name, part.name), "another subtask has the same id", "a need of this id means the first")
 				part.name = fmt.Sprintf("%s-%d", part.name, k+1)
 			}
 			siblings[part.name] = true
@@ -195,7 +195,7 @@ func (d *draft) standIn(it *item, parts []*item) {
 	if len(it.brief) > 1 && it.brief[1] != "" {
 		d.remark(Lost, it.place, it.name, "details", "its subtasks say what to do")
 	}
-	d.remark(Changed, it.place, it.name, "the task became "+count(len(open), "open subtask"), "a plan has no tasks in tasks")
+	d.remark(Changed, it.place, it.name, "the task became "+count(len(open), "open subtask"), "a plan has no tasks within tasks")
 }
 
 // masterItem reads what tasks and subtasks have in common.

@@ -48,7 +48,7 @@ func (l *link) ask(ctx context.Context, o order) (tool.Output, error) {
 		return tool.Output{Text: p.diagnostics(o.Path, all)}, err
 	case "rename":
 		if o.To == "" {
-			return tool.Output{}, errors.New("give the new name in to")
+			return tool.Output{}, errors.New("give the new name as to")
 		}
 		changes, err := l.session.Rename(ctx, o.Path, at, o.To)
 		if err != nil {
@@ -68,7 +68,7 @@ func (l *link) place(ctx context.Context, p *page, o *order) (lsp.Position, erro
 	var at lsp.Position
 	needs := o.Op == "definition" || o.Op == "references" || o.Op == "rename"
 	if needs && o.Name == "" {
-		return at, errors.New("give a name in name")
+		return at, errors.New("give the name as name")
 	}
 	if o.Path == "" {
 		found, err := l.declared(ctx, p, *o)
@@ -106,7 +106,7 @@ func (l *link) place(ctx context.Context, p *page, o *order) (lsp.Position, erro
 	line := lines[o.Line-1]
 	from := word(line, last(o.Name))
 	if from < 0 {
-		return at, fmt.Errorf("%s is not in line %d of %s: %s", last(o.Name), o.Line, o.Path, line)
+		return at, fmt.Errorf("%s is not on line %d of %s: %s", last(o.Name), o.Line, o.Path, line)
 	}
 	return lsp.Position{Line: o.Line - 1, Char: l.session.Char(line, from)}, nil
 }

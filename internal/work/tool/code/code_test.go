@@ -108,11 +108,11 @@ func TestAsk(t *testing.T) {
 	s.says(t, `{"op":"diagnostics","path":"b.toy"}`, "[no diagnostics]", false)
 
 	// what cannot be asked is explained
-	s.says(t, `{"op":"definition","path":"a.toy","line":1,"name":"two"}`, "two is not in line 1 of a.toy: def one", true)
+	s.says(t, `{"op":"definition","path":"a.toy","line":1,"name":"two"}`, "two is not on line 1 of a.toy: def one", true)
 	s.says(t, `{"op":"definition","path":"a.toy","line":99,"name":"two"}`, "a.toy has", true)
 	s.says(t, `{"op":"definition","path":"x.txt","name":"one"}`, "no language server here knows the language of x.txt", true)
 	s.says(t, `{"op":"definition","name":"nothing"}`, "nothing here is called nothing", true)
-	s.says(t, `{"op":"definition","path":"a.toy"}`, "give a name in name", true)
+	s.says(t, `{"op":"definition","path":"a.toy"}`, "give the name as name", true)
 	s.says(t, `{"op":"symbols"}`, "give a path, or a name", true)
 	s.says(t, `{"op":"symbols","path":"../a.toy"}`, "outside the worktree", true)
 	s.says(t, `{"op":"symbols","path":"c.toy"}`, "c.toy does not exist", true)
@@ -144,7 +144,7 @@ func TestWrite(t *testing.T) {
 	s.says(t, `{"op":"actions","path":"a.toy","line":3}`, "1 make it good (quickfix)\n", false)
 	s.says(t, `{"op":"actions","path":"a.toy","line":3,"to":"make it fast"}`, `there is no "make it fast"`, true)
 	s.says(t, `{"op":"actions","path":"a.toy","line":3,"to":"1"}`, "-BAD uno\n+GOOD uno\n", false)
-	s.says(t, `{"op":"rename","path":"a.toy","name":"uno"}`, "give the new name in to", true)
+	s.says(t, `{"op":"rename","path":"a.toy","name":"uno"}`, "give the new name as to", true)
 	s.says(t, `{"op":"rename","path":"a.toy","name":"uno","to":"a b"}`, "refused (-32602): that is no name", true)
 }
 
@@ -195,7 +195,7 @@ func TestBadServers(t *testing.T) {
 		})
 	}
 	s := set(t, "outside", nil)
-	text := s.says(t, `{"op":"definition","path":"a.toy","name":"one"}`, "/etc/passwd:1: [outside of the worktree]", false)
+	text := s.says(t, `{"op":"definition","path":"a.toy","name":"one"}`, "/etc/passwd:1: [outside the worktree]", false)
 	if strings.Contains(text, "root") || !strings.Contains(text, "[in a file that is hidden from agents]") {
 		t.Errorf("a file was read that the server named: %q", text)
 	}

@@ -59,7 +59,7 @@ func TestDefinitionInADependency(t *testing.T) {
 		}
 	}
 	e.Caches = []string{}
-	if got := ask(e, `{"op":"definition","path":"x.go","line":6,"name":"Cut"}`, toolName); !strings.Contains(got, "[outside of the worktree]") {
+	if got := ask(e, `{"op":"definition","path":"x.go","line":6,"name":"Cut"}`, toolName); !strings.Contains(got, "[outside the worktree]") {
 		t.Errorf("without caches: %q", got)
 	}
 }

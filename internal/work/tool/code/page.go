@@ -76,7 +76,7 @@ func (p *page) places(all []lsp.Place) string {
 		at := all[i]
 		tree := p.tree.At(at.Name)
 		if !lsp.Inside(at.Name) && !tree.Apart() {
-			fmt.Fprintf(b, "%s:%d: [outside of the worktree]\n", short(at.Name), at.Range.Start.Line+1)
+			fmt.Fprintf(b, "%s:%d: [outside the worktree]\n", short(at.Name), at.Range.Start.Line+1)
 			return
 		}
 		if _, err := tree.Clean(at.Name, false); err != nil {

@@ -42,7 +42,7 @@ type hit struct {
 // is asked for.
 func (d *lookup) shape(ctx context.Context, o order) (tool.Output, error) {
 	if o.Name == "" {
-		return tool.Output{}, errors.New("give the pattern of the code in name")
+		return tool.Output{}, errors.New("give the pattern of the code as name")
 	}
 	var golang, others []string
 	tree := d.set.Tree()
@@ -134,7 +134,7 @@ func (d *lookup) golang(ctx context.Context, o order, names []string) (hits []hi
 			hits = append(hits, make([]hit, n)...)
 		}
 		if len(writes) > maxWrite {
-			return nil, nil, fmt.Errorf("more than %d files have it; give a path", maxWrite)
+			return nil, nil, fmt.Errorf("more than %d files match; give a path", maxWrite)
 		}
 	}
 	return hits, writes, nil
@@ -201,7 +201,7 @@ func (d *lookup) grep(ctx context.Context, o order, names []string) (hits []hit,
 			writes, hits = append(writes, w), append(hits, make([]hit, did)...)
 		}
 		if all = all[n:]; len(writes) > maxWrite {
-			return nil, nil, fmt.Errorf("more than %d files have it; give a path", maxWrite)
+			return nil, nil, fmt.Errorf("more than %d files match; give a path", maxWrite)
 		}
 	}
 	return hits, writes, nil
@@ -222,7 +222,7 @@ func (d *lookup) instead(name string, all []grepped) (files.Rewrite, int, error)
 			continue
 		}
 		if g.Instead.End < g.Instead.Start || g.Instead.End > len(text) || g.Range.Bytes.End > len(text) || g.Range.Bytes.Start < 0 || g.Range.Bytes.Start > g.Range.Bytes.End || text[g.Range.Bytes.Start:g.Range.Bytes.End] != g.Text {
-			return files.Rewrite{}, 0, fmt.Errorf("%s is not what ast-grep saw; it is not changed", name)
+			return files.Rewrite{}, 0, fmt.Errorf("%s has changed since ast-grep read it; it was not changed", name)
 		}
 		b.WriteString(text[at:g.Instead.Start])
 		b.WriteString(*g.New)

@@ -23,7 +23,7 @@ const (
 // may not be used. Where it leads is for os.Root to confine.
 func (t *Tree) Clean(name string, write bool) (string, error) {
 	if strings.ContainsRune(name, 0) {
-		return "", errors.New("a path cannot hold a NUL")
+		return "", errors.New("a path cannot contain a NUL")
 	}
 	if rest, ok := strings.CutPrefix(name, t.Dir+"/"); ok && t.Dir != "" {
 		name = rest
@@ -49,7 +49,7 @@ func (t *Tree) Clean(name string, write bool) (string, error) {
 	}
 	if directory && t.Root != nil {
 		if info, err := t.Root.Stat(name); err == nil && !info.IsDir() {
-			return "", fmt.Errorf("%s names a directory, and %s is a file", said, name)
+			return "", fmt.Errorf("%s names a directory, but %s is a file", said, name)
 		}
 	}
 	return name, nil
@@ -114,7 +114,7 @@ func (t *Tree) may(name string, write bool) error {
 		return refuse(d.Rule, "%s is refused (%s): %s; instead: %s", name, d.Rule, d.Reason, d.Way)
 	}
 	if base := strings.ToLower(path.Base(name)); write && (base == ".gitmodules" || base == ".nexusignore") {
-		return refuse("path.config", "%s is refused (path.config): it says what others fetch or leave out, so only people may edit it", name)
+		return refuse("path.config", "%s is refused (path.config): it decides what others fetch or ignore, so only people may edit it", name)
 	}
 	if write && t.Rule != nil {
 		if err := t.Rule(name); err != nil {
@@ -205,7 +205,7 @@ func (t *Tree) real(f *os.File, name string) (string, error) {
 	}
 	rest, inside := strings.CutPrefix(at, strings.TrimSuffix(dir, "/")+"/")
 	if !inside {
-		return "", refuse("path.outside", "%s lies outside the worktree now", name)
+		return "", refuse("path.outside", "%s is outside the worktree now", name)
 	}
 	return rest, nil
 }

@@ -148,7 +148,7 @@ func encodeLatin1(s string) ([]byte, error) {
 	for i, r := range s {
 		if r > 0xff {
 			line := strings.Count(s[:i], "\n") + 1
-			return nil, fmt.Errorf("the file is not UTF-8 but one byte a character, which has no %q (line %d)", r, line)
+			return nil, fmt.Errorf("the file is not UTF-8: it has one byte for each character, and none for %q (line %d)", r, line)
 		}
 		data = append(data, byte(r))
 	}

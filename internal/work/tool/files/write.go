@@ -89,7 +89,7 @@ func (t *Tree) Write(name, content string) (string, error) {
 		return "", err
 	}
 	if strings.ContainsRune(content, 0) || len(content) > maxFile {
-		return "", fmt.Errorf("%s was not written: a file of text holds no NUL and at most %d bytes", name, maxFile)
+		return "", fmt.Errorf("%s was not written: a text file contains no NUL and has at most %d bytes", name, maxFile)
 	}
 	d, old, err := t.replaced(name)
 	if err != nil {
@@ -200,7 +200,7 @@ func (t *Tree) place(name string, was *document) (dir *os.Root, base string, err
 func (t *Tree) target(name string) (string, error) {
 	at := path.Clean(t.follow(name))
 	if info, err := t.Root.Lstat(at); err != nil || !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s was not written: it is a link, and its target is not a file of this tree that can be written", name)
+		return "", fmt.Errorf("%s was not written: it is a link, and its target is not a file that can be written in this tree", name)
 	}
 	if err := t.shown(at, true); err != nil {
 		return "", fmt.Errorf("%s is a link to %s: %w", name, at, err)

@@ -106,13 +106,13 @@ func broken(data []byte, err error) (line int, what string) {
 	case bytes.HasSuffix(before, []byte(",")) && end < len(data) && (data[end] == ']' || data[end] == '}'):
 		return 1 + bytes.Count(before, []byte("\n")), "there is a comma before " + string(data[end]) + "; remove the comma"
 	case strings.Contains(says, "after array element") || strings.Contains(says, "after object key:value pair"):
-		return 1 + bytes.Count(before, []byte("\n")), "a comma is missing at the end of this line, or a bracket or quote is one too many"
+		return 1 + bytes.Count(before, []byte("\n")), "a comma is missing at the end of this line, or there is a bracket or quote too many"
 	case end < len(data) && (data[end] == '/' || data[end] == '#'):
 		return line, "JSON has no comments; remove it"
 	case end < len(data) && data[end] == '\'':
-		return line, `JSON has " and not ' around texts; change the quotes`
+		return line, `JSON has " and not ' around strings; change the quotes`
 	default:
-		return line, "it is no JSON: " + says + "; correct this line"
+		return line, "it is not JSON: " + says + "; correct this line"
 	}
 }
 
@@ -177,7 +177,7 @@ func (r *reader) object(n *Node, depth int) *Node {
 		}
 		f := Field{Name: name, Line: r.at()}
 		if seen[name] {
-			r.mistakes = append(r.mistakes, Mistake{f.Line, fmt.Sprintf("%q is there twice in one object; remove one", name)})
+			r.mistakes = append(r.mistakes, Mistake{f.Line, fmt.Sprintf("%q is in one object twice; remove one", name)})
 		}
 		seen[name] = true
 		if f.Value = r.value(depth + 1); f.Value == nil {

@@ -27,10 +27,10 @@ func TestParseMistakes(t *testing.T) {
 		"{\n\"a\": 1\n\"b\": 2}":  "2: a comma is missing",
 		"[\n1\n2]":                "2: a comma is missing",
 		"{\n# x\n\"a\": 1}":       "2: JSON has no comments",
-		"{\n'a': 1}":              "2: JSON has \" and not ' around texts",
+		"{\n'a': 1}":              "2: JSON has \" and not ' around strings",
 		"{\n\"a\": [1\n":          "2: the file ends too early",
-		"{\n\"a\": yes}":          "2: it is no JSON",
-		"{\n\"a\": 1,\n\"a\": 2}": "3: \"a\" is there twice in one object",
+		"{\n\"a\": yes}":          "2: it is not JSON",
+		"{\n\"a\": 1,\n\"a\": 2}": "3: \"a\" is in one object twice",
 		strings.Repeat("[", 80) + "1" + strings.Repeat("]", 80): "1: it is nested too deeply",
 	} {
 		_, mistakes := jsonlines.Parse(text)
