@@ -143,7 +143,7 @@ function open(details: Element | null): void {
   }
 }
 function press(key: string): boolean {
-  const within: ParentNode[] = [row(), $("main > .actions"), $("main .run"), rows()[0] ?? null].filter((x) => x !== null);
+  const within: ParentNode[] = [row(), $("main > .actions"), $("main .run"), rows().find((r) => !r.matches(".note")) ?? null].filter((x) => x !== null);
   for (const w of within) {
     const button = all<HTMLElement>("[data-key]", w).find((b) => b.dataset.key === key);
     if (!button) continue;
@@ -173,7 +173,7 @@ document.addEventListener("keydown", (e) => {
   if (walk(on, e.key) || act(e.key)) e.preventDefault();
 });
 function act(key: string): boolean {
-  if (pressed(key)) return true;
+  if (pressed(key, explain)) return true;
   switch (key) {
     case "j": move(1); return true;
     case "k": move(-1); return true;
