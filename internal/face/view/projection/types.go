@@ -41,6 +41,8 @@ type Item struct {
 	Blocks  bool         `json:"blocks"`          // work stands still until it is answered
 	Notice  bool         `json:"notice,omitzero"` // nothing waits for it, and it does not count
 	Actions []Action     `json:"actions"`         // what can be done about it, the usual one first
+
+	Estimate *nexus.Estimate `json:"estimate,omitempty"` // of the plan that it asks about; nil: it asks about none
 }
 
 // Lane says who must act on a task next.
