@@ -212,6 +212,10 @@ type Node struct {
 	Row      int          `json:"row"`   // in its layer, from 0
 	Critical bool         `json:"critical"`
 	Seconds  float64      `json:"seconds"` // took, or is expected to take
+
+	Group  string         `json:"group,omitzero"`  // that the task belongs to
+	Tasks  []nexus.TaskID `json:"tasks,omitempty"` // that it stands for where it is a folded group; none: it is a task
+	Landed int            `json:"landed,omitzero"` // of those tasks
 }
 
 // Edge joins two tasks.

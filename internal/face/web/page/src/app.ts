@@ -211,6 +211,33 @@ function walk(on: HTMLElement, key: string): boolean {
   return true;
 }
 
+// The small map of a graph says which part of it is seen, and leads to others. It goes
+// where all is seen.
+function chart(): void {
+  const map = $<SVGSVGElement>("#map"), picture = $<HTMLElement>("#picture");
+  if (!map || !picture) return;
+  map.toggleAttribute("hidden", picture.scrollWidth <= picture.clientWidth && picture.scrollHeight <= picture.clientHeight);
+  const seen = $(".seen", map)!, all = map.viewBox.baseVal;
+  const share = { x: all.width / picture.scrollWidth, y: all.height / picture.scrollHeight };
+  const part = { x: picture.scrollLeft * share.x, y: picture.scrollTop * share.y, width: picture.clientWidth * share.x, height: picture.clientHeight * share.y };
+  for (const [name, value] of Object.entries(part)) seen.setAttribute(name, String(Math.round(value)));
+}
+document.addEventListener("scroll", (e) => (e.target as Element).id === "picture" && chart(), { capture: true, passive: true });
+addEventListener("resize", chart);
+for (const name of ["pointerdown", "pointermove"]) {
+  document.addEventListener(name, (e) => {
+    const map = (e.target as Element).closest?.<SVGSVGElement>("#map"), picture = $<HTMLElement>("#picture");
+    const { buttons, clientX, clientY } = e as PointerEvent;
+    if (!map || !picture || buttons !== 1) return;
+    const all = map.viewBox.baseVal, to = new DOMPoint(clientX, clientY).matrixTransform(map.getScreenCTM()!.inverse());
+    picture.scrollTo(
+      (to.x / all.width) * picture.scrollWidth - picture.clientWidth / 2,
+      (to.y / all.height) * picture.scrollHeight - picture.clientHeight / 2,
+    );
+  });
+}
+for (const name of ["click", "dragstart"]) document.addEventListener(name, (e) => (e.target as Element).closest?.("#map") && e.preventDefault());
+
 // Drag and drop does what the menu of a card does, or says why it cannot.
 let dragged: HTMLElement | null = null;
 document.addEventListener("dragstart", (e) => {
@@ -287,6 +314,7 @@ function dress(within: ParentNode): void {
     text.setSelectionRange(start, start + (lines[n]?.length ?? 0));
     text.scrollTop = (text.scrollHeight / lines.length) * Math.max(n - 4, 0);
   }
+  chart();
   if (within === document) {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (target) target.scrollIntoView({ block: "center" });
