@@ -9,6 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // maxOpen is how many questions may wait for a person at once. The oldest is
@@ -50,7 +52,7 @@ func (c *consents) agree(tool, question string, otherwise Result, r *sdk.CallToo
 	}
 	return &sdk.CallToolResult{
 		RequestState: c.ask(about),
-		InputRequests: sdk.InputRequestMap{consentID: &sdk.ElicitParams{Mode: "form", Message: question, RequestedSchema: &jsonschema.Schema{
+		InputRequests: sdk.InputRequestMap{consentID: &sdk.ElicitParams{Mode: "form", Message: legible.Show(question), RequestedSchema: &jsonschema.Schema{
 			Type:       "object",
 			Properties: map[string]*jsonschema.Schema{agreeKey: {Type: "boolean", Title: "Agree", Description: "Let it be done."}},
 			Required:   []string{agreeKey},
