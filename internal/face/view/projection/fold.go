@@ -28,12 +28,7 @@ func (g Graph) Fold(groups []string) Graph {
 	at, in := map[nexus.TaskID]int{}, map[string]int{}
 	var p plot
 	for _, n := range g.Nodes {
-		name := ""
-		for _, within := range slices.Backward(nexus.Groups(n.Group)) {
-			if slices.Contains(groups, within) {
-				name = within
-			}
-		}
+		name := within(n.Group, groups)
 		i, known := in[name]
 		if name == "" || !known {
 			i = len(p.nodes)
@@ -78,6 +73,16 @@ func (g Graph) Fold(groups []string) Graph {
 		out.Layers = max(out.Layers, n.Layer+1)
 	}
 	return out
+}
+
+// within returns the outermost of some groups that a group is in, empty for none.
+func within(group string, groups []string) string {
+	for _, name := range nexus.Groups(group) {
+		if slices.Contains(groups, name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // add puts a task into a folded group.

@@ -74,6 +74,7 @@ func sow(v reflect.Value) {
 		for i := range v.NumField() {
 			sow(v.Field(i))
 		}
+	default:
 	}
 }
 
