@@ -66,6 +66,7 @@ func (b *browser) review(base, run string) {
 	b.until(`document.querySelector("#seen").textContent.startsWith("1 of 3") && !document.querySelector("[data-file='a.txt']").open`)
 	b.do(chromedp.Navigate(at))
 	b.until(`document.querySelector("#link").textContent === "live"`)
+	b.walks()
 	b.onLine("auth.go:1")
 	b.press("J", "c")
 	b.until(`document.querySelector("#place").value === "auth.go:1-2"`)
@@ -81,6 +82,28 @@ func (b *browser) review(base, run string) {
 		b.t.Errorf("what is wrong is said as %q", said)
 	}
 	b.scripts(true)
+}
+
+// walks goes over the change with the keys that the list of keys names: to hunks and back,
+// over lines that are selected, and to lines that should be there instead.
+func (b *browser) walks() {
+	b.t.Helper()
+	eval[bool](b, `document.querySelector("[data-file]").focus(), true`)
+	b.press("}")
+	b.until(`document.activeElement.dataset.line === "auth.go:1"`)
+	b.press("}")
+	next := eval[string](b, `document.activeElement.dataset.line`)
+	if !strings.HasSuffix(next, ":1") || next == "auth.go:1" {
+		b.t.Errorf("} goes to %s, which does not begin the next hunk", next)
+	}
+	b.press("{")
+	b.until(`document.activeElement.dataset.line === "auth.go:1"`)
+	b.press("z")
+	b.until(`document.querySelector("#said.bad")?.textContent.includes("nothing to resolve here")`)
+	b.press("j", "j", "v", "j", "C")
+	b.until(`document.activeElement.id === "instead" && document.querySelector("#place").value === "auth.go:3-4" && document.activeElement.value.startsWith("// Login lets anybody in.\nfunc Login(")`)
+	b.press("\x1b", "\x1b")
+	eval[bool](b, `(document.querySelector("#instead").value = document.querySelector("#place").value = "", true)`)
 }
 
 // moves holds that what is being written stays about the change as it was when the place
@@ -136,7 +159,12 @@ func (b *browser) answered(base, run string) {
 	b.until(`document.querySelectorAll("[data-file]").length === 1 && document.querySelector("[data-file]").innerText.includes("two, because")`)
 	b.do(chromedp.Navigate(at + "?show=all"))
 	b.until(`document.querySelector("#c-c1 .reply strong").textContent === "fixed" && document.querySelector("#c-c2 .reply").innerText.includes("It is.")`)
-	eval[bool](b, `document.querySelector("#c-c1 [data-do=resolve] button").click(), true`)
+	for range 40 {
+		if b.press("j"); eval[bool](b, `document.activeElement.id === "c-c1"`) {
+			break
+		}
+	}
+	b.press("z")
 	b.until(`document.querySelector("#musts") === null && document.querySelector("#c-c1").innerText.includes("resolved by web")`)
 	b.until(`[...document.querySelectorAll("[data-do] button, [data-do] summary")].some(e => e.textContent.includes("Approve") || e.textContent.includes("Let it land")) || document.querySelector("#main").innerText.includes("landed as")`)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Options says where the file is and what the journal does not know.
@@ -94,7 +95,7 @@ func Write(path string, f File) error {
 	e.SetIndent("", "  ")
 	err := e.Encode(f)
 	if err == nil {
-		err = os.WriteFile(path+".tmp", b.Bytes(), 0o644)
+		err = os.WriteFile(path+".tmp", legible.JSON(b.Bytes()), 0o644)
 	}
 	if err == nil {
 		err = os.Rename(path+".tmp", path)

@@ -26,7 +26,7 @@ func prints(t *testing.T, args []string) json.RawMessage {
 	}
 	object := map[string]any{
 		"review": new(diffview.Review), "report": new(runreport.Report), "history": new(history.Figures), "plan": new(api.PlanChanges),
-		"memory": new(printed.Memory), "rules": new(printed.Rules), "doctor": new(printed.Doctor), "config": new(printed.Settings),
+		"memory": new(printed.Memory), "rules": new(printed.Rules), "models": new(printed.Models), "doctor": new(printed.Doctor), "config": new(printed.Settings),
 		"check": &map[string]string{"state": hostile},
 	}[args[0]]
 	if args[0] == "config" && args[1] == "get" {

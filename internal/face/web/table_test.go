@@ -209,6 +209,7 @@ func TestEveryRoute(t *testing.T) {
 		"plan --run r --diff --edited -": access.Steer, "plan --run r --why x": access.Admin, "plan x": access.Admin, "plan --run=r": access.Admin,
 		"approve --run r -- q1": access.Answer, "approve --run r --plan - -- q1": access.Steer, "approve --run r --plan=x -- q1": access.Steer,
 		"check --run r --task T1 --gates test": access.Steer, "check --fix": access.Admin, "check --run r --task T1 --fix": access.Admin, "check --run": access.Steer,
+		"models --json": access.Read, "models openai --json": access.Admin, "models --json -- openai": access.Admin, "models refresh": access.Admin,
 	} {
 		if got := access.Least(strings.Fields(line)); got != want {
 			t.Errorf("%s needs %s, want %s", line, got, want)

@@ -76,12 +76,13 @@ func TestAPersonAgreesToPublish(t *testing.T) {
 	}{
 		"nobody has to":     {func(v *state.View) { v.Limits.Approval = "" }, "no", "", nil, ""},
 		"who asked for it":  {func(v *state.View) { v.Homing.Asked = &nexus.LandingAsked{} }, "no", "", nil, ""},
-		"a yes":             {func(*state.View) {}, "yes", "", []string{"commits: 3", plain[:12], "as the branch nexus/r?"}, "with changes of"},
+		"a yes":             {func(*state.View) {}, "yes", "", []string{"publish 3 commits that landed, up to ", plain[:12], "as the branch nexus/r?"}, "with changes of"},
 		"and to move":       {func(v *state.View) { v.Goal.Land = true }, "yes", "", []string{"and move the branch main to it?"}, "with changes of"},
 		"no branch to move": {func(v *state.View) { v.Goal.Land, v.Goal.Target = true, "" }, "yes", "", []string{"as the branch nexus/r?"}, "and move"},
 		"critical files":    {func(v *state.View) { v.Tip = critical }, "yes", "", []string{", with changes of ", "ci.yml"}, ""},
-		"a no":              {func(*state.View) {}, "not today", "a person said: not today", []string{"publish what landed"}, ""},
-		"no answer":         {func(*state.View) {}, nexus.Unapproved, "a person must agree", []string{"publish what landed"}, ""},
+		"one commit":        {func(v *state.View) { v.Landings = 1 }, "yes", "", []string{"publish the commit that landed, up to "}, "1 commit"},
+		"a no":              {func(*state.View) {}, "not today", "a person said: not today", []string{"publish 3 commits"}, ""},
+		"no answer":         {func(*state.View) {}, nexus.Unapproved, "a person must agree", []string{"publish 3 commits"}, ""},
 	} {
 		v, d := v, &desk{answer: c.answer}
 		c.change(&v)

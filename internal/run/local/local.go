@@ -234,13 +234,21 @@ func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultP
 // Protected reports whether Nexus never moves a branch.
 func (m *Machine) Protected(branch string) bool { return git.Matches(m.Shields, branch) }
 
+// landed says how many commits landed.
+func landed(n int) string {
+	if n == 1 {
+		return "the commit that landed"
+	}
+	return fmt.Sprintf("%d commits that landed", n)
+}
+
 // held says why what landed is not published yet: the run's level of approval
 // wants a person to agree, and nobody did.
 func (m *Machine) held(ctx context.Context, v state.View, branch string, d worker.Desk) (string, error) {
 	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.Homing.Asked != nil || v.Reverts { // who asked for it agrees to it
 		return "", nil
 	}
-	text := fmt.Sprintf("publish what landed (commits: %d), up to %.12s, as the branch %s", v.Landings, v.Tip, branch)
+	text := fmt.Sprintf("publish %s, up to %.12s, as the branch %s", landed(v.Landings), v.Tip, branch)
 	if v.Goal.Land && v.Goal.Target != "" {
 		text += ", and move the branch " + v.Goal.Target + " to it"
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // terminal returns the file behind w when a person sits in front of it.
@@ -103,7 +104,7 @@ func (a *Console) Answer(v any, text func(view.Style) string) error {
 	if a.Host.Drawn != nil && text != nil {
 		a.Host.Drawn(a.Mask.Text(text(a.Style(a.Out))))
 	}
-	return a.Print(b.String())
+	return a.Print(string(legible.JSON(b.Bytes())))
 }
 
 // Say writes a message for people.
@@ -163,11 +164,11 @@ func (a *Console) Line(e nexus.Event) error {
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
+	var b bytes.Buffer
 	out := json.NewEncoder(&b)
 	out.SetEscapeHTML(false)
 	if err := out.Encode(v); err != nil {
 		return err
 	}
-	return a.Print(b.String())
+	return a.Print(string(legible.JSON(b.Bytes())))
 }

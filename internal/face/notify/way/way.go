@@ -27,30 +27,32 @@ type Message struct {
 // Subject says in a line what the message is about.
 func (m Message) Subject() string {
 	worst := m.Worst()
-	n := m.Notices[slices.IndexFunc(m.Notices, func(n notice.Notice) bool { return n.Severity == worst || len(m.Notices) == 1 })]
-	place := legible.Show(strings.Join(strings.Fields(m.Place), " "))
-	text := fmt.Sprintf("nexus: %s: %s", place, n.Title)
+	at := slices.IndexFunc(m.Notices, func(n notice.Notice) bool { return n.Severity == worst })
+	text := fmt.Sprintf("nexus: %s: %s", m.Place, m.Notices[max(at, 0)].Title)
 	if more := len(m.Notices) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
-	return text
+	return line(text)
 }
+
+// line makes one line of a text, in which nothing is hidden. Names are cleaned nowhere
+// else, and those of a run that was imported are a stranger's.
+func line(text string) string { return legible.Show(strings.Join(strings.Fields(text), " ")) }
 
 // Lines writes the message for people, as plain text.
 func (m Message) Lines() []string {
 	lines := []string{m.Subject()}
 	for _, n := range m.Notices {
-		lines = append(lines, "")
-		lines = append(lines, fmt.Sprintf("[%s] run %s: %s", n.Severity, n.Run, n.Title))
+		lines = append(lines, "", line(fmt.Sprintf("[%s] run %s: %s", n.Severity, n.Run, n.Title)))
 		if n.Text != "" {
-			lines = append(lines, n.Text)
+			lines = append(lines, line(n.Text))
 		}
 		if n.Next != "" {
-			lines = append(lines, "Next: "+n.Next)
+			lines = append(lines, line("Next: "+n.Next))
 		}
 	}
 	if m.Link != "" {
-		lines = append(lines, "", m.Link)
+		lines = append(lines, "", line(m.Link))
 	}
 	return lines
 }

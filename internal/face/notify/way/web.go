@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/botapi"
 	"github.com/nexus-ai-builder/nexus/internal/sys/post"
 )
@@ -78,11 +79,12 @@ func (w *Web) Send(ctx context.Context, m Message) error {
 	if err := e.Encode(w.write(m)); err != nil {
 		return &post.Error{Text: err.Error(), Final: true}
 	}
+	data := legible.JSON(body.Bytes())
 	var h http.Header
 	if w.header != nil {
-		h = w.header(m, body.Bytes())
+		h = w.header(m, data)
 	}
-	return post.Send(ctx, w.client, w.url, body.Bytes(), h)
+	return post.Send(ctx, w.client, w.url, data, h)
 }
 
 // Telegram sends messages to a chat, by a bot.

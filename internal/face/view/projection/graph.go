@@ -86,7 +86,7 @@ func (p *Projection) plot(cards []Card, gone map[nexus.TaskID]bool) plot {
 			continue
 		}
 		at[c.ID] = len(g.nodes)
-		g.nodes = append(g.nodes, Node{ID: c.ID, Title: c.Title, Lane: c.Lane, Seconds: p.lasts(c)})
+		g.nodes = append(g.nodes, Node{ID: c.ID, Title: c.Title, Lane: c.Lane, Seconds: p.lasts(c), Group: p.state.Task(c.ID).Group})
 	}
 	g.after, g.soft = make([][]int, len(g.nodes)), make([][]bool, len(g.nodes))
 	for id, i := range at {

@@ -44,6 +44,9 @@ func (p *Projection) item(w people.Item) Item {
 		}
 		i.Blocks = !q.Left && !p.state.Status.Ended()
 	}
+	if w.Trigger == people.PlanTrigger {
+		i.Estimate = p.estimate(p.planned())
+	}
 	i.Actions = p.itemActions(i)
 	return i
 }

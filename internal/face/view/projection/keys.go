@@ -6,7 +6,8 @@ func Keys() map[string]string {
 	return map[string]string{
 		"approve": "a", "reject": "x", "answer": "i", "tell": "m", "interrupt": "I", "pause": "p", "pause-run": "P",
 		"skip": "s", "retry": "r", "retry-tell": "R", "stop": "S", "land": "M", "undo": "U",
-		"comment": "c", "send": "b", "viewed": "space", "next-file": "n", "previous-file": "N",
+		"comment": "c", "suggest": "C", "select": "v", "resolve": "z", "apply": "Z", "send": "b", "viewed": "space",
+		"next-file": "n", "previous-file": "N", "next-hunk": "}", "previous-hunk": "{",
 		"down": "j", "up": "k", "open": "enter", "filter": "/", "help": "?",
 	}
 }

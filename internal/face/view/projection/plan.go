@@ -22,23 +22,40 @@ type Plan struct {
 
 // Plan returns what there is to know of the plan: what nexus plan says of it.
 func (p *Projection) Plan() Plan {
-	s := p.state
-	tasks, began := make([]nexus.Task, len(s.Tasks)), false
-	for i, t := range s.Tasks {
-		tasks[i], began = t.Task, began || len(t.Attempts) > 0 || t.Status.Ended()
-	}
-	of := Plan{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.Of(nexus.Plan{Tasks: tasks})}
+	s, tasks := p.state, p.planned()
+	of := Plan{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.Of(nexus.Plan{Tasks: tasks}), Estimate: p.estimate(tasks)}
 	if g, err := graph.New(tasks); err == nil && len(g.Critical()) > 1 {
 		of.Critical = g.Critical()
 	}
-	if x := s.Goal.Routing.Experience; x != nil && !began && len(tasks) > 0 {
-		e := route.EstimateFrom(x, route.EstimateOf{
-			Tasks: tasks, Parallel: s.Limits.Parallel, Most: max(s.Ledger.Limit()-s.Ledger.Spent(), 0),
-			Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(s.Goal.Routing, t, nil) },
-		})
-		of.Estimate = &e
-	}
 	return of
+}
+
+// planned returns the tasks as the plan has them.
+func (p *Projection) planned() []nexus.Task {
+	tasks := make([]nexus.Task, len(p.state.Tasks))
+	for i, t := range p.state.Tasks {
+		tasks[i] = t.Task
+	}
+	return tasks
+}
+
+// estimate is what the tasks of the plan are thought to take, nil where one has begun.
+func (p *Projection) estimate(tasks []nexus.Task) *nexus.Estimate {
+	s := p.state
+	for _, t := range s.Tasks {
+		if len(t.Attempts) > 0 || t.Status.Ended() {
+			return nil
+		}
+	}
+	x := s.Goal.Routing.Experience
+	if x == nil || len(tasks) == 0 {
+		return nil
+	}
+	e := route.EstimateFrom(x, route.EstimateOf{
+		Tasks: tasks, Parallel: s.Limits.Parallel, Most: max(s.Ledger.Limit()-s.Ledger.Spent(), 0),
+		Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(s.Goal.Routing, t, nil) },
+	})
+	return &e
 }
 
 // Dangers says what may go wrong, a line each: what the planner sees, and what follows

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,11 @@ func TestPlan(t *testing.T) {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not among the risks:\n%s", want, said)
 		}
+	}
+	put(nexus.QuestionAsked{ID: "q1", Text: "Start?", Trigger: nexus.PlanTrigger}, nexus.QuestionAsked{ID: "q2", Text: "Which?"})
+	items := p.Inbox(time.Unix(seq, 0))
+	if len(items) != 2 || items[1].Estimate != nil || !reflect.DeepEqual(items[0].Estimate, e) {
+		t.Errorf("what waits is estimated otherwise than the plan that it is about: %+v", items)
 	}
 	put(nexus.PlanApproved{By: "policy"})
 	put(begin("T1.1", "T1")...)

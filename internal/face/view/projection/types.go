@@ -41,6 +41,8 @@ type Item struct {
 	Blocks  bool         `json:"blocks"`          // work stands still until it is answered
 	Notice  bool         `json:"notice,omitzero"` // nothing waits for it, and it does not count
 	Actions []Action     `json:"actions"`         // what can be done about it, the usual one first
+
+	Estimate *nexus.Estimate `json:"estimate,omitempty"` // of the plan that it asks about; nil: it asks about none
 }
 
 // Lane says who must act on a task next.
@@ -210,6 +212,10 @@ type Node struct {
 	Row      int          `json:"row"`   // in its layer, from 0
 	Critical bool         `json:"critical"`
 	Seconds  float64      `json:"seconds"` // took, or is expected to take
+
+	Group  string         `json:"group,omitzero"`  // that the task belongs to
+	Tasks  []nexus.TaskID `json:"tasks,omitempty"` // that it stands for where it is a folded group; none: it is a task
+	Landed int            `json:"landed,omitzero"` // of those tasks
 }
 
 // Edge joins two tasks.

@@ -47,6 +47,7 @@ func forms() []form {
 		{"plan", map[string]bool{"--run": true, "--json": false, "--diff": false, "--edited": true}, Steer},
 		{"memory", map[string]bool{"list": false, "--json": false}, Read},
 		{"rules", map[string]bool{"--json": false}, Read},
+		{"models", map[string]bool{"--json": false}, Read},
 		{"history", map[string]bool{"--json": false, "--since": true}, Read},
 		{"check", map[string]bool{"--run": true, "--json": false, "--task": true, "--gates": true}, Steer},
 	}
@@ -64,6 +65,9 @@ func leastOf(command string, args []string) Role {
 
 func (f form) is(args []string) bool {
 	_, ofRun := f.flags["--run"]
+	if !ofRun && slices.Contains(args, "--") { // it takes none, or asks somebody else, as nexus models does
+		return false
+	}
 	named := !ofRun
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		value, known := f.flags[args[i]]

@@ -118,7 +118,7 @@ func TestWhatIsAboutNoTaskIsOnTheBoard(t *testing.T) {
 func TestMoneyIsRead(t *testing.T) {
 	var page strings.Builder
 	c := projection.Cost{Money: view.Money{Spent: nexus.Dollar / 24, Limit: 5 * nexus.Dollar}}
-	if err := costScreen(Frame{}, c).Render(t.Context(), &page); err != nil {
+	if err := costScreen(Frame{}, c, nil).Render(t.Context(), &page); err != nil {
 		t.Fatal(err)
 	}
 	_, meter, _ := strings.Cut(page.String(), `aria-label="Budget spent"`)

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,13 +30,20 @@ func TestKeysAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"comment", "send", "viewed", "next-file", "previous-file"} {
+	for _, name := range []string{
+		"comment", "suggest", "select", "resolve", "apply", "send", "viewed", "next-file", "previous-file", "next-hunk", "previous-hunk",
+	} {
 		key := projection.Keys()[name]
 		if key == "space" {
 			key = " "
 		}
-		if !strings.Contains(string(script), fmt.Sprintf("case %q:", key)) {
+		if key == "" || !strings.Contains(string(script), fmt.Sprintf("case %q:", key)) {
 			t.Errorf("a review does nothing at %q, which is the key of %s", key, name)
+		}
+	}
+	for _, found := range regexp.MustCompile(`case "(.*?)":`).FindAllStringSubmatch(string(script), -1) {
+		if key := strings.ReplaceAll(found[1], " ", "space"); key != "Escape" && !slices.Contains(listed, key) {
+			t.Errorf("a review does something at %q, which is not in the list of keys", key)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -9,8 +10,10 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Failure is a gate that did not pass, with the part of its output that says why.
@@ -61,7 +64,64 @@ func (s *Site) cost(r *http.Request) (templ.Component, error) {
 		c = p.Cost(f.Now)
 		return nil
 	})
-	return costScreen(f, c), err
+	var others []Instead
+	if len(c.Models) > 0 && err == nil {
+		var known printed.Models
+		_ = s.run(r.Context(), "models", "--json").Read(&known) // without prices there is nothing to compare
+		others = instead(c, known.Models)
+	}
+	return costScreen(f, c, others), err
+}
+
+// Instead is what the tokens of a run would cost with one model.
+type Instead struct {
+	Model string
+	For   string // what the run or the settings use it for; empty: nothing
+	Costs nexus.Money
+}
+
+// instead prices the tokens of a run with each model that it used or that is set, and with
+// the cheapest and the dearest of each provider: the cheapest first.
+func instead(c projection.Cost, known []printed.Model) (all []Instead) {
+	var usage nexus.Usage
+	used := map[string]bool{}
+	for _, m := range c.Models {
+		usage, used[m.Of] = usage.Add(m.Usage), true
+	}
+	sorting.By(known, func(a, b printed.Model) int { return cmp.Compare(costs(a, usage), costs(b, usage)) })
+	provider := func(m printed.Model) string {
+		name, _, _ := strings.Cut(m.Name, "/")
+		return name
+	}
+	last := map[string]int{}
+	for i, m := range known {
+		if m.Price != nil {
+			last[provider(m)] = i
+		}
+	}
+	seen := map[string]bool{}
+	for i, m := range known {
+		if m.Price == nil {
+			continue
+		}
+		why := list(m.Serves)
+		if used[m.Name] {
+			why = strings.TrimPrefix(why+", this run", ", ")
+		}
+		first := !seen[provider(m)]
+		if seen[provider(m)] = true; why != "" || first || last[provider(m)] == i {
+			all = append(all, Instead{m.Name, why, costs(m, usage)})
+		}
+	}
+	return all
+}
+
+// costs is what tokens cost with a model; what has no price costs nothing.
+func costs(m printed.Model, u nexus.Usage) nexus.Money {
+	if m.Price == nil {
+		return 0
+	}
+	return m.Price.Cost(u)
 }
 
 // rerun runs one gate of a task again, beside all else.

@@ -9,11 +9,14 @@
 package page
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -31,8 +34,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-//go:embed static
-var static embed.FS
+// packed holds the files of static, each as gzip.
+//
+//go:embed packed
+var packed embed.FS
 
 // Site is where the pages get what they show.
 type Site struct {
@@ -94,13 +99,13 @@ func change(pattern string, role access.Role, body int64, do http.HandlerFunc) a
 // sums returns the first digits of the hash of each embedded file.
 func sums() map[string]string {
 	all := map[string]string{}
-	_ = fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error { // it is in memory
+	_ = fs.WalkDir(packed, "packed", func(name string, d fs.DirEntry, err error) error { // it is in memory
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := static.ReadFile(name)
+		data, err := packed.ReadFile(name)
 		sum := sha256.Sum256(data)
-		all[strings.TrimPrefix(name, "static/")] = hex.EncodeToString(sum[:6])
+		all[strings.TrimSuffix(strings.TrimPrefix(name, "packed/"), ".gz")] = hex.EncodeToString(sum[:6])
 		return err
 	})
 	return all
@@ -109,7 +114,7 @@ func sums() map[string]string {
 // file serves an embedded file. Its address has its hash, so it never changes.
 func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	data, err := static.ReadFile("static/" + name)
+	data, err := packed.ReadFile("packed/" + name + ".gz")
 	kind, known := map[string]string{
 		".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 		".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8",
@@ -119,10 +124,18 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Vary", "Accept-Encoding")
 	if r.URL.Query().Get("v") == s.sums[name] {
 		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
 	}
-	_, _ = w.Write(data) // who is gone reads nothing
+	if takes := r.Header.Get("Accept-Encoding"); strings.Contains(takes, "gzip") && !strings.Contains(takes, "gzip;q=0") {
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(data) // who is gone reads nothing
+		return
+	}
+	if z, err := gzip.NewReader(bytes.NewReader(data)); err == nil { // else it is not what make generate wrote
+		_, _ = io.Copy(w, z) // who is gone reads nothing
+	}
 }
 
 // show answers with a screen, or with a page that says why there is none.

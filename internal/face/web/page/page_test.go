@@ -81,7 +81,7 @@ func drawn(v string) map[string]templ.Component {
 		"inbox": inboxScreen(f, items, filled[[]view.Run](v), filled[[]view.Run](v)), "board": boardScreen(f, board), "task": taskScreen(f, task, filled[[]Talk](v), v), "session": sessionScreen(f, filled[Talk](v)),
 		"review": reviewScreen(f, reviewOf(v, items, false)), "split review": reviewScreen(f, reviewOf(v, items, true)), "no review": reviewScreen(f, ReviewPage{None: v}),
 		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]Failure](v), filled[[]rerun.Rerun](v)),
-		"cost": costScreen(f, filled[projection.Cost](v)), "plan": planScreen(f, plannerOf(v, []projection.Task{task}, items)), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
+		"cost": costScreen(f, filled[projection.Cost](v), filled[[]Instead](v)), "plan": planScreen(f, plannerOf(v, []projection.Task{task}, items)), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
 		"replay": replayScreen(f, filled[Replay](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]Episode](v), v, filled[printed.Rules](v), ""),
 		"settings": settingsScreen(f, shelfOf(v)), "doctor": doctorScreen(f, filled[[]printed.Check](v), v), "interview": interviewScreen(f, talksOf(v, items)),
 		"problem": problem(f, v, v, v),
@@ -212,7 +212,7 @@ func TestGenerated(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("make generate: %v\n%s", err, out)
 	}
-	for _, pattern := range []string{"*_templ.go", "static/*.js", "static/*.css"} {
+	for _, pattern := range []string{"*_templ.go", "static/*.js", "static/*.css", "packed/*.gz", "packed/vendor/*.gz"} {
 		files, _ := filepath.Glob(pattern)
 		if len(files) == 0 {
 			t.Errorf("no %s", pattern)

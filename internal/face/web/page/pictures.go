@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -27,19 +29,66 @@ type Drawing struct {
 	Width, Height int
 	Boxes         []Box
 	Lines         []Line
+	Tasks         []projection.Node // also those in folded groups
+	Groups        []Fold
+	Folded        []string // groups
+	Without       nexus.TaskID
 }
+
+// Fold is a group of tasks that can be one box.
+type Fold struct {
+	Name   string
+	Tasks  int
+	Folded bool
+}
+
+// groups are those that can be folded or unfolded: not those within a folded one.
+func groups(g projection.Graph, folded []string) (all []Fold) {
+	names, tasks := g.Groups()
+	for _, name := range names {
+		in := nexus.Groups(name)
+		if !slices.ContainsFunc(in[:len(in)-1], func(o string) bool { return slices.Contains(folded, o) }) {
+			all = append(all, Fold{name, tasks[name], slices.Contains(folded, name)})
+		}
+	}
+	return all
+}
+
+// path is the address of the graph with a group folded that is not, or not that is.
+func (d Drawing) path(run nexus.RunID, turn string) string {
+	folded := slices.DeleteFunc(slices.Clone(d.Folded), func(name string) bool { return name == turn })
+	if len(folded) == len(d.Folded) {
+		folded = append(folded, turn)
+	}
+	q := url.Values{"folded": folded}
+	if d.Without != "" {
+		q.Set("without", string(d.Without))
+	}
+	return strings.TrimSuffix(runPath(run, "/graph?"+q.Encode()), "?")
+}
+
+// to is where a box leads: to its task, or to the graph with its group unfolded.
+func (d Drawing) to(run nexus.RunID, b Box) string {
+	if len(b.Tasks) > 0 {
+		return d.path(run, b.Group)
+	}
+	return taskPath(run, b.ID, "")
+}
+
+// small reports whether the graph fits a wide screen.
+func (d Drawing) small() bool { return d.Width <= 900 && d.Height <= 500 }
 
 // open reports whether there is a task that could be skipped.
 func (d Drawing) open() bool {
-	return slices.ContainsFunc(d.Boxes, func(b Box) bool { return b.Lane != projection.LaneDone })
+	return slices.ContainsFunc(d.Tasks, func(n projection.Node) bool { return n.Lane != projection.LaneDone })
 }
 
 // landed reports whether a task is done.
 func (d Drawing) landed(id nexus.TaskID) bool {
-	return slices.ContainsFunc(d.Boxes, func(b Box) bool { return b.ID == id && b.Lane == projection.LaneDone })
+	return slices.ContainsFunc(d.Tasks, func(n projection.Node) bool { return n.ID == id && n.Lane == projection.LaneDone })
 }
 
-// Box is a task of a graph.
+// Box is a task of a graph, or a folded group.
 type Box struct {
 	projection.Node
 
@@ -55,9 +104,34 @@ type Line struct {
 	Title string
 }
 
+// holds says what a folded group holds.
+func (b Box) holds() string {
+	return plural(len(b.Tasks), "task") + ", " + number(b.Landed) + " landed"
+}
+
+// head is the first line of a box.
+func (b Box) head() string {
+	if len(b.Tasks) > 0 {
+		return foldGlyph(true) + " " + laneGlyph(b.Lane) + " " + b.holds()
+	}
+	return laneGlyph(b.Lane) + " " + view.Clean(string(b.ID)) + " " + laneLabel(b.Lane)
+}
+
+func foldGlyph(folded bool) string {
+	if folded {
+		return "\u25b8"
+	}
+	return "\u25be"
+}
+
+func expanded(folded bool) string { return strconv.FormatBool(!folded) }
+
 // says is the box in words.
 func (b Box) says() string {
 	text := view.Clean(string(b.ID)+" "+b.Title) + ", " + laneLabel(b.Lane)
+	if len(b.Tasks) > 0 {
+		text = "group " + view.Clean(b.Title) + ": " + b.holds() + ", " + laneLabel(b.Lane)
+	}
 	if b.Critical {
 		text += ", on the critical path"
 	}
@@ -76,6 +150,9 @@ func layOut(g projection.Graph, gone []nexus.TaskID) Drawing {
 	at := map[nexus.TaskID]Box{}
 	for _, n := range g.Nodes {
 		b := Box{Node: n, X: margin + n.Layer*(boxWidth+gapX), Y: margin + n.Row*(boxHeight+gapY), Gone: slices.Contains(gone, n.ID)}
+		if len(n.Tasks) > 0 {
+			b.Gone = !slices.ContainsFunc(n.Tasks, func(id nexus.TaskID) bool { return !slices.Contains(gone, id) })
+		}
 		at[n.ID] = b
 		d.Boxes = append(d.Boxes, b)
 		d.Width, d.Height = max(d.Width, b.X+boxWidth+margin), max(d.Height, b.Y+boxHeight+margin)
@@ -104,20 +181,23 @@ func layOut(g projection.Graph, gone []nexus.TaskID) Drawing {
 }
 
 func (s *Site) graph(r *http.Request) (templ.Component, error) {
-	without := nexus.TaskID(r.URL.Query().Get("without"))
+	without, folded := nexus.TaskID(r.URL.Query().Get("without")), r.URL.Query()["folded"]
 	var d Drawing
 	var blocked []nexus.TaskID
 	f, err := s.frame(r, "graph", "Graph", func(p *projection.Projection, f *Frame) error {
+		var gone []nexus.TaskID
 		if without != "" {
 			w, ok := p.WithoutTask(without, f.Now)
 			if !ok {
 				return missing("task", string(without))
 			}
 			blocked = w.Blocked
-			d = layOut(p.Graph(f.Now), append([]nexus.TaskID{without}, blocked...))
-			return nil
+			gone = append([]nexus.TaskID{without}, blocked...)
 		}
-		d = layOut(p.Graph(f.Now), nil)
+		g := p.Graph(f.Now)
+		all := groups(g, folded)
+		d = layOut(g.Fold(folded), gone)
+		d.Tasks, d.Groups, d.Folded, d.Without = g.Nodes, all, folded, without
 		return nil
 	})
 	return graphScreen(f, d, without, blocked), err

@@ -160,7 +160,7 @@ func (p Planner) notes() (all []beside) {
 	}
 	if p.About.Estimate != nil {
 		w := estimate.Of(*p.About.Estimate)
-		add("estimate", "Estimate", "time: "+w.Time, "money: "+w.Money, w.From)
+		add("estimate", "Estimate", takes(*p.About.Estimate))
 		var tasks []string
 		for _, t := range w.Tasks {
 			tasks = append(tasks, strings.TrimSuffix(t.Text+"\n  "+t.Parts, "\n  "))
@@ -176,4 +176,10 @@ func (p Planner) notes() (all []beside) {
 	add("risks", "Risks", p.About.Dangers()...)
 	add("before", "Earlier plans", p.Before)
 	return all
+}
+
+// takes says what a plan is thought to take, as the terminal does when it asks.
+func takes(e nexus.Estimate) string {
+	w := estimate.Of(e)
+	return strings.TrimSpace(cleanText("time: " + w.Time + "\nmoney: " + w.Money + "\n" + w.From))
 }

@@ -23,12 +23,19 @@ func TestPlanSaysWhatItTakes(t *testing.T) {
 	if err := planScreen(Frame{}, p).Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
+	var card strings.Builder
+	if err := item(Frame{Screen: "inbox"}, projection.Item{Estimate: p.About.Estimate}).Render(t.Context(), &card); err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{
 		"time: about 3 min (1 to 9), 4 min of work; low confidence", "money: about $2.00 ($1.00 to $3.00); at the worst $5.00, the budget",
 		"by a rule of thumb", "T1, T2", "P-1: Sizes are in bytes.", "T1: it may be slow",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the page of the plan does not say %q", want)
+		}
+		if strings.Contains(want, ": about ") && !strings.Contains(card.String(), want) {
+			t.Errorf("the card of the inbox does not say %q", want)
 		}
 	}
 }

@@ -2,6 +2,8 @@
 // show them and the API answers with them.
 package printed
 
+import "github.com/nexus-ai-builder/nexus/internal/sys/llm"
+
 // Memory is what nexus memory list prints.
 type Memory struct {
 	Episodes []Episode `json:"episodes"`
@@ -48,6 +50,18 @@ type Invoked struct {
 type Refused struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
+}
+
+// Models is what nexus models prints.
+type Models struct {
+	Models []Model `json:"models"`
+}
+
+// Model is what is known of a model.
+type Model struct {
+	Name   string    `json:"name"`             // provider/model
+	Price  *llm.Rate `json:"price"`            // now, for a short prompt; nil: unknown
+	Serves []string  `json:"serves,omitempty"` // tiers, and roles that are pinned to it
 }
 
 // Doctor is what nexus doctor prints.

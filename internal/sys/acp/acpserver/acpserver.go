@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 const (
@@ -154,7 +155,7 @@ func faultOf(err error) *fault {
 		return &fault{Code: codeInternal, Message: err.Error()}
 	}
 	f := &fault{Code: codeInternal, Message: strings.TrimSpace(sentence(err.Error()) + " " + e.Hint)}
-	f.Data = map[string]any{"code": e.Code, "message": err.Error(), "hint": e.Hint}
+	f.Data = map[string]any{"code": e.Code, "message": legible.Show(err.Error()), "hint": legible.Show(e.Hint)}
 	switch e.Code {
 	case nexus.CodeNotFound:
 		f.Code = codeNotFound

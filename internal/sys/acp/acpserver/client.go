@@ -3,6 +3,8 @@ package acpserver
 import (
 	"context"
 	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Client is the client of one session. Any goroutine may use it.
@@ -14,8 +16,11 @@ type Client struct {
 	forms bool
 }
 
-// Text is a text in a message or a tool call.
-func Text(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
+// Text is a text in a message or a tool call. What it says is seen: in it as in all that
+// people read, hidden characters are written out.
+func Text(text string) map[string]any {
+	return map[string]any{"type": "text", "text": legible.Show(text)}
+}
 
 func (c *Client) update(kind string, rest map[string]any) {
 	rest["sessionUpdate"] = kind
@@ -45,7 +50,13 @@ type Entry struct {
 }
 
 // Plan shows a plan, in place of the one that was shown.
-func (c *Client) Plan(all []Entry) { c.update("plan", map[string]any{"entries": all}) }
+func (c *Client) Plan(all []Entry) {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Content = legible.Show(all[i].Content)
+	}
+	c.update("plan", map[string]any{"entries": all})
+}
 
 // The states of a tool call.
 const (
@@ -87,7 +98,7 @@ func NewDiff(path string, before *string, now string) Diff { return Diff{"diff",
 
 // Show shows a tool call, or what it is now.
 func (c *Client) Show(call Call, again bool) {
-	all := map[string]any{"toolCallId": call.ID, "title": call.Title, "kind": call.Kind, "status": call.Status}
+	all := map[string]any{"toolCallId": call.ID, "title": legible.Show(call.Title), "kind": call.Kind, "status": call.Status}
 	if len(call.Content) > 0 {
 		all["content"] = call.Content
 	}
@@ -118,9 +129,9 @@ type Command struct {
 func (c *Client) Commands(all []Command) {
 	list := []any{}
 	for _, one := range all {
-		m := map[string]any{"name": one.Name, "description": one.About}
+		m := map[string]any{"name": one.Name, "description": legible.Show(one.About)}
 		if one.Hint != "" {
-			m["input"] = map[string]any{"hint": one.Hint}
+			m["input"] = map[string]any{"hint": legible.Show(one.Hint)}
 		}
 		list = append(list, m)
 	}
@@ -129,7 +140,7 @@ func (c *Client) Commands(all []Command) {
 
 // Entitle names the session.
 func (c *Client) Entitle(title string) {
-	c.update("session_info_update", map[string]any{"title": title})
+	c.update("session_info_update", map[string]any{"title": legible.Show(title)})
 }
 
 // Answer is one that a person can give to [Client.Permit].
@@ -148,7 +159,12 @@ func (c *Client) Permit(ctx context.Context, call Call, answers []Answer) (strin
 			ID      string `json:"optionId"`
 		} `json:"outcome"`
 	}
-	params := map[string]any{"sessionId": c.ID, "toolCall": call, "options": answers}
+	call.Title = legible.Show(call.Title)
+	shown := slices.Clone(answers)
+	for i := range shown {
+		shown[i].Name = legible.Show(shown[i].Name)
+	}
+	params := map[string]any{"sessionId": c.ID, "toolCall": call, "options": shown}
 	if err := c.link.ask(ctx, "session/request_permission", params, &r); err != nil {
 		return "", err
 	}
@@ -176,7 +192,7 @@ func (c *Client) Elicit(ctx context.Context, question string, choices []string) 
 		} `json:"content"`
 	}
 	err := c.link.ask(ctx, "elicitation/create", map[string]any{
-		"sessionId": c.ID, "mode": "form", "message": question,
+		"sessionId": c.ID, "mode": "form", "message": legible.Show(question),
 		"requestedSchema": map[string]any{"type": "object", "properties": map[string]any{"answer": field}, "required": []string{"answer"}},
 	}, &r)
 	text := r.Content.Answer

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 const (
@@ -126,12 +128,13 @@ func (l *link) send(m map[string]any, may bool) {
 	if err := e.Encode(m); err != nil {
 		return // it is made of texts and numbers
 	}
+	line := legible.JSON(b.Bytes())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {
 		return
 	}
-	l.unread, l.bytes = append(l.unread, unread{b.Bytes(), may}), l.bytes+b.Len()
+	l.unread, l.bytes = append(l.unread, unread{line, may}), l.bytes+len(line)
 	for i := 0; len(l.unread) > maxUnread || l.bytes > maxUnreadBytes; {
 		switch {
 		case i == len(l.unread):
@@ -156,7 +159,9 @@ func (l *link) notify(method string, params any, may bool) {
 func (l *link) answer(id json.RawMessage, result any, err error) {
 	m := map[string]any{"id": id}
 	if err != nil {
-		m["error"] = faultOf(err)
+		f := *faultOf(err)
+		f.Message = legible.Show(f.Message)
+		m["error"] = f
 	} else {
 		m["result"] = result
 	}

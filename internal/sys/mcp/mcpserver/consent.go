@@ -9,6 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // maxOpen is how many questions may wait for a person at once. The oldest is
@@ -48,9 +50,10 @@ func (c *consents) agree(tool, question string, otherwise Result, r *sdk.CallToo
 		otherwise.Failed = true
 		return result(otherwise)
 	}
+	seen := legible.Show(question)
 	return &sdk.CallToolResult{
 		RequestState: c.ask(about),
-		InputRequests: sdk.InputRequestMap{consentID: &sdk.ElicitParams{Mode: "form", Message: question, RequestedSchema: &jsonschema.Schema{
+		InputRequests: sdk.InputRequestMap{consentID: &sdk.ElicitParams{Mode: "form", Message: seen, RequestedSchema: &jsonschema.Schema{
 			Type:       "object",
 			Properties: map[string]*jsonschema.Schema{agreeKey: {Type: "boolean", Title: "Agree", Description: "Let it be done."}},
 			Required:   []string{agreeKey},

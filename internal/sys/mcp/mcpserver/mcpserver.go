@@ -129,9 +129,9 @@ func reader(r Resource) sdk.ResourceHandler {
 		case errors.Is(err, ErrNone):
 			return nil, sdk.ResourceNotFoundError(req.Params.URI)
 		case err != nil:
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: legible.Show(err.Error())}
 		}
-		content := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: kind, Text: string(data)}
+		content := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: kind, Text: string(legible.JSON(data))}
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{content}}, nil
 	}
 }
@@ -239,10 +239,12 @@ func reasons(ctx context.Context) (context.Context, func()) {
 	return work, func() { loose(); end(nil) }
 }
 
+// result is what a client gets of a result. Its model reads the text, in which nothing is
+// hidden; a program reads the object, which stays what it is.
 func result(r Result) *sdk.CallToolResult {
-	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: r.Text}}, IsError: r.Failed}
+	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: legible.Show(r.Text)}}, IsError: r.Failed}
 	if len(r.Data) > 0 {
-		out.StructuredContent = r.Data
+		out.StructuredContent = json.RawMessage(legible.JSON(r.Data))
 	}
 	return out
 }

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // maxUntold is how many signs of progress wait for a client that reads slowly.
@@ -27,7 +29,8 @@ func teller(ctx context.Context, r *sdk.CallToolRequest) (tell func(string), don
 			text, n, more := t.next()
 			switch {
 			case text != "":
-				if r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: text, Progress: float64(n)}) != nil {
+				told := &sdk.ProgressNotificationParams{ProgressToken: token, Message: legible.Show(text), Progress: float64(n)}
+				if r.Session.NotifyProgress(ctx, told) != nil {
 					return
 				}
 			case !more:

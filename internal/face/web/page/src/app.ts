@@ -143,7 +143,7 @@ function open(details: Element | null): void {
   }
 }
 function press(key: string): boolean {
-  const within: ParentNode[] = [row(), $("main > .actions"), $("main .run"), rows()[0] ?? null].filter((x) => x !== null);
+  const within: ParentNode[] = [row(), $("main > .actions"), $("main .run"), rows().find((r) => !r.matches(".note")) ?? null].filter((x) => x !== null);
   for (const w of within) {
     const button = all<HTMLElement>("[data-key]", w).find((b) => b.dataset.key === key);
     if (!button) continue;
@@ -173,7 +173,7 @@ document.addEventListener("keydown", (e) => {
   if (walk(on, e.key) || act(e.key)) e.preventDefault();
 });
 function act(key: string): boolean {
-  if (pressed(key)) return true;
+  if (pressed(key, explain)) return true;
   switch (key) {
     case "j": move(1); return true;
     case "k": move(-1); return true;
@@ -210,6 +210,33 @@ function walk(on: HTMLElement, key: string): boolean {
   best?.focus();
   return true;
 }
+
+// The small map of a graph says which part of it is seen, and leads to others. It goes
+// where all is seen.
+function chart(): void {
+  const map = $<SVGSVGElement>("#map"), picture = $<HTMLElement>("#picture");
+  if (!map || !picture) return;
+  map.toggleAttribute("hidden", picture.scrollWidth <= picture.clientWidth && picture.scrollHeight <= picture.clientHeight);
+  const seen = $(".seen", map)!, all = map.viewBox.baseVal;
+  const share = { x: all.width / picture.scrollWidth, y: all.height / picture.scrollHeight };
+  const part = { x: picture.scrollLeft * share.x, y: picture.scrollTop * share.y, width: picture.clientWidth * share.x, height: picture.clientHeight * share.y };
+  for (const [name, value] of Object.entries(part)) seen.setAttribute(name, String(Math.round(value)));
+}
+document.addEventListener("scroll", (e) => (e.target as Element).id === "picture" && chart(), { capture: true, passive: true });
+addEventListener("resize", chart);
+for (const name of ["pointerdown", "pointermove"]) {
+  document.addEventListener(name, (e) => {
+    const map = (e.target as Element).closest?.<SVGSVGElement>("#map"), picture = $<HTMLElement>("#picture");
+    const { buttons, clientX, clientY } = e as PointerEvent;
+    if (!map || !picture || buttons !== 1) return;
+    const all = map.viewBox.baseVal, to = new DOMPoint(clientX, clientY).matrixTransform(map.getScreenCTM()!.inverse());
+    picture.scrollTo(
+      (to.x / all.width) * picture.scrollWidth - picture.clientWidth / 2,
+      (to.y / all.height) * picture.scrollHeight - picture.clientHeight / 2,
+    );
+  });
+}
+for (const name of ["click", "dragstart"]) document.addEventListener(name, (e) => (e.target as Element).closest?.("#map") && e.preventDefault());
 
 // Drag and drop does what the menu of a card does, or says why it cannot.
 let dragged: HTMLElement | null = null;
@@ -287,6 +314,7 @@ function dress(within: ParentNode): void {
     text.setSelectionRange(start, start + (lines[n]?.length ?? 0));
     text.scrollTop = (text.scrollHeight / lines.length) * Math.max(n - 4, 0);
   }
+  chart();
   if (within === document) {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (target) target.scrollIntoView({ block: "center" });

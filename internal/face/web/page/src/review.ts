@@ -1,14 +1,17 @@
-// The keys of a review: j and k walk the lines, J and K take more of them, n and
-// N walk the files, c comments on what is taken, space marks a file, b sends.
+// The keys of a review: j and k walk the lines and comments, J and K, or v, take more
+// lines, n and N walk the files, } and { the hunks, c comments on what is taken, C suggests
+// other lines, z and Z resolve or apply a comment, space marks a file, b sends.
 
 const $ = <T extends Element>(selector: string, within: ParentNode = document) => within.querySelector<T>(selector);
 const all = <T extends Element>(selector: string, within: ParentNode = document) => [...within.querySelectorAll<T>(selector)];
 
 let last: HTMLElement | null = null; // line that was worked on, also where the focus is elsewhere
 let from: HTMLElement | null = null; // where what is taken begins
+let taking = false; // j and k take lines, too
 
 function line(): HTMLElement | null {
-  const here = document.activeElement?.closest<HTMLElement>("[data-line]");
+  const on = document.activeElement;
+  const here = on?.closest<HTMLElement>("[data-line]") ?? on?.closest(".notes")?.previousElementSibling as HTMLElement | null | undefined;
   if (here) last = here;
   return here ?? (last?.isConnected ? last : null);
 }
@@ -53,6 +56,38 @@ function walk(by: number): void {
   to?.focus();
   to?.scrollIntoView({ block: "start" });
 }
+// hunk goes to the first line of the hunk after or before the line.
+function hunk(by: number): void {
+  const starts = all(".d-hunk").filter((h) => h.checkVisibility()).map((h) => h.nextElementSibling as HTMLElement);
+  const on = document.activeElement?.closest("[data-review]") ? document.activeElement : line();
+  const at = (s: Element) => (on ? on.compareDocumentPosition(s) : 4) & 6; // 2: before, 4: after
+  const to = by > 0 ? starts.find((s) => at(s) === 4) : starts.findLast((s) => at(s) === 2);
+  to?.focus();
+}
+// settle does to a comment what a button of it does.
+function settle(what: string, explain: (text: string) => void): void {
+  const on = document.activeElement?.closest(".note");
+  const here = line()?.nextElementSibling;
+  const button = [on, ...(on || !here?.matches(".notes") ? [] : all(".note", here))]
+    .map((n) => n && $<HTMLElement>(`[data-do=${what}] button`, n)).find((b) => b);
+  if (button) button.click();
+  else explain(`There is nothing to ${what} here: go to a comment with j and k.`);
+}
+// suggest writes a comment with other lines in place of those that are taken.
+function suggest(explain: (text: string) => void): void {
+  const here = line(), place = here ? taken(here) : "";
+  if (!here || read(place).old) {
+    explain("A suggestion needs lines that are there: go to one with j and k.");
+    return;
+  }
+  write(place);
+  const box = $<HTMLDetailsElement>("#suggest"), text = $<HTMLTextAreaElement>("#instead");
+  if (!box || !text) return;
+  box.dataset.touched = "yes";
+  box.open = true;
+  instead(text, place);
+  text.focus();
+}
 function write(place: string): void {
   const box = $<HTMLDetailsElement>("#draft"), where = $<HTMLInputElement>("#place");
   if (!box || !where) return;
@@ -69,17 +104,30 @@ function shown(): void {
 }
 function clear(): void {
   from = null;
+  taking = false;
   for (const l of all(".taken")) l.classList.remove("taken");
 }
 
 // pressed does what a key does on a review; false where it does nothing.
-export function pressed(key: string): boolean {
+export function pressed(key: string, explain: (text: string) => void): boolean {
   if (!$("[data-review]")) return false;
   switch (key) {
     case "J": more(1); return true;
     case "K": more(-1); return true;
+    case "v": {
+      const start = taking ? null : line();
+      clear();
+      from = start;
+      taking = start !== null;
+      return true;
+    }
     case "n": walk(1); return true;
     case "N": walk(-1); return true;
+    case "}": hunk(1); return true;
+    case "{": hunk(-1); return true;
+    case "z": settle("resolve", explain); return true;
+    case "Z": settle("apply", explain); return true;
+    case "C": suggest(explain); return true;
     case "c": {
       const here = line();
       write(here ? taken(here) : file()?.dataset.file ?? ".");
@@ -92,7 +140,11 @@ export function pressed(key: string): boolean {
     }
     case "b": $<HTMLElement>("#send button")?.click(); return true;
     case "Escape": clear(); return true;
-    case "j": case "k": clear(); return false;
+    case "j": case "k": {
+      if (taking) more(key === "j" ? 1 : -1);
+      else clear();
+      return taking;
+    }
   }
   return false;
 }
@@ -121,9 +173,11 @@ document.addEventListener("click", (e) => {
 document.addEventListener("toggle", (e) => {
   const box = e.target as HTMLDetailsElement;
   const text = $<HTMLTextAreaElement>("#instead"), where = $<HTMLInputElement>("#place");
-  if (box.id !== "suggest" || !box.open || !text || text.value !== "" || !where) return;
-  const range = /^(.*):(\d+)(?:-(\d+))?$/.exec(where.value);
-  if (!range) return;
+  if (box.id === "suggest" && box.open && text && where) instead(text, where.value);
+}, true);
+function instead(text: HTMLTextAreaElement, place: string): void {
+  const range = /^(.*):(\d+)(?:-(\d+))?$/.exec(place);
+  if (!range || text.value !== "") return;
   const lines: string[] = [];
   for (let n = Number(range[2]); n <= Number(range[3] ?? range[2]); n++) {
     const code = all<HTMLElement>("[data-line]").find((l) => l.dataset.line === `${range[1]}:${n}`)?.lastElementChild;
@@ -131,7 +185,7 @@ document.addEventListener("toggle", (e) => {
     lines.push([...code.childNodes].filter((c) => !(c instanceof Element && c.matches(".sign"))).map((c) => c.textContent).join(""));
   }
   text.value = lines.join("\n");
-}, true);
+}
 
 // What was kept leaves the form, and its author goes on where they were.
 document.addEventListener("htmx:afterSettle", (e) => done(e as CustomEvent<{ elt?: Element; requestConfig?: { elt?: Element } }>));

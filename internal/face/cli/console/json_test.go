@@ -1,0 +1,39 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hostiletest"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
+)
+
+// TestNoJSONIsObeyed prints objects and facts with hostile text: who looks at them in a
+// terminal sees what they say, and who reads them gets the same text.
+func TestNoJSONIsObeyed(t *testing.T) {
+	var out bytes.Buffer
+	a := &Console{App: app.App{Mask: secret.New(nil)}, Out: &out, JSON: true}
+	text := hostiletest.Text()
+	if err := a.Answer(map[string]string{"text": text}, nil); err != nil {
+		t.Fatal(err)
+	}
+	var back map[string]string
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back["text"] != text {
+		t.Errorf("it reads as %q, %v", back, err)
+	}
+	facts, err := hostiletest.Facts(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range facts {
+		if err := a.Line(nexus.Event{Run: "r", Fact: f}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bad := hostiletest.Obeyed(out.String()); bad != "" {
+		t.Errorf("%q", bad)
+	}
+}
