@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Linear tells about a run in whole sentences, one after the other, for readers of
@@ -59,6 +60,7 @@ type linear struct {
 	o     Options
 	snap  Snapshot
 	seq   int64
+	lines view.Lines
 	told  map[string]bool // items by what was asked
 	asked string          // the item that is asked about now
 }
@@ -81,11 +83,9 @@ func (l *linear) tell(s Snapshot) {
 		if line.Seq <= l.seq {
 			continue
 		}
-		text := line.Text
-		if line.About != "" {
-			text = line.About + ": " + text
+		if text := l.lines.Draw(view.Style{Plain: true}, line.Event); text != "" && !asks(line.Event.Fact) {
+			l.say("At %s, %s.%s", line.At.Local().Format("15:04:05"), strings.TrimSuffix(text, "."), ended(s, line))
 		}
-		l.say("At %s, %s.", line.At.Local().Format("15:04:05"), strings.TrimSuffix(text, "."))
 	}
 	l.seq = max(l.seq, last(s.Log))
 	if slices.ContainsFunc(s.Inbox, func(i projection.Item) bool { return i.ID == l.asked }) {
@@ -99,6 +99,27 @@ func (l *linear) tell(s Snapshot) {
 			return
 		}
 	}
+}
+
+// asks reports whether a fact is a question, which is told as what needs the person.
+func asks(f nexus.Fact) bool {
+	_, is := f.(nexus.QuestionAsked)
+	return is
+}
+
+// ended says what a task cost that a line ends.
+func ended(s Snapshot, line projection.LogLine) string {
+	switch line.Event.Fact.(type) {
+	case nexus.TrainLanded, nexus.TaskParked:
+	default:
+		return ""
+	}
+	for _, t := range s.Run.Tasks {
+		if t.ID == line.Task && t.Spent > 0 {
+			return fmt.Sprintf(" It took %s and cost %s.", view.Clock(t.Seconds), t.Spent)
+		}
+	}
+	return ""
 }
 
 func last(all []projection.LogLine) int64 {

@@ -41,7 +41,7 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 	case nexus.RoundStarted:
 		text = fmt.Sprintf("round %d, %s", f.Round, f.Role)
 		if f.Cause != "" {
-			text += ", because of " + f.Cause
+			text += ", because of " + roundCause(f.Cause)
 		}
 		return string(f.Attempt), text
 	case nexus.GateStarted:
@@ -263,4 +263,18 @@ func describeSession(f nexus.Fact) (about, text string) {
 func finished(f nexus.Fact) bool {
 	e, ok := f.(nexus.AgentEnded)
 	return ok && e.Fault == ""
+}
+
+// roundCause names what a round is about: a gate, or what people said.
+func roundCause(cause string) string {
+	switch cause {
+	case nexus.PersonCause:
+		return "comments of a person"
+	case nexus.ApplyCause:
+		return "a suggestion of a person"
+	case nexus.AnswerCause:
+		return "comments without an answer"
+	default:
+		return cause
+	}
 }
