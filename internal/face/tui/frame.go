@@ -309,7 +309,7 @@ func (m *Model) text(width int) []string {
 		if d == nil {
 			return []string{why}
 		}
-		return m.b.fold(m.b.harmless(firstOf(strings.TrimSpace(d.text), "There is no memory here yet.")), width, m.wrap)
+		return m.b.printed(firstOf(strings.TrimSpace(d.text), "There is no memory here yet."), width, m.wrap)
 	}
 }
 

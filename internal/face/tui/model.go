@@ -309,7 +309,7 @@ func (m *Model) done(msg doneMsg) {
 		m.reopen()
 		m.say(true, "%s: %s", msg.what, msg.out.Failed)
 	case msg.show && msg.out.Text != "":
-		m.dialog = dialog{kind: textDialog, title: msg.what, body: m.b.harmless(msg.out.Text)}
+		m.dialog = dialog{kind: textDialog, title: msg.what, body: m.b.printed(msg.out.Text, m.width, false)}
 	default:
 		m.say(false, "%s: %s", msg.what, oneLine(firstOf(msg.out.Text, msg.out.Said, "done")))
 	}
