@@ -81,9 +81,25 @@ func press(ts *testscript.TestScript, _ bool, args []string) {
 	if a.keys == nil {
 		ts.Fatalf("%s has no terminal", args[0])
 	}
-	a.from, a.before = len(a.err.String()), a.screen.String()
+	a.listen()
 	_, err := a.keys.WriteString(strings.NewReplacer("^C", "\x03", "^D", "\x04", `\r`, "\r").Replace(args[1]))
 	ts.Check(err)
+}
+
+// listen lets count only what is said from now on.
+func (a *actor) listen() { a.from, a.before = len(a.err.String()), a.screen.String() }
+
+// resize gives a terminal so many columns and lines, as a person does who pulls at its
+// window, and what is said later is what counts then.
+func resize(ts *testscript.TestScript, _ bool, args []string) {
+	a := actorOf(ts, args[0])
+	columns, err := strconv.ParseUint(args[1], 10, 16)
+	ts.Check(err)
+	lines, err := strconv.ParseUint(args[2], 10, 16)
+	ts.Check(err)
+	a.listen()
+	a.screen.resize(int(columns), int(lines))
+	ts.Check(unix.IoctlSetWinsize(int(a.keys.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(lines), Col: uint16(columns)}))
 }
 
 // TestPseudo holds that what is typed on one side comes out at the other.

@@ -66,7 +66,7 @@ type linear struct {
 }
 
 func (l *linear) say(format string, args ...any) {
-	_, _ = io.WriteString(l.o.Out, view.Clean(fmt.Sprintf(format, args...))+"\n")
+	_, _ = io.WriteString(l.o.Out, l.o.Style.Shown(view.Clean(fmt.Sprintf(format, args...)))+"\n")
 }
 
 // tell says what is new.
