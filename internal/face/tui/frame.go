@@ -64,7 +64,7 @@ func (m *Model) Frame() []string {
 // safe is a line of the screen whatever names are in it: of a run that was imported
 // they are a stranger's.
 func (m *Model) safe(line string) string {
-	return m.b.Shown(strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Safe(line)))
+	return Shown(m.b.Style, strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Safe(line)))
 }
 
 // small reports whether there is room for counters only.

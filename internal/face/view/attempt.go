@@ -39,11 +39,7 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 	case nexus.AttemptEnded:
 		return string(f.Attempt), Because(string(f.Outcome), f.Why)
 	case nexus.RoundStarted:
-		text = fmt.Sprintf("round %d, %s", f.Round, f.Role)
-		if f.Cause != "" {
-			text += ", because of " + roundCause(f.Cause)
-		}
-		return string(f.Attempt), text
+		return string(f.Attempt), fmt.Sprintf("round %d, %s", f.Round, f.Role) + roundCause(f.Cause)
 	case nexus.GateStarted:
 		if text := beforePlan(f); text != "" {
 			return "plan", text
@@ -265,16 +261,15 @@ func finished(f nexus.Fact) bool {
 	return ok && e.Fault == ""
 }
 
-// roundCause names what a round is about: a gate, or what people said.
+// roundCause says what a round is about: a gate, or what people said.
 func roundCause(cause string) string {
 	switch cause {
+	case "":
+		return ""
 	case nexus.PersonCause:
-		return "comments of a person"
-	case nexus.ApplyCause:
-		return "a suggestion of a person"
+		cause = "comments of a person"
 	case nexus.AnswerCause:
-		return "comments without an answer"
-	default:
-		return cause
+		cause = "comments without an answer"
 	}
+	return ", because of " + cause
 }

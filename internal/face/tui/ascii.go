@@ -1,14 +1,16 @@
-package view
+package tui
 
 import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
 // Shown returns a text as a locale shows it that has only ASCII, where the style is for
 // one: it is as wide as before, with ? for each column of what cannot be shown.
-func (s Style) Shown(text string) string {
+func Shown(s view.Style, text string) string {
 	if !s.ASCII || isASCII(text) {
 		return text
 	}

@@ -1,4 +1,4 @@
-package tui
+package linear
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection/projectiontest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -25,26 +26,26 @@ func (u *unfolding) Changed(nexus.RunID) <-chan struct{} {
 	return c
 }
 
-func (u *unfolding) Read(_ context.Context, ask Ask) (Snapshot, error) {
+func (u *unfolding) Read(_ context.Context, ask tui.Ask) (tui.Snapshot, error) {
 	if len(u.rest) == 0 {
-		return Snapshot{Interrupted: true}, nil
+		return tui.Snapshot{Interrupted: true}, nil
 	}
 	next := u.rest[0]
 	u.rest = u.rest[1:]
 	if err := u.p.Apply(next); err != nil {
-		return Snapshot{}, err
+		return tui.Snapshot{}, err
 	}
-	return Snap(u.p, ask, next.At)
+	return tui.Snap(u.p, ask, next.At)
 }
 
-// TestLinear holds that who listens hears what changed, and no bookkeeping: neither
+// TestTell holds that who listens hears what changed, and no bookkeeping: neither
 // money that is set aside, nor what is sent to models, nor each gate that starts.
-func TestLinear(t *testing.T) {
+func TestTell(t *testing.T) {
 	var out strings.Builder
 	u := &unfolding{p: projection.New("r", projection.Options{}), rest: projectiontest.Tape()}
 	silent, keys := io.Pipe()
 	defer keys.Close()
-	if _, err := Linear(t.Context(), Options{Run: "r", Source: u, In: silent, Out: &out}); err != nil {
+	if _, err := Tell(t.Context(), tui.Options{Run: "r", Source: u, In: silent, Out: &out}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

@@ -1,9 +1,11 @@
-package view
+package tui
 
 import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
 // TestShown holds that nothing but ASCII is sent where the locale has nothing else, and
@@ -17,11 +19,11 @@ func TestShown(t *testing.T) {
 		{"\U0001f468\u200d\U0001f469\u200d\U0001f467|", "??|"},
 		{"\xff\xc3|", "??|"},
 	} {
-		got := Style{ASCII: true}.Shown(c.text)
+		got := Shown(view.Style{ASCII: true}, c.text)
 		if got != c.want || ansi.StringWidth(got) != ansi.StringWidth(c.text) && c.text[0] != 0xff {
 			t.Errorf("%q is shown as %q, %d wide, and not as %q, %d wide", c.text, got, ansi.StringWidth(got), c.want, ansi.StringWidth(c.text))
 		}
-		if plain := (Style{}).Shown(c.text); plain != c.text {
+		if plain := Shown(view.Style{}, c.text); plain != c.text {
 			t.Errorf("%q is shown as %q in UTF-8", c.text, plain)
 		}
 	}
