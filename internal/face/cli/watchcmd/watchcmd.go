@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
-	"github.com/nexus-ai-builder/nexus/internal/face/tui/linear"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -140,7 +139,7 @@ func place(ctx context.Context, r git.Repo) string {
 
 func watch(ctx context.Context, o tui.Options, how look) (tui.Snapshot, error) {
 	if how.linear {
-		return linear.Tell(ctx, o)
+		return tell(ctx, o)
 	}
 	return tui.Watch(ctx, o)
 }

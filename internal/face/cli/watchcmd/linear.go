@@ -1,5 +1,4 @@
-// Package linear tells about a run in sentences, for readers of screens.
-package linear
+package watchcmd
 
 import (
 	"bufio"
@@ -16,10 +15,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Tell tells about a run in whole sentences, one after the other, for readers of
+// tell tells about a run in whole sentences, one after the other, for readers of
 // screens: nothing is drawn again, and one thing is asked at a time. It returns
 // when the run is over or the person leaves, which does not touch the run.
-func Tell(ctx context.Context, o tui.Options) (tui.Snapshot, error) {
+func tell(ctx context.Context, o tui.Options) (tui.Snapshot, error) {
 	l := &linear{o: o, told: map[string]bool{}}
 	typed := make(chan string)
 	go func() {

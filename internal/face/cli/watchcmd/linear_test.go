@@ -1,4 +1,4 @@
-package linear
+package watchcmd
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func TestTell(t *testing.T) {
 	u := &unfolding{p: projection.New("r", projection.Options{}), rest: projectiontest.Tape()}
 	silent, keys := io.Pipe()
 	defer keys.Close()
-	if _, err := Tell(t.Context(), tui.Options{Run: "r", Source: u, In: silent, Out: &out}); err != nil {
+	if _, err := tell(t.Context(), tui.Options{Run: "r", Source: u, In: silent, Out: &out}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
