@@ -44,6 +44,15 @@ func (s *screen) write(sent []byte) {
 	}
 }
 
+// resize gives it so many columns and lines. What stands on it is drawn again by
+// whoever draws on it, and counts no more.
+func (s *screen) resize(columns, lines int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drawn.Resize(columns, lines)
+	s.draw("\x1b[2J\x1b[H")
+}
+
 // String returns the lines on the screen.
 func (s *screen) String() string {
 	s.mu.Lock()

@@ -77,6 +77,7 @@ func playOf(ts *testscript.TestScript) *play {
 //	terminal NAME COLUMNS COMMAND...  starts a command on a terminal of its own, beside the story;
 //	                       what it says on it is in $WORK/NAME.err
 //	press NAME KEYS        types there, with ^C, ^D and \r; says waits for what is said after that
+//	resize NAME COLUMNS LINES  gives its terminal another size; says waits for what is said after that
 //	insist NAME SIG        sends it again and again until it is gone
 //	until KIND [TEXT...]   waits for an event of that kind that holds all texts
 //	happened N KIND [TEXT...]  wants exactly N such events so far
@@ -116,7 +117,7 @@ func playOf(ts *testscript.TestScript) *play {
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "terminal": terminal, "press": press, "hangup": hangup, "insist": insist,
+		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "terminal": terminal, "press": press, "resize": resize, "hangup": hangup, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "lighter": lighter, "shares": shares, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
 		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "vectors": vectors, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "forge": forgeServer, "forgegit": forgeGit, "pull": pullRequest, "registry": registry, "commented": commented, "chat": chat, "overhear": overhear, "hear": hear, "heard": heardAll, "learn": learn, "conforms": conforms, "browse": browse,

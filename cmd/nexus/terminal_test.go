@@ -87,7 +87,7 @@ func press(ts *testscript.TestScript, _ bool, args []string) {
 	if a.keys == nil {
 		ts.Fatalf("%s has no terminal", args[0])
 	}
-	a.from, a.before = len(a.err.String()), a.screen.String()
+	a.listen()
 	_, err := a.keys.WriteString(strings.NewReplacer("^C", "\x03", "^D", "\x04", `\r`, "\r").Replace(args[1]))
 	ts.Check(err)
 }
@@ -99,6 +99,27 @@ func hangup(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s has no terminal", args[0])
 	}
 	ts.Check(a.keys.Close())
+}
+
+// listen lets count only what is said from now on.
+func (a *actor) listen() { a.from, a.before = len(a.err.String()), a.screen.String() }
+
+// resize gives a terminal so many columns and lines, as a person does who pulls at its
+// window, and what is said later is what counts then.
+func resize(ts *testscript.TestScript, _ bool, args []string) {
+	a := actorOf(ts, args[0])
+	columns, err := strconv.ParseUint(args[1], 10, 16)
+	ts.Check(err)
+	lines, err := strconv.ParseUint(args[2], 10, 16)
+	ts.Check(err)
+	a.listen()
+	a.screen.resize(int(columns), int(lines))
+	conn, err := a.keys.SyscallConn()
+	ts.Check(err)
+	ts.Check(conn.Control(func(fd uintptr) {
+		err = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(lines), Col: uint16(columns)})
+	}))
+	ts.Check(err)
 }
 
 // TestPseudo holds that what is typed on one side comes out at the other.

@@ -279,8 +279,8 @@ func (k *small) each(last bool, yield func(nexus.Evidence) bool) {
 	}
 }
 
-// spent returns what the sessions of the attempt cost.
-func (a *Attempt) spent() nexus.Money {
+// Spent returns what the sessions of the attempt cost.
+func (a *Attempt) Spent() nexus.Money {
 	var sum nexus.Money
 	for _, c := range a.Sessions {
 		sum += c.Spent

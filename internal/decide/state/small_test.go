@@ -139,15 +139,15 @@ func TestSmallGrows(t *testing.T) {
 	}
 	put(nexus.BudgetSpent{ID: "c1", Money: nexus.Dollar / 2, Usage: nexus.Usage{Input: 10}})
 	got, want := small.Attempt("T1.1").Whole(), full.Attempt("T1.1")
-	if got.Sessions[0].Spent != nexus.Dollar/2 || want.Sessions[0].Spent != nexus.Dollar/2 || got.spent() != want.spent() {
+	if got.Sessions[0].Spent != nexus.Dollar/2 || want.Sessions[0].Spent != nexus.Dollar/2 || got.Spent() != want.Spent() {
 		t.Errorf("the session cost %s, want %s", got.Sessions[0].Spent, want.Sessions[0].Spent)
 	}
 	if diff := cmp.Diff(full.Proofs(), small.Proofs()); diff != "" {
 		t.Error(diff)
 	}
 	put(nexus.RunRewound{To: 4, By: "ann"})
-	if got, want := small.Attempt("T1.1").Whole(), full.Attempt("T1.1"); !got.Undone || got.spent() != want.spent() {
-		t.Errorf("after a rewind it cost %s, want %s", got.spent(), want.spent())
+	if got, want := small.Attempt("T1.1").Whole(), full.Attempt("T1.1"); !got.Undone || got.Spent() != want.Spent() {
+		t.Errorf("after a rewind it cost %s, want %s", got.Spent(), want.Spent())
 	}
 }
 

@@ -38,7 +38,7 @@ func (s *State) Wasted() nexus.Money {
 			if landed || a.Stage != Over || a.Outcome == nexus.Accepted {
 				continue
 			}
-			sum += a.spent()
+			sum += a.Spent()
 		}
 	}
 	return sum

@@ -73,7 +73,7 @@ func TestFillIsWhole(t *testing.T) {
 		a    projection.Action
 		want string
 	}{{fixed, "return T{}"}, {lone, "{}"}, {typed, "red {}"}} {
-		if got := fill(c.a, "red {}"); got[3] != c.want {
+		if got := Fill(c.a, "red {}"); got[3] != c.want {
 			t.Errorf("%q, want %q", got[3], c.want)
 		}
 	}

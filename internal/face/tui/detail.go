@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -68,7 +69,7 @@ func (m *Model) runTab(width, height int) []string {
 		if d == nil {
 			return m.b.fold([]string{why}, width, true)
 		}
-		return m.b.fold(m.b.harmless(strings.TrimSpace(d.text)), width, true)
+		return m.b.printed(d.text, width, true)
 	case CostTab:
 		return m.costLines()
 	default:
@@ -76,10 +77,15 @@ func (m *Model) runTab(width, height int) []string {
 	}
 }
 
-// question is what is asked, above a tab that shows something else: it is answered by
-// what is read there. What does not fit is in the overview.
+// question is what is asked, of the selected task too, above a tab that shows something
+// else: it is answered by what is read there. What does not fit is in the overview.
 func (m *Model) question(width, height int) []string {
 	i := m.item()
+	if t := m.snap.Task; i == nil && t != nil {
+		if n := slices.IndexFunc(t.Inbox, func(i projection.Item) bool { return !i.Notice }); n >= 0 {
+			i = &t.Inbox[n]
+		}
+	}
 	if i == nil || m.tab == OverviewTab {
 		return nil
 	}

@@ -64,7 +64,7 @@ func (m *Model) Frame() []string {
 // safe is a line of the screen whatever names are in it: of a run that was imported
 // they are a stranger's.
 func (m *Model) safe(line string) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Safe(line))
+	return Shown(m.b.Style, strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Safe(line)))
 }
 
 // small reports whether there is room for counters only.
@@ -309,7 +309,7 @@ func (m *Model) text(width int) []string {
 		if d == nil {
 			return []string{why}
 		}
-		return m.b.fold(m.b.harmless(firstOf(strings.TrimSpace(d.text), "There is no memory here yet.")), width, m.wrap)
+		return m.b.printed(firstOf(strings.TrimSpace(d.text), "There is no memory here yet."), width, m.wrap)
 	}
 }
 

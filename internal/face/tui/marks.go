@@ -132,7 +132,7 @@ func (m *Model) each(what string, names []string, all []projection.Action, text 
 		failed := ""
 		done := 0
 		for i, a := range all {
-			if out := verbs.Do(ctx, fill(a, text), ""); out.Failed != "" {
+			if out := verbs.Do(ctx, Fill(a, text), ""); out.Failed != "" {
 				failed = firstOf(failed, names[i]+": "+out.Failed)
 			} else {
 				done++
@@ -146,8 +146,8 @@ func (m *Model) each(what string, names []string, all []projection.Action, text 
 	}
 }
 
-// fill puts what was typed into the arguments that ask for it.
-func fill(a projection.Action, text string) []string {
+// Fill puts what was typed into the arguments that ask for it.
+func Fill(a projection.Action, text string) []string {
 	args := slices.Clone(a.Args)
 	for i, arg := range args {
 		if arg == "{}" && a.Input != projection.InputNone {

@@ -202,7 +202,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // take takes over a snapshot, and returns what comes next.
 func (m *Model) take(msg snapMsg) tea.Cmd {
 	if msg.err != nil {
-		m.fatal = gone(msg.err, m.o.Run)
+		m.fatal = Gone(msg.err, m.o.Run)
 		return tea.Quit
 	}
 	if msg.ask == m.ask() || m.version == 0 {
@@ -223,8 +223,8 @@ func (m *Model) take(msg snapMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// gone words why a run cannot be shown any more.
-func gone(err error, run nexus.RunID) error {
+// Gone words why a run cannot be shown any more.
+func Gone(err error, run nexus.RunID) error {
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		return e
 	}
@@ -309,7 +309,7 @@ func (m *Model) done(msg doneMsg) {
 		m.reopen()
 		m.say(true, "%s: %s", msg.what, msg.out.Failed)
 	case msg.show && msg.out.Text != "":
-		m.dialog = dialog{kind: textDialog, title: msg.what, body: m.b.harmless(msg.out.Text)}
+		m.dialog = dialog{kind: textDialog, title: msg.what, body: m.b.printed(msg.out.Text, m.width, false)}
 	default:
 		m.say(false, "%s: %s", msg.what, oneLine(firstOf(msg.out.Text, msg.out.Said, "done")))
 	}

@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -48,5 +50,27 @@ func TestLargeRun(t *testing.T) {
 	}
 	if few, many := frame(100), frame(10_000); many > few*1.5 {
 		t.Errorf("%.0f allocations with 100 tasks, %.0f with 10,000", few, many)
+	}
+}
+
+// mostFirst is how many allocations the first frame may take, of a run that is folded:
+// it stands 100 ms after the command, as docs/benchmarks.md has it.
+const mostFirst = 1300
+
+// TestFirstFrame holds that the first frame takes one read of the run, and what it costs.
+func TestFirstFrame(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {160, 50}} {
+		var c *crowd
+		p := recorded(t)
+		allocs := testing.AllocsPerRun(5, func() {
+			c = &crowd{stage: &stage{p: p}}
+			m := New(t.Context(), Options{Run: "261126-1500-abc", Place: "units", Source: c, Verbs: c, Style: view.Style{Color: true}})
+			m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+			m.Update(m.read(false)())
+			m.View()
+		})
+		if t.Logf("%v: %.0f allocations", size, allocs); allocs > mostFirst || c.reads != 1 {
+			t.Errorf("%v: the first frame takes %.0f allocations, at most %d, and %d reads", size, allocs, mostFirst, c.reads)
+		}
 	}
 }

@@ -310,7 +310,7 @@ func (m *Model) offer(n int) tea.Cmd {
 // begin asks for what an action needs, and does it.
 func (m *Model) begin(a projection.Action) tea.Cmd {
 	run := func(text string) tea.Cmd {
-		return m.do(a.Label, fill(a, text))
+		return m.do(a.Label, Fill(a, text))
 	}
 	if a.Input != projection.InputNone {
 		m.dialog = dialog{kind: inputDialog, title: a.Label + ": " + a.Ask, must: a.Input == projection.InputText, then: run}

@@ -39,11 +39,7 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 	case nexus.AttemptEnded:
 		return string(f.Attempt), Because(string(f.Outcome), f.Why)
 	case nexus.RoundStarted:
-		text = fmt.Sprintf("round %d, %s", f.Round, f.Role)
-		if f.Cause != "" {
-			text += ", because of " + f.Cause
-		}
-		return string(f.Attempt), text
+		return string(f.Attempt), fmt.Sprintf("round %d, %s", f.Round, f.Role) + roundCause(f.Cause)
 	case nexus.GateStarted:
 		if text := beforePlan(f); text != "" {
 			return "plan", text
@@ -263,4 +259,17 @@ func describeSession(f nexus.Fact) (about, text string) {
 func finished(f nexus.Fact) bool {
 	e, ok := f.(nexus.AgentEnded)
 	return ok && e.Fault == ""
+}
+
+// roundCause says what a round is about: a gate, or what people said.
+func roundCause(cause string) string {
+	switch cause {
+	case "":
+		return ""
+	case nexus.PersonCause:
+		cause = "comments of a person"
+	case nexus.AnswerCause:
+		cause = "comments without an answer"
+	}
+	return ", because of " + cause
 }

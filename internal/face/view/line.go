@@ -178,7 +178,9 @@ func notable(f nexus.Fact) bool {
 		return f.Kept != ""
 	case nexus.PluginAnswered:
 		return f.State != nexus.PluginOK || f.About != ""
-	case nexus.StartSought, nexus.StartJudged, nexus.RoundStarted, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
+	case nexus.RoundStarted:
+		return f.Round > 1 // the attempt began with the first
+	case nexus.StartSought, nexus.StartJudged, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.BudgetReserved, nexus.BudgetSpent,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
 		return false

@@ -93,6 +93,9 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		return d.watch(ctx)
 	}
 	script, err := llmtest.Parse(d.script())
+	if err == nil {
+		err = steerable(&script)
+	}
 	if err != nil {
 		return err
 	}

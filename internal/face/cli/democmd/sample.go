@@ -17,6 +17,9 @@ var sample []byte
 //go:embed script.yaml
 var script []byte
 
+//go:embed steered.yaml
+var steered []byte
+
 // Goal is what the sample's user wants.
 const Goal = "Teach units to write sizes, Roman numerals and durations, with commands for the first two"
 
@@ -34,6 +37,23 @@ func Write(dir string) error {
 			return fmt.Errorf("write the sample: %w", err)
 		}
 	}
+	return nil
+}
+
+// steerable lets the model answer what a person adds to the script of the demo: a
+// message, a comment, another plan, a task.
+func steerable(s *llmtest.Script) error {
+	more, err := llmtest.Parse(steered)
+	if err != nil {
+		return err
+	}
+	for _, c := range s.Conversations {
+		if c.Match == "plan.1/planner.1" {
+			c.Match = "plan.*/planner.*" // to another plan, the same
+			more.Conversations = append(more.Conversations, c)
+		}
+	}
+	s.Conversations, s.Steered = append(s.Conversations, more.Conversations...), more.Steered
 	return nil
 }
 

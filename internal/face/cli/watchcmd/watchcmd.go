@@ -139,7 +139,7 @@ func place(ctx context.Context, r git.Repo) string {
 
 func watch(ctx context.Context, o tui.Options, how look) (tui.Snapshot, error) {
 	if how.linear {
-		return tui.Linear(ctx, o)
+		return tell(ctx, o)
 	}
 	return tui.Watch(ctx, o)
 }

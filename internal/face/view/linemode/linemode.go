@@ -61,17 +61,45 @@ func (l *Lines) at(t time.Time) string {
 	return t.In(zone).Format(time.TimeOnly) + " "
 }
 
-// spent is what the task has cost that a fact is about, and how long it took if
-// it has ended. It is empty for a task that cost nothing.
+// spent is what the task or the planning has cost that a fact is about, and how long
+// the task took if it has ended; at the end of the run, what all of it cost. It is
+// empty for what cost nothing.
 func spent(s *state.State, f nexus.Fact) string {
-	t := concerned(s, f)
-	if t == nil || t.Spent == 0 {
-		return ""
+	switch f := f.(type) {
+	case nexus.PlanProposed, nexus.PlanFailed, nexus.InterviewHeard, nexus.InterviewFailed, nexus.SpecWritten, nexus.SpecFailed:
+		return cost(s.Planning)
+	case nexus.AdditionProposed:
+		return cost(s.Attempt(f.Attempt))
+	case nexus.AdditionFailed:
+		return cost(s.Attempt(f.Attempt))
+	case nexus.RunEnded:
+		return paid(s.Ledger.Spent())
+	default:
 	}
-	if t.Status.Ended() && !t.Began.IsZero() && t.Ended.After(t.Began) {
+	t := concerned(s, f)
+	if t != nil && t.Spent > 0 && t.Status.Ended() && !t.Began.IsZero() && t.Ended.After(t.Began) {
 		return fmt.Sprintf(" (%s, %s)", view.Duration(t.Ended.Sub(t.Began).Round(time.Second)), t.Spent)
 	}
-	return fmt.Sprintf(" (%s)", t.Spent)
+	if t == nil {
+		return ""
+	}
+	return paid(t.Spent)
+}
+
+// cost is what an attempt has cost, nil for none.
+func cost(a *state.Attempt) string {
+	if a == nil {
+		return ""
+	}
+	return paid(a.Spent())
+}
+
+// paid is money at the end of a line, empty for none.
+func paid(m nexus.Money) string {
+	if m == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", m)
 }
 
 // concerned returns the task that a fact is about, nil for none.

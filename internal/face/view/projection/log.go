@@ -49,7 +49,7 @@ func (p *Projection) line(e nexus.Event) LogLine {
 	about, text := view.Describe(e.Fact)
 	return LogLine{
 		Seq: e.Seq, At: e.At, Kind: nexus.Kind(e.Fact), Task: p.concerned(about), Bad: view.IsBad(e.Fact),
-		About: view.Clean(about), Text: view.Clean(text),
+		About: view.Clean(about), Text: view.Clean(text), Event: e,
 	}
 }
 

@@ -295,4 +295,5 @@ type LogLine struct {
 	About string       `json:"about,omitzero"`
 	Text  string       `json:"text"`
 	Bad   bool         `json:"bad,omitzero"` // something failed
+	Event nexus.Event  `json:"-"`            // that it is about
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
@@ -22,6 +24,11 @@ type Script struct {
 	Conversations []Conversation `yaml:"conversations"`
 	Default       *Turn          `yaml:"default"` // where no conversation or turn fits; nil is an error that names them
 	Account       *Account       `yaml:"account"` // what it allows; nil is everything
+
+	// Steered is what it says in a conversation whose turns are over, because a person
+	// added to it; and with it, finish declines a person's comments on a change, with the
+	// same words. Nil: it is an error to ask for more turns than there are.
+	Steered *Turn `yaml:"steered"`
 }
 
 // Conversation is what the model says in the conversations whose name Match
@@ -109,9 +116,12 @@ func (s Script) check() error {
 	if s.Account != nil {
 		errs = append(errs, s.Account.check())
 	}
-	if s.Default != nil {
-		if err := s.Default.check(); err != nil {
-			errs = append(errs, fmt.Errorf("default: %w", err))
+	for name, t := range map[string]*Turn{"default": s.Default, "steered": s.Steered} {
+		if t == nil {
+			continue
+		}
+		if err := t.check(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -156,6 +166,9 @@ func (s Script) find(a dialect.Asked) (Turn, error) {
 			if step < len(c.Turns) {
 				return c.Turns[step], nil
 			}
+			if s.Steered != nil && len(c.Turns) > 0 {
+				return *s.Steered, nil
+			}
 			why = fmt.Errorf("conversation %q has %d turns in the script and asks for step %d", conversation, len(c.Turns), step)
 			break
 		}
@@ -164,6 +177,27 @@ func (s Script) find(a dialect.Asked) (Turn, error) {
 		return *s.Default, nil
 	}
 	return Turn{}, why
+}
+
+// declining returns the turn with an answer to each comment, if it submits.
+func (t Turn) declining(comments []string, why string) Turn {
+	if len(comments) == 0 {
+		return t
+	}
+	t.Calls = slices.Clone(t.Calls)
+	for i, c := range t.Calls {
+		if c.Tool != "finish" {
+			continue
+		}
+		answers := make([]map[string]any, len(comments))
+		for n, id := range comments {
+			answers[n] = map[string]any{"comment": id, "status": nexus.CommentDeclined, "why": why}
+		}
+		input := maps.Clone(c.Input)
+		input["answers"] = answers
+		t.Calls[i].Input = input
+	}
+	return t
 }
 
 // holds reports whether what a conversation begins with has all that the model must

@@ -171,6 +171,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, way dialect.Wire)
 	if err == nil {
 		err = turn.expected(a.Heard())
 	}
+	if to := s.script.Steered; to != nil {
+		turn = turn.declining(a.Comments(), to.Say)
+	}
 	if err != nil {
 		seen.Status = http.StatusBadRequest
 		s.arrive(&seen)(false)

@@ -3,6 +3,8 @@ package dialect
 import (
 	"bytes"
 	"errors"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,6 +110,24 @@ func (a Asked) Heard() string {
 		})
 	}
 	return all.String()
+}
+
+// headed is how a message shows a comment of a person who reviewed the change, in JSON.
+var headed = regexp.MustCompile(`\\n### (c[0-9]+) \((?:must|should|question)\)`)
+
+// Comments returns the ids of people's comments that the model heard since it last
+// submitted.
+func (a Asked) Comments() []string {
+	var all []string
+	for _, part := range slices.Backward(a.Prompt[2:]) {
+		if strings.Contains(part, `"name":"finish"`) {
+			break
+		}
+		for _, m := range headed.FindAllStringSubmatch(part, -1) {
+			all = append(all, m[1])
+		}
+	}
+	return all
 }
 
 // part adds a part of the prompt.

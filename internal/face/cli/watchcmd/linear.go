@@ -1,21 +1,24 @@
-package tui
+package watchcmd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Linear tells about a run in whole sentences, one after the other, for readers of
+// tell tells about a run in whole sentences, one after the other, for readers of
 // screens: nothing is drawn again, and one thing is asked at a time. It returns
 // when the run is over or the person leaves, which does not touch the run.
-func Linear(ctx context.Context, o Options) (Snapshot, error) {
+func tell(ctx context.Context, o tui.Options) (tui.Snapshot, error) {
 	l := &linear{o: o, told: map[string]bool{}}
 	typed := make(chan string)
 	go func() {
@@ -30,9 +33,9 @@ func Linear(ctx context.Context, o Options) (Snapshot, error) {
 	}()
 	for {
 		changed := o.Source.Changed(o.Run)
-		s, err := o.Source.Read(ctx, Ask{Run: o.Run, View: LogView})
+		s, err := o.Source.Read(ctx, tui.Ask{Run: o.Run, View: tui.LogView})
 		if err != nil {
-			return l.snap, gone(err, o.Run)
+			return l.snap, tui.Gone(err, o.Run)
 		}
 		l.tell(s)
 		if s.Run.Status.Ended() || s.Interrupted {
@@ -49,26 +52,27 @@ func Linear(ctx context.Context, o Options) (Snapshot, error) {
 				return l.snap, nil
 			}
 		case <-ctx.Done():
-			return l.snap, ErrInterrupted
+			return l.snap, tui.ErrInterrupted
 		}
 	}
 }
 
 // linear is what was told so far.
 type linear struct {
-	o     Options
-	snap  Snapshot
+	o     tui.Options
+	snap  tui.Snapshot
 	seq   int64
+	lines view.Lines
 	told  map[string]bool // items by what was asked
 	asked string          // the item that is asked about now
 }
 
 func (l *linear) say(format string, args ...any) {
-	_, _ = io.WriteString(l.o.Out, view.Clean(fmt.Sprintf(format, args...))+"\n")
+	_, _ = io.WriteString(l.o.Out, tui.Shown(l.o.Style, view.Clean(fmt.Sprintf(format, args...)))+"\n")
 }
 
 // tell says what is new.
-func (l *linear) tell(s Snapshot) {
+func (l *linear) tell(s tui.Snapshot) {
 	if l.snap.Run.ID == "" {
 		r := s.Run
 		l.say("Run %s is %s. %d of %s landed. It has spent %s of %s.",
@@ -81,11 +85,9 @@ func (l *linear) tell(s Snapshot) {
 		if line.Seq <= l.seq {
 			continue
 		}
-		text := line.Text
-		if line.About != "" {
-			text = line.About + ": " + text
+		if text := l.lines.Draw(view.Style{Plain: true}, line.Event); text != "" && !asks(line.Event.Fact) {
+			l.say("At %s, %s.%s", line.At.Local().Format("15:04:05"), strings.TrimSuffix(text, "."), ended(s, line))
 		}
-		l.say("At %s, %s.", line.At.Local().Format("15:04:05"), strings.TrimSuffix(text, "."))
 	}
 	l.seq = max(l.seq, last(s.Log))
 	if slices.ContainsFunc(s.Inbox, func(i projection.Item) bool { return i.ID == l.asked }) {
@@ -99,6 +101,27 @@ func (l *linear) tell(s Snapshot) {
 			return
 		}
 	}
+}
+
+// asks reports whether a fact is a question, which is told as what needs the person.
+func asks(f nexus.Fact) bool {
+	_, is := f.(nexus.QuestionAsked)
+	return is
+}
+
+// ended says what a task cost that a line ends.
+func ended(s tui.Snapshot, line projection.LogLine) string {
+	switch line.Event.Fact.(type) {
+	case nexus.TrainLanded, nexus.TaskParked:
+	default:
+		return ""
+	}
+	for _, t := range s.Run.Tasks {
+		if t.ID == line.Task && t.Spent > 0 {
+			return fmt.Sprintf(" It took %s and cost %s.", view.Clock(t.Seconds), t.Spent)
+		}
+	}
+	return ""
 }
 
 func last(all []projection.LogLine) int64 {
@@ -173,10 +196,10 @@ func (l *linear) act(ctx context.Context, name, text string) {
 		case a.Input == projection.InputText && text == "":
 			refused = "it needs a text after it: " + a.Ask
 		default:
-			if out := l.o.Verbs.Do(ctx, fill(a, text), ""); out.Failed != "" {
+			if out := l.o.Verbs.Do(ctx, tui.Fill(a, text), ""); out.Failed != "" {
 				l.say("That could not be done: %s", out.Failed)
 			} else {
-				l.say("%s.", firstOf(strings.TrimSpace(out.Text), out.Said, "Done"))
+				l.say("%s.", cmp.Or(strings.TrimSpace(out.Text), out.Said, "Done"))
 			}
 			return
 		}
