@@ -65,6 +65,7 @@ type Found struct {
 	Notes    []string          `json:"notes,omitempty"`    // what it could not look at, and why
 	Skipped  string            `json:"skipped,omitzero"`   // why it did not look at all
 	Quick    bool              `json:"-"`                  // the checks only read files: they are tried together
+	Sorted   bool              `json:"-"`                  // the first is the most worth; else their severities and counts say that
 	Programs []string          `json:"programs,omitempty"` // it ran, whose version may change
 	More     int               `json:"more,omitzero"`      // findings beyond the bound
 }
@@ -324,9 +325,11 @@ func (s *Site) settle(ctx context.Context, one Strategy, found Found) (Found, er
 	if only := s.o.Only; only != "" && !one.Reads.keeps() {
 		found.Findings = slices.DeleteFunc(found.Findings, func(f finding.Finding) bool { return f.ID != only })
 	}
-	sorting.By(found.Findings, func(a, b finding.Finding) int {
-		return cmp.Or(cmp.Compare(b.Severity.Score(), a.Severity.Score()), cmp.Compare(b.Count, a.Count))
-	})
+	if !found.Sorted {
+		sorting.By(found.Findings, func(a, b finding.Finding) int {
+			return cmp.Or(cmp.Compare(b.Severity.Score(), a.Severity.Score()), cmp.Compare(b.Count, a.Count))
+		})
+	}
 	if n := len(found.Findings); n > most {
 		found.More, found.Findings = n-most, found.Findings[:most]
 	}

@@ -27,7 +27,7 @@ func Strategies() []Strategy {
 		{Name: "failing-tests", Short: "failing tests", Cost: Tools, Reads: code, Look: failingTests},
 		{Name: "flaky-tests", Short: "tests that fail now and then", Cost: Tools, Reads: Reads{Files: code.Files, Runs: true}, Look: flakyTests},
 		{Name: "slow-tests", Short: "tests that take long", Cost: Tools, Reads: code, Look: slowTests},
-		{Name: "test-coverage", Short: "code that changes often and that no test goes through", Cost: Tools, Reads: code, Look: uncovered},
+		{Name: "test-coverage", Short: "changed or risky lines that no test goes through", Cost: Tools, Reads: code, Look: uncovered},
 		{Name: "performance", Short: "calls of others within loops", Cost: Cheap, Reads: code, Look: performance},
 		{Name: "dependencies", Short: "dependencies with known faults", Cost: Tools, Reads: Reads{Files: namesPackages}, Look: dependencies},
 		{

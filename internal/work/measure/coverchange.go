@@ -47,6 +47,16 @@ func CoverAdded(file string, lines []AddedLine, hits map[int]int) (share nexus.S
 	return share, missed
 }
 
+// Missed returns the numbers of the lines of a file that can be run and were not.
+func Missed(lines []string, hits map[int]int) (all []int) {
+	for i, text := range lines {
+		if n, told := hits[i+1]; told && n == 0 && mayRun(text) {
+			all = append(all, i+1)
+		}
+	}
+	return all
+}
+
 // keepLongest puts the longest rows first.
 func keepLongest(rows []nexus.Uncovered) {
 	sorting.By(rows, func(a, b nexus.Uncovered) int {
