@@ -12,7 +12,7 @@ import (
 func Strategies() []Strategy {
 	every := Reads{Files: func(string) bool { return true }}
 	code := Reads{Files: func(file string) bool { return !stack.IsProse(file) }}
-	const docs = "public names without docs, and commands in the README that fail"
+	const docs = "public names and directories without docs, and commands in the README that fail"
 	return []Strategy{
 		{Name: "working-dir", Short: "tasks in the task folder", Cost: Cheap, Look: tasks},
 		{Name: "todo", Short: "marks of unfinished work", Cost: Cheap, Reads: every, Look: todos},
