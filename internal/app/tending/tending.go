@@ -160,7 +160,7 @@ func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop,
 	}
 	for _, one := range r.Left {
 		if one.Rule != finding.NoFinding {
-			looked.Left = append(looked.Left, nexus.LeftOut{Finding: one.ID, Title: one.Title, Rule: string(one.Rule), Why: one.Say})
+			looked.Left = append(looked.Left, nexus.LeftOut{Finding: one.ID, Title: one.Title, Rule: string(one.Rule), Why: one.Words()})
 		}
 	}
 	looked.Left = looked.Left[:min(len(looked.Left), mostLeft)]

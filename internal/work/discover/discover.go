@@ -239,7 +239,8 @@ func Free(names []string) ([]string, error) {
 
 // Choose returns the strategies with these names in the order in which they look: what
 // is cheap comes first. A cost names all strategies that have it. No name means all that
-// look without being named, and one that begins with a minus leaves its strategies out.
+// look without being named, and one that begins with a minus leaves its strategies out; leaving
+// out all is an error.
 func Choose(names []string) ([]Strategy, error) {
 	all := Strategies()
 	want := map[string]bool{}
@@ -267,12 +268,18 @@ func Choose(names []string) ([]Strategy, error) {
 		want[name] = true
 	}
 	positive := slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "-") })
-	return slices.DeleteFunc(all, func(s Strategy) bool {
+	chosen := slices.DeleteFunc(all, func(s Strategy) bool {
 		if want["-"+s.Name] {
 			return true
 		}
 		return positive && !want[s.Name] || !positive && s.Named
-	}), nil
+	})
+	if len(chosen) == 0 {
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "no strategy is left that looks for work", Hint: "nexus discover --all names them.",
+		}
+	}
+	return chosen, nil
 }
 
 // look returns what a strategy found, now or when it last looked at the same.

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/told"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -292,6 +294,9 @@ func TestChoose(t *testing.T) {
 	}
 	if got := names("todo", "ideas"); !slices.Equal(got, []string{"todo", "ideas"}) {
 		t.Error(got)
+	}
+	if _, err := Choose([]string{"-cheap", "-tools"}); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+		t.Error("nothing is left to look, and nobody says so:", err)
 	}
 	all, but := names(), names("-todo")
 	if slices.Contains(all, "ideas") || slices.Contains(all, "issues") || !slices.Contains(all, "todo") || len(but) != len(all)-1 {
