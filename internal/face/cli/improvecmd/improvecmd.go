@@ -117,8 +117,7 @@ func tend(ctx context.Context, a *console.Console, w *wish) error {
 		return err
 	}
 	if !w.JSONL {
-		v := view.OfLoop(l, false, a.Now())
-		if err := a.Answer(v, func(s view.Style) string { return view.DrawLoop(s, v) }); err != nil {
+		if err := a.AnswerLoop(ctx, p, l, false); err != nil {
 			return err
 		}
 	}
