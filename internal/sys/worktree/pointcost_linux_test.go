@@ -16,8 +16,8 @@ import (
 // TestPointIsCheap holds what a checkpoint costs beside its fact, by counts: no program is started, there is one new file
 // for each commit that is pinned, and no more is read or written where the tree and the number of checkpoints are large.
 func TestPointIsCheap(t *testing.T) {
-	t.Setenv("PATH", os.Getenv("PATH")) // it is changed below
 	var costs []int64
+	path := os.Getenv("PATH")
 	for _, n := range []int{10, 2_000} {
 		user := bigRepo(t, n)
 		base := gittest.Run(t, user, "rev-parse", "main")
@@ -32,8 +32,8 @@ func TestPointIsCheap(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		before, path := filesIn(t, state), os.Getenv("PATH")
-		os.Setenv("PATH", t.TempDir()) // who starts git fails
+		before := filesIn(t, state)
+		t.Setenv("PATH", t.TempDir()) // who starts git fails
 		least := int64(-1)
 		for i := range 5 { // what else the process does at the same time is none of it
 			from := transferred(t)
@@ -44,7 +44,7 @@ func TestPointIsCheap(t *testing.T) {
 				least = cost
 			}
 		}
-		os.Setenv("PATH", path)
+		t.Setenv("PATH", path)
 		costs = append(costs, least)
 		if made := filesIn(t, state) - before; made != 5*(1+len(trees)) {
 			t.Errorf("%d files were made for 5 checkpoints of %d commits", made, 1+len(trees))
