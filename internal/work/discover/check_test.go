@@ -4,13 +4,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/stack/described"
 )
 
 // red runs the check of a finding where files are, and reports whether it fails.
@@ -124,20 +124,19 @@ func TestMissingWords(t *testing.T) {
 		{"a.kt", "/** A. */\n@Serializable\ndata class A(val n: Int)\n\nprivate fun hidden() = 1\n\nfun open(): Int = 1", "fun open(): Int = 1"},
 		{"a.swift", "/// A.\npublic struct A {\n    func hidden() {}\n    @inlinable\n    public func open() {}\n}\n\npublic func shut() {}", "public func shut() {}"},
 	} {
-		d, known := documentedIn(c.name)
+		d, known := described.In(c.name)
 		if !known {
 			t.Errorf("%s is not looked at", c.name)
 			continue
 		}
-		f, ok := d.missing(c.name, strings.Split(strings.ReplaceAll(c.text, "\r", ""), "\n"))
+		f, ok := undescribed(d, c.name, strings.Split(strings.ReplaceAll(c.text, "\r", ""), "\n"))
 		if f.Evidence != c.want || ok != (c.want != "") {
 			t.Errorf("%s: %q, not %q", c.text, f.Evidence, c.want)
 		}
-		if f.Check == "" && (d.never != "" && regexp.MustCompile("(?m)"+d.never).MatchString(c.text) ||
-			d.only != "" && !regexp.MustCompile("(?m)"+d.only).MatchString(c.text)) {
+		if !d.Tells(strings.Split(c.text, "\n")) {
 			continue // nobody makes a check of such a file
 		}
-		if red(t, d.check(c.name), map[string]string{c.name: c.text + "\n"}) != ok {
+		if red(t, d.Check(c.name), map[string]string{c.name: c.text + "\n"}) != ok {
 			t.Errorf("%s: its check says something else: %s", c.text, f.Check)
 		}
 	}
@@ -238,9 +237,9 @@ func TestExcuse(t *testing.T) {
 // TestIDsStay holds that a finding keeps its ID when lines are added above it.
 func TestIDsStay(t *testing.T) {
 	eval := dangersOf()[0]
-	d, _ := documentedIn("a.go")
+	d, _ := described.In("a.go")
 	of := func(lines ...string) (ids []string) {
-		f, _ := d.missing("a.go", lines)
+		f, _ := undescribed(d, "a.go", lines)
 		return append(ids, f.ID, eval.in("a.py", lines)[0].ID)
 	}
 	if diff := cmp.Diff(of("func Open() {}", "eval(x)"), of("", "", "func Open() {}", "eval(x)")); diff != "" {
@@ -272,7 +271,7 @@ func TestSilent(t *testing.T) {
 		{"a.js", "// A is.\nexport const a = 1", false},
 	} {
 		d := folder{sources: 3, ends: map[string]bool{filepath.Ext(c.base): true}}
-		if got := introduced(c.base, strings.Split(c.text, "\n")); got != (c.want && !strings.HasPrefix(strings.ToLower(c.base), "readme")) {
+		if got := described.Introduced(c.base, strings.Split(c.text, "\n")); got != (c.want && !strings.HasPrefix(strings.ToLower(c.base), "readme")) {
 			t.Errorf("%s %q: %v", c.base, c.text, got)
 		}
 		if f := d.unsaid("a b"); red(t, f.Check+" 2>/dev/null", map[string]string{"a b/" + c.base: c.text + "\n"}) == c.want {

@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack/described"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -26,7 +27,7 @@ func documentation(ctx context.Context, s *Site) (Found, error) {
 		if isReadme(file.path) && (readme == "" || len(file.path) < len(readme)) {
 			readme = file.path // README.md, and not one in another language
 		}
-		d, ok := documentedIn(file.path)
+		d, ok := described.In(file.path)
 		if !ok || extra(file.path) || within(file.path) || !plain(file.path) {
 			continue
 		}
@@ -34,7 +35,7 @@ func documentation(ctx context.Context, s *Site) (Found, error) {
 		if err != nil {
 			return found, err
 		}
-		if f, ok := d.missing(file.path, lines); ok {
+		if f, ok := undescribed(d, file.path, lines); ok {
 			found.Findings = append(found.Findings, f)
 		}
 	}

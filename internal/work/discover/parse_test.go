@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/described"
 	"github.com/nexus-ai-builder/nexus/internal/stack/told"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -245,9 +246,9 @@ func FuzzOutputs(f *testing.F) {
 		copies([][]codeLine{telling(s, lines), telling(s, lines)})
 		callsInLoops("a.js", lines)
 		privateModules("src/lib.rs", lines)
-		for _, name := range []string{"a.go", "a.rs", "a.ts"} {
-			d, _ := documentedIn(name)
-			if f, ok := d.missing(name, lines); ok && (f.Count == 0 || f.Places[0].Line > len(lines)) {
+		for _, name := range []string{"a.go", "a.rs", "a.ts", "a.py", "A.java", "lib/a.rb", "a.kt"} {
+			d, _ := described.In(name)
+			if f, ok := undescribed(d, name, lines); ok && (f.Count == 0 || f.Places[0].Line > len(lines)) {
 				t.Errorf("%+v", f)
 			}
 		}

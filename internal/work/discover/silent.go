@@ -3,31 +3,19 @@ package discover
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/described"
 )
 
 // manyFiles is how many source files a directory may have that nothing describes (the predecessor's figure).
 const manyFiles = 2
-
-// introduces is how a language describes what a directory holds within a file of it. A line that is like text says it,
-// where the one below is like below. Both are patterns for Go and for awk.
-type introduces struct{ ends, files, text, below string }
-
-func introducing() []introduces {
-	return []introduces{
-		{".go", "*.go", `^// |[*]/$`, `^package `},
-		{".rs", "*.rs", `^//!|^/[*]!`, `^`},
-		{".py", "__init__.py", `^[rRuU]?"`, `^`},
-		{".java", "package-info.java", `^/[*][*]`, `^`},
-	}
-}
 
 // folder is what is known of a directory.
 type folder struct {
@@ -62,7 +50,7 @@ func (s *Site) silent(ctx context.Context) ([]finding.Finding, error) {
 		if strings.Join(lines, "") != "" {
 			d.sources++
 			d.ends[path.Ext(base)] = true
-			d.told = d.told || introduced(base, lines)
+			d.told = d.told || described.Introduced(base, lines)
 		}
 	}
 	var found []finding.Finding
@@ -79,29 +67,12 @@ func unseen(dir string) bool {
 	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return strings.HasPrefix(part, ".") })
 }
 
-// introduced reports whether a file says what its directory holds.
-func introduced(base string, lines []string) bool {
-	for _, i := range introducing() {
-		if ok, err := path.Match(i.files, base); err != nil || !ok {
-			continue
-		}
-		text, below := regexp.MustCompile(i.text), regexp.MustCompile(i.below)
-		for n := range lines[:max(len(lines)-1, 0)] {
-			if text.MatchString(lines[n]) && below.MatchString(lines[n+1]) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // unsaid makes a finding of a directory of that name.
 func (d folder) unsaid(dir string) finding.Finding {
 	says := "ls | grep -qi ^readme"
-	for _, i := range introducing() {
-		if d.ends[i.ends] {
-			says += fmt.Sprintf(" || cat %s | awk %s", i.files,
-				quote(fmt.Sprintf("b~/%s/&&/%s/{x=1} {b=$0} END{exit !x}", slashes(i.text), slashes(i.below))))
+	for _, ending := range slices.Sorted(maps.Keys(d.ends)) {
+		if line := described.Introduces(ending); line != "" {
+			says += " || " + line
 		}
 	}
 	return finding.Finding{
@@ -111,4 +82,24 @@ func (d folder) unsaid(dir string) finding.Finding {
 		Places: []finding.Place{{File: path.Join(dir, "README.md")}},
 		Check:  fmt.Sprintf("cd %s && { %s; }", quote("./"+dir), says),
 	}
+}
+
+// undescribed makes a finding of the public names of a file that nothing describes.
+func undescribed(d described.Language, name string, lines []string) (finding.Finding, bool) {
+	f := finding.Finding{Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial}
+	parts := []string{name}
+	for _, n := range d.Lacking(lines) {
+		f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
+		parts = append(parts, lines[n])
+	}
+	if f.Count = len(f.Places); f.Count == 0 {
+		return f, false
+	}
+	f.Places = f.Places[:min(f.Count, 20)]
+	f.ID, f.Minutes = finding.ID("documentation", parts...), finding.Minutes("documentation", f.Count)
+	f.Title = fmt.Sprintf("Describe %s of %s", many(f.Count, "public name"), name)
+	f.Why = "others use them, and no comment says what they do"
+	f.Evidence = cut(strings.TrimSpace(parts[1]), 200)
+	f.Check = d.Check(name)
+	return f, len(f.Check) <= longestCheck
 }

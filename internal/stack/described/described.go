@@ -1,4 +1,6 @@
-package discover
+// Package described finds public names, and directories, that no comment describes, by how lines look, and writes
+// commands that say the same. It is pure.
+package described
 
 import (
 	"fmt"
@@ -7,14 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// documented says how a language's public names look, and what describes them. All are patterns for Go and for awk, but
+// Language says how a language's public names look, and what describes them. All are patterns for Go and for awk, but
 // never, only and find.
-type documented struct {
+type Language struct {
 	ends   string // of a file's name
 	public string // a line that declares a public name
 	but    string // one that needs no words: it says itself what it does
@@ -37,8 +37,9 @@ const known = `^func [(][^)]*[)] (Len|Less|Swap|Error|Unwrap|Is|As|String|Read|W
 // ended is a line that ends a statement, or begins a block which is none of an annotation.
 const ended = `(;|}|(^|[^(])[{]) *$`
 
-func documentedIn(name string) (documented, bool) {
-	rows := []documented{
+// In returns how the language of a file looks; false where it has nothing that others see, or nobody can tell.
+func In(name string) (Language, bool) {
+	rows := []Language{
 		{
 			ends: ".go", public: `^(func|type|var|const) ([(]([a-z_A-Z0-9]+ )?[*]?[A-Z][^)]*[)] )?[A-Z]`, but: known,
 			above: `^//|[*]/$`, until: `^`,
@@ -82,14 +83,19 @@ func documentedIn(name string) (documented, bool) {
 			return d, (!d.lib || strings.Contains("/"+name, "/lib/")) && (d.ends != ".py" || !pythonOwn(name))
 		}
 	}
-	return documented{}, false
+	return Language{}, false
 }
 
-// lacking returns the lines of public names that nothing describes, from 0.
-func (d documented) lacking(lines []string) (all []int) {
+// Tells reports whether the public names of a file are known by its lines.
+func (d Language) Tells(lines []string) bool {
 	has := func(pattern string) bool { return slices.ContainsFunc(lines, regexp.MustCompile(pattern).MatchString) }
+	return (d.never == "" || !has(d.never)) && (d.only == "" || has(d.only))
+}
+
+// Lacking returns the lines of public names that nothing describes, from 0.
+func (d Language) Lacking(lines []string) (all []int) {
 	switch {
-	case d.never != "" && has(d.never), d.only != "" && !has(d.only):
+	case !d.Tells(lines):
 		return nil
 	case d.find != nil:
 		return d.find(lines)
@@ -116,8 +122,8 @@ func (d documented) lacking(lines []string) (all []int) {
 	return all
 }
 
-// check returns a command that says the same.
-func (d documented) check(name string) string {
+// Check returns a command that says the same of a file.
+func (d Language) Check(name string) string {
 	if d.asks != nil {
 		return d.asks(name)
 	}
@@ -128,26 +134,6 @@ func (d documented) check(name string) string {
 	const program = `{sub(/\r$/,"")} /%s/{c=1} c{if(/[*]\//)c=0;d=1;next} /%s/{d=1;next}%s /%s/&&!/%s/&&!d%s{x=1}%s /%s/{d=0} END{exit x}`
 	return fmt.Sprintf("awk %s %s", quote(fmt.Sprintf(program, slashes(opens().String()), slashes(d.above), shows, slashes(d.public),
 		slashes(d.but), visible, hides, slashes(d.until))), quote("./"+name))
-}
-
-// missing makes a finding of the public names of a file that nothing describes.
-func (d documented) missing(name string, lines []string) (finding.Finding, bool) {
-	f := finding.Finding{Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial}
-	parts := []string{name}
-	for _, n := range d.lacking(lines) {
-		f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
-		parts = append(parts, lines[n])
-	}
-	if f.Count = len(f.Places); f.Count == 0 {
-		return f, false
-	}
-	f.Places = f.Places[:min(f.Count, 20)]
-	f.ID, f.Minutes = finding.ID("documentation", parts...), finding.Minutes("documentation", f.Count)
-	f.Title = fmt.Sprintf("Describe %s of %s", many(f.Count, "public name"), name)
-	f.Why = "others use them, and no comment says what they do"
-	f.Evidence = cut(strings.TrimSpace(parts[1]), 200)
-	f.Check = d.check(name)
-	return f, len(f.Check) <= longestCheck
 }
 
 // opens finds a line that begins a comment of several lines, for Go and for awk.
@@ -161,22 +147,29 @@ var (
 	pythonClass = pattern.Lazy(`^class (\w+)\s*(\(\s*\))?\s*:`)
 	pythonSub   = pattern.Lazy(`^class (\w+)`)
 	pythonText  = pattern.Lazy(`^\s*[rRuU]?["']`)
+	pythonDoc   = pattern.Lazy(`^[rbuf]?("""|''')`)
+	pythonThree = pattern.Lazy(`"""|'''`)
 	pythonEnd   = pattern.Lazy(`:\s*(?:#.*)?$`)
 )
 
 // pythonNames finds public classes and functions of a module, and methods of classes that have no base from which
 // they may inherit a text, without a docstring. What is decorated may be described by that.
 func pythonNames(lines []string) (all []int) {
-	rows := rowsOf(true, lines)
+	quoted := false
 	within, decorated, body := false, false, 0 // a class whose methods count, and how far they are indented
-	for n, r := range rows {
-		if r.text == "" || r.quoted || strings.HasPrefix(r.text, "#") {
+	for n, line := range lines {
+		text := strings.TrimLeft(line, " \t")
+		indent, inside := len(line)-len(text), quoted || pythonDoc().MatchString(text)
+		if len(pythonThree().FindAllStringIndex(text, -1))%2 == 1 {
+			quoted = !quoted
+		}
+		if text == "" || inside || strings.HasPrefix(text, "#") {
 			continue
 		}
 		def, class := pythonDef().FindStringSubmatch(lines[n]), pythonSub().FindStringSubmatch(lines[n])
 		named := ""
 		switch {
-		case r.indent == 0:
+		case indent == 0:
 			within, body = pythonClass().MatchString(lines[n]) && !strings.HasPrefix(class[1], "_"), 0
 			if class != nil {
 				named, decorated = class[1], false
@@ -184,9 +177,9 @@ func pythonNames(lines []string) (all []int) {
 				named = def[2]
 			}
 		case within && body == 0:
-			body = r.indent
+			body = indent
 			fallthrough
-		case within && r.indent == body:
+		case within && indent == body:
 			if def != nil {
 				named = def[2]
 			}
@@ -194,7 +187,7 @@ func pythonNames(lines []string) (all []int) {
 		if named != "" && !strings.HasPrefix(named, "_") && !decorated && !docstring(lines[n:]) {
 			all = append(all, n)
 		}
-		if strings.HasPrefix(r.text, "@") {
+		if strings.HasPrefix(text, "@") {
 			decorated = true
 		} else if def != nil || class != nil {
 			decorated = false
@@ -208,12 +201,16 @@ func pythonOwn(name string) bool {
 	if slices.Contains([]string{"setup.py", "noxfile.py", "manage.py", "conf.py"}, path.Base(name)) {
 		return true
 	}
-	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.HasPrefix(part, "_") && part != "__init__.py" })
+	private := func(part string) bool { return strings.HasPrefix(part, "_") && part != "__init__.py" }
+	return slices.ContainsFunc(strings.Split(name, "/"), private)
 }
+
+// longestHead is over how many lines the head of a function may be spread.
+const longestHead = 30
 
 // docstring reports whether a text is the first thing below the head of a function or a class, which ends with a colon.
 func docstring(lines []string) bool {
-	for n, text := range lines[:min(len(lines), mostHead)] {
+	for n, text := range lines[:min(len(lines), longestHead)] {
 		if !pythonEnd().MatchString(text) {
 			if n == 0 && strings.Count(text, "(") == strings.Count(text, ")") {
 				return false // all of it is in one line
@@ -239,3 +236,6 @@ func pythonCheck(name string) string {
 		`sys.exit(None in map(ast.get_docstring,s))`
 	return "python3 -c " + quote(program) + " " + quote("./"+name)
 }
+
+// quote writes a word so that a shell reads it as it is.
+func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
