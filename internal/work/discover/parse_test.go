@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/described"
 	"github.com/nexus-ai-builder/nexus/internal/stack/told"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -152,14 +153,14 @@ not JSON
 func TestBlamed(t *testing.T) {
 	id, other := strings.Repeat("a", 40), strings.Repeat("b", 40)
 	out := id + " 1 2 1\nauthor A\nauthor-time 1700000000\nfilename x\n\t// TODO\n" + other + " 9 5\nauthor-time 1600000000\n\tauthor-time 1\n" + id + " 3 7\n\tx\n"
-	times := func(w written) map[int]time.Time {
+	times := func(w git.Written) map[int]time.Time {
 		all := map[int]time.Time{}
-		for n, commit := range w.lines {
-			all[n] = w.times[commit]
+		for n, commit := range w.Lines {
+			all[n] = w.Times[commit]
 		}
 		return all
 	}
-	got := times(blamed(out, false))
+	got := times(git.ParseBlame(out, false))
 	want := map[int]time.Time{2: time.Unix(1700000000, 0).UTC(), 5: time.Unix(1600000000, 0).UTC(), 7: time.Unix(1700000000, 0).UTC()}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -167,10 +168,10 @@ func TestBlamed(t *testing.T) {
 	cut := strings.Replace(out, "filename x", "boundary\nfilename x", 1)
 	delete(want, 2)
 	delete(want, 7)
-	if diff := cmp.Diff(want, times(blamed(cut, true))); diff != "" {
+	if diff := cmp.Diff(want, times(git.ParseBlame(cut, true))); diff != "" {
 		t.Errorf("in a shallow clone: %s", diff)
 	}
-	if diff := cmp.Diff(got, times(blamed(cut, false))); diff != "" {
+	if diff := cmp.Diff(got, times(git.ParseBlame(cut, false))); diff != "" {
 		t.Errorf("of the first commit: %s", diff)
 	}
 }
@@ -220,9 +221,9 @@ func FuzzOutputs(f *testing.F) {
 	f.Add(`{"Action":"pass","Package":"p","Test":"T","Elapsed":1}`)
 	f.Add("// TODO: x\x00/* FIXME */")
 	f.Fuzz(func(t *testing.T, text string) {
-		w := blamed(text, true)
-		for n := range w.lines {
-			if at := w.times[w.commit(n)]; at.IsZero() || at.Location() != time.UTC {
+		w := git.ParseBlame(text, true)
+		for n := range w.Lines {
+			if at := w.Times[w.Lines[n]]; at.IsZero() || at.Location() != time.UTC {
 				t.Error(n, at)
 			}
 		}

@@ -116,12 +116,12 @@ func (s *Site) age(ctx context.Context, all []finding.Finding) error {
 		for _, i := range which {
 			ranges = append(ranges, "-L", fmt.Sprintf("%d,%d", all[i].Places[0].Line, all[i].Places[0].Line))
 		}
-		written, err := s.blame(ctx, name, ranges)
+		written, err := s.o.Repo.Blame(ctx, s.o.Commit, name, ranges)
 		if err != nil {
 			return err
 		}
 		for _, i := range which {
-			if at, ok := written.times[written.commit(all[i].Places[0].Line)]; ok {
+			if at, ok := written.Times[written.Lines[all[i].Places[0].Line]]; ok {
 				days := max(int(s.o.Now.Sub(at).Hours()/24), 0)
 				all[i].Why += fmt.Sprintf("; it has been there since %s (%s)", at.Format(time.DateOnly), many(days, "day"))
 			}

@@ -155,25 +155,14 @@ func (s *Site) newLines(ctx context.Context, p gap) ([]int, error) {
 		return nil, nil
 	}
 	var ranges []string
-	for _, run := range runs(p.missed) {
+	for _, run := range measure.Rows(p.missed) {
 		ranges = append(ranges, "-L", fmt.Sprintf("%d,%d", run[0], run[len(run)-1]))
 	}
-	written, err := s.blame(ctx, p.file, ranges)
+	written, err := s.o.Repo.Blame(ctx, s.o.Commit, p.file, ranges)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(p.missed), func(n int) bool { return !s.late[written.commit(n)] }), nil
-}
-
-// runs splits numbers of lines into rows without a number between them.
-func runs(lines []int) (all [][]int) {
-	for i, n := range lines {
-		if i == 0 || n != lines[i-1]+1 {
-			all = append(all, nil)
-		}
-		all[len(all)-1] = append(all[len(all)-1], n)
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(p.missed), func(n int) bool { return !s.late[written.Lines[n]] }), nil
 }
 
 // finding makes one of a gap: it is done when tests go through its lines.
@@ -183,7 +172,7 @@ func (p gap) finding(g gate.Gate) (finding.Finding, bool) {
 		Count: len(p.missed), Minutes: finding.Minutes("test-coverage", len(p.missed)/10),
 	}
 	var where, shown []string
-	for _, run := range runs(p.missed) {
+	for _, run := range measure.Rows(p.missed) {
 		f.Places = append(f.Places, finding.Place{File: p.file, Line: run[0]})
 		at := fmt.Sprint(run[0])
 		if len(run) > 1 {
@@ -195,8 +184,8 @@ func (p gap) finding(g gate.Gate) (finding.Finding, bool) {
 	f.Places = f.Places[:min(len(f.Places), 20)]
 	f.Evidence = strings.Join(shown[:min(len(shown), 5)], "\n")
 	what := "changed line"
-	f.Why = fmt.Sprintf("no test goes through %s %s; the file changed %s in the last %d commits",
-		plural("line", len(p.missed)), list(where, 10), many(p.changes, "time"), finding.HistoryCommits)
+	f.Why = fmt.Sprintf("no test goes through lines %s; the file changed %s in the last %d commits",
+		list(where, 10), many(p.changes, "time"), finding.HistoryCommits)
 	if p.rely >= finding.ManyRely {
 		what = "line"
 		f.Why += fmt.Sprintf(", and %d files rely on it", p.rely)
@@ -206,22 +195,15 @@ func (p gap) finding(g gate.Gate) (finding.Finding, bool) {
 	return f, f.Check != ""
 }
 
-func plural(what string, n int) string {
-	if n == 1 {
-		return what
-	}
-	return what + "s"
-}
-
 // check returns a command that fails as long as a line of a gap is not tested. It knows lines by their texts, so that
 // they may move: one of each row, of the longest rows first, as many as it has room for. Where no text of them is there
 // only once, it asks for so many percent of the file as there are once they are tested.
 func (p gap) check(g gate.Gate) string {
-	rows := runs(p.missed)
+	rows := measure.Rows(p.missed)
 	sorting.By(rows, func(a, b []int) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0], b[0])) })
 	best, texts := "", []string(nil)
 	for _, row := range rows {
-		text := p.once(row)
+		text := measure.Alone(p.lines, row)
 		if text == "" {
 			continue
 		}
@@ -240,34 +222,4 @@ func (p gap) check(g gate.Gate) string {
 		}
 	}
 	return coverCheck(g, told.Wanted{File: p.file, Percent: 100 * tested / max(len(p.hits), 1)})
-}
-
-// Bounds of a text by which a check knows a line.
-const (
-	shortText = 6
-	longText  = 40
-)
-
-// once returns the beginning of a line of a row that no other line of the file has, of several the one that is indented
-// most: what leads there runs before it. It is empty where there is none.
-func (p gap) once(row []int) string {
-	best, deepest := "", -1
-	for _, n := range row {
-		text := strings.TrimSpace(p.lines[n-1])
-		indent := strings.Index(p.lines[n-1], text)
-		if r := []rune(text); len(r) > longText {
-			text = strings.TrimSpace(string(r[:longText]))
-		}
-		if len(text) < shortText || !plain(text) || indent <= deepest {
-			continue
-		}
-		times := 0
-		for _, line := range p.lines {
-			times += min(strings.Count(line, text), 1)
-		}
-		if times == 1 {
-			best, deepest = text, indent
-		}
-	}
-	return best
 }
