@@ -31,6 +31,7 @@ type App struct {
 	Mask    *secret.Masker    // takes keys out of everything that is shown or kept
 	Dir     string            // where the work is; empty means the working directory
 	Set     map[string]string // settings by their keys, which hold before every file and variable
+	Named   map[string]string // flags that gave them, by the same keys; may be nil
 	Report  func(Notice)      // hears what people should know; nil: nobody does
 	Actor   string            // who gives the command, where it is not the user; see [App.User]
 	Origin  string            // conversation of a client that its runs belong to; empty for none

@@ -52,7 +52,7 @@ func (a *App) Settings() (config.Config, config.Origins, error) {
 func (a *App) Sources() (config.Sources, error) {
 	dir, err := a.WorkDir()
 	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), Top(dir))
-	s.System, s.Environ, s.Flags = a.organisation(), a.Environ, a.Set
+	s.System, s.Environ, s.Flags, s.Named = a.organisation(), a.Environ, a.Set, a.Named
 	return s, err
 }
 

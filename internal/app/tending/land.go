@@ -251,10 +251,11 @@ func parseForeign(out string, l *improve.Loop) []foreign {
 	return all
 }
 
-// steady are the strategies that find the same in the same tree, whatever else goes on.
+// steady are the strategies that find the same in the same tree, whatever else goes on. What test-coverage
+// lists depends on the history: a landing that changes a file makes its untested lines count for more.
 func steady(strategy string) bool {
 	switch strategy {
-	case "working-dir", "flaky-tests", "slow-tests", "performance", "issues", "ideas", "benchmarks", "outdated":
+	case "working-dir", "flaky-tests", "slow-tests", "test-coverage", "performance", "issues", "ideas", "benchmarks", "outdated":
 		return false
 	}
 	return true

@@ -160,7 +160,7 @@ func (h *Hands) look(ctx context.Context, f nexus.CycleStarted, l *improve.Loop,
 	}
 	for _, one := range r.Left {
 		if one.Rule != finding.NoFinding {
-			looked.Left = append(looked.Left, nexus.LeftOut{Finding: one.ID, Title: one.Title, Rule: string(one.Rule), Why: one.Say})
+			looked.Left = append(looked.Left, nexus.LeftOut{Finding: one.ID, Title: one.Title, Rule: string(one.Rule), Why: one.Words()})
 		}
 	}
 	looked.Left = looked.Left[:min(len(looked.Left), mostLeft)]
@@ -176,9 +176,9 @@ func leftOut(x nexus.Wanted, rule improve.Rule, why string) nexus.LeftOut {
 func (h *Hands) settle(ctx context.Context, tip string, l *improve.Loop) ([]nexus.Fact, error) {
 	var facts []nexus.Fact
 	for _, i := range l.Waiting() {
-		branch, commit := i.Target, i.Commit
+		branch, commit := i.Branch(), i.Commit
 		if i.Result != improve.DoneLanded {
-			branch, commit = i.Work.Branch, i.Work.Commit
+			commit = i.Work.Commit
 		}
 		how, there, err := h.fate(ctx, l, i, branch, commit, tip)
 		if err != nil {

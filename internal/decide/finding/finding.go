@@ -123,6 +123,8 @@ func sizes() map[string][2]int {
 		"performance":   {30, 60},
 		"benchmarks":    {30, 60},
 		"outdated":      {10, 45},
+		"working-dir":   {30, 60}, // for each file that the task names
+		"issues":        {30, 60}, // a fault or a text, and twice that for what is new
 	}
 }
 

@@ -27,7 +27,15 @@ type Left struct {
 	Ranked
 
 	Rule Rule   `json:"rule"`
-	Say  string `json:"say"` // the rule in words, with who and when
+	Say  string `json:"say"` // why it holds, with who and when; of what a person rejected, that person's words
+}
+
+// Words says why nobody takes it up, for who is not told the rule.
+func (l Left) Words() string {
+	if l.Rule == Rejected {
+		return "rejected: " + l.Say
+	}
+	return l.Say
 }
 
 // Rules are what people decided.
@@ -68,7 +76,7 @@ func (r Rules) against(f Finding, w Known) (Rule, string) {
 	past := w.Past.Findings[f.ID]
 	switch {
 	case kept && item.State == workitem.Rejected:
-		return Rejected, "rejected: " + item.Reason
+		return Rejected, item.Reason
 	case r.Unread[f.ID] != "":
 		return Unread, "it is unknown what was decided about it: " + r.Unread[f.ID]
 	case !f.Open():

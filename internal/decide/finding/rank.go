@@ -3,6 +3,7 @@ package finding
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -29,7 +30,7 @@ type Ranked struct {
 const (
 	hotFile      = 5 // more changes than this among the last commits
 	hotPoints    = 150
-	manyRely     = 5 // so many files rely on it
+	testPoints   = 10 // each time that its untested lines, times the changes of their file, double
 	blocksPoints = 100
 	dayPoints    = 50 // for each day that it waits
 	mostWaiting  = 150
@@ -47,6 +48,9 @@ const (
 	checkPoints  = 50 // taken off where nothing can say that it is done
 )
 
+// ManyRely is on how many files' account a fault in one is felt widely.
+const ManyRely = 5
+
 // Weigh returns the place of a finding, and why.
 func Weigh(f Finding, w Known) Ranked {
 	r := Ranked{Finding: f}
@@ -61,7 +65,12 @@ func Weigh(f Finding, w Known) Ranked {
 	if file, times := w.hottest(f); times > hotFile {
 		add(hotPoints, "%s changed %d times in the last %d commits", file, times, HistoryCommits)
 	}
-	if file, rely := w.reliedOn(f); rely >= manyRely {
+	if f.Strategy == "test-coverage" {
+		_, changes := w.hottest(f)
+		add(testPoints*int(math.Log2(float64(max(f.Count, 1)*max(changes, 1)))), "%s without a test, times %s of the file",
+			count(f.Count, "line"), count(changes, "change"))
+	}
+	if file, rely := w.reliedOn(f); rely >= ManyRely {
 		add(blocksPoints, "%d files rely on %s", rely, file)
 	} else if f.Strategy == "build-errors" {
 		add(blocksPoints, "nothing can be tested while the build fails")

@@ -1,12 +1,14 @@
 package history_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -96,5 +98,26 @@ func TestGroups(t *testing.T) {
 	}
 	if d := cmp.Diff(gates, f.Gates, cmpopts.EquateApprox(0, 1e-9)); d != "" {
 		t.Errorf("gates: %s", d)
+	}
+}
+
+// TestFoundBy tells the strategy of discovery that found the work from the strategy of its tests.
+func TestFoundBy(t *testing.T) {
+	found, asked := task("T1", nexus.Landed, 2, nexus.Dollar), task("T2", nexus.Parked, 2, nexus.Dollar)
+	found.Brief = finding.Finding{ID: "todo/0a", Title: "Do it", Why: "it says so"}.Brief()
+	found.Route = &nexus.TaskRouted{Strategy: nexus.TestAfter}
+	s := state.New("r")
+	s.Tasks = []*state.Task{found, asked}
+	f := history.Of([]history.Run{history.Fold(s)})
+	if len(f.ByFound) != 1 || f.ByFound[0].Name != "todo" || f.ByFound[0].Landed != 1 || f.ByFound[0].Tasks != 1 {
+		t.Errorf("%+v", f.ByFound)
+	}
+	for _, g := range f.ByStrat {
+		if g.Name == "todo" {
+			t.Error("it is among the strategies of tests")
+		}
+	}
+	if !slices.ContainsFunc(f.Dimensions(), func(d history.Dimension) bool { return d.Name == "found-by" && len(d.Groups) == 1 }) {
+		t.Error("it is not shown")
 	}
 }

@@ -26,10 +26,11 @@ type Figures struct {
 	ByRepo    []Group     `json:"by_repository,omitempty"`
 	ByKind    []Group     `json:"by_kind"`
 	ByStack   []Group     `json:"by_stack"`
-	ByTier    []Group     `json:"by_tier"` // where work on them began
-	ByStrat   []Group     `json:"by_strategy"`
-	ByRole    []Group     `json:"by_role"`  // a task counts for each role that worked on it, with what that role took
-	ByModel   []Group     `json:"by_model"` // likewise
+	ByTier    []Group     `json:"by_tier"`     // where work on them began
+	ByStrat   []Group     `json:"by_strategy"` // of tests
+	ByFound   []Group     `json:"by_found_by"` // the strategy of discovery that found them; what people asked for is in none
+	ByRole    []Group     `json:"by_role"`     // a task counts for each role that worked on it, with what that role took
+	ByModel   []Group     `json:"by_model"`    // likewise
 	Slowest   []Item      `json:"slowest"`
 	Failed    []Item      `json:"failed"`   // and those that wait for a person, the latest first
 	Retried   []Item      `json:"retried"`  // that took more than one attempt, the latest first
@@ -105,13 +106,13 @@ type Accuracy struct {
 }
 
 // tables are the groups of tasks, by what they are told apart by.
-type tables struct{ repos, kinds, stacks, tiers, strategies, roles, models groups }
+type tables struct{ repos, kinds, stacks, tiers, strategies, found, roles, models groups }
 
 // Of sums up runs, the oldest first.
 func Of(runs []Run) Figures {
 	f := Figures{Runs: len(runs), Slowest: []Item{}, Failed: []Item{}, Retried: []Item{}, Learned: []Accuracy{}}
 	var all accuracy
-	by := tables{groups{}, groups{}, groups{}, groups{}, groups{}, groups{}, groups{}}
+	by := tables{groups{}, groups{}, groups{}, groups{}, groups{}, groups{}, groups{}, groups{}}
 	failures, gates := map[string]*Failure{}, map[string]*GateGroup{}
 	for _, r := range runs {
 		f.Money += r.Money
@@ -136,7 +137,7 @@ func Of(runs []Run) Figures {
 	f.Of.PerLanded = perLanded(f.Money, f.Of.Landed)
 	f.Estimates = all.sum()
 	f.ByRepo, f.ByKind, f.ByStack, f.ByTier = by.repos.all(), by.kinds.all(), by.stacks.all(), by.tiers.all()
-	f.ByStrat, f.ByRole, f.ByModel = by.strategies.all(), by.roles.all(), by.models.all()
+	f.ByStrat, f.ByFound, f.ByRole, f.ByModel = by.strategies.all(), by.found.all(), by.roles.all(), by.models.all()
 	f.Failures, f.Gates = mostFrequent(failures), byFailures(gates)
 	sorting.By(f.Slowest, func(a, b Item) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	slices.Reverse(f.Failed)
@@ -150,10 +151,14 @@ func Of(runs []Run) Figures {
 // Dimensions are what tasks can be told apart by, with the groups.
 func (f Figures) Dimensions() []Dimension {
 	return []Dimension{
-		{"repository", f.ByRepo}, {"kind", f.ByKind}, {"stack", f.ByStack}, {"tier", f.ByTier}, {
-			"strategy",
-			f.ByStrat,
-		}, {"role", f.ByRole}, {"model", f.ByModel},
+		{"repository", f.ByRepo},
+		{"kind", f.ByKind},
+		{"stack", f.ByStack},
+		{"tier", f.ByTier},
+		{"strategy", f.ByStrat},
+		{"found-by", f.ByFound},
+		{"role", f.ByRole},
+		{"model", f.ByModel},
 	}
 }
 
@@ -173,6 +178,9 @@ func (b *tables) add(r Run, t Task) {
 	b.stacks.of(t.Stack).add(t, whole)
 	b.tiers.of(string(t.Tier)).add(t, whole)
 	b.strategies.of(cmp.Or(string(t.Strategy), "none")).add(t, whole)
+	if t.FoundBy != "" {
+		b.found.of(t.FoundBy).add(t, whole)
+	}
 	roles, models := map[string]Use{}, map[string]Use{}
 	for _, u := range t.Uses {
 		roles[string(u.Role)] = roles[string(u.Role)].plus(u)

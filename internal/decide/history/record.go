@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -17,7 +18,7 @@ import (
 
 // Version is the version of a [Run] as it is kept. One of another version is
 // folded anew.
-const Version = 1
+const Version = 2
 
 // Bounds of what is kept of a task.
 const (
@@ -45,8 +46,9 @@ type Task struct {
 	Kind       nexus.TaskKind   `json:"kind"`
 	Complexity nexus.Complexity `json:"complexity,omitzero"`
 	Stack      string           `json:"stack"`
-	Tier       nexus.Tier       `json:"tier"` // where work on it began
-	Strategy   nexus.Strategy   `json:"strategy,omitzero"`
+	Tier       nexus.Tier       `json:"tier"`              // where work on it began
+	Strategy   nexus.Strategy   `json:"strategy,omitzero"` // of its tests
+	FoundBy    string           `json:"found_by,omitzero"` // strategy of discovery that found it; empty: people asked for it
 	Status     nexus.TaskStatus `json:"status"`
 	Why        string           `json:"why,omitzero"`
 	Rounds     int              `json:"rounds,omitzero"`
@@ -137,6 +139,7 @@ func foldTask(s *state.State, t *state.Task) Task {
 		Ended: t.Ended, Seconds: t.Worked.Seconds(), Money: t.Spent,
 		Files: few(t.Files),
 	}
+	out.FoundBy, _, _ = strings.Cut(finding.Named(t.Brief), "/")
 	if t.Route != nil {
 		out.Complexity, out.Strategy = t.Route.Complexity, t.Route.Strategy
 		if e := t.Route.Estimate; e != nil {

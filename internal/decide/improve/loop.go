@@ -88,6 +88,14 @@ type Item struct {
 	Ended    time.Time `json:"ended,omitzero"`
 }
 
+// Branch returns the branch that has the result, empty where there is none.
+func (i *Item) Branch() string {
+	if i.Result == DoneLanded {
+		return i.Target
+	}
+	return i.Work.Branch
+}
+
 // Totals count what a loop did.
 type Totals struct {
 	Taken    int `json:"taken"`

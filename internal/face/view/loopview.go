@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +21,10 @@ type Loop struct {
 	Totals  improve.Totals  `json:"totals"`
 	Items   []*improve.Item `json:"items"`
 	Pulls   []*improve.Pull `json:"pulls,omitempty"`
-	Waiting int             `json:"waiting"`  // results that wait for a person
-	MostOf  int             `json:"of"`       // that may
-	Left    []nexus.LeftOut `json:"left_out"` // what was found and is not taken up
+	Gone    []string        `json:"gone,omitempty"` // branches of results that wait, which somebody deleted
+	Waiting int             `json:"waiting"`        // results that wait for a person
+	MostOf  int             `json:"of"`             // that may
+	Left    []nexus.LeftOut `json:"left_out"`       // what was found and is not taken up
 	Notes   []string        `json:"notes,omitempty"`
 	Rest    string          `json:"rest,omitzero"`  // why nothing is done now
 	Until   time.Time       `json:"until,omitzero"` // when that ends
@@ -84,7 +86,7 @@ func DrawLoop(s Style, v Loop) string {
 		b.WriteString("\n")
 		rows := make([][]string, len(items))
 		for n, i := range items {
-			rows[n] = []string{string(stands(i)), Clean(string(i.ID)), i.Work.Spent.String(), Clean(i.Wanted.Title), Clean(fate(i))}
+			rows[n] = []string{string(stands(i)), Clean(string(i.ID)), i.Work.Spent.String(), Clean(i.Wanted.Title), Clean(v.fate(i))}
 		}
 		b.WriteString(Table(s, []string{"result", "run", "cost", "what", ""}, rows))
 	}
@@ -117,14 +119,23 @@ func resultsWait(n int) string {
 
 // stands says how an item ended, or where it is.
 func stands(i *improve.Item) string {
-	if i.Result != "" {
+	switch {
+	case i.Rule == improve.RejectedBy:
+		return string(i.Rule)
+	case i.Result != "":
 		return string(i.Result)
 	}
 	return string(i.Stage)
 }
 
 // fate says what became of an item, and why.
-func fate(i *improve.Item) string {
+func (v Loop) fate(i *improve.Item) string {
+	switch {
+	case i.Rule == improve.RejectedBy:
+		return fmt.Sprintf("a person rejected it; it was on branch %s", i.Branch())
+	case i.Waits && slices.Contains(v.Gone, i.Branch()):
+		return fmt.Sprintf("it was on branch %s, which is gone: the next cycle finds out whether it was merged", i.Branch())
+	}
 	switch i.Result {
 	case improve.DoneLanded:
 		return Because(fmt.Sprintf("%.9s on %s", i.Commit, i.Target), i.Why)

@@ -128,13 +128,27 @@ func FuzzTimes(f *testing.F) {
 	})
 }
 
-// TestOfLCOV holds what the check of a file's coverage says of a report.
+// TestOfLCOV holds what the check of a file's coverage says of a report: of a share of it, and of lines.
 func TestOfLCOV(t *testing.T) {
 	report := "TN:\nSF:src/other.js\nDA:1,1\nend_of_record\nSF:/w/src/a.js\nDA:1,4\nDA:2,0\nDA:3,1\nend_of_record\nSF:src/ba.js\nDA:1,0\n"
-	for percent, want := range map[string]bool{"66": false, "67": true} {
-		check := "awk -F'[:,]' -v f=src/a.js -v p=" + percent + " " + quote(ofLCOV) + " l"
-		if red(t, check, map[string]string{"l": report}) != want {
-			t.Errorf("%s %%: %v", percent, !want)
+	for _, c := range []struct {
+		of     Wanted
+		report string
+		want   bool // red
+	}{
+		{Wanted{Percent: 66}, report, false},
+		{Wanted{Percent: 67}, report, true},
+		{Wanted{Texts: []string{"one('a')"}}, report, false},
+		{Wanted{Texts: []string{"two()"}}, report, true},
+		{Wanted{Texts: []string{"one('a')", "two()"}}, report, true},
+		{Wanted{Texts: []string{"gone()"}}, report, false},
+		{Wanted{Texts: []string{"one('a')"}}, "SF:src/ba.js\nDA:1,1\n", true}, // of which it says nothing
+		{Wanted{Texts: []string{"one('a')"}}, "", true},
+	} {
+		c.of.File = "src/a.js"
+		check := c.of.reads("-F'[:,]' ", "src/a.js", lcovShare, lcovLines, "l")
+		if red(t, check, map[string]string{"l": c.report, "src/a.js": "one('a')\ntwo()\nthree()\n"}) != c.want {
+			t.Errorf("%+v: %v: %s", c.of, !c.want, check)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type Sources struct {
 	Project string            // path of the project's file; one that is not there is skipped
 	Environ []string          // "NAME=value", as os.Environ gives it
 	Flags   map[string]string // by key, written as in the environment
+	Named   map[string]string // by key, the flag that people know it by, such as --budget; may be nil
 
 	Instead map[string]string // texts of files, by path, that are read in place of what is on the disk
 }
@@ -86,7 +87,7 @@ func Load(s Sources) (Config, Origins, error) {
 		l.file(LayerUser, s.User),
 		l.file(LayerProject, s.Project),
 		l.environ(s.Environ),
-		l.flags(s.Flags),
+		l.flags(s.Flags, s.Named),
 	)
 	if err != nil {
 		return Config{}, nil, &nexus.Error{
@@ -143,6 +144,7 @@ type value struct {
 	raw    any
 	text   bool // raw is text to be parsed, not a typed value
 	origin Origin
+	named  string // how people know it, where that is not its key
 }
 
 func (l *loader) file(of Layer, path string) error {
@@ -293,7 +295,7 @@ func wellFormed(environ []string) []string {
 	})
 }
 
-func (l *loader) flags(flags map[string]string) error {
+func (l *loader) flags(flags, named map[string]string) error {
 	var all []value
 	var bad []error
 	for name, text := range flags {
@@ -302,7 +304,7 @@ func (l *loader) flags(flags map[string]string) error {
 			bad = append(bad, fmt.Errorf("flag: %w", l.unknown(path)))
 			continue
 		}
-		all = append(all, value{path: path, raw: text, text: true, origin: Origin{LayerFlag, name}})
+		all = append(all, value{path: path, raw: text, text: true, origin: Origin{LayerFlag, name}, named: named[name]})
 	}
 	sorting.By(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
 	sorting.By(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
@@ -314,7 +316,9 @@ func (l *loader) apply(all []value) error {
 	var bad []error
 	for _, v := range all {
 		if err := l.take(v); err != nil {
-			if v.origin.Where != dotted(v.path) { // else the error says so itself
+			if v.named != "" {
+				err = errors.New(strings.Replace(err.Error(), dotted(v.path), v.named, 1))
+			} else if v.origin.Where != dotted(v.path) { // else the error says so itself
 				err = fmt.Errorf("%s: %w", v.origin.Where, err)
 			}
 			bad = append(bad, err)

@@ -58,7 +58,7 @@ func (l *loader) preset(s Sources) error {
 	_ = look.file(LayerSystem, s.System)
 	_ = look.file(LayerUser, s.User)
 	_ = look.environ(s.Environ)
-	_ = look.flags(s.Flags)
+	_ = look.flags(s.Flags, nil)
 	var all []value
 	for name, text := range bundle(look.config.Preset) {
 		all = append(all, value{path: strings.Split(name, "."), raw: text, text: true, origin: Origin{LayerPreset, look.config.Preset}})

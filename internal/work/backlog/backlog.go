@@ -191,13 +191,16 @@ func (s Store) Change(ctx context.Context, change func(all []workitem.Item) ([]w
 }
 
 // Add gives a new item its name, and writes it. Where there is one of the same finding already, that
-// stays and is returned.
+// stays and is returned. What a person rejected is not added again.
 func (s Store) Add(ctx context.Context, item workitem.Item) (workitem.Item, error) {
 	err := s.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
 		same := func(i workitem.Item) bool { return i.Finding == item.Finding }
 		if at := slices.IndexFunc(all, same); item.Finding != "" && at >= 0 {
 			item = all[at]
 			return nil, nil
+		}
+		if err := rejected(all, item); err != nil {
+			return nil, err
 		}
 		item.ID = workitem.Name(item.Title, func(id string) bool {
 			_, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.Path(id)))) // also one that cannot be read
@@ -206,6 +209,27 @@ func (s Store) Add(ctx context.Context, item workitem.Item) (workitem.Item, erro
 		return []workitem.Item{item}, nil
 	})
 	return item, err
+}
+
+// rejected refuses what somebody wrote down if an item says the same and a person rejected it.
+func rejected(all []workitem.Item, item workitem.Item) error {
+	if item.Finding != "" { // a finding is rejected by its ID
+		return nil
+	}
+	for _, i := range all {
+		if i.State == workitem.Rejected && alike(i.Title, item.Title) && (item.Text == "" || alike(i.Text, item.Text)) {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("it is in the backlog as %s, which was rejected: %s", i.ID, i.Reason),
+				Hint: fmt.Sprintf("nexus backlog edit %s --again reopens it.", i.ID),
+			}
+		}
+	}
+	return nil
+}
+
+// alike reports whether two texts say the same but for capitals and blanks.
+func alike(a, b string) bool {
+	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
 }
 
 // Edit changes one item.

@@ -68,3 +68,21 @@ func TestAnUnreadableItemNamesItsFinding(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", items, wrong, err)
 	}
 }
+
+// TestRejectedStays holds that what a person rejected is not added again by somebody who writes it down, and other work is.
+func TestRejectedStays(t *testing.T) {
+	s := backlog.Store{Repo: t.TempDir(), State: t.TempDir()}
+	if _, err := s.Add(t.Context(), workitem.Item{Title: "Do it", Text: "Soon.", State: workitem.Rejected, Reason: "no"}); err != nil {
+		t.Fatal(err)
+	}
+	for want, items := range map[bool][]workitem.Item{
+		true:  {{Title: "Do it"}, {Title: "do  IT", Text: "soon."}},
+		false: {{Title: "Do it", Text: "Later."}, {Title: "Do it all"}, {Title: "Do it", Finding: "todo/1"}},
+	} {
+		for _, i := range items {
+			if _, err := s.Add(t.Context(), i); (err != nil) != want {
+				t.Errorf("%+v: %v", i, err)
+			}
+		}
+	}
+}

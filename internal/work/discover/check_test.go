@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/stack/described"
 )
 
 // red runs the check of a finding where files are, and reports whether it fails.
@@ -95,16 +96,47 @@ func TestMissingWords(t *testing.T) {
 		{"a.js", "/** A. */\r\n\r\nexport class A {}\r", ""},
 		{"a.js", "/** A. */\nlet a\n\nexport class A {}", "export class A {}"},
 		{"a.go", "// Open opens.\n\nfunc Open() {}", "func Open() {}"},
+		{"a.py", "def open_all(a,\n    b):\n    # Why.\n    return a", "def open_all(a,"},
+		{"a.py", "def open_all(a,\n             b) -> int:  # two\n\n    \"\"\"Open both.\"\"\"\n    return a", ""},
+		{"a.py", "async def open_all():\n    'Open.'", ""},
+		{"a.py", "def open_all(): return 1", "def open_all(): return 1"},
+		{"a.py", "def _open():\n    pass\n\nclass _Private:\n    def open(self):\n        pass", ""},
+		{"a.py", "class Box:\n    \"\"\"A box.\"\"\"\n    size = 1\n\n    def open(\n        self,\n    ):\n        pass\n", "def open("},
+		{"a.py", "class Box(Base):\n    \"\"\"A box.\n\n    def open(self):\n    \"\"\"\n    def open(self):\n        pass\n", ""},
+		{"a.py", "class Box:\n    \"\"\"A box.\"\"\"\n    @property\n    def size(self):\n        return 1\n\n    def __len__(self):\n        def one():\n            pass\n        return 1", ""},
+		{"a.py", "class Box:\n    size = 1\n", "class Box:"},
+		{"a.py", "@wraps(x,\n  y)\ndef open():\n    pass\n", ""},
+		{"a.py", "def open():\n    pass\n\nif __name__ == '__main__':\n    open()\n", ""},
+		{"a.py", "if True:\n    def open():\n        pass\n", ""},
+		{"A.java", "/** A. */\n@Named(\n  value = 1)\npublic class A {\n    /** Opens. */\n    @X({\n        \"a\"\n    })\n    public void open() {\n        x();\n    }\n}", ""},
+		{"A.java", "/** A. */\npublic class A {\n    int n;\n    public List<Map<A, B>> open(int n) {\n        return x;\n    }\n}", "public List<Map<A, B>> open(int n) {"},
+		{"A.java", "/** A. */\npublic class A {\n    public A(int n) {}\n    public int getN() {}\n    @Override\n    @X\n    public void open() {}\n    public int x = open();\n    private void shut() {\n    }\n}", ""},
+		{"A.java", "public final class A {\n}", "public final class A {"},
+		{"A.java", "class A {\n    public void open() {\n    }\n}", ""},
+		{"lib/a.rb", "# A.\nclass A < B\n  def initialize\n  end\n\n  # Opens.\n  def open\n  end\n\n  def shut\n  end\n\n  private\n\n  def hidden\n  end\nend", "def shut"},
+		{"lib/a.rb", "module A\n  class Error < StandardError; end\n  # B.\n  class B\n    protected\n    def hidden\n    end\n  end\n  # C.\n  class C\n    def self.open\n    end\n  end\nend", "def self.open"},
+		{"lib/a.rb", "class Binding\n  # Opens.\n\n  def open\n  end\nend", ""},
+		{"lib/a.rb", "class A < B\nend", "class A < B"},
+		{"lib/a.rb", "class A < B # :nodoc:\n  def to_s\n  end\nend", ""},
+		{"lib/a.rb", "class A\n  def open\n  end\n  private :open\nend", ""},
+		{"a.php", "<?php\n/** A. */\nfinal class A\n{\n    public function open(): int\n    {\n    }\n    public function getN() {}\n    private function shut() {}\n}", "public function open(): int"},
+		{"a.php", "<?php\n/** A. */\n#[Attribute]\nfinal class A\n{\n    /** Opens. */\n    public function open(): int\n    {\n    }\n}", ""},
+		{"a.kt", "/** A. */\n@Serializable\ndata class A(val n: Int)\n\nprivate fun hidden() = 1\n\nfun open(): Int = 1", "fun open(): Int = 1"},
+		{"a.swift", "/// A.\npublic struct A {\n    func hidden() {}\n    @inlinable\n    public func open() {}\n}\n\npublic func shut() {}", "public func shut() {}"},
 	} {
-		d, _ := documentedIn(c.name)
-		f, ok := d.missing(c.name, strings.Split(strings.ReplaceAll(c.text, "\r", ""), "\n"))
+		d, known := described.In(c.name)
+		if !known {
+			t.Errorf("%s is not looked at", c.name)
+			continue
+		}
+		f, ok := undescribed(d, c.name, strings.Split(strings.ReplaceAll(c.text, "\r", ""), "\n"))
 		if f.Evidence != c.want || ok != (c.want != "") {
 			t.Errorf("%s: %q, not %q", c.text, f.Evidence, c.want)
 		}
-		if f.Check == "" { // that of a file with something missing, for this text
-			f, _ = d.missing(c.name, []string{"func A() {}", "pub fn a() {}", "export class A {}"})
+		if !d.Tells(strings.Split(c.text, "\n")) {
+			continue // nobody makes a check of such a file
 		}
-		if red(t, f.Check, map[string]string{c.name: c.text + "\n"}) != ok {
+		if red(t, d.Check(c.name), map[string]string{c.name: c.text + "\n"}) != ok {
 			t.Errorf("%s: its check says something else: %s", c.text, f.Check)
 		}
 	}
@@ -205,9 +237,9 @@ func TestExcuse(t *testing.T) {
 // TestIDsStay holds that a finding keeps its ID when lines are added above it.
 func TestIDsStay(t *testing.T) {
 	eval := dangersOf()[0]
-	d, _ := documentedIn("a.go")
+	d, _ := described.In("a.go")
 	of := func(lines ...string) (ids []string) {
-		f, _ := d.missing("a.go", lines)
+		f, _ := undescribed(d, "a.go", lines)
 		return append(ids, f.ID, eval.in("a.py", lines)[0].ID)
 	}
 	if diff := cmp.Diff(of("func Open() {}", "eval(x)"), of("", "", "func Open() {}", "eval(x)")); diff != "" {
@@ -215,5 +247,35 @@ func TestIDsStay(t *testing.T) {
 	}
 	if got := of("eval(x)", "func Open() {}")[1]; got != finding.ID("security", "a.py", eval.pattern) {
 		t.Error(got)
+	}
+}
+
+// TestSilent finds directories of which nothing says what they hold, and says the same as its check.
+func TestSilent(t *testing.T) {
+	for _, c := range []struct {
+		base, text string
+		want       bool // it says so
+	}{
+		{"a.go", "package a", false},
+		{"a.go", "//go:build linux\n\npackage a", false},
+		{"a.go", "// Package a is.\npackage a", true},
+		{"a.go", "/*\nCommand a does.\n*/\npackage main", true},
+		{"a.py", "\"\"\"A is.\"\"\"\nx = 1", false}, // of this file, not of all
+		{"__init__.py", "# nothing\nx = 1", false},
+		{"__init__.py", "\"\"\"A is.\"\"\"\nx = 1", true},
+		{"mod.rs", "//! A is.\nuse b;", true},
+		{"mod.rs", "// A is.\nuse b;", false},
+		{"package-info.java", "/** A is. */\npackage a;", true},
+		{"README", "A is.", true},
+		{"Readme.md", "A is.", true},
+		{"a.js", "// A is.\nexport const a = 1", false},
+	} {
+		d := folder{sources: 3, ends: map[string]bool{filepath.Ext(c.base): true}}
+		if got := described.Introduced(c.base, strings.Split(c.text, "\n")); got != (c.want && !strings.HasPrefix(strings.ToLower(c.base), "readme")) {
+			t.Errorf("%s %q: %v", c.base, c.text, got)
+		}
+		if f := d.unsaid("a b"); red(t, f.Check+" 2>/dev/null", map[string]string{"a b/" + c.base: c.text + "\n"}) == c.want {
+			t.Errorf("%s %q: %s", c.base, c.text, f.Check)
+		}
 	}
 }

@@ -65,6 +65,7 @@ type Found struct {
 	Notes    []string          `json:"notes,omitempty"`    // what it could not look at, and why
 	Skipped  string            `json:"skipped,omitzero"`   // why it did not look at all
 	Quick    bool              `json:"-"`                  // the checks only read files: they are tried together
+	Sorted   bool              `json:"-"`                  // the first is the most worth; else their severities and counts say that
 	Programs []string          `json:"programs,omitempty"` // it ran, whose version may change
 	More     int               `json:"more,omitzero"`      // findings beyond the bound
 }
@@ -238,7 +239,8 @@ func Free(names []string) ([]string, error) {
 
 // Choose returns the strategies with these names in the order in which they look: what
 // is cheap comes first. A cost names all strategies that have it. No name means all that
-// look without being named, and one that begins with a minus leaves its strategies out.
+// look without being named, and one that begins with a minus leaves its strategies out; leaving
+// out all is an error.
 func Choose(names []string) ([]Strategy, error) {
 	all := Strategies()
 	want := map[string]bool{}
@@ -266,12 +268,18 @@ func Choose(names []string) ([]Strategy, error) {
 		want[name] = true
 	}
 	positive := slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "-") })
-	return slices.DeleteFunc(all, func(s Strategy) bool {
+	chosen := slices.DeleteFunc(all, func(s Strategy) bool {
 		if want["-"+s.Name] {
 			return true
 		}
 		return positive && !want[s.Name] || !positive && s.Named
-	}), nil
+	})
+	if len(chosen) == 0 {
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "no strategy is left that looks for work", Hint: "nexus discover --all names them.",
+		}
+	}
+	return chosen, nil
 }
 
 // look returns what a strategy found, now or when it last looked at the same.
@@ -324,9 +332,11 @@ func (s *Site) settle(ctx context.Context, one Strategy, found Found) (Found, er
 	if only := s.o.Only; only != "" && !one.Reads.keeps() {
 		found.Findings = slices.DeleteFunc(found.Findings, func(f finding.Finding) bool { return f.ID != only })
 	}
-	sorting.By(found.Findings, func(a, b finding.Finding) int {
-		return cmp.Or(cmp.Compare(b.Severity.Score(), a.Severity.Score()), cmp.Compare(b.Count, a.Count))
-	})
+	if !found.Sorted {
+		sorting.By(found.Findings, func(a, b finding.Finding) int {
+			return cmp.Or(cmp.Compare(b.Severity.Score(), a.Severity.Score()), cmp.Compare(b.Count, a.Count))
+		})
+	}
 	if n := len(found.Findings); n > most {
 		found.More, found.Findings = n-most, found.Findings[:most]
 	}

@@ -3,44 +3,18 @@ package discover
 import (
 	"context"
 	"fmt"
-	"path"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack/described"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// documented says how a language's public names look, which of them need no words, and the line above
-// one that is described. All are patterns for Go and for awk. A comment may have empty lines below it, where apart is true.
-type documented struct {
-	ends, public, but, above string
-	apart                    bool
-}
-
-// known are methods of Go that say by their names what they do: those of the standard library's interfaces.
-const known = `^func [(][^)]*[)] (Len|Less|Swap|Error|Unwrap|Is|As|String|Read|Write|Close|ServeHTTP|(Unm|M)arshal[A-Za-z]+)[(]`
-
-func documentedIn(name string) (documented, bool) {
-	rows := []documented{
-		{".go", `^(func|type|var|const) ([(]([a-z_A-Z0-9]+ )?[*]?[A-Z][^)]*[)] )?[A-Z]`, known, `^//|[*]/$`, false},
-		{".rs", `^ *pub ((async|unsafe|const) )*(fn|struct|enum|trait|const|static) [A-Za-z_]`, `^$`, `^ *//[/!]|^ *#[[]|[*]/$`, false},
-		{".ts", `^export (async )?(function|class|interface|const) `, `^$`, `^//|[*]/ *$|^@`, true},
-		{".js", `^export (async )?(function|class|const) `, `^$`, `^//|[*]/ *$`, true},
-	}
-	for _, d := range rows {
-		if path.Ext(name) == d.ends && !strings.HasSuffix(name, ".d.ts") {
-			return d, true
-		}
-	}
-	return documented{}, false
-}
-
-// documentation finds public names that nothing describes, a README that is missing, and
+// documentation finds public names and directories that nothing describes, a README that is missing, and
 // commands in one that fail.
 func documentation(ctx context.Context, s *Site) (Found, error) {
 	found := Found{Quick: true}
@@ -53,7 +27,7 @@ func documentation(ctx context.Context, s *Site) (Found, error) {
 		if isReadme(file.path) && (readme == "" || len(file.path) < len(readme)) {
 			readme = file.path // README.md, and not one in another language
 		}
-		d, ok := documentedIn(file.path)
+		d, ok := described.In(file.path)
 		if !ok || extra(file.path) || within(file.path) || !plain(file.path) {
 			continue
 		}
@@ -61,10 +35,15 @@ func documentation(ctx context.Context, s *Site) (Found, error) {
 		if err != nil {
 			return found, err
 		}
-		if f, ok := d.missing(file.path, lines); ok {
+		if f, ok := undescribed(d, file.path, lines); ok {
 			found.Findings = append(found.Findings, f)
 		}
 	}
+	silent, err := s.silent(ctx)
+	if err != nil {
+		return found, err
+	}
+	found.Findings = append(found.Findings, silent...)
 	if readme == "" {
 		if len(s.files) > 2 {
 			found.Findings = append(found.Findings, finding.Finding{
@@ -87,50 +66,6 @@ func documentation(ctx context.Context, s *Site) (Found, error) {
 func isReadme(name string) bool {
 	return !strings.Contains(name, "/") && strings.HasPrefix(strings.ToLower(name), "readme")
 }
-
-// missing makes a finding of the public names of a file that nothing describes.
-func (d documented) missing(name string, lines []string) (finding.Finding, bool) {
-	public, but, above := regexp.MustCompile(d.public), regexp.MustCompile(d.but), regexp.MustCompile(d.above)
-	f := finding.Finding{Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial}
-	before, comment := "", false
-	parts := []string{name}
-	for n, text := range lines {
-		if comment = comment || opens().MatchString(text); comment {
-			comment, before = !strings.Contains(text, "*/"), text
-			continue
-		}
-		if public.MatchString(text) && !but.MatchString(text) && !above.MatchString(before) {
-			f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
-			parts = append(parts, text)
-		}
-		if !d.apart || strings.TrimSpace(text) != "" {
-			before = text
-		}
-	}
-	if f.Count = len(f.Places); f.Count == 0 {
-		return f, false
-	}
-	f.Places = f.Places[:min(f.Count, 20)]
-	f.ID, f.Minutes = finding.ID("documentation", parts...), finding.Minutes("documentation", f.Count)
-	f.Title = fmt.Sprintf("Describe %s of %s", many(f.Count, "public name"), name)
-	f.Why = "others use them, and no comment says what they do"
-	f.Evidence = cut(strings.TrimSpace(parts[1]), 200)
-	skip := ""
-	if d.apart {
-		skip = " !NF {next}"
-	}
-	const program = `{sub(/\r$/, "")}%s /%s/ {c = 1} c {if (/[*]\//) c = 0; before = $0; next} ` +
-		`/%s/ && !/%s/ && before !~ /%s/ {bad = 1} {before = $0} END {exit bad}`
-	f.Check = fmt.Sprintf("awk %s %s", quote(fmt.Sprintf(program, skip,
-		slashes(opens().String()), slashes(d.public), slashes(d.but), slashes(d.above))), quote("./"+name))
-	return f, len(f.Check) <= longestCheck
-}
-
-// opens finds a line that begins a comment of several lines, for Go and for awk.
-var opens = pattern.Lazy(`^ */[*]`)
-
-// slashes writes a pattern between the slashes of awk.
-func slashes(pattern string) string { return strings.ReplaceAll(pattern, "/", `\/`) }
 
 // Bounds of the commands of a README that are run.
 const (

@@ -125,7 +125,7 @@ func tasks(_ context.Context, s *Site) (Found, error) {
 		}
 		f := finding.Finding{
 			ID: taskID(i), Strategy: "working-dir", Kind: finding.Task, Title: i.Title, Severity: i.Priority,
-			Evidence: cut(i.Text, 4000), Check: i.Check,
+			Evidence: cut(i.Text, 4000), Check: i.Check, Minutes: finding.Minutes("working-dir", len(i.Files)),
 			Why: fmt.Sprintf("it is in %s", path.Join(s.o.Folder.Dir, pendingDir, i.ID+".md")),
 		}
 		switch i.Kind {

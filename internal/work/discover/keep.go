@@ -23,7 +23,7 @@ import (
 )
 
 // edition changes when strategies find something else in the same tree.
-const edition = "5"
+const edition = "6"
 
 // mostKept is how many entries of one strategy are kept: for some branches.
 const mostKept = 8
@@ -195,7 +195,10 @@ func (s *Site) churn(ctx context.Context) (map[string]finding.Touched, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.churned = touched(past)
+	s.churned, s.late = touched(past), map[string]bool{}
+	for _, p := range past {
+		s.late[p.ID] = true
+	}
 	return s.churned, nil
 }
 

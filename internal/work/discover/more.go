@@ -1,7 +1,6 @@
 package discover
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,10 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/told"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // Sureness of a check that repeats a flaky test: how often it may pass by chance, and how
@@ -140,96 +137,6 @@ func elapsed(printed string) []told.Timed {
 		}
 	}
 	return told.Slowest(all)
-}
-
-// Bounds of what is taken for uncovered.
-const (
-	fewLines = 5  // lines without a test that are not worth a task
-	enough   = 80 // percent of a file's lines that tests go through
-)
-
-// uncovered finds files that change often and that tests hardly go through.
-func uncovered(ctx context.Context, s *Site) (Found, error) {
-	var found Found
-	gates, err := s.gates(ctx, "test")
-	if err != nil {
-		return found, err
-	}
-	if why, err := s.redBuild(ctx); err != nil || why != "" {
-		found.Skipped = why
-		return found, err
-	}
-	churn, err := s.churn(ctx)
-	if err != nil {
-		return found, err
-	}
-	measured := false
-	for _, g := range gates {
-		if len(g.Goes.Args) == 0 || coverCheck(g, "a", 1) == "" {
-			continue
-		}
-		measured = true
-		if e, known := s.judged[g.Name+"\x00"+g.Command()]; known && len(said(e)) > 0 {
-			found.Notes = append(found.Notes, said(e)...) // the same tests would say the same, in other words
-			continue
-		}
-		cover := gate.Gate{Name: "coverage: " + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout}
-		e, printed, err := s.judge(ctx, cover)
-		if err != nil {
-			return found, err
-		}
-		if e.State != nexus.Pass {
-			why := fmt.Sprintf("%s, %s", e.State, cmp.Or(e.Why, "no reason is known"))
-			if e.State == nexus.Fail {
-				why = "its tests fail"
-			}
-			found.Notes = append(found.Notes, fmt.Sprintf("the coverage of gate %s is not known: %s", g.Name, why))
-			continue
-		}
-		found.Findings = append(found.Findings, s.gaps(g, printed, churn)...)
-	}
-	if !measured {
-		found.Skipped = "no tests here whose coverage a command can be asked for: docs/discover.md names those that can be"
-	}
-	return found, nil
-}
-
-// gaps makes a finding of each file of a coverage report that changed lately and that tests hardly go through.
-func (s *Site) gaps(g gate.Gate, printed string, churn map[string]finding.Touched) []finding.Finding {
-	var names []string
-	for _, f := range s.files {
-		names = append(names, f.path)
-	}
-	covered := measure.ReadCover(g.Goes.Format, told.Report(g.Goes.Format, printed)).Below(g.Dir)
-	placed := measure.PlaceCover(covered, names, gosrc.Modules(s.root.FS()))
-	var all []finding.Finding
-	for _, name := range names {
-		times := churn[name].Times
-		if !placed.Tells(name) || times < 2 || stack.IsTest(name) || !plain(name) {
-			continue
-		}
-		hits := placed.Lines(name)
-		var missed []int
-		for n, times := range hits {
-			if times == 0 {
-				missed = append(missed, n)
-			}
-		}
-		percent := 100 * (len(hits) - len(missed)) / max(len(hits), 1)
-		if slices.Sort(missed); len(missed) < fewLines || percent >= enough {
-			continue
-		}
-		all = append(all, finding.Finding{
-			ID: finding.ID("test-coverage", name), Strategy: "test-coverage", Kind: finding.Test, Severity: nexus.PriorityMedium,
-			Title: fmt.Sprintf("Test %s: tests go through %d %% of it", name, percent),
-			Why: fmt.Sprintf("%d of its %d lines are not tested, and it changed %d times in the last %d commits",
-				len(missed), len(hits), times, finding.HistoryCommits),
-			Count: len(missed) * times, Minutes: finding.Minutes("test-coverage", len(missed)/10),
-			Places: []finding.Place{{File: name, Line: missed[0]}},
-			Check:  coverCheck(g, name, min(percent+20, enough)),
-		})
-	}
-	return slices.DeleteFunc(all, func(f finding.Finding) bool { return f.Check == "" })
 }
 
 // called finds a call that asks another machine or a database.

@@ -167,6 +167,11 @@ func issues(ctx context.Context, s *Site) (Found, error) {
 				f.Kind = finding.Docs
 			}
 		}
+		things := 1
+		if f.Kind == finding.Task {
+			things = 2
+		}
+		f.Minutes = finding.Minutes("issues", things)
 		found.Findings = append(found.Findings, f)
 	}
 	return found, nil

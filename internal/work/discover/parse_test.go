@@ -2,6 +2,7 @@ package discover
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -11,8 +12,11 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/described"
 	"github.com/nexus-ai-builder/nexus/internal/stack/told"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -149,7 +153,14 @@ not JSON
 func TestBlamed(t *testing.T) {
 	id, other := strings.Repeat("a", 40), strings.Repeat("b", 40)
 	out := id + " 1 2 1\nauthor A\nauthor-time 1700000000\nfilename x\n\t// TODO\n" + other + " 9 5\nauthor-time 1600000000\n\tauthor-time 1\n" + id + " 3 7\n\tx\n"
-	got := blamed(out, false)
+	times := func(w git.Written) map[int]time.Time {
+		all := map[int]time.Time{}
+		for n, commit := range w.Lines {
+			all[n] = w.Times[commit]
+		}
+		return all
+	}
+	got := times(git.ParseBlame(out, false))
 	want := map[int]time.Time{2: time.Unix(1700000000, 0).UTC(), 5: time.Unix(1600000000, 0).UTC(), 7: time.Unix(1700000000, 0).UTC()}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -157,10 +168,10 @@ func TestBlamed(t *testing.T) {
 	cut := strings.Replace(out, "filename x", "boundary\nfilename x", 1)
 	delete(want, 2)
 	delete(want, 7)
-	if diff := cmp.Diff(want, blamed(cut, true)); diff != "" {
+	if diff := cmp.Diff(want, times(git.ParseBlame(cut, true))); diff != "" {
 		t.Errorf("in a shallow clone: %s", diff)
 	}
-	if diff := cmp.Diff(got, blamed(cut, false)); diff != "" {
+	if diff := cmp.Diff(got, times(git.ParseBlame(cut, false))); diff != "" {
 		t.Errorf("of the first commit: %s", diff)
 	}
 }
@@ -210,8 +221,9 @@ func FuzzOutputs(f *testing.F) {
 	f.Add(`{"Action":"pass","Package":"p","Test":"T","Elapsed":1}`)
 	f.Add("// TODO: x\x00/* FIXME */")
 	f.Fuzz(func(t *testing.T, text string) {
-		for n, at := range blamed(text, true) {
-			if at.Location() != time.UTC {
+		w := git.ParseBlame(text, true)
+		for n := range w.Lines {
+			if at := w.Times[w.Lines[n]]; at.IsZero() || at.Location() != time.UTC {
 				t.Error(n, at)
 			}
 		}
@@ -235,9 +247,9 @@ func FuzzOutputs(f *testing.F) {
 		copies([][]codeLine{telling(s, lines), telling(s, lines)})
 		callsInLoops("a.js", lines)
 		privateModules("src/lib.rs", lines)
-		for _, name := range []string{"a.go", "a.rs", "a.ts"} {
-			d, _ := documentedIn(name)
-			if f, ok := d.missing(name, lines); ok && (f.Count == 0 || f.Places[0].Line > len(lines)) {
+		for _, name := range []string{"a.go", "a.rs", "a.ts", "a.py", "A.java", "lib/a.rb", "a.kt"} {
+			d, _ := described.In(name)
+			if f, ok := undescribed(d, name, lines); ok && (f.Count == 0 || f.Places[0].Line > len(lines)) {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -284,6 +296,9 @@ func TestChoose(t *testing.T) {
 	}
 	if got := names("todo", "ideas"); !slices.Equal(got, []string{"todo", "ideas"}) {
 		t.Error(got)
+	}
+	if _, err := Choose([]string{"-cheap", "-tools"}); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+		t.Error("nothing is left to look, and nobody says so:", err)
 	}
 	all, but := names(), names("-todo")
 	if slices.Contains(all, "ideas") || slices.Contains(all, "issues") || !slices.Contains(all, "todo") || len(but) != len(all)-1 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/function"
 )
 
 // nested is code in which so many conditions are within each other, opened and closed like this.
@@ -64,7 +66,7 @@ func TestTangled(t *testing.T) {
 			}
 			return whole(inner)
 		}
-		lines := longFunction
+		lines := function.Long
 		if strings.HasSuffix(c.head, "\n{") { // its own brace, and what stands before it, are lines, too
 			lines -= strings.Count(c.head, "\n")
 		} else if n := strings.Count(c.head, "\n"); n > 0 {
@@ -73,7 +75,7 @@ func TestTangled(t *testing.T) {
 		for what, try := range map[string]struct{ text, done, id string }{
 			"long":           {whole(body(lines + 1)), whole(body(lines)), "long"},
 			"long, comments": {whole(strings.Repeat(comment, 60) + body(lines+1)), whole(strings.Repeat(comment, 60) + body(lines)), "long"},
-			"deep":           {deep(deepFunction + 1), deep(deepFunction), "deep"},
+			"deep":           {deep(function.Deep + 1), deep(function.Deep), "deep"},
 		} {
 			f, ok := only(t, c.file, try.text)
 			if !ok {
@@ -103,8 +105,8 @@ func TestTangled(t *testing.T) {
 func only(t *testing.T, name, text string) (one struct{ ID, Title, Check string }, ok bool) {
 	t.Helper()
 	x := syntax(t, name)
-	for _, f := range functions(x, strings.Split(text, "\n")) {
-		got, is := f.tangled(name, x.Dented)
+	for _, f := range function.Of(x, strings.Split(text, "\n")) {
+		got, is := tangled(f, name, x.Dented)
 		if is && ok {
 			t.Errorf("%s: two findings, %s and %s", name, one.Title, got.Title)
 		}
@@ -117,7 +119,7 @@ func only(t *testing.T, name, text string) (one struct{ ID, Title, Check string 
 
 // TestCalm leaves alone what only looks long or deep.
 func TestCalm(t *testing.T) {
-	long := func(line string) string { return strings.Repeat(line+"\n", longFunction+1) }
+	long := func(line string) string { return strings.Repeat(line+"\n", function.Long+1) }
 	for name, text := range map[string]string{
 		"doc.py":       "def look(a):\n    \"\"\"Look.\n\n" + long("    It looks.") + "    \"\"\"\n    return a\n",
 		"text.py":      "def look(a):\n    x = \"\"\"\n" + long("It looks.") + "\"\"\"\n    return x\n",
@@ -155,11 +157,11 @@ func FuzzFunctions(f *testing.F) {
 		all := strings.Split(text, "\n")
 		for _, ending := range []string{".go", ".py", ".ts", ".java", ".c", ".rb"} {
 			x := syntax(t, "a"+ending)
-			for _, one := range functions(x, all) {
-				if one.line < 1 || one.line > len(all) || one.lines > len(all) || one.depth > one.lines || one.name == "" {
+			for _, one := range function.Of(x, all) {
+				if one.Line < 1 || one.Line > len(all) || one.Lines > len(all) || one.Depth > one.Lines || one.Name == "" {
 					t.Errorf("%+v of %d lines", one, len(all))
 				}
-				if found, ok := one.tangled(name, x.Dented); ok && (found.Check == "" || strings.ContainsAny(found.Check, "\n\r")) {
+				if found, ok := tangled(one, name, x.Dented); ok && (found.Check == "" || strings.ContainsAny(found.Check, "\n\r")) {
 					t.Errorf("%q", found.Check)
 				}
 			}
@@ -170,11 +172,11 @@ func FuzzFunctions(f *testing.F) {
 // TestAlike takes the largest of the functions whose first lines begin alike, as the check does.
 func TestAlike(t *testing.T) {
 	text := ""
-	for _, n := range []int{3, longFunction + 5, longFunction + 2} {
+	for _, n := range []int{3, function.Long + 5, function.Long + 2} {
 		text += "    public void look(int a) {\n" + strings.Repeat("        use(a);\n", n) + "    }\n"
 	}
 	f, ok := only(t, "A.java", text)
-	if want := fmt.Sprintf("%d lines", longFunction+5); !ok || !strings.Contains(f.Title, want) || !strings.Contains(f.Title, "A.java:6") {
+	if want := fmt.Sprintf("%d lines", function.Long+5); !ok || !strings.Contains(f.Title, want) || !strings.Contains(f.Title, "A.java:6") {
 		t.Errorf("found %q", f.Title)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -112,62 +111,23 @@ func (s *Site) age(ctx context.Context, all []finding.Finding) error {
 	if len(byFile) == 0 {
 		return nil
 	}
-	cut, err := s.o.Repo.Run(ctx, "rev-parse", "--is-shallow-repository")
-	if err != nil {
-		return err
-	}
 	for name, which := range byFile {
-		args := []string{"blame", "--porcelain"}
+		var ranges []string
 		for _, i := range which {
-			args = append(args, "-L", fmt.Sprintf("%d,%d", all[i].Places[0].Line, all[i].Places[0].Line))
+			ranges = append(ranges, "-L", fmt.Sprintf("%d,%d", all[i].Places[0].Line, all[i].Places[0].Line))
 		}
-		out, err := s.o.Repo.Run(ctx, append(args, s.o.Commit, "--", name)...)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
+		written, err := s.o.Repo.Blame(ctx, s.o.Commit, name, ranges)
 		if err != nil {
-			continue // a line that git reads differently
+			return err
 		}
-		times := blamed(out, strings.TrimSpace(cut) == "true")
 		for _, i := range which {
-			if at, ok := times[all[i].Places[0].Line]; ok {
+			if at, ok := written.Times[written.Lines[all[i].Places[0].Line]]; ok {
 				days := max(int(s.o.Now.Sub(at).Hours()/24), 0)
 				all[i].Why += fmt.Sprintf("; it has been there since %s (%s)", at.Format(time.DateOnly), many(days, "day"))
 			}
 		}
 	}
 	return nil
-}
-
-// blamed reads git blame --porcelain: when each line was written, by its number. In a shallow clone the
-// oldest commits have all lines that were there before, so they say nothing.
-func blamed(out string, shallow bool) map[int]time.Time {
-	times, commits := map[int]time.Time{}, map[string]time.Time{}
-	lines, oldest := map[int]string{}, map[string]bool{}
-	commit := ""
-	for text := range strings.Lines(out) {
-		words := strings.Fields(text)
-		switch {
-		case strings.HasPrefix(text, "\t"):
-		case len(words) >= 3 && len(words[0]) >= 40 && strings.Trim(words[0], "0123456789abcdef") == "":
-			commit = words[0]
-			if n, err := strconv.Atoi(words[2]); err == nil {
-				lines[n] = commit
-			}
-		case len(words) == 1 && words[0] == "boundary":
-			oldest[commit] = true
-		case len(words) == 2 && words[0] == "author-time":
-			if at, err := strconv.ParseInt(words[1], 10, 64); err == nil {
-				commits[commit] = time.Unix(at, 0).UTC()
-			}
-		}
-	}
-	for n, of := range lines {
-		if at, ok := commits[of]; ok && (!shallow || !oldest[of]) {
-			times[n] = at
-		}
-	}
-	return times
 }
 
 // deadCode finds functions that other files cannot use, and that nothing in theirs, or beside it, names.

@@ -46,7 +46,8 @@ type Site struct {
 	texts    map[string][]string
 	programs map[string]bool // that the strategy that looks now has run
 	churned  map[string]finding.Touched
-	spent    nexus.Money // on models
+	late     map[string]bool // names of the commits of which churned is told
+	spent    nexus.Money     // on models
 }
 
 func newSite(ctx context.Context, o Options) (*Site, error) {

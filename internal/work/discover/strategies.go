@@ -12,7 +12,7 @@ import (
 func Strategies() []Strategy {
 	every := Reads{Files: func(string) bool { return true }}
 	code := Reads{Files: func(file string) bool { return !stack.IsProse(file) }}
-	const docs = "public names without docs, and commands in the README that fail"
+	const docs = "public names and directories without docs, and commands in the README that fail"
 	return []Strategy{
 		{Name: "working-dir", Short: "tasks in the task folder", Cost: Cheap, Look: tasks},
 		{Name: "todo", Short: "marks of unfinished work", Cost: Cheap, Reads: every, Look: todos},
@@ -27,7 +27,7 @@ func Strategies() []Strategy {
 		{Name: "failing-tests", Short: "failing tests", Cost: Tools, Reads: code, Look: failingTests},
 		{Name: "flaky-tests", Short: "tests that fail now and then", Cost: Tools, Reads: Reads{Files: code.Files, Runs: true}, Look: flakyTests},
 		{Name: "slow-tests", Short: "slow tests", Cost: Tools, Reads: code, Look: slowTests},
-		{Name: "test-coverage", Short: "code that changes often and that no test goes through", Cost: Tools, Reads: code, Look: uncovered},
+		{Name: "test-coverage", Short: "changed or risky lines that no test runs", Cost: Tools, Reads: code, Look: uncovered},
 		{Name: "performance", Short: "calls to other services within loops", Cost: Cheap, Reads: code, Look: performance},
 		{Name: "dependencies", Short: "dependencies with known faults", Cost: Tools, Reads: Reads{Files: namesPackages}, Look: dependencies},
 		{

@@ -36,19 +36,15 @@ func withinHalf(g gate.Gate, t told.Timed) string {
 	return cd(g) + fmt.Sprintf("out=$(timeout %.1f %s 2>&1); test $? -eq 0", t.Seconds/2, strings.TrimPrefix(command, cd(g)))
 }
 
-// coverCheck returns a command that fails until tests go through so many percent of a file, empty where
+// coverCheck returns a command that fails until tests go through what is wanted of a file, empty where
 // nobody knows a short one.
-func coverCheck(g gate.Gate, name string, percent int) string {
-	local := name
+func coverCheck(g gate.Gate, w told.Wanted) string {
 	if cd(g) != "" {
-		local = strings.TrimPrefix(name, path.Clean(g.Dir)+"/")
+		w.File = strings.TrimPrefix(w.File, path.Clean(g.Dir)+"/")
 	}
-	line := told.Cover(g.Goes.Name, g.Format, g.Args, local, percent)
+	line := told.Cover(g.Goes.Name, g.Format, g.Args, w)
 	if g.Format == read.GoTestJSON {
-		const sum = `index($1, f ":") && substr($1, index($1, f ":")-1, 1) == "/" {n += $2; if ($3 > 0) c += $2} ` +
-			`END {exit !(n > 0 && 100*c >= p*n)}`
-		line = fmt.Sprintf(`p=$(mktemp) && go test -count=1 -coverprofile="$p" %s >/dev/null && awk -v f=%s -v p=%d %s "$p"`,
-			quote("./"+path.Dir(local)), quote(path.Base(local)), percent, quote(sum))
+		line = told.CoverGo(w)
 	}
 	if line == "" || len(cd(g)+line) > longestCheck {
 		return ""

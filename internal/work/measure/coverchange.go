@@ -47,6 +47,57 @@ func CoverAdded(file string, lines []AddedLine, hits map[int]int) (share nexus.S
 	return share, missed
 }
 
+// Missed returns the numbers of the lines of a file that can be run and were not.
+func Missed(lines []string, hits map[int]int) (all []int) {
+	for i, text := range lines {
+		if n, told := hits[i+1]; told && n == 0 && mayRun(text) {
+			all = append(all, i+1)
+		}
+	}
+	return all
+}
+
+// Rows splits numbers of lines into rows without a number between them.
+func Rows(lines []int) (all [][]int) {
+	for i, n := range lines {
+		if i == 0 || n != lines[i-1]+1 {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], n)
+	}
+	return all
+}
+
+// Bounds of a text by which a line is known.
+const (
+	shortText = 6
+	longText  = 40
+)
+
+// Alone returns the beginning of a line of a row that no other line of the file has, of several the one that is indented
+// most: what leads there runs before it. It is empty where there is none.
+func Alone(lines []string, row []int) string {
+	best, deepest := "", -1
+	for _, n := range row {
+		text := strings.TrimSpace(lines[n-1])
+		indent := strings.Index(lines[n-1], text)
+		if r := []rune(text); len(r) > longText {
+			text = strings.TrimSpace(string(r[:longText]))
+		}
+		if len(text) < shortText || strings.ContainsFunc(text, unicode.IsControl) || indent <= deepest {
+			continue
+		}
+		times := 0
+		for _, line := range lines {
+			times += min(strings.Count(line, text), 1)
+		}
+		if times == 1 {
+			best, deepest = text, indent
+		}
+	}
+	return best
+}
+
 // keepLongest puts the longest rows first.
 func keepLongest(rows []nexus.Uncovered) {
 	sorting.By(rows, func(a, b nexus.Uncovered) int {

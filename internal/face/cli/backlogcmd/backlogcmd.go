@@ -3,6 +3,7 @@
 package backlogcmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -193,8 +194,8 @@ func (s *shelf) find(name string) (workitem.Item, error) {
 	return backlog.Find(s.items, name)
 }
 
-// changing changes an item, and returns it as it is then.
-type changing func(ctx context.Context, s *shelf, item workitem.Item) (workitem.Item, error)
+// changing changes an item, and returns it as it is then, and what became of it where its state does not say that.
+type changing func(ctx context.Context, s *shelf, item workitem.Item) (now workitem.Item, what string, err error)
 
 // change returns a command that changes one item.
 func change(a *console.Console, use, short string, do changing) *cobra.Command {
@@ -208,11 +209,12 @@ func change(a *console.Console, use, short string, do changing) *cobra.Command {
 		if err != nil {
 			return s.unreadable(args[0], err)
 		}
-		if item, err = do(ctx, s, item); err != nil {
+		item, what, err := do(ctx, s, item)
+		if err != nil {
 			return err
 		}
 		return a.Answer(item, func(view.Style) string {
-			return fmt.Sprintf("%s is %s: %s\n", item.ID, item.State, workitem.Path(item.ID))
+			return fmt.Sprintf("%s %s: %s\n", item.ID, cmp.Or(what, "is "+string(item.State)), workitem.Path(item.ID))
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, 1)
@@ -228,16 +230,16 @@ func editCommand(a *console.Console) *cobra.Command {
 	const use = "edit ID [--title TEXT] [--text TEXT] [flags]"
 	c = change(a, use, "change an item, or reopen one", func(
 		ctx context.Context, s *shelf, item workitem.Item,
-	) (workitem.Item, error) {
+	) (workitem.Item, string, error) {
 		changed := c.Flags().Changed
 		if !again && !slices.ContainsFunc([]string{"title", "text", "priority", "type", "check", "files"}, changed) {
-			return item, &nexus.Error{
+			return item, "", &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "nothing says what to change",
 				Hint: "Give --title, --text or another flag, or edit " + workitem.Path(item.ID) + ".",
 			}
 		}
 		if item.State == workitem.Active || item.State == workitem.Queued {
-			return item, &nexus.Error{
+			return item, "", &nexus.Error{
 				Code:    nexus.CodeInvalidInput,
 				Message: fmt.Sprintf("%s is %s in run %s, which works with the text that it was started with", item.ID, item.State, item.Run),
 				Hint:    "Tell its agent with nexus tell, or edit it when the run has ended.",
@@ -264,13 +266,14 @@ func editCommand(a *console.Console) *cobra.Command {
 			whole.Files = w.Files
 		}
 		if err := whole.Read(ctx, a, "", nil); err != nil {
-			return item, err
+			return item, "", err
 		}
 		next.Priority, next.Kind, next.Check, next.Files = nexus.Priority(whole.Priority), nexus.TaskKind(whole.Kind), whole.Check, whole.Files
 		if again {
 			next.State, next.Reason, next.Run, next.Commit = workitem.Waiting, "", "", ""
 		}
-		return s.store.Edit(ctx, item.ID, func(i *workitem.Item) error { *i = next; return nil })
+		edited, err := s.store.Edit(ctx, item.ID, func(i *workitem.Item) error { *i = next; return nil })
+		return edited, told(item, edited), err
 	})
 	f := c.Flags()
 	f.StringVar(&title, "title", "", "new title, as `TEXT`")
@@ -280,18 +283,53 @@ func editCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
+// told says what an edit changed.
+func told(was, now workitem.Item) string {
+	var what []string
+	for _, one := range []struct {
+		name    string
+		differs bool
+	}{
+		{"title", was.Title != now.Title},
+		{"text", was.Text != now.Text},
+		{"priority", was.Priority != now.Priority},
+		{"type", was.Kind != now.Kind},
+		{"check", was.Check != now.Check},
+		{"files", !slices.Equal(was.Files, now.Files)},
+	} {
+		if one.differs {
+			what = append(what, one.name)
+		}
+	}
+	says := ""
+	if was.State != now.State {
+		says = "waits again"
+	}
+	switch {
+	case len(what) > 0 && says != "":
+		says += ", and "
+		fallthrough
+	case len(what) > 0:
+		says += "has another " + strings.Join(what, ", ")
+	case says == "":
+		says = "is as it was"
+	}
+	return says
+}
+
 func moveCommand(a *console.Console) *cobra.Command {
 	var before, after string
 	const use = "move ID --before ID | --after ID [--json]"
 	c := change(a, use, "change the order of the waiting items", func(
 		ctx context.Context, s *shelf, item workitem.Item,
-	) (workitem.Item, error) {
+	) (workitem.Item, string, error) {
 		if before == "" && after == "" {
-			return item, &nexus.Error{
+			return item, "", &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "nothing says where to",
 				Hint: "Name another item with --before or --after.",
 			}
 		}
+		was, what := item.Priority, ""
 		err := s.store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
 			to, err := s.find(before + after)
 			if err != nil {
@@ -308,9 +346,13 @@ func moveCommand(a *console.Console) *cobra.Command {
 			if at := slices.IndexFunc(changed, func(i workitem.Item) bool { return i.ID == item.ID }); at >= 0 {
 				item = changed[at]
 			}
+			what = place(all, changed, item)
+			if item.Priority != was {
+				what += fmt.Sprintf(", with priority %s", cmp.Or(item.Priority, nexus.PriorityMedium))
+			}
 			return changed, nil
 		})
-		return item, err
+		return item, what, err
 	})
 	c.Flags().StringVar(&before, "before", "", "put it before the item `ID`, with its priority")
 	c.Flags().StringVar(&after, "after", "", "put it after the item `ID`, with its priority")
@@ -318,33 +360,45 @@ func moveCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
+// place says which of all that wait an item is, once some changed.
+func place(all, changed []workitem.Item, item workitem.Item) string {
+	now := slices.DeleteFunc(slices.Clone(all), func(i workitem.Item) bool {
+		return i.State != workitem.Waiting || slices.ContainsFunc(changed, func(c workitem.Item) bool { return c.ID == i.ID })
+	})
+	now = append(now, changed...)
+	workitem.Sort(now)
+	at := slices.IndexFunc(now, func(i workitem.Item) bool { return i.ID == item.ID })
+	return fmt.Sprintf("is number %d of the %d that wait", at+1, len(now))
+}
+
 func rejectCommand(a *console.Console) *cobra.Command {
 	var why string
 	const use = "reject ID --why TEXT [--json]"
 	c := change(a, use, "record that an item will not be done, and why", func(
 		ctx context.Context, s *shelf, item workitem.Item,
-	) (workitem.Item, error) {
+	) (workitem.Item, string, error) {
 		reason := strings.Join(strings.Fields(why), " ")
 		switch {
 		case reason == "":
-			return item, &nexus.Error{
+			return item, "", &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "nothing says why",
 				Hint: "Give the reason with --why: it keeps others from adding the same again.",
 			}
 		case item.State == workitem.Active:
-			return item, &nexus.Error{
+			return item, "", &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s works on %s", item.Run, item.ID),
 				Hint: "Skip its tasks with nexus skip first; nexus status shows them.",
 			}
 		case item.State == workitem.Queued && s.place.Journal != nil:
 			if err := runscmd.Withdraw(ctx, a, s.place, item.Run, item.ID); err != nil {
-				return item, err
+				return item, "", err
 			}
 		}
-		return s.store.Edit(ctx, item.ID, func(i *workitem.Item) error {
+		now, err := s.store.Edit(ctx, item.ID, func(i *workitem.Item) error {
 			i.State, i.Reason, i.Commit = workitem.Rejected, reason, ""
 			return nil
 		})
+		return now, "", err
 	})
 	c.Flags().StringVar(&why, "why", "", "the reason, as `TEXT`")
 	item := c.RunE

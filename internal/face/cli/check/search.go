@@ -383,7 +383,7 @@ func Finding(ctx context.Context, a *console.Console, id string) (finding.Findin
 		return finding.Finding{}, app.NotFound("finding", id, "nexus discover lists them.")
 	case left != nil:
 		return f.Finding, &nexus.Error{
-			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is nothing to do about %s: %s", view.Quote(id), left.Say),
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is nothing to do about %s: %s", view.Quote(id), left.Words()),
 			Hint: "nexus discover lists the findings.",
 		}
 	}

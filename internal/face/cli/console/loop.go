@@ -2,9 +2,12 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -22,7 +25,24 @@ func (a *Console) ShowLoop(ctx context.Context, p *app.Place, name nexus.RunID) 
 			Hint: "Start with nexus improve --once.",
 		}
 	}
-	v := view.OfLoop(l, r.Holder != nil, a.Now())
+	return a.AnswerLoop(ctx, p, l, r.Holder != nil)
+}
+
+// AnswerLoop answers with how a loop stands, and which branches of its results are gone; running says that somebody
+// conducts it.
+func (a *Console) AnswerLoop(ctx context.Context, p *app.Place, l *improve.Loop, running bool) error {
+	v := view.OfLoop(l, running, a.Now())
+	for _, i := range l.Waiting() {
+		if branch := i.Branch(); branch != "" {
+			_, err := p.Repo.Resolve(ctx, "refs/heads/"+branch)
+			if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+				continue
+			}
+			if v.Waiting--; !slices.Contains(v.Gone, branch) {
+				v.Gone = append(v.Gone, branch)
+			}
+		}
+	}
 	return a.Answer(v, func(s view.Style) string { return view.DrawLoop(s, v) })
 }
 

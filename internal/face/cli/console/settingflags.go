@@ -14,7 +14,8 @@ type settingFlag struct {
 	keys  []string
 	value string
 	name  string // of the value, for people
-	into  map[string]string
+	flag  string
+	to    *Console
 }
 
 // String implements pflag.Value.
@@ -29,7 +30,7 @@ func (k *settingFlag) Set(value string) error {
 		if dir == "" {
 			return errors.New("a bridge needs a directory, such as bridge:/tmp/answers")
 		}
-		k.into["providers.bridge.kind"], k.into["providers.bridge.dir"] = "bridge", dir
+		k.to.Set["providers.bridge.kind"], k.to.Set["providers.bridge.dir"] = "bridge", dir
 		value = "bridge/" + bridge.Name
 	}
 	if provider, model, ok := strings.Cut(value, "/"); k.name == "PROVIDER/MODEL" && (!ok || provider == "" || model == "") {
@@ -37,15 +38,24 @@ func (k *settingFlag) Set(value string) error {
 	}
 	k.value = value
 	for _, key := range k.keys {
-		k.into[key] = value
+		k.to.SetBy(key, value, k.flag)
 	}
 	return nil
+}
+
+// SetBy sets a key of the configuration, as a flag says.
+func (a *Console) SetBy(key, value, flag string) {
+	a.Set[key] = value
+	if a.Named == nil {
+		a.Named = map[string]string{}
+	}
+	a.Named[key] = "--" + flag
 }
 
 // SettingFlags gives a command flags that set keys of the configuration.
 func (a *Console) SettingFlags(c *cobra.Command, names ...string) {
 	for _, name := range names {
-		k := &settingFlag{into: a.Set}
+		k := &settingFlag{flag: name, to: a}
 		short, usage := "", ""
 		switch name {
 		case "parallel":

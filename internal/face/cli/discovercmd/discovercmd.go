@@ -168,7 +168,7 @@ func (f *discoverFlags) open(r discover.Result, ids []string) ([]finding.Ranked,
 			return nil, unfound(id)
 		case left != nil && f.add:
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is not for the backlog: %s", id, left.Say),
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is not for the backlog: %s", id, left.Words()),
 				Hint: "nexus discover lists the findings.",
 			}
 		case left == nil:
@@ -264,9 +264,7 @@ func drawDiscovered(s view.Style, a answer) string {
 }
 
 // left says why nobody takes up a finding.
-func (d discovered) left() string {
-	return string(d.Rule) + ": " + strings.TrimPrefix(d.Why, string(d.Rule)+": ")
-}
+func (d discovered) left() string { return string(d.Rule) + ": " + d.Why }
 
 // told says what a finding is, and what becomes of it.
 func told(d discovered) string {

@@ -63,7 +63,8 @@ func historyCommand(a *console.Console) *cobra.Command {
 	fl := c.Flags()
 	fl.BoolVar(&o.all, "all", false, "look at the runs of all repositories on this machine")
 	fl.StringVar(&o.since, "since", "", "include only runs that started since `WHEN`: 7d, 36h, or a day such as 2026-05-31")
-	fl.StringSliceVar(&o.by, "by", nil, "show only these `WAYS`: repository, kind, stack, tier, strategy, role, model")
+	fl.StringSliceVar(&o.by, "by", nil,
+		"show only these `WAYS`: repository, kind, stack, tier, strategy (of tests), found-by (strategy of nexus discover), role, model")
 	fl.BoolVar(&o.csv, "csv", false, "print a table for a spreadsheet: a row for each group")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "csv")

@@ -120,8 +120,7 @@ func tend(ctx context.Context, a *console.Console, w *wish) error {
 		return err
 	}
 	if !w.JSONL {
-		v := view.OfLoop(l, false, a.Now())
-		if err := a.Answer(v, func(s view.Style) string { return view.DrawLoop(s, v) }); err != nil {
+		if err := a.AnswerLoop(ctx, p, l, false); err != nil {
 			return err
 		}
 	}
@@ -140,7 +139,7 @@ func tend(ctx context.Context, a *console.Console, w *wish) error {
 // budget of all cycles where settings are.
 func preset(a *console.Console, w *wish) error {
 	if w.budget != "" {
-		a.Set["improve.budget"] = w.budget
+		a.SetBy("improve.budget", w.budget, "budget")
 	}
 	_, origins, err := a.Settings()
 	if err != nil {
@@ -171,7 +170,7 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h ten
 	if len(r.Strategies) == 0 {
 		r.Strategies = c.Discover.Strategies
 	}
-	if err := some(r.Strategies); err != nil {
+	if _, err := discover.Choose(r.Strategies); err != nil {
 		return o, h, err
 	}
 	if w.until != "" {
@@ -210,15 +209,6 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h ten
 
 func invalid(why, hint string) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
-}
-
-// some refuses strategies that are not there, and having none.
-func some(names []string) error {
-	chosen, err := discover.Choose(names)
-	if err == nil && len(chosen) == 0 {
-		err = invalid("no strategy is left that looks for work", "nexus discover --all names them.")
-	}
-	return err
 }
 
 // priced says what strategies may cost that pay for a model, and asks whether they may. Nobody pays

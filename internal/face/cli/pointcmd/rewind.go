@@ -163,8 +163,11 @@ func preview(s *state.State, to app.Point, live bool) (string, error) {
 		fmt.Fprintf(&b, "- over, with another attempt after it: %s\n", nexus.Join(ids))
 	}
 	for _, q := range a.Requests {
-		what := strings.TrimSpace(string(q.Verb) + " " + string(q.Task) + " " + view.Clean(q.ID))
-		fmt.Fprintf(&b, "- would not hold: %s of %s\n", what, view.Clean(q.By))
+		what := string(q.Verb)
+		if about := strings.TrimSpace(string(q.Task) + " " + view.Clean(q.ID)); about != "" {
+			what += " of " + about
+		}
+		fmt.Fprintf(&b, "- would not hold: the %s by %s\n", what, view.Clean(q.By))
 	}
 	if f := a.Published; f != nil {
 		where := f.Branch

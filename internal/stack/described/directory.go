@@ -1,0 +1,48 @@
+package described
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+)
+
+// introduces is how a language describes what a directory holds within a file of it. A line that is like text says it,
+// where the one below is like below. Both are patterns for Go and for awk.
+type introduces struct{ ends, files, text, below string }
+
+func introducing() []introduces {
+	return []introduces{
+		{".go", "*.go", `^// |[*]/$`, `^package `},
+		{".rs", "*.rs", `^//!|^/[*]!`, `^`},
+		{".py", "__init__.py", `^[rRuU]?"`, `^`},
+		{".java", "package-info.java", `^/[*][*]`, `^`},
+	}
+}
+
+// Introduced reports whether a file of that name says what its directory holds.
+func Introduced(base string, lines []string) bool {
+	for _, i := range introducing() {
+		if ok, err := path.Match(i.files, base); err != nil || !ok {
+			continue
+		}
+		text, below := regexp.MustCompile(i.text), regexp.MustCompile(i.below)
+		for n := range lines[:max(len(lines)-1, 0)] {
+			if text.MatchString(lines[n]) && below.MatchString(lines[n+1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Introduces returns a command that ends well where a file of a directory, whose name has an ending, says what the directory
+// holds; empty where no language of that ending has such.
+func Introduces(ending string) string {
+	for _, i := range introducing() {
+		if i.ends == ending {
+			const program = "b~/%s/&&/%s/{x=1} {b=$0} END{exit !x}"
+			return fmt.Sprintf("cat %s | awk %s", i.files, quote(fmt.Sprintf(program, slashes(i.text), slashes(i.below))))
+		}
+	}
+	return ""
+}

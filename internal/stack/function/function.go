@@ -1,0 +1,216 @@
+// Package function finds the functions of a file by how lines look, and measures them: how many lines of code they have,
+// and how deep these lie. It is pure.
+package function
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// What is too much for a function to be read at once (the predecessor's figures).
+const (
+	Long = 50 // lines of code
+	Deep = 4  // conditions and loops within each other
+)
+
+// Function is what is known of one.
+type Function struct {
+	Name  string
+	Mark  string // what its first line begins with, up to its name and the byte behind that
+	Line  int    // from 1
+	Lines int    // of code in it: blank lines and comments do not count, so that removing them is no way to shorten it
+	Depth int    // conditions and loops around its innermost line
+}
+
+// The scripts measure as [Of] does, so that people can run them anywhere. One ends well where the function
+// whose first line begins with m is over the bound.
+const (
+	scriptIndent = `{t=$0;sub(/^[ \t]+/,"",t);i=length()-length(t)}`
+	scriptDocs   = `{w=s||t~/^[rbuf]?("""|\047\047\047)/;if(gsub(/"""|\047\047\047/,"&",t)%2)s=!s}`
+	scriptBrace  = `o&&i<=k&&t~/^[}]/&&t!~/[{]$/{o=0}o&&t!=""&&t!~"^(#|//|/?[*])"`
+	scriptDented = `o&&!w&&t!=""&&t!~/^#/&&(i<k||i==k&&t!~/^([])}]|rescue|ensure|else)/){o=0}o&&!w&&t!=""&&t!~/^#/`
+	scriptHead   = `index(t,m)==1&&t!~/;$/{o=1;k=i;n=p=0}END{exit!x}`
+)
+
+// body is the part of a script that sees the lines of code of a function.
+func scriptBody(dented bool) string {
+	if dented {
+		return scriptIndent + scriptDocs + scriptDented
+	}
+	return scriptIndent + scriptBrace
+}
+
+// LongScript is the one for functions that are too long.
+func LongScript(dented bool) string {
+	return scriptBody(dented) + fmt.Sprintf("&&++n>%d{x=1}", Long) + scriptHead
+}
+
+// DeepScript is the one for functions that are too deep.
+func DeepScript(dented bool) string {
+	return scriptBody(dented) + fmt.Sprintf("{while(p&&(i<a[p]||i==a[p]&&t!~/%s/))p--;if(p>%d)x=1;if(t~/%s/)a[++p]=i}",
+		branches, Deep, nests(dented)) + scriptHead
+}
+
+// branches is a line that is no end of what begins above it, though it is indented like that; for Go and for awk.
+const branches = `^([{]|case|default)`
+
+// nests returns what a line looks like that holds what is indented below it; for Go and for awk.
+func nests(dented bool) string {
+	if dented {
+		return `^(if|el[a-z]+|for|while|until|unless|try|except|finally|rescue|begin|with)([ (:]|$)`
+	}
+	return `^([}] *)?(if|else|for|foreach|while|do|switch|match|loop|select|try|catch)([ ({:]|$)`
+}
+
+var (
+	doc        = pattern.Lazy(`^[rbuf]?("""|''')`)
+	threefold  = pattern.Lazy(`"""|'''`)
+	braceNote  = pattern.Lazy(`^(#|//|/?[*])`)
+	dentedMore = pattern.Lazy(`^([\])}]|rescue|ensure|else)`)
+	branching  = pattern.Lazy(branches)
+	braceNests = pattern.Lazy(nests(false))
+	dentNests  = pattern.Lazy(nests(true))
+)
+
+// row is a line, less its indent.
+type row struct {
+	text   string
+	indent int
+	quoted bool // a part of a text of several lines
+}
+
+// rows returns the lines of a file.
+func rowsOf(dented bool, lines []string) []row {
+	all := make([]row, len(lines))
+	within := false
+	for i, line := range lines {
+		text := strings.TrimLeft(line, " \t")
+		r := row{text: text, indent: len(line) - len(text)}
+		if dented {
+			r.quoted = within || doc().MatchString(text)
+			if len(threefold().FindAllStringIndex(text, -1))%2 == 1 {
+				within = !within
+			}
+		}
+		all[i] = r
+	}
+	return all
+}
+
+// Of returns the functions of a file, of those whose first lines begin alike the largest, by line.
+func Of(x stack.Syntax, lines []string) []Function {
+	heads := regexp.MustCompile(x.Heads)
+	rows := rowsOf(x.Dented, lines)
+	var all []Function
+	for n, r := range rows {
+		if r.text == "#[cfg(test)]" {
+			break
+		}
+		f, ok := headOf(heads, lines[n])
+		if !ok || r.quoted || strings.HasSuffix(r.text, ";") || !x.Dented && !braced(rows[n:]) {
+			continue
+		}
+		f.Line = n + 1
+		f.Lines, f.Depth = follow(x.Dented, r.indent, rows[n+1:])
+		at := slices.IndexFunc(all, func(other Function) bool { return other.Mark == f.Mark })
+		switch {
+		case at < 0:
+			all = append(all, f)
+		case f.Lines > all[at].Lines || f.Lines == all[at].Lines && f.Depth > all[at].Depth:
+			all[at] = f
+		}
+	}
+	return all
+}
+
+// headOf reads a line that begins a function.
+func headOf(heads *regexp.Regexp, line string) (Function, bool) {
+	groups := heads.FindStringSubmatchIndex(line)
+	for i := len(groups) - 2; i > 0; i -= 2 {
+		if groups[i] < 0 {
+			continue
+		}
+		name, before := line[groups[i]:groups[i+1]], line[:groups[i]]
+		if slices.ContainsFunc(append(strings.Fields(before), name), statement) {
+			return Function{}, false
+		}
+		return Function{Name: name, Mark: strings.TrimLeft(line[:min(groups[i+1]+1, len(line))], " \t")}, true
+	}
+	return Function{}, false
+}
+
+// statement reports whether a word begins something else than a function.
+func statement(word string) bool {
+	switch word {
+	case "if", "else", "for", "foreach", "while", "until", "switch", "catch", "return", "new", "throw", "case", "await", "yield", "assert",
+		"using", "lock", "goto", "delete", "class", "record", "interface", "enum", "struct", "with",
+		"typedef", "do", "try", "super", "typeof", "elseif", "when":
+		return true
+	}
+	return false
+}
+
+// mostHead is over how many lines the first line of a function may be spread.
+const mostHead = 30
+
+// braced reports whether a brace is opened by what begins with the first of some lines: the others declare only, or are
+// a function as a whole.
+func braced(rows []row) bool {
+	for i, r := range rows[:min(len(rows), mostHead)] {
+		switch {
+		case strings.HasSuffix(r.text, "{"):
+			return true
+		case strings.HasSuffix(r.text, ";"), strings.HasSuffix(r.text, "}"), i > 0 && r.text == "":
+			return false
+		}
+	}
+	return false
+}
+
+// follow counts the lines of code that follow the first line of a function, and how deep the innermost lies.
+func follow(dented bool, indent int, rows []row) (lines, depth int) {
+	var around []int // how far what is open is indented
+	for _, r := range rows {
+		if r.text == "" || r.quoted || dented && strings.HasPrefix(r.text, "#") {
+			continue
+		}
+		if r.ends(dented, indent) {
+			break
+		}
+		if !dented && braceNote().MatchString(r.text) {
+			continue
+		}
+		lines++
+		around = r.within(around)
+		depth = max(depth, len(around))
+		if dented && dentNests().MatchString(r.text) || !dented && braceNests().MatchString(r.text) {
+			around = append(around, r.indent)
+		}
+	}
+	return lines, depth
+}
+
+// ends reports whether a line ends the function whose first line is indented so far.
+func (r row) ends(dented bool, indent int) bool {
+	if dented {
+		return r.indent < indent || r.indent == indent && !dentedMore().MatchString(r.text)
+	}
+	return r.indent <= indent && strings.HasPrefix(r.text, "}") && !strings.HasSuffix(r.text, "{")
+}
+
+// within returns what of some conditions and loops a line is within.
+func (r row) within(around []int) []int {
+	for len(around) > 0 {
+		last := around[len(around)-1]
+		if r.indent > last || r.indent == last && branching().MatchString(r.text) {
+			break
+		}
+		around = around[:len(around)-1]
+	}
+	return around
+}

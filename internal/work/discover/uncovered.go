@@ -1,0 +1,225 @@
+package discover
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/told"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+)
+
+// fewLines is how many lines without a test are worth a task, of a file that changed as often as oftenChanged.
+const (
+	fewLines     = 5
+	oftenChanged = 2
+)
+
+// uncovered finds lines that no test goes through and that changed lately, or on which much relies.
+func uncovered(ctx context.Context, s *Site) (Found, error) {
+	found := Found{Sorted: true}
+	gates, err := s.gates(ctx, "test")
+	if err != nil {
+		return found, err
+	}
+	if why, err := s.redBuild(ctx); err != nil || why != "" {
+		found.Skipped = why
+		return found, err
+	}
+	measured := false
+	for _, g := range gates {
+		if len(g.Goes.Args) == 0 || coverCheck(g, told.Wanted{File: "a", Percent: 1}) == "" {
+			continue
+		}
+		measured = true
+		if e, known := s.judged[g.Name+"\x00"+g.Command()]; known && len(said(e)) > 0 {
+			found.Notes = append(found.Notes, said(e)...) // the same tests would say the same, in other words
+			continue
+		}
+		cover := gate.Gate{Name: "coverage: " + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout}
+		e, printed, err := s.judge(ctx, cover)
+		if err != nil {
+			return found, err
+		}
+		if e.State != nexus.Pass {
+			why := fmt.Sprintf("%s, %s", e.State, cmp.Or(e.Why, "no reason is known"))
+			if e.State == nexus.Fail {
+				why = "its tests fail"
+			}
+			found.Notes = append(found.Notes, fmt.Sprintf("the coverage of gate %s is not known: %s", g.Name, why))
+			continue
+		}
+		all, err := s.gaps(ctx, g, printed)
+		if err != nil {
+			return found, err
+		}
+		found.Findings = append(found.Findings, all...)
+	}
+	if !measured {
+		found.Skipped = "no tests here whose coverage a command can be asked for: docs/discover.md names those that can be"
+	}
+	return found, nil
+}
+
+// gap is what of a file no test goes through.
+type gap struct {
+	file    string
+	lines   []string
+	hits    map[int]int
+	missed  []int // numbers of lines
+	changes int   // of the file, lately
+	rely    int   // files that rely on it
+}
+
+// weight says how much a gap is worth: its lines, times the changes of its file.
+func (p gap) weight() int { return len(p.missed) * max(p.changes, 1) }
+
+// gaps makes a finding of each file of a coverage report with lines that no test goes through, the most worth first.
+func (s *Site) gaps(ctx context.Context, g gate.Gate, printed string) ([]finding.Finding, error) {
+	churn, err := s.churn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range s.files {
+		names = append(names, f.path)
+	}
+	covered := measure.ReadCover(g.Goes.Format, told.Report(g.Goes.Format, printed)).Below(g.Dir)
+	placed := measure.PlaceCover(covered, names, gosrc.Modules(s.root.FS()))
+	var open []gap
+	for _, name := range names {
+		if !placed.Tells(name) || extra(name) || !plain(name) {
+			continue
+		}
+		p := gap{file: name, hits: placed.Lines(name), changes: churn[name].Times}
+		if p.lines, err = s.lines(ctx, name); err != nil {
+			return nil, err
+		}
+		if p.missed = measure.Missed(p.lines, p.hits); len(p.missed) >= fewLines {
+			open = append(open, p)
+		}
+	}
+	heaviest := func(a, b gap) int { return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.file, b.file)) }
+	sorting.By(open, heaviest)
+	open = open[:min(len(open), mostAsked)]
+	if err := s.risky(ctx, open); err != nil {
+		return nil, err
+	}
+	var left []gap
+	for _, p := range open {
+		if p.rely < finding.ManyRely { // of one on which many rely, all lines count
+			if p.missed, err = s.newLines(ctx, p); err != nil {
+				return nil, err
+			}
+		}
+		if len(p.missed) >= fewLines {
+			left = append(left, p)
+		}
+	}
+	sorting.By(left, heaviest)
+	var all []finding.Finding
+	for _, p := range left {
+		if f, ok := p.finding(g); ok {
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+// risky counts the files that rely on those of gaps.
+func (s *Site) risky(ctx context.Context, all []gap) error {
+	rely, files := map[string]int{}, make([]string, len(all))
+	for i, p := range all {
+		files[i] = p.file
+	}
+	if err := s.rely(ctx, files, rely); err != nil {
+		return err
+	}
+	for i, p := range all {
+		all[i].rely = rely[p.file]
+	}
+	return nil
+}
+
+// newLines returns the lines of a gap that one of the last commits wrote, of a file that they changed more than once:
+// what was written once and stays as it is has no churn.
+func (s *Site) newLines(ctx context.Context, p gap) ([]int, error) {
+	if p.changes < oftenChanged {
+		return nil, nil
+	}
+	var ranges []string
+	for _, run := range measure.Rows(p.missed) {
+		ranges = append(ranges, "-L", fmt.Sprintf("%d,%d", run[0], run[len(run)-1]))
+	}
+	written, err := s.o.Repo.Blame(ctx, s.o.Commit, p.file, ranges)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(p.missed), func(n int) bool { return !s.late[written.Lines[n]] }), nil
+}
+
+// finding makes one of a gap: it is done when tests go through its lines.
+func (p gap) finding(g gate.Gate) (finding.Finding, bool) {
+	f := finding.Finding{
+		ID: finding.ID("test-coverage", p.file), Strategy: "test-coverage", Kind: finding.Test, Severity: nexus.PriorityMedium,
+		Count: len(p.missed), Minutes: finding.Minutes("test-coverage", len(p.missed)/10),
+	}
+	var where, shown []string
+	for _, run := range measure.Rows(p.missed) {
+		f.Places = append(f.Places, finding.Place{File: p.file, Line: run[0]})
+		at := fmt.Sprint(run[0])
+		if len(run) > 1 {
+			at = fmt.Sprintf("%d-%d", run[0], run[len(run)-1])
+		}
+		where = append(where, at)
+		shown = append(shown, fmt.Sprintf("%d: %s", run[0], cut(strings.TrimSpace(p.lines[run[0]-1]), 80)))
+	}
+	f.Places = f.Places[:min(len(f.Places), 20)]
+	f.Evidence = strings.Join(shown[:min(len(shown), 5)], "\n")
+	what := "changed line"
+	f.Why = fmt.Sprintf("no test goes through lines %s; the file changed %s in the last %d commits",
+		list(where, 10), many(p.changes, "time"), finding.HistoryCommits)
+	if p.rely >= finding.ManyRely {
+		what = "line"
+		f.Why += fmt.Sprintf(", and %d files rely on it", p.rely)
+	}
+	f.Title = fmt.Sprintf("Test %s of %s that no test goes through", many(len(p.missed), what), p.file)
+	f.Check = p.check(g)
+	return f, f.Check != ""
+}
+
+// check returns a command that fails as long as a line of a gap is not tested. It knows lines by their texts, so that
+// they may move: one of each row, of the longest rows first, as many as it has room for. Where no text of them is there
+// only once, it asks for so many percent of the file as there are once they are tested.
+func (p gap) check(g gate.Gate) string {
+	rows := measure.Rows(p.missed)
+	sorting.By(rows, func(a, b []int) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0], b[0])) })
+	best, texts := "", []string(nil)
+	for _, row := range rows {
+		text := measure.Alone(p.lines, row)
+		if text == "" {
+			continue
+		}
+		check := coverCheck(g, told.Wanted{File: p.file, Texts: append(slices.Clone(texts), text)})
+		if check != "" {
+			best, texts = check, append(texts, text)
+		}
+	}
+	if best != "" {
+		return best
+	}
+	tested := len(p.missed)
+	for _, times := range p.hits {
+		if times > 0 {
+			tested++
+		}
+	}
+	return coverCheck(g, told.Wanted{File: p.file, Percent: 100 * tested / max(len(p.hits), 1)})
+}
