@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
@@ -47,7 +48,7 @@ func Entrusted(dir string) (items []trust.Item, err error) {
 // trusts nothing.
 func Agreed(dir string, book *trust.Book) error {
 	items, err := Entrusted(dir)
-	items = slices.DeleteFunc(items, func(i trust.Item) bool { return i.Name == networkItem }) // Grant checks it, where it counts
+	items = lists.Without(items, func(i trust.Item) bool { return i.Name == networkItem }) // Grant checks it, where it counts
 	if err != nil || len(items) == 0 {
 		return err
 	}

@@ -1,6 +1,10 @@
 package nexus
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
+)
 
 // Blobs returns the hashes of the blobs that a fact names, in order. A fact
 // that names some says which in a method of its own, below.
@@ -9,7 +13,7 @@ func Blobs(f Fact) []string {
 	if !ok {
 		return nil
 	}
-	return slices.DeleteFunc(n.Blobs(), func(hash string) bool { return hash == "" })
+	return lists.Without(n.Blobs(), func(hash string) bool { return hash == "" })
 }
 
 // Blobs returns the plan.

@@ -8,7 +8,7 @@ type Coverage struct {
 	Functions  Covered     `json:"functions,omitzero"`
 	Statements Covered     `json:"statements,omitzero"`
 	New        Share       `json:"new"`               // of the lines that the change adds and that can be run
-	Missed     []Uncovered `json:"missed,omitempty"`  // of them, those that no test goes through, the longest rows first
+	Missed     []Uncovered `json:"missed,omitempty"`  // of them, those that no test runs, the longest rows first
 	Unknown    []string    `json:"unknown,omitempty"` // files with new lines of which the report says nothing
 }
 

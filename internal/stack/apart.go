@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
@@ -43,7 +44,7 @@ func (t *taken) all() []Found {
 	for _, f := range t.own {
 		stands[f.Gate] = true
 	}
-	t.left = slices.DeleteFunc(t.left, func(f Found) bool { return stands[f.Gate] && t.script(f) == "" })
+	t.left = lists.Without(t.left, func(f Found) bool { return stands[f.Gate] && t.script(f) == "" })
 	all := append(t.left, t.own...)
 	steps := []string{"build", "type", "lint", "format", "test", "e2e"}
 	sorting.By(all, func(a, b Found) int { return slices.Index(steps, a.Gate) - slices.Index(steps, b.Gate) })
@@ -70,7 +71,7 @@ func (t *taken) split(f Found) bool {
 	if !ok {
 		return false
 	}
-	calls = slices.DeleteFunc(calls, func(c cmdline.Call) bool { return cmdline.Installs(c.Words) })
+	calls = lists.Without(calls, func(c cmdline.Call) bool { return cmdline.Installs(c.Words) })
 	kinds := map[string]bool{}
 	var rest []cmdline.Call
 	writes := false
@@ -197,7 +198,7 @@ func (t *taken) deeper(g Found, c cmdline.Call) Found {
 func runner(c cmdline.Call) bool {
 	words := c.Words
 	if len(words) > 1 && (words[0] == "nyc" || words[0] == "c8") {
-		words = slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+		words = lists.Without(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
 	}
 	if len(words) == 0 {
 		return false

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // nodeOffers are the scripts of package.json, which the manager of the lock file
@@ -29,7 +31,7 @@ func manifestScripts(text string) []string {
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(m.Scripts))
-	return slices.DeleteFunc(names, func(n string) bool {
+	return lists.Without(names, func(n string) bool {
 		for _, hook := range []string{"pre", "post"} {
 			if of, ok := strings.CutPrefix(n, hook); ok && of != "" {
 				if _, there := m.Scripts[of]; there {

@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -365,7 +366,7 @@ func testing(e nexus.Evidence, gate string) bool {
 }
 
 func (w Work) tests() []string {
-	return slices.DeleteFunc(slices.Clone(w.Changed), func(f string) bool { return !stack.ServesTests(f) })
+	return lists.Without(slices.Clone(w.Changed), func(f string) bool { return !stack.ServesTests(f) })
 }
 
 // testsAlone reports whether the change is of nothing but tests.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
@@ -93,7 +94,7 @@ func EarlierResults(events []nexus.Event) []EarlierResult {
 	for _, e := range events {
 		if f, ok := e.Fact.(nexus.GateJudged); ok && f.Base {
 			if r, ok := EarlierResultOf(f.Evidence); ok {
-				all = slices.DeleteFunc(all, func(o EarlierResult) bool { return o.Run == r.Run && o.Criterion == r.Criterion })
+				all = lists.Without(all, func(o EarlierResult) bool { return o.Run == r.Run && o.Criterion == r.Criterion })
 				all = append(all, r)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Bounds of an interview.
@@ -181,7 +182,7 @@ func (i *Interview) capture(f nexus.RequirementCaptured) {
 	if !slices.ContainsFunc(i.Requirements, same) && !slices.ContainsFunc(i.Candidates, same) {
 		i.captured++
 	}
-	*other = slices.DeleteFunc(slices.Clone(*other), same)
+	*other = lists.Without(slices.Clone(*other), same)
 	if n := slices.IndexFunc(*to, same); n >= 0 {
 		*to = slices.Clone(*to)
 		(*to)[n] = r
@@ -192,14 +193,14 @@ func (i *Interview) capture(f nexus.RequirementCaptured) {
 
 func (i *Interview) drop(id string) {
 	same := func(o nexus.Requirement) bool { return o.ID == id }
-	i.Requirements = slices.DeleteFunc(slices.Clone(i.Requirements), same)
-	i.Candidates = slices.DeleteFunc(slices.Clone(i.Candidates), same)
+	i.Requirements = lists.Without(slices.Clone(i.Requirements), same)
+	i.Candidates = lists.Without(slices.Clone(i.Candidates), same)
 }
 
 func (i *Interview) assume(f nexus.AssumptionStated) {
 	i.stated++
 	a := Assumption{spec.Assumption{ID: f.ID, Text: f.Text}, f.Question}
-	i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(o Assumption) bool {
+	i.Assumptions = lists.Without(slices.Clone(i.Assumptions), func(o Assumption) bool {
 		return o.ID == f.ID || f.Question != "" && o.Question == f.Question
 	})
 	i.Assumptions = append(i.Assumptions, a)
@@ -253,9 +254,9 @@ func (i *Interview) answer(f nexus.QuestionAnswered) {
 
 // exchange keeps an answer. What was assumed in its place holds no more.
 func (i *Interview) exchange(e Exchange) {
-	i.Exchanges = append(slices.DeleteFunc(slices.Clone(i.Exchanges), func(o Exchange) bool { return o.Key == e.Key }), e)
+	i.Exchanges = append(lists.Without(slices.Clone(i.Exchanges), func(o Exchange) bool { return o.Key == e.Key }), e)
 	if e.Kind == Said {
-		i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Question == e.Key })
+		i.Assumptions = lists.Without(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Question == e.Key })
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
@@ -136,7 +137,7 @@ func (b *Inbox) Apply(e nexus.Event) {
 	}
 	if err := r.Apply(e); err != nil {
 		b.index[e.Run] = nil
-		b.runs = slices.DeleteFunc(b.runs, func(x *run) bool { return x == r })
+		b.runs = lists.Without(b.runs, func(x *run) bool { return x == r })
 	}
 }
 

@@ -162,7 +162,7 @@ func (j *judgement) look(file *syntax.File) {
 			}
 		case *syntax.BinaryCmd:
 			j.dirs.Add(n)
-			if n.Op == syntax.Pipe && lists([]*syntax.Stmt{n.X}) {
+			if n.Op == syntax.Pipe && namesFiles([]*syntax.Stmt{n.X}) {
 				j.reading(n.Y)
 			}
 		case *syntax.CallExpr:

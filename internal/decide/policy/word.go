@@ -54,7 +54,7 @@ func (j *judgement) part(out *shell.Word, p syntax.WordPart, first bool) {
 			out.Text += made
 			return
 		}
-		out.Dynamic, out.Listed = true, first && lists(p.Stmts)
+		out.Dynamic, out.Listed = true, first && namesFiles(p.Stmts)
 	default: // arithmetic, extended globs
 		out.Dynamic = true
 	}
@@ -326,14 +326,14 @@ func (j *judgement) stands(redirects []*syntax.Redirect) (string, bool) {
 	return text, given
 }
 
-// lists reports whether a substitution gives names of files of the worktree
+// namesFiles reports whether a substitution gives names of files of the worktree
 // and nothing else. What it runs is judged where it stands.
-func lists(stmts []*syntax.Stmt) bool {
+func namesFiles(stmts []*syntax.Stmt) bool {
 	if len(stmts) != 1 || slices.ContainsFunc(stmts[0].Redirs, func(r *syntax.Redirect) bool { return r.N == nil || r.N.Value != "2" }) {
 		return false
 	}
 	if b, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.Pipe { // some of the names, in some order
-		return lists([]*syntax.Stmt{b.X}) && slices.Contains([]string{"grep", "egrep", "head", "tail", "sort", "uniq"}, called(b.Y))
+		return namesFiles([]*syntax.Stmt{b.X}) && slices.Contains([]string{"grep", "egrep", "head", "tail", "sort", "uniq"}, called(b.Y))
 	}
 	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Assigns) > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Course says whether the way that is taken works.
@@ -108,7 +109,7 @@ func CourseOf(a *state.Attempt) (Course, string) {
 			turned++
 		}
 	}
-	judged := slices.DeleteFunc(slices.Clone(a.Rounds), func(r *state.Round) bool { return r.Verdict == nil })
+	judged := lists.Without(slices.Clone(a.Rounds), func(r *state.Round) bool { return r.Verdict == nil })
 	if len(judged) < 2 {
 		return CourseWorking, "it has just started"
 	}

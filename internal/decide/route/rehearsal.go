@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
@@ -91,7 +92,7 @@ func (r *rehearsal) once() time.Duration {
 			return last // what is left never begins
 		}
 		now = next
-		flying = slices.DeleteFunc(flying, func(p *pending) bool { return p.at <= now })
+		flying = lists.Without(flying, func(p *pending) bool { return p.at <= now })
 	}
 	return last
 }

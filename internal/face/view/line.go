@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
@@ -61,7 +62,7 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 	whole := about + text
 	task, _, _ := strings.Cut(strings.TrimSuffix(about, ": "), ".")
 	if _, begins := e.Fact.(nexus.AttemptStarted); begins {
-		l.told = slices.DeleteFunc(l.told, func(r reason) bool { return r.about == task })
+		l.told = lists.Without(l.told, func(r reason) bool { return r.about == task })
 	}
 	if follows(e.Fact) {
 		if _, again := e.Fact.(nexus.ReviewGiven); again && slices.Contains(l.told, reason{task, whole}) {

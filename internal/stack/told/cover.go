@@ -15,7 +15,7 @@ type Wanted struct {
 }
 
 // The scripts of awk read a report. Those of a share end well where tests go through p percent of the lines of f. The
-// others read f, too, with s set, and print the lines that no test goes through: all, where the report does not know f.
+// others read f, too, with s set, and print the lines that no test runs: all, where the report does not know f.
 const (
 	lcovShare = `/^SF:/{o=index("/"$2";","/"f";")} o&&/^DA:/{n++;if($3>0)c++} END{exit !(n>0&&100*c>=p*n)}`
 	goShare   = `index($1, f ":") && substr($1, index($1, f ":")-1, 1) == "/" {n += $2; if ($3 > 0) c += $2} ` +

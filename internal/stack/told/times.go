@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
@@ -54,7 +55,7 @@ func nodeTimes(printed string) []Timed {
 			all = timedAs(all, m[1], m[2], 1000)
 		}
 	}
-	return Slowest(slices.DeleteFunc(all, func(t Timed) bool { return groups[t.Name] }))
+	return Slowest(lists.Without(all, func(t Timed) bool { return groups[t.Name] }))
 }
 
 // pytestTimes reads the slowest durations that pytest lists; what is set up for a test counts.

@@ -17,6 +17,7 @@ import (
 	gotoml "github.com/pelletier/go-toml/v2"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
@@ -289,7 +290,7 @@ func (l *loader) environ(environ []string) error {
 
 // wellFormed drops what sets nothing: an empty variable counts as unset.
 func wellFormed(environ []string) []string {
-	return slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
+	return lists.Without(slices.Clone(environ), func(e string) bool {
 		name, value, ok := strings.Cut(e, "=")
 		return !ok || name == "" || value == ""
 	})
@@ -355,7 +356,7 @@ func (l *loader) take(v value) error {
 	if k.adds {
 		before, _ := l.merged.Get(strings.Join(v.path, delim)).([]string)
 		more, _ := x.([]string)
-		x = slices.Concat(before, slices.DeleteFunc(more, func(s string) bool { return slices.Contains(before, s) }))
+		x = slices.Concat(before, lists.Without(more, func(s string) bool { return slices.Contains(before, s) }))
 	}
 	if err := l.merged.Load(layer(nest(v.path, x)), nil); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
@@ -41,7 +42,7 @@ func (c *Session) Take(ctx context.Context, name string) error {
 		return nil
 	}
 	delete(c.open, name)
-	c.order = slices.DeleteFunc(c.order, func(n string) bool { return n == name })
+	c.order = lists.Without(c.order, func(n string) bool { return n == name })
 	return c.tell(ctx, "textDocument/didClose", map[string]any{"textDocument": textID{c.uri(name)}})
 }
 
@@ -274,7 +275,7 @@ func (c *Session) Actions(ctx context.Context, name string, at Range) ([]Action,
 	if err != nil && (errors.Is(err, ErrGone) || ctx.Err() != nil) {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(d Diagnostic) bool {
+	found = lists.Without(found, func(d Diagnostic) bool {
 		return d.Range.Start.Line > at.End.Line || d.Range.End.Line < at.Start.Line
 	})
 	params := map[string]any{

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -68,7 +69,7 @@ func certificateVars(env []string) (paths, vars []string) {
 			paths = append(paths, path)
 		}
 	}
-	return slices.DeleteFunc(paths, func(p string) bool {
+	return lists.Without(paths, func(p string) bool {
 		_, err := os.Stat(p)
 		return err != nil
 	}), vars

@@ -3,7 +3,8 @@ package sandbox
 import (
 	"cmp"
 	"os"
-	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // outputs collects what a command prints.
@@ -31,7 +32,7 @@ func newOutputs(c Command) *outputs {
 
 // keepers returns one keeper for each stream.
 func (o *outputs) keepers() []Keeper {
-	return slices.DeleteFunc([]Keeper{o.out, o.err}, func(k Keeper) bool { return k == nil })
+	return lists.Without([]Keeper{o.out, o.err}, func(k Keeper) bool { return k == nil })
 }
 
 // got takes a piece of a stream.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -33,7 +34,7 @@ func toolDirs(env []string) []string {
 	var keep []string
 	for _, dir := range dirs {
 		if usable(dir, home) && !covered(keep, dir) {
-			keep = slices.DeleteFunc(keep, func(k string) bool { return within(dir, k) })
+			keep = lists.Without(keep, func(k string) bool { return within(dir, k) })
 			keep = append(keep, dir)
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
@@ -117,7 +118,7 @@ func coded(value string) []string {
 			all = append(all, text[(shift*8+5)/6:]) // without what the text before it changes
 		}
 	}
-	return slices.DeleteFunc(all, func(form string) bool { return len(form) < short })
+	return lists.Without(all, func(form string) bool { return len(form) < short })
 }
 
 func mixed(s string) bool {
@@ -234,7 +235,7 @@ func findParts(data []byte, value string) []span {
 		}
 		return span{i + probe - n, i + probe}
 	})
-	spans := slices.DeleteFunc(append(heads, tails...), func(s span) bool { return s.to-s.from < part })
+	spans := lists.Without(append(heads, tails...), func(s span) bool { return s.to-s.from < part })
 	sorting.By(spans, func(x, y span) int { return x.from - y.from })
 	return spans
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -89,7 +90,7 @@ func (s *Store) veiled(ctx context.Context, commit string) (veil, error) {
 	if err := disk.Lock(ctx, v.home+".lock", v.add); err != nil {
 		return veil{}, err
 	}
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !v.hides(name) })
+	names := lists.Without(slices.Sorted(maps.Keys(files)), func(name string) bool { return !v.hides(name) })
 	return veil{Dir: filepath.Join(v.home, "objects"), Hidden: slices.Sorted(maps.Keys(v.hidden)), Blank: v.blank, Files: names}, nil
 }
 
@@ -227,7 +228,7 @@ func (s *Store) sweepShown(dry bool) ([]string, error) {
 		used[filepath.Dir(strings.TrimSpace(string(data)))] = true
 	}
 	newest, at := "", int64(0)
-	all := slices.DeleteFunc(glob(s.dir, "shown/*"), func(n string) bool { return strings.HasSuffix(n, ".lock") })
+	all := lists.Without(glob(s.dir, "shown/*"), func(n string) bool { return strings.HasSuffix(n, ".lock") })
 	for _, dir := range all {
 		if info, err := os.Stat(dir); err == nil && info.ModTime().UnixNano() > at {
 			newest, at = dir, info.ModTime().UnixNano()

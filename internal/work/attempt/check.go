@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
@@ -43,7 +44,7 @@ func (w *work) unproved() []int {
 		}
 	}
 	settled := w.settled()
-	all = slices.DeleteFunc(all, func(n int) bool {
+	all = lists.Without(all, func(n int) bool {
 		return slices.ContainsFunc(settled, func(c nexus.CriterionCheck) bool { return c.Number == n })
 	})
 	slices.Sort(all)

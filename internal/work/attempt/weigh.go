@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -167,7 +168,7 @@ func (w *work) twin(ctx context.Context, g gate.Gate, hash string) (e nexus.Evid
 		return e, ok, err
 	}
 	for _, commit := range []string{w.a.Base, w.view.Goal.Base} {
-		said := slices.DeleteFunc(w.Worker.Judge.Bases.Known(ctx, commit), func(e nexus.Evidence) bool { return e.Tree != hash })
+		said := lists.Without(w.Worker.Judge.Bases.Known(ctx, commit), func(e nexus.Evidence) bool { return e.Tree != hash })
 		if e, ok = gate.Twin(gates, said, g, w.Worker.Site.Blobs.Get); ok {
 			break
 		}

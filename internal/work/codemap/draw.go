@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
@@ -96,7 +97,7 @@ func (s *Survey) all(a About, room int) string {
 	var b strings.Builder
 	b.WriteString("\nFiles:")
 	last := ""
-	byDir := slices.DeleteFunc(slices.Clone(s.files), func(f file) bool { return !a.lists(f.path) })
+	byDir := lists.Without(slices.Clone(s.files), func(f file) bool { return !a.lists(f.path) })
 	sorting.By(byDir, func(a, b file) int { return cmp.Compare(path.Dir(a.path), path.Dir(b.path)) })
 	for i, f := range byDir {
 		if dir := path.Dir(f.path); dir != last || i == 0 {
@@ -162,7 +163,7 @@ func (s *Survey) about(ctx context.Context, a About, room int) (string, error) {
 			best = max(best, scores[i])
 		}
 	}
-	files = slices.DeleteFunc(files, func(i int) bool { return scores[i] < least*best })
+	files = lists.Without(files, func(i int) bool { return scores[i] < least*best })
 	files = files[:min(len(files), mostRead)]
 	lines, err := s.lines(ctx, files, words)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -58,7 +59,7 @@ func (s *Survey) Existing(ctx context.Context, files []string, in string) (strin
 	}); err != nil {
 		return "", err
 	}
-	found = slices.DeleteFunc(found, func(f string) bool { return len(names[f]) == 0 })
+	found = lists.Without(found, func(f string) bool { return len(names[f]) == 0 })
 	return within(found, names, testsBytes), nil
 }
 
@@ -91,7 +92,7 @@ func (s *Survey) near(ctx context.Context, files []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		callers = append(callers, slices.DeleteFunc(on, stack.ServesTests)...)
+		callers = append(callers, lists.Without(on, stack.ServesTests)...)
 	}
 	for _, f := range callers[:min(len(callers), testsCallers)] {
 		tests, err := s.Tests(ctx, f)

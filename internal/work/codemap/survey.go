@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -169,7 +169,7 @@ func (s *Survey) hide(ctx context.Context) error {
 	}
 	var err error
 	if s.hidden, err = ignore.New(texts); !s.hidden.Empty() {
-		s.files = slices.DeleteFunc(s.files, func(f file) bool { return s.hidden.Hides(f.path) })
+		s.files = lists.Without(s.files, func(f file) bool { return s.hidden.Hides(f.path) })
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -95,11 +96,11 @@ func (k *Kit) settle(ctx context.Context, t Tree, told func(nexus.EnvironmentPre
 		return err
 	}
 	had := k.Store.Lent(filepath.Dir(t.Dir))
-	was := slices.DeleteFunc(slices.Clone(had), func(s depcache.Set) bool { return !isModules(s) })
+	was := lists.Without(slices.Clone(had), func(s depcache.Set) bool { return !isModules(s) })
 	if slices.EqualFunc(was, sets, func(a, b depcache.Set) bool { return a.Key == b.Key }) {
 		return nil
 	}
-	return k.lend(ctx, t.Dir, append(sets, slices.DeleteFunc(had, isModules)...), false)
+	return k.lend(ctx, t.Dir, append(sets, lists.Without(had, isModules)...), false)
 }
 
 // Own returns the gates of a tree without those in directories that were lent to
@@ -107,7 +108,7 @@ func (k *Kit) settle(ctx context.Context, t Tree, told func(nexus.EnvironmentPre
 // change it, and may want what is not here.
 func Own(dir string, gates []gate.Gate) []gate.Gate {
 	lent := worktree.Spared(dir)
-	return slices.DeleteFunc(gates, func(g gate.Gate) bool {
+	return lists.Without(gates, func(g gate.Gate) bool {
 		at := path.Clean("./" + filepath.ToSlash(g.Dir))
 		return slices.ContainsFunc(lent, func(p string) bool { return below(at, p) })
 	})

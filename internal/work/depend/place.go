@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
@@ -70,7 +71,7 @@ func findPlaces(dir string) []Place {
 	nest(all)
 	// A manifest below another place may be a member of its workspace, or an
 	// example: who works there has a lock file.
-	all = slices.DeleteFunc(all, func(p Place) bool { return p.Bare && p.outer })
+	all = lists.Without(all, func(p Place) bool { return p.Bare && p.outer })
 	nest(all)
 	return all
 }

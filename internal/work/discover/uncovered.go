@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/told"
@@ -22,7 +23,7 @@ const (
 	oftenChanged = 2
 )
 
-// uncovered finds lines that no test goes through and that changed lately, or on which much relies.
+// uncovered finds lines that no test runs and that changed lately, or on which much relies.
 func uncovered(ctx context.Context, s *Site) (Found, error) {
 	found := Found{Sorted: true}
 	gates, err := s.gates(ctx, "test")
@@ -81,7 +82,7 @@ type gap struct {
 // weight says how much a gap is worth: its lines, times the changes of its file.
 func (p gap) weight() int { return len(p.missed) * max(p.changes, 1) }
 
-// gaps makes a finding of each file of a coverage report with lines that no test goes through, the most worth first.
+// gaps makes a finding of each file of a coverage report with lines that no test runs, the most worth first.
 func (s *Site) gaps(ctx context.Context, g gate.Gate, printed string) ([]finding.Finding, error) {
 	churn, err := s.churn(ctx)
 	if err != nil {
@@ -162,7 +163,7 @@ func (s *Site) newLines(ctx context.Context, p gap) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(p.missed), func(n int) bool { return !s.late[written.Lines[n]] }), nil
+	return lists.Without(slices.Clone(p.missed), func(n int) bool { return !s.late[written.Lines[n]] }), nil
 }
 
 // finding makes one of a gap: it is done when tests go through its lines.
@@ -190,7 +191,7 @@ func (p gap) finding(g gate.Gate) (finding.Finding, bool) {
 		what = "line"
 		f.Why += fmt.Sprintf(", and %d files rely on it", p.rely)
 	}
-	f.Title = fmt.Sprintf("Test %s of %s that no test goes through", many(len(p.missed), what), p.file)
+	f.Title = fmt.Sprintf("Test %s of %s that no test runs", many(len(p.missed), what), p.file)
 	f.Check = p.check(g)
 	return f, f.Check != ""
 }

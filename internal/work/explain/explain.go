@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
@@ -120,7 +121,7 @@ func (c Case) Read(data []byte) (kept []Statement, dropped []string, err error) 
 	}
 	for _, s := range said.Statements {
 		var wrong []string
-		s.Events = slices.DeleteFunc(s.Events, func(n int64) bool {
+		s.Events = lists.Without(s.Events, func(n int64) bool {
 			if !known[n] {
 				wrong = append(wrong, fmt.Sprint(n))
 			}

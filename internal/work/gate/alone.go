@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
@@ -117,7 +118,7 @@ func (r Runner) among(ctx context.Context, t Tree, g Gate, raw nexus.Evidence, a
 			*left -= res.Duration
 		}
 		whole := (read.State == nexus.Pass || read.State == nexus.Fail) && tests(read.Counts) >= tests(raw.Counts)
-		open = slices.DeleteFunc(open, func(s *suspect) bool {
+		open = lists.Without(open, func(s *suspect) bool {
 			s.flake.Runs++
 			green := whole && !res.TimedOut && !slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == s.name })
 			if !green {

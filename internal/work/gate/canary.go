@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
@@ -70,7 +71,7 @@ func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit
 	for _, test := range read.Tests {
 		failed[test.Package] = failed[test.Package] || test.Name == name && test.State == "fail"
 	}
-	return slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
+	return lists.Without(slices.Clone(dirs), func(dir string) bool {
 		pkg := packages[dir]
 		return pkg == "" || failed[pkg] && read.Ended[pkg] == "fail"
 	}), nil

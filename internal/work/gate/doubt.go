@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
@@ -284,7 +285,7 @@ func (r Runner) probe(ctx context.Context, t Tree, g Gate, raw nexus.Evidence) (
 		}); err != nil {
 			return nil, err
 		}
-		hidden = slices.DeleteFunc(hidden, func(dir string) bool { return before[dir] })
+		hidden = lists.Without(hidden, func(dir string) bool { return before[dir] })
 	}
 	var found []nexus.Finding
 	for _, dir := range hidden {

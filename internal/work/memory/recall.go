@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/textindex"
 )
@@ -72,7 +73,7 @@ func (b *Book) Recall(
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(k Kept) bool {
+	all = lists.Without(all, func(k Kept) bool {
 		told := k.State == episode.Approved || b.Auto && k.State == episode.Proposed && !k.Shared
 		return !told || b.hides(k.Paths()...)
 	})
@@ -106,7 +107,7 @@ func fresh(ctx context.Context, repo git.Repo, commit string, all []Kept) ([]Kep
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(k Kept) bool {
+	return lists.Without(all, func(k Kept) bool {
 		s, _ := k.Stand(now)
 		return s != episode.Fresh
 	}), nil

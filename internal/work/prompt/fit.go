@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
@@ -77,7 +78,7 @@ func fitParts(sections []Section, tokens int64) []Part {
 // tokens, and the titles of those that were cut. Of one that is left out, the
 // body is empty.
 func fit(sections []Section, tokens int64) (kept []Section, cut []string) {
-	kept = slices.DeleteFunc(slices.Clone(sections), func(s Section) bool { return strings.TrimSpace(s.Body) == "" && s.Whole == 0 })
+	kept = lists.Without(slices.Clone(sections), func(s Section) bool { return strings.TrimSpace(s.Body) == "" && s.Whole == 0 })
 	var order []int
 	for i, s := range kept {
 		if s.Rank > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
@@ -177,7 +178,7 @@ func (r Repair) sort() (fresh, old, optional []nexus.Finding) {
 		told[unplaced(f)] = true
 	}
 	seen := map[nexus.Finding]bool{}
-	for _, f := range Worst(slices.DeleteFunc(slices.Clone(r.Findings), r.beside)) {
+	for _, f := range Worst(lists.Without(slices.Clone(r.Findings), r.beside)) {
 		key := unplaced(f)
 		key.Line = f.Line
 		if seen[key] {
@@ -291,7 +292,7 @@ func gone(all []nexus.Finding) string {
 	var b strings.Builder
 	for _, f := range all {
 		first, _, _ := strings.Cut(strings.TrimSpace(f.Message), "\n")
-		b.WriteString("- " + Line(strings.Join(slices.DeleteFunc([]string{f.File, f.Test, first}, func(s string) bool { return s == "" }), ": ")) + "\n")
+		b.WriteString("- " + Line(strings.Join(lists.Without([]string{f.File, f.Test, first}, func(s string) bool { return s == "" }), ": ")) + "\n")
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Text returns the lines of a file as it is now, and as it was before the
@@ -157,5 +158,5 @@ func Settle(r nexus.ReviewGiven, earlier []nexus.ReviewGiven, seen func(file str
 // Told returns the findings that whoever wrote the change is told about: all but
 // those that came too late.
 func Told(all []nexus.Finding) []nexus.Finding {
-	return slices.DeleteFunc(slices.Clone(all), func(f nexus.Finding) bool { return f.Gate == Gate && f.Code == Late })
+	return lists.Without(slices.Clone(all), func(f nexus.Finding) bool { return f.Gate == Gate && f.Code == Late })
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
@@ -467,7 +468,7 @@ func fits(what string, schema *jsonschema.Schema, in map[string]any) error {
 
 // fields says what a tool takes.
 func fields(what string, schema *jsonschema.Schema) string {
-	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(schema.Properties)), func(name string) bool { return slices.Contains(schema.Required, name) })
+	rest := lists.Without(slices.Sorted(maps.Keys(schema.Properties)), func(name string) bool { return slices.Contains(schema.Required, name) })
 	text := what + " takes " + strings.Join(schema.Required, ", ")
 	if len(rest) > 0 {
 		text += " (optional: " + strings.Join(rest, ", ") + ")"

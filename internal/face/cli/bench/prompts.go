@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
@@ -211,7 +212,7 @@ func (t talk) section(at int, title, text string) {
 	}
 	later := strings.Join(t.inputs[min(at, len(t.inputs)):], "\n")
 	refs := names(text)
-	hits := len(refs) - len(slices.DeleteFunc(slices.Clone(refs), func(r string) bool { return strings.Contains(later, r) }))
+	hits := len(refs) - len(lists.Without(slices.Clone(refs), func(r string) bool { return strings.Contains(later, r) }))
 	n := prompt.Tokens(text)
 	s.written, s.tokens, s.sent, s.names, s.named = s.written+1, s.tokens+n, s.sent+n*int64(times), s.names+len(refs), s.named+hits
 	if !t.shown[title] {
@@ -245,7 +246,7 @@ func sections(text string) []part {
 		}
 		parts[len(parts)-1].text += line
 	}
-	return slices.DeleteFunc(parts, func(p part) bool { return strings.TrimSpace(p.text) == "" })
+	return lists.Without(parts, func(p part) bool { return strings.TrimSpace(p.text) == "" })
 }
 
 // names returns what a text names that a call can name, too: paths, commands

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
@@ -221,7 +222,7 @@ func (s *stage) wrote(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.Differs(slices.DeleteFunc(names, func(name string) bool { _, err := l.Tree.Lstat(name); return err != nil }))
+	return l.Differs(lists.Without(names, func(name string) bool { _, err := l.Tree.Lstat(name); return err != nil }))
 }
 
 func (s *stage) layer() (sandbox.Layer, func(), error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -108,7 +109,7 @@ func (x exact) runner(ctx context.Context, a *console.Console, p *app.Place, cac
 // wrote returns the files that are no longer as the tree has them.
 func (x exact) wrote(ctx context.Context) ([]string, error) {
 	out, err := x.repo.Run(ctx, "diff-files", "--name-only", "-z", "--ignore-submodules")
-	return slices.DeleteFunc(strings.Split(out, "\x00"), func(name string) bool { return name == "" }), err
+	return lists.Without(strings.Split(out, "\x00"), func(name string) bool { return name == "" }), err
 }
 
 // reset puts the tree back; bare removes what git ignores, too, but for what is
@@ -171,7 +172,7 @@ func again(dir string, c config.Gates, names []string, besides []gate.Gate) ([]g
 			more = append(more, g)
 		}
 	}
-	rest := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+	rest := lists.Without(slices.Clone(names), func(n string) bool {
 		return slices.ContainsFunc(more, func(g gate.Gate) bool { return g.Name == n })
 	})
 	if len(names) > 0 && len(rest) == 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -129,7 +130,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 // script returns what the model says.
 func (d *stage) script() []byte {
 	if d.genesis {
-		return genesisScript
+		return unpack("genesisscript.yaml")
 	}
 	return Script()
 }
@@ -204,7 +205,7 @@ func (d *stage) inside(url string) *console.Console {
 		}
 		return d.app.Env(name)
 	}
-	a.Environ = slices.DeleteFunc(slices.Clone(d.app.Environ), func(v string) bool {
+	a.Environ = lists.Without(slices.Clone(d.app.Environ), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		_, ours := own[name]
 		return ours || strings.HasPrefix(name, "NEXUS_") // settings of its user are not for the sample

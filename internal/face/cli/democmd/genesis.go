@@ -2,12 +2,10 @@ package democmd
 
 import (
 	"context"
-	_ "embed" // the script
 	"errors"
 	"fmt"
 	"iter"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
@@ -19,10 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
-
-//go:embed genesisscript.yaml
-var genesisScript []byte
 
 // What the person says in the demo of a new project.
 const (
@@ -114,7 +110,7 @@ func sideBySide(events iter.Seq2[nexus.Event, error]) (most []string, err error)
 		case nexus.AttemptStarted:
 			now = append(now, f)
 		case nexus.AttemptEnded:
-			now = slices.DeleteFunc(now, func(s nexus.AttemptStarted) bool { return s.Attempt == f.Attempt })
+			now = lists.Without(now, func(s nexus.AttemptStarted) bool { return s.Attempt == f.Attempt })
 		default:
 		}
 		if len(now) > len(most) {

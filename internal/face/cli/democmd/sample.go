@@ -1,8 +1,10 @@
 package democmd
 
 import (
-	_ "embed"
+	"compress/gzip"
+	"embed"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -14,8 +16,10 @@ import (
 //go:embed sample.txtar
 var sample []byte
 
-//go:embed script.yaml
-var script []byte
+// packed holds what the model says, as gzip: make generate writes it.
+//
+//go:embed packed
+var packed embed.FS
 
 //go:embed steered.yaml
 var steered []byte
@@ -24,7 +28,23 @@ var steered []byte
 const Goal = "Teach units to write sizes, Roman numerals and durations, with commands for the first two"
 
 // Script returns what the model says, in the language of llmtest.
-func Script() []byte { return script }
+func Script() []byte { return unpack("script.yaml") }
+
+// unpack returns one of the packed files.
+func unpack(name string) []byte {
+	file, err := packed.Open("packed/" + name + ".gz")
+	if err == nil {
+		defer file.Close() //nolint:errcheck // it is in memory
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(file); err == nil {
+			var data []byte
+			if data, err = io.ReadAll(z); err == nil {
+				return data
+			}
+		}
+	}
+	panic("the program has no readable " + name + ": " + err.Error())
+}
 
 // Write writes the sample's files below dir.
 func Write(dir string) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
@@ -23,7 +24,7 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	if err = cmp.Or(detect.CheckPackages(dir, c), err); err != nil {
 		return []Check{checked("gates", "", err)}
 	}
-	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 }) // the search for secrets needs no program
+	gates = lists.Without(gates, func(g gate.Gate) bool { return len(g.Args) == 0 }) // the search for secrets needs no program
 	if len(gates) == 0 {
 		return append([]Check{{
 			Name: "gates", State: Notice, Detail: "no gate is set or detected, so nothing checks the work",
@@ -41,7 +42,7 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	if err != nil {
 		return []Check{checked("programs", "", err)}
 	}
-	gone = slices.DeleteFunc(gone, func(p string) bool { return depend.Offers(dir, p) })
+	gone = lists.Without(gone, func(p string) bool { return depend.Offers(dir, p) })
 	all := []Check{{Name: "gates", State: Fine, Detail: strings.Join(names, ", ")}}
 	if run {
 		all = nil

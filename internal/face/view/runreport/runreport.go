@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
@@ -293,7 +294,7 @@ func shows(c accept.Row) string {
 	if c.Why != "" {
 		parts = append(parts, c.Why)
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
+	return strings.Join(lists.Without(parts, func(p string) bool { return p == "" }), "; ")
 }
 
 // timeOf adds up who did what how long.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
@@ -85,7 +86,7 @@ type Run struct {
 // it: the runner itself sums up that all passed, and exits with code 0.
 func (in Input) green(r *Run) {
 	if in.Exit == 0 && !in.Guess && !in.Cut && r.Green && r.Counted && r.Counts.Failed == 0 && r.Counts.Passed > 0 {
-		r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool { return Blocks(f) && f.Code != CodeVanished && f.Code != "unhandled" })
+		r.Findings = lists.Without(r.Findings, func(f nexus.Finding) bool { return Blocks(f) && f.Code != CodeVanished && f.Code != "unhandled" })
 	}
 }
 

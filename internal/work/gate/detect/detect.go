@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
@@ -36,7 +37,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 			continue
 		}
 		// The project's own command stands for all packages, and for all linting.
-		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return Step(g.Name) == name })
+		gates = lists.Without(gates, func(g gate.Gate) bool { return Step(g.Name) == name })
 		early[name] = false
 		if command != "" {
 			gates = append(gates, fromLine(name, command))
@@ -53,7 +54,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 			continue
 		}
 		tests := false // a command in place of tests runs tests
-		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool {
+		gates = lists.Without(gates, func(g gate.Gate) bool {
 			tests = tests || g.Name == name && g.Tests
 			return g.Name == name
 		})

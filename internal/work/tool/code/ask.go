@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/lsp"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -145,7 +145,7 @@ func (l *link) declared(ctx context.Context, p *page, o order) (lsp.Place, error
 	if err != nil {
 		return lsp.Place{}, err
 	}
-	all = slices.DeleteFunc(all, func(s lsp.Symbol) bool { return !called(s, o.Name) })
+	all = lists.Without(all, func(s lsp.Symbol) bool { return !called(s, o.Name) })
 	switch len(all) {
 	case 0:
 		return lsp.Place{}, fmt.Errorf("nothing here is called %s; give path and line", o.Name)
@@ -179,7 +179,7 @@ func (l *link) depended(ctx context.Context, name string) ([]lsp.Place, error) {
 func (l *link) named(ctx context.Context, name string) ([]lsp.Symbol, error) {
 	all, err := l.known(ctx, name)
 	tree := l.lookup.set.Tree()
-	return slices.DeleteFunc(all, func(s lsp.Symbol) bool {
+	return lists.Without(all, func(s lsp.Symbol) bool {
 		if !lsp.Inside(s.Name) {
 			return true
 		}
