@@ -155,15 +155,12 @@ var (
 // pythonNames finds public classes and functions of a module, and methods of classes that have no base from which
 // they may inherit a text, without a docstring. What is decorated may be described by that.
 func pythonNames(lines []string) (all []int) {
-	quoted := false
+	quotes := quotedLines(lines)
 	within, decorated, body := false, false, 0 // a class whose methods count, and how far they are indented
 	for n, line := range lines {
 		text := strings.TrimLeft(line, " \t")
-		indent, inside := len(line)-len(text), quoted || pythonDoc().MatchString(text)
-		if len(pythonThree().FindAllStringIndex(text, -1))%2 == 1 {
-			quoted = !quoted
-		}
-		if text == "" || inside || strings.HasPrefix(text, "#") {
+		indent := len(line) - len(text)
+		if text == "" || quotes[n] || strings.HasPrefix(text, "#") {
 			continue
 		}
 		def, class := pythonDef().FindStringSubmatch(lines[n]), pythonSub().FindStringSubmatch(lines[n])
@@ -191,6 +188,19 @@ func pythonNames(lines []string) (all []int) {
 			decorated = true
 		} else if def != nil || class != nil {
 			decorated = false
+		}
+	}
+	return all
+}
+
+// quotedLines tells the lines that begin a text of several lines or are within one.
+func quotedLines(lines []string) []bool {
+	all, quoted := make([]bool, len(lines)), false
+	for n, line := range lines {
+		text := strings.TrimLeft(line, " \t")
+		all[n] = quoted || pythonDoc().MatchString(text)
+		if len(pythonThree().FindAllStringIndex(text, -1))%2 == 1 {
+			quoted = !quoted
 		}
 	}
 	return all

@@ -80,6 +80,7 @@ func TestHandsSignalsOn(t *testing.T) {
 
 // awaitText waits until a file has the text.
 func awaitText(t *testing.T, path, want string) {
+	t.Helper()
 	var data []byte
 	for t.Context().Err() == nil {
 		if data, _ = os.ReadFile(path); string(data) == want { // it may not be there yet

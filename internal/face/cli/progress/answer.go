@@ -38,11 +38,11 @@ func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Conte
 	if !typing {
 		return
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, end := context.WithCancelCause(ctx)
 	lines, next := make(chan string), make(chan bool, 1)
 	letGo := readLines(ctx, in, lines, next)
 	defer func() {
-		cancel()
+		end(errLeft)
 		letGo()
 	}()
 	for reading := false; ; {
