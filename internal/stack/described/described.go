@@ -34,8 +34,8 @@ type Language struct {
 // known are methods of Go that say by their names what they do: those of the standard library's interfaces.
 const known = `^func [(][^)]*[)] (Len|Less|Swap|Error|Unwrap|Is|As|String|Read|Write|Close|ServeHTTP|(Unm|M)arshal[A-Za-z]+)[(]`
 
-// ended is a line that ends a statement, or begins a block which is none of an annotation.
-const ended = `(;|}|(^|[^(])[{]) *$`
+// ended is a line, not of a comment, that ends a statement, or begins a block which is none of an annotation.
+const ended = `^[ \t]*([^/ \t].*)?(;|}|(^|[^(])[{]) *$`
 
 // In returns how the language of a file looks; false where it has nothing that others see, or nobody can tell.
 func In(name string) (Language, bool) {
@@ -80,7 +80,8 @@ func In(name string) (Language, bool) {
 	}
 	for _, d := range rows {
 		if path.Ext(name) == d.ends && !strings.HasSuffix(name, ".d.ts") {
-			return d, (!d.lib || strings.Contains("/"+name, "/lib/")) && (d.ends != ".py" || !pythonOwn(name))
+			own := d.ends == ".py" && pythonOwn(name) || d.ends == ".java" && strings.Contains("/"+name, "/internal/")
+			return d, !own && (!d.lib || strings.Contains("/"+name, "/lib/"))
 		}
 	}
 	return Language{}, false

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"strings"
 )
 
 // introduces is how a language describes what a directory holds within a file of it. A line that is like text says it,
@@ -45,4 +46,15 @@ func Introduces(ending string) string {
 		}
 	}
 	return ""
+}
+
+// IntroducedIn returns the name of the file in which a directory says what it holds, whose source files all have an
+// ending: that of the language, if it has one for this, else README.md.
+func IntroducedIn(ending string) string {
+	for _, i := range introducing() {
+		if i.ends == ending && !strings.Contains(i.files, "*") {
+			return i.files
+		}
+	}
+	return "README.md"
 }

@@ -112,6 +112,7 @@ func TestMissingWords(t *testing.T) {
 		{"A.java", "/** A. */\npublic class A {\n    int n;\n    public List<Map<A, B>> open(int n) {\n        return x;\n    }\n}", "public List<Map<A, B>> open(int n) {"},
 		{"A.java", "/** A. */\npublic class A {\n    public A(int n) {}\n    public int getN() {}\n    @Override\n    @X\n    public void open() {}\n    public int x = open();\n    private void shut() {\n    }\n}", ""},
 		{"A.java", "public final class A {\n}", "public final class A {"},
+		{"A.java", "/** A. */\n// Older: {@code\n// x();\n//  }\npublic class A {\n    int n;\n    // open {\n    public void open() {\n    }\n}", "public void open() {"},
 		{"A.java", "class A {\n    public void open() {\n    }\n}", ""},
 		{"lib/a.rb", "# A.\nclass A < B\n  def initialize\n  end\n\n  # Opens.\n  def open\n  end\n\n  def shut\n  end\n\n  private\n\n  def hidden\n  end\nend", "def shut"},
 		{"lib/a.rb", "module A\n  class Error < StandardError; end\n  # B.\n  class B\n    protected\n    def hidden\n    end\n  end\n  # C.\n  class C\n    def self.open\n    end\n  end\nend", "def self.open"},
@@ -250,6 +251,15 @@ func TestIDsStay(t *testing.T) {
 	}
 }
 
+// TestOwnNames holds that names in packages that are nobody else's are not asked to be described.
+func TestOwnNames(t *testing.T) {
+	for name, want := range map[string]bool{"src/a/internal/A.java": false, "src/a/A.java": true, "a/_b.py": false, "a/b.py": true, "bin/a.rb": false, "lib/a.rb": true} {
+		if _, known := described.In(name); known != want {
+			t.Errorf("%s: %v", name, known)
+		}
+	}
+}
+
 // TestSilent finds directories of which nothing says what they hold, and says the same as its check.
 func TestSilent(t *testing.T) {
 	for _, c := range []struct {
@@ -270,7 +280,14 @@ func TestSilent(t *testing.T) {
 		{"Readme.md", "A is.", true},
 		{"a.js", "// A is.\nexport const a = 1", false},
 	} {
+		into, own := map[string]string{".py": "__init__.py", ".java": "package-info.java"}[filepath.Ext(c.base)]
+		if !own {
+			into = "README.md"
+		}
 		d := folder{sources: 3, ends: map[string]bool{filepath.Ext(c.base): true}}
+		if f := d.unsaid("a b"); f.Places[0].File != "a b/"+into || !strings.Contains(f.Title, f.Places[0].File) {
+			t.Errorf("%s: %s, %v", c.base, f.Title, f.Places)
+		}
 		if got := described.Introduced(c.base, strings.Split(c.text, "\n")); got != (c.want && !strings.HasPrefix(strings.ToLower(c.base), "readme")) {
 			t.Errorf("%s %q: %v", c.base, c.text, got)
 		}

@@ -23,7 +23,7 @@ import (
 )
 
 // edition changes when strategies find something else in the same tree.
-const edition = "6"
+const edition = "7"
 
 // mostKept is how many entries of one strategy are kept: for some branches.
 const mostKept = 8

@@ -75,11 +75,15 @@ func (d folder) unsaid(dir string) finding.Finding {
 			says += " || " + line
 		}
 	}
+	file := "README.md"
+	if len(d.ends) == 1 {
+		file = described.IntroducedIn(slices.Collect(maps.Keys(d.ends))[0])
+	}
 	return finding.Finding{
 		ID: finding.ID("documentation", dir, "README"), Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial,
-		Title: fmt.Sprintf("Write a README.md in %s: what is in it", dir), Minutes: 10, Count: d.sources,
+		Title: fmt.Sprintf("Say in %s what is in %s", path.Join(dir, file), dir), Minutes: 10, Count: d.sources,
 		Why:    fmt.Sprintf("it has %d source files, and nothing says what they are for", d.sources),
-		Places: []finding.Place{{File: path.Join(dir, "README.md")}},
+		Places: []finding.Place{{File: path.Join(dir, file)}},
 		Check:  fmt.Sprintf("cd %s && { %s; }", quote("./"+dir), says),
 	}
 }
