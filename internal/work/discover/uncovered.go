@@ -185,7 +185,7 @@ func (p gap) finding(g gate.Gate) (finding.Finding, bool) {
 	f.Places = f.Places[:min(len(f.Places), 20)]
 	f.Evidence = strings.Join(shown[:min(len(shown), 5)], "\n")
 	what := "changed line"
-	f.Why = fmt.Sprintf("no test goes through lines %s; the file changed %s in the last %d commits",
+	f.Why = fmt.Sprintf("no test runs lines %s; the file changed %s in the last %d commits",
 		list(where, 10), many(p.changes, "time"), finding.HistoryCommits)
 	if p.rely >= finding.ManyRely {
 		what = "line"

@@ -59,7 +59,7 @@ func TestUncoveredGo(t *testing.T) {
 	if diff := cmp.Diff([]finding.Place{{File: p.file, Line: 6}, {File: p.file, Line: 11}, {File: p.file, Line: 14}}, f.Places); diff != "" {
 		t.Error(diff)
 	}
-	if want := "no test goes through lines 6-9, 11-12, 14; the file changed 3 times in the last 100 commits"; f.Why != want {
+	if want := "no test runs lines 6-9, 11-12, 14; the file changed 3 times in the last 100 commits"; f.Why != want {
 		t.Errorf("%s", f.Why)
 	}
 	test := func(calls string) string {
