@@ -43,7 +43,7 @@ func TestFlakyTests(t *testing.T) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	f := found.Findings[0]
-	if f.ID != finding.ID("flaky-tests", "test", odd.Test) || f.Test != odd.Test || f.Title != "Make the test steady: "+odd.Test {
+	if f.ID != finding.ID("flaky-tests", "test", odd.Test) || f.Test != odd.Test || f.Title != "Make the test reliable: "+odd.Test {
 		t.Errorf("%+v", f)
 	}
 	if f.Why != "it failed in 2 of 4 runs on one tree each, in 2 judgements" || f.Count != 2 {
