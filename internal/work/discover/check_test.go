@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/described"
 )
 
@@ -68,6 +69,41 @@ func TestDangers(t *testing.T) {
 		}
 		if red(t, all[0].Check, map[string]string{"a b.py": "# no eval(text) here\nliteral_eval(text)\n"}) {
 			t.Errorf("%s: %s stays red", text, all[0].Check)
+		}
+	}
+}
+
+// TestHardCoded finds passwords and keys that stand in code, shows nothing of them, and passes once they are read
+// from elsewhere.
+func TestHardCoded(t *testing.T) {
+	all := dangersOf()
+	row := all[len(all)-1]
+	for text, want := range map[string]bool{
+		`const password = "hunter2hunter2hunter2x"`:         true,
+		`api_key: 'a1b2c3d4-of-our-own-mail'`:               true,
+		`"secret" => "correct-horse-7-battery-staple"`:      true,
+		`const password = "hunter2hunter2"`:                 false, // shorter than 20
+		`password = os.environ["PASSWORD_OF_SERVICE_1"]`:    false,
+		`token: "https://a.example/path/to/the/token1"`:     false,
+		`secret = "name-of-a-kubernetes-object"`:            false,
+		`password: "Enter 1 password of 20 letters please"`: false,
+		`password = "${PASSWORD_FROM_THE_ENVIRONMENT_1}"`:   false,
+		`secret = "your-secret-goes-here-123456"`:           false,
+		`# password = "hunter2hunter2hunter2x"`:             false,
+	} {
+		found := row.in("a b.py", []string{text})
+		if (len(found) > 0) != want {
+			t.Errorf("%s: %+v", text, found)
+		}
+		if !want || len(found) == 0 {
+			continue
+		}
+		f := found[0]
+		if f.Severity != nexus.PriorityCritical || f.Evidence != "" || !red(t, f.Check, map[string]string{"a b.py": text + "\n"}) {
+			t.Errorf("%s: %+v", text, f)
+		}
+		if red(t, f.Check, map[string]string{"a b.py": "password = os.environ[\"PASSWORD\"]\n"}) {
+			t.Errorf("%s: %s stays red", text, f.Check)
 		}
 	}
 }

@@ -23,7 +23,15 @@ type danger struct {
 	but     string // of lines that have it and are fine; likewise, and empty where there are none
 	what    string
 	level   nexus.Priority
+	hides   bool // the lines hold a secret, which no finding shows
 }
+
+// hardCoded finds a password or a key of at least 20 characters (the predecessor's figure) that stands in the code. Rules
+// that know the services they belong to, and chance, find what looks random; this finds what a person made up.
+const hardCoded = `([Pp]assw(or)?d|PASSW(OR)?D|[Aa]pi_?[Kk]ey|API_KEY|[Ss]ecret|SECRET|[Tt]oken|TOKEN)["']? *(:=|=>|=|:) *["'][^"'[:space:]{}<>$]{20,}["']`
+
+// madeUp finds values of such names that are none: an address, a name without a digit, a word that says so.
+const madeUp = `["'](https?:|[/.])|(:=|=>|=|:) *["'][^"'0-9]*["']|[Ee]xample|EXAMPLE|[Yy]our[_-]|[Cc]hange[_-]?me|[Xx]{5}|[*]{3}|[Tt]est|[Dd]ummy|[Ff]ake`
 
 // declared finds a function that is called eval, and a call with a text that stands there as it is.
 const declared = `(def|function) +eval[(]|[^.A-Za-z0-9_]eval[(] *("[^"#{$]*"|'[^']*') *[,)]`
@@ -33,14 +41,18 @@ const remark = `^[[:space:]]*(#|//|[*]|/[*]|<!--)`
 
 func dangersOf() []danger {
 	scripts := []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".html"}
+	row := func(ends []string, pattern, but, what string) danger {
+		return danger{ends: ends, pattern: pattern, but: but, what: what, level: nexus.PriorityHigh}
+	}
 	return []danger{
+		row(append([]string{".py", ".rb", ".php"}, scripts...), `(^|[^.A-Za-z0-9_])eval[(]`, declared, "eval runs any code that a string contains"),
+		row(scripts, `[.]innerHTML *[+]?=[^=]`, "", "innerHTML inserts markup from anybody"),
+		row(scripts, `dangerouslySetInnerHTML`, "", "dangerouslySetInnerHTML inserts markup from anybody"),
+		row(scripts, `document[.]write[(]`, "", "document.write inserts markup from anybody"),
 		{
-			append([]string{".py", ".rb", ".php"}, scripts...),
-			`(^|[^.A-Za-z0-9_])eval[(]`, declared, "eval runs any code that a string contains", nexus.PriorityHigh,
+			ends:    append([]string{".go", ".py", ".rb", ".php", ".java", ".kt", ".cs", ".rs", ".swift"}, scripts...),
+			pattern: hardCoded, but: madeUp, what: "a password or a key stands in the code", level: nexus.PriorityCritical, hides: true,
 		},
-		{scripts, `[.]innerHTML *[+]?=[^=]`, "", "innerHTML inserts markup from anybody", nexus.PriorityHigh},
-		{scripts, `dangerouslySetInnerHTML`, "", "dangerouslySetInnerHTML inserts markup from anybody", nexus.PriorityHigh},
-		{scripts, `document[.]write[(]`, "", "document.write inserts markup from anybody", nexus.PriorityHigh},
 	}
 }
 
@@ -48,6 +60,7 @@ func dangersOf() []danger {
 func dangers(ctx context.Context, s *Site) (Found, error) {
 	found := Found{Quick: true}
 	rows := dangersOf()
+	var written []finding.Finding // secrets that people made up
 	var patch strings.Builder
 	for _, file := range s.files {
 		lines, err := s.lines(ctx, file.path)
@@ -68,17 +81,29 @@ func dangers(ctx context.Context, s *Site) (Found, error) {
 			continue
 		}
 		for _, row := range rows {
-			if slices.Contains(row.ends, strings.ToLower(path.Ext(file.path))) {
-				found.Findings = append(found.Findings, row.in(file.path, lines)...)
+			if !slices.Contains(row.ends, strings.ToLower(path.Ext(file.path))) {
+				continue
 			}
+			to := &found.Findings
+			if row.hides {
+				to = &written
+			}
+			*to = append(*to, row.in(file.path, lines)...)
 		}
 	}
 	leaks, err := s.leaks.Added(ctx, patch.String())
 	if err != nil {
 		return found, err
 	}
+	known := map[finding.Place]bool{}
 	for _, l := range leaks {
 		if f, ok := s.leaked(l); ok {
+			found.Findings = append(found.Findings, f)
+			known[f.Places[0]] = true
+		}
+	}
+	for _, f := range written {
+		if slices.ContainsFunc(f.Places, func(p finding.Place) bool { return !known[p] }) { // or else a rule of a service says more
 			found.Findings = append(found.Findings, f)
 		}
 	}
@@ -147,7 +172,7 @@ func (d danger) in(name string, lines []string) []finding.Finding {
 			continue
 		}
 		f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
-		if f.Evidence == "" {
+		if f.Evidence == "" && !d.hides {
 			f.Evidence = cut(strings.TrimSpace(text), 200)
 		}
 	}
@@ -156,6 +181,9 @@ func (d danger) in(name string, lines []string) []finding.Finding {
 	}
 	f.Places = f.Places[:min(f.Count, 20)]
 	f.Title, f.Why, f.Minutes = fmt.Sprintf("Make %s do without: %s", name, d.what), d.what, finding.Minutes("security", f.Count)
+	if d.hides {
+		f.Title = "Take the secret out of " + name + ", and have it replaced"
+	}
 	return []finding.Finding{f}
 }
 
