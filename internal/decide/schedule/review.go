@@ -55,7 +55,7 @@ func askLanding(s *state.State, t *state.Task, a *state.Attempt, id, why string,
 			if last, ok := c.Answer(); ok {
 				text += fmt.Sprintf(" -- its agent: %s", strings.TrimSuffix(fmt.Sprintf("%s, %s", last.Reply, nexus.OneLine(last.Why)), ", "))
 			}
-			text += ". "
+			text = strings.TrimRight(text, ".") + ". "
 		}
 		text += fmt.Sprintf("Settle each with nexus review %s --resolve ID, or send the change back with no: and what to do", t.ID)
 	} else {
