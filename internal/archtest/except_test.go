@@ -50,7 +50,7 @@ var largePackages = map[string]int{
 	"face/view":         3740, // what every face draws of a run: one projection of the state
 	"decide/policy":     3870, // what each of some 400 programs may do: one judgement, whose parts call each other
 	"work/plan/foreign": 3100, // a reader for each of eight formats of other tools
-	"work/discover":     3370, // each way to find work: they share the tree, what was found before, and their checks
+	"work/discover":     3390, // each way to find work: they share the tree, what was found before, and their checks
 	"work/worker":       3300, // what each step of a run receives: sessions, judge, trees
 	"stack":             5180, // what Nexus knows of fifteen languages: a few files each, which share their types and readers
 	"face/cli/runscmd":  3110, // what people ask of runs: a command for each thing
