@@ -320,3 +320,6 @@ func split(text string) (words []string, ok bool) {
 	}
 	return words, quote == 0
 }
+
+// Quote writes a word so that a shell reads it as it is.
+func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

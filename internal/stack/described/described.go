@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
 // Language says how a language's public names look, and what describes them. All are patterns for Go and for awk, but
@@ -133,8 +134,8 @@ func (d Language) Check(name string) string {
 		shows, visible, hides = fmt.Sprintf(` /%s/{v=0}`, slashes(d.shows)), "&&!v", fmt.Sprintf(` /%s/{v=1}`, slashes(d.hides))
 	}
 	const program = `{sub(/\r$/,"")} /%s/{c=1} c{if(/[*]\//)c=0;d=1;next} /%s/{d=1;next}%s /%s/&&!/%s/&&!d%s{x=1}%s /%s/{d=0} END{exit x}`
-	return fmt.Sprintf("awk %s %s", quote(fmt.Sprintf(program, slashes(opens().String()), slashes(d.above), shows, slashes(d.public),
-		slashes(d.but), visible, hides, slashes(d.until))), quote("./"+name))
+	return fmt.Sprintf("awk %s %s", cmdline.Quote(fmt.Sprintf(program, slashes(opens().String()), slashes(d.above), shows, slashes(d.public),
+		slashes(d.but), visible, hides, slashes(d.until))), cmdline.Quote("./"+name))
 }
 
 // opens finds a line that begins a comment of several lines, for Go and for awk.
@@ -245,8 +246,5 @@ func pythonCheck(name string) string {
 		`s=[n for n in ast.parse(open(sys.argv[1],"rb").read()).body if isinstance(n,F+(C,))and p(n)];` +
 		`s+=[m for n in s if isinstance(n,C)and not n.bases for m in n.body if isinstance(m,F)and p(m)];` +
 		`sys.exit(None in map(ast.get_docstring,s))`
-	return "python3 -c " + quote(program) + " " + quote("./"+name)
+	return "python3 -c " + cmdline.Quote(program) + " " + cmdline.Quote("./"+name)
 }
-
-// quote writes a word so that a shell reads it as it is.
-func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -5,6 +5,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
 // introduces is how a language describes what a directory holds within a file of it. A line that is like text says it,
@@ -42,7 +44,7 @@ func Introduces(ending string) string {
 	for _, i := range introducing() {
 		if i.ends == ending {
 			const program = "b~/%s/&&/%s/{x=1} {b=$0} END{exit !x}"
-			return fmt.Sprintf("cat %s | awk %s", i.files, quote(fmt.Sprintf(program, slashes(i.text), slashes(i.below))))
+			return fmt.Sprintf("cat %s | awk %s", i.files, cmdline.Quote(fmt.Sprintf(program, slashes(i.text), slashes(i.below))))
 		}
 	}
 	return ""

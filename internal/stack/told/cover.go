@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
 // Wanted is what tests are to go through of a file: so many percent, or all lines in which one of some texts stands.
@@ -28,15 +30,15 @@ const (
 // reads returns a command that reads a report, and ends well where what is wanted is there. Name is how the report calls
 // the file, and options are for awk.
 func (w Wanted) reads(options, name, share, lines, report string) string {
-	awk := fmt.Sprintf("awk %s-v f=%s ", options, quote(name))
+	awk := fmt.Sprintf("awk %s-v f=%s ", options, cmdline.Quote(name))
 	if len(w.Texts) == 0 {
-		return awk + fmt.Sprintf("-v p=%d %s %s", w.Percent, quote(share), report)
+		return awk + fmt.Sprintf("-v p=%d %s %s", w.Percent, cmdline.Quote(share), report)
 	}
 	grep := "grep -qF"
 	for _, text := range w.Texts {
-		grep += " -e " + quote(text)
+		grep += " -e " + cmdline.Quote(text)
 	}
-	return fmt.Sprintf("{ ! %s%s %s s=1 %s | %s; }", awk, quote(lines), report, quote("./"+w.File), grep)
+	return fmt.Sprintf("{ ! %s%s %s s=1 %s | %s; }", awk, cmdline.Quote(lines), report, cmdline.Quote("./"+w.File), grep)
 }
 
 // Report returns the part of what a command printed that is its report.
@@ -54,7 +56,7 @@ func Report(format, printed string) string {
 
 // CoverGo returns a command that fails until the tests of a package of Go go through what is wanted of a file in it.
 func CoverGo(w Wanted) string {
-	return fmt.Sprintf(`p=$(mktemp) && go test -count=1 -coverprofile="$p" %s >/dev/null && `, quote("./"+path.Dir(w.File))) +
+	return fmt.Sprintf(`p=$(mktemp) && go test -count=1 -coverprofile="$p" %s >/dev/null && `, cmdline.Quote("./"+path.Dir(w.File))) +
 		w.reads("", path.Base(w.File), goShare, goLines, `"$p"`)
 }
 

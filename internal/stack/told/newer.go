@@ -12,10 +12,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
-
-// quote writes a word so that a shell reads it as it is.
-func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // Stale is a package of which there is a newer version.
 type Stale struct{ Name, Has, Newest string }
@@ -35,10 +33,12 @@ type Lister struct {
 // Listers lists the package managers that list newer versions.
 func Listers() []Lister {
 	squeezed := func(file, text string) string {
-		return "tr -d ' \\n' <" + quote("./"+file) + " | grep -qF -- " + quote(text)
+		return "tr -d ' \\n' <" + cmdline.Quote("./"+file) + " | grep -qF -- " + cmdline.Quote(text)
 	}
 	// As a word: 1.2.3 is no part of 1.2.30.
-	grep := func(file, text string) string { return "grep -qwF -- " + quote(text) + " " + quote("./"+file) }
+	grep := func(file, text string) string {
+		return "grep -qwF -- " + cmdline.Quote(text) + " " + cmdline.Quote("./"+file)
+	}
 	script := func(text string) []string { return []string{"sh", "-c", text} }
 	// Both would say that nothing is newer where they reach nobody: pip says so of any error, and go of what
 	// is in a cache, which a file before the proxies is.
@@ -65,13 +65,14 @@ GOPROXY=$p exec go list -mod=mod -u -m -json all`)
 			return grep(file, s.Name+" "+s.Has)
 		}},
 		{"Cargo.lock", "cargo", cargo, "source = ", cargoOutdated, func(file string, s Stale) string {
-			return "tr '\\n' ' ' <" + quote("./"+file) + " | grep -qF -- " + quote(fmt.Sprintf(`name = "%s" version = "%s"`, s.Name, s.Has))
+			has := fmt.Sprintf(`name = "%s" version = "%s"`, s.Name, s.Has)
+			return "tr '\\n' ' ' <" + cmdline.Quote("./"+file) + " | grep -qF -- " + cmdline.Quote(has)
 		}},
 		{"requirements.txt", "pip", pip, "==", pipOutdated, func(file string, s Stale) string {
-			return "grep -qiwF -- " + quote(s.Name+"=="+s.Has) + " " + quote("./"+file)
+			return "grep -qiwF -- " + cmdline.Quote(s.Name+"=="+s.Has) + " " + cmdline.Quote("./"+file)
 		}},
 		{"Gemfile.lock", "bundle", gems, "    ", gemOutdated, func(file string, s Stale) string {
-			return "grep -qxF -- " + quote(fmt.Sprintf("    %s (%s)", s.Name, s.Has)) + " " + quote("./"+file)
+			return "grep -qxF -- " + cmdline.Quote(fmt.Sprintf("    %s (%s)", s.Name, s.Has)) + " " + cmdline.Quote("./"+file)
 		}},
 		{"composer.lock", "composer", composer, `"version":`, composerOutdated, func(file string, s Stale) string {
 			return squeezed(file, fmt.Sprintf(`"name":"%s","version":"%s"`, s.Name, s.Has))

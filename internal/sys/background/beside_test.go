@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // share starts a process beside this one, which does what.
@@ -82,7 +83,7 @@ func TestHandsSignalsOn(t *testing.T) {
 func awaitText(t *testing.T, path, want string) {
 	t.Helper()
 	var data []byte
-	for t.Context().Err() == nil {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
 		if data, _ = os.ReadFile(path); string(data) == want { // it may not be there yet
 			return
 		}

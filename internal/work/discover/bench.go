@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -181,7 +182,8 @@ func benchCheck(dir, name, unit string, limit float64) string {
 	args := benchArgs(dir, "^"+name+"$")
 	args[6] = "-count=3"
 	const best = `/^Benchmark/{for(i=2;i<NF;i++)if($(i+1)==u&&(v==""||$i+0<v))v=$i+0} END{exit !(v!=""&&v<=m)}`
-	return gate.Gate{Args: args}.Command() + " | awk -v u=" + unit + " -v m=" + strconv.FormatFloat(limit, 'f', -1, 64) + " " + quote(best)
+	most := strconv.FormatFloat(limit, 'f', -1, 64)
+	return gate.Gate{Args: args}.Command() + " | awk -v u=" + unit + " -v m=" + most + " " + cmdline.Quote(best)
 }
 
 // base returns the commit that the tree is compared with, and what people call it: where its branch left

@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 )
 
@@ -72,7 +73,7 @@ func dangers(ctx context.Context, s *Site) (Found, error) {
 				ID: finding.ID("security", file.path, ".env"), Strategy: "security", Kind: finding.Security,
 				Title: fmt.Sprintf("Stop tracking %s", file.path), Severity: nexus.PriorityCritical, Minutes: finding.Minutes("security", 1),
 				Why:    "git tracks a file with the settings of one machine, which often contains secrets",
-				Places: []finding.Place{{File: file.path}}, Check: "! test -e " + quote(file.path),
+				Places: []finding.Place{{File: file.path}}, Check: "! test -e " + cmdline.Quote(file.path),
 			})
 			continue
 		}
@@ -165,7 +166,7 @@ func (d danger) in(name string, lines []string) []finding.Finding {
 	r, skip := regexp.MustCompile(d.pattern), regexp.MustCompile(fine)
 	f := finding.Finding{
 		Strategy: "security", Kind: finding.Security, Severity: d.level, ID: finding.ID("security", name, d.pattern),
-		Check: fmt.Sprintf("! grep -E -- %s %s | grep -qvE -- %s", quote(d.pattern), quote("./"+name), quote(fine)),
+		Check: fmt.Sprintf("! grep -E -- %s %s | grep -qvE -- %s", cmdline.Quote(d.pattern), cmdline.Quote("./"+name), cmdline.Quote(fine)),
 	}
 	for n, text := range lines {
 		if !r.MatchString(text) || skip.MatchString(text) {
@@ -219,12 +220,12 @@ func (s *Site) leaked(l leak.Leak) (finding.Finding, bool) {
 	if r := []rune(before); len(r) > 40 {
 		before = string(r[len(r)-40:])
 	}
-	check := fmt.Sprintf("! grep -qE -- %s %s", quote(spaced(before)+"[A-Za-z0-9+/=_.~-]{12,}"), quote("./"+l.File))
+	check := fmt.Sprintf("! grep -qE -- %s %s", cmdline.Quote(spaced(before)+"[A-Za-z0-9+/=_.~-]{12,}"), cmdline.Quote("./"+l.File))
 	switch {
 	case strings.Contains(text, "PRIVATE KEY"):
-		check, before = fmt.Sprintf("! grep -q 'PRIVATE KEY' %s", quote("./"+l.File)), "PRIVATE KEY"
+		check, before = fmt.Sprintf("! grep -q 'PRIVATE KEY' %s", cmdline.Quote("./"+l.File)), "PRIVATE KEY"
 	case before == "" || !plain(before):
-		check = "! test -e " + quote("./"+l.File)
+		check = "! test -e " + cmdline.Quote("./"+l.File)
 	}
 	f := finding.Finding{
 		ID: finding.ID("security", l.File, l.Rule, before), Strategy: "security", Kind: finding.Security, Severity: nexus.PriorityCritical,

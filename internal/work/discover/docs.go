@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/described"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -111,7 +112,8 @@ func (s *Site) stale(ctx context.Context, readme string, lines []string) (all []
 				Why:   fmt.Sprintf("it exits with %d", e.Exit), Evidence: cut(strings.TrimSpace(printed), 400), Minutes: 15,
 				Places: []finding.Place{{File: readme, Line: c.n}},
 				// A program that is not there is what is wrong, and no fault of the machine.
-				Check: fmt.Sprintf("! grep -qF -- %s %s || { %s; } >/dev/null 2>&1 || false", quote(c.text), quote("./"+readme), line),
+				Check: fmt.Sprintf("! grep -qF -- %s %s || { %s; } >/dev/null 2>&1 || false",
+					cmdline.Quote(c.text), cmdline.Quote("./"+readme), line),
 				State: nexus.Fail,
 			}
 			if len(f.Check) <= longestCheck {

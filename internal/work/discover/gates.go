@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -177,7 +178,7 @@ func fileCheck(g gate.Gate, name, printed string, exit int) string {
 		return ""
 	}
 	check := fmt.Sprintf(`out=$(%s 2>&1); test $? -le 1 && ! printf '%%s\n' "$out" | grep -Eq %s`,
-		g.Command(), quote(`^(\./)?`+pattern+`(:[0-9]|$)`))
+		g.Command(), cmdline.Quote(`^(\./)?`+pattern+`(:[0-9]|$)`))
 	if len(check) > longestCheck || strings.Contains(check, "\n") {
 		return ""
 	}
@@ -322,7 +323,7 @@ func within(g gate.Gate, args []string) string {
 	}
 	command := gate.Gate{Args: args}.Command()
 	if g.Dir != "" && g.Dir != "." {
-		command = "cd " + quote(g.Dir) + " && " + command
+		command = "cd " + cmdline.Quote(g.Dir) + " && " + command
 	}
 	if len(command) > longestCheck || strings.ContainsAny(command, "\n\r") {
 		return ""

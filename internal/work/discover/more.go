@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/told"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -182,7 +183,7 @@ func callsInLoops(name string, lines []string) (finding.Finding, bool) {
 		if len(open) > 0 && called().MatchString(text) && plain(trimmed) {
 			f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
 			texts = append(texts, trimmed)
-			tests = append(tests, fmt.Sprintf("grep -qF -- %s %s", quote(trimmed), quote("./"+name)))
+			tests = append(tests, fmt.Sprintf("grep -qF -- %s %s", cmdline.Quote(trimmed), cmdline.Quote("./"+name)))
 		}
 		if loop().MatchString(text) {
 			open = append(open, indent)

@@ -8,6 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/function"
 )
 
@@ -62,5 +63,5 @@ func tangled(f function.Function, name string, dented bool) (finding.Finding, bo
 
 // measuring returns a check that fails as long as a script finds a function too large.
 func measuring(name, mark, script string) string {
-	return fmt.Sprintf("! awk -v m=%s %s %s", quote(mark), quote(script), quote("./"+name))
+	return fmt.Sprintf("! awk -v m=%s %s %s", cmdline.Quote(mark), cmdline.Quote(script), cmdline.Quote("./"+name))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
 // todoMark finds a mark of unfinished work within a comment.
@@ -64,7 +65,8 @@ func todoIn(name string, syntax stack.Syntax, n int, text string) (finding.Findi
 	return finding.Finding{
 		ID: finding.ID("todo", name, seen), Strategy: "todo", Kind: finding.Todo, Title: title, Severity: severity,
 		Why: fmt.Sprintf("a comment says %s", cut(seen, 120)), Evidence: strings.TrimSpace(text), Minutes: finding.Minutes("todo", 1),
-		Places: []finding.Place{{File: name, Line: n}}, Check: fmt.Sprintf("! grep -qF -- %s %s", quote(seen), quote(path.Join(".", name))),
+		Places: []finding.Place{{File: name, Line: n}},
+		Check:  fmt.Sprintf("! grep -qF -- %s %s", cmdline.Quote(seen), cmdline.Quote(path.Join(".", name))),
 	}, true
 }
 
@@ -173,9 +175,9 @@ func (s *Site) around(name string) string {
 		if dir == "." {
 			return "./*.go"
 		}
-		return quote("./"+dir) + "/*.go"
+		return cmdline.Quote("./"+dir) + "/*.go"
 	}
-	return quote("./" + name)
+	return cmdline.Quote("./" + name)
 }
 
 // hidesIn returns what a line looks like that declares a function which no other file can use;

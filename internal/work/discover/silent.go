@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/described"
 )
 
@@ -84,7 +85,7 @@ func (d folder) unsaid(dir string) finding.Finding {
 		Title: fmt.Sprintf("Say in %s what is in %s", path.Join(dir, file), dir), Minutes: 10, Count: d.sources,
 		Why:    fmt.Sprintf("it has %d source files, and nothing says what they are for", d.sources),
 		Places: []finding.Place{{File: path.Join(dir, file)}},
-		Check:  fmt.Sprintf("cd %s && { %s; }", quote("./"+dir), says),
+		Check:  fmt.Sprintf("cd %s && { %s; }", cmdline.Quote("./"+dir), says),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
@@ -290,7 +291,7 @@ func (s *Site) together(ctx context.Context, all []finding.Finding, open []int) 
 	}
 	var script strings.Builder
 	for _, i := range open {
-		fmt.Fprintf(&script, "sh -c %s >/dev/null 2>&1 </dev/null; echo '%s'%d $?\n", quote(all[i].Check), mark, i)
+		fmt.Fprintf(&script, "sh -c %s >/dev/null 2>&1 </dev/null; echo '%s'%d $?\n", cmdline.Quote(all[i].Check), mark, i)
 	}
 	g := gate.Gate{Name: nexus.AcceptGate + "discover", Args: []string{"sh", "-c", script.String()}, Format: read.Exit, Reads: true}
 	e, err := s.bench.Runner.Judge(ctx, s.bench.Tree, g)
@@ -328,9 +329,6 @@ func codes(printed string) map[int]int {
 	}
 	return all
 }
-
-// quote writes a word so that a shell reads it as it is.
-func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // plain reports whether a name or a text can stand in a check: one line, and no control characters.
 func plain(text string) bool {

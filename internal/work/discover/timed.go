@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/told"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -57,5 +58,5 @@ func cd(g gate.Gate) string {
 	if g.Dir == "" || g.Dir == "." {
 		return ""
 	}
-	return "cd " + quote(g.Dir) + " && "
+	return "cd " + cmdline.Quote(g.Dir) + " && "
 }

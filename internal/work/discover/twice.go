@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
 // shortestCopy is how many lines of code are a copy, when comments and blank lines are left out.
@@ -146,12 +147,12 @@ func copied(from, to string, lines []codeLine, at int, whole [][]string) (findin
 		evidence = append(evidence, l.text)
 	}
 	var tests []string
-	both := quote("./" + from)
+	both := cmdline.Quote("./" + from)
 	if from != to {
-		both += " " + quote("./"+to)
+		both += " " + cmdline.Quote("./"+to)
 	}
 	for _, m := range marks[:2] {
-		tests = append(tests, fmt.Sprintf("test $(cat %s | grep -cF -- %s) -ge %d", both, quote(m), times[m]))
+		tests = append(tests, fmt.Sprintf("test $(cat %s | grep -cF -- %s) -ge %d", both, cmdline.Quote(m), times[m]))
 	}
 	check := "! { " + strings.Join(tests, " && ") + "; }"
 	if len(check) > longestCheck {

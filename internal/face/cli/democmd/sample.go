@@ -1,6 +1,7 @@
 package democmd
 
 import (
+	"bytes"
 	"compress/gzip"
 	"embed"
 	"fmt"
@@ -32,18 +33,18 @@ func Script() []byte { return unpack("script.yaml") }
 
 // unpack returns one of the packed files.
 func unpack(name string) []byte {
-	file, err := packed.Open("packed/" + name + ".gz")
+	data, err := packed.ReadFile("packed/" + name + ".gz")
+	var z *gzip.Reader
 	if err == nil {
-		defer file.Close() //nolint:errcheck // it is in memory
-		var z *gzip.Reader
-		if z, err = gzip.NewReader(file); err == nil {
-			var data []byte
-			if data, err = io.ReadAll(z); err == nil {
-				return data
-			}
-		}
+		z, err = gzip.NewReader(bytes.NewReader(data))
 	}
-	panic("the program has no readable " + name + ": " + err.Error())
+	if err == nil {
+		data, err = io.ReadAll(z)
+	}
+	if err != nil {
+		panic("the program has no readable " + name + ": " + err.Error())
+	}
+	return data
 }
 
 // Write writes the sample's files below dir.
