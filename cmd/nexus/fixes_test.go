@@ -1,0 +1,280 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+)
+
+// realFix is a fix that was made in a public library, with its tests.
+type realFix struct {
+	Repo  string `yaml:"repo"`  // owner/name; its clone is owner+name
+	Fix   string `yaml:"fix"`   // commit
+	Goal  string `yaml:"goal"`  // the bug, as a user would say it
+	Test  string `yaml:"test"`  // command of the gate
+	Other string `yaml:"other"` // another fix of the library; its tests are red, too, where its patch is played
+	Half  []int  `yaml:"half"`  // hunks of the fix that half of it has, from 1
+	Weak  []edit `yaml:"weak"`  // make the red tests expect what the code does
+}
+
+// edit replaces a text of a file wherever it is.
+type edit struct{ File, Old, New string }
+
+// TestRealFixes plays patches for bugs of public libraries: what is right has to land, and nothing
+// else. Clones of them are in $NEXUS_FIXES; $NEXUS_FIXES_OF has parts of the names of those to play,
+// and $NEXUS_FIXES_KINDS the patches.
+func TestRealFixes(t *testing.T) {
+	clones := os.Getenv("NEXUS_FIXES")
+	if clones == "" {
+		t.Skip("NEXUS_FIXES names no directory of clones")
+	}
+	data, err := os.ReadFile("testdata/fixes.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []realFix
+	if err := yaml.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	kinds := strings.Fields(cmp.Or(os.Getenv("NEXUS_FIXES_KINDS"), "true half other gone weak comment"))
+	for _, f := range all {
+		name := f.Repo + " " + f.Fix
+		if of := strings.Fields(os.Getenv("NEXUS_FIXES_OF")); len(of) > 0 && !slices.ContainsFunc(of, func(one string) bool { return strings.Contains(name, one) }) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			row := f.play(t, filepath.Join(clones, strings.ReplaceAll(f.Repo, "/", "+")), kinds)
+			t.Logf("| %s | %s | %s | %s |", f.Repo, f.Fix, f.Goal, strings.Join(row, " | "))
+		})
+	}
+}
+
+// play submits patches and returns how each ended. Those for one base share its verdicts.
+func (f realFix) play(t *testing.T, clone string, kinds []string) (row []string) {
+	t.Helper()
+	var shared *stage
+	for _, kind := range kinds {
+		if kind == "half" && len(f.Half) == 0 || kind == "other" && f.Other == "" || kind == "weak" && len(f.Weak) == 0 {
+			row = append(row, "-")
+			continue
+		}
+		laid := filepath.Join(t.TempDir(), "laid")
+		script := scriptOf(f.lay(t, clone, laid, kind))
+		s := shared
+		if s == nil || kind == "other" {
+			s = newStage(t, program(t), sample{script: []byte("conversations: []"), write: func(dir string) error { return os.Rename(laid, dir) }})
+			if deps := filepath.Join(clone+".over", "node_modules"); isDir(deps) {
+				if err := os.CopyFS(filepath.Join(s.repo, "node_modules"), os.DirFS(deps)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.env = append(s.env, "NEXUS_ACCEPTANCE_INDEPENDENT=off", "NEXUS_ACCEPTANCE_CHECKS=off", "NEXUS_DONE_COVERAGE=off", "GOFLAGS=-trimpath")
+		}
+		if kind != "other" {
+			shared = s
+		}
+		server, stop, err := llmtest.Start(t.Context(), script, llmtest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		s.env = append(s.env, "ANTHROPIC_BASE_URL="+server.URL(), "OPENAI_BASE_URL="+server.URL()+"/v1")
+		cmd, out := s.start("quick", f.Goal, "--strategy", "no-test", "--headless")
+		_ = cmd.Wait() // its exit code tells
+		stop()
+		code := cmd.ProcessState.ExitCode()
+		if landed := code == 0; landed != (kind == "true") || kind != "true" && strings.Contains(out.String(), "landed on ") {
+			t.Errorf("%s: exit code %d\n%s", kind, code, out)
+		}
+		row = append(row, fmt.Sprintf("%d, %.0f s", code, time.Since(begun).Seconds()))
+		t.Logf("%s: %s", kind, row[len(row)-1])
+	}
+	return row
+}
+
+// lay writes the library as it was before the fix, with the tests of it, and returns what the
+// author of a patch does.
+func (f realFix) lay(t *testing.T, clone, dir, kind string) []llmtest.Call {
+	t.Helper()
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("git %v: %v", args, err)
+		}
+		return string(out)
+	}
+	files := func(fix string, tests bool) (some []string) {
+		for file := range strings.FieldsSeq(run("diff", "--name-only", "--no-renames", fix+"^", fix)) {
+			if stack.IsProse(file) || stack.ServesTests(file) != tests {
+				continue
+			}
+			some = append(some, file)
+		}
+		return some
+	}
+	diff := func(fix string, tests bool) string {
+		return run(append([]string{"diff", "--no-renames", fix + "^", fix, "--"}, files(fix, tests)...)...)
+	}
+	apply := func(patch string, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"apply", "--recount"}, args...)...)
+		cmd.Dir, cmd.Stdin = dir, strings.NewReader(patch)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %s: apply %v: %s", f.Fix, kind, args, out)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run("clone", "--quiet", "--shared", "--no-checkout", clone, ".")
+	run("checkout", "--quiet", "--force", "--detach", f.Fix+"^")
+	apply(diff(f.Fix, true))
+	if kind == "other" { // its bug is there, too
+		before := exec.CommandContext(t.Context(), "git", "merge-base", "--is-ancestor", f.Other, f.Fix)
+		before.Dir = dir
+		if before.Run() == nil {
+			apply(diff(f.Other, false), "--reverse")
+		} else {
+			apply(diff(f.Other, true), "-C1")
+		}
+	}
+	conf := fmt.Sprintf("[gates]\nbuild = false\nlint = false\ntype = false\nformat = false\ntest = %q\n", f.Test)
+	if err := os.WriteFile(filepath.Join(dir, "nexus.toml"), []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pnpm-lock.yaml", "package.json", "package-lock.json"} { // the tests alone need less than the whole project
+		if data, err := os.ReadFile(filepath.Join(clone+".over", name)); err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
+			if err != nil {
+				t.Fatal(err)
+			}
+		} else if isDir(clone + ".over") {
+			_ = os.Remove(filepath.Join(dir, name)) // a lock of another program
+		}
+	}
+	run("add", "--all")
+	run("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "--quiet", "-m", "Tests of a bug")
+
+	switch kind {
+	case "true":
+		apply(diff(f.Fix, false))
+	case "half":
+		apply(hunks(diff(f.Fix, false), f.Half))
+	case "other":
+		apply(diff(f.Other, false), "-C1")
+	case "gone":
+		apply(diff(f.Fix, true), "--reverse")
+	case "weak":
+		for _, e := range f.Weak {
+			replace(t, filepath.Join(dir, e.File), e.Old, e.New)
+		}
+	case "comment":
+		file := files(f.Fix, false)[0]
+		remark(t, filepath.Join(dir, file), diff(f.Fix, false))
+	}
+	var calls []llmtest.Call
+	for file := range strings.FieldsSeq(run("diff", "--name-only", "--no-renames", "HEAD")) {
+		text, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls = append(calls, llmtest.Call{Tool: "write_file", Input: map[string]any{"path": file, "content": string(text)}})
+	}
+	run("reset", "--quiet", "--hard")
+	if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil { // what comes after the base is no one's to see
+		t.Fatal(err)
+	}
+	return calls
+}
+
+// scriptOf is a model whose coder makes some calls, and in which everybody else agrees.
+func scriptOf(calls []llmtest.Call) llmtest.Script {
+	finish := func(input map[string]any) llmtest.Turn {
+		return llmtest.Turn{Calls: []llmtest.Call{{Tool: "finish", Input: input}}}
+	}
+	done := finish(map[string]any{"summary": "Done.", "status": "done"})
+	first := llmtest.Turn{Calls: slices.Concat(calls, done.Calls)}
+	return llmtest.Script{Conversations: []llmtest.Conversation{
+		{Match: "T*/coder.*", Turns: []llmtest.Turn{first, done, done, done}},
+		{Match: "T*/reviewer.*", Turns: []llmtest.Turn{finish(map[string]any{"approved": true, "summary": "Good.", "findings": []any{}})}},
+		{Match: "T*/verifier.*", Turns: []llmtest.Turn{finish(map[string]any{
+			"approved": true, "criteria": []any{map[string]any{"criterion": 1, "met": true}},
+			"quality": map[string]any{"rating": "good", "issues": []any{}}, "reasoning": "It does what the goal says.",
+		})}},
+	}}
+}
+
+// hunks returns some hunks of a diff, counted from 1.
+func hunks(diff string, some []int) string {
+	var out strings.Builder
+	n := 0
+	for file := range strings.SplitSeq("\n"+diff, "\ndiff ") {
+		head, rest, _ := strings.Cut(file, "\n@@ ")
+		for hunk := range strings.SplitSeq(rest, "\n@@ ") {
+			if rest == "" {
+				continue
+			}
+			if n++; slices.Contains(some, n) {
+				if head != "" {
+					out.WriteString("diff " + head + "\n")
+				}
+				out.WriteString("@@ " + strings.TrimSuffix(hunk, "\n") + "\n")
+				head = ""
+			}
+		}
+	}
+	return out.String()
+}
+
+// remark puts a comment at the first line of a file that a diff takes away or adds to.
+func remark(t *testing.T, file, diff string) {
+	t.Helper()
+	_, hunk, _ := strings.Cut(diff, "\n@@ ")
+	hunk, _, _ = strings.Cut(hunk, "\ndiff ")
+	lines := strings.Split(hunk, "\n")[1:]
+	i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "-") })
+	if i < 0 {
+		i = 0 // the first line around what is added
+	}
+	line := lines[i][1:]
+	mark := "//"
+	if filepath.Ext(file) == ".py" {
+		mark = "#"
+	}
+	indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+	replace(t, file, "\n"+line+"\n", "\n"+indent+mark+" This is as it should be.\n"+line+"\n")
+}
+
+func replace(t *testing.T, file, old, text string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := strings.ReplaceAll(string(data), old, text)
+	if now == string(data) {
+		t.Fatalf("%s has no %q", file, old)
+	}
+	if err := os.WriteFile(file, []byte(now), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func isDir(name string) bool {
+	at, err := os.Stat(name)
+	return err == nil && at.IsDir()
+}
