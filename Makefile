@@ -82,13 +82,10 @@ vuln: ## look for known vulnerabilities; soft where the database is out of reach
 	@out=$$($(TOOL) govulncheck ./... 2>&1 && $(TOOL) govulncheck -C internal/oracle -test ./... 2>&1) && echo "$$out" || { echo "$$out"; grep -qE 'vuln\.go\.dev|fetching vulnerabilities' <<<"$$out" && echo 'vuln: skipped, database out of reach'; }
 
 generate: PAGES = internal/face/web/page
-generate: DEMO = internal/face/cli/democmd
 generate: ## write the code of the web pages, and bundle their scripts and style
 	$(TOOL) templ generate -log-level error -path $(PAGES)
-	sed -i 's|^func .* templ\.Component {$$|//go:noinline\n&|' $(PAGES)/*_templ.go # else each caller has a copy: 0.3 MB
 	gofmt -w $(PAGES)/*_templ.go
 	cd tools && go run ./islands $(abspath $(PAGES))
-	for f in script genesisscript; do gzip -9n <$(DEMO)/$$f.yaml >$(DEMO)/packed/$$f.yaml.gz; done
 
 docs: ## write docs/ from the code
 	go test -count=1 -run '^TestDocs' ./internal/face/cli -args -update

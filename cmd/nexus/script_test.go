@@ -181,6 +181,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
 			"GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "USER=ada", "GOMODCACHE="+modules, "GOCACHE="+caches, "GOFLAGS=",
 			"NEXUS_DONE_COVERAGE=off", "NEXUS_UI_WATCH=never", "ACP_AGENT="+agent,
+			"NEXUS_ACCEPTANCE_INDEPENDENT=off", // who scripts a model scripts each of its conversations
 		)
 		if err := os.MkdirAll(home, 0o700); err != nil {
 			return err

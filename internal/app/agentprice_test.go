@@ -9,16 +9,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// TestAgentPrice holds that a model that is named and has no price is not taken
-// for its maker's usual one.
+// TestAgentPrice holds that tokens of a model without a price, or of a maker that is not
+// known, cost what those of the dearest strong model do.
 func TestAgentPrice(t *testing.T) {
 	models, err := provider.NewModels(config.Config{}, func(string) string { return "" }, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for model, want := range map[string]bool{"": true, "dearest-9": false} {
-		if m, ok := agentPrice(models, "openai", model, nexus.Usage{Input: 1_000_000}); ok != want || (m > 0) != want {
-			t.Errorf("%q: %d, %v", model, m, ok)
+	used, dearest := nexus.Usage{Input: 1_000_000, Output: 1000}, nexus.Money(0)
+	for _, maker := range []string{"anthropic", "openai", "gemini"} {
+		m, ok := models.Price(provider.Strongest(maker), used)
+		if named, same := agentPrice(models, maker, "", used); !ok || !same || named != m {
+			t.Errorf("%s: %d, not %d", maker, named, m)
+		}
+		dearest = max(dearest, m)
+	}
+	for _, c := range [][2]string{{"openai", "local-9"}, {"", "local-9"}, {"", ""}, {"acme", ""}} {
+		if m, ok := agentPrice(models, c[0], c[1], used); !ok || m != dearest {
+			t.Errorf("%q: %d, %v, not %d", c, m, ok, dearest)
 		}
 	}
 	named, _ := agentPrice(models, "gemini", "gemini-3.1-pro-preview", nexus.Usage{Input: 1_000_000})

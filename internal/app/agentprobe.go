@@ -196,7 +196,8 @@ func (a *App) atWork(set config.Config, one Agent, home string, c *sandbox.Comma
 	a.masks(secrets)
 	net, failed := agentNet(set, a.Env, one.Program)
 	if net != nil {
-		c.Proxy = net.Open().Serve
+		way := net.Open()
+		c.Proxy, c.Local = way.Serve, way.Local()
 	}
 	c.Env = append(c.Env, one.Env...)
 	return err == nil && failed == nil

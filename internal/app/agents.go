@@ -2,12 +2,14 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
@@ -165,7 +167,7 @@ func (one Agent) Every() bool {
 // in which they are needed.
 func sessionRoles() []nexus.Role {
 	return []nexus.Role{
-		nexus.Planner, nexus.Coder, nexus.Tester, nexus.Editor, nexus.Reviewer, nexus.Verifier, nexus.Merger,
+		nexus.Planner, nexus.Coder, nexus.Tester, nexus.Editor, nexus.Reviewer, nexus.Verifier, nexus.Reproducer, nexus.Merger,
 		nexus.Router, nexus.Scout, nexus.Checker, nexus.Interviewer,
 	}
 }
@@ -420,12 +422,37 @@ func agentNet(c config.Config, env func(string) string, p agentcli.Program) (*eg
 	return config.Network{Mode: "list", Allow: p.Hosts, Deny: c.Network.Deny, Upstream: c.Network.Upstream}.Grant(env)
 }
 
+// tryTime bounds the connections that are tried when a program is trusted.
+const tryTime = 5 * time.Second
+
+// TryHosts connects to the hosts that somebody set for a program, as the program will do
+// through its proxy, and returns why some are not reached, a line each.
+func TryHosts(ctx context.Context, c config.Config, env func(string) string, p agentcli.Program) ([]string, error) {
+	if len(c.Agents[p.Name].Hosts) == 0 {
+		return nil, nil // those of its maker
+	}
+	grant, err := agentNet(c, env, p)
+	if err != nil || grant == nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, tryTime, errors.New("it took too long"))
+	defer stop()
+	var lines []string
+	for _, d := range grant.Open().Try(ctx) {
+		lines = append(lines, fmt.Sprintf("%s is not reached now: %s", d.Target, d.Why))
+	}
+	return lines, nil
+}
+
 // agentPrice returns what tokens of an agent cost: as its maker's usual strong model
 // where none is named, since Codex does not say which one it chose. One that is
-// named and has no price may be dearer than that.
+// named and has no price, or whose maker is not known, is taken for the dearest of
+// all makers' strong models.
 func agentPrice(models *provider.Models, maker, model string, u nexus.Usage) (nexus.Money, bool) {
 	if model == "" {
-		return models.Price(provider.Strongest(maker), u)
+		if m, ok := models.Price(provider.Strongest(maker), u); ok {
+			return m, true
+		}
 	}
 	model = strings.TrimSuffix(model, "-customtools") // of Gemini CLI: the same model at the same price
 	for _, maker := range []string{"anthropic", "openai", "gemini"} {
@@ -433,7 +460,13 @@ func agentPrice(models *provider.Models, maker, model string, u nexus.Usage) (ne
 			return m, true
 		}
 	}
-	return 0, false
+	var most nexus.Money
+	priced := false
+	for _, maker := range []string{"anthropic", "openai", "gemini"} {
+		m, ok := models.Price(provider.Strongest(maker), u)
+		most, priced = max(most, m), priced || ok
+	}
+	return most, priced
 }
 
 // mayBeKey reports whether the value of a variable that somebody set for a program

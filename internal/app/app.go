@@ -35,6 +35,8 @@ type App struct {
 	Report  func(Notice)      // hears what people should know; nil: nobody does
 	Actor   string            // who gives the command, where it is not the user; see [App.User]
 	Origin  string            // conversation of a client that its runs belong to; empty for none
+
+	withoutProject bool // the project's settings are left out, because they cannot be read
 }
 
 // Notice is something that people should know and that stops nothing.

@@ -74,7 +74,7 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 			return nil, nil, errors.Join(err, release())
 		}
 	}
-	m.Worker.Sessions.Memory = a.Memory(p, c)
+	m.Worker.Sessions.Memory, m.Worker.Judge.Yours = a.Memory(p, c), o.Yours
 	m.Worker.Sessions.Docs = codedoc.Shelf{Top: p.Repo.Work, Show: c.Policy.Show, Tokens: int64(c.Docs)}
 	m.Regression.Sample, m.Regression.Time = c.Regression.Sample, c.Regression.Time
 	m.Worker.Sessions.Pace.Past = func(ctx context.Context) func(string) time.Duration {
@@ -153,7 +153,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	trees.Hides = Hiding()
+	trees.Hides, trees.Prefix = Hiding(), p.Config.Prefix
 	meter := Meter(p.Config, p.Env)
 	meter.Get = p.Blobs.Get
 	judge := worker.Judge{
@@ -163,7 +163,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 		},
 		Steps: cast.steps, Related: worker.Related(p.Config.Gates.Related), Packages: p.Config.Gates.Packages, Everywhere: p.Config.Gates.Scope == "all", Autofix: p.Config.Gates.Fix == "changed", Bases: &worker.Bases{},
 		Faults: mutate.Check(p.Config.Mutation), Meter: meter, Checkout: p.Repo.Work, Fetched: fetchedBy(p.Env),
-		Caches: buildCaches(p.Env), Exe: p.Exe, GateTime: p.Config.Limits.GateTime, Versions: &gate.ToolVersions{},
+		Caches: buildCaches(p.Env), Exe: p.Exe, GateTime: p.Config.Limits.GateTime, CI: p.Config.Gates.CI, Versions: &gate.ToolVersions{},
 	}
 	if judge.Kit, err = newKit(kitParts{
 		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Net: grant, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
@@ -174,7 +174,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 		judge.Leaks = &leak.Finder{}
 	}
 	sessions := worker.Sessions{
-		Roles: cast.roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Windows: &worker.Windows{}, Readers: &worker.Readers{}, Checks: p.Config.Checks, Rules: said,
+		Roles: cast.roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Windows: &worker.Windows{}, Readers: &worker.Readers{}, Checks: p.Config.Checks, Independent: p.Config.Independent, Rules: said,
 		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens, Commits: p.Config.History}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
 		Alone: p.Headless, Patience: p.Config.Patience, Hurry: hurry(ctx), Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}

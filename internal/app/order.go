@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
@@ -40,6 +41,9 @@ type Order struct {
 
 	Checked *nexus.RunChecked // what was found before; nil where nobody looked
 	Refuse  func() error      // says what else keeps the run from starting; nil: nothing
+
+	// Yours lets a gate judge the user's own checkout; false where that does not have the commit as it is. Nil: no gate does.
+	Yours func(ctx context.Context, commit, gate string) (nexus.Evidence, bool, error)
 
 	Traffic provider.Traffic // where it is recorded to, or played from
 

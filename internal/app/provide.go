@@ -65,7 +65,7 @@ func newKit(p kitParts) (*depend.Kit, error) {
 	if p.Net.Gate(installGate) != nil {
 		kit.Reach = func(_ string, c *sandbox.Command) bool {
 			way := p.Net.Gate(installGate) // each command has one of its own
-			c.Proxy, c.Env = way.Serve, way.Env(c.Env, p.Box.Hides())
+			c.Proxy, c.Local, c.Env = way.Serve, way.Local(), way.Env(c.Env, p.Box.Hides())
 			return true
 		}
 	}

@@ -48,10 +48,30 @@ func (a *App) Settings() (config.Config, config.Origins, error) {
 	return a.SettingsOf(s)
 }
 
+// SkipUnreadableProject leaves the project's settings out from now on if they are
+// all that keeps the configuration from being read, and returns what is wrong with
+// them. For commands with which people look at a repository before they trust it:
+// what the repository holds must not stop them.
+func (a *App) SkipUnreadableProject() error {
+	_, _, wrong := a.Settings()
+	if wrong == nil {
+		return nil
+	}
+	a.withoutProject = true
+	if _, _, err := a.Settings(); err == nil {
+		return wrong
+	}
+	a.withoutProject = false // the user's own settings are wrong, which the command reports
+	return nil
+}
+
 // Sources says where the settings of the working directory come from.
 func (a *App) Sources() (config.Sources, error) {
 	dir, err := a.WorkDir()
 	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), Top(dir))
+	if a.withoutProject {
+		s.Project = ""
+	}
 	s.System, s.Environ, s.Flags, s.Named = a.organisation(), a.Environ, a.Set, a.Named
 	return s, err
 }

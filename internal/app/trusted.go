@@ -15,7 +15,34 @@ import (
 // to before it takes part: roles of its own, which decide what agents are told
 // and may do, what it asks of the network, and what runs to prepare worktrees.
 // Its standing rules need no trust; they are fenced as data.
-func Entrusted(dir string) (items []trust.Item, err error) {
+func Entrusted(dir string) ([]trust.Item, error) {
+	items, err := roleItems(dir)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := networkAsked(dir)
+	if err != nil {
+		return nil, err
+	}
+	more, err := environmentItems(dir)
+	if err != nil {
+		return nil, err
+	}
+	asks, err := stepItems(dir)
+	return slices.Concat(items, wanted, more, asks), err
+}
+
+// Entrusted is [Entrusted] without what the project's settings ask for where
+// these are left out.
+func (a *App) Entrusted(dir string) ([]trust.Item, error) {
+	if a.withoutProject {
+		return roleItems(dir)
+	}
+	return Entrusted(dir)
+}
+
+// roleItems returns the repository's own roles.
+func roleItems(dir string) (items []trust.Item, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -32,16 +59,7 @@ func Entrusted(dir string) (items []trust.Item, err error) {
 		}
 		items = append(items, trust.Item{Name: name, Text: text})
 	}
-	wanted, err := networkAsked(dir)
-	if err != nil {
-		return nil, err
-	}
-	more, err := environmentItems(dir)
-	if err != nil {
-		return nil, err
-	}
-	asks, err := stepItems(dir)
-	return slices.Concat(items, wanted, more, asks), err
+	return items, nil
 }
 
 // Agreed says which of the things that need trust have none. Nobody's book

@@ -194,9 +194,6 @@ func TestRules(t *testing.T) {
 	for name := range longFiles {
 		named = append(named, path.Dir(name))
 	}
-	for name := range largePackages {
-		named = append(named, name)
-	}
 	for name := range fatInterfaces {
 		named = append(named, strings.TrimSuffix(name, path.Ext(name)))
 	}

@@ -31,6 +31,14 @@ func (f TestsProved) Blobs() []string { return blobsOf(f.Evidence) }
 // Blobs returns what named the checks.
 func (f ChecksProved) Blobs() []string { return []string{f.Handin} }
 
+// Blobs returns the tests.
+func (f ChecksReproduced) Blobs() []string {
+	if f.Handin == "" {
+		return nil
+	}
+	return []string{f.Handin}
+}
+
 // Blobs returns what named the checks of what landed.
 func (f TaskInherited) Blobs() []string {
 	if f.Checks == nil {

@@ -28,6 +28,24 @@ type CriterionCheck struct {
 	Why     string `json:"why,omitzero"`     // why it counts for nothing, or why no machine can check it
 }
 
+// CriterionKind is what a criterion asks for. It is a fact of the criterion, and decides
+// which evidence can show it (docs/acceptance.md). The zero kind is behavior that changes.
+type CriterionKind string
+
+// The kinds. A planner or a person sets the first three; the others follow from the task.
+const (
+	StaysCriterion  CriterionKind = "stays"  // what it names works before the work, and still does
+	TestsCriterion  CriterionKind = "tests"  // there are tests
+	GateCriterion   CriterionKind = "gate"   // its check passes, and nothing else is asked for
+	RenameCriterion CriterionKind = "rename" // something has another name
+	DocsCriterion   CriterionKind = "docs"   // a text says something
+)
+
+// Settable reports whether a plan may give a criterion this kind.
+func (k CriterionKind) Settable() bool {
+	return k == "" || k == StaysCriterion || k == TestsCriterion || k == GateCriterion
+}
+
 // Bearing says why what a gate ran bears on a criterion. The zero Bearing is
 // none: a gate that passes only because nothing got worse shows nothing.
 type Bearing string
@@ -37,9 +55,12 @@ const (
 	NamedBearing   Bearing = "named"   // what the criterion names failed before, and passes now
 	TurnedBearing  Bearing = "turned"  // failed before, and passes now
 	NewBearing     Bearing = "new"     // came with the change, fails without the rest of it, and passes with it
+	AskedBearing   Bearing = "asked"   // tests that were asked for: they run, check something, and pass
 	CoversBearing  Bearing = "covers"  // runs the lines that the change made, of which nothing should be seen
 	LiteralBearing Bearing = "literal" // the criterion asks for nothing but that the gate passes
 	KeptBearing    Bearing = "kept"    // what passed before passes now, which is all that the criterion asks for
+	ReadBearing    Bearing = "read"    // of comments and documents: a verifier reads the change
+	BlindBearing   Bearing = "blind"   // a check by a session that saw the goal and the base, and not the change: red on the base, green now
 )
 
 // KeptText is the criterion that what exists keeps working. What gates said about the
@@ -60,6 +81,7 @@ type CriterionShown struct {
 	Tests  []string `json:"tests,omitempty"` // that bear on it, or what else does
 	Seen   []string `json:"seen,omitempty"`  // of Tests, those that the gate's runner named as passed
 	Own    bool     `json:"own,omitzero"`    // nothing but tests that came with the change shows it: who reads them judges whether they ask for the right thing
+	Tried  string   `json:"tried,omitzero"`  // what came of an independent check, where Own and one was tried
 	Left   bool     `json:"left,omitzero"`   // no machine can show it, for the reason in Why
 	Why    string   `json:"why"`             // in words, either way
 }

@@ -393,6 +393,15 @@ type (
 		Handin  string           `json:"handin"` // blob: what named them
 		Checks  []CriterionCheck `json:"checks"`
 	}
+	// ChecksReproduced says what independent checks said about a tree: tests by a
+	// session that saw the goal and the base, and nothing of the change.
+	ChecksReproduced struct {
+		Attempt AttemptID        `json:"attempt"`
+		Round   int              `json:"round"`           // whose tree they ran on
+		Tree    string           `json:"tree"`            // that they ran on, besides the base
+		Handin  string           `json:"handin,omitzero"` // blob: the tests; empty: there are none
+		Checks  []CriterionCheck `json:"checks"`          // one for each criterion that needed one
+	}
 	// RedSeen says what fails on the base of an attempt, compared with what
 	// its task names. It is recorded before the work starts.
 	RedSeen struct {

@@ -22,9 +22,17 @@ type InterviewDraft struct {
 
 // InterviewCriterion shows that requirements are met.
 type InterviewCriterion struct {
+	ID    string   `json:"id,omitzero"` // AC-1, AC-2, ...; empty in journals from before criteria had ids
 	Text  string   `json:"text"`
 	Check string   `json:"check,omitzero"` // as of a task's criterion
 	Of    []string `json:"of,omitempty"`   // texts or ids of requirements; empty: of all
+}
+
+// CorrectedPart is a part of a spec that a person named.
+type CorrectedPart struct {
+	ID      string `json:"id"`
+	Text    string `json:"text"`
+	Instead string `json:"instead,omitzero"` // what holds instead, in the person's words
 }
 
 // An interview.
@@ -56,6 +64,7 @@ type (
 		Attempt     AttemptID   `json:"attempt"`
 		Requirement Requirement `json:"requirement"`
 		Candidate   bool        `json:"candidate,omitzero"` // it is not sure enough that it was meant
+		Instead     string      `json:"instead,omitzero"`   // id of the withdrawn part that it replaces
 	}
 	// RequirementWithdrawn withdraws a requirement because of a person's answer.
 	RequirementWithdrawn struct {
@@ -63,12 +72,30 @@ type (
 		ID      string    `json:"id"`
 		Why     string    `json:"why,omitzero"`
 	}
+	// PartWithdrawn says that the interviewer withdrew a part of the spec that is no requirement.
+	PartWithdrawn struct {
+		Attempt AttemptID `json:"attempt"`
+		ID      string    `json:"id,omitzero"` // of an assumption or a criterion; empty for a note and what is out of scope
+		Text    string    `json:"text"`
+	}
+	// InterviewCorrected says what a person's answer did to parts of the spec that it names: what
+	// it calls wrong is withdrawn, and what it agrees to is locked.
+	InterviewCorrected struct {
+		Attempt   AttemptID       `json:"attempt"`
+		Question  string          `json:"question"` // "q3": of the question of the run that was answered
+		By        string          `json:"by"`
+		Withdrawn []CorrectedPart `json:"withdrawn,omitempty"`
+		Unclear   []CorrectedPart `json:"unclear,omitempty"` // named, and it cannot be told whether they are wrong
+		Locked    []string        `json:"locked,omitempty"`  // ids
+		Kept      []string        `json:"kept,omitempty"`    // texts of notes and of what is out of scope, locked as well
+	}
 	// AssumptionStated states an assumption, which holds until a person changes it.
 	AssumptionStated struct {
 		Attempt  AttemptID `json:"attempt"`
 		ID       string    `json:"id"` // "A-1" of an interview, "P-1" of a plan
 		Text     string    `json:"text"`
 		Question string    `json:"question,omitzero"` // key of the question whose default it is
+		Instead  string    `json:"instead,omitzero"`  // id of the withdrawn part that it replaces
 	}
 	// AssumptionLocked says that a person agreed to an assumption.
 	AssumptionLocked struct {

@@ -111,6 +111,7 @@ const (
 	Router     Role = "router"     // says how hard tasks are
 	Scout      Role = "scout"      // looks into a question for another agent
 	Checker    Role = "checker"    // says whether a plan covers its goal
+	Reproducer Role = "reproducer" // writes a test of what is wrong from the goal and the base, and sees nothing of the change
 	Specifier  Role = "specifier"  // turns a goal into a spec
 	Researcher Role = "researcher" // reports what a spec should be written with
 	Documenter Role = "documenter" // describes the code for people and other agents

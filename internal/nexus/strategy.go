@@ -71,6 +71,7 @@ const (
 	GreenfieldNoTests  Category = "greenfield-no-tests" // nobody wrote a test
 	PersonNeeded       Category = "person-needed"       // the agent submitted that only a person can give what it lacks
 	Disputed           Category = "disputed"            // its author and its judge disagree, and both said so twice
+	Resubmitted        Category = "resubmitted"         // it submitted a tree that was refused before
 )
 
 // NeedsPerson reports whether a task that ends with it waits for a person; the

@@ -149,6 +149,8 @@ type Criterion struct {
 	Tried string `json:"tried,omitzero"` // what came of its command on the tree that the plan was made for; empty: nobody tried
 	Unfit bool   `json:"unfit,omitzero"` // its command shows nothing, for the reason in Tried
 	Was   string `json:"was,omitzero"`   // a command that was its check, and cannot tell
+
+	Kind CriterionKind `json:"kind,omitzero"` // what it asks for, as the planner or a person says; empty: behavior that changes
 }
 
 // AskedFor is the reason for no-test where a person wants it for a whole plan.

@@ -13,10 +13,10 @@ func zeros() []Fact {
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, StartSought{}, StartJudged{}, HookRan{}, PluginAnswered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, LandingAsked{}, TargetMoved{}, LandingSought{}, LandingMerged{}, LandingRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, AlertCleared{}, ReplanAsked{}, ReplanDecided{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, InterviewSought{}, InterviewHeard{}, InterviewFailed{}, SpecSought{}, SpecWritten{}, SpecFailed{},
-		RequirementCaptured{}, RequirementWithdrawn{}, AssumptionStated{}, AssumptionLocked{}, PlanSought{}, CheckTried{}, PlanLooked{}, PlanProposed{}, PlanFailed{},
+		RequirementCaptured{}, RequirementWithdrawn{}, PartWithdrawn{}, InterviewCorrected{}, AssumptionStated{}, AssumptionLocked{}, PlanSought{}, CheckTried{}, PlanLooked{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, PlanRefused{}, PlanRevised{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskPaused{}, TaskResumed{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, LaneFormed{}, AttemptStarted{}, AttemptResumed{},
-		AttemptInterrupted{}, AttemptLost{}, AttemptBroken{}, AttemptEnded{}, StartForgone{}, RoundStarted{}, TestsProved{}, ChecksProved{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
+		AttemptInterrupted{}, AttemptLost{}, AttemptBroken{}, AttemptEnded{}, StartForgone{}, RoundStarted{}, TestsProved{}, ChecksProved{}, ChecksReproduced{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
 		GateStarted{}, GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
 		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
 		SessionEnded{}, AgentOpened{}, AgentLimited{}, AgentRenewed{}, AgentEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaHeld{}, QuotaReset{},
@@ -151,6 +151,7 @@ func (AttemptEnded) fact() string         { return "attempt.ended" }
 func (RoundStarted) fact() string         { return "round.started" }
 func (TestsProved) fact() string          { return "tests.proved" }
 func (ChecksProved) fact() string         { return "checks.proved" }
+func (ChecksReproduced) fact() string     { return "checks.reproduced" }
 func (StartForgone) fact() string         { return "start.forgone" }
 func (RedSeen) fact() string              { return "red.seen" }
 func (CriteriaWeighed) fact() string      { return "criteria.weighed" }
@@ -198,6 +199,8 @@ func (SpecWritten) fact() string          { return "spec.written" }
 func (SpecFailed) fact() string           { return "spec.failed" }
 func (RequirementCaptured) fact() string  { return "requirement.captured" }
 func (RequirementWithdrawn) fact() string { return "requirement.withdrawn" }
+func (PartWithdrawn) fact() string        { return "part.withdrawn" }
+func (InterviewCorrected) fact() string   { return "interview.corrected" }
 func (AssumptionStated) fact() string     { return "assumption.stated" }
 func (AssumptionLocked) fact() string     { return "assumption.locked" }
 func (AdditionSought) fact() string       { return "addition.sought" }

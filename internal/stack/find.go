@@ -29,6 +29,7 @@ type Found struct {
 	Hold  Held  // how it is asked what keeps it from exiting; zero where it cannot
 	Goes  Cover // how it says what its tests go through; zero where it cannot
 	Fix   []Fixer
+	Else  string // command that runs the same tests without the program of the step; empty where none is known
 	Piece string // which of several of its kind it is; empty for the first
 }
 
@@ -103,14 +104,51 @@ func bySteps(tree fs.FS) []Found {
 			found = append(found, s.steps(p, taken)...)
 		}
 	}
-	return append(found, byMake(project{tree: tree, dir: ".", files: files}, found)...)
+	root := project{tree: tree, dir: ".", files: files}
+	found = append(found, byMake(root, found)...)
+	for _, s := range stacks {
+		found = append(found, s.byTests(root, found, taken)...)
+	}
+	return found
+}
+
+// byTests returns what the root of a tree can be judged by that has tests of the stack and none of
+// its markers, where nothing else in the root was found to run any: a script with a test beside it.
+func (s Stack) byTests(root project, found []Found, taken map[string]bool) []Found {
+	if len(s.Unmarked) == 0 || testsRoot(root, found) || marked(s.Markers, bases(root.files)) {
+		return nil
+	}
+	declares := regexp.MustCompile(s.Tests.Declares)
+	for _, f := range root.files {
+		if fits(append(slices.Clone(s.Unmarked), samples), f) && declares.MatchString(root.read(f)) {
+			return s.steps(root, taken)
+		}
+	}
+	return nil
+}
+
+// samples is the pattern of files that show or try something, which nobody means to be judged.
+const samples = "!**/{example,examples,sample,samples,template,templates,demo,demos,playground,playgrounds,benchmark,benchmarks,bench}/**"
+
+// testsRoot reports whether something in the root of a tree was found to run tests.
+func testsRoot(root project, found []Found) bool {
+	return slices.ContainsFunc(found, func(f Found) bool { return f.Gate == "test" && f.Dir == "." }) || root.holds("file:go.mod|file:go.work")
+}
+
+// bases returns the last elements of paths.
+func bases(files []string) []string {
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = path.Base(f)
+	}
+	return names
 }
 
 // byMake returns the tests that the Makefile of a tree runs, where nothing else
 // in its root was found to run any.
 func byMake(p project, found []Found) []Found {
 	s := makefile()
-	if len(found) == 0 || slices.ContainsFunc(found, func(f Found) bool { return f.Gate == "test" && f.Dir == "." }) || p.word("file:go.mod") || p.word("file:go.work") {
+	if len(found) == 0 || testsRoot(p, found) {
 		return nil
 	}
 	for _, step := range rows(s.Steps) {

@@ -79,6 +79,7 @@ func TestPage(t *testing.T) {
 			words []string
 		}{
 			{"Told from", s.Markers},
+			{"Or, where nothing else in the root runs tests, from tests in", s.Unmarked},
 			{"Gates", gates},
 			{"Output that is read", formats},
 			{"Installs what these say", locks},

@@ -19,6 +19,7 @@ func node() Stack {
 	npm := []string{"npm", "run", "--silent"}
 	return Stack{
 		Name: "node", Skeleton: nodeSkeleton(), Markers: []string{"package.json"},
+		Unmarked:   words("*.test.js *.test.mjs *.test.cjs test/*.js test/*.mjs test/*.cjs"),
 		Commands:   nodeCommands(),
 		Offers:     nodeOffers,
 		Expands:    nodeExpands,
@@ -334,7 +335,7 @@ func nodeFormats() []read.Format {
 		{Name: "vitest", About: "Vitest: text or --reporter=json", Tests: true, Commands: []string{"vitest"}, Marks: `(?m)^ (?:RUN|DEV)  v\d|^\s*Test Files +\d+ |^No test files found, exiting|^ FAIL  \S|^\s*Tests +\d+ \w+.*\(\d+\)$`, Over: `^\s*Duration +[\d.]+m?s`, Read: read.Either(suite.JestJSON, suite.Vitest)},
 		{Name: "jest", About: "Jest: text or --json", Tests: true, Commands: []string{"jest", "react-scripts test"}, Marks: `"numTotalTests":|(?m)^Test Suites: .*\d+ total|^Tests: +.*\d+ total|^No tests found, exiting with code`, Over: `^Ran all test suites`, Read: read.Either(suite.JestJSON, suite.Jest)},
 		{Name: "playwright", About: "Playwright: text or --reporter=json", Tests: true, Commands: []string{"playwright"}, Marks: `(?m)^Running \d+ tests? using \d+ worker|"unexpected": \d+`, Over: `^ {2}\d+ (?:passed|failed|flaky|skipped|did not run)\b`, Read: suite.Browsers(read.Either(suite.PlaywrightJSON, suite.Playwright))},
-		{Name: "mocha", About: "Mocha: spec, dot, list or json", Tests: true, Commands: []string{"mocha"}, Marks: `(?m)^\["start",\{"total":\d|^  \d+ passing\b|"pending": \d+,\s+"failures": \d+`, Over: `^ {2}\d+ passing \(`, Read: read.Either(suite.MochaJSON, suite.Mocha)},
+		{Name: "mocha", About: "Mocha: spec, dot, list or json", Tests: true, Commands: []string{"mocha"}, Marks: `(?m)^\["start",\{"total":\d|^  \d+ passing\b|"pending":\s*\d+,\s*"failures":\s*\d+`, Over: `^ {2}\d+ passing \(`, Read: read.Either(suite.MochaJSON, suite.Mocha)},
 		{Name: "node", About: "node --test: spec, dot or TAP", Tests: true, Commands: []string{"node --test"}, Marks: `(?m)^(?:\x{2139}|#) pass \d+\n(?:\x{2139}|#) fail \d+$`, Over: `^(?:\x{2139}|#) duration_ms [\d.]+`, Read: readNode},
 		{Name: "bun", About: "bun test", Tests: true, Commands: []string{"bun test"}, Marks: `(?m)^bun test v\d|^Ran \d+ tests? across \d+ files?\. \[`, Over: `^Ran \d+ tests? across \d+ files?\. \[`, Read: suite.Bun},
 		{Name: "deno", About: "deno test", Tests: true, Commands: []string{"deno test"}, Marks: `(?m)^(?:ok|FAILED) \| \d+ passed\b.*\| \d+ failed`, Over: `^(?:ok|FAILED) \| \d+ passed\b`, Read: suite.Deno},

@@ -13,7 +13,8 @@ func python() Stack {
 	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
 	return Stack{
 		Name: "python", Skeleton: pythonSkeleton(), Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
-		Docs: Docs{By: []string{"conf.py"}, Beside: []string{"requirements*.txt"}}, // of Sphinx
+		Unmarked: words("**/test_*.py **/*_test.py"),
+		Docs:     Docs{By: []string{"conf.py"}, Beside: []string{"requirements*.txt"}}, // of Sphinx
 		Commands: Commands{
 			Asks: map[string][]string{
 				"manage.py": words("shell shell_plus dbshell runscript"),
@@ -57,15 +58,8 @@ func python() Stack {
 			{Files: []string{"sitecustomize.py", "usercustomize.py"}, Loads: `^import\b|^from\b`},
 			{Files: []string{"pytest.ini", "tox.ini", "noxfile.py", "setup.cfg", "pyproject.toml", ".coveragerc", "mypy.ini", "ruff.toml", ".flake8", ".pylintrc", "pyrightconfig.json"}},
 		},
-		Environment: Environment{
-			Sets:    words("PYTHONDONTWRITEBYTECODE=1"),
-			Offline: words("PIP_RETRIES=0 PIP_DISABLE_PIP_VERSION_CHECK=1 UV_OFFLINE=1 UV_PYTHON_DOWNLOADS=never POETRY_REQUESTS_MAX_RETRIES=0"),
-			Trusts:  words("REQUESTS_CA_BUNDLE PIP_CERT"),
-			Unreached: []string{
-				`\(from versions: none\)`, `[Nn]etwork was disabled`, `network connectivity is disabled`, `could not be found in registry index`, `Could not find a suitable TLS CA certificate bundle`, `invalid path: /etc/ssl/certs`,
-			},
-		},
-		Namings: func() []Naming { return []Naming{{NamePytest, suite.WordPytest}, {NameUnittest, suite.WordUnittest}} }, Running: pythonRunning,
+		Environment: pythonEnvironment(),
+		Namings:     func() []Naming { return []Naming{{NamePytest, suite.WordPytest}, {NameUnittest, suite.WordUnittest}} }, Running: pythonRunning,
 		Hosts:    []Hosts{{"pypi", words("pypi.org files.pythonhosted.org")}},
 		Servers:  []Server{{Name: "pyright", Commands: [][]string{{"basedpyright-langserver", "--stdio"}, {"pyright-langserver", "--stdio"}, {"pylsp"}}, Ends: words(".py .pyi"), Watch: words("pyproject.toml pyrightconfig.json setup.cfg")}},
 		Written:  words("poetry.lock pdm.lock uv.lock pipfile.lock"),
@@ -89,6 +83,17 @@ func python() Stack {
 				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: "python", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
 				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: "python", Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
 			}
+		},
+	}
+}
+
+func pythonEnvironment() Environment {
+	return Environment{
+		Sets:    words("PYTHONDONTWRITEBYTECODE=1"),
+		Offline: words("PIP_RETRIES=0 PIP_DISABLE_PIP_VERSION_CHECK=1 UV_OFFLINE=1 UV_PYTHON_DOWNLOADS=never POETRY_REQUESTS_MAX_RETRIES=0"),
+		Trusts:  words("REQUESTS_CA_BUNDLE PIP_CERT"),
+		Unreached: []string{
+			`\(from versions: none\)`, `[Nn]etwork was disabled`, `network connectivity is disabled`, `could not be found in registry index`, `Could not find a suitable TLS CA certificate bundle`, `invalid path: /etc/ssl/certs`,
 		},
 	}
 }

@@ -31,10 +31,65 @@ func pythonTests(s Stack, p project, found []Found, judged func(string) bool) []
 		}
 		return append(found, g)
 	}
-	if at >= 0 {
-		return found
+	files := p.pythonTestFiles()
+	switch {
+	case at < 0:
+		return append(found, s.elsewhere(p, files)...)
+	case found[at].Format == "unittest" && (p.forPytest(files) || !slices.ContainsFunc(files, p.discovered)):
+		return append(slices.Delete(slices.Clone(found), at, at+1), s.elsewhere(p, files)...)
+	case found[at].Args[0] == "pytest" && len(files) > 0 && !p.forPytest(files):
+		found[at].Else = line(nil, s.unittest(p, files).Args)
 	}
-	return append(found, s.elsewhere(p)...)
+	return found
+}
+
+// discovered reports whether unittest finds a file of the package from its directory: it looks into packages only,
+// for files of one kind of name.
+func (p project) discovered(file string) bool {
+	if !strings.HasPrefix(path.Base(file), "test") {
+		return false
+	}
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if !p.word("file:" + path.Join(dir, "__init__.py")) {
+			return false
+		}
+	}
+	return true
+}
+
+// forPytest reports whether tests are written for pytest: unittest would find none of them.
+func (p project) forPytest(files []string) bool {
+	pytest := regexp.MustCompile(`(?m)^\s*(?:import pytest|from pytest)\b`)
+	function := regexp.MustCompile(`(?m)^(?:async )?def test_\w*\(`)
+	unittest := regexp.MustCompile(`\bunittest\b|\bTestCase\b`)
+	some := false
+	for _, f := range files[:min(len(files), 40)] {
+		text := p.read(f)
+		if pytest.MatchString(text) {
+			return true
+		}
+		if unittest.MatchString(text) {
+			return false
+		}
+		some = some || function.MatchString(text)
+	}
+	return some
+}
+
+// pythonTestFiles returns the files of a package of Python that are named as tests are.
+func (p project) pythonTestFiles() []string {
+	var files []string
+	for _, f := range p.files {
+		rel, in := f, true
+		if p.dir != "." {
+			rel, in = strings.CutPrefix(f, p.dir+"/")
+		}
+		base := path.Base(rel)
+		if in && strings.HasSuffix(base, ".py") && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py")) {
+			files = append(files, rel)
+		}
+	}
+	return files
 }
 
 // declared returns the command with which tox or nox runs the tests, and the
@@ -55,29 +110,23 @@ func (p project) lies(dir string) bool {
 	return dir == "." || slices.ContainsFunc(p.files, func(f string) bool { return strings.HasPrefix(f, dir+"/") })
 }
 
-// elsewhere returns what runs tests that lie in none of the usual places.
-func (s Stack) elsewhere(p project) []Found {
-	var files []string
-	for _, f := range p.files {
-		rel, in := f, true
-		if p.dir != "." {
-			rel, in = strings.CutPrefix(f, p.dir+"/")
-		}
-		base := path.Base(rel)
-		if in && strings.HasSuffix(base, ".py") && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py")) {
-			files = append(files, rel)
-		}
-	}
-	if len(files) == 0 {
+// elsewhere returns what runs tests that lie in none of the usual places, or that unittest
+// does not find by itself.
+func (s Stack) elsewhere(p project, files []string) []Found {
+	switch {
+	case len(files) == 0:
 		return nil
+	case p.forPytest(files):
+		return []Found{s.fill(p, s.testStep(p, "pytest"))}
 	}
-	g := Found{Stack: s.Name, Dir: p.dir, Step: Step{Gate: "test", Tests: true, Format: "unittest"}}
-	for _, f := range files[:min(len(files), 40)] {
-		if regexp.MustCompile(`(?m)^\s*(?:import pytest|from pytest)\b`).MatchString(p.read(f)) {
-			g.Format = "pytest"
-			g.Args = s.command(p, []string{"{run}", "pytest", "-p", "no:cacheprovider"})
-			return []Found{s.fill(p, g)}
-		}
+	return []Found{s.unittest(p, files)}
+}
+
+// unittest returns the command of unittest that finds tests, of which there is one at least.
+func (s Stack) unittest(p project, files []string) Found {
+	g := s.testStep(p, "unittest")
+	if slices.ContainsFunc(files, p.discovered) {
+		return g
 	}
 	dir := path.Dir(files[0])
 	for _, f := range files {
@@ -85,8 +134,19 @@ func (s Stack) elsewhere(p project) []Found {
 			dir = path.Dir(dir)
 		}
 	}
-	g.Args = s.command(p, []string{"{run}", "python3", "-m", "unittest", "discover", "-v", "-s", dir})
-	return []Found{g}
+	if g.Args = append(g.Args, "-s", dir); !slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(path.Base(f), "test") }) {
+		g.Args = append(g.Args, "-p", "*_test.py")
+	}
+	g.Related, g.Alone, g.Held, g.Cover = nil, nil, nil, nil // these start in the package's directory
+	return g
+}
+
+// testStep returns the step of the stack that runs tests and whose output has a format.
+func (s Stack) testStep(p project, format string) Found {
+	steps := rows(s.Steps)
+	step := steps[slices.IndexFunc(steps, func(x Step) bool { return x.Gate == "test" && x.Format == format })]
+	step.Args = s.command(p, step.Args)
+	return Found{Stack: s.Name, Dir: p.dir, Step: step}
 }
 
 // collects reports whether the tests of a project of Python, as they are run from
@@ -94,13 +154,8 @@ func (s Stack) elsewhere(p project) []Found {
 func (p project) collects(rel string) bool {
 	at := slices.ContainsFunc(strings.Split("pytest.ini pyproject.toml tox.ini setup.cfg", " "), func(f string) bool { return strings.Contains(p.read(f), "pytest") }) ||
 		p.word("file:conftest.py|file:tests/conftest.py")
-	if !at { // unittest looks into packages only
-		for dir := rel; dir != "."; dir = path.Dir(dir) {
-			if !p.word("file:" + path.Join(dir, "__init__.py")) {
-				return false
-			}
-		}
-		return true
+	if !at {
+		return p.discovered(path.Join(rel, "test_x.py"))
 	}
 	var dirs []string
 	list := regexp.MustCompile(`(?m)^testpaths[ \t]*=[ \t]*(\[[^\]]*\]|(?:[^\n\[]*(?:\n[ \t]+[^\n]+)*))`)

@@ -21,6 +21,7 @@ func ruby() Stack {
 	const minitest = `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`
 	return Stack{
 		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
+		Unmarked: words("test/test_*.rb test/*_test.rb spec/*_spec.rb spec/*/*_spec.rb"),
 		Commands: Commands{
 			Asks:    map[string][]string{"rails": words("runner r console c dbconsole db credentials:show credentials:edit secrets:show encrypted:show")},
 			Locates: []string{`^bundle\x00(show|info\x00--path)\x00[\w-]+$`},

@@ -54,6 +54,8 @@ type Stack struct {
 	Docs    Docs     // a directory below the root with these files is no package
 	Alone   bool     // it is looked for only where no other stack is
 
+	Unmarked []string // patterns of test files that make a root without a marker a package of the stack, where nothing else there runs tests
+
 	Runners []Runner      // how the project's own tools are started; the first that fits
 	Steps   func() []Step // what judges a package
 

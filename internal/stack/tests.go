@@ -118,7 +118,7 @@ func (h *helpers) is(base string) bool {
 }
 
 // helping is made once: it is asked for each file of a tree.
-var helping = pattern.Once(collectHelpers) //nolint:gochecknoglobals // read only
+var helping = pattern.Once(collectHelpers)
 
 func collectHelpers() *helpers {
 	h := &helpers{names: map[string]bool{}, dirs: map[string]bool{}}

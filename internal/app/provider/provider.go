@@ -89,7 +89,7 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 func (m *Models) chain(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
 	r := m.config.Roles[role]
 	tier = m.tierOf(role, tier)
-	if pin == "" || role == nexus.Reviewer || role == nexus.Verifier || role == nexus.Scout {
+	if pin == "" || role == nexus.Reviewer || role == nexus.Verifier || role == nexus.Reproducer || role == nexus.Scout {
 		pin = cmp.Or(r.Model, m.config.Models[tier])
 	}
 	if pin != "" {
@@ -163,7 +163,7 @@ func (m *Models) Price(name string, u nexus.Usage) (nexus.Money, bool) {
 // come to, so that nothing is begun, and paid for, that cannot be ended.
 func (m *Models) Ready(p *nexus.Plan) error {
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
-		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Editor, nexus.Reviewer, nexus.Merger, nexus.Planner, nexus.Router, nexus.Scout, nexus.Verifier, nexus.Checker, nexus.Interviewer} {
+		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Editor, nexus.Reviewer, nexus.Merger, nexus.Planner, nexus.Router, nexus.Scout, nexus.Verifier, nexus.Reproducer, nexus.Checker, nexus.Interviewer} {
 			if err := m.ReadyFor(role, tier, ""); err != nil {
 				return err
 			}

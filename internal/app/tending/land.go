@@ -123,15 +123,18 @@ func (h *Hands) renew(ctx context.Context, branch, tip string, l *improve.Loop) 
 			return "", err
 		}
 	}
-	base, err := trees.Git().Run(ctx, "merge-base", "--end-of-options", at, tip)
-	if err != nil {
-		return "", err
-	}
-	made, err := trees.Merge(ctx, strings.TrimSpace(base), at, tip)
-	if err != nil {
-		return "", err
-	}
 	const settle = "merge it, or delete it to say no"
+	base, err := trees.Git().MergeBase(ctx, at, tip)
+	if err != nil {
+		return "", err
+	}
+	if base == "" {
+		return fmt.Sprintf("results wait on %s, which has no commit in common with %s any more: %s", branch, l.Target, settle), nil
+	}
+	made, err := trees.Merge(ctx, base, at, tip)
+	if err != nil {
+		return "", err
+	}
 	if len(made.Conflicts) > 0 {
 		files := strings.Join(made.Conflicts, ", ")
 		return fmt.Sprintf("results wait on %s, which conflicts with %s in %s: %s", branch, l.Target, files, settle), nil

@@ -87,7 +87,8 @@ type Table struct {
 	Unknown int         `json:"unknown"`
 	Waived  int         `json:"waived"` // of those that are not met
 	Rows    []Row       `json:"criteria"`
-	Groups  []Group     `json:"groups,omitempty"` // of tasks, where the plan has some
+	Groups  []Group     `json:"groups,omitempty"`    // of tasks, where the plan has some
+	Red     []string    `json:"still_red,omitempty"` // what failed before the work and fails on the result
 }
 
 // ID names a criterion of a task, from 1.
@@ -163,7 +164,7 @@ func Of(s *state.State, waivers map[string]Waiver) Table {
 	}
 	judged := map[string]nexus.Evidence{}
 	if s.Result != nil {
-		t.Tree = s.Result.Verdict.Tree
+		t.Tree, t.Red = s.Result.Verdict.Tree, StillRed(s.Result.Verdict.Evidence)
 		for _, e := range s.Result.Verdict.Evidence {
 			judged[e.Gate] = e
 		}
@@ -293,8 +294,15 @@ func (r *Row) bears(task *state.Task, n int, e nexus.Evidence, judged map[string
 		return
 	}
 	r.Shown = &s
+	if s.By == nexus.ReadBearing {
+		r.Shown.Why = "a verifier read the change: it is of comments or documents alone, which no test can show"
+	}
 	if s.By == "" {
 		r.Why = s.Why
+		return
+	}
+	if v := said(task, task.Criteria[n-1]); s.By == nexus.ReadBearing && (v == nil || !v.Met) {
+		r.Why = "no test can show it, and no verifier who read the change found it met"
 		return
 	}
 	for _, gate := range slices.Sorted(maps.Keys(judged)) {

@@ -3,7 +3,6 @@ package accept
 import (
 	"fmt"
 	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,25 +18,37 @@ import (
 type Work struct {
 	Task    nexus.Task
 	Changed []string         // files that differ from the base
-	Altered bool             // one of them is a test that was there before
+	Edited  []string         // of these, files that serve tests and were there before
+	Gone    []string         // of these, files that are not there any more
+	Touched []string         // names of what the changed lines are in: functions, classes
+	Known   []string         // of [Subjects], those that are names in the code of the base
+	Lost    []nexus.Finding  // what the change does to what judges it
 	Base    []nexus.Evidence // what the gates said about the base, weighed against nothing
 	Now     []nexus.Evidence // what they say about the tree
 	// Ended returns how the tests that a gate named ended, by their names: pass,
 	// fail, skip. Nil, and a nil map: the runner does not say which passed.
 	Ended func(e nexus.Evidence) map[string]string
+	// TextOf returns the text of a test that failed on the base, as it is there; empty
+	// where nobody finds it. Nil: nobody looked.
+	TextOf func(f nexus.Finding) string
 	// Again is what gates said about the base when they ran once more: a test that
 	// passed then did not need the change. Empty: nobody looked.
 	Again []nexus.Evidence
-	// Undone says that the change takes tests away or keeps some from running: then
-	// that more pass than before does not tell which.
-	Undone bool
+	// Old is what gates say about the tree with the tests of the base in place of its
+	// own, weighed against nothing. Nil: nobody looked.
+	Old []nexus.Evidence
 	// Without is what was seen of the change's tests where the rest of the change
 	// is not there; nil: nobody looked.
 	Without *nexus.TestsProved
 	Hollow  bool // these could only not be loaded there, and look at nothing
+	// Asserts says that a test of the change checks something that is not written down in
+	// the check itself, and Tells which of [Work.Known] its tests have in them.
+	Asserts bool
+	Tells   []string
 	// Renamed says that the change does nothing but rename what the task's title
 	// says.
 	Renamed bool
+	Texts   bool // the change is of nothing but comments and documents
 }
 
 // Weigh says about each criterion whose check is a gate what shows it. That a gate
@@ -158,7 +169,7 @@ func Unshown(t nexus.Task, weighed []nexus.CriterionShown, checks []nexus.Criter
 		if s.By != "" || s.Left || slices.Contains(waived, s.Number) || s.Number > len(t.Criteria) {
 			continue
 		}
-		if c := t.Criteria[s.Number-1]; c.Check == "" && stays(c.Text) {
+		if c := t.Criteria[s.Number-1]; c.Check == "" && c.Kind == nexus.StaysCriterion {
 			continue // a test of what is to stay as it was passes without the change, too
 		}
 		text := s.Why
@@ -176,42 +187,6 @@ func Unshown(t nexus.Task, weighed []nexus.CriterionShown, checks []nexus.Criter
 		}
 	}
 	return open, why
-}
-
-func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
-	now, base := nexus.EvidenceOf(w.Now, s.Gate), nexus.EvidenceOf(w.Base, s.Gate)
-	meant, left := w.meant(c)
-	turned := w.turned()
-	switch {
-	case c.Kept():
-		w.kept(s)
-	case now.Gate != "" && !now.Passed():
-		s.Why = fmt.Sprintf("gate %s did not pass: %s", s.Gate, now.State)
-	case len(left) > 0:
-		s.Why = fmt.Sprintf("%s failed before the work, and nothing shows that it passes now", nexus.Join(left))
-	case len(meant) > 0:
-		s.By, s.Tests, s.Why = nexus.NamedBearing, meant, "named, failed without the change and not with it: "+few(meant)
-	case clean(now) && literal(c.Text, s.Gate) && (!testing(now, s.Gate) || w.elsewhere(c)):
-		s.By, s.Why = nexus.LiteralBearing, "it asks for nothing else"
-	case clean(now) && base.State == nexus.Fail && !testing(now, s.Gate):
-		s.By, s.Why = nexus.TurnedBearing, fmt.Sprintf("gate %s failed without the change, and passes with it", s.Gate)
-	case len(turned) > 0:
-		s.By, s.Tests, s.Why = nexus.TurnedBearing, turned, "failed without the change, and pass with it: "+few(turned)
-	case w.Without != nil && w.Without.Proof == nexus.ProofRed && !w.Hollow:
-		s.By, s.Tests, s.Own = nexus.NewBearing, w.Without.Tests, true
-		s.Why = "only tests that came with the change show it, and they fail without the rest of it: " + few(w.Without.Tests)
-	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)) && (w.Altered || w.more()):
-		s.By, s.Tests, s.Why = nexus.NewBearing, w.tests(), "the tests that were asked for run, and pass: "+few(w.tests())
-	case clean(now) && w.renames(c):
-		s.By, s.Why = nexus.LiteralBearing, "it asks only for the new name, and the change only renames"
-	case stays(c.Text) && w.covered() != nil:
-		k := w.covered().New
-		s.By, s.Why = nexus.CoversBearing, fmt.Sprintf("the tests run %d of %d lines that the change made, and pass as before", k.Covered, k.Total)
-	case w.words():
-		s.Left, s.Why = true, "the change is words only, which no test runs: a person must decide"
-	default:
-		s.Why = w.nothing(s.Gate)
-	}
 }
 
 // renames reports whether a criterion asks for the new name of a change that
@@ -233,7 +208,7 @@ func (w Work) meant(c nexus.Criterion) (all, left []string) {
 				continue
 			}
 			all = append(all, Label(f))
-			if !w.gone(b, f) {
+			if !w.gone(b, f) || testing(b, b.Gate) && !w.holds(b, f) {
 				left = append(left, Label(f))
 			}
 		}
@@ -255,27 +230,6 @@ func Texts(t nexus.Task) []string {
 		texts = append(texts, c.Text, c.Check)
 	}
 	return texts
-}
-
-// turned returns the tests that failed on the base and pass now.
-func (w Work) turned() []string {
-	var all []string
-	for _, b := range w.Base {
-		if b.State != nexus.Fail || !testing(b, b.Gate) {
-			continue
-		}
-		named := false
-		for _, f := range b.Findings {
-			named = named || f.Test != ""
-			if f.Test != "" && !slices.Contains(all, f.Test) && w.steady(b, f) && w.gone(b, f) {
-				all = append(all, f.Test)
-			}
-		}
-		if !named && w.steady(b, nexus.Finding{}) && clean(nexus.EvidenceOf(w.Now, b.Gate)) { // the runner names no test, or none could be loaded
-			all = append(all, "gate "+b.Gate)
-		}
-	}
-	return all
 }
 
 // Reds returns the gates whose failures on the base show criteria now, if they
@@ -343,7 +297,7 @@ func (w Work) gone(b nexus.Evidence, f nexus.Finding) bool {
 			return true
 		default:
 			// It may be one that is skipped now.
-			return !w.Undone && e.Counts.Passed > b.Counts.Passed && e.Counts.Skipped <= b.Counts.Skipped
+			return !w.undone() && e.Counts.Passed > b.Counts.Passed && e.Counts.Skipped <= b.Counts.Skipped
 		}
 	}
 	return false
@@ -387,19 +341,6 @@ func (w Work) more() bool {
 	return !counted && slices.ContainsFunc(w.Now, func(e nexus.Evidence) bool { return testing(e, e.Gate) && e.Passed() })
 }
 
-// aboutTests reports whether tests are what a task asks for.
-func aboutTests(t nexus.Task, c nexus.Criterion) bool {
-	re := regexp.MustCompile(`(?i)\b(?:add|write|cover|extend|more|missing|new|there (?:is|are))\b[^.;\n]{0,60}\btests?\b|\b(?:is|are) (?:tested|covered)\b`)
-	return re.MatchString(t.Title) || re.MatchString(c.Text)
-}
-
-// stays reports whether a criterion says that nothing of what the program does
-// should change.
-func stays(text string) bool {
-	return regexp.MustCompile(`(?i)\b(?:stays?|unchanged|still|keeps?|remains?|existing|preserv\w+|no regressions?|as before|(?:behaviou?r|nothing) (?:is|does not|doesn't|has not) chang\w+)\b`).MatchString(text) ||
-		regexp.MustCompile(`(?i)^(?:all )?(?:the )?tests? (?:pass|are green)\.?$|^the suite (?:is green|passes)\.?$`).MatchString(strings.TrimSpace(text))
-}
-
 // covered returns what tests run of the lines that the change made,
 // where somebody measured it and that is at least half of them.
 func (w Work) covered() *nexus.Coverage {
@@ -411,45 +352,41 @@ func (w Work) covered() *nexus.Coverage {
 	return nil
 }
 
-// words reports whether a task of documentation changed nothing else.
-func (w Work) words() bool {
-	return w.Task.Kind == nexus.DocsTask && len(w.Changed) > 0 && !slices.ContainsFunc(w.Changed, func(f string) bool {
-		switch strings.ToLower(path.Ext(f)) {
-		case ".md", ".txt", ".rst", ".adoc", ".markdown", ".png", ".svg", ".jpg", ".gif":
-			return false
-		case "":
-			return !slices.Contains([]string{"README", "LICENSE", "CHANGELOG", "AUTHORS", "NOTICE", "CONTRIBUTING"}, path.Base(f))
-		}
-		return true
-	})
-}
-
 // nothing says in words why nothing bears on a criterion.
-func (w Work) nothing(gate string) string {
+func (v *weighing) nothing(gate string) string {
 	var passed, old int
-	for _, e := range w.Now {
+	for _, e := range v.Now {
 		if e.Passed() && (e.Gate == gate || testing(e, e.Gate)) && e.Counts.Passed > passed {
 			passed, old = e.Counts.Passed, len(e.Old)
 		}
 	}
 	said := fmt.Sprintf("gate %s passes, but that does not show this criterion", gate)
+	if nexus.EvidenceOf(v.Now, gate).Gate == "" {
+		said = fmt.Sprintf("gate %s did not run", gate)
+	}
 	if passed > 0 {
 		said = fmt.Sprintf("%d tests passed, but none of them is related to this criterion", passed)
 	}
 	why := []string{"none failed before the work and passes now"}
-	switch p := w.Without; {
-	case len(w.tests()) == 0:
+	if len(v.green) > 0 {
+		why[0] = v.says.unrelated(v.green)
+	}
+	if v.Texts {
+		why = append(why, "the change is of comments or documents alone")
+	}
+	switch p := v.Without; {
+	case len(v.tests()) == 0:
 		why = append(why, "the change has no test")
 	case p == nil:
 		why = append(why, "the change has no test that was seen to fail without the rest of it")
-	case w.Hollow:
+	case v.Hollow:
 		why = append(why, "the tests of the change prove nothing: without the rest of it they did not even build")
 	case p.Proof == nexus.ProofGreen:
 		why = append(why, "the tests of the change pass without the rest of it, too")
 	default:
 		why = append(why, "the tests of the change show nothing: "+p.Why)
 	}
-	if n := w.accidents(); len(n) > 0 {
+	if n := v.accidents(); len(n) > 0 {
 		why = append(why, "without the change these are flaky: they fail, and pass when they run again: "+few(n))
 	}
 	if old > 0 {

@@ -28,11 +28,20 @@ func old(passed int, tests ...string) nexus.Evidence {
 	return e
 }
 
+// kindIn is the kind that cases give a criterion by its text.
+func kindIn(text string) nexus.CriterionKind {
+	if strings.Contains(text, "stay") {
+		return nexus.StaysCriterion
+	}
+	return ""
+}
+
 // TestWeigh counts for a criterion only what bears on it. Each case that is
 // unknown here was "met" when a gate that got no worse was evidence.
 func TestWeigh(t *testing.T) {
 	red := &nexus.TestsProved{Proof: nexus.ProofRed, Tests: []string{"m.TestNew"}}
 	code, tested := []string{"a.go"}, []string{"a.go", "a_test.go"}
+	gone := []nexus.Finding{{File: "b_test.go", Code: "tamper.deleted"}}
 	build := func(state nexus.GateState) nexus.Evidence {
 		return nexus.Evidence{Gate: "build", State: state, Tree: "t"}
 	}
@@ -41,7 +50,7 @@ func TestWeigh(t *testing.T) {
 	}
 	covered := nexus.Evidence{Gate: "done: coverage", State: nexus.Pass, Tree: "t", Coverage: &nexus.Coverage{New: nexus.Share{Covered: 3, Total: 4}}}
 	both := func(base, now nexus.Evidence) accept.Work {
-		return accept.Work{Changed: code, Base: []nexus.Evidence{base}, Now: []nexus.Evidence{now}}
+		return accept.Work{Changed: code, Touched: []string{"printSize"}, Base: []nexus.Evidence{base}, Now: []nexus.Evidence{now}}
 	}
 	with := func(w accept.Work, edit func(*accept.Work)) accept.Work { edit(&w); return w }
 	for name, c := range map[string]struct {
@@ -72,10 +81,10 @@ func TestWeigh(t *testing.T) {
 		"a named one failed by accident":                 {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Again = []nexus.Evidence{said(2)} }), "TestA passes", "test", "", "none failed before"},
 		"nobody could look again":                        {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Again = []nexus.Evidence{{Gate: "test", State: nexus.Timeout}} }), "sizes are printed", "test", nexus.TurnedBearing, "m.TestA"},
 		"an exit code that was red by accident":          {with(both(nexus.Evidence{Gate: "test", State: nexus.Fail, Tree: "b"}, nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t"}), func(w *accept.Work) { w.Again = []nexus.Evidence{said(2)} }), "sizes are printed", "test", "", "none failed before"},
-		"nobody says which pass, and one was taken away": {with(both(said(1, "m.TestA"), said(3)), func(w *accept.Work) { w.Changed, w.Undone = tested, true }), "sizes are printed", "test", "", "none failed before"},
-		"nor where it is named":                          {with(both(said(1, "m.TestA"), said(3)), func(w *accept.Work) { w.Changed, w.Undone = tested, true }), "TestA passes", "test", "", "m.TestA failed before"},
+		"nobody says which pass, and one was taken away": {with(both(said(1, "m.TestA"), said(3)), func(w *accept.Work) { w.Changed, w.Lost = tested, gone }), "sizes are printed", "test", "", "none failed before"},
+		"nor where it is named":                          {with(both(said(1, "m.TestA"), said(3)), func(w *accept.Work) { w.Changed, w.Lost = tested, gone }), "TestA passes", "test", "", "m.TestA failed before"},
 		"it was taken away, and it was seen to pass": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
-			w.Undone, w.Ended = true, ended(map[string]string{"m.TestA": "pass"})
+			w.Lost, w.Ended = gone, ended(map[string]string{"m.TestA": "pass"})
 		}), "sizes are printed", "test", nexus.TurnedBearing, "m.TestA"},
 		"it is flaky": {both(said(1, "m.TestA"), func() nexus.Evidence {
 			e := said(2)
@@ -91,24 +100,36 @@ func TestWeigh(t *testing.T) {
 		"new tests, at fault themselves": {with(both(said(1), said(2)), func(w *accept.Work) {
 			w.Changed, w.Without = tested, &nexus.TestsProved{Proof: nexus.ProofBroken, Why: "no syntax"}
 		}), "sizes are printed", "test", "", "show nothing: no syntax"},
-		"tests were asked for":          {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "there are tests for sizes", "test", nexus.NewBearing, "a_test.go"},
+		"tests were asked for":          {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed, w.Asserts = []string{"a_test.go"}, true }), "there are tests for sizes", "test", nexus.AskedBearing, "a_test.go"},
 		"tests, and none more":          {with(both(said(1), said(1)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "there are tests for sizes", "test", "", ""},
 		"tests, and code was asked for": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "sizes are printed", "test", "", ""},
-		"a test was changed":            {with(both(said(1), said(1)), func(w *accept.Work) { w.Changed, w.Altered = []string{"a_test.go"}, true }), "there are tests for sizes", "test", nexus.NewBearing, ""},
-		"a green suite alone":           {both(said(9), said(9)), "All tests pass.", "test", "", "9 tests passed, but none"},
-		"behaviour stays, covered":      {with(both(said(9), said(9)), func(w *accept.Work) { w.Now = append(w.Now, covered) }), "behaviour stays", "test", nexus.CoversBearing, "3 of 4 lines"},
-		"behaviour stays, not measured": {both(said(9), said(9)), "behaviour stays", "test", "", ""},
-		"new behaviour, covered":        {with(both(said(9), said(9)), func(w *accept.Work) { w.Now = append(w.Now, covered) }), "sizes are printed", "test", "", ""},
-		"it builds":                     {both(build(nexus.Pass), build(nexus.Pass)), "It builds", "build", nexus.LiteralBearing, ""},
-		"it does not build worse":       {both(build(nexus.Fail), nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Old: []string{"a.go:1: no"}}), "It builds", "build", "", ""},
-		"it builds again":               {both(build(nexus.Fail), build(nexus.Pass)), "sizes are printed", "build", nexus.TurnedBearing, "gate build failed without the change"},
-		"a build shows nothing else":    {both(build(nexus.Pass), build(nexus.Pass)), "sizes are printed", "build", "", "gate build passes, but that does not show"},
+		"a test was changed": {with(both(said(1), said(1)), func(w *accept.Work) {
+			w.Changed, w.Edited, w.Asserts = []string{"a_test.go"}, []string{"a_test.go"}, true
+		}), "there are tests for sizes", "test", nexus.AskedBearing, ""},
+		"tests that check nothing": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "there are tests for sizes", "test", "", "check nothing: a_test.go"},
+		"tests of something else": {with(both(said(1), said(2)), func(w *accept.Work) {
+			w.Changed, w.Asserts, w.Known = []string{"a_test.go"}, true, []string{"sizes"}
+		}), "there are tests for sizes", "test", "", "do not use sizes"},
+		"a green suite alone": {both(said(9), said(9)), "All tests pass.", "test", "", "9 tests passed, but none"},
+		"behaviour stays, covered": {with(both(said(9), said(9)), func(w *accept.Work) {
+			w.Now, w.Edited = append(w.Now, covered), []string{"a_test.go"}
+		}), "behaviour stays", "test", nexus.CoversBearing, "3 of 4 lines"},
+		"behaviour stays, not measured":         {both(said(9), said(9)), "behaviour stays", "test", nexus.KeptBearing, "pass with it: 9"},
+		"behaviour stays, one is gone":          {both(said(9), said(8)), "behaviour stays", "test", "", ""},
+		"behaviour stays, and a test is edited": {with(both(said(9), said(9)), func(w *accept.Work) { w.Edited = []string{"a_test.go"} }), "behaviour stays", "test", "", ""},
+		"it says so, and nobody set it":         {both(said(9), said(9)), "add still gives the wrong size", "test", "", "none failed before"},
+		"new behaviour, covered":                {with(both(said(9), said(9)), func(w *accept.Work) { w.Now = append(w.Now, covered) }), "sizes are printed", "test", "", ""},
+		"it builds":                             {both(build(nexus.Pass), build(nexus.Pass)), "It builds", "build", nexus.LiteralBearing, ""},
+		"it does not build worse":               {both(build(nexus.Fail), nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Old: []string{"a.go:1: no"}}), "It builds", "build", "", ""},
+		"it builds again":                       {both(build(nexus.Fail), build(nexus.Pass)), "sizes are printed", "build", nexus.TurnedBearing, "gate build failed without the change"},
+		"a build shows nothing else":            {both(build(nexus.Pass), build(nexus.Pass)), "sizes are printed", "build", "", "gate build passes, but that does not show"},
 		"a build, and new tests": {with(accept.Work{Changed: tested, Now: []nexus.Evidence{build(nexus.Pass), said(2)}, Base: []nexus.Evidence{build(nexus.Pass), said(1)}}, func(w *accept.Work) {
 			w.Without = red
 		}), "sizes are printed", "build", nexus.NewBearing, "m.TestNew"},
+		"a gate that did not run":  {both(build(nexus.Pass), build(nexus.Pass)), "sizes are printed", "test", "", "gate test did not run: none failed"},
 		"a gate that did not pass": {both(said(1), nexus.Evidence{Gate: "test", State: nexus.NotRun, Tree: "t"}), "sizes are printed", "test", "", "did not pass"},
 	} {
-		c.work.Task = nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{{Text: c.text, Check: c.check}}}
+		c.work.Task = nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{{Text: c.text, Check: c.check, Kind: kindIn(c.text)}}}
 		all := accept.Weigh(c.work)
 		if len(all) != 1 || all[0].By != c.by || all[0].Left || !strings.Contains(all[0].Why, c.why) || all[0].Number != 1 || all[0].Of != state.Fingerprint(c.work.Task, 1) {
 			t.Errorf("%s: %+v", name, all)
@@ -164,15 +185,15 @@ func TestWeighNothing(t *testing.T) {
 	}{
 		"code beside tests that were asked for":      {"there are tests for sizes", "test", "", "a.go a_test.go", true, all(said(1)), all(said(2)), nil, ""},
 		"a test task that changes code, too":         {"sizes are printed", "test", nexus.TestTask, "a.go a_test.go", true, all(said(1)), all(said(2)), nil, ""},
-		"a test task":                                {"sizes are printed", "test", nexus.TestTask, "a_test.go", false, all(said(1)), all(said(2)), nil, nexus.NewBearing},
+		"a test task":                                {"sizes are printed", "test", nexus.TestTask, "a_test.go", false, all(said(1)), all(said(2)), nil, nexus.AskedBearing},
 		"a test task that nothing ran":               {"sizes are printed", "build", nexus.TestTask, "a_test.go", false, nil, all(nexus.Evidence{Gate: "build", State: nexus.Pass}), nil, ""},
-		"tests that nobody counts":                   {"sizes are printed", "test", nexus.TestTask, "a_test.go", false, all(uncounted), all(uncounted), nil, nexus.NewBearing},
+		"tests that nobody counts":                   {"sizes are printed", "test", nexus.TestTask, "a_test.go", false, all(uncounted), all(uncounted), nil, nexus.AskedBearing},
 		"a linter that is silent again":              {"sizes are printed", "test", "", "a.go", false, all(lint(nexus.Fail, nexus.Finding{File: "a.go", Message: "x"}), said(2)), all(lint(nexus.Pass), said(2)), nil, ""},
 		"an exit code that was red and still is":     {"sizes are printed", "test", "", "a.go", false, all(unnamed), all(stale), nil, ""},
 		"a gate that passes now, another that fails": {"sizes are printed", "build", "", "a.go", false, all(said(1, "m.TestA")), all(nexus.Evidence{Gate: "build", State: nexus.Pass}, notRun), nil, ""},
-		"half of the lines":                          {"behaviour stays", "test", "", "a.go", false, all(said(2)), all(said(2), coverage(2, 4)), nil, nexus.CoversBearing},
-		"less than half":                             {"behaviour stays", "test", "", "a.go", false, all(said(2)), all(said(2), coverage(1, 4)), nil, ""},
-		"no lines":                                   {"behaviour stays", "test", "", "a.go", false, all(said(2)), all(said(2), coverage(0, 0)), nil, ""},
+		"half of the lines":                          {"behaviour stays", "test", "", "a.go", true, all(said(2)), all(said(2), coverage(2, 4)), nil, nexus.CoversBearing},
+		"less than half":                             {"behaviour stays", "test", "", "a.go", true, all(said(2)), all(said(2), coverage(1, 4)), nil, ""},
+		"no lines":                                   {"behaviour stays", "test", "", "a.go", true, all(said(2)), all(said(2), coverage(0, 0)), nil, ""},
 		"a build that is flaky":                      {"It builds", "build", "", "a.go", false, nil, all(nexus.Evidence{Gate: "build", State: nexus.Pass, Flaky: flaky.Flaky}), nil, ""},
 		"tests with a name of their own":             {"It passes", "test-unit", "", "a.go", false, nil, all(nexus.Evidence{Gate: "test-unit", State: nexus.Pass}), nil, ""},
 		"a gate that counts tests":                   {"check passes", "check", "", "a.go", false, nil, all(nexus.Evidence{Gate: "check", State: nexus.Pass, Counts: nexus.Counts{Passed: 3}}), nil, ""},
@@ -186,8 +207,12 @@ func TestWeighNothing(t *testing.T) {
 		"all that fail, one flaky":                   {"Fix the failing tests", "test", "", "a.go", false, all(said(1, "m.TestX", "m.TestB")), all(flaky), nil, ""},
 		"a command of a criterion that was red":      {"'sh TestA.sh' fails", "test", "", "a.go", false, all(nexus.Evidence{Gate: "accept: sh TestA.sh", State: nexus.Fail, Findings: said(0, "m.TestA").Findings}), all(said(2)), nil, ""},
 	} {
-		task := nexus.Task{ID: "T1", Kind: c.kind, Title: "Do it", Criteria: []nexus.Criterion{{Text: c.text, Check: c.check}}}
-		got := accept.Weigh(accept.Work{Task: task, Changed: strings.Fields(c.changed), Altered: c.altered, Base: c.base, Now: c.now, Ended: c.ended})
+		task := nexus.Task{ID: "T1", Kind: c.kind, Title: "Do it", Criteria: []nexus.Criterion{{Text: c.text, Check: c.check, Kind: kindIn(c.text)}}}
+		w := accept.Work{Task: task, Changed: strings.Fields(c.changed), Touched: []string{"printSize"}, Asserts: true, Base: c.base, Now: c.now, Ended: c.ended}
+		if c.altered {
+			w.Edited = []string{"a_test.go"}
+		}
+		got := accept.Weigh(w)
 		if len(got) != 1 || got[0].By != c.by || got[0].Left || got[0].Why == "" {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -218,14 +243,14 @@ func TestWeighLiteral(t *testing.T) {
 // TestWeighWords leaves documentation to people, and nothing that calls itself so.
 func TestWeighWords(t *testing.T) {
 	task := nexus.Task{ID: "T1", Kind: nexus.DocsTask, Criteria: []nexus.Criterion{{Text: "the README tells of sizes", Check: "test"}, {Text: "it greets", Check: "sh greet.sh"}, {Text: "it is nice"}}}
-	for files, left := range map[string]bool{"README": true, "docs/a.md": true, "a.go": false, "README a.go": false, "": false} {
-		all := accept.Weigh(accept.Work{Task: task, Changed: strings.Fields(files), Base: []nexus.Evidence{said(1)}, Now: []nexus.Evidence{said(1)}})
+	for files, left := range map[string]bool{"README": true, "a.go": false} {
+		all := accept.Weigh(accept.Work{Task: task, Changed: strings.Fields(files), Texts: left, Base: []nexus.Evidence{said(1)}, Now: []nexus.Evidence{said(1)}})
 		if len(all) != 1 || all[0].By != "" || all[0].Left != left {
 			t.Errorf("%s: %+v", files, all)
 		}
 	}
 	task.Kind = nexus.CodeTask
-	if all := accept.Weigh(accept.Work{Task: task, Changed: []string{"README"}, Base: []nexus.Evidence{said(1)}, Now: []nexus.Evidence{said(1)}}); all[0].Left {
+	if all := accept.Weigh(accept.Work{Task: task, Changed: []string{"README"}, Texts: true, Base: []nexus.Evidence{said(1)}, Now: []nexus.Evidence{said(1)}}); all[0].Left || all[0].By != "" {
 		t.Errorf("a task of code that changes words: %+v", all)
 	}
 }

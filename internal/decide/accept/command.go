@@ -16,7 +16,10 @@ type Before struct {
 	Number int             // of the criterion in its task, from 1
 	Base   nexus.Evidence  // of the base
 	Tests  *nexus.Evidence // of the base with the tests of the change; nil: nobody looked
-	Start  *nexus.Evidence // of what the run started from, where that is another tree; nil: nobody looked
+	// Old is of the tree with the base's version of the tests that the change edited or took away; nil: it did
+	// neither, or nobody looked.
+	Old   *nexus.Evidence
+	Start *nexus.Evidence // of what the run started from, where that is another tree; nil: nobody looked
 }
 
 // Command says whether the command of a criterion shows it. One that does not
@@ -27,10 +30,17 @@ func Command(w Work, b Before) nexus.CriterionShown {
 	c := w.Task.Criteria[b.Number-1]
 	gate, _ := Gate(c)
 	s := nexus.CriterionShown{Number: b.Number, Of: state.Fingerprint(w.Task, b.Number), Gate: gate}
-	now := nexus.EvidenceOf(w.Now, gate)
+	now, kind := nexus.EvidenceOf(w.Now, gate), w.KindOf(c)
 	switch failed := b.Base.State.Red(); {
 	case now.Gate != "" && !now.Passed():
 		s.Why = fmt.Sprintf("the command does not pass with the change: %s", cmp.Or(now.Why, string(now.State)))
+	case failed && !c.Red && kind != nexus.GateCriterion && w.strange(c, b.Base) != "":
+		s.Why = "the command failed without the change for tests that nothing relates to the criterion: " + w.strange(c, b.Base)
+	case failed && b.Old != nil && !b.Old.Passed() && (w.undone() || len(w.Lost) > 0 || len(w.Gone) > 0):
+		s.Why = "the command passes only with the tests that the change edited or took away: " + few(slices.Concat(w.Edited, w.Gone))
+	case failed && b.Old != nil && !b.Old.Passed():
+		s.By, s.Tests, s.Own = nexus.NewBearing, w.tests(), true
+		s.Why = "only tests that came with the change show it: the command failed without them"
 	case failed:
 		s.By, s.Why = nexus.TurnedBearing, "the command failed without the change, and passes with it"
 	case c.Red && !b.Base.Passed():
@@ -47,25 +57,46 @@ func Command(w Work, b Before) nexus.CriterionShown {
 		s.Why = "only tests that came with the change show it: with them alone the command fails, and with the whole change it passes"
 	case standing(c) != "":
 		s.By, s.Why = nexus.LiteralBearing, standing(c)
-	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)):
-		s.By, s.Tests, s.Why = nexus.NewBearing, w.tests(), "the tests that were asked for pass: "+few(w.tests())
-	case w.words():
+	case kind == nexus.TestsCriterion && w.testsAlone() && w.Asserts:
+		s.By, s.Tests, s.Why = nexus.AskedBearing, w.tests(), "the tests that were asked for check something, and pass: "+few(w.tests())
+	case kind == nexus.DocsCriterion && w.Texts && w.Task.Kind == nexus.DocsTask:
 		s.Left, s.Why = true, "the command passes without the change, too, which is words only: a person must decide"
+	case kind == nexus.DocsCriterion && w.Texts:
+		s.By, s.Why = nexus.ReadBearing, "only comments and documents changed, which no command can show: a verifier reads the change"
 	default:
 		s.Why = w.same(b)
 	}
 	return s
 }
 
+// strange returns the tests for which a command failed without the change, where none of
+// them is about the criterion; empty where one is, or where the command names no test.
+func (w Work) strange(c nexus.Criterion, base nexus.Evidence) string {
+	var all []redTest
+	for _, f := range base.Findings {
+		if f.Test == "" {
+			return ""
+		}
+		r := redTest{gate: base.Gate, label: f.Test, file: f.File}
+		if w.TextOf != nil {
+			r.text = w.TextOf(f)
+		}
+		all = append(all, r)
+	}
+	if len(all) == 0 || w.mayRelate(w.wordingOf(c), all) {
+		return ""
+	}
+	return few(labels(all))
+}
+
 // standing returns why a command that passes before the change may show a
-// criterion all the same: its text asks that something stays as it is, or for
-// nothing but that the command passes. It is empty where it may not.
+// criterion all the same: it is one of something that stays as it is, or its text asks
+// for nothing but that the command passes. It is empty where it may not.
 func standing(c nexus.Criterion) string {
-	command := strings.FieldsFunc(strings.ToLower(c.Check), apart)
 	switch {
-	case stays(c.Text):
+	case c.Kind == nexus.StaysCriterion:
 		return "it asks that something stays the same, and the command passes as before"
-	case says(c.Text, command):
+	case c.Kind == "" && says(c.Text, strings.FieldsFunc(strings.ToLower(c.Check), apart)):
 		return "it asks only that the command passes"
 	}
 	return ""
@@ -113,7 +144,7 @@ func apart(r rune) bool { return strings.ContainsRune(" \t\n.,:;!()`'\"", r) }
 // nothing but that it passes.
 func fillers() []string {
 	return []string{
-		"it", "the", "a", "all", "code", "project", "whole", "tree", "program", "everything", "go", "npm", "cargo", "make", "run", "gate", "still", "and", "is", "are", "be", "must", "should",
+		"it", "the", "a", "all", "code", "project", "whole", "tree", "program", "everything", "go", "npm", "cargo", "make", "run", "gate", "and", "is", "are", "be", "must", "should",
 		"pass", "passes", "passed", "succeeds", "succeed", "works", "clean", "cleanly", "green", "without", "no", "errors", "error", "warnings", "warning", "findings", "new", "has", "have", "finds", "nothing", "reports", "of", "correctly", "successfully", "properly", "well", "/",
 	}
 }

@@ -60,13 +60,13 @@ func TestCommandThatPassesBefore(t *testing.T) {
 		"as it was":               {"existing tests stay green", nexus.CodeTask, []string{"a.go"}, nil, nil, nexus.LiteralBearing, false},
 		"the command alone":       {"go vet is clean", nexus.CodeTask, []string{"a.go"}, nil, nil, nexus.LiteralBearing, false},
 		"more than the command":   {"go vet is clean and sizes are rounded", nexus.CodeTask, []string{"a.go"}, nil, nil, "", false},
-		"tests were asked for":    {"sizes have tests", nexus.TestTask, []string{"b_test.go"}, nil, nil, nexus.NewBearing, false},
+		"tests were asked for":    {"sizes have tests", nexus.TestTask, []string{"b_test.go"}, nil, nil, nexus.AskedBearing, false},
 		"tests, and code":         {"sizes are rounded", nexus.TestTask, []string{"a.go", "b_test.go"}, nil, nil, "", false},
 		"tests were not":          {"sizes are rounded", nexus.CodeTask, []string{"b_test.go"}, nil, nil, "", false},
 		"words alone":             {"the README is right", nexus.DocsTask, []string{"README.md"}, nil, nil, "", true},
 	} {
-		task := nexus.Task{ID: "T1", Kind: c.kind, Criteria: []nexus.Criterion{{Text: c.text, Check: "go vet ./..."}}}
-		s := accept.Command(accept.Work{Task: task, Changed: c.changed}, accept.Before{Number: 1, Base: passes, Tests: c.tests, Start: c.start})
+		task := nexus.Task{ID: "T1", Kind: c.kind, Criteria: []nexus.Criterion{{Text: c.text, Check: "go vet ./...", Kind: kindIn(c.text)}}}
+		s := accept.Command(accept.Work{Task: task, Changed: c.changed, Asserts: true, Texts: c.left}, accept.Before{Number: 1, Base: passes, Tests: c.tests, Start: c.start})
 		if s.By != c.by || s.Left != c.left || s.Why == "" || s.Own != (c.tests == &fails) {
 			t.Errorf("%s: %+v", name, s)
 		}

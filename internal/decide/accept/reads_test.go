@@ -210,7 +210,7 @@ func TestQuiet(t *testing.T) {
 		{"sizes stay the same", false, pass, false},
 		{"sizes stay the same", false, fail, false},
 	} {
-		if got := accept.Quiet(nexus.Criterion{Text: c.text, Check: "sh x.sh", Red: c.red}, c.base); got != c.want {
+		if got := accept.Quiet(nexus.Criterion{Text: c.text, Check: "sh x.sh", Red: c.red, Kind: kindIn(c.text)}, c.base); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

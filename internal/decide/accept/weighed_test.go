@@ -55,12 +55,12 @@ func TestWeighedInWords(t *testing.T) {
 		},
 		"five turned": {
 			"sizes are told", "test",
-			accept.Work{Changed: []string{"a.go"}, Base: []nexus.Evidence{said(1, several(5)...)}, Now: []nexus.Evidence{said(6)}},
+			accept.Work{Changed: []string{"size.go"}, Base: []nexus.Evidence{said(1, several(5)...)}, Now: []nexus.Evidence{said(6)}},
 			"failed without the change, and pass with it: m.A, m.B, m.C, m.D, m.E",
 		},
 		"seven turned": {
 			"sizes are told", "test",
-			accept.Work{Changed: []string{"a.go"}, Base: []nexus.Evidence{said(1, several(7)...)}, Now: []nexus.Evidence{said(8)}},
+			accept.Work{Changed: []string{"size.go"}, Base: []nexus.Evidence{said(1, several(7)...)}, Now: []nexus.Evidence{said(8)}},
 			"failed without the change, and pass with it: m.A, m.B, m.C, m.D, m.E and 2 more",
 		},
 		"nothing but words of a gate": {
@@ -186,7 +186,7 @@ func TestSeeNothingSkipped(t *testing.T) {
 		{nexus.TestTask, "sizes are told", false, false},
 		{nexus.TestTask, "sizes are told", true, true},
 	} {
-		task := nexus.Task{ID: "T1", Kind: c.kind, Title: "Sizes", Criteria: []nexus.Criterion{{Text: c.text, Check: "sh x.sh", Red: c.red}}}
+		task := nexus.Task{ID: "T1", Kind: c.kind, Title: "Sizes", Criteria: []nexus.Criterion{{Text: c.text, Check: "sh x.sh", Red: c.red, Kind: kindIn(c.text)}}}
 		got := accept.See(task, accept.Base{Own: []accept.Before{{Number: 1, Base: nexus.Evidence{State: nexus.Pass, Tree: "b"}}}})
 		if (len(got.Green) > 0) != c.green || got.Meant != nil {
 			t.Errorf("%+v: %+v", c, got)

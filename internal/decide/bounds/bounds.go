@@ -33,6 +33,8 @@ type Measured struct {
 	Cover   *Cover // nil: nobody measured it
 	Audit   *Audit // nil: nobody looked
 
+	Caches []string // directories of caches that the base has; see [Caches]
+
 	Task *Task // whose work it is; nil: nobody is there who could explain anything
 }
 

@@ -1,6 +1,9 @@
 package bounds
 
 import (
+	"fmt"
+	stdpath "path"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
@@ -8,25 +11,82 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// built names the compiled files that a change adds and the plan of its task
-// does not name, each with what its submission says. A word of the task that is
-// the file's name is not one of the plan's: a program is called as the task calls
-// it, and is made by whoever tries it.
+// built names what a change adds that programs wrote and people do not commit, and
+// the plan of its task does not name, each with what its submission says: compiled
+// files, core dumps, caches, logs, backups, and large binary files. A word of the
+// task that is the file's name is not one of the plan's: a program is called as the
+// task calls it, and is made by whoever tries it. Of a cache the directory counts
+// once, and none that the base has, too.
 func built(m Measured) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		if !f.New || len(f.Added) == 0 || !compiled(f.Added[0].Text) || m.planned(f.Path) || stack.ServesTests(f.Path) {
+		if !f.New || m.planned(f.Path) {
+			continue
+		}
+		name, what := leftover(f)
+		if what == "" || slices.Contains(m.Caches, name) || slices.ContainsFunc(found, func(o nexus.Finding) bool { return o.Name == name }) {
 			continue
 		}
 		found = append(found, nexus.Finding{
-			File: f.Path, Name: f.Path, Message: "the change adds a compiled file that the task's plan does not name",
-			Advice: "Delete it. To try a program, build it below /tmp.",
+			File: name, Name: name, Message: "the change adds " + what + " that the task's plan does not name",
+			Advice: "Delete it. To try a program, build and run it below /tmp. If it is meant to be there, explain it.",
 		})
 	}
 	if m.Task != nil {
 		found = tamper.Explain(found, m.Task.Said)
 	}
 	return found
+}
+
+// mostBinary is the size in bytes up to which a binary file needs no reason.
+const mostBinary = 512 << 10
+
+// leftover returns what a new file is that nobody commits, and the name by which that
+// is explained: its own, or that of the cache that it is in. Empty for any other.
+func leftover(f File) (name, what string) {
+	if dir := stack.CacheDir(f.Path); dir != "" {
+		return dir, "a cache or installed packages"
+	}
+	base := strings.ToLower(stdpath.Base(f.Path))
+	start := ""
+	if len(f.Added) > 0 {
+		start = f.Added[0].Text
+	}
+	switch {
+	case stack.IsJunk(base):
+		return f.Path, "a file of an editor, a system or a cache"
+	case compiled(start) && (base == "core" || strings.HasPrefix(base, "core.") || strings.HasSuffix(base, ".core")):
+		return f.Path, "a core dump"
+	case stack.ServesTests(f.Path):
+	case compiled(start):
+		return f.Path, "a compiled file"
+	case strings.HasSuffix(base, ".log") || strings.HasSuffix(base, ".pid") || base == "nohup.out":
+		return f.Path, "what a program printed"
+	case binary(f):
+		return f.Path, fmt.Sprintf("a binary file of more than %d KB", mostBinary>>10)
+	}
+	return "", ""
+}
+
+// binary reports whether a file is large, and no text.
+func binary(f File) bool {
+	size, zero := 0, false
+	for _, l := range f.Added {
+		size += len(l.Text) + 1
+		zero = zero || strings.ContainsRune(l.Text, 0)
+	}
+	return zero && size > mostBinary
+}
+
+// Caches returns the directories of caches in which files of a change are new.
+func Caches(files []File) []string {
+	var all []string
+	for _, f := range files {
+		if dir := stack.CacheDir(f.Path); f.New && dir != "" && !slices.Contains(all, dir) {
+			all = append(all, dir)
+		}
+	}
+	return all
 }
 
 // compiled reports whether a file starts as what compilers and linkers write.

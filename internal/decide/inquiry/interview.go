@@ -9,6 +9,7 @@ package inquiry
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
@@ -38,6 +39,7 @@ const (
 	Said    Kind = "said"    // a choice, or a person's own words
 	Skipped Kind = "skipped" // a person left it open
 	Assumed Kind = "assumed" // nobody answered
+	Denied  Kind = "denied"  // a person called the default wrong, and said nothing instead
 )
 
 // Question is a question and how often it was asked.
@@ -59,6 +61,7 @@ type Exchange struct {
 	Kind   Kind   `json:"kind"`
 	By     string `json:"by,omitzero"` // who answered; empty for nobody
 	Heard  bool   `json:"-"`           // the interviewer knows it
+	taken  bool   // it was taken from a correction
 }
 
 // Assumption is an assumption, and the question that it stands for.
@@ -83,7 +86,8 @@ type Interview struct {
 	Requirements []nexus.Requirement // that count
 	Candidates   []nexus.Requirement // that nobody is sure of
 	Assumptions  []Assumption
-	Exchanges    []Exchange // the last answer to each question, in the order of answers
+	Exchanges    []Exchange   // the last answer to each question, in the order of answers
+	Corrections  []Correction // what people's answers did to parts of the spec, in the order of answers
 
 	queue    []Question // to be asked, the next first
 	open     string     // id of the run's question that waits
@@ -91,6 +95,11 @@ type Interview struct {
 	captured int        // requirements, with those that were withdrawn
 	stated   int        // assumptions
 	locked   bool       // it was asked whether the assumptions hold
+
+	withdrawn []part   // whose ids stay taken
+	fixed     []string // ids that people agreed to
+	kept      []string // texts without an id that people agreed to
+	shown     int      // criteria, the highest number of one
 }
 
 // Apply folds a fact. Facts of others change nothing.
@@ -109,7 +118,13 @@ func (i *Interview) Apply(f nexus.Fact) {
 	case nexus.RequirementCaptured:
 		i.capture(f)
 	case nexus.RequirementWithdrawn:
-		i.drop(f.ID)
+		if p, ok := i.part(f.ID); ok {
+			i.withdraw(p)
+		}
+	case nexus.PartWithdrawn:
+		i.withdraw(part{f.ID, f.Text})
+	case nexus.InterviewCorrected:
+		i.correct(f)
 	case nexus.AssumptionStated:
 		if f.Attempt == i.Attempt { // a plan has its own
 			i.assume(f)
@@ -154,7 +169,16 @@ func (i *Interview) hear(f nexus.InterviewHeard) {
 		}
 	}
 	if len(f.Draft.Criteria) > 0 {
-		d.Criteria = f.Draft.Criteria
+		d.Criteria = i.number(f.Draft.Criteria)
+	}
+	for _, c := range d.Criteria {
+		if n, err := strconv.Atoi(strings.TrimPrefix(c.ID, "AC-")); err == nil {
+			i.shown = max(i.shown, n)
+		}
+	}
+	i.Corrections = slices.Clone(i.Corrections)
+	for n := range i.Corrections {
+		i.Corrections[n].Heard = true
 	}
 	for n := range i.Exchanges {
 		i.Exchanges[n].Heard = true
@@ -178,6 +202,10 @@ func (i *Interview) capture(f nexus.RequirementCaptured) {
 		to, other = other, to
 	}
 	r := f.Requirement
+	i.replaced(r.ID, r.Text, f.Instead)
+	if was := i.find(r.ID); was != nil && norm(was.Text) != norm(r.Text) { // nobody agreed to that
+		i.fixed = lists.Without(slices.Clone(i.fixed), func(id string) bool { return id == r.ID })
+	}
 	same := func(o nexus.Requirement) bool { return o.ID == r.ID }
 	if !slices.ContainsFunc(i.Requirements, same) && !slices.ContainsFunc(i.Candidates, same) {
 		i.captured++
@@ -191,14 +219,9 @@ func (i *Interview) capture(f nexus.RequirementCaptured) {
 	*to = append(slices.Clip(*to), r)
 }
 
-func (i *Interview) drop(id string) {
-	same := func(o nexus.Requirement) bool { return o.ID == id }
-	i.Requirements = lists.Without(slices.Clone(i.Requirements), same)
-	i.Candidates = lists.Without(slices.Clone(i.Candidates), same)
-}
-
 func (i *Interview) assume(f nexus.AssumptionStated) {
 	i.stated++
+	i.replaced(f.ID, f.Text, f.Instead)
 	a := Assumption{spec.Assumption{ID: f.ID, Text: f.Text}, f.Question}
 	i.Assumptions = lists.Without(slices.Clone(i.Assumptions), func(o Assumption) bool {
 		return o.ID == f.ID || f.Question != "" && o.Question == f.Question
@@ -212,8 +235,14 @@ func (i *Interview) ask(f nexus.QuestionAsked) {
 	i.open, i.Paused = f.ID, false
 	key, _, _ := strings.Cut(f.Mark, "#")
 	if key == LockKey && !slices.ContainsFunc(i.queue, func(q Question) bool { return q.Key == LockKey }) {
-		i.locked = true
 		i.queue = append(i.queue, i.lock())
+	}
+	if key == LockKey {
+		i.locked = true
+		i.Corrections = slices.Clone(i.Corrections)
+		for n := range i.Corrections {
+			i.Corrections[n].asked = true
+		}
 	}
 	if n := slices.IndexFunc(i.queue, func(q Question) bool { return q.Key == key }); n > 0 {
 		q := i.queue[n]
@@ -254,7 +283,9 @@ func (i *Interview) answer(f nexus.QuestionAnswered) {
 
 // exchange keeps an answer. What was assumed in its place holds no more.
 func (i *Interview) exchange(e Exchange) {
-	i.Exchanges = append(lists.Without(slices.Clone(i.Exchanges), func(o Exchange) bool { return o.Key == e.Key }), e)
+	i.Exchanges = append(lists.Without(slices.Clone(i.Exchanges), func(o Exchange) bool {
+		return o.Key == e.Key && (o.Key != LockKey || o.settled()) // a person's own words stay
+	}), e)
 	if e.Kind == Said {
 		i.Assumptions = lists.Without(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Question == e.Key })
 	}
@@ -287,6 +318,9 @@ func (i *Interview) again(n int) Question {
 	last := i.Exchanges[n]
 	i.Exchanges = slices.Delete(slices.Clone(i.Exchanges), n, n+1)
 	q := last.Question
+	if q.Key == LockKey { // some of what it named may be withdrawn
+		q.InterviewQuestion = i.lock().InterviewQuestion
+	}
 	q.Before, q.Note = last.Answer, fmt.Sprintf("Your answer was %q.", last.Answer)
 	return q
 }
@@ -309,6 +343,7 @@ func (i *Interview) Clone() *Interview {
 	}
 	c := *i
 	c.Requirements, c.Candidates = slices.Clone(i.Requirements), slices.Clone(i.Candidates)
+	c.Corrections = slices.Clone(i.Corrections)
 	c.Assumptions, c.Exchanges, c.queue = slices.Clone(i.Assumptions), slices.Clone(i.Exchanges), slices.Clone(i.queue)
 	return &c
 }

@@ -183,6 +183,12 @@ func TestLock(t *testing.T) {
 		if step := c.i.Next(false); step.Do != want {
 			t.Errorf("after %q: %s", answer, step.Do)
 		}
+		if want == Talk {
+			if len(c.i.Assumptions) > 0 {
+				t.Errorf("after %q it holds", answer)
+			}
+			continue
+		}
 		if locked := c.i.Assumptions[0].Locked; locked != (answer == "1" || answer == "yes") {
 			t.Errorf("after %q it is locked: %v", answer, locked)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
@@ -65,7 +64,7 @@ func (i *Interview) Spec() spec.Spec {
 		if len(of) == 0 && dropped {
 			continue // it shows nothing that counts, and would be one of all
 		}
-		s.Criteria = append(s.Criteria, spec.Criterion{ID: "AC-" + strconv.Itoa(len(s.Criteria)+1), Text: c.Text, Check: c.Check, Of: of})
+		s.Criteria = append(s.Criteria, spec.Criterion{ID: c.ID, Text: c.Text, Check: c.Check, Of: of})
 	}
 	for _, a := range i.Assumptions {
 		s.Assumptions = append(s.Assumptions, a.Assumption)
@@ -133,6 +132,8 @@ func (i *Interview) ids(of []string) (all []string, dropped bool) {
 		}
 		switch {
 		case r == nil:
+			_, gone := i.withdrawnPart(name)
+			dropped = dropped || gone || slices.ContainsFunc(i.withdrawn, func(p part) bool { return norm(p.text) == norm(name) })
 		case r.Priority == nexus.Wont || r.Confidence < Sure:
 			dropped = true
 		case !slices.Contains(all, r.ID):

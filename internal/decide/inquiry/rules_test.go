@@ -132,15 +132,11 @@ func TestSpec(t *testing.T) {
 	c := begin(t, "an app")
 	h := Handin{Requirements: []Heard{{Text: "It is kept", Confidence: sure(1)}, {Text: "It prints", Confidence: sure(1), Priority: "wont"}, {Text: "It is shown"}}}
 	for _, of := range [][]string{{"REQ-3"}, {"It prints", "REQ-9"}, {"REQ-3", "it prints", "it is kept", "REQ-1", "REQ-9"}, {"REQ-9"}, nil} {
-		h.Criteria = append(h.Criteria, struct {
-			Text  string   `json:"text"`
-			Check string   `json:"check"`
-			Of    []string `json:"of"`
-		}{Text: "shown", Of: of})
+		h.Criteria = append(h.Criteria, HeardCriterion{Text: "shown", Of: of})
 	}
 	c.hear(h)
 	s := c.i.Spec()
-	if len(s.Requirements) != 1 || !slices.Equal(s.OutOfScope, []string{"It prints"}) || len(s.Criteria) != 3 || s.Criteria[0].ID != "AC-1" || !slices.Equal(s.Criteria[0].Of, []string{"REQ-1"}) || len(s.Criteria[2].Of) > 0 ||
+	if len(s.Requirements) != 1 || !slices.Equal(s.OutOfScope, []string{"It prints"}) || len(s.Criteria) != 3 || s.Criteria[0].ID != "AC-3" || !slices.Equal(s.Criteria[0].Of, []string{"REQ-1"}) || len(s.Criteria[2].Of) > 0 ||
 		!slices.Equal(s.Notes, []string{"Perhaps also wanted, but not certain: It is shown"}) {
 		t.Errorf("%+v", s)
 	}

@@ -44,17 +44,28 @@ func (i *Interview) Next(alone bool) Step {
 		return Step{Do: Wait}
 	case i.Rounds == 0:
 		return Step{Do: Talk, Round: 1}
-	case len(i.queue) > 0:
+	}
+	if fs := i.corrections(); len(fs) > 0 {
+		return Step{Do: State, Facts: fs}
+	}
+	if len(i.queue) > 0 {
 		return Step{Do: Ask, Question: i.queue[0]}
 	}
 	if fs := i.unstated(); len(fs) > 0 {
 		return Step{Do: State, Facts: fs}
 	}
-	told := slices.ContainsFunc(i.Exchanges, func(e Exchange) bool { return e.Kind == Said && !e.Heard && !e.settled() })
+	if i.Rounds >= MaxRounds { // the interviewer does not hear it
+		if fs := i.inWords(nil); len(fs) > 0 {
+			return Step{Do: State, Facts: fs}
+		}
+	}
+	told := slices.ContainsFunc(i.Exchanges, func(e Exchange) bool {
+		return (e.Kind == Said || e.Kind == Denied) && !e.Heard && !e.settled()
+	})
 	switch {
 	case told && i.Rounds < MaxRounds:
 		return Step{Do: Talk, Round: i.Rounds + 1}
-	case !alone && !i.Clear && !i.Ended && !i.locked && len(i.unlocked()) > 0:
+	case !alone && !i.Clear && !i.Ended && !i.locked && (len(i.unlocked()) > 0 || len(i.outcome()) > 0):
 		return Step{Do: Ask, Question: i.lock()}
 	default:
 		return Step{Do: Over}
@@ -83,7 +94,7 @@ func (i *Interview) unstated() []nexus.Fact {
 			for _, a := range i.unlocked() {
 				fs = append(fs, nexus.AssumptionLocked{Attempt: i.Attempt, ID: a.ID, By: e.By})
 			}
-		case e.Kind == Said || e.Key == LockKey || e.Default == "":
+		case e.Kind == Said || e.Kind == Denied || e.Key == LockKey || e.Default == "":
 		case !slices.ContainsFunc(i.Assumptions, func(a Assumption) bool { return a.Question == e.Key }):
 			n++
 			fs = append(fs, nexus.AssumptionStated{Attempt: i.Attempt, ID: "A-" + strconv.Itoa(n), Text: e.Text + " " + e.Default, Question: e.Key})
@@ -96,14 +107,25 @@ func (i *Interview) unlocked() []Assumption {
 	return lists.Without(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Locked })
 }
 
-// lock is the question whether the assumptions hold.
+// lock is the question whether the assumptions hold, and whether corrections were understood.
 func (i *Interview) lock() Question {
 	var b strings.Builder
-	b.WriteString("These assumptions hold unless you say otherwise:")
-	for _, a := range i.unlocked() {
-		fmt.Fprintf(&b, "\n  %s: %s", a.ID, a.Text)
+	if lines := i.outcome(); len(lines) > 0 {
+		b.WriteString("What came of what you said:")
+		for _, l := range lines {
+			b.WriteString("\n  " + l)
+		}
+		b.WriteByte('\n')
 	}
-	b.WriteString("\nDo they?")
+	if all := i.unlocked(); len(all) > 0 {
+		b.WriteString("These assumptions hold unless you say otherwise:")
+		for _, a := range all {
+			fmt.Fprintf(&b, "\n  %s: %s", a.ID, a.Text)
+		}
+		b.WriteString("\nDo they?")
+	} else {
+		b.WriteString("Is that right?")
+	}
 	return Question{InterviewQuestion: nexus.InterviewQuestion{
 		Key: LockKey, Text: b.String(), Choices: []string{"yes, all of them", "leave them open"}, Default: "leave them open",
 		Changes: "what the plan assumes; name what is wrong, and say what is right",

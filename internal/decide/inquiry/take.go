@@ -20,17 +20,29 @@ type Handin struct {
 	Title        string       `json:"title"`
 	Problem      string       `json:"problem"`
 	Requirements []Heard      `json:"requirements"`
-	Withdraw     []string     `json:"withdraw"` // ids of requirements that no longer hold
+	Withdraw     []string     `json:"withdraw"` // ids of parts that no longer hold, or texts of those that have no id
+	Replace      []HeardWords `json:"replace"`
 	Assumptions  []string     `json:"assumptions"`
 	Questions    []HeardQuery `json:"questions"`
-	Criteria     []struct {
-		Text  string   `json:"text"`
-		Check string   `json:"check"`
-		Of    []string `json:"of"`
-	} `json:"criteria"`
-	Notes      []string `json:"notes"`
-	OutOfScope []string `json:"out_of_scope"`
-	Critique   []string `json:"critique"`
+
+	Criteria   []HeardCriterion `json:"criteria"`
+	Notes      []string         `json:"notes"`
+	OutOfScope []string         `json:"out_of_scope"`
+	Critique   []string         `json:"critique"`
+}
+
+// HeardWords is what holds instead of a part of the spec.
+type HeardWords struct {
+	ID   string `json:"id"` // of the part, or the text of one that has no id
+	Text string `json:"text"`
+}
+
+// HeardCriterion is a criterion as the interviewer submits it.
+type HeardCriterion struct {
+	Text  string   `json:"text"`
+	Check string   `json:"check"`
+	Of    []string `json:"of"`
+	id    string   // of the one that a person agreed to; empty: by its text
 }
 
 // Heard is a requirement as the interviewer submits it.
@@ -43,6 +55,7 @@ type Heard struct {
 	Area       string   `json:"area"`
 	Quote      string   `json:"quote"`
 	Later      *bool    `json:"later"`
+	InsteadOf  string   `json:"instead_of"` // id of the part that it replaces
 }
 
 // HeardQuery is a question as the interviewer submits it.
@@ -61,8 +74,11 @@ func (i *Interview) Problems(h Handin) []string {
 		if line(r.Text) == "" {
 			all = append(all, fmt.Sprintf("requirements[%d] has no text", n))
 		}
-		if r.ID != "" && i.find(r.ID) == nil {
+		if r.ID != "" && i.find(r.ID) == nil && !i.knowsPart(r.ID) {
 			all = append(all, fmt.Sprintf("requirements[%d]: there is no requirement %q; leave out the id of a new one", n, r.ID))
+		}
+		if r.InsteadOf != "" && !i.knowsPart(r.InsteadOf) {
+			all = append(all, fmt.Sprintf("requirements[%d]: there is no part %q that it could replace", n, r.InsteadOf))
 		}
 		if c := r.Confidence; c != nil && (*c < 0 || *c > 1) {
 			all = append(all, fmt.Sprintf("requirements[%d]: the confidence is not between 0 and 1", n))
@@ -78,15 +94,41 @@ func (i *Interview) Problems(h Handin) []string {
 			all = append(all, fmt.Sprintf("criteria[%d]: the check has several lines; give one command in one line", n))
 		}
 	}
-	for n, id := range h.Withdraw {
-		if i.find(id) == nil {
-			all = append(all, fmt.Sprintf("withdraw[%d]: there is no requirement %q", n, id))
-		}
-	}
-	if len(h.Requirements)+len(h.Questions)+len(h.Withdraw) == 0 && len(i.Requirements)+len(i.Candidates) == 0 {
+	all = append(all, i.withdrawalProblems(h)...)
+	if len(h.Replace)+len(h.Requirements)+len(h.Questions)+len(h.Withdraw) == 0 && len(i.Requirements)+len(i.Candidates) == 0 {
 		all = append(all, "there is no requirement and no question: submit what the goal asks for, or what must be asked first")
 	}
 	return all
+}
+
+// withdrawalProblems is [Interview.Problems] of what is withdrawn or replaced.
+func (i *Interview) withdrawalProblems(h Handin) (all []string) {
+	for n, id := range h.Withdraw {
+		if !i.knowsPart(id) {
+			all = append(all, fmt.Sprintf("withdraw[%d]: ", n)+noSuchPart(id))
+		}
+	}
+	for n, r := range h.Replace {
+		switch {
+		case !i.knowsPart(r.ID):
+			all = append(all, fmt.Sprintf("replace[%d]: ", n)+noSuchPart(r.ID))
+		case line(r.Text) == "":
+			all = append(all, fmt.Sprintf("replace[%d] has no text; withdraw it if nothing holds instead", n))
+		}
+	}
+	return all
+}
+
+// noSuchPart says that there is no such part.
+func noSuchPart(name string) string {
+	return fmt.Sprintf("there is no requirement, assumption or criterion %q, and no note or item out of scope with that text", name)
+}
+
+// knowsPart reports whether there is such a part, or was one.
+func (i *Interview) knowsPart(name string) bool {
+	_, is := i.part(name)
+	_, gone := i.withdrawnPart(name)
+	return is || gone
 }
 
 // find returns the requirement of that id, also one that does not count.
@@ -112,23 +154,27 @@ func (i *Interview) Take(round int, h Handin) []nexus.Fact {
 		after.Apply(f)
 		fs = append(fs, f)
 	}
-	for _, id := range h.Withdraw {
-		if after.find(id) != nil {
-			add(nexus.RequirementWithdrawn{Attempt: i.Attempt, ID: id, Why: "the interviewer withdrew it after an answer"})
-		}
-	}
+	s := i.sift(h)
+	h = s.Handin
+	after.renew(&h, add)
 	for _, r := range h.Requirements {
+		if r.ID != "" && after.find(r.ID) == nil { // it was withdrawn just now
+			r.InsteadOf, r.ID = cmp.Or(r.InsteadOf, r.ID), ""
+		}
 		if f, changed := after.gather(r); changed {
+			if p, ok := after.part(f.Instead); ok && p.id != f.Requirement.ID {
+				add(after.withdrawal(p))
+			}
 			add(f)
 		}
 	}
 	for _, text := range h.Assumptions {
-		same := func(a Assumption) bool { return norm(a.Text) == norm(text) }
-		if text = line(text); text != "" && !slices.ContainsFunc(after.Assumptions, same) {
-			add(nexus.AssumptionStated{Attempt: i.Attempt, ID: "A-" + strconv.Itoa(after.stated+1), Text: text})
-		}
+		after.suppose(text, "", add)
 	}
-	heard := nexus.InterviewHeard{Attempt: i.Attempt, Round: round, Draft: draft(h), Done: h.Done}
+	for _, f := range after.inWords(s.covered) {
+		add(f)
+	}
+	heard := nexus.InterviewHeard{Attempt: i.Attempt, Round: round, Draft: after.drafted(h), Done: h.Done}
 	if !i.Ended && !h.Done && !h.Clear && round < MaxRounds { // nobody would hear the answers
 		heard.Questions = i.questions(round, h.Questions)
 	}
@@ -144,7 +190,8 @@ func draft(h Handin) nexus.InterviewDraft {
 	}
 	for _, c := range h.Criteria {
 		if text := line(c.Text); text != "" {
-			d.Criteria = append(d.Criteria, nexus.InterviewCriterion{Text: text, Check: strings.TrimSpace(visible(c.Check)), Of: lines(c.Of)})
+			check := strings.TrimSpace(visible(c.Check))
+			d.Criteria = append(d.Criteria, nexus.InterviewCriterion{ID: c.id, Text: text, Check: check, Of: lines(c.Of)})
 		}
 	}
 	return d
@@ -171,26 +218,30 @@ func (i *Interview) gather(h Heard) (nexus.RequirementCaptured, bool) {
 	if h.Confidence != nil {
 		r.Confidence = min(max(*h.Confidence, 0), 1)
 	}
+	if i.corrects(h.InsteadOf) {
+		r.Confidence = max(r.Confidence, Sure) // a person asked for it
+	}
 	if h.Later != nil {
 		r.Later = *h.Later
 	}
 	if quote := strings.TrimSpace(visible(h.Quote)); i.said(quote) {
 		r.Quote = quote
 	}
-	if old != nil && *old == r {
+	if old != nil && *old == r && h.InsteadOf == "" {
 		return nexus.RequirementCaptured{}, false
 	}
 	if known := i.like(r); r.ID == "" && known != nil {
-		if known.Confidence >= r.Confidence {
+		if i.holds(part{known.ID, known.Text}) || known.Confidence >= r.Confidence && h.InsteadOf == "" {
 			return nexus.RequirementCaptured{}, false
 		}
+		r.Confidence = max(r.Confidence, known.Confidence)
 		r.ID = known.ID
 		r.Quote = cmp.Or(r.Quote, known.Quote)
 	}
 	if r.ID == "" {
 		r.ID = "REQ-" + strconv.Itoa(i.captured+1)
 	}
-	return nexus.RequirementCaptured{Attempt: i.Attempt, Requirement: r, Candidate: r.Confidence < Sure}, true
+	return nexus.RequirementCaptured{Attempt: i.Attempt, Requirement: r, Candidate: r.Confidence < Sure, Instead: h.InsteadOf}, true
 }
 
 // like returns the requirement that says the same, nil for none.

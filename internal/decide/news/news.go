@@ -71,6 +71,18 @@ func Say(g state.Guidance) (text, why string) {
 	return "Guidance from a person:\n\n" + g.Text, "guidance"
 }
 
+// Guidance returns what a person said in a message of [Say] that was sent for that
+// reason, empty where nobody said anything.
+func Guidance(message, why string) string {
+	for _, w := range []string{"guidance", "interrupt"} {
+		_, text, found := strings.Cut(message, ":\n\n")
+		if why == w && found && text != state.LookAgain {
+			return text
+		}
+	}
+	return ""
+}
+
 // looked is what those who write looked at.
 type looked struct {
 	paths []string // what may be the path of a file, from the root or as a whole

@@ -117,3 +117,19 @@ func next(t *testing.T, s *state.State, f nexus.Fact) {
 		t.Fatal(err)
 	}
 }
+
+// TestGuidanceIsReadBack from the message that delivers it.
+func TestGuidanceIsReadBack(t *testing.T) {
+	for _, g := range []state.Guidance{{Text: "Paint it blue:\n\nall of it"}, {Text: "Stop", Cut: true}} {
+		text, why := news.Say(g)
+		if got := news.Guidance(text, why); got != g.Text {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	for _, g := range []state.Guidance{{Text: "T2 landed:\n\nx", Landed: true}, {Text: state.LookAgain, Cut: true}} {
+		text, why := news.Say(g)
+		if got := news.Guidance(text, why); got != "" {
+			t.Errorf("%q asks for %q", text, got)
+		}
+	}
+}

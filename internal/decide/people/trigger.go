@@ -7,6 +7,7 @@ const (
 	AmbiguityTrigger = "ambiguity" // an agent has a question
 	InterviewTrigger = "interview" // the interviewer has a question about the goal
 	SecurityTrigger  = "security"  // a command needs permission
+	GroundTrigger    = "ground"    // a gate cannot judge where runs work
 	PublishTrigger   = "publish"   // what landed needs permission to leave the private clone
 
 	PlanTrigger = nexus.PlanTrigger // the plan needs consent before anything of it starts
@@ -76,6 +77,7 @@ func Triggers() []Trigger {
 				"and the question stays open; no with what to do (no: keep the old name) sends it back to its agent",
 		},
 		{SecurityTrigger, Red, FallAbort, agree, "an agent asks for permission to run a command; the command does not run, the task is parked, and the question stays open"},
+		{GroundTrigger, Red, FallAbort, agree, "a gate cannot judge where runs work, for a reason that is not in the tree; the run ends before a model is asked, and the question stays open"},
 		{PublishTrigger, Red, FallAbort, agree, "the run asks for permission to publish what landed; what landed is kept but not published, and the question stays open"},
 	}
 }

@@ -47,12 +47,14 @@ func hasInlineCode(argv []shell.Word) bool {
 // may, or code in an argument or on standard input.
 func (j *judgement) interpreter(argv []shell.Word) {
 	name, rest, tests := trimmed(argv[0].Text), argv[1:], false
+	j.preloads = false
 	for len(rest) > 0 && !rest[0].Dynamic {
 		o := rest[0].Text
 		words := j.spare(name, rest)
 		if words == 0 {
 			break
 		}
+		j.preloads = j.preloads || name == "node" && words == 2 && o != "-C"
 		rest, tests = rest[words:], tests || o == "--test"
 		if class := slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o); class && name == "java" && len(rest) > 0 && !strings.HasPrefix(rest[0].Text, "-") {
 			j.writes(shell.Literals(rest[1:])) // a class and what it is given
@@ -178,13 +180,24 @@ func tells(name, o string) (code, goes bool) {
 
 // module reports whether a word is a module of Ruby's that reaches nothing.
 func module(w shell.Word) bool {
-	return !w.Dynamic && regexp.MustCompile(`^(bundler/setup|\.?/?[a-z][\w-]*)$`).MatchString(w.Text) &&
+	return !w.Dynamic && regexp.MustCompile(`^(bundler/setup|[a-z][\w-]*)$`).MatchString(w.Text) &&
 		!slices.Contains([]string{"socket", "fileutils", "open3", "drb", "webrick", "pty", "etc", "fiddle", "resolv", "openssl"}, w.Text)
+}
+
+// loadsUnseen reports whether an interpreter runs more than the code in the
+// command line: a file that an option loads first, or what a search path puts in
+// front of the modules of the language, such as a sitecustomize.py.
+func (j *judgement) loadsUnseen(name, code string) bool {
+	path := name == "python" && (slices.Contains(j.sets, "PYTHONPATH") || j.searchPath)
+	return j.preloads || path && !script.ImportsProject(code)
 }
 
 // inline judges code that is seen, and what it is given.
 func (j *judgement) inline(name, code string, args []shell.Word) {
 	names, ok := script.Inline(name, code)
+	if j.loadsUnseen(name, code) {
+		j.add(Ask, "code.preload", "something is loaded before the code that is seen")
+	}
 	if !ok {
 		j.add(Ask, "code.inline", "the code may start programs, use the network or the environment, or remove files")
 	}

@@ -146,6 +146,7 @@ func (j *judgement) assigned(args []shell.Word) []shell.Word {
 		}
 		given := args[0]
 		given.Text = value
+		j.searchPath = j.searchPath || name == "PYTHONPATH"
 		switch {
 		case j.kept(name, given, after(args)):
 		case program.Powerful(name) && quiet(name, given):

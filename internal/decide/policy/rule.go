@@ -115,6 +115,8 @@ type judgement struct {
 	inBare     bool   // it may be in a repository without a work tree
 	decodes    bool   // it turns text into what is not seen
 	scripts    bool   // it runs a file of the tree
+	preloads   bool   // an option of the interpreter that is judged loads a file before the code
+	searchPath bool   // env sets PYTHONPATH
 	seeks      bool   // it looks for files that are named as those with secrets
 	feeds      bool   // it hands what is found to another program
 	floods     bool   // it reads what never ends

@@ -32,7 +32,10 @@ func weighed(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step 
 		return step
 	}
 	if facts.Unshown != "" {
-		return Step{Move: End, Outcome: nexus.Unverified, Why: facts.Unshown}
+		return unshown(t, a, l, facts)
+	}
+	if step, ok := independent(t, a, l, facts); ok {
+		return step
 	}
 	return edit(t, a, l, facts)
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // TestUnshown lets nothing reach a reviewer of whose criteria nothing is shown:
-// a tester is asked once, what its check refutes goes to the author, and the
-// rest is left to a person.
+// a tester is asked once, what its check refutes goes to the author, who is also
+// told once what is not shown, and the rest is left to a person.
 func TestUnshown(t *testing.T) {
 	const why = "T1/AC-1 is unknown: nothing bears on it"
 	green := join(wrote(1, coder, ""), verdict(nexus.Pass, ""))
@@ -22,6 +22,8 @@ func TestUnshown(t *testing.T) {
 		Move: repair.Write, Role: nexus.Coder, Cause: nexus.AcceptGate + "sh x_test.sh", Why: "it fails",
 		Findings: []nexus.Finding{{Gate: nexus.AcceptGate + "sh x_test.sh", File: "x_test.sh", Message: "criterion 1: it fails"}},
 	}
+	told := repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: repair.UnshownCause, Why: why}
+	again := join(asked, wrote(3, coder, repair.UnshownCause), verdict(nexus.Pass, ""))
 	park := repair.Step{Move: repair.End, Outcome: nexus.Unverified, Why: why}
 	for name, c := range map[string]struct {
 		facts []nexus.Fact
@@ -30,10 +32,11 @@ func TestUnshown(t *testing.T) {
 		want  repair.Step
 	}{
 		"a tester is asked":        {green, nexus.TestAfter, repair.Facts{Tested: true, Unchecked: true, Unshown: why}, repair.Step{Move: repair.Write, Role: nexus.Tester, Cause: repair.CriteriaGate}},
-		"it was asked":             {asked, nexus.TestAfter, repair.Facts{Tested: true, Unchecked: true, Unshown: why}, park},
-		"nobody writes checks":     {green, nexus.TestAfter, repair.Facts{Tested: true, Unshown: why}, park},
-		"there are to be no tests": {green, nexus.NoTest, repair.Facts{Unchecked: true, Unshown: why}, park},
-		"nothing ran":              {join(wrote(1, coder, ""), verdict(nexus.NotRun, "test")), nexus.NoTest, repair.Facts{Unshown: why}, park},
+		"it was asked":             {asked, nexus.TestAfter, repair.Facts{Tested: true, Unchecked: true, Unshown: why}, told},
+		"the author was told":      {again, nexus.TestAfter, repair.Facts{Tested: true, Unchecked: true, Unshown: why}, park},
+		"nobody writes checks":     {green, nexus.TestAfter, repair.Facts{Tested: true, Unshown: why}, told},
+		"there are to be no tests": {green, nexus.NoTest, repair.Facts{Unchecked: true, Unshown: why}, told},
+		"nothing ran":              {join(wrote(1, coder, ""), verdict(nexus.NotRun, "test")), nexus.NoTest, repair.Facts{Unshown: why}, told},
 		"a check fails":            {join(asked, red), nexus.TestAfter, repair.Facts{Tested: true, Unchecked: true, Unshown: why}, author},
 		"all is shown":             {asked, nexus.TestAfter, repair.Facts{Tested: true, Unchecked: true}, repair.Step{Move: repair.Review}},
 	} {

@@ -11,11 +11,11 @@ import (
 // round of its own. When none is left, somebody reads the work as it is then.
 func edit(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	if facts.Due == "" {
-		return read(t, a, l)
+		return read(t, a, l, facts)
 	}
 	step := write(t, a, l, Step{Role: nexus.Editor, Cause: nexus.StepCause + facts.Due})
 	if step.Move == End && facts.DueSpare {
-		return read(t, a, l) // there is no round left for it
+		return read(t, a, l, facts) // there is no round left for it
 	}
 	return step
 }

@@ -36,6 +36,8 @@ func testsFirst(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 			Move: End, Outcome: nexus.NoProgress, Category: nexus.IsolationViolation,
 			Why: fmt.Sprintf("the %s changed more than tests, and that was undone: %s", b.Role, strings.Join(b.Files, ", ")),
 		}
+	case a.Proof.Proof == nexus.ProofRed && r == nil && facts.Ready:
+		return regate(t, a, l, Step{Role: nexus.Coder})
 	case a.Proof.Proof == nexus.ProofRed:
 		return write(t, a, l, Step{Role: nexus.Coder})
 	default:
@@ -90,21 +92,29 @@ func proveOwn(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 }
 
 // read lets somebody read a tree that the gates let through: a verifier first
-// where the tests came first, where the change touches its tests and gates, or
-// where a verifier refused the work before, and a reviewer after that. Without
+// where the tests came first, where the change touches its tests and gates, where a
+// criterion is shown by reading alone, or where a verifier refused the work before, and a
+// reviewer after that. Without
 // a verdict the gates decide, unless it is they that were touched, or unless a
 // refusal stands.
-func read(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
+func read(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.Last()
 	v := r.Verified
-	stands := refused(t, a)
+	stands, reading := refused(t, a), shownByReading(a)
 	switch {
-	case r.Suspect == nil && !a.Strategy.Sessions() && !stands, v != nil && v.Read && v.Category == "":
+	case r.Suspect == nil && !reading && !a.Strategy.Sessions() && !stands, v != nil && v.Read && v.Category == "":
+		return Step{Move: Review}
+	case v == nil && approvedBefore(t, a, facts):
 		return Step{Move: Review}
 	case v == nil:
 		return Step{Move: Verify}
-	case !v.Read && (r.Suspect != nil || stands):
+	case !v.Read && (r.Suspect != nil || stands || reading):
 		why := "it changes its own tests or gates, and no verifier approved that"
+		switch {
+		case r.Suspect != nil:
+		case reading:
+			why = "no test can show it, and no verifier read the change"
+		}
 		if stands {
 			why = "a verifier rejected the work, and none has approved it since"
 		}
@@ -122,6 +132,26 @@ func read(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 		return Step{Move: End, Outcome: nexus.Exhausted, Category: v.Category, Why: fmt.Sprintf("rejected by the verifier %d times: %s", n, v.Why)}
 	}
 	return sendBack(t, a, l, VerifyGate, v.Findings, v.Why)
+}
+
+// shownByReading reports whether a criterion of the last tree is of comments or documents,
+// which a verifier judges in place of tests.
+func shownByReading(a *state.Attempt) bool {
+	r := a.Last()
+	return r.Verdict != nil && r.Verdict.Tree == a.Weighed.Tree && slices.ContainsFunc(a.Weighed.Criteria, func(s nexus.CriterionShown) bool { return s.By == nexus.ReadBearing })
+}
+
+// approvedBefore reports whether a verifier approved the tree as it is in an
+// earlier round, as where a reviewer's finding was disputed since: it is not
+// paid again, unless people asked for something since.
+func approvedBefore(t *state.Task, a *state.Attempt, facts Facts) bool {
+	r := a.Last()
+	for _, o := range slices.Backward(a.Rounds[:len(a.Rounds)-1]) {
+		if v := o.Verified; v != nil && v.Read {
+			return v.Category == "" && v.Tree == r.Verdict.Tree && v.Tree != "" && o.Base == r.Base && len(v.Criteria) == len(t.Criteria)+facts.Asked
+		}
+	}
+	return false
 }
 
 // refused reports whether a verifier refused the work on a task, in this attempt

@@ -14,8 +14,21 @@ func sent(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	return write(t, a, l, Step{Role: firstRole(t), Cause: nexus.PersonCause, Why: a.Sent.Why})
 }
 
-// revised decides after a round in which nobody wrote but a person: what they suggested is
-// judged as all work is, and what is red then goes to the author.
+// KeptCause is the cause of a round in which nobody writes: the gates judge what
+// an attempt starts from.
+const KeptCause = "kept"
+
+// regate lets the gates judge what an attempt starts from, where a round is left
+// for it and for whoever would write.
+func regate(t *state.Task, a *state.Attempt, l nexus.Limits, writes Step) Step {
+	if l.Rounds > 0 && t.Tried()+fresh(t, a)+1 >= l.Rounds {
+		return write(t, a, l, writes)
+	}
+	return Step{Move: Regate}
+}
+
+// revised decides after a round in which no agent wrote: what a person suggested, or what an
+// earlier attempt left, is judged as all work is, and what is red then goes to the author.
 func revised(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.Last()
 	switch {
@@ -23,6 +36,8 @@ func revised(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step 
 		return Step{Move: Judge}
 	case len(r.Reviews) > 0:
 		return afterReview(t, a, l)
+	case a.Strategy == nexus.TDDSimple && r.Verdict.State == nexus.Pass && !proven(a) && facts.Tested:
+		return proveOwn(t, a, l)
 	default:
 		return afterGates(t, a, l, facts)
 	}

@@ -26,16 +26,18 @@ type Move string
 
 // The moves.
 const (
-	Write  Move = "write"  // a role writes, in a new round or on in the one under way
-	Judge  Move = "judge"  // the gates run on the tree
-	Check  Move = "check"  // tests that somebody wrote for criteria without a check run alone
-	Forgo  Move = "forgo"  // what a tester of criteria did is taken back: the work continues without
-	Prove  Move = "prove"  // the new tests run where the work is not there yet
-	Afresh Move = "afresh" // the result of earlier attempts is put aside: the attempt starts from its base
-	Verify Move = "verify" // a verifier holds the work against the task
-	Review Move = "review" // a reviewer reads the diff
-	Apply  Move = "apply"  // what a person suggested is done without an agent
-	End    Move = "end"
+	Write     Move = "write"     // a role writes, in a new round or on in the one under way
+	Judge     Move = "judge"     // the gates run on the tree
+	Check     Move = "check"     // tests that somebody wrote for criteria without a check run alone
+	Forgo     Move = "forgo"     // what a tester of criteria did is taken back: the work continues without
+	Reproduce Move = "reproduce" // who has seen nothing of the work writes a check of what it is for, and it runs without the work and with it
+	Prove     Move = "prove"     // the new tests run where the work is not there yet
+	Regate    Move = "regate"    // the gates run on the tree that the attempt starts from, before anybody writes
+	Afresh    Move = "afresh"    // the result of earlier attempts is put aside: the attempt starts from its base
+	Verify    Move = "verify"    // a verifier holds the work against the task
+	Review    Move = "review"    // a reviewer reads the diff
+	Apply     Move = "apply"     // what a person suggested is done without an agent
+	End       Move = "end"
 )
 
 // Step is the next step of an attempt. The zero Step is none.
@@ -66,7 +68,14 @@ type Facts struct {
 	Refuted bool   // the tests that a tester of criteria added fail for what they ask of the work
 	Unshown string // why a criterion whose check is a gate would not count as met; empty: none is open
 
+	Independent []int // numbers of criteria that only tests of the change show, and that an independent check is to show
+
 	Meddled string // a file that a tester of criteria changed and that was there before; empty: none
+
+	Asked   int     // things that people said to those who wrote, which a verifier holds the work against
+	Refused Refusal // what earlier attempts were told against the tree as it is; zero: nothing
+	Ready   bool    // the author of what the attempt starts from has nothing left to do unless the gates say otherwise now
+	Before  bool    // the gate that could not tell could not tell of the base either
 }
 
 // Next decides the next step of an attempt at a task under the limits. It
@@ -81,6 +90,8 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 		return sent(t, a, l)
 	case r == nil && a.Strategy.Sessions():
 		return testsFirst(t, a, l, facts)
+	case r == nil && facts.Ready && !facts.Untouched:
+		return regate(t, a, l, Step{Role: firstRole(t)})
 	case r == nil:
 		return write(t, a, l, Step{Role: firstRole(t)})
 	}
@@ -103,6 +114,9 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 		return write(t, a, l, Step{Role: r.Role, Cause: nexus.AnswerCause})
 	case r.Verdict == nil:
 		if step, ok := handOver(t, a, l, s); ok {
+			return step
+		}
+		if step, ok := resubmitted(t, a, facts); ok {
 			return step
 		}
 		return Step{Move: Judge}
@@ -153,6 +167,10 @@ func resume(a *state.Attempt, r *state.Round) Step {
 	}
 	if r.Cause == ProofGate && a.Proof != nil {
 		step.Findings, step.Why = a.Proof.Findings, a.Proof.Why
+		return step
+	}
+	if r.Cause == IndependentGate {
+		step.Findings = Refuted(*a.Reproduced)
 		return step
 	}
 	if len(a.Rounds) < 2 || r.Cause == "" || r.Cause == CriteriaGate {
@@ -228,7 +246,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	case nexus.NotRun:
 		return notRun(t, a, l, facts, wantsTests)
 	case nexus.Unverifiable, nexus.Flaky:
-		return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
+		return unclear(t, a, l, facts)
 	case nexus.Environmental, nexus.MissingAsset: // no writer can fix that
 		return Step{Move: End, Outcome: nexus.Inapplicable, Why: because(v)}
 	case nexus.Fail, nexus.Timeout, nexus.Exceeded:
@@ -252,11 +270,11 @@ func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts, wantsT
 	}
 	if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest && !guessed(t, a) {
 		if facts.Unshown != "" {
-			return Step{Move: End, Outcome: nexus.Unverified, Why: facts.Unshown}
+			return unshown(t, a, l, facts)
 		}
 		return edit(t, a, l, facts)
 	}
-	return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
+	return unclear(t, a, l, facts)
 }
 
 // again lets the writer repair what the gates found, while that is of use.
@@ -272,7 +290,7 @@ func again(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 // needs none is believed where people or the plan say so; where only its title
 // does, the change has to be so, and every criterion shown without a new test.
 func needsTests(t *state.Task, a *state.Attempt, facts Facts) bool {
-	if t.Kind == nexus.DocsTask {
+	if t.Kind == nexus.DocsTask || facts.Unshown == "" && shownByReading(a) {
 		return false
 	}
 	return a.Strategy != nexus.NoTest || guessed(t, a) && (!facts.Renamed || facts.Unshown != "")
@@ -285,6 +303,9 @@ func guessed(t *state.Task, a *state.Attempt) bool {
 }
 
 func because(v *nexus.VerdictGiven) string {
+	if v.Gate == "" {
+		return cmp.Or(v.Why, "no gate judged it")
+	}
 	return fmt.Sprintf("gate %s: %s: %s", v.Gate, v.State, cmp.Or(v.Why, "no reason given"))
 }
 

@@ -399,7 +399,7 @@ func TestResumeGivesTheSameStep(t *testing.T) {
 				e := nexus.Evidence{Gate: "test", Tree: fmt.Sprint(n), State: s, Findings: []nexus.Finding{{Message: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "message")}}}
 				a.Apply(nexus.GateJudged{Evidence: e}, time.Time{})
 				a.Apply(nexus.VerdictGiven{State: s, Gate: "test", Tree: e.Tree, Why: "so"}, time.Time{})
-			case repair.Check, repair.Forgo, repair.Afresh: // nobody claims anything here
+			case repair.Check, repair.Forgo, repair.Afresh, repair.Reproduce, repair.Regate: // nobody claims, reports or retries anything here
 				t.Fatal("checks are tried that nobody named")
 			case repair.Prove:
 				p := rapid.SampledFrom([]nexus.Proof{nexus.ProofRed, nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone}).Draw(t, "proof")

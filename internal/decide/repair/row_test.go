@@ -2,6 +2,7 @@ package repair_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
@@ -69,12 +70,19 @@ func (s stand) where() string {
 		return s.unfinished(r, session)
 	case s.a.Strategy.Sessions() && s.a.Of(nexus.Coder) == nil:
 		return s.before(r)
+	case r.Verdict == nil && s.judgedBefore():
+		return "the work was written, as it was refused"
 	case r.Verdict == nil:
 		return "the work was written"
 	case len(r.Reviews) > 0:
 		return s.reviewed(r)
 	}
 	return s.judged(r)
+}
+
+// judgedBefore reports whether the tree as it is was judged in an earlier round.
+func (s stand) judgedBefore() bool {
+	return s.a.Snapshot.Tree != "" && slices.ContainsFunc(s.a.Rounds, func(r *state.Round) bool { return r.Verdict != nil && r.Verdict.Tree == s.a.Snapshot.Tree })
 }
 
 // unfinished names a stand after a session that did not submit.
@@ -160,6 +168,10 @@ func (s stand) judged(r *state.Round) string {
 	if strings.HasPrefix(v.Gate, nexus.AcceptGate) {
 		name = "criteria say " + string(v.State)
 	}
+	told := slices.ContainsFunc(s.a.Rounds, func(o *state.Round) bool { return o.Cause == v.Gate })
+	if e := nexus.EvidenceOf(r.Evidence, v.Gate); e.Gate != "" && !v.State.Red() && v.State != nexus.Pass && !told {
+		name += ", which its author was not told"
+	}
 	untested := ""
 	switch needs := s.task.Kind != nexus.DocsTask && s.a.Strategy != nexus.NoTest; {
 	case needs && !s.facts.Tested && s.a.Of(nexus.Tester) == nil:
@@ -198,6 +210,10 @@ func (s stand) judged(r *state.Round) string {
 		return name + ", and checks of criteria were named"
 	case s.facts.Unchecked && s.a.Of(nexus.Tester) == nil:
 		return name + ", and criteria have no check"
+	case len(s.facts.Independent) > 0 && (s.a.Reproduced == nil || s.a.Reproduced.Round != len(s.a.Rounds) || s.a.Reproduced.Tree != v.Tree):
+		return name + ", and only its own tests show it"
+	case len(s.facts.Independent) > 0 && len(repair.Refuted(*s.a.Reproduced)) > 0 && r.Cause != repair.IndependentGate:
+		return name + ", and an independent check fails"
 	}
 	return name + untested + s.read(r)
 }
@@ -249,6 +265,8 @@ func (s stand) read(r *state.Round) string {
 		said = ", a verifier refused it before"
 	}
 	switch v := r.Verified; {
+	case v == nil && s.next().Move == repair.Review && s.approvedBefore(r) && (r.Suspect != nil || s.a.Strategy.Sessions()):
+		return said + ", and the verifier said yes to the same tree"
 	case v == nil:
 		return said
 	case !v.Read:
@@ -260,6 +278,18 @@ func (s stand) read(r *state.Round) string {
 	default:
 		return said + ", and the verifier says no"
 	}
+}
+
+// approvedBefore reports whether the last verdict before this round was a yes to its
+// tree.
+func (s stand) approvedBefore(r *state.Round) bool {
+	yes := false
+	for _, o := range s.a.Rounds[:len(s.a.Rounds)-1] {
+		if v := o.Verified; v != nil && v.Read {
+			yes = v.Category == "" && v.Tree == r.Verdict.Tree
+		}
+	}
+	return yes
 }
 
 // refusedBefore reports whether the last verdict before this round was a no.
@@ -294,7 +324,7 @@ func (s stand) does(step repair.Step, habit string) [][]nexus.Fact {
 		return all
 	case repair.Judge:
 		return s.judges(habit, n)
-	case repair.Check, repair.Forgo, repair.Afresh: // nobody claims anything here
+	case repair.Check, repair.Forgo, repair.Afresh, repair.Reproduce, repair.Regate: // nobody claims, reports or retries anything here
 	case repair.Prove:
 		var all [][]nexus.Fact
 		for _, p := range []nexus.Proof{nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone, nexus.ProofUnsure} {

@@ -48,6 +48,9 @@ func (p *player) play(t *testing.T, text string) string {
 		if word == "?" {
 			has := func(what string) bool { return slices.Contains(strings.Fields(rest), what) }
 			p.facts = repair.Facts{Tested: has("tested"), Untouched: has("untouched"), Unchecked: has("unchecked"), Claimed: has("claimed"), Revised: has("revised")}
+			if has("independent") {
+				p.facts.Independent = []int{1}
+			}
 			if has("meddled") {
 				p.facts.Meddled = "a_test.go"
 			}
@@ -196,9 +199,9 @@ func TestTableIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range []string{
-		string(repair.Write), string(repair.Judge), string(repair.Check), string(repair.Forgo), string(repair.Prove), string(repair.Verify), string(repair.Review), string(repair.End),
+		string(repair.Write), string(repair.Judge), string(repair.Check), string(repair.Forgo), string(repair.Reproduce), string(repair.Prove), string(repair.Verify), string(repair.Review), string(repair.End),
 		string(nexus.Accepted), string(nexus.NoProgress), string(nexus.Exhausted), string(nexus.Unverified), string(nexus.GaveUp), string(nexus.Inapplicable),
-		string(nexus.IsolationViolation), string(nexus.SessionFailure), string(nexus.TestsFailing), string(nexus.VerifierRejected), string(nexus.GreenfieldNoTests),
+		string(nexus.IsolationViolation), string(nexus.SessionFailure), string(nexus.TestsFailing), string(nexus.VerifierRejected), string(nexus.GreenfieldNoTests), string(nexus.Resubmitted),
 	} {
 		if !strings.Contains(string(text), w) {
 			t.Errorf("no row has %s", w)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/numbered"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -166,7 +167,7 @@ func inFlight(s *state.State) []nexus.TaskID {
 
 func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
 	return slices.ContainsFunc(flying, func(id nexus.TaskID) bool {
-		return id != t.ID && s.Graph.Conflicts(id, t.ID) || meets(s, t, s.Task(id))
+		return id != t.ID && (s.Graph.Conflicts(id, t.ID) || numbered.Meet(s.Task(id).Files, t.Files)) || meets(s, t, s.Task(id))
 	})
 }
 

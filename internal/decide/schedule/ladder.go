@@ -159,7 +159,7 @@ func climb(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 		return escalate(s, t, &a, park)
 	}
 	limit, capped := s.Limits.PerTier[t.Tier]
-	if len(tries) == 0 || (!capped || len(tries) < limit) && !repeats(tries) {
+	if len(tries) == 0 || (!capped || len(tries) < limit) && !repeats(tries) && !repair.Resubmitted(tries[len(tries)-1]) {
 		return nil
 	}
 	if a.Category.NeedsPerson() {

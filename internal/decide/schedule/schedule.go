@@ -297,13 +297,25 @@ func drain(s *state.State) []nexus.Fact {
 // paid for.
 func lastTrain(s *state.State) []nexus.Fact {
 	for _, t := range s.Tasks {
-		a := t.Current()
-		waits := !t.Status.Ended() && t.Status != nexus.Boarding && len(t.Attempts) > t.Mercy
-		if waits && a != nil && a.Outcome == nexus.Accepted && a.Refusals == 0 && s.Holds(t, a) == "" {
+		if a := t.Current(); a != nil && landsAtLimit(s, t, a) {
 			return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
 		}
 	}
 	return train(s)
+}
+
+// landsAtLimit reports whether an attempt may still land once a limit is reached. The
+// work that a landing refused does not land, since nobody may repair it any more; what
+// was repaired and accepted again does.
+func landsAtLimit(s *state.State, t *state.Task, a *state.Attempt) bool {
+	waits := !t.Status.Ended() && t.Status != nexus.Boarding && len(t.Attempts) > t.Mercy
+	return waits && landable(s, t, a) && !a.Unlanded && s.Holds(t, a) == ""
+}
+
+// landable reports whether an attempt was accepted, by the verifier too, and was not
+// refused at the landing too often.
+func landable(s *state.State, t *state.Task, a *state.Attempt) bool {
+	return a.Outcome == nexus.Accepted && a.Refusals < max(1, s.Limits.LandTries) && len(t.Refused) == 0
 }
 
 func works(a *state.Attempt) bool { return a != nil && a.Stage == state.Working }

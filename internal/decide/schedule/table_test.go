@@ -33,6 +33,8 @@ func ends() []nexus.AttemptEnded {
 		{Outcome: nexus.Unverified, Category: nexus.VerifierRejected},
 		{Outcome: nexus.Inapplicable},
 		{Outcome: nexus.Conflicted},
+		{Outcome: nexus.NoProgress, Category: nexus.Resubmitted},
+		{Outcome: nexus.NoProgress, Category: nexus.VerifierRejected},
 	}
 }
 

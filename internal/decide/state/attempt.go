@@ -24,57 +24,59 @@ const (
 // Attempt is one try at a task. A worker has a clone of its own and folds
 // into it what it records.
 type Attempt struct {
-	ID        nexus.AttemptID
-	Task      nexus.TaskID
-	Tier      nexus.Tier
-	Strategy  nexus.Strategy
-	Base      string          // commit that the work is compared with
-	Start     string          // tree or commit to start the worktree from, when not Base
-	Since     string          // commit that what Start changes is compared with, when not Base: it is to be merged onto Base
-	From      nexus.AttemptID // whose round Start is; empty for none
-	FromRound int
-	Asked     bool   // a person chose that
-	Warm      *Warm  // the session that its coder goes on in; nil for none
-	Forgone   string // why it does not start from the result of earlier attempts
-	Stage     Stage
-	Losses    int  // of its process, before it got anywhere
-	Moved     bool // it got somewhere since it last had a worker
-	LetGo     bool // it was told to stop when it last lost its worker
-	Cut       bool // a person interrupted its agent, whose calls are not to be run again
-	Leaves    bool // its worker is to let go of it, as a person interrupted its agent
-	Refusals  int  // by the train
-	Broken    bool
-	Undone    bool // the run went back to before it: nothing of it counts
-	Outcome   nexus.Outcome
-	Category  nexus.Category
-	Why       string
-	Commit    string // the accepted work
-	Tree      string
-	Proof     *nexus.TestsProved    // the last one
-	Checks    nexus.ChecksProved    // the last ones
-	Seen      *nexus.RedSeen        // what failed before; nil: nobody looked
-	Tried     []nexus.Evidence      // of commands of criteria, where a plan is made
-	Looks     []nexus.PlanLooked    // at a plan that is made
-	Weighed   nexus.CriteriaWeighed // the last ones
-	Rounds    []*Round
-	Sessions  []*Session
-	Network   []nexus.NetworkJudged // hosts that its commands and gates asked for
-	Snapshot  nexus.TreeSnapshotted
-	Handed    []nexus.Finding // by the train, for the next round
-	HandedWhy string
-	Sent      *nexus.WorkReturned    // by what people said about it, for the next round; nil: it was not
-	Applied   *nexus.CommentsApplied // what became of the replacements of Sent; nil: nothing yet
-	Open      []nexus.Comment        // of people that its author was told and has not answered
-	Reminded  []string               // those of them that it was asked about again
-	Claims    []nexus.Answer         // of its author to comments, before they are held against the change
-	Risky     *nexus.ChangeWeighed   // what of it is risky, where somebody looked
-	Heard     []int64                // landings that it was told of
-	Began     time.Time
-	Finished  time.Time
-	Rested    time.Duration // of its time since it had a worker, it waited for a provider or a person
-	Rests     time.Time     // until when it does
-	Active    time.Time     // since when it works
-	Clock     time.Time     // the same by the run's clock
+	ID         nexus.AttemptID
+	Task       nexus.TaskID
+	Tier       nexus.Tier
+	Strategy   nexus.Strategy
+	Base       string          // commit that the work is compared with
+	Start      string          // tree or commit to start the worktree from, when not Base
+	Since      string          // commit that what Start changes is compared with, when not Base: it is to be merged onto Base
+	From       nexus.AttemptID // whose round Start is; empty for none
+	FromRound  int
+	Asked      bool   // a person chose that
+	Warm       *Warm  // the session that its coder goes on in; nil for none
+	Forgone    string // why it does not start from the result of earlier attempts
+	Stage      Stage
+	Losses     int  // of its process, before it got anywhere
+	Moved      bool // it got somewhere since it last had a worker
+	LetGo      bool // it was told to stop when it last lost its worker
+	Cut        bool // a person interrupted its agent, whose calls are not to be run again
+	Leaves     bool // its worker is to let go of it, as a person interrupted its agent
+	Refusals   int  // by the train
+	Unlanded   bool // the train refused the work as it is
+	Broken     bool
+	Undone     bool // the run went back to before it: nothing of it counts
+	Outcome    nexus.Outcome
+	Category   nexus.Category
+	Why        string
+	Commit     string // the accepted work
+	Tree       string
+	Proof      *nexus.TestsProved      // the last one
+	Checks     nexus.ChecksProved      // the last ones
+	Reproduced *nexus.ChecksReproduced // the last ones; nil: nobody was asked for an independent check
+	Seen       *nexus.RedSeen          // what failed before; nil: nobody looked
+	Tried      []nexus.Evidence        // of commands of criteria, where a plan is made
+	Looks      []nexus.PlanLooked      // at a plan that is made
+	Weighed    nexus.CriteriaWeighed   // the last ones
+	Rounds     []*Round
+	Sessions   []*Session
+	Network    []nexus.NetworkJudged // hosts that its commands and gates asked for
+	Snapshot   nexus.TreeSnapshotted
+	Handed     []nexus.Finding // by the train, for the next round
+	HandedWhy  string
+	Sent       *nexus.WorkReturned    // by what people said about it, for the next round; nil: it was not
+	Applied    *nexus.CommentsApplied // what became of the replacements of Sent; nil: nothing yet
+	Open       []nexus.Comment        // of people that its author was told and has not answered
+	Reminded   []string               // those of them that it was asked about again
+	Claims     []nexus.Answer         // of its author to comments, before they are held against the change
+	Risky      *nexus.ChangeWeighed   // what of it is risky, where somebody looked
+	Heard      []int64                // landings that it was told of
+	Began      time.Time
+	Finished   time.Time
+	Rested     time.Duration // of its time since it had a worker, it waited for a provider or a person
+	Rests      time.Time     // until when it does
+	Active     time.Time     // since when it works
+	Clock      time.Time     // the same by the run's clock
 
 	asks  []string  // questions that it waits for a person to answer
 	asked time.Time // since when
@@ -211,7 +213,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 	a.grow()
 	switch f := f.(type) {
 	case nexus.AttemptResumed:
-		a.Stage, a.Base, a.Start, a.Active = Working, f.Base, f.Tree, at
+		a.Stage, a.Base, a.Start, a.Active, a.Unlanded = Working, f.Base, f.Tree, at, false
 		a.Outcome, a.Commit, a.Tree = "", "", ""
 		a.Rested, a.Rests, a.asks, a.Leaves = 0, time.Time{}, nil, false
 	case nexus.AttemptInterrupted:
@@ -233,7 +235,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Outcome, a.Category, a.Why, a.Commit, a.Tree = f.Outcome, f.Category, f.Why, f.Commit, f.Tree
 	case nexus.RoundStarted:
 		a.round(f)
-	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.ChecksReproduced, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		a.judge(f)
 	case nexus.StartForgone:
 		a.Start, a.Since, a.From, a.FromRound, a.Forgone = "", "", "", 0, f.Why
@@ -264,7 +266,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 // refuse hands work back that the train found red on top of what landed.
 func (a *Attempt) refuse(f nexus.TrainRefused) {
 	a.Refusals++
-	a.Why = f.Why
+	a.Why, a.Unlanded = f.Why, true
 	if f.Conflict {
 		a.Outcome = nexus.Conflicted
 	}
@@ -375,6 +377,8 @@ func (a *Attempt) judge(f nexus.Fact) {
 		a.Proof = &f
 	case nexus.ChecksProved:
 		a.Checks = f
+	case nexus.ChecksReproduced:
+		a.Reproduced = &f
 	case nexus.RedSeen:
 		a.Seen = &f
 	case nexus.CheckTried:

@@ -46,7 +46,7 @@ func (s *State) fold(e nexus.Event) {
 		nexus.LoopOpened, nexus.CycleStarted, nexus.CycleLooked, nexus.CycleFailed, nexus.LoopRested, nexus.ItemTaken,
 		nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought, nexus.ItemReverted,
 		nexus.RevertFailed, nexus.ResultSettled, nexus.PullSought, nexus.PullTold, nexus.PullFailed, nexus.PullClosed,
-		nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionLocked:
+		nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.PartWithdrawn, nexus.InterviewCorrected, nexus.AssumptionLocked:
 		// Interview has what was captured. The status says it all, Alerts what is odd, Gating what judges, Start whether work may start, and what follows from a plugin is a fact of its own. A loop is folded by decide/improve.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
@@ -75,7 +75,7 @@ func (s *State) fold(e nexus.Event) {
 		s.applyShares(f)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
 		nexus.AttemptEnded, nexus.StartForgone, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
-		nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+		nexus.TestsProved, nexus.ChecksProved, nexus.ChecksReproduced, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		s.applyAttempt(f, e.At)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
 		s.applyHoming(f, e.At)
@@ -230,7 +230,7 @@ func (s *State) request(seq int64, r nexus.Request) {
 		s.Guidance = append(s.Guidance, Guidance{Seq: seq, Task: r.Task, Text: r.Text})
 	}
 	if r.Verb == nexus.VerbInterrupt {
-		text := cmp.Or(r.Text, "Look at what you have, and do not simply do the same again.")
+		text := cmp.Or(r.Text, LookAgain)
 		s.Guidance = append(s.Guidance, Guidance{Seq: seq, Task: r.Task, Text: text, Cut: true})
 	}
 }

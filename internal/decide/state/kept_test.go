@@ -110,3 +110,89 @@ func TestFailed(t *testing.T) {
 		}
 	}
 }
+
+// TestReady tells what is judged before anybody writes: what its author submitted,
+// no reader sent back, and a person did something about if it was red.
+func TestReady(t *testing.T) {
+	session := nexus.SessionID("T1.1/coder.1")
+	submitted := func(o nexus.Outcome, found ...nexus.Fact) []nexus.Fact {
+		return append([]nexus.Fact{
+			nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Coder, Session: session},
+			nexus.SessionStarted{Session: session, Attempt: "T1.1", Role: nexus.Coder},
+			nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "c1", Tree: "tc1"},
+			nexus.SessionEnded{Session: session, Outcome: o},
+		}, found...)
+	}
+	of := func(s nexus.GateState) []nexus.Fact {
+		return []nexus.Fact{
+			nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: "test", State: s, Tree: "tc1"}},
+			nexus.VerdictGiven{Attempt: "T1.1", Gate: "test", State: s, Tree: "tc1", Own: true},
+		}
+	}
+	retry := nexus.TaskRetried{Task: "T1"}
+	started := func(f nexus.AttemptStarted) nexus.AttemptStarted {
+		f.Attempt, f.Task, f.From, f.Round, f.Tree = "T1.2", "T1", "T1.1", 1, "tc1"
+		return f
+	}
+	ended := nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Unverified, Why: "so"}
+	parked := nexus.TaskParked{Task: "T1", Why: "so"}
+	tell := nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "paint it blue"}}
+	rejects := nexus.ReviewGiven{Attempt: "T1.1", Reviewed: true, SendsBack: true, Findings: []nexus.Finding{{Message: "m"}}}
+	for name, c := range map[string]struct {
+		work  []nexus.Fact
+		after []nexus.Fact
+		next  nexus.AttemptStarted
+		want  bool
+	}{
+		"it passes":                       {submitted(nexus.Accepted, of(nexus.Pass)...), nil, nexus.AttemptStarted{}, true},
+		"a gate could not tell":           {submitted(nexus.Accepted, of(nexus.Unverifiable)...), nil, nexus.AttemptStarted{}, true},
+		"it is red":                       {submitted(nexus.Accepted, of(nexus.Fail)...), nil, nexus.AttemptStarted{}, false},
+		"it is red, and a person retries": {submitted(nexus.Accepted, of(nexus.Fail)...), []nexus.Fact{parked, retry}, nexus.AttemptStarted{}, true},
+		"it is red, on a new base":        {submitted(nexus.Accepted, of(nexus.Fail)...), nil, nexus.AttemptStarted{Since: "b0"}, true},
+		"nobody submitted it":             {submitted(nexus.Exhausted, of(nexus.Pass)...), nil, nexus.AttemptStarted{}, false},
+		"its author gave up":              {submitted(nexus.GaveUp, of(nexus.Pass)...), []nexus.Fact{parked, retry}, nexus.AttemptStarted{}, false},
+		"its author gave up on red":       {submitted(nexus.GaveUp, of(nexus.Fail)...), []nexus.Fact{parked, retry}, nexus.AttemptStarted{}, true},
+		"nobody judged it":                {submitted(nexus.Accepted), nil, nexus.AttemptStarted{}, false},
+		"a reviewer sent it back":         {submitted(nexus.Accepted, append(of(nexus.Pass), rejects)...), []nexus.Fact{parked, retry}, nexus.AttemptStarted{}, false},
+		"a person said something":         {submitted(nexus.Accepted, of(nexus.Pass)...), []nexus.Fact{tell}, nexus.AttemptStarted{}, false},
+	} {
+		s := state.New("r")
+		all := join([]nexus.Fact{
+			nexus.GoalAccepted{Base: "b1"},
+			nexus.RunStarted{},
+			nexus.PlanProposed{Tasks: 1},
+			nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
+			nexus.PlanApproved{},
+			nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "b1"},
+		}, c.work, []nexus.Fact{ended}, c.after, []nexus.Fact{started(c.next)})
+		for _, f := range all {
+			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", Fact: f}); err != nil {
+				t.Fatalf("%s: %T: %v", name, f, err)
+			}
+		}
+		if got := s.View("T1").Kept; got.Ready != c.want || got.At != "c1" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestAuthor is whose work an attempt is, also where nobody wrote in it.
+func TestAuthor(t *testing.T) {
+	coder := func(id nexus.AttemptID) nexus.Fact {
+		return nexus.SessionStarted{Session: nexus.SessionID(id + "/coder.1"), Attempt: id, Role: nexus.Coder}
+	}
+	first, second, third := attempt("T1.1", coder("T1.1")), attempt("T1.2"), attempt("T1.3")
+	second.From, third.From = "T1.1", "T1.2"
+	v := state.View{Past: []*state.Attempt{first, second, third}}
+	for _, a := range v.Past {
+		if s := v.Author(a); s == nil || s.Session != "T1.1/coder.1" {
+			t.Errorf("%s: %+v", a.ID, s)
+		}
+	}
+	if s := v.Author(attempt("T1.4")); s != nil {
+		t.Errorf("it starts from nothing: %+v", s)
+	}
+	if s := v.Author(attempt("T1.5", coder("T1.5"))); s == nil || s.Session != "T1.5/coder.1" {
+		t.Errorf("its own: %+v", s)
+	}
+}

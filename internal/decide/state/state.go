@@ -145,6 +145,9 @@ type Guidance struct {
 	Comments []nexus.Comment // a batch about its change, in place of Text
 }
 
+// LookAgain is what an agent hears whom a person interrupts without a word.
+const LookAgain = "Look at what you have, and do not simply do the same again."
+
 type evidenceKey struct{ tree, gate string }
 
 // New returns the state of a run before its first event.

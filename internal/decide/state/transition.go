@@ -345,6 +345,8 @@ func provedOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return f.Attempt, true
 	case nexus.ChecksProved:
 		return f.Attempt, true
+	case nexus.ChecksReproduced:
+		return f.Attempt, true
 	case nexus.RedSeen:
 		return f.Attempt, true
 	case nexus.CheckTried:

@@ -93,6 +93,8 @@ func ender(f nexus.Fact) nexus.AttemptID {
 		return f.Attempt
 	case nexus.ChecksProved:
 		return f.Attempt
+	case nexus.ChecksReproduced:
+		return f.Attempt
 	case nexus.FaultsFound:
 		return f.Attempt
 	default:

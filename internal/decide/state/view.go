@@ -51,7 +51,22 @@ type View struct {
 // be fixed in it yet. The zero Kept is none.
 type Kept struct {
 	Tree
-	Open []nexus.Finding
+	Open  []nexus.Finding
+	Ready bool // its author has nothing left to do unless the gates say otherwise now
+}
+
+// Author returns the session whose work an attempt is: its coder's, or, where the
+// gates only judged again what an earlier attempt left, that one's; nil for none.
+func (v View) Author(a *Attempt) *Session {
+	if s := a.Of(nexus.Coder); s != nil || a.From == "" {
+		return s
+	}
+	for _, old := range v.Past {
+		if old.ID == a.From && old.ID != a.ID {
+			return v.Author(old)
+		}
+	}
+	return nil
 }
 
 // Need is what a task made that another one needs.
@@ -92,7 +107,32 @@ func (s *State) Keeps(a *Attempt) Kept {
 		return Kept{}
 	}
 	r := old.Round(a.FromRound)
-	return Kept{TreeOf(old, r), openFindings(r)}
+	return Kept{TreeOf(old, r), openFindings(r), s.ready(a, old, r)}
+}
+
+// ready reports whether the gates judge the tree that an attempt starts from
+// before anybody is asked to write: its author submitted it, no reader sent it
+// back, and nobody said anything that its author has not heard. One that was red
+// is red again unless a person did something about that since, or it is merged
+// with what landed. An author who gave up on a tree that passes has more to do.
+func (s *State) ready(a, old *Attempt, r *Round) bool {
+	author := old.Session(r.Session)
+	if r.Verdict == nil || author == nil || Tampered(r) || r.Verified != nil && r.Verified.Category != "" ||
+		slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.SendsBack }) {
+		return false
+	}
+	t := s.tasks[a.Task]
+	unheard := slices.ContainsFunc(s.Guidance, func(g Guidance) bool { return g.Task == t.ID && !g.Landed })
+	retried := t.Mercy > 0 && t.Mercy == len(t.Attempts)-1 || t.Mercy > 0 && s.attempts[a.ID] == nil && t.Mercy == len(t.Attempts)
+	switch {
+	case unheard || len(t.Untold(a.ID)) > 0:
+		return false
+	case author.Outcome == nexus.GaveUp:
+		return retried && r.Verdict.State != nexus.Pass
+	case author.Outcome != nexus.Accepted || r != old.Last():
+		return false
+	}
+	return retried || a.Since != "" || !red(r.Verdict.State)
 }
 
 // Proof is what was shown of a commit on the run's branch.

@@ -33,6 +33,7 @@ type Sides struct {
 	Landed *string // what landed meanwhile
 	Change *string // the change that is to land
 	Result *string
+	Made   *string // what git made of it, where it could merge it
 	Modes  Modes
 }
 
@@ -42,9 +43,9 @@ type Modes struct{ Base, Landed, Change, Result string }
 
 // Lost compares the result of a merge with both sides. A line, test, exported
 // symbol or file is expected where a side added it, or where both left it
-// alone; what one side took away is not. It returns what is missing, in the
-// order of the files, and what the result does to tests and gates that neither
-// side did. Each finding has a name by which it is explained.
+// alone; what one side took away is not. It returns what is missing and what is
+// there again, in the order of the files, and what the result does to tests and
+// gates that neither side did. Each finding has a name by which it is explained.
 //
 // Where a thing stands does not count, nor how it is indented or broken into
 // lines. A line that both sides changed is there if a new line of the result has
@@ -68,6 +69,7 @@ func (h *habits) lost(files []Sides) []nexus.Finding {
 	m.lines()
 	m.named(LostTest, "test", m.tests)
 	m.named(LostSymbol, "symbol", m.exported)
+	m.removals()
 	m.tampered()
 	order := func(l nexus.Finding) int {
 		return slices.IndexFunc(files, func(f Sides) bool { return f.Path == l.File })

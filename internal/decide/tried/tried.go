@@ -60,6 +60,7 @@ type Last struct {
 	Why      string
 	Findings []nexus.Finding
 	Output   string // blob: what the gate printed
+	Held     bool   // the new attempt starts from the tree that it is about
 
 	Printed string // that, as far as it tells of what failed; to be read
 }
@@ -149,6 +150,7 @@ func last(v state.View) Last {
 				return Last{}
 			}
 			l.Attempt, l.Round, l.Findings = old.ID, r.Round, distinct(l.Findings)
+			l.Held = v.Attempt != nil && v.Attempt.From == old.ID && v.Attempt.FromRound == r.Round
 			return l
 		}
 	}

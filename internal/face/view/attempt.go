@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -124,7 +125,11 @@ func describeFirst(f nexus.Fact) (about, text string) {
 	case nexus.IsolationBroken:
 		return string(f.Attempt), fmt.Sprintf("changes undone that the %s may not make: %s", f.Role, strings.Join(f.Files, ", "))
 	case nexus.TamperSuspected:
-		text = "changes its own tests or gates: " + Count(len(f.Findings), "finding")
+		text = "changes its own tests or gates: "
+		if !slices.ContainsFunc(f.Findings, func(one nexus.Finding) bool { return one.Code != repair.IndependentRed }) {
+			text = "an independent check still fails: "
+		}
+		text += Count(len(f.Findings), "finding")
 		if len(f.Findings) > 0 {
 			text += ", first " + Place(f.Findings[0])
 		}

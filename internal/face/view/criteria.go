@@ -26,6 +26,9 @@ func DrawCriteria(s Style, t accept.Table) string {
 	}
 	b.WriteString("\n")
 	b.WriteString(DrawGroups(s, t.Groups))
+	for _, text := range t.Red {
+		b.WriteString(s.Wrap("look at: "+Clean(text), "  ") + "\n")
+	}
 	return b.String()
 }
 

@@ -102,7 +102,7 @@ func few(all []string) string {
 func describeCriteria(f nexus.CriteriaWeighed) string {
 	var parts []string
 	for _, s := range f.Criteria {
-		word := "is shown"
+		word := "has evidence"
 		switch {
 		case s.Left:
 			word = "needs a person to check it"
@@ -114,11 +114,28 @@ func describeCriteria(f nexus.CriteriaWeighed) string {
 	return cmp.Or(strings.Join(parts, "; "), "no criterion is checked by a gate")
 }
 
+// describeReproduced says what independent checks said.
+func describeReproduced(f nexus.ChecksReproduced) string {
+	var parts []string
+	for _, c := range f.Checks {
+		name := cmp.Or(c.Test, c.File, c.Command)
+		text := fmt.Sprintf("criterion %d: independent check %s fails without the change and passes with it", c.Number, name)
+		switch {
+		case c.Red:
+			text = fmt.Sprintf("criterion %d: independent check %s fails with the change: %s", c.Number, name, c.Why)
+		case !c.Proved:
+			text = fmt.Sprintf("criterion %d has no independent check: %s", c.Number, c.Why)
+		}
+		parts = append(parts, text)
+	}
+	return cmp.Or(strings.Join(parts, "; "), "no criterion needs an independent check")
+}
+
 // describeChecks says what came of tests that were written for criteria.
 func describeChecks(f nexus.ChecksProved) string {
 	var parts []string
 	for _, c := range f.Checks {
-		text := fmt.Sprintf("criterion %d is shown by %s", c.Number, cmp.Or(c.Test, c.File, c.Command))
+		text := fmt.Sprintf("criterion %d has a check that fails without the work: %s", c.Number, cmp.Or(c.Test, c.File, c.Command))
 		switch {
 		case c.Command == "":
 			text = fmt.Sprintf("criterion %d needs a person to check it: %s", c.Number, c.Why)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -43,11 +44,18 @@ func describeInterview(f nexus.Fact) string {
 		if f.Candidate {
 			kind = "left out unless you ask for it:"
 		}
-		return fmt.Sprintf("%s %s (%s): %s", kind, f.Requirement.ID, f.Requirement.Priority, f.Requirement.Text)
+		return fmt.Sprintf("%s %s (%s)%s: %s", kind, f.Requirement.ID, f.Requirement.Priority, insteadOf(f.Instead), f.Requirement.Text)
 	case nexus.RequirementWithdrawn:
 		return Because("withdrew "+f.ID, f.Why)
 	case nexus.AssumptionStated:
-		return fmt.Sprintf("assumes %s: %s", f.ID, f.Text)
+		return fmt.Sprintf("assumes %s%s: %s", f.ID, insteadOf(f.Instead), f.Text)
+	case nexus.PartWithdrawn:
+		if f.ID == "" {
+			return "withdrew: " + f.Text
+		}
+		return fmt.Sprintf("withdrew %s: %s", f.ID, f.Text)
+	case nexus.InterviewCorrected:
+		return strings.Join(Corrected(f, Style{}), "; ")
 	case nexus.AssumptionLocked:
 		return fmt.Sprintf("%s holds: %s agreed", f.ID, f.By)
 	default:
@@ -67,4 +75,30 @@ func describeSpec(f nexus.Fact) string {
 	default:
 		return ""
 	}
+}
+
+// insteadOf says what a part replaces.
+func insteadOf(id string) string {
+	if id == "" {
+		return ""
+	}
+	return " instead of " + id
+}
+
+// Corrected says what a person's answer did to the spec, a line each: what is withdrawn, which is struck out
+// where the style can do that, what is said instead, what is not clear and what is locked.
+func Corrected(f nexus.InterviewCorrected, style Style) (all []string) {
+	for _, w := range f.Withdrawn {
+		all = append(all, fmt.Sprintf("withdrawn %s: %s", w.ID, style.Struck(Clean(w.Text))))
+		if w.Instead != "" {
+			all = append(all, "instead: "+Clean(w.Instead))
+		}
+	}
+	for _, u := range f.Unclear {
+		all = append(all, fmt.Sprintf("not clear whether %s is wrong: %s", u.ID, Clean(u.Text)))
+	}
+	if locked := inquiry.Locks(f); locked != "" {
+		all = append(all, fmt.Sprintf("locked %s: %s agreed", locked, Clean(f.By)))
+	}
+	return all
 }

@@ -258,7 +258,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised, nexus.PlanLooked:
 		return "plan", describePlan(f)
 	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed,
-		nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked:
+		nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.PartWithdrawn, nexus.InterviewCorrected, nexus.AssumptionStated, nexus.AssumptionLocked:
 		return aboutInterview(f), describeInterview(f)
 	case nexus.TaskPlanned, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
@@ -279,7 +279,7 @@ func Describe(f nexus.Fact) (about, text string) {
 		nexus.RoundStarted, nexus.GateStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
 		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		return describeAttempt(f)
-	case nexus.ChecksProved, nexus.CheckTried, nexus.RedSeen, nexus.CriteriaWeighed:
+	case nexus.ChecksProved, nexus.ChecksReproduced, nexus.CheckTried, nexus.RedSeen, nexus.CriteriaWeighed:
 		return describeProof(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.AgentRenewed, nexus.AgentEnded:
@@ -315,6 +315,8 @@ func describeProof(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.ChecksProved:
 		return string(f.Attempt), describeChecks(f)
+	case nexus.ChecksReproduced:
+		return string(f.Attempt), describeReproduced(f)
 	case nexus.CheckTried:
 		return "plan", describeTried(f.Evidence)
 	case nexus.RedSeen:
@@ -463,13 +465,8 @@ func describeRun(f nexus.Fact) string {
 	case nexus.ResultReviewed:
 		return "all tasks ended; checking the result as a whole"
 	case nexus.ResultGated:
-		for _, e := range f.Verdict.Evidence {
-			if e.Hangs && f.Verdict.Passed {
-				return fmt.Sprintf("the result passes every gate except %s, which already hung before the work", e.Gate)
-			}
-		}
 		if f.Verdict.Passed {
-			return "the result passes every gate"
+			return describePassed(f.Verdict.Evidence)
 		}
 		return Because("the result does not pass", f.Verdict.Why)
 	case nexus.ResultOffered:
@@ -494,6 +491,31 @@ func describeRun(f nexus.Fact) string {
 	default:
 		return ""
 	}
+}
+
+// describePassed says of a result that passes what its gates have left open. It passes every gate
+// only where each of them ran, told, and found nothing.
+func describePassed(evidence []nexus.Evidence) string {
+	var open []string
+	for _, e := range evidence {
+		switch {
+		case e.Apart:
+		case e.Hangs:
+			open = append(open, e.Gate+", which already hung before the work")
+		case e.State == nexus.NotRun:
+			open = append(open, e.Gate+", which did not run")
+		case !e.Passed():
+			open = append(open, fmt.Sprintf("%s, which is %s", e.Gate, e.State))
+		case len(e.Old) > 0:
+			open = append(open, fmt.Sprintf("%s, which finds what it found before the work: %s", e.Gate, few(e.Old)))
+		case len(e.Flaky) > 0:
+			open = append(open, e.Gate+", which has flaky tests")
+		}
+	}
+	if len(open) > 0 {
+		return "the result passes every gate except " + strings.Join(open, "; ")
+	}
+	return "the result passes every gate"
 }
 
 func describeRequest(f nexus.Fact) string {

@@ -98,24 +98,27 @@ func late(s Style, r Run) string {
 }
 
 // ownTests says about a task that landed which criteria nothing shows but tests
-// that came with the change.
+// that came with the change, although an independent check of them was tried.
 func ownTests(t *state.Task) []string {
 	if t.Status != nexus.Landed {
 		return nil
 	}
 	var all []string
 	for n, c := range t.Criteria {
-		if w, fresh := t.Shows(n + 1); fresh && w.Own {
-			all = append(all, fmt.Sprintf("%s: shown only by tests that the change itself added: %s", c.Text, strings.Join(w.Tests, ", ")))
+		if w, fresh := t.Shows(n + 1); fresh && w.Own && w.Tried != "" {
+			all = append(all, fmt.Sprintf("%s: shown only by tests that the change itself added: %s; %s", c.Text, strings.Join(w.Tests, ", "), w.Tried))
 		}
 	}
 	return all
 }
 
-// lookAt lists what a person should look at before what landed is used: files,
-// and tests that alone show a criterion.
+// lookAt lists what a person should look at before what landed is used: what
+// is red as it was before, files, and tests that alone show a criterion.
 func lookAt(s Style, r Run) string {
 	var b strings.Builder
+	for _, text := range r.Red {
+		b.WriteString(s.Wrap("result  "+Clean(text), "  ") + "\n")
+	}
 	for _, t := range r.Tasks {
 		for _, text := range t.Own {
 			b.WriteString(s.Wrap(fmt.Sprintf("%s  %s", t.ID, Clean(text)), "  ") + "\n")

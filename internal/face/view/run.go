@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -36,7 +37,8 @@ type Run struct {
 	Now     *Now                 `json:"now,omitempty"`  // what is done for no task of its own
 	Left    *Left                `json:"left,omitempty"` // how long it will still take; none if unknown
 	Counts  Counts               `json:"counts"`
-	Result  *nexus.Verdict       `json:"result,omitzero"` // how the gates judged what landed, as one tree
+	Result  *nexus.Verdict       `json:"result,omitzero"`     // how the gates judged what landed, as one tree
+	Red     []string             `json:"still_red,omitempty"` // what failed before the work and fails on the result
 	Tasks   []Task               `json:"tasks"`
 	Lanes   []nexus.LaneFormed   `json:"lanes,omitempty"`   // small tasks that share a session
 	Quota   []Quota              `json:"quota,omitempty"`   // providers that take no calls for now
@@ -173,7 +175,7 @@ func Of(s *state.State, waiting []people.Item, now time.Time) Run {
 		r.Branch, r.Commit, r.Moved, r.Merged, r.Stayed = p.Branch, p.Commit, p.Target, p.Merged, p.Why
 	}
 	if s.Result != nil {
-		r.Result = &s.Result.Verdict
+		r.Result, r.Red = &s.Result.Verdict, accept.StillRed(s.Result.Verdict.Evidence)
 	}
 	for _, p := range s.Parked {
 		if !s.Status.Ended() && p.Until.After(now) {

@@ -28,6 +28,9 @@ func Status(s Style, r Run) string {
 		b.WriteString("\n" + tasks(s, r.Tasks) + Lanes(s, r.Lanes))
 	}
 	b.WriteString(late(s, r))
+	for _, text := range r.Red {
+		b.WriteString("\n" + s.Wrap("look at: "+Clean(text), "  ") + "\n")
+	}
 	if r.Branch != "" {
 		b.WriteString("\n" + s.Fit(fmt.Sprintf("branch %s at %s", r.Branch, Short(r.Commit))) + "\n")
 	}

@@ -40,6 +40,11 @@ func (s Style) Bold(text string) string { return s.paint(text, lipgloss.NewStyle
 // Dim marks what may be overlooked.
 func (s Style) Dim(text string) string { return s.paint(text, lipgloss.NewStyle().Faint(true)) }
 
+// Struck marks what no longer holds.
+func (s Style) Struck(text string) string {
+	return s.paint(text, lipgloss.NewStyle().Strikethrough(true))
+}
+
 // Good marks what went well.
 func (s Style) Good(text string) string {
 	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Green))

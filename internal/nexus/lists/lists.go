@@ -4,8 +4,6 @@ package lists
 
 // Without removes what drop reports from a list, in place, as [slices.DeleteFunc] does,
 // whose copy for each type is four times as large. What is behind the result is zero.
-//
-//go:noinline
 func Without[E any](list []E, drop func(E) bool) []E {
 	n := 0
 	for _, e := range list {

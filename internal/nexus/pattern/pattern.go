@@ -8,10 +8,7 @@ import (
 
 // Lazy returns a regular expression that is compiled when it is used first. A command
 // uses few of the hundreds that the program has, and each takes time and memory. It panics
-// then if the text is none, so each needs a test that uses it. It is not copied
-// into its callers, which would take 130 KB.
-//
-//go:noinline
+// then if the text is none, so each needs a test that uses it.
 func Lazy(text string) func() *regexp.Regexp {
 	return Once(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -10,8 +10,6 @@ import (
 )
 
 // By sorts a list. What compares equal keeps its order.
-//
-//go:noinline
 func By[E any](list []E, compare func(a, b E) int) {
 	stable(list, len(list), func(i, j int) bool { return compare(list[i], list[j]) < 0 })
 }

@@ -348,3 +348,36 @@ func TestAPlannerThatCannotBeAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestASplitShowsWorkOfARefusedLanding: the work stands on the merged tree that the landing
+// refused, so its commits have no ancestor in common with the run's branch.
+func TestASplitShowsWorkOfARefusedLanding(t *testing.T) {
+	m, p, v := planned(t, strings.ReplaceAll(strings.ReplaceAll(twoTasks, `"T1"`, `"T1-1"`), `"T2"`, `"T1-2"`))
+	git := m.Worker.Trees.Git()
+	merged, err := git.Tree(t.Context(), v.Tip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := m.Worker.Trees.Add(t.Context(), "r", "T1.1", merged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(tree.Dir, "half"), []byte("half done\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	work, _, err := tree.Snapshot(t.Context(), "round 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if base, err := git.MergeBase(t.Context(), v.Tip, work); base != "" || err != nil {
+		t.Fatalf("%q, %v", base, err)
+	}
+	v.Task = state.Task{Task: nexus.Task{ID: "T1", Title: "Write both", Brief: "Write one and two."}}
+	v.Tasks = []nexus.Task{v.Task.Task}
+	v.Past = []*state.Attempt{{ID: "T1.1", Task: "T1", Stage: state.Over, Base: v.Tip, Start: merged, Commit: work, Outcome: nexus.NoProgress}}
+	v.Attempt = &state.Attempt{ID: "split.1", Base: v.Tip}
+	facts, err := m.Act(t.Context(), nexus.SplitSought{Attempt: "split.1", Task: "T1", Why: "stuck", Work: work}, v, &desk{})
+	if err != nil || len(p.told) == 0 || !strings.Contains(p.told[0], "+half done") || strings.Contains(p.told[0], "deleted file") {
+		t.Fatalf("%+v, %v: %q", facts, err, p.told)
+	}
+}

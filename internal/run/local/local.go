@@ -4,6 +4,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ import (
 // Machine is this machine. Its fields are read only once it acts.
 type Machine struct {
 	Worker *worker.Worker
-	Branch string // to publish to; empty means nexus/<run>
+	Branch string // to publish to; empty means the run's, below the prefix of the clone
 	Notes  bool   // what is published gets notes of its evidence
 
 	Shields []string // patterns of branches that are never moved
@@ -166,7 +167,7 @@ func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]ne
 func (m *Machine) publish(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	f := nexus.ResultPublished{Branch: m.Branch, Commit: v.Tip}
 	if f.Branch == "" {
-		f.Branch = "nexus/" + string(v.Run)
+		f.Branch = cmp.Or(m.Worker.Trees.Prefix, git.DefaultPrefix) + "/" + string(v.Run)
 	}
 	if held, err := m.held(ctx, v, f.Branch, d); err != nil || held != "" {
 		return []nexus.Fact{nexus.ResultPublished{Commit: v.Tip, Why: held}}, err

@@ -1,9 +1,9 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -26,13 +26,8 @@ func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, 
 		return nil, err
 	}
 	if f.Work != "" {
-		git := m.Worker.Trees.Git()
-		from, err := git.Run(ctx, "merge-base", p.a.Base, f.Work)
-		if err != nil {
-			return nil, err
-		}
-		if q.Diff, err = git.Diff(ctx, strings.TrimSpace(from), f.Work); err != nil {
-			return nil, err
+		if q.Diff, err = m.workDiff(ctx, v, f.Work); err != nil {
+			return nil, fmt.Errorf("read what was done for %s: %w", f.Task, err)
 		}
 	}
 	taken := make([]nexus.TaskID, 0, len(v.Tasks))
@@ -54,4 +49,21 @@ func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, 
 		split.Parts = append(split.Parts, t.ID)
 	}
 	return append(facts, split), p.tree.Remove(ctx)
+}
+
+// workDiff returns what an attempt changed that ended with some work. Its commits stand on
+// no commit where it started from a tree, such as the merged tree that a landing refused:
+// then the work is compared with the commit that the attempt belongs to.
+func (m *Machine) workDiff(ctx context.Context, v state.View, work string) (string, error) {
+	git, base := m.Worker.Trees.Git(), v.Tip
+	for _, a := range v.Past {
+		if a.Commit == work || a.Snapshot.Commit == work {
+			base = a.Base
+		}
+	}
+	from, err := git.MergeBase(ctx, base, work)
+	if err != nil {
+		return "", err
+	}
+	return git.Diff(ctx, cmp.Or(from, base), work)
 }

@@ -25,8 +25,14 @@ func lets(s nexus.GateState) bool { return s == nexus.Pass || s == nexus.Flaky }
 // and half of it says nothing.
 func structured(data []byte) bool {
 	data = bytes.TrimSpace(data)
+	if machines.Match(data) { // with what else was printed around it
+		return true
+	}
 	return bytes.HasPrefix(data, []byte("{")) || bytes.HasPrefix(data, []byte("[\n")) || bytes.HasPrefix(data, []byte("[{")) || bytes.Equal(data, []byte("[]")) || bytes.HasPrefix(data, []byte("<"))
 }
+
+// machines is what a report for machines begins with.
+var machines = regexp.MustCompile(`(?m)^(?:<\?xml|<testsuite|\{")`)
 
 func name(r recording) string { return strings.TrimSuffix(filepath.Base(r.path), ".txtar") }
 

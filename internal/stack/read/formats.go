@@ -70,6 +70,7 @@ func machineFormats() []Format {
 		{Name: JUnit, About: "JUnit's XML, as nearly every test runner can write", Tests: true, Marks: `<testsuites?[\s>]`, Read: report.JUnit},
 		{Name: "tap", About: "the Test Anything Protocol", Tests: true, Commands: []string{"prove", "bats", "tap"}, Marks: `(?m)^TAP version \d+|^1\.\.0\b|^1\.\.\d+\s*$(?s:.*)^(?:not )?ok \d|^(?:not )?ok 1 (?s:.*)^1\.\.\d+\s*$`, Over: `^# duration_ms [\d.]+$`, Read: report.TAP},
 		{Name: "teamcity", About: "the messages that runners print for TeamCity", Tests: true, Marks: `(?m)^\s*##teamcity\[test`, Read: report.TeamCity},
+		{Name: "json-tests", About: "JSON with a summary and a list of tests: the Common Test Report Format, pytest-json-report", Tests: true, Marks: `"summary"\s*:\s*\{[^{}]*"(?:passed|failed|total|tests)"\s*:\s*\d+[^{}]*\}(?s:.*)"(?:status|outcome)"\s*:\s*"(?:passed|failed|skipped|pending|error)"`, Read: report.JSONTests},
 		{Name: "sarif", About: "SARIF 2.1", Warns: true, Marks: `"runs"\s*:\s*\[(?s:.*)"results"`, Read: report.SARIF},
 		{Name: "checkstyle-xml", About: "Checkstyle's XML, as many linters can write", Warns: true, Marks: `<checkstyle[\s>]`, Read: report.Checkstyle},
 		{Name: "lcov", About: "a tracefile of LCOV", Marks: `(?m)^SF:(?s:.*)^(?:end_of_record|DA:)`, Read: report.LCOV},

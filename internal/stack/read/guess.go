@@ -100,6 +100,9 @@ func guess(in Input, all []string, frames bool) []nexus.Finding {
 	if places := races(in, all); len(places) > 0 {
 		return places
 	}
+	if places := unreadable(in, all); len(places) > 0 {
+		return places
+	}
 	g := guesser{in: in, all: all, shapes: shapes(), frames: frames}
 	said := regexp.MustCompile(`^(?:\S+ )?\[?(error|warning|ERROR|WARNING|Error|Warning)(?:\[(\w+)\])?\]?:? (.*)$`)
 	test := regexp.MustCompile(`^(?:FAILED (\S+?)(?: - (.*))?|test (\S+) \.\.\. FAILED|--- FAIL: (\S+) \(.*|not ok \d+ -? ?(.*)|\s+\x{25cf} (.+ \x{203a} .+))$`)

@@ -45,7 +45,7 @@ func (s Set) Read(in Input) Report {
 	if (r.State == nexus.Environmental || r.State == nexus.Fail && !placed) && r.Counts.Passed > 0 && r.Counts.Failed == 0 && in.Exit > 0 {
 		r = s.beside(in, f, r)
 	}
-	return settle(in, f, r)
+	return settle(in, f, placeManifest(in, r))
 }
 
 // beside adds what another tool said in the output of a command whose tests

@@ -18,55 +18,57 @@ import (
 // Config is everything that can be set. The zero Config is not usable; begin
 // with [Default] or [Load].
 type Config struct {
-	Limits     nexus.Limits
-	Models     map[nexus.Tier]string // provider/model, or up to three with commas between; a tier without one is chosen from the providers that have a key
-	Roles      map[nexus.Role]Role
-	Agents     map[string]Agent // agent programs of other makers
-	Providers  map[string]Provider
-	Pricing    map[string]Price // by provider/model; wins over the built-in table
-	ModelList  string           // address of the public list of models
-	Telemetry  Telemetry
-	Routing    Routing
-	Gates      Gates
-	Interview  string // when a goal is asked about before it is planned: vague, never or always
-	Oversize   string // what is done about tasks of a plan file that are too large: ask, split or refuse
-	Checks     string // when testers write checks for criteria without one: auto, always or off
-	Mutation   Mutation
-	Regression Regression
-	Done       nexus.DoneRules
-	Personas   []string // who reads a change; none: one reader, for everything
-	MapTokens  int      // most of the map that the roles are shown; 0: none
-	History    int      // commits that are read to say what changed together; 0: none
-	Docs       int      // most tokens of the documents about the code; 0: none
-	Memory     Memory
-	Lessons    Lessons
-	Policy     Policy              // for every role, besides its own
-	Servers    map[string]Server   // of the Model Context Protocol
-	Allowed    []string            // what clients of nexus mcp may do without asking a person for each call
-	Editors    []string            // the same for clients of nexus acp
-	Hooks      map[string]Hook     // commands that are run at points of a run
-	Plugins    map[string]Plugin   // programs that answer questions
-	Steps      map[string]Step     // what is done with work once it is written
-	Preset     string              // fills in what nobody set; see [Presets]
-	Languages  map[string]Language // language servers
-	Network    Network
-	Worktree   Environment
-	Channels   Channels
-	Notify     Notify        // what people are told who do not look
-	Forbidden  []string      // phrases that no goal may hold
-	Patience   time.Duration // how long a question waits for an answer; 0: for ever
-	Precheck   Precheck
-	Discover   Discover // how work is found
-	Bounds     Bounds
-	Improve    Improve           // how modest the loop is that finds and does it
-	Sandbox    string            // auto, native, bwrap, landlock or off
-	Notes      bool              // evidence goes into git notes at the end of a run
-	Protected  []string          // patterns of branches that are never moved
-	Land       bool              // fast-forward the target at the end of a run
-	Target     string            // branch that runs are meant for; empty: the one that is checked out
-	StatusFile string            // empty: none
-	Watch      string            // whether nexus run at a terminal is shown on the whole screen
-	Keys       map[string]string // of the terminal interface, by what they do; none: it has no key
+	Limits      nexus.Limits
+	Models      map[nexus.Tier]string // provider/model, or up to three with commas between; a tier without one is chosen from the providers that have a key
+	Roles       map[nexus.Role]Role
+	Agents      map[string]Agent // agent programs of other makers
+	Providers   map[string]Provider
+	Pricing     map[string]Price // by provider/model; wins over the built-in table
+	ModelList   string           // address of the public list of models
+	Telemetry   Telemetry
+	Routing     Routing
+	Gates       Gates
+	Interview   string // when a goal is asked about before it is planned: vague, never or always
+	Oversize    string // what is done about tasks of a plan file that are too large: ask, split or refuse
+	Independent string // when somebody who sees nothing of a change writes checks of it: auto, always or off
+	Checks      string // when testers write checks for criteria without one: auto, always or off
+	Mutation    Mutation
+	Regression  Regression
+	Done        nexus.DoneRules
+	Personas    []string // who reads a change; none: one reader, for everything
+	MapTokens   int      // most of the map that the roles are shown; 0: none
+	History     int      // commits that are read to say what changed together; 0: none
+	Docs        int      // most tokens of the documents about the code; 0: none
+	Memory      Memory
+	Lessons     Lessons
+	Policy      Policy              // for every role, besides its own
+	Servers     map[string]Server   // of the Model Context Protocol
+	Allowed     []string            // what clients of nexus mcp may do without asking a person for each call
+	Editors     []string            // the same for clients of nexus acp
+	Hooks       map[string]Hook     // commands that are run at points of a run
+	Plugins     map[string]Plugin   // programs that answer questions
+	Steps       map[string]Step     // what is done with work once it is written
+	Preset      string              // fills in what nobody set; see [Presets]
+	Languages   map[string]Language // language servers
+	Network     Network
+	Worktree    Environment
+	Channels    Channels
+	Notify      Notify        // what people are told who do not look
+	Forbidden   []string      // phrases that no goal may hold
+	Patience    time.Duration // how long a question waits for an answer; 0: for ever
+	Precheck    Precheck
+	Discover    Discover // how work is found
+	Bounds      Bounds
+	Improve     Improve           // how modest the loop is that finds and does it
+	Sandbox     string            // auto, native, bwrap, landlock or off
+	Notes       bool              // evidence goes into git notes at the end of a run
+	Protected   []string          // patterns of branches that are never moved
+	Prefix      string            // of the branches that results are published as, before a slash
+	Land        bool              // fast-forward the target at the end of a run
+	Target      string            // branch that runs are meant for; empty: the one that is checked out
+	StatusFile  string            // empty: none
+	Watch       string            // whether nexus run at a terminal is shown on the whole screen
+	Keys        map[string]string // of the terminal interface, by what they do; none: it has no key
 }
 
 // Discover says how work is found.
@@ -168,8 +170,8 @@ type Precheck struct {
 // doctor.
 func checks() []string {
 	return []string{
-		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "memory", "journal", "runs", "state", "processes",
-		"locks", "files", "worktrees", "trust", "sandbox", "bounds", "network", "environment", "code", "mcp", "hooks", "plugins", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "notify", "key", "address", "prices", "provider", "models", "plan",
+		"configuration", "git", "switch", "repository", "branch", "branches", "objects", "lfs", "target", "identity", "changes", "operation", "quarantine", "memory", "journal", "runs", "state", "processes",
+		"locks", "files", "worktrees", "trust", "sandbox", "bounds", "network", "environment", "code", "mcp", "hooks", "plugins", "gates", "programs", "tests", "ripgrep", "golangci-lint", "go", "disk", "channels", "notify", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
 
@@ -184,6 +186,7 @@ type Gates struct {
 	Packages map[string]Package // what is different in packages of the repository, by name or directory
 	Scope    string             // of a repository with several packages, which are judged: those that a change may break ("affected"), or "all"
 	Fix      string             // what formatters and linters put right before the gates judge: "changed" files, or "off"
+	CI       bool               // gates run with the variable CI
 }
 
 // Regression says what of earlier runs is tried again before a run.
@@ -225,12 +228,12 @@ func Default() Config {
 		},
 		Mutation: Mutation{Mode: "warn", Sample: 4}, Regression: Regression{Sample: 3, Time: time.Minute},
 		Done:      nexus.DefaultDone(),
-		MapTokens: 2_000, History: 2_000, Docs: 1_500, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Oversize: "ask", Interview: "vague",
+		MapTokens: 2_000, History: 2_000, Docs: 1_500, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Independent: "auto", Oversize: "ask", Interview: "vague",
 		Lessons:   defaultLessons(),
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"}, Sandbox: "auto",
-		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed"},
-		Precheck: Precheck{Dirty: "notice"},
+		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed", CI: true},
+		Precheck: Precheck{Dirty: "notice"}, Prefix: "nexus",
 		Patience: 10 * time.Minute, Preset: "balanced",
 		Channels: defaultChannels(), Notify: defaultNotify(),
 	}

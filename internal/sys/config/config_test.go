@@ -131,7 +131,7 @@ minutes = 45
 	want.Gates = config.Gates{
 		Linger:   10 * time.Second,
 		Commands: map[string]string{"build": "make build", "lint": "", "docs": "make docs"},
-		Order:    []string{"docs", "build"}, Timeout: 2 * time.Minute, Related: "task", Scope: "affected", Fix: "changed",
+		Order:    []string{"docs", "build"}, Timeout: 2 * time.Minute, Related: "task", Scope: "affected", Fix: "changed", CI: true,
 	}
 	want.Limits.Size.Minutes = 45
 	if d := cmp.Diff(want, c); d != "" {
@@ -178,7 +178,7 @@ func TestEnvironmentFillsNames(t *testing.T) {
 	want.Roles = map[nexus.Role]config.Role{nexus.Reviewer: {Model: "anthropic/claude-haiku-5-5"}}
 	want.Providers = map[string]config.Provider{"local": {Kind: "openai", BaseURL: "http://x/v1"}}
 	want.Limits.PerTier[nexus.Fast] = 2
-	want.Gates = config.Gates{Commands: map[string]string{"lint": "", "docs": "make docs"}, Order: []string{"test", "build"}, Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed"}
+	want.Gates = config.Gates{Commands: map[string]string{"lint": "", "docs": "make docs"}, Order: []string{"test", "build"}, Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed", CI: true}
 	want.Limits.GateTime, want.Land, want.Limits.RunMoney = 3*time.Minute, true, 3*nexus.Dollar
 	if d := cmp.Diff(want, c); d != "" {
 		t.Error(d)

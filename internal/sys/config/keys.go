@@ -85,6 +85,7 @@ func limitKeys() []Key {
 		one("limits.losses", kind.Whole(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
 		one("limits.land_tries", kind.Whole(0, 1000), "times an accepted attempt may fail to land; 0: no cap", func(c *Config) *int { return &c.Limits.LandTries }),
 		one("acceptance.checks", kind.Words("auto", "always", "off"), "whether a tester names a test for each criterion without a check; it must fail without the work and pass with it. auto: a tester that works on the task anyway names it, or one extra session if no command of the task's own shows it; always: one session for every task with such a criterion", func(c *Config) *string { return &c.Checks }),
+		one("acceptance.independent", kind.Words("auto", "always", "off"), "whether a criterion that only tests of the change itself show gets a check by a session that sees the goal and the code before the change, and nothing of the change; it must fail without the change and pass with it. auto: where the change edits code that exists; always: for every such criterion", func(c *Config) *string { return &c.Independent }),
 		one("acceptance.fixes", kind.Whole(0, 20), "rounds of extra tasks that fix criteria whose check fails on the combined result of all tasks; 0: none", func(c *Config) *int { return &c.Limits.Fixes }),
 		one("limits.majors_block", kind.Whole(1, 1000), "major review findings that block", func(c *Config) *int { return &c.Limits.MajorsBlock }),
 		one("limits.calls", kind.Whole(0, 1_000_000), "tool calls in a session; 0: no cap", func(c *Config) *int { return &c.Limits.Calls }),
@@ -191,6 +192,7 @@ func gateKeys() []Key {
 			"deferred, instead of all tests until the work lands; off, never", func(c *Config) *string { return &c.Gates.Related }),
 		one("gates.scope", kind.Words("affected", "all"), "in a repository with several packages, whose gates check a change: affected, those of the packages that it touches and of all that need them, or of all packages if that is unknown; all, those of all packages", func(c *Config) *string { return &c.Gates.Scope }),
 		one("gates.fix", kind.Words("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
+		one("gates.ci", kind.Boolean(), "run gates with CI=true, if your environment does not set CI, so that test runners write no expectations themselves", func(c *Config) *bool { return &c.Gates.CI }),
 		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
 }
@@ -293,6 +295,7 @@ func runKeys() []Key {
 		one("land", kind.Boolean(), "move the target branch to the result at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
 			trusted("you decide when your branch moves"),
 		one("git.notes", kind.Boolean(), "record the results of gates and reviewers for each published commit as git notes in refs/notes/nexus; Nexus does not push them", func(c *Config) *bool { return &c.Notes }),
+		one("git.prefix", kind.Text(), "what the names of the branches begin with that hold the results of runs: PREFIX/RUN. No branch may be called PREFIX itself", func(c *Config) *string { return &c.Prefix }),
 		one("git.protected", kind.Texts(), "patterns of branches that no run moves, such as `release/*`", func(c *Config) *[]string { return &c.Protected }).
 			trusted("you decide when your branch moves"),
 		one("target", kind.Text(), "target branch of runs; the default is the branch that is checked out", func(c *Config) *string { return &c.Target }),
@@ -305,8 +308,6 @@ func runKeys() []Key {
 // own copies of the functions in a key, which were 0.3 MB of the program.
 
 // one makes the key of a single value; at finds its place.
-//
-//go:noinline
 func one[T any](name string, k kind.Kind, doc string, at func(*Config) *T) Key {
 	return Key{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
@@ -316,8 +317,6 @@ func one[T any](name string, k kind.Kind, doc string, at func(*Config) *T) Key {
 }
 
 // many makes the key of a map's values.
-//
-//go:noinline
 func many[K ~string, V any](name string, k kind.Kind, doc string, at func(*Config) *map[K]V) Key {
 	return Key{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
@@ -340,8 +339,6 @@ func many[K ~string, V any](name string, k kind.Kind, doc string, at func(*Confi
 }
 
 // part makes the key of one field of a map's values.
-//
-//go:noinline
 func part[K ~string, S, T any](name string, k kind.Kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) Key {
 	return Key{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
@@ -350,9 +347,7 @@ func part[K ~string, S, T any](name string, k kind.Kind, doc string, at func(*Co
 	}
 }
 
-// change changes one value of a map. It is not copied for each field of the value.
-//
-//go:noinline
+// change changes one value of a map.
 func change[K ~string, S any](m *map[K]S, of K, how func(*S)) {
 	x := (*m)[of]
 	how(&x)
@@ -360,8 +355,6 @@ func change[K ~string, S any](m *map[K]S, of K, how func(*S)) {
 }
 
 // each returns what a map has of one field.
-//
-//go:noinline
 func each[K ~string, S any](m map[K]S, name string, field func(*S) any) []setting {
 	var all []setting
 	for _, of := range slices.Sorted(maps.Keys(m)) {
@@ -372,8 +365,6 @@ func each[K ~string, S any](m map[K]S, name string, field func(*S) any) []settin
 }
 
 // entry makes the key of one known entry of a map.
-//
-//go:noinline
 func entry[K ~string, V any](name string, k kind.Kind, doc string, of K, at func(*Config) *map[K]V) Key {
 	key := many(name, k, doc, at)
 	set := key.set

@@ -36,6 +36,21 @@ func Fail(what string, err error) error {
 	return &nexus.Error{Code: code, Message: what, Hint: hint, Cause: err}
 }
 
+// Short is [Fail] for what another program did in a directory, which says in words of its own
+// that the disk is full.
+func Short(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if is, _ := Room(dir); !is {
+		return err
+	}
+	return &nexus.Error{
+		Code: nexus.CodeDiskFull, Message: "write below " + dir,
+		Hint: "Free space on the disk that holds it, then run nexus resume.", Cause: err,
+	}
+}
+
 // Write makes a private file with its directory.
 func Write(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {

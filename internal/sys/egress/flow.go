@@ -63,6 +63,12 @@ func tunnel(c net.Conn, r *bufio.Reader, out *flow) error {
 	if err != nil {
 		return err
 	}
+	return exchange(c, r, out)
+}
+
+// exchange lets bytes through both ways until both have ended; what the client sends is
+// read from r.
+func exchange(c net.Conn, r io.Reader, out *flow) error {
 	done := make(chan struct{})
 	go func() { // ends when the client's connection does, which is below at the latest
 		defer close(done)
@@ -72,7 +78,7 @@ func tunnel(c net.Conn, r *bufio.Reader, out *flow) error {
 		}
 		_ = out.CloseWrite()
 	}()
-	_, err = io.Copy(c, out)
+	_, err := io.Copy(c, out)
 	if t, ok := c.(interface{ CloseWrite() error }); ok && err == nil {
 		_ = t.CloseWrite()
 		select {

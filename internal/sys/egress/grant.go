@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
@@ -41,7 +42,7 @@ func (g *Grant) Role(name string) *Way {
 // Open returns a way out.
 func (g *Grant) Open() *Way {
 	w := &Way{list: g.List}
-	w.proxy = Proxy{List: g.List, Upstream: g.Upstream, Judged: w.book.Add}
+	w.proxy = Proxy{List: g.List, Upstream: g.Upstream, Judged: w.book.Add, Asked: func() { w.asked.Add(1) }}
 	return w
 }
 
@@ -51,6 +52,35 @@ type Way struct {
 	list  List
 	proxy Proxy
 	book  Ledger
+	asked atomic.Int64
+}
+
+// Asked returns how many connections were asked for so far, also those under way.
+func (w *Way) Asked() int {
+	if w == nil {
+		return 0
+	}
+	return int(w.asked.Load())
+}
+
+// Try asks for each host of the list that is one host, and returns why one is not reached,
+// in the order of the list.
+func (w *Way) Try(ctx context.Context) []Decision {
+	var all []Decision
+	for _, r := range w.list.Allow {
+		if r.below || r.all {
+			continue
+		}
+		d := Decision{Target: Target{r.host, r.port}}
+		c, no := w.proxy.limited().reach(ctx, &d)
+		if no != nil {
+			d.Why = no.text
+			all = append(all, d)
+			continue
+		}
+		_ = c.Close()
+	}
+	return all
 }
 
 // Serve is [Proxy.Serve].
@@ -59,6 +89,24 @@ func (w *Way) Serve(ctx context.Context, l net.Listener) { w.proxy.Serve(ctx, l)
 // Reaches reports whether a URL's host and port are on the list. The nil Way
 // reaches nothing.
 func (w *Way) Reaches(host string, port int) bool { return w != nil && w.list.reaches(host, port) }
+
+// maxLocal is how many ports of this machine a way out leads to.
+const maxLocal = 8
+
+// Local returns what serves the ports of this machine that are on the list, by their
+// number. Programs ask no proxy for what is on their own loopback, so each of these
+// ports is opened there.
+func (w *Way) Local() map[int]func(context.Context, net.Listener) {
+	all := map[int]func(context.Context, net.Listener){}
+	for _, r := range w.list.Allow {
+		if !loopback(r.host) || len(all) == maxLocal {
+			continue
+		}
+		to := Target{r.host, r.port}
+		all[int(r.port)] = func(ctx context.Context, l net.Listener) { w.proxy.Relay(ctx, l, to) }
+	}
+	return all
+}
 
 // Take returns what was decided since it was last called.
 func (w *Way) Take() []Tally {

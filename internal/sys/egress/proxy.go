@@ -36,6 +36,7 @@ type Proxy struct {
 	List   List
 	Limits Limits         // the zero Limits are the usual ones
 	Judged func(Decision) // hears of each connection when it is over; may be nil
+	Asked  func()         // hears of each connection when a target is asked for; may be nil
 	// Upstream returns the proxy through which a target is reached, nil for
 	// none. What is behind it is not checked: it resolves the names. Nil
 	// reaches every target itself.
@@ -63,9 +64,28 @@ var errOver = errors.New("the command is over")
 // Serve answers whoever connects, until ctx ends; then it closes every
 // connection, and returns when the last decision was told.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) {
-	if p.Limits == (Limits{}) {
-		p.Limits = usualLimits()
+	p = p.limited()
+	p.accept(ctx, l, p.serve)
+}
+
+// Relay connects whoever connects with one target, until ctx ends.
+func (p *Proxy) Relay(ctx context.Context, l net.Listener, to Target) {
+	p = p.limited()
+	p.accept(ctx, l, func(ctx context.Context, c net.Conn) { p.relay(ctx, c, to) })
+}
+
+// limited returns the proxy with its limits.
+func (p *Proxy) limited() *Proxy {
+	if p.Limits != (Limits{}) {
+		return p
 	}
+	limited := *p
+	limited.Limits = usualLimits()
+	return &limited
+}
+
+// accept serves each connection, until ctx ends.
+func (p *Proxy) accept(ctx context.Context, l net.Listener, serve func(context.Context, net.Conn)) {
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
 	defer func() { _ = l.Close() }()
@@ -84,18 +104,38 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) {
 		}
 		all.Go(func() {
 			defer func() { <-places }()
-			p.serve(ctx, c)
+			ctx, end := context.WithTimeoutCause(ctx, p.Limits.Life, errors.New("it lasted too long"))
+			defer end()
+			stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+			defer stop()
+			defer func() { _ = c.Close() }()
+			serve(ctx, c)
 		})
 	}
 }
 
+// relay connects a connection with a target.
+func (p *Proxy) relay(ctx context.Context, c net.Conn, to Target) {
+	d := Decision{Target: to}
+	out, no := p.reach(ctx, &d)
+	if no != nil {
+		d.Why = no.text
+		p.told(d)
+		return
+	}
+	flow := &flow{Conn: out, idle: p.Limits.Idle, up: p.Limits.Up, down: p.Limits.Down}
+	defer context.AfterFunc(ctx, func() { _ = flow.Close() })()
+	err := exchange(c, c, flow)
+	_ = flow.Close()
+	d.Up, d.Down = flow.sent.Load(), flow.got.Load()
+	if err != nil && d.Down == 0 {
+		d.Why = "no answer: " + clean(err)
+	}
+	p.told(d)
+}
+
 // serve answers one request; a connection carries no more.
 func (p *Proxy) serve(ctx context.Context, c net.Conn) {
-	ctx, end := context.WithTimeoutCause(ctx, p.Limits.Life, errors.New("it lasted too long"))
-	defer end()
-	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-	defer stop()
-	defer func() { _ = c.Close() }()
 	_ = c.SetReadDeadline(in(p.Limits.Head))
 	r := bufio.NewReaderSize(c, maxHead)
 	head, err := readHead(r)
@@ -156,6 +196,9 @@ func readHead(r *bufio.Reader) ([]byte, error) {
 
 // reach judges a target, and connects to it when it may be reached.
 func (p *Proxy) reach(ctx context.Context, d *Decision) (net.Conn, *refusal) {
+	if p.Asked != nil {
+		p.Asked()
+	}
 	if d.Rule, d.Allowed = p.List.judge(d.Target); !d.Allowed {
 		if d.Rule != "" {
 			return nil, refuse(http.StatusForbidden, "refused by the rule %s", d.Rule)
@@ -224,7 +267,11 @@ func (p *Proxy) addresses(ctx context.Context, d *Decision) ([]netip.AddrPort, *
 		if mine := p.Own; kind == "" && (mine == nil && own(a) || mine != nil && mine(a)) {
 			kind = "this machine's own"
 		}
-		if kind != "" && !p.List.names(to) {
+		named := kind == "" || p.List.names(to)
+		if !named && d.Host == "localhost" && len(found) > 1 && p.List.named(found, d.Port) {
+			continue // the other of its addresses is allowed
+		}
+		if !named {
 			d.Allowed, d.Address = false, to.String()
 			return nil, refuse(http.StatusForbidden, "its address %s is not on the public internet (%s); only a rule for exactly this address and port allows it", a, kind)
 		}

@@ -123,13 +123,17 @@ func (r Rule) fits(t Target) bool {
 	switch {
 	case r.port != 0 && r.port != t.Port:
 		return false
-	case r.all || r.host == t.Host:
+	case r.all || r.host == t.Host || r.port != 0 && loopback(r.host) && loopback(t.Host):
 		return r.all || !r.below
 	default:
 		_, address := t.addr()
 		return r.below && !address && strings.HasSuffix(t.Host, "."+r.host)
 	}
 }
+
+// loopback reports whether a host is a name of this machine for itself. A rule with one of them
+// and a port means the others, too: programs write the one or the other.
+func loopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
 // List says what may be reached: what is allowed and not denied. The zero
 // List allows nothing.
@@ -186,6 +190,11 @@ func (l List) judge(t Target) (rule string, ok bool) {
 func (l List) names(a netip.AddrPort) bool {
 	_, ok := l.judge(Target{a.Addr().String(), a.Port()})
 	return ok
+}
+
+// named reports whether a rule allows one of some addresses with a port.
+func (l List) named(all []netip.Addr, port uint16) bool {
+	return slices.ContainsFunc(all, func(a netip.Addr) bool { return l.names(netip.AddrPortFrom(a, port)) })
 }
 
 // reaches reports whether a URL's host and port are on the list.

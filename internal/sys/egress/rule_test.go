@@ -249,3 +249,40 @@ func TestGrant(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// TestLoopbackNames: a rule for a port of this machine means each of its names for itself, and
+// no other port or address.
+func TestLoopbackNames(t *testing.T) {
+	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
+		list := list(t, name+":8080")
+		for target, want := range map[string]bool{
+			"localhost:8080": true, "127.0.0.1:8080": true, "[::1]:8080": true,
+			"localhost:8081": false, "127.0.0.2:8080": false, "localhost.example.com:8080": false, "0.0.0.0:8080": false,
+		} {
+			to, err := parseTarget(target, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := list.judge(to); ok != want {
+				t.Errorf("%s by the rule %s: %t", target, name, ok)
+			}
+		}
+		if ports := (&Grant{List: list}).Open().Local(); len(ports) != 1 || ports[8080] == nil {
+			t.Errorf("%s: %d ports", name, len(ports))
+		}
+	}
+}
+
+// TestTry connects to each single host of a list, and says why one is not reached.
+func TestTry(t *testing.T) {
+	var listen net.ListenConfig
+	l, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	got := (&Grant{List: list(t, l.Addr().String(), "127.0.0.1:1", "*.example.com")}).Open().Try(t.Context())
+	if len(got) != 1 || got[0].String() != "127.0.0.1:1" || !strings.Contains(got[0].Why, "refused") {
+		t.Errorf("%+v", got)
+	}
+}

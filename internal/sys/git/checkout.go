@@ -3,114 +3,82 @@ package git
 import (
 	"cmp"
 	"context"
-	"crypto/sha1" //nolint:gosec // git's own format
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // Changes is what a checkout holds that its commit does not.
 type Changes struct {
-	Changed []string // files that differ from what git last saw of them
+	Changed []string // files that differ from what is staged of them
 	Staged  []string // paths whose entry in the index is not the commit's
 	New     []string // files that git neither knows nor ignores
-	Unknown bool     // the index is of a kind that is not read here
 }
 
 // None reports whether it holds nothing else.
-func (c Changes) None() bool {
-	return !c.Unknown && len(c.Changed) == 0 && len(c.Staged) == 0 && len(c.New) == 0
-}
+func (c Changes) None() bool { return len(c.Changed) == 0 && len(c.Staged) == 0 && len(c.New) == 0 }
 
-const maxCompared = 16 << 20 // bytes of a file whose content is compared
-
-// Uncommitted tells what a checkout holds. A file that was touched and that a filter
-// changes counts as changed, since no filter is run.
+// Uncommitted tells what a checkout holds, as git sees it, whatever its index is like: what is
+// out of a sparse checkout, or was said to be unchanged, is not looked at. A file that was
+// touched and that a filter changes counts as changed, since no filter is run.
 func Uncommitted(ctx context.Context, r Repo) (Changes, error) {
-	var c Changes
 	if r.Work == "" {
-		return c, nil
+		return Changes{}, nil
 	}
-	for verb, into := range map[string]*[]string{"diff-index": &c.Staged, "ls-files": &c.New} {
-		args := []string{verb, "-z", "--cached", "--name-only", "HEAD", "--"}
-		if verb == "ls-files" {
-			args = []string{verb, "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory"}
-		}
-		out, err := r.Run(ctx, args...)
-		if err != nil {
-			return c, err
-		}
-		for name := range strings.SplitSeq(out, "\x00") {
-			if name != "" {
-				*into = append(*into, name)
-			}
-		}
+	if err := r.withoutFilters(ctx); err != nil {
+		return Changes{}, err
 	}
-	head, err := r.Resolve(ctx, "HEAD")
-	if err != nil {
-		return c, err
-	}
-	path, err := r.Line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
-	if err != nil {
-		return c, err
-	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil // nothing is checked out
-	}
-	if err != nil {
-		return c, err
-	}
-	index, err := ParseIndex(data, len(head)/2)
-	if err != nil {
-		c.Unknown = true
-		return c, nil //nolint:nilerr // it is only of another version
-	}
-	for _, e := range index {
-		if e.Mode != ModeGitlink && !unchanged(filepath.Join(r.Work, filepath.FromSlash(e.Path)), e) {
-			c.Changed = append(c.Changed, e.Path)
-		}
-	}
-	return c, nil
+	out, err := r.Run(ctx, "status", "--porcelain=v2", "-z", "--untracked-files=normal", "--ignored=no", "--no-renames", "--ignore-submodules=all")
+	return parseStatus(out), err
 }
 
-// unchanged reports whether a file is what the index says, by what it
-// remembers of it, else by content.
-func unchanged(path string, e Entry) bool {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return false
+// withoutFilters lets the filters that the repository's own configuration names start nothing.
+// They are told in variables: a name may hold what an argument cannot.
+func (r *Repo) withoutFilters(ctx context.Context) error {
+	out, err := r.Run(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
+	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
+		return nil // there is none
 	}
-	link := info.Mode()&fs.ModeSymlink != 0
-	if link != (e.Mode == ModeLink) || !link && (!info.Mode().IsRegular() || info.Mode()&0o100 != 0 != (e.Mode == ModeExec)) {
-		return false
+	env, n := slices.Clone(r.Env), 0
+	for key := range strings.SplitSeq(out, "\x00") {
+		if key == "" {
+			continue
+		}
+		value := ""
+		if strings.HasSuffix(key, ".required") {
+			value = "false"
+		}
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+		n++
 	}
-	if at := info.ModTime(); uint32(info.Size()) == e.Stat.Size && (at.UnixNano() == e.Stat.Modified || e.Stat.Modified%1e9 == 0 && at.Unix() == e.Stat.Modified/1e9) {
-		return true
+	r.Env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
+	return err
+}
+
+// parseStatus reads status --porcelain=v2 -z, without renames: a line for each path, which ends it.
+// Lines of kinds that it does not know are left out.
+func parseStatus(out string) (c Changes) {
+	for line := range strings.SplitSeq(out, "\x00") {
+		kind, rest, _ := strings.Cut(line, " ")
+		if kind == "?" && rest != "" {
+			c.New = append(c.New, rest)
+		}
+		fields := map[string]int{"1": 8, "u": 10}[kind] // words before the path
+		words := strings.SplitN(line, " ", fields+1)
+		if fields == 0 || len(words) <= fields || len(words[1]) != 2 || words[fields] == "" {
+			continue
+		}
+		if words[1][0] != '.' && kind == "1" {
+			c.Staged = append(c.Staged, words[fields])
+		}
+		if words[1][1] != '.' || kind == "u" {
+			c.Changed = append(c.Changed, words[fields])
+		}
 	}
-	if info.Size() > maxCompared {
-		return false
-	}
-	var data []byte
-	if link {
-		text, lerr := os.Readlink(path)
-		data, err = []byte(text), lerr
-	} else {
-		data, err = os.ReadFile(path)
-	}
-	if err != nil {
-		return false
-	}
-	h := sha1.New() //nolint:gosec // git's own format
-	if len(e.Raw) == sha256.Size {
-		h = sha256.New()
-	}
-	h.Write(append(fmt.Appendf(nil, "blob %d\x00", len(data)), data...))
-	return string(h.Sum(nil)) == e.Raw
+	return c
 }
 
 // InProgress says what is under way in the checkout, such as a merge; empty for

@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,11 +82,44 @@ func TestLook(t *testing.T) {
 	if d := cmp.Diff(want, look()); d != "" {
 		t.Error(d)
 	}
-	if _, err := r.Run(t.Context(), "update-index", "--index-version", "4"); err != nil {
-		t.Fatal(err)
+	for _, kind := range [][]string{{"--index-version", "4"}, {"--index-version", "3"}, {"--untracked-cache"}, {"--split-index"}, {"--no-split-index"}} {
+		if _, err := r.Run(t.Context(), append([]string{"-c", "core.splitIndex=" + fmt.Sprint(kind[0] == "--split-index"), "update-index"}, kind...)...); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, look()); d != "" {
+			t.Errorf("%v: %s", kind, d)
+		}
 	}
-	if c := look(); !c.Unknown || c.None() {
-		t.Errorf("an index of version 4: %+v", c)
+}
+
+// TestLookAtCleanCheckouts with what git keeps of them in other ways than it did once: they are
+// clean, and a file that changes is noticed.
+func TestLookAtCleanCheckouts(t *testing.T) {
+	for name, setup := range map[string][][]string{
+		"version 4":     {{"update-index", "--index-version", "4"}},
+		"many files":    {{"config", "feature.manyFiles", "true"}, {"update-index", "--untracked-cache"}, {"update-index", "--index-version", "4"}},
+		"assumed":       {{"update-index", "--assume-unchanged", "a"}},
+		"skipped":       {{"update-index", "--skip-worktree", "a"}},
+		"split":         {{"config", "core.splitIndex", "true"}, {"-c", "core.splitIndex=true", "update-index", "--split-index"}},
+		"intent to add": {{"update-index", "--index-version", "3"}},
+		"sparse":        {{"sparse-checkout", "set", "--cone", "sub"}},
+		"sparse index":  {{"sparse-checkout", "set", "--cone", "--sparse-index", "sub"}},
+		"a bad filter":  {{"config", "filter.a=b.clean", "false"}, {"config", "filter.a=b.required", "true"}},
+	} {
+		r, put := made(t)
+		for _, args := range setup {
+			if _, err := r.Run(t.Context(), args...); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		c, err := git.Uncommitted(t.Context(), r)
+		if err != nil || !c.None() {
+			t.Errorf("%s: %+v, %v", name, c, err)
+		}
+		put("sub/d", "changed\n")
+		if c, err = git.Uncommitted(t.Context(), r); err != nil || len(c.Changed) != 1 || c.Changed[0] != "sub/d" || len(c.Staged)+len(c.New) > 0 {
+			t.Errorf("%s: one changed is %+v, %v", name, c, err)
+		}
 	}
 }
 
@@ -94,14 +128,15 @@ func TestLook(t *testing.T) {
 func TestNothingRuns(t *testing.T) {
 	r, put := made(t)
 	fired := filepath.Join(t.TempDir(), "fired")
-	for _, kv := range [][2]string{{"filter.x.clean", "touch " + fired}, {"filter.x.process", "touch " + fired}, {"core.fsmonitor", "touch " + fired}, {"diff.x.command", "touch " + fired}} {
+	for _, kv := range [][2]string{{"filter.x.clean", "touch " + fired}, {"filter.x.process", "touch " + fired}, {"core.fsmonitor", "touch " + fired}, {"diff.x.command", "touch " + fired}, {"filter.y=z.clean", "touch " + fired}, {"filter.y=z.process", "touch " + fired}} {
 		if _, err := r.Run(t.Context(), "config", kv[0], kv[1]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put(".gitattributes", "* filter=x diff=x\n")
+	put(".gitattributes", "* filter=x diff=x\nb filter=y=z\n")
 	put("a", "changed\n")
-	if c, err := git.Uncommitted(t.Context(), r); err != nil || len(c.Changed) != 1 {
+	put("b", "B\n")
+	if c, err := git.Uncommitted(t.Context(), r); err != nil || len(c.Changed) != 2 {
 		t.Errorf("%+v (%v)", c, err)
 	}
 	git.InProgress(r)

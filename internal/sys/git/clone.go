@@ -13,12 +13,15 @@ import (
 // Clone is a private bare clone. It may be used from many goroutines, and
 // from many processes at once.
 type Clone struct {
-	Who Identity // who commits are by; zero is Nexus
+	Who    Identity // who commits are by; zero is Nexus
+	Prefix string   // of the branches that are published; empty means [DefaultPrefix]
 
 	user    Repo // the user's repository
 	git     Repo // the private one
 	objects *Objects
+	head    string // commit of the user's that was checked out when it was opened
 	zero    string // the object name that means "no object"
+	names   clonedNames
 }
 
 // OpenClone makes the clone of user in dir/repo.git, or brings it up to date with
@@ -35,14 +38,21 @@ func OpenClone(ctx context.Context, user Repo, dir string) (*Clone, error) {
 		return nil, err
 	}
 	c.zero = strings.Repeat("00", c.objects.Size())
-	if _, err := c.Fetch(ctx, "HEAD"); err != nil {
+	if c.head, err = c.Fetch(ctx, "HEAD"); err != nil {
 		return nil, err
 	}
-	return c, nil
+	if c.git.LFS, err = user.LFSStore(ctx); err != nil {
+		return nil, err
+	}
+	c.git.LFS.Own = filepath.Join(dir, "lfs", "objects")
+	return c, c.readIgnoreFiles(ctx)
 }
 
 // Git returns the private repository.
 func (c *Clone) Git() Repo { return c.git }
+
+// Head returns the commit of the user's that was checked out when the clone was opened.
+func (c *Clone) Head() string { return c.head }
 
 // Objects returns its objects.
 func (c *Clone) Objects() *Objects { return c.objects }
@@ -57,29 +67,46 @@ func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
 		return "", err
 	}
 	ref := "refs/user/" + commit
+	var again []string
 	if _, err := c.git.Resolve(ctx, ref); err == nil {
-		return commit, nil
+		if lacks, err := c.lacks(ctx, commit); err != nil || !lacks {
+			return commit, err
+		}
+		again = []string{"--refetch"} // the user's partial clone may have more of it now
 	}
 	from, err := c.user.Common(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := bring(ctx, c.git, from, commit, ref); err != nil {
+	if err := bring(ctx, c.git, from, commit, ref, again...); err != nil {
 		return "", err
 	}
 	return commit, nil
 }
 
+// lacks reports whether the clone was made of a partial one, and has not all objects of a
+// commit's tree.
+func (c *Clone) lacks(ctx context.Context, commit string) (bool, error) {
+	from, err := c.user.promisor(ctx)
+	if from == "" || err != nil {
+		return false, err
+	}
+	out, err := c.git.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=print", "--end-of-options", commit)
+	return strings.Contains("\n"+out, "\n?"), err
+}
+
 // bring fetches a commit into r from the git directory from, and gives it a
-// name there if ref is not empty. It moves no other ref.
-func bring(ctx context.Context, r Repo, from, commit, ref string) error {
+// name there if ref is not empty. It moves no other ref. More are options of git fetch.
+func bring(ctx context.Context, r Repo, from, commit, ref string, more ...string) error {
 	spec := commit
 	if ref != "" {
 		spec += ":" + ref
 	}
-	_, err := r.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+	args := []string{
+		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
 		"--no-recurse-submodules", "--no-write-commit-graph", "--no-prune", "--upload-pack=git-upload-pack",
-		"--end-of-options", from, spec)
+	}
+	_, err := r.Run(ctx, append(append(args, more...), "--end-of-options", from, spec)...)
 	return err
 }
 
@@ -105,7 +132,7 @@ func (c *Clone) make(ctx context.Context) error {
 	if _, err := (Repo{}).Run(ctx, args...); err != nil {
 		return fmt.Errorf("clone the repository: %w", err)
 	}
-	if err := c.settle(ctx, aside, from, head); err != nil {
+	if err := c.settle(ctx, aside, head); err != nil {
 		return err
 	}
 	return disk.Fail("put the clone in place", os.Rename(aside, c.git.Dir))
@@ -113,7 +140,7 @@ func (c *Clone) make(ctx context.Context) error {
 
 // settle turns a fresh clone into the private one: no remote, no branches of
 // the user's, no objects that stand elsewhere, and a configuration of ours.
-func (c *Clone) settle(ctx context.Context, dir, from, head string) error {
+func (c *Clone) settle(ctx context.Context, dir, head string) error {
 	r := Repo{Dir: dir}
 	size := len(head) / 2
 	if _, err := os.Stat(filepath.Join(dir, "objects", "info", "alternates")); err == nil {
@@ -130,9 +157,8 @@ func (c *Clone) settle(ctx context.Context, dir, from, head string) error {
 		}
 	}
 	files := map[string]string{
-		"config":       CloneConfig(size, true),
-		"HEAD":         "ref: refs/heads/nexus-none\n",
-		"info/exclude": exclude(from),
+		"config": CloneConfig(size, true),
+		"HEAD":   "ref: refs/heads/nexus-none\n",
 	}
 	for name, text := range files {
 		if err := disk.Write(filepath.Join(dir, name), []byte(text)); err != nil {
@@ -166,23 +192,14 @@ func CloneConfig(size int, bare bool, more ...string) string {
 	b.WriteString("\tcheckStat = minimal\n\ttrustCTime = false\n\tfsmonitor = false\n\thooksPath = /dev/null\n")
 	b.WriteString("[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[advice]\n\tdetachedHead = false\n")
 	if !bare {
-		b.WriteString("[user]\n\tname = nexus\n\temail = nexus@localhost\n[commit]\n\tgpgSign = false\n")
+		b.WriteString(NeutralConfig())
 	}
 	return b.String()
 }
 
-// maxExclude is how much of the user's own list of ignored files is taken.
-const maxExclude = 1 << 20
-
-// exclude returns the user's private ignore list, if there is one.
-func exclude(common string) string {
-	name := filepath.Join(common, "info", "exclude")
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxExclude {
-		return ""
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return ""
-	}
-	return string(data)
+// NeutralConfig gives git an identity that is nobody's. What a repository, or whoever
+// runs git, says of it comes first where this is the system's configuration.
+func NeutralConfig() string {
+	name, mail := Identity{}.names()
+	return "[user]\n\tname = " + name + "\n\temail = " + mail + "\n[commit]\n\tgpgSign = false\n"
 }

@@ -160,6 +160,16 @@ func (r Repo) Head(ctx context.Context) (commit, branch string, err error) {
 	return commit, strings.TrimPrefix(ref, "refs/heads/"), err
 }
 
+// MergeBase returns the last common ancestor of two commits, empty where their histories
+// have none: as of a branch that was started anew, and a snapshot that stands on a tree.
+func (r Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
+	base, err := r.Line(ctx, "merge-base", "--end-of-options", a, b)
+	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
+		return "", nil
+	}
+	return base, err
+}
+
 // Resolve returns the commit that rev means.
 func (r Repo) Resolve(ctx context.Context, rev string) (string, error) {
 	return r.object(ctx, rev, "commit")

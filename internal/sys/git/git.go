@@ -40,7 +40,8 @@ type Repo struct {
 	Index string   // index file, absolute; empty for the one in Dir
 	Env   []string // further environment, such as GIT_AUTHOR_NAME=...
 
-	Memory *Memory // of what was asked in Dir; nil for none
+	Memory *Memory  // of what was asked in Dir; nil for none
+	LFS    LFSStore // content for the trees that are made of it; zero leaves pointers
 }
 
 // ExitError says that git ran and did not succeed.

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +11,12 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Publish makes or moves a branch of the user's repository, with the objects
-// it needs. Its name begins with "nexus/". Index, files, configuration and
+// it needs. Its name begins with the clone's prefix and a slash. Index, files, configuration and
 // HEAD of every checkout stay as they are; a branch that is checked out, or
 // that somebody else moved, is not touched. It is idempotent.
 func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
@@ -21,8 +24,12 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 	if err != nil {
 		return err
 	}
-	if err := RefOK(branch); err != nil || !strings.HasPrefix(branch, "nexus/") {
-		return invalid(fmt.Sprintf("branch %q is not one of nexus", branch), "Publish to a branch below nexus/.", err)
+	prefix := cmp.Or(c.Prefix, DefaultPrefix)
+	if err := RefOK(branch); err != nil || !strings.HasPrefix(branch, prefix+"/") {
+		return invalid(fmt.Sprintf("branch %q is not one of nexus", branch), "Publish to a branch below "+prefix+"/.", err)
+	}
+	if err := PrefixFree(ctx, c.user, prefix); err != nil {
+		return err
 	}
 	ref, mark := "refs/heads/"+branch, "refs/published/"+branch
 	is, err := at(ctx, c.user, ref)
@@ -42,7 +49,7 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 	if len(where) > 0 {
 		return moved("branch "+branch+" is checked out in "+where[0], "Check out another branch there, then try again.", nil)
 	}
-	if err := bring(ctx, c.user, c.git.Dir, commit, ""); err != nil {
+	if err := c.bringBack(ctx, commit); err != nil {
 		return err
 	}
 	if is == "" {
@@ -55,6 +62,40 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 		return err
 	}
 	return c.mark(ctx, mark, commit)
+}
+
+// bringBack brings a commit into the user's repository, with the content that its pointers need.
+func (c *Clone) bringBack(ctx context.Context, commit string) error {
+	if err := c.giveLFS(ctx, commit); err != nil {
+		return err
+	}
+	return bring(ctx, c.user, c.git.Dir, commit, "")
+}
+
+// DefaultPrefix is what the names of the branches that are published begin with, before
+// a slash.
+const DefaultPrefix = "nexus"
+
+// PrefixFree reports why branches below a prefix cannot be made: git cannot have one
+// branch that is the directory of another.
+func PrefixFree(ctx context.Context, r Repo, prefix string) error {
+	if err := RefOK(prefix); err != nil {
+		return invalid(fmt.Sprintf("git.prefix = %q cannot begin the name of a branch", prefix), "Set git.prefix to letters, digits, dashes and slashes, such as nexus.", err)
+	}
+	for name := prefix; name != "."; name = path.Dir(name) {
+		if is, err := at(ctx, r, "refs/heads/"+name); err != nil || is == "" {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		return &nexus.Error{
+			Code:    nexus.CodeInvalidInput,
+			Message: fmt.Sprintf("the branch %s is in the way: results are branches below %s/, and git cannot have both", name, prefix),
+			Hint:    fmt.Sprintf("Rename it (git branch -m %s NEW), or set git.prefix to something else than %s in nexus.toml.", name, prefix),
+		}
+	}
+	return nil
 }
 
 // mark notes where a published branch was moved to.
@@ -135,7 +176,7 @@ func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 	if done, err := c.stands(ctx, target, commit, was, is); err != nil || done {
 		return err
 	}
-	if err := bring(ctx, c.user, c.git.Dir, commit, ""); err != nil {
+	if err := c.bringBack(ctx, commit); err != nil {
 		return err
 	}
 	err = c.move(ctx, target, commit, is)

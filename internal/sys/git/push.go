@@ -67,6 +67,8 @@ func unpushed(err error, to Remote, branch string) error {
 	case strings.Contains(said, "non-fast-forward") || strings.Contains(said, "fetch first"):
 		e.Message = fmt.Sprintf("%s has other commits at %s", branch, to.URL)
 		e.Hint = "Somebody pushed to it. Merge it, or delete it there; nothing is overwritten."
+	case strings.Contains(said, "LFS objects"): // GitHub and GitLab look for them
+		e.Hint = "The server lacks content that git LFS keeps, and Nexus does not send it. Send it yourself: git lfs push origin " + branch + "."
 	case strings.Contains(said, "Authentication failed") || strings.Contains(said, "could not read Username") || strings.Contains(said, "403"):
 		e.Hint = "Use a token that may write to the project."
 	}

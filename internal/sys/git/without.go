@@ -1,10 +1,13 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -12,15 +15,6 @@ import (
 // in base, gone where they are not there. It works in a directory of its own
 // below dir, and returns the tree's name.
 func (r Repo) Without(ctx context.Context, dir, tree, base string, files []string) (string, error) {
-	home, err := os.MkdirTemp(dir, "without-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(home) }() // an index of our own
-	r.Index = filepath.Join(home, "index")
-	if _, err := r.Run(ctx, "read-tree", tree); err != nil {
-		return "", err
-	}
 	were, err := r.Run(ctx, append([]string{"ls-tree", "-z", "-r", "--full-tree", base, "--"}, files...)...)
 	if err != nil {
 		return "", err
@@ -42,7 +36,36 @@ func (r Repo) Without(ctx context.Context, dir, tree, base string, files []strin
 			fmt.Fprintf(&gone, "0 %s\t%s\x00", strings.Repeat("0", len(tree)), name)
 		}
 	}
-	if _, err := r.RunIn(ctx, strings.NewReader(gone.String()+in.String()), "update-index", "-z", "--index-info"); err != nil {
+	return r.edited(ctx, dir, tree, gone.String()+in.String())
+}
+
+// With makes a tree that is like another one, with some files added or replaced, by
+// their paths. It works in a directory of its own below dir, and returns the tree's name.
+func (r Repo) With(ctx context.Context, dir, tree string, files map[string][]byte) (string, error) {
+	var in strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		out, err := r.RunIn(ctx, bytes.NewReader(files[name]), "hash-object", "-w", "--stdin")
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&in, "100644 %s\t%s\x00", strings.TrimSpace(out), name)
+	}
+	return r.edited(ctx, dir, tree, in.String())
+}
+
+// edited makes a tree that is like another one but for entries in the form that
+// git update-index -z --index-info reads.
+func (r Repo) edited(ctx context.Context, dir, tree, entries string) (string, error) {
+	home, err := os.MkdirTemp(dir, "without-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(home) }() // an index of our own
+	r.Index = filepath.Join(home, "index")
+	if _, err := r.Run(ctx, "read-tree", tree); err != nil {
+		return "", err
+	}
+	if _, err := r.RunIn(ctx, strings.NewReader(entries), "update-index", "-z", "--index-info"); err != nil {
 		return "", err
 	}
 	return r.Line(ctx, "write-tree")

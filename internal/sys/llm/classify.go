@@ -134,11 +134,15 @@ func (s said) class(status int) Class {
 	return byStatus(status, has(code, "invalid_request", "not_found", "invalid_argument"))
 }
 
+// closedRequest is the status with which a proxy in front of a provider says that the connection
+// was closed before the answer, and Google that a call was cancelled.
+const closedRequest = 499
+
 func byStatus(status int, wrong bool) Class {
 	switch {
 	case status == http.StatusServiceUnavailable:
 		return Overload
-	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly:
+	case status >= 500, status == closedRequest, status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly:
 		return Transient
 	case status >= 300, wrong:
 		return Invalid

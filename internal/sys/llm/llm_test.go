@@ -62,6 +62,9 @@ func TestClassify(t *testing.T) {
 		{"plain", 500, `it broke`, llm.Transient, ""},
 		{"redirect", 302, ``, llm.Invalid, ""},
 		{"timeout", 408, ``, llm.Transient, ""},
+		{"closed", 499, ``, llm.Transient, ""},
+		{"google cancelled", 499, `{"error":{"code":499,"message":"The operation was cancelled.","status":"CANCELLED"}}`, llm.Transient, "499"},
+		{"google cancelled in a stream", 0, `{"error":{"code":499,"message":"The operation was cancelled.","status":"CANCELLED"}}`, llm.Transient, "499"},
 		{"nothing", 0, ``, llm.Transient, ""},
 	} {
 		e := llm.Classify(c.status, nil, []byte(c.body))

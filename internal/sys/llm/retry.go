@@ -22,10 +22,12 @@ type Policy struct {
 	Now     func() time.Time // for a Retry-After that is a date; nil leaves such a date out
 }
 
-const (
-	longest = 24 * time.Hour // the most that a provider may ask to be left alone
-	enough  = 4 * time.Hour  // about the most that one is asked again which says for no time when
-)
+// LongestPause is the most that an account is left alone because its provider asks for that.
+// Who asks for more, as a Retry-After of 100000000000000000000 does, is asked again by then.
+const LongestPause = 24 * time.Hour
+
+// enough is about the most that a provider is asked again which says for no time when.
+const enough = 4 * time.Hour
 
 // Passes reports whether a failure passes by itself and costs nothing to meet
 // again: the provider is overloaded, out of quota, or said itself that it
@@ -54,7 +56,7 @@ func (p Policy) Wait(e *Error, n int) (time.Duration, bool) {
 	}
 	most, limit := cmp.Or(p.Most, time.Minute), cmp.Or(p.Most, time.Minute)
 	if patient {
-		most, limit = cmp.Or(p.Patient, 5*time.Minute), cmp.Or(p.Asked, longest)
+		most, limit = cmp.Or(p.Patient, 5*time.Minute), cmp.Or(p.Asked, LongestPause)
 	}
 	d := most
 	if first := cmp.Or(p.First, time.Second); n < 20 { // else the shift runs over

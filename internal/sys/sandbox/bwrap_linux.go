@@ -160,7 +160,7 @@ func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status)
 	if c.Proxy == nil {
 		return make([]*os.File, statusFD-jail.SpecFD), nil, nil
 	}
-	spec, err := jail.Spec{Kind: jail.Door, Args: c.Args, Dir: c.Dir, Env: c.Env}.File()
+	spec, err := jail.Spec{Kind: jail.Door, Args: c.Args, Dir: c.Dir, Env: c.Env, Local: c.localPorts()}.File()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -169,7 +169,7 @@ func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status)
 	if err != nil {
 		return nil, nil, err
 	}
-	door, err := openDoor(ctx, c.Proxy)
+	door, err := openDoor(ctx, c)
 	a.theirs = append(a.theirs, door.inside())
 	return []*os.File{spec, word, door.inside()}, door, err
 }

@@ -4,39 +4,49 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
+	"strconv"
+	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 )
 
-// door waits for the socket of a box. It is the one way out of a box whose
-// network is its own: a port on its loopback that somebody outside serves. The
-// socket is made inside, so that it belongs to the box's network, and handed
-// out through a pair of sockets that no command ever sees; nothing is relayed,
+// door waits for the sockets of a box. It is the one way out of a box whose
+// network is its own: ports on its loopback that somebody outside serves, the
+// proxy's and further ones. The sockets are made inside, so that they belong to
+// the box's network, and handed out through a pair of sockets that no command ever sees; nothing is relayed,
 // and when the box has ended nothing of it is left. The nil door is that of a
 // box with no way out.
 type door struct {
 	ours   *net.UnixConn
 	theirs *os.File
-	serve  serveFunc
+	serve  map[int]func(context.Context, net.Listener) // by the port
 	stop   context.CancelCauseFunc
 	ctx    context.Context //nolint:containedctx // of the serving goroutine, which Close ends
 	done   chan struct{}
 }
 
-// openDoor makes the pair of sockets for one box; for no serve it is nil.
-func openDoor(ctx context.Context, serve serveFunc) (*door, error) {
-	if serve == nil {
+// openDoor makes the pair of sockets for the box of one command; for one without a
+// proxy it is nil.
+func openDoor(ctx context.Context, c Command) (*door, error) {
+	if c.Proxy == nil {
 		return nil, nil //nolint:nilnil // see Door
 	}
+	serve := map[int]func(context.Context, net.Listener){}
+	maps.Copy(serve, c.Local)
+	serve[jail.ProxyPort] = c.Proxy
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("make a way out: %w", err)
 	}
 	d := &door{theirs: os.NewFile(uintptr(pair[1]), "door"), serve: serve, done: make(chan struct{})}
 	f := os.NewFile(uintptr(pair[0]), "door")
-	c, err := net.FileConn(f)
+	conn, err := net.FileConn(f)
 	_ = f.Close()
 	if err == nil {
 		err = unix.SetNonblock(pair[1], false) // the pair shares no state: ours stays as it is
@@ -44,9 +54,9 @@ func openDoor(ctx context.Context, serve serveFunc) (*door, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make a way out: %w", err), d.theirs.Close())
 	}
-	ours, ok := c.(*net.UnixConn)
+	ours, ok := conn.(*net.UnixConn)
 	if !ok {
-		return nil, errors.Join(errors.New("make a way out: it is not a socket"), c.Close(), d.theirs.Close())
+		return nil, errors.Join(errors.New("make a way out: it is not a socket"), conn.Close(), d.theirs.Close())
 	}
 	d.ours = ours
 	d.ctx, d.stop = context.WithCancelCause(ctx)
@@ -74,33 +84,51 @@ func (d *door) Close() {
 	<-d.done
 }
 
-// attend waits for the socket and lets it be served.
+// attend waits for the sockets and lets them be served.
 func (d *door) attend() {
 	defer close(d.done)
-	l, err := d.receive()
+	all, err := d.receive()
 	if err != nil {
 		return // the box ended before, or was never there
 	}
-	d.serve(d.ctx, l)
-	_ = l.Close()
+	var serving sync.WaitGroup
+	for port, l := range all {
+		if serve := d.serve[port]; serve != nil {
+			serving.Go(func() { serve(d.ctx, l) })
+		}
+	}
+	serving.Wait()
+	for _, l := range all {
+		_ = l.Close()
+	}
 }
 
-func (d *door) receive() (net.Listener, error) {
-	oob := make([]byte, unix.CmsgSpace(4))
-	_, n, _, _, err := d.ours.ReadMsgUnix(make([]byte, 1), oob)
+// receive returns the sockets of the box, by their ports.
+func (d *door) receive() (map[int]net.Listener, error) {
+	oob, text := make([]byte, unix.CmsgSpace(4*len(d.serve))), make([]byte, len("65535 ")*len(d.serve))
+	size, n, _, _, err := d.ours.ReadMsgUnix(text, oob)
 	if err != nil {
 		return nil, err
 	}
+	ports := strings.Fields(string(text[:size]))
 	messages, err := unix.ParseSocketControlMessage(oob[:n])
 	if err != nil || len(messages) != 1 {
 		return nil, errors.Join(errors.New("no socket came"), err)
 	}
 	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil || len(fds) != 1 {
+	if err != nil || len(fds) != len(ports) {
 		return nil, errors.Join(errors.New("no socket came"), err)
 	}
-	unix.CloseOnExec(fds[0])
-	f := os.NewFile(uintptr(fds[0]), "way out")
-	defer func() { _ = f.Close() }()
-	return net.FileListener(f)
+	all := map[int]net.Listener{}
+	for i, fd := range fds {
+		unix.CloseOnExec(fd)
+		f := os.NewFile(uintptr(fd), "way out")
+		l, failed := net.FileListener(f)
+		_ = f.Close()
+		if port, bad := strconv.Atoi(ports[i]); failed == nil && bad == nil {
+			all[port] = l
+		}
+		err = errors.Join(err, failed)
+	}
+	return all, err
 }

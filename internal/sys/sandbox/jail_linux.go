@@ -45,7 +45,7 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	door, err := openDoor(ctx, c.Proxy)
+	door, err := openDoor(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}
@@ -184,7 +184,7 @@ func (b *Box) reach(p *os.Process, cpu bool) (kill func(), use func() (proc.Usag
 
 // spec returns what a jail is told, and what to do when it is over.
 func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error) {
-	s = jail.Spec{Kind: jail.Spaces, Args: c.Args, Dir: c.Dir, Env: c.boxed(jail.Home, mark), Limits: c.Limits, Door: c.Proxy != nil && b.mode == Native}
+	s = jail.Spec{Kind: jail.Spaces, Args: c.Args, Dir: c.Dir, Env: c.boxed(jail.Home, mark), Limits: c.Limits, Door: c.Proxy != nil && b.mode == Native, Local: c.localPorts()}
 	writable := c.writable()
 	if b.mode == Native {
 		s.Mounts = b.mounts(c)
@@ -204,7 +204,11 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 		return s, nil, fmt.Errorf("make a home: %w", err)
 	}
 	s.Kind = jail.Guard
-	s.Env = once(append(c.boxed(home, mark), "TMPDIR="+tmp, "GIT_CONFIG_NOSYSTEM=1")) // git stops at one that it may not read
+	s.Env = append(c.boxed(home, mark), "TMPDIR="+tmp)
+	if _, own := lookup(c.Env, "GIT_CONFIG_SYSTEM"); !own {
+		s.Env = append(s.Env, "GIT_CONFIG_NOSYSTEM=1") // git stops at one that it may not read
+	}
+	s.Env = once(s.Env)
 	s.Writable = append(writable, tmp)
 	for _, m := range b.system {
 		s.Readable = append(s.Readable, m.Path)

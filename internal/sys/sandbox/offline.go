@@ -19,8 +19,5 @@ func unreachedIn(text string) bool {
 }
 
 func unreached() *regexp.Regexp {
-	return regexp.MustCompile(strings.Join(append([]string{ // of name servers and the kernel
-		`Could not resolve host`, `[Tt]emporary failure in name resolution`, `EAI_AGAIN`, `getaddrinfo ENOTFOUND`, `Name or service not known`, `nodename nor servname`,
-		`Network is unreachable`, `network is unreachable`, `UnknownHostException`, `unable to resolve host address`, `dial tcp: lookup \S+`,
-	}, stack.Environments().Unreached...), "|"))
+	return regexp.MustCompile(strings.Join(stack.Unreached(), "|"))
 }

@@ -19,10 +19,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +79,13 @@ type Command struct {
 	// Proxy serves the proxy that the command's environment then names, its
 	// only way out, until ctx ends. Nil: it has no network.
 	Proxy func(ctx context.Context, l net.Listener)
+	// Local serves further ports of the loopback that the command sees, where that
+	// is its own and there is a Proxy: programs do not ask a proxy for these.
+	Local map[int]func(ctx context.Context, l net.Listener)
 }
+
+// localPorts returns the numbers of the ports that are served, in order.
+func (c Command) localPorts() []int { return slices.Sorted(maps.Keys(c.Local)) }
 
 // Unreached says so, in a line, where a command in the box prints what clients
 // do that found no network. It is empty for other texts, and where the command

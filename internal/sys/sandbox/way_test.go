@@ -91,6 +91,37 @@ func TestProxy(t *testing.T) {
 	}
 }
 
+// TestLocal: a port of this machine that is on the list is on the loopback of the box, where
+// programs look for it that ask no proxy for loopback, by each of its names; no other port is.
+func TestLocal(t *testing.T) {
+	testenv.NeedTool(t, "curl")
+	for _, m := range []Mode{Native, Bwrap, Off} {
+		for _, name := range []string{"127.0.0.1", "localhost"} {
+			t.Run(string(m)+"/"+name, func(t *testing.T) {
+				b := find(t, m)
+				at, other := siteOf(t), siteOf(t)
+				_, port, _ := strings.Cut(at, ":")
+				list, err := egress.ParseList([]string{name + ":" + port}, nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				way := (&egress.Grant{List: list}).Open()
+				c := Command{Proxy: way.Serve, Local: way.Local()}
+				r := sh(t, b, c, "curl -sS -m 30 http://127.0.0.1:"+port+"/; echo; curl -sS -m 30 http://localhost:"+port+"/ >&2; "+fetch+"http://localhost:"+port+"/; curl -sS -m 30 http://"+other+"/")
+				if b.Hides() != (r.Exit != 0) || strings.Count(string(r.Stdout), "hello from ") < 2 || !strings.Contains(string(r.Stderr), "hello from ") {
+					t.Errorf("%+v: %s%s", r, r.Stdout, r.Stderr)
+				}
+				if n := way.Asked(); b.Hides() && n != 3 {
+					t.Errorf("%d connections were asked for", n)
+				}
+				if all := way.Take(); b.Hides() && (len(all) == 0 || !all[0].Allowed || all[0].Down == 0) {
+					t.Errorf("%+v", all)
+				}
+			})
+		}
+	}
+}
+
 // Landlock knows no addresses, so it lets nobody out.
 func TestNoProxy(t *testing.T) {
 	b := find(t, Landlock)

@@ -130,7 +130,7 @@ func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) 
 		if err != nil {
 			return nil, made, err
 		}
-		made.Proxy, made.Env = way.Serve, way.Env(made.Env, r.Box.Hides())
+		made.Proxy, made.Local, made.Env = way.Serve, way.Local(), way.Env(made.Env, r.Box.Hides())
 	}
 	return r.Box, made, nil
 }

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
@@ -34,12 +37,16 @@ func (t *Tree) build(ctx context.Context, home string) error {
 	if err != nil {
 		return err
 	}
-	v, err := t.s.veiled(ctx, t.last)
+	names, err := t.s.Names(ctx)
+	if err != nil {
+		return fmt.Errorf("read the names of branches and tags: %w", err)
+	}
+	v, err := t.s.veiled(ctx, t.last, names)
 	if err != nil {
 		return fmt.Errorf("leave out what is hidden from agents: %w", err)
 	}
 	n.Shown = v.Dir
-	if err := t.agentGit(home, index, n, v); err != nil {
+	if err := t.agentGit(home, index, n, v, names); err != nil {
 		return err
 	}
 	if err := v.skip(ctx, git.Repo{Dir: filepath.Join(home, "git"), Work: filepath.Join(home, "tree")}); err != nil {
@@ -91,12 +98,23 @@ func (t *Tree) stack(ctx context.Context, home string) (note, string, error) {
 	}
 	n := note{Base: t.Base, Way: t.Way, Tree: low.Tree, Since: low.Since}
 	index := t.s.shelf.path(low.Tree, "index")
-	if low.Tree == t.tree {
-		return n, index, nil
+	var changes []Change
+	var stats git.Index
+	if low.Tree != t.tree {
+		if changes, stats, _, err = t.apply(ctx, l.Dir, low.Tree, t.tree); err != nil {
+			return note{}, "", err
+		}
 	}
-	changes, stats, now, err := t.apply(ctx, l.Dir, low.Tree, t.tree)
+	late, placed, err := t.placeLate(ctx, l.Dir, low)
 	if err != nil {
 		return note{}, "", err
+	}
+	if changes, stats = append(changes, late...), byPath(append(stats, placed...)); len(changes) == 0 {
+		return n, index, nil
+	}
+	now, err := fileClock(filepath.Join(home, "clock"))
+	if err != nil {
+		return note{}, "", disk.Fail("make a worktree", err)
 	}
 	if err := t.learn(changes, stats, now); err != nil {
 		return note{}, "", err
@@ -160,28 +178,40 @@ func (t *Tree) ground() (ground, error) {
 
 // agentGit writes the git directory that the agent's own git finds from the
 // tree. It borrows the objects of the private clone, or those of them that it
-// may see.
-func (t *Tree) agentGit(home, index string, n note, v veil) error {
-	dir := filepath.Join(home, "git")
+// may see, and has the user's names.
+func (t *Tree) agentGit(home, index string, n note, v veil, names []git.Name) error {
+	dir, own := filepath.Join(home, "git"), Branch(t.Run, t.ID)
+	names = append(slices.Clone(names), v.names()...)
+	sorting.By(names, func(a, b git.Name) int { return strings.Compare(a.Ref, b.Ref) })
 	files := map[string]string{
 		"config":                  git.CloneConfig(t.s.objects.Size(), false, v.config()),
-		"HEAD":                    "ref: " + Branch(t.Run, t.ID) + "\n",
-		Branch(t.Run, t.ID):       t.last + "\n",
+		"HEAD":                    "ref: " + own + "\n",
+		own:                       t.last + "\n",
+		"packed-refs":             git.PackedRefs(names, own),
 		"objects/info/alternates": n.objects(t.s) + "\n",
-	}
-	if len(v.Hidden) > 0 {
-		files["packed-refs"] = v.refs()
 	}
 	for name, text := range files {
 		if err := disk.Write(filepath.Join(dir, name), []byte(text)); err != nil {
 			return err
 		}
 	}
-	for _, name := range []string{"shallow", "info/exclude"} {
-		err := disk.Copy(filepath.Join(t.s.git.Dir, name), filepath.Join(dir, name))
+	if err := git.WriteSymbolic(dir, names, own); err != nil {
+		return err
+	}
+	err := disk.Copy(filepath.Join(t.s.git.Dir, "shallow"), filepath.Join(dir, "shallow"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return disk.Fail("write the agent's git directory", err)
+	}
+	var ignored []byte
+	for _, name := range []string{git.UserIgnore, "info/exclude"} { // the latter wins, as in git
+		data, err := os.ReadFile(filepath.Join(t.s.git.Dir, name))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return disk.Fail("write the agent's git directory", err)
 		}
+		ignored = append(append(ignored, data...), '\n')
+	}
+	if err := disk.Write(filepath.Join(dir, "info", "exclude"), ignored); err != nil {
+		return err
 	}
 	return disk.Fail("copy the index", disk.Copy(index, filepath.Join(dir, "index")))
 }

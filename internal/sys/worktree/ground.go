@@ -50,7 +50,7 @@ func attributes(p string) bool {
 const gitFile = "gitdir: ../git\n"
 
 // Checkout writes the files of a tree of r into dir, and an index for them,
-// with git's own means. It returns the time at which the files were so.
+// with git's own means, and the content of what git LFS keeps. It returns the time at which the files were so.
 func Checkout(ctx context.Context, r git.Repo, tree, dir, index string) (int64, error) {
 	r.Work, r.Index = dir, index
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -60,6 +60,9 @@ func Checkout(ctx context.Context, r git.Repo, tree, dir, index string) (int64, 
 		return 0, err
 	}
 	if _, err := r.Run(ctx, "checkout-index", "-a", "-u", "-f", "-q"); err != nil {
+		return 0, err
+	}
+	if err := PlaceLFS(ctx, r, len(tree)/2); err != nil {
 		return 0, err
 	}
 	if err := disk.Write(filepath.Join(dir, ".git"), []byte(gitFile)); err != nil {

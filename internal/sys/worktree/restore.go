@@ -8,10 +8,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -146,7 +144,7 @@ func clearAway(dir string, changes []Change) (git.Index, error) {
 
 // writeOut has git write files, as attributes say.
 func (t *Tree) writeOut(ctx context.Context, dir string, want git.Index) (git.Index, error) {
-	sorting.By(want, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
+	byPath(want)
 	r := t.s.git
 	r.Work, r.Index = dir, filepath.Join(filepath.Dir(dir), "mini")
 	data, err := want.Bytes(t.s.objects.Size())
@@ -157,6 +155,9 @@ func (t *Tree) writeOut(ctx context.Context, dir string, want git.Index) (git.In
 		return nil, err
 	}
 	if _, err := r.Run(ctx, "checkout-index", "-a", "-f", "-u", "-q"); err != nil {
+		return nil, err
+	}
+	if err := PlaceLFS(ctx, r, t.s.objects.Size()); err != nil {
 		return nil, err
 	}
 	if data, err = os.ReadFile(r.Index); err != nil {

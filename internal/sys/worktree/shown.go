@@ -39,11 +39,11 @@ type veil struct {
 	Files  []string // files of the commit that are hidden
 }
 
-// veiled returns what agents may see of a commit and its history. What the
-// commit's own ignore files name is left out wherever it stands in history. The
-// objects of one set of such files are kept in one directory, to which each
-// commit adds what is new.
-func (s *Store) veiled(ctx context.Context, commit string) (veil, error) {
+// veiled returns what agents may see of a commit and its history, and of what names
+// stand on. What the commit's own ignore files name is left out wherever it stands in
+// history. The objects of one set of such files are kept in one directory, to which
+// each commit adds what is new.
+func (s *Store) veiled(ctx context.Context, commit string, names []git.Name) (veil, error) {
 	if s.Hides.Rules == nil {
 		return veil{}, nil
 	}
@@ -78,8 +78,11 @@ func (s *Store) veiled(ctx context.Context, commit string) (veil, error) {
 		return veil{}, err
 	}
 	v := veiling{
-		git: s.git, hides: hides, files: files, commit: commit,
+		git: s.git, hides: hides, files: files, commits: []string{commit},
 		home: filepath.Join(s.dir, "shown", hex.EncodeToString(sum.Sum(nil))[:32]),
+	}
+	for _, n := range names {
+		v.commits = append(v.commits, n.ID)
 	}
 	if v.blank, err = s.objects.Write("blob", []byte(HiddenText)); err != nil {
 		return veil{}, err
@@ -90,22 +93,22 @@ func (s *Store) veiled(ctx context.Context, commit string) (veil, error) {
 	if err := disk.Lock(ctx, v.home+".lock", v.add); err != nil {
 		return veil{}, err
 	}
-	names := lists.Without(slices.Sorted(maps.Keys(files)), func(name string) bool { return !v.hides(name) })
-	return veil{Dir: filepath.Join(v.home, "objects"), Hidden: slices.Sorted(maps.Keys(v.hidden)), Blank: v.blank, Files: names}, nil
+	kept := lists.Without(slices.Sorted(maps.Keys(files)), func(name string) bool { return !v.hides(name) })
+	return veil{Dir: filepath.Join(v.home, "objects"), Hidden: slices.Sorted(maps.Keys(v.hidden)), Blank: v.blank, Files: kept}, nil
 }
 
 // veiling brings the directory of a veil up to a commit.
 type veiling struct {
-	git    git.Repo
-	home   string // objects, what is hidden, and the commits that are in it
-	hides  func(path string) bool
-	files  map[string]string // of the commit, with their objects
-	commit string
-	blank  string
-	hidden map[string]bool
+	git     git.Repo
+	home    string // objects, what is hidden, and the commits that are in it
+	hides   func(path string) bool
+	files   map[string]string // of the commit, with their objects
+	commits []string          // that are added, with tags among them
+	blank   string
+	hidden  map[string]bool
 }
 
-// add adds the commit. Whoever is killed in between adds the same again.
+// add adds the commits. Whoever is killed in between adds the same again.
 func (v *veiling) add(ctx context.Context) error {
 	hidden, err1 := listIn(filepath.Join(v.home, "hidden"))
 	tips, err2 := listIn(filepath.Join(v.home, "tips"))
@@ -116,7 +119,9 @@ func (v *veiling) add(ctx context.Context) error {
 	for _, id := range hidden {
 		v.hidden[id] = true
 	}
-	if slices.Contains(tips, v.commit) {
+	slices.Sort(v.commits)
+	v.commits = lists.Without(slices.Compact(v.commits), func(id string) bool { return slices.Contains(tips, id) })
+	if len(v.commits) == 0 {
 		return nil
 	}
 	pack, err := v.fresh(ctx, tips)
@@ -139,14 +144,17 @@ func (v *veiling) add(ctx context.Context) error {
 	if err := disk.Write(filepath.Join(v.home, "hidden"), []byte(all)); err != nil {
 		return err
 	}
-	return disk.Write(filepath.Join(v.home, "tips"), []byte(strings.Join(append(tips, v.commit), "\n")))
+	return disk.Write(filepath.Join(v.home, "tips"), []byte(strings.Join(append(tips, v.commits...), "\n")))
 }
 
 // fresh returns the objects of the commit that are not in the directory and may
 // be, with the paths that they were found at, and notes those that may not.
 func (v *veiling) fresh(ctx context.Context, tips []string) ([]string, error) {
-	args := append([]string{"rev-list", "--objects", v.commit, "--not"}, tips...)
-	out, err := v.git.Run(ctx, args...)
+	list := strings.Join(v.commits, "\n") + "\n"
+	for _, tip := range tips {
+		list += "^" + tip + "\n"
+	}
+	out, err := v.git.RunIn(ctx, strings.NewReader(list), "rev-list", "--objects", "--stdin")
 	if err != nil {
 		return nil, err
 	}
@@ -207,14 +215,12 @@ func (v veil) skip(ctx context.Context, r git.Repo) error {
 	return err
 }
 
-// refs returns the packed refs that put the blank in the place of what is hidden.
-func (v veil) refs() string {
-	var b strings.Builder
-	b.WriteString("# pack-refs with: peeled fully-peeled sorted \n")
+// names returns the names that put the blank in the place of what is hidden.
+func (v veil) names() (all []git.Name) {
 	for _, id := range v.Hidden {
-		b.WriteString(v.Blank + " refs/replace/" + id + "\n")
+		all = append(all, git.Name{Ref: "refs/replace/" + id, ID: v.Blank})
 	}
-	return b.String()
+	return all
 }
 
 // sweepShown removes the objects that no tree borrows, except for the newest.

@@ -75,20 +75,16 @@ func (t *Tree) look() (survey, error) {
 	return look, err
 }
 
-// Ignored asks git which paths the tree's rules leave out. Git gets no
-// index, so that it takes no directory for a submodule.
+// Ignored returns which paths the rules of the tree, and of its user, leave out.
+// What was meant to be there is left out by the tree's own rules alone; see
+// [Tree.Keep].
 func (t *Tree) Ignored(ctx context.Context, paths []string) (map[string]bool, error) {
-	var in strings.Builder
-	for _, p := range paths {
-		in.WriteString("./" + p + "\x00") // a name that begins with a colon is a name
-	}
-	out, err := t.repo("none").RunIn(ctx, strings.NewReader(in.String()), "check-ignore", "--no-index", "-z", "--stdin")
-	if x, ok := errors.AsType[*git.ExitError](err); ok && x.Status == 1 {
-		return nil, nil
-	}
+	rules, err := t.checkIgnore(ctx, paths)
 	all := map[string]bool{}
-	for p := range strings.SplitSeq(out, "\x00") {
-		all[strings.TrimPrefix(p, "./")] = true
+	for p, rule := range rules {
+		if !rule.Own || !t.kept.has(p) {
+			all[p] = true
+		}
 	}
 	return all, err
 }
@@ -170,6 +166,10 @@ func (t *Tree) store(ctx context.Context, paths []string) (map[string]surveyed, 
 	files := map[string]surveyed{}
 	var rest []string
 	t.attrs = t.attrs || slices.ContainsFunc(paths, attributes) // of all of them, whatever their order
+	paths, err := t.storeLFS(ctx, paths, files)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range paths {
 		f, done, err := t.storeFile(p)
 		if _, gone := os.Lstat(filepath.Join(t.Dir, p)); err != nil && errors.Is(gone, fs.ErrNotExist) {

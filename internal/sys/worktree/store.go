@@ -8,6 +8,7 @@
 //	<dir>/trees/<run>/<attempt>/git    a git directory for the agent's own git
 //	<dir>/trees/<run>/<attempt>/tmp    scratch space
 //	<dir>/lower/<tree>                 files that overlays are mounted over
+//	<dir>/lfs/objects                  content for git LFS that agents made
 //	<dir>/shown/<rules>                objects that agents may see, where something is hidden from them
 //	<dir>/trash                        what is being deleted
 //

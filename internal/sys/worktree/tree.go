@@ -28,7 +28,8 @@ type Tree struct {
 	Way  Way    // how the files were made
 
 	s    *Store
-	home string // what holds Dir, Git and Tmp
+	home string    // what holds Dir, Git and Tmp
+	kept keptPaths // see [Tree.Keep]
 
 	mu    sync.Mutex // guards what follows, and serialises changes of the files
 	last  string     // commit of the last snapshot, or Base
@@ -37,6 +38,8 @@ type Tree struct {
 	lower string     // tree of the overlay's lower layer; empty without one
 	attrs bool       // some .gitattributes may say how files are stored
 	known known
+
+	judged judged // what those who judge the files see of git
 }
 
 // note is what a tree's home says about itself, in tree.json.
@@ -180,6 +183,9 @@ func idOK(id string) error {
 	}
 }
 
+// bareTree is the message of a commit that is made of a tree.
+const bareTree = "nexus: a tree to start from"
+
 // commitOf returns rev if it is a commit, and a commit without parents if it
 // is a tree.
 func (s *Store) commitOf(ctx context.Context, rev string) (string, error) {
@@ -196,7 +202,7 @@ func (s *Store) commitOf(ctx context.Context, rev string) (string, error) {
 	case err == nil && kind == "commit":
 		return rev, nil
 	case err == nil && kind == "tree":
-		return s.objects.Commit(rev, nil, s.Who, 1, "nexus: a tree to start from")
+		return s.objects.Commit(rev, nil, s.Who, 1, bareTree)
 	default:
 		return s.git.Resolve(ctx, rev)
 	}
@@ -275,6 +281,11 @@ func (t *Tree) adopt(ctx context.Context) error {
 	if t.Way == Overlay {
 		t.lower = t.note.Tree
 		if err := t.remount(ctx); err != nil {
+			return err
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(t.Dir, ".git")); err == nil && string(data) == judgedFile {
+		if err := t.lead(); err != nil { // who judged was killed
 			return err
 		}
 	}

@@ -627,7 +627,7 @@ func endInATool(t *testing.T, hard bool) {
 
 // TestReadOnlyCallsRunSideBySide has calls that wait for each other.
 func TestReadOnlyCallsRunSideBySide(t *testing.T) {
-	b := newBench(t, nexus.Coder, script(calls(call("meet", nil), call("meet", nil), call("meet", nil)), done()))
+	b := newBench(t, nexus.Coder, script(calls(call("meet", nil), call("meet", map[string]any{"n": 2}), call("meet", map[string]any{"n": 3})), done()))
 	var arrived atomic.Int32
 	all := make(chan struct{})
 	b.set.Add(tool.Tool{

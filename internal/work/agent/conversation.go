@@ -264,6 +264,9 @@ type report struct {
 
 // handedIn returns the ending that a submission makes.
 func (c *conversation) handedIn(handin json.RawMessage) *ending {
+	if c.Schema != nil {
+		handin = tool.Shaped(c.Schema, handin)
+	}
 	end := &ending{outcome: nexus.Accepted, handin: handin}
 	var r report
 	if c.Schema == nil && json.Unmarshal(handin, &r) == nil {

@@ -111,3 +111,50 @@ func TestNothingBuildsOnAMalformedChange(t *testing.T) {
 		}
 	}
 }
+
+// TestEqualCallsOfAnAnswerAreRunOnce on every wire: the model hears that the others were
+// not, and the session continues.
+func TestEqualCallsOfAnAnswerAreRunOnce(t *testing.T) {
+	for name := range models("") {
+		t.Run(name, func(t *testing.T) {
+			read := call("read_file", map[string]any{"path": "sum.go"})
+			add := call("write_file", map[string]any{"path": "new.go", "content": "package sum\n"})
+			var reads, writes []llmtest.Call
+			for range 50 {
+				reads, writes = append(reads, read), append(writes, add)
+			}
+			second, third := calls(writes...), done()
+			second.Expect = []string{"package sum", "not run again: an earlier call of this answer is the same"}
+			third.Expect = []string{"not run again: an earlier call of this answer is the same"}
+			b := newBench(t, nexus.Coder, script(calls(reads...), second, third))
+			b.model = models(b.server.URL())[name]
+			out := b.must(t)
+			if n := len(b.server.Requests()); out.Outcome != nexus.Accepted || n != 3 {
+				t.Errorf("%s after %d requests: %s", out.Outcome, n, out.Why)
+			}
+			if text, err := os.ReadFile(filepath.Join(b.dir, "new.go")); err != nil || string(text) != "package sum\n" {
+				t.Errorf("%q, %v", text, err)
+			}
+			failed := 0
+			for _, f := range b.desk.Facts() {
+				if a, ok := f.(nexus.ToolAnswered); ok && a.Failed {
+					failed++
+				}
+			}
+			if failed > 0 {
+				t.Errorf("%d calls failed", failed)
+			}
+			wholeConversation(t, out.Messages)
+			settled(t, b)
+		})
+	}
+}
+
+// TestARefusedSubmissionThatIsRepeated in the same answer is no submission.
+func TestARefusedSubmissionThatIsRepeated(t *testing.T) {
+	bad := call("finish", map[string]any{"summary": "", "status": "perhaps"})
+	b := newBench(t, nexus.Coder, script(calls(bad, call("read_file", map[string]any{"path": "sum.go"}), bad), done()))
+	if out := b.must(t); out.Outcome != nexus.Accepted || len(b.server.Requests()) != 2 {
+		t.Errorf("%s after %d requests: %s", out.Outcome, len(b.server.Requests()), out.Why)
+	}
+}

@@ -128,3 +128,20 @@ func TestATooLongWaitIsReported(t *testing.T) {
 		settled(t, b)
 	}
 }
+
+// TestAnAbsurdWaitIsNotBelieved: nobody is told to come back in decades.
+func TestAnAbsurdWaitIsNotBelieved(t *testing.T) {
+	now := time.Date(2026, 11, 6, 8, 0, 0, 0, time.UTC)
+	b := newBench(t, nexus.Coder, script(llmtest.Turn{Say: "x", Fault: llmtest.RateLimit, After: "100000000000000000000", Times: -1}))
+	b.brief.Retry, b.brief.Now = llm.Policy{Now: func() time.Time { return now }}, func() time.Time { return now }
+	_, err := b.run(t.Context())
+	e, ok := errors.AsType[*nexus.Error](err)
+	if !ok || !strings.Contains(e.Message, "asks for a pause of more than a year; its account is left alone for at most a day") || strings.Contains(e.Message, "2058") {
+		t.Errorf("%+v", err)
+	}
+	for _, f := range b.desk.Facts() {
+		if q, ok := f.(nexus.QuotaHit); ok && q.Until.After(now.Add(llm.LongestPause)) {
+			t.Errorf("the account is parked until %s", q.Until)
+		}
+	}
+}

@@ -57,13 +57,42 @@ func Exchange(asked string, handin json.RawMessage) []llm.Message {
 // course of a session, oldest first.
 func Handins(messages []llm.Message) []json.RawMessage {
 	var handins []json.RawMessage
-	var t repetition
-	for _, m := range messages {
-		t.see(m)
-		if m.From == llm.User && t.Handin != nil {
-			handins = append(handins, t.Handin)
-			t.Handin = nil
+	for _, s := range Submissions(messages) {
+		if !s.Refused {
+			handins = append(handins, s.Input)
 		}
 	}
 	return handins
+}
+
+// Submission is what was submitted once in the course of a session.
+type Submission struct {
+	Input   json.RawMessage
+	Refused bool // by the tool: it does not fit its schema, or a call before it failed
+}
+
+// Submissions returns what was submitted in the course of a session, oldest
+// first. Of a message only the last one that was accepted is one.
+func Submissions(messages []llm.Message) []Submission {
+	var all []Submission
+	var t repetition
+	for _, m := range messages {
+		t.see(m)
+		if m.From != llm.User {
+			continue
+		}
+		for _, p := range m.Parts {
+			if p.Result == nil || !p.Result.Failed {
+				continue
+			}
+			if input, ok := t.finishing[p.Result.ID]; ok {
+				all = append(all, Submission{Input: input, Refused: true})
+			}
+		}
+		if t.Handin != nil {
+			all = append(all, Submission{Input: t.Handin})
+			t.Handin = nil
+		}
+	}
+	return all
 }

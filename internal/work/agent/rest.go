@@ -69,11 +69,22 @@ func (c *conversation) exhausted(said *nexus.Error, e *llm.Error) {
 	if c.Retry.Now == nil {
 		return
 	}
-	if wait, ok := e.Wait(c.Retry.Now()); ok && wait > 0 {
+	switch wait, ok := e.Wait(c.Retry.Now()); {
+	case !ok || wait <= 0:
+	case wait > believable:
+		said.Message += ", and asks for a pause of more than a year; its account is left alone for at most a day"
+		said.Hint = "Try again tomorrow, or use another model."
+	case wait > llm.LongestPause:
+		said.Message += ", and asks for no calls until " + c.Retry.Now().Add(wait).UTC().Format(time.RFC3339) + ", which is longer than the day that is waited at most"
+		said.Hint = "Try again after that, or use another model."
+	default:
 		said.Message += ", and asks for no calls until " + c.Retry.Now().Add(wait).UTC().Format(time.RFC3339)
 		said.Hint = "Try again after that, or use another model."
 	}
 }
+
+// believable is the longest pause whose end is named to people.
+const believable = 365 * 24 * time.Hour
 
 // ailing says in words why a provider did not answer.
 func ailing(c llm.Class) string {

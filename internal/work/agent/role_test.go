@@ -45,7 +45,7 @@ func TestSystemPrompts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Router, nexus.Scout, nexus.Verifier, nexus.Checker, nexus.Specifier, nexus.Researcher, nexus.Documenter, nexus.Editor, nexus.Explainer} {
+	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Router, nexus.Scout, nexus.Verifier, nexus.Reproducer, nexus.Checker, nexus.Specifier, nexus.Researcher, nexus.Documenter, nexus.Editor, nexus.Explainer} {
 		r, ok := roles[name]
 		if !ok || r.Name != name {
 			t.Fatalf("role %s: %+v", name, r)
@@ -53,7 +53,7 @@ func TestSystemPrompts(t *testing.T) {
 		golden(t, string(name)+".golden", prompt.System(r.Prompt, nil, prompt.Environment{}))
 	}
 	golden(t, "assistant.golden", prompt.Alone(roles[nexus.Assistant].Prompt, nil))
-	if len(roles) != 17 {
+	if len(roles) != 18 {
 		t.Errorf("%d roles", len(roles))
 	}
 }
@@ -121,6 +121,8 @@ func TestPermissionMatrix(t *testing.T) {
 		nexus.Scout:    {agent.WriteNothing, "read_file search_code list_files git request_context finish"},
 		nexus.Verifier: {agent.WriteNothing, "read_file search_code list_files git finish"},
 		nexus.Checker:  {agent.WriteNothing, "read_file search_code list_files finish"},
+
+		nexus.Reproducer: {agent.WriteNothing, "read_file search_code list_files finish"},
 
 		nexus.Specifier:  {agent.WriteNothing, "read_file search_code list_files git finish"},
 		nexus.Researcher: {agent.WriteNothing, "read_file search_code list_files git finish"},
@@ -190,7 +192,7 @@ func TestBadRolesAreNamed(t *testing.T) {
 		{"turns", "coder", with("turns: 7", "turns: -1"), "turns -1 is not from 0 to 1000"},
 		{"tokens", "coder", with("max_tokens: 1000", "max_tokens: 1"), "max_tokens 1 is not from 256 to 128000"},
 		{"no prompt", "coder", with("You code.", ""), "the prompt is empty"},
-		{"unknown role", "codr", good, "there is no such role; there are assistant, checker, coder, documenter, editor, explainer, interviewer, merger, planner, researcher, reviewer, router, scout, specifier, suggester, tester"},
+		{"unknown role", "codr", good, "there is no such role; there are assistant, checker, coder, documenter, editor, explainer, interviewer, merger, planner, reproducer, researcher, reviewer, router, scout, specifier, suggester, tester"},
 		{"more tools", "reviewer", with("read_file", "shell"), `it may not have the tool "shell"`},
 		{"writes more", "tester", with("turns", "writes: tree\nturns"), `it may not write "tree"; it may write "tests"`},
 		{"writes anything", "coder", with("turns", "writes: home\nturns"), `writes "home" is not one of none, tests, tree`},

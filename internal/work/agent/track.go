@@ -92,17 +92,21 @@ func (t *repetition) said(m llm.Message) {
 	} else {
 		t.Malformed = 0
 	}
-	turn := ""
+	turn, before := "", ""
 	for _, c := range calls {
 		if c.Flaw != "" {
 			continue
 		}
 		if handin, ok := tool.HandsIn(c); ok {
 			t.finishing[c.ID] = handin
-			t.lastCall, t.sameCalls = "", 0
+			t.lastCall, t.sameCalls, before = "", 0, ""
 			continue
 		}
 		key := callKey(c)
+		if key == before {
+			continue // of equal calls of an answer the first is run
+		}
+		before = key
 		turn += key + "\n"
 		if key != t.lastCall {
 			t.lastCall, t.sameCalls = key, 0

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -63,7 +64,8 @@ func (c *conversation) work(ctx context.Context, calls []llm.Call) (*ending, err
 }
 
 // answer runs the calls: side by side when all of them only read, else one
-// after the other.
+// after the other. Of equal calls with nothing but reading between them the first
+// is run.
 func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answer {
 	answers := make([]tool.Answer, len(calls))
 	if len(calls) > 1 && c.readOnly(calls) {
@@ -72,6 +74,10 @@ func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answ
 		var g errgroup.Group
 		g.SetLimit(side)
 		for i, call := range calls {
+			if c.repeated(calls, i) {
+				answers[i] = notAgain(call)
+				continue
+			}
 			g.Go(func() error {
 				answers[i] = c.tools.Answer(step, call)
 				return nil
@@ -91,6 +97,9 @@ func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answ
 			answers[i] = notDone(call, "not done: this call is malformed, "+call.Flaw+". Make it again, with one JSON object as its input")
 		case finished:
 			answers[i] = notDone(call, "not done: you submitted before this call")
+		case c.repeated(calls, i):
+			answers[i] = notAgain(call)
+			continue // it did not fail
 		case call.Tool == finish && failed:
 			answers[i] = notDone(call, "not submitted: an earlier call of this answer failed; look at its result first")
 		case on != "":
@@ -136,6 +145,29 @@ func (c *conversation) one(ctx context.Context, call llm.Call) tool.Answer {
 	step, stop := c.within(ctx)
 	defer stop()
 	return c.tools.Answer(step, call)
+}
+
+// repeated reports whether an earlier call of the same answer is equal to call i, and
+// only calls that read are between them: its result would be the same.
+func (c *conversation) repeated(calls []llm.Call, i int) bool {
+	if _, submits := tool.HandsIn(calls[i]); submits {
+		return false
+	}
+	for _, before := range slices.Backward(calls[:i]) {
+		if before.Flaw == "" && callKey(before) == callKey(calls[i]) {
+			return true
+		}
+		if !c.tools.ReadOnly(before.Tool) {
+			return false
+		}
+	}
+	return false
+}
+
+// notAgain answers a call that repeats another one of the same answer.
+func notAgain(call llm.Call) tool.Answer {
+	const why = "not run again: an earlier call of this answer is the same, and its result stands there"
+	return tool.Answer{Result: llm.Result{ID: call.ID, Text: why}, About: why}
 }
 
 func (c *conversation) readOnly(calls []llm.Call) bool {

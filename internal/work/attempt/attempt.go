@@ -35,6 +35,8 @@ type work struct {
 
 	baseTree string // of the commit that it is made from
 
+	guided []string // what people said to those who write since this process has the attempt
+
 	again []nexus.Evidence // what the tests said about the base when they ran there once more
 }
 
@@ -56,6 +58,9 @@ func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 		if err := w.answered(ctx); err != nil {
 			return nil, err
 		}
+		if err := w.pinSubmitted(ctx); err != nil {
+			return nil, err
+		}
 		facts, err := w.facts(ctx)
 		if err != nil {
 			return nil, err
@@ -74,12 +79,16 @@ func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 			err = w.judge(ctx)
 		case repair.Check:
 			err = w.check(ctx)
+		case repair.Regate:
+			err = w.regate(ctx)
 		case repair.Afresh:
 			err = w.afresh(ctx, step.Why)
 		case repair.Forgo:
 			err = w.forgo(ctx, step.Why)
 		case repair.Apply:
 			err = w.apply(ctx, step)
+		case repair.Reproduce:
+			err = w.reproduce(ctx)
 		case repair.Prove:
 			err = w.prove(ctx)
 		case repair.Verify:
@@ -104,6 +113,9 @@ func (w *work) record(ctx context.Context, facts ...nexus.Fact) error {
 	}
 	for _, f := range facts {
 		w.a.Apply(f, w.Worker.Site.Now())
+		if err := w.hear(f); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -135,6 +147,20 @@ func (w *work) pin(ctx context.Context) (nexus.TreeSnapshotted, error) {
 		return snap, err
 	}
 	return snap, w.record(ctx, snap)
+}
+
+// pinSubmitted pins the tree of a round that was written and not judged yet: what
+// follows depends on which tree it is, and commands may have changed it last.
+func (w *work) pinSubmitted(ctx context.Context) error {
+	r := w.a.Last()
+	if r == nil || r.Verdict != nil {
+		return nil
+	}
+	if s := w.a.Session(r.Session); s == nil || !s.Over {
+		return nil
+	}
+	_, err := w.pin(ctx)
+	return err
 }
 
 // mark names the result of the last round, which is pinned and on record.
@@ -189,7 +215,12 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	if open, why := w.unshown(); len(open) > 0 {
 		f.Unshown, f.Unchecked = why, f.Unchecked || w.Worker.Sessions.Checked()
 	}
+	if f.Independent, err = w.independent(ctx); err != nil {
+		return f, err
+	}
 	f.Due, f.DueSpare, f.Spare = w.due()
+	f.Asked, f.Ready = len(w.asked()), w.a.From != "" && w.view.Kept.Ready
+	f.Refused, f.Before = w.refusedBefore(), w.unclearBefore(ctx)
 	f.Claimed, f.Revised = w.claimed() != "", w.view.Without != "" && w.Worker.Sessions.Checked()
 	if f.Meddled, f.Refuted, err = w.meddled(ctx, at); err == nil {
 		f.Renamed, err = w.renamed(ctx, at)

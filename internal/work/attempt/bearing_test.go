@@ -38,8 +38,8 @@ func TestMorePassAndNobodySaysWhich(t *testing.T) {
 		"":                  {"one": "1\n", "old_test.py": "x = 1\n"},
 	} {
 		g := prints("pytest", "one", "==== 3 passed in 0.12s ====\n", "FAILED old_test.py::test_x - assert 1 == 2\n==== 1 failed, 1 passed in 0.12s ====\n")
-		j := newJob(t, map[string]string{"old_test.py": "def test_x():\n    assert f() == 2\n\n\ndef test_y():\n    assert f() == 1\n"}, g)
-		if s := j.shown("it adds numbers", files); s.By != by {
+		j := newJob(t, map[string]string{"old_test.py": "def test_x():\n    assert twins() == 2\n\n\ndef test_y():\n    assert twins() == 1\n"}, g)
+		if s := j.shown("twins are two", files); s.By != by {
 			t.Errorf("want %q: %+v", by, s)
 		}
 	}
@@ -49,8 +49,8 @@ func TestMorePassAndNobodySaysWhich(t *testing.T) {
 // a new file in which no test runs does not.
 func TestATestThatWasThereIsExtended(t *testing.T) {
 	for by, files := range map[nexus.Bearing]map[string]string{
-		nexus.NewBearing: {"old_test.sh": "test -e bad && test -e bad\n"},
-		"":               {"new_test.sh": "test -e bad\n"},
+		nexus.AskedBearing: {"old_test.sh": "test -e bad && test -e bad\n"},
+		"":                 {"new_test.sh": "test -e bad\n"},
 	} {
 		j := newJob(t, map[string]string{"old_test.sh": "test -e bad\n"}, prints("go", "bad", "--- PASS: TestOld (0.00s)\nPASS\nok\tm\t0.1s\n", ""))
 		if s := j.shown("more tests of it", files); s.By != by {

@@ -65,10 +65,10 @@ func (w *work) settled() []nexus.CriterionCheck {
 }
 
 // unshown returns the criteria that keep a tree from landing whose gates
-// passed, and why the first does.
+// passed, and why the first does. A tree that is submitted again is no other one.
 func (w *work) unshown() (open []int, why string) {
-	r := w.a.Last()
-	if r == nil || r.Verdict == nil {
+	r := w.lastJudged()
+	if r == nil || r != w.a.Last() && r.Verdict.Tree != w.a.Snapshot.Tree {
 		return nil, ""
 	}
 	var all []nexus.CriterionShown

@@ -79,7 +79,7 @@ func askChecks(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart boo
 		"For a criterion that no machine can check, such as taste, give only its number and why."
 	for _, n := range open {
 		if gate := strings.TrimSpace(t.Criteria[n-1].Check); gate != "" {
-			text += fmt.Sprintf(" Gate %s passes, but that does not show criterion %d (%s): it passed without the work, too.", gate, n, oneLine(t.Criteria[n-1].Text))
+			text += fmt.Sprintf(" Gate %s does not show criterion %d (%s): nothing that it runs failed without the work and passes with it.", gate, n, oneLine(t.Criteria[n-1].Text))
 		}
 	}
 	for _, n := range open {

@@ -77,9 +77,10 @@ func TestNewTestsShowACriterionWhereTheyAreRedWithoutTheWork(t *testing.T) {
 			j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}}
 			j.written(1, c.files)
 			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
-			ended := j.ended()
-			if want := map[bool]nexus.Outcome{true: nexus.Accepted, false: nexus.Unverified}[c.by != ""]; ended.Outcome != want {
-				t.Errorf("%+v", ended)
+			facts, err := j.work()
+			told := errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) && last[nexus.RoundStarted](j).Cause == repair.UnshownCause // its author is
+			if landed := len(facts) == 1 && facts[0].(nexus.AttemptEnded).Outcome == nexus.Accepted; landed != (c.by != "") || told == landed {
+				t.Errorf("%+v, %v", facts, err)
 			}
 			f := last[nexus.CriteriaWeighed](j)
 			if f.Tree != j.view.Attempt.Snapshot.Tree || len(f.Criteria) != 1 || f.Criteria[0].By != c.by {
@@ -148,8 +149,11 @@ func TestACheckThatATesterNamed(t *testing.T) {
 			if want := name != "cannot run" && name != "was there before"; shown != want {
 				t.Errorf("what it says of the work is on record: %v, want %v", shown, want) // what says nothing is not
 			}
-			if c.red != errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || c.proved && facts[0].(nexus.AttemptEnded).Outcome != nexus.Accepted {
-				t.Error(facts, err) // what is red goes back to its author
+			if c.proved == errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || c.proved && facts[0].(nexus.AttemptEnded).Outcome != nexus.Accepted {
+				t.Error(facts, err) // what is red goes back to its author, who is also told what shows nothing
+			}
+			if !c.proved && (last[nexus.RoundStarted](j).Cause == repair.UnshownCause) == c.red {
+				t.Error(j.desk.told())
 			}
 		})
 	}
@@ -183,8 +187,8 @@ func TestChecksStandInTheOrderOfTheirCriteria(t *testing.T) {
 func TestWhatATesterOfCriteriaChangedIsTakenBack(t *testing.T) {
 	j := tested(t, "test -e one\n", "add_test.sh", map[string]string{"bad": "better\n"})
 	green := j.view.Attempt.Rounds[0].Verdict.Tree
-	if facts, err := j.work(); err != nil {
-		t.Fatal(facts, err)
+	if facts, err := j.work(); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || last[nexus.RoundStarted](j).Cause != repair.UnshownCause {
+		t.Fatal(facts, err) // its author is told what nothing shows
 	}
 	if snap := last[nexus.TreeSnapshotted](j); snap.Tree != green {
 		t.Errorf("%s is left, want %s", j.files(snap.Tree), j.files(green))

@@ -114,7 +114,7 @@ func TestACommandRunsOnceOnATreeWithoutTheWork(t *testing.T) {
 		log := filepath.Join(t.TempDir(), "log")
 		j := newJob(t, nil, lint("exit 0"))
 		j.view.Task.Criteria = []nexus.Criterion{{Text: "it is there", Check: "test -e one || echo ran >>" + log + "; test -e " + file}}
-		j.plays(map[nexus.Role][]turn{nexus.Coder: {{files: one}}, nexus.Reviewer: {{handin: approved()}}})
+		j.plays(map[nexus.Role][]turn{nexus.Coder: {{files: one}, {}}, nexus.Reviewer: {{handin: approved()}}})
 		if facts, err := j.work(); err != nil {
 			t.Error(facts, err)
 		}

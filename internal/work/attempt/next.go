@@ -46,7 +46,7 @@ func Next(ctx context.Context, s *worker.Worker, v state.View, role nexus.Role) 
 	case nexus.Coder, nexus.Tester, nexus.Editor:
 		err = w.written(ctx, &u, step)
 	case nexus.Verifier, nexus.Reviewer:
-		t.Author = w.a.Author(nexus.Coder)
+		t.Author = w.authorModel()
 		t.Handin, err = w.reads(ctx, &u)
 	default:
 		if _, ok := s.Sessions.Roles[role]; !ok {

@@ -193,7 +193,7 @@ func (w *work) verify(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f, _ = review.ParseVerdict(data, review.VerifierTask{Criteria: w.task.Criteria, Explain: len(b.Suspect) > 0}) // one that cannot be read says so itself, and the gates decide
+		f, _ = review.ParseVerdict(data, review.VerifierTask{Criteria: w.demands(), Explain: len(b.Suspect) > 0}) // one that cannot be read says so itself, and the gates decide
 	}
 	f.Attempt, f.Tree = w.a.ID, w.a.Snapshot.Tree
 	return w.record(ctx, f)
@@ -212,6 +212,6 @@ func (w *work) verifierBrief() (n int, b prompt.Brief) {
 	}
 	return n, prompt.Brief{
 		Before: before, Replies: w.replies(repair.VerifyGate, before), Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused(),
-		Own: own(w.a, w.task.Task),
+		Own: own(w.a, w.task.Task), Asked: w.asked(), AskedFrom: len(w.task.Criteria) + 1,
 	}
 }

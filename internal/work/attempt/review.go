@@ -112,7 +112,7 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 			next, parts = b.Text(), b.Parts()
 		}
 		if _, err := c.Worker.Sessions.Converse(ctx, worker.Talk{
-			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, As: c.seat.Role, Tier: c.a.Tier, Least: c.task.Risen(c.a), Author: c.a.Author(nexus.Coder), Failed: failed,
+			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, As: c.seat.Role, Tier: c.a.Tier, Least: c.task.Risen(c.a), Author: c.authorModel(), Failed: failed,
 			Readers: c.view.Readers, Tree: c.tree, Base: c.view.Goal.Base, Goal: c.view.Goal.Goal.Text, Next: next, Why: "brief", Parts: parts, Handin: review.Schema(), Limits: c.view.Limits, Record: c.record,
 		}, c.desk); err != nil {
 			return o, err
@@ -127,13 +127,13 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 
 // brief returns what the reader is told.
 func (c *seated) brief(earlier []nexus.ReviewGiven) (prompt.Brief, error) {
-	submitted, err := c.Worker.Judge.Submission(c.a.Of(nexus.Coder))
+	submitted, err := c.Worker.Judge.Submission(c.view.Author(c.a))
 	before := c.found(earlier)
 	return prompt.Brief{
 		Said:    submitted.Message(),
 		Session: c.session, Task: c.task.Task, Evidence: c.a.Last().Evidence, Diff: c.seat.Diff, Limit: prompt.ReviewTokens,
 		Part: c.seat.Brief(), Before: before, Replies: c.replies(repair.ReviewCause, before), Taken: bounds.Taken(c.a.Last().Evidence),
-		Own: own(c.a, c.task.Task),
+		Own: own(c.a, c.task.Task), Asked: c.asked(),
 	}, err
 }
 

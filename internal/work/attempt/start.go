@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 )
@@ -54,6 +55,16 @@ func (w *work) open(ctx context.Context, start string) error {
 		}
 	}
 	return w.Worker.Judge.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, w.Worker.Judge.Gates, w.task.Criteria, fresh, w.record)
+}
+
+// regate begins a round in which nobody writes: the gates judge what the attempt
+// starts from.
+func (w *work) regate(ctx context.Context) error {
+	if err := w.record(ctx, nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: nexus.Reviser, Cause: repair.KeptCause}); err != nil {
+		return err
+	}
+	_, err := w.pin(ctx)
+	return err
 }
 
 // afresh puts aside the result of earlier attempts.

@@ -9,12 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
-	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -33,25 +30,21 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 		return err
 	}
 	tests, rest := parts(changed)
-	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Worker.Judge.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.Worker.Judge.Ended}
-	known.Altered = slices.ContainsFunc(changed, func(c worktree.Change) bool { return c.Status == "M" && stack.ServesTests(c.Path) })
-	if known.Renamed, err = w.renamed(ctx, snap.Commit); err != nil {
+	known, err := w.known(ctx, snap, slices.Concat(tests, rest))
+	if err != nil {
 		return err
-	}
-	if slices.ContainsFunc(known.Base, func(e nexus.Evidence) bool { return e.State == nexus.Fail }) {
-		if known.Undone, err = w.undone(ctx, snap.Commit); err != nil {
-			return err
-		}
-	}
-	if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed {
-		known.Without, known.Hollow = p, w.hollow(ctx, *p, snap.Tree)
 	}
 	all := accept.Weigh(known)
 	if reds := known.Reds(all); len(reds) > 0 {
 		if known.Again, err = w.twice(ctx, snap.Tree); err != nil {
 			return fmt.Errorf("run what failed before %s once more: %w", w.a.ID, err)
 		}
-		all = accept.Weigh(known)
+		if all = accept.Weigh(known); len(tests) > 0 && len(known.Reds(all)) > 0 {
+			if known.Old, err = w.withOld(ctx, snap.Tree, tests); err != nil {
+				return fmt.Errorf("run the tests of the base on the work of %s: %w", w.a.ID, err)
+			}
+			all = accept.Weigh(known)
+		}
 	}
 	open := slices.ContainsFunc(all, func(s nexus.CriterionShown) bool { return s.By == "" && !s.Left })
 	if open && known.Without == nil && len(tests) > 0 && len(rest) > 0 && w.a.Strategy != nexus.TDDSimple { // that one proves them next
@@ -62,7 +55,7 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 		known.Without, known.Hollow = &p, w.hollow(ctx, p, snap.Tree)
 		all = accept.Weigh(known)
 	}
-	own, err := w.commands(ctx, snap.Tree, tests, rest)
+	own, err := w.commands(ctx, snap.Tree, tests, rest, known.Edited)
 	if err != nil {
 		return err
 	}
@@ -71,6 +64,51 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	}
 	sorting.By(all, func(a, b nexus.CriterionShown) int { return a.Number - b.Number })
 	return w.record(ctx, nexus.CriteriaWeighed{Attempt: w.a.ID, Tree: snap.Tree, Criteria: all})
+}
+
+// known returns what is known of a tree before any test runs for it once more.
+func (w *work) known(ctx context.Context, snap nexus.TreeSnapshotted, changed []string) (accept.Work, error) {
+	repo := w.Worker.Trees.Git()
+	known := accept.Work{
+		Task: w.task.Task, Changed: changed, Base: w.Worker.Judge.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree),
+		Ended: w.Worker.Judge.Ended, TextOf: change.FailingText(ctx, repo, w.a.Base),
+	}
+	r, err := change.Relate(ctx, repo, w.a.Base, snap.Commit)
+	if err != nil {
+		return known, err
+	}
+	known.Edited, known.Gone, known.Touched, known.Texts, known.Asserts = r.Edited, r.Gone, r.Touched, r.Texts, r.Checks
+	if known.Known, err = change.Known(ctx, repo, w.a.Base, accept.Subjects(w.task.Task)); err != nil {
+		return known, err
+	}
+	known.Tells = lists.Without(slices.Clone(known.Known), func(name string) bool { return !strings.Contains(r.Added, name) })
+	if known.Renamed, err = w.renamed(ctx, snap.Commit); err != nil {
+		return known, err
+	}
+	if known.Lost, err = change.Suspects(ctx, repo, w.a.Base, "", snap.Commit); err != nil {
+		return known, err
+	}
+	if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed {
+		known.Without, known.Hollow = p, w.hollow(ctx, *p, snap.Tree)
+	}
+	return known, nil
+}
+
+// withOld returns what the tests of the base say about a tree, in place of its own. Then it
+// puts the tree back.
+func (w *work) withOld(ctx context.Context, tree string, tests []string) ([]nexus.Evidence, error) {
+	old, err := w.without(ctx, w.a.Base, tree, tests)
+	if err != nil {
+		return nil, err
+	}
+	_, now, err := w.tests(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	if now == nil {
+		now = []nexus.Evidence{}
+	}
+	return w.whole(now), w.tree.Exact(ctx, tree)
 }
 
 // own returns the criteria that nothing shows but tests that came with the work.
@@ -84,17 +122,9 @@ func own(a *state.Attempt, t nexus.Task) []string {
 	return all
 }
 
-// undone reports whether a commit takes tests away or keeps some from running.
-func (w *work) undone(ctx context.Context, commit string) (bool, error) {
-	found, err := change.Suspects(ctx, w.Worker.Trees.Git(), w.a.Base, "", commit)
-	return slices.ContainsFunc(found, func(f nexus.Finding) bool {
-		return slices.Contains([]string{tamper.Deleted, tamper.Skipped, tamper.Swallowed, tamper.Command}, f.Code)
-	}), err
-}
-
 // commands runs the commands of criteria on the base and, where that does not
 // tell, on the base with the tests of the change. Then it puts the tree back.
-func (w *work) commands(ctx context.Context, tree string, tests, rest []string) ([]accept.Before, error) {
+func (w *work) commands(ctx context.Context, tree string, tests, rest, edited []string) ([]accept.Before, error) {
 	var all []accept.Before
 	for i, c := range w.task.Criteria {
 		g, ok := detect.Accept(c)
@@ -105,6 +135,9 @@ func (w *work) commands(ctx context.Context, tree string, tests, rest []string) 
 		var err error
 		if b.Base, err = w.bare(ctx, g, w.baseTree); err == nil && accept.Quiet(c, b.Base) {
 			err = w.closer(ctx, g, tree, tests, rest, &b)
+		}
+		if err == nil && b.Base.State.Red() && len(edited) > 0 {
+			b.Old, err = w.barely(ctx, g, w.a.Base, tree, edited)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("run the command of %s without the change: %w", accept.ID(w.task.ID, i+1), err)
@@ -121,28 +154,36 @@ func (w *work) commands(ctx context.Context, tree string, tests, rest []string) 
 // started from, as other tasks may have made it pass since, and on the base with
 // the tests of the change.
 func (w *work) closer(ctx context.Context, g gate.Gate, tree string, tests, rest []string, b *accept.Before) error {
-	look := func(tree string, err error) (*nexus.Evidence, error) {
-		if err != nil {
-			return nil, err
-		}
-		e, err := w.bare(ctx, g, tree)
-		return &e, err
-	}
 	var err error
 	if w.a.Base != w.view.Goal.Base {
-		b.Start, err = look(w.Worker.Trees.Git().Tree(ctx, w.view.Goal.Base))
+		b.Start, err = w.barely(ctx, g, w.view.Goal.Base, w.view.Goal.Base, nil)
 	}
 	if err == nil && len(tests) > 0 && len(rest) > 0 {
-		b.Tests, err = look(w.without(ctx, w.a.Base, tree, rest))
+		b.Tests, err = w.barely(ctx, g, w.a.Base, tree, rest)
 	}
 	return err
+}
+
+// barely returns what a gate says about a tree, or that of a commit, with files as they are on a base.
+func (w *work) barely(ctx context.Context, g gate.Gate, base, tree string, files []string) (*nexus.Evidence, error) {
+	var err error
+	if len(files) == 0 {
+		tree, err = w.Worker.Trees.Git().Tree(ctx, tree)
+	} else {
+		tree, err = w.without(ctx, base, tree, files)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e, err := w.bare(ctx, g, tree)
+	return &e, err
 }
 
 // bare is [work.one] for a tree without the change, which is judged once.
 func (w *work) bare(ctx context.Context, g gate.Gate, hash string) (nexus.Evidence, error) {
 	key := g.Name + "\x00" + hash
-	if e, ok := w.ran[key]; ok {
-		return e, nil
+	if e := w.ran[key]; e.State == nexus.Pass || e.State == nexus.Fail {
+		return e, nil // others may be different next time
 	}
 	tried := func(o nexus.Evidence) bool { return o.Tree == hash && o.Command == g.Command() }
 	if i := slices.IndexFunc(w.view.Tried, tried); i >= 0 && (w.view.Tried[i].State == nexus.Pass || w.view.Tried[i].State == nexus.Fail) {
@@ -152,13 +193,14 @@ func (w *work) bare(ctx context.Context, g gate.Gate, hash string) (nexus.Eviden
 	if err == nil && !ok {
 		e, err = w.one(ctx, g, hash)
 	}
-	if e.State == nexus.Pass || e.State == nexus.Fail {
+	if err == nil {
 		w.ran[key] = e
 	}
 	return e, err
 }
 
-// twin returns what a gate with the very command said about a base.
+// twin returns what a gate with the very command said about a tree without the change, or
+// one that ran its tests.
 func (w *work) twin(ctx context.Context, g gate.Gate, hash string) (e nexus.Evidence, ok bool, err error) {
 	if err := w.tree.Exact(ctx, hash); err != nil {
 		return e, ok, err
@@ -167,12 +209,18 @@ func (w *work) twin(ctx context.Context, g gate.Gate, hash string) (e nexus.Evid
 	if err != nil {
 		return e, ok, err
 	}
+	var said []nexus.Evidence
 	for _, commit := range []string{w.a.Base, w.view.Goal.Base} {
-		said := lists.Without(w.Worker.Judge.Bases.Known(ctx, commit), func(e nexus.Evidence) bool { return e.Tree != hash })
-		if e, ok = gate.Twin(gates, said, g, w.Worker.Site.Blobs.Get); ok {
-			break
+		said = append(said, w.Worker.Judge.Bases.Known(ctx, commit)...)
+	}
+	for _, c := range w.task.Criteria { // what does not compile for one does not for another
+		if o, command := detect.Accept(c); command {
+			gates = append(gates, o)
+			said = append(said, w.ran[o.Name+"\x00"+hash])
 		}
 	}
+	said = lists.Without(said, func(e nexus.Evidence) bool { return e.Tree != hash })
+	e, ok = gate.Twin(gates, said, g, w.Worker.Site.Blobs.Get)
 	return e, ok, nil
 }
 
@@ -227,7 +275,7 @@ func (w *work) sees(ctx context.Context, wishes accept.Wishes) (f nexus.RedSeen,
 		}
 		base = w.Worker.Judge.Bases.Known(ctx, w.a.Base)
 	}
-	own, err := w.commands(ctx, w.baseTree, nil, nil)
+	own, err := w.commands(ctx, w.baseTree, nil, nil, nil)
 	if err != nil {
 		return f, err
 	}

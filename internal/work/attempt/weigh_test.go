@@ -35,7 +35,7 @@ func facts[F nexus.Fact](j *job) (all []F) {
 func TestWhatIsRedBeforeAnybodyWorks(t *testing.T) {
 	j := newJob(t, nil, lint("exit 0"))
 	j.view.Task.Criteria = []nexus.Criterion{{Text: "one is there", Check: "test -e one"}, {Text: "bad is better", Check: "test -e bad"}}
-	c := j.plays(map[nexus.Role][]turn{nexus.Coder: {{files: one}}, nexus.Reviewer: {{handin: approved()}}})
+	c := j.plays(map[nexus.Role][]turn{nexus.Coder: {{files: one}, {to: "does not show what the task asks for"}}, nexus.Reviewer: {{handin: approved()}}})
 	f := j.ended() // it is unknown whether bad is better
 	seen := facts[nexus.RedSeen](j)
 	base, err := j.Trees.Git().Tree(t.Context(), j.base)
@@ -51,7 +51,7 @@ func TestWhatIsRedBeforeAnybodyWorks(t *testing.T) {
 	// who goes on from there looks at nothing again
 	j.view.Attempt.Rounds, j.view.Attempt.Snapshot, j.view.Attempt.Sessions = nil, nexus.TreeSnapshotted{}, nil
 	j.desk.facts = nil
-	c.turns = map[nexus.Role][]turn{nexus.Coder: {{files: one}}, nexus.Reviewer: {{handin: approved()}}}
+	c.turns = map[nexus.Role][]turn{nexus.Coder: {{files: one}, {to: "does not show what the task asks for"}}, nexus.Reviewer: {{handin: approved()}}}
 	if f := j.ended(); len(facts[nexus.RedSeen](j)) > 0 {
 		t.Errorf("%+v, %+v", f, facts[nexus.RedSeen](j))
 	}
@@ -110,6 +110,7 @@ func TestACommandThatPassesOnTheBase(t *testing.T) {
 			j := newJob(t, nil, gates...)
 			a := j.view.Attempt
 			a.Base, _ = j.tree("landed", j.base, map[string]string{"landed": "x\n"})
+			j.view.Limits.Rounds = 1
 			j.view.Task.Criteria = []nexus.Criterion{{Text: "it works better", Check: c.check}}
 			commit, hash := j.tree("T1.1", a.Base, c.files)
 			j.over(nexus.Coder, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
@@ -156,9 +157,10 @@ func TestWhatFailedByAccidentShowsNothing(t *testing.T) {
 	}{"red again": {"false", nexus.TurnedBearing}, "green then": {"true", ""}} {
 		t.Run(name, func(t *testing.T) {
 			log := filepath.Join(t.TempDir(), "log")
-			line := "if test ! -e one; then echo ran >>" + log + "; if test $(grep -c ran " + log + ") -eq 1 || ! " + c.again + "; then echo 1..1; echo not ok 1 - old; exit 1; fi; fi; echo 1..1; echo ok 1 - old"
+			line := "if test ! -e one; then echo ran >>" + log + "; if test $(grep -c ran " + log + ") -eq 1 || ! " + c.again + "; then echo 1..1; echo not ok 1 - adds numbers; exit 1; fi; fi; echo 1..1; echo ok 1 - adds numbers"
 			j := newJob(t, map[string]string{"old_test.sh": "exit\n"}, gate.Gate{Name: "test", Format: "tap", Tests: true, Args: []string{"sh", "-c", line}})
 			j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}}
+			j.view.Limits.Rounds = 1
 			j.written(1, one)
 			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 			if _, err := j.work(); err != nil {
@@ -296,7 +298,9 @@ func whole() []story {
 		}},
 		{"what a tester did is taken back", func(t *testing.T) *job {
 			t.Helper()
-			return tested(t, "test -e one\n", "add_test.sh", map[string]string{"bad": "better\n"})
+			j := tested(t, "test -e one\n", "add_test.sh", map[string]string{"bad": "better\n"})
+			j.view.Limits.Rounds = 2 // nobody is asked for another test
+			return j
 		}},
 		{"work that is put right, tried with faults, held to a check that cannot tell, and verified", func(t *testing.T) *job {
 			t.Helper()
@@ -320,7 +324,7 @@ func whole() []story {
 			a.Start, _ = j.tree("T1.0", j.base, map[string]string{"bad": "worse\n"})
 			a.Base, _ = j.tree("landed", j.base, map[string]string{"landed": "1\n"})
 			j.view.Task.Title, j.view.Task.Kind = "Rename bad to worse", ""
-			j.view.Task.Criteria = []nexus.Criterion{{Text: "it is worse", Check: "lint"}, {Text: "it is tested", Check: "test ! -e new_test.sh || sh new_test.sh"}}
+			j.view.Task.Criteria = []nexus.Criterion{{Text: "it is worse", Check: "grep -q worse bad"}, {Text: "it is tested", Check: "test ! -e new_test.sh || sh new_test.sh"}}
 			j.plays(map[nexus.Role][]turn{
 				nexus.Coder:    {{files: map[string]string{"one": "1\n", "new_test.sh": "test -e one || { echo 'new_test.sh:1: no one'; exit 1; }\n"}}},
 				nexus.Reviewer: {{handin: approved()}},

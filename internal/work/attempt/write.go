@@ -76,7 +76,7 @@ type message interface {
 // the same.
 func (w *work) say(ctx context.Context, session nexus.SessionID) (m message, why string, err error) {
 	r := w.a.Last()
-	if r.Cause == "" || r.Cause == repair.CriteriaGate || r.Role == nexus.Editor {
+	if r.Cause == "" || r.Cause == repair.CriteriaGate || r.Role == nexus.Editor || w.regated() {
 		b, err := w.opening(ctx, r, session)
 		return b, "brief", err
 	}
@@ -104,6 +104,12 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 	}
 	if b.Tried, err = Tried(ctx, w.Worker, w.view, r.Role == nexus.Coder || w.task.Kind == nexus.TestTask); err != nil {
 		return b, err
+	}
+	if w.regated() {
+		b.Tried.Last, b.Kept.Open, b.Kept.Objects, b.Kept.Again = tried.Last{}, nil, nil, true
+		if r.Cause != "" && r.Cause != repair.CriteriaGate {
+			b.Found = w.findings().Text()
+		}
 	}
 	if r.Role == nexus.Coder {
 		if b.Earlier, err = w.earlier(ctx); err != nil {
@@ -136,6 +142,15 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 	}
 	b.Diff, err = w.before(ctx, r)
 	return b, err
+}
+
+// regated reports whether the gates judged what the attempt starts from before
+// anybody wrote, and the last round is the first of its writer, who has no
+// conversation yet.
+func (w *work) regated() bool {
+	n := len(w.a.Rounds)
+	return n > 1 && w.a.Rounds[0].Cause == repair.KeptCause &&
+		!slices.ContainsFunc(w.a.Rounds[:n-1], func(r *state.Round) bool { return r.Role == w.a.Rounds[n-1].Role })
 }
 
 // tested returns what the tester said about its tests; nothing where none worked.
@@ -202,6 +217,11 @@ func (w *work) findings() prompt.Repair {
 	n := len(w.a.Rounds)
 	r := w.a.Rounds[n-1]
 	f := prompt.Repair{Gate: r.Cause}
+	for _, old := range w.view.Past {
+		for _, earlier := range old.Rounds {
+			f.Told = append(f.Told, found(earlier)...)
+		}
+	}
 	for _, earlier := range w.a.Rounds[:max(0, n-2)] {
 		f.Told = append(f.Told, found(earlier)...)
 	}
@@ -221,6 +241,13 @@ func (w *work) findings() prompt.Repair {
 			}
 		}
 		return f
+	case repair.IndependentGate:
+		f.Findings = repair.Refuted(*w.a.Reproduced)
+		f.Output = w.testTexts()
+		return f
+	case repair.UnshownCause:
+		f.Findings = w.unshownFindings()
+		return f
 	case repair.BlockedCause:
 		if s := w.a.Session(w.a.Rounds[n-2].Session); s != nil {
 			f.Why = s.Why
@@ -235,7 +262,7 @@ func (w *work) findings() prompt.Repair {
 		if e.Gate != r.Cause {
 			continue
 		}
-		f.Command, f.Exit, f.Why, f.Findings = e.Command, e.Exit, e.Why, e.Findings
+		f.Command, f.Exit, f.Why, f.Findings, f.Unclear = e.Command, e.Exit, e.Why, e.Findings, !e.State.Red()
 		f.Gone = repair.Mended(w.a.Rounds[:n-1], e.Gate)
 		f.Findings = append(slices.Clip(f.Findings), repair.Pending(w.a, n-1)...)
 		f.Output = printed(w.Worker, e.Output)
@@ -291,10 +318,18 @@ func (w *work) read(ctx context.Context, role nexus.Role, n int, b prompt.Brief,
 		next, parts = b.Text(), b.Parts()
 	}
 	_, err := w.Worker.Sessions.Converse(ctx, worker.Talk{
-		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
+		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Author: w.authorModel(), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
 		Next: next, Why: "brief", Parts: parts, Handin: handin, Limits: w.view.Limits, Record: w.record,
 	}, w.desk)
 	return w.a.Session(b.Session), err
+}
+
+// authorModel returns the model of whoever wrote the work, empty for none.
+func (w *work) authorModel() string {
+	if s := w.view.Author(w.a); s != nil {
+		return s.Model
+	}
+	return ""
 }
 
 // show fills in what one who judges the change is shown of it.
@@ -303,7 +338,7 @@ func (w *work) show(ctx context.Context, b *prompt.Brief) error {
 	if err != nil {
 		return err
 	}
-	submitted, err := w.Worker.Judge.Submission(w.a.Of(nexus.Coder))
+	submitted, err := w.Worker.Judge.Submission(w.view.Author(w.a))
 	b.Task, b.Said, b.Diff, b.Evidence = w.task.Task, submitted.Message(), diff, w.a.Last().Evidence
 	return err
 }

@@ -71,8 +71,8 @@ func (m Merge) moved(ctx context.Context, repo git.Repo) ([]string, error) {
 	return files, nil
 }
 
-// Lost returns what the result lacks of the two sides, and what it does to
-// tests and gates that neither did.
+// Lost returns what the result lacks of the two sides, what it has again that one of
+// them removed, and what it does to tests and gates that neither did.
 func (m Merge) Lost(ctx context.Context, repo git.Repo) ([]nexus.Finding, error) {
 	files, err := m.Files(ctx, repo)
 	if err != nil {
@@ -81,6 +81,11 @@ func (m Merge) Lost(ctx context.Context, repo git.Repo) ([]nexus.Finding, error)
 	var all []tamper.Sides
 	for _, file := range files[:min(len(files), maxFiles)] {
 		s := tamper.Sides{Path: file}
+		if !slices.Contains(m.Conflicts, file) {
+			if s.Made, _, err = entry(ctx, repo, m.Made, file); err != nil {
+				return nil, err
+			}
+		}
 		for _, v := range []struct {
 			rev  string
 			to   **string

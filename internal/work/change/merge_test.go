@@ -67,3 +67,58 @@ func TestMergeLost(t *testing.T) {
 		t.Errorf("-want +got\n%s", d)
 	}
 }
+
+// TestMergeUndone: of a conflict, entries that one side removed do not come back, and where
+// git merged a file alone nothing is said of it.
+func TestMergeUndone(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	write := func(list, free string) {
+		t.Helper()
+		for name, text := range map[string]string{"list.txt": list, "free.txt": free} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write("red\ngreen\nblue\n", "a = 1\nb = 2\nc = 3\nd = 4\n")
+	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+		t.Fatal(err)
+	}
+	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
+	tree := func(list, free string) string {
+		t.Helper()
+		write(list, free)
+		if _, err := r.Run(ctx, "add", "--all"); err != nil {
+			t.Fatal(err)
+		}
+		hash, err := r.Line(ctx, "write-tree")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	m := change.Merge{
+		Base:   tree("red\ngreen\nblue\n", "a = 1\nb = 2\nc = 3\nd = 4\n"),
+		Landed: tree("blue\n", "b = 2\nc = 3\nd = 4\n"),
+		Change: tree("red\ngreen\nblue and\npink\n", "a = 1\nb = 2\nc = 3\nd = 4\ne = 5\n"),
+	}
+	made, err := r.Merge(ctx, m.Base, m.Landed, m.Change)
+	if err != nil || len(made.Conflicts) != 1 {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	m.Made, m.Conflicts = made.Tree, made.Conflicts
+	for list, want := range map[string][]string{
+		"blue and\npink\n":             nil,
+		"red\ngreen\nblue and\npink\n": {"list.txt: lines removed by the landed work"},
+	} {
+		m.Result = tree(list, "b = 2\nc = 3\nd = 4\ne = 5\n")
+		found, err := m.Lost(ctx, r)
+		var names []string
+		for _, f := range found {
+			names = append(names, f.Name)
+		}
+		if d := cmp.Diff(want, names); d != "" || err != nil {
+			t.Errorf("%q: %v, -want +got\n%s", list, err, d)
+		}
+	}
+}

@@ -60,20 +60,27 @@ func suspects(ctx context.Context, repo git.Repo, from, to string) ([]nexus.Find
 				continue
 			}
 		}
-		f := tamper.File{Path: c.Path}
-		if c.Status != "A" {
-			if f.Old, err = TextAt(ctx, repo, from, c.Path); err != nil {
-				return nil, err
-			}
-		}
-		if c.Status != "D" {
-			if f.New, err = TextAt(ctx, repo, to, c.Path); err != nil {
-				return nil, err
-			}
+		f, err := readSides(ctx, repo, from, to, c)
+		if err != nil {
+			return nil, err
 		}
 		files = append(files, f)
 	}
 	return tamper.Look(files), nil
+}
+
+// readSides reads a file that differs between two commits, as it is in each that has it.
+func readSides(ctx context.Context, repo git.Repo, from, to string, c git.Change) (f tamper.File, err error) {
+	f.Path = c.Path
+	if c.Status != "A" {
+		if f.Old, err = TextAt(ctx, repo, from, c.Path); err != nil {
+			return f, err
+		}
+	}
+	if c.Status != "D" {
+		f.New, err = TextAt(ctx, repo, to, c.Path)
+	}
+	return f, err
 }
 
 // TextAt returns a file of a commit or tree, cut where it is too long to be

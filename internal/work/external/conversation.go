@@ -272,16 +272,43 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.En
 		}
 	}
 	step := c.bound(ctx)
+	watched := c.watchRequests()
 	ended, err := c.agent.Prompt(step, p)
+	watched()
 	c.clock.stop()
 	cause := context.Cause(step)
 	late := errors.Is(cause, agent.ErrSessionTime) || errors.Is(cause, agent.ErrTaskTime)
-	if err != nil && late && ctx.Err() == nil {
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case late:
 		ended.Fault, ended.Why, err = nexus.FaultTime, cause.Error(), nil
+	case errors.Is(cause, errNoRequest):
+		ended.Fault, ended.Why, err = nexus.FaultSetup, cause.Error(), nil
 	}
 	// A program that prints text is not heard at work, only what is left of it.
 	c.heard = c.heard || ended.Text != "" || ended.Fault == "" && err == nil
 	return ended, errors.Join(err, c.settle(ctx, ended, id))
+}
+
+// firstRequest is how long a program may take until it asks for a host, which each does
+// that talks to a model.
+const firstRequest = 2 * time.Minute
+
+var errNoRequest = fmt.Errorf("it asked for no host in %s, though its model is on one: it may look for the model elsewhere, or not use the proxy of its environment", firstRequest)
+
+// watchRequests ends the prompt under way if the program asks for no host in time. The watch
+// ends when stop is called.
+func (c *conversation) watchRequests() (stop func()) {
+	if c.Asked == nil || c.Asked() > 0 {
+		return func() {}
+	}
+	end := c.clock.end
+	t := time.AfterFunc(firstRequest, func() {
+		if c.Asked() == 0 {
+			end(errNoRequest)
+		}
+	})
+	return func() { t.Stop() }
 }
 
 // settle records how a prompt ended and what it used, also when the session was

@@ -74,6 +74,7 @@ type Brief struct {
 	Ready    func() (fresh bool, err error)
 	Renewed  func() []nexus.AgentRenewed // since it was asked last; may be nil
 	Reached  func() []nexus.HostReached
+	Asked    func() int                      // connections to hosts that it asked for so far; nil: nobody knows
 	News     func(f nexus.AgentLimited) bool // reports whether that is not known yet; nil: nobody wants to know
 	Snapshot func(ctx context.Context) (nexus.TreeSnapshotted, error)
 	Spare    func(context.Context) (context.Context, context.CancelFunc)

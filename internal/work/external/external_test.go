@@ -383,3 +383,26 @@ func TestRefusedMoneyEndsTheSession(t *testing.T) {
 		t.Errorf("%+v, %v, %d prompts", o, err, len(a.prompts))
 	}
 }
+
+// TestAProgramThatAsksForNoHost is stopped in time, and people are told to look at its
+// settings: it would wait in vain. One that asks for a host late in that time works on.
+func TestAProgramThatAsksForNoHost(t *testing.T) {
+	asked := 0
+	a := &scripted{ends: []agentcli.Ended{done("ok")}, hangs: true}
+	_, d, took, err := run(t, a, func(b *external.Brief) { b.Asked = func() int { return asked } })
+	e, ok := errors.AsType[*nexus.Error](err)
+	if !ok || e.Code != nexus.CodeInvalidConfig || !strings.Contains(e.Message, "it asked for no host in 2m0s") || took != 2*time.Minute {
+		t.Errorf("%v after %s", err, took)
+	}
+	if ended := only[nexus.AgentEnded](d); len(ended) != 1 || ended[0].Fault != nexus.FaultSetup {
+		t.Errorf("%+v", ended)
+	}
+	n := 0
+	late := func() int { n++; return n - 1 } // by the time that it is looked at
+	o, _, took, err := run(t, &scripted{ends: []agentcli.Ended{done("ok")}, hangs: true}, func(b *external.Brief) {
+		b.Asked, b.Limits.SessionTime = late, 10*time.Minute
+	})
+	if err != nil || o.Outcome != nexus.Exhausted || took != 10*time.Minute {
+		t.Errorf("%+v, %v after %s", o, err, took)
+	}
+}

@@ -101,13 +101,19 @@ func (c *conversation) person(code nexus.Code, message, hint string) error {
 // hour is how long an account is left alone that does not say until when.
 const hour = time.Hour
 
+// longestQuota is the most that an account is left alone: no plan has a longer window.
+const longestQuota = 31 * 24 * time.Hour
+
 // quota parks the agent's account. Whoever asks for permission to prompt it waits.
 func (c *conversation) quota(ctx context.Context, e agentcli.Ended) error {
-	until := e.Until
-	if !until.After(c.Now()) {
+	until, why := e.Until, prompt.Line(e.Why)
+	switch most := c.Now().Add(longestQuota); {
+	case !until.After(c.Now()):
 		until = c.Now().Add(hour)
+	case until.After(most):
+		until, why = most, why+" (its end is too far away: capped at 31 days)"
 	}
-	c.facts = append(c.facts, nexus.QuotaHit{Account: c.Agent, Until: until, Why: prompt.Line(e.Why), Session: c.Session})
+	c.facts = append(c.facts, nexus.QuotaHit{Account: c.Agent, Until: until, Why: why, Session: c.Session})
 	return c.record(ctx)
 }
 

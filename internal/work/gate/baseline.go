@@ -40,6 +40,9 @@ func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	if now.State == nexus.NotRun && ranNothing(now) && base.State == nexus.Fail && ranNothing(base) {
 		base.State = nexus.NotRun // earlier versions had another word for it
 	}
+	if e, ok := unjudged(base, now); ok {
+		return e
+	}
 	switch {
 	case lacksTool(now) && lacksTool(base): // nobody can hold that against the work
 		now.State, now.Findings = nexus.NotRun, nil // that of the base tells it, once

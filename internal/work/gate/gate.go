@@ -58,6 +58,7 @@ type Gate struct {
 	Of       string        // the gate of whose tests it runs some only; empty: it stands for itself
 	Again    string        // the gate whose tests it only runs once more, to measure them; see [Gate.Vain]
 	Optional bool          // what it says is reported, and counts neither for nor against the tree
+	Else     string        // command that runs the same tests without its program; empty where none is known
 	Reads    bool          // it is to look, and to change nothing: what it says about files that it wrote is no judgement
 }
 
@@ -148,9 +149,18 @@ type Runner struct {
 	// the project's own commands leave to each other stays, like dependencies
 	// that one installs and the next needs. May be nil.
 	Reset func(ctx context.Context, bare bool) error
-	// Wrote returns the files of the tree that are no longer as it has them. It
-	// is asked before Reset. Nil: nobody knows.
-	Wrote func(ctx context.Context) ([]string, error)
+	// Wrote returns the files that are no longer as the tree has them. It is
+	// asked before Reset. Nil: nobody knows.
+	Wrote func(ctx context.Context) (WrittenFiles, error)
+	// Ignored names for paths of the tree that are not tracked the rule by which git
+	// leaves them out. Nil: nobody knows.
+	Ignored func(ctx context.Context, paths []string) (map[string]string, error)
+	// CI sets the variable CI of gates, unless Env has it: with it, test runners
+	// compare with stored expectations and write none.
+	CI bool
+	// Ground lets a gate find, while it runs, a git directory whose HEAD is the tree, and returns what of
+	// that it must be able to read. May be nil.
+	Ground func(ctx context.Context) (readable []string, done func() error, err error)
 	// Over is a directory that takes what gates write, while the tree stays as it
 	// is; see [sandbox.Command]. Empty: they write to the tree.
 	Over string
@@ -232,9 +242,16 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 	if res.Over != "" {
 		e.State, e.Exit, e.Over, e.Why = nexus.Exceeded, -1, string(res.Over), res.Exceeded
 	}
-	if e.State == nexus.Pass || e.State == nexus.Unverifiable {
-		e = rewrote(e, end.Wrote)
+	if g.Reads && (e.State == nexus.Pass || e.State == nexus.Unverifiable) {
+		e = rewrote(e, end.Wrote.Changed)
 	}
+	if g.compares() {
+		e = recorded(e, end.Wrote, res)
+	}
+	if e.Findings, err = r.explainMissing(ctx, t, g, e.Findings, res); err != nil {
+		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
+	}
+	e = r.meets(g, e, res)
 	if e.Output, err = r.keep(res); err == nil {
 		e.Named, err = r.list(out.Tests)
 	}
@@ -301,17 +318,18 @@ func (r Runner) watch(ctx context.Context, t Tree, g Gate, limit time.Duration, 
 		c.Env, c.Readable, c.Writable = s.Env, slices.Concat(s.Readable, readable), s.Writable
 		defer func() { _ = done() }() // what stays is in nobody's way, and swept with its tree
 	}
+	c.Env = r.inCI(c.Env)
 	if bare(g) {
 		if err := r.reset(ctx, true); err != nil {
 			return res, nil, end, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 	}
-	res, end, err = r.boxed(ctx, c, g.Name, s)
+	res, end, err = r.grounded(ctx, c, g.Name, s)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return res, nil, end, errors.Join(err, r.reset(ctx, bare(g)))
 	}
 	now := reports(r.written(t), g.Dir, g.Reports, maxReport)
-	if err == nil && g.Reads && r.Wrote != nil {
+	if err == nil && (g.Reads || g.compares()) && r.Wrote != nil {
 		end.Wrote, err = r.Wrote(ctx)
 	}
 	if err == nil {
@@ -324,6 +342,20 @@ func (r Runner) watch(ctx context.Context, t Tree, g Gate, limit time.Duration, 
 		res.Stdout, res.Stderr = r.Mask(res.Stdout), r.Mask(res.Stderr)
 	}
 	return res, fresh(now, old), end, nil
+}
+
+// grounded is [Runner.boxed] with git in reach.
+func (r Runner) grounded(ctx context.Context, c sandbox.Command, gate string, s HangSigns) (sandbox.Result, HangEnd, error) {
+	if r.Ground == nil {
+		return r.boxed(ctx, c, gate, s)
+	}
+	more, done, err := r.Ground(ctx)
+	if err != nil {
+		return sandbox.Result{}, HangEnd{}, fmt.Errorf("show it git: %w", err)
+	}
+	c.Readable = slices.Concat(c.Readable, more)
+	res, end, err := r.boxed(ctx, c, gate, s)
+	return res, end, errors.Join(err, done())
 }
 
 // written is the directory in which files are that gates wrote.

@@ -83,7 +83,7 @@ func TestAGateThatIsToLook(t *testing.T) {
 		"it changes sixty files": {"0", slices.Repeat([]string{"a.c"}, 60), true, nexus.Unverifiable, 50, "it changed 60 files"},
 	} {
 		r := runner(t, sandbox.Off)
-		r.Wrote = func(context.Context) ([]string, error) { return c.wrote, nil }
+		r.Wrote = func(context.Context) (gate.WrittenFiles, error) { return gate.WrittenFiles{Changed: c.wrote}, nil }
 		e, err := r.Judge(t.Context(), files(t, nil), gate.Gate{Name: "format", Args: []string{"sh", "-c", "exit " + c.exit}, Format: read.Exit, Reads: c.looks})
 		if err != nil || e.State != c.want || len(e.Findings) != c.finds || !strings.Contains(e.Why, c.why) {
 			t.Errorf("%s: %s, %q, %+v, %v", name, e.State, e.Why, e.Findings, err)
@@ -94,7 +94,7 @@ func TestAGateThatIsToLook(t *testing.T) {
 	}
 	r := runner(t, sandbox.Off)
 	broken := errors.New("git is gone")
-	r.Wrote = func(context.Context) ([]string, error) { return nil, broken }
+	r.Wrote = func(context.Context) (gate.WrittenFiles, error) { return gate.WrittenFiles{}, broken }
 	if e, err := r.Judge(t.Context(), files(t, nil), gate.Gate{Name: "format", Args: []string{"true"}, Format: read.Exit, Reads: true}); !errors.Is(err, broken) {
 		t.Errorf("%+v, %v", e, err)
 	}

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
@@ -20,7 +22,7 @@ type Setup struct {
 
 // Prepare makes tools ready for a tree: no network, no other toolchain, no change
 // of what says which packages it has, and every cache in the directory cache, which
-// it creates.
+// it creates. Git has an identity there for commits in repositories that tests make.
 //
 // A build cache is trusted blindly by the go command, and a test may write
 // wherever a gate may. So cache must belong to the gates of one attempt, or
@@ -40,7 +42,23 @@ func Prepare(dir, cache string) (Setup, error) {
 			env = append(env, c.Var+"="+filepath.Join(cache, c.Dir))
 		}
 	}
-	return Setup{Env: sandbox.Gates(env...), Readable: SystemSettings(), Writable: []string{cache}}, nil
+	known := filepath.Join(cache, "gitconfig") // read-only within what is writable
+	if err := lay(known, git.NeutralConfig()); err != nil {
+		return Setup{}, fmt.Errorf("caches: %w", err)
+	}
+	env = append(env, "GIT_CONFIG_SYSTEM="+known)
+	return Setup{Env: sandbox.Gates(env...), Readable: append(SystemSettings(), known), Writable: []string{cache}}, nil
+}
+
+// lay writes a file, and never through a link.
+func lay(name, text string) error {
+	info, err := os.Lstat(name)
+	if err == nil && info.Mode().IsRegular() {
+		if data, err := os.ReadFile(name); err == nil && string(data) == text {
+			return nil
+		}
+	}
+	return disk.Replace(name, []byte(text))
 }
 
 // SystemSettings returns the directories of the system in which tools keep their

@@ -27,7 +27,7 @@ type HangEnd struct {
 	Over bool // it told how all its tests ended
 	Hung bool // it was ended, as it was silent for too long after that
 
-	Wrote []string // files of the tree that it changed, of a gate that is only to look
+	Wrote WrittenFiles // files that a gate wrote which is only to look, or whose tests must not write what they expect
 }
 
 // HangWatch listens to a runner.

@@ -15,7 +15,7 @@ func runWithNetwork(ctx context.Context, b *sandbox.Box, c sandbox.Command, way 
 		r, err := b.Run(ctx, c)
 		return r, nil, err
 	}
-	c.Proxy, c.Env = way.Serve, way.Env(c.Env, b.Hides())
+	c.Proxy, c.Local, c.Env = way.Serve, way.Local(), way.Env(c.Env, b.Hides())
 	r, err := b.Run(ctx, c)
 	all := way.Take()
 	r.Stderr = append(r.Stderr, egress.Refusals(all)...)

@@ -33,7 +33,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		if waits[g.Name] || g.Vain(nexus.EvidenceOf(v.Evidence, g.Again)) {
 			continue
 		}
-		e, base, cached, err := r.weigh(ctx, t, g, r.twins(gates, v.Evidence, g, known))
+		e, base, cached, err := r.weigh(ctx, t, g, r.twins(ctx, t, gates, v.Evidence, g, known))
 		e.Optional = g.Optional
 		if err == nil {
 			e, err = r.brief(e)
@@ -226,12 +226,13 @@ func (r Runner) once(ctx context.Context, t Tree, g Gate, base string, known fun
 func criterion(g Gate) bool { return strings.HasPrefix(g.Name, nexus.AcceptGate) }
 
 // twins adds to what is known what the gates of this pass said about a criterion
-// whose command is that of one of them.
-func (r Runner) twins(gates []Gate, said []nexus.Evidence, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) func(tree, gate string) (nexus.Evidence, bool) {
+// whose command is that of one of them, or runs some of its tests.
+func (r Runner) twins(ctx context.Context, t Tree, gates []Gate, said []nexus.Evidence, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) func(tree, gate string) (nexus.Evidence, bool) {
 	twin, ok := Twin(gates, said, g, r.Get)
 	if !ok {
 		return known
 	}
+	twin.Toolchain = r.blank(ctx, t, g).Toolchain // what it was judged with just now
 	return func(tree, gate string) (nexus.Evidence, bool) {
 		if known != nil {
 			if e, ok := known(tree, gate); ok {
@@ -243,8 +244,8 @@ func (r Runner) twins(gates []Gate, said []nexus.Evidence, g Gate, known func(tr
 }
 
 // Twin returns what a gate said about a tree for a criterion whose command is just
-// that of the gate: it needs not run twice. What may be different next time is
-// no such evidence, nor is what was red and flaky.
+// that of the gate, or runs some of its tests: they need not run twice. What may be
+// different next time is no such evidence, nor is what was red and flaky.
 func Twin(gates []Gate, said []nexus.Evidence, g Gate, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
 	if !criterion(g) {
 		return nexus.Evidence{}, false
@@ -263,6 +264,15 @@ func Twin(gates []Gate, said []nexus.Evidence, g Gate, get func(hash string) ([]
 			raw.Findings[n].Gate = g.Name
 		}
 		return raw, true
+	}
+	for _, e := range said {
+		i := slices.IndexFunc(gates, func(o Gate) bool { return o.Name == e.Gate })
+		if i < 0 || len(e.Flaky) > 0 || len(e.Unsure) > 0 {
+			continue
+		}
+		if some, ok := selected(gates[i], e, g, get); ok {
+			return some, true
+		}
 	}
 	return nexus.Evidence{}, false
 }

@@ -49,12 +49,14 @@ func Parse(data []byte, known *inquiry.Interview) (inquiry.Handin, []string) {
 type Talk func(ctx context.Context, message, why string) (agent.Outcome, error)
 
 // Hear has one round with the interviewer, and returns the facts that follow.
-// What cannot be used goes back to it in the same session, twice at most.
+// What cannot be used goes back to it in the same session, twice at most; what goes against the word of a person
+// once, and is left out then.
 func Hear(ctx context.Context, known *inquiry.Interview, round int, brief string, begun bool, talk Talk) ([]nexus.Fact, error) {
 	next, why := brief, "brief"
 	if begun {
 		next, why = "", ""
 	}
+	objected := false
 	for {
 		out, err := talk(ctx, next, why)
 		if err != nil {
@@ -67,11 +69,16 @@ func Hear(ctx context.Context, known *inquiry.Interview, round int, brief string
 			return []nexus.Fact{nexus.InterviewFailed{Attempt: known.Attempt, Why: out.Why, Outcome: out.Outcome}}, nil
 		}
 		h, problems := Parse(out.Handin, known)
+		tries := len(agent.Handins(out.Messages))
+		if len(problems) == 0 && !objected && tries < maxTries {
+			problems = known.Objections(h)
+			objected = len(problems) > 0
+		}
 		if len(problems) == 0 {
 			return known.Take(round, h), nil
 		}
 		text := strings.Join(problems, "\n")
-		if len(agent.Handins(out.Messages)) >= maxTries {
+		if tries >= maxTries {
 			why := "the interviewer's answer cannot be used: " + strings.Join(problems, "; ")
 			return []nexus.Fact{nexus.InterviewFailed{Attempt: known.Attempt, Why: why}}, nil
 		}

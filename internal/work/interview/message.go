@@ -19,6 +19,8 @@ func Message(i *inquiry.Interview, session nexus.SessionID, round int, alone boo
 		{Body: fmt.Sprintf("Conversation: %s\nRound %d of the interview: %s questions.", prompt.Line(string(session)), round, i.Depth())},
 		{Title: "Goal", Body: i.Goal},
 		{Title: "The draft so far", Body: draft(i.Draft), Rank: 1, Lead: "You submitted this."},
+		{Title: "Corrections", Body: corrections(i), Rank: 1, Lead: corrected},
+		{Title: "Locked", Body: locked(i), Rank: 1, Lead: agreed},
 		{Title: "Requirements so far", Body: requirements(i.Requirements), Rank: 1, Lead: "They count."},
 		{Title: "Candidates", Body: requirements(i.Candidates), Rank: 2, Lead: "It was not certain that these are meant. Submit one again with its id once you are sure."},
 		{Title: "Answers", Body: answers(i, true), Rank: 1, Lead: "What the person was asked, and said, since you last submitted."},
@@ -29,6 +31,11 @@ func Message(i *inquiry.Interview, session nexus.SessionID, round int, alone boo
 	}, maxTokens)
 	return text
 }
+
+const (
+	corrected = "What the person said about parts of the spec. It holds: never state again what is withdrawn."
+	agreed    = "The person agreed to these. Leave them as they are. If an answer makes you doubt one, ask a question that names its id."
+)
 
 // how says what to submit this time.
 func how(i *inquiry.Interview, round int, alone bool) string {
@@ -55,6 +62,9 @@ func draft(d nexus.InterviewDraft) string {
 	var criteria []string
 	for _, c := range d.Criteria {
 		text := c.Text
+		if c.ID != "" {
+			text = c.ID + ": " + text
+		}
 		if len(c.Of) > 0 {
 			text += fmt.Sprintf(" (of: %s)", strings.Join(c.Of, "; "))
 		}
@@ -104,6 +114,8 @@ func answers(i *inquiry.Interview, fresh bool) string {
 			b.WriteString(prompt.Line(e.Answer))
 		case inquiry.Skipped:
 			fmt.Fprintf(&b, "(left open; assumed: %s)", prompt.Line(e.Answer))
+		case inquiry.Denied:
+			b.WriteString("(the default was called wrong, and nothing was said instead)")
 		default:
 			fmt.Fprintf(&b, "(nobody answered; assumed: %s)", prompt.Line(e.Answer))
 		}
@@ -126,3 +138,27 @@ func assumptions(i *inquiry.Interview) string {
 	}
 	return b.String()
 }
+
+// corrections are what people said about parts of the spec. Of what the interviewer has heard of, only what is withdrawn
+// is said again.
+func corrections(i *inquiry.Interview) string {
+	var b strings.Builder
+	for _, c := range i.Corrections {
+		for _, w := range c.Withdrawn {
+			fmt.Fprintf(&b, "- %s is wrong, and withdrawn: %s\n", w.ID, prompt.Line(w.Text))
+			if w.Instead != "" && !c.Heard {
+				fmt.Fprintf(&b, "  Instead, in the person's words: %s\n", prompt.Line(w.Instead))
+				fmt.Fprintf(&b, "  Submit what holds now as a requirement with instead_of %q.\n", w.ID)
+			}
+		}
+		for _, u := range c.Unclear {
+			if !c.Heard {
+				fmt.Fprintf(&b, "- The person named %s: %s\n", u.ID, prompt.Line(u.Text))
+				b.WriteString("  Withdraw or replace it if the answer says that it is wrong.\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+func locked(i *inquiry.Interview) string { return strings.Join(i.Locked(), ", ") }

@@ -20,11 +20,13 @@ import (
 func Home(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([]nexus.Fact, error) {
 	m, tip := v.Merge, v.Tip
 	git := s.Trees.Git()
-	base, err := git.Run(ctx, "merge-base", "--end-of-options", m.Base, tip)
+	base, err := git.MergeBase(ctx, m.Base, tip)
 	if err != nil {
 		return nil, fmt.Errorf("find the common ancestor of the target and the run: %w", err)
 	}
-	base = strings.TrimSpace(base)
+	if base == "" {
+		return []nexus.Fact{nexus.LandingRefused{Onto: m.Base, Why: fmt.Sprintf("its history was replaced: %.12s has no commit in common with the run", m.Base)}}, nil
+	}
 	tree, err := git.Tree(ctx, tip)
 	if err != nil {
 		return nil, err

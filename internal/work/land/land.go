@@ -60,7 +60,11 @@ func (l *landing) land(ctx context.Context) ([]nexus.Fact, error) {
 	hash, refused, err := l.made.Tree, (*nexus.TrainRefused)(nil), error(nil)
 	if len(l.made.Conflicts) > 0 {
 		hash, refused, err = l.settle(ctx)
-	} else {
+	}
+	if refused == nil && err == nil {
+		refused, err = l.checkNumbers(ctx, hash)
+	}
+	if refused == nil && err == nil && len(l.made.Conflicts) == 0 {
 		refused, err = l.judge(ctx, hash)
 	}
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeProvider}) { // nothing has moved yet
@@ -237,7 +241,7 @@ func (l *landing) commit(ctx context.Context, hash string) (nexus.TrainLanded, e
 	if l.with != "" {
 		parents = append(parents, l.with)
 	}
-	submitted, err := l.Worker.Judge.Submission(l.a.Of(nexus.Coder))
+	submitted, err := l.Worker.Judge.Submission(l.view.Author(l.a))
 	if err != nil {
 		return none, err
 	}

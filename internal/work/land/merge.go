@@ -204,7 +204,7 @@ func (l *landing) compared(ctx context.Context, tree string, lost []nexus.Findin
 	open := tamper.Unexplained(lost)
 	switch {
 	case len(open) > 0:
-		e.State, e.Exit, e.Why = nexus.Fail, 1, "the result lacks parts of the two sides, and the merger does not explain why"
+		e.State, e.Exit, e.Why = nexus.Fail, 1, "the result lacks parts of the two sides, or has again what one removed, and the merger does not explain why"
 	case len(lost) > 0:
 		e.Why = "explained: " + strings.Join(names(lost), "; ")
 	}

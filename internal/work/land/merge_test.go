@@ -87,7 +87,7 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 		{"not reviewed", both, nexus.Accepted, "nonsense", 1, lint("exit 0"), "was not reviewed"},
 		{"red", both, nexus.Accepted, fine, 3, lint(`grep -q mine bad && grep -q theirs bad && echo "bad:1:1: no" && exit 1; exit 0`), "did not succeed in 3 rounds: the merged tree does not pass: gate lint"},
 		{"marks left", map[string]string{"bad": "<<<<<<< a\nmine\n=======\ntheirs\n>>>>>>> b\n"}, nexus.Accepted, fine, 3, lint("exit 0"), "bad still has conflict markers"},
-		{"one side lost", map[string]string{"bad": "theirs\n"}, nexus.Accepted, fine, 3, lint("exit 0"), "the result lacks parts of the two sides, and the merger does not explain why"},
+		{"one side lost", map[string]string{"bad": "theirs\n"}, nexus.Accepted, fine, 3, lint("exit 0"), "the result lacks parts of the two sides, or has again what one removed, and the merger does not explain why"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newTrain(t, c.gate)
@@ -384,17 +384,21 @@ func TestHomeThatNobodyCanMerge(t *testing.T) {
 	}
 }
 
-// TestHomeOfNothing is an error: without a common commit there is nothing to
-// merge, and no result either.
-func TestHomeOfNothing(t *testing.T) {
+// TestHomeWithoutACommonCommit: somebody replaced the target's history meanwhile.
+func TestHomeWithoutACommonCommit(t *testing.T) {
 	r := newTrain(t, lint("exit 0"))
 	v := r.home(map[string]string{"two": "2\n"})
-	hash, err := r.Trees.Git().Tree(t.Context(), r.base)
+	tree, err := r.Trees.Git().Tree(t.Context(), v.Merge.Base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.Merge.Base = r.commit(hash, "of another history\n")
-	if facts, err := Home(t.Context(), r.Worker, v, r.desk); err == nil || !strings.Contains(err.Error(), "find the common ancestor of the target and the run") || len(facts) > 0 {
-		t.Error(facts, err)
+	v.Merge.Base = r.commit(tree, "anew\n")
+	facts, err := Home(t.Context(), r.Worker, v, r.desk)
+	if err != nil || len(facts) != 1 {
+		t.Fatal(facts, err)
+	}
+	f, ok := facts[0].(nexus.LandingRefused)
+	if !ok || f.Onto != v.Merge.Base || !strings.Contains(f.Why, "no commit in common with the run") {
+		t.Errorf("%+v", facts[0])
 	}
 }

@@ -166,7 +166,7 @@ func TestAChangeWithAnotherFault(t *testing.T) {
 	r.resolved(v, 3, map[string]string{"bad": "mine\ntheirs\n"}, nexus.Accepted, given{Approved: true, Summary: "fine", Agreed: []string{"gate test: fewer tests"}})
 	v.Merge.Sessions[1].Session = nexus.SessionID(string(v.Merge.ID) + "/reviewer.3")
 	v.Attempt.Rounds = []*state.Round{{Suspect: &nexus.TamperSuspected{Findings: []nexus.Finding{{Gate: "test", Code: "not " + raw.CodeFewer}}}}}
-	r.refused(v, r.land(v), "the result lacks parts of the two sides, and the merger does not explain why; gate test: fewer tests")
+	r.refused(v, r.land(v), "the result lacks parts of the two sides, or has again what one removed, and the merger does not explain why; gate test: fewer tests")
 }
 
 // TestWhatAnAuthorClaimsFalselyIsNotSaid: the message of a change is its task's title where

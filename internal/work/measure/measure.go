@@ -73,6 +73,9 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 	if err := m.before(ctx, c, found.Files); err != nil {
 		return nil, nil, err
 	}
+	if found.Caches, err = caches(ctx, c, found.Files); err != nil {
+		return nil, nil, err
+	}
 	if err := m.lines(ctx, c, &found); err != nil {
 		return nil, nil, err
 	}
@@ -119,6 +122,25 @@ func (m *Meter) before(ctx context.Context, c Change, files []bounds.File) error
 		}
 	}
 	return err
+}
+
+// caches returns which directories of caches the base has: a project that commits
+// its packages adds some of them.
+func caches(ctx context.Context, c Change, files []bounds.File) ([]string, error) {
+	var all []string
+	for _, dir := range bounds.Caches(files) {
+		if c.Base == "" {
+			continue
+		}
+		out, err := c.Repo.Run(ctx, "ls-tree", "--name-only", "-z", "--end-of-options", c.Base, strings.TrimSuffix(dir, "/"))
+		if err != nil {
+			return nil, err
+		}
+		if out != "" {
+			all = append(all, dir)
+		}
+	}
+	return all, nil
 }
 
 // maxLock bounds a file of dependencies that is read.

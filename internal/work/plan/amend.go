@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
 // amendment is what changes in one task of the plan before. What it does not set stays.
@@ -25,6 +27,8 @@ type amendment struct {
 		Number int    `json:"number"` // that it replaces, from 1; 0: it is new
 		Text   string `json:"text"`
 		Check  string `json:"check"`
+
+		Kind nexus.CriterionKind `json:"kind"`
 	} `json:"criteria"`
 	Drop []int `json:"drop"` // numbers of criteria to remove
 }
@@ -96,7 +100,7 @@ func (a amendment) apply(t *nexus.Task) (problems []string) {
 	}
 	all, fresh := slices.Clone(t.Criteria), []nexus.Criterion(nil)
 	for _, c := range a.Criteria {
-		one := nexus.Criterion{Text: c.Text, Check: c.Check}
+		one := nexus.Criterion{Text: c.Text, Check: c.Check, Kind: c.Kind}
 		if c.Number == 0 {
 			fresh = append(fresh, one)
 		} else if has(c.Number) {
@@ -134,18 +138,51 @@ func untried(p nexus.Plan) nexus.Plan {
 }
 
 // submitted returns the plans of a conversation in which the last one was submitted, oldest first, each with what
-// is wrong with it. One that amends is made from the last one before that can be read, or from the plan that was
-// there before the conversation.
+// is wrong with it. One that amends is made from the last one before that can be read, be it one that the tool
+// refused, or from the plan that was there before the conversation.
 func submitted(messages []llm.Message, g prompt.Goal) (all []reading) {
-	before := g.Prior
-	for _, h := range agent.Handins(messages) {
+	before, refused := g.Prior, false
+	for _, s := range agent.Submissions(messages) {
+		if s.Refused {
+			if p, ok := draft(s.Input); ok {
+				before, refused = p, true
+			}
+			continue
+		}
 		var r reading
-		r.plan, r.err = parse(h, g.Text, g.Size, before)
+		r.plan, r.err = parse(s.Input, g.Text, g.Size, before)
+		if r.err == nil && refused {
+			r.err = unfitting(r.plan)
+		}
 		if all = append(all, r); len(r.plan.Tasks) > 0 {
 			before = r.plan
 		}
 	}
 	return all
+}
+
+// draft returns what can be read of a plan that the tool refused, for the planner to amend. One that amends
+// is none: what it changes was not taken, and is submitted again.
+func draft(data []byte) (nexus.Plan, bool) {
+	var h handin
+	if len(data) > maxHandin || json.Unmarshal(tool.Salvage(handinSchema, data), &h) != nil || h.Keep || len(h.Amend) > 0 || len(h.Tasks) == 0 {
+		return nexus.Plan{}, false
+	}
+	p := nexus.Plan{Version: Version, Tasks: Normalise(h.Tasks), Assumptions: h.Assumptions, Foreseen: h.Risks}
+	normaliseSaid(&p)
+	return p, true
+}
+
+// unfitting says what of a plan the schema refuses: what is left of a draft that it refused was never checked.
+func unfitting(p nexus.Plan) error {
+	data, err := json.Marshal(handin{Tasks: p.Tasks})
+	if err == nil {
+		_, err = tool.Fit(handinSchema, tool.Salvage(handinSchema, data))
+	}
+	if err != nil {
+		return refuse(nexus.CodeInvalidPlan, err.Error())
+	}
+	return nil
 }
 
 // reading is a plan that was submitted, and what is wrong with it.

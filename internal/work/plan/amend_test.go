@@ -129,3 +129,43 @@ func TestAmendNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestAmendDraft amends a plan that the tool refused: the planner writes only what was
+// wrong with it. What is left of it has to fit, too.
+func TestAmendDraft(t *testing.T) {
+	long := strings.Repeat("x", 121)
+	broken := hand(task("A", nil), task("B", map[string]any{"title": long, "needs": []any{"A"}}))
+	broken.Calls[0].Input["assumptions"] = []any{"It is small."}
+	broken.Calls[0].Input["risks"] = []any{"It may break."}
+	p := newPlanner(t, broken,
+		expecting(amending(t, `{"tasks":[],"keep":true,"amend":[{"task":"A","minutes":7}]}`), "maxLength", "Submit only what changes, with keep"),
+		expecting(amending(t, `{"tasks":[],"keep":true,"amend":[{"task":"B","title":"Do B again"}]}`), "more than 120"))
+	got, err := p.decompose(t, false)
+	if err != nil || len(got.Tasks) != 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if got.Tasks[0].Minutes != 7 || got.Tasks[1].Title != "Do B again" || !cmp.Equal(got.Tasks[1].Needs, []nexus.TaskID{"A"}) || !cmp.Equal(got.Assumptions, []string{"It is small."}) ||
+		!cmp.Equal(got.Foreseen, []nexus.PlanRisk{{Text: "It may break."}}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestAmendRefusedAmendment does not take what a refused amendment changed: it is submitted again.
+func TestAmendRefusedAmendment(t *testing.T) {
+	p := newPlanner(t, hand(task("A", nil)),
+		amending(t, `{"tasks":[],"keep":true,"amend":[{"task":"A","minutes":"soon","criteria":[{"text":"y","check":"test"}]}]}`),
+		expecting(amending(t, `{"tasks":[],"keep":true,"amend":[{"task":"A","minutes":7,"criteria":[{"text":"y","check":"test"}]}]}`), "minutes"))
+	p.covers = []nexus.PlanCover{gap("nothing writes"), {State: nexus.CoverFull}}
+	got, err := p.decompose(t, false)
+	if err != nil || len(got.Tasks) != 1 || len(got.Tasks[0].Criteria) != 2 || got.Tasks[0].Minutes != 7 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestTextForObject takes a text where the schema wants an object with a text.
+func TestTextForObject(t *testing.T) {
+	p, err := plan.Parse([]byte(`{"tasks":[{"id":"A","title":"Do A","brief":"Do it.","files":["a"],"criteria":["It works.",{"text":"b","check":"test"}]}],"risks":["It may break."]}`), "Do.", nexus.Size{})
+	if err != nil || p.Tasks[0].Criteria[0].Text != "It works." || p.Foreseen[0].Text != "It may break." {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

@@ -23,7 +23,7 @@ const (
 )
 
 const markdownHelp = comment + `Each "## ID: title" is a task: its fields, what to do, and what must be true when it is done. -->
-` + comment + `"- check: COMMAND" below a criterion is a gate's name, or a command that exits 0 when it is true. -->
+` + comment + `"- check: COMMAND" below a criterion is a gate's name, or a command that exits 0 when it is true; with "- kind: stays" it passes now, too. -->
 ` + comment + `A line of text that starts with ##, or with - below a criterion, has a \ before it. -->
 `
 
@@ -226,6 +226,9 @@ func writeCriterion(b *bytes.Buffer, c nexus.Criterion) {
 	fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(text, "\n", "\n  "))
 	if c.Check != "" {
 		fmt.Fprintf(b, "  - check: %s\n", fence(c.Check))
+	}
+	if c.Kind != "" {
+		fmt.Fprintf(b, "  - kind: %s\n", c.Kind)
 	}
 	if c.Red {
 		fmt.Fprintf(b, "  - red: it fails now\n")

@@ -85,7 +85,7 @@ func TestMarkdownKeepsTexts(t *testing.T) {
 			Files: rapid.SliceOfN(word, 0, 3).Draw(t, "files"), Tags: rapid.SliceOfNDistinct(word, 0, 3, rapid.ID).Draw(t, "tags"),
 		}
 		for range rapid.IntRange(1, 3).Draw(t, "criteria") {
-			task.Criteria = append(task.Criteria, nexus.Criterion{Text: "a" + text.Draw(t, "text"), Check: rapid.SampledFrom([]string{"test", "`true`", "echo `date`"}).Draw(t, "check"), Red: rapid.Bool().Draw(t, "red")})
+			task.Criteria = append(task.Criteria, nexus.Criterion{Text: "a" + text.Draw(t, "text"), Check: rapid.SampledFrom([]string{"test", "`true`", "echo `date`"}).Draw(t, "check"), Red: rapid.Bool().Draw(t, "red"), Kind: rapid.SampledFrom([]nexus.CriterionKind{"", nexus.StaysCriterion, nexus.GateCriterion}).Draw(t, "kind")})
 		}
 		p := nexus.Plan{Version: plan.Version, Goal: text.Draw(t, "goal"), Run: nexus.RunID(run.Draw(t, "run")), Tasks: []nexus.Task{task}}
 		p.Assumptions = rapid.SliceOfN(line, 0, 3).Draw(t, "assumptions")
@@ -127,6 +127,7 @@ func TestMarkdownMistakes(t *testing.T) {
 		"a task without a name":       {"## T3: No field", "##", []string{"has no title", "line 67"}},
 		"a check that sh cannot read": {"- check: ``echo true``", "- check: if", []string{"cannot be read by sh"}},
 		"two checks":                  {"  - check: test\n", "  - check: test\n  - check: lint\n", []string{"line 39: a criterion has one check"}},
+		"no such kind":                {"  - check: test\n", "  - check: test\n  - kind: docs\n", []string{`"docs" is not a kind of criterion`}},
 		"no such field":               {"  - check: test\n", "  - chek: test\n", []string{`line 38: "chek: test" is not a field of a criterion`}},
 		"no criterion":                {"- Size(1536) is 1.5 KiB", "Size(1536) is 1.5 KiB", []string{`line 37: "Size(1536) is 1.5 KiB" is not a criterion`}},
 		"an empty criterion":          {"- Size(1536) is 1.5 KiB", "- [ ] ", []string{"line 37: a criterion has a text"}},

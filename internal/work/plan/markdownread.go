@@ -55,7 +55,7 @@ func LoadMarkdown(data []byte, most nexus.Size) (nexus.Plan, error) {
 func Recall(p *nexus.Plan, from nexus.Plan) {
 	known := map[nexus.Criterion]nexus.Criterion{}
 	bare := func(c nexus.Criterion) nexus.Criterion {
-		return nexus.Criterion{Text: c.Text, Check: c.Check, Red: c.Red}
+		return nexus.Criterion{Text: c.Text, Check: c.Check, Red: c.Red, Kind: c.Kind}
 	}
 	for _, t := range from.Tasks {
 		for _, c := range t.Criteria {
@@ -290,6 +290,10 @@ func (r *reader) about(c *nexus.Criterion, text string) {
 			value = strings.TrimSpace(value[1 : len(value)-1])
 		}
 		c.Check = value
+	case ok && name == "kind":
+		if c.Kind = nexus.CriterionKind(value); !c.Kind.Settable() {
+			r.fail("%s is not a kind of criterion; it is stays, tests or gate", quote(value))
+		}
 	case ok && name == "red":
 		c.Red = true
 	default:

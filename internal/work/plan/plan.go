@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
 // Version is the version of the plan file that this package reads.
@@ -99,7 +100,7 @@ func read(data []byte, before nexus.Plan) (nexus.Plan, error) {
 		return p, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the maximum is %d", len(data), maxHandin))
 	}
 	var h handin
-	if problems := agent.Decode(data, handinSchema, &h); len(problems) > 0 {
+	if problems := agent.Decode(tool.Shaped(handinSchema, data), handinSchema, &h); len(problems) > 0 {
 		return p, refuse(nexus.CodeInvalidPlan, problems...)
 	}
 	amends := h.Keep || len(h.Amend) > 0

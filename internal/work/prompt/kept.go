@@ -18,6 +18,7 @@ type Kept struct {
 	Merged   bool            // onto a base that moved
 	Open     []nexus.Finding // what is to be fixed in it yet
 	Objects  []string        // why the author of each of these disputed it before it was named again; empty for nothing
+	Again    bool            // the gates judged it again before anybody wrote
 	Forgone  string          // why it holds nothing of them
 }
 
@@ -27,6 +28,8 @@ func start(base string, k Kept) string {
 	}
 	text := "Commit " + Line(base) + "."
 	switch {
+	case k.From != "" && k.Again:
+		text += fmt.Sprintf(" Your worktree holds the result of %s. The gates judged it again before you started. Keep what is right and continue from there.", k.From)
 	case k.From != "" && k.Merged:
 		text += fmt.Sprintf(" Your worktree holds the result of %s, merged onto it. Before the merge, %s. Keep what is right and continue from there.", k.From, k.Reach)
 	case k.From != "":

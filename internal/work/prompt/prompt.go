@@ -161,6 +161,9 @@ type Brief struct {
 	Suspect   []nexus.Finding  // what the change does to what judges it
 	Refused   []string         // what verifiers had against earlier work on the task
 	Own       []string         // criteria that nothing shows but tests that came with the change, and which tests
+	Found     string           // what the gates or readers found of what the worktree holds, before its reader started
+	Asked     []string         // what people asked for while the work was under way, for those who judge it
+	AskedFrom int              // number of the first of these, if they are judged like criteria; 0: they are not
 	Taken     []nexus.Finding  // what the change takes away and explains, for a reviewer to agree to
 	Conflicts []string         // files that hold conflict markers
 	Landed    string           // what landed since Base in the files of a merge, as a diff
@@ -187,6 +190,7 @@ func (b Brief) sections() []Section {
 		{Body: header(b.Session, string(b.Task.ID), b.Task.Title)},
 		{Title: "What to do", Body: toDo(b.Task)},
 		{Title: "Done when", Body: criteria(b.Task)},
+		asked(b.Asked, b.AskedFrom),
 		{Title: "Order of work", Body: b.Order},
 		{Title: testerTitle, Lead: testerLead, Body: strings.TrimSpace(b.Tester), Fence: "text", Rank: 1},
 		{Title: "Your part", Body: b.Part},
@@ -197,7 +201,7 @@ func (b Brief) sections() []Section {
 		{Title: "Start", Body: start(b.Base, b.Kept)},
 		{Title: "To be fixed", Body: before(b.Kept.Open, overruled(b.Kept.Objects)), Rank: 1, Lead: "Findings about that work:"},
 	}...)
-	all = append(all, triedSections(b.Tried)...)
+	all = append(append(all, Section{Title: "Found now", Body: strings.TrimSpace(b.Found), Rank: 1}), triedSections(b.Tried)...)
 	return append(all, []Section{
 		{Title: "Conflicts", Body: conflicts(b.Conflicts)},
 		{Title: "Landed meanwhile", Body: meanwhile(b.Meanwhile), Rank: 2},
@@ -216,7 +220,7 @@ func (b Brief) sections() []Section {
 		},
 		{
 			Title: "To be explained", Body: suspects(b.Suspect),
-			Lead: "The change touches its own tests or gates. Say for each of these in testModifications whether it is right; one that you cannot explain is not legitimate.",
+			Lead: "These put in doubt what judges the change. Say for each in testModifications whether it is right; one that you cannot explain is not legitimate.",
 		},
 		{
 			Title: "Shown by its own tests", Body: list(b.Own), Rank: 2,

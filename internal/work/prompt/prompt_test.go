@@ -208,6 +208,70 @@ func TestRepairs(t *testing.T) {
 	golden(t, "handed-back.golden", prompt.Repair{Gate: "train", Why: "gate test is red", Findings: findings()[:1]}.Text())
 }
 
+// TestWhatAJudgeRepeatsIsNotNew, in whatever words and wherever its line is now.
+func TestWhatAJudgeRepeatsIsNotNew(t *testing.T) {
+	was := nexus.Finding{Gate: "review", File: "a.go", Line: 10, Severity: nexus.Major, Message: "the table is written without a lock"}
+	for name, c := range map[string]struct {
+		gate  string
+		found nexus.Finding
+		fresh bool
+	}{
+		"the same words":   {"review", was, false},
+		"other words":      {"review", nexus.Finding{File: "a.go", Line: 90, Severity: nexus.Major, Message: "The table is still written without any lock"}, false},
+		"by the verifier":  {"verify", nexus.Finding{File: "a.go", Message: "the table is written without a lock at all"}, false},
+		"of another file":  {"review", nexus.Finding{File: "b.go", Line: 10, Severity: nexus.Major, Message: was.Message}, true},
+		"something else":   {"review", nexus.Finding{File: "a.go", Line: 10, Severity: nexus.Major, Message: "an error is dropped"}, true},
+		"a gate is exact":  {"test", nexus.Finding{File: "a.go", Line: 10, Message: "the table was written without a lock"}, true},
+		"and says it anew": {"test", nexus.Finding{File: "a.go", Line: 12, Message: was.Message}, false},
+	} {
+		text := prompt.Repair{Gate: c.gate, Findings: []nexus.Finding{c.found}, Told: []nexus.Finding{was}}.Text()
+		if fresh := strings.Contains(text, "## Must be fixed, new (1)"); fresh != c.fresh || fresh == strings.Contains(text, "## Must be fixed, reported before (1)") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// TestOneStatementAboutTheWorktree is made: it holds the work that something was
+// found about, or it does not.
+func TestOneStatementAboutTheWorktree(t *testing.T) {
+	last := tried.Last{Attempt: "T1.1", Round: 1, From: "test", Printed: "FAIL x"}
+	for name, c := range map[string]struct {
+		held, again bool
+		want, not   string
+	}{
+		"another tree":         {false, false, "Your worktree does not hold that work", "holds the result"},
+		"what it starts from":  {true, false, "about the work that your worktree holds", "does not hold"},
+		"as the gates say now": {true, true, "The gates judged it again before you started", "does not hold"},
+	} {
+		b := prompt.Brief{Base: "c0", Tried: tried.Account{Last: last}}
+		if c.again {
+			b.Tried, b.Found = tried.Account{}, prompt.Repair{Gate: "test", Output: "FAIL x now"}.Text()
+		}
+		if b.Tried.Last.Held = c.held; c.held {
+			b.Kept = prompt.Kept{From: "round 1 of T1.1", Reach: state.ReachedUnclear, Again: c.again}
+		}
+		if text := b.Text(); !strings.Contains(text, c.want) || strings.Contains(text, c.not) || c.again != strings.Contains(text, "## Found now") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// TestJudgesAreToldWhatPeopleAskedFor, as criteria or as what to look for.
+func TestJudgesAreToldWhatPeopleAskedFor(t *testing.T) {
+	b := prompt.Brief{Task: nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it adds"}}}, Asked: []string{"paint it\nblue"}}
+	if text := b.Text(); !strings.Contains(text, "## Asked by people") || !strings.Contains(text, "- paint it blue") || strings.Contains(text, "criterion 2") {
+		t.Error(text)
+	}
+	b.AskedFrom = 2
+	if text := b.Text(); !strings.Contains(text, "- criterion 2: paint it blue") || !strings.Contains(text, "Judge each like a criterion") {
+		t.Error(text)
+	}
+	b.Asked = nil
+	if text := b.Text(); strings.Contains(text, "Asked by people") {
+		t.Error(text)
+	}
+}
+
 func TestRepairsAreBounded(t *testing.T) {
 	var many []nexus.Finding
 	for i := range 500 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
@@ -36,6 +37,7 @@ type Repair struct {
 	Round     int             // of the task, where it is shown more; 0 otherwise
 	Places    []Place         // where findings are, in that case
 	TestsOnly bool            // it is told to one who may change tests only
+	Unclear   bool            // the gate is not red: it could not tell
 	Replies   []string        // what was answered to each finding before; empty for nothing
 	Stood     []nexus.Finding // those that were disputed, and that stand
 }
@@ -108,7 +110,12 @@ func (r Repair) beyond(b *strings.Builder) {
 // closing says what is to be done, and what need not be.
 func (r Repair) closing(optional bool) string {
 	text := "Fix the cause, then call finish again."
-	if optional {
+	switch {
+	case r.Gate == "unshown":
+		return "Write a test that fails without your change and passes with it, or change the work if it does not do that yet. Then call finish again. If neither is possible, call finish with the reason: then a person decides."
+	case r.Unclear:
+		return "If the cause is in your change, such as tests that are skipped or that do not say what ran, fix it. Then call finish again. If it is not, call finish with the reason: then a person decides."
+	case optional:
 		text = "Fix the cause of what must be fixed, then call finish again. Optional findings do not stop the change from landing."
 	}
 	return text + r.ask()
@@ -152,9 +159,13 @@ func (r Repair) headline() string {
 		return "The change was accepted alone, but is red on top of what landed meanwhile. Your worktree now holds the merged state.\n"
 	case "merge":
 		return "The result of the merge was compared with both sides. It lacks what is named below, or has something that neither side has.\n"
-	default:
-		return fmt.Sprintf("The gate %s is red.\n", Line(r.Gate))
+	case "unshown":
+		return "The gates are green, and that does not show what the task asks for.\n"
 	}
+	if r.Unclear {
+		return fmt.Sprintf("The gate %s gave no result that shows whether the change is right.\n", Line(r.Gate))
+	}
+	return fmt.Sprintf("The gate %s is red.\n", Line(r.Gate))
 }
 
 // answered reports whether the findings have numbers, by which they are answered.
@@ -187,13 +198,23 @@ func (r Repair) sort() (fresh, old, optional []nexus.Finding) {
 		seen[key] = true
 		if !must(f) {
 			optional = append(optional, f)
-		} else if told[unplaced(f)] {
+		} else if told[unplaced(f)] || r.answered() && r.named(f) {
 			old = append(old, f)
 		} else {
 			fresh = append(fresh, f)
 		}
 	}
 	return fresh, old, optional
+}
+
+// named reports whether a finding of a judge was reported before, in these or in
+// other words, wherever its lines are now.
+func (r Repair) named(f nexus.Finding) bool {
+	f.Line = 0
+	return slices.ContainsFunc(r.Told, func(t nexus.Finding) bool {
+		t.Line = 0
+		return repair.Same(t, f)
+	})
 }
 
 // must returns which findings must be fixed: those that are major or worse, and

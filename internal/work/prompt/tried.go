@@ -188,6 +188,9 @@ func lastLead(l tried.Last) string {
 	case "train":
 		by = "What landed meanwhile was added, with this result,"
 	}
+	if l.Held {
+		return fmt.Sprintf("%s about the work that your worktree holds, in round %d of %s.", by, l.Round, Line(string(l.Attempt)))
+	}
 	return fmt.Sprintf("%s at the end of round %d of %s. Your worktree does not hold that work, but yours must pass the same.", by, l.Round, Line(string(l.Attempt)))
 }
 

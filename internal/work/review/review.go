@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
@@ -122,9 +123,28 @@ func (f finding) check() (nexus.Finding, error) {
 	case f.Line < 0:
 		return nexus.Finding{}, fmt.Errorf("line %d is below 0", f.Line)
 	}
+	category := word(f.Category)
 	return nexus.Finding{
-		Gate: Gate, File: cleanPath(f.File), Line: f.Line, Severity: f.Severity, Category: word(f.Category), Message: message, Advice: cutText(f.Advice), Quote: cutText(f.Quote),
+		Gate: Gate, File: cleanPath(f.File), Line: f.Line, Severity: graded(f.Severity, category), Category: category, Message: message, Advice: cutText(f.Advice), Quote: cutText(f.Quote),
 	}, nil
+}
+
+// graded returns how bad a finding of a category is: style and taste are minor at
+// most, whatever the reviewer says, so that they keep nothing from landing.
+func graded(s nexus.Severity, category string) nexus.Severity {
+	if s == nexus.Suggestion || !slices.ContainsFunc(strings.Split(category, "-"), ofTaste) {
+		return s
+	}
+	return nexus.Minor
+}
+
+// ofTaste reports whether a word of a category says that it is about style or
+// taste.
+func ofTaste(word string) bool {
+	return slices.Contains([]string{
+		"style", "styles", "styling", "stylistic", "taste", "format", "formatting", "whitespace", "indentation", "naming", "nit", "nits", "nitpick",
+		"cosmetic", "cosmetics", "readability", "wording", "typo", "typos", "idiom", "idiomatic",
+	}, word)
 }
 
 // word returns a category as one plain word, empty for what is none.

@@ -26,6 +26,32 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestTasteIsMinor whatever the reviewer says, so that it sends nothing back.
+func TestTasteIsMinor(t *testing.T) {
+	for _, c := range []struct{ severity, category, want string }{
+		{"critical", "style", "minor"},
+		{"major", "Style", "minor"},
+		{"major", "taste", "minor"},
+		{"major", "code-style", "minor"},
+		{"major", "naming", "minor"},
+		{"critical", "readability", "minor"},
+		{"suggestion", "style", "suggestion"},
+		{"minor", "style", "minor"},
+		{"major", "correctness", "major"},
+		{"critical", "security", "critical"},
+		{"major", "lifestyle", "major"},
+		{"major", "", "major"},
+	} {
+		got, err := review.Parse([]byte(fmt.Sprintf(`{"approved":false,"summary":"no","findings":[{"severity":%q,"category":%q,"message":"m"}]}`, c.severity, c.category)))
+		if err != nil || string(got.Findings[0].Severity) != c.want {
+			t.Errorf("%s of %s: %+v, %v", c.severity, c.category, got.Findings, err)
+		}
+		if blocks := review.Blocks(got, 1); blocks != (c.want == "major" || c.want == "critical") {
+			t.Errorf("%s of %s blocks: %v", c.severity, c.category, blocks)
+		}
+	}
+}
+
 func TestWhatCannotBeReadIsNoReview(t *testing.T) {
 	cases := map[string]string{
 		``:                                "it ends too early",

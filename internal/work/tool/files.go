@@ -53,7 +53,7 @@ func writeFile(e Env) Tool {
 		Description: "Create a file or replace all of it; directories are created.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},` +
 			`"required":["path","content"],"additionalProperties":false}`),
-		Take: func(_ context.Context, in map[string]any) (Output, error) {
+		Take: func(ctx context.Context, in map[string]any) (Output, error) {
 			where, _ := in["path"].(string)
 			content, _ := in["content"].(string)
 			name, err := e.tree.Clean(where, true)
@@ -61,7 +61,7 @@ func writeFile(e Env) Tool {
 				return Output{}, err
 			}
 			text, err := e.tree.Write(name, content)
-			return Output{Text: text, Changed: err == nil}, err
+			return Output{Text: text + e.ignoredNote(ctx, name, err), Changed: err == nil}, err
 		},
 	}
 }
@@ -74,7 +74,7 @@ func editFile(e Env) Tool {
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"edits":{"type":"array","minItems":1,"maxItems":100,` +
 			`"items":{"type":"object","properties":{"old":{"type":"string","minLength":1},"new":{"type":"string"},"all":{"type":"boolean"}},` +
 			`"required":["old","new"],"additionalProperties":false}}},"required":["path","edits"],"additionalProperties":false}`),
-		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
+		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
 			in, err := decode[struct {
 				Path  string
 				Edits []files.Edit
@@ -87,9 +87,23 @@ func editFile(e Env) Tool {
 				return Output{}, err
 			}
 			text, err := e.tree.Edit(name, in.Edits)
-			return Output{Text: text, Changed: err == nil}, err
+			return Output{Text: text + e.ignoredNote(ctx, name, err), Changed: err == nil}, err
 		},
 	}
+}
+
+// ignoredNote returns what an agent has to know about a file that it wrote and that
+// git leaves out: neither the gates nor anybody else will see it. Empty for any
+// other file, and where the rules cannot be read: the file is written all the same.
+func (e Env) ignoredNote(ctx context.Context, name string, failed error) string {
+	if failed != nil || e.Ignored == nil {
+		return ""
+	}
+	rule, err := e.Ignored(ctx, name)
+	if err != nil || rule == "" {
+		return ""
+	}
+	return fmt.Sprintf("\nnote: %s ignores %s, so it is no part of your change, and the gates do not see it. If it is meant to be, choose another path or change the rule.", rule, name)
 }
 
 func listFiles(e Env) Tool {

@@ -1,6 +1,8 @@
 package tool
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,4 +39,32 @@ func TestNexusignore(t *testing.T) {
 	if got := b.good(t, "search_code", m{"pattern": "needle"}); strings.Count(got, "needle") != 5 {
 		t.Errorf("got %q", got)
 	}
+}
+
+// TestWriteSaysWhatGitIgnores of a file that it wrote, and of no other.
+func TestWriteSaysWhatGitIgnores(t *testing.T) {
+	b := newBench(t, func(e *Env) {
+		e.Ignored = func(_ context.Context, name string) (string, error) {
+			switch {
+			case strings.HasPrefix(name, "build/"):
+				return ".gitignore:2 (build/)", nil
+			case name == "broken":
+				return "", errors.New("git is gone")
+			}
+			return "", nil
+		}
+	})
+	const says = ".gitignore:2 (build/) ignores build/x, so it is no part of your change"
+	if got := b.good(t, "write_file", m{"path": "build/x", "content": "x"}); !strings.Contains(got, says) {
+		t.Errorf("got %q", got)
+	}
+	if got := b.good(t, "edit_file", m{"path": "build/x", "edits": []m{{"old": "x", "new": "y"}}}); !strings.Contains(got, says) {
+		t.Errorf("got %q", got)
+	}
+	for _, name := range []string{"src/x", "broken"} {
+		if got := b.good(t, "write_file", m{"path": name, "content": "x"}); strings.Contains(got, "ignores") {
+			t.Errorf("got %q", got)
+		}
+	}
+	b.bad(t, "edit_file", m{"path": "build/x", "edits": []m{{"old": "x", "new": "y"}}}, "old")
 }

@@ -43,6 +43,9 @@ func check(tool string, schema *jsonschema.Resolved, input json.RawMessage) (map
 		return nil, nil, err
 	}
 	changed, err := translate(tool, schema.Schema(), object)
+	if tool == "finish" && shape(schema.Schema(), object) {
+		changed = true
+	}
 	if err == nil && changed {
 		input, err = json.Marshal(object)
 	}

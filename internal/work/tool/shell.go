@@ -17,8 +17,7 @@ import (
 )
 
 const (
-	shellTime  = 5 * time.Minute
-	shellIdle  = 2 * time.Minute  // without output
+	shellTime  = 5 * time.Minute  // as the prompt says; also without output
 	shellTimes = 10 * time.Minute // the most that may be asked for
 	shellKeep  = 4 << 20          // bytes of output that are kept
 	shellShown = 16_000           // bytes of those that the model sees
@@ -70,18 +69,19 @@ func network(e Env) string {
 	return "no network except some hosts, through the proxy in its environment"
 }
 
-// limits returns how long a command may run, and how long it may be silent. A
-// limit that was asked for counts for both.
+// limits returns how long a command may run, and how long it may be silent: as
+// long as it may run, unless less was asked for. Compilers and test runners print
+// nothing for minutes, and the prompt names one time.
 func (o order) limits() (total, idle time.Duration) {
-	total, idle = shellTime, shellIdle
+	total = shellTime
 	if o.Timeout > 0 {
 		total = min(time.Duration(o.Timeout)*time.Second, shellTimes)
-		idle = total
 	}
+	idle = total
 	if o.Idle > 0 {
-		idle = time.Duration(o.Idle) * time.Second
+		idle = min(time.Duration(o.Idle)*time.Second, total)
 	}
-	return total, min(idle, total)
+	return total, idle
 }
 
 var (
@@ -187,9 +187,11 @@ func (e Env) run(ctx context.Context, command string, total, idle time.Duration)
 	c := e.command([]string{Bash(), "-c", command}, 0)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	silent := time.AfterFunc(idle, func() { stop(errIdle) })
-	defer silent.Stop()
-	c.Heard = func([]byte) { silent.Reset(idle) }
+	if idle < total {
+		silent := time.AfterFunc(idle, func() { stop(errIdle) })
+		defer silent.Stop()
+		c.Heard = func([]byte) { silent.Reset(idle) }
+	}
 	ctx, end := context.WithTimeoutCause(ctx, total, errTotal)
 	defer end()
 	if e.jobs.Alive() {

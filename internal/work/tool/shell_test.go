@@ -33,7 +33,7 @@ func TestTimeouts(t *testing.T) {
 		t.Errorf("got %+v", a.Result)
 	}
 	for o, want := range map[order][2]string{
-		{}: {"5m0s", "2m0s"}, {Timeout: 60}: {"1m0s", "1m0s"}, {Timeout: 600}: {"10m0s", "10m0s"}, {Timeout: 600, Idle: 30}: {"10m0s", "30s"}, {Idle: 600}: {"5m0s", "5m0s"},
+		{}: {ShellTime.String(), ShellTime.String()}, {Timeout: 60}: {"1m0s", "1m0s"}, {Timeout: 600}: {"10m0s", "10m0s"}, {Timeout: 600, Idle: 30}: {"10m0s", "30s"}, {Idle: 600}: {"5m0s", "5m0s"},
 	} {
 		if total, idle := o.limits(); total.String() != want[0] || idle.String() != want[1] {
 			t.Errorf("%+v: %s, %s", o, total, idle)

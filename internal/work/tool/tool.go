@@ -80,6 +80,10 @@ type Env struct {
 	Undo func(ctx context.Context) ([]string, error)
 	Note func(ctx context.Context) string // what else is to be said after a command; nil: nothing
 
+	// Ignored names the rule by which git leaves a file out that is not tracked, ""
+	// for none. Nil: unknown.
+	Ignored func(ctx context.Context, name string) (rule string, err error)
+
 	Hidden files.HiddenRules // what agents are not shown
 	Learn  func(text string) // hears of secrets that Mask is to take out; may be nil
 
@@ -327,12 +331,21 @@ func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {
 	}
 	object, input, err := check(t.Name, schema, c.Input)
 	if err != nil {
-		return Output{}, fmt.Errorf("the input of %s is not valid, nothing was done: %w", t.Name, err)
+		return Output{}, fmt.Errorf("the input of %s is not valid, nothing was done: %w%s", t.Name, err, amends(t.Name, schema))
 	}
 	if t.Take != nil {
 		return t.Take(ctx, object)
 	}
 	return t.Run(ctx, input)
+}
+
+// amends says how what was refused is corrected, where it need not be written
+// again in full: a plan may have a hundred tasks.
+func amends(tool string, schema *jsonschema.Resolved) string {
+	if tool != "finish" || schema.Schema().Properties["amend"] == nil {
+		return ""
+	}
+	return ". Submit only what changes, with keep: tasks that you correct in tasks, and the rest stays as you wrote it"
 }
 
 func (s *Set) names() string {

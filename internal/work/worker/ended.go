@@ -1,8 +1,6 @@
 package worker
 
 import (
-	"strings"
-
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -10,20 +8,7 @@ import (
 // Ended returns how the tests of a gate ended, by their names, nil where the
 // runner does not say.
 func (j *Judge) Ended(e nexus.Evidence) map[string]string {
-	if e.Named == "" {
-		return nil
-	}
-	data, err := j.Site.Blobs.Get(e.Named)
-	if err != nil {
-		return nil // then the counts tell
-	}
-	all := map[string]string{}
-	for l := range strings.Lines(string(data)) {
-		if state, name, ok := strings.Cut(strings.TrimSuffix(l, "\n"), gate.NamedBy); ok {
-			all[name] = state
-		}
-	}
-	return all
+	return gate.Ended(e, j.Site.Blobs.Get)
 }
 
 // Miss says about evidence which of the tests its gates do not name as passed,

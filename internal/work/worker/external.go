@@ -151,6 +151,9 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	if h.Program.Metered {
 		b.Money = h.Money
 	}
+	if way != nil && s.Site.Box.Hides() { // else it may reach a host without us
+		b.Asked = way.Asked
+	}
 	if t.Handin != nil {
 		b.Submit = func(text string) (json.RawMessage, error) {
 			return external.Object(text, func(one json.RawMessage) (json.RawMessage, error) { return tool.Fit(t.Handin, one) })
@@ -212,7 +215,7 @@ func (s *Sessions) launch(ctx context.Context, t Talk, e tool.Env, h ExternalAge
 	var way *egress.Way
 	if h.Net != nil {
 		way = h.Net.Open()
-		c.Proxy = way.Serve
+		c.Proxy, c.Local = way.Serve, way.Local()
 	}
 	working := max(h.Silence, toolTime)
 	if h.Program.Speaks != "acp" {
@@ -221,7 +224,7 @@ func (s *Sessions) launch(ctx context.Context, t Talk, e tool.Env, h ExternalAge
 		}, home}, way, set.Close, nil
 	}
 	terminal := c
-	terminal.Args, terminal.Env, terminal.Writable, terminal.Proxy = []string{tool.Bash(), "-c"}, e.Vars, e.Writable, nil
+	terminal.Args, terminal.Env, terminal.Writable, terminal.Proxy, terminal.Local = []string{tool.Bash(), "-c"}, e.Vars, e.Writable, nil, nil
 	a := acp.New(acp.Launch{
 		Program: h.Program, File: h.File, Run: s.Site.Box.Run, Command: c, Terminal: terminal, Files: servedFiles{set.Tree()},
 		Writes: e.Writes, Keep: !e.Writes, Silence: h.Silence, Working: working,

@@ -230,20 +230,31 @@ func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, err
 			}
 			return errors.Join(t.Reset(ctx, hash), j.Kit.Fresh(ctx, t.Dir))
 		},
-		Wrote: func(ctx context.Context) ([]string, error) {
+		Wrote: func(ctx context.Context) (w gate.WrittenFiles, err error) {
 			_, now, err := t.Snapshot(ctx, "nexus: after a gate")
 			if err != nil || now == hash {
-				return nil, err
+				return w, err
 			}
 			changes, err := t.Changed(ctx, hash, now)
-			var files []string
 			for _, c := range changes {
-				if c.Status != "A" {
-					files = append(files, c.Path)
+				if c.Status == "A" {
+					w.Added = append(w.Added, c.Path)
+				} else {
+					w.Changed = append(w.Changed, c.Path)
 				}
 			}
-			return files, err
+			return w, err
 		},
+		Ground: func(ctx context.Context) ([]string, func() error, error) { return t.Judged(ctx, hash) },
+		Ignored: func(ctx context.Context, paths []string) (map[string]string, error) {
+			rules, err := t.IgnoreRules(ctx, paths)
+			all := map[string]string{}
+			for p, rule := range rules {
+				all[p] = rule.String()
+			}
+			return all, err
+		},
+		CI:          j.CI,
 		Environment: j.Kit.Of(t.Dir).Key, Lacks: j.Kit.Of(t.Dir).Lacks,
 	}, nil
 }
@@ -261,6 +272,8 @@ type Bases struct {
 	turn  chan struct{} // filled by who judges a base, who owns the maps
 	trees map[string]*worktree.Tree
 	known map[string]map[string]nexus.Evidence // by commit and gate
+
+	compared map[string]bool // commit and gate, which judged the user's checkout
 }
 
 // start makes the maps. The caller has the turn.
@@ -360,38 +373,6 @@ func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate,
 	return gates, all, nil
 }
 
-// Look lets the gates that run tests judge a base, one after the other, until
-// one of them has run some. Where none does, or where what they say can be
-// compared with nothing, people are told before a model is paid.
-func (b *Bases) Look(ctx context.Context, s *Judge, of Base, dir string, d Desk) error {
-	if err := Sparing(ctx, d, false, func(ctx context.Context) error { return b.look(ctx, s, of, dir, d) }); err != nil {
-		return fmt.Errorf("judge the base: %w", err)
-	}
-	return nil
-}
-
-func (b *Bases) look(ctx context.Context, s *Judge, of Base, dir string, d Desk) error {
-	gates, err := s.Gates(dir)
-	if err != nil {
-		return err
-	}
-	for _, g := range gates {
-		if !g.Tests {
-			continue
-		}
-		_, all, err := b.Judge(ctx, s, of, gates, func(o gate.Gate) string {
-			if o.Name == g.Name {
-				return ""
-			}
-			return "another one may be enough"
-		}, d)
-		if err != nil || all[g.Name].Counts != (nexus.Counts{}) {
-			return err
-		}
-	}
-	return nil
-}
-
 // Known returns what was said about a base, by the names of the gates. It judges
 // nothing.
 func (b *Bases) Known(ctx context.Context, commit string) []nexus.Evidence {
@@ -421,7 +402,7 @@ func union(base, now []gate.Gate) []gate.Gate {
 // else what it says now. The first that runs takes what the warm-up took.
 func (b *Bases) one(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, warm *time.Duration, d Desk) (nexus.Evidence, error) {
 	e, ok := d.Known(ctx, hash, g.Name)
-	if ok {
+	if _, fault := gate.FaultOf(e); ok && !fault {
 		plain, usable := gate.Plain(e, s.Site.Blobs.Get)
 		if e.Raw != "" {
 			e = plain

@@ -304,6 +304,14 @@ func (s *Sessions) reach(t Talk, role agent.Role, d Desk, agree func(context.Con
 			return s.question(ctx, t, d, q)
 		},
 	}
+	e.Ignored = func(ctx context.Context, name string) (string, error) {
+		t.Tree.Keep(name) // it is meant to be there, also where git cannot say which rule leaves it out
+		rules, err := t.Tree.IgnoreRules(ctx, []string{name})
+		if rule, ok := rules[name]; ok && !rule.Own {
+			return rule.String(), err
+		}
+		return "", err
+	}
 	if t.scouts != nil {
 		e.Scouts = t.scouts
 	}

@@ -239,13 +239,13 @@ func TestOfferIsWhatAConversationBeginsWith(t *testing.T) {
 	}
 }
 
-// TestLook lets gates judge a base until one of them has run a test.
+// TestLook lets all gates judge a base once, but those that judge only some changes.
 func TestLook(t *testing.T) {
 	tap := func(name, text string) gate.Gate {
 		return gate.Gate{Name: name, Format: "tap", Tests: true, Args: []string{"sh", "-c", text}}
 	}
 	gates := []gate.Gate{
-		{Name: "lint", Args: []string{"true"}}, tap("test-none", "echo 1..0"), tap("test-some", "echo 1..1; echo ok 1 - a"), tap("test-more", "echo 1..1; echo ok 1 - b"),
+		{Name: "e2e", Args: []string{"true"}, Only: []string{"*.html"}}, {Name: "lint", Args: []string{"true"}}, tap("test-none", "echo 1..0"), tap("test-some", "echo 1..1; echo ok 1 - a"), tap("test-more", "echo 1..1; echo ok 1 - b"),
 	}
 	s, base, _ := workertest.New(t, gates...)
 	c, _ := change(t, s, "T1.1", base)
@@ -260,14 +260,14 @@ func TestLook(t *testing.T) {
 	for _, f := range d.all {
 		got = append(got, fmt.Sprintf("%s %v", f.Evidence.Gate, f.Base))
 	}
-	if diff := cmp.Diff([]string{"test-none true", "test-some true"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"lint true", "test-none true", "test-some true", "test-more true"}, got); diff != "" {
 		t.Error(diff)
 	}
 	got = nil
 	for _, e := range s.Judge.Bases.Known(t.Context(), base) {
 		got = append(got, e.Gate)
 	}
-	if diff := cmp.Diff([]string{"test-none", "test-some"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"lint", "test-more", "test-none", "test-some"}, got); diff != "" {
 		t.Error(diff)
 	}
 	if all := s.Judge.Bases.Known(t.Context(), "another"); len(all) > 0 {

@@ -135,7 +135,13 @@ type Judge struct {
 	Caches     []string           // build caches of the user's, which gates may read
 	Exe        string             // this program, which builds call for their cache; empty for none
 	GateTime   time.Duration      // of one gate; 0 for no limit of its own
+	CI         bool               // gates run with the variable CI; see [gate.Runner]
 	Versions   *gate.ToolVersions // of tools, remembered
+
+	// Yours lets a gate judge the user's own checkout; false where that does not have the commit as it is. Nil: no gate does.
+	Yours func(ctx context.Context, commit, gate string) (nexus.Evidence, bool, error)
+
+	until func() time.Time // when a question that is asked now answers itself
 }
 
 // Sessions has the conversations of agents with models.
@@ -153,18 +159,19 @@ type Sessions struct {
 	// External returns the agent programs of other makers that do the sessions of
 	// a role at a tier, best first, and the models that do while none of them
 	// can; pin is the model that the task names. Nil: none does any.
-	External func(role nexus.Role, tier nexus.Tier, pin string) (agents []*ExternalAgent, models []string)
-	Windows  *Windows          // what those told of the limits of their accounts; nil says it each time
-	Readers  *Readers          // who reads whose work, as far as it was said; nil says it each time
-	Personas []review.Persona  // who reads a change; none: one for everything
-	Checks   string            // when testers write checks for criteria without one: auto, always, off; empty is off
-	Rules    *rules.Set        // what the repository and its user say to agents; nil: nothing
-	Pace     *Pace             // how long gates take and which cannot run; nil: unknown
-	Maps     *codemap.Maps     // of the repository, for the roles that are shown one; nil for none
-	Memory   *memory.Book      // of the repository; nil for none
-	Docs     codedoc.Shelf     // documents about the code
-	Foreign  *mcptools.Servers // whose tools agents may use; nil for none
-	Code     *code.Kit         // whom agents may ask what code means; nil for nobody
+	External    func(role nexus.Role, tier nexus.Tier, pin string) (agents []*ExternalAgent, models []string)
+	Windows     *Windows          // what those told of the limits of their accounts; nil says it each time
+	Readers     *Readers          // who reads whose work, as far as it was said; nil says it each time
+	Personas    []review.Persona  // who reads a change; none: one for everything
+	Independent string            // when somebody who sees nothing of a change writes checks of it: auto, always, off; empty is off
+	Checks      string            // when testers write checks for criteria without one: auto, always, off; empty is off
+	Rules       *rules.Set        // what the repository and its user say to agents; nil: nothing
+	Pace        *Pace             // how long gates take and which cannot run; nil: unknown
+	Maps        *codemap.Maps     // of the repository, for the roles that are shown one; nil for none
+	Memory      *memory.Book      // of the repository; nil for none
+	Docs        codedoc.Shelf     // documents about the code
+	Foreign     *mcptools.Servers // whose tools agents may use; nil for none
+	Code        *code.Kit         // whom agents may ask what code means; nil for nobody
 
 	Alone    bool          // nobody answers questions: fall back at once
 	Deputy   *AutoAnswer   // answers in the place of people; nil: nobody does
@@ -192,5 +199,6 @@ type Worker struct {
 func New(site Site, trees *worktree.Store, judge Judge, sessions Sessions) *Worker {
 	judge.Site, judge.Trees = &site, trees
 	sessions.Site, sessions.Trees, sessions.Judge = &site, trees, &judge
+	judge.until = sessions.until
 	return &Worker{Site: &site, Trees: trees, Judge: &judge, Sessions: &sessions}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -95,9 +96,15 @@ func (r Rule) matches(name string, dir bool) bool {
 }
 
 // Left reports whether rules leave a path out by its own name; what is in a
-// directory that is left out is left out as well, which [Set.Hides] says.
+// directory that is left out is left out as well, which [Set.Hides] says. A
+// line with "!" does not bring back a file whose name suggests secrets: agents
+// may not read it, and its name would be shown for nothing.
 func Left(rules []Rule, name string, dir bool) bool {
+	secret := !dir && pathkind.Protected(name, false) == pathkind.MaySecret
 	for _, r := range slices.Backward(rules) {
+		if r.keep && secret {
+			continue
+		}
 		if r.matches(name, dir) {
 			return !r.keep
 		}

@@ -34,6 +34,28 @@ func TestHides(t *testing.T) {
 	}
 }
 
+// TestSecretsStayHidden wants no line with "!" to bring back a name that
+// suggests secrets, in the same file or in one below.
+func TestSecretsStayHidden(t *testing.T) {
+	s, err := ignore.New(map[string]string{
+		".nexusignore":     "*\n!.env\n!sub/\n!*.go\n!.env.example\n!id_rsa\n",
+		"sub/.nexusignore": "!*\n",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{".env", "id_rsa", "sub/.env", "sub/credentials.json", "a.txt"} {
+		if !s.Hides(name) {
+			t.Errorf("%s is shown", name)
+		}
+	}
+	for _, name := range []string{"a.go", ".env.example", "sub/a.txt"} {
+		if s.Hides(name) {
+			t.Errorf("%s is hidden", name)
+		}
+	}
+}
+
 // TestLinesOfGit has lines that git understands, and each must hide what git
 // would leave out, and nothing else.
 func TestLinesOfGit(t *testing.T) {

@@ -44,3 +44,51 @@ func Quote(words []string) (string, error) {
 	}
 	return strings.Join(quoted, " "), nil
 }
+
+// Words returns the words of a line that is one command and nothing else: nothing in it
+// is expanded, redirected or run beside it.
+func Words(line string) ([]string, bool) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return nil, false
+	}
+	s := file.Stmts[0]
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || s.Negated || s.Background || len(s.Redirs)+len(call.Assigns) > 0 {
+		return nil, false
+	}
+	var words []string
+	for _, w := range call.Args {
+		text, ok := fixed(w.Parts, false)
+		if !ok {
+			return nil, false
+		}
+		words = append(words, text)
+	}
+	return words, true
+}
+
+// fixed returns what parts of a word say, and false where the shell may make something else of them.
+func fixed(parts []syntax.WordPart, quoted bool) (string, bool) {
+	text := ""
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.SglQuoted:
+			text += p.Value
+		case *syntax.DblQuoted:
+			in, ok := fixed(p.Parts, true)
+			if !ok {
+				return "", false
+			}
+			text += in
+		case *syntax.Lit:
+			if !quoted && strings.ContainsAny(p.Value, `*?[~{`) || strings.Contains(p.Value, `\`) {
+				return "", false
+			}
+			text += p.Value
+		default:
+			return "", false
+		}
+	}
+	return text, true
+}

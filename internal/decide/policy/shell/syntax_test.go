@@ -80,5 +80,41 @@ func FuzzSyntax(f *testing.F) {
 		if err == nil != (shell.CheckSyntax("true; "+line) == nil) && !strings.HasPrefix(strings.TrimSpace(line), "#") && err == nil && !strings.ContainsAny(line, "\x00") {
 			t.Errorf("%q is fine, and not behind a command", line)
 		}
+		if words, ok := shell.Words(line); ok {
+			quoted, err := shell.Quote(words)
+			if again, ok := shell.Words(quoted); err == nil && ok && !slices.Equal(again, words) {
+				t.Errorf("%q is read as %q, and that as %q", line, words, again)
+			}
+		}
 	})
+}
+
+// TestWords reads a line that is one command, and no other.
+func TestWords(t *testing.T) {
+	for line, want := range map[string][]string{
+		"go test -run '^TestA$' ./...":       {"go", "test", "-run", "^TestA$", "./..."},
+		`go test -run "^(TestA|TestB)$" ./x`: {"go", "test", "-run", "^(TestA|TestB)$", "./x"},
+		"go test -run ^TestA$ ./...":         {"go", "test", "-run", "^TestA$", "./..."},
+		"pytest a.py::b":                     {"pytest", "a.py::b"},
+		"a b | c":                            nil,
+		"a && b":                             nil,
+		"a; b":                               nil,
+		"! a":                                nil,
+		"a &":                                nil,
+		"X=1 a":                              nil,
+		"a > b":                              nil,
+		"a $X":                               nil,
+		`a "$X"`:                             nil,
+		"a *.go":                             nil,
+		"a ~/b":                              nil,
+		`a \$b`:                              nil,
+		"a $(b)":                             nil,
+		"":                                   nil,
+		"a '":                                nil,
+	} {
+		got, ok := shell.Words(line)
+		if !slices.Equal(got, want) || ok != (want != nil) {
+			t.Errorf("%q: %q, %v", line, got, ok)
+		}
+	}
 }

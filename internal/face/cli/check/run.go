@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
@@ -356,6 +357,13 @@ func own(ctx context.Context, a *console.Console, f checkFlags, box *sandbox.Box
 	if r, err = runner(a, box, dir, cache, settings); err != nil {
 		return r, s, err
 	}
+	if repo, err := git.Find(ctx, dir); err == nil && repo.Work == dir {
+		more, err := git.Outside(ctx, repo)
+		if err != nil {
+			return r, s, err
+		}
+		r.Readable = append(r.Readable, more...)
+	}
 	grant, err := app.GrantIn(settings.Network, app.Top(dir), a.Trust(), a.Env, box)
 	if err != nil {
 		return r, s, err
@@ -396,7 +404,7 @@ func runner(a *console.Console, box *sandbox.Box, dir, cache string, settings co
 	shareBuilds(a, cache, &setup)
 	return gate.Runner{
 		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
-		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, Versions: &gate.ToolVersions{},
+		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, CI: settings.Gates.CI, Versions: &gate.ToolVersions{},
 	}, nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
@@ -174,6 +173,7 @@ func (s *stage) fit(a *console.Console, r gate.Runner) gate.Runner {
 	}
 	r.Readable = append(slices.Clone(r.Readable), s.copy.lent...)
 	r.Env = append(slices.Clone(r.Env), editableInstalls(s.from, s.dir, s.copy.lent, a.Env("VIRTUAL_ENV"))...)
+	r.Ground = s.copy.ground
 	if s.copy.repo.Dir != "" {
 		r.Wrote = s.copy.wrote
 		r.Reset = func(ctx context.Context, bare bool) error { return s.copy.reset(ctx, bare && s.base) }
@@ -211,18 +211,27 @@ func (s *stage) clear(ctx context.Context, bare bool) error {
 	return l.Clear(keep)
 }
 
-// wrote returns the files of the tree that a gate changed.
-func (s *stage) wrote(ctx context.Context) ([]string, error) {
+// wrote returns the files that a gate wrote.
+func (s *stage) wrote(ctx context.Context) (w gate.WrittenFiles, err error) {
 	l, done, err := s.layer()
 	if err != nil {
-		return nil, err
+		return w, err
 	}
 	defer done()
 	names, _, err := s.held(ctx, l)
 	if err != nil {
-		return nil, err
+		return w, err
 	}
-	return l.Differs(lists.Without(names, func(name string) bool { _, err := l.Tree.Lstat(name); return err != nil }))
+	var old []string
+	for _, name := range names {
+		if _, err := l.Tree.Lstat(name); err != nil {
+			w.Added = append(w.Added, name)
+		} else {
+			old = append(old, name)
+		}
+	}
+	w.Changed, err = l.Differs(old)
+	return w, err
 }
 
 func (s *stage) layer() (sandbox.Layer, func(), error) {

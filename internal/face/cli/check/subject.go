@@ -202,14 +202,14 @@ func orHead(rev string) string {
 }
 
 func ancestor(ctx context.Context, r git.Repo, a, b string) (string, error) {
-	base, err := r.Line(ctx, "merge-base", a, b)
-	if err != nil {
+	base, err := r.MergeBase(ctx, a, b)
+	if err == nil && base == "" {
 		return "", &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "the two revisions have no common commit", Cause: err,
+			Code: nexus.CodeInvalidInput, Message: "the two revisions have no common commit",
 			Hint: "Fetch the whole history, or give a range with two dots.",
 		}
 	}
-	return base, nil
+	return base, err
 }
 
 // maxWords bounds the commits whose words are told.

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
@@ -38,6 +39,7 @@ type exact struct {
 	from      string   // the user's, which has what is installed; may be empty
 	lent      []string // of that, what must be readable
 	modules   []git.Submodule
+	git       *git.Mirror // what gates see of git; nil for nothing
 	done      func()
 }
 
@@ -65,29 +67,85 @@ func checkout(ctx context.Context, p *app.Place, cache, rev string) (exact, erro
 	if err != nil {
 		return x, err
 	}
-	if x, err = export(ctx, from, x.hash, p.Repo, at); err != nil {
+	hash, of := x.hash, x.hash
+	if commit, err := from.Resolve(ctx, rev); err == nil {
+		of = commit
+	}
+	if x, err = export(ctx, from, of, p.Repo, at); err != nil {
 		err = fmt.Errorf("check out %s: %w", rev, err)
 	}
+	x.hash = hash
 	if x.done = func() { _ = os.RemoveAll(at) }; err != nil { // a copy
 		x.done()
 	}
 	return x, err
 }
 
-// export writes a tree of a repository into a directory below at, and lends it
+// export writes a commit or tree of a repository into a directory below at, and lends it
 // what is installed in the user's.
-func export(ctx context.Context, from git.Repo, tree string, user git.Repo, at string) (exact, error) {
-	x := exact{hash: tree, dir: filepath.Join(at, "tree"), from: user.Work}
+func export(ctx context.Context, from git.Repo, rev string, user git.Repo, at string) (exact, error) {
+	x := exact{hash: rev, dir: filepath.Join(at, "tree"), from: user.Work}
 	x.repo = git.Repo{Dir: from.Dir, Work: x.dir, Index: filepath.Join(at, "index")}
 	x.modules = ownSubmodules(ctx, from, x.hash, user)
-	err := os.Mkdir(x.dir, 0o700)
+	var err error
+	if x.repo.LFS, err = user.LFSStore(ctx); from.Dir != user.Dir { // the private clone, with what agents made beside it
+		x.repo.LFS.Own = filepath.Join(filepath.Dir(from.Dir), "lfs", "objects")
+	}
+	err = errors.Join(err, os.Mkdir(x.dir, 0o700))
 	if err == nil {
 		_, err = x.repo.Run(ctx, "read-tree", x.hash)
 	}
 	if err = errors.Join(err, x.reset(ctx, true)); err == nil && x.from != "" {
 		x.lent = lendInstalled(x.from, x.dir)
 	}
+	if err == nil {
+		err = x.show(ctx, from, user)
+	}
 	return x, err
+}
+
+// show lets gates find a git directory whose HEAD is the tree, with the user's names. It is on the user's
+// branch, where that is at the same commit.
+func (x *exact) show(ctx context.Context, from, user git.Repo) error {
+	common, err := user.Common(ctx)
+	if err != nil {
+		return err
+	}
+	m := git.Mirror{Dir: filepath.Join(filepath.Dir(x.dir), "judged"), Work: x.dir, From: common}
+	if own, err := from.Common(ctx); err == nil && own != common {
+		m.Objects = []string{filepath.Join(own, "objects")}
+	}
+	for _, dir := range x.lent {
+		if rel, err := filepath.Rel(x.from, dir); err == nil {
+			m.Exclude = append(m.Exclude, filepath.ToSlash(rel))
+		}
+	}
+	head, branch, err1 := user.Head(ctx)
+	m.Names, err = user.Names(ctx)
+	m.Commit = head
+	if err := errors.Join(err1, err, m.Write()); err != nil {
+		return err
+	}
+	if m.Commit, err = m.Stand(ctx, x.hash, head); err != nil {
+		return err
+	}
+	if m.Commit == head && branch != "" {
+		m.Branch = "refs/heads/" + branch
+	}
+	if err := errors.Join(m.Write(), m.Read(ctx), os.WriteFile(filepath.Join(x.dir, ".git"), []byte("gitdir: ../judged\n"), 0o600)); err != nil {
+		return err
+	}
+	x.git = &m
+	return nil
+}
+
+// ground is what a gate sees of git; see [gate.Runner].
+func (x exact) ground(ctx context.Context) ([]string, func() error, error) {
+	done := func() error { return nil }
+	if x.git == nil {
+		return nil, done, nil
+	}
+	return x.git.Reads(), done, x.git.Refresh(ctx)
 }
 
 // runner returns what runs gates and other commands on the tree.
@@ -100,6 +158,7 @@ func (x exact) runner(ctx context.Context, a *console.Console, p *app.Place, cac
 	if err != nil {
 		return r, err
 	}
+	r.Ground = x.ground
 	r.Reset, r.Readable, r.Env = x.reset, append(r.Readable, x.lent...), append(r.Env, editableInstalls(x.from, x.dir, x.lent, a.Env("VIRTUAL_ENV"))...)
 	grant, err := app.GrantIn(settings.Network, app.Top(p.Repo.Work), a.Trust(), a.Env, box)
 	r.Net = grant.Gate
@@ -107,9 +166,16 @@ func (x exact) runner(ctx context.Context, a *console.Console, p *app.Place, cac
 }
 
 // wrote returns the files that are no longer as the tree has them.
-func (x exact) wrote(ctx context.Context) ([]string, error) {
+func (x exact) wrote(ctx context.Context) (w gate.WrittenFiles, err error) {
+	none := func(name string) bool { return name == "" }
 	out, err := x.repo.Run(ctx, "diff-files", "--name-only", "-z", "--ignore-submodules")
-	return lists.Without(strings.Split(out, "\x00"), func(name string) bool { return name == "" }), err
+	if err != nil {
+		return w, err
+	}
+	w.Changed = lists.Without(strings.Split(out, "\x00"), none)
+	out, err = x.repo.Run(ctx, "ls-files", "--others", "--exclude-standard", "-z")
+	w.Added = lists.Without(strings.Split(out, "\x00"), none)
+	return w, err
 }
 
 // reset puts the tree back; bare removes what git ignores, too, but for what is
@@ -126,6 +192,9 @@ func (x exact) reset(ctx context.Context, bare bool) error {
 	}
 	_, err := x.repo.Run(ctx, clean...)
 	_, err2 := x.repo.Run(ctx, "checkout-index", "--all", "--force", "--index")
+	if err2 == nil {
+		err2 = worktree.PlaceLFS(ctx, x.repo, len(x.hash)/2)
+	}
 	laySubmodules(ctx, x.modules, x.dir, filepath.Dir(x.dir))
 	return errors.Join(err, err2)
 }

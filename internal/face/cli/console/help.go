@@ -82,9 +82,7 @@ func childrenOf(b *strings.Builder, c *cobra.Command, s view.Style) {
 }
 
 // Takes returns a check that a command has between least and most arguments;
-// most below 0 is any number. It is not inlined: every command would have a copy.
-//
-//go:noinline
+// most below 0 is any number.
 func Takes(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {

@@ -130,7 +130,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 // script returns what the model says.
 func (d *stage) script() []byte {
 	if d.genesis {
-		return unpack("genesisscript.yaml")
+		return genesisScript
 	}
 	return Script()
 }

@@ -1,11 +1,8 @@
 package democmd
 
 import (
-	"bytes"
-	"compress/gzip"
-	"embed"
+	_ "embed" // the sample and what the model says
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -17,10 +14,11 @@ import (
 //go:embed sample.txtar
 var sample []byte
 
-// packed holds what the model says, as gzip: make generate writes it.
-//
-//go:embed packed
-var packed embed.FS
+//go:embed script.yaml
+var script []byte
+
+//go:embed genesisscript.yaml
+var genesisScript []byte
 
 //go:embed steered.yaml
 var steered []byte
@@ -28,24 +26,9 @@ var steered []byte
 // Goal is what the sample's user wants.
 const Goal = "Teach units to write sizes, Roman numerals and durations, with commands for the first two"
 
-// Script returns what the model says, in the language of llmtest.
-func Script() []byte { return unpack("script.yaml") }
-
-// unpack returns one of the packed files.
-func unpack(name string) []byte {
-	data, err := packed.ReadFile("packed/" + name + ".gz")
-	var z *gzip.Reader
-	if err == nil {
-		z, err = gzip.NewReader(bytes.NewReader(data))
-	}
-	if err == nil {
-		data, err = io.ReadAll(z)
-	}
-	if err != nil {
-		panic("the program has no readable " + name + ": " + err.Error())
-	}
-	return data
-}
+// Script returns what the model says, in the language of llmtest. It is shared:
+// the caller must not change it.
+func Script() []byte { return script }
 
 // Write writes the sample's files below dir.
 func Write(dir string) error {

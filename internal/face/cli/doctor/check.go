@@ -16,8 +16,9 @@ type Check struct {
 	Detail string `json:"detail"`
 	Hint   string `json:"hint,omitzero"`
 
-	err    error // why it blocks, with its code
-	chosen bool  // somebody decided that it is so, and need not be kept from starting for it
+	err    error  // why it blocks, with its code
+	ask    string // what a person is asked who may start a run all the same; empty: nobody may
+	chosen bool   // somebody decided that it is so, and need not be kept from starting for it
 }
 
 // State says how bad it is. The zero State blocks.
@@ -65,6 +66,30 @@ func (r Report) Notices() []Check {
 		}
 	}
 	return all
+}
+
+// AskPerson asks a person about what keeps a run from starting unless a person agrees to start it
+// all the same, and makes notices of what they agree to. Nobody is asked where something else keeps
+// it from starting.
+func (r Report) AskPerson(agrees func(c Check, question string) (bool, error)) error {
+	for _, c := range r.Checks {
+		if r.blocks(c) && c.ask == "" {
+			return nil
+		}
+	}
+	for i, c := range r.Checks {
+		if c.State != Blocker || c.ask == "" {
+			continue
+		}
+		yes, err := agrees(c, c.ask)
+		if err != nil {
+			return err
+		}
+		if yes {
+			r.Checks[i].State, r.Checks[i].chosen = Notice, true
+		}
+	}
+	return nil
 }
 
 // Words returns the notices as words.

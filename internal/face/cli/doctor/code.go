@@ -33,12 +33,6 @@ func checkCode(dir string, own map[string]config.Language) Check {
 			missing = append(missing, s.Commands[0][0]+" for "+strings.Join(is, " "))
 		}
 	}
-	if ends[".go"] > 0 {
-		there = append(there, "shapes of Go")
-	}
-	if code.Find(vars, "ast-grep") != "" {
-		there = append(there, "ast-grep")
-	}
 	if c.Detail = strings.Join(there, ", "); c.Detail == "" {
 		c.Detail = "no language server"
 	}

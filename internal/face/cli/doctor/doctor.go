@@ -33,6 +33,8 @@ type Question struct {
 	Fix   bool // mend what can be fixed
 	Yes   bool // without asking, also what removes something
 
+	Shown bool // each task of the plan that a run is given brings a command that shows it
+
 	Trust  func(dir string, book *trust.Book) error // says whether what the repository decides is agreed to
 	Models func() error                             // says whether the run's models can be asked; nil looks at all
 	Plan   func() error                             // says whether a plan's tasks fit; nil where there is none
@@ -148,6 +150,18 @@ func (l *look) checkout(ctx context.Context) {
 	if _, err := change.Hidden(ctx, repo, "HEAD"); err != nil {
 		l.add(checked("nexusignore", "", err))
 	}
+	l.large(ctx)
+	if n, command, err := repo.Lacking(ctx, "HEAD"); n > 0 || err != nil {
+		c := checked("objects", "", err)
+		if err == nil {
+			c.State, c.Detail = Blocker, fmt.Sprintf("this is a partial clone, and %s of the commit that a run starts from %s not on this machine", view.Count(n, "file"), map[bool]string{true: "is", false: "are"}[n == 1])
+			c.Hint = "Fetch what is missing: " + command
+		}
+		l.add(c)
+	}
+	if err := git.PrefixFree(ctx, repo, l.conf.Prefix); err != nil {
+		l.add(checked("branches", "", err))
+	}
 	_, branch, err := repo.Head(ctx)
 	switch {
 	case err != nil:
@@ -179,6 +193,59 @@ func (l *look) checkout(ctx context.Context) {
 			l.add(checked("trust", "", err))
 		}
 	}
+}
+
+// large names the files that git LFS keeps and that a run sees as pointers: their content is not on
+// this machine, or too big.
+func (l *look) large(ctx context.Context) {
+	all, err := l.place.Repo.LFSFiles(ctx)
+	if err != nil || len(all) == 0 {
+		if err != nil {
+			l.add(checked("lfs", "", err))
+		}
+		return
+	}
+	var gone, big []string
+	for _, f := range all {
+		switch {
+		case f.TooBig:
+			big = append(big, f.Path)
+		case !f.Here && f.Size > 0:
+			gone = append(gone, f.Path)
+		}
+	}
+	const see = "a run and its gates see pointers in their place"
+	if len(gone) > 0 {
+		l.add(Check{
+			Name: "lfs", State: Notice,
+			Detail: fmt.Sprintf("git LFS keeps %s (%s) whose content is not on this machine: %s. Get it: %s", view.Count(len(gone), "file"), few(gone), see, pullCommand(gone)),
+			Hint:   pullCommand(gone),
+		})
+	}
+	if len(big) > 0 {
+		l.add(Check{
+			Name: "lfs", State: Notice,
+			Detail: fmt.Sprintf("git LFS keeps %s (%s) too big to put in place (%d MiB for a file, %d MiB for all): %s", view.Count(len(big), "file"), few(big), git.MaxLFSFile>>20, git.MaxLFSTree>>20, see),
+			Hint:   "Let a gate that reads them skip what is a pointer.",
+		})
+	}
+	if len(gone)+len(big) == 0 && !l.Run {
+		l.add(Check{Name: "lfs", State: Fine, Detail: view.Count(len(all), "file") + " with content in place"})
+	}
+}
+
+// pullCommand is the command that gets the content of files; of all, where they are many or their
+// names mean something to git LFS.
+func pullCommand(files []string) string {
+	const most = 10
+	if len(files) > most || slices.ContainsFunc(files, func(f string) bool { return strings.ContainsAny(f, "*?[]{}!,'\\") }) {
+		return "git lfs pull"
+	}
+	include := strings.Join(files, ",")
+	if strings.Trim(include, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/,") != "" {
+		include = "'" + include + "'"
+	}
+	return "git lfs pull --include=" + include
 }
 
 // spared looks at tests in quarantine, and, where there is time, at what runs saw
@@ -213,8 +280,6 @@ func (l *look) changes(ctx context.Context) []Check {
 	switch {
 	case err != nil:
 		text = "unknown: " + err.Error()
-	case c.Unknown:
-		text = "unknown: git's index is not version 2"
 	case c.None() && l.Run:
 		return nil
 	case c.None():
@@ -336,8 +401,8 @@ func (l *look) confined(ctx context.Context) {
 	if l.place != nil {
 		dir = l.place.Repo.Work
 	}
-	if err == nil && l.wants("gates", "programs") {
-		l.add(checkGates(ctx, box, app.Top(dir), l.conf.Gates, l.Run)...)
+	if err == nil && l.wants("gates", "programs", "tests") {
+		l.add(checkGates(ctx, box, app.Top(dir), l.conf.Gates, l.Question)...)
 	}
 	if !l.Light && l.wants("ripgrep", "golangci-lint", "go", "environment") {
 		l.add(checkTools(ctx, l.app, box, l.conf)...)

@@ -19,17 +19,17 @@ import (
 
 // checkGates looks at what would judge the work: the gates of the stacks that
 // are found, and whether their programs are there, inside of the sandbox.
-func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gates, run bool) []Check {
+func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gates, q Question) []Check {
 	gates, err := detect.Gates(dir, c)
 	if err = cmp.Or(detect.CheckPackages(dir, c), err); err != nil {
 		return []Check{checked("gates", "", err)}
 	}
 	gates = lists.Without(gates, func(g gate.Gate) bool { return len(g.Args) == 0 }) // the search for secrets needs no program
 	if len(gates) == 0 {
-		return append([]Check{{
-			Name: "gates", State: Notice, Detail: "no gate is set or detected, so nothing checks the work",
+		return slices.Concat([]Check{{
+			Name: "gates", State: Notice, Detail: "no gate is set or detected: work that no check of its own shows waits for you",
 			Hint: "Set what builds and tests this project in nexus.toml, under [gates].",
-		}}, switchedOff(dir, c)...)
+		}}, checkTests(nil, nil, c, q), switchedOff(dir, c))
 	}
 	var names, programs []string
 	for _, g := range gates {
@@ -44,7 +44,7 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	}
 	gone = lists.Without(gone, func(p string) bool { return depend.Offers(dir, p) })
 	all := []Check{{Name: "gates", State: Fine, Detail: strings.Join(names, ", ")}}
-	if run {
+	if q.Run {
 		all = nil
 	}
 	all = append(all, switchedOff(dir, c)...)
@@ -66,7 +66,41 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 			Hint: "Install the tools that build and test the project, or set other commands in nexus.toml.",
 		}))
 	}
-	return all
+	return append(all, checkTests(gates, gone, c, q)...)
+}
+
+// checkTests says that no gate runs tests, which only a person may start a run without. Who turned
+// the gate off has decided, and so has who gave a command of their own, to the project or to each task.
+func checkTests(gates []gate.Gate, gone []string, c config.Gates, q Question) []Check {
+	line, set := c.Commands["test"]
+	if set && line == "" || q.Shown {
+		return nil
+	}
+	var lacks []gate.Gate
+	for _, g := range gates {
+		_, own := c.Commands[g.Name]
+		switch tests := g.Tests || own && !slices.Contains([]string{"build", "type", "lint", "format"}, g.Name); {
+		case tests && slices.Contains(gone, g.Program()):
+			lacks = append(lacks, g)
+		case tests:
+			return nil
+		}
+	}
+	k := Check{
+		Name: "tests", State: Blocker, ask: "Start without tests?",
+		Detail: "no gate runs tests, so nobody would notice what the work breaks",
+		Hint:   `Set gates.test to the command that runs the tests in nexus.toml, or gates.test = false to work without tests.`,
+	}
+	if len(lacks) > 0 {
+		g := lacks[0]
+		k.Detail = fmt.Sprintf("no gate can run tests: %s is not found in the sandbox (gate %s)", g.Program(), g.Name)
+		k.Hint = fmt.Sprintf("Install %s, or set gates.test in nexus.toml: to another command, or to false to work without tests.", g.Program())
+		if g.Else != "" {
+			k.Hint = fmt.Sprintf("Install %s, or set gates.test = %q in nexus.toml, which runs the same tests.", g.Program(), g.Else)
+		}
+	}
+	k.err = &nexus.Error{Code: nexus.CodeNotReady, Message: k.Detail, Hint: k.Hint}
+	return []Check{k}
 }
 
 // switchedOff says which gates the files name that the configuration does not

@@ -256,7 +256,15 @@ func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes
 		return err
 	}
 	a.Say("trusted %s; a change must be trusted again", view.Clean(p.Name))
-	return nil
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	silent, err := app.TryHosts(ctx, settings, a.Env, p)
+	for _, line := range silent {
+		a.Say("%s", view.Clean(line))
+	}
+	return err
 }
 
 // AskTrust asks a person on a terminal about the agents that a run would use and

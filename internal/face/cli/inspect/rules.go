@@ -52,6 +52,7 @@ func rulesCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		warnOfProject(a)
 		settings, _, err := a.Settings()
 		if err != nil {
 			return err

@@ -139,7 +139,7 @@ func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode s
 	}
 	if grant != nil {
 		way := grant.Open()
-		c.Proxy, c.Env = way.Serve, way.Env(c.Env, box.Hides())
+		c.Proxy, c.Local, c.Env = way.Serve, way.Local(), way.Env(c.Env, box.Hides())
 		defer func() { _, _ = io.WriteString(a.Err, egress.Refusals(way.Take())) }() // who cannot be told is not
 	}
 	r, err := box.Run(ctx, c)

@@ -36,6 +36,7 @@ func trustCommand(a *console.Console) *cobra.Command {
 		if forget {
 			return forgetTrust(ctx, a, dir, names)
 		}
+		warnOfProject(a)
 		all, err := judgeTrust(a, dir, names)
 		if err != nil {
 			return err
@@ -76,9 +77,17 @@ func trustCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
+// warnOfProject says that the project's settings cannot be read, and are left out
+// of what the command shows.
+func warnOfProject(a *console.Console) {
+	if err := a.SkipUnreadableProject(); err != nil {
+		a.Say("nexus.toml is left out, because it cannot be read: %s", view.Clean(err.Error()))
+	}
+}
+
 // judgeTrust says how the named things stand, and all for no name.
 func judgeTrust(a *console.Console, dir string, names []string) ([]trust.Judged, error) {
-	items, err := app.Entrusted(dir)
+	items, err := a.Entrusted(dir)
 	if err != nil {
 		return nil, err
 	}

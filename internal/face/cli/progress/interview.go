@@ -174,8 +174,12 @@ func (w *interviewer) talk(ctx, work context.Context) {
 
 // tell says what a person may want to correct.
 func (w *interviewer) tell(f nexus.Fact) {
-	switch f.(type) {
-	case nexus.InterviewSought, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked, nexus.InterviewHeard, nexus.InterviewFailed:
+	switch f := f.(type) {
+	case nexus.InterviewCorrected:
+		for _, l := range view.Corrected(f, w.a.Style(w.a.Err)) {
+			w.a.Say("%s", l)
+		}
+	case nexus.InterviewSought, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.PartWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked, nexus.InterviewHeard, nexus.InterviewFailed:
 		_, text := view.Describe(f)
 		style := w.a.Style(w.a.Err)
 		w.a.Say("%s", strings.TrimPrefix(style.Words(view.Clean(text), "  "), "  "))

@@ -64,10 +64,18 @@ func land(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 	if v.Moved == "" {
 		return &nexus.Error{
 			Code: nexus.CodeTargetMoved, Message: cmp.Or(v.Stayed, target+" was not moved"),
-			Hint: "What landed is safe on the branch " + v.Branch + ".",
+			Hint: safe(v.Branch),
 		}
 	}
 	return a.Answer(v, func(view.Style) string { return v.Delivered() + "\n" })
+}
+
+// safe says where what landed is kept.
+func safe(branch string) string {
+	if branch == "" {
+		return "What landed is kept in the state directory, and on no branch yet: nexus land tries again."
+	}
+	return "What landed is safe on the branch " + branch + "."
 }
 
 // unlandable says why a run has nothing that could land, and what to do.

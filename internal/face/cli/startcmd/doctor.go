@@ -2,15 +2,18 @@ package startcmd
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/doctor"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
 func doctorCommand(a *console.Console) *cobra.Command {
@@ -56,10 +59,21 @@ func precheck(ctx context.Context, a *console.Console, p *app.Place, o *progress
 	if err != nil {
 		return err
 	}
+	o.Yours = check.InPlace(a, p.Repo)
 	if err := o.Play(&a.App); err != nil {
 		return err
 	}
-	r := doctor.Look(ctx, a, p, settings, doctor.Question{Light: true, Run: true, Trust: app.Agreed, Models: func() error { return a.Ready(settings, o.Order) }})
+	r := doctor.Look(ctx, a, p, settings, doctor.Question{Light: true, Run: true, Shown: shown(o.Plan), Trust: app.Agreed, Models: func() error { return a.Ready(settings, o.Order) }})
+	if a.Person() && !o.Headless {
+		err := r.AskPerson(func(c doctor.Check, question string) (bool, error) {
+			a.Ask(c.Name + ": " + view.Clean(c.Detail) + "\n" + view.Clean(c.Hint) + "\n")
+			answer, err := a.Keyboard().Line(ctx, question+" [y/N]: ")
+			return nexus.Agrees(answer), err
+		})
+		if err != nil {
+			return err
+		}
+	}
 	if err := r.Err(); err != nil {
 		return progress.Unready(a, settings, o.Goal, err)
 	}
@@ -68,4 +82,10 @@ func precheck(ctx context.Context, a *console.Console, p *app.Place, o *progress
 	}
 	o.Checked = &nexus.RunChecked{Strict: r.Strict, Skipped: r.Skipped, Notices: r.Words()}
 	return nil
+}
+
+// shown reports whether each task of a plan brings a command that shows it.
+func shown(p *nexus.Plan) bool {
+	command := func(c nexus.Criterion) bool { _, ok := detect.Accept(c); return ok }
+	return p != nil && !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return !slices.ContainsFunc(t.Criteria, command) })
 }

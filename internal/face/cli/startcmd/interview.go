@@ -167,6 +167,7 @@ type told struct {
 	Requirements []nexus.Requirement  `json:"requirements"`
 	Candidates   []nexus.Requirement  `json:"candidates"`
 	Assumptions  []inquiry.Assumption `json:"assumptions"`
+	Corrections  []inquiry.Correction `json:"corrections"`
 	Exchanges    []inquiry.Exchange   `json:"questions"`
 	Gaps         []string             `json:"gaps"`
 	Statistics   inquiry.Statistics   `json:"statistics"`
@@ -181,11 +182,12 @@ func written(ctx context.Context, a *console.Console, p *app.Place, s *state.Sta
 	text := spec.Markdown(made)
 	t := told{
 		Run: s.Run, Status: s.Status, Clear: i.Clear, Depth: i.Depth(), Requirements: some(i.Requirements), Candidates: some(i.Candidates),
-		Assumptions: some(i.Assumptions), Exchanges: some(i.Exchanges), Gaps: some(i.Gaps()), Statistics: i.Statistics(), Spent: s.Ledger.Spent(), Spec: made,
+		Assumptions: some(i.Assumptions), Corrections: some(i.Corrections), Exchanges: some(i.Exchanges), Gaps: some(i.Gaps()), Statistics: i.Statistics(), Spent: s.Ledger.Spent(), Spec: made,
 	}
 	var err error
 	if s.Status == nexus.StatusDone {
 		t.File, err = place(ctx, a, p, made, text, name, yes, headless)
+		sayCorrected(a, i)
 		sayAssumed(a, i)
 	}
 	if t.File != "" {
@@ -197,6 +199,15 @@ func written(ctx context.Context, a *console.Console, p *app.Place, s *state.Sta
 
 // some is never null in JSON.
 func some[T any](all []T) []T { return append([]T{}, all...) }
+
+// sayCorrected says what people's words did to the spec, and what came of it.
+func sayCorrected(a *console.Console, i *inquiry.Interview) {
+	for _, c := range i.Corrections {
+		for _, l := range c.Lines() {
+			a.Say("%s", view.Clean(l))
+		}
+	}
+}
 
 // sayAssumed says what nobody agreed to.
 func sayAssumed(a *console.Console, i *inquiry.Interview) {

@@ -16,6 +16,7 @@ func quickCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	src := source{task: true}
 	var check string
+	var stays bool
 	c := a.Command("quick TASK | -f FILE | --finding NAME [flags]", "do one task without a plan, with the same gates", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
@@ -29,6 +30,11 @@ func quickCommand(a *console.Console) *cobra.Command {
 		o.Goal.Mode = nexus.Quick
 		if o.Plan == nil {
 			single := plan.Single(o.Goal.Text, check)
+			if criteria := single.Tasks[0].Criteria; stays {
+				for i := range criteria {
+					criteria[i].Kind = nexus.StaysCriterion
+				}
+			}
 			o.Plan = &single
 		}
 		if err := prefer(o.Plan, o.Goal); err != nil {
@@ -54,7 +60,9 @@ func quickCommand(a *console.Console) *cobra.Command {
 	c.MarkFlagsMutuallyExclusive("file", "finding")
 	preferFlags(f, &o.Goal)
 	f.StringVar(&check, "check", "", "gate or `COMMAND` that passes when the task is done; the default is a command that the task says fails, or else the gate test")
+	f.BoolVar(&stays, "stays", false, "what the task names works now and must still work afterwards, so a check that passes now counts")
 	c.MarkFlagsMutuallyExclusive("check", "finding")
+	c.MarkFlagsMutuallyExclusive("stays", "finding")
 	a.SettingFlags(c, "preset", "approval", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
 	progress.StartFlags(c, &o)
 	progress.OrderFlags(a, c, &o)

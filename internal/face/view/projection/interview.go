@@ -23,6 +23,8 @@ type Interview struct {
 	Answered []Answered           `json:"answered"`
 	Wanted   []nexus.Requirement  `json:"requirements"` // that an interview found
 	Assumed  []inquiry.Assumption `json:"assumptions"`
+
+	Corrections []inquiry.Correction `json:"corrections"` // what people's words did to the spec
 }
 
 // Interview returns what people were asked about the goal, and what they answered.
@@ -30,7 +32,7 @@ func (p *Projection) Interview(now time.Time) Interview {
 	about := p.state.Interview
 	t := Interview{
 		Answered: []Answered{}, Wanted: append([]nexus.Requirement{}, about.Requirements...),
-		Assumed: append([]inquiry.Assumption{}, about.Assumptions...),
+		Assumed: append([]inquiry.Assumption{}, about.Assumptions...), Corrections: append([]inquiry.Correction{}, about.Corrections...),
 	}
 	for _, i := range p.Inbox(now) {
 		if i.Kind != KindQuestion {

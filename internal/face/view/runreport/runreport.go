@@ -80,7 +80,7 @@ type Left struct {
 // Look is something that a person should look at before the result is used.
 type Look struct {
 	Task nexus.TaskID `json:"task,omitzero"`
-	Kind string       `json:"kind"` // question, criterion, critical, tests, finding, late or alert
+	Kind string       `json:"kind"` // question, criterion, red, critical, tests, finding, late or alert
 	Text string       `json:"text"`
 }
 
@@ -230,6 +230,9 @@ func (r *Report) look(o Of) {
 			text += " (" + c.Why + ")"
 		}
 		add(c.Task, "criterion", text)
+	}
+	for _, text := range o.Run.Red {
+		add("", "red", text)
 	}
 	for _, t := range o.Run.Tasks {
 		for _, text := range t.Own {

@@ -12,8 +12,6 @@ import "github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 
 // boardScreen has the tasks of a run in lanes: by who must act, or by stage, and in a
 // row for each group of tasks.
-//
-//go:noinline
 func boardScreen(f Frame, b Board) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -188,8 +186,6 @@ func boardScreen(f Frame, b Board) templ.Component {
 }
 
 // lanesOf are lanes side by side, of a row that is named or of all tasks.
-//
-//go:noinline
 func lanesOf(f Frame, all []Column, row string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -395,7 +391,6 @@ func lanesOf(f Frame, all []Column, row string) templ.Component {
 	})
 }
 
-//go:noinline
 func tab(label, href string, on bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -461,7 +456,6 @@ func tab(label, href string, on bool) templ.Component {
 	})
 }
 
-//go:noinline
 func card(f Frame, c BoardCard) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -9,8 +9,6 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 // frame is what all screens have around them.
-//
-//go:noinline
 func frame(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -270,7 +268,6 @@ func frame(f Frame) templ.Component {
 	})
 }
 
-//go:noinline
 func navigation(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -398,8 +395,6 @@ func navigation(f Frame) templ.Component {
 }
 
 // runHead says how the run of a screen is.
-//
-//go:noinline
 func runHead(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -714,8 +709,6 @@ func runHead(f Frame) templ.Component {
 }
 
 // meter draws a share, with its words for who cannot see it.
-//
-//go:noinline
 func meter(label string, n, of float64, words string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -814,8 +807,6 @@ func meter(label string, n, of float64, words string) templ.Component {
 
 // actions are what can be done about something. Each is a form of its own, so
 // that it works without scripts; of is a task or an item, or the run itself.
-//
-//go:noinline
 func actions(f Frame, of string, all []Action) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -855,7 +846,6 @@ func actions(f Frame, of string, all []Action) templ.Component {
 	})
 }
 
-//go:noinline
 func action(f Frame, of string, a Action) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1225,7 +1215,6 @@ func action(f Frame, of string, a Action) templ.Component {
 	})
 }
 
-//go:noinline
 func key(k string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1270,7 +1259,6 @@ func key(k string) templ.Component {
 	})
 }
 
-//go:noinline
 func hidden(f Frame, of string, a Action) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1379,8 +1367,6 @@ func hidden(f Frame, of string, a Action) templ.Component {
 }
 
 // empty says what is not there, and how it comes to be there.
-//
-//go:noinline
 func empty(what, how string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1436,7 +1422,6 @@ func empty(what, how string) templ.Component {
 	})
 }
 
-//go:noinline
 func keysDialog() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1503,8 +1488,6 @@ func keysDialog() templ.Component {
 }
 
 // state is a word with its glyph.
-//
-//go:noinline
 func state(glyph, text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1579,8 +1562,6 @@ func state(glyph, text string) templ.Component {
 }
 
 // problem is a screen that could not be drawn.
-//
-//go:noinline
 func problem(f Frame, title, text, hint string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

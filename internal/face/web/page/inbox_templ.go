@@ -16,8 +16,6 @@ import (
 
 // inboxScreen is what waits for people, in all runs or in one.
 // Below it stand the runs that go on, and those that ended last.
-//
-//go:noinline
 func inboxScreen(f Frame, items []projection.Item, going, ended []view.Run) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -98,8 +96,6 @@ func inboxScreen(f Frame, items []projection.Item, going, ended []view.Run) temp
 }
 
 // glances are runs, each in a line with a link to its board.
-//
-//go:noinline
 func glances(f Frame, id, title string, all []view.Run) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -357,7 +353,6 @@ func glances(f Frame, id, title string, all []view.Run) templ.Component {
 	})
 }
 
-//go:noinline
 func item(f Frame, i projection.Item) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,8 +17,6 @@ import (
 
 // graphScreen draws the plan from left to right, and lists it for who cannot
 // see the picture.
-//
-//go:noinline
 func graphScreen(f Frame, g Drawing, skipped nexus.TaskID, blocked []nexus.TaskID) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -759,8 +757,6 @@ func graphScreen(f Frame, g Drawing, skipped nexus.TaskID, blocked []nexus.TaskI
 
 // miniMap is all of a graph that does not fit, small: each of its boxes leads to the one
 // that it stands for. It repeats what is below, so only what can see it hears of it.
-//
-//go:noinline
 func miniMap(g Drawing) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -917,8 +913,6 @@ func miniMap(g Drawing) templ.Component {
 }
 
 // timelineScreen draws who did what when.
-//
-//go:noinline
 func timelineScreen(f Frame, t Chart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1297,8 +1291,6 @@ func timelineScreen(f Frame, t Chart) templ.Component {
 }
 
 // checksScreen has what each gate said of each task last, what failed first.
-//
-//go:noinline
 func checksScreen(f Frame, c projection.Checks, failed []Failure, again []rerun.Rerun) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1818,8 +1810,6 @@ func checksScreen(f Frame, c projection.Checks, failed []Failure, again []rerun.
 }
 
 // rerunCard is a gate that somebody runs again.
-//
-//go:noinline
 func rerunCard(f Frame, x rerun.Rerun) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1997,8 +1987,6 @@ func rerunCard(f Frame, x rerun.Rerun) templ.Component {
 }
 
 // costScreen has what the run costs, from several sides.
-//
-//go:noinline
 func costScreen(f Frame, c projection.Cost, others []Instead) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -2240,7 +2228,6 @@ func costScreen(f Frame, c projection.Cost, others []Instead) templ.Component {
 	})
 }
 
-//go:noinline
 func shares(title string, all []projection.Share) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

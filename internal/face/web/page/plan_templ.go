@@ -11,8 +11,6 @@ import templruntime "github.com/a-h/templ/runtime"
 import "github.com/nexus-ai-builder/nexus/internal/face/web/access"
 
 // planScreen has the plan, its approval, and its text to edit.
-//
-//go:noinline
 func planScreen(f Frame, p Planner) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -168,7 +166,6 @@ func planScreen(f Frame, p Planner) templ.Component {
 	})
 }
 
-//go:noinline
 func planTasks(f Frame, p Planner) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -333,8 +330,6 @@ func planTasks(f Frame, p Planner) templ.Component {
 }
 
 // planEditor lets a person write another plan in place of the one that waits for consent.
-//
-//go:noinline
 func planEditor(f Frame, p Planner) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

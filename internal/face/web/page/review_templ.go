@@ -17,8 +17,6 @@ import (
 
 // reviewScreen shows what a task changed, and takes what a person says about it. Every line
 // has an address.
-//
-//go:noinline
 func reviewScreen(f Frame, d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -177,8 +175,6 @@ func reviewScreen(f Frame, d ReviewPage) templ.Component {
 }
 
 // standing says what keeps the change from landing.
-//
-//go:noinline
 func standing(f Frame, d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -483,8 +479,6 @@ func standing(f Frame, d ReviewPage) templ.Component {
 }
 
 // ways are how the change can be shown.
-//
-//go:noinline
 func ways(d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -654,7 +648,6 @@ func ways(d ReviewPage) templ.Component {
 	})
 }
 
-//go:noinline
 func risk(x Sheet) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -717,7 +710,6 @@ func risk(x Sheet) templ.Component {
 	})
 }
 
-//go:noinline
 func sheet(f Frame, d ReviewPage, x Sheet) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1030,7 +1022,6 @@ func sheet(f Frame, d ReviewPage, x Sheet) templ.Component {
 	})
 }
 
-//go:noinline
 func row(f Frame, d ReviewPage, path string, r Row) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1319,8 +1310,6 @@ func row(f Frame, d ReviewPage, path string, r Row) templ.Component {
 }
 
 // numberOf is the number of a line, which leads to a comment on it.
-//
-//go:noinline
 func numberOf(d ReviewPage, s *Side, now bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1416,7 +1405,6 @@ func numberOf(d ReviewPage, s *Side, now bool) templ.Component {
 	})
 }
 
-//go:noinline
 func spans(all []highlight.Span) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1492,8 +1480,6 @@ func spans(all []highlight.Span) templ.Component {
 }
 
 // note is a comment with what was answered.
-//
-//go:noinline
 func note(f Frame, d ReviewPage, n Note) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1847,8 +1833,6 @@ func note(f Frame, d ReviewPage, n Note) templ.Component {
 }
 
 // little is a form with one button.
-//
-//go:noinline
 func little(f Frame, d ReviewPage, do, of, label, k string, danger bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -2014,8 +1998,6 @@ func little(f Frame, d ReviewPage, do, of, label, k string, danger bool) templ.C
 }
 
 // reviewed are the fields of each form of a review.
-//
-//go:noinline
 func reviewed(f Frame, d ReviewPage, do string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -2108,8 +2090,6 @@ func reviewed(f Frame, d ReviewPage, do string) templ.Component {
 }
 
 // tray holds what is not sent, and the form for more.
-//
-//go:noinline
 func tray(f Frame, d ReviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -12,8 +12,6 @@ import "github.com/nexus-ai-builder/nexus/internal/face/web/access"
 
 // settingsScreen has every setting with where it comes from, and one of them to
 // change.
-//
-//go:noinline
 func settingsScreen(f Frame, s Shelf) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -223,8 +221,6 @@ func settingsScreen(f Frame, s Shelf) templ.Component {
 }
 
 // settingRows are the settings of a group.
-//
-//go:noinline
 func settingRows(f Frame, g Group) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -363,8 +359,6 @@ func settingRows(f Frame, g Group) templ.Component {
 }
 
 // settingEditor is a setting with what it means, and a form that changes it.
-//
-//go:noinline
 func settingEditor(f Frame, e Editor) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -14,8 +14,6 @@ import (
 )
 
 // taskTabs are the screens about a task.
-//
-//go:noinline
 func taskTabs(f Frame, id nexus.TaskID, on string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -57,7 +55,6 @@ func taskTabs(f Frame, id nexus.TaskID, on string) templ.Component {
 	})
 }
 
-//go:noinline
 func taskScreen(f Frame, t projection.Task, talk []Talk, trouble string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -515,8 +512,6 @@ func taskScreen(f Frame, t projection.Task, talk []Talk, trouble string) templ.C
 }
 
 // message tells the task's agent something.
-//
-//go:noinline
 func message(f Frame, t projection.Task) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -556,7 +551,6 @@ func message(f Frame, t projection.Task) templ.Component {
 	})
 }
 
-//go:noinline
 func pair(name, value string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -627,7 +621,6 @@ func pair(name, value string) templ.Component {
 	})
 }
 
-//go:noinline
 func attempt(f Frame, a projection.Attempt, open bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1031,7 +1024,6 @@ func attempt(f Frame, a projection.Attempt, open bool) templ.Component {
 	})
 }
 
-//go:noinline
 func gateChip(g projection.Gate) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1131,7 +1123,6 @@ func gateChip(g projection.Gate) templ.Component {
 	})
 }
 
-//go:noinline
 func findings(f Frame, all []nexus.Finding) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1213,8 +1204,6 @@ func findings(f Frame, all []nexus.Finding) templ.Component {
 }
 
 // sessionScreen is a conversation alone.
-//
-//go:noinline
 func sessionScreen(f Frame, t Talk) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1279,7 +1268,6 @@ func sessionScreen(f Frame, t Talk) templ.Component {
 	})
 }
 
-//go:noinline
 func session(f Frame, t Talk) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -76,9 +76,12 @@ const (
 	CodeCoverage    = "coverage" // too little of it
 	CodeFlaky       = "flaky"    // failed, and passed when the tool tried again
 	CodeMore        = nexus.MoreFindings
-	CodeRewrote     = "rewrote" // a file that a gate changed which is only to look
-	CodeHang        = "hang"    // what keeps a runner from exiting
-	CodeFewer       = "fewer"   // tests that ran on the base, and not now
+	CodeRewrote     = "rewrote"  // a file that a gate changed which is only to look
+	CodeRecorded    = "recorded" // an expectation that the tests which compare with it wrote themselves
+	CodeHang        = "hang"     // what keeps a runner from exiting
+	CodeObstacle    = "obstacle" // the place where a gate ran kept it from judging; see stack.Obstacles
+	CodeGround      = "ground"   // red where runs work and green in the user's checkout, for a reason that is not known
+	CodeFewer       = "fewer"    // tests that ran on the base, and not now
 )
 
 // MaxFindings is how many findings of a report are shown and recorded, see

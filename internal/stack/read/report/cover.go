@@ -90,7 +90,7 @@ func hit(s *raw.Share, hits string) {
 func Cobertura(in raw.Input) raw.Report {
 	var c, counted raw.Coverage
 	root, whole, class := false, false, false
-	for t := range tokens(in) {
+	for t := range tokens(in, `coverage`) {
 		switch e := t.(type) {
 		case xml.StartElement:
 			switch e.Name.Local {
@@ -121,7 +121,7 @@ func Cobertura(in raw.Input) raw.Report {
 func JaCoCo(in raw.Input) raw.Report {
 	var c raw.Coverage
 	open, whole := 0, false
-	for t := range tokens(in) {
+	for t := range tokens(in, `report`) {
 		switch e := t.(type) {
 		case xml.StartElement:
 			switch e.Name.Local {

@@ -44,7 +44,7 @@ var linter = pattern.Lazy(`^line (\d+), col (\d+), `)
 func JUnit(in raw.Input) raw.Report {
 	j := junit{in: in}
 	whole := false
-	for t := range tokens(in) {
+	for t := range tokens(in, `testsuites?`) {
 		switch e := t.(type) {
 		case xml.StartElement:
 			j.start(e)

@@ -224,7 +224,7 @@ func XML(in raw.Input) raw.Report {
 	var found []nexus.Finding
 	var above []nexus.Finding
 	root, whole := "", false
-	for t := range tokens(in) {
+	for t := range tokens(in, `[A-Za-z][\w:.-]*`) {
 		switch e := t.(type) {
 		case xml.StartElement:
 			root = cmp.Or(root, e.Name.Local)

@@ -8,6 +8,7 @@ import (
 	"encoding/xml"
 	"io"
 	"iter"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -36,14 +37,47 @@ func document(in raw.Input) *xml.Decoder {
 	return nil
 }
 
-// tokens yields what the XML of a report says, as far as it goes.
-func tokens(in raw.Input) iter.Seq[xml.Token] {
+// tokens yields what the XML of reports says that begin with one of the elements,
+// standard output first, each as far as it goes. What a command prints before,
+// between and behind them may look like XML, too.
+func tokens(in raw.Input, elements string) iter.Seq[xml.Token] {
+	begin := regexp.MustCompile(`<(?:` + elements + `)[\s/>]`)
 	return func(yield func(xml.Token) bool) {
-		for d := document(in); d != nil; {
-			t, err := d.Token()
-			if err != nil || !yield(t) {
-				return
+		for _, data := range [][]byte{in.Stdout, in.Stderr} {
+			for at := begin.FindIndex(data); at != nil; at = begin.FindIndex(data) {
+				data = data[at[0]:]
+				n, more := readElement(data, yield)
+				if !more {
+					return
+				}
+				data = data[max(n, 1):]
 			}
+		}
+	}
+}
+
+// readElement yields the tokens of one element at the beginning of a text, and returns
+// where it ends, or what of it is broken begins.
+func readElement(data []byte, yield func(xml.Token) bool) (n int64, more bool) {
+	d := xml.NewDecoder(bytes.NewReader(data))
+	d.Strict = false
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	for depth := 0; ; {
+		t, err := d.Token()
+		if err != nil {
+			return d.InputOffset(), true
+		}
+		switch t.(type) {
+		case xml.StartElement:
+			depth++
+		case xml.EndElement:
+			depth--
+		}
+		if !yield(t) {
+			return d.InputOffset(), false
+		}
+		if depth == 0 {
+			return d.InputOffset(), true
 		}
 	}
 }

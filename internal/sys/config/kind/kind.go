@@ -66,8 +66,6 @@ var ErrKind = errors.New("wrong type")
 // Kinds are not inlined: every key would have its own copies of their functions.
 
 // Whole reads whole numbers between two bounds, both allowed.
-//
-//go:noinline
 func Whole(low, high int) Kind {
 	check := func(n int64) (any, error) {
 		if n < int64(low) || n > int64(high) {
@@ -109,8 +107,6 @@ func Whole64() Kind {
 }
 
 // Dollars reads amounts of money from 0 to a million dollars.
-//
-//go:noinline
 func Dollars() Kind {
 	check := func(f float64) (any, error) {
 		if math.IsNaN(f) || f < 0 || f > 1e6 {
@@ -156,8 +152,6 @@ func Span() Kind {
 }
 
 // Text reads one line of text.
-//
-//go:noinline
 func Text() Kind {
 	return stringy("text", nil, func(s string) (any, error) { return s, Plain(s) })
 }
@@ -209,8 +203,6 @@ func Matching(says, pattern, must string) Kind {
 }
 
 // stringy reads texts that a function understands.
-//
-//go:noinline
 func stringy(says string, schema map[string]any, parse func(string) (any, error)) Kind {
 	k := Kind{Says: says, Schema: map[string]any{"type": "string"}, Parse: parse}
 	for name, v := range schema {
@@ -227,8 +219,6 @@ func stringy(says string, schema map[string]any, parse func(string) (any, error)
 }
 
 // Boolean reads true or false.
-//
-//go:noinline
 func Boolean() Kind {
 	return Kind{
 		Says: "true or false", Schema: map[string]any{"type": "boolean"},

@@ -124,8 +124,6 @@ func Phrases() Kind {
 const beginning = `^[A-Za-z0-9_./+:@%=-]+( [A-Za-z0-9_./+:@%=-]+){0,9}$`
 
 // list reads lists of texts that a check lets through.
-//
-//go:noinline
 func list(says string, item map[string]any, check func([]string) (any, error)) Kind {
 	return Kind{
 		Says: says, Schema: map[string]any{"type": "array", "items": item},

@@ -60,6 +60,7 @@ type draft struct {
 	block   *llm.Error // the prompt was blocked
 	reason  string
 	message string
+	flaw    string // why an event with a call could not be read
 	step    int
 	calls   int
 	counted bool            // the usage is that of the whole answer
@@ -67,7 +68,7 @@ type draft struct {
 	hear    func(llm.Delta) // of pieces that are not empty
 }
 
-func (d *draft) ended() bool { return d.reason != "" || d.block != nil }
+func (d *draft) ended() bool { return d.reason != "" || d.block != nil || d.flaw != "" }
 
 // take adds one chunk. What it does not know it leaves out.
 func (d *draft) take(data []byte, key string) error {
@@ -77,7 +78,7 @@ func (d *draft) take(data []byte, key string) error {
 	}
 	var v chunk
 	if err := json.Unmarshal(data, &v); err != nil {
-		return wire.Malformed(err)
+		return d.slip(data, err)
 	}
 	if len(v.Error) > 0 && string(v.Error) != "null" {
 		return wire.Said(0, nil, data, key)
@@ -115,6 +116,17 @@ func (d *draft) take(data []byte, key string) error {
 	return nil
 }
 
+// slip notes an event that is no JSON where the model wrote a call wrongly, which on other
+// wires is within a string. One that was cut, or holds no call, is an error.
+func (d *draft) slip(data []byte, err error) error {
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok || syntax.Offset >= int64(len(data)) || !bytes.Contains(data, []byte(`"functionCall"`)) {
+		return wire.Malformed(err)
+	}
+	d.flaw = "its call is not JSON: " + err.Error()
+	return nil
+}
+
 // count takes the usage apart into classes that do not overlap.
 func (d *draft) count(u usage) {
 	n := &d.r.Usage
@@ -126,7 +138,7 @@ func (d *draft) count(u usage) {
 		n.Input = int64(u.Prompt+u.Tools) - n.CacheRead
 	}
 	n.Output = max(n.Output, int64(u.Said+u.Thoughts))
-	if d.reason != "" { // it may come behind the end
+	if d.reason != "" || d.flaw != "" { // it may come behind the end
 		d.counted = true
 	}
 }
@@ -134,7 +146,11 @@ func (d *draft) count(u usage) {
 func (d *draft) grow(raw json.RawMessage) error {
 	var p piece
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return wire.Malformed(err)
+		if !bytes.Contains(raw, []byte(`"functionCall"`)) {
+			return wire.Malformed(err)
+		}
+		d.flaw = "its call cannot be read: " + err.Error()
+		return nil
 	}
 	switch {
 	case p.Call != nil:
@@ -224,6 +240,9 @@ func (d *draft) flushThought(signature string) {
 	}
 }
 
+// malformedCall is the reason of an answer whose call the model wrote wrongly.
+const malformedCall = "MALFORMED_FUNCTION_CALL"
+
 // close makes the answer, now that the provider has given its reason to stop.
 func (d *draft) close() (llm.Response, error) {
 	d.flush()
@@ -232,12 +251,15 @@ func (d *draft) close() (llm.Response, error) {
 		return r, d.block
 	}
 	r.Message = llm.Message{From: llm.Assistant, Parts: d.parts}
+	if d.flaw != "" && d.reason != "MAX_TOKENS" {
+		d.reason, d.message = malformedCall, d.flaw
+	}
 	switch d.reason {
 	case "STOP":
 		r.Stop = llm.StopDone // or StopTools: the calls decide
 	case "MAX_TOKENS":
 		r.Stop = llm.StopLength
-	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
+	case malformedCall, "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
 		r.Stop, r.Flaw = llm.StopMalformed, d.message
 	case "OTHER", "CONTINUATION":
 		return r, d.failed(strings.ToLower(d.reason), "the provider stopped for a reason that it does not explain")

@@ -122,6 +122,7 @@ func TestAnswer(t *testing.T) {
 		parts  []llm.Part
 		class  llm.Class
 		code   string
+		flaw   string
 		free   bool // the server does not tell the usage
 	}{
 		"text": {events: []string{`{"text":"a"}`, `{"text":"b"}|STOP`, usage}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}},
@@ -146,7 +147,16 @@ func TestAnswer(t *testing.T) {
 		"recitation":     {events: []string{`{"text":"a"}|RECITATION`, usage}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "a"}}},
 		"blocked prompt": {events: []string{`!{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`, usage}, class: llm.Safety, code: "prohibited_content"},
 		"malformed call": {events: []string{`{"text":"a"}|MALFORMED_FUNCTION_CALL`, usage}, stop: llm.StopMalformed, parts: []llm.Part{{Text: "a"}}},
-		"other":          {events: []string{`{"text":"a"}|OTHER`, usage}, class: llm.Transient, code: "other"},
+		"a call that is no JSON": {
+			events: []string{`{"text":"a"}`, `!{"candidates":[{"content":{"parts":[{"functionCall":{"name":"t","args":{"n":}}}]},"finishReason":"STOP"}]}`, usage},
+			stop:   llm.StopMalformed, parts: []llm.Part{{Text: "a"}}, flaw: "its call is not JSON: invalid character '}' looking for beginning of value",
+		},
+		"a call of a kind": {
+			events: []string{`{"functionCall":{"name":"t"}},{"functionCall":"t"}|STOP`, usage}, stop: llm.StopMalformed,
+			flaw: "its call cannot be read: json: cannot unmarshal string into Go struct field piece.functionCall of type gemini.call",
+		},
+		"malformed response": {events: []string{`{"text":"a"}|MALFORMED_RESPONSE`, usage}, stop: llm.StopMalformed, parts: []llm.Part{{Text: "a"}}},
+		"other":              {events: []string{`{"text":"a"}|OTHER`, usage}, class: llm.Transient, code: "other"},
 		"args of a kind": {events: []string{`{"functionCall":{"name":"t","args":[1]}}|STOP`, usage}, stop: llm.StopTools, parts: []llm.Part{
 			{Call: &llm.Call{ID: "gemini-call-0-0", Tool: "t", Input: json.RawMessage("{}"), Flaw: `its input is JSON, but not an object: "[1]"`}},
 		}},
@@ -165,7 +175,7 @@ func TestAnswer(t *testing.T) {
 				}
 				return
 			}
-			want := llm.Response{Message: llm.Message{From: llm.Assistant, Parts: c.parts}, Stop: c.stop, Usage: counted, Model: "m", ID: "r1"}
+			want := llm.Response{Message: llm.Message{From: llm.Assistant, Parts: c.parts}, Stop: c.stop, Usage: counted, Model: "m", ID: "r1", Flaw: c.flaw}
 			if c.free {
 				want.Usage, want.Estimated = llm.Settle(r, nexus.Usage{}, 3), true
 			}

@@ -162,17 +162,21 @@ func (d *draft) grow(c choice) error {
 	return nil
 }
 
-// another reports whether t begins another call than p, at the same index: it
-// has an id of its own, or none and comes when p's input is whole.
+// another reports whether t begins another call than p, at the same index: it has an id of
+// its own, or names another tool, or has no other id than p and comes when p's input is
+// whole.
 func (p *piece) another(t callDelta) bool {
 	if t.Function.Name == "" {
 		return false
 	}
-	if t.ID != "" {
-		return p.id != "" && t.ID != p.id
+	switch {
+	case t.ID != "" && t.ID != p.id:
+		return p.id != ""
+	case t.ID == p.id && p.name != "" && t.Function.Name != p.name:
+		return true
 	}
 	input := bytes.TrimSpace([]byte(p.input.String()))
-	return p.id == "" && p.name != "" && len(t.Function.Arguments) > 2 && len(input) > 0 && input[0] == '{' && json.Valid(input)
+	return t.ID == p.id && p.name != "" && len(t.Function.Arguments) > 2 && len(input) > 0 && input[0] == '{' && json.Valid(input)
 }
 
 // call adds a piece of a call. Calls are told apart by their index, and by a

@@ -153,6 +153,20 @@ func TestAnswer(t *testing.T) {
 			},
 			stop: llm.StopTools, parts: []llm.Part{call("1", "t", `{"a":1}`), call("2", "t", `{"a":2}`)},
 		},
+		"one id for two tools": {
+			events: []string{
+				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":""}}]}`,
+				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"u","arguments":"{\"a\":2}"}}]}|stop`, usage, done,
+			},
+			stop: llm.StopTools, parts: append([]llm.Part{call("1", "t", `{}`)}, flawed("made-call-0-1", "u", "an earlier call of the same answer has the same id")...),
+		},
+		"one id for two calls": {
+			events: []string{
+				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"{\"a\":"}},{"index":0,"id":"1","function":{"name":"t","arguments":"1}"}}]}`,
+				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"{\"a\":2}"}}]}|stop`, usage, done,
+			},
+			stop: llm.StopTools, parts: append([]llm.Part{call("1", "t", `{"a":1}`)}, flawed("made-call-0-1", "t", "an earlier call of the same answer has the same id")...),
+		},
 		"input that is an object": {
 			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":{"a":1}}}]}|tool_calls`, usage, done},
 			stop:   llm.StopTools, parts: []llm.Part{call("1", "t", `{"a":1}`)},

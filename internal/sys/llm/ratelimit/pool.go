@@ -157,14 +157,19 @@ func (p *pool) put(next window, now time.Time) {
 // maxWindows bounds what a server may tell.
 const maxWindows = 16
 
-// close keeps everybody out for as long as the provider asked.
+// close keeps everybody out for as long as the provider asked, up to a day.
 func (p *pool) close(e *llm.Error, now time.Time) {
 	wait, ok := e.Wait(now)
+	why := "the provider asked for a pause"
+	if wait > llm.LongestPause {
+		why += ", which Nexus keeps for at most " + strings.TrimSuffix(llm.LongestPause.String(), "0m0s")
+	}
+	wait = min(wait, llm.LongestPause)
 	if e.Class == llm.Overload {
 		wait = min(wait, patience)
 	}
 	if until := now.Add(wait); ok && wait > 0 && until.After(p.closed) {
-		p.closed, p.why = until, "the provider asked for a pause"
+		p.closed, p.why = until, why
 		p.rests = p.rests || wait >= worth
 	}
 }

@@ -384,3 +384,31 @@ func (t teller) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta)) (l
 	llm.Tell(ctx, http.StatusOK, t.h)
 	return llm.Response{}, nil
 }
+
+// TestAnAbsurdPauseEnds: a provider that asks for three thousand years is asked again a day
+// later, and people hear why nobody asks until then.
+func TestAnAbsurdPauseEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := true
+		p := &provider{say: func(int) (int, http.Header, error) {
+			if !broken {
+				return http.StatusOK, nil, nil
+			}
+			return http.StatusTooManyRequests, nil, &llm.Error{Class: llm.Quota, After: "100000000000000000000", Cause: errors.New("slow down")}
+		}}
+		m := keep(p, "openai")
+		rush(t.Context(), m, 1)
+		broken = false
+		for _, err := range rush(t.Context(), m, 1) {
+			if e, ok := errors.AsType[*llm.Error](err); !ok || !strings.Contains(e.Error(), "which Nexus keeps for at most 24h") {
+				t.Errorf("%v", err)
+			}
+		}
+		time.Sleep(llm.LongestPause)
+		for _, err := range rush(t.Context(), m, 1) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

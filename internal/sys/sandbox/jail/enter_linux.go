@@ -92,7 +92,7 @@ func settle(s Spec) error {
 		return err
 	}
 	if s.Door {
-		if err := offer(); err != nil {
+		if err := offer(s.Local); err != nil {
 			return err
 		}
 	}

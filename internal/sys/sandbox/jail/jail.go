@@ -27,7 +27,7 @@ const Arg = "__jail"
 const (
 	SpecFD = 3 // a Spec in JSON, then its end; while another process has it locked the jail waits
 	wordFD = 4 // takes a Word
-	doorFD = 5 // takes the socket of the proxy, where the Spec has a Door
+	doorFD = 5 // takes the sockets of the proxy and the other ports, where the Spec has a Door
 	joinFD = 6 // and on: the doors of control groups, as many as the Spec says
 )
 
@@ -99,9 +99,10 @@ type Spec struct {
 	Writable []string `json:"writable"` // directories that Landlock lets it write
 	Readable []string `json:"readable"` // paths that Landlock shows, where it is the only wall
 	Limits   Limits   `json:"limits"`
-	Own      string   `json:"own,omitempty"`  // directory that a guard removes at the end
-	Door     bool     `json:"door,omitempty"` // there is a way out, through a proxy
-	Join     int      `json:"join,omitempty"` // how many control groups it enters
+	Own      string   `json:"own,omitempty"`   // directory that a guard removes at the end
+	Door     bool     `json:"door,omitempty"`  // there is a way out, through a proxy
+	Local    []int    `json:"local,omitempty"` // further ports of its loopback that are served outside
+	Join     int      `json:"join,omitempty"`  // how many control groups it enters
 }
 
 // Word is what a jail says at its end.

@@ -28,7 +28,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	var gates []gate.Gate
 	early := map[string]bool{}
 	for _, f := range stack.Find(os.DirFS(dir)) {
-		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part, Lone: f.Lone, Hold: f.Hold, Goes: f.Goes, Fix: f.Fix})
+		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part, Lone: f.Lone, Hold: f.Hold, Goes: f.Goes, Fix: f.Fix, Else: f.Else})
 		early[f.Name] = f.First
 	}
 	for _, name := range steps() {

@@ -1,13 +1,12 @@
 // Package code gives agents a tool that understands source code: it finds
-// where a name is declared and used, reports what is wrong with a file,
-// renames, and finds and changes code by its shape.
+// where a name is declared and used, reports what is wrong with a file, and
+// renames.
 //
 // The answers come from language servers, which run in the sandbox of the
 // attempt, with a tree that they may not write. Each starts when it is first
 // asked, and is stopped by the time the session ends. What they would change
-// is written as the agent's own edits are. Shapes of Go are looked for here,
-// those of other languages by ast-grep. The tool is offered only where there
-// is somebody to ask.
+// is written as the agent's own edits are. The tool is offered only where a
+// server knows a language of the tree.
 package code
 
 import (
@@ -41,10 +40,9 @@ type order struct {
 
 // lookup is the tool as one session has it.
 type lookup struct {
-	env    tool.Env
-	set    *tool.Set
-	links  []*link
-	shapes shapes
+	env   tool.Env
+	set   *tool.Set
+	links []*link
 }
 
 // Join adds the tool to a set whose environment is e, where there is somebody to
@@ -72,9 +70,8 @@ func (k *Kit) Join(ctx context.Context, set *tool.Set, e tool.Env) (done func())
 		}
 	}
 	sorting.By(d.links, func(a, b *link) int { return count(b.server, ends) - count(a.server, ends) })
-	d.shapes = shapes{golang: ends[".go"] > 0, grep: Find(e.Vars, "ast-grep")}
-	if ops := d.ops(); len(ops) > 0 {
-		set.Add(d.tool(ops))
+	if len(d.links) > 0 {
+		set.Add(d.tool())
 	}
 	return func() { //nolint:contextcheck // the session is over, and its servers end in their own time
 		stop(errOver)
@@ -96,39 +93,21 @@ var errOver = errors.New("the session is over")
 
 // ops returns what can be asked: roles that only read change nothing.
 func (d *lookup) ops() []string {
-	var ops []string
-	if len(d.links) > 0 {
-		ops = append(ops, "symbols", "definition", "references", "diagnostics")
-		if d.env.Writes {
-			ops = append(ops, "rename", "actions")
-		}
-	}
-	if d.shapes.golang || d.shapes.grep != "" {
-		ops = append(ops, "search")
-		if d.env.Writes {
-			ops = append(ops, "replace")
-		}
+	ops := []string{"symbols", "definition", "references", "diagnostics"}
+	if d.env.Writes {
+		ops = append(ops, "rename", "actions")
 	}
 	return ops
 }
 
-func (d *lookup) tool(ops []string) tool.Tool {
-	about := "Code by meaning."
-	if len(d.links) > 0 {
-		about += " op symbols: what path declares, or everything called name. definition: the code of name with its comment, up to 200 lines. references: uses of name. " +
-			"path and line say which name is meant. diagnostics: what is wrong in path."
-		if d.env.Writes {
-			about += " rename: name becomes to. actions: fixes at path and line; to applies one."
-		}
-		about += ` Example: {"op":"definition","name":"Parse","path":"a.go","line":7}.`
+func (d *lookup) tool() tool.Tool {
+	about := "Code by meaning. op symbols: what path declares, or everything called name. definition: the code of name with its comment, up to 200 lines. references: uses of name. " +
+		"path and line say which name is meant. diagnostics: what is wrong in path."
+	if d.env.Writes {
+		about += " rename: name becomes to. actions: fixes at path and line; to applies one."
 	}
-	if d.shapes.golang || d.shapes.grep != "" {
-		about += " op search: code like name below path, such as f($X, $$$MORE), where $X is any expression."
-		if d.env.Writes {
-			about += " replace: to takes its place."
-		}
-	}
-	words, err := json.Marshal(ops)
+	about += ` Example: {"op":"definition","name":"Parse","path":"a.go","line":7}.`
+	words, err := json.Marshal(d.ops())
 	if err != nil {
 		words = []byte(`[]`) // words of ours can be written
 	}
@@ -148,16 +127,12 @@ func (d *lookup) tool(ops []string) tool.Tool {
 
 // do does what is asked for.
 func (d *lookup) do(ctx context.Context, o order) (tool.Output, error) {
-	if o.Path != "" || o.Op == "search" || o.Op == "replace" {
+	if o.Path != "" {
 		name, err := d.set.Tree().Clean(o.Path, o.Op == "rename" || o.Op == "actions" && o.To != "")
 		if err != nil {
 			return tool.Output{}, err
 		}
 		o.Path = name
-	}
-	switch o.Op {
-	case "search", "replace":
-		return d.shape(ctx, o)
 	}
 	if o.Path == "" && o.Name == "" {
 		return tool.Output{}, errors.New("give a path, or a name")

@@ -3,7 +3,6 @@ package code
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -233,7 +232,7 @@ func TestOffered(t *testing.T) {
 		vars []string
 		want string
 	}{
-		{"a.txt", []string{"PATH=/nowhere"}, ""}, {"a.go", []string{"PATH=/nowhere"}, `"enum":["search","replace"]`}, {"a.py", []string{"PATH=/nowhere"}, ""},
+		{"a.txt", []string{"PATH=/nowhere"}, ""}, {"a.go", []string{"PATH=/nowhere"}, ""}, {"a.py", []string{"PATH=/nowhere"}, ""},
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, c.file), []byte("x\n"), 0o600); err != nil {
@@ -259,43 +258,6 @@ func TestOffered(t *testing.T) {
 	tool := s[len(s)-1]
 	if n := len(tool.Name) + len(tool.Description) + len(tool.Schema); n > 800 {
 		t.Errorf("it takes %d bytes of each request", n)
-	}
-}
-
-func TestShapes(t *testing.T) {
-	s := set(t, "good", nil)
-	s.write(t, "y.go", "package x\n\nfunc g() {\n\tf(a + 1)\n}\n")
-	s.says(t, `{"op":"search","name":"f($X)"}`, "x.go:3: f(b)\ny.go:4: f(a + 1)\n", false)
-	s.says(t, `{"op":"search","name":"f($X)","path":"y.go"}`, "y.go:4", false)
-	s.says(t, `{"op":"search","name":"h($X)"}`, "[nothing found]", false)
-	s.says(t, `{"op":"search","name":"f("}`, "the pattern is no", true)
-	s.says(t, `{"op":"search","name":"f","path":"nowhere"}`, "does not exist", true)
-	s.says(t, `{"op":"replace","name":"f($X)","to":"g($Y)"}`, "$Y is not in the pattern", true)
-	s.says(t, `{"op":"replace","name":"h($X)","to":"g($X)"}`, "nothing was changed", true)
-	s.says(t, `{"op":"replace","name":"f($X)","to":"g("}`, "would not be valid Go", true)
-	a := s.ask(t, `{"op":"replace","name":"f($X)","to":"$X.F()"}`)
-	if !a.Changed || !strings.Contains(a.Result.Text, "2 changed in 2 files") || s.read(t, "y.go") != "package x\n\nfunc g() {\n\t(a + 1).F()\n}\n" {
-		t.Errorf("%+v: %s", a, s.read(t, "y.go"))
-	}
-}
-
-// TestAstGrep looks in a language that only ast-grep knows.
-func TestAstGrep(t *testing.T) {
-	testenv.NeedTool(t, "ast-grep")
-	at, err := exec.LookPath("ast-grep")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := set(t, "good", func(e *tool.Env) {
-		e.Vars = append(e.Vars, "PATH="+filepath.Dir(at))
-		e.Readable = append(e.Readable, filepath.Dir(at))
-	})
-	s.write(t, "a.js", "// \u00e9\nfoo(1, foo(2));\n")
-	s.write(t, "b.js", "bar(foo(3));\n")
-	s.says(t, `{"op":"search","path":"a.js","name":"foo($$$A)"}`, "a.js:2: foo(1, foo(2))\na.js:2: foo(2)\n", false)
-	s.says(t, `{"op":"replace","name":"foo($$$A)","to":"baz($$$A)"}`, "2 changed in 2 files", false)
-	if got := s.read(t, "a.js"); got != "// \u00e9\nbaz(1, foo(2));\n" {
-		t.Errorf("%q", got)
 	}
 }
 

@@ -235,7 +235,7 @@ func (l *link) start(life context.Context, d declare.Server) (io.ReadWriteCloser
 		if err != nil {
 			return nil, err
 		}
-		l.way, c.Proxy, c.Env = way, way.Serve, way.Env(c.Env, l.env.Box.Hides())
+		l.way, c.Proxy, c.Local, c.Env = way, way.Serve, way.Local(), way.Env(c.Env, l.env.Box.Hides())
 	}
 	p, err := sandbox.StartProcess(life, l.env.Box.Run, c)
 	l.process = p

@@ -1,0 +1,46 @@
+package accept
+
+import (
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// KindOf returns what a criterion asks for: what the planner or a person says, or else what
+// follows from its task. That something is to stay as it is never follows from
+// words: "X still fails" is how people report bugs.
+func (w Work) KindOf(c nexus.Criterion) nexus.CriterionKind {
+	gate, command := Gate(c)
+	switch {
+	case c.Kind != "":
+		return c.Kind
+	case c.Kept():
+		return nexus.StaysCriterion
+	case command && says(c.Text, strings.FieldsFunc(strings.ToLower(c.Check), apart)), !command && literal(c.Text, gate), command && literal(c.Text, "test"):
+		return nexus.GateCriterion
+	case w.renames(c):
+		return nexus.RenameCriterion
+	case w.Task.Kind == nexus.TestTask || asksForTests(w.Task, c):
+		return nexus.TestsCriterion
+	case w.Task.Kind == nexus.DocsTask || asksForText(w.Task, c):
+		return nexus.DocsCriterion
+	}
+	return ""
+}
+
+// asksForTests reports whether tests are what a task asks for.
+func asksForTests(t nexus.Task, c nexus.Criterion) bool {
+	const asks pattern = `(?i)\b(?:add|write|cover|extend|more|missing|new|there (?:is|are))\b[^.;\n]{0,60}\btests?\b|\b(?:is|are) (?:tested|covered)\b`
+	return asks.re().MatchString(t.Title) || asks.re().MatchString(c.Text)
+}
+
+// asksForText reports whether a comment or a document is what a task asks for, and no
+// behavior: it begins with a verb for that, or writes something of it.
+func asksForText(t nexus.Task, c nexus.Criterion) bool {
+	const asks pattern = `(?i)^(?:please )?(?:(?:describe|document|explain|comment|clarify|reword|mention)\b[^.;\n]*` +
+		`|(?:add|write|fix|correct|update|improve|extend|remove|translate|complete)\b[^.;\n]{0,60}\b` +
+		`(?:comments?|docstrings?|docs|documentation|readme(?:\.\w+)?|changelog(?:\.\w+)?|typos?|spelling|wording|(?:java|js|go)doc)(?:$|[.,:]| (?:in|of|on|for|about|above|at|to|that|with)\b)[^.;\n]*)`
+	const behavior pattern = `(?i)\b(?:should|must|fails?|wrong|crash\w*|panics?|raises?|throws?|returns?|is not|does not|doesn't|are not|instead|rejects?|accepts?|parses?|ignores?|dropped|lost)\b`
+	return (asks.re().MatchString(strings.TrimSpace(c.Text)) || asks.re().MatchString(strings.TrimSpace(t.Title))) &&
+		!behavior.re().MatchString(c.Text) && !behavior.re().MatchString(t.Title)
+}

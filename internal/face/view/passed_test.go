@@ -1,0 +1,29 @@
+package view
+
+import (
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestDescribePassed says that a result passes every gate only where each ran and found nothing.
+func TestDescribePassed(t *testing.T) {
+	pass := nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t"}
+	with := func(edit func(*nexus.Evidence)) nexus.Evidence { e := pass; edit(&e); return e }
+	for want, e := range map[string]nexus.Evidence{
+		"":                                    pass,
+		" except test, which did not run":     with(func(e *nexus.Evidence) { e.State = nexus.NotRun }),
+		" except test, which is unverifiable": with(func(e *nexus.Evidence) { e.State = nexus.Unverifiable }),
+		" except test, which already hung before the work":                 with(func(e *nexus.Evidence) { e.State, e.Hangs = nexus.Timeout, true }),
+		" except test, which finds what it found before the work: m.TestA": with(func(e *nexus.Evidence) { e.Old = []string{"m.TestA"} }),
+		" except test, which has flaky tests":                              with(func(e *nexus.Evidence) { e.Flaky = []nexus.Flake{{Test: "m.TestA"}} }),
+	} {
+		if got := describePassed([]nexus.Evidence{{Gate: "lint", State: nexus.Pass, Tree: "t"}, e}); got != "the result passes every gate"+want {
+			t.Error(got)
+		}
+	}
+	apart := with(func(e *nexus.Evidence) { e.State, e.Apart = nexus.NotRun, true })
+	if got := describePassed([]nexus.Evidence{apart}); got != "the result passes every gate" {
+		t.Errorf("the change does not concern it: %s", got)
+	}
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// jsonTests is what reports of tests in JSON have in common: a sum, and a list of
+// tests with how each ended. The Common Test Report Format has them below results.
+type jsonTests struct {
+	Summary map[string]any `json:"summary"`
+	Tests   []jsonTest     `json:"tests"`
+	Results *jsonTests     `json:"results"`
+}
+
+type jsonTest struct {
+	Name, Title, FullName, NodeID string
+	Status, Outcome, State        string
+	Message, Trace, File          string
+	FilePath                      string
+	Line                          int
+	Call                          struct {
+		Longrepr string
+		Crash    struct {
+			Path    string
+			Lineno  int
+			Message string
+		}
+	}
+}
+
+// JSONTests reads JSON with a summary and a list of tests: the Common Test Report
+// Format, and that of pytest-json-report.
+func JSONTests(in raw.Input) raw.Report {
+	var run raw.Run
+	for _, data := range [][]byte{in.Stdout, in.Stderr} {
+		for {
+			i := bytes.IndexByte(data, '{')
+			if i < 0 {
+				break
+			}
+			data = data[i:]
+			d := json.NewDecoder(bytes.NewReader(data))
+			var v jsonTests
+			if d.Decode(&v) != nil {
+				data = data[1:]
+				if j := bytes.IndexByte(data, '\n'); j >= 0 { // each begins a line
+					data = data[j:]
+					continue
+				}
+				break
+			}
+			data = data[d.InputOffset():]
+			v.addTo(in, &run)
+		}
+	}
+	return in.Suite(run)
+}
+
+// addTo adds what a value says, if it is a report.
+func (v jsonTests) addTo(in raw.Input, run *raw.Run) {
+	if v.Results != nil {
+		v = *v.Results
+	}
+	if v.Summary == nil {
+		return
+	}
+	run.Counted = true
+	for _, key := range []string{"tests", "total"} {
+		if n, ok := v.Summary[key].(float64); ok && n > 0 && n < 1<<30 {
+			run.Planned += int(n)
+			break
+		}
+	}
+	for _, t := range v.Tests {
+		name := raw.Plain(cmp.Or(t.NodeID, t.FullName, t.Name, t.Title))
+		state := "skip"
+		switch strings.ToLower(cmp.Or(t.Outcome, t.Status, t.State)) {
+		case "passed", "pass", "ok":
+			state = "pass"
+			run.Counts.Passed++
+		case "failed", "fail", "error", "errored", "broken", "xpassed", "timedout", "interrupted":
+			state = "fail"
+			run.Counts.Failed++
+			if len(run.Findings) < raw.Enough {
+				run.Findings = append(run.Findings, t.finding(in, name))
+			}
+		default:
+			run.Counts.Skipped++
+		}
+		run.Tests = append(run.Tests, raw.Test{Name: name, State: state})
+	}
+}
+
+// finding is what a test that failed says.
+func (t jsonTest) finding(in raw.Input, name string) nexus.Finding {
+	f := nexus.Finding{Code: raw.CodeTest, Test: name, Message: strings.TrimSpace(cmp.Or(t.Message, t.Call.Crash.Message, t.Call.Longrepr)), Stack: strings.TrimSpace(t.Trace)}
+	f.Message = cmp.Or(f.Message, "failed without a message")
+	file, _, _ := strings.Cut(t.NodeID, "::")
+	if f.File, f.Line = in.Place(cmp.Or(t.Call.Crash.Path, t.FilePath, t.File, file)), cmp.Or(t.Call.Crash.Lineno, t.Line); f.File == "" {
+		f.File, f.Line = in.Place(file), 0
+	}
+	return f
+}

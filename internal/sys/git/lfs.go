@@ -1,0 +1,174 @@
+package git
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// LFSPointer is what is committed in place of a file that git LFS keeps.
+type LFSPointer struct {
+	Hash string // of the content, SHA-256
+	Size int64
+}
+
+// MaxLFSPointer is how long git LFS lets a pointer be.
+const MaxLFSPointer = 1024
+
+// MaxLFSFile bounds the content of one file that git LFS keeps, and MaxLFSTree that of all
+// files of a tree: what is above is left as a pointer. Every tree that others are mounted
+// over has a copy.
+const (
+	MaxLFSFile = 128 << 20
+	MaxLFSTree = 2 << 30
+)
+
+const pointerVersion = "version https://git-lfs.github.com/spec/v1\n"
+
+// String is the pointer as git LFS writes it.
+func (p LFSPointer) String() string {
+	return fmt.Sprintf("%soid sha256:%s\nsize %d\n", pointerVersion, p.Hash, p.Size)
+}
+
+// ParseLFSPointer reads a pointer: the version, then lines of a key and a value. One with a key
+// besides oid and size is none: the content goes through a program of the user's.
+func ParseLFSPointer(text string) (p LFSPointer, ok bool) {
+	rest, is := strings.CutPrefix(text, pointerVersion)
+	if !is || len(text) >= MaxLFSPointer || !strings.HasSuffix(text, "\n") {
+		return LFSPointer{}, false
+	}
+	p.Size = -1
+	for line := range strings.Lines(rest) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case key == "oid" && p.Hash == "":
+			p.Hash, is = strings.CutPrefix(value, "sha256:")
+			is = is && len(p.Hash) == 64 && ID(p.Hash)
+		case key == "size" && p.Size < 0:
+			n, err := strconv.ParseInt(value, 10, 64)
+			is = err == nil && n >= 0 && strconv.FormatInt(n, 10) == value
+			p.Size = n
+		default:
+			is = false
+		}
+		if !is {
+			return LFSPointer{}, false
+		}
+	}
+	return p, p.Hash != "" && p.Size >= 0
+}
+
+// BlobID returns the object name of a blob; size is the length of object names in bytes.
+func BlobID(data []byte, size int) string {
+	h := newHash(size)
+	_, _ = fmt.Fprintf(h, "blob %d\x00", len(data)) // a hash takes everything
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// LFSFile is a file whose content is kept by git LFS: what is committed is a pointer.
+type LFSFile struct {
+	Path string
+	LFSPointer
+	Here   bool // the content is in the repository's own store
+	TooBig bool // it is left as a pointer all the same
+}
+
+// LFSFiles returns the files of the commit that is checked out which are pointers of git LFS, and
+// have its attribute. No program of it is run.
+func (r Repo) LFSFiles(ctx context.Context) ([]LFSFile, error) {
+	paths, err := r.LFSPaths(ctx)
+	if err != nil || len(paths) == 0 {
+		return nil, err
+	}
+	var in strings.Builder
+	for _, p := range paths {
+		in.WriteString("HEAD:" + p + "\n")
+	}
+	told, err := r.RunIn(ctx, strings.NewReader(in.String()), "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	in.Reset()
+	var small []string
+	for line := range strings.Lines(told) {
+		path := paths[0]
+		paths = paths[1:]
+		id, length, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n, err := strconv.Atoi(length); err == nil && n < MaxLFSPointer && ID(id) {
+			in.WriteString(id + "\n")
+			small = append(small, path)
+		}
+	}
+	if len(small) == 0 {
+		return nil, nil
+	}
+	texts, err := r.RunIn(ctx, strings.NewReader(in.String()), "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	store, err := r.LFSStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []LFSFile
+	var sum int64
+	for _, path := range small {
+		var text string
+		if text, texts, err = cutBatched(texts); err != nil {
+			return nil, err
+		}
+		if p, ok := ParseLFSPointer(text); ok {
+			f := LFSFile{Path: path, LFSPointer: p, Here: store.Has(p), TooBig: p.Size > MaxLFSFile || sum+p.Size > MaxLFSTree}
+			if f.Here && !f.TooBig {
+				sum += p.Size
+			}
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+// cutBatched returns the first object of what git cat-file --batch wrote, and the rest.
+func cutBatched(out string) (text, rest string, err error) {
+	head, rest, _ := strings.Cut(out, "\n")
+	f := strings.Fields(head)
+	if len(f) == 3 {
+		if n, err := strconv.Atoi(f[2]); err == nil && n >= 0 && n < len(rest) {
+			return rest[:n], rest[n+1:], nil
+		}
+	}
+	return "", "", fmt.Errorf("git cat-file: %q", head)
+}
+
+// LFSPaths returns the paths of the index that have the attribute filter=lfs, in order. One
+// with a line break, which git cannot be asked for in a list, is left out.
+func (r Repo) LFSPaths(ctx context.Context) ([]string, error) {
+	out, err := r.Run(ctx, "ls-files", "-z", "--cached", "--", ":(attr:filter=lfs)")
+	if err != nil || out == "" {
+		return nil, err
+	}
+	all := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	return slices.Compact(slices.DeleteFunc(all, func(p string) bool { return strings.Contains(p, "\n") })), nil
+}
+
+// WithLFSAttribute returns those of the paths, in the work tree or not yet there, to which the
+// attributes of the work tree give filter=lfs.
+func (r Repo) WithLFSAttribute(ctx context.Context, paths []string) (map[string]bool, error) {
+	in := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
+	out, err := r.RunIn(ctx, in, "check-attr", "-z", "--stdin", "filter")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]bool{}
+	f := strings.Split(out, "\x00")
+	for i := 0; i+2 < len(f); i += 3 {
+		if f[i+2] == "lfs" {
+			all[f[i]] = true
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,205 @@
+package git
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+)
+
+// LFSStore is where content is that git LFS keeps, by its hash. Nothing in it is changed, and
+// no link leads out of it.
+type LFSStore struct {
+	User string // directory of the user's, as git LFS has it; empty for none
+	Own  string // directory of Nexus', for what agents made; empty for none
+}
+
+// LFSStore returns where git LFS keeps the content of a repository's files: in the git
+// directory that all its work trees share, unless lfs.storage says otherwise.
+func (r Repo) LFSStore(ctx context.Context) (LFSStore, error) {
+	common, err := r.Common(ctx)
+	if err != nil {
+		return LFSStore{}, err
+	}
+	if home, ok := os.LookupEnv("HOME"); ok { // people set it there for all their repositories
+		r.Env = append([]string{"HOME=" + home, "GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig")}, r.Env...)
+	}
+	dir, err := r.Line(ctx, "config", "--type=path", "--get", "lfs.storage")
+	if _, ok := errors.AsType[*ExitError](err); err != nil && !ok {
+		return LFSStore{}, err
+	}
+	if err != nil || dir == "" {
+		dir = "lfs"
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(common, dir)
+	}
+	return LFSStore{User: filepath.Join(dir, "objects")}, nil
+}
+
+// IsEmpty reports whether there is no directory to find content in.
+func (s LFSStore) IsEmpty() bool {
+	for _, dir := range []string{s.User, s.Own} {
+		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// Has reports whether a content of that name and size is there.
+func (s LFSStore) Has(p LFSPointer) bool {
+	f, err := s.open(p)
+	if err == nil {
+		_ = f.Close() // nothing was read
+	}
+	return err == nil
+}
+
+// place is where content is, below the store's directory.
+func (p LFSPointer) place() string { return filepath.Join(p.Hash[:2], p.Hash[2:4], p.Hash) }
+
+// open opens a content. One that is not there is an fs.ErrNotExist.
+func (s LFSStore) open(p LFSPointer) (*os.File, error) {
+	for _, dir := range []string{s.User, s.Own} {
+		if dir == "" {
+			continue
+		}
+		if f, err := openIn(dir, p); !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return nil, fs.ErrNotExist
+}
+
+// openIn opens a content in one directory. What is no file of that size, or lies elsewhere, is
+// not there.
+func openIn(dir string, p LFSPointer) (*os.File, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fs.ErrNotExist
+	}
+	defer root.Close() //nolint:errcheck // only read
+	fits := func(info fs.FileInfo, err error) bool {
+		return err == nil && info.Mode().IsRegular() && info.Size() == p.Size
+	}
+	if !fits(root.Lstat(p.place())) {
+		return nil, fs.ErrNotExist
+	}
+	f, err := root.Open(p.place())
+	if err != nil {
+		return nil, err
+	}
+	if !fits(f.Stat()) {
+		return nil, errors.Join(fs.ErrNotExist, f.Close())
+	}
+	return f, nil
+}
+
+// ErrCorrupt says that a content is not what its name says.
+var ErrCorrupt = errors.New("the content does not have its hash")
+
+// Copy writes a content. One that is not there is an fs.ErrNotExist, and nothing is written; one
+// that is not what its name says is an [ErrCorrupt], and what was written is worth nothing.
+func (s LFSStore) Copy(to io.Writer, p LFSPointer) error {
+	f, err := s.open(p)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	is, err := hashTo(to, io.LimitReader(f, p.Size+1))
+	if err == nil && is != p {
+		err = fmt.Errorf("%s: %w", p.Hash, ErrCorrupt)
+	}
+	return err
+}
+
+// HashLFS returns the pointer to a content.
+func HashLFS(from io.Reader) (LFSPointer, error) { return hashTo(io.Discard, from) }
+
+func hashTo(to io.Writer, from io.Reader) (LFSPointer, error) {
+	h := sha256.New()
+	n, err := io.Copy(io.MultiWriter(to, h), from)
+	return LFSPointer{hex.EncodeToString(h.Sum(nil)), n}, err
+}
+
+// Keep stores a content among Nexus' own, and returns its pointer.
+func (s LFSStore) Keep(from io.Reader) (LFSPointer, error) {
+	return putLFS(s.Own, 0o600, 0o700, func(to io.Writer) (LFSPointer, error) { return hashTo(to, from) })
+}
+
+// Give puts a content that Nexus alone has where git LFS finds it.
+func (s LFSStore) Give(p LFSPointer) error {
+	own := LFSStore{Own: s.Own}
+	if (LFSStore{User: s.User}).Has(p) || !own.Has(p) {
+		return nil
+	}
+	_, err := putLFS(s.User, 0o644, 0o755, func(to io.Writer) (LFSPointer, error) { return p, own.Copy(to, p) })
+	return err
+}
+
+// putLFS puts a content into a store when all of it is on the disk.
+func putLFS(dir string, mode, dirs fs.FileMode, write func(io.Writer) (LFSPointer, error)) (p LFSPointer, err error) {
+	const what = "keep the content of a file of git LFS"
+	if err := os.MkdirAll(dir, dirs); err != nil {
+		return p, disk.Fail(what, err)
+	}
+	f, err := os.CreateTemp(dir, ".nexus-*")
+	if err != nil {
+		return p, disk.Fail(what, err)
+	}
+	if p, err = write(f); err == nil {
+		err = errors.Join(f.Chmod(mode), f.Sync())
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		to := filepath.Join(dir, p.place())
+		if err = os.MkdirAll(filepath.Dir(to), dirs); err == nil {
+			err = os.Rename(f.Name(), to)
+		}
+	}
+	if err != nil {
+		return p, disk.Fail(what, errors.Join(err, os.Remove(f.Name())))
+	}
+	return p, nil
+}
+
+// giveLFS puts the content that agents made, and that a commit and what it stands on point to,
+// into the user's store, so that the user's checkouts and pushes have it.
+func (c *Clone) giveLFS(ctx context.Context, commit string) error {
+	if (LFSStore{Own: c.git.LFS.Own}).IsEmpty() {
+		return nil // no agent made any
+	}
+	out, err := c.git.Run(ctx, "rev-list", "--objects", "--no-object-names", commit, "--not", "--glob=refs/user/*")
+	if err != nil || out == "" {
+		return err
+	}
+	told, err := c.git.RunIn(ctx, strings.NewReader(out), "cat-file", "--batch-check=%(objecttype) %(objectsize) %(objectname)")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(told) {
+		var size int
+		var id string
+		if n, _ := fmt.Sscanf(line, "blob %d %s", &size, &id); n != 2 || size >= MaxLFSPointer {
+			continue
+		}
+		_, data, err := c.objects.Read(ctx, id)
+		if err != nil {
+			return err
+		}
+		if p, ok := ParseLFSPointer(string(data)); ok {
+			if err := c.git.LFS.Give(p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

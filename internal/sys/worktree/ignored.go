@@ -1,0 +1,134 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// IgnoreRule is the line of an ignore file that leaves a path out of every
+// snapshot.
+type IgnoreRule struct {
+	File    string // relative to the tree, .git/info/exclude, or how people call their own
+	Line    int
+	Pattern string
+	Own     bool // it is the user's, and no part of the tree
+}
+
+// String names the rule for people.
+func (r IgnoreRule) String() string { return fmt.Sprintf("%s:%d (%s)", r.File, r.Line, r.Pattern) }
+
+// keptPaths are paths that the user's own rules do not leave out. It may be used
+// from many goroutines.
+type keptPaths struct {
+	mu    sync.Mutex // guards paths
+	paths map[string]bool
+}
+
+// has reports whether a path, or one below it, is kept.
+func (k *keptPaths) has(p string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.paths[p] {
+		return true
+	}
+	for name := range k.paths {
+		if strings.HasPrefix(name, p+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// Keep makes a file that an agent means to write part of the tree, whatever the
+// ignore files of the user say that are no part of the repository: these are about
+// what tools leave behind on a machine. It is forgotten with the process, but a
+// snapshot that has the file keeps it.
+func (t *Tree) Keep(name string) {
+	t.kept.mu.Lock()
+	if t.kept.paths == nil {
+		t.kept.paths = map[string]bool{}
+	}
+	t.kept.paths[name] = true
+	t.kept.mu.Unlock()
+	t.mu.Lock()
+	t.known.Forget() // it may have been seen, and left out
+	t.mu.Unlock()
+}
+
+// IgnoreRules returns the rules that leave out the paths among these which are not
+// tracked at the start of the attempt. A path that ends in a slash is taken for a
+// directory.
+func (t *Tree) IgnoreRules(ctx context.Context, paths []string) (map[string]IgnoreRule, error) {
+	t.mu.Lock()
+	ground, err := t.ground()
+	t.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	var open []string
+	for _, p := range paths {
+		if _, tracked := ground.Index.Find(p); !tracked {
+			open = append(open, p)
+		}
+	}
+	return t.checkIgnore(ctx, open)
+}
+
+// checkIgnore asks git which rules leave paths out. Git gets no index, so that it
+// takes no directory for a submodule.
+func (t *Tree) checkIgnore(ctx context.Context, paths []string) (map[string]IgnoreRule, error) {
+	var in strings.Builder
+	asked := map[string]string{}
+	for _, p := range paths {
+		name := p
+		if strings.HasSuffix(p, "/") {
+			name += "file" // git takes what is not there for a file
+		}
+		asked["./"+name] = p
+		in.WriteString("./" + name + "\x00") // a name that begins with a colon is a name
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	own := filepath.Join(t.s.git.Dir, git.UserIgnore)
+	out, err := t.repo("none").RunIn(ctx, strings.NewReader(in.String()),
+		"-c", "core.excludesFile="+own, "check-ignore", "--no-index", "--verbose", "-z", "--stdin")
+	if x, ok := errors.AsType[*git.ExitError](err); ok && x.Status == 1 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseRules(out, own, asked), nil
+}
+
+// parseRules reads what git check-ignore says: for each path four fields, the
+// file, the line, the pattern and the path.
+func parseRules(out, own string, asked map[string]string) map[string]IgnoreRule {
+	all := map[string]IgnoreRule{}
+	fields := strings.Split(out, "\x00")
+	for ; len(fields) >= 4; fields = fields[4:] {
+		r := IgnoreRule{File: strings.TrimPrefix(fields[0], "./"), Pattern: fields[2]}
+		r.Line, _ = strconv.Atoi(fields[1]) // 0 for what has no line
+		if strings.HasPrefix(r.Pattern, "!") {
+			continue // it brings the path back
+		}
+		switch {
+		case r.File == own:
+			r.File, r.Own = "core.excludesFile", true
+		case filepath.IsAbs(r.File) || strings.HasPrefix(r.File, ".."):
+			r.File, r.Own = ".git/info/exclude", true
+		}
+		if p, ok := asked[fields[3]]; ok {
+			all[p] = r
+		}
+	}
+	return all
+}

@@ -1,0 +1,325 @@
+package worktree
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// PlaceLFS puts the content of files that git LFS keeps in the place of their pointers in the
+// work tree of r, as far as the store of r has it, and lets the index say that they are
+// unchanged; size is the length of object names in bytes. The files must be as the index says,
+// which may be of some of them. No program runs.
+func PlaceLFS(ctx context.Context, r git.Repo, size int) error {
+	if r.LFS.IsEmpty() {
+		return nil
+	}
+	data, err := os.ReadFile(r.Index)
+	if err != nil {
+		return disk.Fail("read an index", err)
+	}
+	index, err := git.ParseIndex(data, size)
+	if err != nil {
+		return disk.Fail("read an index", err)
+	}
+	placed, err := placeLFS(ctx, r, index)
+	if err != nil || len(placed) == 0 {
+		return err
+	}
+	for i := range index {
+		if e, ok := placed.Find(index[i].Path); ok {
+			index[i] = e
+		}
+	}
+	if data, err = index.Bytes(size); err != nil {
+		return err
+	}
+	return disk.Write(r.Index, data)
+}
+
+// placeLFS is PlaceLFS that writes no index, and returns the entries that change.
+func placeLFS(ctx context.Context, r git.Repo, index git.Index) (placed git.Index, err error) {
+	if r.LFS.IsEmpty() {
+		return placed, nil
+	}
+	paths, err := r.LFSPaths(ctx)
+	if err != nil || len(paths) == 0 {
+		return placed, err
+	}
+	root, err := os.OpenRoot(r.Work)
+	if err != nil {
+		return placed, disk.Fail("put content in place", err)
+	}
+	defer root.Close() //nolint:errcheck // each file is closed
+	var sum int64
+	for _, name := range paths {
+		e, ok := index.Find(name)
+		if !ok || e.Mode != git.ModeFile && e.Mode != git.ModeExec {
+			continue
+		}
+		text, pointer, ok := pointerAt(root, e)
+		if !ok || sum+pointer.Size > git.MaxLFSTree {
+			continue
+		}
+		switch ok, err := placeContent(root, r.LFS, name, text, pointer); {
+		case err != nil:
+			return placed, disk.Fail("put content in place", err)
+		case ok:
+			sum += pointer.Size
+			if e.Stat, err = lstat(filepath.Join(r.Work, name)); err != nil {
+				return placed, disk.Fail("put content in place", err)
+			}
+			placed = append(placed, e)
+		}
+	}
+	return placed, nil
+}
+
+// pointerAt returns the pointer that a file holds, with its text, if it is the one that the entry
+// names.
+func pointerAt(root *os.Root, e git.Entry) (text string, p git.LFSPointer, ok bool) {
+	info, err := root.Lstat(e.Path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() >= git.MaxLFSPointer {
+		return "", p, false
+	}
+	data, err := root.ReadFile(e.Path)
+	if err != nil || git.BlobID(data, len(e.Raw)) != e.ID() {
+		return "", p, false
+	}
+	p, ok = git.ParseLFSPointer(string(data))
+	return string(data), p, ok
+}
+
+// placeContent overwrites the text of a pointer with its content, if that is there, whole, and not too big.
+// The file has a time that follows from the content, long ago: so git takes it for unchanged
+// wherever it stands again, and never for written at the moment at which an index was.
+func placeContent(root *os.Root, from git.LFSStore, name, text string, p git.LFSPointer) (ok bool, err error) {
+	if p.Size > git.MaxLFSFile || p.Size == 0 || !from.Has(p) {
+		return false, nil
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_TRUNC|noFollow, 0)
+	if err != nil {
+		return false, err
+	}
+	err = from.Copy(f, p)
+	if errors.Is(err, git.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
+		_, err1 := f.Seek(0, io.SeekStart)
+		_, err2 := f.WriteString(text)
+		return false, errors.Join(err1, err2, f.Truncate(int64(len(text))), f.Close())
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return false, err
+	}
+	at := contentTime(p)
+	return true, root.Chtimes(name, at, at)
+}
+
+// contentTime is the time of files that hold a content: between 2001 and 2010, and another one
+// for another content.
+func contentTime(p git.LFSPointer) time.Time {
+	n, _ := strconv.ParseInt(p.Hash[:7], 16, 64) // it is a hash
+	return time.Unix(1_000_000_000+n, 0)
+}
+
+// storeLFS stores those of the files that git LFS keeps, as pointers, and returns the others.
+func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]surveyed) (rest []string, err error) {
+	if !t.attrs || len(paths) == 0 {
+		return paths, nil
+	}
+	large, err := t.repo("none").WithLFSAttribute(ctx, paths)
+	if _, ok := errors.AsType[*git.ExitError](err); err != nil && !ok {
+		return nil, err
+	}
+	for _, p := range paths {
+		if !large[p] {
+			rest = append(rest, p)
+			continue
+		}
+		f, done, err := t.storePointer(ctx, p)
+		if _, gone := os.Lstat(filepath.Join(t.Dir, p)); err != nil && errors.Is(gone, fs.ErrNotExist) {
+			continue // the next look finds it gone
+		}
+		if err != nil {
+			return nil, disk.Fail("keep "+p, err)
+		}
+		if done {
+			files[p] = f
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	return rest, nil
+}
+
+// storePointer stores the pointer to what a file holds: the one that the last snapshot has of
+// it, where that is the same content. A file that is a pointer already stays one, and gets its
+// content back where the agent's git had put the pointer there. What was committed as it is, in
+// spite of the attribute, is so as long as it does not change.
+func (t *Tree) storePointer(ctx context.Context, p string) (f surveyed, done bool, err error) {
+	in, st, err := openFile(filepath.Join(t.Dir, p))
+	if err != nil || in == nil {
+		return f, false, err
+	}
+	defer in.Close() //nolint:errcheck // only read
+	f = surveyed{Mode: st.Mode, Stat: st}
+	was, old, err := t.committed(ctx, p)
+	if err != nil {
+		return f, false, err
+	}
+	if done, err := t.keepPointer(p, in, was, &f); done || err != nil {
+		return f, done, err
+	}
+	now, err := git.HashLFS(in)
+	if err != nil {
+		return f, false, err
+	}
+	if pointer, ok := git.ParseLFSPointer(old); ok && pointer == now {
+		f.ID = was
+		return f, true, t.ageContent(p, now, &f)
+	}
+	if was != "" {
+		if same, err := t.isBlob(ctx, p, was, now.Size); same || err != nil {
+			return f, false, err // stored as all others are
+		}
+	}
+	if !t.s.git.LFS.Has(now) {
+		if _, err := in.Seek(0, io.SeekStart); err != nil {
+			return f, false, err
+		}
+		if now, err = t.s.git.LFS.Keep(in); err != nil {
+			return f, false, err
+		}
+	}
+	f.ID, err = t.s.objects.Write("blob", []byte(now.String()))
+	return f, true, err
+}
+
+// keepPointer stores a file that is a pointer, or empty, as it is. Any other is read from its
+// begin after it.
+func (t *Tree) keepPointer(p string, in *os.File, was string, f *surveyed) (done bool, err error) {
+	text, err := io.ReadAll(io.LimitReader(in, git.MaxLFSPointer))
+	if err != nil {
+		return false, err
+	}
+	pointer, ok := git.ParseLFSPointer(string(text))
+	if !ok && len(text) > 0 {
+		_, err = in.Seek(0, io.SeekStart)
+		return false, err
+	}
+	if f.ID, err = t.s.objects.Write("blob", text); err == nil && f.ID == was && ok {
+		err = t.placeAgain(p, string(text), pointer, f)
+	}
+	return true, err
+}
+
+// openFile opens a regular file, with its stat; nil for what is none.
+func openFile(name string) (*os.File, git.Stat, error) {
+	st, err := lstat(name)
+	if err != nil || st.Mode != git.ModeFile && st.Mode != git.ModeExec {
+		return nil, st, err
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0)
+	if errors.Is(err, fs.ErrPermission) && os.Chmod(name, 0o600) == nil {
+		f, err = os.OpenFile(name, os.O_RDONLY|noFollow, 0)
+	}
+	if err != nil {
+		return nil, st, err
+	}
+	if st, err = statOf(f); err == nil && st.Mode != git.ModeFile && st.Mode != git.ModeExec {
+		err = fmt.Errorf("%s is no longer a file", name)
+	}
+	if err != nil {
+		return nil, st, errors.Join(err, f.Close())
+	}
+	return f, st, nil
+}
+
+// committed returns the object that the last snapshot has of a file, and its text where that is
+// as short as a pointer.
+func (t *Tree) committed(ctx context.Context, p string) (id, text string, err error) {
+	node, err := t.s.objects.Lookup(ctx, t.tree, p)
+	if err != nil || node.Mode != git.ModeFile && node.Mode != git.ModeExec {
+		return "", "", err
+	}
+	text, cut, err := t.s.git.RunTo(ctx, git.MaxLFSPointer, "cat-file", "blob", node.ID)
+	if cut {
+		text = ""
+	}
+	return node.ID, text, err
+}
+
+// isBlob reports whether a file, of that size, is byte for byte an object.
+func (t *Tree) isBlob(ctx context.Context, p, id string, size int64) (bool, error) {
+	length, err := t.s.git.Line(ctx, "cat-file", "-s", id)
+	if err != nil || length != strconv.FormatInt(size, 10) {
+		return false, err
+	}
+	out, err := t.repo("none").Line(ctx, "hash-object", "--no-filters", "--", p)
+	return out == id, err
+}
+
+// placeAgain puts the content of a pointer in place that is as the last snapshot has it.
+func (t *Tree) placeAgain(p, text string, pointer git.LFSPointer, f *surveyed) error {
+	root, err := os.OpenRoot(t.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // each file is closed
+	ok, err := placeContent(root, t.s.git.LFS, p, text, pointer)
+	if ok && err == nil {
+		f.Stat, err = lstat(filepath.Join(t.Dir, p))
+	}
+	return err
+}
+
+// ageContent gives a file that was touched, and holds what it held, its time back.
+func (t *Tree) ageContent(p string, pointer git.LFSPointer, f *surveyed) error {
+	at := contentTime(pointer)
+	if f.Stat.Modified == at.UnixNano() {
+		return nil
+	}
+	root, err := os.OpenRoot(t.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // nothing is written through it
+	if err := root.Chtimes(p, at, at); err != nil {
+		return err
+	}
+	f.Stat, err = lstat(filepath.Join(t.Dir, p))
+	return err
+}
+
+// placeLate puts content in place that was not there when the files were made which the tree is
+// mounted over. It returns what it changed as changes of files that stay what they are.
+func (t *Tree) placeLate(ctx context.Context, dir string, low ground) ([]Change, git.Index, error) {
+	if !low.Attributes {
+		return nil, nil, nil
+	}
+	r := t.s.git
+	r.Work, r.Index = dir, t.s.shelf.path(low.Tree, "index")
+	late, err := placeLFS(ctx, r, low.Index)
+	var changes []Change
+	for _, e := range late {
+		changes = append(changes, Change{Status: "M", Path: e.Path, Mode: fmt.Sprintf("%o", e.Mode), ID: hex.EncodeToString([]byte(e.Raw))})
+	}
+	return changes, late, err
+}
+
+// byPath sorts the entries of an index.
+func byPath(x git.Index) git.Index {
+	sorting.By(x, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
+	return x
+}

@@ -1,0 +1,322 @@
+package attempt
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// reproducers is how often somebody is asked for independent checks in an attempt: once
+// more where the first do not fail without the change.
+const reproducers = 2
+
+// maxTestText bounds the text of one independent check, in bytes.
+const maxTestText = 64 << 10
+
+//go:embed reproduce.json
+var reproduceSchema []byte
+
+// reproduceHandin returns the JSON Schema of what a reproducer submits.
+func reproduceHandin() json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, reproduceSchema) != nil { // a test reads it
+		return reproduceSchema
+	}
+	return b.Bytes()
+}
+
+// independent returns the numbers of the criteria that an independent check is to show.
+func (w *work) independent(ctx context.Context) ([]int, error) {
+	r := w.a.Last()
+	own := func(s nexus.CriterionShown) bool { return s.Own }
+	if r == nil || r.Verdict == nil || r.Verdict.Tree != w.a.Weighed.Tree || !slices.ContainsFunc(w.a.Weighed.Criteria, own) {
+		return nil, nil
+	}
+	changed, err := w.Worker.Trees.Git().Changed(ctx, w.a.Base, w.a.Snapshot.Commit)
+	if err != nil {
+		return nil, err
+	}
+	edits := slices.ContainsFunc(changed, func(c worktree.Change) bool {
+		return c.Status == "M" && !stack.ServesTests(c.Path) && !stack.IsProse(c.Path)
+	})
+	return repair.WantsIndependent(w.Worker.Sessions.Independent, w.task.Task, w.a.Weighed.Criteria, edits), nil
+}
+
+// independentTest is a check of a criterion by somebody who saw nothing of the change.
+type independentTest struct {
+	nexus.CriterionCheck
+	Text string `json:"text,omitzero"` // of its file
+}
+
+// reproduce lets somebody who sees the goal and the base, and nothing of the change,
+// write checks of criteria that only the change's own tests show, and runs them on the
+// tree as it is. In later rounds those that there are run again.
+func (w *work) reproduce(ctx context.Context) error {
+	tree := w.a.Snapshot.Tree
+	f := nexus.ChecksReproduced{Attempt: w.a.ID, Round: len(w.a.Rounds), Tree: tree}
+	if w.a.Reproduced != nil {
+		f.Handin = w.a.Reproduced.Handin
+	}
+	var tests []independentTest
+	err := worker.Sparing(ctx, w.desk, false, func(ctx context.Context) (err error) {
+		if f.Handin == "" {
+			tests, f.Handin, err = w.reproducerTests(ctx)
+		} else {
+			tests, err = w.knownTests(f.Handin)
+		}
+		for i := 0; i < len(tests) && err == nil; i++ {
+			err = w.holdAgainst(ctx, &tests[i], tree)
+		}
+		return err
+	})
+	if err == nil {
+		err = w.tree.Exact(ctx, tree)
+	}
+	if err != nil {
+		return fmt.Errorf("check %s independently: %w", w.a.ID, err)
+	}
+	for _, one := range tests {
+		f.Checks = append(f.Checks, one.CriterionCheck)
+	}
+	weighed := w.a.Weighed
+	weighed.Criteria = accept.ShowIndependently(weighed.Criteria, f)
+	facts := []nexus.Fact{f, weighed}
+	if doubt := repair.Doubted(w.a, f); len(doubt) > 0 {
+		facts = append(facts, nexus.TamperSuspected{Attempt: w.a.ID, Tree: tree, Findings: append(slices.Clone(w.suspected()), doubt...)})
+	}
+	return w.record(ctx, facts...)
+}
+
+// reproducerTests has checks written on the base, which has nothing of the change,
+// and keeps them. A check that does not fail there as it should is asked for once more.
+func (w *work) reproducerTests(ctx context.Context) (tests []independentTest, handin string, err error) {
+	open, err := w.independent(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	for n := 1; n <= reproducers && len(open) > 0; n++ {
+		said, err := w.askReproducer(ctx, n, open, tests)
+		if err != nil {
+			return nil, "", err
+		}
+		for i := range said {
+			if err := w.failsOnBase(ctx, &said[i]); err != nil {
+				return nil, "", err
+			}
+		}
+		tests = append(lists.Without(tests, func(t independentTest) bool { return slices.Contains(open, t.Number) }), said...)
+		open = lists.Without(open, func(number int) bool {
+			return slices.ContainsFunc(said, func(t independentTest) bool { return t.Number == number && (t.Why == "" || t.Command == "") })
+		})
+	}
+	data, err := json.Marshal(tests)
+	if err != nil {
+		return nil, "", err
+	}
+	handin, err = w.Worker.Site.Blobs.Put(data)
+	return tests, handin, err
+}
+
+// knownTests returns checks that were kept.
+func (w *work) knownTests(handin string) (tests []independentTest, err error) {
+	data, err := w.Worker.Site.Blobs.Get(handin)
+	if err == nil {
+		err = json.Unmarshal(data, &tests)
+	}
+	return tests, err
+}
+
+// askReproducer has the n-th conversation about checks of open criteria. Tried are
+// those that came of the one before.
+func (w *work) askReproducer(ctx context.Context, n int, open []int, tried []independentTest) ([]independentTest, error) {
+	id := nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, nexus.Reproducer, n))
+	old := w.a.Session(id)
+	if old == nil || !old.Over {
+		if err := w.tree.Exact(ctx, w.baseTree); err != nil {
+			return nil, err
+		}
+		b := prompt.Brief{Session: id, Task: w.task.Task, Base: w.a.Base, Order: reproduceOrder(open, tried)}
+		b.Task.Files = nil // they may be those of the change
+		next := ""
+		var parts []prompt.Part
+		if old == nil || len(old.Messages) == 0 {
+			next, parts = b.Text(), b.Parts()
+		}
+		_, err := w.Worker.Sessions.Converse(ctx, worker.Talk{
+			Attempt: w.a, Session: id, Task: w.task.Task, Role: nexus.Reproducer, Tier: w.a.Tier, Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
+			Next: next, Why: "brief", Parts: parts, Handin: reproduceHandin(), Limits: w.view.Limits, Record: w.record,
+		}, w.desk)
+		if e, ok := errors.AsType[*llm.Error](err); ok && ctx.Err() == nil { // the work is done, and needs no answer to this
+			return missingTests(w.task.Task, open, nil, "its author could not be asked: "+e.Error()), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		old = w.a.Session(id)
+	}
+	switch {
+	case old.Outcome == nexus.Refused:
+		return nil, worker.NoMoney(old.Why)
+	case old.Outcome != nexus.Accepted || old.Result == "":
+		return missingTests(w.task.Task, open, nil, "its author did not finish: "+cmp.Or(old.Why, string(old.Outcome))), nil
+	}
+	data, err := w.Worker.Site.Blobs.Get(old.Result)
+	if err != nil {
+		return nil, err
+	}
+	return missingTests(w.task.Task, open, readTests(data, w.task.Task, open), "its author named none"), nil
+}
+
+// reproduceOrder says which criteria a check is wanted for, and what was wrong with
+// the checks before.
+func reproduceOrder(open []int, tried []independentTest) string {
+	names := make([]string, len(open))
+	for i, n := range open {
+		names[i] = fmt.Sprint(n)
+	}
+	text := "Write a test for criterion " + strings.Join(names, ", ") + "."
+	for _, t := range tried {
+		if slices.Contains(open, t.Number) && t.Why != "" {
+			text += fmt.Sprintf(" The test before for criterion %d, %s, does not count: %s.", t.Number, cmp.Or(t.Command, t.File, "which is missing"), oneLine(t.Why))
+		}
+	}
+	return text
+}
+
+// missingTests adds to tests those of open criteria for which there is none, with the
+// reason.
+func missingTests(t nexus.Task, open []int, tests []independentTest, why string) []independentTest {
+	for _, n := range open {
+		if !slices.ContainsFunc(tests, func(one independentTest) bool { return one.Number == n }) {
+			tests = append(tests, independentTest{CriterionCheck: nexus.CriterionCheck{Number: n, Of: state.Fingerprint(t, n), Why: why}})
+		}
+	}
+	return tests
+}
+
+// readTests returns the tests that a submission has for open criteria. What cannot
+// be run says why in Why.
+func readTests(handin []byte, t nexus.Task, open []int) []independentTest {
+	var said struct {
+		Checks []struct {
+			Criterion int
+			Text      string
+		}
+	}
+	checks := readChecks(handin, t, open)
+	if len(handin) > maxHandin || json.Unmarshal(handin, &said) != nil {
+		return nil
+	}
+	tests := make([]independentTest, 0, len(checks))
+	for _, c := range checks {
+		one := independentTest{CriterionCheck: c}
+		for _, x := range said.Checks {
+			if x.Criterion == c.Number {
+				one.Text = x.Text
+				break
+			}
+		}
+		switch {
+		case c.Command == "" || c.Why != "":
+			one.Text = ""
+		case !filepath.IsLocal(c.File) || slices.Contains(strings.Split(strings.ToLower(c.File), "/"), ".git"):
+			one.Why = fmt.Sprintf("%q is no path in the repository", c.File)
+		case strings.TrimSpace(one.Text) == "":
+			one.Why = "its file has no text"
+		case len(one.Text) > maxTestText:
+			one.Why, one.Text = fmt.Sprintf("its file has %d bytes, the maximum is %d", len(one.Text), maxTestText), ""
+		}
+		tests = append(tests, one)
+	}
+	return tests
+}
+
+// runTest runs a check on a tree that gets its file.
+func (w *work) runTest(ctx context.Context, t *independentTest, tree string) (nexus.Evidence, error) {
+	with, err := w.Worker.Trees.Git().With(ctx, filepath.Dir(w.tree.Dir), tree, map[string][]byte{t.File: []byte(t.Text)})
+	if err != nil {
+		return nexus.Evidence{}, fmt.Errorf("add the check %s: %w", t.File, err)
+	}
+	g, _ := detect.Accept(nexus.Criterion{Check: t.Command}) // no gate's name: see checkFault
+	return w.one(ctx, g, with)
+}
+
+// failsOnBase runs a check where the change is not there. It must fail, and for what
+// the task reports: what only does not load, for names that nobody declared, asks for
+// more than the task says.
+func (w *work) failsOnBase(ctx context.Context, t *independentTest) error {
+	if t.Command == "" || t.Why != "" {
+		return nil
+	}
+	e, err := w.runTest(ctx, t, w.baseTree)
+	if err != nil {
+		return err
+	}
+	switch p := repair.ProveTests([]string{t.File}, nil, []nexus.Evidence{e}); {
+	case e.Passed(), p.Proof == nexus.ProofGreen:
+		t.Why = "it passes without the change"
+	case p.Proof != nexus.ProofRed:
+		t.Why = "without the change it fails for an unrelated reason: " + firstFound(e, cmp.Or(p.Why, string(p.Proof)))
+	}
+	return nil
+}
+
+// holdAgainst runs a check on the tree that has the change.
+func (w *work) holdAgainst(ctx context.Context, t *independentTest, tree string) error {
+	if t.Command == "" || t.Why != "" {
+		return nil
+	}
+	e, err := w.runTest(ctx, t, tree)
+	if err != nil {
+		return err
+	}
+	t.Proved = e.Passed()
+	if !t.Proved {
+		t.Red = repair.ProveTests([]string{t.File}, nil, []nexus.Evidence{e}).Proof == nexus.ProofRed
+		t.Why = firstFound(e, cmp.Or(e.Why, string(e.State)))
+	}
+	return nil
+}
+
+// firstFound returns the first thing that a gate found, or what else there is to say.
+func firstFound(e nexus.Evidence, otherwise string) string {
+	if len(e.Findings) == 0 {
+		return oneLine(otherwise)
+	}
+	return oneLine(e.Findings[0].Message)
+}
+
+// testTexts returns the files of independent checks that fail with the work, for the one
+// who has to answer to them.
+func (w *work) testTexts() string {
+	tests, err := w.knownTests(w.a.Reproduced.Handin)
+	if err != nil {
+		return "" // the findings say what there is to say
+	}
+	var b strings.Builder
+	for _, t := range tests {
+		if slices.ContainsFunc(w.a.Reproduced.Checks, func(c nexus.CriterionCheck) bool { return c.Number == t.Number && c.Red }) {
+			fmt.Fprintf(&b, "%s:\n%s\n", t.File, t.Text)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,68 @@
+package attempt
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// refusedBefore returns what was said against the tree as it is in earlier
+// attempts that count: not before a person gave the task another chance, or
+// changed its criteria.
+func (w *work) refusedBefore() repair.Refusal {
+	past := w.view.Past
+	from := max(w.task.Mercy, w.task.Revised)
+	return repair.RefusedBefore(past[min(from, len(past)):], w.a.Base, w.a.Snapshot.Tree)
+}
+
+// lastJudged returns the last round whose tree the gates judged, nil for none.
+func (w *work) lastJudged() *state.Round {
+	for _, r := range slices.Backward(w.a.Rounds) {
+		if r.Verdict != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// unclearBefore reports whether the gate that could not tell of the last tree
+// could not tell of the base either.
+func (w *work) unclearBefore(ctx context.Context) bool {
+	r := w.a.Last()
+	if r == nil || r.Verdict == nil || r.Verdict.State.Red() || r.Verdict.State == nexus.Pass || w.Worker.Judge.Bases == nil {
+		return false
+	}
+	base := nexus.EvidenceOf(w.Worker.Judge.Bases.Known(ctx, w.a.Base), r.Verdict.Gate)
+	return base.State == r.Verdict.State
+}
+
+// unshownFindings says of each criterion that nothing shows why that is so. It
+// depends on what is recorded alone.
+func (w *work) unshownFindings() []nexus.Finding {
+	var all []nexus.Finding
+	add := func(n int, why string) {
+		if i := slices.IndexFunc(w.a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Number == n && c.Command != "" && !c.Proved }); i >= 0 {
+			c := w.a.Checks.Checks[i]
+			why += fmt.Sprintf("; the check %s does not count: %s", c.Command, c.Why)
+		}
+		text := fmt.Sprintf("criterion %d (%s) is not shown: %s", n, oneLine(w.task.Criteria[n-1].Text), strings.TrimPrefix(why, "; "))
+		all = append(all, nexus.Finding{Gate: repair.UnshownCause, Message: text})
+	}
+	weighed := w.a.Weighed.Criteria
+	for _, n := range w.unproved() {
+		i := slices.IndexFunc(weighed, func(s nexus.CriterionShown) bool { return s.Number == n })
+		switch {
+		case slices.Contains(w.view.Waived, n):
+		case i >= 0:
+			add(n, weighed[i].Why)
+		default:
+			add(n, "no gate or command checks it")
+		}
+	}
+	return all
+}

@@ -1,0 +1,233 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+)
+
+// Relation is what relates a change to its task and to tests, as the texts of its files say.
+type Relation struct {
+	Edited  []string // files that serve tests and were there before
+	Gone    []string // files that are not there any more
+	Touched []string // names of what the changed lines are in
+	Texts   bool     // nothing but comments and documents differs
+	Checks  bool     // tests that it adds check something
+	Added   string   // the lines that it adds to tests
+}
+
+// Relate reads the files that differ between two commits.
+func Relate(ctx context.Context, repo git.Repo, from, to string) (Relation, error) {
+	changed, err := repo.Changed(ctx, from, to)
+	if err != nil {
+		return Relation{}, err
+	}
+	r := Relation{Texts: len(changed) > 0 && len(changed) <= maxCompared}
+	var tests []tamper.File
+	for n, c := range changed {
+		serves := stack.ServesTests(c.Path)
+		if c.Status == "D" {
+			r.Gone = append(r.Gone, c.Path)
+		}
+		if serves && c.Status != "A" {
+			r.Edited = append(r.Edited, c.Path)
+		}
+		if n >= maxCompared {
+			continue
+		}
+		f, err := readSides(ctx, repo, from, to, c)
+		if err != nil {
+			return Relation{}, err
+		}
+		r.Texts = r.Texts && accept.OnlyText(c.Path, f.Old, f.New)
+		if serves {
+			tests = append(tests, f)
+			if f.New != nil {
+				r.Added += strings.Join(differs(linesIn(f.New), linesIn(f.Old)).texts, "\n") + "\n"
+			}
+			continue
+		}
+		r.Touched = append(r.Touched, around(f)...)
+	}
+	slices.Sort(r.Touched)
+	r.Touched, r.Checks = slices.Compact(r.Touched), tamper.HasChecks(tests)
+	return r, nil
+}
+
+// differingLines are the lines of a text that another does not have, by number from 1.
+type differingLines struct {
+	numbers []int
+	texts   []string
+}
+
+func differs(a, b []string) (d differingLines) {
+	have := map[string]int{}
+	for _, l := range b {
+		have[strings.TrimSpace(l)]++
+	}
+	for i, l := range a {
+		if l = strings.TrimSpace(l); have[l] > 0 {
+			have[l]--
+		} else if l != "" {
+			d.numbers, d.texts = append(d.numbers, i+1), append(d.texts, l)
+		}
+	}
+	return d
+}
+
+func linesIn(text *string) []string {
+	if text == nil {
+		return nil
+	}
+	return linesOf(*text)
+}
+
+// mostPlaces is in how many places of a file it is looked what a change is in.
+const mostPlaces = 60
+
+// around returns the names of what the lines of a file are in that only one of its versions has.
+func around(f tamper.File) []string {
+	var all []string
+	both := [][2]*string{{f.Old, f.New}, {f.New, f.Old}}
+	for _, side := range both {
+		lines := linesIn(side[0])
+		numbers := differs(lines, linesIn(side[1])).numbers
+		last, places := -1, 0
+		for _, n := range numbers {
+			if n != last+1 || head(f.Path, lines[n-1:n]) != "" {
+				if places++; places > mostPlaces {
+					break
+				}
+				for _, name := range []string{codemap.Within(f.Path, *side[0], n), head(f.Path, lines[:n])} {
+					if len(name) > 1 {
+						all = append(all, name)
+					}
+				}
+			}
+			last = n
+		}
+	}
+	return all
+}
+
+// head returns the name of the function whose head comes last among the lines of a file.
+func head(file string, lines []string) string {
+	syntax, ok := stack.SyntaxOf(file)
+	if !ok || syntax.Heads == "" {
+		return ""
+	}
+	heads := regexp.MustCompile(syntax.Heads)
+	for _, l := range slices.Backward(lines) {
+		groups := heads.FindStringSubmatch(l)
+		for i := len(groups) - 1; i > 0; i-- {
+			if groups[i] != "" && !slices.Contains(strings.Fields("if else for while until switch catch return new throw case await"), groups[i]) {
+				return groups[i]
+			}
+		}
+	}
+	return ""
+}
+
+const (
+	maxGrep  = 4 << 20 // bytes of what git finds
+	maxNames = 40
+)
+
+// Known returns which names are those of something in the code of a commit: of a file without
+// its endings, or of what a line of code declares.
+func Known(ctx context.Context, repo git.Repo, commit string, names []string) ([]string, error) {
+	names = names[:min(len(names), maxNames)]
+	if len(names) == 0 {
+		return nil, nil
+	}
+	listed, err := repo.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+	if err != nil {
+		return nil, err
+	}
+	var known []string
+	add := func(name string) {
+		if !slices.Contains(known, name) {
+			known = append(known, name)
+		}
+	}
+	for file := range strings.SplitSeq(listed, "\x00") {
+		stem, _, _ := strings.Cut(path.Base(file), ".")
+		if slices.Contains(names, stem) && !stack.ServesTests(file) && !stack.IsProse(file) {
+			add(stem)
+		}
+	}
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = regexp.QuoteMeta(n)
+	}
+	declares := declaring(strings.Join(quoted, "|"))
+	out, _, err := repo.RunTo(ctx, maxGrep, "grep", "-I", "-E", "--no-color", "-e", declares, commit, "--")
+	if x, ok := errors.AsType[*git.ExitError](err); ok && x.Status == 1 {
+		return known, nil // no line declares one
+	}
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(out) {
+		file, text, _ := strings.Cut(strings.TrimPrefix(line, commit+":"), ":")
+		if stack.ServesTests(file) || stack.IsProse(file) {
+			continue
+		}
+		for i, n := range names {
+			if !slices.Contains(known, n) && regexp.MustCompile(declaring(quoted[i])).MatchString(text) {
+				add(n)
+			}
+		}
+	}
+	return known, nil
+}
+
+// declaring is a pattern, for git and for Go, of lines that declare one of some names.
+func declaring(names string) string {
+	const head = `(^|[^[:alnum:]_])`
+	names = "(" + names + ")"
+	const kinds = `(def|class|func|fn|function|interface|struct|trait|enum|module|sub|defp|type|object|protocol)`
+	return head + kinds + `[[:space:]]+(\([^)]*\)[[:space:]]*|self\.)?` + names + `([^[:alnum:]_]|$)` +
+		`|` + head + `(const|let|var)[[:space:]]+` + names + `[[:space:]]*=[[:space:]]*(async[[:space:]]*)?(\(|function)` +
+		`|^[[:space:]]*([[:alnum:]_<>*&]+[[:space:]]+)*` + names + `[[:space:]]*\([^()]*\)[[:space:]]*\{`
+}
+
+// FailingText returns what a test that failed says in a commit: its part of the file that it is
+// in, as its finding or its name says; empty where nobody finds it.
+func FailingText(ctx context.Context, repo git.Repo, commit string) func(f nexus.Finding) string {
+	read := map[string]string{}
+	text := func(file string) string {
+		t, ok := read[file]
+		if !ok && len(read) < maxFiles {
+			t = textOf(ctx, repo, commit, file)
+			read[file] = t
+		}
+		return t
+	}
+	return func(f nexus.Finding) string {
+		label := f.Test
+		if label == "" {
+			label = f.File
+		}
+		name, _, _ := strings.Cut(label, "::")
+		for _, file := range []string{f.File, name} {
+			if file == "" || !stack.ServesTests(file) {
+				continue
+			}
+			if found := accept.TestText(file, text(file), label); found != "" {
+				return found
+			}
+		}
+		return ""
+	}
+}

@@ -1,0 +1,83 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// WrittenFiles are the files of a tree that a gate wrote, without those that git
+// ignores.
+type WrittenFiles struct {
+	Changed []string // of the tree, changed or deleted
+	Added   []string // that the tree does not have
+}
+
+// compares reports whether a gate may run tests that compare with stored
+// expectations.
+func (g Gate) compares() bool { return !g.Reads && (g.Tests || criterion(g)) }
+
+// inCI adds the variable CI, as far as the gates are to have it.
+func (r Runner) inCI(env []string) []string {
+	if !r.CI || slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "CI=") }) {
+		return env
+	}
+	return append(slices.Clone(env), "CI=true")
+}
+
+// expectations returns the files among those that a gate wrote which hold what its
+// tests compare with: stored ones by their names, and tests themselves, in which
+// some runners store it.
+func (w WrittenFiles) expectations() []string {
+	var all []string
+	for _, name := range w.Added {
+		if stack.IsExpectation(name) {
+			all = append(all, name)
+		}
+	}
+	for _, name := range w.Changed {
+		if stack.IsExpectation(name) || stack.IsTest(name) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// recorded says of a gate whose tests wrote what they compare with that they have
+// shown nothing: any result would have passed.
+func recorded(e nexus.Evidence, written WrittenFiles, res sandbox.Result) nexus.Evidence {
+	files := written.expectations()
+	line := stack.RecordedExpectations(string(res.Stdout) + "\n" + string(res.Stderr))
+	if len(files) == 0 && line == "" || e.State == nexus.Timeout || e.State == nexus.Exceeded {
+		return e
+	}
+	what := fmt.Sprintf("%q", line)
+	if len(files) > 0 {
+		what = count(len(files), "file") + " that tests compare with"
+	}
+	if e.State == nexus.Pass || e.State == nexus.Unverifiable {
+		e.State, e.Why = nexus.Fail, "its tests wrote what they expect ("+what+"), so that they pass with any result"
+	}
+	const advice = "Run the test command in your worktree, check that what it writes is right, and keep the file: it is part of the change. " +
+		"If the command has a flag that updates expectations, remove it."
+	e.Findings = slices.Clone(e.Findings)
+	for _, name := range files[:min(len(files), mostRewritten)] {
+		e.Findings = append(e.Findings, nexus.Finding{
+			Gate: e.Gate, File: name, Severity: nexus.Major, Code: raw.CodeRecorded,
+			Message: "the tests wrote this file themselves while they ran: what they compare with is not in the tree", Advice: advice,
+		})
+	}
+	if len(files) == 0 {
+		e.Findings = append(e.Findings, nexus.Finding{
+			Gate: e.Gate, Severity: nexus.Major, Code: raw.CodeRecorded,
+			Message: fmt.Sprintf("the tests wrote what they compare with: %s", line), Advice: advice,
+		})
+	}
+	return e
+}

@@ -1,0 +1,144 @@
+package tool
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Shaped returns an input in the form of a schema, where it can mean nothing
+// else: a text that stands where the schema wants an object with one field that
+// is required, a text too, becomes that field. Models write "It may break." for
+// {"text": "It may break."}. Anything else is returned as it is.
+func Shaped(schema, input json.RawMessage) json.RawMessage {
+	object, err := parse(input)
+	if err != nil {
+		return input
+	}
+	s, err := resolve(schema)
+	if err != nil || !shape(s.Schema(), object) {
+		return input
+	}
+	data, err := json.Marshal(object)
+	if err != nil {
+		return input
+	}
+	return data
+}
+
+// shape puts texts of an object, and of what it holds, into the fields that they
+// are of, and reports whether there were any.
+func shape(s *jsonschema.Schema, in map[string]any) (changed bool) {
+	for key, value := range in {
+		if p := s.Properties[key]; p != nil {
+			now, also := shapeValue(p, value)
+			in[key], changed = now, changed || also
+		}
+	}
+	return changed
+}
+
+func shapeValue(s *jsonschema.Schema, value any) (now any, changed bool) {
+	switch v := value.(type) {
+	case string:
+		if field := onlyText(s); field != "" {
+			return map[string]any{field: v}, true
+		}
+	case map[string]any:
+		return v, shape(s, v)
+	case []any:
+		for i, one := range v {
+			if s.Items == nil {
+				break
+			}
+			element, also := shapeValue(s.Items, one)
+			v[i], changed = element, changed || also
+		}
+	}
+	return value, changed
+}
+
+// onlyText returns the field of an object that must be there, where that is one
+// and a text; empty for others.
+func onlyText(s *jsonschema.Schema) string {
+	if s.Type != "object" || len(s.Required) != 1 {
+		return ""
+	}
+	if p := s.Properties[s.Required[0]]; p == nil || p.Type != "string" {
+		return ""
+	}
+	return s.Required[0]
+}
+
+// Salvage returns what of an input has the form of a schema that refused it:
+// fields that the schema does not name, and values of another type, are left
+// out. Too much of something stays. It returns nil for what is no JSON object.
+func Salvage(schema, input json.RawMessage) json.RawMessage {
+	object, err := parse(input)
+	if err != nil {
+		return nil
+	}
+	s, err := resolve(schema)
+	if err != nil {
+		return nil
+	}
+	shape(s.Schema(), object)
+	kept, ok := salvage(s.Schema(), object)
+	if !ok {
+		return nil
+	}
+	data, err := json.Marshal(kept)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// salvage returns what of a value has the form of a schema, false for nothing.
+func salvage(s *jsonschema.Schema, value any) (any, bool) {
+	if len(s.Enum) > 0 {
+		return value, slices.ContainsFunc(s.Enum, func(e any) bool { return reflect.DeepEqual(e, value) })
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		return salvageObject(s, v), s.Type == "" || s.Type == "object"
+	case []any:
+		all := []any{}
+		for _, one := range v {
+			if s.Items == nil {
+				all = append(all, one)
+			} else if one, ok := salvage(s.Items, one); ok {
+				all = append(all, one)
+			}
+		}
+		return all, s.Type == "" || s.Type == "array"
+	case string:
+		return v, s.Type == "" || s.Type == "string"
+	case bool:
+		return v, s.Type == "" || s.Type == "boolean"
+	case float64:
+		return v, s.Type == "" || s.Type == "number" || s.Type == "integer" && v == float64(int64(v))
+	default:
+		return nil, false
+	}
+}
+
+func salvageObject(s *jsonschema.Schema, object map[string]any) map[string]any {
+	kept := map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		p := s.Properties[key]
+		if p == nil {
+			p = s.AdditionalProperties
+		}
+		if p == nil || p.Not != nil {
+			continue
+		}
+		if value, ok := salvage(p, object[key]); ok {
+			kept[key] = value
+		}
+	}
+	return kept
+}
