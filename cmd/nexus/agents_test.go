@@ -230,7 +230,7 @@ func (m maker) script(outside string) llmtest.Script {
 				m.does("printf 'b\\n' > b.txt; echo 'test -s b.txt' > b_test.sh"), stuck, says("It is done."), says("It is done."),
 			}},
 			{Match: "T3.1/coder.1", Turns: append(m.wonders(),
-				m.does("git push origin main; echo mine > "+outside), m.does("printf 'c\\n' > c.txt; echo 'test -s c.txt' > c_test.sh"), limited,
+				m.does("echo mine > "+outside+"; git push origin main"), m.does("printf 'c\\n' > c.txt; echo 'test -s c.txt' > c_test.sh"), limited,
 			)},
 			{Match: "T*/reviewer.*", Turns: []llmtest.Turn{says("```json\n" + `{"approved": true, "summary": "Good.", "findings": []}` + "\n```")}},
 		},

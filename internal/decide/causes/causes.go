@@ -67,3 +67,22 @@ func Find(s *state.State, events []nexus.Event) []Cause {
 	})
 	return all
 }
+
+// Blocking returns the causes to see to before it helps to try again: of tasks that did not land, and of the run.
+// A task that only waits for another one is left out, unless there is no other cause.
+func Blocking(s *state.State, events []nexus.Event) []Cause {
+	var all, waiting []Cause
+	for _, c := range Find(s, events) {
+		switch t := s.Task(c.Task); {
+		case !c.Blocks:
+		case t != nil && s.StatusOf(t) == nexus.Blocked:
+			waiting = append(waiting, c)
+		default:
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return waiting
+	}
+	return all
+}

@@ -33,7 +33,7 @@ func TestIntents(t *testing.T) {
 		{
 			[]nexus.Fact{nexus.ItemOffered{Item: item, Target: "main"}},
 			nexus.ItemOffered{Item: item, Target: "main"},
-			nexus.ItemKept{Item: item, Rule: string(improve.Unlanded), Why: "no disk"},
+			nexus.ItemKept{Item: item, Rule: string(improve.Unlanded), Why: "it is unknown whether it landed: no disk"},
 			item,
 		},
 		{[]nexus.Fact{nexus.ItemLanded{Item: item, Target: "main", Commit: "c"}}, nil, nil, ""},

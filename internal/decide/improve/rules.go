@@ -135,7 +135,7 @@ func Broken(intent nexus.Fact, why string) []nexus.Fact {
 	case nexus.ItemTaken:
 		return []nexus.Fact{nexus.ItemWorked{Item: f.Item, Status: nexus.StatusFailed, Spent: f.Reserved, Why: why, Outside: true}}
 	case nexus.ItemOffered:
-		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(Unlanded), Why: why}}
+		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(Unlanded), Why: "it is unknown whether it landed: " + why}}
 	case nexus.LandingWatched:
 		return []nexus.Fact{nexus.LandingWeighed{Item: f.Item, Why: "it is unknown whether it made anything worse: " + why}}
 	case nexus.RevertSought:

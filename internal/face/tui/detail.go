@@ -110,6 +110,9 @@ func (m *Model) runLines(width int) []string {
 	if r.Why != "" {
 		lines = append(lines, m.b.harmless(r.Why)...)
 	}
+	for _, text := range r.Red {
+		lines = append(lines, m.b.harmless("look at: "+text)...)
+	}
 	lines = append(lines, m.b.harmless(m.advice())...)
 	return m.b.fold(lines, width, true)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/causes"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -230,8 +231,31 @@ func refusal(q Ask) string {
 	return "nexus reject " + q.ID
 }
 
-// next says what a person would type now.
-func next(s Style, r Run) string {
+// mostRemedies is how many remedies are listed. nexus diagnose lists all.
+const mostRemedies = 3
+
+// remedies says what has to be done before it helps to try again, in the words of nexus diagnose.
+func remedies(s Style, r Run) string {
+	var b strings.Builder
+	for i, c := range r.Causes {
+		if i == mostRemedies {
+			fmt.Fprintf(&b, "  and %d more: nexus diagnose %s\n", len(r.Causes)-i, r.ID)
+			break
+		}
+		text := Clean(c.Fix)
+		if c.Task != "" {
+			text = string(c.Task) + ": " + text
+		}
+		b.WriteString(s.Wrap(text, "  ") + "\n")
+	}
+	return b.String()
+}
+
+// next says what a person would do now.
+func next(s Style, r Run) string { return remedies(s, r) + commands(s, r) }
+
+// commands are what a person would type now.
+func commands(s Style, r Run) string {
 	var rows [][]string
 	add := func(command, why string) { rows = append(rows, []string{"  " + command, "# " + why}) }
 	for _, q := range r.Asks {
@@ -243,7 +267,11 @@ func next(s Style, r Run) string {
 		}
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
 			add("nexus show "+string(t.ID), "see what was tried and why it stopped")
-			add(fmt.Sprintf("nexus retry %s && nexus resume", t.ID), "retry it")
+			again := "retry it"
+			if slices.ContainsFunc(r.Causes, func(c causes.Cause) bool { return c.Task == t.ID || c.Task == "" }) {
+				again = "then retry it"
+			}
+			add(fmt.Sprintf("nexus retry %s && nexus resume", t.ID), again)
 			break
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/causes"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -49,6 +50,7 @@ type Run struct {
 	Waiting int                  `json:"waiting"`             // things that wait for a person: those of the inbox
 	Asks    []Ask                `json:"questions,omitempty"` // that wait for a person
 	Late    []Late               `json:"too_late,omitempty"`  // what people told agents that had finished
+	Causes  []causes.Cause       `json:"causes,omitempty"`    // of what did not land; where the run is over and somebody looked for them
 }
 
 // Late is what a person told the agent of a task when that had no turn left: it

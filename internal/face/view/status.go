@@ -28,6 +28,9 @@ func Status(s Style, r Run) string {
 		b.WriteString("\n" + tasks(s, r.Tasks) + Lanes(s, r.Lanes))
 	}
 	b.WriteString(late(s, r))
+	if text := remedies(s, r); text != "" {
+		b.WriteString("\n" + s.Bold("next") + "\n" + text)
+	}
 	for _, text := range r.Red {
 		b.WriteString("\n" + s.Wrap("look at: "+Clean(text), "  ") + "\n")
 	}

@@ -102,13 +102,21 @@ func (r Report) Words() []string {
 }
 
 // Err returns what keeps a run from starting. One thing is its own error;
-// several are counted and named, under the code of the first.
+// several are counted and named, under the code of the first. What a person may agree to
+// is named where nothing else is left: see [Report.AskPerson].
 func (r Report) Err() error {
-	var all []Check
+	var all, asked []Check
 	for _, c := range r.Checks {
-		if r.blocks(c) {
+		switch {
+		case !r.blocks(c):
+		case c.ask != "":
+			asked = append(asked, c)
+		default:
 			all = append(all, c)
 		}
+	}
+	if len(all) == 0 {
+		all = asked
 	}
 	if len(all) == 0 {
 		return nil

@@ -107,12 +107,15 @@ func parted(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunI
 	if err != nil {
 		return err
 	}
-	return Ended(a, r, s, o)
+	return Ended(ctx, a, p, r, s, o)
 }
 
 // Ended reports on a run that nobody conducts, and ends as its conductor did.
-func Ended(a *console.Console, r journal.Run, s *state.State, o Order) error {
+func Ended(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, s *state.State, o Order) error {
 	v := a.Tell(r, s)
+	if err := console.Explain(ctx, p, s, &v); err != nil {
+		return err
+	}
 	if !o.JSONL {
 		if err := a.Answer(v, func(st view.Style) string { return guarded(a, view.Report(st, v, true)) }); err != nil {
 			return err

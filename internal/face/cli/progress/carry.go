@@ -55,6 +55,9 @@ func Carry(ctx context.Context, a *console.Console, p *app.Place, o Order) error
 		return err
 	}
 	v := projection.Of(s, projection.About{}, a.Now())
+	if err := console.Explain(context.WithoutCancel(ctx), p, s, &v); err != nil {
+		return err
+	}
 	if !o.JSONL {
 		if err := a.Answer(v, func(s view.Style) string { return guarded(a, view.Report(s, v, !o.Once)) }); err != nil {
 			return err

@@ -42,7 +42,7 @@ func attachCommand(a *console.Console) *cobra.Command {
 				Hint: fmt.Sprintf("Continue it with nexus resume %s, or nexus resume %s --detach.", r.ID, r.ID),
 			}
 		}
-		return progress.Ended(a, r, s, o)
+		return progress.Ended(ctx, a, p, r, s, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson,
 		console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)

@@ -98,8 +98,11 @@ func showSession(ctx context.Context, a *console.Console, run string, id nexus.S
 
 // showRun prints the report of a run, the newest if none is named.
 func showRun(ctx context.Context, a *console.Console, run string) error {
-	return a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
+	return a.Look(ctx, run, func(p *app.Place, r journal.Run, s *state.State) error {
 		v := a.Tell(r, s)
+		if err := console.Explain(ctx, p, s, &v); err != nil {
+			return err
+		}
 		return a.Answer(v, func(s view.Style) string { return view.Report(s, v, true) })
 	})
 }

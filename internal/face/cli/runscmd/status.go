@@ -91,6 +91,9 @@ func tellStatus(ctx context.Context, a *console.Console, p *app.Place, r journal
 	v := told{
 		Run: projection.Of(s, about, a.Now()), Criteria: view.CriteriaByTask(t), Groups: t.Groups, Tried: accept.AllTried(planned(s)),
 	}
+	if err := console.Explain(ctx, p, s, &v.Run); err != nil {
+		return v, err
+	}
 	if v.Earlier, err = before(ctx, p, r.ID); err != nil || !measured {
 		return v, err
 	}

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -260,12 +261,24 @@ func annotate(f nexus.Fact, s *state.State) string {
 }
 
 // place returns the first finding of a red gate in the last round of a task's
-// work: where its annotation is shown.
+// work that gates judged: where its annotation is shown. What was refused before
+// and is submitted again is not judged.
 func place(t *state.Task) nexus.Finding {
-	if t == nil || t.Current() == nil || t.Current().Last() == nil {
+	if t == nil {
 		return nexus.Finding{}
 	}
-	for _, e := range t.Current().Last().Evidence {
+	for _, a := range slices.Backward(t.Attempts) {
+		for _, r := range slices.Backward(a.Rounds) {
+			if r.Verdict != nil || len(r.Evidence) > 0 {
+				return placeOf(r.Evidence)
+			}
+		}
+	}
+	return nexus.Finding{}
+}
+
+func placeOf(evidence []nexus.Evidence) nexus.Finding {
+	for _, e := range evidence {
 		if e.State.Red() {
 			for _, f := range e.Findings {
 				if f.File != "" {

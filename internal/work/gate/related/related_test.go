@@ -117,7 +117,7 @@ func TestChoose(t *testing.T) {
 		"python, gone":             {python(), "src/app/gone.py", map[string]string{"test": "all: src/app/gone.py is gone"}},
 		"python, a test is gone":   {python(), "tests/test_gone.py", map[string]string{"test": "none"}},
 		"python, words":            {python(), "README.md", map[string]string{"test": "none"}},
-		"unittest":                 {[]string{"setup.py=", "a.py=", "b.py=", "tests/test_a.py=import a\n", "tests/test_b.py=import b\n"}, "a.py", map[string]string{"test": "python3 -m unittest -v tests/test_a.py"}},
+		"unittest":                 {[]string{"setup.py=", "a.py=", "b.py=", "tests/__init__.py=", "tests/test_a.py=import a\n", "tests/test_b.py=import b\n"}, "a.py", map[string]string{"test": "python3 -m unittest -v tests/test_a.py"}},
 		"node:test":                {node(`{}`), "lib/a.js", map[string]string{"test": "node --test --test-reporter=tap a.test.js c.test.mjs d.test.js f.test.js"}},
 		"node:test by its script":  {node(`{"scripts":{"test":"node --test"}}`), "lib/c.mjs", map[string]string{"test": "node --test --test-reporter=tap c.test.mjs d.test.js f.test.js"}},
 		"a script with more to it": {node(`{"scripts":{"test":"node --test lib && echo done"}}`), "lib/c.mjs", map[string]string{"test": "all: its command cannot run single tests"}},
