@@ -40,19 +40,19 @@ build: ## build bin/nexus, stripped, as a release has it
 	CGO_ENABLED=0 go build -ldflags='-s -w' -o bin/nexus ./cmd/nexus
 
 test: ## run all tests that need no more than Go and git
-	$(MEMORY) go test -json $(LEAN) -p $(PACKAGES) -timeout 45m $(OVER) | $(SUM)
+	$(MEMORY) go test -json $(LEAN) -p $(PACKAGES) -timeout 90m $(OVER) | $(SUM)
 
 toolchains: ## run what make test leaves out: real toolchains of other languages, hanging and lying tests, the whole demo
 	@apart() { grep -r --include='*_test.go' "$$@" testenv.NeedToolchains internal cmd; }; \
 	tests=$$(apart -h -B4 | sed -n 's/^func \(Test[A-Za-z]*\)(.*/^\1$$/p' | paste -sd'|'); \
-	NEXUS_TOOLCHAINS=1 $(MEMORY) go test -json $(LEAN) -p $(PACKAGES) -timeout 45m -run "$$tests" $$(apart -l | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
+	NEXUS_TOOLCHAINS=1 $(MEMORY) go test -json $(LEAN) -p $(PACKAGES) -timeout 90m -run "$$tests" $$(apart -l | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
 
 check: static rest race oracle mutate ## everything that a change must pass
 
 static: fmt vet lint vuln ## what is known without running much
 
 race: ## run tests under the race detector, in any order and on the disk: those of packages that start goroutines or share something
-	go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 25m $$(printf './%s ' $(RACED)) | $(SUM)
+	go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 60m $$(printf './%s ' $(RACED)) | $(SUM)
 
 rest: ## run the tests that make race leaves out, or does not run in full
 	@$(MAKE) test OVER="$$(comm -23 <(go list -f '{{.Dir}}' ./... | sed "s#^$$PWD/#./#" | sort) \

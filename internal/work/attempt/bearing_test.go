@@ -37,8 +37,8 @@ func TestMorePassAndNobodySaysWhich(t *testing.T) {
 		nexus.TurnedBearing: {"one": "1\n"},
 		"":                  {"one": "1\n", "old_test.py": "x = 1\n"},
 	} {
-		g := prints("pytest", "one", "==== 3 passed in 0.12s ====\n", "FAILED old_test.py::test_x - assert 1 == 2\n==== 1 failed, 1 passed in 0.12s ====\n")
-		j := newJob(t, map[string]string{"old_test.py": "def test_x():\n    assert twins() == 2\n\n\ndef test_y():\n    assert twins() == 1\n"}, g)
+		g := prints("pytest", "one", "==== 3 passed in 0.12s ====\n", "FAILED old_test.py::test_twins - assert 1 == 2\n==== 1 failed, 1 passed in 0.12s ====\n")
+		j := newJob(t, map[string]string{"old_test.py": "def test_twins():\n    assert twins() == 2\n\n\ndef test_y():\n    assert twins() == 1\n"}, g)
 		if s := j.shown("twins are two", files); s.By != by {
 			t.Errorf("want %q: %+v", by, s)
 		}
