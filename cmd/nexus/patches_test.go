@@ -24,7 +24,7 @@ type patched struct {
 	Files    map[string]string `yaml:"files"`
 	Edits    map[string]edit   `yaml:"edits"`
 	Green    string            `yaml:"green"` // command that passes before the work
-	Check    map[string]string `yaml:"check"` // what a reproducer writes for [patch.checked]
+	Check    map[string]any    `yaml:"check"` // what a reproducer writes for [patch.checked]
 }
 
 // patch is what somebody who writes submits for a goal, in any language.
@@ -144,13 +144,7 @@ func (p patched) submit(t *testing.T, s *stage, one patch) {
 	}
 	script := scriptOf(calls)
 	if one.checked {
-		check := map[string]any{"criterion": 1}
-		for k, v := range p.Check {
-			check[k] = v
-		}
-		script.Conversations = append(script.Conversations, llmtest.Conversation{Match: "T*/reproducer.*", Turns: []llmtest.Turn{
-			{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"checks": []any{check}}}}},
-		}})
+		script.Conversations = append(script.Conversations, reproducerOf(p.Check))
 	}
 	server, stop, err := llmtest.Start(t.Context(), script, llmtest.Options{})
 	if err != nil {

@@ -209,3 +209,12 @@ func TestGraphSaysWhatIsAnEstimate(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestRedStays holds that a run says what was red before and is red still, where nothing is selected.
+func TestRedStays(t *testing.T) {
+	m := &Model{}
+	m.snap.Run = view.Run{ID: "r", Status: nexus.StatusDone, Red: []string{"gate test: failed before the work, and fails now: m.TestA"}}
+	if text := strings.Join(m.runLines(200), "\n"); !strings.Contains(text, "look at: gate test: failed before the work, and fails now: m.TestA") {
+		t.Error(text)
+	}
+}

@@ -280,19 +280,34 @@ func (w *work) failsOnBase(ctx context.Context, t *independentTest) error {
 	return nil
 }
 
-// holdAgainst runs a check on the tree that has the change.
+// holdAgainst runs a check on the tree that has the change, among the tests of the base: it was
+// written for those, and tests of the change may have its names, or set what it sees. If it cannot
+// tell there, since those tests do not go with the change, it runs on the tree as it is.
 func (w *work) holdAgainst(ctx context.Context, t *independentTest, tree string) error {
 	if t.Command == "" || t.Why != "" {
 		return nil
 	}
-	e, err := w.runTest(ctx, t, tree)
+	tests, _, err := w.parts(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {
 		return err
 	}
-	t.Proved = e.Passed()
-	if !t.Proved {
+	among, err := w.without(ctx, w.a.Base, tree, tests)
+	if err != nil {
+		return err
+	}
+	for _, on := range []string{among, tree} {
+		e, err := w.runTest(ctx, t, on)
+		if err != nil {
+			return err
+		}
+		if t.Proved = e.Passed(); t.Proved {
+			t.Why = ""
+			return nil
+		}
 		t.Red = repair.ProveTests([]string{t.File}, nil, []nexus.Evidence{e}).Proof == nexus.ProofRed
-		t.Why = firstFound(e, cmp.Or(e.Why, string(e.State)))
+		if t.Why = firstFound(e, cmp.Or(e.Why, string(e.State))); t.Red || among == tree {
+			return nil
+		}
 	}
 	return nil
 }

@@ -126,3 +126,15 @@ func TestMoneyIsRead(t *testing.T) {
 		t.Errorf("the meter is read as %s", meter)
 	}
 }
+
+// TestRedStays holds that every screen of a run says what was red before and is red still.
+func TestRedStays(t *testing.T) {
+	red := "gate test: failed before the work, and fails now: m.TestA"
+	var page strings.Builder
+	if err := boardScreen(Frame{Run: view.Run{ID: "r", Red: []string{red}}}, Board{}).Render(t.Context(), &page); err != nil {
+		t.Fatal(err)
+	}
+	if text := page.String(); !strings.Contains(text, "look at: "+red) {
+		t.Error(text)
+	}
+}
