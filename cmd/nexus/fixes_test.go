@@ -2,7 +2,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +29,9 @@ type realFix struct {
 	Other string `yaml:"other"` // another fix of the library; its tests are red, too, where its patch is played
 	Half  []int  `yaml:"half"`  // hunks of the fix that half of it has, from 1
 	Weak  []edit `yaml:"weak"`  // make the red tests expect what the code does
+
+	wrong string         // a patch that does not repair it, with a test of its own that passes
+	check map[string]any // of it, as somebody submitted it who saw nothing of any patch
 }
 
 // edit replaces a text of a file wherever it is.
@@ -39,15 +45,8 @@ func TestRealFixes(t *testing.T) {
 	if clones == "" {
 		t.Skip("NEXUS_FIXES names no directory of clones")
 	}
-	data, err := os.ReadFile("testdata/fixes.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []realFix
-	if err := yaml.Unmarshal(data, &all); err != nil {
-		t.Fatal(err)
-	}
-	kinds := strings.Fields(cmp.Or(os.Getenv("NEXUS_FIXES_KINDS"), "true half other gone weak comment"))
+	all := realFixes(t)
+	kinds := strings.Fields(cmp.Or(os.Getenv("NEXUS_FIXES_KINDS"), "true half other gone weak comment right wrong"))
 	for _, f := range all {
 		name := f.Repo + " " + f.Fix
 		if of := strings.Fields(os.Getenv("NEXUS_FIXES_OF")); len(of) > 0 && !slices.ContainsFunc(of, func(one string) bool { return strings.Contains(name, one) }) {
@@ -60,26 +59,64 @@ func TestRealFixes(t *testing.T) {
 	}
 }
 
+// realFixes returns the fixes of the manifest, with their wrong patches where there are some.
+func realFixes(t *testing.T) (all []realFix) {
+	t.Helper()
+	read := func(name string, to any) {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err == nil {
+			err = yaml.Unmarshal(data, to)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	read("fixes.yaml", &all)
+	var checks []struct {
+		Repo, Fix string
+		Check     map[string]any
+	}
+	read("wrong/checks.yaml", &checks)
+	for i, f := range all {
+		for _, c := range checks {
+			if c.Repo == f.Repo && c.Fix == f.Fix {
+				all[i].check = c.Check
+			}
+		}
+		diff, err := os.ReadFile(filepath.Join("testdata", "wrong", strings.ReplaceAll(f.Repo, "/", "+")+"-"+f.Fix+".diff"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		all[i].wrong = string(diff)
+	}
+	return all
+}
+
 // play submits patches and returns how each ended. Those for one base share its verdicts.
 func (f realFix) play(t *testing.T, clone string, kinds []string) (row []string) {
 	t.Helper()
 	var shared *stage
 	for _, kind := range kinds {
-		if kind == "half" && len(f.Half) == 0 || kind == "other" && f.Other == "" || kind == "weak" && len(f.Weak) == 0 {
+		if kind == "half" && len(f.Half) == 0 || kind == "other" && f.Other == "" || kind == "weak" && len(f.Weak) == 0 || brings(kind) && f.wrong == "" {
 			row = append(row, "-")
 			continue
 		}
 		laid := filepath.Join(t.TempDir(), "laid")
 		script := scriptOf(f.lay(t, clone, laid, kind))
+		independent := "off"
+		if brings(kind) {
+			independent = "auto"
+			script.Conversations = append(script.Conversations, reproducerOf(f.check))
+		}
 		s := shared
-		if s == nil || kind == "other" {
+		if s == nil || kind == "other" || kind == "right" {
 			s = newStage(t, program(t), sample{script: []byte("conversations: []"), write: func(dir string) error { return os.Rename(laid, dir) }})
 			if deps := filepath.Join(clone+".over", "node_modules"); isDir(deps) {
 				if err := os.CopyFS(filepath.Join(s.repo, "node_modules"), os.DirFS(deps)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			s.env = append(s.env, "NEXUS_ACCEPTANCE_INDEPENDENT=off", "NEXUS_ACCEPTANCE_CHECKS=off", "NEXUS_DONE_COVERAGE=off", "GOFLAGS=-trimpath")
+			s.env = append(s.env, "NEXUS_ACCEPTANCE_CHECKS=off", "NEXUS_DONE_COVERAGE=off", "GOFLAGS=-trimpath")
 		}
 		if kind != "other" {
 			shared = s
@@ -89,15 +126,20 @@ func (f realFix) play(t *testing.T, clone string, kinds []string) (row []string)
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		s.env = append(s.env, "ANTHROPIC_BASE_URL="+server.URL(), "OPENAI_BASE_URL="+server.URL()+"/v1")
+		s.env = append(s.env, "ANTHROPIC_BASE_URL="+server.URL(), "OPENAI_BASE_URL="+server.URL()+"/v1", "NEXUS_ACCEPTANCE_INDEPENDENT="+independent)
 		cmd, out := s.start("quick", f.Goal, "--strategy", "no-test", "--headless")
 		_ = cmd.Wait() // its exit code tells
 		stop()
 		code := cmd.ProcessState.ExitCode()
-		if landed := code == 0; landed != (kind == "true") || kind != "true" && strings.Contains(out.String(), "landed on ") {
+		if landed := code == 0; landed != (kind == "true" || kind == "right") || !landed && strings.Contains(out.String(), "landed on ") {
 			t.Errorf("%s: exit code %d\n%s", kind, code, out)
 		}
 		row = append(row, fmt.Sprintf("%d, %.0f s", code, time.Since(begun).Seconds()))
+		for line := range strings.Lines(out.String()) {
+			if strings.Contains(line, "independent check") {
+				t.Log(strings.TrimSpace(line))
+			}
+		}
 		t.Logf("%s: %s", kind, row[len(row)-1])
 	}
 	return row
@@ -142,7 +184,9 @@ func (f realFix) lay(t *testing.T, clone, dir, kind string) []llmtest.Call {
 	}
 	run("clone", "--quiet", "--shared", "--no-checkout", clone, ".")
 	run("checkout", "--quiet", "--force", "--detach", f.Fix+"^")
-	apply(diff(f.Fix, true))
+	if !brings(kind) {
+		apply(diff(f.Fix, true))
+	}
 	if kind == "other" { // its bug is there, too
 		before := exec.CommandContext(t.Context(), "git", "merge-base", "--is-ancestor", f.Other, f.Fix)
 		before.Dir = dir
@@ -172,6 +216,11 @@ func (f realFix) lay(t *testing.T, clone, dir, kind string) []llmtest.Call {
 	switch kind {
 	case "true":
 		apply(diff(f.Fix, false))
+	case "right":
+		apply(diff(f.Fix, false))
+		apply(diff(f.Fix, true))
+	case "wrong":
+		apply(f.wrong, "--unidiff-zero")
 	case "half":
 		apply(hunks(diff(f.Fix, false), f.Half))
 	case "other":
@@ -215,6 +264,18 @@ func scriptOf(calls []llmtest.Call) llmtest.Script {
 			"approved": true, "criteria": []any{map[string]any{"criterion": 1, "met": true}},
 			"quality": map[string]any{"rating": "good", "issues": []any{}}, "reasoning": "It does what the goal says.",
 		})}},
+	}}
+}
+
+// brings reports whether a patch brings the tests that show it, and nothing is red before.
+func brings(kind string) bool { return kind == "right" || kind == "wrong" }
+
+// reproducerOf submits a check.
+func reproducerOf(check map[string]any) llmtest.Conversation {
+	said := maps.Clone(check)
+	said["criterion"] = 1
+	return llmtest.Conversation{Match: "T*/reproducer.*", Turns: []llmtest.Turn{
+		{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"checks": []any{said}}}}},
 	}}
 }
 

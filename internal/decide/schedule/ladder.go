@@ -243,7 +243,10 @@ func asked(f nexus.ReplanAsked) string {
 
 // park leaves a task to a person's judgement.
 func park(t *state.Task, why string) []nexus.Fact {
-	return facts(nexus.TaskParked{Task: t.ID, Why: why + refusals(t)})
+	if len(t.Refused) > 0 {
+		why = strings.TrimSuffix(why, ".") + refusals(t)
+	}
+	return facts(nexus.TaskParked{Task: t.ID, Why: why})
 }
 
 // fail leaves a task whose end is mechanical. Where a verifier's refusal stands

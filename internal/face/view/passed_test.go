@@ -22,6 +22,9 @@ func TestDescribePassed(t *testing.T) {
 			t.Error(got)
 		}
 	}
+	if got := describePassed([]nexus.Evidence{{Gate: nexus.AcceptGate + "test -e a", State: nexus.Pass, Tree: "t"}}); got != "the result passes the commands of its criteria; there is no gate" {
+		t.Error(got)
+	}
 	apart := with(func(e *nexus.Evidence) { e.State, e.Apart = nexus.NotRun, true })
 	if got := describePassed([]nexus.Evidence{apart}); got != "the result passes every gate" {
 		t.Errorf("the change does not concern it: %s", got)

@@ -145,7 +145,7 @@ func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]ne
 		return nil, err
 	}
 	sum := repair.Sum("", nexus.Task{}, hash, evidence)
-	if sum.State == nexus.Pass {
+	if sum.State == nexus.Pass || sum.State == nexus.NotRun && len(evidence) == 0 { // without gates, commands of criteria are all that can tell
 		if evidence, err = m.accept(ctx, c, v, evidence, d); err != nil {
 			return nil, err
 		}
