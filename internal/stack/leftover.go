@@ -61,3 +61,18 @@ func junkNames() []string {
 func junkEnds() []string {
 	return []string{".pyc", ".pyo", ".swp", ".swo", "~", ".orig", ".rej", ".bak", ".tmp", ".tsbuildinfo", ".stackdump", ".hprof"}
 }
+
+// IsData reports whether a file is, by its name, neither source nor configuration nor text, but what programs
+// write and read.
+func IsData(file string) bool {
+	return slices.Contains(dataEnds(), strings.ToLower(path.Ext(file)))
+}
+
+func dataEnds() []string {
+	return []string{
+		".csv", ".tsv", ".dat", ".out", ".bin", ".db", ".sqlite", ".sqlite3", ".rdb", ".parquet", ".pickle", ".pkl", ".npy", ".npz", ".h5",
+		".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".jar", ".whl", ".deb", ".rpm", ".dmg", ".iso", ".img",
+		".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".ico", ".pdf", ".mp3", ".mp4", ".wav", ".mov", ".webm",
+		".prof", ".pprof", ".trace", ".cov", ".lcov", ".gcda", ".gcno", ".dump", ".pcap", ".stats", ".har",
+	}
+}

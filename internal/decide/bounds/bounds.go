@@ -33,7 +33,8 @@ type Measured struct {
 	Cover   *Cover // nil: nobody measured it
 	Audit   *Audit // nil: nobody looked
 
-	Caches []string // directories of caches that the base has; see [Caches]
+	Caches  []string // directories of caches that the base has; see [Caches]
+	Unnamed []string // of [Measured.Data], what no other file of the tree names
 
 	Task *Task // whose work it is; nil: nobody is there who could explain anything
 }

@@ -16,19 +16,23 @@ import (
 // files, core dumps, caches, logs, backups, and large binary files. A word of the
 // task that is the file's name is not one of the plan's: a program is called as the
 // task calls it, and is made by whoever tries it. Of a cache the directory counts
-// once, and none that the base has, too.
+// once, and none that the base has, too. Data that nothing names is asked about, too.
 func built(m Measured) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
 		if !f.New || m.planned(f.Path) {
 			continue
 		}
+		by := "the task's plan does not name"
 		name, what := leftover(f)
+		if what == "" && slices.Contains(m.Unnamed, f.Path) {
+			name, what, by = f.Path, "a file", "neither the task nor another file names"
+		}
 		if what == "" || slices.Contains(m.Caches, name) || slices.ContainsFunc(found, func(o nexus.Finding) bool { return o.Name == name }) {
 			continue
 		}
 		found = append(found, nexus.Finding{
-			File: name, Name: name, Message: "the change adds " + what + " that the task's plan does not name",
+			File: name, Name: name, Message: "the change adds " + what + " that " + by,
 			Advice: "Delete it. To try a program, build and run it below /tmp. If it is meant to be there, explain it.",
 		})
 	}
@@ -36,6 +40,22 @@ func built(m Measured) []nexus.Finding {
 		found = tamper.Explain(found, m.Task.Said)
 	}
 	return found
+}
+
+// Data returns the new files that are, by their names, neither source nor configuration nor text, and that
+// neither the plan nor the words of the task name. Whether another file names one is for the caller to see.
+func (m Measured) Data() []string {
+	var all []string
+	for _, f := range m.Files {
+		_, what := leftover(f)
+		if !f.New || what != "" || !stack.IsData(f.Path) || stack.ServesTests(f.Path) || m.planned(f.Path) {
+			continue
+		}
+		if m.Task == nil || !slices.ContainsFunc(m.Task.Texts, func(text string) bool { return strings.Contains(text, stdpath.Base(f.Path)) }) {
+			all = append(all, f.Path)
+		}
+	}
+	return all
 }
 
 // mostBinary is the size in bytes up to which a binary file needs no reason.

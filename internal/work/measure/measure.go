@@ -13,7 +13,9 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,6 +76,9 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 		return nil, nil, err
 	}
 	if found.Caches, err = caches(ctx, c, found.Files); err != nil {
+		return nil, nil, err
+	}
+	if found.Unnamed, err = unnamed(ctx, c, found.Data()); err != nil {
 		return nil, nil, err
 	}
 	if err := m.lines(ctx, c, &found); err != nil {
@@ -138,6 +143,39 @@ func caches(ctx context.Context, c Change, files []bounds.File) ([]string, error
 		}
 		if out != "" {
 			all = append(all, dir)
+		}
+	}
+	return all, nil
+}
+
+// unnamed returns which of these new files no other file of the tree names, by name or by directory, and which
+// have no like in their directory on the base.
+func unnamed(ctx context.Context, c Change, files []string) ([]string, error) {
+	if c.Base == "" || c.Run {
+		return nil, nil
+	}
+	var all []string
+	for _, file := range files {
+		list, where := []string{"ls-tree", "--name-only", "-z", "--end-of-options", c.Base}, path.Dir(file)
+		if where != "." {
+			list = append(list, where+"/")
+		}
+		names, err := c.Repo.Run(ctx, list...)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(strings.Split(names, "\x00"), func(name string) bool { return path.Ext(name) == path.Ext(file) }) {
+			continue
+		}
+		args := []string{"grep", "--quiet", "-I", "-F", "-e", path.Base(file)}
+		if where != "." {
+			args = append(args, "-e", path.Base(where))
+		}
+		_, err = c.Repo.Run(ctx, append(args, c.Tree, "--", ":(exclude,literal)"+file)...)
+		if x, ok := errors.AsType[*git.ExitError](err); ok && x.Status == 1 {
+			all = append(all, file)
+		} else if err != nil {
+			return nil, err
 		}
 	}
 	return all, nil

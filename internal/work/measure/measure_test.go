@@ -210,6 +210,51 @@ func TestTakenAway(t *testing.T) {
 	}
 }
 
+// TestUnnamed asks about data that nothing names: no file by name or directory, no word of the task, no like of it
+// beside it.
+func TestUnnamed(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	write(t, dir, map[string]string{"load.py": "open('prices.csv')\nglob('icons/*')\n", "img/a.png": "\x00", "go.mod": "module m\n"})
+	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+		t.Fatal(err)
+	}
+	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
+	base, _, err := r.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{
+		"prices.csv": "1\n", "icons/b.png": "\x00", "img/c.png": "\x00", "plan.csv": "1\n", "asked.csv": "1\n", "new.go": "package m\n", "notes.md": "x\n", "testdata/d.csv": "1\n",
+		"out.csv": "out.csv\n", "deep/er/e.dat": "1\n", "f.sqlite": "\x00",
+	})
+	if _, err := r.Run(ctx, "add", "--all"); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := r.Line(ctx, "write-tree")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := nexus.DefaultDone()
+	rules.Modes = map[string]nexus.BoundMode{nexus.BuiltBound: nexus.BoundBlock}
+	change := measure.Change{Repo: r, Base: base, Tree: tree, Files: []string{"plan.csv"}, Task: &bounds.Task{Texts: []string{"Write asked.csv"}}}
+	_, decides, err := (&measure.Meter{Rules: rules}).Judge(ctx, change)
+	if err != nil || len(decides) != 1 {
+		t.Fatal(decides, err)
+	}
+	var found []string
+	for _, f := range decides[0].Findings {
+		found = append(found, f.Name)
+	}
+	slices.Sort(found)
+	if d := cmp.Diff([]string{"deep/er/e.dat", "f.sqlite", "out.csv"}, found); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	change.Run = true
+	if _, decides, err := (&measure.Meter{Rules: rules}).Judge(ctx, change); err != nil || len(decides) > 0 {
+		t.Error(decides, err)
+	}
+}
+
 // TestUnread names the lock files of the audit that nobody looks into.
 func TestUnread(t *testing.T) {
 	want := strings.Fields("yarn.lock bun.lock poetry.lock uv.lock pdm.lock Pipfile.lock pom.xml gradle.lockfile packages.lock.json")
