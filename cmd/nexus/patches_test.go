@@ -135,6 +135,7 @@ func (p patched) edited(t *testing.T, names []string) map[string]string {
 
 // submit lets a patch be written, and sees whether it lands.
 func (p patched) submit(t *testing.T, s *stage, one patch) {
+	t.Helper()
 	base, now := p.edited(t, one.before), p.edited(t, slices.Concat(one.before, one.does))
 	var calls []llmtest.Call
 	for name, text := range now {

@@ -19,7 +19,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/daybudget"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -88,8 +87,8 @@ func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, t
 			return nil, nil, err
 		}
 	}
-	role.Tools = lists.Without(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.SubagentTool }) // the repository is the user's own, and this is no run
-	role.Turns = 0                                                                                                                     // the limits say how many
+	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.SubagentTool }) // the repository is the user's own, and this is no run
+	role.Turns = 0                                                                                                                         // the limits say how many
 	s.role = role
 	if s.models, err = provider.NewModels(c, a.Env, a.Now); err != nil {
 		return nil, nil, err

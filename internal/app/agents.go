@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
@@ -192,8 +191,8 @@ func (a *App) WithAgents(c config.Config, tap provider.Tap) (config.Config, erro
 	if err != nil {
 		return c, err
 	}
-	all = lists.Without(all, func(one Agent) bool { return one.Missing != nil || !one.LoggedIn })
-	usable := lists.Without(slices.Clone(all), func(one Agent) bool { return !one.Trusted })
+	all = slices.DeleteFunc(all, func(one Agent) bool { return one.Missing != nil || !one.LoggedIn })
+	usable := slices.DeleteFunc(slices.Clone(all), func(one Agent) bool { return !one.Trusted })
 	if len(all) == 0 {
 		return c, nil // the missing model is what is wrong
 	}

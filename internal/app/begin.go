@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -190,7 +189,7 @@ func unused(ctx context.Context, p *Place, now time.Time, draw func(string) uint
 func gates(p *Place, c config.Config) ([]string, error) {
 	all, err := detect.Gates(p.Repo.Work, c.Gates)
 	err = cmp.Or(detect.CheckPackages(p.Repo.Work, c.Gates), err)
-	all = lists.Without(all, func(g gate.Gate) bool {
+	all = slices.DeleteFunc(all, func(g gate.Gate) bool {
 		for dir := filepath.Clean(g.Dir); filepath.IsLocal(dir) && dir != "."; dir = filepath.Dir(dir) {
 			if _, err := os.Lstat(filepath.Join(p.Repo.Work, dir, ".git")); err == nil {
 				return true

@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -79,7 +79,7 @@ func (a *App) UnfinishedEverywhere(ctx context.Context) ([]Unfinished, error) {
 		runs, other := a.unfinished(ctx, path)
 		all, err = append(all, runs...), errors.Join(err, other)
 	}
-	sorting.By(all, func(x, y Unfinished) int { return cmp.Compare(x.Repository, y.Repository) })
+	slices.SortStableFunc(all, func(x, y Unfinished) int { return cmp.Compare(x.Repository, y.Repository) })
 	return all, err
 }
 

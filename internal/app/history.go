@@ -11,8 +11,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/pastruns"
 )
@@ -30,7 +28,7 @@ func (a *App) History(ctx context.Context, p *Place) ([]history.Run, error) {
 	if n := len(r.Broken); n > 0 {
 		a.say(fmt.Sprintf("%d runs cannot be read and are left out, the first is %s; nexus journal verify says why", n, r.Broken[0]))
 	}
-	return lists.Without(p.withoutShown(r.Runs), func(r history.Run) bool { return r.Mode == nexus.Draft }), nil
+	return slices.DeleteFunc(p.withoutShown(r.Runs), func(r history.Run) bool { return r.Mode == nexus.Draft }), nil
 }
 
 // Histories returns the same of all repositories that Nexus ran in on this machine.
@@ -63,7 +61,7 @@ func (a *App) Histories(ctx context.Context) ([]history.Run, error) {
 		}
 		all = append(all, runs...)
 	}
-	sorting.By(all, func(x, y history.Run) int { return x.Began.Compare(y.Began) })
+	slices.SortStableFunc(all, func(x, y history.Run) int { return x.Began.Compare(y.Began) })
 	return all, nil
 }
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -115,7 +115,7 @@ func (a *App) refusers(ctx context.Context, p *Place, run nexus.RunID) ([]hookcm
 	if err != nil {
 		return nil, nil, err
 	}
-	all = lists.Without(all, func(h hookcmd.Hook) bool { return !h.MayRefuse() })
+	all = slices.DeleteFunc(all, func(h hookcmd.Hook) bool { return !h.MayRefuse() })
 	if len(all) == 0 {
 		return nil, nil, nil
 	}

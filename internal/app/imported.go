@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -69,5 +69,5 @@ func (p *Place) ours(run nexus.RunID) error {
 
 // withoutShown leaves out what runs of elsewhere came to, that are only shown.
 func (p *Place) withoutShown(all []history.Run) []history.Run {
-	return lists.Without(all, func(r history.Run) bool { return p.Shown(r.ID) })
+	return slices.DeleteFunc(all, func(r history.Run) bool { return p.Shown(r.ID) })
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
@@ -69,7 +68,7 @@ func narrowed(k rules.Skill, usual agent.Role) agent.Role {
 		usual.Tier = nexus.Balanced
 	}
 	if len(k.Tools) > 0 {
-		usual.Tools = lists.Without(slices.Clone(usual.Tools), func(own string) bool {
+		usual.Tools = slices.DeleteFunc(slices.Clone(usual.Tools), func(own string) bool {
 			return own != "finish" && !slices.ContainsFunc(k.Tools, func(theirs string) bool { return sameTool(theirs, own) })
 		})
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -123,7 +122,7 @@ func (p *Place) Runs(ctx context.Context) ([]journal.Run, error) {
 		return nil, nil
 	}
 	all, err := p.Journal.Runs(ctx)
-	sorting.By(all, func(x, y journal.Run) int { return x.First.Compare(y.First) })
+	slices.SortStableFunc(all, func(x, y journal.Run) int { return x.First.Compare(y.First) })
 	return all, err
 }
 

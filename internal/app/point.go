@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
@@ -225,7 +224,7 @@ func leftPinned(ctx context.Context, trees *worktree.Store, s *state.State) ([]s
 		return nil, nil
 	}
 	names, err := trees.Points(ctx, s.Run)
-	return lists.Without(names, func(name string) bool { return !slices.Contains(dropped, name) }), err
+	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(dropped, name) }), err
 }
 
 // pins returns what makes the refs of checkpoints follow the facts.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
@@ -66,7 +65,7 @@ func roleItems(dir string) (items []trust.Item, err error) {
 // trusts nothing.
 func Agreed(dir string, book *trust.Book) error {
 	items, err := Entrusted(dir)
-	items = lists.Without(items, func(i trust.Item) bool { return i.Name == networkItem }) // Grant checks it, where it counts
+	items = slices.DeleteFunc(items, func(i trust.Item) bool { return i.Name == networkItem }) // Grant checks it, where it counts
 	if err != nil || len(items) == 0 {
 		return err
 	}

@@ -1,10 +1,6 @@
 package nexus
 
-import (
-	"slices"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-)
+import "slices"
 
 // Blobs returns the hashes of the blobs that a fact names, in order. A fact
 // that names some says which in a method of its own, below.
@@ -13,7 +9,7 @@ func Blobs(f Fact) []string {
 	if !ok {
 		return nil
 	}
-	return lists.Without(n.Blobs(), func(hash string) bool { return hash == "" })
+	return slices.DeleteFunc(n.Blobs(), func(hash string) bool { return hash == "" })
 }
 
 // Blobs returns the plan.

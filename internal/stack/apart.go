@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
@@ -44,10 +42,10 @@ func (t *taken) all() []Found {
 	for _, f := range t.own {
 		stands[f.Gate] = true
 	}
-	t.left = lists.Without(t.left, func(f Found) bool { return stands[f.Gate] && t.script(f) == "" })
+	t.left = slices.DeleteFunc(t.left, func(f Found) bool { return stands[f.Gate] && t.script(f) == "" })
 	all := append(t.left, t.own...)
 	steps := []string{"build", "type", "lint", "format", "test", "e2e"}
-	sorting.By(all, func(a, b Found) int { return slices.Index(steps, a.Gate) - slices.Index(steps, b.Gate) })
+	slices.SortStableFunc(all, func(a, b Found) int { return slices.Index(steps, a.Gate) - slices.Index(steps, b.Gate) })
 	return all
 }
 
@@ -71,7 +69,7 @@ func (t *taken) split(f Found) bool {
 	if !ok {
 		return false
 	}
-	calls = lists.Without(calls, func(c cmdline.Call) bool { return cmdline.Installs(c.Words) })
+	calls = slices.DeleteFunc(calls, func(c cmdline.Call) bool { return cmdline.Installs(c.Words) })
 	kinds := map[string]bool{}
 	var rest []cmdline.Call
 	writes := false
@@ -198,7 +196,7 @@ func (t *taken) deeper(g Found, c cmdline.Call) Found {
 func runner(c cmdline.Call) bool {
 	words := c.Words
 	if len(words) > 1 && (words[0] == "nyc" || words[0] == "c8") {
-		words = lists.Without(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+		words = slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
 	}
 	if len(words) == 0 {
 		return false

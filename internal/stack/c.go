@@ -1,9 +1,9 @@
 package stack
 
 import (
+	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
@@ -144,7 +144,7 @@ func makeRules(text string) []string {
 		}
 		names = append(names, strings.Fields(target)...)
 	}
-	return lists.Without(names, func(n string) bool { return strings.ContainsAny(n, "./") })
+	return slices.DeleteFunc(names, func(n string) bool { return strings.ContainsAny(n, "./") })
 }
 
 // cExports is what its files let others use.

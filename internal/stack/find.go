@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
@@ -68,7 +67,7 @@ func bySteps(tree fs.FS) []Found {
 	for d := range within {
 		dirs = append(dirs, d)
 	}
-	sorting.By(dirs, func(a, b string) int {
+	slices.SortStableFunc(dirs, func(a, b string) int {
 		if n := depth(a) - depth(b); n != 0 {
 			return n
 		}
@@ -78,7 +77,7 @@ func bySteps(tree fs.FS) []Found {
 	taken := map[string]bool{} // stack, gate and directory
 	packages := 0
 	stacks := All()
-	sorting.By(stacks, func(a, b Stack) int { // what is looked for only where nothing else is comes last
+	slices.SortStableFunc(stacks, func(a, b Stack) int { // what is looked for only where nothing else is comes last
 		switch {
 		case a.Alone == b.Alone:
 			return 0

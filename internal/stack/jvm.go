@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
@@ -230,7 +229,7 @@ func pomPackages(text string) []Package {
 	for i := range all {
 		all[i].Version = property.ReplaceAllStringFunc(all[i].Version, func(p string) string { return properties[p[2:len(p)-1]] })
 	}
-	return sortedPackages(lists.Without(all, func(p Package) bool { return p.Kind == "" || !strings.Contains(strings.Trim(p.Name, ":"), ":") }))
+	return sortedPackages(slices.DeleteFunc(all, func(p Package) bool { return p.Kind == "" || !strings.Contains(strings.Trim(p.Name, ":"), ":") }))
 }
 
 // classTests are how tests are written in languages whose frameworks mark methods

@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // The kinds of packages, by who manages them.
@@ -72,7 +70,7 @@ func AddedPackages(before, now []Package) []Package {
 
 // sortedPackages puts packages in the order of their names, each once.
 func sortedPackages(all []Package) []Package {
-	sorting.By(all, func(a, b Package) int {
+	slices.SortStableFunc(all, func(a, b Package) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version))
 	})
 	return slices.CompactFunc(all, func(a, b Package) bool { return a.Name == b.Name && a.Version == b.Version })

@@ -10,7 +10,6 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
@@ -50,7 +49,7 @@ type Docs struct {
 
 // Documents reports whether the names in a directory show that it only holds documentation.
 func (s Stack) Documents(names []string) bool {
-	others := lists.Without(slices.Clone(s.Markers), func(m string) bool { return slices.Contains(s.Docs.Beside, m) })
+	others := slices.DeleteFunc(slices.Clone(s.Markers), func(m string) bool { return slices.Contains(s.Docs.Beside, m) })
 	return marked(s.Docs.By, names) && !marked(others, names)
 }
 

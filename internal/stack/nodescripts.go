@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // nodeOffers are the scripts of package.json, which the manager of the lock file
@@ -31,7 +29,7 @@ func manifestScripts(text string) []string {
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(m.Scripts))
-	return lists.Without(names, func(n string) bool {
+	return slices.DeleteFunc(names, func(n string) bool {
 		for _, hook := range []string{"pre", "post"} {
 			if of, ok := strings.CutPrefix(n, hook); ok && of != "" {
 				if _, there := m.Scripts[of]; there {

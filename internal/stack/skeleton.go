@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Skeleton is what a new project of a stack begins with: the smallest one whose
@@ -94,7 +92,7 @@ func Choose(idea, given string, has func(program string) bool) (Choice, string) 
 		if given != "" {
 			why, score = []string{"it was asked for"}, 0
 		}
-		missing := lists.Without(slices.Clone(s.Skeleton.Needs), has)
+		missing := slices.DeleteFunc(slices.Clone(s.Skeleton.Needs), has)
 		switch {
 		case given != "" && s.Name != given:
 		case len(missing) > 0:

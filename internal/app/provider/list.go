@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
@@ -118,7 +117,7 @@ func (m *Models) List(ctx context.Context, provider, service string) ([]Row, err
 		}
 		rows = append(rows, r)
 	}
-	sorting.By(rows, func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(rows, func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
 	return rows, nil
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -33,8 +32,8 @@ func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, fai
 			can, others = append(can, name), append(others, ready)
 		}
 	}
-	if rest := lists.Without(slices.Clone(can), func(name string) bool { return name == failed || name == author }); failed != "" && len(rest) > 0 {
-		can, others = rest, lists.Without(others, func(o worker.Model) bool { return !slices.Contains(rest, o.Name) })
+	if rest := slices.DeleteFunc(slices.Clone(can), func(name string) bool { return name == failed || name == author }); failed != "" && len(rest) > 0 {
+		can, others = rest, slices.DeleteFunc(others, func(o worker.Model) bool { return !slices.Contains(rest, o.Name) })
 	}
 	name, why := route.Reader(author, can)
 	chosen := usual

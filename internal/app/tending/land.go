@@ -12,7 +12,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/discover"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
@@ -165,7 +164,7 @@ func (h *Hands) redder(ctx context.Context, commit, than string) ([]string, erro
 		return nil, err
 	}
 	before, err := h.order.Judge(ctx, than)
-	return lists.Without(red, func(name string) bool { return slices.Contains(before, name) }), err
+	return slices.DeleteFunc(red, func(name string) bool { return slices.Contains(before, name) }), err
 }
 
 // overtaken returns the rule that keeps a result from landing because of what others

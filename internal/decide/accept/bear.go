@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -320,7 +319,7 @@ func testing(e nexus.Evidence, gate string) bool {
 }
 
 func (w Work) tests() []string {
-	return lists.Without(slices.Clone(w.Changed), func(f string) bool { return !stack.ServesTests(f) })
+	return slices.DeleteFunc(slices.Clone(w.Changed), func(f string) bool { return !stack.ServesTests(f) })
 }
 
 // testsAlone reports whether the change is of nothing but tests.

@@ -11,8 +11,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // earlierPrefix begins the names of gates that try a criterion of an earlier run.
@@ -51,11 +49,11 @@ func EarlierChecks(s *state.State) []EarlierCheck {
 // gives take turns. The same seed draws the same.
 func OrderEarlier(all []EarlierCheck, seed string) []EarlierCheck {
 	newest := slices.Clone(all)
-	sorting.By(newest, func(a, b EarlierCheck) int {
+	slices.SortStableFunc(newest, func(a, b EarlierCheck) int {
 		return cmp.Or(b.At.Compare(a.At), strings.Compare(string(b.Run), string(a.Run)), strings.Compare(a.ID, b.ID))
 	})
 	drawn := slices.Clone(newest)
-	sorting.By(drawn, func(a, b EarlierCheck) int { return strings.Compare(lot(seed, a), lot(seed, b)) })
+	slices.SortStableFunc(drawn, func(a, b EarlierCheck) int { return strings.Compare(lot(seed, a), lot(seed, b)) })
 	seen := map[string]bool{}
 	var order []EarlierCheck
 	for i := range newest {
@@ -94,7 +92,7 @@ func EarlierResults(events []nexus.Event) []EarlierResult {
 	for _, e := range events {
 		if f, ok := e.Fact.(nexus.GateJudged); ok && f.Base {
 			if r, ok := EarlierResultOf(f.Evidence); ok {
-				all = lists.Without(all, func(o EarlierResult) bool { return o.Run == r.Run && o.Criterion == r.Criterion })
+				all = slices.DeleteFunc(all, func(o EarlierResult) bool { return o.Run == r.Run && o.Criterion == r.Criterion })
 				all = append(all, r)
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -187,7 +186,7 @@ func brief(s *state.State, f nexus.CriterionFault, c nexus.Criterion, own nexus.
 			at = fmt.Sprintf("%s:%d", found.File, found.Line)
 		}
 		text := strings.ToValidUTF8(found.Message[:min(len(found.Message), fixBytes)], "")
-		fmt.Fprintf(&b, "It says: %s\n", strings.Join(lists.Without([]string{at, found.Test, text}, func(p string) bool { return p == "" }), ": "))
+		fmt.Fprintf(&b, "It says: %s\n", strings.Join(slices.DeleteFunc([]string{at, found.Test, text}, func(p string) bool { return p == "" }), ": "))
 	}
 	if f.Why != "" {
 		fmt.Fprintf(&b, "%s\n", f.Why)

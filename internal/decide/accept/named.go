@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -64,7 +63,7 @@ func Read(text string) Wish {
 			w.Tests = add(w.Tests, name)
 		}
 	}
-	w.Aside = lists.Without(w.Aside, func(name string) bool { return slices.Contains(w.Tests, name) })
+	w.Aside = slices.DeleteFunc(w.Aside, func(name string) bool { return slices.Contains(w.Tests, name) })
 	for _, m := range placeRE.re().FindAllStringSubmatch(text, -1) {
 		if line, err := strconv.Atoi(m[2]); err == nil && line > 0 && len(w.Places) < maxWish {
 			w.Places = append(w.Places, Place{strings.TrimPrefix(m[1], "./"), line})

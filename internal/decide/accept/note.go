@@ -3,11 +3,11 @@ package accept
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // noteVersion is of the format. Readers skip what is newer.
@@ -67,7 +67,7 @@ func NoteOf(run nexus.RunID, p state.Proof) Note {
 		}
 		n.Gates = append(n.Gates, g)
 	}
-	sorting.By(n.Gates, func(a, b NoteGate) int { return cmp.Compare(a.Gate, b.Gate) })
+	slices.SortStableFunc(n.Gates, func(a, b NoteGate) int { return cmp.Compare(a.Gate, b.Gate) })
 	if r := p.Review; r != nil {
 		n.Review = &NoteReview{Tree: r.Tree, Reviewed: r.Reviewed, Approved: r.Approved && !r.SendsBack, Findings: len(r.Findings), Readers: r.Readers}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -121,7 +120,7 @@ type Trials []Trial
 
 // Wrong returns those that do not fit.
 func (all Trials) Wrong() Trials {
-	return lists.Without(slices.Clone(all), func(r Trial) bool { return r.Wrong == "" })
+	return slices.DeleteFunc(slices.Clone(all), func(r Trial) bool { return r.Wrong == "" })
 }
 
 // Mark writes what came of the trials into the tasks. A criterion whose command

@@ -12,7 +12,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Cause is a known cause for what is seen in a run.
@@ -56,7 +55,7 @@ func Find(s *state.State, events []nexus.Event) []Cause {
 	for i, t := range s.Tasks {
 		rank[t.ID] = i + 1
 	}
-	sorting.By(all, func(a, b Cause) int {
+	slices.SortStableFunc(all, func(a, b Cause) int {
 		if a.Blocks != b.Blocks {
 			if a.Blocks {
 				return -1

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // ofMachine returns the patterns about the machine and what agents may do on it.
@@ -68,7 +67,7 @@ func hostRefused(r *record) []Cause {
 				all = append(all, mark{task, h.Host})
 			}
 		}
-		sorting.By(all, func(a, b mark) int { return strings.Compare(a.what, b.what) })
+		slices.SortStableFunc(all, func(a, b mark) int { return strings.Compare(a.what, b.what) })
 		return slices.Compact(all)
 	}, func(s seen[nexus.NetworkJudged]) Cause {
 		why := "no rule of network.allow names it"

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // What counts for an episode when it is chosen.
@@ -74,7 +72,7 @@ func Choose(all []Candidate, w Wanted, now time.Time, tokens int64, cost func(Ep
 		points *= 1 + perHit*float64(min(c.Hits, maxHits))
 		found = append(found, Choice{Candidate: c, Score: points * decay(c, now), Why: why, Tokens: cost(c.Episode)})
 	}
-	sorting.By(found, func(a, b Choice) int {
+	slices.SortStableFunc(found, func(a, b Choice) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), b.Learned.Compare(a.Learned.Time), cmp.Compare(a.ID, b.ID))
 	})
 	for i := range found {

@@ -18,7 +18,6 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Dir is where approved episodes are, from the root of the repository.
@@ -245,7 +244,7 @@ func (e Episode) Paths() []string {
 // Order sorts episodes: by state as [States] has them, then the newest first,
 // then by ID.
 func Order(all []Episode) {
-	sorting.By(all, func(a, b Episode) int {
+	slices.SortStableFunc(all, func(a, b Episode) int {
 		return cmp.Or(
 			slices.Index(States(), a.State)-slices.Index(States(), b.State),
 			b.Learned.Compare(a.Learned.Time), cmp.Compare(a.ID, b.ID))

@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // enough is how many rounds the same failure costs at least before it is worth
@@ -122,7 +121,7 @@ func failures(t *state.Task) []Seed {
 	}
 	var seeds []Seed
 	for _, gate := range gates {
-		ran := lists.Without(slices.Clone(all), func(r judged) bool { return r.red(gate) == nil && !r.passed(gate) })
+		ran := slices.DeleteFunc(slices.Clone(all), func(r judged) bool { return r.red(gate) == nil && !r.passed(gate) })
 		var found []*failure
 		for i := range ran {
 			found = count(found, ran, gate, i)

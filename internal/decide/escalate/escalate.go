@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Schema is the JSON Schema of a [Report].
@@ -295,7 +294,7 @@ func (r Report) Text() string {
 			at = fmt.Sprintf("%s:%d", f.File, f.Line)
 		}
 		first, _, _ := strings.Cut(f.Message, "\n")
-		fmt.Fprintf(&b, "  %s\n", strings.Join(lists.Without([]string{f.From, at, f.Test, first}, func(p string) bool { return p == "" }), ": "))
+		fmt.Fprintf(&b, "  %s\n", strings.Join(slices.DeleteFunc([]string{f.From, at, f.Test, first}, func(p string) bool { return p == "" }), ": "))
 		if f.Seen > 1 {
 			fmt.Fprintf(&b, "    seen %d times\n", f.Seen)
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Reason is one thing that moves a finding up or down, in words.
@@ -110,7 +109,7 @@ func Rank(all []Finding, w Known) []Ranked {
 	for i, f := range all {
 		ranked[i] = Weigh(f, w)
 	}
-	sorting.By(ranked, func(a, b Ranked) int {
+	slices.SortStableFunc(ranked, func(a, b Ranked) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Minutes, b.Minutes), cmp.Compare(len(a.Places), len(b.Places)),
 			cmp.Compare(a.ID, b.ID))
 	})

@@ -9,7 +9,6 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // head is what a new record begins with.
@@ -83,7 +82,7 @@ func RemoveEntry(data []byte, test, gate string) ([]byte, int, error) {
 		}
 	}
 	left, err := ParseQuarantine(kept)
-	if err == nil && !slices.Equal(left, lists.Without(slices.Clone(all), gone)) {
+	if err == nil && !slices.Equal(left, slices.DeleteFunc(slices.Clone(all), gone)) {
 		err = bad("its format is one that nexus cannot remove from: remove the entry by hand")
 	}
 	return kept, n, err

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Seen is a test that was seen flaky.
@@ -96,7 +95,7 @@ func (h History) add(x nexus.Flake, gate string, ev nexus.Event) {
 // better.
 func (h History) Suggest(r QuarantineOn) []Seen {
 	var all []Seen
-	for _, k := range sorting.Collect(maps.Keys(h.seen), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, k := range slices.SortedStableFunc(maps.Keys(h.seen), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
 		s := *h.seen[k]
 		if e, ok := r.List.Of(s.Gate, s.Test, r.Day); ok && e.Active(r.Day) {
 			continue
@@ -108,7 +107,7 @@ func (h History) Suggest(r QuarantineOn) []Seen {
 		}
 		all = append(all, s)
 	}
-	sorting.By(all, func(a, b Seen) int { return cmp.Or(b.Times-a.Times, b.Last.Compare(a.Last)) })
+	slices.SortStableFunc(all, func(a, b Seen) int { return cmp.Or(b.Times-a.Times, b.Last.Compare(a.Last)) })
 	return all
 }
 

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // most is how many tasks a list names.
@@ -139,7 +138,7 @@ func Of(runs []Run) Figures {
 	f.ByRepo, f.ByKind, f.ByStack, f.ByTier = by.repos.all(), by.kinds.all(), by.stacks.all(), by.tiers.all()
 	f.ByStrat, f.ByFound, f.ByRole, f.ByModel = by.strategies.all(), by.found.all(), by.roles.all(), by.models.all()
 	f.Failures, f.Gates = mostFrequent(failures), byFailures(gates)
-	sorting.By(f.Slowest, func(a, b Item) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	slices.SortStableFunc(f.Slowest, func(a, b Item) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	slices.Reverse(f.Failed)
 	slices.Reverse(f.Retried)
 	for _, list := range []*[]Item{&f.Slowest, &f.Failed, &f.Retried} {
@@ -256,7 +255,7 @@ func mostFrequent(all map[string]*Failure) []Failure {
 	for _, f := range all {
 		out = append(out, *f)
 	}
-	sorting.By(out, func(a, b Failure) int {
+	slices.SortStableFunc(out, func(a, b Failure) int {
 		return cmp.Or(cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(b.Money, a.Money), strings.Compare(a.Signature, b.Signature))
 	})
 	return out[:min(len(out), most)]
@@ -276,7 +275,7 @@ func byFailures(all map[string]*GateGroup) []GateGroup {
 		g.Seconds /= float64(max(1, g.Judged))
 		out = append(out, *g)
 	}
-	sorting.By(out, func(a, b GateGroup) int {
+	slices.SortStableFunc(out, func(a, b GateGroup) int {
 		return cmp.Or(cmp.Compare(b.Failed, a.Failed), strings.Compare(a.Name, b.Name))
 	})
 	return out
@@ -299,7 +298,7 @@ func (g groups) all() []Group {
 		one.sum()
 		all = append(all, *one)
 	}
-	sorting.By(all, func(a, b Group) int { return cmp.Or(cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(all, func(a, b Group) int { return cmp.Or(cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.Name, b.Name)) })
 	return all
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -127,7 +126,7 @@ func Fold(s *state.State) Run {
 	for _, g := range gates {
 		r.Gates = append(r.Gates, *g)
 	}
-	sorting.By(r.Gates, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(r.Gates, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
 	return r
 }
 
@@ -163,7 +162,7 @@ func foldTask(s *state.State, t *state.Task) Task {
 	for _, u := range uses {
 		out.Uses = append(out.Uses, *u)
 	}
-	sorting.By(out.Uses, func(a, b Use) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Model, b.Model)) })
+	slices.SortStableFunc(out.Uses, func(a, b Use) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Model, b.Model)) })
 	return out
 }
 

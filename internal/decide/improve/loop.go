@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Stage is where a piece of work is.
@@ -281,7 +280,7 @@ func (l *Loop) applyRequest(seq int64, f nexus.Fact) {
 	case nexus.RequestMade:
 		l.requests = append(l.requests, request{seq, f.Request.Verb, f.Request.Now, f.Request.By})
 	case nexus.RequestSettled:
-		l.requests = lists.Without(l.requests, func(r request) bool { return r.seq == f.Seq })
+		l.requests = slices.DeleteFunc(l.requests, func(r request) bool { return r.seq == f.Seq })
 	case nexus.RunDrained:
 		l.Drain = f.Why
 	default:
@@ -454,7 +453,7 @@ func (l *Loop) prune() {
 	if over <= keptItems {
 		return
 	}
-	l.Items = lists.Without(l.Items, func(i *Item) bool {
+	l.Items = slices.DeleteFunc(l.Items, func(i *Item) bool {
 		if i.Stage != Over || i.Waits || over <= keptItems {
 			return false
 		}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Pull is the pull request of a theme's branch.
@@ -112,7 +111,7 @@ func (l *Loop) applyPull(f nexus.Fact) {
 		p.Why, p.failed = f.Why, f.Commit
 		l.pulling = nil
 	case nexus.PullClosed:
-		l.Pulls = lists.Without(l.Pulls, func(p *Pull) bool { return p.Branch == f.Branch })
+		l.Pulls = slices.DeleteFunc(l.Pulls, func(p *Pull) bool { return p.Branch == f.Branch })
 		if l.refused == nil {
 			l.refused = map[string]bool{}
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Correction is what a person's answer did to parts of the spec, and what replaced them.
@@ -112,16 +111,16 @@ func (i *Interview) withdraw(p part) {
 func (i *Interview) drop(id, text string) {
 	if id == "" {
 		same := func(o string) bool { return norm(o) == norm(text) }
-		i.Draft.Notes = lists.Without(slices.Clone(i.Draft.Notes), same)
-		i.Draft.OutOfScope = lists.Without(slices.Clone(i.Draft.OutOfScope), same)
+		i.Draft.Notes = slices.DeleteFunc(slices.Clone(i.Draft.Notes), same)
+		i.Draft.OutOfScope = slices.DeleteFunc(slices.Clone(i.Draft.OutOfScope), same)
 		return
 	}
 	same := func(o nexus.Requirement) bool { return o.ID == id }
-	i.Requirements = lists.Without(slices.Clone(i.Requirements), same)
-	i.Candidates = lists.Without(slices.Clone(i.Candidates), same)
-	i.Assumptions = lists.Without(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.ID == id })
-	i.Draft.Criteria = lists.Without(slices.Clone(i.Draft.Criteria), func(c nexus.InterviewCriterion) bool { return c.ID == id })
-	i.fixed = lists.Without(slices.Clone(i.fixed), func(o string) bool { return o == id })
+	i.Requirements = slices.DeleteFunc(slices.Clone(i.Requirements), same)
+	i.Candidates = slices.DeleteFunc(slices.Clone(i.Candidates), same)
+	i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.ID == id })
+	i.Draft.Criteria = slices.DeleteFunc(slices.Clone(i.Draft.Criteria), func(c nexus.InterviewCriterion) bool { return c.ID == id })
+	i.fixed = slices.DeleteFunc(slices.Clone(i.fixed), func(o string) bool { return o == id })
 }
 
 // correct folds what a person's answer did.
@@ -171,7 +170,7 @@ func (i *Interview) replaced(id, text, instead string) {
 	for n := len(i.Corrections) - 1; n >= 0; n-- {
 		c := &i.Corrections[n]
 		if slices.ContainsFunc(c.Withdrawn, func(w nexus.CorrectedPart) bool { return w.ID == instead }) {
-			others := lists.Without(slices.Clone(c.Replaced), func(p nexus.CorrectedPart) bool { return p.ID == id })
+			others := slices.DeleteFunc(slices.Clone(c.Replaced), func(p nexus.CorrectedPart) bool { return p.ID == id })
 			c.Replaced = append(others, nexus.CorrectedPart{ID: id, Text: text, Instead: instead})
 			return
 		}

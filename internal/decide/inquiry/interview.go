@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Bounds of an interview.
@@ -204,13 +203,13 @@ func (i *Interview) capture(f nexus.RequirementCaptured) {
 	r := f.Requirement
 	i.replaced(r.ID, r.Text, f.Instead)
 	if was := i.find(r.ID); was != nil && norm(was.Text) != norm(r.Text) { // nobody agreed to that
-		i.fixed = lists.Without(slices.Clone(i.fixed), func(id string) bool { return id == r.ID })
+		i.fixed = slices.DeleteFunc(slices.Clone(i.fixed), func(id string) bool { return id == r.ID })
 	}
 	same := func(o nexus.Requirement) bool { return o.ID == r.ID }
 	if !slices.ContainsFunc(i.Requirements, same) && !slices.ContainsFunc(i.Candidates, same) {
 		i.captured++
 	}
-	*other = lists.Without(slices.Clone(*other), same)
+	*other = slices.DeleteFunc(slices.Clone(*other), same)
 	if n := slices.IndexFunc(*to, same); n >= 0 {
 		*to = slices.Clone(*to)
 		(*to)[n] = r
@@ -223,7 +222,7 @@ func (i *Interview) assume(f nexus.AssumptionStated) {
 	i.stated++
 	i.replaced(f.ID, f.Text, f.Instead)
 	a := Assumption{spec.Assumption{ID: f.ID, Text: f.Text}, f.Question}
-	i.Assumptions = lists.Without(slices.Clone(i.Assumptions), func(o Assumption) bool {
+	i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(o Assumption) bool {
 		return o.ID == f.ID || f.Question != "" && o.Question == f.Question
 	})
 	i.Assumptions = append(i.Assumptions, a)
@@ -283,11 +282,11 @@ func (i *Interview) answer(f nexus.QuestionAnswered) {
 
 // exchange keeps an answer. What was assumed in its place holds no more.
 func (i *Interview) exchange(e Exchange) {
-	i.Exchanges = append(lists.Without(slices.Clone(i.Exchanges), func(o Exchange) bool {
+	i.Exchanges = append(slices.DeleteFunc(slices.Clone(i.Exchanges), func(o Exchange) bool {
 		return o.Key == e.Key && (o.Key != LockKey || o.settled()) // a person's own words stay
 	}), e)
 	if e.Kind == Said {
-		i.Assumptions = lists.Without(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Question == e.Key })
+		i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Question == e.Key })
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // renew adds the facts that withdraw parts, and those that replace them by others of their kind. What replaces
@@ -73,13 +72,13 @@ func (h *Handin) forget(p part) {
 		h.Notes, h.OutOfScope = without(h.Notes, p.text), without(h.OutOfScope, p.text)
 		return
 	}
-	h.Criteria = lists.Without(slices.Clone(h.Criteria), func(c HeardCriterion) bool {
+	h.Criteria = slices.DeleteFunc(slices.Clone(h.Criteria), func(c HeardCriterion) bool {
 		return strings.HasPrefix(p.id, "AC-") && c.id == "" && norm(c.Text) == norm(p.text)
 	})
 }
 
 func without(all []string, text string) []string {
-	return lists.Without(slices.Clone(all), func(o string) bool { return norm(o) == norm(text) })
+	return slices.DeleteFunc(slices.Clone(all), func(o string) bool { return norm(o) == norm(text) })
 }
 
 // criteria are those of the draft, as they were submitted.

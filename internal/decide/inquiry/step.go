@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Do says what comes next.
@@ -104,7 +103,7 @@ func (i *Interview) unstated() []nexus.Fact {
 }
 
 func (i *Interview) unlocked() []Assumption {
-	return lists.Without(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Locked })
+	return slices.DeleteFunc(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Locked })
 }
 
 // lock is the question whether the assumptions hold, and whether corrections were understood.

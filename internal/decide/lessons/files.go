@@ -8,7 +8,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // How many files go with one that is declared, and with all together, at most.
@@ -47,7 +46,7 @@ func beside(tasks []history.Task, sample int, went func(history.Task) []string) 
 			all = append(all, nexus.FileLearned{Of: p.of, File: p.file, Cases: n, Tasks: of})
 		}
 	}
-	sorting.By(all, func(a, b nexus.FileLearned) int {
+	slices.SortStableFunc(all, func(a, b nexus.FileLearned) int {
 		return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(b.Cases, a.Cases), cmp.Compare(a.File, b.File))
 	})
 	return bounded(all)
@@ -90,7 +89,7 @@ func Beside(learned []nexus.FileLearned, files []string) []nexus.FileLearned {
 		return nil
 	}
 	at := places(files)
-	sorting.By(at, func(a, b string) int {
+	slices.SortStableFunc(at, func(a, b string) int {
 		return cmp.Compare(b2i(strings.HasSuffix(a, "/")), b2i(strings.HasSuffix(b, "/")))
 	})
 	for _, of := range at {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // least is how long a gate is taken to take at least, in seconds: less is how busy
@@ -44,7 +43,7 @@ func gates(runs []history.Run, since time.Time, sample int) *nexus.GatesLearned 
 	if len(some) < 2 {
 		return nil
 	}
-	sorting.By(some, func(a, b history.Gate) int {
+	slices.SortStableFunc(some, func(a, b history.Gate) int {
 		return cmp.Or(cmp.Compare(yield(b), yield(a)), strings.Compare(a.Name, b.Name))
 	})
 	l := &nexus.GatesLearned{Tasks: tasks}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // window is how many cases of a sort are looked at, the latest.
@@ -77,7 +76,7 @@ func tasksOf(runs []history.Run, since time.Time) []history.Task {
 			}
 		}
 	}
-	sorting.By(all, func(a, b history.Task) int { return a.Ended.Compare(b.Ended) })
+	slices.SortStableFunc(all, func(a, b history.Task) int { return a.Ended.Compare(b.Ended) })
 	return all
 }
 
@@ -106,7 +105,7 @@ func tiers(tasks []history.Task, o Options) []nexus.TierLearned {
 			of[k] = append(of[k], t)
 		}
 	}
-	sorting.By(order, func(a, b sort) int {
+	slices.SortStableFunc(order, func(a, b sort) int {
 		narrow := func(k sort) int { return b2i(k.kind == "") + b2i(k.stack == "") }
 		return cmp.Or(cmp.Compare(narrow(a), narrow(b)), cmp.Compare(a.complexity, b.complexity), cmp.Compare(a.kind,
 			b.kind), cmp.Compare(a.stack, b.stack))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // failed is a failure at a tier.
@@ -55,7 +54,7 @@ func retries(tasks []history.Task, o Options) []nexus.RetryLearned {
 		}
 	}
 	seen, long := visits(tasks, quick), visits(tasks, slow)
-	sorting.By(order, func(a, b failed) int {
+	slices.SortStableFunc(order, func(a, b failed) int {
 		return cmp.Or(cmp.Compare(rank(a.tier), rank(b.tier)), cmp.Compare(a.after, b.after))
 	})
 	var out []nexus.RetryLearned

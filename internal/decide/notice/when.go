@@ -8,7 +8,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Rule says which notices go which ways. The zero Rule takes all of them, all ways.
@@ -114,7 +113,7 @@ func (t Timing) Next(waiting []Notice, now time.Time) (send []Notice, at time.Ti
 // join returns all notices that only wait for company.
 func (t Timing) join(waiting []Notice, now time.Time) []Notice {
 	t.Window = 0
-	return lists.Without(slices.Clone(waiting), func(n Notice) bool { return t.due(n, now).After(now) })
+	return slices.DeleteFunc(slices.Clone(waiting), func(n Notice) bool { return t.due(n, now).After(now) })
 }
 
 // String says in words when notices are sent.

@@ -20,8 +20,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // MaxAnswer is the longest answer, in bytes.
@@ -137,7 +135,7 @@ func (b *Inbox) Apply(e nexus.Event) {
 	}
 	if err := r.Apply(e); err != nil {
 		b.index[e.Run] = nil
-		b.runs = lists.Without(b.runs, func(x *run) bool { return x == r })
+		b.runs = slices.DeleteFunc(b.runs, func(x *run) bool { return x == r })
 	}
 }
 
@@ -156,7 +154,7 @@ func (b *Inbox) Items() []Item {
 func Earlier(x, y Item) int { return x.Asked.Compare(y.Asked) }
 
 func oldest(all []Item) []Item {
-	sorting.By(all, Earlier)
+	slices.SortStableFunc(all, Earlier)
 	return all
 }
 

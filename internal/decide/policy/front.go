@@ -7,7 +7,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/program"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -33,7 +32,7 @@ func (j *judgement) configured(e program.Entry, options, args []shell.Word) []sh
 	if !strings.HasPrefix(e.Rule, "build.") {
 		return options
 	}
-	return lists.Without(slices.Clone(options), func(o shell.Word) bool {
+	return slices.DeleteFunc(slices.Clone(options), func(o shell.Word) bool {
 		option, value, joined := strings.Cut(o.Text, "=")
 		if !shell.TakesPath(option) || option == "-c" && e.Rule == "build.make" || option == "-p" && e.Rule != "build.python" {
 			return false

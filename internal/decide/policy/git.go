@@ -8,7 +8,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/gitread"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // git judges a use of git on the command line.
@@ -65,10 +64,10 @@ func (j *judgement) gitVerb(verb string, args []string, words []shell.Word) {
 	has := func(names ...string) bool { return shell.HasOption(options, names) }
 	runs := []string{"--output", "--ext-diff", "--textconv", "--no-index", "--exec", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--filters", "--help", "--contents", "--paginate"}
 	switch {
-	case verb == "diff" && slices.Contains(args, "--no-index") && !has(lists.Without(runs, func(o string) bool { return o == "--no-index" })...):
+	case verb == "diff" && slices.Contains(args, "--no-index") && !has(slices.DeleteFunc(runs, func(o string) bool { return o == "--no-index" })...):
 		j.gitCompares(args, operands)
 		return
-	case verb == "archive" && !has(lists.Without(runs, func(o string) bool { return o == "--output" })...):
+	case verb == "archive" && !has(slices.DeleteFunc(runs, func(o string) bool { return o == "--output" })...):
 	case has(runs...):
 		j.add(Ask, "git.option", "an option of git may run or write something else")
 	}
@@ -164,7 +163,7 @@ func (j *judgement) gitShows(verb string, options, operands []shell.Word) {
 
 // gitCompares judges a comparison of two files, whether git knows them or not.
 func (j *judgement) gitCompares(args []string, operands []shell.Word) {
-	rest := lists.Without(slices.Clone(args), func(a string) bool { return a == "--no-index" })
+	rest := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--no-index" })
 	if _, err := gitread.Check(append([]string{"diff"}, rest...)); err != nil {
 		j.add(Ask, "git.read", err.Error())
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -41,7 +40,7 @@ func apart(t *state.Task, a *state.Attempt) bool {
 // they did not reject the round's work.
 func verdict(r *state.Round, cause string) []nexus.Finding {
 	if n := len(r.Reviews); cause == ReviewCause && n > 0 {
-		return lists.Without(slices.Clone(r.Reviews[n-1].Findings), func(f nexus.Finding) bool { return f.Gate == ReviewCause && f.Code == late })
+		return slices.DeleteFunc(slices.Clone(r.Reviews[n-1].Findings), func(f nexus.Finding) bool { return f.Gate == ReviewCause && f.Code == late })
 	}
 	if v := r.Verified; cause == VerifyGate && v != nil && v.Category != "" {
 		return v.Findings
@@ -90,7 +89,7 @@ func share(a *state.Attempt, at, n int, cause string, role nexus.Role) []nexus.F
 	if !slices.ContainsFunc(all, mine) {
 		return all
 	}
-	return lists.Without(slices.Clone(all), func(f nexus.Finding) bool { return !mine(f) })
+	return slices.DeleteFunc(slices.Clone(all), func(f nexus.Finding) bool { return !mine(f) })
 }
 
 // notMine returns the findings of the judges of a round that the author of the
@@ -110,7 +109,7 @@ func notMine(a *state.Attempt, at, n int) []nexus.Finding {
 			}
 		}
 		if len(all) == 0 && blocked(a, i) {
-			all = lists.Without(slices.Clone(told), func(f nexus.Finding) bool { return !state.MustFix(f) })
+			all = slices.DeleteFunc(slices.Clone(told), func(f nexus.Finding) bool { return !state.MustFix(f) })
 		}
 	}
 	return all
@@ -144,7 +143,7 @@ func Summary(a *state.Attempt, n int) string {
 
 // about returns the answers to the finding at an index.
 func about(all []nexus.Answer, i int) []nexus.Answer {
-	return lists.Without(slices.Clone(all), func(s nexus.Answer) bool { return s.Comment != "" || s.Finding != 0 && s.Finding != i+1 })
+	return slices.DeleteFunc(slices.Clone(all), func(s nexus.Answer) bool { return s.Comment != "" || s.Finding != 0 && s.Finding != i+1 })
 }
 
 // Reply is what somebody who wrote answered to a finding.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Course says whether the way that is taken works.
@@ -109,7 +108,7 @@ func CourseOf(a *state.Attempt) (Course, string) {
 			turned++
 		}
 	}
-	judged := lists.Without(slices.Clone(a.Rounds), func(r *state.Round) bool { return r.Verdict == nil })
+	judged := slices.DeleteFunc(slices.Clone(a.Rounds), func(r *state.Round) bool { return r.Verdict == nil })
 	if len(judged) < 2 {
 		return CourseWorking, "it has just started"
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Mended returns what a gate found when it was red before, and finds no more in
@@ -28,7 +27,7 @@ func Mended(rounds []*state.Round, gate string) []nexus.Finding {
 		if before.Command != now.Command {
 			return nil // it looked at something else
 		}
-		return lists.Without(slices.Clone(before.Findings), func(f nexus.Finding) bool {
+		return slices.DeleteFunc(slices.Clone(before.Findings), func(f nexus.Finding) bool {
 			return hides(f) || slices.ContainsFunc(now.Findings, func(g nexus.Finding) bool { return alike(f, g) })
 		})
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 var (
@@ -470,7 +469,7 @@ func (r *reader) finish() {
 			r.road.open = len(r.road.lines)
 		}
 	}
-	sorting.By(r.problems, func(a, b spec.Problem) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(r.problems, func(a, b spec.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	n := 0
 	for i := range r.road.Milestones {
 		if m := &r.road.Milestones[i]; m.Closed == nil {
@@ -478,7 +477,7 @@ func (r *reader) finish() {
 			m.Number = n
 		}
 	}
-	sorting.By(r.road.Milestones, func(a, b Milestone) int {
+	slices.SortStableFunc(r.road.Milestones, func(a, b Milestone) int {
 		return cmp.Compare(order(a), order(b))
 	})
 }

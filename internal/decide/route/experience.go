@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -58,7 +57,7 @@ func (h *Stats) Paces() []nexus.Pace {
 			of[g] = append(of[g], e)
 		}
 	}
-	sorting.By(order, func(a, b group) int {
+	slices.SortStableFunc(order, func(a, b group) int {
 		return cmp.Or(cmp.Compare(a.stack, b.stack), cmp.Compare(a.tier, b.tier))
 	})
 	var all []nexus.Pace

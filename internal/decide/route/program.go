@@ -1,10 +1,6 @@
 package route
 
-import (
-	"slices"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-)
+import "slices"
 
 // Program is an agent program that could do sessions.
 type Program struct {
@@ -19,7 +15,7 @@ type Program struct {
 // that does not: that takes somebody who asks for it. Readers are another
 // maker's, where there is one.
 func Programs(usable []Program) (writes, reads []string) {
-	free := lists.Without(slices.Clone(usable), func(p Program) bool { return p.Metered })
+	free := slices.DeleteFunc(slices.Clone(usable), func(p Program) bool { return p.Metered })
 	if len(free) == 0 {
 		free = usable[:min(1, len(usable))]
 	}

@@ -9,8 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // How often a rehearsal is played, at least and at most, and how many tasks it plays
@@ -53,7 +51,7 @@ func (r *rehearsal) play() Remaining {
 		}
 		return 1
 	}
-	sorting.By(r.tasks, func(a, b *pending) int { // in the order in which they begin
+	slices.SortStableFunc(r.tasks, func(a, b *pending) int { // in the order in which they begin
 		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(b.urgency, a.urgency), cmp.Compare(b.rank, a.rank))
 	})
 	ends := make([]time.Duration, plays)
@@ -92,7 +90,7 @@ func (r *rehearsal) once() time.Duration {
 			return last // what is left never begins
 		}
 		now = next
-		flying = lists.Without(flying, func(p *pending) bool { return p.at <= now })
+		flying = slices.DeleteFunc(flying, func(p *pending) bool { return p.at <= now })
 	}
 	return last
 }

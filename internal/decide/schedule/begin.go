@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // train lets the next accepted attempt land, one at a time.
@@ -180,7 +179,7 @@ func candidates(s *state.State) []*state.Task {
 			ready = append(ready, t)
 		}
 	}
-	sorting.By(ready, func(a, b *state.Task) int {
+	slices.SortStableFunc(ready, func(a, b *state.Task) int {
 		return cmp.Or(cmp.Compare(s.Urgency(b.ID), s.Urgency(a.ID)), cmp.Compare(s.Rank(b.ID), s.Rank(a.ID)))
 	})
 	return ready

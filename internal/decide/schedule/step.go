@@ -2,12 +2,12 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // step starts the next task of a run that works task by task, once a person let it begin.
@@ -18,7 +18,7 @@ func step(s *state.State, now time.Time) []nexus.Fact {
 		return nil
 	}
 	ready := candidates(s)
-	sorting.By(ready, func(a, b *state.Task) int { return turn(s, a) - turn(s, b) })
+	slices.SortStableFunc(ready, func(a, b *state.Task) int { return turn(s, a) - turn(s, b) })
 	if len(ready) == 0 {
 		return nil
 	}

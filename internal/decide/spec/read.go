@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Problem is one thing that is wrong with the text of a spec.
@@ -429,8 +428,8 @@ func (r *reader) end() {
 		r.failAt(max(r.seen[requireTitle], 1),
 			"a spec has at least one requirement: write \"- REQ-1: TEXT\" below \"## %s\"", requireTitle)
 	}
-	sorting.By(r.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	sorting.By(r.spec.Requirements, func(a, b nexus.Requirement) int { return btoi(a.Later) - btoi(b.Later) })
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(r.spec.Requirements, func(a, b nexus.Requirement) int { return btoi(a.Later) - btoi(b.Later) })
 }
 
 func btoi(b bool) int {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // window is the time within which refusals and failures are counted.
@@ -151,7 +150,7 @@ func (b *Alerts) follow(e nexus.Event) {
 	case nexus.AttemptResumed:
 		b.begin(string(f.Attempt), e.At)
 	case nexus.PlanProposed, nexus.PlanFailed:
-		b.work = lists.Without(b.work, func(w worker) bool { return strings.HasPrefix(w.id, "plan.") })
+		b.work = slices.DeleteFunc(b.work, func(w worker) bool { return strings.HasPrefix(w.id, "plan.") })
 	case nexus.InterviewHeard:
 		b.end(string(f.Attempt))
 	case nexus.InterviewFailed:
@@ -186,7 +185,7 @@ func (b *Alerts) begin(id string, at time.Time) {
 }
 
 func (b *Alerts) end(id string) {
-	b.work = lists.Without(b.work, func(w worker) bool { return w.id == id })
+	b.work = slices.DeleteFunc(b.work, func(w worker) bool { return w.id == id })
 }
 
 func (b *Alerts) worker(id string) *worker {
@@ -302,12 +301,12 @@ func (b *Alerts) forget(a *Attempt) {
 
 // recent adds a time and forgets those that are past the window.
 func recent(all []time.Time, at time.Time) []time.Time {
-	all = lists.Without(all, func(t time.Time) bool { return at.Sub(t) > window })
+	all = slices.DeleteFunc(all, func(t time.Time) bool { return at.Sub(t) > window })
 	return append(all, at)
 }
 
 func (b *Alerts) raise(f nexus.AlertRaised, at time.Time) {
-	b.Raised = lists.Without(b.Raised, func(r RaisedAlert) bool { return r.Cleared.IsZero() && r.Kind == f.Kind && r.Of == f.Of })
+	b.Raised = slices.DeleteFunc(b.Raised, func(r RaisedAlert) bool { return r.Cleared.IsZero() && r.Kind == f.Kind && r.Of == f.Of })
 	b.Raised = append(b.Raised, RaisedAlert{AlertRaised: f, At: at})
 	switch f.Kind {
 	case nexus.AlertDenials:

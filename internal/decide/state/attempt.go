@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Stage is where an attempt stands.
@@ -353,7 +352,7 @@ func (a *Attempt) Answered(question string, at time.Time) {
 	if len(a.asks) == 0 {
 		return
 	}
-	a.asks = lists.Without(slices.Clone(a.asks), func(q string) bool { return q == question || question == "" })
+	a.asks = slices.DeleteFunc(slices.Clone(a.asks), func(q string) bool { return q == question || question == "" })
 	if len(a.asks) == 0 {
 		a.Rested += max(0, at.Sub(a.asked))
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Comment is what a person said about a task's change, and what became of it.
@@ -105,7 +104,7 @@ func (t *Task) Untold(a nexus.AttemptID) []Guidance {
 
 // Musts returns the comments that keep the task's change from landing.
 func (t *Task) Musts() []Comment {
-	return lists.Without(slices.Clone(t.Comments), func(c Comment) bool { return !c.Blocks() })
+	return slices.DeleteFunc(slices.Clone(t.Comments), func(c Comment) bool { return !c.Blocks() })
 }
 
 // Sends returns what hands an accepted attempt back to its author, false where people said
@@ -360,7 +359,7 @@ func (a *Attempt) comments(f nexus.Fact) {
 	case nexus.CommentsAnswered:
 		a.Claims = nil
 		for _, one := range f.Answers {
-			a.Open = lists.Without(slices.Clone(a.Open), func(c nexus.Comment) bool { return c.ID == one.Comment })
+			a.Open = slices.DeleteFunc(slices.Clone(a.Open), func(c nexus.Comment) bool { return c.ID == one.Comment })
 		}
 	case nexus.ChangeWeighed:
 		a.Risky = &f

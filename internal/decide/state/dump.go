@@ -3,11 +3,11 @@ package state
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Dump returns everything that a state holds as JSON, always the same for
@@ -45,7 +45,7 @@ func (s *State) Dump() (string, error) {
 		r, _ := s.Ledger.Open(id)
 		all.Reserved = append(all.Reserved, r)
 	}
-	for _, k := range sorting.Collect(maps.Keys(s.evidence), func(a, b evidenceKey) int { return strings.Compare(a.text(), b.text()) }) {
+	for _, k := range slices.SortedStableFunc(maps.Keys(s.evidence), func(a, b evidenceKey) int { return strings.Compare(a.text(), b.text()) }) {
 		all.Evidence = append(all.Evidence, known{k.text(), s.evidence[k]})
 	}
 	data, err := json.Marshal(all)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // before folds what an event means besides: for the status, the time and whoever is asked.
@@ -248,17 +247,17 @@ func (s *State) settle(f nexus.RequestSettled, at time.Time) {
 		default:
 		}
 	}
-	s.Requests = lists.Without(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
+	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
 	if !f.Granted {
 		s.heeded(f.Seq)
-		s.Additions = lists.Without(s.Additions, func(a *Addition) bool { return a.Seq == f.Seq })
+		s.Additions = slices.DeleteFunc(s.Additions, func(a *Addition) bool { return a.Seq == f.Seq })
 	}
 }
 
 // heeded forgets guidance that an agent has, or that was refused. Whoever looked at the list
 // before still sees it.
 func (s *State) heeded(seq int64) {
-	s.Guidance = lists.Without(slices.Clone(s.Guidance), func(g Guidance) bool { return g.Seq == seq })
+	s.Guidance = slices.DeleteFunc(slices.Clone(s.Guidance), func(g Guidance) bool { return g.Seq == seq })
 }
 
 // help marks the task that somebody helped along: one that was told something,
@@ -307,7 +306,7 @@ func (s *State) waive(r nexus.Request) {
 	if r.Verb != nexus.VerbApprove && r.Verb != nexus.VerbReject && r.Verb != nexus.VerbRevise || !strings.Contains(r.ID, "/AC-") {
 		return
 	}
-	s.waived = lists.Without(s.waived, func(id string) bool { return id == r.ID })
+	s.waived = slices.DeleteFunc(s.waived, func(id string) bool { return id == r.ID })
 	if r.Verb == nexus.VerbApprove {
 		s.waived = append(s.waived, r.ID)
 	}
@@ -483,7 +482,7 @@ func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
 
 // alight takes a task off the queue for the train.
 func (s *State) alight(id nexus.TaskID) {
-	s.Queue = lists.Without(s.Queue, func(t *Ticket) bool { return t.Task == id })
+	s.Queue = slices.DeleteFunc(s.Queue, func(t *Ticket) bool { return t.Task == id })
 }
 
 func (s *State) applyAttempt(f nexus.Fact, at time.Time) {

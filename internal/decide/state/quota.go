@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Parked is an account of a provider that takes no calls until a time; of an
@@ -96,14 +95,14 @@ func (s *State) applyQuota(f nexus.Fact, at time.Time) {
 	case nexus.AgentLimited:
 		s.Windows = Told(s.Windows, f)
 	case nexus.QuotaHit: // which says more than that it was nearly so
-		s.Parked = lists.Without(slices.Clone(s.Parked), func(p Parked) bool {
+		s.Parked = slices.DeleteFunc(slices.Clone(s.Parked), func(p Parked) bool {
 			return p.Account == f.Account && p.Held && !p.Until.After(f.Until)
 		})
 		s.park(Parked{f.Account, f.Until, f.Why, false}, at)
 	case nexus.QuotaHeld:
 		s.park(Parked{f.Account, f.Until, NearlyUsed(f), true}, at)
 	case nexus.QuotaReset:
-		s.Parked = lists.Without(slices.Clone(s.Parked), func(p Parked) bool { return p.Account == f.Account && p.Held == f.Held })
+		s.Parked = slices.DeleteFunc(slices.Clone(s.Parked), func(p Parked) bool { return p.Account == f.Account && p.Held == f.Held })
 	case nexus.ModelSwitched:
 		if a := s.attempts[attemptOfSession(f.Session)]; a != nil {
 			a.Apply(f, at)

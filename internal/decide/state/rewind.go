@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // rewound is why what was under way is over, and who closed a question that
@@ -287,7 +286,7 @@ func (s *State) questioned(now *State) {
 	for _, r := range now.Requests {
 		open[r.Seq] = true
 	}
-	s.Requests = lists.Without(s.Requests, func(r Request) bool { return !open[r.Seq] })
+	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return !open[r.Seq] })
 	for _, r := range now.Requests {
 		if !slices.ContainsFunc(s.Requests, func(mine Request) bool { return mine.Seq == r.Seq }) {
 			s.request(r.Seq, r.Request)

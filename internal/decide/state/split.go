@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Split is one task that is or was to be split.
@@ -51,7 +50,7 @@ func (b *Splits) Apply(f nexus.Fact) {
 }
 
 func (b *Splits) forget(task nexus.TaskID) {
-	b.All = lists.Without(b.All, func(e *Split) bool { return e.Task == task })
+	b.All = slices.DeleteFunc(b.All, func(e *Split) bool { return e.Task == task })
 }
 
 // Of returns what is known of a task, nil where nobody sought to split it, or

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Underway is a gate that began to judge and has not ended.
@@ -71,7 +70,7 @@ func (s *State) landing(id nexus.AttemptID, task nexus.TaskID) bool {
 }
 
 // ungate forgets gates.
-func (s *State) ungate(which func(Underway) bool) { s.Gating = lists.Without(s.Gating, which) }
+func (s *State) ungate(which func(Underway) bool) { s.Gating = slices.DeleteFunc(s.Gating, which) }
 
 // ender returns the attempt for which no gate judges any more once a fact is
 // recorded, empty for other facts.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Undo is how what landed is reverted.
@@ -37,7 +36,7 @@ func (s *State) applyUndo(f nexus.Fact, at time.Time) {
 			t := s.tasks[id]
 			t.Status, t.Landed, t.Ended, t.Why = nexus.Skipped, nil, at, "undone by "+f.By
 		}
-		s.Landings = lists.Without(s.Landings, func(l *Landing) bool { return slices.Contains(f.Tasks, l.Task) })
+		s.Landings = slices.DeleteFunc(s.Landings, func(l *Landing) bool { return slices.Contains(f.Tasks, l.Task) })
 		u.Done = append(slices.Clip(u.Done), f)
 		u.over(f, at)
 	case nexus.UndoRefused:

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // View is what a worker is given: copies of what concerns it, taken when its
@@ -188,7 +187,7 @@ func (s *State) View(id nexus.TaskID) View {
 			v.Past = append(v.Past, a.Clone())
 		}
 	}
-	v.Said = lists.Without(slices.Clone(t.Said), func(said Said) bool {
+	v.Said = slices.DeleteFunc(slices.Clone(t.Said), func(said Said) bool {
 		return slices.ContainsFunc(s.Guidance, func(g Guidance) bool { return g.Seq == said.Seq && said.Seq != 0 })
 	})
 	v.Kept = s.Keeps(v.Attempt)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Withheld reports whether a person paused the task and has not let it continue.
@@ -55,7 +54,7 @@ func (s *State) applyHold(f nexus.Fact, at time.Time) {
 // unpause lets a task continue, or begin anew.
 func (s *State) unpause(t *Task) {
 	t.Paused = nil
-	s.paused = lists.Without(s.paused, func(o *Task) bool { return o == t })
+	s.paused = slices.DeleteFunc(s.paused, func(o *Task) bool { return o == t })
 }
 
 // Pause says who paused a task, and when.

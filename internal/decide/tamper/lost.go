@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -74,7 +73,7 @@ func (h *habits) lost(files []Sides) []nexus.Finding {
 	order := func(l nexus.Finding) int {
 		return slices.IndexFunc(files, func(f Sides) bool { return f.Path == l.File })
 	}
-	sorting.By(m.found, func(a, b nexus.Finding) int { return cmp.Compare(order(a), order(b)) })
+	slices.SortStableFunc(m.found, func(a, b nexus.Finding) int { return cmp.Compare(order(a), order(b)) })
 	return m.found
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 const (
@@ -177,7 +175,7 @@ func (m *merge) keys(file string, text *string) []string {
 	if text == nil {
 		return nil
 	}
-	return lists.Without(m.keyed(file, *text), func(key string) bool { return key == "" })
+	return slices.DeleteFunc(m.keyed(file, *text), func(key string) bool { return key == "" })
 }
 
 // inert is before the key of a line that does nothing: a comment, or what

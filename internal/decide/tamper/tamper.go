@@ -18,7 +18,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -92,7 +91,7 @@ func (h *habits) look(files []File) []nexus.Finding {
 	for _, f := range files {
 		l.file(f)
 	}
-	sorting.By(l.found, func(a, b nexus.Finding) int {
+	slices.SortStableFunc(l.found, func(a, b nexus.Finding) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return l.found

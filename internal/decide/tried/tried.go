@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Account is what is known from earlier attempts. The zero Account is nothing.
@@ -219,7 +218,7 @@ func deadEnds(past []*state.Attempt) []DeadEnd {
 			}
 		}
 	}
-	return lists.Without(all, func(d DeadEnd) bool { return len(d.Tries) < 2 })
+	return slices.DeleteFunc(all, func(d DeadEnd) bool { return len(d.Tries) < 2 })
 }
 
 // stood returns what judges of earlier attempts named last and nobody fixed, and

@@ -14,7 +14,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Dir is where the items are, from the root of the repository.
@@ -88,7 +87,7 @@ func Sort(all []Item) {
 		}
 		return i.Order
 	}
-	sorting.By(all, func(a, b Item) int {
+	slices.SortStableFunc(all, func(a, b Item) int {
 		return cmp.Or(cmp.Compare(over(a), over(b)), cmp.Compare(b.Priority.Score(), a.Priority.Score()), cmp.Compare(place(a), place(b)),
 			cmp.Compare(a.Added, b.Added), cmp.Compare(a.ID, b.ID))
 	})

@@ -17,7 +17,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Journal is what a inbox needs of a journal.
@@ -99,7 +98,7 @@ func (d *Inbox) look() ([]people.Item, <-chan struct{}) {
 // items returns what waits and was not answered here. The caller holds the lock.
 func (d *Inbox) items() []people.Item {
 	now := d.now()
-	return lists.Without(d.book.Items(), func(i people.Item) bool {
+	return slices.DeleteFunc(d.book.Items(), func(i people.Item) bool {
 		return d.taken[i.Key()] != "" || !i.Deadline.IsZero() && !i.Deadline.After(now)
 	})
 }
@@ -252,7 +251,7 @@ func (s *Seat) Next(ctx context.Context) ([]people.Item, error) {
 				due = t
 			}
 		}
-		all = lists.Without(all, func(i people.Item) bool {
+		all = slices.DeleteFunc(all, func(i people.Item) bool {
 			if !i.Deadline.IsZero() {
 				soonest(i.Deadline)
 			}

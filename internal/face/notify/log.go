@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
@@ -75,7 +75,7 @@ func Log(dir, way string, most int) ([]Entry, error) {
 		}
 		all = append(all, parseLog(data)...)
 	}
-	all = lists.Without(all, func(e Entry) bool { return way != "" && e.Way != way })
+	all = slices.DeleteFunc(all, func(e Entry) bool { return way != "" && e.Way != way })
 	return all[max(0, len(all)-most):], nil
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify/way"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/post"
 )
@@ -258,7 +257,7 @@ func (q *queue) depart(ids []string, until int64) error {
 func (q *queue) settle(ids []string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.waiting = lists.Without(q.waiting, func(n notice.Notice) bool { return slices.Contains(ids, n.ID) })
+	q.waiting = slices.DeleteFunc(q.waiting, func(n notice.Notice) bool { return slices.Contains(ids, n.ID) })
 	q.mark.Flight, q.mark.Until = nil, 0
 	q.mark.Done = append(q.mark.Done, ids...)
 	return q.move()

@@ -3,11 +3,11 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Bill is what a run cost: the object of `nexus cost --json`.
@@ -113,7 +113,7 @@ func shares(parts map[string]budget.Spend) []Share {
 	for name, p := range parts {
 		all = append(all, Share{Name: name, Calls: p.Calls, Money: p.Money, Estimated: p.Estimated, Usage: p.Usage})
 	}
-	sorting.By(all, func(x, y Share) int { return cmp.Or(cmp.Compare(y.Money, x.Money), cmp.Compare(x.Name, y.Name)) })
+	slices.SortStableFunc(all, func(x, y Share) int { return cmp.Or(cmp.Compare(y.Money, x.Money), cmp.Compare(x.Name, y.Name)) })
 	return all
 }
 

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Going is a run that is not over, in a list of such runs.
@@ -33,7 +31,7 @@ func (g Going) needs() string {
 // SortGoing orders runs by who has to act: first those that need a person, then
 // those that go on, then those that nobody conducts; the order in each stays.
 func SortGoing(all []Going) {
-	sorting.By(all, func(x, y Going) int { return urgency(x) - urgency(y) })
+	slices.SortStableFunc(all, func(x, y Going) int { return urgency(x) - urgency(y) })
 }
 
 func urgency(g Going) int {

@@ -11,8 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Line draws one event for `nexus logs`: time, what it is about, what
@@ -62,7 +60,7 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 	whole := about + text
 	task, _, _ := strings.Cut(strings.TrimSuffix(about, ": "), ".")
 	if _, begins := e.Fact.(nexus.AttemptStarted); begins {
-		l.told = lists.Without(l.told, func(r reason) bool { return r.about == task })
+		l.told = slices.DeleteFunc(l.told, func(r reason) bool { return r.about == task })
 	}
 	if follows(e.Fact) {
 		if _, again := e.Fact.(nexus.ReviewGiven); again && slices.Contains(l.told, reason{task, whole}) {
@@ -84,7 +82,7 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 
 // shorten leaves out reasons that were told about a task; of no task, all.
 func (l *Lines) shorten(task, text string) string {
-	known := sorting.Collect(slices.Values(l.told), func(a, b reason) int { return len(b.text) - len(a.text) })
+	known := slices.SortedStableFunc(slices.Values(l.told), func(a, b reason) int { return len(b.text) - len(a.text) })
 	for _, r := range known {
 		if task == "" || r.about == task {
 			text = strings.ReplaceAll(text, ": "+r.text, "")

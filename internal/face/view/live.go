@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Live draws the block that is redrawn while a run continues. It never has more
@@ -20,7 +19,7 @@ func Live(s Style, r Run) string {
 	shown, rest := r.Tasks, 0
 	if room := s.Height - 3 - strings.Count(head, "\n"); s.Height > 0 && len(shown) > max(room, 1) {
 		shown = slices.Clone(shown)
-		sorting.By(shown, func(x, y Task) int { return cmp.Compare(calm(x), calm(y)) })
+		slices.SortStableFunc(shown, func(x, y Task) int { return cmp.Compare(calm(x), calm(y)) })
 		rest = len(shown) - max(room, 1)
 		shown = shown[:max(room, 1)]
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/audit"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
@@ -84,7 +83,7 @@ func Overshoot(seed uint64, n int) (Overspent, error) {
 		c.Max, c.P99, c.calls = c.calls[len(c.calls)-1], c.calls[(len(c.calls)*99-1)/100], nil
 		out.Caps = append(out.Caps, *c)
 	}
-	sorting.By(out.Caps, func(a, b Cap) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(out.Caps, func(a, b Cap) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }
 

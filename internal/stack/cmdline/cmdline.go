@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Call is one command of a script: what it is given, and its words. Text is
@@ -204,7 +202,7 @@ func (u unfolder) several(words []string) (names, more []string, is bool) {
 // byName tells which script a package manager runs.
 func (u unfolder) byName(words []string) (names, more []string, is bool) {
 	manager := words[0]
-	rest := lists.Without(slices.Clone(words[1:]), func(w string) bool { return w == "-s" || w == "--silent" })
+	rest := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w == "-s" || w == "--silent" })
 	if len(rest) == 0 {
 		return nil, nil, false
 	}

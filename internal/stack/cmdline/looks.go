@@ -3,8 +3,6 @@ package cmdline
 import (
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // look says about a tool what it does when it is called in a way.
@@ -70,7 +68,7 @@ func Looks(c Call) (gate string, words []string, wrote bool) {
 		if len(l.must) > 0 && !slices.ContainsFunc(c.Words, func(w string) bool { return slices.Contains(l.must, w) }) {
 			continue
 		}
-		words = lists.Without(slices.Clone(c.Words), func(w string) bool {
+		words = slices.DeleteFunc(slices.Clone(c.Words), func(w string) bool {
 			name, _, _ := strings.Cut(w, "=")
 			return slices.Contains(l.fix, name) && w != name+"=false"
 		})

@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -97,7 +96,7 @@ func (r *Repo) find(files []string) {
 	for dir := range within {
 		dirs = append(dirs, dir)
 	}
-	sorting.By(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
+	slices.SortStableFunc(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
 	inside := func(dir, name string) bool {
 		for dir != "." {
 			dir = path.Dir(dir)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
@@ -42,7 +41,7 @@ func (s Set) readExit(in Input) Report {
 		if in.Guess && !known {
 			r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all passed"
 		}
-		r.Findings = lists.Without(r.Findings, raw.Blocks)
+		r.Findings = slices.DeleteFunc(r.Findings, raw.Blocks)
 	case in.Exit == 0 && !r.Counted:
 		r.State, r.Why = nexus.Unverifiable, "it exits 0, but nothing in its output says how many tests ran"
 	case in.Exit == 0:
@@ -100,7 +99,7 @@ func joined(in Input, r Report, others []Format) Report {
 			continue
 		}
 		said := f.Read(in).Findings
-		r.Findings = append(r.Findings, lists.Without(said, func(x nexus.Finding) bool { return x.File == "" || x.Code == raw.CodeEnvironment || has(x) })...)
+		r.Findings = append(r.Findings, slices.DeleteFunc(said, func(x nexus.Finding) bool { return x.File == "" || x.Code == raw.CodeEnvironment || has(x) })...)
 	}
 	return r
 }

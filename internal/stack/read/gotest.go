@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
@@ -165,7 +164,7 @@ func (l *testLog) report() Report {
 	quiet := l.vanished(&r, sick)
 	r.Findings = append(r.Findings, l.missing(r.Findings)...)
 	r.Tests, r.Ended = l.tests()
-	r.Findings = lists.Without(r.Findings, func(f nexus.Finding) bool {
+	r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool {
 		return f.Code == raw.CodeTest && f.Message == wordless && slices.ContainsFunc(r.Findings, func(g nexus.Finding) bool {
 			return g.Code != raw.CodeTest && strings.HasPrefix(f.Test, g.Test+"/") // the panic that ended it
 		})
@@ -224,7 +223,7 @@ func (l *testLog) judge(u *unit, c *nexus.Counts, sick map[string]bool) []nexus.
 		f, own := l.finding(u)
 		sick[u.pkg] = true
 		if more := races(l.in, raw.Lines(u.out.Text())); len(more) > 0 {
-			return append([]nexus.Finding{f}, lists.Without(more, func(r nexus.Finding) bool { return r.File == f.File && r.Line == f.Line })...)
+			return append([]nexus.Finding{f}, slices.DeleteFunc(more, func(r nexus.Finding) bool { return r.File == f.File && r.Line == f.Line })...)
 		}
 		if own || !l.below[[2]string{u.pkg, u.test}] {
 			return []nexus.Finding{f}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
@@ -44,7 +43,7 @@ func (s Set) instead(in Input, f Format, r Report) Report {
 			return r // something else was said, and make only hands on that it failed
 		}
 		r.State, r.Why = nexus.Fail, ""
-		r.Findings = append(lists.Without(r.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeExit }), general...)
+		r.Findings = append(slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeExit }), general...)
 	}
 	return r
 }
@@ -136,7 +135,7 @@ func guess(in Input, all []string, frames bool) []nexus.Finding {
 		g.last()
 	}
 	placed := slices.Clone(g.found)
-	return lists.Without(g.found, func(f nexus.Finding) bool { // the same place is there with its directory
+	return slices.DeleteFunc(g.found, func(f nexus.Finding) bool { // the same place is there with its directory
 		return f.Line > 0 && !strings.Contains(f.File, "/") && slices.ContainsFunc(placed, func(o nexus.Finding) bool {
 			return o.Line == f.Line && strings.HasSuffix(o.File, "/"+f.File)
 		})
@@ -352,7 +351,7 @@ func (g *guesser) recipe() {
 
 // argument returns the only word of a command that ends so.
 func argument(command, suffix string) string {
-	found := lists.Without(strings.Fields(command), func(w string) bool { return !strings.HasSuffix(w, suffix) || strings.HasPrefix(w, "-") })
+	found := slices.DeleteFunc(strings.Fields(command), func(w string) bool { return !strings.HasSuffix(w, suffix) || strings.HasPrefix(w, "-") })
 	if len(found) != 1 {
 		return ""
 	}

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Legible returns what of a tool's output is worth reading. Of a stream of go
@@ -56,7 +55,7 @@ func Legible(out []byte) []byte {
 	if events == 0 {
 		return out
 	}
-	sorting.By(parts, func(a, b *part) int {
+	slices.SortStableFunc(parts, func(a, b *part) int {
 		return cmp.Or(strings.Compare(a.pkg, b.pkg), cmp.Compare(len(b.test), 0)-cmp.Compare(len(a.test), 0)) // a package ends after its tests
 	})
 	var b bytes.Buffer

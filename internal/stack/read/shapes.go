@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
@@ -174,7 +173,7 @@ func tracebacks(in raw.Input, all []string) []nexus.Finding {
 			open, found[len(found)-1].Message = false, all[i]
 		}
 	}
-	return lists.Without(found, func(f nexus.Finding) bool { return f.File == "" || f.Message == "" })
+	return slices.DeleteFunc(found, func(f nexus.Finding) bool { return f.File == "" || f.Message == "" })
 }
 
 // stacks returns of each stack that an output shows the first frame in the tree.

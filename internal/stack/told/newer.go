@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
@@ -229,6 +228,6 @@ func add(all []Stale, s Stale) []Stale {
 }
 
 func sorted(all []Stale) []Stale {
-	sorting.By(all, func(a, b Stale) int { return strings.Compare(a.Name+"\x00"+a.Has, b.Name+"\x00"+b.Has) })
+	slices.SortStableFunc(all, func(a, b Stale) int { return strings.Compare(a.Name+"\x00"+a.Has, b.Name+"\x00"+b.Has) })
 	return slices.Compact(all)
 }

@@ -7,9 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Timed is a test and what it took.
@@ -55,7 +53,7 @@ func nodeTimes(printed string) []Timed {
 			all = timedAs(all, m[1], m[2], 1000)
 		}
 	}
-	return Slowest(lists.Without(all, func(t Timed) bool { return groups[t.Name] }))
+	return Slowest(slices.DeleteFunc(all, func(t Timed) bool { return groups[t.Name] }))
 }
 
 // pytestTimes reads the slowest durations that pytest lists; what is set up for a test counts.
@@ -86,6 +84,6 @@ func timedAs(all []Timed, name, took string, parts float64) []Timed {
 
 // Slowest puts the slowest first.
 func Slowest(all []Timed) []Timed {
-	sorting.By(all, func(a, b Timed) int { return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(all, func(a, b Timed) int { return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Name, b.Name)) })
 	return all
 }

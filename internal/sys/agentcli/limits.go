@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
@@ -49,7 +48,7 @@ func newest(root *os.Root, dir string, depth int) string {
 	}
 	all, _ := f.ReadDir(maxDays) // what could be read counts
 	_ = f.Close()
-	sorting.By(all, func(a, b fs.DirEntry) int { return strings.Compare(b.Name(), a.Name()) })
+	slices.SortStableFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(b.Name(), a.Name()) })
 	for _, e := range all {
 		name := path.Join(dir, e.Name())
 		switch {

@@ -17,8 +17,6 @@ import (
 	gotoml "github.com/pelletier/go-toml/v2"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
@@ -283,14 +281,14 @@ func (l *loader) environ(environ []string) error {
 			return "", nil // koanf merges what apply hands it
 		},
 	}), nil)
-	sorting.By(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
-	sorting.By(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	slices.SortStableFunc(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
+	slices.SortStableFunc(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
 	return errors.Join(errors.Join(bad...), err, l.apply(all))
 }
 
 // wellFormed drops what sets nothing: an empty variable counts as unset.
 func wellFormed(environ []string) []string {
-	return lists.Without(slices.Clone(environ), func(e string) bool {
+	return slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
 		name, value, ok := strings.Cut(e, "=")
 		return !ok || name == "" || value == ""
 	})
@@ -307,8 +305,8 @@ func (l *loader) flags(flags, named map[string]string) error {
 		}
 		all = append(all, value{path: path, raw: text, text: true, origin: Origin{LayerFlag, name}, named: named[name]})
 	}
-	sorting.By(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
-	sorting.By(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	slices.SortStableFunc(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
+	slices.SortStableFunc(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
 	return errors.Join(errors.Join(bad...), l.apply(all))
 }
 
@@ -356,7 +354,7 @@ func (l *loader) take(v value) error {
 	if k.adds {
 		before, _ := l.merged.Get(strings.Join(v.path, delim)).([]string)
 		more, _ := x.([]string)
-		x = slices.Concat(before, lists.Without(more, func(s string) bool { return slices.Contains(before, s) }))
+		x = slices.Concat(before, slices.DeleteFunc(more, func(s string) bool { return slices.Contains(before, s) }))
 	}
 	if err := l.merged.Load(layer(nest(v.path, x)), nil); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

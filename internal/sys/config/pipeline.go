@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
@@ -91,7 +90,7 @@ func (c Config) Pipeline() ([]NamedStep, error) {
 		}
 		all = append(all, s)
 	}
-	sorting.By(all, func(a, b NamedStep) int { return cmp.Compare(a.Order, b.Order) })
+	slices.SortStableFunc(all, func(a, b NamedStep) int { return cmp.Compare(a.Order, b.Order) })
 	return all, nil
 }
 

@@ -26,7 +26,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
@@ -265,7 +264,7 @@ func (s *Store) Sweep(ctx context.Context, homes []string, b Bounds, dry bool) (
 			sets = append(sets, set)
 		}
 	}
-	sorting.By(sets, func(x, y Set) int { return y.At.Compare(x.At) }) // newest first
+	slices.SortStableFunc(sets, func(x, y Set) int { return y.At.Compare(x.At) }) // newest first
 	var kept Bounds
 	for _, set := range sets {
 		kept.Sets, kept.Bytes = kept.Sets+1, kept.Bytes+set.Bytes
@@ -307,7 +306,7 @@ func (s *Store) Sets() []Set {
 			all = append(all, set)
 		}
 	}
-	sorting.By(all, func(x, y Set) int { return y.At.Compare(x.At) })
+	slices.SortStableFunc(all, func(x, y Set) int { return y.At.Compare(x.At) })
 	return all
 }
 

@@ -17,8 +17,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
@@ -111,10 +109,10 @@ func layout(sets []Set) []part {
 	var all []part
 	for _, set := range sets {
 		for _, p := range set.Paths {
-			all = append(lists.Without(all, func(o part) bool { return o.path == p }), part{set, p})
+			all = append(slices.DeleteFunc(all, func(o part) bool { return o.path == p }), part{set, p})
 		}
 	}
-	sorting.By(all, func(a, b part) int {
+	slices.SortStableFunc(all, func(a, b part) int {
 		return cmp.Compare(strings.Count(a.path, "/"), strings.Count(b.path, "/"))
 	})
 	return all

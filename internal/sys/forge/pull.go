@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Project returns the project that the address of a remote names. Its Web is the address of the
@@ -169,7 +169,7 @@ func (c Client) openOf(ctx context.Context, r Ref, p Pull) (*Pull, error) {
 // merged or closed.
 func (c Client) Ended(ctx context.Context, r Ref, p Pull) ([]Pull, error) {
 	all, err := c.pullsOf(ctx, r, p, "all")
-	return lists.Without(all, func(one Pull) bool { return one.State == PullOpen }), r.pullError(err)
+	return slices.DeleteFunc(all, func(one Pull) bool { return one.State == PullOpen }), r.pullError(err)
 }
 
 // pullsOf lists the pull requests in a state that are about the same branch and base.

@@ -25,11 +25,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Repo is a git directory, with what git is to see beside it. It is a value;
@@ -205,7 +205,7 @@ func cleanEnv() []string {
 
 // discoveryEnv is [cleanEnv] with the user's own configuration in reach.
 func discoveryEnv() []string {
-	env := lists.Without(cleanEnv(), func(v string) bool {
+	env := slices.DeleteFunc(cleanEnv(), func(v string) bool {
 		return strings.HasPrefix(v, "GIT_CONFIG_") || strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "XDG_")
 	})
 	for _, k := range []string{"HOME", "XDG_CONFIG_HOME", "SUDO_UID"} {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
@@ -44,7 +43,7 @@ func parseNames(out string) []Name {
 			all = append(all, Name{ref, id, to})
 		}
 	}
-	sorting.By(all, func(a, b Name) int { return strings.Compare(a.Ref, b.Ref) })
+	slices.SortStableFunc(all, func(a, b Name) int { return strings.Compare(a.Ref, b.Ref) })
 	return all
 }
 

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Splice makes the tree that differs from an old one in the given paths and
@@ -110,7 +108,7 @@ func (o *Objects) writeTree(nodes []Node) (string, error) {
 		}
 		return n.Name
 	}
-	sorting.By(nodes, func(a, b Node) int { return strings.Compare(key(a), key(b)) })
+	slices.SortStableFunc(nodes, func(a, b Node) int { return strings.Compare(key(a), key(b)) })
 	var b bytes.Buffer
 	for _, n := range nodes {
 		id, err := hex.DecodeString(n.ID)

@@ -23,7 +23,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
@@ -75,7 +74,7 @@ func (h Hook) check() string {
 
 // At returns the hooks of a point.
 func At(all []Hook, p nexus.HookPoint) []Hook {
-	return lists.Without(slices.Clone(all), func(h Hook) bool { return !h.Is(p) })
+	return slices.DeleteFunc(slices.Clone(all), func(h Hook) bool { return !h.Is(p) })
 }
 
 // Is reports whether a hook is run at a point.

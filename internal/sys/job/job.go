@@ -16,13 +16,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
@@ -180,7 +180,7 @@ func (j *Jobs) Do(ctx context.Context, c sandbox.Command, command string) (sandb
 func (j *Jobs) forget(job *Job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.jobs = lists.Without(j.jobs, func(other *Job) bool { return other == job })
+	j.jobs = slices.DeleteFunc(j.jobs, func(other *Job) bool { return other == job })
 }
 
 // start starts a job whose name begins with kind; the caller has the lock.

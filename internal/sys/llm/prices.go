@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // models.json is curated by hand. Prices are list prices in dollars for a
@@ -106,7 +105,7 @@ func LoadPrices(more map[string]Listed) (*Prices, error) {
 			p.pattern = append(p.pattern, name)
 		}
 	}
-	sorting.By(p.pattern, func(a, b string) int { return len(b) - len(a) })
+	slices.SortStableFunc(p.pattern, func(a, b string) int { return len(b) - len(a) })
 	return p, nil
 }
 

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Window is what the headers of an answer say about one of the account's limits.
@@ -82,7 +81,7 @@ func Windows(h http.Header) []Window {
 		}
 		all = append(all, Window{Name: name, Limit: limit, Left: left, Reset: field("reset"), Sent: sent})
 	}
-	sorting.By(all, func(a, b Window) int {
+	slices.SortStableFunc(all, func(a, b Window) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Left, b.Left), strings.Compare(a.Reset, b.Reset))
 	})
 	return all

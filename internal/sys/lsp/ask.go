@@ -7,9 +7,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 const maxOpen = 32 // files that a server holds the text of
@@ -42,7 +39,7 @@ func (c *Session) Take(ctx context.Context, name string) error {
 		return nil
 	}
 	delete(c.open, name)
-	c.order = lists.Without(c.order, func(n string) bool { return n == name })
+	c.order = slices.DeleteFunc(c.order, func(n string) bool { return n == name })
 	return c.tell(ctx, "textDocument/didClose", map[string]any{"textDocument": textID{c.uri(name)}})
 }
 
@@ -69,7 +66,7 @@ func (c *Session) Moved(ctx context.Context, files map[string]int) error {
 	if len(events) == 0 {
 		return nil
 	}
-	sorting.By(events, func(a, b event) int { return strings.Compare(a.URI, b.URI) })
+	slices.SortStableFunc(events, func(a, b event) int { return strings.Compare(a.URI, b.URI) })
 	return c.tell(ctx, "workspace/didChangeWatchedFiles", map[string]any{"changes": events})
 }
 
@@ -162,7 +159,7 @@ func (c *Session) places(found places) []Place {
 			break
 		}
 	}
-	sorting.By(all, func(a, b Place) int {
+	slices.SortStableFunc(all, func(a, b Place) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), a.Range.Start.Line-b.Range.Start.Line, a.Range.Start.Char-b.Range.Start.Char)
 	})
 	return all
@@ -275,7 +272,7 @@ func (c *Session) Actions(ctx context.Context, name string, at Range) ([]Action,
 	if err != nil && (errors.Is(err, ErrGone) || ctx.Err() != nil) {
 		return nil, err
 	}
-	found = lists.Without(found, func(d Diagnostic) bool {
+	found = slices.DeleteFunc(found, func(d Diagnostic) bool {
 		return d.Range.Start.Line > at.End.Line || d.Range.End.Line < at.Start.Line
 	})
 	params := map[string]any{
@@ -370,6 +367,6 @@ func (c *Session) changes(r workspaceEdit) ([]Change, error) {
 			}
 		}
 	}
-	sorting.By(all, func(a, b Change) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(all, func(a, b Change) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }

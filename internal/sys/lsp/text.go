@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // The units in which servers count characters.
@@ -117,7 +116,7 @@ func (ch Change) Apply(text string) (string, error) {
 		}
 		spans = append(spans, span{from, to, i, e.New})
 	}
-	sorting.By(spans, func(a, b span) int { return cmp.Or(a.from-b.from, a.to-b.to, a.at-b.at) })
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Or(a.from-b.from, a.to-b.to, a.at-b.at) })
 	var b strings.Builder
 	last := 0
 	for _, s := range spans {

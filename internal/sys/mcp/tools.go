@@ -12,7 +12,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Tool is a tool as its server describes it.
@@ -112,7 +111,7 @@ func choose(raw []*sdk.Tool) (tools []Tool, refused []Refused) {
 		}
 		tools = append(tools, tool)
 	}
-	sorting.By(tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools, refused
 }
 

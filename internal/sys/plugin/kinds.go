@@ -10,7 +10,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Bounds of what a plugin answers.
@@ -86,7 +85,7 @@ type RouterOutput struct {
 // Strategies returns those that a router may propose: not to do without tests,
 // which the plan or a person says.
 func Strategies() []nexus.Strategy {
-	return lists.Without(nexus.Strategies(), func(s nexus.Strategy) bool { return s == nexus.NoTest })
+	return slices.DeleteFunc(nexus.Strategies(), func(s nexus.Strategy) bool { return s == nexus.NoTest })
 }
 
 func (o *RouterOutput) check() error {

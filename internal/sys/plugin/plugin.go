@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
@@ -70,7 +69,7 @@ func (p Plugin) check() string {
 
 // Of returns the plugins of a kind.
 func Of(all []Plugin, k nexus.PluginKind) []Plugin {
-	return lists.Without(slices.Clone(all), func(p Plugin) bool { return !p.Is(k) })
+	return slices.DeleteFunc(slices.Clone(all), func(p Plugin) bool { return !p.Is(k) })
 }
 
 // Is reports whether a plugin is asked for something of a kind.

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -69,7 +68,7 @@ func certificateVars(env []string) (paths, vars []string) {
 			paths = append(paths, path)
 		}
 	}
-	return lists.Without(paths, func(p string) bool {
+	return slices.DeleteFunc(paths, func(p string) bool {
 		_, err := os.Stat(p)
 		return err != nil
 	}), vars

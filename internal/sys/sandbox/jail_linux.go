@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
@@ -220,5 +219,5 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 // writable returns the directories that the command may write to.
 func (c Command) writable() []string {
 	dirs := append([]string{c.Dir}, c.Writable...)
-	return lists.Without(dirs, func(d string) bool { return slices.Contains(c.Readable, d) })
+	return slices.DeleteFunc(dirs, func(d string) bool { return slices.Contains(c.Readable, d) })
 }

@@ -3,8 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"os"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
+	"slices"
 )
 
 // outputs collects what a command prints.
@@ -32,7 +31,7 @@ func newOutputs(c Command) *outputs {
 
 // keepers returns one keeper for each stream.
 func (o *outputs) keepers() []Keeper {
-	return lists.Without([]Keeper{o.out, o.err}, func(k Keeper) bool { return k == nil })
+	return slices.DeleteFunc([]Keeper{o.out, o.err}, func(k Keeper) bool { return k == nil })
 }
 
 // got takes a piece of a stream.

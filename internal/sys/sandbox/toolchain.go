@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -34,7 +33,7 @@ func toolDirs(env []string) []string {
 	var keep []string
 	for _, dir := range dirs {
 		if usable(dir, home) && !covered(keep, dir) {
-			keep = lists.Without(keep, func(k string) bool { return within(dir, k) })
+			keep = slices.DeleteFunc(keep, func(k string) bool { return within(dir, k) })
 			keep = append(keep, dir)
 		}
 	}

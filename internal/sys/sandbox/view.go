@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 )
 
@@ -127,7 +126,7 @@ func (b *Box) views(c Command) []jail.Mount {
 		}
 		views = append(views, m)
 	}
-	sorting.By(views, func(a, b jail.Mount) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(views, func(a, b jail.Mount) int { return strings.Compare(a.Path, b.Path) })
 	return views
 }
 

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // passwords returns where data holds a password that says so itself: in an
@@ -24,7 +22,7 @@ func passwords(data []byte) []span {
 			}
 		}
 	}
-	sorting.By(spans, func(x, y span) int { return x.from - y.from })
+	slices.SortStableFunc(spans, func(x, y span) int { return x.from - y.from })
 	return spans
 }
 

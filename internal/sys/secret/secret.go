@@ -22,9 +22,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Mark stands for a key.
@@ -88,14 +85,14 @@ func (m *Masker) Learn(value string) {
 			all = append(all, form)
 		}
 	}
-	sorting.By(all, func(x, y string) int { return len(y) - len(x) }) // one may hold another
+	slices.SortStableFunc(all, func(x, y string) int { return len(y) - len(x) }) // one may hold another
 	m.known.Store(&all)
 	codes := coded(value)
 	if old := m.codes.Load(); old != nil {
 		codes = append(codes, *old...)
 	}
 	longest := func(x, y string) int { return cmp.Or(len(y)-len(x), strings.Compare(x, y)) }
-	sorting.By(codes, longest)
+	slices.SortStableFunc(codes, longest)
 	codes = slices.Compact(codes)
 	m.codes.Store(&codes)
 }
@@ -118,7 +115,7 @@ func coded(value string) []string {
 			all = append(all, text[(shift*8+5)/6:]) // without what the text before it changes
 		}
 	}
-	return lists.Without(all, func(form string) bool { return len(form) < short })
+	return slices.DeleteFunc(all, func(form string) bool { return len(form) < short })
 }
 
 func mixed(s string) bool {
@@ -235,8 +232,8 @@ func findParts(data []byte, value string) []span {
 		}
 		return span{i + probe - n, i + probe}
 	})
-	spans := lists.Without(append(heads, tails...), func(s span) bool { return s.to-s.from < part })
-	sorting.By(spans, func(x, y span) int { return x.from - y.from })
+	spans := slices.DeleteFunc(append(heads, tails...), func(s span) bool { return s.to-s.from < part })
+	slices.SortStableFunc(spans, func(x, y span) int { return x.from - y.from })
 	return spans
 }
 

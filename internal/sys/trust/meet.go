@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Meet judges what something outside of the repository says about itself, such as
@@ -86,7 +84,7 @@ func (b *Book) Agreed(root, its string) (items []Item, met bool, err error) {
 			items = append(items, Item{name, text})
 		}
 	}
-	sorting.By(items, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(items, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
 	return items, met, nil
 }
 
@@ -102,6 +100,6 @@ func (b *Book) Met(root string) ([]Item, error) {
 			items = append(items, Item{name, text})
 		}
 	}
-	sorting.By(items, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(items, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
 	return items, nil
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
@@ -182,7 +181,7 @@ func (t *Tree) ground() (ground, error) {
 func (t *Tree) agentGit(home, index string, n note, v veil, names []git.Name) error {
 	dir, own := filepath.Join(home, "git"), Branch(t.Run, t.ID)
 	names = append(slices.Clone(names), v.names()...)
-	sorting.By(names, func(a, b git.Name) int { return strings.Compare(a.Ref, b.Ref) })
+	slices.SortStableFunc(names, func(a, b git.Name) int { return strings.Compare(a.Ref, b.Ref) })
 	files := map[string]string{
 		"config":                  git.CloneConfig(t.s.objects.Size(), false, v.config()),
 		"HEAD":                    "ref: " + own + "\n",

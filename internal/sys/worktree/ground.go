@@ -8,11 +8,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -158,7 +158,7 @@ func (s *shelf) all() ([]string, error) {
 			age[e.Name()] = info.ModTime().UnixNano()
 		}
 	}
-	sorting.By(all, func(a, b string) int { return cmp.Or(cmp.Compare(age[b], age[a]), cmp.Compare(a, b)) })
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(age[b], age[a]), cmp.Compare(a, b)) })
 	return all, nil
 }
 

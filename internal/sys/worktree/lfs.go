@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -320,6 +320,6 @@ func (t *Tree) placeLate(ctx context.Context, dir string, low ground) ([]Change,
 
 // byPath sorts the entries of an index.
 func byPath(x git.Index) git.Index {
-	sorting.By(x, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(x, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
 	return x
 }

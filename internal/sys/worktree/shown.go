@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -93,7 +92,7 @@ func (s *Store) veiled(ctx context.Context, commit string, names []git.Name) (ve
 	if err := disk.Lock(ctx, v.home+".lock", v.add); err != nil {
 		return veil{}, err
 	}
-	kept := lists.Without(slices.Sorted(maps.Keys(files)), func(name string) bool { return !v.hides(name) })
+	kept := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !v.hides(name) })
 	return veil{Dir: filepath.Join(v.home, "objects"), Hidden: slices.Sorted(maps.Keys(v.hidden)), Blank: v.blank, Files: kept}, nil
 }
 
@@ -120,7 +119,7 @@ func (v *veiling) add(ctx context.Context) error {
 		v.hidden[id] = true
 	}
 	slices.Sort(v.commits)
-	v.commits = lists.Without(slices.Compact(v.commits), func(id string) bool { return slices.Contains(tips, id) })
+	v.commits = slices.DeleteFunc(slices.Compact(v.commits), func(id string) bool { return slices.Contains(tips, id) })
 	if len(v.commits) == 0 {
 		return nil
 	}
@@ -234,7 +233,7 @@ func (s *Store) sweepShown(dry bool) ([]string, error) {
 		used[filepath.Dir(strings.TrimSpace(string(data)))] = true
 	}
 	newest, at := "", int64(0)
-	all := lists.Without(glob(s.dir, "shown/*"), func(n string) bool { return strings.HasSuffix(n, ".lock") })
+	all := slices.DeleteFunc(glob(s.dir, "shown/*"), func(n string) bool { return strings.HasSuffix(n, ".lock") })
 	for _, dir := range all {
 		if info, err := os.Stat(dir); err == nil && info.ModTime().UnixNano() > at {
 			newest, at = dir, info.ModTime().UnixNano()

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
@@ -59,7 +58,7 @@ func leftover(ctx context.Context, dir string, gone func(context.Context) ([]nex
 	if err != nil {
 		return nil, err
 	}
-	return lists.Without(all, func(at string) bool {
+	return slices.DeleteFunc(all, func(at string) bool {
 		rest, _ := filepath.Rel(trees, at)
 		run, _, _ := strings.Cut(rest, string(filepath.Separator))
 		return !slices.Contains(runs, nexus.RunID(run))

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -130,7 +129,7 @@ func (s *scan) anew(d *dir, name string, direct git.Index, subs []sub) (kids []s
 		return nil
 	}
 	rest := subs
-	sorting.By(names, func(a, b dirent) int { return strings.Compare(a.name+"/", b.name+"/") })
+	slices.SortStableFunc(names, func(a, b dirent) int { return strings.Compare(a.name+"/", b.name+"/") })
 	for _, n := range names {
 		if n.name == dotGit {
 			continue

@@ -12,7 +12,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/news"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -179,7 +178,7 @@ func (c *conversation) hear(resp llm.Response) (llm.Message, error) {
 	m := resp.Message
 	m.From = llm.Assistant
 	if resp.Stop == llm.StopLength || resp.Stop == llm.StopRefuse || resp.Stop == llm.StopMalformed {
-		m.Parts = lists.Without(slices.Clone(m.Parts), func(p llm.Part) bool { return p.Call != nil })
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.Part) bool { return p.Call != nil })
 	}
 	if m.Text() == "" && len(callsOf(m)) == 0 { // providers refuse a message without content
 		m.Parts = append(m.Parts, llm.Part{Text: "(no answer)"})

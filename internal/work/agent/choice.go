@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
@@ -59,9 +58,9 @@ func legible(messages []llm.Message, n int) []llm.Message {
 	}
 	all := slices.Clone(messages)
 	for i := range min(n, len(all)) {
-		all[i].Parts = lists.Without(slices.Clone(all[i].Parts), func(p llm.Part) bool { return p.Raw != nil })
+		all[i].Parts = slices.DeleteFunc(slices.Clone(all[i].Parts), func(p llm.Part) bool { return p.Raw != nil })
 	}
-	return lists.Without(all, func(m llm.Message) bool { return len(m.Parts) == 0 })
+	return slices.DeleteFunc(all, func(m llm.Message) bool { return len(m.Parts) == 0 })
 }
 
 // use lets the session continue with a choice.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -172,7 +171,7 @@ func lasting(m llm.Message) bool {
 
 // bare returns a message without what is the provider's own.
 func bare(m llm.Message) llm.Message {
-	m.Parts = lists.Without(slices.Clone(m.Parts), func(p llm.Part) bool { return p.Raw != nil })
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.Part) bool { return p.Raw != nil })
 	return m
 }
 

@@ -10,8 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -44,7 +42,7 @@ func (w *work) unproved() []int {
 		}
 	}
 	settled := w.settled()
-	all = lists.Without(all, func(n int) bool {
+	all = slices.DeleteFunc(all, func(n int) bool {
 		return slices.ContainsFunc(settled, func(c nexus.CriterionCheck) bool { return c.Number == n })
 	})
 	slices.Sort(all)
@@ -159,7 +157,7 @@ func (w *work) forgo(ctx context.Context, why string) error {
 func (w *work) named(handin, tree string) (nexus.ChecksProved, error) {
 	data, err := w.Worker.Site.Blobs.Get(handin)
 	all := append(readChecks(data, w.task.Task, w.unproved()), w.settled()...)
-	sorting.By(all, func(a, b nexus.CriterionCheck) int { return a.Number - b.Number })
+	slices.SortStableFunc(all, func(a, b nexus.CriterionCheck) int { return a.Number - b.Number })
 	return nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: tree, Checks: all}, err
 }
 

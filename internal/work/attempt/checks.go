@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -29,7 +28,7 @@ func unshown(t nexus.Task) []int {
 // showable returns the numbers, from 1, of the criteria that have no check and that
 // a machine may tell of.
 func showable(t nexus.Task) []int {
-	return lists.Without(unshown(t), func(n int) bool { return taste(t.Criteria[n-1].Text) })
+	return slices.DeleteFunc(unshown(t), func(n int) bool { return taste(t.Criteria[n-1].Text) })
 }
 
 // worthChecks reports whether a session of its own is worth its money for the checks

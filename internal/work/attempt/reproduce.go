@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -123,8 +122,8 @@ func (w *work) reproducerTests(ctx context.Context) (tests []independentTest, ha
 				return nil, "", err
 			}
 		}
-		tests = append(lists.Without(tests, func(t independentTest) bool { return slices.Contains(open, t.Number) }), said...)
-		open = lists.Without(open, func(number int) bool {
+		tests = append(slices.DeleteFunc(tests, func(t independentTest) bool { return slices.Contains(open, t.Number) }), said...)
+		open = slices.DeleteFunc(open, func(number int) bool {
 			return slices.ContainsFunc(said, func(t independentTest) bool { return t.Number == number && (t.Why == "" || t.Command == "") })
 		})
 	}

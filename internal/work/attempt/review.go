@@ -9,7 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -157,7 +156,7 @@ func (c *seated) found(earlier []nexus.ReviewGiven) []nexus.Finding {
 		if !r.Reviewed {
 			continue
 		}
-		return lists.Without(review.Told(r.Findings), func(f nexus.Finding) bool {
+		return slices.DeleteFunc(review.Told(r.Findings), func(f nexus.Finding) bool {
 			return f.Unverified != "" || c.seat.Name != "" && f.Persona != "" && !slices.Contains(strings.Split(f.Persona, ","), c.seat.Name)
 		})
 	}

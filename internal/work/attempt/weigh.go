@@ -10,8 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -62,7 +60,7 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	for _, b := range own {
 		all = append(all, accept.Command(known, b))
 	}
-	sorting.By(all, func(a, b nexus.CriterionShown) int { return a.Number - b.Number })
+	slices.SortStableFunc(all, func(a, b nexus.CriterionShown) int { return a.Number - b.Number })
 	return w.record(ctx, nexus.CriteriaWeighed{Attempt: w.a.ID, Tree: snap.Tree, Criteria: all})
 }
 
@@ -81,7 +79,7 @@ func (w *work) known(ctx context.Context, snap nexus.TreeSnapshotted, changed []
 	if known.Known, err = change.Known(ctx, repo, w.a.Base, accept.Subjects(w.task.Task)); err != nil {
 		return known, err
 	}
-	known.Tells = lists.Without(slices.Clone(known.Known), func(name string) bool { return !strings.Contains(r.Added, name) })
+	known.Tells = slices.DeleteFunc(slices.Clone(known.Known), func(name string) bool { return !strings.Contains(r.Added, name) })
 	if known.Renamed, err = w.renamed(ctx, snap.Commit); err != nil {
 		return known, err
 	}
@@ -219,7 +217,7 @@ func (w *work) twin(ctx context.Context, g gate.Gate, hash string) (e nexus.Evid
 			said = append(said, w.ran[o.Name+"\x00"+hash])
 		}
 	}
-	said = lists.Without(said, func(e nexus.Evidence) bool { return e.Tree != hash })
+	said = slices.DeleteFunc(said, func(e nexus.Evidence) bool { return e.Tree != hash })
 	e, ok = gate.Twin(gates, said, g, w.Worker.Site.Blobs.Get)
 	return e, ok, nil
 }

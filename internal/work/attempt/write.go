@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -118,7 +117,7 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 	}
 	if r.Role == nexus.Tester { // who is not told that no test is asked for, nor to change code
 		b.Task.Strategy = ""
-		b.Task.Files = lists.Without(slices.Clone(b.Task.Files), func(f string) bool { return !stack.ServesTests(f) })
+		b.Task.Files = slices.DeleteFunc(slices.Clone(b.Task.Files), func(f string) bool { return !stack.ServesTests(f) })
 	}
 	switch {
 	case r.Role == nexus.Tester && w.Worker.Sessions.Checked():

@@ -9,9 +9,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // bytesPerToken is how many bytes a token of a map is taken to have.
@@ -57,7 +54,7 @@ func (s *Survey) counts() string {
 		}
 	}
 	text := number(len(s.files)+s.beyond, "file")
-	names := sorting.Collect(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
+	names := slices.SortedStableFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
 	for _, name := range names[:min(len(names), 5)] {
 		text += fmt.Sprintf(", %d %s", of[name], name)
 	}
@@ -97,8 +94,8 @@ func (s *Survey) all(a About, room int) string {
 	var b strings.Builder
 	b.WriteString("\nFiles:")
 	last := ""
-	byDir := lists.Without(slices.Clone(s.files), func(f file) bool { return !a.lists(f.path) })
-	sorting.By(byDir, func(a, b file) int { return cmp.Compare(path.Dir(a.path), path.Dir(b.path)) })
+	byDir := slices.DeleteFunc(slices.Clone(s.files), func(f file) bool { return !a.lists(f.path) })
+	slices.SortStableFunc(byDir, func(a, b file) int { return cmp.Compare(path.Dir(a.path), path.Dir(b.path)) })
 	for i, f := range byDir {
 		if dir := path.Dir(f.path); dir != last || i == 0 {
 			b.WriteString("\n" + plain(dir) + "/:")
@@ -163,7 +160,7 @@ func (s *Survey) about(ctx context.Context, a About, room int) (string, error) {
 			best = max(best, scores[i])
 		}
 	}
-	files = lists.Without(files, func(i int) bool { return scores[i] < least*best })
+	files = slices.DeleteFunc(files, func(i int) bool { return scores[i] < least*best })
 	files = files[:min(len(files), mostRead)]
 	lines, err := s.lines(ctx, files, words)
 	if err != nil {
@@ -199,7 +196,7 @@ func (s *Survey) relied(room int) string {
 			order = append(order, i)
 		}
 	}
-	sorting.By(order, func(a, b int) int {
+	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := s.files[a], s.files[b]
 		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(len(y.declares), len(x.declares)), cmp.Compare(x.path, y.path))
 	})
@@ -232,9 +229,9 @@ func (f file) draw(lines []shown, most int) string {
 	kept := lines
 	if len(lines) > most {
 		byScore := slices.Clone(lines)
-		sorting.By(byScore, func(a, b shown) int { return cmp.Compare(b.score, a.score) })
+		slices.SortStableFunc(byScore, func(a, b shown) int { return cmp.Compare(b.score, a.score) })
 		kept = byScore[:most]
-		sorting.By(kept, func(a, b shown) int { return cmp.Compare(a.line, b.line) })
+		slices.SortStableFunc(kept, func(a, b shown) int { return cmp.Compare(a.line, b.line) })
 	}
 	var b strings.Builder
 	b.WriteString(plain(f.path))

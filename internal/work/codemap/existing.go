@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -59,7 +58,7 @@ func (s *Survey) Existing(ctx context.Context, files []string, in string) (strin
 	}); err != nil {
 		return "", err
 	}
-	found = lists.Without(found, func(f string) bool { return len(names[f]) == 0 })
+	found = slices.DeleteFunc(found, func(f string) bool { return len(names[f]) == 0 })
 	return within(found, names, testsBytes), nil
 }
 
@@ -92,7 +91,7 @@ func (s *Survey) near(ctx context.Context, files []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		callers = append(callers, lists.Without(on, stack.ServesTests)...)
+		callers = append(callers, slices.DeleteFunc(on, stack.ServesTests)...)
 	}
 	for _, f := range callers[:min(len(callers), testsCallers)] {
 		tests, err := s.Tests(ctx, f)

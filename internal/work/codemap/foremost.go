@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"path"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -41,7 +41,7 @@ func (s *Survey) Foremost(ctx context.Context, what string, most int) ([]Source,
 			all = append(all, i)
 		}
 	}
-	sorting.By(all, func(a, b int) int {
+	slices.SortStableFunc(all, func(a, b int) int {
 		return cmp.Or(cmp.Compare(points[b], points[a]), cmp.Compare(s.files[a].path, s.files[b].path))
 	})
 	if what == ForTests {
@@ -93,7 +93,7 @@ func spread(all []int, group func(int) string) []int {
 		rank[i] = seen[group(i)]
 		seen[group(i)]++
 	}
-	sorting.By(all, func(a, b int) int { return cmp.Compare(rank[a], rank[b]) })
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(rank[a], rank[b]) })
 	return all
 }
 

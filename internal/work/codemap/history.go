@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -121,11 +119,11 @@ func (s *Survey) together(changed map[string]int, both map[[2]string]int) []Toge
 			all = append(all, t)
 		}
 	}
-	sorting.By(all, func(a, b Together) int {
+	slices.SortStableFunc(all, func(a, b Together) int {
 		return cmp.Or(cmp.Compare(b.tie(), a.tie()), cmp.Compare(b.Commits, a.Commits), cmp.Compare(a.File, b.File), cmp.Compare(a.With, b.With))
 	})
 	seen := map[string]bool{}
-	all = lists.Without(all, func(t Together) bool {
+	all = slices.DeleteFunc(all, func(t Together) bool {
 		was := seen[t.File]
 		seen[t.File] = true
 		return was

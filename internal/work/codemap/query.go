@@ -12,7 +12,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -132,7 +131,7 @@ func (s *Survey) Tests(ctx context.Context, of string) ([]string, error) {
 			all = append(all, f.path)
 		}
 	})
-	sorting.By(all, func(a, b string) int { return cmp.Compare(far(a, of), far(b, of)) })
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(far(a, of), far(b, of)) })
 	return all, err
 }
 

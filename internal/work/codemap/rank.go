@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -113,7 +112,7 @@ func (s *Survey) rank(a About) (files []int, scores map[int]float64, words map[s
 			files = append(files, i)
 		}
 	}
-	sorting.By(files, func(x, y int) int {
+	slices.SortStableFunc(files, func(x, y int) int {
 		return cmp.Or(cmp.Compare(scores[y], scores[x]), cmp.Compare(s.files[y].score, s.files[x].score), cmp.Compare(x, y))
 	})
 	return files, scores, words

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
@@ -31,7 +30,7 @@ func Scripts(dir string) []Script {
 	var all []Script
 	add := func(run string, names []string) {
 		seen := map[string]bool{}
-		names = lists.Without(names, func(n string) bool {
+		names = slices.DeleteFunc(names, func(n string) bool {
 			bad := seen[n] || !named().MatchString(n)
 			seen[n] = true
 			return bad

@@ -5,12 +5,11 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -169,7 +168,7 @@ func (s *Survey) hide(ctx context.Context) error {
 	}
 	var err error
 	if s.hidden, err = ignore.New(texts); !s.hidden.Empty() {
-		s.files = lists.Without(s.files, func(f file) bool { return s.hidden.Hides(f.path) })
+		s.files = slices.DeleteFunc(s.files, func(f file) bool { return s.hidden.Hides(f.path) })
 	}
 	return err
 }
@@ -200,7 +199,7 @@ func (s *Survey) read(ctx context.Context, repo git.Repo, earlier *Survey) error
 			chosen = append(chosen, i)
 		}
 	}
-	sorting.By(chosen, func(a, b int) int {
+	slices.SortStableFunc(chosen, func(a, b int) int {
 		return cmp.Compare(strings.Count(s.files[a].path, "/"), strings.Count(s.files[b].path, "/"))
 	})
 	chosen = chosen[:min(len(chosen), maxRead)]

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // word is how often a file has a word; words are known by their hashes.
@@ -107,7 +105,7 @@ func count(text string) []word {
 	for w, n := range seen {
 		all = append(all, word{hash(w), n})
 	}
-	sorting.By(all, func(a, b word) int {
+	slices.SortStableFunc(all, func(a, b word) int {
 		if a.hash < b.hash {
 			return -1
 		}

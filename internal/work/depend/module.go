@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -96,11 +95,11 @@ func (k *Kit) settle(ctx context.Context, t Tree, told func(nexus.EnvironmentPre
 		return err
 	}
 	had := k.Store.Lent(filepath.Dir(t.Dir))
-	was := lists.Without(slices.Clone(had), func(s depcache.Set) bool { return !isModules(s) })
+	was := slices.DeleteFunc(slices.Clone(had), func(s depcache.Set) bool { return !isModules(s) })
 	if slices.EqualFunc(was, sets, func(a, b depcache.Set) bool { return a.Key == b.Key }) {
 		return nil
 	}
-	return k.lend(ctx, t.Dir, append(sets, lists.Without(had, isModules)...), false)
+	return k.lend(ctx, t.Dir, append(sets, slices.DeleteFunc(had, isModules)...), false)
 }
 
 // Own returns the gates of a tree without those in directories that were lent to
@@ -108,7 +107,7 @@ func (k *Kit) settle(ctx context.Context, t Tree, told func(nexus.EnvironmentPre
 // change it, and may want what is not here.
 func Own(dir string, gates []gate.Gate) []gate.Gate {
 	lent := worktree.Spared(dir)
-	return lists.Without(gates, func(g gate.Gate) bool {
+	return slices.DeleteFunc(gates, func(g gate.Gate) bool {
 		at := path.Clean("./" + filepath.ToSlash(g.Dir))
 		return slices.ContainsFunc(lent, func(p string) bool { return below(at, p) })
 	})

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -62,7 +60,7 @@ func findPlaces(dir string) []Place {
 			all = append(all, p)
 		}
 	}
-	sorting.By(all, func(a, b Place) int {
+	slices.SortStableFunc(all, func(a, b Place) int {
 		if n := depth(a.Dir) - depth(b.Dir); n != 0 {
 			return n
 		}
@@ -71,7 +69,7 @@ func findPlaces(dir string) []Place {
 	nest(all)
 	// A manifest below another place may be a member of its workspace, or an
 	// example: who works there has a lock file.
-	all = lists.Without(all, func(p Place) bool { return p.Bare && p.outer })
+	all = slices.DeleteFunc(all, func(p Place) bool { return p.Bare && p.outer })
 	nest(all)
 	return all
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -165,7 +164,7 @@ func regressions(dir, base string, was, is map[string]*measured) (all []finding.
 		f.Check = benchCheck(dir, name, unit, limit)
 		all = append(all, f)
 	}
-	sorting.By(all, func(a, b finding.Finding) int { return strings.Compare(a.Title, b.Title) })
+	slices.SortStableFunc(all, func(a, b finding.Finding) int { return strings.Compare(a.Title, b.Title) })
 	return all
 }
 
@@ -243,7 +242,7 @@ func (s *Site) benched(ctx context.Context, base string) ([]string, error) {
 			all = append(all, dir)
 		}
 	}
-	sorting.By(all, func(a, b string) int {
+	slices.SortStableFunc(all, func(a, b string) int {
 		switch {
 		case changed[a] == changed[b]:
 			return strings.Compare(a, b)

@@ -18,8 +18,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -214,7 +212,7 @@ func All(ctx context.Context, o Options) (Result, error) {
 // once returns findings without those whose ID another has.
 func once(all []finding.Finding) []finding.Finding {
 	seen := map[string]bool{}
-	return lists.Without(all, func(f finding.Finding) bool {
+	return slices.DeleteFunc(all, func(f finding.Finding) bool {
 		was := seen[f.ID]
 		seen[f.ID] = true
 		return was
@@ -269,7 +267,7 @@ func Choose(names []string) ([]Strategy, error) {
 		want[name] = true
 	}
 	positive := slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "-") })
-	chosen := lists.Without(all, func(s Strategy) bool {
+	chosen := slices.DeleteFunc(all, func(s Strategy) bool {
 		if want["-"+s.Name] {
 			return true
 		}
@@ -331,10 +329,10 @@ func (s *Site) look(ctx context.Context, one Strategy) ([]finding.Finding, Did, 
 func (s *Site) settle(ctx context.Context, one Strategy, found Found) (Found, error) {
 	found.Findings = once(found.Findings)
 	if only := s.o.Only; only != "" && !one.Reads.keeps() {
-		found.Findings = lists.Without(found.Findings, func(f finding.Finding) bool { return f.ID != only })
+		found.Findings = slices.DeleteFunc(found.Findings, func(f finding.Finding) bool { return f.ID != only })
 	}
 	if !found.Sorted {
-		sorting.By(found.Findings, func(a, b finding.Finding) int {
+		slices.SortStableFunc(found.Findings, func(a, b finding.Finding) int {
 			return cmp.Or(cmp.Compare(b.Severity.Score(), a.Severity.Score()), cmp.Compare(b.Count, a.Count))
 		})
 	}

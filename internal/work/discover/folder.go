@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
@@ -208,7 +207,7 @@ func (f Folder) prune(root *os.Root, part, ending string) error {
 			all = append(all, old{e.Name(), info.ModTime()})
 		}
 	}
-	sorting.By(all, func(a, b old) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.name, b.name)) })
+	slices.SortStableFunc(all, func(a, b old) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.name, b.name)) })
 	for _, o := range all[min(len(all), keptTasks):] {
 		if err := root.Remove(path.Join(dir, o.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return disk.Fail("remove an old task", err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
@@ -307,7 +306,7 @@ func alone(g gate.Gate, test string, more ...string) string {
 		}
 		return within(g, args)
 	}
-	c, ok := gosrc.ParseTest(lists.Without(slices.Clone(g.Args), func(word string) bool { return word == "-json" }))
+	c, ok := gosrc.ParseTest(slices.DeleteFunc(slices.Clone(g.Args), func(word string) bool { return word == "-json" }))
 	pkg, name, named := gosrc.TestName(test)
 	name, _, _ = strings.Cut(name, "/")
 	if !ok || !named || !plain(name) || !plain(pkg) {

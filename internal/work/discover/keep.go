@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
@@ -145,7 +144,7 @@ func tidy(dir string, now time.Time) error {
 		}
 		all = append(all, old{e.Name(), info.ModTime()})
 	}
-	sorting.By(all, func(a, b old) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.name, b.name)) })
+	slices.SortStableFunc(all, func(a, b old) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.name, b.name)) })
 	for _, o := range all[min(len(all), mostKept):] {
 		if err := os.Remove(filepath.Join(dir, o.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return disk.Fail("remove what was found before", err)

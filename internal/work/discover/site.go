@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
@@ -246,7 +245,7 @@ func (s *Site) try(ctx context.Context, found Found) ([]finding.Finding, error) 
 	if err != nil {
 		return nil, err
 	}
-	open = lists.Without(open, func(i int) bool {
+	open = slices.DeleteFunc(open, func(i int) bool {
 		if _, ok := detect.Accept(nexus.Criterion{Text: all[i].Title, Check: all[i].Check}); !ok {
 			all[i].No = "its check is the name of a gate and no command"
 		} else if b.May != nil && !b.May(all[i].Check) {

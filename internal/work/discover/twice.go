@@ -10,7 +10,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
@@ -139,7 +138,7 @@ func copied(from, to string, lines []codeLine, at int, whole [][]string) (findin
 	for _, m := range marks {
 		times[m] = timesIn(whole, m)
 	}
-	sorting.By(marks, func(a, b string) int { return cmp.Or(times[a]-times[b], len(b)-len(a)) })
+	slices.SortStableFunc(marks, func(a, b string) int { return cmp.Or(times[a]-times[b], len(b)-len(a)) })
 	if len(marks) < 2 || size < leastCopy {
 		return finding.Finding{}, false
 	}

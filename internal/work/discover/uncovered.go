@@ -9,8 +9,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/told"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -108,7 +106,7 @@ func (s *Site) gaps(ctx context.Context, g gate.Gate, printed string) ([]finding
 		}
 	}
 	heaviest := func(a, b gap) int { return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.file, b.file)) }
-	sorting.By(open, heaviest)
+	slices.SortStableFunc(open, heaviest)
 	open = open[:min(len(open), mostAsked)]
 	if err := s.risky(ctx, open); err != nil {
 		return nil, err
@@ -124,7 +122,7 @@ func (s *Site) gaps(ctx context.Context, g gate.Gate, printed string) ([]finding
 			left = append(left, p)
 		}
 	}
-	sorting.By(left, heaviest)
+	slices.SortStableFunc(left, heaviest)
 	var all []finding.Finding
 	for _, p := range left {
 		if f, ok := p.finding(g); ok {
@@ -163,7 +161,7 @@ func (s *Site) newLines(ctx context.Context, p gap) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lists.Without(slices.Clone(p.missed), func(n int) bool { return !s.late[written.Lines[n]] }), nil
+	return slices.DeleteFunc(slices.Clone(p.missed), func(n int) bool { return !s.late[written.Lines[n]] }), nil
 }
 
 // finding makes one of a gap: it is done when tests go through its lines.
@@ -201,7 +199,7 @@ func (p gap) finding(g gate.Gate) (finding.Finding, bool) {
 // only once, it asks for so many percent of the file as there are once they are tested.
 func (p gap) check(g gate.Gate) string {
 	rows := measure.Rows(p.missed)
-	sorting.By(rows, func(a, b []int) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0], b[0])) })
+	slices.SortStableFunc(rows, func(a, b []int) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0], b[0])) })
 	best, texts := "", []string(nil)
 	for _, row := range rows {
 		text := measure.Alone(p.lines, row)

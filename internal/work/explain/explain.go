@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
@@ -121,7 +120,7 @@ func (c Case) Read(data []byte) (kept []Statement, dropped []string, err error) 
 	}
 	for _, s := range said.Statements {
 		var wrong []string
-		s.Events = lists.Without(s.Events, func(n int64) bool {
+		s.Events = slices.DeleteFunc(s.Events, func(n int64) bool {
 			if !known[n] {
 				wrong = append(wrong, fmt.Sprint(n))
 			}

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
@@ -58,7 +56,7 @@ func (r Runner) lonely(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
 		found[f.Test] = true
 		all = append(all, &suspect{name: f.Test, found: f, base: pieces{}, now: pieces{}, failed: 1, runs: 1})
 	}
-	sorting.By(all, func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
+	slices.SortStableFunc(all, func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
 	return all
 }
 
@@ -118,7 +116,7 @@ func (r Runner) among(ctx context.Context, t Tree, g Gate, raw nexus.Evidence, a
 			*left -= res.Duration
 		}
 		whole := (read.State == nexus.Pass || read.State == nexus.Fail) && tests(read.Counts) >= tests(raw.Counts)
-		open = lists.Without(open, func(s *suspect) bool {
+		open = slices.DeleteFunc(open, func(s *suspect) bool {
 			s.flake.Runs++
 			green := whole && !res.TimedOut && !slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == s.name })
 			if !green {

@@ -8,7 +8,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Apart says why a gate does not concern a change: what it judges is not among
@@ -37,7 +36,7 @@ func Nearest(gates []Gate, steps func(dir string) int) []Gate {
 			to++
 		}
 		if !all[from].Builds() {
-			sorting.By(all[from:to], func(a, b Gate) int { return steps(a.Dir) - steps(b.Dir) })
+			slices.SortStableFunc(all[from:to], func(a, b Gate) int { return steps(a.Dir) - steps(b.Dir) })
 		}
 		from = to
 	}

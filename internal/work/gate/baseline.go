@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
@@ -137,7 +136,7 @@ func compareHanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	case slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.Test != "" && meant.Mean(f) }):
 		return now
 	}
-	fresh := lists.Without(slices.Clone(now.Findings), func(f nexus.Finding) bool {
+	fresh := slices.DeleteFunc(slices.Clone(now.Findings), func(f nexus.Finding) bool {
 		return !isHang(f) || f.File == "" || slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return isHang(b) && b.File == f.File })
 	})
 	if base.State == nexus.Environmental && len(fresh) > 0 {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
@@ -71,7 +70,7 @@ func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit
 	for _, test := range read.Tests {
 		failed[test.Package] = failed[test.Package] || test.Name == name && test.State == "fail"
 	}
-	return lists.Without(slices.Clone(dirs), func(dir string) bool {
+	return slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
 		pkg := packages[dir]
 		return pkg == "" || failed[pkg] && read.Ended[pkg] == "fail"
 	}), nil

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
@@ -126,7 +124,7 @@ func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 		}
 		found[f.Test] = s
 	}
-	return sorting.Collect(maps.Values(found), func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
+	return slices.SortedStableFunc(maps.Values(found), func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
 }
 
 // again runs the suspects that are still open, and shows each what came of it.
@@ -285,7 +283,7 @@ func (r Runner) probe(ctx context.Context, t Tree, g Gate, raw nexus.Evidence) (
 		}); err != nil {
 			return nil, err
 		}
-		hidden = lists.Without(hidden, func(dir string) bool { return before[dir] })
+		hidden = slices.DeleteFunc(hidden, func(dir string) bool { return before[dir] })
 	}
 	var found []nexus.Finding
 	for _, dir := range hidden {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
@@ -83,7 +82,7 @@ func hasGo(dir string) bool { return len(gosrc.Modules(os.DirFS(dir))) > 0 }
 
 // topTests drops a test of Go where one of its subtests says it more closely.
 func topTests(all []string) []string {
-	return lists.Without(slices.Clone(all), func(name string) bool {
+	return slices.DeleteFunc(slices.Clone(all), func(name string) bool {
 		return slices.ContainsFunc(all, func(sub string) bool { return strings.HasPrefix(sub, name+"/") })
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -32,7 +31,7 @@ func (r Runner) explainMissing(ctx context.Context, t Tree, g Gate, findings []n
 	}
 	defer func() { _ = root.Close() }() // only read
 	gone := func(file, text string) []string {
-		return lists.Without(stack.MissingPaths(g.Dir, file, strings.ReplaceAll(text, t.Dir+"/", "")), func(p string) bool {
+		return slices.DeleteFunc(stack.MissingPaths(g.Dir, file, strings.ReplaceAll(text, t.Dir+"/", "")), func(p string) bool {
 			_, err := root.Lstat(p)
 			return err == nil
 		})

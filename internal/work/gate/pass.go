@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
@@ -172,7 +171,7 @@ func blocking(e nexus.Evidence) []nexus.Finding {
 	if e.State != nexus.Fail || !slices.ContainsFunc(e.Findings, raw.Blocks) {
 		return e.Findings
 	}
-	return lists.Without(slices.Clone(e.Findings), func(f nexus.Finding) bool { return !raw.Blocks(f) })
+	return slices.DeleteFunc(slices.Clone(e.Findings), func(f nexus.Finding) bool { return !raw.Blocks(f) })
 }
 
 // seal keeps evidence as it was before it was weighed, and returns the blob's

@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // AddedLine is a line that a change adds.
@@ -100,7 +99,7 @@ func Alone(lines []string, row []int) string {
 
 // keepLongest puts the longest rows first.
 func keepLongest(rows []nexus.Uncovered) {
-	sorting.By(rows, func(a, b nexus.Uncovered) int {
+	slices.SortStableFunc(rows, func(a, b nexus.Uncovered) int {
 		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.File, b.File), cmp.Compare(a.From, b.From))
 	})
 }

@@ -3,10 +3,10 @@ package measure
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // PlacedCover is a report whose files are known to be files of a tree.
@@ -162,7 +162,7 @@ func prefixes(parts map[CoverPart][]*CoveredFile, tree []string, there map[strin
 			first = append(first, s)
 			delete(below, s)
 		}
-		all[of] = lists.Without(first, func(s string) bool { return s == "" })
+		all[of] = slices.DeleteFunc(first, func(s string) bool { return s == "" })
 	}
 	return all
 }

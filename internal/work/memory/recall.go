@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/textindex"
 )
@@ -73,7 +72,7 @@ func (b *Book) Recall(
 	if err != nil {
 		return nil, err
 	}
-	all = lists.Without(all, func(k Kept) bool {
+	all = slices.DeleteFunc(all, func(k Kept) bool {
 		told := k.State == episode.Approved || b.Auto && k.State == episode.Proposed && !k.Shared
 		return !told || b.hides(k.Paths()...)
 	})
@@ -107,7 +106,7 @@ func fresh(ctx context.Context, repo git.Repo, commit string, all []Kept) ([]Kep
 	if err != nil {
 		return nil, err
 	}
-	return lists.Without(all, func(k Kept) bool {
+	return slices.DeleteFunc(all, func(k Kept) bool {
 		s, _ := k.Stand(now)
 		return s != episode.Fresh
 	}), nil

@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -138,7 +137,7 @@ func (s Store) marks() (all []episode.Mark, ok bool) {
 // compare keeps the failures that tasks met, and proposes what many of them have in common.
 // What is about a file that agents are kept from counts for nothing.
 func (s Store) compare(ctx context.Context, marks []episode.Mark) error {
-	marks = lists.Without(marks, func(m episode.Mark) bool { return m.File != "" && s.hides(m.File) })
+	marks = slices.DeleteFunc(marks, func(m episode.Mark) bool { return m.File != "" && s.hides(m.File) })
 	data, err := json.Marshal(marks)
 	if err == nil {
 		err = disk.Replace(filepath.Join(s.State, marksFile), s.masked(data))

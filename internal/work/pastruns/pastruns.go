@@ -13,11 +13,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -80,7 +80,7 @@ func Read(ctx context.Context, j *journal.Journal, state string) (Report, error)
 	if r.Folded > 0 || len(old.Runs) != len(now.Runs) {
 		save(name, now)
 	}
-	sorting.By(r.Runs, func(a, b history.Run) int { return a.Began.Compare(b.Began) })
+	slices.SortStableFunc(r.Runs, func(a, b history.Run) int { return a.Began.Compare(b.Began) })
 	return r, nil
 }
 

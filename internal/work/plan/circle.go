@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // maxSteps is how many needs are followed to find the soft needs that close a circle. In a plan with more to
@@ -36,7 +35,7 @@ func Uncircle(tasks []nexus.Task, dropped func(of, to nexus.TaskID)) {
 	}
 	for k := range tasks {
 		t := &tasks[k]
-		t.Wants = lists.Without(t.Wants, func(id nexus.TaskID) bool {
+		t.Wants = slices.DeleteFunc(t.Wants, func(id nexus.TaskID) bool {
 			if left[k] && left[at[id]] && g.reaches(at[id], k) {
 				dropped(t.ID, id)
 				return true

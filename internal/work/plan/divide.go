@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
@@ -245,7 +244,7 @@ func together(files []string) [][]string {
 			units = append(units, []string{f})
 		}
 	}
-	sorting.By(units, func(a, b []string) int { return layer(a[0]) - layer(b[0]) })
+	slices.SortStableFunc(units, func(a, b []string) int { return layer(a[0]) - layer(b[0]) })
 	return units
 }
 

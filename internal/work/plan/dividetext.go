@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // names returns the last of the parts with a file that a text names; -1 for none.
@@ -138,7 +137,7 @@ func shareOut(parts []nexus.Task, t nexus.Task, all []string, mine [][]bool, mos
 		}
 	}
 	size := func(k int) int { return utf8.RuneCountInString(all[k]) + len("\n\n") }
-	sorting.By(common, func(a, b int) int { return size(b) - size(a) })
+	slices.SortStableFunc(common, func(a, b int) int { return size(b) - size(a) })
 	own := make([]int, len(parts)) // what a part has anyway
 	for i, p := range parts {
 		own[i] = utf8.RuneCountInString(lead(t, parts, i))

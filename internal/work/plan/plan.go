@@ -14,7 +14,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -222,7 +221,7 @@ func byTitle(tasks []nexus.Task) {
 	for i := range tasks {
 		t := &tasks[i]
 		t.Needs, t.Wants = distinct(t.Needs, id), distinct(t.Wants, id)
-		t.Wants = lists.Without(t.Wants, func(w nexus.TaskID) bool { return slices.Contains(t.Needs, w) }) // a need is more
+		t.Wants = slices.DeleteFunc(t.Wants, func(w nexus.TaskID) bool { return slices.Contains(t.Needs, w) }) // a need is more
 		if len(t.Ties) == 0 {
 			t.Ties = nil
 			continue

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
@@ -44,7 +43,7 @@ func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, err
 		landed := func(id nexus.TaskID) bool {
 			return (id == whole.ID || slices.Contains(whole.After(), id)) && !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return t.ID == id })
 		}
-		t.Needs, t.Wants = lists.Without(t.Needs, landed), lists.Without(t.Wants, landed)
+		t.Needs, t.Wants = slices.DeleteFunc(t.Needs, landed), slices.DeleteFunc(t.Wants, landed)
 		maps.DeleteFunc(t.Ties, func(id nexus.TaskID, _ nexus.Tie) bool { return landed(id) })
 		t.Keep, t.Covers = nil, nil // they are those of the whole
 	}
@@ -106,7 +105,7 @@ func keep(parts []nexus.Task, criteria []nexus.Criterion) {
 	for _, o := range parts {
 		if o.ID != t.ID && !slices.Contains(t.Needs, o.ID) {
 			t.Needs = append(t.Needs, o.ID)
-			t.Wants = lists.Without(t.Wants, func(id nexus.TaskID) bool { return id == o.ID }) // a need is more
+			t.Wants = slices.DeleteFunc(t.Wants, func(id nexus.TaskID) bool { return id == o.ID }) // a need is more
 		}
 	}
 }

@@ -2,9 +2,8 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // diffBytes is the most of a diff that a prompt shows.
@@ -71,7 +70,7 @@ func fair(files []string, bytes int) []int {
 	for i := range order {
 		order[i] = i
 	}
-	sorting.By(order, func(a, b int) int { return len(files[a]) - len(files[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return len(files[a]) - len(files[b]) })
 	shares := make([]int, len(files))
 	for n, i := range order {
 		shares[i] = min(len(files[i]), bytes/(len(order)-n))

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Section is a part of a prompt.
@@ -78,14 +76,14 @@ func fitParts(sections []Section, tokens int64) []Part {
 // tokens, and the titles of those that were cut. Of one that is left out, the
 // body is empty.
 func fit(sections []Section, tokens int64) (kept []Section, cut []string) {
-	kept = lists.Without(slices.Clone(sections), func(s Section) bool { return strings.TrimSpace(s.Body) == "" && s.Whole == 0 })
+	kept = slices.DeleteFunc(slices.Clone(sections), func(s Section) bool { return strings.TrimSpace(s.Body) == "" && s.Whole == 0 })
 	var order []int
 	for i, s := range kept {
 		if s.Rank > 0 {
 			order = append(order, i)
 		}
 	}
-	sorting.By(order, func(a, b int) int {
+	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(kept[b].Rank, kept[a].Rank), cmp.Compare(b, a))
 	})
 	for _, i := range order {

@@ -9,8 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 const (
@@ -189,7 +187,7 @@ func (r Repair) sort() (fresh, old, optional []nexus.Finding) {
 		told[unplaced(f)] = true
 	}
 	seen := map[nexus.Finding]bool{}
-	for _, f := range Worst(lists.Without(slices.Clone(r.Findings), r.beside)) {
+	for _, f := range Worst(slices.DeleteFunc(slices.Clone(r.Findings), r.beside)) {
 		key := unplaced(f)
 		key.Line = f.Line
 		if seen[key] {
@@ -241,7 +239,7 @@ func unplaced(f nexus.Finding) nexus.Finding {
 
 // Worst returns the findings in a new order, the worst first.
 func Worst(all []nexus.Finding) []nexus.Finding {
-	return sorting.Collect(slices.Values(all), func(a, b nexus.Finding) int { return severity(a) - severity(b) })
+	return slices.SortedStableFunc(slices.Values(all), func(a, b nexus.Finding) int { return severity(a) - severity(b) })
 }
 
 func severity(f nexus.Finding) int {
@@ -313,7 +311,7 @@ func gone(all []nexus.Finding) string {
 	var b strings.Builder
 	for _, f := range all {
 		first, _, _ := strings.Cut(strings.TrimSpace(f.Message), "\n")
-		b.WriteString("- " + Line(strings.Join(lists.Without([]string{f.File, f.Test, first}, func(s string) bool { return s == "" }), ": ")) + "\n")
+		b.WriteString("- " + Line(strings.Join(slices.DeleteFunc([]string{f.File, f.Test, first}, func(s string) bool { return s == "" }), ": ")) + "\n")
 	}
 	return b.String()
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Opinion is what one reader says, and who that is.
@@ -46,7 +45,7 @@ func Merge(all []Opinion, majors int) nexus.ReviewGiven {
 			r.Findings = add(r.Findings, others, f)
 		}
 	}
-	sorting.By(r.Findings, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(r.Findings, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
 	r.Summary = cutText(strings.Join(append(missing, said...), "\n"))
 	if len(missing) > 0 {
 		r.Approved, r.Reviewed = false, Blocks(nexus.ReviewGiven{Reviewed: true, Findings: r.Findings}, majors)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 )
 
@@ -44,6 +43,6 @@ func Object(r nexus.ReviewGiven, all []Opinion) nexus.ReviewGiven {
 			r.Summary = cutText(strings.TrimSpace(r.Summary + "\n" + who + ": " + o.Given.Summary))
 		}
 	}
-	sorting.By(r.Findings, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(r.Findings, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
 	return r
 }

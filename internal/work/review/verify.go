@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Text returns the lines of a file as it is now, and as it was before the
@@ -158,5 +157,5 @@ func Settle(r nexus.ReviewGiven, earlier []nexus.ReviewGiven, seen func(file str
 // Told returns the findings that whoever wrote the change is told about: all but
 // those that came too late.
 func Told(all []nexus.Finding) []nexus.Finding {
-	return lists.Without(slices.Clone(all), func(f nexus.Finding) bool { return f.Gate == Gate && f.Code == Late })
+	return slices.DeleteFunc(slices.Clone(all), func(f nexus.Finding) bool { return f.Gate == Gate && f.Code == Late })
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -215,7 +214,7 @@ func directories(paths []string) []string {
 			}
 		}
 	}
-	sorting.By(all, func(a, b string) int {
+	slices.SortStableFunc(all, func(a, b string) int {
 		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), cmp.Compare(a, b))
 	})
 	return all

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -145,8 +144,8 @@ func (k WriteGuard) take(ctx context.Context, dir string, last time.Time) ([]str
 	if err != nil {
 		return nil, err
 	}
-	keep := lists.Without(slices.Clone(left), func(f string) bool { return !ignored[f] })
-	left = lists.Without(left, func(f string) bool { return ignored[f] })
+	keep := slices.DeleteFunc(slices.Clone(left), func(f string) bool { return !ignored[f] })
+	left = slices.DeleteFunc(left, func(f string) bool { return ignored[f] })
 	slices.Sort(left)
 	return slices.Compact(left), l.Clear(keep)
 }

@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
@@ -53,7 +52,7 @@ func BothUndos(a, b func(context.Context) ([]string, error)) func(context.Contex
 
 // Breaches returns the files that are against a rule.
 func Breaches(files []string, rule func(name string) error) []string {
-	return lists.Without(slices.Clone(files), func(name string) bool { return rule == nil || rule(name) == nil })
+	return slices.DeleteFunc(slices.Clone(files), func(name string) bool { return rule == nil || rule(name) == nil })
 }
 
 // UndoneFiles gathers what was taken back in a stretch of a conversation.

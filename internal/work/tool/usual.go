@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
@@ -468,7 +467,7 @@ func fits(what string, schema *jsonschema.Schema, in map[string]any) error {
 
 // fields says what a tool takes.
 func fields(what string, schema *jsonschema.Schema) string {
-	rest := lists.Without(slices.Sorted(maps.Keys(schema.Properties)), func(name string) bool { return slices.Contains(schema.Required, name) })
+	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(schema.Properties)), func(name string) bool { return slices.Contains(schema.Required, name) })
 	text := what + " takes " + strings.Join(schema.Required, ", ")
 	if len(rest) > 0 {
 		text += " (optional: " + strings.Join(rest, ", ") + ")"

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
@@ -66,7 +65,7 @@ func (p *Pace) missing(ctx context.Context, box *sandbox.Box, programs []string)
 	if p.looked == nil {
 		p.looked = map[string]bool{}
 	}
-	fresh := lists.Without(slices.Clone(programs), func(name string) bool { _, known := p.looked[name]; return known || name == "" })
+	fresh := slices.DeleteFunc(slices.Clone(programs), func(name string) bool { _, known := p.looked[name]; return known || name == "" })
 	gone, err := gate.Missing(ctx, box, fresh)
 	if err != nil {
 		return nil, fmt.Errorf("look for the programs of gates: %w", err)
@@ -74,7 +73,7 @@ func (p *Pace) missing(ctx context.Context, box *sandbox.Box, programs []string)
 	for _, name := range fresh {
 		p.looked[name] = !slices.Contains(gone, name)
 	}
-	return lists.Without(slices.Clone(programs), func(name string) bool { return name == "" || p.looked[name] }), nil
+	return slices.DeleteFunc(slices.Clone(programs), func(name string) bool { return name == "" || p.looked[name] }), nil
 }
 
 // environment describes to a role where it works: on a tree in a directory.
@@ -166,7 +165,7 @@ func alone(g gate.Gate) string {
 
 // fixer returns a fixer's command without the files that it is given.
 func fixer(args []string) string {
-	words := lists.Without(slices.Clone(args), func(w string) bool { return w == "{files}" || w == "{dirs}" || w == "--" })
+	words := slices.DeleteFunc(slices.Clone(args), func(w string) bool { return w == "{files}" || w == "{dirs}" || w == "--" })
 	return gate.Gate{Args: words}.Command()
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
@@ -50,8 +49,8 @@ func (s *Sessions) apart(agents []*ExternalAgent, author string) []*ExternalAgen
 		maker = agents[i].Program.Maker
 	}
 	same := func(a *ExternalAgent) bool { return maker != "" && a.Program.Maker == maker }
-	others := lists.Without(slices.Clone(agents), same)
-	return append(others, lists.Without(slices.Clone(agents), func(a *ExternalAgent) bool { return !same(a) })...)
+	others := slices.DeleteFunc(slices.Clone(agents), same)
+	return append(others, slices.DeleteFunc(slices.Clone(agents), func(a *ExternalAgent) bool { return !same(a) })...)
 }
 
 // move gives a session to another agent, or to a model. A model does not read what

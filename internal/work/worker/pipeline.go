@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -66,7 +65,7 @@ const ownReader = "Report what you can point at: file, line as it is now, what i
 
 // Edits returns the steps in which an editor changes a task's work, in their order.
 func (j *Judge) Edits(t nexus.Task) []config.NamedStep {
-	return lists.Without(slices.Clone(j.Steps), func(s config.NamedStep) bool { return s.Edit == "" || !s.Is(t.Kind) })
+	return slices.DeleteFunc(slices.Clone(j.Steps), func(s config.NamedStep) bool { return s.Edit == "" || !s.Is(t.Kind) })
 }
 
 // Tells says which commands of pipeline steps will judge a task's work, for its agent.

@@ -19,7 +19,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -229,7 +228,7 @@ func (s *Sessions) offered(role agent.Role, tier nexus.Tier) []string {
 	if s.sends(role, tier) {
 		return role.Tools
 	}
-	return lists.Without(slices.Clone(role.Tools), func(name string) bool { return name == tool.SubagentTool })
+	return slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == tool.SubagentTool })
 }
 
 // retry says how failed calls of a session are tried again. With a seed its

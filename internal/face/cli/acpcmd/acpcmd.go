@@ -27,7 +27,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -179,7 +178,7 @@ func title(goal string) string {
 // the one that has its name.
 func runsOf(ctx context.Context, p *app.Place, id string) ([]journal.Run, error) {
 	runs, err := p.Runs(ctx)
-	return lists.Without(runs, func(r journal.Run) bool {
+	return slices.DeleteFunc(runs, func(r journal.Run) bool {
 		if string(r.ID) == id {
 			return false
 		}

@@ -21,7 +21,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
 )
 
@@ -363,7 +362,7 @@ func moveCommand(a *console.Console) *cobra.Command {
 
 // place says which of all that wait an item is, once some changed.
 func place(all, changed []workitem.Item, item workitem.Item) string {
-	now := lists.Without(slices.Clone(all), func(i workitem.Item) bool {
+	now := slices.DeleteFunc(slices.Clone(all), func(i workitem.Item) bool {
 		return i.State != workitem.Waiting || slices.ContainsFunc(changed, func(c workitem.Item) bool { return c.ID == i.ID })
 	})
 	now = append(now, changed...)

@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -231,7 +230,7 @@ func ratio(x, y time.Duration) float64 { return float64(x) / float64(max(1, y)) 
 
 // middle returns the one in the middle by a measure.
 func middle[T any](all []T, by func(T) time.Duration) T {
-	all = sorting.Collect(slices.Values(all), func(x, y T) int { return cmp.Compare(by(x), by(y)) })
+	all = slices.SortedStableFunc(slices.Values(all), func(x, y T) int { return cmp.Compare(by(x), by(y)) })
 	if len(all) == 0 {
 		var none T
 		return none

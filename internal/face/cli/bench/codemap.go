@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
@@ -165,7 +164,7 @@ func fixOf(ctx context.Context, repo git.Repo, commit string) (f Fix, ok bool, e
 		}
 		if sum > best {
 			best, f.File = sum, file
-			names := sorting.Collect(maps.Keys(in), func(x, y string) int { return cmp.Or(cmp.Compare(in[y], in[x]), cmp.Compare(x, y)) })
+			names := slices.SortedStableFunc(maps.Keys(in), func(x, y string) int { return cmp.Or(cmp.Compare(in[y], in[x]), cmp.Compare(x, y)) })
 			f.Symbol = names[0]
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -107,7 +106,7 @@ func (l *loop) tools(dir string, s tool.Store) (*tool.Set, error) {
 	if !l.box.Hides() {
 		e.Tmp = dir + ".tmp" // as in an attempt
 	}
-	return tool.New(e, lists.Without(slices.Clone(l.role.Tools), func(name string) bool { return name == tool.SubagentTool })...) // as at tier fast
+	return tool.New(e, slices.DeleteFunc(slices.Clone(l.role.Tools), func(name string) bool { return name == tool.SubagentTool })...) // as at tier fast
 }
 
 // model returns the scripted model, metered for the first session.

@@ -18,8 +18,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -120,7 +118,7 @@ func read(seen []llmtest.Seen) Prompts {
 			Used: s.used, Names: s.names / s.written, NamedBy: float64(s.named) / float64(s.written),
 		})
 	}
-	sorting.By(p.Parts, func(x, y Piece) int {
+	slices.SortStableFunc(p.Parts, func(x, y Piece) int {
 		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(x.Role, y.Role), cmp.Compare(x.Section, y.Section))
 	})
 	return p
@@ -212,7 +210,7 @@ func (t talk) section(at int, title, text string) {
 	}
 	later := strings.Join(t.inputs[min(at, len(t.inputs)):], "\n")
 	refs := names(text)
-	hits := len(refs) - len(lists.Without(slices.Clone(refs), func(r string) bool { return strings.Contains(later, r) }))
+	hits := len(refs) - len(slices.DeleteFunc(slices.Clone(refs), func(r string) bool { return strings.Contains(later, r) }))
 	n := prompt.Tokens(text)
 	s.written, s.tokens, s.sent, s.names, s.named = s.written+1, s.tokens+n, s.sent+n*int64(times), s.names+len(refs), s.named+hits
 	if !t.shown[title] {
@@ -246,7 +244,7 @@ func sections(text string) []part {
 		}
 		parts[len(parts)-1].text += line
 	}
-	return lists.Without(parts, func(p part) bool { return strings.TrimSpace(p.text) == "" })
+	return slices.DeleteFunc(parts, func(p part) bool { return strings.TrimSpace(p.text) == "" })
 }
 
 // names returns what a text names that a call can name, too: paths, commands

@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -111,7 +110,7 @@ func (b *base) hold(ctx context.Context, a *console.Console, now *gate.Runner, f
 	gates = gate.Nearest(gates, of.Steps)
 	now.Apart = aside(f.gates, b.changed, of)
 	now.Base = func(name string) (nexus.Evidence, bool) { e, ok := b.known[name]; return e, ok }
-	err = b.judge(ctx, a, lists.Without(slices.Clone(gates), func(g gate.Gate) bool { return now.Apart(g) != "" }))
+	err = b.judge(ctx, a, slices.DeleteFunc(slices.Clone(gates), func(g gate.Gate) bool { return now.Apart(g) != "" }))
 	if err != nil || f.related || !slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && b.known[g.Name].Hung() }) {
 		return gates, err
 	}

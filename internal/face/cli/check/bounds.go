@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -49,7 +48,7 @@ func (f checkFlags) measured(a *console.Console, dir string, c config.Config, ga
 	}
 	rows, err := detect.Gates(dir, c.Gates)
 	if f.partly() {
-		rows = lists.Without(rows, func(g gate.Gate) bool { return !asked(f.gates, g) })
+		rows = slices.DeleteFunc(rows, func(g gate.Gate) bool { return !asked(f.gates, g) })
 	}
 	return app.Meter(c, a.Env).Last(gates, rows, false), c.Done, err
 }
@@ -102,5 +101,5 @@ func bound(ctx context.Context, a *console.Console, f checkFlags, dir string, c 
 
 // apart takes a name that stands for no command off those that were asked for.
 func apart(names []string) []string {
-	return lists.Without(slices.Clone(names), func(n string) bool { return n+": " == nexus.DonePrefix })
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n+": " == nexus.DonePrefix })
 }

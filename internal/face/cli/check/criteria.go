@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -68,5 +68,5 @@ func meant(dir string, c config.Gates, check string) ([]gate.Gate, error) {
 		return []gate.Gate{g}, nil
 	}
 	all, err := detect.Gates(dir, c)
-	return lists.Without(all, func(g gate.Gate) bool { return !asked([]string{check}, g) }), err
+	return slices.DeleteFunc(all, func(g gate.Gate) bool { return !asked([]string{check}, g) }), err
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -68,7 +67,7 @@ func (s flakyRecord) judge(dir string, all []nexus.Evidence) []nexus.Evidence {
 // withoutSpared returns the findings of a gate that the base has too: those that are
 // not left where it was weighed, and of no flaky test.
 func withoutSpared(raw, weighed nexus.Evidence) []nexus.Finding {
-	return lists.Without(slices.Clone(raw.Findings), func(f nexus.Finding) bool {
+	return slices.DeleteFunc(slices.Clone(raw.Findings), func(f nexus.Finding) bool {
 		return slices.ContainsFunc(weighed.Findings, func(x nexus.Finding) bool {
 			return x.File == f.File && x.Line == f.Line && x.Column == f.Column && x.Test == f.Test && x.Code == f.Code
 		}) || slices.ContainsFunc(weighed.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test })

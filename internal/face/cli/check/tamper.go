@@ -9,7 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
@@ -23,7 +22,7 @@ func (f checkFlags) pick(dir string, c config.Gates) (gates []gate.Gate, alone b
 	if err := detect.CheckPackages(dir, c); err != nil {
 		return nil, false, err
 	}
-	rest := lists.Without(apart(f.gates), func(n string) bool { return n == tamper.Gate })
+	rest := slices.DeleteFunc(apart(f.gates), func(n string) bool { return n == tamper.Gate })
 	if len(rest) == 0 && len(f.gates) > 0 {
 		return nil, true, nil
 	}

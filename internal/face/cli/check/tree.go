@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -172,9 +171,9 @@ func (x exact) wrote(ctx context.Context) (w gate.WrittenFiles, err error) {
 	if err != nil {
 		return w, err
 	}
-	w.Changed = lists.Without(strings.Split(out, "\x00"), none)
+	w.Changed = slices.DeleteFunc(strings.Split(out, "\x00"), none)
 	out, err = x.repo.Run(ctx, "ls-files", "--others", "--exclude-standard", "-z")
-	w.Added = lists.Without(strings.Split(out, "\x00"), none)
+	w.Added = slices.DeleteFunc(strings.Split(out, "\x00"), none)
 	return w, err
 }
 
@@ -241,7 +240,7 @@ func again(dir string, c config.Gates, names []string, besides []gate.Gate) ([]g
 			more = append(more, g)
 		}
 	}
-	rest := lists.Without(slices.Clone(names), func(n string) bool {
+	rest := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
 		return slices.ContainsFunc(more, func(g gate.Gate) bool { return g.Name == n })
 	})
 	if len(names) > 0 && len(rest) == 0 {

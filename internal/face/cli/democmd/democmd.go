@@ -18,7 +18,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -205,7 +204,7 @@ func (d *stage) inside(url string) *console.Console {
 		}
 		return d.app.Env(name)
 	}
-	a.Environ = lists.Without(slices.Clone(d.app.Environ), func(v string) bool {
+	a.Environ = slices.DeleteFunc(slices.Clone(d.app.Environ), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		_, ours := own[name]
 		return ours || strings.HasPrefix(name, "NEXUS_") // settings of its user are not for the sample

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
@@ -17,7 +18,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // What the person says in the demo of a new project.
@@ -110,7 +110,7 @@ func sideBySide(events iter.Seq2[nexus.Event, error]) (most []string, err error)
 		case nexus.AttemptStarted:
 			now = append(now, f)
 		case nexus.AttemptEnded:
-			now = lists.Without(now, func(s nexus.AttemptStarted) bool { return s.Attempt == f.Attempt })
+			now = slices.DeleteFunc(now, func(s nexus.AttemptStarted) bool { return s.Attempt == f.Attempt })
 		default:
 		}
 		if len(now) > len(most) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
@@ -24,7 +23,7 @@ func checkCode(dir string, own map[string]config.Language) Check {
 	vars, ends := sandbox.Env(), code.Ends(root, files.HiddenRules{})
 	var there, missing []string
 	for _, s := range code.Servers(own) {
-		is := lists.Without(slices.Clone(s.Ends), func(end string) bool { return ends[end] == 0 })
+		is := slices.DeleteFunc(slices.Clone(s.Ends), func(end string) bool { return ends[end] == 0 })
 		switch command := s.Program(vars); {
 		case len(is) == 0:
 		case command != nil:

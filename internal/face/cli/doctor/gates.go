@@ -9,7 +9,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
@@ -24,7 +23,7 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	if err = cmp.Or(detect.CheckPackages(dir, c), err); err != nil {
 		return []Check{checked("gates", "", err)}
 	}
-	gates = lists.Without(gates, func(g gate.Gate) bool { return len(g.Args) == 0 }) // the search for secrets needs no program
+	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 }) // the search for secrets needs no program
 	if len(gates) == 0 {
 		return slices.Concat([]Check{{
 			Name: "gates", State: Notice, Detail: "no gate is set or detected: work that no check of its own shows waits for you",
@@ -42,7 +41,7 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	if err != nil {
 		return []Check{checked("programs", "", err)}
 	}
-	gone = lists.Without(gone, func(p string) bool { return depend.Offers(dir, p) })
+	gone = slices.DeleteFunc(gone, func(p string) bool { return depend.Offers(dir, p) })
 	all := []Check{{Name: "gates", State: Fine, Detail: strings.Join(names, ", ")}}
 	if q.Run {
 		all = nil

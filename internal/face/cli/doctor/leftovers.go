@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
@@ -104,7 +104,7 @@ func checkLeft(ctx context.Context, a *console.Console, p *app.Place, runs []jou
 	all := []Check{checkModes(p.State, fix), checkOrphans(runs, fix), checkLocks(a, p, runs, fix), checkTemps(a, p, fix)}
 	stale, err := p.Sweep(ctx, !fix)
 	// Every run leaves its locks, and the files that its trees stood on: that is no damage.
-	stale = lists.Without(stale, func(path string) bool {
+	stale = slices.DeleteFunc(stale, func(path string) bool {
 		in := filepath.Base(filepath.Dir(path))
 		return in == "locks" || in == "lower"
 	})

@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // lookBack says which figures are shown.
@@ -42,7 +41,7 @@ func historyCommand(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f := history.Of(lists.Without(runs, func(r history.Run) bool { return r.Began.Before(begin) }))
+			f := history.Of(slices.DeleteFunc(runs, func(r history.Run) bool { return r.Began.Before(begin) }))
 			switch {
 			case f.Runs > 0:
 			case len(runs) > 0:

@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -66,7 +65,7 @@ func listed(ctx context.Context, a *console.Console, kind nexus.LessonKind) (les
 	}
 	l := lessonList{Lessons: lessons.Tell(drawn), Off: offOf(settings), Sample: settings.Lessons.Sample, Runs: len(runs)}
 	if kind != "" {
-		l.Lessons = lists.Without(l.Lessons, func(t lessons.Told) bool { return t.Kind != kind })
+		l.Lessons = slices.DeleteFunc(l.Lessons, func(t lessons.Told) bool { return t.Kind != kind })
 	}
 	return l, nil
 }

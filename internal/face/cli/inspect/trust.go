@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
@@ -44,7 +43,7 @@ func trustCommand(a *console.Console) *cobra.Command {
 		if err := a.Answer(listed(all), func(s view.Style) string { return drawTrust(s, all) }); err != nil {
 			return err
 		}
-		open := lists.Without(slices.Clone(all), func(j trust.Judged) bool { return j.State == trust.Trusted })
+		open := slices.DeleteFunc(slices.Clone(all), func(j trust.Judged) bool { return j.State == trust.Trusted })
 		if len(open) == 0 {
 			return nil
 		}
@@ -115,7 +114,7 @@ func judgeTrust(a *console.Console, dir string, names []string) ([]trust.Judged,
 		}
 	}
 	if len(names) > 0 {
-		items = lists.Without(items, func(i trust.Item) bool { return !slices.Contains(names, i.Name) })
+		items = slices.DeleteFunc(items, func(i trust.Item) bool { return !slices.Contains(names, i.Name) })
 	}
 	return a.Trust().Judge(dir, items)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
@@ -46,7 +45,7 @@ func (s *server) asks(ctx context.Context, t tool, c mcpserver.Call) (question s
 	if lands {
 		all = append(all, "land")
 	}
-	missing := lists.Without(all, func(name string) bool { return slices.Contains(settings.Allowed, name) })
+	missing := slices.DeleteFunc(all, func(name string) bool { return slices.Contains(settings.Allowed, name) })
 	dear := raises(settings, c.Input)
 	if len(missing) == 0 && !dear {
 		return "", nil

@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // hear takes answers to questions from the keyboard while the run continues: a
@@ -121,7 +120,7 @@ func (s *screen) readable() bool {
 // asks returns the questions that are open and were not answered here. The caller
 // holds the lock.
 func (s *screen) asks() []*state.Question {
-	return lists.Without(s.state.Asks(), func(q *state.Question) bool { return q.ID == s.sent })
+	return slices.DeleteFunc(s.state.Asks(), func(q *state.Question) bool { return q.ID == s.sent })
 }
 
 // ended is told that nothing will be typed any more, which is no yes to a plan.

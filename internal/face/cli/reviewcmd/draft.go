@@ -8,7 +8,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
@@ -78,7 +77,7 @@ func (d *subject) throw() error {
 			}
 		}
 	}
-	d.review.Drafts = lists.Without(d.review.Drafts, func(c diffview.Draft) bool { return slices.Contains(d.discard, c.ID) })
+	d.review.Drafts = slices.DeleteFunc(d.review.Drafts, func(c diffview.Draft) bool { return slices.Contains(d.discard, c.ID) })
 	return d.reader.Drafts.Remove(d.discard, d.console.Now())
 }
 

@@ -23,7 +23,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
@@ -82,7 +81,7 @@ func open(ctx context.Context, a *console.Console, execute host.Execute, f serve
 		return err
 	}
 	set := settings.Channels
-	set.Order = lists.Without(slices.Clone(set.Order), func(name string) bool { return name == config.WebChannel })
+	set.Order = slices.DeleteFunc(slices.Clone(set.Order), func(name string) bool { return name == config.WebChannel })
 	if f.listen != "" {
 		set.WebListen = f.listen
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
 )
 
@@ -37,7 +36,7 @@ func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, ar
 	if o.Items, err = Room(a, all, 1); err != nil {
 		return err
 	}
-	waits := lists.Without(all, func(i workitem.Item) bool { return i.State != workitem.Waiting })
+	waits := slices.DeleteFunc(all, func(i workitem.Item) bool { return i.State != workitem.Waiting })
 	if len(waits) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "no item of the backlog waits",

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/doctor"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -86,7 +86,7 @@ func runnable(ctx context.Context, dir string, gates []gate.Gate) (left []gate.G
 	if l.Fits() {
 		return gates, ""
 	}
-	return lists.Without(gates, func(g gate.Gate) bool { return g.Args[0] == "golangci-lint" }), "The gate golangci does not run here: " + l.Why() + "."
+	return slices.DeleteFunc(gates, func(g gate.Gate) bool { return g.Args[0] == "golangci-lint" }), "The gate golangci does not run here: " + l.Why() + "."
 }
 
 // file is a file to be written, by its slash-separated name.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Drafts are what a person has written about a task's change and not sent yet. They
@@ -58,7 +57,7 @@ func LoadDrafts(state string, run nexus.RunID, task nexus.TaskID, who string) (*
 }
 
 func (d *Drafts) drop(gone []string) {
-	d.All = lists.Without(d.All, func(c nexus.Comment) bool { return slices.Contains(gone, c.ID) })
+	d.All = slices.DeleteFunc(d.All, func(c nexus.Comment) bool { return slices.Contains(gone, c.ID) })
 }
 
 // Lock is the file that is locked while drafts are sent, so that none is sent twice.
@@ -67,7 +66,7 @@ func (d *Drafts) Lock() string { return d.file + ".lock" }
 // Without returns the drafts that are not among comments: those that are were sent by a
 // process that died before it could note it.
 func (d *Drafts) Without(sent []Comment, who string) []nexus.Comment {
-	return lists.Without(slices.Clone(d.All), func(c nexus.Comment) bool {
+	return slices.DeleteFunc(slices.Clone(d.All), func(c nexus.Comment) bool {
 		return slices.ContainsFunc(sent, func(s Comment) bool { return s.By == who && sameWords(s.Comment, c) })
 	})
 }

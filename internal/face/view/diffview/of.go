@@ -12,7 +12,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -107,7 +106,7 @@ func (v Reader) files(ctx context.Context, r *Review, a *state.Attempt) error {
 		r.Added, r.Deleted = r.Added+f.Added, r.Deleted+f.Deleted
 		r.Files = append(r.Files, one)
 	}
-	sorting.By(r.Files, func(x, y File) int { return diffreview.Less(order[x.Path], order[y.Path], x.Path, y.Path) })
+	slices.SortStableFunc(r.Files, func(x, y File) int { return diffreview.Less(order[x.Path], order[y.Path], x.Path, y.Path) })
 	return nil
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
@@ -407,7 +406,7 @@ func (h *Hub) glance(id nexus.RunID, now time.Time) (glance, error) {
 
 // order puts what waits before notices, and each the oldest first.
 func order(all []projection.Item) []projection.Item {
-	sorting.By(all, func(a, b projection.Item) int {
+	slices.SortStableFunc(all, func(a, b projection.Item) int {
 		if a.Notice != b.Notice {
 			if b.Notice {
 				return -1

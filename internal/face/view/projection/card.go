@@ -2,12 +2,12 @@ package projection
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // silent is how long an agent says nothing before that is shown.
@@ -46,7 +46,7 @@ func (p *Projection) Lanes(now time.Time) []LaneCards {
 			cards = []Card{}
 		}
 		if l == LaneRunning || l == LaneVerifying || l == LaneReview {
-			sorting.By(cards, func(a, b Card) int { return a.Since.Compare(b.Since) })
+			slices.SortStableFunc(cards, func(a, b Card) int { return a.Since.Compare(b.Since) })
 		}
 		all = append(all, LaneCards{l, cards})
 	}

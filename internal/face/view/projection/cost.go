@@ -8,7 +8,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Cost returns what the run costs, by task, role, model, stage and day.
@@ -111,7 +110,7 @@ func (p *Projection) Checks() Checks {
 	for i, g := range p.state.Goal.Gates {
 		order[g] = i + 1
 	}
-	sorting.By(c.Gates, func(a, b string) int {
+	slices.SortStableFunc(c.Gates, func(a, b string) int {
 		return cmp.Compare(cmp.Or(order[a], len(order)+1), cmp.Or(order[b], len(order)+1))
 	})
 	return c

@@ -2,11 +2,11 @@ package projection
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Graph returns the plan as a layered graph, with the critical path and the tasks
@@ -171,7 +171,7 @@ func (g *plot) place() {
 				mean[i] = float64(sum) / float64(n)
 			}
 		}
-		sorting.By(layers[l], func(a, b int) int { return cmp.Compare(mean[a], mean[b]) })
+		slices.SortStableFunc(layers[l], func(a, b int) int { return cmp.Compare(mean[a], mean[b]) })
 		for row, i := range layers[l] {
 			g.nodes[i].Row = row
 		}
@@ -184,7 +184,7 @@ func (g *plot) byLayer() []int {
 	for i := range all {
 		all[i] = i
 	}
-	sorting.By(all, func(a, b int) int { return cmp.Compare(g.nodes[a].Layer, g.nodes[b].Layer) })
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(g.nodes[a].Layer, g.nodes[b].Layer) })
 	return all
 }
 

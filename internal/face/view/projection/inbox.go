@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Waiting counts the items that wait for a person: the count that every face
@@ -166,5 +165,5 @@ func (p *Projection) signOffs() []Item {
 
 // about returns the items that are about a task.
 func about(all []Item, id nexus.TaskID) []Item {
-	return lists.Without(slices.Clone(all), func(i Item) bool { return i.Task != id })
+	return slices.DeleteFunc(slices.Clone(all), func(i Item) bool { return i.Task != id })
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Task returns a task with all that a face shows of it, and false where there is
@@ -190,7 +189,7 @@ func (p *Projection) Sessions(now time.Time) []Session {
 		}
 		add(s.Attempt(id))
 	}
-	sorting.By(all, func(x, y Session) int {
+	slices.SortStableFunc(all, func(x, y Session) int {
 		if x.Ended.IsZero() != y.Ended.IsZero() {
 			if x.Ended.IsZero() {
 				return -1

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // gap is the shortest time without work that a timeline shows.
@@ -22,7 +21,7 @@ func (p *Projection) Timeline(now time.Time) Timeline {
 		line.To = p.state.Updated
 	}
 	ids := slices.Clone(p.trail.order)
-	sorting.By(ids, func(a, b nexus.AttemptID) int {
+	slices.SortStableFunc(ids, func(a, b nexus.AttemptID) int {
 		if (a == "") != (b == "") {
 			return len(a) - len(b)
 		}
@@ -37,7 +36,7 @@ func (p *Projection) Timeline(now time.Time) Timeline {
 func (p *Projection) timeRow(id nexus.AttemptID, now time.Time) TimeRow {
 	row := TimeRow{Attempt: id, Label: string(id), Spans: []Span{}}
 	spans := slices.Clone(p.trail.rows[id].spans)
-	sorting.By(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var covered int64
 	if a := p.state.Attempt(id); a != nil {
 		row.Task, covered = a.Task, a.Began.UnixNano()

@@ -20,8 +20,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Report is what came of a run: the object of `nexus report --json`.
@@ -297,7 +295,7 @@ func shows(c accept.Row) string {
 	if c.Why != "" {
 		parts = append(parts, c.Why)
 	}
-	return strings.Join(lists.Without(parts, func(p string) bool { return p == "" }), "; ")
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
 }
 
 // timeOf adds up who did what how long.
@@ -329,7 +327,7 @@ func timeOf(l projection.Timeline) (t Time) {
 			}
 		}
 	}
-	sorting.By(people, func(x, y projection.Span) int { return x.From.Compare(y.From) })
+	slices.SortStableFunc(people, func(x, y projection.Span) int { return x.From.Compare(y.From) })
 	var until time.Time
 	for _, s := range people {
 		if s.From.Before(until) {

@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // The measures of a graph, in pixels.
@@ -106,7 +105,7 @@ func place(all []projection.Node, most int) []projection.Node {
 			return 2
 		}
 	}
-	sorting.By(order, func(x, y int) int { return cmp.Compare(weight(all[x]), weight(all[y])) })
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(weight(all[x]), weight(all[y])) })
 	order = order[:most]
 	slices.Sort(order)
 	rows := map[int]int{}

@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // The measures of a timeline, in pixels.
@@ -223,7 +222,7 @@ func present(rows []projection.TimeRow) []stage {
 			seen[stageOf(s.Stage).name] = true
 		}
 	}
-	return lists.Without(stages(), func(s stage) bool { return !seen[s.name] })
+	return slices.DeleteFunc(stages(), func(s stage) bool { return !seen[s.name] })
 }
 
 // about says in words how long each stage took, for who does not see the

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
@@ -84,7 +83,7 @@ func named(values map[string]json.RawMessage) []string {
 	for name := range values {
 		names = append(names, name)
 	}
-	sorting.By(names, func(x, y string) int {
+	slices.SortStableFunc(names, func(x, y string) int {
 		if a, b := rank(x), rank(y); a != b {
 			return b - a
 		}

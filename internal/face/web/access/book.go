@@ -19,7 +19,6 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
@@ -178,7 +177,7 @@ func (b Book) Add(p Person, now time.Time) (token string, err error) {
 // Remove removes a person.
 func (b Book) Remove(name string) error {
 	return b.change(func(all []Entry) ([]Entry, error) {
-		left := lists.Without(slices.Clone(all), func(e Entry) bool { return e.Name == name })
+		left := slices.DeleteFunc(slices.Clone(all), func(e Entry) bool { return e.Name == name })
 		if len(left) == len(all) {
 			return nil, &nexus.Error{
 				Code: nexus.CodeNotFound, Message: "nobody with that name has a token",

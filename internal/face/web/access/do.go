@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Ask is an action that a person takes: one of those that the projection offers.
@@ -78,7 +77,7 @@ func pick(all []projection.Action, ask Ask) (projection.Action, error) {
 	for n, a := range all {
 		names[n] = a.Name
 	}
-	found := lists.Without(slices.Clone(all), func(a projection.Action) bool { return !fits(a) })
+	found := slices.DeleteFunc(slices.Clone(all), func(a projection.Action) bool { return !fits(a) })
 	named := ask.Label != "" || len(found) == 1
 	switch {
 	case len(all) == 0:

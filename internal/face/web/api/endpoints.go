@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view/transcript"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Row is a run in a list.
@@ -184,7 +183,7 @@ func (a *API) inboxes(c call) (Page[projection.Item], error) {
 
 func cards(p *projection.Projection, c call) []projection.Card {
 	lane := projection.Lane(c.get("lane"))
-	return lists.Without(p.Cards(c.now), func(k projection.Card) bool { return lane != "" && k.Lane != lane })
+	return slices.DeleteFunc(p.Cards(c.now), func(k projection.Card) bool { return lane != "" && k.Lane != lane })
 }
 
 func notFound(what, name string) error {
@@ -225,7 +224,7 @@ func attempts(p *projection.Projection, c call) []Tried {
 
 func sessions(p *projection.Projection, c call) []projection.Session {
 	only := nexus.TaskID(c.get("task"))
-	return lists.Without(p.Sessions(c.now), func(s projection.Session) bool { return only != "" && s.Task != only })
+	return slices.DeleteFunc(p.Sessions(c.now), func(s projection.Session) bool { return only != "" && s.Task != only })
 }
 
 func (a *API) session(c call) (transcript.Conversation, error) {

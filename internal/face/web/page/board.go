@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Column is a lane of a board.
@@ -133,7 +132,7 @@ func join(lanes []Column, items []projection.Item) {
 	}
 	for i := range lanes {
 		if l := &lanes[i]; l.Name == string(projection.LaneNeedsYou) || l.Name == "person" {
-			l.Items = lists.Without(slices.Clone(items), func(i projection.Item) bool { return i.Notice || shown[i.Task] })
+			l.Items = slices.DeleteFunc(slices.Clone(items), func(i projection.Item) bool { return i.Notice || shown[i.Task] })
 		}
 	}
 }
@@ -208,7 +207,7 @@ func swims(lanes []Column, group func(nexus.TaskID) string) []Swim {
 		}
 		n++
 	}
-	return lists.Without(all, func(s Swim) bool {
+	return slices.DeleteFunc(all, func(s Swim) bool {
 		return s.Total == 0 && !slices.ContainsFunc(s.Lanes, func(l Column) bool { return len(l.Items) > 0 })
 	})
 }

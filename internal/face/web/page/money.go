@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Failure is a gate that did not pass, with the part of its output that says why.
@@ -88,7 +87,7 @@ func instead(c projection.Cost, known []printed.Model) (all []Instead) {
 	for _, m := range c.Models {
 		usage, used[m.Of] = usage.Add(m.Usage), true
 	}
-	sorting.By(known, func(a, b printed.Model) int { return cmp.Compare(costs(a, usage), costs(b, usage)) })
+	slices.SortStableFunc(known, func(a, b printed.Model) int { return cmp.Compare(costs(a, usage), costs(b, usage)) })
 	provider := func(m printed.Model) string {
 		name, _, _ := strings.Cut(m.Name, "/")
 		return name

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 func (s *Site) runs(r *http.Request) (templ.Component, error) {
@@ -93,7 +92,7 @@ func (s *Site) log(r *http.Request) (templ.Component, error) {
 	})
 	if before > 0 {
 		f.Live = false
-		lines = lists.Without(lines, func(l projection.LogLine) bool { return l.Seq >= before })
+		lines = slices.DeleteFunc(lines, func(l projection.LogLine) bool { return l.Seq >= before })
 	}
 	slices.Reverse(lines)
 	if n := len(lines); n > 0 && lines[n-1].Seq > 1 && n >= logPage/2 {

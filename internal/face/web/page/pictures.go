@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Measures of the graph, in pixels.
@@ -57,7 +56,7 @@ func groups(g projection.Graph, folded []string) (all []Fold) {
 
 // path is the address of the graph with a group folded that is not, or not that is.
 func (d Drawing) path(run nexus.RunID, turn string) string {
-	folded := lists.Without(slices.Clone(d.Folded), func(name string) bool { return name == turn })
+	folded := slices.DeleteFunc(slices.Clone(d.Folded), func(name string) bool { return name == turn })
 	if len(folded) == len(d.Folded) {
 		folded = append(folded, turn)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +17,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // ReviewPage is a task's change that a person reviews.
@@ -94,7 +94,7 @@ func (s *Site) reviewPage(r *http.Request, form Draft, said Said) (templ.Compone
 	if len(d.Files) == 0 {
 		d.None = "The task has changed no file yet."
 	}
-	d.Inbox = lists.Without(waiting, func(i projection.Item) bool { return i.ID != d.Question || d.Question == "" })
+	d.Inbox = slices.DeleteFunc(waiting, func(i projection.Item) bool { return i.ID != d.Question || d.Question == "" })
 	d.choose(r.URL.Query())
 	d.lay(f.Person.May(access.Steer) && d.Open)
 	return reviewScreen(f, d), nil
@@ -139,7 +139,7 @@ func (d *ReviewPage) lay(writes bool) {
 	for _, f := range d.looked() {
 		sheet := Sheet{File: f, Closed: f.Viewed || f.Collapsed}
 		var mine []Note
-		notes = lists.Without(notes, func(n Note) bool {
+		notes = slices.DeleteFunc(notes, func(n Note) bool {
 			is := n.File != "" && (n.File == f.Path || n.File == f.Old)
 			if is {
 				mine = append(mine, n)

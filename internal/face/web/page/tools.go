@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Episode is what was learned.
@@ -52,7 +51,7 @@ func (s *Site) doctor(r *http.Request) (templ.Component, error) {
 	f.Live = false
 	var got printed.Doctor
 	why := s.run(r.Context(), "doctor", "--json").Read(&got)
-	sorting.By(got.Checks, func(a, b printed.Check) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(got.Checks, func(a, b printed.Check) int { return cmp.Compare(rank(a), rank(b)) })
 	return doctorScreen(f, got.Checks, why), err
 }
 

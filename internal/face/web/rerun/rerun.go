@@ -14,7 +14,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Rerun is a gate of a task that somebody runs again.
@@ -97,7 +96,7 @@ func (g *Gates) begin(one *Rerun) error {
 	if n >= most {
 		return refuse(*one, nexus.CodeTransition, "two gates are already running again: wait until one of them has ended")
 	}
-	g.all = lists.Without(g.all, func(r *Rerun) bool { return !r.Ended.IsZero() && r.is(one) })
+	g.all = slices.DeleteFunc(g.all, func(r *Rerun) bool { return !r.Ended.IsZero() && r.is(one) })
 	g.all = slices.Insert(g.all, 0, one)
 	for i := len(g.all) - 1; len(g.all) > kept; i-- {
 		if !g.all[i].Ended.IsZero() { // one that is under way is ended by name

@@ -2,8 +2,7 @@ package toy
 
 import (
 	"hash/fnv"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
+	"slices"
 )
 
 // Tree is a toy tree: its files as "name=content;", sorted by name. A content
@@ -75,7 +74,7 @@ func (t Tree) With(name, content string) Tree {
 			all = append(all, f)
 		}
 	}
-	sorting.By(all, func(a, b File) int {
+	slices.SortStableFunc(all, func(a, b File) int {
 		if a.Name < b.Name {
 			return -1
 		}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Both joins what a tool printed with what its report says about the same run:
@@ -23,7 +22,7 @@ func Both(printed, report Report) Report {
 		return printed
 	case red:
 		of := []string{CodeTest, CodeExit, CodeEnvironment, CodeMissing} // the report says more of these
-		report.Findings = Tidy(slices.Concat(report.Findings, lists.Without(slices.Clone(printed.Findings), func(f nexus.Finding) bool { return slices.Contains(of, f.Code) })))
+		report.Findings = Tidy(slices.Concat(report.Findings, slices.DeleteFunc(slices.Clone(printed.Findings), func(f nexus.Finding) bool { return slices.Contains(of, f.Code) })))
 	case printed.Counted && !printed.Partly:
 		report.Counts.Passed = min(report.Counts.Passed, printed.Counts.Passed)
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Blocks reports whether a finding is more than a remark: an error, and not a
@@ -86,7 +84,7 @@ type Run struct {
 // it: the runner itself sums up that all passed, and exits with code 0.
 func (in Input) green(r *Run) {
 	if in.Exit == 0 && !in.Guess && !in.Cut && r.Green && r.Counted && r.Counts.Failed == 0 && r.Counts.Passed > 0 {
-		r.Findings = lists.Without(r.Findings, func(f nexus.Finding) bool { return Blocks(f) && f.Code != CodeVanished && f.Code != "unhandled" })
+		r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool { return Blocks(f) && f.Code != CodeVanished && f.Code != "unhandled" })
 	}
 }
 
@@ -281,7 +279,7 @@ func Tidy(all []nexus.Finding) []nexus.Finding {
 		f.Message = Clip(f.Message)
 		f.Expected, f.Actual, f.Stack = Clip(f.Expected), Clip(f.Actual), Clip(f.Stack)
 	}
-	sorting.By(all, func(a, b nexus.Finding) int {
+	slices.SortStableFunc(all, func(a, b nexus.Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Test, b.Test), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
 	})
@@ -301,7 +299,7 @@ func Brief(all []nexus.Finding) []nexus.Finding {
 		return all
 	}
 	all = slices.Clone(all)
-	sorting.By(all, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(all, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
 	return append(all[:MaxFindings:MaxFindings], nexus.Finding{Code: CodeMore, Message: fmt.Sprintf("and %d more findings", more)})
 }
 

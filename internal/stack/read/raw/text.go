@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Lines splits output into lines without line ends, colours and other control
@@ -151,7 +150,7 @@ func (in Input) Text() []string { return append(Lines(in.Stdout), Lines(in.Stder
 // Last is what to show where a tool failed without a message that is understood:
 // the end of what it said.
 func (in Input) Last() string {
-	all := lists.Without(in.Text(), func(s string) bool { return strings.TrimSpace(s) == "" })
+	all := slices.DeleteFunc(in.Text(), func(s string) bool { return strings.TrimSpace(s) == "" })
 	if len(all) == 0 {
 		return fmt.Sprintf("exit code %d without a message", in.Exit)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
@@ -25,7 +24,7 @@ func Bun(in raw.Input) raw.Report {
 	r.run.Empty = len(empty) > 0
 	green := r.run.Counted && r.run.Counts.Failed == 0 && r.green == ended
 	if green { // what a test prints may look like the end of one
-		r.run.Findings = lists.Without(r.run.Findings, func(f nexus.Finding) bool { return f.Test != "" })
+		r.run.Findings = slices.DeleteFunc(r.run.Findings, func(f nexus.Finding) bool { return f.Test != "" })
 	} else {
 		r.run.Counts.Failed = max(r.run.Counts.Failed, r.failed) // a run that stops at the first failure does not sum up
 	}

@@ -3,10 +3,10 @@ package suite
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
@@ -58,7 +58,7 @@ func cargoSaid(all []string) []string {
 			begin = len(kept)
 		case strings.HasPrefix(l, "test result: ok. ") && begin >= 0:
 			part := kept[begin:]
-			kept = append(kept[:begin], lists.Without(part, func(l string) bool {
+			kept = append(kept[:begin], slices.DeleteFunc(part, func(l string) bool {
 				ended := strings.HasPrefix(l, "test ") && (strings.HasSuffix(l, " ... ok") || strings.Contains(l, " ... ignored"))
 				return !ended && !strings.HasPrefix(l, "running ")
 			})...)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
@@ -129,7 +128,7 @@ func Mocha(in raw.Input) raw.Report {
 	r := raw.Run{Counts: c, Counted: counted, Green: true}
 	begin, sum, numbered := 0, regexp.MustCompile(`^ {2}\d+ (?:passing \(|failing$|pending$)`), regexp.MustCompile(`^ {4,}\d+\) \S`)
 	if c.Failed == 0 && has(all, numbered.String()) { // the sums were cut off
-		r.Counts.Failed = len(lists.Without(slices.Clone(all), func(l string) bool { return !numbered.MatchString(l) }))
+		r.Counts.Failed = len(slices.DeleteFunc(slices.Clone(all), func(l string) bool { return !numbered.MatchString(l) }))
 	}
 	for i, l := range all {
 		if sum.MatchString(l) { // a title may begin with such a word as well

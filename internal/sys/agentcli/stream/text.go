@@ -3,10 +3,10 @@ package stream
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // text reads a program that prints what it likes. Its exit is all that says how
@@ -55,6 +55,6 @@ func (t *text) Close(exit int, stderr string) End {
 
 // lastLines returns the last lines of a text that are not empty.
 func lastLines(text string, n int) string {
-	lines := lists.Without(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
 }

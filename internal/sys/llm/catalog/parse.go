@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
@@ -134,7 +134,7 @@ func (e entry) rates() []llm.Rate {
 		}
 		all = append(all, r)
 	}
-	sorting.By(all, func(a, b llm.Rate) int { return cmp.Compare(a.Above, b.Above) })
+	slices.SortStableFunc(all, func(a, b llm.Rate) int { return cmp.Compare(a.Above, b.Above) })
 	return all
 }
 

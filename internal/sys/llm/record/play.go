@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
@@ -42,7 +41,7 @@ func Load(dir string, mask func([]byte) []byte) (*Player, error) {
 			Hint: "Name a directory that nexus wrote with --record.",
 		}
 	}
-	sorting.By(all, func(x, y call) int { return x.Try - y.Try })
+	slices.SortStableFunc(all, func(x, y call) int { return x.Try - y.Try })
 	p := &Player{mask: mask, calls: map[string][]int{}, loose: map[string][]int{}, all: all, played: make([]bool, len(all))}
 	for i, c := range all {
 		p.calls[c.key()] = append(p.calls[c.key()], i)

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
@@ -73,7 +72,7 @@ func All(c config.Config, o config.Origins, root *os.Root) ([]Server, error) {
 		one.Why = one.check()
 		found[name] = one
 	}
-	return sorting.Collect(maps.Values(found), func(a, b Server) int { return strings.Compare(a.Name, b.Name) }), err
+	return slices.SortedStableFunc(maps.Values(found), func(a, b Server) int { return strings.Compare(a.Name, b.Name) }), err
 }
 
 // read returns the repository's file, nil where there is none. No link is

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"slices"
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -10,7 +11,6 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // maxOpen is how many questions may wait for a person at once. The oldest is
@@ -93,6 +93,6 @@ func (c *consents) take(name string) (about [sha256.Size]byte) {
 	defer c.mu.Unlock()
 	about = c.open[name]
 	delete(c.open, name)
-	c.order = lists.Without(c.order, func(n string) bool { return n == name })
+	c.order = slices.DeleteFunc(c.order, func(n string) bool { return n == name })
 	return about
 }

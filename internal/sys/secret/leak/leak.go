@@ -14,8 +14,6 @@ import (
 	"sync"
 
 	"github.com/zricethezav/gitleaks/v8/config"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // Leak is one secret. It does not hold the secret itself.
@@ -69,7 +67,7 @@ func (f *Finder) in(ctx context.Context, a added, gone string) []Leak {
 			File: a.file, Line: a.lines[found.line], Column: max(1, found.column), Rule: found.rule.id, Kind: kind(found.rule.about),
 		})
 	}
-	sorting.By(leaks, func(x, y Leak) int {
+	slices.SortStableFunc(leaks, func(x, y Leak) int {
 		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Column, y.Column), cmp.Compare(x.Rule, y.Rule))
 	})
 	// A line that several rules know is told once.

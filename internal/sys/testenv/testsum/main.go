@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
@@ -236,7 +235,7 @@ func (s *summary) slowest(most int) {
 			leaves = append(leaves, n)
 		}
 	}
-	sorting.By(leaves, func(a, b name) int {
+	slices.SortStableFunc(leaves, func(a, b name) int {
 		return cmp.Or(cmp.Compare(s.took[b], s.took[a]), cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.test, b.test))
 	})
 	leaves = leaves[:min(most, len(leaves))]

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
@@ -48,7 +47,7 @@ func (d *Recorder) record(facts []nexus.Fact) error {
 	d.batches = append(d.batches, slices.Clone(facts))
 	for _, f := range facts {
 		if p, ok := f.(nexus.PromptSent); ok && p.Request != 0 {
-			d.Guidance = lists.Without(d.Guidance, func(g agent.Guidance) bool { return g.Seq == p.Request })
+			d.Guidance = slices.DeleteFunc(d.Guidance, func(g agent.Guidance) bool { return g.Seq == p.Request })
 		}
 	}
 	return nil

@@ -13,8 +13,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -37,7 +35,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 			continue
 		}
 		// The project's own command stands for all packages, and for all linting.
-		gates = lists.Without(gates, func(g gate.Gate) bool { return Step(g.Name) == name })
+		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return Step(g.Name) == name })
 		early[name] = false
 		if command != "" {
 			gates = append(gates, fromLine(name, command))
@@ -54,7 +52,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 			continue
 		}
 		tests := false // a command in place of tests runs tests
-		gates = lists.Without(gates, func(g gate.Gate) bool {
+		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool {
 			tests = tests || g.Name == name && g.Tests
 			return g.Name == name
 		})
@@ -78,7 +76,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 		}
 		return 2 * i
 	}
-	sorting.By(gates, func(a, b gate.Gate) int { return place(a) - place(b) })
+	slices.SortStableFunc(gates, func(a, b gate.Gate) int { return place(a) - place(b) })
 	set(gates, c)
 	return gates, cmp.Or(taken(c.Commands), badPattern(c.UI), unknownOrder(c.Order, gates, c.Commands))
 }

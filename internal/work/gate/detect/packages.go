@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -64,7 +63,7 @@ func inPackages(dir string, gates []gate.Gate, set map[string]config.Package) []
 			if i := slices.IndexFunc(gates, mine); i >= 0 {
 				name = gates[i].Name
 			}
-			gates = lists.Without(gates, mine)
+			gates = slices.DeleteFunc(gates, mine)
 			if line != "" {
 				g := fromLine(name, line)
 				g.Dir, g.Tests = at, g.Tests || step == "test"

@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -111,7 +110,7 @@ func Of(f File) []Mutant {
 	} else {
 		all = lines(f)
 	}
-	sorting.By(all, func(a, b Mutant) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(all, func(a, b Mutant) int { return cmp.Compare(a.at, b.at) })
 	return slices.CompactFunc(all, func(a, b Mutant) bool { return a.at == b.at && a.end == b.end && a.Now == b.Now })
 }
 
@@ -126,7 +125,7 @@ func generated(text string) bool {
 // are, in the order of their places.
 func Pick(all []Mutant, seed string, n int) []Mutant {
 	drawn := slices.Clone(all)
-	sorting.By(drawn, func(a, b Mutant) int { return cmp.Compare(lot(seed, a), lot(seed, b)) })
+	slices.SortStableFunc(drawn, func(a, b Mutant) int { return cmp.Compare(lot(seed, a), lot(seed, b)) })
 	lines := map[string]int{}
 	round := make(map[Mutant]int, len(drawn))
 	for _, m := range drawn {
@@ -134,9 +133,9 @@ func Pick(all []Mutant, seed string, n int) []Mutant {
 		round[m] = lines[at]
 		lines[at]++
 	}
-	sorting.By(drawn, func(a, b Mutant) int { return cmp.Compare(round[a], round[b]) })
+	slices.SortStableFunc(drawn, func(a, b Mutant) int { return cmp.Compare(round[a], round[b]) })
 	drawn = drawn[:min(len(drawn), max(n, 0))]
-	sorting.By(drawn, func(a, b Mutant) int {
+	slices.SortStableFunc(drawn, func(a, b Mutant) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.at, b.at), cmp.Compare(a.end, b.end))
 	})
 	return drawn

@@ -1,8 +1,9 @@
 package related
 
 import (
+	"slices"
+
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -10,7 +11,7 @@ import (
 // tests, and could, stands for the gate that runs all, and tests that do not end
 // are not run once more.
 func Answered(rest []gate.Gate, g gate.Gate, e nexus.Evidence) []gate.Gate {
-	return lists.Without(rest, func(o gate.Gate) bool {
+	return slices.DeleteFunc(rest, func(o gate.Gate) bool {
 		return g.Of != "" && !g.Idle(e) && o.Name == g.Of || o.Vain(e)
 	})
 }

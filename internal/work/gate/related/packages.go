@@ -4,7 +4,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -35,8 +34,8 @@ func (s *survey) goTests(of gate.Gate) Choice {
 // byUnits finds the packages that a change concerns: those that it touches, and
 // those that need one of these.
 func (s *survey) byUnits(g gate.Gate, l stack.Sources) Choice {
-	files := lists.Without(slices.Clone(s.all()), func(f string) bool { _, here := local(g, f); return !here })
-	units := lists.Without(l.Units(os.DirFS(s.dir), files), func(u stack.Unit) bool { return option(u.Name) })
+	files := slices.DeleteFunc(slices.Clone(s.all()), func(f string) bool { _, here := local(g, f); return !here })
+	units := slices.DeleteFunc(l.Units(os.DirFS(s.dir), files), func(u stack.Unit) bool { return option(u.Name) })
 	hit, why := s.owners(g, l, units)
 	if why != "" {
 		return every("%s", why)

@@ -13,14 +13,13 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
 // Formats lists the formats that can be written: a plan for GSD is a folder of
 // many files.
 func Formats() []foreign.Format {
-	return lists.Without(foreign.Formats(), func(f foreign.Format) bool { return f == foreign.GSD })
+	return slices.DeleteFunc(foreign.Formats(), func(f foreign.Format) bool { return f == foreign.GSD })
 }
 
 // Write writes a plan in a format. The remarks say what the format has no place

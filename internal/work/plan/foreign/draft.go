@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
@@ -210,7 +209,7 @@ func (d *draft) finish(ctx context.Context) (Import, error) {
 // sort puts the items with a smaller number for a priority first.
 func (d *draft) sort() {
 	before := d.open()
-	sorting.By(d.items, func(a, b *item) int { return cmp.Compare(a.rank, b.rank) })
+	slices.SortStableFunc(d.items, func(a, b *item) int { return cmp.Compare(a.rank, b.rank) })
 	if d.format != Ralph && !slices.Equal(before, d.open()) {
 		d.remark(Changed, place{before[0].file, 1}, "", "the priorities became the order of the tasks", "they are numbers, and a plan has words")
 	}
@@ -236,7 +235,7 @@ func (d *draft) refuse() error {
 		return nil
 	}
 	files := d.files()
-	sorting.By(d.problems, func(a, b problem) int {
+	slices.SortStableFunc(d.problems, func(a, b problem) int {
 		return cmp.Or(cmp.Compare(files[a.file], files[b.file]), cmp.Compare(a.line, b.line))
 	})
 	e := &nexus.Error{Code: nexus.CodeInvalidPlan}
@@ -280,7 +279,7 @@ func (d *draft) files() map[string]int {
 // ordered returns the remarks in the order of the files.
 func (d *draft) ordered() []Remark {
 	files := d.files()
-	sorting.By(d.remarks, func(a, b Remark) int {
+	slices.SortStableFunc(d.remarks, func(a, b Remark) int {
 		return cmp.Or(cmp.Compare(files[a.File], files[b.File]), cmp.Compare(a.Line, b.Line))
 	})
 	if d.remarks == nil {

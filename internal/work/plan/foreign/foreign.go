@@ -17,7 +17,6 @@ import (
 	"syscall"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
@@ -110,7 +109,7 @@ func (i Import) Check(most nexus.Size) error {
 		f.Text = at.String() + ": " + f.Text
 		all = append(all, placed{at, f})
 	}
-	sorting.By(all, func(a, b placed) int {
+	slices.SortStableFunc(all, func(a, b placed) int {
 		return cmp.Or(strings.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
 	})
 	problems := make([]plan.Problem, 0, len(all))

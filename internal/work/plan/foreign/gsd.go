@@ -17,7 +17,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 var (
@@ -84,7 +83,7 @@ func (d *draft) readGSD(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sorting.By(found, func(a, b string) int { return compareNumbers(gsdNumber(a), gsdNumber(b)) })
+	slices.SortStableFunc(found, func(a, b string) int { return compareNumbers(gsdNumber(a), gsdNumber(b)) })
 	if len(found) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: d.source.name + " has no plan such as phases/01-name/01-01-PLAN.md",

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
 )
 
@@ -166,7 +165,7 @@ func subName(parent, name string) string {
 // standIn lets the open parts of a task stand in its place: they need what it
 // needs, and its test is the one of those that come last.
 func (d *draft) standIn(it *item, parts []*item) {
-	open := lists.Without(slices.Clone(parts), func(p *item) bool { return p.out != "" })
+	open := slices.DeleteFunc(slices.Clone(parts), func(p *item) bool { return p.out != "" })
 	if len(open) == 0 {
 		if len(parts) > 0 {
 			d.remark(Changed, it.place, it.name, "its subtasks are done", "what is left of it is a task")

@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/lsp"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
@@ -145,7 +144,7 @@ func (l *link) declared(ctx context.Context, p *page, o order) (lsp.Place, error
 	if err != nil {
 		return lsp.Place{}, err
 	}
-	all = lists.Without(all, func(s lsp.Symbol) bool { return !called(s, o.Name) })
+	all = slices.DeleteFunc(all, func(s lsp.Symbol) bool { return !called(s, o.Name) })
 	switch len(all) {
 	case 0:
 		return lsp.Place{}, fmt.Errorf("nothing here is called %s; give path and line", o.Name)
@@ -179,7 +178,7 @@ func (l *link) depended(ctx context.Context, name string) ([]lsp.Place, error) {
 func (l *link) named(ctx context.Context, name string) ([]lsp.Symbol, error) {
 	all, err := l.known(ctx, name)
 	tree := l.lookup.set.Tree()
-	return lists.Without(all, func(s lsp.Symbol) bool {
+	return slices.DeleteFunc(all, func(s lsp.Symbol) bool {
 		if !lsp.Inside(s.Name) {
 			return true
 		}
@@ -223,7 +222,7 @@ func (l *link) find(ctx context.Context, p *page, name string) (tool.Output, err
 	if err != nil {
 		return tool.Output{}, err
 	}
-	sorting.By(all, func(a, b lsp.Symbol) int { // exact ones first
+	slices.SortStableFunc(all, func(a, b lsp.Symbol) int { // exact ones first
 		return cmp.Compare(far(a, name), far(b, name))
 	})
 	return tool.Output{Text: p.named(all)}, nil

@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -69,7 +68,7 @@ func (k *Kit) Join(ctx context.Context, set *tool.Set, e tool.Env) (done func())
 			d.links = append(d.links, &link{server: s, command: command, lookup: d, life: ctx})
 		}
 	}
-	sorting.By(d.links, func(a, b *link) int { return count(b.server, ends) - count(a.server, ends) })
+	slices.SortStableFunc(d.links, func(a, b *link) int { return count(b.server, ends) - count(a.server, ends) })
 	if len(d.links) > 0 {
 		set.Add(d.tool())
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
@@ -63,7 +62,7 @@ func Servers(own map[string]config.Language) []Server {
 			all[i].Ends = l.Extensions
 			for j := range all { // a file has one server, the one that somebody named
 				if j != i && own[all[j].Name].Extensions == nil {
-					all[j].Ends = lists.Without(slices.Clone(all[j].Ends), func(end string) bool { return slices.Contains(l.Extensions, end) })
+					all[j].Ends = slices.DeleteFunc(slices.Clone(all[j].Ends), func(end string) bool { return slices.Contains(l.Extensions, end) })
 				}
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // IgnoreFile is the name of the files that keep agents from what they name.
@@ -119,7 +118,7 @@ func (r HiddenRules) walkEach(root *os.Root, dir string, rules []ignore.Rule, vi
 	}
 	entries, _ := d.ReadDir(-1)
 	_ = d.Close()
-	sorting.By(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, entry := range entries {
 		if entry.Name() == ".git" {
 			continue
@@ -162,7 +161,7 @@ func walkKept(root *os.Root, dir string, r ignoreRules, visit func(string, fs.Di
 	if err != nil {
 		return false, err
 	}
-	sorting.By(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
 		if entry.Name() == ".git" || r.skip(name, entry.IsDir()) {

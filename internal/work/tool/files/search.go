@@ -8,11 +8,10 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 const (
@@ -295,7 +294,7 @@ func (s Finder) worth(ctx context.Context, expr string, names []string) ([]strin
 			named[strings.TrimPrefix(name, "./")] = true
 		}
 	}
-	return lists.Without(all, func(name string) bool { return !named[name] }), nil
+	return slices.DeleteFunc(all, func(name string) bool { return !named[name] }), nil
 }
 
 // look searches a file. One that is no text has no match.

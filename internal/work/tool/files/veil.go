@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/sorting"
 )
 
 // The bounds of what is looked for in a text.
@@ -108,7 +107,7 @@ func veilLines(text, name, data string, diffs bool) string {
 			lines = append(lines, line)
 		}
 	}
-	sorting.By(lines, func(a, b string) int { return len(b) - len(a) }) // one may be within another
+	slices.SortStableFunc(lines, func(a, b string) int { return len(b) - len(a) }) // one may be within another
 	instead := "[a line of " + name + ", which .nexusignore hides from agents]"
 	unquoted := func(span string) string {
 		if strings.Contains(data, span[1:len(span)-1]) {

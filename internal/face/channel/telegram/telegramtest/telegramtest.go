@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/lists"
 )
 
 // Token is the token of the only bot.
@@ -225,7 +223,7 @@ func (s *Server) poll(r *http.Request, p params) []map[string]any {
 	over := time.After(time.Duration(p.Timeout) * time.Second)
 	for {
 		s.mu.Lock()
-		s.updates = lists.Without(s.updates, func(u map[string]any) bool { id, _ := u["update_id"].(int64); return id < p.Offset })
+		s.updates = slices.DeleteFunc(s.updates, func(u map[string]any) bool { id, _ := u["update_id"].(int64); return id < p.Offset })
 		all, grown := slices.Clone(s.updates), s.grown
 		s.mu.Unlock()
 		if len(all) > 0 {
