@@ -270,18 +270,51 @@ func (t *Tree) isBlob(ctx context.Context, p, id string, size int64) (bool, erro
 	return out == id, err
 }
 
-// placeAgain puts the content of a pointer in place that is as the last snapshot has it.
+// placeAgain puts the content of a pointer in place that is as the last snapshot has it. Meanwhile a note beside
+// the tree has the pointer, so that part of a content is never taken for what an agent wrote.
 func (t *Tree) placeAgain(p, text string, pointer git.LFSPointer, f *surveyed) error {
 	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // each file is closed
+	if err := disk.Write(t.placing(), []byte(p+"\x00"+text)); err != nil {
+		return err
+	}
 	ok, err := placeContent(root, t.s.git.LFS, p, text, pointer)
 	if ok && err == nil {
 		f.Stat, err = lstat(filepath.Join(t.Dir, p))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return os.Remove(t.placing())
+}
+
+// placing names the note of [Tree.placeAgain].
+func (t *Tree) placing() string { return filepath.Join(t.home, "placing") }
+
+// unplace writes the pointer again where a process died while it put the content in its place.
+func (t *Tree) unplace() error {
+	data, err := os.ReadFile(t.placing())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return disk.Fail("put content in place", err)
+	}
+	root, err := os.OpenRoot(t.Dir)
+	if err != nil {
+		return disk.Fail("put content in place", err)
+	}
+	defer root.Close() //nolint:errcheck // nothing is written through it
+	name, text, _ := strings.Cut(string(data), "\x00")
+	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() {
+		if err := root.WriteFile(name, []byte(text), 0o600); err != nil {
+			return disk.Fail("put content in place", err)
+		}
+	}
+	return disk.Fail("put content in place", os.Remove(t.placing()))
 }
 
 // ageContent gives a file that was touched, and holds what it held, its time back.

@@ -200,3 +200,30 @@ func TestLFSContentThatComesLate(t *testing.T) {
 		}
 	})
 }
+
+// TestLFSContentCutOff finds part of a content where a process died while it put that in place, and takes it for
+// nobody's work.
+func TestLFSContentCutOff(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := largeRepo(t)
+		tree := gittest.Run(t, user, "rev-parse", "HEAD^{tree}")
+		s := open(t, user, way)
+		tr := add(t, s, "T", head(t, user))
+		gittest.Write(t, tr.Dir, map[string]string{"d/a.bin": "cont"})
+		note := filepath.Join(filepath.Dir(tr.Dir), "placing")
+		if err := os.WriteFile(note, []byte("d/a.bin\x00"+pointTo("content\n").String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tr = add(t, s, "T", head(t, user))
+		if _, now, err := tr.Snapshot(t.Context(), "s"); err != nil || now != tree {
+			t.Errorf("the snapshot has %s, %v", now, err)
+		}
+		if got := read(t, tr, "d/a.bin"); got != "content\n" {
+			t.Errorf("the content is %q", got)
+		}
+		if _, err := os.Lstat(note); err == nil {
+			t.Error("the note is still there")
+		}
+	})
+}

@@ -289,6 +289,9 @@ func (t *Tree) adopt(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := t.unplace(); err != nil {
+		return err
+	}
 	g, err := t.ground()
 	if err != nil {
 		return err
