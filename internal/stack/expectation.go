@@ -12,7 +12,7 @@ import (
 func IsExpectation(file string) bool {
 	file = strings.ToLower(file)
 	base := path.Base(file)
-	for _, end := range []string{".snap", ".snap.new", ".ambr", ".golden", ".snapshot"} {
+	for _, end := range []string{".snap", ".snap.new", ".ambr", ".golden", ".snapshot", ".approved", ".verified"} {
 		if strings.HasSuffix(base, end) && base != end {
 			return true
 		}

@@ -113,11 +113,7 @@ func wrapper(file string) bool {
 
 // snapshot reports whether tests compare with a file as it is.
 func snapshot(file string) bool {
-	switch path.Ext(file) {
-	case ".snap", ".golden", ".approved", ".verified", ".ambr":
-		return true
-	}
-	return strings.Contains("/"+file, "/__snapshots__/") || strings.Contains("/"+file, "/snapshots/") && !strings.HasSuffix(file, ".py")
+	return stack.IsExpectation(file) || strings.Contains("/"+file, "/snapshots/") && !strings.HasSuffix(file, ".py")
 }
 
 // config reports whether a file says how checks run.
