@@ -44,14 +44,18 @@ func built(m Measured) []nexus.Finding {
 
 // Data returns the new files that are, by their names, neither source nor configuration nor text, and that
 // neither the plan nor the words of the task name. Whether another file names one is for the caller to see.
+// What people add without a task is theirs to know: nil.
 func (m Measured) Data() []string {
+	if m.Task == nil {
+		return nil
+	}
 	var all []string
 	for _, f := range m.Files {
 		_, what := leftover(f)
 		if !f.New || what != "" || !stack.IsData(f.Path) || stack.ServesTests(f.Path) || m.planned(f.Path) {
 			continue
 		}
-		if m.Task == nil || !slices.ContainsFunc(m.Task.Texts, func(text string) bool { return strings.Contains(text, stdpath.Base(f.Path)) }) {
+		if !slices.ContainsFunc(m.Task.Texts, func(text string) bool { return strings.Contains(text, stdpath.Base(f.Path)) }) {
 			all = append(all, f.Path)
 		}
 	}
