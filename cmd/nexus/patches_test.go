@@ -42,7 +42,7 @@ const (
 	goalTest   = "add a test for render"
 )
 
-// patches have a row for each row of the table in docs/acceptance.md, and for what it refuses.
+// patches are what docs/acceptance.md takes and refuses for bugs, and for tests that are asked for.
 func patches() []patch {
 	parsed := []string{"fraction", "lower", "space"}
 	whole := append([]string{"untested"}, parsed...) // nothing is red

@@ -25,8 +25,8 @@ const internal = "github.com/nexus-ai-builder/nexus/internal/"
 // rule is a line of the table.
 type rule struct {
 	pkg, owner, old, to string
-	links               []*regexp.Regexp // in comments anywhere
-	docs                []*regexp.Regexp // in comments of its package
+	link                *regexp.Regexp // in comments anywhere
+	docs                *regexp.Regexp // in comments of its package: a link, or the first word
 }
 
 // edit replaces bytes of a file.
@@ -102,8 +102,8 @@ func (r *renamer) read(table string) (all []*rule, err error) {
 			one.owner, one.old = owner, member
 		}
 		name := regexp.QuoteMeta(one.old)
-		one.links = []*regexp.Regexp{regexp.MustCompile(`\[` + filepath.Base(one.pkg) + `\.(?:\w+\.)?(` + name + `)[\].]`)}
-		one.docs = []*regexp.Regexp{regexp.MustCompile(`\[(?:\w+\.)?(` + name + `)[\].]`), regexp.MustCompile(`^// (` + name + `) `)}
+		one.link = regexp.MustCompile(`\[` + filepath.Base(one.pkg) + `\.(?:\w+\.)?(` + name + `)[\].]`)
+		one.docs = regexp.MustCompile(`(?:\[(?:\w+\.)?|^// )(` + name + `)[\]. ]`)
 		r.rules[one.old] = append(r.rules[one.old], one)
 		all = append(all, one)
 	}
@@ -168,11 +168,22 @@ func (r *renamer) match(p *packages.Package, o types.Object) *rule {
 	}
 	owner := r.owner(p, o)
 	for _, one := range r.rules[o.Name()] {
-		if short(o.Pkg().Path()) == one.pkg && owner == one.owner && (owner != "" || o.Parent() == o.Pkg().Scope()) {
+		own := owner == one.owner || one.owner != "" && r.newName(one.pkg, owner) == one.owner
+		if short(o.Pkg().Path()) == one.pkg && own && (owner != "" || o.Parent() == o.Pkg().Scope()) {
 			return one
 		}
 	}
 	return nil
+}
+
+// newName returns what a type is to be called, empty for one that keeps its name. Members may be listed with either.
+func (r *renamer) newName(pkg, name string) string {
+	for _, one := range r.rules[name] {
+		if one.pkg == pkg && one.owner == "" {
+			return one.to
+		}
+	}
+	return ""
 }
 
 // owner returns the type that a method or field is of, empty for anything else.
@@ -206,14 +217,12 @@ func (r *renamer) comment(p *packages.Package, c *ast.Comment) {
 			continue
 		}
 		for _, one := range rules {
-			patterns := one.links
+			pattern := one.link
 			if short(p.PkgPath) == one.pkg {
-				patterns = slices.Concat(one.links, one.docs)
+				pattern = one.docs
 			}
-			for _, pattern := range patterns {
-				for _, m := range pattern.FindAllStringSubmatchIndex(c.Text, -1) {
-					r.add(at.Filename, at.Offset+m[2], edit{m[3] - m[2], one.to})
-				}
+			for _, m := range pattern.FindAllStringSubmatchIndex(c.Text, -1) {
+				r.add(at.Filename, at.Offset+m[2], edit{m[3] - m[2], one.to})
 			}
 		}
 	}

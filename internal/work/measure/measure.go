@@ -167,7 +167,7 @@ func unnamed(ctx context.Context, c Change, files []string) ([]string, error) {
 		if slices.ContainsFunc(strings.Split(names, "\x00"), func(name string) bool { return path.Ext(name) == path.Ext(file) }) {
 			continue
 		}
-		args := []string{"grep", "--quiet", "-I", "-F", "-e", path.Base(file)}
+		args := []string{"grep", "--quiet", "-I", "-w", "-F", "-e", path.Base(file)}
 		if where != "." {
 			args = append(args, "-e", path.Base(where))
 		}
