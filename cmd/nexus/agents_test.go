@@ -429,7 +429,7 @@ func (s *stage) killWhenSilent(cmd *exec.Cmd, kept string) bool {
 	conversation := filepath.Join(s.home, "state", "nexus", "*", "trees", "*", "T2.1", "home-*", kept)
 	silent := func() bool {
 		found, _ := filepath.Glob(conversation) // the pattern is well-formed
-		return len(found) > 0 && slices.ContainsFunc(s.server.Requests(), func(q llmtest.Seen) bool { return q.Fault == llmtest.Silent }) &&
+		return len(found) > 0 && slices.ContainsFunc(s.server.Requests(), func(q llmtest.LoggedRequest) bool { return q.Fault == llmtest.Silent }) &&
 			slices.ContainsFunc(s.happenings(), func(e nexus.Event) bool { return fits(e, []string{"tree.snapshotted", `"T2.1"`}) })
 	}
 	for !silent() {

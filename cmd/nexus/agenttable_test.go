@@ -56,7 +56,9 @@ func (s *stage) cells(m maker) (string, error) {
 		}
 	}
 	landed := count("train.landed")
-	limited := slices.ContainsFunc(s.server.Requests(), func(q llmtest.Seen) bool { return q.Fault == llmtest.RateLimit && q.Conversation == "T3.1/coder.1" })
+	limited := slices.ContainsFunc(s.server.Requests(), func(q llmtest.LoggedRequest) bool {
+		return q.Fault == llmtest.RateLimit && q.Conversation == "T3.1/coder.1"
+	})
 	cells := []string{
 		m.row(), m.version(s.t),
 		cell("run", when(landed == 3 && count("run.ended", `"done"`) == 1, "3 tasks landed")),
@@ -144,7 +146,7 @@ func (a *agentTable) check(t *testing.T) {
 		names = append(names, p.Name)
 	}
 	for _, p := range agentcli.Known() {
-		if over := p.Speaking("acp"); p.Speaks == "acp" || over.Command != p.Command || !slices.Equal(over.Args, p.Args) {
+		if over := p.WithProtocol("acp"); p.Speaks == "acp" || over.Command != p.Command || !slices.Equal(over.Args, p.Args) {
 			names = append(names, p.Name+" over ACP")
 		}
 	}

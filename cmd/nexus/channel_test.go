@@ -19,7 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
-	"github.com/nexus-ai-builder/nexus/internal/sys/post"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
 // hookSecret is what the stories' receiver shares with nexus, in $HOOK_SECRET.
@@ -42,10 +42,10 @@ func receive(ts *testscript.TestScript, _ bool, args []string) {
 		body, err := io.ReadAll(r.Body)
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		at, _ := strconv.ParseInt(r.Header.Get(post.Timestamp), 10, 64)
-		_, want := post.Sign(hookSecret, post.Question, time.Unix(at, 0), body)
+		at, _ := strconv.ParseInt(r.Header.Get(webhookpost.Timestamp), 10, 64)
+		_, want := webhookpost.Sign(hookSecret, webhookpost.Question, time.Unix(at, 0), body)
 		switch {
-		case err != nil || r.Header.Get(post.Signature) != want:
+		case err != nil || r.Header.Get(webhookpost.Signature) != want:
 			w.WriteHeader(http.StatusUnauthorized)
 		case faults > 0:
 			faults--
@@ -119,14 +119,14 @@ func reply(ts *testscript.TestScript, _ bool, args []string) {
 	if how == "old" {
 		at = at.Add(-time.Hour)
 	}
-	stamp, signature := post.Sign(hookSecret, post.Reply, at, body)
+	stamp, signature := webhookpost.Sign(hookSecret, webhookpost.Reply, at, body)
 	for n := range 2 {
 		r, err := http.NewRequest(http.MethodPost, cmp.Or(ts.Getenv("ANSWER_TO"), gjson.Get(q, "answer_to").String()), bytes.NewReader(body))
 		ts.Check(err)
 		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set(post.Timestamp, stamp)
+		r.Header.Set(webhookpost.Timestamp, stamp)
 		if how != "unsigned" {
-			r.Header.Set(post.Signature, signature)
+			r.Header.Set(webhookpost.Signature, signature)
 		}
 		wantStatus(ts, r, n, how == "again", status, args[1])
 		if how != "again" {
@@ -264,7 +264,7 @@ func chat(ts *testscript.TestScript, neg bool, args []string) {
 				if args[1] == "press" {
 					s.Press(m, args[2], user)
 				} else {
-					s.Say(m.Chat, m.ID, args[2], user)
+					s.SendText(m.Chat, m.ID, args[2], user)
 				}
 			}
 			return

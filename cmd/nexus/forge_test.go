@@ -22,7 +22,7 @@ func forgeServer(ts *testscript.TestScript, _ bool, args []string) {
 	s.Title, s.Body = args[0], args[1]
 	for i := 2; i+1 < len(args); i += 2 {
 		name, writes := strings.CutSuffix(args[i], "+")
-		s.Say(forgetest.Said{Author: name, Body: args[i+1], Writer: writes})
+		s.Say(forgetest.Comment{Author: name, Body: args[i+1], Writer: writes})
 	}
 	ts.Defer(s.Close)
 	playOf(ts).forge = s

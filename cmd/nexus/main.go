@@ -20,9 +20,9 @@ const together = 200 * time.Millisecond
 
 func main() {
 	log.SetOutput(io.Discard) // where libraries mutter; what people must know is an error
-	parent := background.Started()
+	parent := background.FindParent()
 	asks := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !parent.Shares() { // or else it goes on without its terminal
+	if !parent.SharesTerminal() { // or else it goes on without its terminal
 		asks = append(asks, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), asks...)

@@ -15,8 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/notify/way/smtptest"
-	"github.com/nexus-ai-builder/nexus/internal/sys/post"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery/smtptest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
 // pager is where notices are sent to by webhook.
@@ -49,14 +49,14 @@ func heed(ts *testscript.TestScript, _ bool, args []string) {
 func (p *pager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
-		err = post.Verify(hookSecret, post.Notice, r.Header, body, time.Now())
+		err = webhookpost.Verify(hookSecret, webhookpost.Notice, r.Header, body, time.Now())
 	}
 	if err != nil {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
 	p.mu.Lock()
-	p.got = append(p.got, r.Header.Get(post.Delivery)+" "+string(body))
+	p.got = append(p.got, r.Header.Get(webhookpost.Delivery)+" "+string(body))
 	held := p.holds != "" && strings.Contains(string(body), p.holds)
 	if held {
 		p.holds = ""

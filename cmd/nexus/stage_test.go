@@ -21,7 +21,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
-	"github.com/nexus-ai-builder/nexus/internal/face/notify/way/smtptest"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery/smtptest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge/forgetest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"

@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/daybudget"
+	"github.com/nexus-ai-builder/nexus/internal/sys/dailybudget"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -55,9 +55,9 @@ type Adhoc struct {
 	role   agent.Role
 	top    string // the repository's, whose customs hold
 	models *provider.Models
-	tap    provider.Tap
+	tap    provider.RecordingTransport
 	box    *sandbox.Box
-	till   *till
+	till   *adhocRecorder
 	stop   context.CancelCauseFunc
 }
 
@@ -68,16 +68,16 @@ func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, t
 	if err != nil {
 		return nil, nil, err
 	}
-	halt := a.Switch("")
-	if p, err := a.Open(ctx, Reads); err == nil {
+	halt := a.KillSwitch("")
+	if p, err := a.Open(ctx, ReadAccess); err == nil {
 		p.Close()
-		halt = a.Switch(p.State)
+		halt = a.KillSwitch(p.State)
 	}
-	s := &Adhoc{app: a, config: c, top: Top(dir)}
-	if err := errors.Join(halt.Err(), Agreed(s.top, a.Trust())); err != nil {
+	s := &Adhoc{app: a, config: c, top: WorkTreeRoot(dir)}
+	if err := errors.Join(halt.Err(), CheckTrust(s.top, a.Trust())); err != nil {
 		return nil, nil, err
 	}
-	roles, err := Casting(s.top, c)
+	roles, err := LoadRoles(s.top, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,13 +93,13 @@ func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, t
 	if s.models, err = provider.NewModels(c, a.Env, a.Now); err != nil {
 		return nil, nil, err
 	}
-	if s.box, err = Box(ctx, c); err != nil {
+	if s.box, err = FindSandbox(ctx, c); err != nil {
 		return nil, nil, err
 	}
-	s.till = &till{heard: heard, day: c.Limits.DayMoney}
-	s.till.ledger.Cap(c.Limits, 0)
+	s.till = &adhocRecorder{heard: heard, day: c.Limits.DayMoney}
+	s.till.ledger.SetCaps(c.Limits, 0)
 	state := filepath.Join(a.StateHome(), "purse")
-	if s.till.purse, err = daybudget.Open(state, fmt.Sprintf("agent/%d-%d", os.Getpid(), a.Now().UnixNano()), a.Now); err != nil {
+	if s.till.purse, err = dailybudget.Open(state, fmt.Sprintf("agent/%d-%d", os.Getpid(), a.Now().UnixNano()), a.Now); err != nil {
 		return nil, nil, err
 	}
 	if s.tap, err = traffic.Open(a.Mask.Mask); err != nil {
@@ -107,7 +107,7 @@ func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, t
 	}
 	s.models.With(a.Keys(), s.tap)
 	ctx, s.stop = context.WithCancelCause(ctx)
-	go brake(ctx, s.stop, halt)
+	go watchKillSwitch(ctx, s.stop, halt)
 	return s, ctx, nil
 }
 
@@ -115,7 +115,7 @@ func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, t
 func (s *Adhoc) Close(ctx context.Context) {
 	s.stop(nil)
 	s.till.close(context.WithoutCancel(ctx))
-	s.app.leave(s.tap)
+	s.app.closeRecording(s.tap)
 }
 
 // Spent returns what its sessions cost so far.
@@ -125,9 +125,9 @@ func (s *Adhoc) Spent() nexus.Money {
 	return s.till.ledger.Spent()
 }
 
-// Keep lets somebody record each call before it is made, and what it cost: a call is not made where that
+// SetRecorder lets somebody record each call before it is made, and what it cost: a call is not made where that
 // fails.
-func (s *Adhoc) Keep(keep func(facts ...nexus.Fact) error) { s.till.keep = keep }
+func (s *Adhoc) SetRecorder(keep func(facts ...nexus.Fact) error) { s.till.keep = keep }
 
 // Pick returns the role's model, and another one where that one failed.
 func (s *Adhoc) Pick(failed string) (worker.Model, error) {
@@ -138,8 +138,8 @@ func (s *Adhoc) Pick(failed string) (worker.Model, error) {
 	return m, err
 }
 
-// Message is what one session is about.
-type Message struct {
+// SessionRequest is what one session is about.
+type SessionRequest struct {
 	Session nexus.SessionID // begins with the attempt that it is said to be of
 	Dir     string          // where it works; empty: the working directory
 	Text    string          // what it is told first
@@ -147,12 +147,12 @@ type Message struct {
 	Failed  string          // model that is not asked again, where there is another
 }
 
-// maxAsked is the most that a provider may ask to be left alone while somebody
+// maxRetryAfter is the most that a provider may ask to be left alone while somebody
 // waits for the session.
-const maxAsked = 15 * time.Minute
+const maxRetryAfter = 15 * time.Minute
 
 // Ask has a session.
-func (s *Adhoc) Ask(ctx context.Context, t Message) (Reply, error) {
+func (s *Adhoc) Ask(ctx context.Context, t SessionRequest) (Reply, error) {
 	model, err := s.Pick(t.Failed)
 	if err != nil {
 		return Reply{}, err
@@ -162,16 +162,16 @@ func (s *Adhoc) Ask(ctx context.Context, t Message) (Reply, error) {
 			return Reply{}, err
 		}
 	}
-	grant, err := GrantIn(s.config.Network, s.top, s.app.Trust(), s.app.Env, s.box)
+	grant, err := GrantInSandbox(s.config.Network, s.top, s.app.Trust(), s.app.Env, s.box)
 	if err != nil {
 		return Reply{}, err
 	}
-	env, done, err := hands(s.app, s.config, s.role, t.Dir, s.box)
+	env, done, err := toolEnvironment(s.app, s.config, s.role, t.Dir, s.box)
 	if err != nil {
 		return Reply{}, err
 	}
 	defer done()
-	env.Net, env.Handin = grant.Role(string(s.role.Name)), t.Handin
+	env.Net, env.Handin = grant.GatewayForRole(string(s.role.Name)), t.Handin
 	tools, err := tool.New(env, s.role.Tools...)
 	if err != nil {
 		return Reply{}, err
@@ -182,9 +182,9 @@ func (s *Adhoc) Ask(ctx context.Context, t Message) (Reply, error) {
 		return Reply{}, err
 	}
 	defer servers.Join(ctx, tools, s.role.Name, env)()
-	defer (&code.Kit{Servers: code.Servers(s.config.Languages)}).Join(ctx, tools, env)()
+	defer (&code.LanguageServers{Servers: code.Servers(s.config.Languages)}).Join(ctx, tools, env)()
 	of, _, _ := strings.Cut(string(t.Session), "/")
-	said, err := s.app.Standing(s.top, s.config)
+	said, err := s.app.AgentRules(s.top, s.config)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -196,29 +196,29 @@ func (s *Adhoc) Ask(ctx context.Context, t Message) (Reply, error) {
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: t.Session, Attempt: nexus.AttemptID(of), Role: s.role, Model: model.Name, Schema: t.Handin,
 		System: s.app.Mask.Text(system), Next: env.Hidden.Veil(tools.Tree().Root, t.Text), Limits: s.config.Limits, Price: model.Price, Worst: model.Worst,
-		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: s.app.Now, Jitter: rand.Float64, Asked: maxAsked},
-	}, s.till, &forgetful{mask: s.app.Mask}, nil)
+		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: s.app.Now, Jitter: rand.Float64, Asked: maxRetryAfter},
+	}, s.till, &lastBlobStore{mask: s.app.Mask}, nil)
 	if err == nil {
 		err = out.Refusal
 	}
 	return Reply{out.Outcome, out.Why, out.Text, out.Handin, out.Turns, s.Spent(), out.Usage, model.Name}, err
 }
 
-// Session lets an agent work in the working directory: no plan, no gates, no
+// RunSession lets an agent work in the working directory: no plan, no gates, no
 // landing, and nothing is journaled.
-func (a *App) Session(ctx context.Context, c config.Config, role nexus.Role, text string, traffic provider.Traffic, heard func(nexus.Fact)) (Reply, error) {
+func (a *App) RunSession(ctx context.Context, c config.Config, role nexus.Role, text string, traffic provider.Traffic, heard func(nexus.Fact)) (Reply, error) {
 	s, ctx, err := a.OpenAdhoc(ctx, c, role, traffic, heard)
 	if err != nil {
 		return Reply{}, err
 	}
 	defer s.Close(ctx)
 	id := "agent.1/" + nexus.SessionID(role) + ".1"
-	return s.Ask(ctx, Message{Session: id, Text: "Conversation: " + string(id) + "\n\n" + text})
+	return s.Ask(ctx, SessionRequest{Session: id, Text: "Conversation: " + string(id) + "\n\n" + text})
 }
 
-// hands returns what an agent works with in a directory that is the user's
+// toolEnvironment returns what an agent works with in a directory that is the user's
 // own, and what gives it back.
-func hands(a *App, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
+func toolEnvironment(a *App, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
 	env := tool.Env{
 		Dir: dir, Box: box, Now: a.Now, Theirs: true, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: Rules(c, role.Name), Hidden: files.HiddenRules{Show: c.Policy.Show},
 	}
@@ -226,8 +226,8 @@ func hands(a *App, c config.Config, role agent.Role, dir string, box *sandbox.Bo
 	if err != nil {
 		return env, nil, err
 	}
-	env.Vars = sandbox.Env(own.Env("agent/"+filepath.Base(dir), box.Hides())...)
-	if !box.Hides() {
+	env.Vars = sandbox.QuietEnv(own.Env("agent/"+filepath.Base(dir), box.HidesHost())...)
+	if !box.HidesHost() {
 		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
 			return env, nil, errors.Join(&nexus.Error{
 				Code: nexus.CodeStorage, Message: "make a directory", Cause: err,
@@ -243,16 +243,16 @@ func hands(a *App, c config.Config, role agent.Role, dir string, box *sandbox.Bo
 	}, nil
 }
 
-// forgetful keeps nothing but what was put last: a session outside of any run
+// lastBlobStore keeps nothing but what was put last: a session outside of any run
 // is never taken up again. One goroutine owns it.
-type forgetful struct {
+type lastBlobStore struct {
 	mask *secret.Masker
 	hash string
 	last []byte
 }
 
 // Put implements [agent.Store].
-func (f *forgetful) Put(data []byte) (string, error) {
+func (f *lastBlobStore) Put(data []byte) (string, error) {
 	f.last = f.mask.Mask(data)
 	sum := sha256.Sum256(f.last)
 	f.hash = hex.EncodeToString(sum[:])
@@ -260,18 +260,18 @@ func (f *forgetful) Put(data []byte) (string, error) {
 }
 
 // Get implements [agent.Store].
-func (f *forgetful) Get(hash string) ([]byte, error) {
+func (f *lastBlobStore) Get(hash string) ([]byte, error) {
 	if hash == f.hash {
 		return f.last, nil
 	}
 	return nil, NotFound("blob", hash, "A session outside a run keeps none.")
 }
 
-// till is the [agent.Recorder] of sessions outside of any run.
-type till struct {
+// adhocRecorder is the [agent.Recorder] of sessions outside of any run.
+type adhocRecorder struct {
 	heard func(nexus.Fact)
 	keep  func(facts ...nexus.Fact) error // records what is paid; nil: nobody does
-	purse *daybudget.Ledger
+	purse *dailybudget.Ledger
 	day   nexus.Money // the cap that all runs share
 
 	mu     sync.Mutex // guards the ledger and the purse
@@ -279,13 +279,13 @@ type till struct {
 }
 
 // Record implements [agent.Recorder].
-func (d *till) Record(_ context.Context, facts ...nexus.Fact) error {
+func (d *adhocRecorder) Record(_ context.Context, facts ...nexus.Fact) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.record(facts)
 }
 
-func (d *till) record(facts []nexus.Fact) error {
+func (d *adhocRecorder) record(facts []nexus.Fact) error {
 	for _, f := range facts {
 		if f, ok := f.(nexus.BudgetSpent); ok {
 			d.ledger.Settle(f)
@@ -303,7 +303,7 @@ func (d *till) record(facts []nexus.Fact) error {
 }
 
 // Reserve implements [agent.Recorder].
-func (d *till) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
+func (d *adhocRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.record(done); err != nil {
@@ -315,7 +315,7 @@ func (d *till) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 		if err != nil {
 			return nil, err
 		}
-		d.ledger.Share(shared)
+		d.ledger.SetOthersSpent(shared)
 	}
 	if no, refused := d.ledger.Check(r); refused {
 		return nil, &nexus.Error{
@@ -333,7 +333,7 @@ func (d *till) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 }
 
 // close tells the purse what the session used in the end.
-func (d *till) close(ctx context.Context) {
+func (d *adhocRecorder) close(ctx context.Context) {
 	own, _ := d.ledger.Claim(nexus.BudgetReserved{})
 	_, _, _ = d.purse.Claim(ctx, own, 0) // it holds at least as much
 	_ = d.purse.Close()                  // only a lock

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -41,8 +41,8 @@ type AgentProbe struct {
 	late bool // it did not answer in time, which says nothing of the next time
 }
 
-// probed is what a program said, for a day and as long as it is the same.
-type probed struct {
+// cachedProbe is what a program said, for a day and as long as it is the same.
+type cachedProbe struct {
 	ID string    `json:"id"` // what tells it from another
 	At time.Time `json:"at"`
 
@@ -56,7 +56,7 @@ type probed struct {
 // asked with more than an empty home and no network.
 func (a *App) Probes(ctx context.Context, c config.Config, all []Agent) map[string]AgentProbe {
 	book := filepath.Join(a.StateHome(), "agents.json")
-	known := map[string]probed{}
+	known := map[string]cachedProbe{}
 	if data, err := os.ReadFile(book); err == nil {
 		_ = json.Unmarshal(data, &known) // else all are asked again
 	}
@@ -82,7 +82,7 @@ func (a *App) Probes(ctx context.Context, c config.Config, all []Agent) map[stri
 			defer mu.Unlock()
 			now[one.Name] = said
 			if !said.late {
-				known[one.Name], asked = probed{id, a.Now(), said}, true
+				known[one.Name], asked = cachedProbe{id, a.Now(), said}, true
 			}
 		})
 	}
@@ -152,26 +152,26 @@ func (a *App) probe(ctx context.Context, box *sandbox.Box, set config.Config, on
 	if err != nil {
 		return AgentProbe{late: true}
 	}
-	if out, ok := p.ask(ctx, p.command(bare), probeBytes, "--version"); ok {
+	if out, ok := p.runProgram(ctx, p.command(bare), probeBytes, "--version"); ok {
 		p.said.Version = version(string(out))
 	}
 	work := p.command(own)
-	signed := one.Trusted && one.LoggedIn && a.atWork(set, one, own, &work)
+	signed := one.Trusted && one.LoggedIn && a.addTrustedAccess(set, one, own, &work)
 	if one.Speaks == "acp" {
-		p.overACP(ctx, work, signed)
+		p.probeACP(ctx, work, signed)
 	} else {
-		p.byCommand(ctx, bare, work)
+		p.probeCommands(ctx, bare, work)
 	}
 	if signed { // it may have renewed it, and some makers take an old one no more
 		renewed, secrets, err := agentcli.Login{Program: one.Program, Home: own, User: a.Env("HOME")}.Renew()
-		a.masks(secrets)
-		p.said.renew(renewed, err, own)
+		a.maskSecrets(secrets)
+		p.said.noteRenewal(renewed, err, own)
 	}
 	return p.said
 }
 
-// renew notes what was not written back of a login that the program renewed in a home.
-func (p *AgentProbe) renew(all []agentcli.Renewed, err error, home string) {
+// noteRenewal notes what was not written back of a login that the program renewed in a home.
+func (p *AgentProbe) noteRenewal(all []agentcli.RenewedFile, err error, home string) {
 	for _, r := range all {
 		if r.Kept != "" {
 			p.Kept, p.Home = append(p.Kept, r.File+": "+r.Kept), home
@@ -182,29 +182,29 @@ func (p *AgentProbe) renew(all []agentcli.Renewed, err error, home string) {
 	}
 }
 
-// masks makes the mask know secrets.
-func (a *App) masks(secrets []string) {
+// maskSecrets makes the mask know secrets.
+func (a *App) maskSecrets(secrets []string) {
 	for _, s := range secrets {
 		a.Mask.Learn(s)
 	}
 }
 
-// atWork gives a program what somebody agreed to: its login, its variables and its
+// addTrustedAccess gives a program what somebody agreed to: its login, its variables and its
 // hosts. It reports whether that worked.
-func (a *App) atWork(set config.Config, one Agent, home string, c *sandbox.Command) bool {
+func (a *App) addTrustedAccess(set config.Config, one Agent, home string, c *sandbox.Command) bool {
 	secrets, err := one.Home(home, a.Env("HOME"))
-	a.masks(secrets)
+	a.maskSecrets(secrets)
 	net, failed := agentNet(set, a.Env, one.Program)
 	if net != nil {
-		way := net.Open()
-		c.Proxy, c.Local = way.Serve, way.Local()
+		way := net.NewGateway()
+		c.Proxy, c.Local = way.Serve, way.LocalPorts()
 	}
 	c.Env = append(c.Env, one.Env...)
 	return err == nil && failed == nil
 }
 
-// overACP has a program say what it is that speaks the Agent Client Protocol.
-func (p *prober) overACP(ctx context.Context, work sandbox.Command, signed bool) {
+// probeACP has a program say what it is that speaks the Agent Client Protocol.
+func (p *prober) probeACP(ctx context.Context, work sandbox.Command, signed bool) {
 	program := p.one.Program
 	program.Env = nil // it is in the command, where it may have it
 	timed, stop := context.WithTimeoutCause(ctx, probeTime, context.DeadlineExceeded)
@@ -220,11 +220,11 @@ func (p *prober) overACP(ctx context.Context, work sandbox.Command, signed bool)
 	}
 }
 
-// byCommand has a program say by its help what it can do, and by a command which
+// probeCommands has a program say by its help what it can do, and by a command which
 // models it has.
-func (p *prober) byCommand(ctx context.Context, bare string, work sandbox.Command) {
+func (p *prober) probeCommands(ctx context.Context, bare string, work sandbox.Command) {
 	if args := p.one.HelpArgs(); args != nil {
-		if help, ok := p.ask(ctx, p.command(bare), probeBytes, args...); ok && len(bytes.TrimSpace(help)) > 0 {
+		if help, ok := p.runProgram(ctx, p.command(bare), probeBytes, args...); ok && len(bytes.TrimSpace(help)) > 0 {
 			p.said.Helps = true
 			p.said.Lacks, p.said.Resumes = p.one.Lacks(string(help))
 		}
@@ -234,7 +234,7 @@ func (p *prober) byCommand(ctx context.Context, bare string, work sandbox.Comman
 		return
 	}
 	work.Stdin = bytes.NewReader(stdin)
-	if out, ok := p.ask(ctx, work, modelBytes, args...); ok || len(stdin) > 0 { // which is no prompt
+	if out, ok := p.runProgram(ctx, work, modelBytes, args...); ok || len(stdin) > 0 { // which is no prompt
 		p.said.Models = p.one.Models(out)
 	}
 }
@@ -246,8 +246,8 @@ func (p *prober) command(home string) sandbox.Command {
 	}
 }
 
-// ask runs it, and returns what it printed and whether it ended well.
-func (p *prober) ask(ctx context.Context, c sandbox.Command, most int64, args ...string) (out []byte, ok bool) {
+// runProgram runs it, and returns what it printed and whether it ended well.
+func (p *prober) runProgram(ctx context.Context, c sandbox.Command, most int64, args ...string) (out []byte, ok bool) {
 	c.Args, c.Timeout, c.Cap = append([]string{p.one.File}, args...), probeTime, most
 	r, err := p.box.Run(ctx, c)
 	p.said.late = p.said.late || r.TimedOut || ctx.Err() != nil
@@ -262,7 +262,7 @@ func version(text string) string {
 	for word := range strings.FieldsSeq(text) {
 		word = strings.Trim(word, "(),v.")
 		if len(word) > 2 && word[0] >= '0' && word[0] <= '9' && strings.Contains(word, ".") {
-			return legible.Cut(word, 40)
+			return sanitize.Cut(word, 40)
 		}
 	}
 	return ""

@@ -21,18 +21,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// AgentBook is the name under which the book keeps which agents are trusted, in
+// AgentTrustKey is the name under which the book keeps which agents are trusted, in
 // the place of a repository: they work with the user's own login.
-const AgentBook = "/agents"
+const AgentTrustKey = "/agents"
 
-// usualBudget is what a prompt of an agent that is paid by use may cost.
-const usualBudget = 2 * nexus.Dollar
+// defaultAgentBudget is what a prompt of an agent that is paid by use may cost.
+const defaultAgentBudget = 2 * nexus.Dollar
 
 // minSecret is the shortest variable of a program that is taken for a secret.
 const minSecret = 20
 
-// Program returns an agent program by its name, as the configuration has it.
-func Program(c config.Config, env func(string) string, name string) (agentcli.Program, error) {
+// AgentProgram returns an agent program by its name, as the configuration has it.
+func AgentProgram(c config.Config, env func(string) string, name string) (agentcli.Program, error) {
 	var p agentcli.Program
 	for _, k := range agentcli.Known() {
 		if k.Name == name {
@@ -47,7 +47,7 @@ func Program(c config.Config, env func(string) string, name string) (agentcli.Pr
 		}
 	}
 	p.Name = name
-	p = p.Speaking(cmp.Or(set.Speaks, p.Speaks, "text"))
+	p = p.WithProtocol(cmp.Or(set.Speaks, p.Speaks, "text"))
 	if set.Command != "" && set.Command != p.Command {
 		p.Install = "" // it may be another program
 	}
@@ -129,13 +129,13 @@ type Agent struct {
 func (a *App) Agents(c config.Config) ([]Agent, error) {
 	var all []Agent
 	for _, name := range agentNames(c) {
-		p, err := Program(c, a.Env, name)
+		p, err := AgentProgram(c, a.Env, name)
 		if err != nil {
 			return nil, err
 		}
 		one := Agent{Program: p, LoggedIn: loggedIn(c, p, a.Env("HOME"))}
 		one.File, _, one.Missing = agentcli.Find(p.Command, a.Env("PATH"))
-		judged, err := a.Trust().Judge(AgentBook, []trust.Item{AgentTerms(p)})
+		judged, err := a.Trust().ItemStates(AgentTrustKey, []trust.Item{AgentTerms(p)})
 		if err != nil {
 			return nil, err
 		}
@@ -157,8 +157,8 @@ func loggedIn(c config.Config, p agentcli.Program, home string) bool {
 	return len(c.Agents[p.Name].Env) > 0 || p.LoggedIn(home)
 }
 
-// Every reports whether the agent does the sessions of every role.
-func (one Agent) Every() bool {
+// HasAllRoles reports whether the agent does the sessions of every role.
+func (one Agent) HasAllRoles() bool {
 	return !slices.ContainsFunc(sessionRoles(), func(r nexus.Role) bool { return !slices.Contains(one.Roles, r) })
 }
 
@@ -175,7 +175,7 @@ func sessionRoles() []nexus.Role {
 // up and no role names an agent: who has nothing but a program that is logged
 // in can run a goal; see [route.Programs]. If there is one that nobody agreed to
 // yet, the error says how.
-func (a *App) WithAgents(c config.Config, tap provider.Tap) (config.Config, error) {
+func (a *App) WithAgents(c config.Config, tap provider.RecordingTransport) (config.Config, error) {
 	if named, err := namesAgents(c, a.Env); named || err != nil {
 		return c, err
 	}
@@ -197,7 +197,7 @@ func (a *App) WithAgents(c config.Config, tap provider.Tap) (config.Config, erro
 		return c, nil // the missing model is what is wrong
 	}
 	if len(usable) == 0 {
-		return c, untrusted(all[0].Program, trust.New)
+		return c, untrustedError(all[0].Program, trust.New)
 	}
 	programs := make([]route.Program, len(usable))
 	for i, one := range usable {
@@ -231,7 +231,7 @@ func namesAgents(c config.Config, env func(string) string) (named bool, err erro
 			if strings.Contains(name, "/") { // a model
 				continue
 			}
-			if _, err := Program(c, env, name); err != nil {
+			if _, err := AgentProgram(c, env, name); err != nil {
 				return true, err
 			}
 		}
@@ -239,11 +239,11 @@ func namesAgents(c config.Config, env func(string) string) (named bool, err erro
 	return named, nil
 }
 
-// Untrusted returns the agents that a run would use, that could work, and that
+// UntrustedAgents returns the agents that a run would use, that could work, and that
 // nobody agreed to yet.
-func (a *App) Untrusted(c config.Config) ([]agentcli.Program, error) {
+func (a *App) UntrustedAgents(c config.Config) ([]agentcli.Program, error) {
 	set := slices.ContainsFunc(slices.Collect(maps.Values(c.Roles)), func(r config.Role) bool { return r.Agent != "" })
-	_, err := a.WithAgents(c, provider.Tap{})
+	_, err := a.WithAgents(c, provider.RecordingTransport{})
 	e, auto := errors.AsType[*nexus.Error](err)
 	if auto = auto && e.Code == nexus.CodeUntrusted; err != nil && !auto {
 		return nil, err
@@ -264,7 +264,7 @@ func (a *App) Untrusted(c config.Config) ([]agentcli.Program, error) {
 	return open, nil
 }
 
-func untrusted(p agentcli.Program, state trust.State) error {
+func untrustedError(p agentcli.Program, state trust.State) error {
 	return &nexus.Error{
 		Code: nexus.CodeUntrusted, Message: fmt.Sprintf("%s is not yet trusted to work with a copy of your login (%s)", p.Name, state),
 		Hint: fmt.Sprintf("Read what it may do with nexus trust agent %s, then trust it with nexus trust agent %s --yes.", p.Name, p.Name),
@@ -274,26 +274,26 @@ func untrusted(p agentcli.Program, state trust.State) error {
 // readerPicker is [worker.Sessions.PickReader].
 type readerPicker = func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error)
 
-// picksReaders returns what picks the model that reads an author's work. What
+// newReaderPicker returns what picks the model that reads an author's work. What
 // Claude Code wrote is Anthropic's: a model of Anthropic is not another maker's.
-func picksReaders(p Parts, models *provider.Models) readerPicker {
+func newReaderPicker(p MachineOptions, models *provider.Models) readerPicker {
 	return func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error) {
 		name, model, _ := strings.Cut(author, "/")
 		_, provides := p.Config.Providers[name]
-		if by, err := Program(p.Config, p.Env, name); err == nil && by.Maker != "" && !provides {
+		if by, err := AgentProgram(p.Config, p.Env, name); err == nil && by.Maker != "" && !provides {
 			author = by.Maker + "/" + model
 		}
 		return models.PickReader(role, tier, least, author, failed)
 	}
 }
 
-// externals is [worker.Sessions.External].
-type externals = func(role nexus.Role, tier nexus.Tier, pin string) (agents []*worker.ExternalAgent, models []string)
+// externalAgentPicker is [worker.Sessions.External].
+type externalAgentPicker = func(role nexus.Role, tier nexus.Tier, pin string) (agents []*worker.ExternalAgent, models []string)
 
 // externalAgents returns what tells which agents do the sessions of a role at a
 // tier, nil where none does any.
-func externalAgents(p Parts, models *provider.Models) (externals, error) {
-	if err := noAgents(p.Config.Roles); err != nil {
+func externalAgents(p MachineOptions, models *provider.Models) (externalAgentPicker, error) {
+	if err := checkAgentRoles(p.Config.Roles); err != nil {
 		return nil, err
 	}
 	all, err := namedAgents(p, models)
@@ -319,7 +319,7 @@ func externalAgents(p Parts, models *provider.Models) (externals, error) {
 
 // namedAgents returns the agents that roles, tiers and the plan's tasks name, ready
 // to run.
-func namedAgents(p Parts, models *provider.Models) (map[provider.Agent]*worker.ExternalAgent, error) {
+func namedAgents(p MachineOptions, models *provider.Models) (map[provider.Agent]*worker.ExternalAgent, error) {
 	all := map[provider.Agent]*worker.ExternalAgent{}
 	add := func(role nexus.Role, tier nexus.Tier, pin string) error {
 		agents, _, err := models.Agents(role, tier, pin)
@@ -352,8 +352,8 @@ func namedAgents(p Parts, models *provider.Models) (map[provider.Agent]*worker.E
 	return all, nil
 }
 
-// noAgents refuses an agent for a role whose sessions none does.
-func noAgents(roles map[nexus.Role]config.Role) error {
+// checkAgentRoles refuses an agent for a role whose sessions none does.
+func checkAgentRoles(roles map[nexus.Role]config.Role) error {
 	for role, r := range roles {
 		if r.Agent != "" && !slices.Contains(sessionRoles(), role) {
 			return &nexus.Error{
@@ -365,13 +365,13 @@ func noAgents(roles map[nexus.Role]config.Role) error {
 	return nil
 }
 
-func externalAgent(p Parts, name, model string, models *provider.Models) (*worker.ExternalAgent, error) {
-	program, err := Program(p.Config, p.Env, name)
+func externalAgent(p MachineOptions, name, model string, models *provider.Models) (*worker.ExternalAgent, error) {
+	program, err := AgentProgram(p.Config, p.Env, name)
 	if err != nil {
 		return nil, err
 	}
 	program.Model = cmp.Or(model, program.Model)
-	h := &worker.ExternalAgent{Program: program, Why: "it does the sessions of this role", User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, usualBudget)}
+	h := &worker.ExternalAgent{Program: program, Why: "it does the sessions of this role", User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, defaultAgentBudget)}
 	h.Silence = cmp.Or(p.Config.Agents[name].Silence, p.Config.Limits.TurnTime)
 	if h.File, h.Seen, err = agentcli.Find(program.Command, p.Env("PATH")); err != nil {
 		how := "Install it"
@@ -386,12 +386,12 @@ func externalAgent(p Parts, name, model string, models *provider.Models) (*worke
 	if p.Trust == nil {
 		return nil, &nexus.Error{Code: nexus.CodeUntrusted, Message: "the agent " + name + " is not trusted here", Hint: "Use a model."}
 	}
-	judged, err := p.Trust.Judge(AgentBook, []trust.Item{AgentTerms(program)})
+	judged, err := p.Trust.ItemStates(AgentTrustKey, []trust.Item{AgentTerms(program)})
 	if err != nil {
 		return nil, err
 	}
 	if judged[0].State != trust.Trusted {
-		return nil, untrusted(program, judged[0].State)
+		return nil, untrustedError(program, judged[0].State)
 	}
 	if !loggedIn(p.Config, program, h.User) {
 		return nil, &nexus.Error{
@@ -421,8 +421,8 @@ func agentNet(c config.Config, env func(string) string, p agentcli.Program) (*eg
 	return config.Network{Mode: "list", Allow: p.Hosts, Deny: c.Network.Deny, Upstream: c.Network.Upstream}.Grant(env)
 }
 
-// tryTime bounds the connections that are tried when a program is trusted.
-const tryTime = 5 * time.Second
+// connectTimeout bounds the connections that are tried when a program is trusted.
+const connectTimeout = 5 * time.Second
 
 // TryHosts connects to the hosts that somebody set for a program, as the program will do
 // through its proxy, and returns why some are not reached, a line each.
@@ -434,10 +434,10 @@ func TryHosts(ctx context.Context, c config.Config, env func(string) string, p a
 	if err != nil || grant == nil {
 		return nil, err
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, tryTime, errors.New("it took too long"))
+	ctx, stop := context.WithTimeoutCause(ctx, connectTimeout, errors.New("it took too long"))
 	defer stop()
 	var lines []string
-	for _, d := range grant.Open().Try(ctx) {
+	for _, d := range grant.NewGateway().TryHosts(ctx) {
 		lines = append(lines, fmt.Sprintf("%s is not reached now: %s", d.Target, d.Why))
 	}
 	return lines, nil

@@ -62,15 +62,15 @@ func TestWithAgents(t *testing.T) {
 				write(map[string]string{"claude": ".claude/.credentials.json", "codex": ".codex/auth.json"}[one], 0o600)
 			}
 			for _, one := range c.trusted {
-				p, err := app.Program(conf, a.Env, one)
+				p, err := app.AgentProgram(conf, a.Env, one)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := a.Trust().Trust(t.Context(), app.AgentBook, []trust.Item{app.AgentTerms(p)}); err != nil {
+				if err := a.Trust().Trust(t.Context(), app.AgentTrustKey, []trust.Item{app.AgentTerms(p)}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			got, err := a.WithAgents(conf, provider.Tap{})
+			got, err := a.WithAgents(conf, provider.RecordingTransport{})
 			e, _ := errors.AsType[*nexus.Error](err)
 			if (c.code == "") != (err == nil) || e != nil && e.Code != c.code {
 				t.Fatalf("error %v, want code %q", err, c.code)
@@ -103,18 +103,18 @@ func TestProgramSpeaking(t *testing.T) {
 		"amp":      {config.Agent{}, "amp", nil, "amp"},
 		"mine":     {config.Agent{Speaks: "acp", Command: "mine"}, "mine", nil, "acp"},
 	} {
-		p, err := app.Program(config.Config{Agents: map[string]config.Agent{name: c.set}}, os.Getenv, name)
+		p, err := app.AgentProgram(config.Config{Agents: map[string]config.Agent{name: c.set}}, os.Getenv, name)
 		if err != nil || p.Command != c.command || !slices.Equal(p.Args, c.args) || p.Speaks != c.speaks {
 			t.Errorf("%s: %s %q speaks %s, %v", name, p.Command, p.Args, p.Speaks, err)
 		}
 	}
 	for _, name := range []string{"copilot", "goose"} {
-		p, err := app.Program(config.Config{Agents: map[string]config.Agent{name: {Speaks: name}}}, os.Getenv, name)
+		p, err := app.AgentProgram(config.Config{Agents: map[string]config.Agent{name: {Speaks: name}}}, os.Getenv, name)
 		if err != nil || p.Speaks != name || len(p.Args) > 0 {
 			t.Errorf("%s with its own stream: %+v, %v", name, p, err)
 		}
 	}
-	if p, err := app.Program(config.Config{}, os.Getenv, "gemini"); err != nil || p.Speaks != "gemini" || len(p.Args) > 0 {
+	if p, err := app.AgentProgram(config.Config{}, os.Getenv, "gemini"); err != nil || p.Speaks != "gemini" || len(p.Args) > 0 {
 		t.Errorf("gemini by itself: %+v, %v", p, err)
 	}
 }
@@ -186,11 +186,11 @@ esac
 	if got := said["gemini"]; !got.Helps || got.Resumes || !slices.Equal(got.Lacks, []string{"--approval-mode", "--skip-trust"}) || len(said) != 2 {
 		t.Errorf("with another help: %+v of %d", got, len(said))
 	}
-	p, err := app.Program(conf, a.Env, "opencode")
+	p, err := app.AgentProgram(conf, a.Env, "opencode")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Trust().Trust(t.Context(), app.AgentBook, []trust.Item{app.AgentTerms(p)}); err != nil {
+	if err := a.Trust().Trust(t.Context(), app.AgentTrustKey, []trust.Item{app.AgentTerms(p)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := probe()["opencode"]; got.Version != "1.2.3" || !slices.Equal(got.Models, []string{"a/model/with-login/with-key"}) {
@@ -199,7 +199,7 @@ esac
 	if data, err := os.ReadFile(login); err != nil || !strings.Contains(string(data), "a-token-that-it-renewed-here") {
 		t.Errorf("the login that it renewed is lost: %s, %v", data, err)
 	}
-	probe() // with the new login, which has another size
+	probe() // withRun the new login, which has another size
 	book := filepath.Join(home, "state", "nexus", "agents.json")
 	before, err := os.Stat(book)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/apikey"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
@@ -45,15 +45,15 @@ type Notice struct {
 	Err  error // what went wrong, where something did; Text is empty then
 }
 
-// say reports a text.
-func (a *App) say(text string) {
+// reportText reports a text.
+func (a *App) reportText(text string) {
 	if a.Report != nil {
 		a.Report(Notice{Text: text})
 	}
 }
 
-// complain reports an error that stops nothing.
-func (a *App) complain(err error) {
+// reportError reports an error that stops nothing.
+func (a *App) reportError(err error) {
 	if err != nil && a.Report != nil {
 		a.Report(Notice{Err: err})
 	}
@@ -99,7 +99,7 @@ func (a *App) Keys() apikey.Store {
 }
 
 // Trust returns where it is kept what people agreed to.
-func (a *App) Trust() *trust.Book { return trust.At(a.StateHome()) }
+func (a *App) Trust() *trust.Store { return trust.OpenStore(a.StateHome()) }
 
 // NotFound says that there is nothing of that name.
 func NotFound(what, name, hint string) error {
@@ -107,4 +107,4 @@ func NotFound(what, name, hint string) error {
 }
 
 // quote returns a text in quotes, at most 80 characters of it.
-func quote(text string) string { return strconv.Quote(legible.Cut(text, 80)) }
+func quote(text string) string { return strconv.Quote(sanitize.Cut(text, 80)) }

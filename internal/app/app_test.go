@@ -63,7 +63,7 @@ func TestConductWithoutAConsole(t *testing.T) {
 		Env: func(name string) string { return env[name] }, Now: time.Now, Mask: secret.New(nil), Dir: dir,
 		Set: map[string]string{"sandbox": "off"}, Report: func(n app.Notice) { told = append(told, n) },
 	}
-	p, err := a.Open(t.Context(), app.Makes)
+	p, err := a.Open(t.Context(), app.CreateAccess)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestConductWithoutAConsole(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := nexus.Task{ID: "T1", Title: "Say goodbye", Brief: "Say goodbye in the README.", Strategy: nexus.NoTest, Files: []string{"README"}, Criteria: []nexus.Criterion{{Text: "it says goodbye", Check: "grep -q Goodbye README"}}}
-	o := app.Order{Goal: nexus.Goal{Text: "Say goodbye", Mode: nexus.Evolution}, Plan: &nexus.Plan{Goal: "Say goodbye", Tasks: []nexus.Task{task}}, Headless: true}
+	o := app.RunOptions{Goal: nexus.Goal{Text: "Say goodbye", Mode: nexus.Evolution}, Plan: &nexus.Plan{Goal: "Say goodbye", Tasks: []nexus.Task{task}}, Headless: true}
 	var w calls
 	s, err := a.Conduct(t.Context(), p, settings, &o, &w)
 	if err != nil {
@@ -105,7 +105,7 @@ func TestOrderIsRefused(t *testing.T) {
 		Env: func(name string) string { return env[name] }, Now: time.Now, Mask: secret.New(nil), Dir: dir,
 		Set: map[string]string{"sandbox": "off"},
 	}
-	p, err := a.Open(t.Context(), app.Makes)
+	p, err := a.Open(t.Context(), app.CreateAccess)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestOrderIsRefused(t *testing.T) {
 	}
 	no := &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "no"}
 	var w calls
-	o := app.Order{Goal: nexus.Goal{Text: "x", Mode: nexus.Evolution}, Headless: true, Refuse: func() error { return no }}
+	o := app.RunOptions{Goal: nexus.Goal{Text: "x", Mode: nexus.Evolution}, Headless: true, Refuse: func() error { return no }}
 	if s, err := a.Conduct(t.Context(), p, settings, &o, &w); s != nil || err == nil || len(w.did) > 0 {
 		t.Errorf("refused: %v, %v, the watcher: %v", s == nil, err, w.did)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// autoAnswer returns who answers in the place of people, nil where nobody does. What
+// newAutoAnswer returns who answers in the place of people, nil where nobody does. What
 // it has spent in the run before counts.
-func autoAnswer(ctx context.Context, p *Place, c config.Config, o Order) (*worker.AutoAnswer, error) {
+func newAutoAnswer(ctx context.Context, p *Repository, c config.Config, o RunOptions) (*worker.AutoAnswer, error) {
 	if o.Headless || len(c.Channels.Auto) == 0 {
 		return nil, nil
 	}
@@ -19,10 +19,10 @@ func autoAnswer(ctx context.Context, p *Place, c config.Config, o Order) (*worke
 	if err != nil {
 		return nil, err
 	}
-	spent := s.Spending.By[budget.Part{Way: budget.ByRole, Name: worker.AutoName}].Money
+	spent := s.Spending.By[budget.BreakdownKey{Way: budget.ByRole, Name: worker.AutoName}].Money
 	d := &worker.AutoAnswer{Triggers: c.Channels.Auto, After: c.Channels.AutoAfter, Left: c.Channels.AutoMoney - spent}
 	for _, id := range s.Ledger.Unsettled() {
-		if r, ok := s.Ledger.Open(id); ok && r.Role == worker.AutoName {
+		if r, ok := s.Ledger.Reservation(id); ok && r.Role == worker.AutoName {
 			d.Left -= r.Money
 		}
 	}

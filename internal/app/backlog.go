@@ -11,19 +11,19 @@ import (
 )
 
 // Backlog returns where the items of a repository's backlog are.
-func (a *App) Backlog(p *Place) backlog.Store {
+func (a *App) Backlog(p *Repository) backlog.Store {
 	return backlog.Store{Repo: p.Repo.Work, State: p.State, Mask: a.Mask.Mask, Now: a.Now}
 }
 
-// past is a place whose runs the backlog is told of.
-type past struct{ *Place }
+// backlogRecord is a place whose runs the backlog is told of.
+type backlogRecord struct{ *Repository }
 
 // Record returns what the backlog is told of runs.
-func (p *Place) Record() backlog.Record { return past{p} }
+func (p *Repository) Record() backlog.Record { return backlogRecord{p} }
 
 // Runs implements [backlog.Record].
-func (p past) Runs(ctx context.Context) ([]nexus.RunID, error) {
-	all, err := p.Place.Runs(ctx)
+func (p backlogRecord) Runs(ctx context.Context) ([]nexus.RunID, error) {
+	all, err := p.Repository.Runs(ctx)
 	ids := make([]nexus.RunID, len(all))
 	for i, r := range all {
 		ids[i] = r.ID
@@ -32,17 +32,17 @@ func (p past) Runs(ctx context.Context) ([]nexus.RunID, error) {
 }
 
 // Replay implements [backlog.Record].
-func (p past) Replay(ctx context.Context, run nexus.RunID) (*state.State, error) {
-	all, err := p.Place.Runs(ctx)
+func (p backlogRecord) Replay(ctx context.Context, run nexus.RunID) (*state.State, error) {
+	all, err := p.Repository.Runs(ctx)
 	if err != nil || !slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == run }) {
 		return nil, err
 	}
-	return p.Place.Replay(ctx, run)
+	return p.Repository.Replay(ctx, run)
 }
 
-// Held returns the latest run that somebody conducts and that works on tasks; false where
+// ActiveRun returns the latest run that somebody conducts and that works on tasks; false where
 // there is none.
-func (p *Place) Held(ctx context.Context) (r journal.Run, ok bool, err error) {
+func (p *Repository) ActiveRun(ctx context.Context) (r journal.Run, ok bool, err error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
 		return r, false, err

@@ -41,7 +41,7 @@ func TestLetGo(t *testing.T) {
 			}
 			said := 0
 			released := false
-			letGo(t.Context(), &App{Report: func(Notice) { said++ }}, lease, func() error { released = true; return nil })
+			releaseWorktrees(t.Context(), &App{Report: func(Notice) { said++ }}, lease, func() error { released = true; return nil })
 			if released != c.want || said > 0 {
 				t.Errorf("released: %v, said %d times", released, said)
 			}

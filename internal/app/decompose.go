@@ -15,7 +15,7 @@ import (
 )
 
 // Decompose lets the planner make the plan of an order, and nothing else.
-func (a *App) Decompose(ctx context.Context, p *Place, o *Order, w Watcher) error {
+func (a *App) Decompose(ctx context.Context, p *Repository, o *RunOptions, w Watcher) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -59,9 +59,9 @@ func PlanOf(s *state.State) nexus.Plan {
 	return p
 }
 
-// count fills in what another run spent on the order's plan. One that is not in this
+// addPlanningCost fills in what another run spent on the order's plan. One that is not in this
 // journal, or did more than plan, counts nothing.
-func (o *Order) count(ctx context.Context, p *Place) error {
+func (o *RunOptions) addPlanningCost(ctx context.Context, p *Repository) error {
 	if o.Spent > 0 || o.Plan == nil || o.Plan.Run == "" || p == nil || p.Journal == nil {
 		return nil
 	}
@@ -86,44 +86,44 @@ func PlanCost(s *state.State) nexus.Money { return s.Goal.Planning + s.Ledger.Sp
 // Estimate fills in what the order's plan is thought to take, by what earlier
 // runs of the repository came to. A nil place, or one where nothing ran, has
 // no past; nor has one whose past cannot be read.
-func (a *App) Estimate(ctx context.Context, p *Place, o *Order) error {
+func (a *App) Estimate(ctx context.Context, p *Repository, o *RunOptions) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
 	}
-	price, err := a.prices(settings, o.tap)
+	price, err := a.modelPrices(settings, o.tap)
 	if err != nil {
 		return err
 	}
-	if err := o.count(ctx, p); err != nil {
+	if err := o.addPlanningCost(ctx, p); err != nil {
 		return err
 	}
 	past, learned := &route.Stats{}, &nexus.Lessons{}
 	if p != nil && p.Journal != nil { // that nothing is known is no reason to fail
-		if known, err := p.estimated(ctx, settings); err == nil {
+		if known, err := p.estimateStats(ctx, settings); err == nil {
 			past = known
 		}
-		if l, err := a.learn(ctx, p, settings); err == nil {
+		if l, err := a.newRunLessons(ctx, p, settings); err == nil {
 			learned = l
 		}
 	}
 	routing := routingOf(settings, learned, false)
-	e := past.Estimate(route.EstimateOf{
+	e := past.Estimate(route.EstimateInput{
 		Tasks: o.Plan.Tasks, Parallel: settings.Limits.Parallel, Most: max(settings.Limits.RunMoney-o.Spent, 0),
 		Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(routing, t, nil) },
 		Price: price,
 	})
 	o.Plan.Estimate = &e
-	if settings.Limits.Batch, err = a.batch(settings, o.tap); err != nil {
+	if settings.Limits.Batch, err = a.tasksPerSession(settings, o.tap); err != nil {
 		return err
 	}
-	o.Lanes = schedule.Shared(o.Plan.Tasks, settings.Limits, routing)
+	o.Lanes = schedule.ForecastLanes(o.Plan.Tasks, settings.Limits, routing)
 	o.Steps, err = a.plannedSteps(settings, o.Plan.Tasks)
 	return err
 }
 
-// prices returns what tokens of the configured models cost.
-func (a *App) prices(c config.Config, tap provider.Tap) (route.Price, error) {
+// modelPrices returns what tokens of the configured models cost.
+func (a *App) modelPrices(c config.Config, tap provider.RecordingTransport) (route.Price, error) {
 	models, err := provider.NewModels(c, a.Env, a.Now)
 	if err != nil {
 		return nil, err

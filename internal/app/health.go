@@ -14,8 +14,8 @@ import (
 // microseconds.
 const sampleEvery = 10 * time.Second
 
-// Measure measures the machine.
-func Measure(dir string, now time.Time) health.Sample {
+// MeasureMachine measures the machine.
+func MeasureMachine(dir string, now time.Time) health.Sample {
 	s := health.Sample{At: now, Memory: proc.MachineMemory(), Available: proc.Available()}
 	var at syscall.Statfs_t
 	if syscall.Statfs(dir, &at) == nil {
@@ -24,24 +24,24 @@ func Measure(dir string, now time.Time) health.Sample {
 	return s
 }
 
-// measure watches the machine for a run until the context ends.
-func (a *App) measure(ctx context.Context, p *Place, run nexus.RunID, alerts nexus.Alerts, tell chan<- nexus.Fact) {
+// watchMachine watches the machine for a run until the context ends.
+func (a *App) watchMachine(ctx context.Context, p *Repository, run nexus.RunID, alerts nexus.Alerts, tell chan<- nexus.Fact) {
 	s, err := p.Replay(ctx, run)
 	if err != nil {
 		return // the run says so
 	}
-	watch(ctx, sampleEvery, health.Raised(s.Alerts.Active()), alerts, func() health.Sample { return Measure(p.State, a.Now()) }, tell)
+	watchHealth(ctx, sampleEvery, health.Raised(s.Alerts.Active()), alerts, func() health.Sample { return MeasureMachine(p.State, a.Now()) }, tell)
 }
 
-// watch measures at once and then now and again until the context ends, and hands
+// watchHealth measures at once and then now and again until the context ends, and hands
 // over what is to be recorded.
-func watch(
+func watchHealth(
 	ctx context.Context, every time.Duration, m *health.Machine, a nexus.Alerts, measure func() health.Sample, tell chan<- nexus.Fact,
 ) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		for _, f := range m.Measured(a, measure()) {
+		for _, f := range m.ApplySample(a, measure()) {
 			select {
 			case tell <- f:
 			case <-ctx.Done():

@@ -18,7 +18,7 @@ func TestWatch(t *testing.T) {
 		samples, tell, done := 0, make(chan nexus.Fact), make(chan struct{})
 		go func() {
 			defer close(done)
-			watch(ctx, sampleEvery, health.Raised(nil), nexus.Alerts{Disk: 100, Lasting: 30 * time.Second}, func() health.Sample {
+			watchHealth(ctx, sampleEvery, health.Raised(nil), nexus.Alerts{Disk: 100, Lasting: 30 * time.Second}, func() health.Sample {
 				samples++
 				return health.Sample{At: time.Now(), Free: 1, Disk: true}
 			}, tell)
@@ -37,7 +37,7 @@ func TestWatch(t *testing.T) {
 func BenchmarkMeasure(b *testing.B) {
 	dir := b.TempDir()
 	for b.Loop() {
-		Measure(dir, time.Time{})
+		MeasureMachine(dir, time.Time{})
 	}
 	b.ReportMetric(100*b.Elapsed().Seconds()/float64(b.N)/sampleEvery.Seconds(), "%cpu")
 }

@@ -17,7 +17,7 @@ import (
 
 // History returns what the runs of a repository came to, the oldest first, without
 // those that only made a plan, which have no tasks of their own.
-func (a *App) History(ctx context.Context, p *Place) ([]history.Run, error) {
+func (a *App) History(ctx context.Context, p *Repository) ([]history.Run, error) {
 	if p.Journal == nil {
 		return nil, nil
 	}
@@ -26,9 +26,9 @@ func (a *App) History(ctx context.Context, p *Place) ([]history.Run, error) {
 		return nil, err
 	}
 	if n := len(r.Broken); n > 0 {
-		a.say(fmt.Sprintf("%d runs cannot be read and are left out, the first is %s; nexus journal verify says why", n, r.Broken[0]))
+		a.reportText(fmt.Sprintf("%d runs cannot be read and are left out, the first is %s; nexus journal verify says why", n, r.Broken[0]))
 	}
-	return slices.DeleteFunc(p.withoutShown(r.Runs), func(r history.Run) bool { return r.Mode == nexus.Draft }), nil
+	return slices.DeleteFunc(p.withoutViewOnly(r.Runs), func(r history.Run) bool { return r.Mode == nexus.Draft }), nil
 }
 
 // Histories returns the same of all repositories that Nexus ran in on this machine.
@@ -49,7 +49,7 @@ func (a *App) Histories(ctx context.Context) ([]history.Run, error) {
 			return nil, context.Cause(ctx)
 		}
 		if err != nil {
-			a.complain(err)
+			a.reportError(err)
 			continue
 		}
 		name := repositoryOf(e.Name())
@@ -70,7 +70,7 @@ func (a *App) historyOf(ctx context.Context, dir string) ([]history.Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Place{State: dir, Journal: j}
+	p := &Repository{State: dir, Journal: j}
 	defer p.Close()
 	return a.History(ctx, p)
 }

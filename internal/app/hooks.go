@@ -27,17 +27,17 @@ func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]
 	if err != nil || len(all) == 0 {
 		return nil, nil, err
 	}
-	runner, err := a.commands(ctx, dir, state, string(run)+"/hook")
+	runner, err := a.commandRunner(ctx, dir, state, string(run)+"/hook")
 	return all, runner, err
 }
 
-// commands returns what runs hooks and plugins on a repository.
-func (a *App) commands(ctx context.Context, dir, state, mark string) (*usercmd.Runner, error) {
+// commandRunner returns what runs hooks and plugins on a repository.
+func (a *App) commandRunner(ctx context.Context, dir, state, mark string) (*usercmd.Runner, error) {
 	c, _, err := a.Settings()
 	if err != nil {
 		return nil, err
 	}
-	box, err := Box(ctx, c)
+	box, err := FindSandbox(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (a *App) commands(ctx context.Context, dir, state, mark string) (*usercmd.R
 	if err != nil {
 		return nil, err
 	}
-	open = open.Bounded(Bounds(c))
+	open = open.WithLimits(SandboxLimits(c))
 	hides := func(dir string) []string {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
@@ -60,7 +60,7 @@ func (a *App) commands(ctx context.Context, dir, state, mark string) (*usercmd.R
 	}
 	checkout := sync.OnceValue(func() []string { return hides(dir) })
 	return &usercmd.Runner{
-		Box: box, Open: open, Dir: dir, State: state, Env: a.Env, Book: a.Trust(), Way: a.ServerWay(), Mask: a.Mask.Mask, Mark: mark,
+		Box: box, Open: open, Dir: dir, State: state, Env: a.Env, Book: a.Trust(), Way: a.ServerEgress(), Mask: a.Mask.Mask, Mark: mark,
 		Learn: func(value string) {
 			if mayBeKey(value) {
 				a.Mask.Learn(value)
@@ -108,9 +108,9 @@ func (a *App) CommandItems(dir string) ([]trust.Item, error) {
 	return items, nil
 }
 
-// refusers returns the hooks that may refuse something of a run, and what runs
+// refusingHooks returns the hooks that may refuse something of a run, and what runs
 // them. It is an error that one is not trusted: it may be there for a reason.
-func (a *App) refusers(ctx context.Context, p *Place, run nexus.RunID) ([]hookcmd.Hook, *usercmd.Runner, error) {
+func (a *App) refusingHooks(ctx context.Context, p *Repository, run nexus.RunID) ([]hookcmd.Hook, *usercmd.Runner, error) {
 	all, runner, err := a.Hooks(ctx, p.Repo.Work, p.State, run)
 	if err != nil {
 		return nil, nil, err

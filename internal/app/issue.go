@@ -9,17 +9,17 @@ import (
 // IssueRef returns the issue that a text names, the zero Ref for any other text. An issue
 // with nothing but a number is one of the project that the remote origin names.
 func (a *App) IssueRef(ctx context.Context, text string) (forge.Ref, error) {
-	return forge.Parse(text, a.origin(ctx), a.Env)
+	return forge.Parse(text, a.originURL(ctx), a.Env)
 }
 
 // ForgeRef returns the project of a forge that the remote origin names.
 func (a *App) ForgeRef(ctx context.Context) (forge.Ref, error) {
-	return forge.Project(a.origin(ctx), a.Env)
+	return forge.Project(a.originURL(ctx), a.Env)
 }
 
-// origin returns the address of the remote origin; empty where there is none.
-func (a *App) origin(ctx context.Context) string {
-	p, err := a.Open(ctx, Reads)
+// originURL returns the address of the remote origin; empty where there is none.
+func (a *App) originURL(ctx context.Context) string {
+	p, err := a.Open(ctx, ReadAccess)
 	if err != nil {
 		return ""
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/killswitch"
 )
 
-// Switch returns the kill switch as it counts in a state directory, or in no
+// KillSwitch returns the kill switch as it counts in a state directory, or in no
 // repository where that is empty: the machine's, the user's and the
 // repository's own.
-func (a *App) Switch(state string) killswitch.Switch {
+func (a *App) KillSwitch(state string) killswitch.Switch {
 	var all killswitch.Switch
 	for dir := range strings.SplitSeq(cmp.Or(a.Env("XDG_CONFIG_DIRS"), "/etc/xdg"), ":") {
 		if filepath.IsAbs(dir) {

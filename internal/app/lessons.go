@@ -20,39 +20,39 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// forgottenFile is where it is kept from when on something is learned, in the
+// lessonResetsFile is where it is kept from when on something is learned, in the
 // directory of a repository's state.
-const forgottenFile = "lessons.json"
+const lessonResetsFile = "lessons.json"
 
-// forgotten is that file: before these times nothing counts.
-type forgotten map[nexus.LessonKind]time.Time
+// lessonResets is that file: before these times nothing counts.
+type lessonResets map[nexus.LessonKind]time.Time
 
-func (p *Place) forgotten() (forgotten, error) {
-	data, err := os.ReadFile(filepath.Join(p.State, forgottenFile))
+func (p *Repository) lessonResets() (lessonResets, error) {
+	data, err := os.ReadFile(filepath.Join(p.State, lessonResetsFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return forgotten{}, nil
+		return lessonResets{}, nil
 	}
-	f := forgotten{}
+	f := lessonResets{}
 	if err == nil {
 		err = json.Unmarshal(data, &f)
 	}
 	if err != nil {
 		return nil, &nexus.Error{
-			Code: nexus.CodeStorage, Message: "read " + filepath.Join(p.State, forgottenFile), Cause: err,
+			Code: nexus.CodeStorage, Message: "read " + filepath.Join(p.State, lessonResetsFile), Cause: err,
 			Hint: "nexus lessons reset replaces it; what earlier runs taught is lost.",
 		}
 	}
 	return f, nil
 }
 
-// Forget makes new runs learn nothing about these kinds from what ended before now.
-func (p *Place) Forget(now time.Time, kinds ...nexus.LessonKind) error {
-	f, err := p.forgotten()
+// ResetLessons makes new runs learn nothing about these kinds from what ended before now.
+func (p *Repository) ResetLessons(now time.Time, kinds ...nexus.LessonKind) error {
+	f, err := p.lessonResets()
 	if err != nil {
 		if len(kinds) < len(nexus.LessonKinds()) {
 			return err
 		}
-		f = forgotten{}
+		f = lessonResets{}
 	}
 	f = maps.Clone(f)
 	for _, k := range kinds {
@@ -62,15 +62,15 @@ func (p *Place) Forget(now time.Time, kinds ...nexus.LessonKind) error {
 	if err != nil {
 		return &nexus.Error{Code: nexus.CodeInternal, Message: "encode what is forgotten", Cause: err}
 	}
-	return disk.Replace(filepath.Join(p.State, forgottenFile), append(data, '\n'))
+	return disk.Replace(filepath.Join(p.State, lessonResetsFile), append(data, '\n'))
 }
 
 // Lessons returns what a run that began now would learn, and from which runs.
-func (a *App) Lessons(ctx context.Context, p *Place, c config.Config) (*nexus.Lessons, []history.Run, error) {
+func (a *App) Lessons(ctx context.Context, p *Repository, c config.Config) (*nexus.Lessons, []history.Run, error) {
 	if p.Journal == nil {
 		return &nexus.Lessons{}, nil, nil
 	}
-	since, err := p.forgotten()
+	since, err := p.lessonResets()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,7 +78,7 @@ func (a *App) Lessons(ctx context.Context, p *Place, c config.Config) (*nexus.Le
 	if err != nil {
 		return nil, nil, err
 	}
-	l := lessons.Draw(runs, lessons.Options{
+	l := lessons.Learn(runs, lessons.Options{
 		Sample: c.Lessons.Sample, Off: c.Lessons.Off(), Since: since,
 		Usual: func(x nexus.Complexity) nexus.Tier { return route.TierOf(nexus.Routing{Tiers: c.Routing.Tiers}, x) },
 		Able: func(t nexus.Tier) bool {
@@ -89,8 +89,8 @@ func (a *App) Lessons(ctx context.Context, p *Place, c config.Config) (*nexus.Le
 	return l, runs, nil
 }
 
-// learn returns what a run that begins now learns.
-func (a *App) learn(ctx context.Context, p *Place, c config.Config) (*nexus.Lessons, error) {
+// newRunLessons returns what a run that begins now learns.
+func (a *App) newRunLessons(ctx context.Context, p *Repository, c config.Config) (*nexus.Lessons, error) {
 	l, _, err := a.Lessons(ctx, p, c)
 	if err != nil || !c.Lessons.Enabled {
 		return &nexus.Lessons{}, err
@@ -98,9 +98,9 @@ func (a *App) learn(ctx context.Context, p *Place, c config.Config) (*nexus.Less
 	return l, nil
 }
 
-// ordered returns the settings with the gates in the order that was learned, where
+// withGateOrder returns the settings with the gates in the order that was learned, where
 // nobody set one. Gates that are not there are left out of it, and none is that is.
-func ordered(dir string, c config.Config, l *nexus.Lessons) (config.Config, error) {
+func withGateOrder(dir string, c config.Config, l *nexus.Lessons) (config.Config, error) {
 	if l == nil || l.Gates == nil || len(c.Gates.Order) > 0 {
 		return c, nil
 	}
@@ -120,16 +120,16 @@ func ordered(dir string, c config.Config, l *nexus.Lessons) (config.Config, erro
 	return c, nil
 }
 
-// taught returns the settings as what a run learned when it began has them.
-func (a *App) taught(ctx context.Context, p *Place, c config.Config, o Order, begun []nexus.Fact) (config.Config, error) {
+// withRecordedLessons returns the settings as what a run learned when it began has them.
+func (a *App) withRecordedLessons(ctx context.Context, p *Repository, c config.Config, o RunOptions, begun []nexus.Fact) (config.Config, error) {
 	for _, f := range begun {
 		if g, ok := f.(nexus.GoalAccepted); ok {
-			return ordered(p.Repo.Work, c, g.Routing.Lessons)
+			return withGateOrder(p.Repo.Work, c, g.Routing.Lessons)
 		}
 	}
 	s, err := p.Replay(ctx, o.Run)
 	if err != nil {
 		return c, err
 	}
-	return ordered(p.Repo.Work, c, s.Goal.Routing.Lessons)
+	return withGateOrder(p.Repo.Work, c, s.Goal.Routing.Lessons)
 }

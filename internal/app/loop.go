@@ -17,21 +17,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// LoopHands do what a loop decided, and wake it.
-type LoopHands interface {
-	run.Hands
+// LoopWorker do what a loop decided, and wake it.
+type LoopWorker interface {
+	run.LoopWorker
 
 	// Watch wakes the loop, of which it has a copy, when what it waits for happens, until
 	// the context ends.
 	Watch(ctx context.Context, kind string, l *improve.Loop, woken chan<- string)
 }
 
-// LoopOrder is what a loop is started or taken up with.
-type LoopOrder struct {
+// LoopOptions is what a loop is started or taken up with.
+type LoopOptions struct {
 	Rules   nexus.ImproveRules
 	Seed    string
 	Traffic provider.Traffic
-	Hands   LoopHands
+	Hands   LoopWorker
 
 	// Heard hears what is recorded of the loop, in order; nil: nobody does.
 	Heard func(nexus.Event)
@@ -41,13 +41,13 @@ type LoopOrder struct {
 
 // Loop returns what is true of a loop of the repository, with what earlier ones left. An
 // empty name means the last, whose Run is empty where there was none.
-func (p *Place) Loop(ctx context.Context, name nexus.RunID) (*improve.Loop, *journal.Run, error) {
-	l, last, _, err := p.loop(ctx, name)
+func (p *Repository) Loop(ctx context.Context, name nexus.RunID) (*improve.Loop, *journal.Run, error) {
+	l, last, _, err := p.replayLoop(ctx, name)
 	return l, last, err
 }
 
-// loop is that with the last event of the loop that is folded.
-func (p *Place) loop(ctx context.Context, name nexus.RunID) (l *improve.Loop, last *journal.Run, seq int64, err error) {
+// replayLoop is that with the last event of the loop that is folded.
+func (p *Repository) replayLoop(ctx context.Context, name nexus.RunID) (l *improve.Loop, last *journal.Run, seq int64, err error) {
 	l = &improve.Loop{}
 	all, err := p.Runs(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (p *Place) loop(ctx context.Context, name nexus.RunID) (l *improve.Loop, la
 }
 
 // isLoop reports whether a run is a loop's.
-func (p *Place) isLoop(ctx context.Context, id nexus.RunID) (bool, error) {
+func (p *Repository) isLoop(ctx context.Context, id nexus.RunID) (bool, error) {
 	for e, err := range p.Journal.Events(ctx, id, 0) {
 		if err != nil {
 			return false, err
@@ -89,8 +89,8 @@ func (p *Place) isLoop(ctx context.Context, id nexus.RunID) (bool, error) {
 	return false, nil
 }
 
-// Tended returns the loop that somebody conducts; nil where nobody does.
-func (p *Place) Tended(ctx context.Context) (*journal.Run, error) {
+// ActiveLoop returns the loop that somebody conducts; nil where nobody does.
+func (p *Repository) ActiveLoop(ctx context.Context) (*journal.Run, error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
 		return nil, err
@@ -108,11 +108,11 @@ func (p *Place) Tended(ctx context.Context) (*journal.Run, error) {
 
 // Improve finds work and does it until the loop ends, as the only process that does. A
 // loop that did not end is taken up. The end of ctx drains it.
-func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrder) (*improve.Loop, error) {
-	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(true), a.loopReady(c, o)); err != nil {
+func (a *App) Improve(ctx context.Context, p *Repository, c config.Config, o LoopOptions) (*improve.Loop, error) {
+	if err := errors.Join(a.KillSwitch(p.State).Err(), a.CheckSandbox(true), a.checkLoop(c, o)); err != nil {
 		return nil, err
 	}
-	mine, err := a.claim(ctx, p, c, o)
+	mine, err := a.claimLoop(ctx, p, c, o)
 	if err != nil {
 		return nil, err
 	}
@@ -124,17 +124,17 @@ func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrde
 		helpers.Wait()
 		_ = lease.Release(context.WithoutCancel(ctx)) // it expires by itself
 	}()
-	own := heard{held{Lease: lease, journal: p.Journal, run: id, pin: func(context.Context, nexus.Fact) {}}, o.Heard}
+	own := observedJournal{leasedJournal{Lease: lease, journal: p.Journal, run: id, pin: func(context.Context, nexus.Fact) {}}, o.Heard}
 	for _, e := range mine.first {
 		l.Apply(e)
 		own.tell(e)
 	}
 	requests, woken := make(chan nexus.Event), make(chan string, 1)
-	helpers.Go(func() { cancel(renew(work, leaseTTL, lease.Renew)) })
-	helpers.Go(func() { brake(work, cancel, a.Switch(p.State)) })
+	helpers.Go(func() { cancel(renewLease(work, leaseTTL, lease.Renew)) })
+	helpers.Go(func() { watchKillSwitch(work, cancel, a.KillSwitch(p.State)) })
 	helpers.Go(func() {
 		follow := func(ctx context.Context, last int64) events { return p.Journal.Follow(ctx, id, max(last, mine.folded)) }
-		if err := forward(work, follow, requests); err != nil {
+		if err := forwardRequests(work, follow, requests); err != nil {
 			cancel(err)
 		}
 	})
@@ -143,25 +143,25 @@ func (a *App) Improve(ctx context.Context, p *Place, c config.Config, o LoopOrde
 	if o.Begun != nil {
 		o.Begun(ctx, id, mine.again)
 	}
-	err = run.Tend(work, own, o.Hands, l, run.TendSignals{Requests: requests, Woken: woken, Drain: ctx.Done()})
-	return l, errors.Join(err, tellHalted(context.WithoutCancel(ctx), p.Journal, id, err))
+	err = run.RunLoop(work, own, o.Hands, l, run.LoopSignals{Requests: requests, Woken: woken, Drain: ctx.Done()})
+	return l, errors.Join(err, recordHalt(context.WithoutCancel(ctx), p.Journal, id, err))
 }
 
-// claimed is a loop that this process alone conducts.
-type claimed struct {
+// claimedLoop is a loop that this process alone conducts.
+type claimedLoop struct {
 	loop   *improve.Loop
 	id     nexus.RunID
 	lease  *journal.Lease
-	first  []nexus.Event // with which it begins or is taken up
+	first  []nexus.Event // withRun which it begins or is taken up
 	folded int64         // the last event of it that was there before, and is folded
 	again  bool          // it is taken up
 }
 
-// claim makes this process the only one that improves the repository: who comes at the same moment
+// claimLoop makes this process the only one that improves the repository: who comes at the same moment
 // waits until it is known which loop that is.
-func (a *App) claim(ctx context.Context, p *Place, c config.Config, o LoopOrder) (mine claimed, err error) {
+func (a *App) claimLoop(ctx context.Context, p *Repository, c config.Config, o LoopOptions) (mine claimedLoop, err error) {
 	err = disk.Lock(ctx, filepath.Join(p.State, "improve.lock"), func(ctx context.Context) error {
-		l, last, folded, err := p.loop(ctx, "")
+		l, last, folded, err := p.replayLoop(ctx, "")
 		if err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func (a *App) claim(ctx context.Context, p *Place, c config.Config, o LoopOrder)
 		if !again {
 			folded = 0
 		}
-		lease, err := p.acquire(ctx, id)
+		lease, err := p.acquireLease(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -186,14 +186,14 @@ func (a *App) claim(ctx context.Context, p *Place, c config.Config, o LoopOrder)
 		if err != nil {
 			return errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
 		}
-		mine = claimed{l, id, lease, first, folded, again}
+		mine = claimedLoop{l, id, lease, first, folded, again}
 		return nil
 	})
 	return mine, err
 }
 
-// loopReady refuses what could not work anyway.
-func (a *App) loopReady(c config.Config, o LoopOrder) error {
+// checkLoop refuses what could not work anyway.
+func (a *App) checkLoop(c config.Config, o LoopOptions) error {
 	if c.Limits.Approval == nexus.ApproveAll {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "approval all asks a person before everything, but a loop asks nobody",
@@ -204,12 +204,12 @@ func (a *App) loopReady(c config.Config, o LoopOrder) error {
 	if err != nil {
 		return err
 	}
-	defer a.leave(tap)
-	return a.Ready(c, Order{Plan: &nexus.Plan{}, tap: tap})
+	defer a.closeRecording(tap)
+	return a.CheckModels(c, RunOptions{Plan: &nexus.Plan{}, tap: tap})
 }
 
 // openLoop names the loop, and returns the facts with which it begins or is taken up.
-func (a *App) openLoop(ctx context.Context, p *Place, c config.Config, o LoopOrder, l *improve.Loop) (
+func (a *App) openLoop(ctx context.Context, p *Repository, c config.Config, o LoopOptions, l *improve.Loop) (
 	id nexus.RunID, begun func(fence int64) []nexus.Fact, again bool, err error,
 ) {
 	opened := nexus.LoopOpened{Rules: o.Rules}
@@ -233,7 +233,7 @@ func (a *App) openLoop(ctx context.Context, p *Place, c config.Config, o LoopOrd
 	if commit, err = p.Repo.Resolve(ctx, "refs/heads/"+branch); err != nil {
 		return "", nil, false, err
 	}
-	id, err = unused(ctx, p, a.Now(), (&Order{Seed: o.Seed}).dice())
+	id, err = unusedRunID(ctx, p, a.Now(), (&RunOptions{Seed: o.Seed}).seededRandom())
 	limits := c.Limits
 	limits.RunMoney = o.Rules.Budget
 	return id, func(fence int64) []nexus.Fact {
@@ -245,22 +245,22 @@ func (a *App) openLoop(ctx context.Context, p *Place, c config.Config, o LoopOrd
 	}, false, err
 }
 
-// heard is a loop's part of the journal, of which somebody hears.
-type heard struct {
-	held
+// observedJournal is a loop's part of the journal, of which somebody hears.
+type observedJournal struct {
+	leasedJournal
 
 	hear func(nexus.Event)
 }
 
-func (h heard) tell(e nexus.Event) {
+func (h observedJournal) tell(e nexus.Event) {
 	if h.hear != nil {
 		h.hear(e)
 	}
 }
 
 // Append implements [run.Journal].
-func (h heard) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
-	all, err := h.held.Append(ctx, facts...)
+func (h observedJournal) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
+	all, err := h.leasedJournal.Append(ctx, facts...)
 	for _, e := range all {
 		h.tell(e)
 	}
@@ -268,8 +268,8 @@ func (h heard) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, 
 }
 
 // EndLoop ends a loop that nobody conducts and that has not ended.
-func (a *App) EndLoop(ctx context.Context, p *Place, id nexus.RunID, why string) error {
-	lease, err := p.acquire(ctx, id)
+func (a *App) EndLoop(ctx context.Context, p *Repository, id nexus.RunID, why string) error {
+	lease, err := p.acquireLease(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -284,8 +284,8 @@ func (a *App) EndLoop(ctx context.Context, p *Place, id nexus.RunID, why string)
 	return err
 }
 
-// noLoop refuses to conduct a loop as if it was a run with tasks.
-func (p *Place) noLoop(ctx context.Context, id nexus.RunID) error {
+// checkNotLoop refuses to conduct a loop as if it was a run with tasks.
+func (p *Repository) checkNotLoop(ctx context.Context, id nexus.RunID) error {
 	if id == "" {
 		return nil
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/codedoc"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
@@ -34,9 +34,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// machine builds what does the work of a run, as an order and the journal's
+// buildMachine builds what does the work of a run, as an order and the journal's
 // past have it. What it returns second releases it all.
-func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (*local.Machine, func() error, error) {
+func (a *App) buildMachine(ctx context.Context, p *Repository, c config.Config, o RunOptions) (*local.Machine, func() error, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		exe = "" // builds are slower without it
@@ -54,42 +54,42 @@ func (a *App) machine(ctx context.Context, p *Place, c config.Config, o Order) (
 			return nil, nil, err
 		}
 	}
-	auto, err := autoAnswer(ctx, p, c, o)
+	auto, err := newAutoAnswer(ctx, p, c, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, release, err := NewMachine(ctx, Parts{
+	m, release, err := NewMachine(ctx, MachineOptions{
 		Run: o.Run, Deputy: auto, Foreign: foreign, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan,
 		Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Tap: o.tap, Trust: a.Trust(), Now: a.Now,
-		Headless: o.alone(c), Exe: exe, Draw: o.draw, Deliver: o.deliver, Say: a.say,
+		Headless: o.isUnattended(c), Exe: exe, Draw: o.draw, Deliver: o.deliver, Say: a.reportText,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	if m.Hooks, m.Runner, err = a.refusers(ctx, p, o.Run); err != nil {
+	if m.Hooks, m.Runner, err = a.refusingHooks(ctx, p, o.Run); err != nil {
 		return nil, nil, errors.Join(err, release())
 	}
 	if !o.deliver {
-		if m.Worker.Site.Plugins, err = a.host(ctx, p, o.Run); err != nil {
+		if m.Worker.Site.Plugins, err = a.pluginHost(ctx, p, o.Run); err != nil {
 			return nil, nil, errors.Join(err, release())
 		}
 	}
 	m.Worker.Sessions.Memory, m.Worker.Judge.Yours = a.Memory(p, c), o.Yours
-	m.Worker.Sessions.Docs = codedoc.Shelf{Top: p.Repo.Work, Show: c.Policy.Show, Tokens: int64(c.Docs)}
+	m.Worker.Sessions.Docs = codedoc.DocStore{Top: p.Repo.Work, Show: c.Policy.Show, Tokens: int64(c.Docs)}
 	m.Regression.Sample, m.Regression.Time = c.Regression.Sample, c.Regression.Time
 	m.Worker.Sessions.Pace.Past = func(ctx context.Context) func(string) time.Duration {
-		past, err := Past(ctx, p.Journal, o.Run)
+		past, err := RecentStats(ctx, p.Journal, o.Run)
 		if err != nil {
 			return func(string) time.Duration { return 0 } // work begins without it
 		}
 		return func(gate string) time.Duration { return past.Usual(&state.State{}, gate) }
 	}
-	m.Regression.Past = func(ctx context.Context) ([]accept.EarlierCheck, error) { return earlier(ctx, p.Journal, o.Run) }
+	m.Regression.Past = func(ctx context.Context) ([]accept.EarlierCheck, error) { return earlierChecks(ctx, p.Journal, o.Run) }
 	return m, release, nil
 }
 
-// Parts are what the world of a run is built from.
-type Parts struct {
+// MachineOptions are what the world of a run is built from.
+type MachineOptions struct {
 	Run      nexus.RunID
 	Repo     git.Repo // the user's
 	State    string   // directory of the repository's state
@@ -101,8 +101,8 @@ type Parts struct {
 	Keys     apikey.Store        // where keys come from
 	Mask     func([]byte) []byte // takes keys out of what agents see; may be nil
 	Learn    func(string)        // makes Mask know another; may be nil
-	Tap      provider.Tap
-	Trust    *trust.Book         // what people agreed to; nil: nothing
+	Tap      provider.RecordingTransport
+	Trust    *trust.Store        // what people agreed to; nil: nothing
 	Foreign  *mcptools.Servers   // whose tools agents may use; nil: none
 	Deputy   *worker.AutoAnswer  // answers in the place of people; nil: nobody does
 	Say      func(string)        // tells people which rules are left out; may be nil
@@ -114,27 +114,27 @@ type Parts struct {
 
 // NewMachine builds what does the work of a run: the private clone, the sandbox,
 // the roles and the models. What it returns second releases it all.
-func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, error) {
-	box, err := Box(ctx, p.Config)
+func NewMachine(ctx context.Context, p MachineOptions) (*local.Machine, func() error, error) {
+	box, err := FindSandbox(ctx, p.Config)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := Agreed(p.Repo.Work, p.Trust); err != nil {
+	if err := CheckTrust(p.Repo.Work, p.Trust); err != nil {
 		return nil, nil, err
 	}
-	grant, err := GrantIn(p.Config.Network, p.Repo.Work, p.Trust, p.Env, box)
+	grant, err := GrantInSandbox(p.Config.Network, p.Repo.Work, p.Trust, p.Env, box)
 	if err != nil {
 		return nil, nil, err
 	}
-	said, err := standing(p.Repo.Work, p.Config, p.Env, p.Trust)
+	said, err := loadAgentRules(p.Repo.Work, p.Config, p.Env, p.Trust)
 	if err != nil {
 		return nil, nil, err
 	}
-	cast, err := agreedCast(p.Repo.Work, p.Config, said)
+	cast, err := trustedPipeline(p.Repo.Work, p.Config, said)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := Heard(said, p.Say); err != nil {
+	if err := CheckAgentRules(said, p.Say); err != nil {
 		return nil, nil, err
 	}
 	models, err := provider.NewModels(p.Config, p.Env, p.Now)
@@ -142,7 +142,7 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 		return nil, nil, err
 	}
 	models.With(p.Keys, p.Tap)
-	if err := models.Ready(p.Plan); err != nil && !p.Deliver {
+	if err := models.CheckAllRoles(p.Plan); err != nil && !p.Deliver {
 		return nil, nil, err
 	}
 	external, err := externalAgents(p, models)
@@ -159,13 +159,13 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 	judge := worker.Judge{
 		Gates: func(dir string) ([]gate.Gate, error) {
 			all, err := detect.Gates(dir, p.Config.Gates)
-			return depend.Own(dir, all), err
+			return dependencies.WithoutModuleGates(dir, all), err
 		},
-		Steps: cast.steps, Related: worker.Related(p.Config.Gates.Related), Packages: p.Config.Gates.Packages, Everywhere: p.Config.Gates.Scope == "all", Autofix: p.Config.Gates.Fix == "changed", Bases: &worker.Bases{},
-		Faults: mutate.Check(p.Config.Mutation), Meter: meter, Checkout: p.Repo.Work, Fetched: fetchedBy(p.Env),
+		Steps: cast.steps, Related: worker.RelatedMode(p.Config.Gates.Related), Packages: p.Config.Gates.Packages, Everywhere: p.Config.Gates.Scope == "all", Autofix: p.Config.Gates.Fix == "changed", Bases: &worker.Bases{},
+		Faults: mutate.Check(p.Config.Mutation), Meter: meter, Checkout: p.Repo.Work, Fetched: cacheUser(p.Env),
 		Caches: buildCaches(p.Env), Exe: p.Exe, GateTime: p.Config.Limits.GateTime, CI: p.Config.Gates.CI, Versions: &gate.ToolVersions{},
 	}
-	if judge.Kit, err = newKit(kitParts{
+	if judge.Kit, err = newKit(kitOptions{
 		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Net: grant, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
 	}); err != nil {
 		return nil, nil, errors.Join(err, trees.Close())
@@ -174,19 +174,19 @@ func NewMachine(ctx context.Context, p Parts) (*local.Machine, func() error, err
 		judge.Leaks = &leak.Finder{}
 	}
 	sessions := worker.Sessions{
-		Roles: cast.roles, Pick: models.Pick, PickReader: picksReaders(p, models), External: external, Windows: &worker.Windows{}, Readers: &worker.Readers{}, Checks: p.Config.Checks, Independent: p.Config.Independent, Rules: said,
-		Pace: &worker.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens, Commits: p.Config.History}, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
-		Alone: p.Headless, Patience: p.Config.Patience, Hurry: hurry(ctx), Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
+		Roles: cast.roles, Pick: models.Pick, PickReader: newReaderPicker(p, models), External: external, Windows: &worker.LimitWindows{}, Readers: &worker.ReaderAssignments{}, Checks: p.Config.Checks, Independent: p.Config.Independent, Rules: said,
+		Pace: &worker.GateForecast{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens, Commits: p.Config.History}, Foreign: p.Foreign, Code: &code.LanguageServers{Servers: code.Servers(p.Config.Languages)},
+		Alone: p.Headless, Patience: p.Config.Patience, Hurry: onSIGTERM(ctx), Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}
 	if sessions.Personas, err = review.PersonasNamed(p.Config.Personas); err != nil {
 		return nil, nil, errors.Join(err, trees.Close())
 	}
-	w := worker.New(worker.Site{
+	w := worker.New(worker.RunEnvironment{
 		Run: p.Run, Now: p.Now, Blobs: p.Blobs, Box: box, Net: grant, State: p.State, Mask: p.Mask, Learn: p.Learn,
 		May: func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 	}, trees, judge, sessions)
 	if p.Deputy != nil {
-		w.Sessions.Stands(p.Deputy)
+		w.Sessions.SetAutoAnswer(p.Deputy)
 	}
 	release := func() error { return errors.Join(w.Judge.Bases.Close(context.WithoutCancel(ctx)), trees.Close()) }
 	return &local.Machine{Worker: w, Notes: p.Config.Notes, Shields: p.Config.Protected}, release, nil
@@ -199,8 +199,8 @@ func Rules(c config.Config, role nexus.Role) policy.Rules {
 }
 
 // Hiding returns what agents' own git does not show them.
-func Hiding() worktree.Hiding {
-	return worktree.Hiding{File: ignore.File, Rules: func(texts map[string]string) (func(string) bool, error) {
+func Hiding() worktree.HiddenFiles {
+	return worktree.HiddenFiles{File: ignore.File, Rules: func(texts map[string]string) (func(string) bool, error) {
 		s, err := ignore.New(texts)
 		return s.Hides, err
 	}}

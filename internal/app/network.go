@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -15,10 +15,10 @@ import (
 // networkItem names what a repository asks of the network.
 const networkItem = "nexus.toml [network]"
 
-// networkAsked returns what the repository at dir asks of the network, as something
+// networkItems returns what the repository at dir asks of the network, as something
 // to agree to.
-func networkAsked(dir string) ([]trust.Item, error) {
-	text, err := config.Asks(dir)
+func networkItems(dir string) ([]trust.Item, error) {
+	text, err := config.RequestedNetwork(dir)
 	if err != nil || text == "" {
 		return nil, err
 	}
@@ -28,11 +28,11 @@ func networkAsked(dir string) ([]trust.Item, error) {
 // Grant returns who of those who work on the repository at dir may go out,
 // and where to: nobody unless the user says so, and nothing that the
 // repository asks for unless somebody agreed to that.
-func Grant(c config.Network, dir string, book *trust.Book, env func(string) string) (*egress.Grant, error) {
+func Grant(c config.Network, dir string, book *trust.Store, env func(string) string) (*egress.Grant, error) {
 	if c.Mode != "list" {
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
 	}
-	items, err := networkAsked(dir)
+	items, err := networkItems(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func Grant(c config.Network, dir string, book *trust.Book, env func(string) stri
 
 // GrantFor returns a grant for one command: off, list, or names of presets and
 // hosts with commas between. What the configuration refuses is refused.
-func GrantFor(mode string, c config.Network, dir string, book *trust.Book, env func(string) string) (*egress.Grant, error) {
+func GrantFor(mode string, c config.Network, dir string, book *trust.Store, env func(string) string) (*egress.Grant, error) {
 	switch mode {
 	case "", "off", "none":
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
@@ -68,7 +68,7 @@ func GrantFor(mode string, c config.Network, dir string, book *trust.Book, env f
 		}
 		if _, err := egress.ParseRule(name); err != nil || !strings.ContainsAny(name, ".:") {
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no network %q", legible.Cut(name, 80)), Cause: err,
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no network %q", sanitize.Cut(name, 80)), Cause: err,
 				Hint: "Use off, list, or presets and hosts separated by commas, such as npm,example.com:8443; presets are " + strings.Join(egress.Presets(), ", ") + ".",
 			}
 		}
@@ -77,11 +77,11 @@ func GrantFor(mode string, c config.Network, dir string, book *trust.Book, env f
 	return own.Grant(env)
 }
 
-// GrantIn is [Grant] in a box that can keep it.
-func GrantIn(c config.Network, dir string, book *trust.Book, env func(string) string, box *sandbox.Box) (*egress.Grant, error) {
+// GrantInSandbox is [Grant] in a box that can keep it.
+func GrantInSandbox(c config.Network, dir string, book *trust.Store, env func(string) string, box *sandbox.Box) (*egress.Grant, error) {
 	g, err := Grant(c, dir, book, env)
 	if err == nil && g != nil && len(g.Gates)+len(g.Roles) > 0 {
-		err = box.Filters()
+		err = box.CheckEgress()
 	}
 	return g, err
 }

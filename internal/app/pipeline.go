@@ -33,7 +33,7 @@ func (a *App) plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, 
 	if err != nil {
 		return nil, err
 	}
-	cast, err := a.cast(Top(dir), c)
+	cast, err := a.loadPipeline(WorkTreeRoot(dir), c)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func stepItems(dir string) ([]trust.Item, error) {
 	return items, nil
 }
 
-// cast is the pipeline with what those of its steps do that a role of the project's own does.
-type cast struct {
+// resolvedPipeline is the pipeline with what those of its steps do that a role of the project's own does.
+type resolvedPipeline struct {
 	steps  []config.NamedStep
 	roles  map[nexus.Role]agent.Role
 	agents []rules.Skill // of .claude/agents, that take part
@@ -96,28 +96,28 @@ func ownRoles(c config.Config) (all []nexus.Role) {
 	return all
 }
 
-func (a *App) cast(dir string, c config.Config) (cast, error) {
-	return castSteps(dir, c, func() (*rules.Set, error) { return a.Standing(dir, c) })
+func (a *App) loadPipeline(dir string, c config.Config) (resolvedPipeline, error) {
+	return resolvePipeline(dir, c, func() (*rules.Set, error) { return a.AgentRules(dir, c) })
 }
 
-// agreedCast returns the pipeline of the repository at dir, where somebody agreed to all who take part in it.
-func agreedCast(dir string, c config.Config, said *rules.Set) (cast, error) {
-	all, err := castSteps(dir, c, func() (*rules.Set, error) { return said, nil })
+// trustedPipeline returns the pipeline of the repository at dir, where somebody agreed to all who take part in it.
+func trustedPipeline(dir string, c config.Config, said *rules.Set) (resolvedPipeline, error) {
+	all, err := resolvePipeline(dir, c, func() (*rules.Set, error) { return said, nil })
 	for _, k := range all.agents {
 		if err == nil {
-			err = agreedTo(k)
+			err = checkTrusted(k)
 		}
 	}
 	return all, err
 }
 
-// castSteps returns the pipeline of the repository at dir. A step that no role can do as it is declared is an error.
+// resolvePipeline returns the pipeline of the repository at dir. A step that no role can do as it is declared is an error.
 // Said is called where a role may be an agent of .claude/agents.
-func castSteps(dir string, c config.Config, said func() (*rules.Set, error)) (all cast, err error) {
+func resolvePipeline(dir string, c config.Config, said func() (*rules.Set, error)) (all resolvedPipeline, err error) {
 	if all.steps, err = c.Pipeline(); err != nil {
 		return all, err
 	}
-	if all.roles, err = Casting(dir, c); err != nil {
+	if all.roles, err = LoadRoles(dir, c); err != nil {
 		return all, err
 	}
 	ours, err := agent.Roles(nil)
@@ -143,21 +143,21 @@ func castSteps(dir string, c config.Config, said func() (*rules.Set, error)) (al
 				return all, badStep(*s, fmt.Sprintf(
 					"there is no role %q: write .nexus/roles/%s.md, or name an agent of .claude/agents", s.Role, s.Role))
 			}
-			if role = narrowed(k, ours[nexus.Editor]); role.Writes == agent.WriteNothing {
-				role = narrowed(k, ours[nexus.Reviewer])
+			if role = roleFromSkill(k, ours[nexus.Editor]); role.Writes == agent.WriteNothing {
+				role = roleFromSkill(k, ours[nexus.Reviewer])
 			}
 			all.roles[nexus.Role(s.Role)] = role
 			all.agents = append(all.agents, k)
 		}
-		if why := suits(s, role); why != "" {
+		if why := assignStep(s, role); why != "" {
 			return all, badStep(*s, why)
 		}
 	}
 	return all, nil
 }
 
-// suits says why a role cannot do a step, and otherwise makes the step one for a reader or an editor.
-func suits(s *config.NamedStep, role agent.Role) string {
+// assignStep says why a role cannot do a step, and otherwise makes the step one for a reader or an editor.
+func assignStep(s *config.NamedStep, role agent.Role) string {
 	reads := role.Writes == agent.WriteNothing
 	switch {
 	case reads && s.Edit != "":

@@ -22,29 +22,29 @@ func (a *App) Plugins(ctx context.Context, dir, state string, run nexus.RunID) (
 	if err != nil || len(all) == 0 {
 		return nil, nil, err
 	}
-	runner, err := a.commands(ctx, dir, state, string(run)+"/plugin")
+	runner, err := a.commandRunner(ctx, dir, state, string(run)+"/plugin")
 	return all, runner, err
 }
 
-// host returns what asks the plugins of a run, nil where there are none. Those
+// pluginHost returns what asks the plugins of a run, nil where there are none. Those
 // that nobody agreed to are left out, and said to be. It is an error that one is
 // required and cannot answer: nothing was paid for yet.
-func (a *App) host(ctx context.Context, p *Place, run nexus.RunID) (*plugin.Host, error) {
+func (a *App) pluginHost(ctx context.Context, p *Repository, run nexus.RunID) (*plugin.Host, error) {
 	all, runner, err := a.Plugins(ctx, p.Repo.Work, p.State, run)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	h := &plugin.Host{Runner: runner, Run: run, Now: a.Now}
 	for _, one := range all {
-		state, err := one.Trusted(runner)
+		state, err := one.TrustState(runner)
 		switch {
 		case err != nil:
 			return nil, err
 		case state != trust.Trusted && !one.Required:
-			a.leftOut(one, state)
+			a.reportUntrustedPlugin(one, state)
 			continue
 		case one.Required:
-			if err := greet(ctx, one, runner); err != nil {
+			if err := checkPluginStarts(ctx, one, runner); err != nil {
 				return nil, err
 			}
 		}
@@ -53,14 +53,14 @@ func (a *App) host(ctx context.Context, p *Place, run nexus.RunID) (*plugin.Host
 	return h, nil
 }
 
-// leftOut says that a plugin is not asked because nobody agreed to it.
-func (a *App) leftOut(p plugin.Plugin, state trust.State) {
+// reportUntrustedPlugin says that a plugin is not asked because nobody agreed to it.
+func (a *App) reportUntrustedPlugin(p plugin.Plugin, state trust.State) {
 	const hint = "read what it would run with nexus trust, then trust it with nexus trust --yes"
-	a.say(fmt.Sprintf("plugin %s is left out: it is not trusted (%s); %s", p.Name, state, hint))
+	a.reportText(fmt.Sprintf("plugin %s is left out: it is not trusted (%s); %s", p.Name, state, hint))
 }
 
-// greet starts a plugin that is required, to see whether it can be asked.
-func greet(ctx context.Context, p plugin.Plugin, r *usercmd.Runner) error {
+// checkPluginStarts starts a plugin that is required, to see whether it can be asked.
+func checkPluginStarts(ctx context.Context, p plugin.Plugin, r *usercmd.Runner) error {
 	s, err := p.Open(ctx, r)
 	if failed, ok := errors.AsType[*plugin.Error](err); ok {
 		return plugin.Required(failed)
@@ -74,17 +74,17 @@ func greet(ctx context.Context, p plugin.Plugin, r *usercmd.Runner) error {
 
 // Discoverers returns what asks the plugins that discover, or the one with a
 // name. Those that nobody agreed to are left out, and said to be.
-func (a *App) Discoverers(ctx context.Context, p *Place, name string) (*plugin.Host, error) {
+func (a *App) Discoverers(ctx context.Context, p *Repository, name string) (*plugin.Host, error) {
 	all, runner, err := a.Plugins(ctx, p.Repo.Work, p.State, "discover")
 	if err != nil {
 		return nil, err
 	}
 	h := &plugin.Host{Runner: runner, Now: a.Now}
-	for _, one := range plugin.Of(all, nexus.PluginDiscovery) {
+	for _, one := range plugin.OfKind(all, nexus.PluginDiscovery) {
 		if name != "" && one.Name != name {
 			continue
 		}
-		state, err := one.Trusted(runner)
+		state, err := one.TrustState(runner)
 		switch {
 		case err != nil:
 			return nil, err
@@ -94,7 +94,7 @@ func (a *App) Discoverers(ctx context.Context, p *Place, name string) (*plugin.H
 			why := fmt.Sprintf("it is not trusted (%s)", state)
 			return nil, plugin.Unanswered(&plugin.Error{Plugin: one.Name, State: nexus.PluginUntrusted, Why: why})
 		default:
-			a.leftOut(one, state)
+			a.reportUntrustedPlugin(one, state)
 		}
 	}
 	if name != "" && len(h.Plugins) == 0 {

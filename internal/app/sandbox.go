@@ -9,24 +9,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// Box returns the sandbox that the settings choose, with their bounds.
-func Box(ctx context.Context, c config.Config) (*sandbox.Box, error) {
+// FindSandbox returns the sandbox that the settings choose, with their bounds.
+func FindSandbox(ctx context.Context, c config.Config) (*sandbox.Box, error) {
 	b, err := sandbox.Find(ctx, sandbox.Mode(c.Sandbox))
 	if err != nil {
 		return nil, err
 	}
-	return b.Bounded(Bounds(c)), nil
+	return b.WithLimits(SandboxLimits(c)), nil
 }
 
-// Bounds returns what the settings bound of a command.
-func Bounds(c config.Config) sandbox.Limits {
+// SandboxLimits returns what the settings bound of a command.
+func SandboxLimits(c config.Config) sandbox.Limits {
 	return sandbox.Limits{Memory: c.Bounds.Memory, CPU: c.Bounds.CPU, Disk: c.Bounds.Disk, Processes: c.Bounds.Processes}
 }
 
-// Walled refuses work that nobody watches without a sandbox, unless that was
+// CheckSandbox refuses work that nobody watches without a sandbox, unless that was
 // chosen for this very command: what a file once said is no choice of today's.
 // What is chosen so is recorded with the run, and said when it starts.
-func (a *App) Walled(alone bool) error {
+func (a *App) CheckSandbox(alone bool) error {
 	c, origins, err := a.Settings()
 	if err != nil || c.Sandbox != "off" || !alone {
 		return err

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
@@ -38,7 +38,7 @@ func (a *App) Servers(dir string) (all []Server, err error) {
 	for _, d := range declared {
 		s := Server{d, trust.Trusted, d.Text(root)}
 		if !d.Own && d.Why == nil {
-			judged, err := a.Trust().Judge(dir, []trust.Item{{Name: d.Key(), Text: s.Text}})
+			judged, err := a.Trust().ItemStates(dir, []trust.Item{{Name: d.Key(), Text: s.Text}})
 			if err != nil {
 				return nil, err
 			}
@@ -64,7 +64,7 @@ func (a *App) ServerItems(dir string) ([]trust.Item, error) {
 		}
 		known = append(known, s.Key()+"/")
 	}
-	met, err := a.Trust().Met(dir)
+	met, err := a.Trust().LastSeenItems(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +78,10 @@ func (a *App) ServerItems(dir string) ([]trust.Item, error) {
 	return items, nil
 }
 
-// ServerWay gives programs of servers a way out to the hosts and presets that the
+// ServerEgress gives programs of servers a way out to the hosts and presets that the
 // user named for them, and to nothing that is denied.
-func (a *App) ServerWay() func(names []string) (*egress.Way, error) {
-	return func(names []string) (*egress.Way, error) {
+func (a *App) ServerEgress() func(names []string) (*egress.Gateway, error) {
+	return func(names []string) (*egress.Gateway, error) {
 		c, _, err := a.Settings()
 		if err != nil {
 			return nil, err
@@ -90,7 +90,7 @@ func (a *App) ServerWay() func(names []string) (*egress.Way, error) {
 		if err != nil {
 			return nil, err
 		}
-		return g.Open(), nil
+		return g.NewGateway(), nil
 	}
 }
 
@@ -99,17 +99,17 @@ func (a *App) ServerWay() func(names []string) (*egress.Way, error) {
 func (a *App) OpenServers(dir string) (*mcptools.Servers, error) {
 	all, err := a.Servers(dir)
 	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeInvalidConfig { // work does not stop for it
-		a.say(fmt.Sprintf("MCP servers of the repository are left out: %s", legible.Show(err.Error())))
+		a.reportText(fmt.Sprintf("MCP servers of the repository are left out: %s", sanitize.Show(err.Error())))
 	} else if err != nil {
 		return nil, err
 	}
-	s := &mcptools.Servers{Text: map[string]string{}, Root: dir, Book: a.Trust(), Env: a.Env, Say: a.say, Way: a.ServerWay()}
+	s := &mcptools.Servers{Text: map[string]string{}, Root: dir, Book: a.Trust(), Env: a.Env, Say: a.reportText, Way: a.ServerEgress()}
 	for _, one := range all {
 		switch {
 		case one.Why != nil:
-			a.say(fmt.Sprintf("MCP server %s of %s is left out: %s", one.Name, one.From, legible.Show(one.Why.Error())))
+			a.reportText(fmt.Sprintf("MCP server %s of %s is left out: %s", one.Name, one.From, sanitize.Show(one.Why.Error())))
 		case one.State != trust.Trusted:
-			a.say(fmt.Sprintf("MCP server %s of %s is left out: it is not trusted (%s); read what it would run with nexus trust, then trust it with nexus trust --yes", one.Name, one.From, one.State))
+			a.reportText(fmt.Sprintf("MCP server %s of %s is left out: it is not trusted (%s); read what it would run with nexus trust, then trust it with nexus trust --yes", one.Name, one.From, one.State))
 		default:
 			s.List = append(s.List, one.Server)
 			s.Text[one.Name] = one.Text

@@ -26,9 +26,9 @@ func (a *App) WorkDir() (string, error) {
 	return dir, nil
 }
 
-// Top returns the top of the work tree around dir, or dir where there is
+// WorkTreeRoot returns the top of the work tree around dir, or dir where there is
 // none. It does not ask git, so that it also works without.
-func Top(dir string) string {
+func WorkTreeRoot(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
 			return at
@@ -68,11 +68,11 @@ func (a *App) SkipUnreadableProject() error {
 // Sources says where the settings of the working directory come from.
 func (a *App) Sources() (config.Sources, error) {
 	dir, err := a.WorkDir()
-	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), Top(dir))
+	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), WorkTreeRoot(dir))
 	if a.withoutProject {
 		s.Project = ""
 	}
-	s.System, s.Environ, s.Flags, s.Named = a.organisation(), a.Environ, a.Set, a.Named
+	s.System, s.Environ, s.Flags, s.Named = a.systemConfigFile(), a.Environ, a.Set, a.Named
 	return s, err
 }
 
@@ -83,19 +83,19 @@ func (a *App) SettingsOf(s config.Sources) (config.Config, config.Origins, error
 	if err != nil {
 		return c, o, err
 	}
-	if err := readable(c.Gates, o); err != nil {
+	if err := checkGateCommands(c.Gates, o); err != nil {
 		return c, o, err
 	}
-	if err := runnable(c, o); err != nil || len(ownRoles(c)) == 0 {
+	if err := checkSteps(c, o); err != nil || len(ownRoles(c)) == 0 {
 		return c, o, err
 	}
-	_, err = a.cast(filepath.Dir(s.Project), c)
+	_, err = a.loadPipeline(filepath.Dir(s.Project), c)
 	return c, o, err
 }
 
-// organisation returns the configuration file of whoever runs the machine:
+// systemConfigFile returns the configuration file of whoever runs the machine:
 // the first that is there where the XDG standard looks for those.
-func (a *App) organisation() string {
+func (a *App) systemConfigFile() string {
 	for dir := range strings.SplitSeq(cmp.Or(a.Env("XDG_CONFIG_DIRS"), "/etc/xdg"), ":") {
 		name := filepath.Join(dir, "nexus", "config.toml")
 		if _, err := os.Stat(name); err == nil && filepath.IsAbs(dir) {
@@ -105,8 +105,8 @@ func (a *App) organisation() string {
 	return ""
 }
 
-// runnable refuses pipeline steps that cannot be done.
-func runnable(c config.Config, o config.Origins) error {
+// checkSteps refuses pipeline steps that cannot be done.
+func checkSteps(c config.Config, o config.Origins) error {
 	steps, err := c.Pipeline()
 	if err != nil {
 		return err
@@ -122,9 +122,9 @@ func runnable(c config.Config, o config.Origins) error {
 	return nil
 }
 
-// readable refuses gates whose commands sh cannot read, before anybody pays
+// checkGateCommands refuses gates whose commands sh cannot read, before anybody pays
 // for work that they would judge.
-func readable(g config.Gates, o config.Origins) error {
+func checkGateCommands(g config.Gates, o config.Origins) error {
 	for _, name := range slices.Sorted(maps.Keys(g.Commands)) {
 		line := g.Commands[name]
 		if line == "" { // turned off

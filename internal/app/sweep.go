@@ -16,7 +16,7 @@ import (
 // Sweep removes the worktrees of runs that have ended, and of those whose
 // process died what they make again: trees of bases. The work in them is pinned
 // by a ref; what is not pinned stays.
-func (p *Place) Sweep(ctx context.Context, dry bool) (all []string, err error) {
+func (p *Repository) Sweep(ctx context.Context, dry bool) (all []string, err error) {
 	if p.Journal == nil {
 		return []string{}, nil
 	}
@@ -53,6 +53,6 @@ func (p *Place) Sweep(ctx context.Context, dry bool) (all []string, err error) {
 		homes[i] = filepath.Join(p.State, home)
 	}
 	sets := &depcache.Store{Dir: filepath.Join(p.State, "environments")}
-	rest, err := sets.Sweep(ctx, homes, depcache.Usual(), dry)
+	rest, err := sets.Sweep(ctx, homes, depcache.DefaultBounds(), dry)
 	return append(append([]string{}, removed...), rest...), err
 }

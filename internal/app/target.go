@@ -10,7 +10,7 @@ import (
 
 // Target returns the name of the branch that a run may move, or an error that
 // says why it may not. Protected are patterns of those that never move.
-func (p *Place) Target(ctx context.Context, protected []string, name string) (string, error) {
+func (p *Repository) Target(ctx context.Context, protected []string, name string) (string, error) {
 	refuse := func(why, hint string) (string, error) {
 		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 	}
@@ -18,28 +18,28 @@ func (p *Place) Target(ctx context.Context, protected []string, name string) (st
 	if name == "" {
 		return refuse("no branch is checked out that the result could go to", "Check one out, or name one with --target BRANCH.")
 	}
-	if git.RefOK(name) != nil {
+	if git.CheckRef(name) != nil {
 		return refuse(quote(name)+" is not a valid branch name", "Name a branch of this repository.")
 	}
 	if git.Matches(protected, name) {
 		return refuse("branch "+name+" is protected by git.protected", "Name another branch, or change git.protected.")
 	}
-	if p.there(ctx, "refs/heads/"+name) {
+	if p.hasRef(ctx, "refs/heads/"+name) {
 		return name, nil
 	}
 	short := strings.TrimPrefix(name, "refs/remotes/")
 	_, local, _ := strings.Cut(short, "/")
 	switch {
-	case p.there(ctx, "refs/remotes/"+short):
+	case p.hasRef(ctx, "refs/remotes/"+short):
 		return refuse(short+" is a remote-tracking branch, which only git fetch moves",
 			"Name a local branch, such as "+local+", and push that.")
-	case p.there(ctx, "refs/tags/"+strings.TrimPrefix(name, "refs/tags/")):
+	case p.hasRef(ctx, "refs/tags/"+strings.TrimPrefix(name, "refs/tags/")):
 		return refuse(name+" is a tag, and tags do not move", "Name a local branch.")
 	}
 	return refuse("there is no branch "+name, "Create it first: git branch "+name+"; or name another.")
 }
 
-func (p *Place) there(ctx context.Context, ref string) bool {
+func (p *Repository) hasRef(ctx context.Context, ref string) bool {
 	_, err := p.Repo.Resolve(ctx, ref)
 	return err == nil
 }

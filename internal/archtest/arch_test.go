@@ -54,7 +54,7 @@ var homes = map[string][]string{
 	"modernc.org/":            {"sys/journal", "sys/textindex"},
 	"os/exec":                 {"sys/git", "sys/git/gittest", "sys/sandbox", "sys/testenv"},
 	"charm.land/":             {"face/view", "face/tui"},
-	"github.com/spf13/cobra":  {"face/cli", "face/cli/console", "face/cli/startcmd", "face/cli/democmd", "face/cli/runscmd", "face/cli/inspect", "face/cli/mcpcmd", "face/cli/acpcmd", "face/cli/bench", "face/cli/check", "face/cli/discovercmd", "face/cli/quarantine", "face/cli/memorycmd", "face/cli/backlogcmd", "face/cli/progress", "face/cli/speccmd", "face/cli/milestonecmd", "face/cli/docscmd", "face/cli/pointcmd", "face/cli/improvecmd", "face/cli/historycmd", "face/cli/reviewcmd", "face/cli/notifycmd", "face/cli/watchcmd"},
+	"github.com/spf13/cobra":  {"face/cli", "face/cli/console", "face/cli/startcmd", "face/cli/democmd", "face/cli/runscmd", "face/cli/inspect", "face/cli/mcpcmd", "face/cli/acpcmd", "face/cli/bench", "face/cli/check", "face/cli/discovercmd", "face/cli/quarantine", "face/cli/memorycmd", "face/cli/backlogcmd", "face/cli/progress", "face/cli/speccmd", "face/cli/milestonecmd", "face/cli/docscmd", "face/cli/checkpointcmd", "face/cli/improvecmd", "face/cli/historycmd", "face/cli/reviewcmd", "face/cli/notifycmd", "face/cli/watchcmd"},
 	"html/template":           {nowhere},
 	"text/template":           {nowhere},
 	"github.com/anthropics/":  {oracle},

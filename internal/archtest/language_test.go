@@ -22,7 +22,7 @@ var toolWord = regexp.MustCompile(`(?i)\b(?:gradlew?|mvnw?|maven|cargo|rustup|py
 // known of a language belongs into its file of internal/stack.
 var toolNamers = map[string]string{
 	"app/network.go":                    "Go's caches, and texts for people",
-	"decide/accept/bear.go":             "words of people that name a command or a gate",
+	"decide/accept/weigh.go":            "words of people that name a command or a gate",
 	"decide/accept/command.go":          "words of people that name a command or a gate",
 	"decide/policy/builds.go":           "what commands do beyond their verbs: options, scripts and places that the policy judges",
 	"decide/policy/go.go":               "what commands do beyond their verbs: options, scripts and places that the policy judges",
@@ -35,7 +35,7 @@ var toolNamers = map[string]string{
 	"work/discover/docs.go":             "words of a README that begin a command",
 	"decide/policy/toolchain.go":        "what commands do beyond their verbs: options, scripts and places that the policy judges",
 	"decide/policy/values.go":           "what commands do beyond their verbs: options, scripts and places that the policy judges",
-	"decide/policy/way.go":              "what commands do beyond their verbs: options, scripts and places that the policy judges",
+	"decide/policy/alternatives.go":     "what commands do beyond their verbs: options, scripts and places that the policy judges",
 	"decide/interactive/interactive.go": "names of programs that take a password",
 	"decide/tamper/habits.go":           "what lines of tests and configurations hide, in patterns that cover several languages",
 	"decide/tamper/learn.go":            "what lines of tests and configurations hide, in patterns that cover several languages",

@@ -197,7 +197,7 @@ func TestRules(t *testing.T) {
 	for name := range fatInterfaces {
 		named = append(named, strings.TrimSuffix(name, path.Ext(name)))
 	}
-	named = append(slices.AppendSeq(named, maps.Keys(smallPackages)), wideLines...)
+	named = slices.AppendSeq(named, maps.Keys(smallPackages))
 	for _, floors := range may {
 		named = append(named, floors...)
 	}

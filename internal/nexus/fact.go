@@ -176,7 +176,7 @@ type (
 		Text     string    `json:"text"`
 		Fallback string    `json:"fallback"`
 		Deadline time.Time `json:"deadline,omitzero"`
-		Trigger  string    `json:"trigger,omitzero"` // why it is asked; see decide/people
+		Trigger  string    `json:"trigger,omitzero"` // why it is asked; see decide/humaninput
 		Mark     string    `json:"mark,omitzero"`    // name that the asking side gave it
 	}
 	// QuestionLeft says that nobody answered a question in time that only a

@@ -17,16 +17,16 @@ const (
 	AgentAsked   Threshold = "request"  // its agent asks for another plan
 )
 
-// Course is how a task continues.
-type Course string
+// Continuation is how a task continues.
+type Continuation string
 
 // The courses.
 const (
-	CourseContinue Course = "continue"
-	CourseSplit    Course = "split"    // it is cut into smaller ones
-	CourseRescope  Course = "rescope"  // it is planned again, perhaps as one task
-	CourseEscalate Course = "escalate" // a stronger model, or another strategy
-	CourseStop     Course = "stop"     // it is left for a person
+	CourseContinue Continuation = "continue"
+	CourseSplit    Continuation = "split"    // it is cut into smaller ones
+	CourseRescope  Continuation = "rescope"  // it is planned again, perhaps as one task
+	CourseEscalate Continuation = "escalate" // a stronger model, or another strategy
+	CourseStop     Continuation = "stop"     // it is left for a person
 )
 
 // Replan is where the thresholds are. A threshold of 0 is none, and the zero Replan
@@ -60,11 +60,11 @@ type (
 	// ReplanDecided says how a task continues after it reached thresholds. It
 	// is recorded before anything else happens.
 	ReplanDecided struct {
-		Task    TaskID    `json:"task"`
-		Attempt AttemptID `json:"attempt,omitzero"` // the last one; empty before the first
-		Crossed []Crossed `json:"crossed"`
-		Course  Course    `json:"course"`
-		Why     string    `json:"why"`
-		Anew    bool      `json:"anew,omitzero"` // its time starts again: the next attempt continues from the work so far
+		Task    TaskID       `json:"task"`
+		Attempt AttemptID    `json:"attempt,omitzero"` // the last one; empty before the first
+		Crossed []Crossed    `json:"crossed"`
+		Course  Continuation `json:"course"`
+		Why     string       `json:"why"`
+		Anew    bool         `json:"anew,omitzero"` // its time starts again: the next attempt continues from the work so far
 	}
 )

@@ -25,20 +25,20 @@ type Signals struct {
 // on it, so a crash loses no decision and repeats none. The state that is
 // returned is true even when there is an error; it is nil only when the run
 // could not be taken up.
-func Conduct(ctx context.Context, j Journal, w World, run nexus.RunID, o Opening, sig Signals) (*state.State, error) {
+func Conduct(ctx context.Context, j Journal, w World, run nexus.RunID, o StartOptions, sig Signals) (*state.State, error) {
 	core, err := Begin(ctx, j, run, o)
 	if err != nil {
 		return nil, err
 	}
 	work, cancel := context.WithCancelCause(ctx)
 	h := &conductor{
-		core: core, world: w, inbox: make(chan message), stops: map[Key]context.CancelCauseFunc{},
-		spare: bounds(work), paid: bounds(work),
+		core: core, world: w, inbox: make(chan workerMessage), stops: map[WorkKey]context.CancelCauseFunc{},
+		spare: newCancelScope(work), paid: newCancelScope(work),
 	}
 	err = h.serve(ctx, work, sig)
 	cancel(context.Canceled)
-	h.close(context.WithoutCancel(ctx), err == nil || ctx.Err() != nil)
-	err = errors.Join(err, core.settle(context.WithoutCancel(ctx)))
+	h.drainWorkers(context.WithoutCancel(ctx), err == nil || ctx.Err() != nil)
+	err = errors.Join(err, core.reportFinalSpending(context.WithoutCancel(ctx)))
 	if err == nil && core.drained && !core.State.Status.Ended() {
 		err = ErrInterrupted
 	}
@@ -50,42 +50,42 @@ func Conduct(ctx context.Context, j Journal, w World, run nexus.RunID, o Opening
 type conductor struct {
 	core    *Core
 	world   World
-	inbox   chan message
+	inbox   chan workerMessage
 	workers sync.WaitGroup
-	stops   map[Key]context.CancelCauseFunc
-	spare   bound // of what can be done again
-	paid    bound // the same where paid work hangs on it
+	stops   map[WorkKey]context.CancelCauseFunc
+	spare   cancelScope // of what can be done again
+	paid    cancelScope // the same where paid work hangs on it
 }
 
-// bound ends what all workers do of a kind.
-type bound struct {
+// cancelScope ends what all workers do of a kind.
+type cancelScope struct {
 	ctx context.Context //nolint:containedctx // it is the workers' and ends with them
 	end context.CancelCauseFunc
 }
 
-func bounds(ctx context.Context) bound {
+func newCancelScope(ctx context.Context) cancelScope {
 	ctx, end := context.WithCancelCause(ctx)
-	return bound{ctx, end}
+	return cancelScope{ctx, end}
 }
 
 // why returns why it ended, nil before.
-func (b bound) why() error { return context.Cause(b.ctx) }
+func (b cancelScope) why() error { return context.Cause(b.ctx) }
 
-// message is something that a worker says: notes to record, or what handle
+// workerMessage is something that a worker says: notes to record, or what handle
 // does on the goroutine that owns the core. An error of that ends the run.
-type message struct {
+type workerMessage struct {
 	notes  []nexus.Fact
 	heard  chan<- error // told how recording the notes went
 	handle func(ctx context.Context) error
 }
 
-// hear handles a message, and with it the notes of all workers that wait at
+// receiveMessages handles a message, and with it the notes of all workers that wait at
 // that moment: one append makes them durable together.
-func (h *conductor) hear(ctx context.Context, m message) error {
-	var group []message
+func (h *conductor) receiveMessages(ctx context.Context, m workerMessage) error {
+	var group []workerMessage
 	for waiting := true; waiting; {
 		if m.handle != nil {
-			if err := h.write(ctx, group); err != nil {
+			if err := h.recordMessages(ctx, group); err != nil {
 				return err
 			}
 			return m.handle(ctx)
@@ -97,19 +97,19 @@ func (h *conductor) hear(ctx context.Context, m message) error {
 			waiting = false
 		}
 	}
-	return h.write(ctx, group)
+	return h.recordMessages(ctx, group)
 }
 
-// write records the notes of a group, or those of each for themselves if they
+// recordMessages records the notes of a group, or those of each for themselves if they
 // cannot all be true.
-func (h *conductor) write(ctx context.Context, group []message) error {
+func (h *conductor) recordMessages(ctx context.Context, group []workerMessage) error {
 	var all []nexus.Fact
 	for _, m := range group {
 		all = append(all, m.notes...)
 	}
-	if len(group) > 1 && h.core.State.Admits(all...) != nil {
+	if len(group) > 1 && h.core.State.CheckFacts(all...) != nil {
 		for i := range group {
-			if err := h.write(ctx, group[i:i+1]); err != nil {
+			if err := h.recordMessages(ctx, group[i:i+1]); err != nil {
 				return err
 			}
 		}
@@ -119,7 +119,7 @@ func (h *conductor) write(ctx context.Context, group []message) error {
 	for _, m := range group {
 		m.heard <- err
 	}
-	if fatal(err) {
+	if isFatal(err) {
 		return err
 	}
 	return nil
@@ -129,33 +129,33 @@ func (h *conductor) write(ctx context.Context, group []message) error {
 // context of their own, which ends after the last was heard.
 func (h *conductor) serve(ctx, work context.Context, sig Signals) error {
 	for {
-		start, cancel, err := h.core.Pass(ctx, h.world.Now())
+		start, cancel, err := h.core.Decide(ctx, h.world.Now())
 		if err != nil {
 			return err
 		}
 		for _, w := range start {
 			h.start(work, w)
 		}
-		h.ease()
+		h.stopOnDrain()
 		for _, key := range cancel {
 			if stop := h.stops[key]; stop != nil {
-				stop(stopped{"somebody asked"})
+				stop(stoppedError{"somebody asked"})
 			}
 		}
-		if h.core.Over() {
+		if h.core.IsOver() {
 			return nil
 		}
 		select {
 		case m := <-h.inbox:
-			err = h.hear(ctx, m)
+			err = h.receiveMessages(ctx, m)
 		case e, ok := <-sig.Requests:
 			if !ok {
 				sig.Requests = nil
 				continue
 			}
-			err = h.core.Request(e)
+			err = h.core.ApplyRequest(e)
 		case f := <-sig.Notices:
-			if err = h.core.Record(ctx, f); !fatal(err) {
+			if err = h.core.Record(ctx, f); !isFatal(err) {
 				err = nil // it is told another time
 			}
 		case <-h.alarm():
@@ -171,12 +171,12 @@ func (h *conductor) serve(ctx, work context.Context, sig Signals) error {
 	}
 }
 
-// ease ends what the workers can do again, once they are to go.
-func (h *conductor) ease() {
-	if why := h.core.LetGo(false); why != nil {
+// stopOnDrain ends what the workers can do again, once they are to go.
+func (h *conductor) stopOnDrain() {
+	if why := h.core.StopReason(false); why != nil {
 		h.spare.end(why)
 	}
-	if why := h.core.LetGo(true); why != nil {
+	if why := h.core.StopReason(true); why != nil {
 		h.paid.end(why)
 	}
 }
@@ -190,7 +190,7 @@ func (h *conductor) alarm() <-chan time.Time {
 }
 
 // start gives work to a goroutine, which close waits for.
-func (h *conductor) start(ctx context.Context, w Work) {
+func (h *conductor) start(ctx context.Context, w WorkItem) {
 	ctx, stop := context.WithCancelCause(ctx)
 	h.stops[w.Key] = stop
 	h.workers.Go(func() {
@@ -203,29 +203,29 @@ func (h *conductor) start(ctx context.Context, w Work) {
 		case errors.Is(err, context.Canceled):
 			err = fmt.Errorf("%v", err) //nolint:errorlint // nobody cancelled this worker, so it is a failure like any other
 		}
-		h.inbox <- message{handle: func(ctx context.Context) error {
+		h.inbox <- workerMessage{handle: func(ctx context.Context) error {
 			stop(nil)
 			delete(h.stops, w.Key)
-			return h.core.Return(ctx, w, facts, err)
+			return h.core.FinishWork(ctx, w, facts, err)
 		}}
 	})
 }
 
-// close waits for the workers. What they still have to say is recorded when
+// drainWorkers waits for the workers. What they still have to say is recorded when
 // the journal can be trusted, so that the next process finds them let go and
 // not dead.
-func (h *conductor) close(ctx context.Context, record bool) {
+func (h *conductor) drainWorkers(ctx context.Context, record bool) {
 	gone := make(chan struct{})
 	go func() {
 		h.workers.Wait()
 		close(gone)
 	}()
 	h.core.Interrupt()
-	h.ease()
+	h.stopOnDrain()
 	for {
 		select {
 		case m := <-h.inbox:
-			if record && h.hear(ctx, m) != nil {
+			if record && h.receiveMessages(ctx, m) != nil {
 				record = false
 			}
 		case <-gone:
@@ -237,20 +237,20 @@ func (h *conductor) close(ctx context.Context, record bool) {
 // desk is a worker's way to the core.
 type desk struct{ h *conductor }
 
-// say hands a message over and waits until it was handled.
-func (d desk) say(ctx context.Context, handle func(context.Context) error) error {
+// callCore hands a message over and waits until it was handled.
+func (d desk) callCore(ctx context.Context, handle func(context.Context) error) error {
 	heard := make(chan error, 1)
-	return d.send(ctx, heard, message{handle: func(ctx context.Context) error {
+	return d.send(ctx, heard, workerMessage{handle: func(ctx context.Context) error {
 		err := handle(ctx)
 		heard <- err
-		if fatal(err) {
+		if isFatal(err) {
 			return err
 		}
 		return nil
 	}})
 }
 
-func (d desk) send(ctx context.Context, heard <-chan error, m message) error {
+func (d desk) send(ctx context.Context, heard <-chan error, m workerMessage) error {
 	select {
 	case d.h.inbox <- m:
 	case <-ctx.Done():
@@ -266,16 +266,16 @@ func (d desk) send(ctx context.Context, heard <-chan error, m message) error {
 
 // Record implements [worker.Desk].
 func (d desk) Record(ctx context.Context, facts ...nexus.Fact) error {
-	if notes(facts) {
+	if areSessionNotes(facts) {
 		heard := make(chan error, 1)
-		return d.send(ctx, heard, message{notes: facts, heard: heard})
+		return d.send(ctx, heard, workerMessage{notes: facts, heard: heard})
 	}
-	return d.say(ctx, func(ctx context.Context) error { return d.h.core.Record(ctx, facts...) })
+	return d.callCore(ctx, func(ctx context.Context) error { return d.h.core.Record(ctx, facts...) })
 }
 
 // Reserve implements [worker.Desk].
 func (d desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
-	a, err := d.wait(ctx, func(own context.Context, answer func(Answer)) error {
+	a, err := d.waitForAnswer(ctx, func(own context.Context, answer func(Answer)) error {
 		return d.h.core.Reserve(own, r, done, func() bool { return ctx.Err() != nil }, answer)
 	})
 	return a.Guidance, err
@@ -283,15 +283,15 @@ func (d desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus
 
 // Ask implements [worker.Desk].
 func (d desk) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
-	a, err := d.wait(ctx, func(own context.Context, answer func(Answer)) error {
+	a, err := d.waitForAnswer(ctx, func(own context.Context, answer func(Answer)) error {
 		return d.h.core.Ask(own, q, func() bool { return ctx.Err() != nil }, answer)
 	})
 	return a.Text, err
 }
 
-func (d desk) wait(ctx context.Context, queue func(context.Context, func(Answer)) error) (Answer, error) {
+func (d desk) waitForAnswer(ctx context.Context, queue func(context.Context, func(Answer)) error) (Answer, error) {
 	answers := make(chan Answer, 1)
-	err := d.say(ctx, func(ctx context.Context) error {
+	err := d.callCore(ctx, func(ctx context.Context) error {
 		return queue(ctx, func(a Answer) { answers <- a })
 	})
 	if err != nil {
@@ -322,8 +322,8 @@ func (d desk) Spare(ctx context.Context, paid bool) (context.Context, context.Ca
 // Known implements [worker.Desk].
 func (d desk) Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool) {
 	found := make(chan nexus.Evidence, 1) // a worker that was cancelled reads it no more
-	err := d.say(ctx, func(context.Context) error {
-		if e, ok := d.h.core.State.Known(tree, gate); ok {
+	err := d.callCore(ctx, func(context.Context) error {
+		if e, ok := d.h.core.State.KnownEvidence(tree, gate); ok {
 			found <- e
 		}
 		return nil

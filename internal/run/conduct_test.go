@@ -75,7 +75,7 @@ func TestConductEnds(t *testing.T) {
 		s, err := Conduct(t.Context(), m, acting(func(context.Context, nexus.TaskID, worker.Desk) ([]nexus.Fact, error) {
 			tried.Add(1)
 			return nil, errors.New("the machine is broken")
-		}), "r", Opening{Fence: 1, Purse: p}, Signals{Requests: requests})
+		}), "r", StartOptions{Fence: 1, DailyBudget: p}, Signals{Requests: requests})
 		if err != nil || s == nil || !s.Status.Ended() {
 			t.Fatalf("%v", err)
 		}
@@ -85,7 +85,7 @@ func TestConductEnds(t *testing.T) {
 		if len(p.claims) != 1 || p.claims[0] != "0 of 0" {
 			t.Errorf("the purse heard %v", p.claims)
 		}
-		again, err := Conduct(t.Context(), m, acting(nil), "r", Opening{Fence: 2}, Signals{})
+		again, err := Conduct(t.Context(), m, acting(nil), "r", StartOptions{Fence: 2}, Signals{})
 		if err != nil || again.Seq != s.Seq {
 			t.Errorf("a run that is over was taken on: %v", err)
 		}
@@ -93,7 +93,7 @@ func TestConductEnds(t *testing.T) {
 }
 
 func TestConductOfNoRun(t *testing.T) {
-	s, err := Conduct(t.Context(), &memory{}, nil, "r", Opening{}, Signals{})
+	s, err := Conduct(t.Context(), &memory{}, nil, "r", StartOptions{}, Signals{})
 	if s != nil || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		t.Errorf("%v, %v", s, err)
 	}
@@ -164,7 +164,7 @@ func TestConductLetsGo(t *testing.T) {
 					told[task] = err
 					m.mu.Unlock()
 					return nil, err
-				}), "r", Opening{Fence: 1, Purse: p}, Signals{Drain: drain})
+				}), "r", StartOptions{Fence: 1, DailyBudget: p}, Signals{Drain: drain})
 				if !errors.Is(err, c.err) || s == nil || s.Status.Ended() {
 					t.Errorf("%v, %v", s.Status, err)
 				}
@@ -205,7 +205,7 @@ func TestConductCancelsWhatIsSkipped(t *testing.T) {
 			told[task] = time.Since(start)
 			m.mu.Unlock()
 			return nil, ctx.Err()
-		}), "r", Opening{Fence: 1}, Signals{Requests: requests})
+		}), "r", StartOptions{Fence: 1}, Signals{Requests: requests})
 		if err != nil || s.Status != nexus.StatusStopped {
 			t.Errorf("%s, %v", s.Status, err)
 		}
@@ -233,7 +233,7 @@ func TestAWorkerThatCancelsItself(t *testing.T) {
 					}
 					time.Sleep(40 * time.Second)
 					return nil, context.Canceled
-				}), "r", Opening{Fence: 1}, Signals{Drain: drain})
+				}), "r", StartOptions{Fence: 1}, Signals{Drain: drain})
 				if !errors.Is(err, ErrInterrupted) || !strings.HasPrefix(m.ends("T1"), want) {
 					t.Errorf("%v: %s", err, m.ends("T1"))
 				}
@@ -272,7 +272,7 @@ func TestSpareOfPaidWork(t *testing.T) {
 			took[task] = time.Since(start)
 			mu.Unlock()
 			return nil, context.Cause(spare)
-		}), "r", Opening{Fence: 1}, Signals{})
+		}), "r", StartOptions{Fence: 1}, Signals{})
 		if err != nil || s.Status != nexus.StatusLimit || took["T1"] != 10*time.Minute || took["T2"] != 30*time.Minute {
 			t.Errorf("%s after %v: %v", s.Status, took, err)
 		}
@@ -322,7 +322,7 @@ func TestDeskAnswers(t *testing.T) {
 			text, err = d.Ask(gone, nexus.QuestionAsked{ID: "n", Attempt: session.Attempt, Text: "when", Fallback: "now"})
 			say("nobody answered %q, %v", text, err)
 			return nil, stop
-		}), "r", Opening{Fence: 1}, Signals{Requests: requests})
+		}), "r", StartOptions{Fence: 1}, Signals{Requests: requests})
 		want := []string{
 			"recorded <nil>", "recorded <nil>", "nonsense is refused true", "known pass true", `known "" false`, "reserved with 1, <nil>", "refused true",
 			"answered the second, <nil>", "left true", "known false", `nobody answered "", that is all`,
@@ -376,7 +376,7 @@ func TestTheDaysMoneyIsShared(t *testing.T) {
 			goal := m.events[0].Fact.(nexus.GoalAccepted)
 			goal.Limits.DayMoney, goal.Limits.TaskMoney = c.day, 50
 			m.events[0].Fact = goal
-			core, err := Begin(t.Context(), m, "r", Opening{Fence: 1, Purse: &p})
+			core, err := Begin(t.Context(), m, "r", StartOptions{Fence: 1, DailyBudget: &p})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,34 +11,34 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Opening says who takes a run up, and how.
-type Opening struct {
-	Process nexus.Process
-	Fence   int64
-	Spent   nexus.Money   // by other runs on this day
-	Limits  *nexus.Limits // new caps, nil to keep the run's
-	Reopen  bool          // take a run on that has ended
-	Deliver bool          // the same, only to publish and to land what landed, where somebody asked for that
-	Stop    string        // why the run ends as stopped, as soon as it is taken up; empty: it continues
-	Purse   Purse         // nil when no other run shares the day's money
-	Sandbox string        // what confines the work
-	Hooks   bool          // hooks are asked before the work starts
+// StartOptions says who takes a run up, and how.
+type StartOptions struct {
+	Process     nexus.Process
+	Fence       int64
+	Spent       nexus.Money   // by other runs on this day
+	Limits      *nexus.Limits // new caps, nil to keep the run's
+	Reopen      bool          // take a run on that has ended
+	Deliver     bool          // the same, only to publish and to land what landed, where somebody asked for that
+	Stop        string        // why the run ends as stopped, as soon as it is taken up; empty: it continues
+	DailyBudget DailyBudget   // nil when no other run shares the day's money
+	Sandbox     string        // what confines the work
+	Hooks       bool          // hooks are asked before the work starts
 
 	Alone    bool          // nobody is there whom the run itself could ask
 	Patience time.Duration // that its questions wait; 0: for ever
 }
 
-// Key names a piece of work: an attempt's ID, "start" or "result".
-type Key string
+// WorkKey names a piece of work: an attempt's ID, "start" or "result".
+type WorkKey string
 
 const (
-	resultKey Key = "result"
-	startKey  Key = "start"
+	resultKey WorkKey = "result"
+	startKey  WorkKey = "start"
 )
 
-// Work is an intent that was recorded and is to be acted on.
-type Work struct {
-	Key    Key
+// WorkItem is an intent that was recorded and is to be acted on.
+type WorkItem struct {
+	Key    WorkKey
 	Intent nexus.Fact
 	View   state.View
 }
@@ -47,22 +47,22 @@ type Work struct {
 type Core struct {
 	State   *state.State
 	journal Journal
-	purse   Purse
-	working map[Key]bool
-	cancel  []Key    // work that is to be cancelled
-	held    []waiter // who waits for leave or for an answer, oldest first
-	drained bool     // an interrupt came: start nothing, let go at the next turn
-	read    int64    // the last event up to which the journal holds no request that was not heard
+	purse   DailyBudget
+	working map[WorkKey]bool
+	cancel  []WorkKey // work that is to be cancelled
+	held    []waiter  // who waits for leave or for an answer, oldest first
+	drained bool      // an interrupt came: start nothing, let go at the next turn
+	read    int64     // the last event up to which the journal holds no request that was not heard
 }
 
 // Begin replays a run and takes it up: what a dead process left running is
 // written off, and what it left unpaid is counted at its worst.
-func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, error) {
+func Begin(ctx context.Context, j Journal, run nexus.RunID, o StartOptions) (*Core, error) {
 	s, err := state.Replay(run, j.Events(ctx, 0))
 	if err != nil {
 		return nil, fmt.Errorf("replay run %s: %w", run, err)
 	}
-	c := &Core{State: s, journal: j, purse: o.Purse, working: map[Key]bool{}, read: s.Seq}
+	c := &Core{State: s, journal: j, purse: o.DailyBudget, working: map[WorkKey]bool{}, read: s.Seq}
 	switch {
 	case s.Status == "":
 		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s", run), Hint: "nexus runs lists them."}
@@ -81,8 +81,8 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 		facts := []nexus.Fact{nexus.RunStarted{
 			Process: o.Process, Fence: o.Fence, Spent: o.Spent, Sandbox: o.Sandbox, Hooks: o.Hooks, Alone: o.Alone, Patience: o.Patience,
 		}}
-		facts = append(facts, c.unpaid()...) // of a run that went back to before it began
-		err = c.record(ctx, append(facts, c.bygone()...)...)
+		facts = append(facts, c.unpaidCalls()...) // of a run that went back to before it began
+		err = c.record(ctx, append(facts, c.staleRequests()...)...)
 	} else {
 		err = c.recover(ctx, o)
 	}
@@ -93,7 +93,7 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 }
 
 // recover writes off what the last process left behind.
-func (c *Core) recover(ctx context.Context, o Opening) error {
+func (c *Core) recover(ctx context.Context, o StartOptions) error {
 	s := c.State
 	facts := []nexus.Fact{nexus.RunRecovered{
 		Process: o.Process, Fence: o.Fence, Spent: o.Spent, Limits: o.Limits, Sandbox: o.Sandbox, Hooks: o.Hooks, Alone: o.Alone, Patience: o.Patience,
@@ -110,7 +110,7 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 	if m := s.Mending; m != nil && m.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: m.ID, Why: "its process died", Counted: true})
 	}
-	if w := s.Homing.Work; w != nil && w.Stage == state.Working {
+	if w := s.TargetMerge.Work; w != nil && w.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: w.ID, Why: "its process died", Counted: true})
 	}
 	if w := s.Undo.Work; w != nil && w.Stage == state.Working {
@@ -126,28 +126,28 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 			facts = append(facts, nexus.AttemptLost{Attempt: e.Attempt, Why: "its process died", Counted: true})
 		}
 	}
-	if b := s.Aboard; b != nil && b.Merge.Stage == state.Working {
+	if b := s.CurrentLanding; b != nil && b.Merge.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: b.Merge.ID, Why: "its process died", Counted: true})
 	}
-	facts = append(facts, c.unpaid()...)
-	facts = append(facts, c.bygone()...)
-	facts = append(facts, c.orphans()...)
+	facts = append(facts, c.unpaidCalls()...)
+	facts = append(facts, c.staleRequests()...)
+	facts = append(facts, c.orphanAnswers()...)
 	return c.record(ctx, append(facts, nexus.RunResumed{})...)
 }
 
-// unpaid counts what a dead process left unpaid at its worst.
-func (c *Core) unpaid() []nexus.Fact {
+// unpaidCalls counts what a dead process left unpaid at its worst.
+func (c *Core) unpaidCalls() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, id := range c.State.Ledger.Unsettled() {
-		r, _ := c.State.Ledger.Open(id)
+		r, _ := c.State.Ledger.Reservation(id)
 		facts = append(facts, nexus.BudgetSpent{ID: id, Money: r.Money, Estimated: true})
 	}
 	return facts
 }
 
-// bygone settles what was asked of a process that is no more: who takes the
+// staleRequests settles what was asked of a process that is no more: who takes the
 // run up wants it to continue.
-func (c *Core) bygone() []nexus.Fact {
+func (c *Core) staleRequests() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, r := range c.State.Requests {
 		if r.Task == "" && (r.Verb == nexus.VerbPause || r.Verb == nexus.VerbResume) || r.Verb == nexus.VerbStop {
@@ -157,16 +157,16 @@ func (c *Core) bygone() []nexus.Fact {
 	return facts
 }
 
-// Pass decides until nothing more follows, records each decision, and returns
+// Decide decides until nothing more follows, records each decision, and returns
 // the work to start and the work to cancel.
-func (c *Core) Pass(ctx context.Context, now time.Time) (start []Work, cancel []Key, err error) {
+func (c *Core) Decide(ctx context.Context, now time.Time) (start []WorkItem, cancel []WorkKey, err error) {
 	for !c.drained {
 		facts := schedule.Next(c.State, now)
 		if len(facts) == 0 {
 			break
 		}
-		if slices.ContainsFunc(facts, lands) {
-			heard, err := c.listen(ctx)
+		if slices.ContainsFunc(facts, startsLanding) {
+			heard, err := c.readPendingRequests(ctx)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -178,21 +178,21 @@ func (c *Core) Pass(ctx context.Context, now time.Time) (start []Work, cancel []
 			return nil, nil, err
 		}
 		for _, f := range facts {
-			start = c.intend(start, f)
+			start = c.addWork(start, f)
 		}
 	}
 	if !c.drained {
-		start = c.outstanding(start)
+		start = c.addResultWork(start)
 	}
-	if err := c.release(ctx); err != nil {
+	if err := c.answerWaiters(ctx); err != nil {
 		return nil, nil, err
 	}
 	cancel, c.cancel = c.cancel, nil
 	return start, cancel, nil
 }
 
-// lands reports whether a decision lets work land, after which nobody can hold it back.
-func lands(f nexus.Fact) bool {
+// startsLanding reports whether a decision lets work land, after which nobody can hold it back.
+func startsLanding(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.TrainDeparted, nexus.LandingSought:
 		return true
@@ -201,17 +201,17 @@ func lands(f nexus.Fact) bool {
 	}
 }
 
-// listen folds the requests that are in the journal and have not arrived yet, and reports
+// readPendingRequests folds the requests that are in the journal and have not arrived yet, and reports
 // whether there were any. They arrive a moment after they were recorded, and a person who
 // was told that a review is recorded may rely on it.
-func (c *Core) listen(ctx context.Context) (heard bool, err error) {
+func (c *Core) readPendingRequests(ctx context.Context) (heard bool, err error) {
 	before := c.State.Requested
 	for e, err := range c.journal.Events(ctx, c.read) {
 		if err != nil {
 			return false, fmt.Errorf("look for requests: %w", err)
 		}
 		c.read = e.Seq
-		if err := c.Request(e); err != nil {
+		if err := c.ApplyRequest(e); err != nil {
 			return false, err
 		}
 	}
@@ -229,35 +229,35 @@ func (c *Core) Wake() time.Time {
 // idle reports whether nothing works.
 func (c *Core) idle() bool { return len(c.working) == 0 }
 
-// Over reports whether there is nothing left to wait for.
-func (c *Core) Over() bool {
+// IsOver reports whether there is nothing left to wait for.
+func (c *Core) IsOver() bool {
 	return c.idle() && (c.drained || c.State.Status.Ended())
 }
 
 // Interrupt lets the workers go at their next turn and starts no others.
 func (c *Core) Interrupt() { c.drained = true }
 
-// LetGo returns why a worker must not continue with what costs nothing to do
+// StopReason returns why a worker must not continue with what costs nothing to do
 // again, nil while it may. Paid says that paid work hangs on it.
-func (c *Core) LetGo(paid bool) error {
+func (c *Core) StopReason(paid bool) error {
 	switch d := c.State.Drain; {
 	case c.drained:
 		return ErrInterrupted
 	case d == nil, paid && d.To != nexus.StatusStopped:
 		return nil
 	default:
-		return stopped{d.Why}
+		return stoppedError{d.Why}
 	}
 }
 
-// intend turns a recorded decision into work.
-func (c *Core) intend(start []Work, f nexus.Fact) []Work {
-	add := func(key Key, task nexus.TaskID) []Work {
+// addWork turns a recorded decision into work.
+func (c *Core) addWork(start []WorkItem, f nexus.Fact) []WorkItem {
+	add := func(key WorkKey, task nexus.TaskID) []WorkItem {
 		c.working[key] = true
-		return append(start, Work{key, f, c.State.View(task)})
+		return append(start, WorkItem{key, f, c.State.View(task)})
 	}
-	with := func(id nexus.AttemptID, task nexus.TaskID, a *state.Attempt) []Work {
-		start := add(Key(id), task)
+	with := func(id nexus.AttemptID, task nexus.TaskID, a *state.Attempt) []WorkItem {
+		start := add(WorkKey(id), task)
 		start[len(start)-1].View.Attempt = a.Clone()
 		return start
 	}
@@ -265,38 +265,38 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 	case nexus.StartSought:
 		return add(startKey, "")
 	case nexus.PlanSought:
-		return add(Key(f.Attempt), "")
+		return add(WorkKey(f.Attempt), "")
 	case nexus.InterviewSought:
-		return add(Key(f.Attempt), "")
+		return add(WorkKey(f.Attempt), "")
 	case nexus.SpecSought:
-		return add(Key(f.Attempt), "")
+		return add(WorkKey(f.Attempt), "")
 	case nexus.RoutesSought:
 		return with(f.Attempt, "", c.State.Judging)
 	case nexus.FaultsSought:
 		return with(f.Attempt, "", c.State.Mending)
 	case nexus.LandingSought:
-		start = add(Key(f.Attempt), "")
-		start[len(start)-1].View.Merge = c.State.Homing.Work.Clone()
+		start = add(WorkKey(f.Attempt), "")
+		start[len(start)-1].View.Merge = c.State.TargetMerge.Work.Clone()
 		return start
 	case nexus.UndoSought:
 		return with(f.Attempt, "", c.State.Undo.Work)
 	case nexus.AdditionSought:
-		start = add(Key(f.Attempt), "")
+		start = add(WorkKey(f.Attempt), "")
 		v := &start[len(start)-1].View
 		v.Attempt, v.Added = c.State.Attempt(f.Attempt).Clone(), c.State.Addition(f.Request).Task
 		return start
 	case nexus.SplitSought:
 		return with(f.Attempt, f.Task, c.State.Attempt(f.Attempt))
 	case nexus.AttemptStarted:
-		return add(Key(f.Attempt), f.Task)
+		return add(WorkKey(f.Attempt), f.Task)
 	case nexus.TrainDeparted:
-		return add(Key(state.MergeID(f.Attempt)), f.Task)
+		return add(WorkKey(state.MergeID(f.Attempt)), f.Task)
 	case nexus.AttemptResumed:
 		task := c.State.Attempt(f.Attempt).Task
-		if b := c.State.Aboard; b != nil && b.Merge.ID == f.Attempt {
+		if b := c.State.CurrentLanding; b != nil && b.Merge.ID == f.Attempt {
 			task = b.Task
 		}
-		return add(Key(f.Attempt), task)
+		return add(WorkKey(f.Attempt), task)
 	case nexus.TaskSkipped:
 		c.giveUp(f.Task)
 	case nexus.AttemptInterrupted:
@@ -313,21 +313,21 @@ func (c *Core) giveUp(id nexus.TaskID) {
 	if a := c.State.Task(id).Current(); a != nil {
 		c.cutOff(a.ID)
 	}
-	if e := c.State.Splits.Of(id); e != nil {
+	if e := c.State.Splits.ForTask(id); e != nil {
 		c.cutOff(e.Attempt)
 	}
 }
 
 // cutOff cancels the worker of an attempt, where it has one.
 func (c *Core) cutOff(id nexus.AttemptID) {
-	if c.working[Key(id)] {
-		c.cancel = append(c.cancel, Key(id))
+	if c.working[WorkKey(id)] {
+		c.cancel = append(c.cancel, WorkKey(id))
 	}
 }
 
-// outstanding starts the delivery of the result, which has no attempt of its
+// addResultWork starts the delivery of the result, which has no attempt of its
 // own that could be resumed.
-func (c *Core) outstanding(start []Work) []Work {
+func (c *Core) addResultWork(start []WorkItem) []WorkItem {
 	s := c.State
 	var f nexus.Fact
 	switch {
@@ -335,13 +335,13 @@ func (c *Core) outstanding(start []Work) []Work {
 		return start
 	case s.Status == nexus.StatusReviewing && s.Result == nil && !s.Undo.Open():
 		f = nexus.ResultReviewed{}
-	case s.Status == nexus.StatusLanding && s.Published == nil && !s.Homing.Behind():
+	case s.Status == nexus.StatusLanding && s.Published == nil && !s.TargetMerge.NeedsMerge():
 		f = nexus.ResultOffered{Commit: s.Tip}
 	default:
 		return start
 	}
 	c.working[resultKey] = true
-	return append(start, Work{resultKey, f, s.View("")})
+	return append(start, WorkItem{resultKey, f, s.View("")})
 }
 
 // Record appends a worker's facts.
@@ -349,9 +349,9 @@ func (c *Core) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return c.record(ctx, facts...)
 }
 
-// Request folds a request that some process appended. One that was seen
+// ApplyRequest folds a request that some process appended. One that was seen
 // before changes nothing.
-func (c *Core) Request(e nexus.Event) error {
+func (c *Core) ApplyRequest(e nexus.Event) error {
 	if r, ok := e.Fact.(nexus.RequestMade); ok && e.Run == c.State.Run && !c.seen(e.Seq) {
 		if r.Request.Verb == nexus.VerbStop && r.Request.Now {
 			for key := range c.working {
@@ -378,7 +378,7 @@ func (c *Core) record(ctx context.Context, facts ...nexus.Fact) error {
 	if len(facts) == 0 {
 		return nil
 	}
-	if err := c.State.Admits(facts...); err != nil {
+	if err := c.State.CheckFacts(facts...); err != nil {
 		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err) // before it spoils the journal
 	}
 	events, err := c.journal.Append(ctx, facts...)

@@ -81,11 +81,11 @@ func planned(t *testing.T, n int) *memory {
 func begun(t *testing.T, n int) (*Core, *memory) {
 	t.Helper()
 	m := planned(t, n)
-	c, err := Begin(t.Context(), m, "r", Opening{Fence: 1})
+	c, err := Begin(t.Context(), m, "r", StartOptions{Fence: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	start, _, err := c.Pass(t.Context(), time.Unix(1, 0))
+	start, _, err := c.Decide(t.Context(), time.Unix(1, 0))
 	if err != nil || len(start) != n {
 		t.Fatalf("%d of %d start: %v", len(start), n, err)
 	}
@@ -118,13 +118,13 @@ func TestNotesAreGrouped(t *testing.T) {
 			}
 		}
 		m.appends = nil
-		h := &conductor{core: c, inbox: make(chan message)}
+		h := &conductor{core: c, inbox: make(chan workerMessage)}
 		told := make(chan error, n)
 		for i := range n {
 			go func() { told <- desk{h}.Record(t.Context(), results(i+1)...) }()
 		}
 		synctest.Wait()
-		if err := h.hear(t.Context(), <-h.inbox); err != nil {
+		if err := h.receiveMessages(t.Context(), <-h.inbox); err != nil {
 			t.Fatal(err)
 		}
 		for range n {
@@ -143,14 +143,14 @@ func TestOneBadNoteSpoilsNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, m := begun(t, 2)
 		m.appends = nil
-		h := &conductor{core: c, inbox: make(chan message)}
+		h := &conductor{core: c, inbox: make(chan workerMessage)}
 		good, bad := make(chan error, 1), make(chan error, 1)
 		go func() { good <- desk{h}.Record(t.Context(), opened(1)) }()
 		go func() {
 			bad <- desk{h}.Record(t.Context(), nexus.SessionStarted{Session: "T9.1/coder.1", Attempt: "T9.1", Role: nexus.Coder, Model: "m"})
 		}()
 		synctest.Wait()
-		if err := h.hear(t.Context(), <-h.inbox); err != nil {
+		if err := h.receiveMessages(t.Context(), <-h.inbox); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-good; err != nil {
@@ -170,17 +170,17 @@ func TestGroupHearsOfFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, m := begun(t, 2)
 		m.broken = &nexus.Error{Code: nexus.CodeDiskFull, Message: "full"}
-		h := &conductor{core: c, inbox: make(chan message)}
+		h := &conductor{core: c, inbox: make(chan workerMessage)}
 		told := make(chan error, 2)
 		for i := range 2 {
 			go func() { told <- desk{h}.Record(t.Context(), opened(i+1)) }()
 		}
 		synctest.Wait()
-		if err := h.hear(t.Context(), <-h.inbox); !fatal(err) {
+		if err := h.receiveMessages(t.Context(), <-h.inbox); !isFatal(err) {
 			t.Error(err)
 		}
 		for range 2 {
-			if err := <-told; !fatal(err) {
+			if err := <-told; !isFatal(err) {
 				t.Error(err)
 			}
 		}
@@ -204,10 +204,10 @@ func TestReserveRecordsWhatWasDone(t *testing.T) {
 			t.Helper()
 			events, err := m.Append(t.Context(), nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbPause}})
 			if err == nil {
-				err = c.Request(events[0])
+				err = c.ApplyRequest(events[0])
 			}
 			if err == nil {
-				_, _, err = c.Pass(t.Context(), time.Unix(2, 0))
+				_, _, err = c.Decide(t.Context(), time.Unix(2, 0))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -247,7 +247,7 @@ func TestGuidanceIsForAuthors(t *testing.T) {
 	if _, err := m.Append(t.Context(), nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "use tabs"}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Request(m.events[len(m.events)-1]); err != nil {
+	if err := c.ApplyRequest(m.events[len(m.events)-1]); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range []nexus.BudgetReserved{

@@ -46,10 +46,10 @@ func TestEachLostFactIsHeard(t *testing.T) {
 				return c.Reserve(ctx, r, facts, there, answer)
 			}
 		}
-		pass := func() error { _, _, err := c.Pass(ctx, now); return err }
+		pass := func() error { _, _, err := c.Decide(ctx, now); return err }
 		for step, do := range []func() error{
 			func() (err error) {
-				c, err = Begin(ctx, j, "r", Opening{Fence: 1, Stop: map[bool]string{true: "enough"}[n < 0]})
+				c, err = Begin(ctx, j, "r", StartOptions{Fence: 1, Stop: map[bool]string{true: "enough"}[n < 0]})
 				return err
 			},
 			pass,
@@ -64,16 +64,16 @@ func TestEachLostFactIsHeard(t *testing.T) {
 			func() error { return c.Record(ctx, nexus.RunResumed{}) },
 			pass, // and is let go on
 			func() error {
-				w := Work{Key: "T1.1", Intent: nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}}
-				return c.Return(ctx, w, []nexus.Fact{nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "c", Tree: "t"}}, nil)
+				w := WorkItem{Key: "T1.1", Intent: nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}}
+				return c.FinishWork(ctx, w, []nexus.Fact{nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "c", Tree: "t"}}, nil)
 			},
 			pass,
 			func() (err error) {
-				c, err = Begin(ctx, j, "r", Opening{Fence: 2, Limits: &nexus.Limits{}, Stop: "enough"})
+				c, err = Begin(ctx, j, "r", StartOptions{Fence: 2, Limits: &nexus.Limits{}, Stop: "enough"})
 				return err
 			},
 			pass,
-			func() (err error) { c, err = Begin(ctx, j, "r", Opening{Fence: 3, Reopen: true}); return err },
+			func() (err error) { c, err = Begin(ctx, j, "r", StartOptions{Fence: 3, Reopen: true}); return err },
 		} {
 			before := len(told)
 			err := do()
@@ -152,12 +152,12 @@ func TestWhatIsReopened(t *testing.T) {
 			m.events = append(m.events, event(m, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "b"}))
 		}
 		m.events = append(m.events, event(m, nexus.RunEnded{Status: nexus.StatusFailed}))
-		if _, err := Begin(t.Context(), m, "r", Opening{Fence: 2, Deliver: true}); err != nil || len(m.appends) > 0 {
+		if _, err := Begin(t.Context(), m, "r", StartOptions{Fence: 2, Deliver: true}); err != nil || len(m.appends) > 0 {
 			t.Errorf("nobody asked, and recorded are %q: %v", m.appends, err)
 		}
 		m.events = append(m.events, event(m, nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbLand, ID: "main"}}))
 		n := len(m.events)
-		if _, err := Begin(t.Context(), m, "r", Opening{Fence: 2, Deliver: true}); err != nil || len(m.events) == n || m.events[n].Fact != nexus.Fact(want) {
+		if _, err := Begin(t.Context(), m, "r", StartOptions{Fence: 2, Deliver: true}); err != nil || len(m.events) == n || m.events[n].Fact != nexus.Fact(want) {
 			t.Errorf("landed %v: recorded are %q: %v", landed, m.appends, err)
 		}
 	}

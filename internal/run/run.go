@@ -44,9 +44,9 @@ type World interface {
 	Act(ctx context.Context, intent nexus.Fact, v state.View, d worker.Desk) ([]nexus.Fact, error)
 }
 
-// Purse is the money of a day that all runs share, whatever process and
+// DailyBudget is the money of a day that all runs share, whatever process and
 // repository they are in.
-type Purse interface {
+type DailyBudget interface {
 	// Claim sets what this run has spent and reserved today, if that with what
 	// all others have stays within the limit; a limit of 0 is none. It returns
 	// what the others have, and whether the claim was granted.
@@ -57,14 +57,14 @@ type Purse interface {
 // up again.
 var ErrInterrupted = errors.New("interrupted; the run can be resumed")
 
-// stopped is the cause that a worker hears when it must not continue.
-type stopped struct{ why string }
+// stoppedError is the cause that a worker hears when it must not continue.
+type stoppedError struct{ why string }
 
-func (e stopped) Error() string { return "stopped: " + e.why }
+func (e stoppedError) Error() string { return "stopped: " + e.why }
 
-// Stops reports whether an error tells a worker to stop, rather than that
+// IsStop reports whether an error tells a worker to stop, rather than that
 // something failed.
-func Stops(err error) bool {
-	_, ok := errors.AsType[stopped](err)
+func IsStop(err error) bool {
+	_, ok := errors.AsType[stoppedError](err)
 	return ok || errors.Is(err, ErrInterrupted) || errors.Is(err, context.Canceled)
 }

@@ -95,7 +95,7 @@ func TestTakenUp(t *testing.T) {
 	rows := map[string]bool{}
 	limits := &nexus.Limits{Parallel: 3}
 	situations(t, func(events []nexus.Event) {
-		for name, o := range map[string]Opening{
+		for name, o := range map[string]StartOptions{
 			"resume":  {Limits: limits},
 			"reopen":  {Reopen: true},
 			"deliver": {Deliver: true},
@@ -131,7 +131,7 @@ func TestReturned(t *testing.T) {
 		"without a word":         nil,
 		"it failed":              errors.New("it failed"),
 		"it was interrupted":     ErrInterrupted,
-		"it was told to stop":    fmt.Errorf("work: %w", stopped{"no money"}),
+		"it was told to stop":    fmt.Errorf("work: %w", stoppedError{"no money"}),
 		"it was cancelled":       context.Canceled,
 		"nobody has a key":       &nexus.Error{Code: nexus.CodeNoKey, Message: "no key", Hint: "Set one."},
 		"a person is needed":     &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "may it?"},
@@ -152,18 +152,18 @@ func TestReturned(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return &Core{State: s, journal: m, working: map[Key]bool{}}, m
+			return &Core{State: s, journal: m, working: map[WorkKey]bool{}}, m
 		}
 		c, _ := fresh()
-		if now := c.intend(nil, last); len(now) > 0 {
+		if now := c.addWork(nil, last); len(now) > 0 {
 			intents = append(intents, last)
 		}
 		for n := range len(intents) + 1 {
-			work := func(c *Core) []Work {
+			work := func(c *Core) []WorkItem {
 				if n == len(intents) {
-					return c.outstanding(nil)
+					return c.addResultWork(nil)
 				}
-				return c.intend(nil, intents[n])
+				return c.addWork(nil, intents[n])
 			}
 			clear(c.working)
 			all := work(c)
@@ -171,7 +171,7 @@ func TestReturned(t *testing.T) {
 				continue
 			}
 			w := all[0]
-			if len(c.outstanding(nil)) > 0 && n == len(intents) {
+			if len(c.addResultWork(nil)) > 0 && n == len(intents) {
 				t.Errorf("%s is started twice", w.Key)
 			}
 			what := fmt.Sprintf("%s %s of %q", nexus.Kind(w.Intent), w.Key, w.View.Task.ID)
@@ -181,13 +181,13 @@ func TestReturned(t *testing.T) {
 			if w.View.Merge != nil {
 				what += " merges " + string(w.View.Merge.ID)
 			}
-			if n < len(intents) && !c.open(w) {
+			if n < len(intents) && !c.isUnconfirmed(w) {
 				continue // somebody else has confirmed it
 			}
 			for name, end := range ends {
 				c, m := fresh()
 				w := work(c)[0]
-				err := c.Return(t.Context(), w, nil, end)
+				err := c.FinishWork(t.Context(), w, nil, end)
 				row := what + ", " + name
 				if err != nil {
 					row += "\n    ends the run: " + err.Error()

@@ -32,8 +32,8 @@ func cmake() Stack {
 			{Files: []string{"ctestconfig.cmake", ".clang-tidy"}},
 		},
 		Namings: func() []Naming { return []Naming{asRegexp(NameCTest, "^", "$")} },
-		Running: func() []Running {
-			return []Running{{"ctest", suite.Between(`^\s*Start +\d+: (\S+)$`, `^\s*\d+/\d+ Test +#\d+: `)}}
+		Running: func() []RunningTestFinder {
+			return []RunningTestFinder{{"ctest", suite.Between(`^\s*Start +\d+: (\S+)$`, `^\s*\d+/\d+ Test +#\d+: `)}}
 		},
 		Environment: Environment{Keeps: words("CC CXX")},
 		Servers:     []Server{{Name: "clangd", Commands: [][]string{{"clangd", "--background-index", "--limit-results=500"}}, Ends: words(".c .h .cc .cpp .cxx .hh .hpp .hxx"), Watch: words("compile_commands.json compile_flags.txt .clangd")}},
@@ -43,7 +43,7 @@ func cmake() Stack {
 		Steps: func() []Step {
 			return []Step{
 				{Gate: "build", Args: shell(made), Format: "gcc"},
-				{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shell(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true, Alone: []Lone{{Name: NameCTest, Args: append(shell(made+` && ctest --test-dir "$d" --output-on-failure -R "$1"`), "sh", "{test}")}}},
+				{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shell(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true, Alone: []SingleTest{{Name: NameCTest, Args: append(shell(made+` && ctest --test-dir "$d" --output-on-failure -R "$1"`), "sh", "{test}")}}},
 			}
 		},
 	}
@@ -70,8 +70,8 @@ meson test -C "$d/b" --no-rebuild --print-errorlogs >&2; e=$?; cat "$d/b/meson-l
 
 func makefile() Stack {
 	return Stack{
-		Name: "make", Offers: func() []Offer {
-			return []Offer{{Files: words("GNUmakefile makefile Makefile"), Run: "make", Names: makeRules}}
+		Name: "make", Offers: func() []ScriptFile {
+			return []ScriptFile{{Files: words("GNUmakefile makefile Makefile"), Run: "make", Names: makeRules}}
 		}, Markers: []string{"Makefile", "GNUmakefile", "makefile"}, Alone: true,
 		Configs: []Config{
 			{Files: []string{"makefile", "gnumakefile"}},
@@ -116,7 +116,7 @@ meson | install setup compile test configure introspect --version | | write | -C
 
 // cSyntax is how its files look.
 func cSyntax() []Syntax {
-	s := braces(words(".c .cc .cpp .cxx .h .hpp"), Faults{Calls: true, Nothing: ";"}).with(cExports).
+	s := braces(words(".c .cc .cpp .cxx .h .hpp"), Mutations{Calls: true, Nothing: ";"}).with(cExports).
 		begins(`^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+((?:\w+::)*~?\w+) ?\([^;]*$`)
 	s.Quotes, s.Unbuilt = `"`, true
 	return []Syntax{s}

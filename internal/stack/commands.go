@@ -31,9 +31,9 @@ type Commands struct {
 	Properties []string
 }
 
-// Locates reports whether a command does no more than print where a dependency or a
+// IsLocateCommand reports whether a command does no more than print where a dependency or a
 // toolchain of some language lies.
-func Locates(words []string) bool {
+func IsLocateCommand(words []string) bool {
 	line := strings.Join(words, "\x00")
 	return slices.ContainsFunc(All(), func(s Stack) bool {
 		return slices.ContainsFunc(s.Commands.Locates, func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(line) })

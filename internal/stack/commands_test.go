@@ -26,7 +26,7 @@ func TestLocates(t *testing.T) {
 		{[]string{"node", "-p", "require.resolve('a/../b.js')"}, false},
 		{nil, false},
 	} {
-		if got := stack.Locates(c.words); got != c.want {
+		if got := stack.IsLocateCommand(c.words); got != c.want {
 			t.Errorf("%q: %v, want %v", c.words, got, c.want)
 		}
 	}

@@ -38,7 +38,7 @@ func dotnet() Stack {
 		Steps: func() []Step {
 			return []Step{
 				{Gate: "build", Args: []string{"dotnet", "build", "--nologo"}, Format: "dotnet"},
-				{Gate: "test", Args: []string{"dotnet", "test", "--nologo"}, Format: "dotnet-test", Tests: true, Alone: []Lone{{Name: NameDotted, Args: []string{"dotnet", "test", "--nologo", "--filter", "FullyQualifiedName={test}"}}}, Cover: dotnetCover()},
+				{Gate: "test", Args: []string{"dotnet", "test", "--nologo"}, Format: "dotnet-test", Tests: true, Alone: []SingleTest{{Name: NameDotted, Args: []string{"dotnet", "test", "--nologo", "--filter", "FullyQualifiedName={test}"}}}, Cover: dotnetCover()},
 			}
 		},
 	}
@@ -120,7 +120,7 @@ dotnet | build test run format clean compile restore publish pack list sln msbui
 `
 
 // nugetLicence reads the description of a package that was fetched.
-func nugetLicence(p Places, k Package) string {
+func nugetLicence(p PackageLocations, k Package) string {
 	home := p.at(p.env("NUGET_PACKAGES"), ".nuget", "packages")
 	if home == "" || k.Version == "" {
 		return ""
@@ -151,7 +151,7 @@ func nugetLicence(p Places, k Package) string {
 
 // dotnetSyntax is how its files look.
 func dotnetSyntax() []Syntax {
-	sharp := braces([]string{".cs"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
+	sharp := braces([]string{".cs"}, Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
 	return []Syntax{sharp.with(classExports, `"""`).begins(typedHeads), {Ends: []string{".fs"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Exports: classExports}}
 }
 

@@ -50,7 +50,7 @@ func elixir() Stack {
 				{Gate: "build", Args: words("mix compile"), Format: "mix"},
 				{Gate: "lint", If: "has:mix.exs:{:credo,", Args: words("mix credo --format sarif"), Format: "sarif"},
 				{Gate: "format", If: "file:.formatter.exs", Args: words("mix format --check-formatted"), Format: "mix-format", Fix: []Fixer{{Args: words("mix format {files}"), Ends: []string{".ex", ".exs"}}}},
-				{Gate: "test", Args: words("mix test"), Format: "exunit", Tests: true, Alone: []Lone{{Name: NameExact, Args: append(shell(`exec mix test --only "test:$1"`), "sh", "{test}")}}},
+				{Gate: "test", Args: words("mix test"), Format: "exunit", Tests: true, Alone: []SingleTest{{Name: NameExact, Args: append(shell(`exec mix test --only "test:$1"`), "sh", "{test}")}}},
 			}
 		},
 	}
@@ -148,7 +148,7 @@ func elixirSyntax() []Syntax {
 	return []Syntax{{
 		Ends: []string{".ex", ".exs"}, Comments: []string{"#"}, Long: []string{`"""`}, Quotes: "\"'",
 		Heads: `^\s*def(?:p|macrop?)? (\w+[?!]?)`, Dented: true,
-		Faults: Faults{
+		Faults: Mutations{
 			Swaps: slices.Concat(compareSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),
 			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
 		},

@@ -32,11 +32,11 @@ type Environment struct {
 	// Proxied are for where there is a proxy, for tools that read none of the usual
 	// variables; {url}, {host} and {port} stand for it.
 	Proxied   []string
-	Trusts    []string // names of the user's that say which certificates are trusted
-	Unreached []string // patterns of what clients print that found no network
-	Adds      []string // behind what the user's variable of that name says
-	Shows     []Shown  // directories of the user's that commands see, and are told of
-	Roots     []string // programs whose installation, the directory around that of their file, commands see
+	Trusts    []string        // names of the user's that say which certificates are trusted
+	Unreached []string        // patterns of what clients print that found no network
+	Adds      []string        // behind what the user's variable of that name says
+	Shows     []UserDirectory // directories of the user's that commands see, and are told of
+	Roots     []string        // programs whose installation, the directory around that of their file, commands see
 	// Caches are directories that Nexus keeps for the gates of a tree, each below one
 	// for all: what runs there may have written them.
 	Caches []Cache
@@ -71,16 +71,16 @@ func Environments() Environment {
 	return all
 }
 
-// Shown is a directory of the user's: a toolchain, or what is fetched once for
+// UserDirectory is a directory of the user's: a toolchain, or what is fetched once for
 // all projects.
-type Shown struct {
+type UserDirectory struct {
 	Var string   // tells commands where it is
 	At  []string // where it is, with variables of the user's in front, such as $HOME; the first whose variable is set
 }
 
 // Dir returns where the directory is, empty where that cannot be told. Of a list
 // of directories the first one counts.
-func (s Shown) Dir(env func(name string) string) string {
+func (s UserDirectory) Dir(env func(name string) string) string {
 	for _, at := range s.At {
 		name, below, _ := strings.Cut(strings.TrimPrefix(at, "$"), "/")
 		if dir, _, _ := strings.Cut(env(name), ":"); dir != "" {

@@ -22,9 +22,9 @@ func skipped(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
 }
 
-// Aside reports whether a file lies in a directory of what tools made or fetched, or of
+// IsInSkippedDir reports whether a file lies in a directory of what tools made or fetched, or of
 // samples.
-func Aside(file string) bool {
+func IsInSkippedDir(file string) bool {
 	dir := path.Dir(file)
 	for dir != "." && dir != "/" {
 		if skipped(path.Base(dir)) {

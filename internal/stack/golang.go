@@ -21,7 +21,7 @@ func golang() Stack {
 			Caches:  []string{"go/pkg/mod"}, Places: words("GOMODCACHE GOROOT"),
 		},
 		Names:  goNames,
-		Lent:   []Lent{{Dir: "vendor", With: "modules.txt"}},
+		Lent:   []DependencyDir{{Dir: "vendor", With: "modules.txt"}},
 		Syntax: goSyntax, Lexicon: goLexicon,
 		Tests: Tests{
 			Weak:     `\b(?:assert|require)\.(?:NotNil|NotEmpty|True\(t, true|NoError)`,
@@ -40,7 +40,7 @@ func golang() Stack {
 			Keeps:     words("GOROOT GOOS GOARCH GOAMD64 GOEXPERIMENT GOMAXPROCS CGO_ENABLED"),
 			Sets:      words("GOPROXY=off GOTOOLCHAIN=local GOTELEMETRY=off"), // also where there is a way out
 			Unreached: []string{`module lookup disabled by GOPROXY=off`},
-			Shows:     []Shown{goModules()}, Roots: words("go"),
+			Shows:     []UserDirectory{goModules()}, Roots: words("go"),
 			Adds:   words("GOFLAGS=-buildvcs=false"), // its git directory is out of sight
 			Caches: []Cache{{GoBuildCache, "GOCACHE"}, {GolangciCache, "GOLANGCI_LINT_CACHE"}},
 			Gates:  goGates, Online: goOnline,
@@ -102,14 +102,14 @@ func goWarm(tree fs.FS) [][]string {
 }
 
 // goModules is the module cache.
-func goModules() Shown {
-	return Shown{Var: "GOMODCACHE", At: words("$GOMODCACHE $GOPATH/pkg/mod $HOME/go/pkg/mod")}
+func goModules() UserDirectory {
+	return UserDirectory{Var: "GOMODCACHE", At: words("$GOMODCACHE $GOPATH/pkg/mod $HOME/go/pkg/mod")}
 }
 
 // goFound returns the gates of the Go modules of a tree, those of the root
 // first. The others have gates of their own where they have something to
 // judge: the go command of the root does not see them.
-func goFound(tree fs.FS) []Found {
+func goFound(tree fs.FS) []GateCommand {
 	found := moduleFound(tree, "", "", true)
 	vendored := gosrc.IsFile(tree, "vendor/modules.txt")
 	for _, at := range gosrc.Nested(tree) {
@@ -120,7 +120,7 @@ func goFound(tree fs.FS) []Found {
 		case vendored && !own:
 			mod = "readonly"
 		}
-		code, tests := gosrc.Kinds(tree, at)
+		code, tests := gosrc.CodeAndTests(tree, at)
 		if code || tests {
 			found = append(found, moduleFound(tree, at, mod, tests)...)
 		}
@@ -131,7 +131,7 @@ func goFound(tree fs.FS) []Found {
 // moduleFound returns the gates of the module in a directory of the tree,
 // empty for the root. Mod says where its dependencies come from, where that is
 // not as at the root.
-func moduleFound(tree fs.FS, at, mod string, tests bool) []Found {
+func moduleFound(tree fs.FS, at, mod string, tests bool) []GateCommand {
 	patterns := gosrc.Patterns(tree, at)
 	if patterns == nil {
 		return nil
@@ -148,11 +148,11 @@ func moduleFound(tree fs.FS, at, mod string, tests bool) []Found {
 		}
 		return append(words, patterns...)
 	}
-	step := func(gate string, s Step) Found {
+	step := func(gate string, s Step) GateCommand {
 		s.Gate = gate
-		return Found{Stack: "go", Dir: at, Name: name(gate), Step: s, Fix: s.Fix}
+		return GateCommand{Stack: "go", Dir: at, Name: name(gate), Step: s, Fix: s.Fix}
 	}
-	found := []Found{
+	found := []GateCommand{
 		step("build", Step{Args: with("-mod=", "go", "build"), Format: read.GoBuild}),
 		step("lint", Step{Args: with("-mod=", "go", "vet"), Format: read.GoVet, Fix: []Fixer{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}}),
 	}
@@ -238,7 +238,7 @@ func goOutlines() []Outline {
 }
 
 // goLicence looks into the module cache, and among vendored modules.
-func goLicence(p Places, k Package) string {
+func goLicence(p PackageLocations, k Package) string {
 	if modules := goModules().Dir(p.value); modules != "" {
 		if l := p.inText(path.Join(modules, escapedModule(k.Name)+"@"+escapedModule(k.Version))); l != "" {
 			return l
@@ -268,7 +268,7 @@ func escapedModule(s string) string {
 
 // goSyntax is how its files look. Faults are made in its syntax tree.
 func goSyntax() []Syntax {
-	return []Syntax{braces([]string{".go"}, Faults{}).with(goExports, "`").begins(`^func (?:\([^)]*\) )?(\w+)[\[(]`)}
+	return []Syntax{braces([]string{".go"}, Mutations{}).with(goExports, "`").begins(`^func (?:\([^)]*\) )?(\w+)[\[(]`)}
 }
 
 // goLexicon are the words that are drawn in colours.

@@ -58,7 +58,7 @@ func maven() Stack {
 				{Gate: "lint", Beside: "pmd", If: "plugin:maven-pmd-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "pmd:check"}, Format: "maven"},
 				{Gate: "lint", Beside: "spotbugs", If: "plugin:spotbugs-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile", "spotbugs:check"}, Format: "maven"},
 				{Gate: "format", If: "plugin:spotless-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "spotless:check"}, Format: "maven"},
-				{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Related: []Part{{By: "jvm", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dtest={classes}", "{modules}"}, Reports: true}}, Alone: []Lone{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCover()},
+				{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Related: []PartialRun{{By: "jvm", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dtest={classes}", "{modules}"}, Reports: true}}, Alone: []SingleTest{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCover()},
 			}
 		},
 	}
@@ -102,7 +102,7 @@ func gradle() Stack {
 			return []Step{
 				{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
 				{Gate: "format", If: "has:build.gradle:com.diffplug.spotless|has:build.gradle.kts:com.diffplug.spotless", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "spotlessCheck"}, Format: "maven"},
-				{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []Part{{By: "jvm", Args: someOfGradle(), Reports: true}}, Alone: []Lone{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
+				{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []PartialRun{{By: "jvm", Args: someOfGradle(), Reports: true}}, Alone: []SingleTest{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
 			}
 		},
 	}
@@ -279,7 +279,7 @@ gradle | * !closeAnd !publish !upload !release !wrapper !init !deploy !sign !pus
 const maxParents = 5
 
 // mavenLicence reads a POM of the local repository, and those above it.
-func mavenLicence(p Places, k Package) string {
+func mavenLicence(p PackageLocations, k Package) string {
 	home := p.at("", ".m2", "repository")
 	group, artifact, ok := strings.Cut(k.Name, ":")
 	if home == "" || !ok {
@@ -323,10 +323,10 @@ func mavenLicence(p Places, k Package) string {
 
 // jvmSyntax is how its files look. Scripts in Kotlin are mostly builds.
 func jvmSyntax() []Syntax {
-	sources := braces(words(".java .kt .scala .groovy"), Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
+	sources := braces(words(".java .kt .scala .groovy"), Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
 	sources = sources.begins(`^\s*(?:\w+ )*fun (?:<[^>]*> )?(?:[\w<>?, ]+\.)?(\w+)\(|` + typedHeads)
 	scripts := sources
-	scripts.Ends, scripts.Faults = []string{".kts"}, Faults{}
+	scripts.Ends, scripts.Faults = []string{".kts"}, Mutations{}
 	return []Syntax{sources.with(classExports, `"""`), scripts.with(classExports, `"""`)}
 }
 

@@ -19,11 +19,11 @@ type Licence struct {
 	Kind string // of packages, as in [Package.Kind]
 	// Of returns an SPDX expression, empty for a package that is not there, is
 	// there in another version, or says nothing.
-	Of func(p Places, k Package) string
+	Of func(p PackageLocations, k Package) string
 }
 
-// Places are where packages lie on a machine. The zero Places has none.
-type Places struct {
+// PackageLocations are where packages lie on a machine. The zero Places has none.
+type PackageLocations struct {
 	Files fs.FS               // the machine's, from its root
 	Home  string              // the user's
 	Env   func(string) string // the user's environment; nil: it is empty
@@ -32,7 +32,7 @@ type Places struct {
 
 // Licence returns the licence of a package as an SPDX expression, empty where
 // nobody knows it.
-func (p Places) Licence(k Package) string {
+func (p PackageLocations) Licence(k Package) string {
 	if l := spdx.Join(k.Licences, " OR "); l != "" { // any of them will do
 		return l
 	}
@@ -50,7 +50,7 @@ func (p Places) Licence(k Package) string {
 	return ""
 }
 
-func (p Places) env(name string) string {
+func (p PackageLocations) env(name string) string {
 	if p.Env == nil {
 		return ""
 	}
@@ -58,7 +58,7 @@ func (p Places) env(name string) string {
 }
 
 // value returns a variable of the user's, their home among them.
-func (p Places) value(name string) string {
+func (p PackageLocations) value(name string) string {
 	if name == "HOME" {
 		return p.Home
 	}
@@ -67,7 +67,7 @@ func (p Places) value(name string) string {
 
 // at returns the first of some directories that is set, and below the home
 // what is not.
-func (p Places) at(set string, below ...string) string {
+func (p PackageLocations) at(set string, below ...string) string {
 	if set != "" {
 		return set
 	}
@@ -82,7 +82,7 @@ const maxLicence = 1 << 20
 
 // text returns the text of a regular file, empty for what is none: agents may
 // have put something else there.
-func (p Places) text(name ...string) string {
+func (p PackageLocations) text(name ...string) string {
 	f, err := p.Files.Open(rooted(path.Join(name...)))
 	if err != nil {
 		return ""
@@ -102,7 +102,7 @@ func (p Places) text(name ...string) string {
 func rooted(name string) string { return strings.TrimPrefix(name, "/") }
 
 // matching returns the paths that one of the patterns matches, in order.
-func (p Places) matching(patterns ...string) []string {
+func (p PackageLocations) matching(patterns ...string) []string {
 	var all []string
 	for _, pattern := range patterns {
 		found, _ := fs.Glob(p.Files, rooted(pattern)) // the patterns are ours
@@ -114,7 +114,7 @@ func (p Places) matching(patterns ...string) []string {
 }
 
 // inText looks for a text of a licence in a directory.
-func (p Places) inText(dir string) string {
+func (p PackageLocations) inText(dir string) string {
 	entries, err := fs.ReadDir(p.Files, rooted(dir))
 	if err != nil {
 		return ""

@@ -25,7 +25,7 @@ func node() Stack {
 		Expands:    nodeExpands,
 		Handles:    jestHandles,
 		HandleName: nodeHandle,
-		Lent:       []Lent{{Dir: "node_modules"}},
+		Lent:       []DependencyDir{{Dir: "node_modules"}},
 		Syntax:     nodeSyntax,
 		Lexicon:    nodeLexicon,
 		Counts:     []string{"npm test", "vitest", "jest", "playwright test", "bun test"},
@@ -95,13 +95,13 @@ func nodeSteps() []Step {
 		{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome", Fix: []Fixer{biome("")}},
 		{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{prettierFix()}},
 		{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"{script}", "test"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone(), Held: scriptHeld(), Cover: scriptCover()},
-		{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}, Held: []Held{vitestHeld("")}, Cover: vitestCover("", "{run}", "vitest", "run")},
-		{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: "node", Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}, Cover: []Cover{jestCover("", "{run}", "jest")}},
-		{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}, Alone: []Lone{mochaLone("")}, Held: []Held{mochaHeld("")}, Cover: append(byTool("mocha"), lacking("", "c8", "npm install --save-dev c8"))},
+		{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []PartialRun{vitestPart("")}, Alone: []SingleTest{vitestLone("")}, Held: []OpenHandleCheck{vitestHeld("")}, Cover: vitestCover("", "{run}", "vitest", "run")},
+		{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []PartialRun{{By: "node", Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []SingleTest{jestLone("")}, Held: []OpenHandleCheck{jestHeld("")}, Cover: []Cover{jestCover("", "{run}", "jest")}},
+		{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []PartialRun{mochaPart("!file:.mocharc*")}, Alone: []SingleTest{mochaLone("")}, Held: []OpenHandleCheck{mochaHeld("")}, Cover: append(byTool("mocha"), lacking("", "c8", "npm install --save-dev c8"))},
 		{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
 		{Gate: "e2e", If: "dep:@playwright/test file:playwright.config.* script:test|dep:vitest|dep:jest|dep:mocha !has:package.json:no_test_specified|dep:vitest|dep:jest|dep:mocha !runs:test:playwright !runs:test:npx_playwright", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
-		{Gate: "test", If: ofBun + " " + bunTests(), Args: []string{"bun", "test"}, Format: "bun", Tests: true, Related: []Part{bunPart("")}, Alone: []Lone{bunLone("")}, Cover: []Cover{bunCover("")}},
-		{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []Part{nodePart("")}, Alone: []Lone{nodeLone("")}, Held: []Held{nodeHeld("")}, Cover: []Cover{nodeCover("", "node", "--test")}},
+		{Gate: "test", If: ofBun + " " + bunTests(), Args: []string{"bun", "test"}, Format: "bun", Tests: true, Related: []PartialRun{bunPart("")}, Alone: []SingleTest{bunLone("")}, Cover: []Cover{bunCover("")}},
+		{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []PartialRun{nodePart("")}, Alone: []SingleTest{nodeLone("")}, Held: []OpenHandleCheck{nodeHeld("")}, Cover: []Cover{nodeCover("", "node", "--test")}},
 	}
 }
 
@@ -123,8 +123,8 @@ func prettierFix() Fixer {
 
 // scriptParts are the ways in which the script "test" of package.json, which
 // says which runner it starts, runs some of its tests.
-func scriptParts() []Part {
-	return []Part{
+func scriptParts() []PartialRun {
+	return []PartialRun{
 		{If: "runs:test:jest", By: "node", Args: []string{"{script}", "test", "--", "--findRelatedTests", "{changed}"}, Format: "jest"},
 		vitestPart("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
 		mochaPart("runs:test:mocha$ !file:.mocharc*"),
@@ -134,8 +134,8 @@ func scriptParts() []Part {
 }
 
 // scriptLone are the ways in which it runs one of its tests.
-func scriptLone() []Lone {
-	return []Lone{
+func scriptLone() []SingleTest {
+	return []SingleTest{
 		jestLone("runs:test:jest$"),
 		vitestLone("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
 		mochaLone("runs:test:mocha$"),
@@ -144,32 +144,32 @@ func scriptLone() []Lone {
 	}
 }
 
-func vitestLone(cond string) Lone {
-	return Lone{If: cond, Name: NameInFile, Args: []string{"{run}", "vitest", "run", "--reporter=default", "--testNamePattern={test}", "{file}"}, Format: "vitest"}
+func vitestLone(cond string) SingleTest {
+	return SingleTest{If: cond, Name: NameInFile, Args: []string{"{run}", "vitest", "run", "--reporter=default", "--testNamePattern={test}", "{file}"}, Format: "vitest"}
 }
 
-func jestLone(cond string) Lone {
-	return Lone{If: cond, Name: NameInFile, Args: []string{"{run}", "jest", "--testNamePattern={test}", "--runTestsByPath", "{file}"}, Format: "jest"}
+func jestLone(cond string) SingleTest {
+	return SingleTest{If: cond, Name: NameInFile, Args: []string{"{run}", "jest", "--testNamePattern={test}", "--runTestsByPath", "{file}"}, Format: "jest"}
 }
 
-func mochaLone(cond string) Lone {
-	return Lone{If: cond, Name: NameTitles, Args: []string{"{run}", "mocha", "--grep={test}"}, Format: "mocha"}
+func mochaLone(cond string) SingleTest {
+	return SingleTest{If: cond, Name: NameTitles, Args: []string{"{run}", "mocha", "--grep={test}"}, Format: "mocha"}
 }
 
-func nodeLone(cond string) Lone {
-	return Lone{If: cond, Name: NameLast, Args: []string{"node", "--test", "--test-reporter=tap", "--test-name-pattern={test}"}, Format: "tap"}
+func nodeLone(cond string) SingleTest {
+	return SingleTest{If: cond, Name: NameLast, Args: []string{"node", "--test", "--test-reporter=tap", "--test-name-pattern={test}"}, Format: "tap"}
 }
 
-func vitestPart(cond string) Part {
-	return Part{If: cond, By: "node", Args: []string{"{run}", "vitest", "related", "--run", "--reporter=default", "{changed}"}, Format: "vitest"}
+func vitestPart(cond string) PartialRun {
+	return PartialRun{If: cond, By: "node", Args: []string{"{run}", "vitest", "related", "--run", "--reporter=default", "{changed}"}, Format: "vitest"}
 }
 
-func mochaPart(cond string) Part {
-	return Part{If: cond, By: "node", Args: []string{"{run}", "mocha", "{tests}"}, Format: "mocha"}
+func mochaPart(cond string) PartialRun {
+	return PartialRun{If: cond, By: "node", Args: []string{"{run}", "mocha", "{tests}"}, Format: "mocha"}
 }
 
-func nodePart(cond string) Part {
-	return Part{If: cond, By: "node", Args: []string{"node", "--test", "--test-reporter=tap", "{tests}"}, Format: "tap"}
+func nodePart(cond string) PartialRun {
+	return PartialRun{If: cond, By: "node", Args: []string{"node", "--test", "--test-reporter=tap", "{tests}"}, Format: "tap"}
 }
 
 // ofBun says that bun runs a package.
@@ -186,20 +186,20 @@ func bunTests() string {
 	return strings.Join(words, "|")
 }
 
-func bunLone(cond string) Lone {
-	return Lone{If: cond, Name: NameInFile, Args: []string{"bun", "test", "--test-name-pattern={test}", "./{file}"}, Format: "bun"}
+func bunLone(cond string) SingleTest {
+	return SingleTest{If: cond, Name: NameInFile, Args: []string{"bun", "test", "--test-name-pattern={test}", "./{file}"}, Format: "bun"}
 }
 
-func bunPart(cond string) Part {
-	return Part{If: cond, By: "node", Args: []string{"bun", "test", "{tests}"}, Format: "bun"}
+func bunPart(cond string) PartialRun {
+	return PartialRun{If: cond, By: "node", Args: []string{"bun", "test", "{tests}"}, Format: "bun"}
 }
 
 func playwright(more ...string) []string {
 	return append([]string{"{run}", "playwright", "test", "--reporter=list"}, more...)
 }
 
-func playwrightLone() []Lone {
-	return []Lone{{Name: NamePlay, Args: playwright("--retries=0", "--grep={test}")}}
+func playwrightLone() []SingleTest {
+	return []SingleTest{{Name: NamePlay, Args: playwright("--retries=0", "--grep={test}")}}
 }
 
 func vitestCover(cond string, words ...string) []Cover {
@@ -267,26 +267,26 @@ func inNode(rest ...string) []string {
 // tested is a line with which node's own runner tells how a test ended.
 const tested = `^\s*(?:not )?ok \d+ - |^\s*[\x{2714}\x{2716}] `
 
-func jestHeld(cond string) Held {
-	return Held{If: cond, Args: []string{"{run}", "jest", "--detectOpenHandles", "--forceExit"}, Format: "jest", Flag: "--forceExit"}
+func jestHeld(cond string) OpenHandleCheck {
+	return OpenHandleCheck{If: cond, Args: []string{"{run}", "jest", "--detectOpenHandles", "--forceExit"}, Format: "jest", Flag: "--forceExit"}
 }
 
-func mochaHeld(cond string) Held {
-	return Held{If: cond, Args: inNode("{run}", "mocha", "--exit"), Format: "mocha", Flag: "--exit"}
+func mochaHeld(cond string) OpenHandleCheck {
+	return OpenHandleCheck{If: cond, Args: inNode("{run}", "mocha", "--exit"), Format: "mocha", Flag: "--exit"}
 }
 
-func vitestHeld(cond string) Held {
-	return Held{If: cond, Args: []string{"{run}", "vitest", "run", "--reporter=default", "--reporter=hanging-process", "--teardownTimeout=2000"}, Format: "vitest", Flag: "--teardownTimeout=1000"}
+func vitestHeld(cond string) OpenHandleCheck {
+	return OpenHandleCheck{If: cond, Args: []string{"{run}", "vitest", "run", "--reporter=default", "--reporter=hanging-process", "--teardownTimeout=2000"}, Format: "vitest", Flag: "--teardownTimeout=1000"}
 }
 
-func nodeHeld(cond string) Held {
-	return Held{If: cond, Args: inNode("node", "--test", "--test-force-exit", "--test-reporter=tap"), Format: "tap", Flag: "--test-force-exit", Told: tested}
+func nodeHeld(cond string) OpenHandleCheck {
+	return OpenHandleCheck{If: cond, Args: inNode("node", "--test", "--test-force-exit", "--test-reporter=tap"), Format: "tap", Flag: "--test-force-exit", Told: tested}
 }
 
 // scriptHeld is how the script "test" of package.json is held, where it is one
 // runner and nothing else.
-func scriptHeld() []Held {
-	return []Held{jestHeld("runs:test:jest$"), vitestHeld("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"), mochaHeld("runs:test:mocha$"), nodeHeld("runs:test:node_--test$")}
+func scriptHeld() []OpenHandleCheck {
+	return []OpenHandleCheck{jestHeld("runs:test:jest$"), vitestHeld("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"), mochaHeld("runs:test:mocha$"), nodeHeld("runs:test:node_--test$")}
 }
 
 // member reports whether a directory is a package of the workspace of npm, Yarn,
@@ -402,9 +402,9 @@ func nodeSyntax() []Syntax {
 		`^(?:[\w$]+\.)+([\w$]+) = (?:async )?(?:function\b|\([^)]*\) =>)|` +
 		`^\s+(?:(?:public|private|protected|static|async|get|set|override) )*(#?[\w$]+)\([^;]*\{$`
 	ends := words(".ts .tsx .js .jsx .mjs .cjs .mts .cts")
-	scripts := braces(ends, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).begins(heads)
+	scripts := braces(ends, Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).begins(heads)
 	components := scripts
-	components.Ends, components.Faults = words(".vue .svelte"), Faults{}
+	components.Ends, components.Faults = words(".vue .svelte"), Mutations{}
 	return []Syntax{scripts.with(exports, "`"), components.with(exports, "`")}
 }
 

@@ -357,7 +357,7 @@ func npmPackages(text string) []Package {
 
 // nodeLicence reads the package.json of what is installed, where that is of the same
 // version.
-func nodeLicence(p Places, k Package) string {
+func nodeLicence(p PackageLocations, k Package) string {
 	for _, t := range p.Trees {
 		for _, dir := range append(
 			[]string{path.Join(t, "node_modules", k.Name)},

@@ -12,8 +12,8 @@ import (
 
 // nodeOffers are the scripts of package.json, which the manager of the lock file
 // runs.
-func nodeOffers() []Offer {
-	return []Offer{{
+func nodeOffers() []ScriptFile {
+	return []ScriptFile{{
 		Files: []string{"package.json"}, Run: "npm run", Names: manifestScripts,
 		Instead: [][2]string{{"pnpm-lock.yaml", "pnpm run"}, {"yarn.lock", "yarn run"}, {"bun.lock", "bun run"}, {"bun.lockb", "bun run"}},
 	}}

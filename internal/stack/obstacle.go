@@ -26,7 +26,7 @@ func Obstacles() []Obstacle {
 		{"packages that are not on this machine", "Install the packages in your own checkout, from which they are taken: the command of the lock file in DIR.", []string{
 			`\bENOTCACHED\b`, `\brequired package information is missing from the local cache\b`, `\bno matching package named .* found\b`, "(?i)you're using offline mode",
 		}},
-		{"no network", "Fetch what the gate needs before the run, or allow its hosts: network.gates and network.mode = \"list\".", Unreached()},
+		{"no network", "Fetch what the gate needs before the run, or allow its hosts: network.gates and network.mode = \"list\".", NoNetworkPatterns()},
 		{"a file system that is read only", "Let the command write below its own directory, or in $TMPDIR.", []string{
 			`(?i)\bread-only file system\b`, `\bEROFS\b`,
 		}},
@@ -59,9 +59,9 @@ func ObstacleIn(text string) (o Obstacle, line string, ok bool) {
 // longestLine bounds the lines that are looked at: tools say such things in short ones.
 const longestLine = 2000
 
-// Unreached returns patterns of what name servers, the kernel and clients of registries print that
+// NoNetworkPatterns returns patterns of what name servers, the kernel and clients of registries print that
 // found no network.
-func Unreached() []string {
+func NoNetworkPatterns() []string {
 	return append([]string{
 		`Could not resolve host`, `[Tt]emporary failure in name resolution`, `EAI_AGAIN`, `getaddrinfo ENOTFOUND`, `Name or service not known`, `nodename nor servname`,
 		`Network is unreachable`, `network is unreachable`, `UnknownHostException`, `unable to resolve host address`, `dial tcp: lookup \S+`,

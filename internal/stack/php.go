@@ -16,17 +16,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
-func phpLone(tool string) []Lone {
-	return []Lone{{Name: NamePHP, Args: []string{tool, "--do-not-cache-result", "--filter={test}"}}}
+func phpLone(tool string) []SingleTest {
+	return []SingleTest{{Name: NamePHP, Args: []string{tool, "--do-not-cache-result", "--filter={test}"}}}
 }
 
 func php() Stack {
 	return Stack{
 		Name: "php", Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
-		Offers: func() []Offer {
-			return []Offer{{Files: []string{"composer.json"}, Run: "composer run", Names: manifestScripts}}
+		Offers: func() []ScriptFile {
+			return []ScriptFile{{Files: []string{"composer.json"}, Run: "composer run", Names: manifestScripts}}
 		},
-		Lent:     []Lent{{Dir: "vendor", With: "composer/installed.json", Copies: true}},
+		Lent:     []DependencyDir{{Dir: "vendor", With: "composer/installed.json", Copies: true}},
 		Syntax:   phpSyntax,
 		Lexicon:  phpLexicon,
 		Commands: Commands{Asks: map[string][]string{"artisan": {"tinker", "db"}}},
@@ -223,7 +223,7 @@ composer | * !require !update !upgrade !global !create-project !config !exec !se
 `
 
 // phpLicence reads what is installed below vendor.
-func phpLicence(p Places, k Package) string {
+func phpLicence(p PackageLocations, k Package) string {
 	for _, t := range p.Trees {
 		if l := manifestLicence(p.text(t, "vendor", k.Name, "composer.json"), ""); l != "" {
 			return l
@@ -234,7 +234,7 @@ func phpLicence(p Places, k Package) string {
 
 // phpSyntax is how its files look.
 func phpSyntax() []Syntax {
-	s := braces([]string{".php"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).with(phpExports).
+	s := braces([]string{".php"}, Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).with(phpExports).
 		begins(`^\s*(?:\w+ )*function &?(\w+) ?\(`)
 	s.Comments, s.Quotes = []string{"//", "#"}, "\"'"
 	return []Syntax{s}

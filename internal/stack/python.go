@@ -26,7 +26,7 @@ func python() Stack {
 			Caches: []string{".pyenv"},
 			Made:   words("__pycache__ .pytest_cache .mypy_cache .ruff_cache .tox *.egg-info htmlcov"),
 		},
-		Lent:    []Lent{{Dir: ".venv"}, {Dir: "venv"}},
+		Lent:    []DependencyDir{{Dir: ".venv"}, {Dir: "venv"}},
 		Syntax:  pythonSyntax,
 		Lexicon: pythonLexicon,
 		Counts:  []string{"pytest"},
@@ -80,8 +80,8 @@ func python() Stack {
 				{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
 				{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
 				{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
-				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: "python", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
-				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: "python", Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
+				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []PartialRun{{By: "python", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []SingleTest{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
+				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []PartialRun{{By: "python", Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []SingleTest{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
 			}
 		},
 	}
@@ -130,12 +130,12 @@ show "$d/report"`
 //go:embed probe/nexus_open.py
 var pythonProbe string
 
-func pytestHeld() []Held {
-	return []Held{{Args: beside(`PYTHONPATH="$d${PYTHONPATH:+:$PYTHONPATH}" exec "$@" -p nexus_open`, pythonProbe, "{run}", "pytest", "-p", "no:cacheprovider")}}
+func pytestHeld() []OpenHandleCheck {
+	return []OpenHandleCheck{{Args: beside(`PYTHONPATH="$d${PYTHONPATH:+:$PYTHONPATH}" exec "$@" -p nexus_open`, pythonProbe, "{run}", "pytest", "-p", "no:cacheprovider")}}
 }
 
-func unittestHeld() []Held {
-	return []Held{{Args: beside(`exec "$@" "$d/nexus_open.py" discover -v`, pythonProbe, "{run}", "python3")}}
+func unittestHeld() []OpenHandleCheck {
+	return []OpenHandleCheck{{Args: beside(`exec "$@" "$d/nexus_open.py" discover -v`, pythonProbe, "{run}", "python3")}}
 }
 
 // pythonFormats are what its tools print.
@@ -171,8 +171,8 @@ django-admin | startproject startapp makemessages compilemessages check test ver
 pre-commit | run validate-config validate-manifest --version | | write | | | -c --config
 `
 
-func pythonRunning() []Running {
-	return []Running{
+func pythonRunning() []RunningTestFinder {
+	return []RunningTestFinder{
 		{"pytest", suite.PytestRunning},
 		{"unittest", suite.Between(`^(\w+ \([\w.<>]+\))(?: \.\.\. ?)?$`, `^(?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|\.\.\. (?:ok|FAIL|ERROR|skipped|expected failure|unexpected success)`)},
 	}
@@ -184,7 +184,7 @@ func pythonSyntax() []Syntax {
 		Ends: words(".py .pyi"), Comments: []string{"#"}, Long: []string{`"""`, `'''`}, Quotes: "\"'",
 		Heads: `^\s*(?:async )?def (\w+)[\[(]`, Dented: true,
 		Exports: `(?m)^(?:async )?def ([A-Za-z]\w*)\(|^class ([A-Za-z]\w*)\b|^([A-Z][A-Z0-9_]*)\s*(?::[^=\n]+)?=[^=]`,
-		Faults: Faults{
+		Faults: Mutations{
 			Swaps: append(slices.Concat(compareSwaps(), wordSwaps(), booleanSwaps("True", "False")),
 				[3]string{"equality", " is not ", " is "}, [3]string{"equality", " not in ", " in "}),
 			Calls: true, Nothing: "pass", Returns: returnsLine, None: "None",

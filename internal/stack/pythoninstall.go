@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 func pythonInstalls() []Install {
@@ -146,7 +146,7 @@ func sameRequirements(tree fs.FS, lock string) error {
 		}
 		m := pin.FindStringSubmatch(line)
 		if m == nil {
-			return fmt.Errorf("the line %q pins no version", legible.Cut(line, 60))
+			return fmt.Errorf("the line %q pins no version", sanitize.Cut(line, 60))
 		}
 		if !strings.Contains(line, ";") && have[pythonName(m[1])] != m[2] {
 			return fmt.Errorf("%s %s is not installed", m[1], m[2])

@@ -10,7 +10,7 @@ import (
 )
 
 // pythonLicence reads the descriptions of what is installed in virtual environments.
-func pythonLicence(p Places, k Package) string {
+func pythonLicence(p PackageLocations, k Package) string {
 	for _, dir := range distributions(p, k) {
 		for _, found := range []string{pythonMetadata(p.text(dir, "METADATA")), p.inText(dir), p.inText(path.Join(dir, "licenses"))} {
 			if found != "" {
@@ -22,7 +22,7 @@ func pythonLicence(p Places, k Package) string {
 }
 
 // distributions returns where virtual environments describe a distribution.
-func distributions(p Places, k Package) []string {
+func distributions(p PackageLocations, k Package) []string {
 	var patterns, dirs []string
 	for _, t := range p.Trees {
 		for _, venv := range []string{".venv", "venv", "env"} {

@@ -12,17 +12,17 @@ import (
 // pythonTests gives a package of Python the tests that its tox.ini or noxfile.py
 // runs, where that says more than the files do, and those that lie where nobody
 // looks for them first.
-func pythonTests(s Stack, p project, found []Found, judged func(string) bool) []Found {
+func pythonTests(s Stack, p project, found []GateCommand, judged func(string) bool) []GateCommand {
 	if judged("test") {
 		return found
 	}
-	at := slices.IndexFunc(found, func(f Found) bool { return f.Gate == "test" })
+	at := slices.IndexFunc(found, func(f GateCommand) bool { return f.Gate == "test" })
 	if dir, words := declared(p); len(words) > 0 && (dir != "" || words[0] != "pytest" && len(words) > 3 || at < 0) {
 		f := s.command(p, append([]string{"{run}"}, words...))
 		if dir != "" {
 			f = shell("cd " + line(nil, []string{dir}) + " && " + line(nil, f))
 		}
-		g := Found{Stack: s.Name, Dir: p.dir, Step: Step{Gate: "test", Args: f, Format: "pytest", Tests: true}}
+		g := GateCommand{Stack: s.Name, Dir: p.dir, Step: Step{Gate: "test", Args: f, Format: "pytest", Tests: true}}
 		if words[0] != "pytest" {
 			g.Format = "unittest"
 		}
@@ -112,18 +112,18 @@ func (p project) lies(dir string) bool {
 
 // elsewhere returns what runs tests that lie in none of the usual places, or that unittest
 // does not find by itself.
-func (s Stack) elsewhere(p project, files []string) []Found {
+func (s Stack) elsewhere(p project, files []string) []GateCommand {
 	switch {
 	case len(files) == 0:
 		return nil
 	case p.forPytest(files):
-		return []Found{s.fill(p, s.testStep(p, "pytest"))}
+		return []GateCommand{s.fill(p, s.testStep(p, "pytest"))}
 	}
-	return []Found{s.unittest(p, files)}
+	return []GateCommand{s.unittest(p, files)}
 }
 
 // unittest returns the command of unittest that finds tests, of which there is one at least.
-func (s Stack) unittest(p project, files []string) Found {
+func (s Stack) unittest(p project, files []string) GateCommand {
 	g := s.testStep(p, "unittest")
 	if slices.ContainsFunc(files, p.discovered) {
 		return g
@@ -142,11 +142,11 @@ func (s Stack) unittest(p project, files []string) Found {
 }
 
 // testStep returns the step of the stack that runs tests and whose output has a format.
-func (s Stack) testStep(p project, format string) Found {
+func (s Stack) testStep(p project, format string) GateCommand {
 	steps := rows(s.Steps)
 	step := steps[slices.IndexFunc(steps, func(x Step) bool { return x.Gate == "test" && x.Format == format })]
 	step.Args = s.command(p, step.Args)
-	return Found{Stack: s.Name, Dir: p.dir, Step: step}
+	return GateCommand{Stack: s.Name, Dir: p.dir, Step: step}
 }
 
 // collects reports whether the tests of a project of Python, as they are run from

@@ -26,8 +26,8 @@ func ruby() Stack {
 			Asks:    map[string][]string{"rails": words("runner r console c dbconsole db credentials:show credentials:edit secrets:show encrypted:show")},
 			Locates: []string{`^bundle\x00(show|info\x00--path)\x00[\w-]+$`},
 		},
-		Offers:   func() []Offer { return []Offer{{Files: []string{"Rakefile"}, Run: "rake", Names: rakeTasks}} },
-		Lent:     []Lent{{Dir: "vendor/bundle", With: "ruby"}, {Dir: ".bundle", With: "config", Copies: true}},
+		Offers:   func() []ScriptFile { return []ScriptFile{{Files: []string{"Rakefile"}, Run: "rake", Names: rakeTasks}} },
+		Lent:     []DependencyDir{{Dir: "vendor/bundle", With: "ruby"}, {Dir: ".bundle", With: "config", Copies: true}},
 		Syntax:   rubySyntax,
 		Lexicon:  rubyLexicon,
 		Runners:  []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
@@ -51,8 +51,8 @@ func ruby() Stack {
 		},
 		Environment: Environment{Offline: []string{"BUNDLE_RETRY=0"}},
 		Namings:     rubyNamings,
-		Running: func() []Running {
-			return []Running{{"minitest", suite.Between(`^(\w[\w:]*#test_\w+) = ?$`, `^\S+#test_\S+ = [\d.]+ s = `)}}
+		Running: func() []RunningTestFinder {
+			return []RunningTestFinder{{"minitest", suite.Between(`^(\w[\w:]*#test_\w+) = ?$`, `^\S+#test_\S+ = [\d.]+ s = `)}}
 		},
 		Hosts:    []Hosts{{"rubygems", words("rubygems.org index.rubygems.org")}},
 		Servers:  []Server{{Name: "ruby-lsp", Commands: [][]string{{"ruby-lsp"}, {"solargraph", "stdio"}}, Ends: []string{".rb"}, Watch: []string{"Gemfile.lock"}}},
@@ -65,11 +65,11 @@ func ruby() Stack {
 		Steps: func() []Step {
 			return []Step{
 				{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
-				{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []Lone{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: rubyCovers("{run}", "rspec")},
-				{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}, Cover: rubyCovers("bin/rails", "test")},
+				{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []SingleTest{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: rubyCovers("{run}", "rspec")},
+				{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []SingleTest{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}, Cover: rubyCovers("bin/rails", "test")},
 				{Gate: "test", If: "file:test/run.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run.rb"}, Format: "minitest", Tests: true},
 				{Gate: "test", If: "file:test/run-test.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run-test.rb"}, Format: "minitest", Tests: true},
-				{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest, "--", "--name={test}"}}}},
+				{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest}, Format: "minitest", Tests: true, Alone: []SingleTest{{Name: NameMinitest, Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest, "--", "--name={test}"}}}},
 				{Gate: "test", If: "rake:test|has:Rakefile:Rake::TestTask", Args: []string{"{run}", "rake", "test"}, Format: "exit", Tests: true},
 				{Gate: "test", If: "rake:spec", Args: []string{"{run}", "rake", "spec"}, Format: "exit", Tests: true},
 			}
@@ -181,7 +181,7 @@ func rubyNamings() []Naming {
 }
 
 // rubyLicence reads the specification of an installed gem.
-func rubyLicence(p Places, k Package) string {
+func rubyLicence(p PackageLocations, k Package) string {
 	var homes []string
 	for _, t := range p.Trees {
 		homes = append(homes, p.matching(path.Join(t, "vendor", "bundle", "ruby", "*"))...)
@@ -221,7 +221,7 @@ func rubySyntax() []Syntax {
 		Ends: []string{".rb"}, Comments: []string{"#"}, Block: [2]string{"=begin", "=end"}, Quotes: "\"'",
 		Heads: `^\s*(?:(?:private|protected|public) )?def (?:self\.)?(\w+[?!=]?)`, Dented: true,
 		Exports: `(?m)^\s*(?:def (?:self\.)?([a-z]\w*[?!=]?)|(?:class|module) ([A-Z][\w:]*))`,
-		Faults: Faults{
+		Faults: Mutations{
 			Swaps: slices.Concat(compareSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),
 			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
 		},

@@ -52,11 +52,11 @@ func rust() Stack {
 		Programs: words("cargo rustc"),
 		Environment: Environment{
 			Offline: words("CARGO_NET_OFFLINE=true"), Trusts: words("CARGO_HTTP_CAINFO"), HomeBins: words(".cargo"),
-			Shows:     []Shown{{Var: "RUSTUP_HOME", At: words("$RUSTUP_HOME $HOME/.rustup")}},
+			Shows:     []UserDirectory{{Var: "RUSTUP_HOME", At: words("$RUSTUP_HOME $HOME/.rustup")}},
 			Unreached: []string{`you're using offline mode`, "could not find `[^`]+` in registry `crates-io`"},
 		},
 		Namings:  func() []Naming { return []Naming{asIs(NameExact), {NameNextest, suite.WordNextest}} },
-		Running:  func() []Running { return []Running{{"cargo-test", suite.CargoRunning}} },
+		Running:  func() []RunningTestFinder { return []RunningTestFinder{{"cargo-test", suite.CargoRunning}} },
 		Hosts:    []Hosts{{"crates", words("index.crates.io static.crates.io crates.io")}},
 		Servers:  []Server{{Name: "rust-analyzer", Commands: [][]string{{"rust-analyzer"}}, Ends: []string{".rs"}, Watch: words("Cargo.toml Cargo.lock"), Options: `{"checkOnSave":false}`}},
 		Written:  []string{"cargo.lock"},
@@ -73,8 +73,8 @@ func rust() Stack {
 			return []Step{
 				{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
 				{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
-				{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: "rust", Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCover()},
-				{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: "rust", Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}, Cover: rustCover()},
+				{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []PartialRun{{By: "rust", Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []SingleTest{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCover()},
+				{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []PartialRun{{By: "rust", Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []SingleTest{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}, Cover: rustCover()},
 			}
 		},
 	}
@@ -169,7 +169,7 @@ rustup | show which --version | | text | | |
 
 // rustLicence reads the Cargo.toml of a vendored crate, or of one that Cargo has
 // unpacked.
-func rustLicence(p Places, k Package) string {
+func rustLicence(p PackageLocations, k Package) string {
 	var dirs []string
 	for _, t := range p.Trees {
 		dirs = append(dirs, path.Join(t, "vendor", k.Name), path.Join(t, "vendor", k.Name+"-"+k.Version))
@@ -195,7 +195,7 @@ func rustLicence(p Places, k Package) string {
 
 // rustSyntax is how its files look. An apostrophe is not always around something.
 func rustSyntax() []Syntax {
-	s := braces([]string{".rs"}, Faults{Calls: true, Nothing: ";"}).with(rustExports).
+	s := braces([]string{".rs"}, Mutations{Calls: true, Nothing: ";"}).with(rustExports).
 		begins(`^\s*(?:pub(?:\([^)]*\))? )?(?:(?:default|const|async|unsafe|extern(?: "[^"]*")?) )*fn (\w+)[<(]`)
 	s.Quotes = `"`
 	return []Syntax{s}

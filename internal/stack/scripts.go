@@ -1,25 +1,25 @@
 package stack
 
-// Offer is a file that names commands which people run.
-type Offer struct {
+// ScriptFile is a file that names commands which people run.
+type ScriptFile struct {
 	Files   []string                   // the first one that is there
 	Run     string                     // what starts one of its commands
 	Instead [][2]string                // another file, and what starts them where it lies beside
 	Names   func(text string) []string // of the commands, in order of the file where it has one
 }
 
-// Offers returns the files of all stacks that name commands.
-func Offers() []Offer {
-	var all []Offer
+// ScriptFiles returns the files of all stacks that name commands.
+func ScriptFiles() []ScriptFile {
+	var all []ScriptFile
 	for _, s := range All() {
 		all = append(all, rows(s.Offers)...)
 	}
 	return all
 }
 
-// Lent is a directory in which a package manager put what a tree needs, and which
+// DependencyDir is a directory in which a package manager put what a tree needs, and which
 // a checkout of the same files is given.
-type Lent struct {
+type DependencyDir struct {
 	Dir  string // its name, and its parents' where that matters
 	With string // a file in it that tells it from others of that name; empty: any is meant
 	// Copies says that it is copied: programs in it look for the project from

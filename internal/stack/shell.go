@@ -25,7 +25,7 @@ func shellScripts() Stack {
 		Steps: func() []Step {
 			return []Step{
 				{Gate: "lint", If: "file:.shellcheckrc", Args: shell(`find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1`), Format: "shellcheck"},
-				{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shell(files + `bats -t "$@"`), Format: "tap", Tests: true, Alone: []Lone{{Name: NameCTest, Args: append(shell("t=$1; "+files+`bats -t --filter "$t" "$@"`), "sh", "{test}")}}},
+				{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shell(files + `bats -t "$@"`), Format: "tap", Tests: true, Alone: []SingleTest{{Name: NameCTest, Args: append(shell("t=$1; "+files+`bats -t --filter "$t" "$@"`), "sh", "{test}")}}},
 			}
 		},
 	}
@@ -44,7 +44,7 @@ func shellSyntax() []Syntax {
 		{
 			Ends: words(".sh .bash"), Comments: []string{"#"}, Quotes: "\"'",
 			Exports: `(?m)^(?:function )?([A-Za-z_]\w*)\s*\(\)`,
-			Faults: Faults{Swaps: append(signSwaps(), [][3]string{
+			Faults: Mutations{Swaps: append(signSwaps(), [][3]string{
 				{"boundary", " -lt ", " -le "},
 				{"boundary", " -le ", " -lt "},
 				{"boundary", " -gt ", " -ge "},

@@ -54,8 +54,8 @@ func IsGreeting(path, text string) bool {
 	return false
 }
 
-// Greets reports whether a tree still has the test that a skeleton brought along.
-func Greets(tree fs.FS) bool {
+// HasGreetingTest reports whether a tree still has the test that a skeleton brought along.
+func HasGreetingTest(tree fs.FS) bool {
 	return slices.ContainsFunc(All(), func(s Stack) bool {
 		if s.Skeleton.Test == "" {
 			return false

@@ -9,7 +9,7 @@ import (
 // Sources is how the files of a language lead to each other, so that the tests
 // can be found which a change concerns.
 type Sources struct {
-	Name string                 // as in [Part.By]
+	Name string                 // as in [PartialRun.By]
 	Mine func(file string) bool // it is a source file
 	Test func(file string) bool // the runner takes it for tests; nil where tests are found by packages
 	// Uses returns what says which other source files of a tree a file may need,
@@ -20,7 +20,7 @@ type Sources struct {
 	// Chooses says why the build chooses its tests in a way that naming some would
 	// overrule, empty where it does not. Nil: it never does.
 	Chooses func(tree fs.FS, files []string) string
-	// Words returns what a word of [Part.Args] stands for, given the tests to run as
+	// Words returns what a word of [PartialRun.Args] stands for, given the tests to run as
 	// seen from a directory, and false for one that stands for itself. Nil: all do
 	// but those that every language has.
 	Words func(tree fs.FS, dir, word string, tests []string) ([]string, bool)

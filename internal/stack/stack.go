@@ -61,8 +61,8 @@ type Stack struct {
 
 	Formats func() []read.Format // what its tools print, besides the formats that languages share
 
-	Lent   []Lent         // directories with installed packages that a checkout is given
-	Offers func() []Offer // files that name commands
+	Lent   []DependencyDir     // directories with installed packages that a checkout is given
+	Offers func() []ScriptFile // files that name commands
 	// Expands returns the lines of scripts that words of a command name in a package,
 	// and those that they run in turn, each after a line end. Nil: there are none.
 	Expands func(at fs.FS, words []string) string
@@ -80,7 +80,7 @@ type Stack struct {
 	Names   func() Names     // how its packages are called; see stack/monorepo
 
 	Namings     func() []Naming             // what its runners call a test
-	Running     func() []Running            // which test was under way
+	Running     func() []RunningTestFinder  // which test was under way
 	Environment Environment                 // what its commands find in theirs
 	Hosts       []Hosts                     // where its tools fetch packages
 	Servers     []Server                    // language servers, the first for a file wins
@@ -90,7 +90,7 @@ type Stack struct {
 
 	// Needs returns where the source of the packages lies that a tree names itself, by
 	// the text of its files, which is empty for one that is not there. Nil: unknown.
-	Needs func(text func(file string) string) []Need
+	Needs func(text func(file string) string) []DependencySource
 
 	Listings []Listing // files that name packages; the first that fits
 	Licences []Licence // which licence its packages have
@@ -112,13 +112,13 @@ type Stack struct {
 	Verbs string
 
 	// find returns what judges the packages of a tree where Steps cannot say it.
-	find func(tree fs.FS) []Found
+	find func(tree fs.FS) []GateCommand
 	// covers reports whether what judges a package judges one in a directory
 	// below it, too. Nil: it does.
 	covers func(outer project, rel, gate string) bool
 	// refine replaces what Steps found in a package by what its files say in
 	// more detail. Judged reports whether a package above has a gate for it.
-	refine func(s Stack, p project, found []Found, judged func(gate string) bool) []Found
+	refine func(s Stack, p project, found []GateCommand, judged func(gate string) bool) []GateCommand
 }
 
 // Runner starts tools that a package manager installed.
@@ -155,13 +155,13 @@ type Step struct {
 	Early string
 	// Related are commands that run only the tests that a change concerns; the
 	// first that fits.
-	Related []Part
+	Related []PartialRun
 	// Alone are commands that run one test and no other, to tell a flaky one
 	// from a broken one; the first that fits.
-	Alone []Lone
-	// Held are commands that say what keeps the runner from exiting when its tests
+	Alone []SingleTest
+	// OpenHandleCheck are commands that say what keeps the runner from exiting when its tests
 	// are done, and that end; the first that fits.
-	Held []Held
+	Held []OpenHandleCheck
 	// Cover are commands that say what the tests go through; the first that fits.
 	Cover []Cover
 	// Fix are commands that put right, by themselves, what the step would find;
@@ -178,10 +178,10 @@ type Fixer struct {
 	New  bool     // only files that are new: others may never have been in order
 }
 
-// Part is a command that runs some of the tests of a step. In its words {tests}
+// PartialRun is a command that runs some of the tests of a step. In its words {tests}
 // stands for test files, and {changed} for the files that changed, where the
 // runner itself finds their tests; see [Sources.Words] for others.
-type Part struct {
+type PartialRun struct {
 	If     string // see [Step.If]
 	By     string // the name of the [Sources] by which the tests are found
 	Args   []string
@@ -190,10 +190,10 @@ type Part struct {
 	Reports bool
 }
 
-// Lone is a command that runs one test of a step by its name. In its words
+// SingleTest is a command that runs one test of a step by its name. In its words
 // {test} stands for the name as a pattern that nothing else matches, or as it
-// is, and {file} for the test's file; see [Lone.Name]. No shell reads the name.
-type Lone struct {
+// is, and {file} for the test's file; see [SingleTest.Name]. No shell reads the name.
+type SingleTest struct {
 	If     string // see [Step.If]
 	Name   string // how findings call a test, and what the runner wants; one of the below
 	Args   []string
@@ -203,10 +203,10 @@ type Lone struct {
 	Reports bool
 }
 
-// Held is a command that runs the tests of a step, says what is still open when
+// OpenHandleCheck is a command that runs the tests of a step, says what is still open when
 // they are done, and exits then, whatever that is: by what the runner can do
 // itself, or by a probe of ours, which writes lines as gate/hang reads them.
-type Held struct {
+type OpenHandleCheck struct {
 	If     string // see [Step.If]
 	Args   []string
 	Format string // of the step, where it is a script: whose words they are; empty: the step's

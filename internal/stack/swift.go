@@ -48,7 +48,7 @@ func swift() Stack {
 			}}
 		},
 		Syntax: func() []Syntax {
-			s := braces([]string{".swift"}, Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "nil"})
+			s := braces([]string{".swift"}, Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "nil"})
 			s.Quotes = `"`
 			return []Syntax{s.begins(`^\s*(?:[\w@()]+ )*func (\w+)[<(]`).with(`(?m)^\s*(?:public|open)\s+(?:(?:final|static|class|override|mutating|indirect) )*(?:func|class|struct|enum|protocol|actor|var|let|typealias) (\w+)`, `"""`)}
 		},
@@ -56,8 +56,8 @@ func swift() Stack {
 			return []Outline{{Name: "Swift", Ends: []string{".swift"}, Tests: []string{"*Tests.swift"}, Declares: []string{"public ", "open ", "class ", "final class ", "struct ", "enum ", "protocol ", "actor ", "func ", "extension "}}}
 		},
 		Namings: func() []Naming { return []Naming{{"swift", swiftFilter}} },
-		Running: func() []Running {
-			return []Running{{"swift-test", suite.Between(`^Test Case '(?:-\[)?([^']+?)\]?' started`, `^Test Case '[^']+' (?:passed|failed|skipped)`)}}
+		Running: func() []RunningTestFinder {
+			return []RunningTestFinder{{"swift-test", suite.Between(`^Test Case '(?:-\[)?([^']+?)\]?' started`, `^Test Case '[^']+' (?:passed|failed|skipped)`)}}
 		},
 		Formats: func() []read.Format {
 			return []read.Format{
@@ -70,7 +70,7 @@ func swift() Stack {
 				{Gate: "build", Args: words("swift build --build-tests"), Format: "swift"},
 				{Gate: "lint", If: "file:.swiftlint.yml", Args: words("swiftlint lint --quiet --no-cache"), Format: "swift", Fix: []Fixer{{Args: words("swiftlint lint --fix --quiet --no-cache {files}"), Ends: []string{".swift"}}}},
 				{Gate: "format", If: "file:.swift-format", Args: words("swift format lint --strict --recursive ."), Format: "swift", Fix: []Fixer{{Args: words("swift format --in-place {files}"), Ends: []string{".swift"}}}},
-				{Gate: "test", Args: words("swift test"), Format: "swift-test", Tests: true, Alone: []Lone{{Name: "swift", Args: words("swift test --filter {test}")}}},
+				{Gate: "test", Args: words("swift test"), Format: "swift-test", Tests: true, Alone: []SingleTest{{Name: "swift", Args: words("swift test --filter {test}")}}},
 			}
 		},
 	}
@@ -199,7 +199,7 @@ func swiftPins(text string) []Package {
 
 // swiftLicence looks into the checkouts of a build, which are named as their
 // repositories are.
-func swiftLicence(p Places, k Package) string {
+func swiftLicence(p PackageLocations, k Package) string {
 	for _, t := range p.Trees {
 		for _, dir := range p.matching(path.Join(t, ".build", "checkouts", "*")) {
 			if strings.EqualFold(path.Base(dir), k.Name) {

@@ -18,12 +18,12 @@ type Syntax struct {
 	Exports  string    // pattern of what other files may use, whose last group that matched is the name; empty: not known
 	Heads    string    // pattern of a line that begins a function, whose last group that matched is its name; empty: not known
 	Dented   bool      // a function ends where its indentation does, and not at a brace
-	Faults   Faults    // zero: none are made
+	Faults   Mutations // zero: none are made
 }
 
-// Faults are small changes of a line that make a program wrong, for tests to
+// Mutations are small changes of a line that make a program wrong, for tests to
 // notice.
-type Faults struct {
+type Mutations struct {
 	Swaps   [][3]string // what it is called, what stands there, what it becomes
 	Nothing string      // what a line becomes that is a call and nothing else
 	Calls   bool        // there are such lines
@@ -48,8 +48,8 @@ func SyntaxOf(file string) (Syntax, bool) {
 // bareSyntax is how files of languages look that have no stack.
 func bareSyntax() []Syntax {
 	return []Syntax{
-		braces(words(".dart"), Faults{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}),
-		braces(words(".zig"), Faults{Calls: true, Nothing: ";"}),
+		braces(words(".dart"), Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}),
+		braces(words(".zig"), Mutations{Calls: true, Nothing: ";"}),
 		{
 			Ends: []string{".sql"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"},
 			Exports: `(?mi)^\s*create (?:or replace )?(?:table|view|index|function|type)\s+(?:if not exists\s+)?([\w."]+)`,
@@ -59,7 +59,7 @@ func bareSyntax() []Syntax {
 
 // braces is how languages look that are written like C, with the usual swaps where it
 // has faults.
-func braces(ends []string, f Faults) Syntax {
+func braces(ends []string, f Mutations) Syntax {
 	if f.Calls {
 		f.Swaps = slices.Concat(compareSwaps(), signSwaps(), booleanSwaps("true", "false"))
 	}

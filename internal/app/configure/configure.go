@@ -26,8 +26,8 @@ type Change struct {
 	Project bool   // it is the project's file
 }
 
-// Changed is what became of a [Change].
-type Changed struct {
+// ChangeResult is what became of a [Change].
+type ChangeResult struct {
 	Key     string
 	File    string
 	Written string // as the file has it now; empty: it does not
@@ -35,16 +35,16 @@ type Changed struct {
 	Now     config.Setting // what holds: another source may come before the file
 }
 
-// Do changes a setting in a file. Agree is asked first where a person has to agree; its error is that they
+// ApplyChange changes a setting in a file. Agree is asked first where a person has to agree; its error is that they
 // do not. Nothing is written where anything is wrong.
-func Do(ctx context.Context, a *app.App, c Change, agree func(why string) error) (Changed, error) {
-	k, path, err := config.Find(c.Key)
+func ApplyChange(ctx context.Context, a *app.App, c Change, agree func(why string) error) (ChangeResult, error) {
+	k, path, err := config.FindKey(c.Key)
 	if err != nil {
-		return Changed{}, err
+		return ChangeResult{}, err
 	}
-	done := Changed{Key: config.Dotted(path)}
+	done := ChangeResult{Key: config.Dotted(path)}
 	if !c.Unset {
-		if err := noSecret(a.Mask, done.Key, c.Value); err != nil {
+		if err := checkNoSecret(a.Mask, done.Key, c.Value); err != nil {
 			return done, err
 		}
 		if done.Written, err = k.Written(path, c.Value); err != nil {
@@ -62,14 +62,14 @@ func Do(ctx context.Context, a *app.App, c Change, agree func(why string) error)
 	if done.File, err = settingsFile(name, c.Project); err != nil {
 		return done, err
 	}
-	if why := config.Weight(s, path, done.Written); why != "" && !c.Project { // the project's file is held to what it may say
+	if why := config.ConsentReason(s, path, done.Written); why != "" && !c.Project { // the project's file is held to what it may say
 		if err := agree(why); err != nil {
 			return done, err
 		}
 	}
-	done.Before = lookUp(a.SettingsOf(s))(done.Key)
+	done.Before = settingLookup(a.SettingsOf(s))(done.Key)
 	return done, disk.Lock(ctx, filepath.Join(a.StateHome(), "config.lock"), func(context.Context) error {
-		text, err := edited(done.File, path, done.Written)
+		text, err := editedText(done.File, path, done.Written)
 		if err != nil {
 			return err
 		}
@@ -78,14 +78,14 @@ func Do(ctx context.Context, a *app.App, c Change, agree func(why string) error)
 		if err != nil {
 			return err
 		}
-		done.Now = lookUp(settings, origins, nil)(done.Key)
+		done.Now = settingLookup(settings, origins, nil)(done.Key)
 		return disk.ReplaceLocked(done.File, []byte(text), modeOf(done.File, c.Project))
 	})
 }
 
-// noSecret refuses what looks like a key: files of settings are read by many.
-func noSecret(mask *secret.Masker, key, value string) error {
-	what, _, found := mask.Certain([]byte(value))
+// checkNoSecret refuses what looks like a key: files of settings are read by many.
+func checkNoSecret(mask *secret.Masker, key, value string) error {
+	what, _, found := mask.FindCertainKey([]byte(value))
 	if !found && string(mask.Mask([]byte(value))) == value {
 		return nil
 	}
@@ -98,8 +98,8 @@ func noSecret(mask *secret.Masker, key, value string) error {
 	}
 }
 
-// lookUp returns how to find a setting in a configuration; an invalid one has none.
-func lookUp(c config.Config, o config.Origins, err error) func(string) config.Setting {
+// settingLookup returns how to find a setting in a configuration; an invalid one has none.
+func settingLookup(c config.Config, o config.Origins, err error) func(string) config.Setting {
 	return func(key string) config.Setting {
 		if err == nil {
 			for _, s := range config.Explain(c, o) {
@@ -120,7 +120,7 @@ func settingsFile(name string, project bool) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return name, nil
 	case err != nil:
-		return "", disk.Fail("look at "+name, err)
+		return "", disk.WrapError("look at "+name, err)
 	case info.Mode()&fs.ModeSymlink == 0:
 		return name, nil
 	case project:
@@ -133,15 +133,15 @@ func settingsFile(name string, project bool) (string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return name, nil
 	}
-	return to, disk.Fail("follow "+name, err)
+	return to, disk.WrapError("follow "+name, err)
 }
 
-// edited returns the text of a file with another value; written is empty where it
+// editedText returns the text of a file with another value; written is empty where it
 // loses it.
-func edited(file string, path []string, written string) (string, error) {
+func editedText(file string, path []string, written string) (string, error) {
 	data, err := config.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", disk.Fail("read "+file, err)
+		return "", disk.WrapError("read "+file, err)
 	}
 	var text string
 	found := true

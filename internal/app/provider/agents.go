@@ -22,15 +22,15 @@ type Agent struct {
 func (m *Models) Agents(role nexus.Role, tier nexus.Tier, pin string) (agents []Agent, models []string, err error) {
 	list := m.config.Roles[role].Agent
 	if list == "" {
-		if list, err = m.chain(role, tier, pin); err != nil {
+		if list, err = m.modelChain(role, tier, pin); err != nil {
 			return nil, nil, nil //nolint:nilerr // who needs the model reports that
 		}
 	}
-	agents, models = m.split(list)
+	agents, models = m.splitAgents(list)
 	if len(agents) == 0 {
 		return nil, nil, nil
 	}
-	if !strings.HasPrefix(list+",", strings.Join(names(agents), ",")+",") {
+	if !strings.HasPrefix(list+",", strings.Join(agentNames(agents), ",")+",") {
 		return nil, nil, &nexus.Error{
 			Code:    nexus.CodeInvalidConfig,
 			Message: fmt.Sprintf("the agents and models of the role %s are %s: an agent follows a model", role, list),
@@ -40,8 +40,8 @@ func (m *Models) Agents(role nexus.Role, tier nexus.Tier, pin string) (agents []
 	return agents, models, nil
 }
 
-// split tells agents from models.
-func (m *Models) split(list string) (agents []Agent, models []string) {
+// splitAgents tells agents from models.
+func (m *Models) splitAgents(list string) (agents []Agent, models []string) {
 	for name := range strings.SplitSeq(list, ",") {
 		agent, model, slash := strings.Cut(name, "/")
 		if !slash || m.isAgent(agent) {
@@ -60,7 +60,7 @@ func (m *Models) isAgent(name string) bool {
 	return (set || agentcli.IsKnown(name)) && !slices.Contains(m.providers(), name)
 }
 
-func names(agents []Agent) []string {
+func agentNames(agents []Agent) []string {
 	var all []string
 	for _, a := range agents {
 		name := a.Name
@@ -75,24 +75,24 @@ func names(agents []Agent) []string {
 // models returns the models that a role works with, agents left out.
 func (m *Models) models(role nexus.Role, tier nexus.Tier, pin string) ([]string, error) {
 	if list := m.config.Roles[role].Agent; list != "" {
-		if _, models := m.split(list); len(models) > 0 {
+		if _, models := m.splitAgents(list); len(models) > 0 {
 			return models, nil
 		}
 	}
-	list, err := m.chain(role, tier, pin)
+	list, err := m.modelChain(role, tier, pin)
 	if err != nil {
 		return nil, err
 	}
-	if _, models := m.split(list); len(models) > 0 {
+	if _, models := m.splitAgents(list); len(models) > 0 {
 		return models, nil
 	}
-	return nil, m.nobody(role, tier)
+	return nil, m.noModelError(role, tier)
 }
 
-// ReadyFor reports whether a role has at a tier what it may come to ask: a model,
+// CheckRole reports whether a role has at a tier what it may come to ask: a model,
 // where no agent does its sessions, and those that follow its agents. Whether
 // agents are ready is asked elsewhere.
-func (m *Models) ReadyFor(role nexus.Role, tier nexus.Tier, pin string) error {
+func (m *Models) CheckRole(role nexus.Role, tier nexus.Tier, pin string) error {
 	agents, models, err := m.Agents(role, tier, pin)
 	if err != nil || len(agents) > 0 && len(models) == 0 {
 		return err

@@ -39,7 +39,7 @@ func (k *keys) find(provider, variable string) (apikey.Key, error) {
 
 // With makes the models take their keys from a store, the environment alone
 // for the zero Store, and send what they say through a tap. It returns them.
-func (m *Models) With(s apikey.Store, t Tap) *Models {
+func (m *Models) With(s apikey.Store, t RecordingTransport) *Models {
 	if s.Env != nil {
 		m.keys = newKeys(s)
 	}
@@ -56,12 +56,12 @@ func (m *Models) key(provider string) (string, error) {
 		}
 		return "", nil
 	}
-	found, err := m.keys.find(provider, keyOf(m.provider(provider), provider))
+	found, err := m.keys.find(provider, keyVariable(m.provider(provider), provider))
 	return found.Value(), err
 }
 
-// has reports whether a provider has a key.
-func (m *Models) has(provider string) bool {
+// hasKey reports whether a provider has a key.
+func (m *Models) hasKey(provider string) bool {
 	found, err := m.key(provider)
 	return err == nil && found != ""
 }
@@ -71,10 +71,10 @@ func (m *Models) has(provider string) bool {
 func Variables(c config.Config) map[string]string {
 	all := map[string]string{}
 	for _, k := range KnownProviders() {
-		all[k.Name] = keyOf(c.Providers[k.Name], k.Name)
+		all[k.Name] = keyVariable(c.Providers[k.Name], k.Name)
 	}
 	for name, p := range c.Providers {
-		all[name] = keyOf(p, name)
+		all[name] = keyVariable(p, name)
 	}
 	return all
 }

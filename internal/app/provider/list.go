@@ -33,22 +33,22 @@ type Row struct {
 	Serves []string // tiers, and roles that are pinned to it
 }
 
-// Dated returns the day of the built-in table.
-func (m *Models) Dated() string { return m.prices.Dated }
+// PriceDate returns the day of the built-in table.
+func (m *Models) PriceDate() string { return m.prices.Dated }
 
 // Services returns the tiers of service that prices are known of, besides the
 // usual one.
 func (m *Models) Services() []string { return m.prices.Services() }
 
-// Known returns what is known of models, in the order of their names, and how
+// KnownModels returns what is known of models, in the order of their names, and how
 // many were left out: those that only the public list knows, of providers
 // that nothing is set for, unless all of them are wanted. Prices are those of
 // a tier of service, empty for the usual one. No provider is asked, except for
 // a server of one's own that would be used and is not named.
-func (m *Models) Known(service string, all bool) (rows []Row, left int) {
-	serves := m.serves()
+func (m *Models) KnownModels(service string, all bool) (rows []Row, left int) {
+	serves := m.modelUses()
 	shown := map[string]bool{}
-	for _, name := range m.Used() {
+	for _, name := range m.UsedProviders() {
 		shown[name] = true
 	}
 	names := append(m.prices.Names(), slices.Collect(maps.Keys(serves))...)
@@ -68,13 +68,13 @@ func (m *Models) Known(service string, all bool) (rows []Row, left int) {
 func (m *Models) row(name, service string) Row {
 	r := Row{Name: name}
 	r.Listed, _ = m.prices.Find(name)
-	r.Rate, r.Priced = m.prices.At(name, service, 0, m.now())
-	r.Priced = r.Priced || m.free(name)
+	r.Rate, r.Priced = m.prices.RateAt(name, service, 0, m.now())
+	r.Priced = r.Priced || m.isFree(name)
 	return r
 }
 
-// serves returns for each model that would be used what for.
-func (m *Models) serves() map[string][]string {
+// modelUses returns for each model that would be used what for.
+func (m *Models) modelUses() map[string][]string {
 	all := map[string][]string{}
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
 		if name, err := m.Name(nexus.Coder, tier, ""); err == nil { // else nobody serves it
@@ -92,20 +92,20 @@ func (m *Models) serves() map[string][]string {
 // List asks a provider what models it has. What it does not say about one comes
 // from what is known anyway.
 func (m *Models) List(ctx context.Context, provider, service string) ([]Row, error) {
-	if known(provider).Name == "" && m.config.Providers[provider] == (config.Provider{}) {
+	if knownProvider(provider).Name == "" && m.config.Providers[provider] == (config.Provider{}) {
 		return nil, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no provider %q", provider),
 			Hint: "nexus models lists models with their providers; providers.NAME in the user's configuration adds one.",
 		}
 	}
-	if !m.has(provider) && keyOf(m.provider(provider), provider) != "" && m.base(provider) == "" {
-		return nil, noKey(provider, keyOf(m.provider(provider), provider))
+	if !m.hasKey(provider) && keyVariable(m.provider(provider), provider) != "" && m.baseURL(provider) == "" {
+		return nil, noKeyError(provider, keyVariable(m.provider(provider), provider))
 	}
 	all, err := m.list(ctx, provider)
 	if err != nil {
-		return nil, refused(provider, err)
+		return nil, listError(provider, err)
 	}
-	serves := m.serves()
+	serves := m.modelUses()
 	rows := make([]Row, 0, len(all))
 	for _, a := range all {
 		r := m.row(provider+"/"+a.Name, service)
@@ -121,15 +121,15 @@ func (m *Models) List(ctx context.Context, provider, service string) ([]Row, err
 	return rows, nil
 }
 
-func noKey(provider, variable string) error {
+func noKeyError(provider, variable string) error {
 	return &nexus.Error{
 		Code: nexus.CodeNoKey, Message: "the provider " + provider + " has no key",
 		Hint: "Set " + variable + " in the environment, or keep a key with nexus config key set " + provider + ".",
 	}
 }
 
-// refused says that a provider did not tell its models.
-func refused(provider string, err error) error {
+// listError says that a provider did not tell its models.
+func listError(provider string, err error) error {
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		return e
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/apikey"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -33,13 +33,13 @@ type Models struct {
 	prices *llm.Prices
 	public func() (catalog.Kept, error)
 	keys   *keys
-	tap    Tap
+	tap    RecordingTransport
 
 	mu     sync.Mutex // guards made
 	made   map[string]llm.Model
 	limits *ratelimit.Accounts
 
-	able  llm.Able
+	able  llm.ModelCapabilities
 	find  func(*Models) string
 	asked sync.Once // guards own
 	own   string    // provider/model of a server of one's own
@@ -61,15 +61,15 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 		}
 	}
 	list := sync.OnceValues(func() (catalog.Kept, error) { return catalog.Load(ListPath(env)) })
-	prices.Behind(func() map[string]llm.Listed {
+	prices.SetFallback(func() map[string]llm.Listed {
 		kept, _ := list() // nexus models says what is wrong with it
 		return kept.Models
 	})
-	able, err := llm.LoadAble()
+	able, err := llm.LoadCapabilities()
 	if err != nil {
 		return nil, err
 	}
-	return &Models{config: c, env: env, now: now, prices: prices, public: list, able: able, find: find, keys: newKeys(apikey.Store{Env: env}), made: map[string]llm.Model{}, limits: ratelimit.New(now)}, nil
+	return &Models{config: c, env: env, now: now, prices: prices, public: list, able: able, find: findServedModel, keys: newKeys(apikey.Store{Env: env}), made: map[string]llm.Model{}, limits: ratelimit.New(now)}, nil
 }
 
 // Public returns the public list of models as it is kept. It is read once, when
@@ -79,14 +79,14 @@ func (m *Models) Public() (catalog.Kept, error) { return m.public() }
 // Name returns the provider/model that a role works with at a tier. A task's
 // pin wins over the role's, and that over the tier's.
 func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
-	chain, err := m.chain(role, tier, pin)
+	chain, err := m.modelChain(role, tier, pin)
 	name, _, _ := strings.Cut(chain, ",")
 	return name, err
 }
 
-// chain returns what a role works with, and after commas what is asked while
+// modelChain returns what a role works with, and after commas what is asked while
 // that cannot be.
-func (m *Models) chain(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
+func (m *Models) modelChain(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
 	r := m.config.Roles[role]
 	tier = m.tierOf(role, tier)
 	if pin == "" || role == nexus.Reviewer || role == nexus.Verifier || role == nexus.Reproducer || role == nexus.Scout {
@@ -95,7 +95,7 @@ func (m *Models) chain(role nexus.Role, tier nexus.Tier, pin string) (string, er
 	if pin != "" {
 		return pin, nil
 	}
-	usual, err := m.usual(tier)
+	usual, err := m.defaultModel(tier)
 	if usual != "" || err != nil {
 		return usual, err
 	}
@@ -104,10 +104,10 @@ func (m *Models) chain(role nexus.Role, tier nexus.Tier, pin string) (string, er
 			return name, nil
 		}
 	}
-	if name := m.served(); name != "" {
+	if name := m.servedModel(); name != "" {
 		return name, nil
 	}
-	return "", m.nobody(role, tier)
+	return "", m.noModelError(role, tier)
 }
 
 // tierOf returns the tier of a role. Who writes climbs with the task, all
@@ -120,32 +120,32 @@ func (m *Models) tierOf(role nexus.Role, tier nexus.Tier) nexus.Tier {
 	return cmp.Or(tier, r.Tier, nexus.Fast)
 }
 
-// nobody says that there is no model, and what to set: all of it at once.
-func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
+// noModelError says that there is no model, and what to set: all of it at once.
+func (m *Models) noModelError(role nexus.Role, tier nexus.Tier) error {
 	e := &nexus.Error{
 		Code: nexus.CodeNoProvider, Message: fmt.Sprintf("no model is set for the role %s at the tier %s", role, tier),
 		Hint: "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, keep a key with nexus config key set PROVIDER, or log in to an agent program such as Claude Code: nexus agents lists them.",
 	}
 	for _, provider := range []string{"openai", "anthropic"} {
-		if base := m.base(provider); base != "" {
-			e.Message = fmt.Sprintf("%s serves models, but none is named", legible.Show(base))
+		if base := m.baseURL(provider); base != "" {
+			e.Message = fmt.Sprintf("%s serves models, but none is named", sanitize.Show(base))
 			e.Hint = fmt.Sprintf("Name one with --model %s/NAME or models.fast in a configuration file; %s",
-				provider, m.priced(provider+"/NAME")) + "If it needs a key, set " + keyOf(config.Provider{}, provider) + "."
+				provider, m.priceHint(provider+"/NAME")) + "If it needs a key, set " + keyVariable(config.Provider{}, provider) + "."
 			return e
 		}
 	}
 	return e
 }
 
-// priced says how to tell what a model costs: lines that can be pasted at the end
+// priceHint says how to tell what a model costs: lines that can be pasted at the end
 // of the file, whatever is before them.
-func (m *Models) priced(name string) string {
+func (m *Models) priceHint(name string) string {
 	return fmt.Sprintf("set its prices, in dollars per million tokens, at the end of %s:\n"+
-		"[pricing.%q]\ninput = 0\noutput = 0\n", m.file(), name)
+		"[pricing.%q]\ninput = 0\noutput = 0\n", m.configFile(), name)
 }
 
-// file names the user's own configuration file.
-func (m *Models) file() string {
+// configFile names the user's own configuration file.
+func (m *Models) configFile() string {
 	if dir := m.env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "nexus", "config.toml")
 	}
@@ -156,15 +156,15 @@ func (m *Models) file() string {
 // nobody knows.
 func (m *Models) Price(name string, u nexus.Usage) (nexus.Money, bool) {
 	price, ok := m.prices.Price(name, u, m.now())
-	return price, ok || m.free(name)
+	return price, ok || m.isFree(name)
 }
 
-// Ready reports whether every role has a model at every tier that a run may
+// CheckAllRoles reports whether every role has a model at every tier that a run may
 // come to, so that nothing is begun, and paid for, that cannot be ended.
-func (m *Models) Ready(p *nexus.Plan) error {
+func (m *Models) CheckAllRoles(p *nexus.Plan) error {
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
 		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Editor, nexus.Reviewer, nexus.Merger, nexus.Planner, nexus.Router, nexus.Scout, nexus.Verifier, nexus.Reproducer, nexus.Checker, nexus.Interviewer} {
-			if err := m.ReadyFor(role, tier, ""); err != nil {
+			if err := m.CheckRole(role, tier, ""); err != nil {
 				return err
 			}
 		}
@@ -173,7 +173,7 @@ func (m *Models) Ready(p *nexus.Plan) error {
 		return nil
 	}
 	for _, t := range p.Tasks {
-		if err := m.ReadyFor(nexus.Coder, t.Tier, t.Model); err != nil {
+		if err := m.CheckRole(nexus.Coder, t.Tier, t.Model); err != nil {
 			return fmt.Errorf("task %s: %w", t.ID, err)
 		}
 	}
@@ -189,7 +189,7 @@ func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (worker.Mode
 	}
 	var first worker.Model
 	for i, name := range names {
-		picked, err := m.ready(name)
+		picked, err := m.modelByName(name)
 		if err != nil {
 			return worker.Model{}, err
 		}
@@ -202,21 +202,21 @@ func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (worker.Mode
 	return first, nil
 }
 
-// ready returns a model by its name.
-func (m *Models) ready(name string) (worker.Model, error) {
+// modelByName returns a model by its name.
+func (m *Models) modelByName(name string) (worker.Model, error) {
 	provider, model, ok := llm.Split(name)
 	if !ok {
-		return worker.Model{}, m.unknown(name, "a model is named provider/model")
+		return worker.Model{}, m.unknownModelError(name, "a model is named provider/model")
 	}
 	if all := m.providers(); !slices.Contains(all, provider) {
 		return worker.Model{}, &nexus.Error{
 			Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: there is no provider %q; known are %s", name, provider, strings.Join(all, ", ")),
-			Hint: fmt.Sprintf("Use one of them, or give the address of %s: providers.%s.base_url in %s.", legible.Show(provider), legible.Show(provider), m.file()),
+			Hint: fmt.Sprintf("Use one of them, or give the address of %s: providers.%s.base_url in %s.", sanitize.Show(provider), sanitize.Show(provider), m.configFile()),
 		}
 	}
 	_, priced := m.Price(name, nexus.Usage{})
 	if !priced && m.config.Limits.RunTokens == 0 {
-		return worker.Model{}, m.unknown(name, "it has no known price")
+		return worker.Model{}, m.unknownModelError(name, "it has no known price")
 	}
 	client, err := m.client(provider)
 	if err != nil {
@@ -226,7 +226,7 @@ func (m *Models) ready(name string) (worker.Model, error) {
 	picked := worker.Model{
 		Model: client, Name: name, Wire: model, Context: listed.Context,
 	}
-	picked.Price, picked.Worst = m.bills(provider, name)
+	picked.Price, picked.Worst = m.modelPricing(provider, name)
 	if !priced { // its tokens count, against a cap of their own
 		picked.Tokens = func(r llm.Request) int64 { return llm.Estimate(r) + r.MaxTokens }
 	}
@@ -239,12 +239,12 @@ func (m *Models) Context(name string) int64 {
 	return listed.Context
 }
 
-// bills returns what prices the calls of a model: what they cost on the terms
+// modelPricing returns what prices the calls of a model: what they cost on the terms
 // on which they were answered, and what they may cost on those of the last.
-func (m *Models) bills(provider, name string) (price func(nexus.Usage, llm.Terms) nexus.Money, worst func(llm.Request) nexus.Money) {
+func (m *Models) modelPricing(provider, name string) (price func(nexus.Usage, llm.Terms) nexus.Money, worst func(llm.Request) nexus.Money) {
 	percent := cmp.Or(nexus.Money(m.config.Providers[provider].Percent), 100)
 	home := ""
-	if u, err := url.Parse(m.base(provider)); err == nil {
+	if u, err := url.Parse(m.baseURL(provider)); err == nil {
 		home = u.Hostname()
 	}
 	var last atomic.Pointer[llm.Terms]
@@ -256,16 +256,16 @@ func (m *Models) bills(provider, name string) (price func(nexus.Usage, llm.Terms
 		return cost * percent / 100
 	}
 	worst = func(r llm.Request) nexus.Money {
-		cost, _ := m.prices.Worst(name, r, *last.Load(), m.now())
+		cost, _ := m.prices.WorstCost(name, r, *last.Load(), m.now())
 		return cost * percent / 100
 	}
 	return price, worst
 }
 
-func (m *Models) unknown(name, why string) error {
+func (m *Models) unknownModelError(name, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: %s", name, why),
-		Hint: "Use a model that nexus models lists, fetch the public list with nexus models refresh, or " + m.priced(name) + "Or allow tokens without a known price: budget.tokens.",
+		Hint: "Use a model that nexus models lists, fetch the public list with nexus models refresh, or " + m.priceHint(name) + "Or allow tokens without a known price: budget.tokens.",
 	}
 }
 
@@ -291,16 +291,16 @@ func (m *Models) client(name string) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if key == "" && keyOf(p, name) != "" && (p.KeyEnv != "" || m.base(name) == "") { // an address of one's own may want none
-		return nil, noKey(name, keyOf(p, name))
+	if key == "" && keyVariable(p, name) != "" && (p.KeyEnv != "" || m.baseURL(name) == "") { // an address of one's own may want none
+		return nil, noKeyError(name, keyVariable(p, name))
 	}
 	c, err := m.open(name, p, key)
 	if err != nil {
 		return nil, err
 	}
-	m.made[name] = m.able.Stagger(m.able.Fit(c, name), name, m.now)
+	m.made[name] = m.able.StaggerCalls(m.able.FitRequests(c, name), name, m.now)
 	if m.tap.player == nil { // a recording has no limits
-		m.made[name] = m.account(name, p, key).Keep(m.made[name])
+		m.made[name] = m.account(name, p, key).LimitModel(m.made[name])
 	}
 	return m.made[name], nil
 }

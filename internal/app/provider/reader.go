@@ -11,7 +11,7 @@ import (
 
 // PickReader returns the model that a role reads with what the author, a
 // provider/model, made, and why it is that one: another model where there is
-// one, see [route.Reader]. A role that is pinned to a model stays with it. One
+// one, see [route.ChooseReader]. A role that is pinned to a model stays with it. One
 // that failed at it is only taken where there is no other but the author. None
 // is taken for being another whose tier is below the least.
 func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error) {
@@ -24,25 +24,25 @@ func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, fai
 	for _, o := range others {
 		can = append(can, o.Name)
 	}
-	for _, name := range m.near(m.tierOf(role, tier), least) {
+	for _, name := range m.nearbyModels(m.tierOf(role, tier), least) {
 		if slices.Contains(can, name) {
 			continue
 		}
-		if ready, err := m.ready(name); err == nil { // else it cannot be asked
+		if ready, err := m.modelByName(name); err == nil { // else it cannot be asked
 			can, others = append(can, name), append(others, ready)
 		}
 	}
 	if rest := slices.DeleteFunc(slices.Clone(can), func(name string) bool { return name == failed || name == author }); failed != "" && len(rest) > 0 {
 		can, others = rest, slices.DeleteFunc(others, func(o worker.Model) bool { return !slices.Contains(rest, o.Name) })
 	}
-	name, why := route.Reader(author, can)
+	name, why := route.ChooseReader(author, can)
 	chosen := usual
 	if i := slices.Index(can, name); i >= 0 {
 		chosen = others[i]
 	}
 	chosen.Else = nil
 	for _, o := range append([]worker.Model{usual}, usual.Else...) { // what the tier falls back to
-		if o.Name != chosen.Name && len(chosen.Else) < route.MaxElse {
+		if o.Name != chosen.Name && len(chosen.Else) < route.MaxFallbackModels {
 			o.Else = nil
 			chosen.Else = append(chosen.Else, o)
 		}
@@ -50,9 +50,9 @@ func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, fai
 	return chosen, why, nil
 }
 
-// near returns the models of a tier, then those of stronger ones, then those
+// nearbyModels returns the models of a tier, then those of stronger ones, then those
 // of weaker ones that are not below the least, the nearest first.
-func (m *Models) near(tier, least nexus.Tier) []string {
+func (m *Models) nearbyModels(tier, least nexus.Tier) []string {
 	all := []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong}
 	i := max(slices.Index(all, tier), 0)
 	order := slices.Clone(all[i:])
@@ -69,7 +69,7 @@ func (m *Models) near(tier, least nexus.Tier) []string {
 			continue
 		}
 		for _, k := range KnownProviders() {
-			if m.has(k.Name) {
+			if m.hasKey(k.Name) {
 				names = append(names, k.Name+"/"+k.usual[t])
 			}
 		}

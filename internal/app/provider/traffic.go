@@ -11,15 +11,15 @@ type Traffic struct {
 }
 
 // Open opens the directories that are named.
-func (t Traffic) Open(mask func([]byte) []byte) (Tap, error) {
+func (t Traffic) Open(mask func([]byte) []byte) (RecordingTransport, error) {
 	switch {
 	case t.Record != "":
 		r, err := record.Create(t.Record, mask)
-		return recording(r), err
+		return newRecording(r), err
 	case t.Replay != "":
 		p, err := record.Load(t.Replay, mask)
-		return playing(p), err
+		return newPlayback(p), err
 	default:
-		return Tap{}, nil
+		return RecordingTransport{}, nil
 	}
 }

@@ -101,8 +101,8 @@ func ParseID(id string) (task nexus.TaskID, n int, ok bool) {
 	return nexus.TaskID(t), n, found && t != "" && err == nil && n > 0 && strconv.Itoa(n) == rest
 }
 
-// Find returns the criterion of that name.
-func Find(s *state.State, id string) (nexus.Criterion, bool) {
+// FindCriterion returns the criterion of that name.
+func FindCriterion(s *state.State, id string) (nexus.Criterion, bool) {
 	task, n, ok := ParseID(id)
 	if !ok {
 		return nexus.Criterion{}, false
@@ -111,7 +111,7 @@ func Find(s *state.State, id string) (nexus.Criterion, bool) {
 	if t == nil || n > len(t.Criteria) {
 		return nexus.Criterion{}, false
 	}
-	return shown(s, t).Criteria[n-1], true
+	return withCurrentChecks(s, t).Criteria[n-1], true
 }
 
 // Fingerprint stands for a criterion's text and check, whatever their blanks.
@@ -154,10 +154,10 @@ func Waivers(events []nexus.Event) map[string]Waiver {
 	return all
 }
 
-// Of returns what is known of the criteria of a run. Evidence is that of the
+// TableOf returns what is known of the criteria of a run. Evidence is that of the
 // tree that was judged last, after everything landed; until then nothing is
 // known.
-func Of(s *state.State, waivers map[string]Waiver) Table {
+func TableOf(s *state.State, waivers map[string]Waiver) Table {
 	t := Table{Run: s.Run, Rows: []Row{}}
 	if len(s.Landings) > 0 {
 		t.Commit = s.Tip
@@ -170,17 +170,17 @@ func Of(s *state.State, waivers map[string]Waiver) Table {
 		}
 	}
 	for _, task := range s.Tasks {
-		if s.Fixes.Of(task.ID) != nil || task.Status == nexus.Split {
+		if s.Fixes.FaultOfTask(task.ID) != nil || task.Status == nexus.Split {
 			continue // its criteria are another's
 		}
-		for i, c := range shown(s, task).Criteria {
+		for i, c := range withCurrentChecks(s, task).Criteria {
 			r := Row{ID: ID(task.ID, i+1), Task: task.ID, Criterion: c.Text, Check: c.Check, Fingerprint: Fingerprint(c), State: Unknown}
 			r.judge(s, task, i+1, t.Tree, judged)
-			r.told(s, task, i+1)
-			r.revised(s)
-			r.Verifier, r.Fixes = said(task, c), fixes(s, r.ID)
+			r.addWrittenCheck(s, task, i+1)
+			r.markRevised(s)
+			r.Verifier, r.Fixes = verifierVerdict(task, c), fixes(s, r.ID)
 			if w, ok := waivers[r.ID]; ok {
-				r.hear(w)
+				r.applyWaiver(w)
 			}
 			t.add(r)
 		}
@@ -219,9 +219,9 @@ func (t Table) Open() (unmet, unknown int) {
 	return unmet, unknown
 }
 
-// hear takes what a person said about a criterion. A yes makes it no more met than
+// applyWaiver takes what a person said about a criterion. A yes makes it no more met than
 // it was; after a no, one that nothing shows is unmet.
-func (r *Row) hear(w Waiver) {
+func (r *Row) applyWaiver(w Waiver) {
 	if !w.Rejected {
 		r.Waived = &w
 		return
@@ -255,7 +255,7 @@ func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged
 	case e.Passed() && command && enough(task, n, gate):
 		r.State = Met
 	case e.Passed():
-		r.bears(task, n, e, judged)
+		r.judgeBearing(task, n, e, judged)
 	case e.State.Red() && (e.State != nexus.Timeout || !e.Hangs):
 		r.State, r.Why = Unmet, cmp.Or(e.Why, first(e))
 	default:
@@ -276,15 +276,15 @@ func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged
 // the change, as in runs of old.
 func enough(task *state.Task, n int, gate string) bool {
 	own, _ := Gate(task.Criteria[n-1])
-	s, _ := task.Shows(n)
+	s, _ := task.CriterionEvidence(n)
 	return gate != own || !task.Criteria[n-1].Red && s.Gate != own
 }
 
-// bears says whether a gate that passes on what landed shows a criterion: only
+// judgeBearing says whether a gate that passes on what landed shows a criterion: only
 // by what was found to bear on it when the task's work was judged, and while
 // that still holds.
-func (r *Row) bears(task *state.Task, n int, e nexus.Evidence, judged map[string]nexus.Evidence) {
-	s, fresh := task.Shows(n)
+func (r *Row) judgeBearing(task *state.Task, n int, e nexus.Evidence, judged map[string]nexus.Evidence) {
+	s, fresh := task.CriterionEvidence(n)
 	switch {
 	case s.Number == 0:
 		r.Why = fmt.Sprintf("gate %s passes, but nothing recorded relates it to this criterion", e.Gate)
@@ -301,7 +301,7 @@ func (r *Row) bears(task *state.Task, n int, e nexus.Evidence, judged map[string
 		r.Why = s.Why
 		return
 	}
-	if v := said(task, task.Criteria[n-1]); s.By == nexus.ReadBearing && (v == nil || !v.Met) {
+	if v := verifierVerdict(task, task.Criteria[n-1]); s.By == nexus.ReadBearing && (v == nil || !v.Met) {
 		r.Why = "no test can show it, and no verifier who read the change found it met"
 		return
 	}
@@ -320,17 +320,17 @@ func (r *Row) bears(task *state.Task, n int, e nexus.Evidence, judged map[string
 		}
 	}
 	if s.By == nexus.LiteralBearing && len(e.Old) > 0 {
-		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still has the findings of the base: %s", e.Gate, few(e.Old))
+		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still has the findings of the base: %s", e.Gate, joinFew(e.Old))
 		return
 	}
 	r.State = Met
 }
 
-// told fills in the test that was written for a criterion which came without
+// addWrittenCheck fills in the test that was written for a criterion which came without
 // a check, and why it counts for nothing.
-func (r *Row) told(s *state.State, task *state.Task, n int) {
-	c, current := task.Check(n)
-	if anew, ok := anew(s, task, n); ok {
+func (r *Row) addWrittenCheck(s *state.State, task *state.Task, n int) {
+	c, current := task.WrittenCheck(n)
+	if anew, ok := rewrittenCheck(s, task, n); ok {
 		c, current = anew, true
 	}
 	switch gate := task.Criteria[n-1].Check; {
@@ -349,9 +349,9 @@ func (r *Row) told(s *state.State, task *state.Task, n int) {
 	r.Test, r.File = c.Test, c.File
 }
 
-// revised takes back what is known of a criterion that somebody wants to say
+// markRevised takes back what is known of a criterion that somebody wants to say
 // something else, before the run took that over.
-func (r *Row) revised(s *state.State) {
+func (r *Row) markRevised(s *state.State) {
 	for _, q := range s.Requests {
 		if q.Verb == nexus.VerbRevise && q.ID == r.ID {
 			r.Stale, r.State, r.Evidence = true, Unknown, nil
@@ -368,11 +368,11 @@ func first(e nexus.Evidence) string {
 	return strings.TrimPrefix(e.Findings[0].Test+": "+text, ": ")
 }
 
-// said returns what the last verifier of a task's work said about a criterion.
-func said(task *state.Task, c nexus.Criterion) *nexus.CriterionMet {
+// verifierVerdict returns what the last verifier of a task's work said about a criterion.
+func verifierVerdict(task *state.Task, c nexus.Criterion) *nexus.CriterionMet {
 	var last *nexus.CriterionMet
 	for _, a := range task.Attempts {
-		for _, round := range a.Whole().Rounds {
+		for _, round := range a.Unpacked().Rounds {
 			if round.Verified == nil {
 				continue
 			}

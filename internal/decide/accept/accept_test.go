@@ -61,7 +61,7 @@ func TestOf(t *testing.T) {
 		"it did not land":         {ran(nexus.Parked, "t", green("test"), green("accept: sh greet.sh")), "unknown unknown unknown unknown"},
 		"no tree is no evidence":  {ran(nexus.Landed, "t", nexus.Evidence{Gate: "test", State: nexus.Pass}), "unknown unknown unknown unknown"},
 	} {
-		table := accept.Of(c.s, nil)
+		table := accept.TableOf(c.s, nil)
 		if got := states(table); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -84,7 +84,7 @@ func TestWaived(t *testing.T) {
 		{At: at, Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbApprove, ID: "T1/AC-3", Text: "seen on the screen", By: "ann"}}},
 		{At: at, Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbAnswer, ID: "T1/AC-4", Text: "yes"}}},
 	})
-	table := accept.Of(ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh")), w)
+	table := accept.TableOf(ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh")), w)
 	if r := table.Rows[2]; r.State != accept.Unknown || r.Waived == nil || r.Waived.By != "ann" || r.Waived.Reason != "seen on the screen" {
 		t.Errorf("%+v", r)
 	}
@@ -103,7 +103,7 @@ func TestLooked(t *testing.T) {
 		said(nexus.VerbApprove, "T1/AC-3", accept.ByHand), said(nexus.VerbReject, "T1/AC-3", "it is grey"), said(nexus.VerbReject, "T1/AC-1", "no"),
 		said(nexus.VerbReject, "T1/AC-4", "slow"), said(nexus.VerbApprove, "T1/AC-4", accept.ByHand+": fast now"),
 	})
-	table := accept.Of(ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh")), w)
+	table := accept.TableOf(ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh")), w)
 	if got := states(table); got != "met met unmet unknown" {
 		t.Error(got)
 	}
@@ -136,7 +136,7 @@ func TestNames(t *testing.T) {
 		t.Error("the check does not count")
 	}
 	s := ran(nexus.Landed, "")
-	if _, ok := accept.Find(s, "T9/AC-1"); ok {
+	if _, ok := accept.FindCriterion(s, "T9/AC-1"); ok {
 		t.Error("found what is not there")
 	}
 }
@@ -164,11 +164,11 @@ func TestGroups(t *testing.T) {
 		{Name: "list", Tasks: 2, Landed: 1, Met: 1, Unknown: 1, Why: "T5 is parked"},
 		{Name: "list / long", Tasks: 1, Landed: 1, Met: 1, Done: true},
 	}
-	if got := accept.Of(s, nil).Groups; !slices.Equal(got, want) {
+	if got := accept.TableOf(s, nil).Groups; !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
 	want[2].Done, want[2].Why = true, ""
-	if got := accept.Of(s, map[string]accept.Waiver{"T3/AC-1": {By: "ann"}, "T5/AC-1": {By: "ann"}}).Groups; !slices.Equal(got, want) {
+	if got := accept.TableOf(s, map[string]accept.Waiver{"T3/AC-1": {By: "ann"}, "T5/AC-1": {By: "ann"}}).Groups; !slices.Equal(got, want) {
 		t.Errorf("waived: %+v", got)
 	}
 }

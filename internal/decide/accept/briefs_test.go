@@ -33,7 +33,7 @@ func TestMendBrief(t *testing.T) {
 	for _, id := range []nexus.TaskID{"T2", "T1", "T3", "T4", "T2", "T9"} {
 		s.Landings = append(s.Landings, &state.Landing{TrainLanded: nexus.TrainLanded{Task: id}})
 	}
-	got := accept.Mend(s, nexus.CriterionFault{Criterion: "T1/AC-2", Task: "FIX-1", Kind: nexus.FaultInBoth, Of: "T4", Why: "Red from c2 on."})
+	got := accept.FixTask(s, nexus.CriterionFault{Criterion: "T1/AC-2", Task: "FIX-1", Kind: nexus.FaultInBoth, Of: "T4", Why: "Red from c2 on."})
 	want := []string{
 		"T1 has landed, but this is not true of the result of all tasks: it greets",
 		"Its check: sh greet.sh",
@@ -54,14 +54,14 @@ func TestMendBrief(t *testing.T) {
 		t.Errorf("%+v\n%s", got, diff)
 	}
 	fault := nexus.CriterionFault{Criterion: "T1/AC-2", Task: "FIX-1", Kind: nexus.FaultStale, Of: "T1", Judges: []string{"x_test.sh", "y_test.sh"}}
-	stale := accept.Mend(s, fault)
+	stale := accept.FixTask(s, fault)
 	diff = cmp.Diff([]string{"a.go", "b.go", "x_test.sh", "y_test.sh"}, stale.Files)
 	if diff != "" || stale.Title != "Make T1/AC-2 true as it reads now" ||
 		stale.Reason != "" || !strings.Contains(stale.Brief, "It now says: it greets\nIts old check is in x_test.sh, y_test.sh, and") {
 		t.Errorf("%+v\n%s", stale, diff)
 	}
 	fault.Kind, fault.Judges = nexus.FaultInTest, []string{"a_test.go", "a.go"}
-	if test := accept.Mend(s, fault); test.Kind != nexus.CodeTask || test.Title != "Fix the check of T1/AC-2" {
+	if test := accept.FixTask(s, fault); test.Kind != nexus.CodeTask || test.Title != "Fix the check of T1/AC-2" {
 		t.Errorf("%+v", test)
 	}
 }
@@ -122,7 +122,7 @@ func TestShown(t *testing.T) {
 	for _, by := range []nexus.Bearing{nexus.NewBearing, nexus.LiteralBearing} {
 		s := ran(nexus.Landed, "t", green("test"))
 		s.Tasks[0].Attempts[0].Weighed.Criteria[0].By = by
-		if r := accept.Of(s, nil).Rows[0]; r.State != accept.Met || r.Shown == nil || r.Shown.By != by || r.Shown.Why != "so" {
+		if r := accept.TableOf(s, nil).Rows[0]; r.State != accept.Met || r.Shown == nil || r.Shown.By != by || r.Shown.Why != "so" {
 			t.Errorf("%s: %+v", by, r)
 		}
 	}
@@ -135,7 +135,7 @@ func TestVerifierSaid(t *testing.T) {
 		return &state.Round{Verified: &nexus.WorkVerified{Criteria: []nexus.CriterionMet{{Criterion: " tests pass", Met: met}, {Criterion: "more", Met: true}}}}
 	}
 	s.Tasks[0].Attempts[0].Rounds = []*state.Round{round(true), {}, round(false)}
-	rows := accept.Of(s, nil).Rows
+	rows := accept.TableOf(s, nil).Rows
 	if v := rows[0].Verifier; v == nil || v.Met || rows[1].Verifier != nil {
 		t.Errorf("%+v, %+v", v, rows[1].Verifier)
 	}
@@ -177,7 +177,7 @@ func TestOpen(t *testing.T) {
 		{"T1/AC-4", nexus.FaultStale, false},
 		{"T9/AC-2", nexus.FaultInSource, false},
 	} {
-		if got := accept.Open(s, nexus.CriterionFault{Criterion: c.id, Kind: c.kind}); got != c.want {
+		if got := accept.IsFaultOpen(s, nexus.CriterionFault{Criterion: c.id, Kind: c.kind}); got != c.want {
 			t.Errorf("%s, %s: %v", c.id, c.kind, got)
 		}
 	}
@@ -187,11 +187,11 @@ func TestOpen(t *testing.T) {
 // is of no other.
 func TestInVain(t *testing.T) {
 	s := ran(nexus.Landed, "t", green("test"), red("hello"))
-	if got := accept.InVain(s); got != "" {
+	if got := accept.FailedFixes(s); got != "" {
 		t.Error(got)
 	}
 	sought(s, "FIX-1", "T1/AC-2")
-	if got := accept.InVain(s); got != "" {
+	if got := accept.FailedFixes(s); got != "" {
 		t.Errorf("it was not planned: %s", got)
 	}
 	sought(s, "FIX-2", "T1/AC-2")
@@ -204,14 +204,14 @@ func TestInVain(t *testing.T) {
 	}
 	const want = "T1/AC-2 was to be fixed by FIX-1, which is parked and FIX-2, which is landed; " +
 		"T1/AC-4 was to be fixed by FIX-3, which is parked"
-	if got := accept.InVain(s); got != want {
+	if got := accept.FailedFixes(s); got != want {
 		t.Error(got)
 	}
 	s.Requests = []state.Request{
 		{Seq: 8, Request: nexus.Request{Verb: nexus.VerbApprove, ID: "T1/AC-1", Text: "fine"}},
 		{Seq: 9, Request: nexus.Request{Verb: nexus.VerbRevise, ID: "T1/AC-2", Text: "it sings"}},
 	}
-	table := accept.Of(s, nil)
+	table := accept.TableOf(s, nil)
 	if states(table) != "met unknown unknown unknown" || table.Rows[0].Stale || !table.Rows[1].Stale || table.Rows[2].Stale {
 		t.Errorf("%+v", table.Rows)
 	}
@@ -243,7 +243,7 @@ func TestRowsInWords(t *testing.T) {
 		"it hangs itself": {hangs, accept.Unknown, "timeout: it hangs", nil},
 		"it took long":    {late, accept.Unmet, "it took long", nil},
 	} {
-		table := accept.Of(ran(nexus.Landed, "t", green("test"), c.e), nil)
+		table := accept.TableOf(ran(nexus.Landed, "t", green("test"), c.e), nil)
 		r := table.Rows[1]
 		if r.State != c.state || r.Why != c.why || r.Evidence == nil || cmp.Diff(c.files, r.Evidence.Files) != "" {
 			t.Errorf("%s: %s, %s, %+v", name, r.State, r.Why, r.Evidence)
@@ -255,7 +255,7 @@ func TestRowsInWords(t *testing.T) {
 	group := ran(nexus.Landed, "t", green("test"), red("hello"))
 	group.Tasks[0].Group = "greet"
 	want := []accept.Group{{Name: "greet", Tasks: 1, Landed: 1, Met: 1, Unmet: 1, Unknown: 2, Why: "T1/AC-2 is unmet"}}
-	if diff := cmp.Diff(want, accept.Of(group, nil).Groups); diff != "" {
+	if diff := cmp.Diff(want, accept.TableOf(group, nil).Groups); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Before is what the command of a criterion says where the change is not there.
-type Before struct {
+// CommandResults is what the command of a criterion says where the change is not there.
+type CommandResults struct {
 	Number int             // of the criterion in its task, from 1
 	Base   nexus.Evidence  // of the base
 	Tests  *nexus.Evidence // of the base with the tests of the change; nil: nobody looked
@@ -22,11 +22,11 @@ type Before struct {
 	Start *nexus.Evidence // of what the run started from, where that is another tree; nil: nobody looked
 }
 
-// Command says whether the command of a criterion shows it. One that does not
+// WeighCommandCriterion says whether the command of a criterion shows it. One that does not
 // pass with the change shows nothing, whatever it did before. One that passes without the change too shows nothing,
 // unless it fails there once the tests of the change are added, or nothing was
 // to become different.
-func Command(w Work, b Before) nexus.CriterionShown {
+func WeighCommandCriterion(w Work, b CommandResults) nexus.CriterionShown {
 	c := w.Task.Criteria[b.Number-1]
 	gate, _ := Gate(c)
 	s := nexus.CriterionShown{Number: b.Number, Of: state.Fingerprint(w.Task, b.Number), Gate: gate}
@@ -34,10 +34,10 @@ func Command(w Work, b Before) nexus.CriterionShown {
 	switch failed := b.Base.State.Red(); {
 	case now.Gate != "" && !now.Passed():
 		s.Why = fmt.Sprintf("the command does not pass with the change: %s", cmp.Or(now.Why, string(now.State)))
-	case failed && !c.Red && kind != nexus.GateCriterion && w.strange(c, b.Base) != "":
-		s.Why = "the command failed without the change for tests that nothing relates to the criterion: " + w.strange(c, b.Base)
-	case failed && b.Old != nil && !b.Old.Passed() && (w.undone() || len(w.Lost) > 0 || len(w.Gone) > 0):
-		s.Why = "the command passes only with the tests that the change edited or took away: " + few(slices.Concat(w.Edited, w.Gone))
+	case failed && !c.Red && kind != nexus.GateCriterion && w.unrelatedTests(c, b.Base) != "":
+		s.Why = "the command failed without the change for tests that nothing relates to the criterion: " + w.unrelatedTests(c, b.Base)
+	case failed && b.Old != nil && !b.Old.Passed() && (w.weakensTests() || len(w.Lost) > 0 || len(w.Gone) > 0):
+		s.Why = "the command passes only with the tests that the change edited or took away: " + joinFew(slices.Concat(w.Edited, w.Gone))
 	case failed && b.Old != nil && !b.Old.Passed():
 		s.By, s.Tests, s.Own = nexus.NewBearing, w.tests(), true
 		s.Why = "only tests that came with the change show it: the command failed without them"
@@ -55,23 +55,23 @@ func Command(w Work, b Before) nexus.CriterionShown {
 	case b.Tests != nil && repair.ProveTests(w.tests(), nil, []nexus.Evidence{*b.Tests}).Proof == nexus.ProofRed:
 		s.By, s.Tests, s.Own = nexus.NewBearing, w.tests(), true
 		s.Why = "only tests that came with the change show it: with them alone the command fails, and with the whole change it passes"
-	case standing(c) != "":
-		s.By, s.Why = nexus.LiteralBearing, standing(c)
-	case kind == nexus.TestsCriterion && w.testsAlone() && w.Asserts:
-		s.By, s.Tests, s.Why = nexus.AskedBearing, w.tests(), "the tests that were asked for check something, and pass: "+few(w.tests())
+	case mayPassBeforeReason(c) != "":
+		s.By, s.Why = nexus.LiteralBearing, mayPassBeforeReason(c)
+	case kind == nexus.TestsCriterion && w.changesOnlyTests() && w.Asserts:
+		s.By, s.Tests, s.Why = nexus.AskedBearing, w.tests(), "the tests that were asked for check something, and pass: "+joinFew(w.tests())
 	case kind == nexus.DocsCriterion && w.Texts && w.Task.Kind == nexus.DocsTask:
 		s.Left, s.Why = true, "the command passes without the change, too, which is words only: a person must decide"
 	case kind == nexus.DocsCriterion && w.Texts:
 		s.By, s.Why = nexus.ReadBearing, "only comments and documents changed, which no command can show: a verifier reads the change"
 	default:
-		s.Why = w.same(b)
+		s.Why = w.showsNothingReason(b)
 	}
 	return s
 }
 
-// strange returns the tests for which a command failed without the change, where none of
+// unrelatedTests returns the tests for which a command failed without the change, where none of
 // them is about the criterion; empty where one is, or where the command names no test.
-func (w Work) strange(c nexus.Criterion, base nexus.Evidence) string {
+func (w Work) unrelatedTests(c nexus.Criterion, base nexus.Evidence) string {
 	var all []redTest
 	for _, f := range base.Findings {
 		if f.Test == "" {
@@ -86,24 +86,24 @@ func (w Work) strange(c nexus.Criterion, base nexus.Evidence) string {
 	if len(all) == 0 || w.mayRelate(w.wordingOf(c), all) {
 		return ""
 	}
-	return few(labels(all))
+	return joinFew(labels(all))
 }
 
-// standing returns why a command that passes before the change may show a
+// mayPassBeforeReason returns why a command that passes before the change may show a
 // criterion all the same: it is one of something that stays as it is, or its text asks
 // for nothing but that the command passes. It is empty where it may not.
-func standing(c nexus.Criterion) string {
+func mayPassBeforeReason(c nexus.Criterion) string {
 	switch {
 	case c.Kind == nexus.StaysCriterion:
 		return "it asks that something stays the same, and the command passes as before"
-	case c.Kind == "" && says(c.Text, strings.FieldsFunc(strings.ToLower(c.Check), apart)):
+	case c.Kind == "" && saysOnly(c.Text, strings.FieldsFunc(strings.ToLower(c.Check), apart)):
 		return "it asks only that the command passes"
 	}
 	return ""
 }
 
-// same says why a command that passes without the change shows nothing.
-func (w Work) same(b Before) string {
+// showsNothingReason says why a command that passes without the change shows nothing.
+func (w Work) showsNothingReason(b CommandResults) string {
 	why := "the command passes without the change, too"
 	switch {
 	case len(w.tests()) == 0:
@@ -117,15 +117,15 @@ func (w Work) same(b Before) string {
 	return why
 }
 
-// Quiet reports whether what a command says about the base alone does not tell
+// IsInconclusive reports whether what a command says about the base alone does not tell
 // whether it shows its criterion.
-func Quiet(c nexus.Criterion, base nexus.Evidence) bool {
-	return base.Passed() && !c.Red && standing(c) == ""
+func IsInconclusive(c nexus.Criterion, base nexus.Evidence) bool {
+	return base.Passed() && !c.Red && mayPassBeforeReason(c) == ""
 }
 
-// says reports whether a text says nothing but that what the words stand for
+// saysOnly reports whether a text says nothing but that what the words stand for
 // passes.
-func says(text string, words []string) bool {
+func saysOnly(text string, words []string) bool {
 	found, around := false, fillers()
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), apart) {
 		switch {

@@ -18,7 +18,7 @@ func TestCommand(t *testing.T) {
 	} {
 		for i, red := range []bool{true, false} {
 			task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it is round", Check: "sh x.sh", Red: red}}}
-			s := accept.Command(accept.Work{Task: task}, accept.Before{Number: 1, Base: nexus.Evidence{Gate: "accept: sh x.sh", State: was, Tree: "b"}})
+			s := accept.WeighCommandCriterion(accept.Work{Task: task}, accept.CommandResults{Number: 1, Base: nexus.Evidence{Gate: "accept: sh x.sh", State: was, Tree: "b"}})
 			if s.By != by[i] || s.Why == "" || s.Number != 1 || s.Of != state.Fingerprint(task, 1) || s.Gate != "accept: sh x.sh" {
 				t.Errorf("%s, read out of the goal %v: %+v", was, red, s)
 			}
@@ -31,7 +31,7 @@ func TestCommand(t *testing.T) {
 func TestCommandOfAGoal(t *testing.T) {
 	for red, by := range map[bool]nexus.Bearing{true: "", false: nexus.LiteralBearing} {
 		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "make sh x.sh pass", Check: "sh x.sh", Red: red}}}
-		if s := accept.Command(accept.Work{Task: task}, accept.Before{Number: 1, Base: green("accept: sh x.sh")}); s.By != by {
+		if s := accept.WeighCommandCriterion(accept.Work{Task: task}, accept.CommandResults{Number: 1, Base: green("accept: sh x.sh")}); s.By != by {
 			t.Errorf("read out of the goal %v: %+v", red, s)
 		}
 	}
@@ -66,7 +66,7 @@ func TestCommandThatPassesBefore(t *testing.T) {
 		"words alone":             {"the README is right", nexus.DocsTask, []string{"README.md"}, nil, nil, "", true},
 	} {
 		task := nexus.Task{ID: "T1", Kind: c.kind, Criteria: []nexus.Criterion{{Text: c.text, Check: "go vet ./...", Kind: kindIn(c.text)}}}
-		s := accept.Command(accept.Work{Task: task, Changed: c.changed, Asserts: true, Texts: c.left}, accept.Before{Number: 1, Base: passes, Tests: c.tests, Start: c.start})
+		s := accept.WeighCommandCriterion(accept.Work{Task: task, Changed: c.changed, Asserts: true, Texts: c.left}, accept.CommandResults{Number: 1, Base: passes, Tests: c.tests, Start: c.start})
 		if s.By != c.by || s.Left != c.left || s.Why == "" || s.Own != (c.tests == &fails) {
 			t.Errorf("%s: %+v", name, s)
 		}
@@ -97,7 +97,7 @@ func TestCommandOnWhatLanded(t *testing.T) {
 		if c.check {
 			a.Checks.Checks = []nexus.CriterionCheck{{Number: 2, Of: of, Test: "new", File: "new_test.sh", Command: "sh new_test.sh", Proved: true}}
 		}
-		if r := accept.Of(s, nil).Rows[1]; r.State != c.want || r.State != accept.Met && r.Why == "" {
+		if r := accept.TableOf(s, nil).Rows[1]; r.State != c.want || r.State != accept.Met && r.Why == "" {
 			t.Errorf("%s: %s, %s", name, r.State, r.Why)
 		}
 	}
@@ -108,7 +108,7 @@ func TestCommandThatDoesNotPass(t *testing.T) {
 	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "sizes are rounded", Check: "go test -run TestX ."}}}
 	now := []nexus.Evidence{{Gate: "accept: go test -run TestX .", State: nexus.NotRun, Tree: "t", Why: "no test ran"}}
 	for _, base := range []nexus.GateState{nexus.NotRun, nexus.Fail, nexus.Environmental} {
-		s := accept.Command(accept.Work{Task: task, Now: now}, accept.Before{Number: 1, Base: nexus.Evidence{State: base, Tree: "b", Why: "no test ran"}})
+		s := accept.WeighCommandCriterion(accept.Work{Task: task, Now: now}, accept.CommandResults{Number: 1, Base: nexus.Evidence{State: base, Tree: "b", Why: "no test ran"}})
 		if s.By != "" || s.Why != "the command does not pass with the change: no test ran" {
 			t.Errorf("%s: %+v", base, s)
 		}

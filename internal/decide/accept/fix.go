@@ -24,17 +24,17 @@ type Fix struct {
 func Faults(s *state.State) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	seen := map[string]bool{}
-	for _, r := range Of(s, nil).Rows {
+	for _, r := range TableOf(s, nil).Rows {
 		e := r.Evidence
 		if r.State != Unmet || e == nil || !strings.HasPrefix(e.Gate, nexus.AcceptGate) || seen[e.Gate] {
 			continue
 		}
 		seen[e.Gate] = true
-		sign := repair.Signature(e.Gate, judged(s, e.Gate).Findings)
-		if s.Fixes.Tried(r.ID, sign) {
+		sign := repair.Signature(e.Gate, finalEvidence(s, e.Gate).Findings)
+		if s.Fixes.HasFault(r.ID, sign) {
 			continue
 		}
-		all = append(all, nexus.CriterionFault{Criterion: r.ID, Task: next(s, len(all)), Signature: sign})
+		all = append(all, nexus.CriterionFault{Criterion: r.ID, Task: nextFixName(s, len(all)), Signature: sign})
 	}
 	return append(all, stale(s, len(all))...)
 }
@@ -44,17 +44,17 @@ func Faults(s *state.State) []nexus.CriterionFault {
 func stale(s *state.State, n int) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	for _, t := range s.Tasks {
-		if t.Status != nexus.Landed || t.Landed == nil || s.Fixes.Of(t.ID) != nil {
+		if t.Status != nexus.Landed || t.Landed == nil || s.Fixes.FaultOfTask(t.ID) != nil {
 			continue
 		}
 		for i, c := range t.Criteria {
 			id, of := ID(t.ID, i+1), state.Fingerprint(t.Task, i+1)
-			written, fresh := t.Check(i + 1)
-			if c.Check != "" || fresh || !written.Proved || s.Fixes.Tried(id, of) {
+			written, fresh := t.WrittenCheck(i + 1)
+			if c.Check != "" || fresh || !written.Proved || s.Fixes.HasFault(id, of) {
 				continue
 			}
 			all = append(all, nexus.CriterionFault{
-				Criterion: id, Task: next(s, n+len(all)), Signature: of, Kind: nexus.FaultStale, By: ByRevision, Commit: t.Landed.Parent, Of: string(t.ID),
+				Criterion: id, Task: nextFixName(s, n+len(all)), Signature: of, Kind: nexus.FaultStale, By: ByRevision, Commit: t.Landed.Parent, Of: string(t.ID),
 				Why: "Its check was written when it said something else.", Judges: []string{written.File},
 			})
 		}
@@ -62,24 +62,24 @@ func stale(s *state.State, n int) []nexus.CriterionFault {
 	return all
 }
 
-// shown returns a task with the checks that show its criteria now: what its work
+// withCurrentChecks returns a task with the checks that show its criteria now: what its work
 // brought along, and what was written again for one that was revised after that.
-func shown(s *state.State, t *state.Task) nexus.Task {
-	task := t.Shown()
+func withCurrentChecks(s *state.State, t *state.Task) nexus.Task {
+	task := t.WithProvedChecks()
 	for i := range task.Criteria {
-		if c, ok := anew(s, t, i+1); ok && c.Proved {
+		if c, ok := rewrittenCheck(s, t, i+1); ok && c.Proved {
 			task.Criteria[i].Check = c.Command
 		}
 	}
 	return task
 }
 
-// anew returns the check that another task wrote for the n-th criterion of a
+// rewrittenCheck returns the check that another task wrote for the n-th criterion of a
 // task, from 1, as it reads now.
-func anew(s *state.State, t *state.Task, n int) (nexus.CriterionCheck, bool) {
-	return s.Fixes.Anew(ID(t.ID, n), state.Fingerprint(t.Task, n), func(fix string) (c nexus.CriterionCheck, fresh bool) {
+func rewrittenCheck(s *state.State, t *state.Task, n int) (nexus.CriterionCheck, bool) {
+	return s.Fixes.RewrittenCheck(ID(t.ID, n), state.Fingerprint(t.Task, n), func(fix string) (c nexus.CriterionCheck, fresh bool) {
 		if o := s.Task(nexus.TaskID(fix)); o != nil && o.Landed != nil {
-			c, fresh = o.Check(1)
+			c, fresh = o.WrittenCheck(1)
 		}
 		return c, fresh
 	})
@@ -88,15 +88,15 @@ func anew(s *state.State, t *state.Task, n int) (nexus.CriterionCheck, bool) {
 // ByRevision says that a criterion was revised, and nobody has to be asked.
 const ByRevision = "revision"
 
-// Open reports whether a fault is still there.
-func Open(s *state.State, f nexus.CriterionFault) bool {
-	return slices.ContainsFunc(Of(s, nil).Rows, func(r Row) bool {
+// IsFaultOpen reports whether a fault is still there.
+func IsFaultOpen(s *state.State, f nexus.CriterionFault) bool {
+	return slices.ContainsFunc(TableOf(s, nil).Rows, func(r Row) bool {
 		return r.ID == f.Criterion && (r.State == Unmet || f.Kind == nexus.FaultStale && r.Stale)
 	})
 }
 
-// judged returns what a gate said about the tree that was judged last.
-func judged(s *state.State, gate string) nexus.Evidence {
+// finalEvidence returns what a gate said about the tree that was judged last.
+func finalEvidence(s *state.State, gate string) nexus.Evidence {
 	if s.Result == nil {
 		return nexus.Evidence{}
 	}
@@ -109,12 +109,12 @@ func judged(s *state.State, gate string) nexus.Evidence {
 	return last
 }
 
-// next names the next task that fixes something, n after those that there
+// nextFixName names the next task that fixes something, n after those that there
 // are.
-func next(s *state.State, n int) string {
+func nextFixName(s *state.State, n int) string {
 	for i := 1; ; i++ {
 		name := nexus.TaskID(fmt.Sprintf("FIX-%d", i))
-		if s.Task(name) != nil || s.Fixes.Of(name) != nil {
+		if s.Task(name) != nil || s.Fixes.FaultOfTask(name) != nil {
 			continue
 		}
 		if n--; n < 0 {
@@ -129,11 +129,11 @@ const (
 	fixBytes    = 300 // of a finding
 )
 
-// Mend returns the task that fixes a fault. What judges the criterion may be
+// FixTask returns the task that fixes a fault. What judges the criterion may be
 // changed where the check is at fault, and nowhere else.
-func Mend(s *state.State, f nexus.CriterionFault) nexus.Task {
+func FixTask(s *state.State, f nexus.CriterionFault) nexus.Task {
 	own, _, _ := ParseID(f.Criterion)
-	c, _ := Find(s, f.Criterion)
+	c, _ := FindCriterion(s, f.Criterion)
 	t := nexus.Task{
 		ID: nexus.TaskID(f.Task), Title: fmt.Sprintf("Make %s true again", f.Criterion), Kind: nexus.CodeTask, Minutes: fixMinutes,
 		Criteria: []nexus.Criterion{c}, Strategy: nexus.NoTest, Reason: "its criterion has a check, which failed before",
@@ -178,7 +178,7 @@ func brief(s *state.State, f nexus.CriterionFault, c nexus.Criterion, own nexus.
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s has landed, but this is not true of the result of all tasks: %s\n", own, c.Text)
 	gate, _ := Gate(c)
-	e := judged(s, gate)
+	e := finalEvidence(s, gate)
 	fmt.Fprintf(&b, "Its check: %s\n", cmp.Or(c.Check, e.Command))
 	for _, found := range e.Findings[:min(len(e.Findings), fixFindings)] {
 		at := found.File
@@ -219,7 +219,7 @@ func touching(s *state.State, own, of nexus.TaskID) []nexus.TaskID {
 func fixes(s *state.State, id string) []Fix {
 	var all []Fix
 	own, n, _ := ParseID(id)
-	for _, f := range s.Fixes.About(id) {
+	for _, f := range s.Fixes.FaultsOf(id) {
 		if t := s.Task(own); f.Kind == nexus.FaultStale && t != nil && f.Signature != state.Fingerprint(t.Task, n) {
 			continue
 		}
@@ -232,11 +232,11 @@ func fixes(s *state.State, id string) []Fix {
 	return all
 }
 
-// InVain says for each criterion that is still unmet what was to fix it,
+// FailedFixes says for each criterion that is still unmet what was to fix it,
 // empty where nothing was tried.
-func InVain(s *state.State) string {
+func FailedFixes(s *state.State) string {
 	var parts []string
-	for _, r := range Of(s, nil).Rows {
+	for _, r := range TableOf(s, nil).Rows {
 		if r.State == Met || len(r.Fixes) == 0 {
 			continue
 		}

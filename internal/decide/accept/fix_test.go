@@ -71,10 +71,10 @@ func TestStale(t *testing.T) {
 	}
 	task.Criteria = []nexus.Criterion{{Text: "it sings"}}
 	all := accept.Faults(s)
-	if len(all) != 1 || all[0].Kind != nexus.FaultStale || all[0].Criterion != "T1/AC-1" || all[0].Commit != "p" || !accept.Open(s, all[0]) {
+	if len(all) != 1 || all[0].Kind != nexus.FaultStale || all[0].Criterion != "T1/AC-1" || all[0].Commit != "p" || !accept.IsFaultOpen(s, all[0]) {
 		t.Fatalf("%+v", all)
 	}
-	fix := accept.Mend(s, all[0])
+	fix := accept.FixTask(s, all[0])
 	if fix.Strategy != nexus.TestAfter || fix.Criteria[0] != (nexus.Criterion{Text: "it sings"}) || !slices.Equal(fix.Files, []string{"a.go", "old_test.sh"}) || !strings.Contains(fix.Brief, "it sings") {
 		t.Errorf("%+v", fix)
 	}
@@ -127,14 +127,14 @@ func TestAnew(t *testing.T) {
 		wrote(task, "old_test.sh")
 		task.Criteria = []nexus.Criterion{{Text: "it sings"}}
 		s.Fixes.Apply(nexus.FaultsSought{Attempt: "fix.1", Faults: accept.Faults(s)})
-		fix := planned(accept.Mend(s, s.Fixes.All[0]))
+		fix := planned(accept.FixTask(s, s.Fixes.All[0]))
 		k := wrote(fix, "new_test.sh")
 		if c.edit == nil {
 			task.Criteria = []nexus.Criterion{{Text: "it dances"}}
 		} else {
 			c.edit(fix, k)
 		}
-		table := accept.Of(s, nil)
+		table := accept.TableOf(s, nil)
 		if r := table.Rows[0]; len(table.Rows) != 1 || r.State != c.state || !strings.Contains(r.Why, c.why) || len(r.Fixes) != c.tried {
 			t.Errorf("%s: %+v", name, table.Rows)
 		}
@@ -193,7 +193,7 @@ func TestMend(t *testing.T) {
 		if c.f.Kind == "" { // what zero means
 			c.keep, c.says = c.f.Judges, "Change the work"
 		}
-		got := accept.Mend(s, c.f)
+		got := accept.FixTask(s, c.f)
 		if got.ID != "FIX-1" || got.Kind != c.kind || got.Strategy != c.strategy || !slices.Equal(got.Keep, c.keep) || !strings.Contains(got.Brief, c.says) {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -233,7 +233,7 @@ func TestChecks(t *testing.T) {
 		a := &state.Attempt{ID: "T1.1"}
 		a.Checks.Checks = []nexus.CriterionCheck{k}
 		task.Attempts, task.Landed = []*state.Attempt{a, {ID: "T1.2"}}, &nexus.TrainLanded{Attempt: "T1.1"}
-		r := accept.Of(s, nil).Rows[0]
+		r := accept.TableOf(s, nil).Rows[0]
 		if r.State != c.state || r.Stale != c.stale || !strings.Contains(r.Why, c.why) || (r.State == accept.Met) != (r.Why == "") {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -244,7 +244,7 @@ func TestChecks(t *testing.T) {
 func TestRevised(t *testing.T) {
 	s := ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh"))
 	s.Requests = []state.Request{{Seq: 9, Request: nexus.Request{Verb: nexus.VerbRevise, ID: "T1/AC-2", Text: "it sings"}}}
-	if r := accept.Of(s, nil).Rows[1]; r.State != accept.Unknown || !r.Stale || !strings.Contains(r.Why, "it sings") {
+	if r := accept.TableOf(s, nil).Rows[1]; r.State != accept.Unknown || !r.Stale || !strings.Contains(r.Why, "it sings") {
 		t.Errorf("%+v", r)
 	}
 }

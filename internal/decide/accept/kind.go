@@ -16,7 +16,7 @@ func (w Work) KindOf(c nexus.Criterion) nexus.CriterionKind {
 		return c.Kind
 	case c.Kept():
 		return nexus.StaysCriterion
-	case command && says(c.Text, strings.FieldsFunc(strings.ToLower(c.Check), apart)), !command && literal(c.Text, gate), command && literal(c.Text, "test"):
+	case command && saysOnly(c.Text, strings.FieldsFunc(strings.ToLower(c.Check), apart)), !command && asksOnlyForGate(c.Text, gate), command && asksOnlyForGate(c.Text, "test"):
 		return nexus.GateCriterion
 	case w.renames(c):
 		return nexus.RenameCriterion

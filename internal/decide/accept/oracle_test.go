@@ -72,17 +72,17 @@ func (e example) work() accept.Work {
 		}
 		now[x.label()], old[x.label()], texts[x.label()] = x.now, x.old, strings.Join(x.text, " ")
 	}
-	base, kept := said(3, failed...), said(3)
+	base, kept := verifierVerdict(3, failed...), verifierVerdict(3)
 	for i, x := range e.reds {
 		base.Findings[i].File = x.file
 		if x.now == "fail" {
 			kept.Old = append(kept.Old, x.label())
 		}
 	}
-	w.Base, w.Now, w.Again = []nexus.Evidence{base}, []nexus.Evidence{kept}, []nexus.Evidence{said(3, again...)}
+	w.Base, w.Now, w.Again = []nexus.Evidence{base}, []nexus.Evidence{kept}, []nexus.Evidence{verifierVerdict(3, again...)}
 	if e.tests {
 		w.Changed = append(w.Changed, "c_test.go")
-		before := said(3)
+		before := verifierVerdict(3)
 		before.Tree = "old"
 		for _, x := range e.reds {
 			if x.old == "fail" {
@@ -189,7 +189,7 @@ func (e example) want() nexus.Bearing {
 func TestWhatShowsACriterion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawExample(t)
-		all := accept.Weigh(e.work())
+		all := accept.WeighGateCriteria(e.work())
 		if len(all) != 1 || all[0].By != e.want() {
 			t.Fatalf("want %q, got %+v", e.want(), all)
 		}

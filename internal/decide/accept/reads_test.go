@@ -16,7 +16,7 @@ import (
 // test is put aside only by the words around its name.
 func TestReadsClauses(t *testing.T) {
 	run := []string{"go run . --help"}
-	for text, want := range map[string]accept.Wish{
+	for text, want := range map[string]accept.Mentioned{
 		"All of it fails. Add the command `go run . --help`":    {},
 		"Add the command `go run . --help`. Nothing else fails": {},
 		"All of it fails\nAdd `go run . --help`":                {},
@@ -38,7 +38,7 @@ func TestReadsClauses(t *testing.T) {
 		"Do not wait\nTestB fails":                              {Tests: []string{"TestB"}},
 	} {
 		want.Exact = text
-		if diff := cmp.Diff(want, accept.Read(text), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want, accept.ParseMentioned(text), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
 	}
@@ -46,7 +46,7 @@ func TestReadsClauses(t *testing.T) {
 	for n := range 30 {
 		many = append(many, fmt.Sprintf("Test%c", 'A'+n%26)+fmt.Sprint(n))
 	}
-	if got := accept.Read(strings.Join(many, " ")).Tests; !cmp.Equal(got, many[:20]) {
+	if got := accept.ParseMentioned(strings.Join(many, " ")).Tests; !cmp.Equal(got, many[:20]) {
 		t.Errorf("of 30 tests: %v", got)
 	}
 }
@@ -59,7 +59,7 @@ func TestCalled(t *testing.T) {
 		"m.TestParse/empty": true, "m.TestParse[3]": true, "m.TestParse one": true,
 		"TestParseAll": false, "m.TestParseAll": false, "TestParser/empty": false, "MyTestParse": false, "TestParse.more": false,
 	} {
-		if got := accept.Read("TestParse fails").Means(nexus.Finding{Test: test}); got != want {
+		if got := accept.ParseMentioned("TestParse fails").Matches(nexus.Finding{Test: test}); got != want {
 			t.Errorf("TestParse means %s: %v", test, got)
 		}
 	}
@@ -72,12 +72,12 @@ func TestAsks(t *testing.T) {
 		"TestParse fails": true, "calc/add_test.go:12 is wrong": true, `it prints "index out of range [3]"`: true, "`go run . --help` exits with 2": true,
 		"fix the failing tests": true, "Add a --json flag": false, "leave TestRead alone": false,
 	} {
-		if got := accept.ReadAll([]string{"Add it", text}).Ask(); got != want {
+		if got := accept.ParseMentions([]string{"Add it", text}).AsksForRed(); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
-	at := accept.ReadAll([]string{"calc/add_test.go:12 is wrong"}).On([]nexus.Finding{{Test: "TestAdd", File: "calc/add_test.go", Line: 12}})
-	if !at.Ask() || !cmp.Equal(at[0].At, []string{"TestAdd"}) || len(at[0].Places) != 0 {
+	at := accept.ParseMentions([]string{"calc/add_test.go:12 is wrong"}).ResolvePlaces([]nexus.Finding{{Test: "TestAdd", File: "calc/add_test.go", Line: 12}})
+	if !at.AsksForRed() || !cmp.Equal(at[0].At, []string{"TestAdd"}) || len(at[0].Places) != 0 {
 		t.Errorf("%+v", at)
 	}
 }
@@ -112,7 +112,7 @@ func TestTriedInWords(t *testing.T) {
 		"fails: " + strings.Repeat("x", 90): {State: nexus.Fail, Findings: []nexus.Finding{{Message: strings.Repeat("x", 90)}}},
 	} {
 		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "sizes are told", Check: "sh x.sh"}}}
-		r := accept.Try(task, 1, e, accept.Around{Tests: func(string) bool { return false }, Short: true})
+		r := accept.JudgeTrial(task, 1, e, accept.CheckContext{Tests: func(string) bool { return false }, Short: true})
 		if r.Said != want {
 			t.Errorf("%+v: %q, want %q", e, r.Said, want)
 		}
@@ -153,7 +153,7 @@ func TestTriedForItself(t *testing.T) {
 	} {
 		task := nexus.Task{ID: "T1", Files: []string{"parse/a.go", "parse/a_test.go"}}
 		task.Criteria = []nexus.Criterion{{Text: "sizes are told", Check: c.check}}
-		if r := accept.Try(task, 1, c.e, accept.Around{Tests: func(string) bool { return false }}); r.Wrong != c.wrong {
+		if r := accept.JudgeTrial(task, 1, c.e, accept.CheckContext{Tests: func(string) bool { return false }}); r.Wrong != c.wrong {
 			t.Errorf("%s, %s: %q", c.check, r.Said, r.Wrong)
 		}
 	}
@@ -166,7 +166,7 @@ func TestForms(t *testing.T) {
 		"go test -json ./...": "`go test ./...`", "npm test | grep x": "the command that runs the tests by itself, such as `go test -run '^TestName$' ./...`",
 	} {
 		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "sizes are told", Check: check}}}
-		r := accept.Try(task, 1, nexus.Evidence{State: nexus.Unverifiable, Why: "nobody counts"}, accept.Around{Tests: func(string) bool { return false }})
+		r := accept.JudgeTrial(task, 1, nexus.Evidence{State: nexus.Unverifiable, Why: "nobody counts"}, accept.CheckContext{Tests: func(string) bool { return false }})
 		if r.Form != want || !r.Vain {
 			t.Errorf("%s: %s", check, r.Form)
 		}
@@ -178,7 +178,7 @@ func TestTwoPackages(t *testing.T) {
 	none := nexus.Evidence{State: nexus.NotRun, Tree: "t", Why: "no test ran"}
 	for files, wrong := range map[string]bool{"a/a_test.go a/b_test.go": true, "a/a_test.go b/b_test.go": false, "a_test.go": false, "a/a.go": false} {
 		task := nexus.Task{ID: "T1", Files: strings.Fields(files), Criteria: []nexus.Criterion{{Text: "sizes are told", Check: "go test ."}}}
-		if r := accept.Try(task, 1, none, accept.Around{Tests: func(string) bool { return false }}); (r.Wrong != "") != wrong {
+		if r := accept.JudgeTrial(task, 1, none, accept.CheckContext{Tests: func(string) bool { return false }}); (r.Wrong != "") != wrong {
 			t.Errorf("%s: %s", files, r.Wrong)
 		}
 	}
@@ -210,7 +210,7 @@ func TestQuiet(t *testing.T) {
 		{"sizes stay the same", false, pass, false},
 		{"sizes stay the same", false, fail, false},
 	} {
-		if got := accept.Quiet(nexus.Criterion{Text: c.text, Check: "sh x.sh", Red: c.red, Kind: kindIn(c.text)}, c.base); got != c.want {
+		if got := accept.IsInconclusive(nexus.Criterion{Text: c.text, Check: "sh x.sh", Red: c.red, Kind: kindIn(c.text)}, c.base); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

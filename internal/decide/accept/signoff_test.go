@@ -41,7 +41,7 @@ func ranGate(t *testing.T) (*state.State, accept.Table, []accept.SignOffItem) {
 		}
 	}
 	s.Result = &nexus.ResultGated{Verdict: nexus.Verdict{Tree: "t", Evidence: []nexus.Evidence{{Gate: "test", State: nexus.Pass, Tree: "t"}}}}
-	table := accept.Of(s, nil)
+	table := accept.TableOf(s, nil)
 	return s, table, accept.SignOffItems(s, table)
 }
 

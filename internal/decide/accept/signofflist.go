@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 const heading = "# Checklist of run "
@@ -31,7 +31,7 @@ func SignOffMarkdown(run nexus.RunID, t Table, items []SignOffItem) string {
 
 // oneLine makes one harmless line of a text.
 func oneLine(text string) string {
-	return legible.Show(strings.Join(strings.Fields(text), " "))
+	return sanitize.Show(strings.Join(strings.Fields(text), " "))
 }
 
 // Bounds of a checklist.

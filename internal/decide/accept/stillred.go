@@ -13,7 +13,7 @@ func StillRed(result []nexus.Evidence) []string {
 	var all []string
 	for _, e := range result {
 		if len(e.Old) > 0 && !strings.HasPrefix(e.Gate, nexus.AcceptGate) {
-			all = append(all, "gate "+e.Gate+": failed before the work, and fails now: "+few(slices.Compact(slices.Sorted(slices.Values(e.Old)))))
+			all = append(all, "gate "+e.Gate+": failed before the work, and fails now: "+joinFew(slices.Compact(slices.Sorted(slices.Values(e.Old)))))
 		}
 	}
 	return all

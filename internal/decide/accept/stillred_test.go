@@ -12,12 +12,12 @@ import (
 // TestStillRed names what was red before and is red now, of gates and not of commands.
 func TestStillRed(t *testing.T) {
 	command := nexus.Evidence{Gate: "accept: sh x.sh", State: nexus.Pass, Old: []string{"m.TestZ"}}
-	got := accept.StillRed([]nexus.Evidence{old(3, "m.TestB", "m.TestA"), said(2), command})
+	got := accept.StillRed([]nexus.Evidence{old(3, "m.TestB", "m.TestA"), verifierVerdict(2), command})
 	if diff := cmp.Diff([]string{"gate test: failed before the work, and fails now: m.TestA, m.TestB"}, got); diff != "" {
 		t.Error(diff)
 	}
 	s := ran(nexus.Landed, "t", old(3, "m.TestA"))
-	if table := accept.Of(s, nil); len(table.Red) != 1 {
+	if table := accept.TableOf(s, nil); len(table.Red) != 1 {
 		t.Errorf("%+v", table.Red)
 	}
 }

@@ -13,7 +13,7 @@ import (
 func weigh(t *testing.T, text, check string, w accept.Work) nexus.CriterionShown {
 	t.Helper()
 	w.Task = nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{{Text: text, Check: check}}}
-	all := accept.Weigh(w)
+	all := accept.WeighGateCriteria(w)
 	if len(all) != 1 {
 		t.Fatalf("%+v", all)
 	}
@@ -36,31 +36,31 @@ func TestWeighedInWords(t *testing.T) {
 		},
 		"tests of another gate": {
 			"sizes are told", "build",
-			accept.Work{Changed: []string{"a.go"}, Now: []nexus.Evidence{build, said(9), {Gate: "x", State: nexus.Pass, Tree: "t"}}},
+			accept.Work{Changed: []string{"a.go"}, Now: []nexus.Evidence{build, verifierVerdict(9), {Gate: "x", State: nexus.Pass, Tree: "t"}}},
 			"9 tests passed, but none of them is related to this criterion: none failed before the work and passes now; the change has no test",
 		},
 		"tests that nobody looked at": {
 			"sizes are told", "test",
-			accept.Work{Changed: tests, Base: []nexus.Evidence{said(1)}, Now: []nexus.Evidence{said(1)}},
+			accept.Work{Changed: tests, Base: []nexus.Evidence{verifierVerdict(1)}, Now: []nexus.Evidence{verifierVerdict(1)}},
 			"1 tests passed, but none of them is related to this criterion: none failed before the work and passes now; " +
 				"the change has no test that was seen to fail without the rest of it",
 		},
 		"an accident": {
 			"sizes are told", "test",
 			accept.Work{
-				Changed: []string{"a.go"}, Base: []nexus.Evidence{said(1, "m.A")}, Now: []nexus.Evidence{said(2)}, Again: []nexus.Evidence{said(2)},
+				Changed: []string{"a.go"}, Base: []nexus.Evidence{verifierVerdict(1, "m.A")}, Now: []nexus.Evidence{verifierVerdict(2)}, Again: []nexus.Evidence{verifierVerdict(2)},
 			},
 			"2 tests passed, but none of them is related to this criterion: none failed before the work and passes now; the change has no test; " +
 				"without the change these are flaky: they fail, and pass when they run again: m.A",
 		},
 		"five turned": {
 			"sizes are told", "test",
-			accept.Work{Changed: []string{"size.go"}, Base: []nexus.Evidence{said(1, several(5)...)}, Now: []nexus.Evidence{said(6)}},
+			accept.Work{Changed: []string{"size.go"}, Base: []nexus.Evidence{verifierVerdict(1, several(5)...)}, Now: []nexus.Evidence{verifierVerdict(6)}},
 			"failed without the change, and pass with it: m.A, m.B, m.C, m.D, m.E",
 		},
 		"seven turned": {
 			"sizes are told", "test",
-			accept.Work{Changed: []string{"size.go"}, Base: []nexus.Evidence{said(1, several(7)...)}, Now: []nexus.Evidence{said(8)}},
+			accept.Work{Changed: []string{"size.go"}, Base: []nexus.Evidence{verifierVerdict(1, several(7)...)}, Now: []nexus.Evidence{verifierVerdict(8)}},
 			"failed without the change, and pass with it: m.A, m.B, m.C, m.D, m.E and 2 more",
 		},
 		"nothing but words of a gate": {
@@ -74,7 +74,7 @@ func TestWeighedInWords(t *testing.T) {
 		}
 	}
 	proved := accept.Work{
-		Changed: tests, Base: []nexus.Evidence{said(1)}, Now: []nexus.Evidence{said(2)},
+		Changed: tests, Base: []nexus.Evidence{verifierVerdict(1)}, Now: []nexus.Evidence{verifierVerdict(2)},
 		Without: &nexus.TestsProved{Proof: nexus.ProofRed, Tests: []string{"m.TestNew"}},
 	}
 	if s := weigh(t, "sizes are told", "test", proved); !s.Own || s.By != nexus.NewBearing {
@@ -88,12 +88,12 @@ func TestGoneNowhere(t *testing.T) {
 	compile.Findings = []nexus.Finding{{File: "a.go", Line: 7, Message: "undefined: Size"}}
 	lint := compile
 	lint.Gate = "lint"
-	related := said(3)
+	related := verifierVerdict(3)
 	related.Gate = "related: go test"
 	build := nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t"}
 	clean := nexus.Evidence{Gate: "lint", State: nexus.Pass, Tree: "t"}
 	uncounted := nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t"}
-	if s := weigh(t, "sizes are told", "test", accept.Work{Base: []nexus.Evidence{said(1, "m.TestA")}, Now: []nexus.Evidence{uncounted}}); s.By != "" {
+	if s := weigh(t, "sizes are told", "test", accept.Work{Base: []nexus.Evidence{verifierVerdict(1, "m.TestA")}, Now: []nexus.Evidence{uncounted}}); s.By != "" {
 		t.Errorf("nobody counts any more, and it may be skipped: %+v", s)
 	}
 	for name, c := range map[string]struct {
@@ -115,7 +115,7 @@ func TestGoneNowhere(t *testing.T) {
 func TestWeighLiteralBeside(t *testing.T) {
 	suite, other := nexus.Criterion{Text: "The suite is green", Check: "test"}, nexus.Criterion{Text: "sizes are told", Check: "build"}
 	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{suite, other}}
-	all := accept.Weigh(accept.Work{Task: task, Changed: []string{"a.go"}, Base: []nexus.Evidence{said(9)}, Now: []nexus.Evidence{said(9)}})
+	all := accept.WeighGateCriteria(accept.Work{Task: task, Changed: []string{"a.go"}, Base: []nexus.Evidence{verifierVerdict(9)}, Now: []nexus.Evidence{verifierVerdict(9)}})
 	if all[0].By != nexus.LiteralBearing {
 		t.Errorf("%+v", all)
 	}
@@ -123,13 +123,13 @@ func TestWeighLiteralBeside(t *testing.T) {
 
 // TestReds holds which gates were red on the base where that shows criteria.
 func TestReds(t *testing.T) {
-	red, e2e := said(1, "m.A"), said(1, "m.B")
+	red, e2e := verifierVerdict(1, "m.A"), verifierVerdict(1, "m.B")
 	e2e.Gate = "test-e2e"
-	w := accept.Work{Base: []nexus.Evidence{red, red, {Gate: "lint", State: nexus.Fail}, e2e, said(2)}}
+	w := accept.Work{Base: []nexus.Evidence{red, red, {Gate: "lint", State: nexus.Fail}, e2e, verifierVerdict(2)}}
 	for by, want := range map[nexus.Bearing][]string{
 		nexus.NamedBearing: {"test", "test-e2e"}, nexus.TurnedBearing: {"test", "test-e2e"}, nexus.NewBearing: nil, "": nil,
 	} {
-		if diff := cmp.Diff(want, w.Reds([]nexus.CriterionShown{{By: ""}, {By: by}})); diff != "" {
+		if diff := cmp.Diff(want, w.GatesOfReds([]nexus.CriterionShown{{By: ""}, {By: by}})); diff != "" {
 			t.Errorf("%q: %s", by, diff)
 		}
 	}
@@ -139,7 +139,7 @@ func TestReds(t *testing.T) {
 func TestKeptOfSeveral(t *testing.T) {
 	gate := func(name string, e nexus.Evidence) nexus.Evidence { e.Gate = name; return e }
 	flaky := func(passed int) nexus.Evidence {
-		e := said(passed)
+		e := verifierVerdict(passed)
 		e.Flaky = []nexus.Flake{{Test: "m.X"}}
 		return e
 	}
@@ -148,16 +148,16 @@ func TestKeptOfSeveral(t *testing.T) {
 		base, now []nexus.Evidence
 		why       string
 	}{
-		"two gates":               {[]nexus.Evidence{said(9), gate("test-e2e", said(3))}, []nexus.Evidence{said(9), gate("test-e2e", said(3))}, "tests that passed before the work and pass with it: 12"},
-		"a linter":                {[]nexus.Evidence{said(9), lint}, []nexus.Evidence{said(9)}, "tests that passed before the work and pass with it: 9"},
-		"a command":               {[]nexus.Evidence{said(9), gate("accept: go test .", said(4))}, []nexus.Evidence{said(9)}, "tests that passed before the work and pass with it: 9"},
-		"a gate of which none do": {[]nexus.Evidence{said(9), gate("test-e2e", said(0, "m.B"))}, []nexus.Evidence{said(9)}, "tests that passed before the work and pass with it: 9"},
+		"two gates":               {[]nexus.Evidence{verifierVerdict(9), gate("test-e2e", verifierVerdict(3))}, []nexus.Evidence{verifierVerdict(9), gate("test-e2e", verifierVerdict(3))}, "tests that passed before the work and pass with it: 12"},
+		"a linter":                {[]nexus.Evidence{verifierVerdict(9), lint}, []nexus.Evidence{verifierVerdict(9)}, "tests that passed before the work and pass with it: 9"},
+		"a command":               {[]nexus.Evidence{verifierVerdict(9), gate("accept: go test .", verifierVerdict(4))}, []nexus.Evidence{verifierVerdict(9)}, "tests that passed before the work and pass with it: 9"},
+		"a gate of which none do": {[]nexus.Evidence{verifierVerdict(9), gate("test-e2e", verifierVerdict(0, "m.B"))}, []nexus.Evidence{verifierVerdict(9)}, "tests that passed before the work and pass with it: 9"},
 		"one is flaky of two": {
-			[]nexus.Evidence{said(9)},
+			[]nexus.Evidence{verifierVerdict(9)},
 			[]nexus.Evidence{flaky(7)},
 			"tests that passed before the work and pass with it: 8; no longer there: 1 tests of gate test, which is judged as a change of tests",
 		},
-		"the only one missing is flaky": {[]nexus.Evidence{said(9)}, []nexus.Evidence{flaky(8)}, "tests that passed before the work and pass with it: 9"},
+		"the only one missing is flaky": {[]nexus.Evidence{verifierVerdict(9)}, []nexus.Evidence{flaky(8)}, "tests that passed before the work and pass with it: 9"},
 	} {
 		w := accept.Work{Changed: []string{"a.go"}, Base: c.base, Now: c.now}
 		s := weigh(t, "Every test that passed before the work passes with it.", "test", w)
@@ -171,7 +171,7 @@ func TestKeptOfSeveral(t *testing.T) {
 // the goal says that it fails.
 func TestSeeNothingSkipped(t *testing.T) {
 	task := nexus.Task{ID: "T1", Title: "Fix the failing tests", Criteria: []nexus.Criterion{{Text: "Fix the failing tests", Check: "test"}}}
-	if got := accept.See(task, accept.Base{Said: []nexus.Evidence{said(5, "m.TestA")}}).Aside; got != nil {
+	if got := accept.FindRedOnBase(task, accept.BaseResults{Said: []nexus.Evidence{verifierVerdict(5, "m.TestA")}}).Aside; got != nil {
 		t.Errorf("%v", got)
 	}
 	for _, c := range []struct {
@@ -187,7 +187,7 @@ func TestSeeNothingSkipped(t *testing.T) {
 		{nexus.TestTask, "sizes are told", true, true},
 	} {
 		task := nexus.Task{ID: "T1", Kind: c.kind, Title: "Sizes", Criteria: []nexus.Criterion{{Text: c.text, Check: "sh x.sh", Red: c.red, Kind: kindIn(c.text)}}}
-		got := accept.See(task, accept.Base{Own: []accept.Before{{Number: 1, Base: nexus.Evidence{State: nexus.Pass, Tree: "b"}}}})
+		got := accept.FindRedOnBase(task, accept.BaseResults{Own: []accept.CommandResults{{Number: 1, Base: nexus.Evidence{State: nexus.Pass, Tree: "b"}}}})
 		if (len(got.Green) > 0) != c.green || got.Meant != nil {
 			t.Errorf("%+v: %+v", c, got)
 		}
@@ -196,14 +196,14 @@ func TestSeeNothingSkipped(t *testing.T) {
 
 // TestSeeTheLine takes a line that a text names for the test that fails there, and for no other of its file.
 func TestSeeTheLine(t *testing.T) {
-	e := said(5, "m.TestA", "m.TestB")
+	e := verifierVerdict(5, "m.TestA", "m.TestB")
 	e.Findings[1].Line = 20
 	task := nexus.Task{ID: "T1", Title: "a_test.go:7 fails", Criteria: []nexus.Criterion{{Text: "it works", Check: "test"}}}
 	want := nexus.RedSeen{Meant: []string{"m.TestA"}, Others: []string{"m.TestB"}}
-	if diff := cmp.Diff(want, accept.See(task, accept.Base{Said: []nexus.Evidence{e}})); diff != "" {
+	if diff := cmp.Diff(want, accept.FindRedOnBase(task, accept.BaseResults{Said: []nexus.Evidence{e}})); diff != "" {
 		t.Error(diff)
 	}
-	now := said(6)
+	now := verifierVerdict(6)
 	now.Old = []string{"m.TestB"}
 	w := accept.Work{Changed: []string{"a.go"}, Base: []nexus.Evidence{e}, Now: []nexus.Evidence{now}}
 	if s := weigh(t, "a_test.go:7 is fixed", "test", w); s.By != nexus.NamedBearing || !cmp.Equal(s.Tests, []string{"m.TestA"}) {

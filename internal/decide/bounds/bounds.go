@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -22,19 +22,19 @@ var sinkTable string
 //go:embed left.txt
 var leftTable string
 
-// Measured is what is known of a change.
-type Measured struct {
+// MeasuredChange is what is known of a change.
+type MeasuredChange struct {
 	Tree    string
-	Files   []File
+	Files   []FileChange
 	Whole   bool     // the patch was read to its end
 	Planned []string // files that the task's plan names; nil: there is no plan
 	Deps    []Dependency
-	Run     bool   // it is the result of a run, and not the work on one task
-	Cover   *Cover // nil: nobody measured it
-	Audit   *Audit // nil: nobody looked
+	Run     bool            // it is the result of a run, and not the work on one task
+	Cover   *CoverageResult // nil: nobody measured it
+	Audit   *Audit          // nil: nobody looked
 
 	Caches  []string // directories of caches that the base has; see [Caches]
-	Unnamed []string // of [Measured.Data], what no other file of the tree names
+	Unnamed []string // of [MeasuredChange.Data], what no other file of the tree names
 
 	Task *Task // whose work it is; nil: nobody is there who could explain anything
 }
@@ -52,8 +52,8 @@ type Audit struct {
 	Why   string // why nobody can tell; empty: somebody could
 }
 
-// Cover is how much of the lines tests go through, in percent.
-type Cover struct {
+// CoverageResult is how much of the lines tests go through, in percent.
+type CoverageResult struct {
 	Now, Before float64
 	Had         bool     // Before is known
 	Why         string   // why Now is not known; empty: it is
@@ -75,23 +75,23 @@ type Dependency struct {
 // most is how many findings one bound tells.
 const most = 50
 
-// Judge holds a change to its bounds, and returns those that it passes, or
+// CheckBounds holds a change to its bounds, and returns those that it passes, or
 // that could not be told. What only warns is a pass with remarks.
-func Judge(r nexus.DoneRules, m Measured) []nexus.Evidence {
+func CheckBounds(r nexus.DoneRules, m MeasuredChange) []nexus.Evidence {
 	var all []nexus.Evidence
 	for _, b := range nexus.DoneBounds() {
 		mode := r.Modes[b.Name]
 		if mode == "" || mode == nexus.BoundOff || mode == nexus.BoundAuto && (!m.Run || m.Cover == nil) || m.Run && !b.Run || !m.Run && !b.Task {
 			continue
 		}
-		found, unsure := find(b.Name, r, m)
+		found, unsure := boundFindings(b.Name, r, m)
 		if !m.Whole && unsure == "" {
 			unsure = "the change is too large to be read"
 		}
 		if (b.Name == nexus.DeletionBound || b.Name == nexus.BuiltBound) && m.Task == nil && mode == nexus.BoundBlock {
 			mode = nexus.BoundWarn
 		}
-		if e, told := shown(b, mode, found, unsure, m.Tree, m.Cover); told {
+		if e, told := boundEvidence(b, mode, found, unsure, m.Tree, m.Cover); told {
 			all = append(all, e)
 		}
 	}
@@ -104,7 +104,7 @@ func Decides(r nexus.DoneRules, e nexus.Evidence) bool {
 	return e.State != nexus.Pass && r.Modes[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] == nexus.BoundBlock
 }
 
-func shown(b nexus.DoneBound, mode nexus.BoundMode, found []nexus.Finding, unsure, tree string, c *Cover) (nexus.Evidence, bool) {
+func boundEvidence(b nexus.DoneBound, mode nexus.BoundMode, found []nexus.Finding, unsure, tree string, c *CoverageResult) (nexus.Evidence, bool) {
 	e := nexus.Evidence{Gate: nexus.DonePrefix + b.Name, State: nexus.Pass, Tree: tree, Command: "look for " + b.Doc}
 	n, grave, most := len(found), 0, most
 	if b.Name == nexus.DeletionBound {
@@ -167,7 +167,7 @@ func places(found []nexus.Finding) string {
 		}
 	}
 	if len(all) == 0 { // it is about the change as a whole
-		return ": " + legible.Cut(found[0].Message, 100)
+		return ": " + sanitize.Cut(found[0].Message, 100)
 	}
 	text := ": " + strings.Join(all[:min(len(all), listed)], ", ")
 	if more := len(all) - listed; more > 0 {
@@ -176,22 +176,22 @@ func places(found []nexus.Finding) string {
 	return text
 }
 
-func find(name string, r nexus.DoneRules, m Measured) (found []nexus.Finding, unsure string) {
+func boundFindings(name string, r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure string) {
 	switch name {
 	case nexus.ScopeBound:
-		return outside(m), ""
+		return unplannedFiles(m), ""
 	case nexus.LargeBound:
 		return large(r, m), ""
 	case nexus.DeletionBound:
-		return taken(r, m), ""
+		return deletedOrRewritten(r, m), ""
 	case nexus.BuiltBound:
-		return built(m), ""
+		return buildOutput(m), ""
 	case nexus.SecretsBound:
-		return private(m), ""
+		return secretFiles(m), ""
 	case nexus.SinksBound:
-		return lines(m, known(sinkTable), false), ""
+		return lines(m, parseTable(sinkTable), false), ""
 	case nexus.LeftBound:
-		return lines(m, known(leftTable), true), ""
+		return lines(m, parseTable(leftTable), true), ""
 	case nexus.LicencesBound:
 		return licences(r, m)
 	case nexus.CoverageBound:
@@ -205,14 +205,14 @@ func find(name string, r nexus.DoneRules, m Measured) (found []nexus.Finding, un
 	return nil, ""
 }
 
-// outside names the files that no plan names.
-func outside(m Measured) []nexus.Finding {
+// unplannedFiles names the files that no plan names.
+func unplannedFiles(m MeasuredChange) []nexus.Finding {
 	if len(m.Planned) == 0 {
 		return nil
 	}
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		if !m.planned(f.Path) && !stack.ServesTests(f.Path) && !lock(f.Path) {
+		if !m.planned(f.Path) && !stack.ServesTests(f.Path) && !isGenerated(f.Path) {
 			found = append(found, nexus.Finding{
 				File: f.Path, Message: "the plan of the task does not name this file",
 				Advice: "Undo the change to it, or say in the summary why the task needs it.",
@@ -223,7 +223,7 @@ func outside(m Measured) []nexus.Finding {
 }
 
 // planned reports whether the plan of the task names a file.
-func (m Measured) planned(file string) bool {
+func (m MeasuredChange) planned(file string) bool {
 	return slices.ContainsFunc(m.Planned, func(p string) bool {
 		p = strings.TrimPrefix(p, "./")
 		matched, _ := stdpath.Match(p, file)
@@ -232,25 +232,25 @@ func (m Measured) planned(file string) bool {
 }
 
 // large says that a change is too large to be read well.
-func large(r nexus.DoneRules, m Measured) []nexus.Finding {
+func large(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
 	files, lines := 0, 0
 	for _, f := range m.Files {
-		if !lock(f.Path) {
+		if !isGenerated(f.Path) {
 			files, lines = files+1, lines+len(f.Added)+f.Removed
 		}
 	}
-	return over("the change touches %d files, the maximum is %d", files, r.Files, over("the change has %d lines, the maximum is %d", lines, r.Lines, nil))
+	return prependOverLimit("the change touches %d files, the maximum is %d", files, r.Files, prependOverLimit("the change has %d lines, the maximum is %d", lines, r.Lines, nil))
 }
 
-func over(text string, n, bound int, rest []nexus.Finding) []nexus.Finding {
+func prependOverLimit(text string, n, bound int, rest []nexus.Finding) []nexus.Finding {
 	if bound > 0 && n > bound {
 		return append([]nexus.Finding{{Message: fmt.Sprintf(text, n, bound)}}, rest...)
 	}
 	return rest
 }
 
-// private names files that hold what nobody else should have.
-func private(m Measured) []nexus.Finding {
+// secretFiles names files that hold what nobody else should have.
+func secretFiles(m MeasuredChange) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
 		base := strings.ToLower(stdpath.Base(f.Path))
@@ -274,10 +274,10 @@ func private(m Measured) []nexus.Finding {
 
 // lines finds new lines that a table names, in comments too where that is
 // wanted. Tests, and what tools or people write that is no code, have none.
-func lines(m Measured, rules []sink, comments bool) []nexus.Finding {
+func lines(m MeasuredChange, rules []linePattern, comments bool) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		if stack.ServesTests(f.Path) || lock(f.Path) || comments && prose(f.Path) {
+		if stack.ServesTests(f.Path) || isGenerated(f.Path) || comments && prose(f.Path) {
 			continue
 		}
 		end := strings.TrimPrefix(strings.ToLower(stdpath.Ext(f.Path)), ".")
@@ -309,7 +309,7 @@ func comment(line string) bool {
 	return false
 }
 
-type sink struct {
+type linePattern struct {
 	ends []string
 	is   *regexp.Regexp
 	why  string
@@ -320,9 +320,9 @@ func prose(file string) bool {
 	return slices.Contains([]string{".md", ".txt", ".rst", ".adoc", ".html", ".svg", ".json", ".csv"}, strings.ToLower(stdpath.Ext(file)))
 }
 
-// known reads a table.
-func known(table string) []sink {
-	var all []sink
+// parseTable reads a table.
+func parseTable(table string) []linePattern {
+	var all []linePattern
 	for line := range strings.Lines(table) {
 		line = strings.TrimSpace(line)
 		ends, rest, ok := strings.Cut(line, " | ")
@@ -331,7 +331,7 @@ func known(table string) []sink {
 			continue
 		}
 		if is, err := regexp.Compile(pattern); err == nil { // a test reads them all
-			all = append(all, sink{strings.Fields(ends), is, why})
+			all = append(all, linePattern{strings.Fields(ends), is, why})
 		}
 	}
 	return all
@@ -339,14 +339,14 @@ func known(table string) []sink {
 
 // licences names dependencies that the rules do not allow, and those of which
 // nobody knows.
-func licences(r nexus.DoneRules, m Measured) (found []nexus.Finding, unsure string) {
+func licences(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure string) {
 	var unknown []string
 	for _, d := range m.Deps {
 		if d.Licence == "" {
 			unknown = append(unknown, d.Name)
 			continue
 		}
-		if why := refused(d.Licence, r); why != "" {
+		if why := licenceProblem(d.Licence, r); why != "" {
 			found = append(found, nexus.Finding{
 				File: d.File, Line: d.Line, Message: fmt.Sprintf("%s is under the licence %s, which %s", d.Name, d.Licence, why),
 				Advice: "Use another dependency, or have a person allow the licence.",
@@ -359,9 +359,9 @@ func licences(r nexus.DoneRules, m Measured) (found []nexus.Finding, unsure stri
 	return found, unsure
 }
 
-// refused says why a licence expression may not be kept, empty where it may:
+// licenceProblem says why a licence expression may not be kept, empty where it may:
 // one of its alternatives has nothing but parts that are allowed.
-func refused(expression string, r nexus.DoneRules) string {
+func licenceProblem(expression string, r nexus.DoneRules) string {
 	expression = strings.NewReplacer("(", " ", ")", " ").Replace(expression)
 	why := ""
 	for either := range strings.SplitSeq(expression, " OR ") {
@@ -398,5 +398,5 @@ func sameLicence(name, licence string) bool {
 	return false
 }
 
-// lock reports whether tools write a file, and people do not.
-func lock(file string) bool { return stack.IsWritten(stdpath.Base(file)) }
+// isGenerated reports whether tools write a file, and people do not.
+func isGenerated(file string) bool { return stack.IsWritten(stdpath.Base(file)) }

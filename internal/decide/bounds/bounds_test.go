@@ -11,15 +11,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func file(path string, added ...string) bounds.File {
-	f := bounds.File{Path: path}
+func file(path string, added ...string) bounds.FileChange {
+	f := bounds.FileChange{Path: path}
 	for i, l := range added {
-		f.Added = append(f.Added, bounds.Line{Number: i + 1, Text: l})
+		f.Added = append(f.Added, bounds.PatchLine{Number: i + 1, Text: l})
 	}
 	return f
 }
 
-func made(path string, added ...string) bounds.File {
+func made(path string, added ...string) bounds.FileChange {
 	f := file(path, added...)
 	f.New = true
 	return f
@@ -38,37 +38,37 @@ func judged(all []nexus.Evidence) []string {
 }
 
 func TestEachBound(t *testing.T) {
-	many := make([]bounds.File, 21)
+	many := make([]bounds.FileChange, 21)
 	for i := range many {
 		many[i] = file(fmt.Sprintf("f%d.go", i))
 	}
-	gone := bounds.File{Path: "old.go", Gone: true, Removed: 501}
+	gone := bounds.FileChange{Path: "old.go", Gone: true, Removed: 501}
 	rewritten := file("a.go", make([]string, 400)...)
 	rewritten.Removed = 600
 	for name, c := range map[string]struct {
-		m    bounds.Measured
+		m    bounds.MeasuredChange
 		want []string
 	}{
-		"nothing odd":               {bounds.Measured{Files: []bounds.File{file("a.go", "x := 1")}}, nil},
-		"outside of the plan":       {bounds.Measured{Planned: []string{"a.go", "docs/", "x/*.go"}, Files: []bounds.File{file("a.go"), file("b.go"), file("a_test.go"), file("go.sum"), file("docs/a/b.md"), file("x/y.go")}}, []string{"scope pass; b.go:0 minor"}},
-		"no plan":                   {bounds.Measured{Files: []bounds.File{file("b.go")}}, nil},
-		"a run has none":            {bounds.Measured{Run: true, Planned: []string{"a.go"}, Files: many}, nil},
-		"too many files":            {bounds.Measured{Files: many}, []string{"large-diff pass; :0 minor"}},
-		"as many as may be":         {bounds.Measured{Files: append(many[:20:20], file("go.sum", make([]string, 5000)...))}, nil},
-		"lines taken away":          {bounds.Measured{Files: []bounds.File{gone}}, []string{"deletion pass; old.go:0 minor"}},
-		"lines written anew":        {bounds.Measured{Files: []bounds.File{rewritten}}, []string{"deletion pass; a.go:0 minor"}},
-		"a file of secrets":         {bounds.Measured{Files: []bounds.File{file("app/.env"), file(".env.example"), file(".env.local"), file("prod.env"), file("deploy/id_rsa")}}, []string{"env-files fail; app/.env:0 major; .env.local:0 major; prod.env:0 major; deploy/id_rsa:0 major"}},
-		"a program that was built":  {bounds.Measured{Task: &bounds.Task{Texts: []string{"units -decimal 3000 prints 3KB"}, Said: []nexus.Explanation{{Name: "lib.a", Why: "it is vendored"}}}, Planned: []string{"bin/tool"}, Files: []bounds.File{made("units", "\x7fELF\x02\x01"), made("bin/tool", "\x7fELF"), made("testdata/x.elf", "\x7fELF"), made("lib.a", "!<arch>"), made("a.exe", "MZ\x90\x00"), made("MZ.md", "MZ is a magic"), file("old", "\x7fELF")}}, []string{"scope pass; units:0 minor; lib.a:0 minor; a.exe:0 minor; MZ.md:0 minor; old:0 minor", "built-files fail; units:0 major; lib.a:0 minor; a.exe:0 major"}},
-		"each compiled format":      {bounds.Measured{Task: &bounds.Task{}, Files: []bounds.File{made("a", "\xcf\xfa\xed\xfe"), made("b", "\xce\xfa\xed\xfe"), made("c", "\xca\xfe\xba\xbe"), made("d", "\x00asm"), made("e.a", "!<arch>"), made("f", "text", "\x7fELF"), made("g", "a \x7fELF"), made("h", "\x00text"), made("i")}}, []string{"built-files fail; a:0 major; b:0 major; c:0 major; d:0 major; e.a:0 major"}},
-		"nobody to explain it":      {bounds.Measured{Files: []bounds.File{made("a", "\x7fELF")}}, []string{"built-files pass; a:0 minor"}},
-		"one that is taken away":    {bounds.Measured{Files: []bounds.File{{Path: ".env", Gone: true}}}, []string{"deletion pass; .env:0 minor"}},
-		"a shell":                   {bounds.Measured{Files: []bounds.File{file("a.py", "x", "os.system(cmd)"), file("a_test.py", "os.system(cmd)"), file("a.md", "os.system(cmd)")}}, []string{"sinks pass; a.py:2 minor"}},
-		"not read to its end":       {bounds.Measured{Files: []bounds.File{file("a.go")}, Whole: false}, []string{"unwhole"}},
-		"a licence":                 {bounds.Measured{Deps: []bounds.Dependency{{Name: "x@1", File: "go.mod", Line: 3, Licence: "GPL-3.0"}, {Name: "y@1", Licence: "(MIT OR GPL-2.0)"}, {Name: "z@1", Licence: "MIT AND ISC"}}}, []string{"licences pass; go.mod:3 minor"}},
-		"a licence that none knows": {bounds.Measured{Deps: []bounds.Dependency{{Name: "x@1"}}}, []string{"licences unverifiable"}},
+		"nothing odd":               {bounds.MeasuredChange{Files: []bounds.FileChange{file("a.go", "x := 1")}}, nil},
+		"outside of the plan":       {bounds.MeasuredChange{Planned: []string{"a.go", "docs/", "x/*.go"}, Files: []bounds.FileChange{file("a.go"), file("b.go"), file("a_test.go"), file("go.sum"), file("docs/a/b.md"), file("x/y.go")}}, []string{"scope pass; b.go:0 minor"}},
+		"no plan":                   {bounds.MeasuredChange{Files: []bounds.FileChange{file("b.go")}}, nil},
+		"a run has none":            {bounds.MeasuredChange{Run: true, Planned: []string{"a.go"}, Files: many}, nil},
+		"too many files":            {bounds.MeasuredChange{Files: many}, []string{"large-diff pass; :0 minor"}},
+		"as many as may be":         {bounds.MeasuredChange{Files: append(many[:20:20], file("go.sum", make([]string, 5000)...))}, nil},
+		"lines taken away":          {bounds.MeasuredChange{Files: []bounds.FileChange{gone}}, []string{"deletion pass; old.go:0 minor"}},
+		"lines written anew":        {bounds.MeasuredChange{Files: []bounds.FileChange{rewritten}}, []string{"deletion pass; a.go:0 minor"}},
+		"a file of secrets":         {bounds.MeasuredChange{Files: []bounds.FileChange{file("app/.env"), file(".env.example"), file(".env.local"), file("prod.env"), file("deploy/id_rsa")}}, []string{"env-files fail; app/.env:0 major; .env.local:0 major; prod.env:0 major; deploy/id_rsa:0 major"}},
+		"a program that was built":  {bounds.MeasuredChange{Task: &bounds.Task{Texts: []string{"units -decimal 3000 prints 3KB"}, Said: []nexus.Explanation{{Name: "lib.a", Why: "it is vendored"}}}, Planned: []string{"bin/tool"}, Files: []bounds.FileChange{made("units", "\x7fELF\x02\x01"), made("bin/tool", "\x7fELF"), made("testdata/x.elf", "\x7fELF"), made("lib.a", "!<arch>"), made("a.exe", "MZ\x90\x00"), made("MZ.md", "MZ is a magic"), file("old", "\x7fELF")}}, []string{"scope pass; units:0 minor; lib.a:0 minor; a.exe:0 minor; MZ.md:0 minor; old:0 minor", "built-files fail; units:0 major; lib.a:0 minor; a.exe:0 major"}},
+		"each compiled format":      {bounds.MeasuredChange{Task: &bounds.Task{}, Files: []bounds.FileChange{made("a", "\xcf\xfa\xed\xfe"), made("b", "\xce\xfa\xed\xfe"), made("c", "\xca\xfe\xba\xbe"), made("d", "\x00asm"), made("e.a", "!<arch>"), made("f", "text", "\x7fELF"), made("g", "a \x7fELF"), made("h", "\x00text"), made("i")}}, []string{"built-files fail; a:0 major; b:0 major; c:0 major; d:0 major; e.a:0 major"}},
+		"nobody to explain it":      {bounds.MeasuredChange{Files: []bounds.FileChange{made("a", "\x7fELF")}}, []string{"built-files pass; a:0 minor"}},
+		"one that is taken away":    {bounds.MeasuredChange{Files: []bounds.FileChange{{Path: ".env", Gone: true}}}, []string{"deletion pass; .env:0 minor"}},
+		"a shell":                   {bounds.MeasuredChange{Files: []bounds.FileChange{file("a.py", "x", "os.system(cmd)"), file("a_test.py", "os.system(cmd)"), file("a.md", "os.system(cmd)")}}, []string{"sinks pass; a.py:2 minor"}},
+		"not read to its end":       {bounds.MeasuredChange{Files: []bounds.FileChange{file("a.go")}, Whole: false}, []string{"unwhole"}},
+		"a licence":                 {bounds.MeasuredChange{Deps: []bounds.Dependency{{Name: "x@1", File: "go.mod", Line: 3, Licence: "GPL-3.0"}, {Name: "y@1", Licence: "(MIT OR GPL-2.0)"}, {Name: "z@1", Licence: "MIT AND ISC"}}}, []string{"licences pass; go.mod:3 minor"}},
+		"a licence that none knows": {bounds.MeasuredChange{Deps: []bounds.Dependency{{Name: "x@1"}}}, []string{"licences unverifiable"}},
 	} {
 		c.m.Whole = len(c.want) != 1 || c.want[0] != "unwhole"
-		got := judged(bounds.Judge(nexus.DefaultDone(), c.m))
+		got := judged(bounds.CheckBounds(nexus.DefaultDone(), c.m))
 		if !c.m.Whole {
 			if len(got) != len(nexus.DoneBounds())-2 {
 				t.Errorf("%s: %v", name, got)
@@ -88,11 +88,11 @@ func TestEachBound(t *testing.T) {
 
 // TestWhatToLookAt says it of a change as a whole, too.
 func TestWhatToLookAt(t *testing.T) {
-	many := make([]bounds.File, 21)
+	many := make([]bounds.FileChange, 21)
 	for i := range many {
 		many[i] = file(fmt.Sprintf("f%d.go", i))
 	}
-	all := bounds.Judge(nexus.DefaultDone(), bounds.Measured{Files: many, Whole: true})
+	all := bounds.CheckBounds(nexus.DefaultDone(), bounds.MeasuredChange{Files: many, Whole: true})
 	if len(all) != 1 || !strings.HasPrefix(all[0].Why, "1 to look at: ") || !strings.Contains(all[0].Why, "21 files") {
 		t.Errorf("%+v", all)
 	}
@@ -101,14 +101,14 @@ func TestWhatToLookAt(t *testing.T) {
 // TestEachDeletionIsTold names all files that a change takes away, each of which
 // has to be explained, and no more than fifty of what other bounds find.
 func TestEachDeletionIsTold(t *testing.T) {
-	var gone, shells []bounds.File
+	var gone, shells []bounds.FileChange
 	for i := range 60 {
-		gone = append(gone, bounds.File{Path: fmt.Sprintf("f%d.go", i), Gone: true, Removed: 501})
+		gone = append(gone, bounds.FileChange{Path: fmt.Sprintf("f%d.go", i), Gone: true, Removed: 501})
 		shells = append(shells, file(fmt.Sprintf("f%d.py", i), "os.system(cmd)"))
 	}
-	for bound, files := range map[string][]bounds.File{nexus.DeletionBound: gone, nexus.SinksBound: shells} {
+	for bound, files := range map[string][]bounds.FileChange{nexus.DeletionBound: gone, nexus.SinksBound: shells} {
 		want := map[string]int{nexus.DeletionBound: 60, nexus.SinksBound: 50}[bound]
-		for _, e := range bounds.Judge(nexus.DefaultDone(), bounds.Measured{Files: files, Whole: true}) {
+		for _, e := range bounds.CheckBounds(nexus.DefaultDone(), bounds.MeasuredChange{Files: files, Whole: true}) {
 			if e.Gate == nexus.DonePrefix+bound {
 				if len(e.Findings) != want || !strings.Contains(e.Why, "60 to look at: ") || !strings.HasSuffix(e.Why, " and 40 more") {
 					t.Errorf("%s: %d findings: %s", bound, len(e.Findings), e.Why)
@@ -126,23 +126,23 @@ func TestCoverage(t *testing.T) {
 	r := nexus.DefaultDone()
 	r.Modes = map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}
 	for name, c := range map[string]struct {
-		cover *bounds.Cover
+		cover *bounds.CoverageResult
 		want  string
 	}{
 		"nobody measured":            {nil, "unverifiable"},
-		"the command failed":         {&bounds.Cover{Why: "it printed no report"}, "unverifiable"},
-		"enough":                     {&bounds.Cover{Now: 80}, ""},
-		"below the target":           {&bounds.Cover{Now: 79.9}, "pass suggestion 79.9 % of the lines; the target is 80 %"},
-		"below the minimum":          {&bounds.Cover{Now: 69.9}, "fail major 69.9 % of the lines; the minimum is 70 %"},
-		"it fell below it":           {&bounds.Cover{Now: 69.5, Before: 70.2, Had: true}, "fail major 69.5 % of the lines, before it was 70.2 %; the minimum is 70 %"},
-		"it was below it before":     {&bounds.Cover{Now: 40, Before: 40.5, Had: true}, "pass suggestion 40.0 % of the lines, before it was 40.5 %; the target is 80 %"},
-		"lower by more than it may":  {&bounds.Cover{Now: 38, Before: 40, Had: true}, "fail major 38.0 % of the lines now, before it was 40.0 %"},
-		"high, and much lower":       {&bounds.Cover{Now: 90, Before: 92, Had: true}, "fail major 90.0 % of the lines now, before it was 92.0 %"},
-		"high, and a little lower":   {&bounds.Cover{Now: 91, Before: 92, Had: true}, ""},
-		"what was measured is lower": {&bounds.Cover{Now: 80, Before: 81, Had: true}, ""},
+		"the command failed":         {&bounds.CoverageResult{Why: "it printed no report"}, "unverifiable"},
+		"enough":                     {&bounds.CoverageResult{Now: 80}, ""},
+		"below the target":           {&bounds.CoverageResult{Now: 79.9}, "pass suggestion 79.9 % of the lines; the target is 80 %"},
+		"below the minimum":          {&bounds.CoverageResult{Now: 69.9}, "fail major 69.9 % of the lines; the minimum is 70 %"},
+		"it fell below it":           {&bounds.CoverageResult{Now: 69.5, Before: 70.2, Had: true}, "fail major 69.5 % of the lines, before it was 70.2 %; the minimum is 70 %"},
+		"it was below it before":     {&bounds.CoverageResult{Now: 40, Before: 40.5, Had: true}, "pass suggestion 40.0 % of the lines, before it was 40.5 %; the target is 80 %"},
+		"lower by more than it may":  {&bounds.CoverageResult{Now: 38, Before: 40, Had: true}, "fail major 38.0 % of the lines now, before it was 40.0 %"},
+		"high, and much lower":       {&bounds.CoverageResult{Now: 90, Before: 92, Had: true}, "fail major 90.0 % of the lines now, before it was 92.0 %"},
+		"high, and a little lower":   {&bounds.CoverageResult{Now: 91, Before: 92, Had: true}, ""},
+		"what was measured is lower": {&bounds.CoverageResult{Now: 80, Before: 81, Had: true}, ""},
 	} {
 		got := ""
-		for _, e := range bounds.Judge(r, bounds.Measured{Whole: true, Cover: c.cover}) {
+		for _, e := range bounds.CheckBounds(r, bounds.MeasuredChange{Whole: true, Cover: c.cover}) {
 			got += string(e.State)
 			for _, f := range e.Findings {
 				got += " " + string(f.Severity) + " " + strings.TrimPrefix(f.Message, "tests run ")
@@ -178,7 +178,7 @@ func TestNewLines(t *testing.T) {
 		"none":             {nexus.Coverage{New: nexus.Share{Total: 4}, Missed: rows[:1]}, "fail, :0-0 major, a.go:10-13 major"},
 		"unknown":          {nexus.Coverage{Unknown: []string{"c.go"}}, "fail, c.go:0-0 major"},
 	} {
-		all := bounds.Judge(r, bounds.Measured{Whole: true, Cover: &bounds.Cover{Now: 90, Measured: &c.is}})
+		all := bounds.CheckBounds(r, bounds.MeasuredChange{Whole: true, Cover: &bounds.CoverageResult{Now: 90, Measured: &c.is}})
 		if len(all) != 1 || all[0].Coverage == nil {
 			t.Fatalf("%s: %+v", name, all)
 		}
@@ -200,7 +200,7 @@ func TestNewLines(t *testing.T) {
 // TestModes lets nothing that only warns decide, and nothing that is off be
 // heard of.
 func TestModes(t *testing.T) {
-	m := bounds.Measured{Whole: true, Files: []bounds.File{file(".env"), file("a.py", "eval(x)")}, Deps: []bounds.Dependency{{Name: "x@1"}}}
+	m := bounds.MeasuredChange{Whole: true, Files: []bounds.FileChange{file(".env"), file("a.py", "eval(x)")}, Deps: []bounds.Dependency{{Name: "x@1"}}}
 	for mode, want := range map[nexus.BoundMode][3]string{
 		nexus.BoundOff:   {"", "", ""},
 		nexus.BoundWarn:  {"pass false", "pass false", "unverifiable false"},
@@ -211,14 +211,14 @@ func TestModes(t *testing.T) {
 			r.Modes[n] = mode
 		}
 		got := map[string]string{}
-		for _, e := range bounds.Judge(r, m) {
+		for _, e := range bounds.CheckBounds(r, m) {
 			got[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] = fmt.Sprint(e.State, " ", bounds.Decides(r, e))
 		}
 		if have := [3]string{got[nexus.SecretsBound], got[nexus.SinksBound], got[nexus.LicencesBound]}; have != want {
 			t.Errorf("%s: %v", mode, have)
 		}
 	}
-	if got := bounds.Judge(nexus.DoneRules{}, m); got != nil {
+	if got := bounds.CheckBounds(nexus.DoneRules{}, m); got != nil {
 		t.Errorf("no rules: %v", got)
 	}
 }
@@ -232,7 +232,7 @@ func TestSinks(t *testing.T) {
 	}
 	for end, lines := range harm {
 		for _, l := range lines {
-			if got := bounds.Judge(nexus.DefaultDone(), bounds.Measured{Whole: true, Files: []bounds.File{file("a."+end, l)}}); len(got) != 1 {
+			if got := bounds.CheckBounds(nexus.DefaultDone(), bounds.MeasuredChange{Whole: true, Files: []bounds.FileChange{file("a."+end, l)}}); len(got) != 1 {
 				t.Errorf("%s: %s is not found", end, l)
 			}
 		}
@@ -243,7 +243,7 @@ func TestSinks(t *testing.T) {
 		"ts": {`regexp.exec(text)`, `el.textContent = name`, `el.innerHTML = ""`}, "c": {`snprintf(a, 4, "x");`}, "rs": {`// unsafe { x }`}, "sh": {`medieval x`},
 	} {
 		for _, l := range lines {
-			if got := bounds.Judge(nexus.DefaultDone(), bounds.Measured{Whole: true, Files: []bounds.File{file("a."+end, l)}}); len(got) != 0 {
+			if got := bounds.CheckBounds(nexus.DefaultDone(), bounds.MeasuredChange{Whole: true, Files: []bounds.FileChange{file("a."+end, l)}}); len(got) != 0 {
 				t.Errorf("%s: %s is found: %+v", end, l, got)
 			}
 		}
@@ -257,13 +257,13 @@ const patch = "diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.
 	"diff --git a/empty b/empty\nnew file mode 100644\nindex 0..0\n"
 
 func TestRead(t *testing.T) {
-	want := []bounds.File{
-		{Path: "a.go", Added: []bounds.Line{{3, "new"}, {4, "+++ b/x"}}, Removed: 3},
-		{Path: "b\tc", New: true, Added: []bounds.Line{{1, "one"}}},
+	want := []bounds.FileChange{
+		{Path: "a.go", Added: []bounds.PatchLine{{3, "new"}, {4, "+++ b/x"}}, Removed: 3},
+		{Path: "b\tc", New: true, Added: []bounds.PatchLine{{1, "one"}}},
 		{Path: "d e", Gone: true, Removed: 1},
 		{Path: "empty", New: true},
 	}
-	if d := cmp.Diff(want, bounds.Read(patch)); d != "" {
+	if d := cmp.Diff(want, bounds.ParsePatch(patch)); d != "" {
 		t.Error(d)
 	}
 }
@@ -273,12 +273,12 @@ func FuzzRead(f *testing.F) {
 	f.Add("@@ -1 +1 @@\n+x\ndiff --git \n+++ \n@@ -1,99999999999999999999 +1 @@\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		n := 0
-		for _, f := range bounds.Read(text) {
+		for _, f := range bounds.ParsePatch(text) {
 			n += len(f.Added) + f.Removed
 		}
 		if n > strings.Count(text, "\n")+1 {
 			t.Errorf("%d lines of %q", n, text)
 		}
-		bounds.Judge(nexus.DefaultDone(), bounds.Measured{Files: bounds.Read(text), Whole: true})
+		bounds.CheckBounds(nexus.DefaultDone(), bounds.MeasuredChange{Files: bounds.ParsePatch(text), Whole: true})
 	})
 }

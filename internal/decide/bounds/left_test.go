@@ -25,7 +25,7 @@ func TestLeft(t *testing.T) {
 		`	panic("not implemented")`: "a.go", "    raise NotImplementedError": "a.py", "throw new Error('Not implemented')": "a.ts", "    todo!()": "a.rs", "throw new UnsupportedOperationException();": "A.java",
 		"debugger;": "a.js", "    breakpoint()": "a.py", "import pdb": "a.py", "binding.pry": "a.rb",
 	} {
-		got := bounds.Judge(r, bounds.Measured{Whole: true, Files: []bounds.File{file(path, line)}})
+		got := bounds.CheckBounds(r, bounds.MeasuredChange{Whole: true, Files: []bounds.FileChange{file(path, line)}})
 		if len(got) != 1 || len(got[0].Findings) != 1 || got[0].Findings[0].Line != 1 {
 			t.Errorf("%s: %q is left there: %+v", path, line, got)
 		}
@@ -35,7 +35,7 @@ func TestLeft(t *testing.T) {
 		"// ... and so on": "a.go", `panic("unreachable")`: "a.go", "// changed by the user": "a.go", "raise NotImplemented": "a.py", "// ... rest of the code": "a.md", "debugger = Debugger()": "a.py",
 		`input.placeholder = "Name"`: "a.js", "// ... rest of the file": "a_test.go", "a ... b": "a.txt", "case <-done: // the existing code is": "a.go", "// removed when it is empty": "a.go",
 	} {
-		if got := bounds.Judge(r, bounds.Measured{Whole: true, Files: []bounds.File{file(path, line)}}); len(got) != 0 {
+		if got := bounds.CheckBounds(r, bounds.MeasuredChange{Whole: true, Files: []bounds.FileChange{file(path, line)}}); len(got) != 0 {
 			t.Errorf("%s: %q is honest: %+v", path, line, got[0].Findings)
 		}
 	}

@@ -24,7 +24,7 @@ type Ledger struct {
 	others nexus.Money // spent by other runs on this day
 	today  nexus.Money // settled on this day
 	open   map[string]nexus.BudgetReserved
-	books  map[account]sum
+	books  map[account]balance
 }
 
 // account is what is counted together: a cap, and what of.
@@ -40,19 +40,19 @@ const (
 	ofTokens   = "tokens"
 )
 
-// sum is what was settled and what is set aside, in billionths of a dollar or
+// balance is what was settled and what is set aside, in billionths of a dollar or
 // in tokens.
-type sum struct{ spent, reserved int64 }
+type balance struct{ spent, reserved int64 }
 
-// Cap sets the caps from limits, and what other runs have spent on this day.
+// SetCaps sets the caps from limits, and what other runs have spent on this day.
 // Neither resets what this run has spent.
-func (l *Ledger) Cap(limits nexus.Limits, others nexus.Money) {
+func (l *Ledger) SetCaps(limits nexus.Limits, others nexus.Money) {
 	l.limits, l.others = limits, others
 }
 
-// Share sets what all other runs have spent on a day. What this run spent on
+// SetOthersSpent sets what all other runs have spent on a day. What this run spent on
 // an earlier one counts against the day no more.
-func (l *Ledger) Share(f nexus.BudgetShared) {
+func (l *Ledger) SetOthersSpent(f nexus.BudgetShared) {
 	if l.day != "" && f.Day != l.day {
 		l.today = 0
 	}
@@ -65,27 +65,27 @@ func (l *Ledger) Share(f nexus.BudgetShared) {
 func (l *Ledger) Claim(r nexus.BudgetReserved) (own, grace nexus.Money) {
 	a := account{ofDay, ""}
 	aside := l.Reserved() + r.Money
-	return l.today + aside + doubt(aside), nexus.Money(min(int64(doubt(aside)), l.smallest(a, r)))
+	return l.today + aside + overrunMargin(aside), nexus.Money(min(int64(overrunMargin(aside)), l.smallest(a, r)))
 }
 
-// doubt is how much more than what is set aside for them calls may cost, for
+// overrunMargin is how much more than what is set aside for them calls may cost, for
 // all that is known: a provider may write more than it was asked for.
-func doubt[T ~int64](aside T) T { return aside / 2 }
+func overrunMargin[T ~int64](aside T) T { return aside / 2 }
 
 // smallest returns the smallest of the calls in flight on an account, that one
 // included.
 func (l *Ledger) smallest(a account, r nexus.BudgetReserved) int64 {
 	least := a.amount(r.Money, r.Tokens)
 	for _, o := range l.open {
-		if n := a.amount(o.Money, o.Tokens); n > 0 && a.holds(o) && (n < least || least == 0) {
+		if n := a.amount(o.Money, o.Tokens); n > 0 && a.countsCall(o) && (n < least || least == 0) {
 			least = n
 		}
 	}
 	return least
 }
 
-// holds reports whether a call counts against an account.
-func (a account) holds(r nexus.BudgetReserved) bool {
+// countsCall reports whether a call counts against an account.
+func (a account) countsCall(r nexus.BudgetReserved) bool {
 	switch a.limit {
 	case ofTask:
 		return string(r.Task) == a.of
@@ -98,9 +98,9 @@ func (a account) holds(r nexus.BudgetReserved) bool {
 	}
 }
 
-// Others returns what other runs were last known to have spent on the day, and
+// OthersSpent returns what other runs were last known to have spent on the day, and
 // which day that is; an empty one is the day the run was taken up.
-func (l *Ledger) Others() (day string, others nexus.Money) { return l.day, l.others }
+func (l *Ledger) OthersSpent() (day string, others nexus.Money) { return l.day, l.others }
 
 // accounts returns what a call counts against.
 func accounts(r nexus.BudgetReserved) []account {
@@ -144,17 +144,17 @@ func (l *Ledger) Check(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
 	return l.check(r, true)
 }
 
-// Never returns why a reservation would pass a cap even if every call in
+// CheckSettled returns why a reservation would pass a cap even if every call in
 // flight turned out to cost nothing, and false when waiting may help.
-func (l *Ledger) Never(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
+func (l *Ledger) CheckSettled(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
 	return l.check(r, false)
 }
 
 func (l *Ledger) check(r nexus.BudgetReserved, flight bool) (nexus.BudgetRefused, bool) {
 	for _, a := range accounts(r) {
 		limit, capped := l.limit(a, r)
-		asked, spent := a.amount(r.Money, r.Tokens), l.on(a, flight)
-		if !capped || asked >= 0 && asked <= limit-spent && (!flight || l.spare(a, r) <= limit-spent-asked) {
+		asked, spent := a.amount(r.Money, r.Tokens), l.usedOn(a, flight)
+		if !capped || asked >= 0 && asked <= limit-spent && (!flight || l.keptFree(a, r) <= limit-spent-asked) {
 			continue
 		}
 		f := nexus.BudgetRefused{Task: r.Task, Cap: a.limit}
@@ -171,8 +171,8 @@ func (l *Ledger) check(r nexus.BudgetReserved, flight bool) (nexus.BudgetRefused
 	return nexus.BudgetRefused{}, false
 }
 
-// on returns what an account holds, with or without the calls in flight.
-func (l *Ledger) on(a account, flight bool) int64 {
+// usedOn returns what an account holds, with or without the calls in flight.
+func (l *Ledger) usedOn(a account, flight bool) int64 {
 	b := l.books[a]
 	if a.limit == ofDay {
 		b.spent = int64(l.today + l.others)
@@ -183,11 +183,11 @@ func (l *Ledger) on(a account, flight bool) int64 {
 	return b.spent
 }
 
-// spare returns what must stay free of an account with one more call on it:
+// keptFree returns what must stay free of an account with one more call on it:
 // what those in flight may cost beyond what is set aside for them, but for as
 // much as the smallest of them.
-func (l *Ledger) spare(a account, r nexus.BudgetReserved) int64 {
-	more := doubt(l.books[a].reserved + a.amount(r.Money, r.Tokens))
+func (l *Ledger) keptFree(a account, r nexus.BudgetReserved) int64 {
+	more := overrunMargin(l.books[a].reserved + a.amount(r.Money, r.Tokens))
 	return more - min(more, l.smallest(a, r))
 }
 
@@ -198,7 +198,7 @@ func (l *Ledger) Reserve(r nexus.BudgetReserved) {
 		return
 	}
 	if l.open == nil {
-		l.open, l.books = map[string]nexus.BudgetReserved{}, map[account]sum{}
+		l.open, l.books = map[string]nexus.BudgetReserved{}, map[account]balance{}
 	}
 	l.open[r.ID] = r
 	for _, a := range accounts(r) {
@@ -231,14 +231,14 @@ func (l *Ledger) Settle(s nexus.BudgetSpent) (nexus.BudgetReserved, bool) {
 	return r, true
 }
 
-// Open returns the reservation with this ID.
-func (l *Ledger) Open(id string) (nexus.BudgetReserved, bool) {
+// Reservation returns the reservation with this ID.
+func (l *Ledger) Reservation(id string) (nexus.BudgetReserved, bool) {
 	r, ok := l.open[id]
 	return r, ok
 }
 
-// Of returns how many calls of a role are in flight.
-func (l *Ledger) Of(role nexus.Role) int {
+// CallsInFlight returns how many calls of a role are in flight.
+func (l *Ledger) CallsInFlight(role nexus.Role) int {
 	n := 0
 	for _, r := range l.open {
 		if r.Role == role {

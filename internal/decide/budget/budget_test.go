@@ -31,7 +31,7 @@ func TestNamesTheCap(t *testing.T) {
 		{nexus.Limits{RunMoney: 100, DayMoney: 50}, 45, "day"},
 	} {
 		var l budget.Ledger
-		l.Cap(c.limits, c.others)
+		l.SetCaps(c.limits, c.others)
 		l.Reserve(nexus.BudgetReserved{ID: "a", Task: "T1", Money: 4})
 		l.Settle(nexus.BudgetSpent{ID: "a", Money: 3})
 		got, refused := l.Check(nexus.BudgetReserved{ID: "b", Task: "T1", Money: 8})
@@ -47,7 +47,7 @@ func TestNeverOverspends(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits := nexus.Limits{RunMoney: nexus.Money(rapid.IntRange(0, 1000).Draw(t, "run"))}
 		var l budget.Ledger
-		l.Cap(limits, 0)
+		l.SetCaps(limits, 0)
 		var ids []string
 		var paid nexus.Money
 		for i := range rapid.IntRange(0, 60).Draw(t, "steps") {
@@ -60,7 +60,7 @@ func TestNeverOverspends(t *testing.T) {
 				continue
 			}
 			id := rapid.SampledFrom(ids).Draw(t, "id")
-			if r, ok := l.Open(id); ok {
+			if r, ok := l.Reservation(id); ok {
 				cost := nexus.Money(rapid.Int64Range(0, int64(r.Money)).Draw(t, "cost"))
 				paid += cost
 				l.Settle(nexus.BudgetSpent{ID: id, Money: cost})
@@ -78,7 +78,7 @@ func TestNeverOverspends(t *testing.T) {
 func TestPressure(t *testing.T) {
 	for spent, want := range map[nexus.Money]int{0: 0, 49: 0, 50: 50, 76: 75, 90: 90, 100: 100, 130: 100} {
 		var l budget.Ledger
-		l.Cap(nexus.Limits{RunMoney: 100}, 0)
+		l.SetCaps(nexus.Limits{RunMoney: 100}, 0)
 		l.Reserve(nexus.BudgetReserved{ID: "a", Money: spent})
 		l.Settle(nexus.BudgetSpent{ID: "a", Money: spent})
 		if got := l.Pressure(); got != want {
@@ -103,7 +103,7 @@ func TestPressureWithoutMoney(t *testing.T) {
 // TestPressureOfTheDay counts what other runs spent on the day.
 func TestPressureOfTheDay(t *testing.T) {
 	var l budget.Ledger
-	l.Cap(nexus.Limits{RunMoney: 1000, DayMoney: 100}, 45)
+	l.SetCaps(nexus.Limits{RunMoney: 1000, DayMoney: 100}, 45)
 	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 30})
 	l.Settle(nexus.BudgetSpent{ID: "a", Money: 30})
 	if got := l.Pressure(); got != 75 {
@@ -142,7 +142,7 @@ func TestSpares(t *testing.T) {
 		"another provider's are none": {nexus.Limits{RunMoney: 1000, ProviderMoney: map[string]nexus.Money{"on": 1, "two": 1}}, 60, ""},
 	} {
 		var l budget.Ledger
-		l.Cap(c.limits, 0)
+		l.SetCaps(c.limits, 0)
 		l.Reserve(big)
 		l.Reserve(small)
 		got, refused := l.Check(nexus.BudgetReserved{ID: "c", Task: "T1", Role: nexus.Coder, Model: "one/x", Money: c.asked})
@@ -151,7 +151,7 @@ func TestSpares(t *testing.T) {
 		}
 	}
 	var l budget.Ledger
-	l.Cap(nexus.Limits{RunMoney: 1000}, 0)
+	l.SetCaps(nexus.Limits{RunMoney: 1000}, 0)
 	l.Reserve(big)
 	l.Reserve(small)
 	if own, grace := l.Claim(nexus.BudgetReserved{ID: "c", Task: "T1", Money: 10}); own != 81 || grace != 4 {
@@ -182,7 +182,7 @@ func TestRefusals(t *testing.T) {
 		"fits the tokens":   {nexus.BudgetReserved{Tokens: 17}, nexus.BudgetRefused{}},
 	} {
 		var l budget.Ledger
-		l.Cap(limits, 0)
+		l.SetCaps(limits, 0)
 		l.Reserve(nexus.BudgetReserved{ID: "a", Task: "T1", Role: nexus.Coder, Model: "one/x", Money: 9, Tokens: 9})
 		if r, ok := l.Settle(nexus.BudgetSpent{ID: "a", Money: 3, Usage: nexus.Usage{Input: 3}}); !ok || r.Money != 9 {
 			t.Errorf("settled %+v, %v", r, ok)
@@ -198,7 +198,7 @@ func TestRefusals(t *testing.T) {
 // that no waiting helps.
 func TestWaitingMayHelp(t *testing.T) {
 	var l budget.Ledger
-	l.Cap(nexus.Limits{RunMoney: 50}, 0)
+	l.SetCaps(nexus.Limits{RunMoney: 50}, 0)
 	for id, role := range map[string]nexus.Role{"b": nexus.Coder, "a": nexus.Coder, "c": nexus.Reviewer} {
 		l.Reserve(nexus.BudgetReserved{ID: id, Role: role, Money: 10})
 	}
@@ -206,13 +206,13 @@ func TestWaitingMayHelp(t *testing.T) {
 	for asked, want := range map[nexus.Money][2]bool{17: {false, false}, 18: {true, false}, 46: {true, false}, 47: {true, true}} {
 		r := nexus.BudgetReserved{ID: "d", Money: asked}
 		_, now := l.Check(r)
-		refused, ever := l.Never(r)
+		refused, ever := l.CheckSettled(r)
 		if got := [2]bool{now, ever}; got != want || ever && refused.Spent != 4 {
 			t.Errorf("%d: refused now and for ever %v, want %v: %+v", asked, got, want, refused)
 		}
 	}
-	if l.Of(nexus.Coder) != 2 || l.Of(nexus.Reviewer) != 0 || !slices.Equal(l.Unsettled(), []string{"a", "b"}) {
-		t.Errorf("in flight are %d and %d: %v", l.Of(nexus.Coder), l.Of(nexus.Reviewer), l.Unsettled())
+	if l.CallsInFlight(nexus.Coder) != 2 || l.CallsInFlight(nexus.Reviewer) != 0 || !slices.Equal(l.Unsettled(), []string{"a", "b"}) {
+		t.Errorf("in flight are %d and %d: %v", l.CallsInFlight(nexus.Coder), l.CallsInFlight(nexus.Reviewer), l.Unsettled())
 	}
 }
 
@@ -220,7 +220,7 @@ func TestWaitingMayHelp(t *testing.T) {
 // goes on past midnight begins anew, one that only hears of others does not.
 func TestTheDayTurns(t *testing.T) {
 	var l budget.Ledger
-	l.Cap(nexus.Limits{RunMoney: 1000, DayMoney: 100}, 0)
+	l.SetCaps(nexus.Limits{RunMoney: 1000, DayMoney: 100}, 0)
 	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 60})
 	l.Settle(nexus.BudgetSpent{ID: "a", Money: 60})
 	for _, c := range []struct {
@@ -228,12 +228,12 @@ func TestTheDayTurns(t *testing.T) {
 		others nexus.Money
 		own    nexus.Money
 	}{{"2026-11-01", 10, 60}, {"2026-11-01", 20, 60}, {"2026-11-02", 0, 0}, {"2026-11-02", 5, 0}} {
-		l.Share(nexus.BudgetShared{Day: c.day, Others: c.others})
+		l.SetOthersSpent(nexus.BudgetShared{Day: c.day, Others: c.others})
 		left := 100 - c.own - c.others
 		_, fits := l.Check(nexus.BudgetReserved{Money: left})
 		_, over := l.Check(nexus.BudgetReserved{Money: left + 1})
 		own, grace := l.Claim(nexus.BudgetReserved{})
-		day, others := l.Others()
+		day, others := l.OthersSpent()
 		if fits || !over || own != c.own || grace != 0 || day != c.day || others != c.others {
 			t.Errorf("%+v: refused %v and %v, own %d, grace %d, others %d on %s", c, fits, over, own, grace, others, day)
 		}
@@ -244,7 +244,7 @@ func TestTheDayTurns(t *testing.T) {
 // tokens aside: a call of another limit uses none of the run's.
 func TestTokensOfCallsThatReserveSome(t *testing.T) {
 	var l budget.Ledger
-	l.Cap(nexus.Limits{RunMoney: 1000, RunTokens: 100}, 0)
+	l.SetCaps(nexus.Limits{RunMoney: 1000, RunTokens: 100}, 0)
 	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 1})
 	l.Settle(nexus.BudgetSpent{ID: "a", Money: 1, Usage: nexus.Usage{Input: 90}})
 	l.Reserve(nexus.BudgetReserved{ID: "b", Money: 1, Tokens: 50})
@@ -266,11 +266,11 @@ func TestTokensOfCallsThatReserveSome(t *testing.T) {
 // TestSpending takes what calls cost apart.
 func TestSpending(t *testing.T) {
 	var p budget.Spending
-	task, none := budget.Part{Way: budget.ByTask, Name: "T1"}, budget.Part{Way: budget.ByRole}
+	task, none := budget.BreakdownKey{Way: budget.ByTask, Name: "T1"}, budget.BreakdownKey{Way: budget.ByRole}
 	p.Add(nexus.BudgetSpent{Money: 5, Usage: nexus.Usage{Input: 2}}, task, none)
 	p.Add(nexus.BudgetSpent{Money: 7, Usage: nexus.Usage{Output: 3}, Estimated: true}, task)
 	want := budget.Spending{
-		By: map[budget.Part]budget.Spend{
+		By: map[budget.BreakdownKey]budget.CostTotal{
 			task:                               {Calls: 2, Money: 12, Estimated: 7, Usage: nexus.Usage{Input: 2, Output: 3}},
 			{Way: budget.ByRole, Name: "none"}: {Calls: 1, Money: 5, Usage: nexus.Usage{Input: 2}},
 		},
@@ -279,10 +279,10 @@ func TestSpending(t *testing.T) {
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Error(diff)
 	}
-	if data, err := json.Marshal(map[budget.Part]int{task: 1}); err != nil || string(data) != `{"task T1":1}` {
+	if data, err := json.Marshal(map[budget.BreakdownKey]int{task: 1}); err != nil || string(data) != `{"task T1":1}` {
 		t.Errorf("%s, %v", data, err)
 	}
-	if got := fmt.Sprint(budget.Ways()); got != "[task attempt session role purpose tier model provider]" {
+	if got := fmt.Sprint(budget.Breakdowns()); got != "[task attempt session role purpose tier model provider]" {
 		t.Error(got)
 	}
 }

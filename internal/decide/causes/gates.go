@@ -24,7 +24,7 @@ func ofGates() []Pattern {
 func baseRed(r *record) []Cause {
 	return causes(r, 1, func(f nexus.GateJudged) []mark {
 		return only(f.Base && f.Evidence.State == nexus.Fail, "", f.Evidence.Gate)
-	}, func(s seen[nexus.GateJudged]) Cause {
+	}, func(s typedGroup[nexus.GateJudged]) Cause {
 		e := s.last().Evidence
 		what := given(e.Command, e.Gate)
 		if len(e.Findings) > 0 {
@@ -48,7 +48,7 @@ func flakyTests(r *record) []Cause {
 			}
 		}
 		return all
-	}, func(s seen[nexus.GateJudged]) Cause {
+	}, func(s typedGroup[nexus.GateJudged]) Cause {
 		failed, runs := 0, 0
 		for _, f := range s.facts {
 			for _, x := range f.Evidence.Flaky {
@@ -68,7 +68,7 @@ func flakyTests(r *record) []Cause {
 func gateHangs(r *record) []Cause {
 	return causes(r, 1, func(f nexus.GateJudged) []mark {
 		return only(f.Evidence.Hung(), r.gated(f), f.Evidence.Gate)
-	}, func(s seen[nexus.GateJudged]) Cause {
+	}, func(s typedGroup[nexus.GateJudged]) Cause {
 		e := s.last().Evidence
 		why := fmt.Sprintf("it was ended after %s", e.Duration.Round(time.Second))
 		if s.last().Base || e.Hangs {
@@ -85,7 +85,7 @@ func gateHangs(r *record) []Cause {
 func gateUnreadable(r *record) []Cause {
 	return causes(r, 1, func(f nexus.GateJudged) []mark {
 		return only(f.Evidence.State == nexus.Unverifiable, r.gated(f), f.Evidence.Gate)
-	}, func(s seen[nexus.GateJudged]) Cause {
+	}, func(s typedGroup[nexus.GateJudged]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the gate %s ran, but its output says neither pass nor fail", s.what),
 			Why:     given(s.last().Evidence.Why, "its output has no known format"),
@@ -98,7 +98,7 @@ func gateUnreadable(r *record) []Cause {
 func noGate(r *record) []Cause {
 	return causes(r, 1, func(f nexus.AttemptEnded) []mark {
 		return only(f.Outcome == nexus.Unverified && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
-	}, func(s seen[nexus.AttemptEnded]) Cause {
+	}, func(s typedGroup[nexus.AttemptEnded]) Cause {
 		return Cause{
 			Symptom: "the work was left because nothing shows whether it is right",
 			Why:     given(s.last().Why, "no gate ran a test that relates to it"),
@@ -118,7 +118,7 @@ const (
 func slowGates(r *record) []Cause {
 	all := causes(r, 1, func(f nexus.GateJudged) []mark {
 		return only(!f.Cached && !f.Base && r.gated(f) != "", r.gated(f), "")
-	}, func(s seen[nexus.GateJudged]) Cause {
+	}, func(s typedGroup[nexus.GateJudged]) Cause {
 		t := r.state.Task(s.task)
 		if t == nil {
 			return Cause{}
@@ -161,7 +161,7 @@ func told(all []Cause) []Cause {
 func secretFound(r *record) []Cause {
 	return causes(r, 1, func(f nexus.GateJudged) []mark {
 		return only(f.Evidence.Gate == nexus.SecretsGate && f.Evidence.State == nexus.Fail, r.gated(f), "")
-	}, func(s seen[nexus.GateJudged]) Cause {
+	}, func(s typedGroup[nexus.GateJudged]) Cause {
 		why := "a new line looks like a key or a password"
 		if f := s.last().Evidence.Findings; len(f) > 0 {
 			why = fmt.Sprintf("%s:%d: %s", f[0].File, f[0].Line, firstLine(f[0].Message))
@@ -177,7 +177,7 @@ func secretFound(r *record) []Cause {
 func tamper(r *record) []Cause {
 	return causes(r, 2, func(f nexus.TamperSuspected) []mark {
 		return only(len(f.Findings) > 0, r.attempt(f.Attempt), "")
-	}, func(s seen[nexus.TamperSuspected]) Cause {
+	}, func(s typedGroup[nexus.TamperSuspected]) Cause {
 		f := s.last().Findings[0]
 		return Cause{
 			Symptom: fmt.Sprintf("the work changed its own tests or gates, %s", times(len(s.at))),

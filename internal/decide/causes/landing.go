@@ -18,7 +18,7 @@ func ofLanding() []Pattern {
 func conflictLoop(r *record) []Cause {
 	return causes(r, 1, func(f nexus.TrainRefused) []mark {
 		return only(f.Conflict, f.Task, "")
-	}, func(s seen[nexus.TrainRefused]) Cause {
+	}, func(s typedGroup[nexus.TrainRefused]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("it could not be merged, %s", times(len(s.at))),
 			Why:     given(s.last().Why, "another task changed the same lines"),
@@ -31,7 +31,7 @@ func conflictLoop(r *record) []Cause {
 func redTogether(r *record) []Cause {
 	return causes(r, 1, func(f nexus.TrainRefused) []mark {
 		return only(!f.Conflict && !f.Broken, f.Task, "")
-	}, func(s seen[nexus.TrainRefused]) Cause {
+	}, func(s typedGroup[nexus.TrainRefused]) Cause {
 		why := firstLine(s.last().Why)
 		if len(s.last().Findings) > 0 {
 			why += ": " + firstLine(s.last().Findings[0].Message)
@@ -45,7 +45,7 @@ func redTogether(r *record) []Cause {
 }
 
 func targetMoved(r *record) []Cause {
-	return causes(r, 1, func(f nexus.LandingRefused) []mark { return only(true, "", "") }, func(s seen[nexus.LandingRefused]) Cause {
+	return causes(r, 1, func(f nexus.LandingRefused) []mark { return only(true, "", "") }, func(s typedGroup[nexus.LandingRefused]) Cause {
 		return Cause{
 			Blocks:  r.state.Published == nil || r.state.Published.Merged == "",
 			Symptom: "the result is not on the target branch",

@@ -25,7 +25,7 @@ func ofMachine() []Pattern {
 func missingTool(r *record) []Cause {
 	return causes(r, 1, func(f nexus.GateJudged) []mark {
 		return only(f.Evidence.State == nexus.Environmental && !f.Evidence.Lingered(), r.gated(f), f.Evidence.Gate)
-	}, func(s seen[nexus.GateJudged]) Cause {
+	}, func(s typedGroup[nexus.GateJudged]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the gate %s could not judge, %s", s.what, times(len(s.at))),
 			Why:     given(s.last().Evidence.Why, "a tool that it needs is missing, or has no room to work"),
@@ -37,7 +37,7 @@ func missingTool(r *record) []Cause {
 func missingDependencies(r *record) []Cause {
 	return causes(r, 1, func(f nexus.GateJudged) []mark {
 		return only(f.Evidence.State == nexus.MissingAsset, r.gated(f), f.Evidence.Gate)
-	}, func(s seen[nexus.GateJudged]) Cause {
+	}, func(s typedGroup[nexus.GateJudged]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the gate %s lacks what the project depends on", s.what),
 			Why:     given(s.last().Evidence.Why, "the dependencies cannot be had without a network"),
@@ -69,7 +69,7 @@ func hostRefused(r *record) []Cause {
 		}
 		slices.SortStableFunc(all, func(a, b mark) int { return strings.Compare(a.what, b.what) })
 		return slices.Compact(all)
-	}, func(s seen[nexus.NetworkJudged]) Cause {
+	}, func(s typedGroup[nexus.NetworkJudged]) Cause {
 		why := "no rule of network.allow names it"
 		for _, h := range s.last().Hosts {
 			if h.Host == s.what && !h.Allowed && h.Rule != "" {
@@ -91,7 +91,7 @@ const manyDenials = 3
 func permission(r *record) []Cause {
 	return causes(r, manyDenials, func(f nexus.ToolAnswered) []mark {
 		return only(f.Judged.Refused, r.session(f.Session), f.Judged.Rule)
-	}, func(s seen[nexus.ToolAnswered]) Cause {
+	}, func(s typedGroup[nexus.ToolAnswered]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("calls were refused %s by the rule %s", times(len(s.at)), s.what),
 			Why:     given(s.last().Judged.Why, "the policy does not allow it") + ", and the agent does not find another way",
@@ -107,12 +107,12 @@ func diskFull(r *record) []Cause {
 	}
 	found := causes(r, 1, func(f nexus.AttemptBroken) []mark {
 		return only(full(f.Why), r.attempt(f.Attempt), "")
-	}, func(s seen[nexus.AttemptBroken]) Cause {
+	}, func(s typedGroup[nexus.AttemptBroken]) Cause {
 		return Cause{Symptom: "an attempt ended because nothing could be written", Why: s.last().Why, Fix: freeRoom}
 	})
 	return append(found, causes(r, 1, func(f nexus.RunDrained) []mark {
 		return only(f.Code == nexus.CodeDiskFull || full(f.Why), "", "")
-	}, func(s seen[nexus.RunDrained]) Cause {
+	}, func(s typedGroup[nexus.RunDrained]) Cause {
 		return Cause{
 			Blocks:  true,
 			Symptom: "the run ended because nothing could be written",
@@ -127,7 +127,7 @@ const freeRoom = "make room, with nexus clean for worktrees that no run needs; t
 func processLost(r *record) []Cause {
 	return causes(r, 2, func(f nexus.AttemptLost) []mark {
 		return only(f.Counted, r.attempt(f.Attempt), "")
-	}, func(s seen[nexus.AttemptLost]) Cause {
+	}, func(s typedGroup[nexus.AttemptLost]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the process of %s died %s", s.last().Attempt, times(len(s.at))),
 			Why: given(s.last().Why, "it was killed from outside") + "; " +
@@ -140,7 +140,7 @@ func processLost(r *record) []Cause {
 func machinery(r *record) []Cause {
 	return causes(r, 1, func(f nexus.AttemptBroken) []mark {
 		return only(!strings.Contains(f.Why, "no space left"), r.attempt(f.Attempt), "")
-	}, func(s seen[nexus.AttemptBroken]) Cause {
+	}, func(s typedGroup[nexus.AttemptBroken]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("an attempt could not be carried out, %s", times(len(s.at))),
 			Why:     s.last().Why,

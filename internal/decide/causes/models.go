@@ -25,7 +25,7 @@ func ofModels() []Pattern {
 }
 
 func quota(r *record) []Cause {
-	return causes(r, 1, func(f nexus.QuotaHit) []mark { return only(true, "", f.Account) }, func(s seen[nexus.QuotaHit]) Cause {
+	return causes(r, 1, func(f nexus.QuotaHit) []mark { return only(true, "", f.Account) }, func(s typedGroup[nexus.QuotaHit]) Cause {
 		again := s.last().Until.UTC().Format(time.RFC3339)
 		return Cause{
 			Symptom: fmt.Sprintf("%s had no quota left, %s", s.what, times(len(s.at))),
@@ -37,7 +37,7 @@ func quota(r *record) []Cause {
 }
 
 func quotaHeld(r *record) []Cause {
-	return causes(r, 1, func(f nexus.QuotaHeld) []mark { return only(true, "", f.Account) }, func(s seen[nexus.QuotaHeld]) Cause {
+	return causes(r, 1, func(f nexus.QuotaHeld) []mark { return only(true, "", f.Account) }, func(s typedGroup[nexus.QuotaHeld]) Cause {
 		return Cause{
 			Symptom: "no new session began with " + s.what,
 			Why: fmt.Sprintf("its window %s is used by %d %%, "+
@@ -53,7 +53,7 @@ const manyDelays = 5
 func providerFailing(r *record) []Cause {
 	return causes(r, manyDelays, func(f nexus.CallDelayed) []mark {
 		return only(f.Try > 0 && f.Why != "out of quota", "", f.Model)
-	}, func(s seen[nexus.CallDelayed]) Cause {
+	}, func(s typedGroup[nexus.CallDelayed]) Cause {
 		var waited time.Duration
 		for _, f := range s.facts {
 			waited += f.Wait
@@ -69,7 +69,7 @@ func providerFailing(r *record) []Cause {
 func login(r *record) []Cause {
 	found := causes(r, 1, func(f nexus.RunDrained) []mark {
 		return only(slices.Contains([]nexus.Code{nexus.CodeAuth, nexus.CodeNoKey, nexus.CodeKeyUnsafe}, f.Code), "", "")
-	}, func(s seen[nexus.RunDrained]) Cause {
+	}, func(s typedGroup[nexus.RunDrained]) Cause {
 		return Cause{
 			Blocks:  true,
 			Symptom: "the run ended because a provider refused the key",
@@ -79,7 +79,7 @@ func login(r *record) []Cause {
 	})
 	return append(found, causes(r, 1, func(f nexus.AgentEnded) []mark {
 		return only(f.Fault == nexus.FaultLogin, r.session(f.Session), f.Agent)
-	}, func(s seen[nexus.AgentEnded]) Cause {
+	}, func(s typedGroup[nexus.AgentEnded]) Cause {
 		return Cause{
 			Symptom: s.what + " was not logged in",
 			Why:     given(s.last().Why, "its login is gone or expired"),
@@ -92,7 +92,7 @@ func login(r *record) []Cause {
 func agentSetup(r *record) []Cause {
 	return causes(r, 1, func(f nexus.AgentEnded) []mark {
 		return only(f.Fault == nexus.FaultSetup, r.session(f.Session), f.Agent)
-	}, func(s seen[nexus.AgentEnded]) Cause {
+	}, func(s typedGroup[nexus.AgentEnded]) Cause {
 		return Cause{
 			Symptom: s.what + " could not be run",
 			Why:     given(s.last().Why, "a wrong model or an option that it does not know"),
@@ -105,7 +105,7 @@ func agentBroken(r *record) []Cause {
 	broken := []nexus.Fault{nexus.FaultSilent, nexus.FaultGarbage, nexus.FaultUnfinished, nexus.FaultCrashed, nexus.FaultLost}
 	return causes(r, 2, func(f nexus.AgentEnded) []mark {
 		return only(slices.Contains(broken, f.Fault), r.session(f.Session), f.Agent)
-	}, func(s seen[nexus.AgentEnded]) Cause {
+	}, func(s typedGroup[nexus.AgentEnded]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("%s did not finish, %s", s.what, times(len(s.at))),
 			Why:     string(s.last().Fault) + ": " + given(s.last().Why, "it did not say why"),
@@ -118,7 +118,7 @@ func agentBroken(r *record) []Cause {
 func budgetRefused(r *record) []Cause {
 	return causes(r, 1, func(f nexus.BudgetRefused) []mark {
 		return only(true, f.Task, given(f.Cap+" "+f.Of, f.Cap))
-	}, func(s seen[nexus.BudgetRefused]) Cause {
+	}, func(s typedGroup[nexus.BudgetRefused]) Cause {
 		f := s.last()
 		why := fmt.Sprintf("%s of %s are spent or reserved, and the next call may cost %s", f.Spent, f.Limit, f.Asked)
 		if f.Tokens != nil {
@@ -148,7 +148,7 @@ func capFix(f nexus.BudgetRefused) string {
 func contextFull(r *record) []Cause {
 	return causes(r, 2, func(f nexus.SessionCompacted) []mark {
 		return only(true, r.session(f.Session), string(f.Session))
-	}, func(s seen[nexus.SessionCompacted]) Cause {
+	}, func(s typedGroup[nexus.SessionCompacted]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the conversation %s had to be shortened %s", s.what, times(len(s.at))),
 			Why:     given(s.last().Why, "it does not fit into the model's context"),
@@ -161,7 +161,7 @@ func contextFull(r *record) []Cause {
 func tooWeak(r *record) []Cause {
 	return told(causes(r, 1, func(f nexus.TaskEscalated) []mark {
 		return only(f.From != f.To, f.Task, "")
-	}, func(s seen[nexus.TaskEscalated]) Cause {
+	}, func(s typedGroup[nexus.TaskEscalated]) Cause {
 		t := r.state.Task(s.task)
 		if t == nil || t.Landed == nil {
 			return Cause{}
@@ -195,7 +195,7 @@ func failedCalls(r *record) []Cause {
 	}
 	return causes(r, manyFailed, func(f nexus.ToolAnswered) []mark {
 		return only(f.Failed && !f.Judged.Refused, r.session(f.Session), string(f.Session)+": "+tools[call{f.Session, f.Call}])
-	}, func(s seen[nexus.ToolAnswered]) Cause {
+	}, func(s typedGroup[nexus.ToolAnswered]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("calls of a tool failed %s in %s", times(len(s.at)), s.what),
 			Why:     given(s.last().About, "the model does not call the tool as it is described"),

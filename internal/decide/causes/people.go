@@ -20,7 +20,7 @@ func ofPeople() []Pattern {
 func personNeeded(r *record) []Cause {
 	return causes(r, 1, func(f nexus.AttemptEnded) []mark {
 		return only(f.Category == nexus.PersonNeeded && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
-	}, func(s seen[nexus.AttemptEnded]) Cause {
+	}, func(s typedGroup[nexus.AttemptEnded]) Cause {
 		return Cause{
 			Symptom: "its agent cannot continue without a person",
 			Why:     given(s.last().Why, "it needs a key, an account, a device or a decision"),
@@ -30,7 +30,7 @@ func personNeeded(r *record) []Cause {
 }
 
 func unanswered(r *record) []Cause {
-	found := causes(r, 1, func(f nexus.QuestionLeft) []mark { return only(true, "", f.ID) }, func(s seen[nexus.QuestionLeft]) Cause {
+	found := causes(r, 1, func(f nexus.QuestionLeft) []mark { return only(true, "", f.ID) }, func(s typedGroup[nexus.QuestionLeft]) Cause {
 		return Cause{
 			Symptom: "the question " + s.what + " is open, and the run went on without an answer",
 			Why:     r.question(s.what),
@@ -39,7 +39,7 @@ func unanswered(r *record) []Cause {
 	})
 	return append(found, causes(r, 1, func(f nexus.QuestionAnswered) []mark {
 		return only(f.By == "fallback", "", f.ID)
-	}, func(s seen[nexus.QuestionAnswered]) Cause {
+	}, func(s typedGroup[nexus.QuestionAnswered]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("nobody answered %s, and it was taken as %q", s.what, firstLine(s.last().Text)),
 			Why:     r.question(s.what),
@@ -57,7 +57,7 @@ func (r *record) question(id string) string {
 }
 
 func planRefused(r *record) []Cause {
-	return causes(r, 2, func(nexus.PlanRefused) []mark { return only(true, "", "") }, func(s seen[nexus.PlanRefused]) Cause {
+	return causes(r, 2, func(nexus.PlanRefused) []mark { return only(true, "", "") }, func(s typedGroup[nexus.PlanRefused]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the plan was refused %s", times(len(s.at))),
 			Why:     "the planner does not know what is wanted; the last reason was: " + firstLine(s.last().Why),
@@ -75,7 +75,7 @@ func undone(r *record) []Cause {
 			}
 		}
 		return all
-	}, func(s seen[nexus.UndoLanded]) Cause {
+	}, func(s typedGroup[nexus.UndoLanded]) Cause {
 		return Cause{
 			Blocks:  true,
 			Symptom: "it landed, and was reverted",
@@ -88,7 +88,7 @@ func undone(r *record) []Cause {
 func hookRefused(r *record) []Cause {
 	return causes(r, 1, func(f nexus.ResultPublished) []mark {
 		return only(f.Hook != "", "", f.Hook)
-	}, func(s seen[nexus.ResultPublished]) Cause {
+	}, func(s typedGroup[nexus.ResultPublished]) Cause {
 		return Cause{
 			Blocks:  true,
 			Symptom: "what landed was not put on " + given(s.last().Target, "its target"),

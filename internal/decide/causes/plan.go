@@ -23,7 +23,7 @@ func ofPlan() []Pattern {
 }
 
 func noPlan(r *record) []Cause {
-	return causes(r, 1, func(nexus.PlanFailed) []mark { return only(true, "", "") }, func(s seen[nexus.PlanFailed]) Cause {
+	return causes(r, 1, func(nexus.PlanFailed) []mark { return only(true, "", "") }, func(s typedGroup[nexus.PlanFailed]) Cause {
 		return Cause{
 			Blocks:  !r.state.Planned,
 			Symptom: fmt.Sprintf("the planner made no plan that passes its checks, %s", times(len(s.at))),
@@ -37,7 +37,7 @@ func noPlan(r *record) []Cause {
 func planGaps(r *record) []Cause {
 	return causes(r, 1, func(f nexus.PlanProposed) []mark {
 		return only(len(f.Cover.Gaps()) > 0, "", "")
-	}, func(s seen[nexus.PlanProposed]) Cause {
+	}, func(s typedGroup[nexus.PlanProposed]) Cause {
 		gaps := s.last().Cover.Gaps()
 		return Cause{
 			Symptom: fmt.Sprintf("%d of %d statements of the goal are not in the plan", len(gaps), len(s.last().Cover.Statements)),
@@ -48,7 +48,7 @@ func planGaps(r *record) []Cause {
 }
 
 func tooLarge(r *record) []Cause {
-	found := causes(r, 1, func(f nexus.SplitSought) []mark { return only(true, f.Task, "") }, func(s seen[nexus.SplitSought]) Cause {
+	found := causes(r, 1, func(f nexus.SplitSought) []mark { return only(true, f.Task, "") }, func(s typedGroup[nexus.SplitSought]) Cause {
 		return Cause{
 			Symptom: "it could not be done as one task, and had to be split",
 			Why:     given(s.last().Why, "it does too much at once"),
@@ -58,7 +58,7 @@ func tooLarge(r *record) []Cause {
 	})
 	return append(found, causes(r, 1, func(f nexus.ReplanDecided) []mark {
 		return only(crossed(f, nexus.OverTime) || crossed(f, nexus.OverEstimate), f.Task, "")
-	}, func(s seen[nexus.ReplanDecided]) Cause {
+	}, func(s typedGroup[nexus.ReplanDecided]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("it took much longer than planned, %s", times(len(s.at))),
 			Why:     s.last().Crossed[0].Why + "; it was decided: " + string(s.last().Course),
@@ -74,7 +74,7 @@ func crossed(f nexus.ReplanDecided, at nexus.Threshold) bool {
 func undeclaredFiles(r *record) []Cause {
 	return causes(r, 1, func(f nexus.ReplanDecided) []mark {
 		return only(crossed(f, nexus.OverFiles), f.Task, "")
-	}, func(s seen[nexus.ReplanDecided]) Cause {
+	}, func(s typedGroup[nexus.ReplanDecided]) Cause {
 		i := slices.IndexFunc(s.last().Crossed, func(c nexus.Crossed) bool { return c.Threshold == nexus.OverFiles })
 		return Cause{
 			Symptom: "it grew beyond the files that it declares",
@@ -88,7 +88,7 @@ func undeclaredFiles(r *record) []Cause {
 func needFailed(r *record) []Cause {
 	return causes(r, 1, func(f nexus.ReplanDecided) []mark {
 		return only(crossed(f, nexus.NeedFailed) && r.left(f.Task), f.Task, "")
-	}, func(s seen[nexus.ReplanDecided]) Cause {
+	}, func(s typedGroup[nexus.ReplanDecided]) Cause {
 		fix := "see what it needs: nexus show " + name(s.task)
 		if t := r.state.Task(s.task); t != nil {
 			if need, ok := r.state.Blocker(t); ok {
@@ -102,7 +102,7 @@ func needFailed(r *record) []Cause {
 func contradiction(r *record) []Cause {
 	found := causes(r, 1, func(f nexus.AttemptEnded) []mark {
 		return only(f.Category == nexus.Disputed && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
-	}, func(s seen[nexus.AttemptEnded]) Cause {
+	}, func(s typedGroup[nexus.AttemptEnded]) Cause {
 		return Cause{
 			Symptom: "its author and its judge disagree, and neither gives in",
 			Why:     given(s.last().Why, "the task can be read in two ways"),
@@ -118,7 +118,7 @@ func contradiction(r *record) []Cause {
 			}
 		}
 		return all
-	}, func(s seen[nexus.WorkVerified]) Cause {
+	}, func(s typedGroup[nexus.WorkVerified]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("a verifier found the same criterion not met, %s: %s", times(len(s.at)), firstLine(s.what)),
 			Why:     given(s.last().Why, "the criterion asks for what the rest of the task rules out, or is not clear"),
@@ -137,7 +137,7 @@ func checkWrong(r *record) []Cause {
 			}
 		}
 		return all
-	}, func(s seen[nexus.FaultsFound]) Cause {
+	}, func(s typedGroup[nexus.FaultsFound]) Cause {
 		return Cause{
 			Symptom: s.what + " is not met on what landed",
 			Why:     "its check is wrong, not the work",
@@ -146,7 +146,7 @@ func checkWrong(r *record) []Cause {
 	})
 	return append(found, causes(r, 1, func(f nexus.CriterionRevised) []mark {
 		return only(f.Why != "", f.Task, fmt.Sprintf("%s/AC-%d", f.Task, f.Number))
-	}, func(s seen[nexus.CriterionRevised]) Cause {
+	}, func(s typedGroup[nexus.CriterionRevised]) Cause {
 		return Cause{
 			Symptom: "the check of " + s.what + " was taken back",
 			Why:     s.last().Why,
@@ -158,7 +158,7 @@ func checkWrong(r *record) []Cause {
 func greenBefore(r *record) []Cause {
 	return causes(r, 1, func(f nexus.RedSeen) []mark {
 		return only(len(f.Green) > 0, r.attempt(f.Attempt), "")
-	}, func(s seen[nexus.RedSeen]) Cause {
+	}, func(s typedGroup[nexus.RedSeen]) Cause {
 		return Cause{
 			Symptom: "what the task names as failing passes without the work",
 			Why:     strings.Join(s.last().Green, ", ") + ": it cannot show that the work is done, or it was fixed already",

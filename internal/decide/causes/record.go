@@ -59,13 +59,13 @@ type group struct {
 	all []nexus.Fact
 }
 
-// seen are facts of one type that belong together, in order.
-type seen[F nexus.Fact] struct {
+// typedGroup are facts of one type that belong together, in order.
+type typedGroup[F nexus.Fact] struct {
 	group
 	facts []F
 }
 
-func (s seen[F]) last() F { return s.facts[len(s.facts)-1] }
+func (s typedGroup[F]) last() F { return s.facts[len(s.facts)-1] }
 
 // collect sorts facts by their marks, in the order in which these first appear.
 // A fact without a mark is left out.
@@ -88,7 +88,7 @@ func (r *record) collect(marks func(nexus.Fact) []mark) []group {
 }
 
 // causes makes a cause of each group of at least so many facts of one type.
-func causes[F nexus.Fact](r *record, least int, marks func(F) []mark, explain func(seen[F]) Cause) []Cause {
+func causes[F nexus.Fact](r *record, least int, marks func(F) []mark, explain func(typedGroup[F]) Cause) []Cause {
 	marked := func(f nexus.Fact) []mark {
 		if f, ok := f.(F); ok {
 			return marks(f)
@@ -96,7 +96,7 @@ func causes[F nexus.Fact](r *record, least int, marks func(F) []mark, explain fu
 		return nil
 	}
 	return r.explained(least, marked, func(g group) Cause {
-		s := seen[F]{group: g}
+		s := typedGroup[F]{group: g}
 		for _, f := range g.all {
 			if f, ok := f.(F); ok {
 				s.facts = append(s.facts, f)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // ofWork returns the patterns about the work on a task and its judges.
@@ -27,7 +27,7 @@ const manyReviews = 3
 func reviewerLoop(r *record) []Cause {
 	return causes(r, manyReviews, func(f nexus.ReviewGiven) []mark {
 		return only(f.Reviewed && !f.Approved, r.attempt(f.Attempt), "")
-	}, func(s seen[nexus.ReviewGiven]) Cause {
+	}, func(s typedGroup[nexus.ReviewGiven]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("reviewers rejected the work %s", times(len(s.at))),
 			Why:     given(s.last().Summary, "the reviewer wants something else than the task asks for"),
@@ -52,7 +52,7 @@ func sameFinding(r *record) []Cause {
 			}
 		}
 		return all
-	}, func(s seen[nexus.ReviewGiven]) Cause {
+	}, func(s typedGroup[nexus.ReviewGiven]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the same finding came back %s", times(len(s.at))),
 			Why:     s.what,
@@ -64,7 +64,7 @@ func sameFinding(r *record) []Cause {
 func noProgress(r *record) []Cause {
 	return causes(r, 2, func(f nexus.AttemptEnded) []mark {
 		return only(f.Outcome == nexus.NoProgress || f.Outcome == nexus.Exhausted, r.attempt(f.Attempt), "")
-	}, func(s seen[nexus.AttemptEnded]) Cause {
+	}, func(s typedGroup[nexus.AttemptEnded]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("attempts at it ended %s without reaching the goal", times(len(s.at))),
 			Why:     given(s.last().Why, "the same failure came again"),
@@ -77,7 +77,7 @@ func noProgress(r *record) []Cause {
 func isolation(r *record) []Cause {
 	return causes(r, 1, func(f nexus.IsolationBroken) []mark {
 		return only(true, r.attempt(f.Attempt), string(f.Role))
-	}, func(s seen[nexus.IsolationBroken]) Cause {
+	}, func(s typedGroup[nexus.IsolationBroken]) Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("the %s changed what it may not, and that was undone, %s", s.what, times(len(s.at))),
 			Why:     strings.Join(s.last().Files, ", "),
@@ -90,7 +90,7 @@ func isolation(r *record) []Cause {
 func testsNotRed(r *record) []Cause {
 	return causes(r, 2, func(f nexus.TestsProved) []mark {
 		return only(f.Proof == nexus.ProofGreen || f.Proof == nexus.ProofBroken, r.attempt(f.Attempt), string(f.Proof))
-	}, func(s seen[nexus.TestsProved]) Cause {
+	}, func(s typedGroup[nexus.TestsProved]) Cause {
 		why := "they do not ask for the work, or it is there already"
 		if s.last().Proof == nexus.ProofBroken {
 			why = "they fail for a reason of their own"
@@ -107,7 +107,7 @@ func testsNotRed(r *record) []Cause {
 func unfit(r *record) []Cause {
 	return causes(r, 1, func(f nexus.AttemptEnded) []mark {
 		return only(f.Outcome == nexus.Inapplicable && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
-	}, func(s seen[nexus.AttemptEnded]) Cause {
+	}, func(s typedGroup[nexus.AttemptEnded]) Cause {
 		return Cause{
 			Symptom: "the work cannot be done in this environment",
 			Why:     given(s.last().Why, "something that it needs does not work here"),
@@ -120,5 +120,5 @@ func unfit(r *record) []Cause {
 // can read it.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return legible.Cut(line, 160)
+	return sanitize.Cut(line, 160)
 }

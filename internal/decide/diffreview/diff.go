@@ -47,7 +47,7 @@ type Risk string
 
 // The risks, the greatest first.
 const (
-	HighRisk   Risk = "high"   // public interfaces, migrations, authentication and security, weaker tests, dependencies, CI
+	HighRisk   Risk = "high"   // changedPublicName interfaces, migrations, authentication and security, weaker tests, dependencies, CI
 	NormalRisk Risk = "normal" // code
 	LowRisk    Risk = "low"    // tests that only grew, prose
 	NoRisk     Risk = "none"   // written by a program
@@ -353,9 +353,9 @@ func Touches(files []File, c nexus.Comment) bool {
 	return f.Status == "deleted"
 }
 
-// Put returns a text with other lines in the place of some, from 1; false where it has no such
+// ReplaceLines returns a text with other lines in the place of some, from 1; false where it has no such
 // lines. They end as the lines around them do.
-func Put(text string, start, end int, with string) (string, bool) {
+func ReplaceLines(text string, start, end int, with string) (string, bool) {
 	all := strings.SplitAfter(text, "\n")
 	if all[len(all)-1] == "" {
 		all = all[:len(all)-1]

@@ -104,7 +104,9 @@ func TestShift(t *testing.T) {
 
 // TestOrder holds which files come first, and why.
 func TestOrder(t *testing.T) {
-	weigh := func(f diffreview.File, found ...nexus.Finding) diffreview.Weighed { return diffreview.Weigh(f, found) }
+	weigh := func(f diffreview.File, found ...nexus.Finding) diffreview.RatedRisk {
+		return diffreview.RateFile(f, found)
+	}
 	removed := func(text string) []diffreview.Hunk {
 		return []diffreview.Hunk{{Lines: []diffreview.Line{{Kind: "-", Old: 1, Text: text}}}}
 	}
@@ -135,10 +137,10 @@ func TestOrder(t *testing.T) {
 	}
 	lock := weigh(diffreview.File{Path: "go.sum"})
 	api := weigh(diffreview.File{Path: "z.go", Hunks: removed("type T struct {")})
-	if !lock.Collapsed || lock.Risk != diffreview.HighRisk || diffreview.Less(api, lock, "z.go", "go.sum") >= 0 {
+	if !lock.Collapsed || lock.Risk != diffreview.HighRisk || diffreview.CompareRisk(api, lock, "z.go", "go.sum") >= 0 {
 		t.Errorf("a lock file is not last: %+v", lock)
 	}
-	if got := diffreview.Risky(patch, nil); len(got) != 3 {
+	if got := diffreview.RiskyFiles(patch, nil); len(got) != 3 {
 		t.Errorf("risky: %q", got)
 	}
 }
@@ -165,13 +167,13 @@ func TestHidden(t *testing.T) {
 		"a test is gone":  {diffreview.File{Path: "vendor/a_test.go", Status: "deleted"}, diffreview.HighRisk, false},
 		"others use it":   {diffreview.File{Path: "a.pb.go", Status: "modified", Hunks: public}, diffreview.NoRisk, true},
 	} {
-		w := diffreview.Weigh(c.file, nil)
+		w := diffreview.RateFile(c.file, nil)
 		if w.Risk != c.risk || w.Collapsed != c.collapsed {
 			t.Errorf("%s: %+v", name, w)
 		}
 	}
 	long := "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -0,0 +1 @@\n+" + strings.Repeat("x", diffreview.MostPatch)
-	if got := diffreview.Risky(long, nil); len(got) != 1 || !strings.Contains(got[0], "not all of it") {
+	if got := diffreview.RiskyFiles(long, nil); len(got) != 1 || !strings.Contains(got[0], "not all of it") {
 		t.Errorf("a change that is cut: %q", got)
 	}
 }
@@ -261,7 +263,7 @@ func FuzzParse(f *testing.F) {
 				}
 			}
 			file.Shift(1, 3)
-			diffreview.Weigh(file, nil)
+			diffreview.RateFile(file, nil)
 		}
 		for _, a := range diffreview.ReadAnswers(text) {
 			if !strings.HasPrefix(a.Comment, "c") {
@@ -301,7 +303,7 @@ func TestPut(t *testing.T) {
 		{"a\n", 2, 2, "x", "no"},
 		{"", 1, 1, "x", "no"},
 	} {
-		got, ok := diffreview.Put(c.text, c.start, c.end, c.with)
+		got, ok := diffreview.ReplaceLines(c.text, c.start, c.end, c.with)
 		if !ok {
 			got = "no"
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Message says to the author of a change what a person said about it: in words, and as
@@ -17,17 +17,17 @@ func Message(all []nexus.Comment) string {
 	for _, c := range all {
 		fmt.Fprintf(&b, "\n### %s (%s) %s\n", c.ID, c.Kind, c.Place())
 		if c.Hunk != "" {
-			b.WriteString("\n" + legible.Fence("diff", c.Hunk) + "\n")
+			b.WriteString("\n" + sanitize.Fence("diff", c.Hunk) + "\n")
 		}
 		if body := strings.TrimSpace(c.Body); body != "" {
 			b.WriteString("\n" + body + "\n")
 		}
 		if c.Replace != nil {
-			b.WriteString("\nSuggested instead of these lines:\n\n" + legible.Fence("suggestion", c.Replace.Text) + "\n")
+			b.WriteString("\nSuggested instead of these lines:\n\n" + sanitize.Fence("suggestion", c.Replace.Text) + "\n")
 		}
 	}
 	data, _ := json.MarshalIndent(map[string]any{"comments": all}, "", " ")
-	b.WriteString("\nThe same as data:\n\n" + legible.Fence("json", string(data)) + "\n")
+	b.WriteString("\nThe same as data:\n\n" + sanitize.Fence("json", string(data)) + "\n")
 	if wants(all) {
 		b.WriteString("\n" + AnswerRules)
 	}

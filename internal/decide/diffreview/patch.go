@@ -95,7 +95,7 @@ func (p *patchReader) line(n int, line string) error {
 	case strings.HasPrefix(line, "#>="):
 		return p.suggest(n, strings.TrimPrefix(strings.TrimPrefix(line, "#>="), " "))
 	case strings.HasPrefix(line, "#>"):
-		return p.say(n, strings.TrimPrefix(strings.TrimPrefix(line, "#>"), " "))
+		return p.readCommentLine(n, strings.TrimPrefix(strings.TrimPrefix(line, "#>"), " "))
 	case strings.HasPrefix(line, "#"):
 		return nil
 	}
@@ -163,8 +163,8 @@ func (p *patchReader) inside(line string) {
 	p.place.End = p.place.Start
 }
 
-// say reads a line of a comment: a new one where it begins with a kind.
-func (p *patchReader) say(n int, text string) error {
+// readCommentLine reads a line of a comment: a new one where it begins with a kind.
+func (p *patchReader) readCommentLine(n int, text string) error {
 	head, body, colon := strings.Cut(text, ":")
 	words := strings.Fields(head)
 	kind := nexus.CommentKind("")

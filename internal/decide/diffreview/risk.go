@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Weighed is how risky a file is, and why.
-type Weighed struct {
+// RatedRisk is how risky a file is, and why.
+type RatedRisk struct {
 	Risk      Risk
 	Reasons   []string
 	Collapsed bool // written by a program: nobody reads it line by line
@@ -32,10 +32,10 @@ const (
 	writtenOrder
 )
 
-// Weigh says how risky a file of a change is. Weaker is what is known of tests that the
+// RateFile says how risky a file of a change is. Weaker is what is known of tests that the
 // change takes away or weakens.
-func Weigh(f File, weaker []nexus.Finding) Weighed {
-	w := Weighed{Risk: NormalRisk, order: codeOrder}
+func RateFile(f File, weaker []nexus.Finding) RatedRisk {
+	w := RatedRisk{Risk: NormalRisk, order: codeOrder}
 	add := func(order int, risk Risk, why string) {
 		w.Reasons = append(w.Reasons, why)
 		if order < w.order || w.Risk == NormalRisk && risk != NormalRisk {
@@ -44,13 +44,13 @@ func Weigh(f File, weaker []nexus.Finding) Weighed {
 	}
 	written := generated(f)
 	tests := stack.IsTest(f.Path) || stack.ServesTests(f.Path)
-	if name := public(f); name != "" && !tests && !written {
+	if name := changedPublicName(f); name != "" && !tests && !written {
 		add(publicOrder, HighRisk, "changes what others use: "+name)
 	}
 	if migrates(f.Path) {
 		add(migrationOrder, HighRisk, "changes data that exists: a migration")
 	}
-	if word := guards(f); word != "" && !tests {
+	if word := securityWord(f); word != "" && !tests {
 		add(securityOrder, HighRisk, "has to do with security: "+word)
 	}
 	for _, one := range weaker {
@@ -61,11 +61,11 @@ func Weigh(f File, weaker []nexus.Finding) Weighed {
 	if tests && len(weaker) == 0 && f.Status == "deleted" {
 		add(testOrder, HighRisk, "a test file is deleted")
 	}
-	for _, c := range people.CriticalFiles([]string{f.Path}) {
+	for _, c := range humaninput.CriticalFiles([]string{f.Path}) {
 		add(criticalOrder, HighRisk, strings.TrimPrefix(c.Message, "the change touches it; it "))
 	}
 	if written && w.Risk == NormalRisk { // what is risky is shown whoever wrote it: the author of the change may only say so
-		return Weighed{Risk: NoRisk, Reasons: []string{"written by a program"}, Collapsed: true, order: writtenOrder}
+		return RatedRisk{Risk: NoRisk, Reasons: []string{"written by a program"}, Collapsed: true, order: writtenOrder}
 	}
 	if w.Risk == NormalRisk && stack.IsProse(f.Path) {
 		w.Risk, w.order = LowRisk, proseOrder
@@ -76,15 +76,15 @@ func Weigh(f File, weaker []nexus.Finding) Weighed {
 	return w
 }
 
-// Less orders files: the riskiest first, then as they are named.
-func Less(a, b Weighed, x, y string) int {
+// CompareRisk orders files: the riskiest first, then as they are named.
+func CompareRisk(a, b RatedRisk, x, y string) int {
 	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(x, y))
 }
 
 // lock reports whether a file names what is installed and is written by a program.
 func lock(file string) bool {
 	base := strings.ToLower(path.Base(file))
-	installs := slices.ContainsFunc(people.CriticalFiles([]string{file}),
+	installs := slices.ContainsFunc(humaninput.CriticalFiles([]string{file}),
 		func(f nexus.Finding) bool { return strings.Contains(f.Message, "installed") })
 	return installs && (strings.Contains(base, "lock") || strings.HasSuffix(base, ".sum") || strings.Contains(base, "shrinkwrap"))
 }
@@ -135,9 +135,9 @@ func migrates(file string) bool {
 	return strings.HasSuffix(base, ".sql") || strings.Contains(base, "schema.") || strings.Contains(base, "migration")
 }
 
-// guards returns the word for which a file has to do with security: in its name, or in a line
+// securityWord returns the word for which a file has to do with security: in its name, or in a line
 // that the change takes away or adds.
-func guards(f File) string {
+func securityWord(f File) string {
 	names := strings.FieldsFunc(strings.ToLower(f.Path), func(r rune) bool { return r < 'a' || r > 'z' })
 	for _, word := range []string{
 		"auth", "authn", "authz", "login", "session", "password", "passwd", "crypto", "secret", "secrets", "token", "tokens",
@@ -164,9 +164,9 @@ func guards(f File) string {
 	return ""
 }
 
-// public returns the first declaration for other code that a change takes away or changes; empty
+// changedPublicName returns the first declaration for other code that a change takes away or changes; empty
 // for none. What it adds breaks nobody.
-func public(f File) string {
+func changedPublicName(f File) string {
 	ext := path.Ext(f.Path)
 	internal := strings.HasPrefix(f.Path, "internal/") || strings.Contains(f.Path, "/internal/")
 	for _, h := range f.Hunks {
@@ -253,11 +253,11 @@ func ident(text string) string {
 // MostPatch is how long a patch is that git gives, in bytes: a longer one is cut.
 const MostPatch = 16 << 20
 
-// Risky names the files of a change that a person should look at, and why.
-func Risky(patch string, weaker []nexus.Finding) []string {
+// RiskyFiles names the files of a change that a person should look at, and why.
+func RiskyFiles(patch string, weaker []nexus.Finding) []string {
 	var all []string
 	for _, f := range Parse(patch) {
-		if w := Weigh(f, weaker); w.Risk == HighRisk {
+		if w := RateFile(f, weaker); w.Risk == HighRisk {
 			all = append(all, f.Path+": "+w.Reasons[0])
 		}
 	}

@@ -63,10 +63,10 @@ type Try struct {
 // most is how many faults are named.
 const most = 10
 
-// Of returns the report of a task, nil while the task needs nobody.
-func Of(s *state.State, t *state.Task) *Report {
+// ReportFor returns the report of a task, nil while the task needs nobody.
+func ReportFor(s *state.State, t *state.Task) *Report {
 	if t.Status == nexus.Landed {
-		return undone(s, t)
+		return unfixedReport(s, t)
 	}
 	if t.Status != nexus.Parked && t.Status != nexus.Failed {
 		return nil
@@ -170,8 +170,8 @@ func last(all []Fault) []Fault {
 
 // asks names the question that a task was left for, empty for none.
 func asks(s *state.State, t *state.Task) string {
-	for _, q := range s.Asks() {
-		if s.Asker(q) == t {
+	for _, q := range s.OpenQuestions() {
+		if s.AskingTask(q) == t {
 			return q.ID
 		}
 	}
@@ -239,7 +239,7 @@ func suggest(s *state.State, t *state.Task) []string {
 // start says what the next attempt at a task starts from, and what else it could
 // be; empty where it is nothing of earlier ones.
 func start(t *state.Task) string {
-	best, ok := schedule.Best(t)
+	best, ok := schedule.BestStart(t)
 	if !ok {
 		return ""
 	}
@@ -252,7 +252,7 @@ func start(t *state.Task) string {
 
 // untold returns what to do where nothing could tell whether the work is right.
 func untold(t *state.Task) string {
-	if n := accepted(t); n > 0 && state.CauseOf(t.Current()) == state.CauseCheck {
+	if n := accepted(t); n > 0 && state.FailureCauseOf(t.Current()) == state.CauseCheck {
 		return fmt.Sprintf("replace the check that gave no answer: nexus revise %s/AC-%d TEXT --check COMMAND, or look at nexus diff %s yourself", t.ID, n, t.ID)
 	}
 	return "give the task a criterion with a command that shows it, or look at nexus diff " + string(t.ID) + " yourself"
@@ -261,7 +261,7 @@ func untold(t *state.Task) string {
 // accepted returns the number of the criterion whose check could not tell; 0
 // where it is not one of them.
 func accepted(t *state.Task) int {
-	r := t.Current().Last()
+	r := t.Current().LastRound()
 	if r == nil || r.Verdict == nil {
 		return 0
 	}
@@ -275,7 +275,7 @@ func accepted(t *state.Task) int {
 
 // hangs reports whether an attempt ended as a test runner did not exit.
 func hangs(a *state.Attempt) bool {
-	r := a.Last()
+	r := a.LastRound()
 	return r != nil && slices.ContainsFunc(r.Evidence, func(e nexus.Evidence) bool {
 		return e.State == nexus.Environmental && e.Lingered()
 	})

@@ -55,7 +55,7 @@ func TestReport(t *testing.T) {
 		for _, outcome := range []nexus.Outcome{
 			nexus.NoProgress, nexus.Exhausted, nexus.Unverified, nexus.Conflicted, nexus.GaveUp, nexus.Inapplicable, nexus.Accepted, "",
 		} {
-			r := escalate.Of(left(status, outcome))
+			r := escalate.ReportFor(left(status, outcome))
 			data, err := json.Marshal(r)
 			if err != nil {
 				t.Fatal(err)
@@ -77,7 +77,7 @@ func TestReport(t *testing.T) {
 
 func TestOf(t *testing.T) {
 	s, task := left(nexus.Parked, nexus.NoProgress)
-	r := escalate.Of(s, task)
+	r := escalate.ReportFor(s, task)
 	if f := r.Errors[0]; f.Seen != 3 || f.Round != 3 || f.Test != "m.TestA" || f.File != "a_test.go" || f.Line != 7 || f.Attempt != "T1.2" {
 		t.Errorf("newest: %+v", f)
 	}
@@ -107,7 +107,7 @@ what you can do
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	for _, status := range []nexus.TaskStatus{nexus.Pending, nexus.Running, nexus.Landed, nexus.Skipped} {
-		if r := escalate.Of(left(status, nexus.Accepted)); r != nil {
+		if r := escalate.ReportFor(left(status, nexus.Accepted)); r != nil {
 			t.Errorf("%s: %+v", status, r)
 		}
 	}
@@ -121,7 +121,7 @@ func TestMost(t *testing.T) {
 		many = append(many, nexus.Finding{Message: fmt.Sprintf("fault %d", i)})
 	}
 	task.Attempts[1].Rounds = append(task.Attempts[1].Rounds, round(4, "test", many...))
-	r := escalate.Of(s, task)
+	r := escalate.ReportFor(s, task)
 	if len(r.Errors) != 10 || r.Errors[0].Message != "fault 29" || !strings.Contains(r.Text(), "stronger tier: balanced") {
 		t.Errorf("%s", r.Text())
 	}
@@ -149,7 +149,7 @@ func TestFaults(t *testing.T) {
 		s, task := left(nexus.Failed, nexus.NoProgress)
 		task.Attempts = []*state.Attempt{{ID: "T1.1", Rounds: []*state.Round{&c.round}}}
 		var got []string
-		for _, f := range escalate.Of(s, task).Errors {
+		for _, f := range escalate.ReportFor(s, task).Errors {
 			got = append(got, f.From+": "+f.Message)
 		}
 		if text := strings.Join(got, "; "); text != c.want {
@@ -165,7 +165,7 @@ func TestOneFaultIsOne(t *testing.T) {
 	same, file, test, text := a, a, a, a
 	same.Line, file.File, test.Test, text.Message = 9, "b", "U", "y"
 	task.Attempts = []*state.Attempt{{ID: "T1.1", Rounds: []*state.Round{round(1, "", a, file, test, text), round(2, "", same)}}}
-	errors := escalate.Of(s, task).Errors
+	errors := escalate.ReportFor(s, task).Errors
 	if len(errors) != 4 || errors[0].Seen != 2 || errors[0].Line != 9 || errors[1].Seen != 1 {
 		t.Errorf("%+v", errors)
 	}
@@ -187,7 +187,7 @@ func TestWhatCouldNotTell(t *testing.T) {
 		s, task := left(nexus.Parked, nexus.Unverified)
 		task.Criteria = []nexus.Criterion{{Text: "seen"}, {Text: "shown", Check: "./b.sh x"}}
 		task.Attempts[1].Rounds = []*state.Round{c.round}
-		if got := escalate.Of(s, task).Suggestions[0]; got != c.want {
+		if got := escalate.ReportFor(s, task).Suggestions[0]; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

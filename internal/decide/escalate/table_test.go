@@ -60,7 +60,7 @@ func TestTable(t *testing.T) {
 				t.Fatalf("%s: %s: %v", file, line, err)
 			}
 			for _, task := range s.Tasks {
-				r := escalate.Of(s, task)
+				r := escalate.ReportFor(s, task)
 				if r == nil {
 					continue
 				}
@@ -76,7 +76,7 @@ func TestTable(t *testing.T) {
 			}
 		}
 		for _, task := range s.Tasks {
-			if r := escalate.Of(s, task); r != nil && !strings.HasPrefix(filepath.Base(file), "ends-") { // those are all alike
+			if r := escalate.ReportFor(s, task); r != nil && !strings.HasPrefix(filepath.Base(file), "ends-") { // those are all alike
 				reports += fmt.Sprintf("# %s\n%s\n", filepath.Base(file), r.Text())
 			}
 		}

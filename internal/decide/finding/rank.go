@@ -51,7 +51,7 @@ const (
 const ManyRely = 5
 
 // Weigh returns the place of a finding, and why.
-func Weigh(f Finding, w Known) Ranked {
+func Weigh(f Finding, w RankFacts) Ranked {
 	r := Ranked{Finding: f}
 	add := func(points int, format string, args ...any) {
 		if points != 0 {
@@ -104,7 +104,7 @@ func Weigh(f Finding, w Known) Ranked {
 // Rank puts findings in the order in which they are worth doing: by their score, then
 // the quicker, then the one with the fewer places, and then by their IDs, so that the
 // same findings always come in the same order.
-func Rank(all []Finding, w Known) []Ranked {
+func Rank(all []Finding, w RankFacts) []Ranked {
 	ranked := make([]Ranked, len(all))
 	for i, f := range all {
 		ranked[i] = Weigh(f, w)
@@ -117,7 +117,7 @@ func Rank(all []Finding, w Known) []Ranked {
 }
 
 // hottest returns the file of a finding that changed most often.
-func (w Known) hottest(f Finding) (file string, times int) {
+func (w RankFacts) hottest(f Finding) (file string, times int) {
 	for _, name := range f.Files() {
 		if t := w.Changes[name]; t.Times > times {
 			file, times = name, t.Times
@@ -127,7 +127,7 @@ func (w Known) hottest(f Finding) (file string, times int) {
 }
 
 // reliedOn returns the file of a finding on which most others rely.
-func (w Known) reliedOn(f Finding) (file string, rely int) {
+func (w RankFacts) reliedOn(f Finding) (file string, rely int) {
 	for _, name := range f.Files() {
 		if n := w.Dependants[name]; n > rely {
 			file, rely = name, n

@@ -18,8 +18,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Seen is a test that was seen flaky.
-type Seen struct {
+// FlakyTest is a test that was seen flaky.
+type FlakyTest struct {
 	Test   string        `json:"test"`
 	Gate   string        `json:"gate"`
 	Times  int           `json:"times"`  // judgements in which it was
@@ -40,14 +40,14 @@ type judgement struct {
 
 // History is what runs saw of tests. The zero History saw nothing.
 type History struct {
-	seen   map[[2]string]*Seen
+	seen   map[[2]string]*FlakyTest
 	judged []judgement
 }
 
-// Of folds events, in their order. Judgements that were taken over from earlier
+// ReadHistory folds events, in their order. Judgements that were taken over from earlier
 // ones are none.
-func Of(events iter.Seq2[nexus.Event, error]) (History, error) {
-	h := History{seen: map[[2]string]*Seen{}}
+func ReadHistory(events iter.Seq2[nexus.Event, error]) (History, error) {
+	h := History{seen: map[[2]string]*FlakyTest{}}
 	for ev, err := range events {
 		if err != nil {
 			return h, err
@@ -81,7 +81,7 @@ func (h History) add(x nexus.Flake, gate string, ev nexus.Event) {
 	k := [2]string{gate, x.Test}
 	s := h.seen[k]
 	if s == nil {
-		s = &Seen{Test: x.Test, Gate: gate, First: ev.At}
+		s = &FlakyTest{Test: x.Test, Gate: gate, First: ev.At}
 		h.seen[k] = s
 	}
 	s.Times, s.Failed, s.Runs, s.Last = s.Times+1, s.Failed+x.Failed, s.Runs+x.Runs, ev.At
@@ -93,8 +93,8 @@ func (h History) add(x nexus.Flake, gate string, ev nexus.Event) {
 // Suggest returns the tests that were seen flaky and are not in quarantine, the
 // most often seen first. It suggests, and nothing more: who fixes a test knows
 // better.
-func (h History) Suggest(r QuarantineOn) []Seen {
-	var all []Seen
+func (h History) Suggest(r QuarantineOn) []FlakyTest {
+	var all []FlakyTest
 	for _, k := range slices.SortedStableFunc(maps.Keys(h.seen), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
 		s := *h.seen[k]
 		if e, ok := r.List.Of(s.Gate, s.Test, r.Day); ok && e.Active(r.Day) {
@@ -107,7 +107,7 @@ func (h History) Suggest(r QuarantineOn) []Seen {
 		}
 		all = append(all, s)
 	}
-	slices.SortStableFunc(all, func(a, b Seen) int { return cmp.Or(b.Times-a.Times, b.Last.Compare(a.Last)) })
+	slices.SortStableFunc(all, func(a, b FlakyTest) int { return cmp.Or(b.Times-a.Times, b.Last.Compare(a.Last)) })
 	return all
 }
 

@@ -45,7 +45,7 @@ func TestSuggest(t *testing.T) {
 	cached.Fact = nexus.GateJudged{Cached: true, Evidence: odd("a")}
 	kept := nexus.Evidence{Flaky: []nexus.Flake{{Test: "k", Failed: 1, Runs: 1, Quarantine: "until"}}}
 	empty := nexus.Event{Run: "r2", At: at(4), Fact: nexus.GateJudged{Evidence: nexus.Evidence{Gate: "test"}}}
-	h, err := flaky.Of(all(
+	h, err := flaky.ReadHistory(all(
 		judged("r1", 1, nexus.Evidence{}), judged("r1", 2, odd("a", "b")), judged("r2", 3, odd("a")), cached, empty, judged("r2", 5, nexus.Evidence{Gate: "lint"}),
 		judged("r2", 6, nexus.Evidence{}), judged("r3", 7, odd("c")), judged("r3", 7, kept),
 	))
@@ -53,7 +53,7 @@ func TestSuggest(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := flaky.QuarantineOn{Day: flaky.DayOf(at(10)), List: flaky.Quarantine{{Test: "c", Reason: "x", Since: flaky.DayOf(at(9)), Until: flaky.DayOf(at(20))}}}
-	want := []flaky.Seen{
+	want := []flaky.FlakyTest{
 		{Test: "a", Gate: "test", Times: 2, Judged: 5, Failed: 2, Runs: 6, In: []nexus.RunID{"r1", "r2"}, First: at(2), Last: at(3)},
 		{Test: "b", Gate: "test", Times: 1, Judged: 5, Failed: 1, Runs: 3, In: []nexus.RunID{"r1"}, First: at(2), Last: at(2)},
 	}
@@ -73,7 +73,7 @@ func TestSuggest(t *testing.T) {
 // last, then by name. One in quarantine that failed and passed was seen, too.
 func TestSuggestOrder(t *testing.T) {
 	kept := nexus.Evidence{Flaky: []nexus.Flake{{Test: "k", Failed: 1, Runs: 2, Quarantine: "until"}}}
-	h, err := flaky.Of(all(judged("r1", 1, odd("a", "z", "b")), judged("r1", 2, odd("z")), judged("r1", 3, odd("c")), judged("r1", 3, kept)))
+	h, err := flaky.ReadHistory(all(judged("r1", 1, odd("a", "z", "b")), judged("r1", 2, odd("z")), judged("r1", 3, odd("c")), judged("r1", 3, kept)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestSuggestOrder(t *testing.T) {
 	}
 	sub := odd("m.TestA/sub")
 	sub.Gate = "test-web"
-	if h, err = flaky.Of(all(judged("r1", 5, sub), judged("r1", 5, nexus.Evidence{Gate: "lint", Findings: []nexus.Finding{{Test: "m.TestA"}, {Message: "x"}}}))); err != nil {
+	if h, err = flaky.ReadHistory(all(judged("r1", 5, sub), judged("r1", 5, nexus.Evidence{Gate: "lint", Findings: []nexus.Finding{{Test: "m.TestA"}, {Message: "x"}}}))); err != nil {
 		t.Fatal(err)
 	}
 	if judged, red := h.Since(flaky.Entry{Test: "m.TestA", Since: flaky.DayOf(at(5))}); judged != 1 || red != 1 {
@@ -96,7 +96,7 @@ func TestSuggestOrder(t *testing.T) {
 
 func TestSince(t *testing.T) {
 	red := nexus.Evidence{Findings: []nexus.Finding{{Test: "m.TestA/sub"}, {Test: "m.TestA/other"}}}
-	h, err := flaky.Of(all(judged("r1", 1, red), judged("r1", 5, red), judged("r1", 6, odd("m.TestA")), judged("r2", 7, nexus.Evidence{}), judged("r2", 8, nexus.Evidence{Gate: "test-web"})))
+	h, err := flaky.ReadHistory(all(judged("r1", 1, red), judged("r1", 5, red), judged("r1", 6, odd("m.TestA")), judged("r2", 7, nexus.Evidence{}), judged("r2", 8, nexus.Evidence{Gate: "test-web"})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestSince(t *testing.T) {
 
 func TestOfEnds(t *testing.T) {
 	broken := errors.New("broken")
-	if _, err := flaky.Of(func(yield func(nexus.Event, error) bool) { yield(nexus.Event{}, broken) }); !errors.Is(err, broken) {
+	if _, err := flaky.ReadHistory(func(yield func(nexus.Event, error) bool) { yield(nexus.Event{}, broken) }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 }

@@ -303,14 +303,14 @@ func TestSpare(t *testing.T) {
 func TestLook(t *testing.T) {
 	r := flaky.QuarantineOn{List: flaky.Quarantine{entry("a"), entry("gone")}, Day: day("2026-11-10")}
 	there := func(test string) bool { return test == "a" }
-	if found := r.Look(there); len(found) != 1 || found[0].Code != "quarantine.unknown" || found[0].Test != "gone" || !strings.HasPrefix(found[0].Advice, "Remove it") {
+	if found := r.CheckEntries(there); len(found) != 1 || found[0].Code != "quarantine.unknown" || found[0].Test != "gone" || !strings.HasPrefix(found[0].Advice, "Remove it") {
 		t.Errorf("%+v", found)
 	}
-	if found := r.Look(nil); len(found) != 0 {
+	if found := r.CheckEntries(nil); len(found) != 0 {
 		t.Errorf("%+v", found)
 	}
 	r.Day = day("2026-12-01")
-	if found := r.Look(there); len(found) != 2 || found[0].Code != "quarantine.expired" || !strings.HasPrefix(found[0].Advice, "Fix the test") {
+	if found := r.CheckEntries(there); len(found) != 2 || found[0].Code != "quarantine.expired" || !strings.HasPrefix(found[0].Advice, "Fix the test") {
 		t.Errorf("%+v", found)
 	}
 }

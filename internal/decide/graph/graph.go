@@ -38,7 +38,7 @@ func New(tasks []nexus.Task) (*Graph, error) {
 		tasks: make([]node, len(tasks)), index: make(map[nexus.TaskID]int, len(tasks)),
 		needs: make([][]int, len(tasks)), needed: make([][]int, len(tasks)), touch: make([][]string, len(tasks)),
 	}
-	locks := lockers()
+	locks := lockGroups()
 	for i, t := range tasks {
 		if strings.TrimSpace(string(t.ID)) == "" {
 			return nil, invalid("task %d has no id", i+1)
@@ -136,10 +136,10 @@ func (g *Graph) circle(left []int) error {
 	}
 }
 
-// Longest returns how long the critical path takes: the tasks, each needing the
+// CriticalPathLength returns how long the critical path takes: the tasks, each needing the
 // one before, that together take longest. Took says how long the i-th task takes,
 // from 0; what takes less than nothing takes none.
-func (g *Graph) Longest(took func(i int) int) int {
+func (g *Graph) CriticalPathLength(took func(i int) int) int {
 	longest := 0
 	for _, r := range g.rank(took) {
 		longest = max(longest, r)
@@ -147,9 +147,9 @@ func (g *Graph) Longest(took func(i int) int) int {
 	return longest
 }
 
-// Critical returns the tasks of the critical path, each needing the one before. Of
+// CriticalPath returns the tasks of the critical path, each needing the one before. Of
 // paths that take equally long it is the one whose tasks come first in the plan.
-func (g *Graph) Critical() []nexus.TaskID {
+func (g *Graph) CriticalPath() []nexus.TaskID {
 	rank := g.rank(g.minutes)
 	next := func(of []int) int {
 		at := -1

@@ -94,22 +94,22 @@ func TestLongestAndRank(t *testing.T) {
 		tasks[i].Minutes = m
 	}
 	g, minutes := build(t, tasks), func(i int) int { return graph.Minutes(tasks[i]) }
-	if total := g.Longest(minutes); total != 16 {
+	if total := g.CriticalPathLength(minutes); total != 16 {
 		t.Error(total)
 	}
 	if d := cmp.Diff(map[nexus.TaskID]int{"a": 16, "b": 15, "c": 7, "d": 5, "e": 14}, g.Rank()); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]nexus.TaskID{"a", "b", "d"}, g.Critical()); d != "" {
+	if d := cmp.Diff([]nexus.TaskID{"a", "b", "d"}, g.CriticalPath()); d != "" {
 		t.Error(d)
 	}
-	if path := build(t, nil).Critical(); path != nil {
+	if path := build(t, nil).CriticalPath(); path != nil {
 		t.Errorf("an empty plan has the path %v", path)
 	}
-	if total := g.Longest(func(int) int { return -3 }); total != 0 {
+	if total := g.CriticalPathLength(func(int) int { return -3 }); total != 0 {
 		t.Errorf("negative minutes: %d", total)
 	}
-	if total := build(t, nil).Longest(minutes); total != 0 {
+	if total := build(t, nil).CriticalPathLength(minutes); total != 0 {
 		t.Errorf("an empty plan takes %d", total)
 	}
 }
@@ -191,7 +191,7 @@ func TestAnswersAgree(t *testing.T) {
 				t.Fatalf("%s ranks %d, want %d", task.ID, rank[task.ID], want)
 			}
 		}
-		if total := g.Longest(func(i int) int { return graph.Minutes(tasks[i]) }); total != most {
+		if total := g.CriticalPathLength(func(i int) int { return graph.Minutes(tasks[i]) }); total != most {
 			t.Fatalf("the longest path takes %d, highest rank %d", total, most)
 		}
 	})

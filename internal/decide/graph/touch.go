@@ -16,7 +16,7 @@ import (
 func (g *Graph) Conflicts(a, b nexus.TaskID) bool {
 	i, ok := g.index[a]
 	j, too := g.index[b]
-	return ok && too && i != j && clash(g.touch[i], g.touch[j])
+	return ok && too && i != j && pathsOverlap(g.touch[i], g.touch[j])
 }
 
 // touchSet makes declared paths comparable: clean, and a pattern reduced to
@@ -37,27 +37,27 @@ func touchSet(files []string) []string {
 	return slices.Compact(set)
 }
 
-func clash(a, b []string) bool {
+func pathsOverlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(x string) bool {
-		return slices.ContainsFunc(b, func(y string) bool { return within(x, y) || within(y, x) })
+		return slices.ContainsFunc(b, func(y string) bool { return isWithin(x, y) || isWithin(y, x) })
 	})
 }
 
-// locker is what a language's manifests and lock files are called, as patterns.
-type locker struct {
+// lockGroup is what a language's manifests and lock files are called, as patterns.
+type lockGroup struct {
 	kind     string
 	patterns []string // in lower case
 }
 
-// lockers returns the languages whose packages in a workspace share a lock file at
+// lockGroups returns the languages whose packages in a workspace share a lock file at
 // its root, which changes with the manifest of any.
-func lockers() []locker {
-	var all []locker
+func lockGroups() []lockGroup {
+	var all []lockGroup
 	for _, s := range stack.All() {
 		if s.Names == nil {
 			continue
 		}
-		l := locker{kind: s.Name}
+		l := lockGroup{kind: s.Name}
 		for _, name := range slices.Concat(s.Markers, s.Written) {
 			l.patterns = append(l.patterns, strings.ToLower(name))
 		}
@@ -67,7 +67,7 @@ func lockers() []locker {
 }
 
 // holds reports whether a file is a manifest or a lock file of the language.
-func (l locker) holds(file string) bool {
+func (l lockGroup) holds(file string) bool {
 	name := strings.ToLower(path.Base(strings.TrimSpace(file)))
 	return slices.ContainsFunc(l.patterns, func(p string) bool {
 		ok, _ := path.Match(p, name) // a bad pattern fits nothing
@@ -77,7 +77,7 @@ func (l locker) holds(file string) bool {
 
 // locked returns what stands for the lock files that change with some of the files:
 // two tasks that declare manifests of one language collide in it.
-func locked(files []string, lockers []locker) []string {
+func locked(files []string, lockers []lockGroup) []string {
 	var all []string
 	for _, l := range lockers {
 		if slices.ContainsFunc(files, l.holds) {
@@ -87,20 +87,20 @@ func locked(files []string, lockers []locker) []string {
 	return all
 }
 
-// within reports whether file is dir or lies in it.
-func within(dir, file string) bool {
+// isWithin reports whether file is dir or lies in it.
+func isWithin(dir, file string) bool {
 	return dir == "" || file == dir || len(file) > len(dir) && file[len(dir)] == '/' && strings.HasPrefix(file, dir)
 }
 
 // Covers reports whether declared paths name a file, or a directory or pattern that
 // it may lie in.
 func Covers(declared []string, file string) bool {
-	return clash(touchSet(declared), touchSet([]string{file}))
+	return pathsOverlap(touchSet(declared), touchSet([]string{file}))
 }
 
 // Overlap reports whether two sets of paths name the same file, or one a directory
 // or pattern that a file of the other may lie in.
-func Overlap(a, b []string) bool { return clash(touchSet(a), touchSet(b)) }
+func Overlap(a, b []string) bool { return pathsOverlap(touchSet(a), touchSet(b)) }
 
 // Collision is two tasks that touch the same files.
 type Collision struct {
@@ -110,7 +110,7 @@ type Collision struct {
 
 // Collisions returns the pairs of tasks that collide, see [Graph.Conflicts].
 func Collisions(tasks []nexus.Task) []Collision {
-	locks := lockers()
+	locks := lockGroups()
 	holders, below := map[string][]int{}, map[string][]int{} // who names a path, and who something in it
 	sets := make([][]string, len(tasks))
 	for i, t := range tasks {
@@ -129,7 +129,7 @@ func Collisions(tasks []nexus.Task) []Collision {
 		for _, f := range set {
 			hit(below[f], f)
 			hit(holders[f], f)
-			for _, dir := range above(f) {
+			for _, dir := range parentDirs(f) {
 				hit(holders[dir], f)
 			}
 		}
@@ -140,7 +140,7 @@ func Collisions(tasks []nexus.Task) []Collision {
 		}
 		for _, f := range set {
 			holders[f] = append(holders[f], i)
-			for _, dir := range above(f) {
+			for _, dir := range parentDirs(f) {
 				below[dir] = append(below[dir], i)
 			}
 		}
@@ -148,9 +148,9 @@ func Collisions(tasks []nexus.Task) []Collision {
 	return all
 }
 
-// above returns the directories that a path lies in, the nearest first and the top, which
+// parentDirs returns the directories that a path lies in, the nearest first and the top, which
 // is empty, last. The top lies in none.
-func above(file string) (dirs []string) {
+func parentDirs(file string) (dirs []string) {
 	for file != "" {
 		if file = path.Dir(file); file == "." || file == "/" {
 			file = ""

@@ -59,9 +59,9 @@ type Share struct {
 // span is the time over which cost is measured.
 const span = time.Hour
 
-// Book keeps what the figures are made from. The zero Book has heard nothing; it
+// Counters keeps what the figures are made from. The zero Book has heard nothing; it
 // belongs to whoever folds the run's events.
-type Book struct {
+type Counters struct {
 	providers, gates map[string]*Share
 	roles            map[nexus.Role]*Share
 	bounds           map[string]int
@@ -77,9 +77,9 @@ type spending struct {
 }
 
 // Apply folds an event.
-func (b *Book) Apply(e nexus.Event) {
+func (b *Counters) Apply(e nexus.Event) {
 	if b.gates == nil {
-		*b = Book{
+		*b = Counters{
 			providers: map[string]*Share{}, gates: map[string]*Share{}, roles: map[nexus.Role]*Share{}, bounds: map[string]int{},
 			calls: map[string]string{}, sessions: map[nexus.SessionID]nexus.Role{}, began: e.At,
 		}
@@ -115,7 +115,7 @@ func (b *Book) Apply(e nexus.Event) {
 	}
 }
 
-func (b *Book) over(bound string) {
+func (b *Counters) over(bound string) {
 	if bound != "" {
 		b.bounds[bound]++
 	}
@@ -150,13 +150,13 @@ func shares[K comparable](all map[K]*Share) map[K]Share {
 }
 
 // Of returns how a run is doing. The book may be nil: then no rate is known.
-func Of(s *state.State, b *Book, now time.Time) Report {
+func Of(s *state.State, b *Counters, now time.Time) Report {
 	r := Report{Alerts: []Alert{}, Attempts: []Heartbeat{}, Silent: age(s.Updated, now)}
 	if !s.Status.Ended() {
 		for _, a := range s.Alerts.Active() {
 			r.Alerts = append(r.Alerts, Alert{a.Kind, a.Of, a.Why, age(a.At, now)})
 		}
-		for _, w := range s.Alerts.Working() {
+		for _, w := range s.Alerts.Heartbeats() {
 			r.Attempts = append(r.Attempts, Heartbeat{w.ID, age(w.At, now), w.Doing})
 		}
 		r.Queue = queue(s, now)
@@ -171,7 +171,7 @@ func Of(s *state.State, b *Book, now time.Time) Report {
 }
 
 // hourly returns the dollars of an hour, at the pace of the last one.
-func (b *Book) hourly(s *state.State, now time.Time) float64 {
+func (b *Counters) hourly(s *state.State, now time.Time) float64 {
 	until := now
 	if !s.Ended.IsZero() {
 		until = s.Ended
@@ -213,7 +213,7 @@ func queue(s *state.State, now time.Time) Queue {
 			old(since)
 		}
 	}
-	for _, a := range s.Asks() {
+	for _, a := range s.OpenQuestions() {
 		q.People++
 		old(a.At)
 	}

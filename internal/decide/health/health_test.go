@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/health"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -34,7 +34,7 @@ func TestMachine(t *testing.T) {
 			var got []string
 			for i, mb := range c.free {
 				at := time.Duration(i) * 10 * time.Second
-				for _, f := range m.Measured(bounds, health.Sample{At: statetest.Start().Add(at), Free: mb << 20, Disk: true}) {
+				for _, f := range m.ApplySample(bounds, health.Sample{At: statetest.Start().Add(at), Free: mb << 20, Disk: true}) {
 					switch f := f.(type) {
 					case nexus.AlertRaised:
 						got = append(got, at.String()+" raised "+string(f.Kind)+" "+f.Why)
@@ -57,7 +57,7 @@ func TestMemory(t *testing.T) {
 	at := statetest.Start()
 	measured := func(percent int64) int {
 		at = at.Add(time.Minute)
-		return len(m.Measured(nexus.Alerts{Memory: 90}, health.Sample{At: at, Memory: 1000, Available: 1000 - 10*percent}))
+		return len(m.ApplySample(nexus.Alerts{Memory: 90}, health.Sample{At: at, Memory: 1000, Available: 1000 - 10*percent}))
 	}
 	var got []int
 	for _, percent := range []int64{50, 89, 90, 95, 88, 90, 86, 85, 84, 50} {
@@ -66,14 +66,14 @@ func TestMemory(t *testing.T) {
 	if d := cmp.Diff([]int{0, 0, 1, 0, 0, 0, 0, 0, 1, 0}, got); d != "" {
 		t.Error(d)
 	}
-	if facts := m.Measured(nexus.Alerts{Memory: 90}, health.Sample{At: at}); facts != nil {
+	if facts := m.ApplySample(nexus.Alerts{Memory: 90}, health.Sample{At: at}); facts != nil {
 		t.Errorf("nothing was measured: %v", facts)
 	}
 }
 
 // TestBook counts what fails, and at what pace money is spent.
 func TestBook(t *testing.T) {
-	var b health.Book
+	var b health.Counters
 	s := state.New("r")
 	apply := func(minutes int, facts ...nexus.Fact) {
 		for _, f := range facts {
@@ -120,7 +120,7 @@ func TestQueue(t *testing.T) {
 		}
 	}
 	queue := func(minutes int) health.Queue {
-		return health.Of(s, &health.Book{}, statetest.Start().Add(time.Duration(minutes)*time.Minute)).Queue
+		return health.Of(s, &health.Counters{}, statetest.Start().Add(time.Duration(minutes)*time.Minute)).Queue
 	}
 	apply(0, nexus.GoalAccepted{Goal: nexus.Goal{Text: "x"}, Base: "b", Target: "main"}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 3})
 	for _, task := range []nexus.Task{{ID: "T1"}, {ID: "T2", Needs: []nexus.TaskID{"T1"}}, {ID: "T3", Needs: []nexus.TaskID{"T2"}}} {
@@ -134,7 +134,7 @@ func TestQueue(t *testing.T) {
 	if got, want := queue(10), (health.Queue{Ready: 1, Oldest: 600}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	apply(10, nexus.AttemptStarted{Task: "T1", Attempt: "T1.1", Base: "b"}, nexus.QuestionAsked{ID: "q1", Text: "which?", Trigger: people.AmbiguityTrigger})
+	apply(10, nexus.AttemptStarted{Task: "T1", Attempt: "T1.1", Base: "b"}, nexus.QuestionAsked{ID: "q1", Text: "which?", Trigger: humaninput.AmbiguityTrigger})
 	if got, want := queue(12), (health.Queue{People: 1, Oldest: 120}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -33,10 +33,10 @@ func Raised(all []state.RaisedAlert) *Machine {
 	return m
 }
 
-// Measured returns what is to be recorded after a sample. What passes its bound
+// ApplySample returns what is to be recorded after a sample. What passes its bound
 // has to stay there for a while, and what comes back has to come back by more
 // than a little and to stay: who stands at the bound is told of once.
-func (m *Machine) Measured(a nexus.Alerts, s Sample) []nexus.Fact {
+func (m *Machine) ApplySample(a nexus.Alerts, s Sample) []nexus.Fact {
 	var all []nexus.Fact
 	const room = 5 // percent of memory
 	if s.Memory > 0 {

@@ -54,7 +54,7 @@ func Compare(a, b *state.State) []Difference {
 		for _, key := range keys(x, y) {
 			add("plan", id, key, x[key], y[key])
 		}
-		x, y = became(a, s), became(b, t)
+		x, y = taskOutcome(a, s), taskOutcome(b, t)
 		for _, key := range keys(x, y) {
 			add("task", id, key, x[key], y[key])
 		}
@@ -163,8 +163,8 @@ func planned(t *state.Task) map[string]string {
 	}
 }
 
-// became returns what became of a task.
-func became(s *state.State, t *state.Task) map[string]string {
+// taskOutcome returns what became of a task.
+func taskOutcome(s *state.State, t *state.Task) map[string]string {
 	all := map[string]string{
 		"status": string(s.StatusOf(t)), "why": t.Why, "tier": string(began(t)),
 		"attempts": strconv.Itoa(len(t.Attempts)), "rounds": strconv.Itoa(t.Rounds),
@@ -172,7 +172,7 @@ func became(s *state.State, t *state.Task) map[string]string {
 	}
 	if a := t.Current(); a != nil {
 		all["strategy"] = string(a.Strategy)
-		if r := a.Last(); r != nil && r.Verdict != nil {
+		if r := a.LastRound(); r != nil && r.Verdict != nil {
 			all["verdict"] = strings.TrimSpace(string(r.Verdict.State) + " " + r.Verdict.Gate)
 		}
 	}

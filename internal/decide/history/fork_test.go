@@ -28,7 +28,7 @@ func TestAForkCountsItsOwnWork(t *testing.T) {
 		{Task: nexus.Task{ID: "T5"}, Status: nexus.Landed, Attempts: []*state.Attempt{one}},
 	}
 	var got []nexus.TaskID
-	for _, t := range history.Fold(s).Tasks {
+	for _, t := range history.SummarizeRun(s).Tasks {
 		got = append(got, t.ID)
 	}
 	if nexus.Join(got) != "T3, T4, T5" {

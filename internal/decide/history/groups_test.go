@@ -59,9 +59,9 @@ func TestGroups(t *testing.T) {
 	}}
 	one, other := state.New("r1"), state.New("r2")
 	one.Tasks, other.Tasks = []*state.Task{hard}, []*state.Task{easy}
-	runs := []history.Run{history.Fold(one), history.Fold(other)}
+	runs := []history.Run{history.SummarizeRun(one), history.SummarizeRun(other)}
 	runs[0].Repo, runs[1].Repo = "here", "there"
-	f := history.Of(runs)
+	f := history.Summarize(runs)
 	hidden := cmpopts.IgnoreUnexported(history.Group{})
 	group := func(name string, failed, landed, attempts, rounds, raised int, tokens int64, money nexus.Money) history.Group {
 		g := history.Group{Name: name, Tasks: failed + landed, Failed: failed, Landed: landed, Attempts: attempts, Rounds: rounds, Raised: raised, Tokens: tokens, Money: money}
@@ -108,7 +108,7 @@ func TestFoundBy(t *testing.T) {
 	found.Route = &nexus.TaskRouted{Strategy: nexus.TestAfter}
 	s := state.New("r")
 	s.Tasks = []*state.Task{found, asked}
-	f := history.Of([]history.Run{history.Fold(s)})
+	f := history.Summarize([]history.Run{history.SummarizeRun(s)})
 	if len(f.ByFound) != 1 || f.ByFound[0].Name != "todo" || f.ByFound[0].Landed != 1 || f.ByFound[0].Tasks != 1 {
 		t.Errorf("%+v", f.ByFound)
 	}

@@ -1,7 +1,7 @@
 // Package history sums up runs: what their tasks took and cost, which were slow,
 // failed or were tried again, and how right the estimates were.
 //
-// [Fold] makes a small [Run] of what a run came to, which is kept; [Of] makes the
+// [SummarizeRun] makes a small [Run] of what a run came to, which is kept; [Summarize] makes the
 // figures of many of them.
 package history
 
@@ -107,8 +107,8 @@ type Accuracy struct {
 // tables are the groups of tasks, by what they are told apart by.
 type tables struct{ repos, kinds, stacks, tiers, strategies, found, roles, models groups }
 
-// Of sums up runs, the oldest first.
-func Of(runs []Run) Figures {
+// Summarize sums up runs, the oldest first.
+func Summarize(runs []Run) Figures {
 	f := Figures{Runs: len(runs), Slowest: []Item{}, Failed: []Item{}, Retried: []Item{}, Learned: []Accuracy{}}
 	var all accuracy
 	by := tables{groups{}, groups{}, groups{}, groups{}, groups{}, groups{}, groups{}, groups{}}
@@ -120,7 +120,7 @@ func Of(runs []Run) Figures {
 			f.Of.add(t, t.whole())
 			by.add(r, t)
 			f.list(r, t)
-			fail(failures, r.ID, t)
+			countFailures(failures, r.ID, t)
 			all.add(t)
 			own.add(t)
 		}
@@ -228,8 +228,8 @@ func (f *Figures) list(r Run, t Task) {
 // whole returns seconds, rounded to the nearest.
 func whole(seconds float64) int64 { return int64(math.Round(seconds)) }
 
-// fail counts what the attempts at a task ended with.
-func fail(all map[string]*Failure, run nexus.RunID, t Task) {
+// countFailures counts what the attempts at a task ended with.
+func countFailures(all map[string]*Failure, run nexus.RunID, t Task) {
 	seen := map[string]bool{}
 	for _, a := range t.Tries {
 		if a.Failure == "" {

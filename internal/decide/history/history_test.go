@@ -49,9 +49,9 @@ func TestFigures(t *testing.T) {
 	of := func(all ...*state.State) history.Figures {
 		var runs []history.Run
 		for _, s := range all {
-			runs = append(runs, history.Fold(s))
+			runs = append(runs, history.SummarizeRun(s))
 		}
-		return history.Of(runs)
+		return history.Summarize(runs)
 	}
 	f := of(first, second)
 	want := history.Group{
@@ -97,7 +97,7 @@ func TestFigures(t *testing.T) {
 	if e := of(first).Estimates; e.Tasks != 2 || e.Paid != 1 || e.PaidInside != 1 || e.PaidRatio != 1 {
 		t.Errorf("what has no price counts as an estimate of nothing: %+v", e)
 	}
-	if empty := history.Of(nil); empty.Runs != 0 || empty.Estimates.Ratio != 0 || empty.Failed == nil {
+	if empty := history.Summarize(nil); empty.Runs != 0 || empty.Estimates.Ratio != 0 || empty.Failed == nil {
 		t.Errorf("%+v", empty)
 	}
 }

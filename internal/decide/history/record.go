@@ -60,7 +60,7 @@ type Task struct {
 	Changed    []string         `json:"changed,omitempty"` // that what landed changed
 	Read       []string         `json:"read,omitempty"`    // that its coders looked at
 	Estimate   *Estimate        `json:"estimate,omitempty"`
-	Tries      []Try            `json:"tries,omitempty"` // its attempts, oldest first
+	Tries      []AttemptSummary `json:"tries,omitempty"` // its attempts, oldest first
 	Uses       []Use            `json:"uses,omitempty"`  // who worked on it
 }
 
@@ -73,8 +73,8 @@ type Estimate struct {
 	Unpriced bool       `json:"unpriced,omitzero"`
 }
 
-// Try is one attempt.
-type Try struct {
+// AttemptSummary is one attempt.
+type AttemptSummary struct {
 	Tier     nexus.Tier     `json:"tier"`
 	Strategy nexus.Strategy `json:"strategy,omitzero"`
 	Counts   bool           `json:"counts,omitzero"` // it says something of its tier: nobody stopped it, and no machinery failed
@@ -87,7 +87,7 @@ type Try struct {
 
 // After returns what a next try follows on: the gate that was red, or how the
 // attempt ended.
-func (t Try) After() string {
+func (t AttemptSummary) After() string {
 	gate, _, _ := strings.Cut(t.Failure, ":")
 	return cmp.Or(gate, string(t.Outcome))
 }
@@ -110,8 +110,8 @@ type Gate struct {
 	Seconds float64 `json:"seconds,omitzero"` // of all of them together
 }
 
-// Fold sums up a run.
-func Fold(s *state.State) Run {
+// SummarizeRun sums up a run.
+func SummarizeRun(s *state.State) Run {
 	r := Run{ID: s.Run, Began: s.Started, Ended: s.Ended, Status: s.Status, Mode: s.Goal.Goal.Mode, Money: s.Ledger.Spent()}
 	gates := map[string]*Gate{}
 	for _, t := range s.Tasks {
@@ -120,7 +120,7 @@ func Fold(s *state.State) Run {
 		}
 		r.Tasks = append(r.Tasks, foldTask(s, t))
 		for _, a := range t.Attempts {
-			judge(gates, a)
+			countJudgements(gates, a)
 		}
 	}
 	for _, g := range gates {
@@ -132,13 +132,13 @@ func Fold(s *state.State) Run {
 
 func foldTask(s *state.State, t *state.Task) Task {
 	out := Task{
-		ID: t.ID, Title: short(t.Title), Kind: cmp.Or(t.Kind, nexus.CodeTask), Stack: cmp.Or(stack.Written(files(t)),
+		ID: t.ID, Title: short(t.Title), Kind: cmp.Or(t.Kind, nexus.CodeTask), Stack: cmp.Or(stack.MainStack(files(t)),
 			"other"), Tier: began(t),
 		Status: s.StatusOf(t), Why: short(t.Why), Rounds: t.Rounds, First: t.Landed != nil && firstPass(t),
 		Ended: t.Ended, Seconds: t.Worked.Seconds(), Money: t.Spent,
 		Files: few(t.Files),
 	}
-	out.FoundBy, _, _ = strings.Cut(finding.Named(t.Brief), "/")
+	out.FoundBy, _, _ = strings.Cut(finding.IDInText(t.Brief), "/")
 	if t.Route != nil {
 		out.Complexity, out.Strategy = t.Route.Complexity, t.Route.Strategy
 		if e := t.Route.Estimate; e != nil {
@@ -181,15 +181,15 @@ func (t *Task) use(uses map[[2]string]*Use, c *state.Session) {
 		return
 	}
 	for _, about := range c.Looked {
-		if f := looked(about); f != "" && len(t.Read) < mostFiles && !slices.Contains(t.Read, f) {
+		if f := fileOfCall(about); f != "" && len(t.Read) < mostFiles && !slices.Contains(t.Read, f) {
 			t.Read = append(t.Read, f)
 		}
 	}
 }
 
-// looked returns the file that a call was about, empty where it was about
+// fileOfCall returns the file that a call was about, empty where it was about
 // something else.
-func looked(about string) string {
+func fileOfCall(about string) string {
 	file, _, _ := strings.Cut(about, ":")
 	if strings.ContainsAny(file, " \t\"'*?()|<>;&$\\") || len(path.Ext(file)) < 2 || path.IsAbs(file) ||
 		path.Clean(file) != file || strings.HasPrefix(file, "..") {
@@ -198,8 +198,8 @@ func looked(about string) string {
 	return file
 }
 
-func foldTry(a *state.Attempt) Try {
-	t := Try{Tier: a.Tier, Strategy: a.Strategy, Outcome: a.Outcome, Failure: repair.Last(a)}
+func foldTry(a *state.Attempt) AttemptSummary {
+	t := AttemptSummary{Tier: a.Tier, Strategy: a.Strategy, Outcome: a.Outcome, Failure: repair.LastSignature(a)}
 	if a.Stage == state.Over && !a.Broken {
 		switch a.Outcome {
 		case nexus.Accepted, nexus.Conflicted:
@@ -234,8 +234,8 @@ func failure(a *state.Attempt) string {
 	return ""
 }
 
-// judge counts what gates said of the rounds of an attempt.
-func judge(gates map[string]*Gate, a *state.Attempt) {
+// countJudgements counts what gates said of the rounds of an attempt.
+func countJudgements(gates map[string]*Gate, a *state.Attempt) {
 	for _, r := range a.Rounds {
 		for _, e := range r.Evidence {
 			if e.Apart || e.Optional || e.State != nexus.Pass && e.State != nexus.Fail {

@@ -15,7 +15,7 @@ func chosen(s *story, found ...nexus.Wanted) string {
 	s.hear(nexus.CycleStarted{Cycle: s.l.Cycle + 1})
 	s.hear(nexus.CycleLooked{Cycle: s.l.Cycle, Wanted: found})
 	var all []string
-	for _, f := range s.l.Next(improve.Moment{Now: s.now}) {
+	for _, f := range s.l.Next(improve.DecisionInputs{Now: s.now}) {
 		if taken, ok := f.(nexus.ItemTaken); ok {
 			all = append(all, fmt.Sprintf("%s as %s for %s", taken.Wanted.Finding, taken.Item, taken.Reserved))
 		} else {
@@ -139,7 +139,7 @@ func TestWhyItEnded(t *testing.T) {
 func TestRests(t *testing.T) {
 	s := begin(direct())
 	s.decide()
-	rest := func(w improve.Moment, facts ...nexus.Fact) string {
+	rest := func(w improve.DecisionInputs, facts ...nexus.Fact) string {
 		s.hear(facts...)
 		w.Now = s.now
 		all := s.l.Next(w)
@@ -151,17 +151,17 @@ func TestRests(t *testing.T) {
 		return nexus.Kind(all[0])
 	}
 	for _, want := range []string{"1m0s", "2m0s", "4m0s", "8m0s", "16m0s", "32m0s", "1h0m0s", "1h0m0s"} {
-		if got := rest(improve.Moment{}, nexus.CycleLooked{Cycle: 1}); got != "there is nothing to do: "+want {
+		if got := rest(improve.DecisionInputs{}, nexus.CycleLooked{Cycle: 1}); got != "there is nothing to do: "+want {
 			t.Errorf("%s, want %s", got, want)
 		}
 		s.decide()
 	}
 	const nobody = "the search for work failed: no disk: 1h0m0s"
-	if got := rest(improve.Moment{}, nexus.CycleFailed{Cycle: 1, Why: "no disk"}); got != nobody {
+	if got := rest(improve.DecisionInputs{}, nexus.CycleFailed{Cycle: 1, Why: "no disk"}); got != nobody {
 		t.Error(got)
 	}
 	s.decide()
-	schedule := improve.Moment{Due: func(at time.Time) time.Time { return at.Add(hour(5)) }}
+	schedule := improve.DecisionInputs{Due: func(at time.Time) time.Time { return at.Add(hour(5)) }}
 	if got := rest(schedule, nexus.CycleLooked{Cycle: 1}); got != "there is nothing to do: 5h0m0s" {
 		t.Error(got)
 	}
@@ -170,7 +170,7 @@ func TestRests(t *testing.T) {
 	s.decide()
 	s.hear(nexus.ItemWorked{Item: "loop-1", Status: nexus.StatusFailed, Why: "no"})
 	s.decide()
-	if got := rest(improve.Moment{}, nexus.CycleLooked{Cycle: 1}); got != "there is nothing to do: 1m0s" {
+	if got := rest(improve.DecisionInputs{}, nexus.CycleLooked{Cycle: 1}); got != "there is nothing to do: 1m0s" {
 		t.Errorf("after work: %s", got)
 	}
 
@@ -184,12 +184,12 @@ func TestRests(t *testing.T) {
 	s.took("loop-1", wanted("a", 1))
 	s.onto("loop-1", nexus.Theme+"a")
 	const waits = "1 result waits for a person, and no more may (improve.waiting): 1m0s"
-	if got := rest(improve.Moment{}, nexus.CycleStarted{Cycle: 2}, nexus.CycleLooked{Cycle: 2}); !s.l.Full() || got != waits {
+	if got := rest(improve.DecisionInputs{}, nexus.CycleStarted{Cycle: 2}, nexus.CycleLooked{Cycle: 2}); !s.l.Full() || got != waits {
 		t.Error(got)
 	}
 	s.now = now
 	s.hear(nexus.LoopRested{Idle: true}, nexus.CycleStarted{Cycle: 3})
-	if got := rest(improve.Moment{}, nexus.CycleLooked{Cycle: 3}); !strings.HasSuffix(got, ": 1m30s") {
+	if got := rest(improve.DecisionInputs{}, nexus.CycleLooked{Cycle: 3}); !strings.HasSuffix(got, ": 1m30s") {
 		t.Errorf("beyond its end: %s", got)
 	}
 	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged})
@@ -201,8 +201,8 @@ func TestRests(t *testing.T) {
 // TestRestEnds holds what ends a rest: its time, and a reason, which is recorded.
 func TestRestEnds(t *testing.T) {
 	s := begin(direct())
-	woken := improve.Moment{Now: s.now, Woken: "somebody pushed"}
-	why := func(w improve.Moment) string {
+	woken := improve.DecisionInputs{Now: s.now, Woken: "somebody pushed"}
+	why := func(w improve.DecisionInputs) string {
 		f, _ := s.l.Next(w)[0].(nexus.CycleStarted)
 		return fmt.Sprintf("%d: %s", f.Cycle, f.Why)
 	}
@@ -212,17 +212,17 @@ func TestRestEnds(t *testing.T) {
 	s.decide()
 	s.hear(nexus.CycleLooked{Cycle: 1})
 	s.decide()
-	if got := s.l.Next(improve.Moment{Now: s.now.Add(59 * time.Second)}); len(got) > 0 {
+	if got := s.l.Next(improve.DecisionInputs{Now: s.now.Add(59 * time.Second)}); len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := why(improve.Moment{Now: s.now.Add(time.Minute)}); got != "2: " {
+	if got := why(improve.DecisionInputs{Now: s.now.Add(time.Minute)}); got != "2: " {
 		t.Error(got)
 	}
 	if got := why(woken); got != "2: somebody pushed" {
 		t.Error(got)
 	}
 	s.hear(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbPause, By: "ada"}})
-	got, ok := s.l.Next(improve.Moment{Now: s.now})[0].(nexus.RequestSettled)
+	got, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.RequestSettled)
 	if !ok || got.Granted || got.Seq != s.seq || got.Why != "a loop can only be stopped; its items are runs that can be steered" {
 		t.Errorf("%+v", got)
 	}
@@ -231,7 +231,7 @@ func TestRestEnds(t *testing.T) {
 // TestRestsAnew holds that a loop which rests in quiet hours rests once, and again where these end at another time.
 func TestRestsAnew(t *testing.T) {
 	s := begin(direct())
-	w := improve.Moment{Now: s.now, Quiet: must(t, "11:00-13:00")}
+	w := improve.DecisionInputs{Now: s.now, Quiet: must(t, "11:00-13:00")}
 	s.hear(nexus.LoopRested{Why: "there is nothing to do", Until: s.now.Add(hour(1)), Idle: true})
 	facts := s.l.Next(w)
 	if f, ok := facts[0].(nexus.LoopRested); !ok || f.Why != "quiet hours" || f.For != hour(1) || f.Idle {
@@ -259,19 +259,19 @@ func TestPushedNoMore(t *testing.T) {
 		s.onto("loop-1", todo)
 		return s
 	}
-	next := func(s *story, w improve.Moment) string {
+	next := func(s *story, w improve.DecisionInputs) string {
 		w.Now = s.now
 		return nexus.Kind(s.l.Next(w)[0])
 	}
 	s := landed()
-	if got := next(s, improve.Moment{Quiet: must(t, "11:00-13:00")}); got != "loop.rested" {
+	if got := next(s, improve.DecisionInputs{Quiet: must(t, "11:00-13:00")}); got != "loop.rested" {
 		t.Errorf("in quiet hours: %s", got)
 	}
-	if got := next(s, improve.Moment{}); got != "pull.sought" {
+	if got := next(s, improve.DecisionInputs{}); got != "pull.sought" {
 		t.Error(got)
 	}
 	s.hear(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped"})
-	if got := next(s, improve.Moment{}); got != "run.ended" {
+	if got := next(s, improve.DecisionInputs{}); got != "run.ended" {
 		t.Errorf("it is stopped: %s", got)
 	}
 
@@ -279,20 +279,20 @@ func TestPushedNoMore(t *testing.T) {
 	s.hear(nexus.PullSought{Branch: todo, Commit: "c"}, nexus.PullFailed{Branch: todo, Commit: "c", Why: "no network"})
 	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultRejected})
 	s.hear(nexus.CycleStarted{Cycle: 2}, nexus.CycleLooked{Cycle: 2})
-	if got := next(s, improve.Moment{}); got != "loop.rested" {
+	if got := next(s, improve.DecisionInputs{}); got != "loop.rested" {
 		t.Errorf("nobody saw it, and nothing waits on it: %s", got)
 	}
 
 	s = landed()
 	s.hear(nexus.PullSought{Branch: todo, Commit: "c"}, nexus.PullTold{Branch: todo, Commit: "c", Number: 4})
-	if s.l.Mine(todo, "c", 5) {
+	if s.l.IsOwnPull(todo, "c", 5) {
 		t.Error("another pull request is the loop's, though it knows its own")
 	}
 	s.took("loop-2", wanted("todo", 2))
 	s.onto("loop-2", todo, nexus.Worsened{Finding: "lint/1", After: 1})
 	s.hear(nexus.RevertSought{Item: "loop-2"}, nexus.ItemReverted{Item: "loop-2", Commit: "r"})
 	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged})
-	if f, ok := s.l.Next(improve.Moment{Now: s.now})[0].(nexus.PullSought); !ok || f.Commit != "r" || len(f.Items) > 0 {
+	if f, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.PullSought); !ok || f.Commit != "r" || len(f.Items) > 0 {
 		t.Errorf("what was reverted: %+v", f)
 	}
 }

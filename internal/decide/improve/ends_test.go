@@ -69,10 +69,10 @@ func TestLinesRest(t *testing.T) {
 	s.decide()
 	other := wanted("todo", 2)
 	other.Lines = []string{"new", "line"}
-	if rule, _ := s.l.Bar(other, s.now); rule != improve.Again {
+	if rule, _ := s.l.BlockingRule(other, s.now); rule != improve.Again {
 		t.Errorf("lines that were just changed: %q", rule)
 	}
-	if rule, _ := s.l.Bar(other, s.now.Add(improve.Week)); rule != "" {
+	if rule, _ := s.l.BlockingRule(other, s.now.Add(improve.Week)); rule != "" {
 		t.Errorf("a week later: %q", rule)
 	}
 	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.Wanted{wanted("todo", 3), wanted("todo", 4)}})
@@ -98,7 +98,7 @@ func TestLinesRest(t *testing.T) {
 func TestSchedule(t *testing.T) {
 	s := begin(direct())
 	due := s.now.Add(5 * time.Hour)
-	facts := s.l.Next(improve.Moment{Now: s.now, Due: func(time.Time) time.Time { return due }})
+	facts := s.l.Next(improve.DecisionInputs{Now: s.now, Due: func(time.Time) time.Time { return due }})
 	if f, ok := facts[0].(nexus.LoopRested); !ok || !f.Until.Equal(due) || f.For != 5*time.Hour || f.Why != "it waits for its time" {
 		t.Errorf("%+v", facts)
 	}
@@ -107,7 +107,7 @@ func TestSchedule(t *testing.T) {
 	s = begin(rules)
 	s.decide()
 	s.hear(nexus.CycleLooked{Cycle: 1})
-	facts = s.l.Next(improve.Moment{Now: s.now})
+	facts = s.l.Next(improve.DecisionInputs{Now: s.now})
 	if f, ok := facts[0].(nexus.LoopRested); !ok || !f.Until.IsZero() || f.For != 0 {
 		t.Errorf("%+v", facts)
 	}
@@ -159,7 +159,7 @@ func TestModest(t *testing.T) {
 		done := worked("loop-1")
 		done.Change = c.change
 		s.hear(done)
-		first := s.l.Next(improve.Moment{Now: s.now})[0]
+		first := s.l.Next(improve.DecisionInputs{Now: s.now})[0]
 		kept, is := first.(nexus.ItemKept)
 		if is != (c.rule != "") || kept.Rule != string(c.rule) || kept.Why != c.why {
 			t.Errorf("%s: %+v", name, first)
@@ -185,7 +185,7 @@ func TestWorseInWords(t *testing.T) {
 		{Finding: "e/1", Title: "E", After: 1},
 	}})
 	const want = "a/1 (A) is new, b/1 (B) went from 1 to 3, c/1 (C) is new, and 2 more"
-	if f, ok := s.l.Next(improve.Moment{Now: s.now})[0].(nexus.RevertSought); !ok || f.Why != want {
+	if f, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.RevertSought); !ok || f.Why != want {
 		t.Errorf("%+v", f)
 	}
 }
@@ -231,10 +231,10 @@ func TestWakes(t *testing.T) {
 	s.decide()
 	s.hear(nexus.CycleLooked{Cycle: 1})
 	s.decide()
-	if got := s.l.Wake(improve.Moment{Now: s.now}); !got.Equal(s.now.Add(time.Minute)) {
+	if got := s.l.Wake(improve.DecisionInputs{Now: s.now}); !got.Equal(s.now.Add(time.Minute)) {
 		t.Errorf("it wakes at %s, and rests a minute", got)
 	}
-	if got := s.l.Wake(improve.Moment{Now: s.now.Add(2 * time.Minute)}); !got.Equal(rules.Until) {
+	if got := s.l.Wake(improve.DecisionInputs{Now: s.now.Add(2 * time.Minute)}); !got.Equal(rules.Until) {
 		t.Errorf("it wakes at %s, and its time is over at %s", got, rules.Until)
 	}
 }

@@ -142,7 +142,7 @@ func (s *story) hear(facts ...nexus.Fact) {
 func (s *story) decide() string {
 	var kinds []string
 	for {
-		facts := s.l.Next(improve.Moment{Now: s.now})
+		facts := s.l.Next(improve.DecisionInputs{Now: s.now})
 		if len(facts) == 0 || len(kinds) > 20 {
 			return strings.Join(kinds, " ")
 		}
@@ -274,7 +274,7 @@ func TestRevertBeforeTheNext(t *testing.T) {
 	}
 	changed := wanted("lint", 1)
 	changed.Mark = "2"
-	if rule, _ := s.l.Bar(changed, s.now); rule != "" {
+	if rule, _ := s.l.BlockingRule(changed, s.now); rule != "" {
 		t.Error("new facts change nothing:", rule)
 	}
 }
@@ -306,10 +306,10 @@ func TestQuietHours(t *testing.T) {
 	s.decide()
 	s.hear(worked("loop-1"))
 	quiet := must(t, "11:00-13:00")
-	if facts := s.l.Next(improve.Moment{Now: s.now, Quiet: quiet}); len(facts) > 0 {
+	if facts := s.l.Next(improve.DecisionInputs{Now: s.now, Quiet: quiet}); len(facts) > 0 {
 		t.Errorf("in quiet hours: %s", nexus.Kind(facts[0]))
 	}
-	if wake := s.l.Wake(improve.Moment{Now: s.now, Quiet: quiet}); !wake.Equal(s.now.Add(time.Hour)) {
+	if wake := s.l.Wake(improve.DecisionInputs{Now: s.now, Quiet: quiet}); !wake.Equal(s.now.Add(time.Hour)) {
 		t.Errorf("it wakes at %s", wake)
 	}
 	s.now = s.now.Add(time.Hour)
@@ -319,7 +319,7 @@ func TestQuietHours(t *testing.T) {
 	begun := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 1, Rest: time.Minute, MostRest: time.Hour})
 	begun.decide()
 	begun.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
-	facts := begun.l.Next(improve.Moment{Now: begun.now, Quiet: quiet})
+	facts := begun.l.Next(improve.DecisionInputs{Now: begun.now, Quiet: quiet})
 	if len(facts) != 1 || nexus.Kind(facts[0]) != "loop.rested" {
 		t.Errorf("%v", facts)
 	}

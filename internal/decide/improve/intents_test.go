@@ -64,13 +64,13 @@ func TestIntents(t *testing.T) {
 		if c.open != nil {
 			want, failed = []nexus.Fact{c.open}, []nexus.Fact{c.broken}
 		}
-		if diff := cmp.Diff(want, s.l.Open()); diff != "" {
+		if diff := cmp.Diff(want, s.l.OpenIntents()); diff != "" {
 			t.Errorf("after %+v, what is open: -want +got\n%s", c.hear, diff)
 		}
-		if diff := cmp.Diff(failed, improve.Broken(c.open, "no disk")); diff != "" {
+		if diff := cmp.Diff(failed, improve.FailureFacts(c.open, "no disk")); diff != "" {
 			t.Errorf("%+v is broken: -want +got\n%s", c.open, diff)
 		}
-		if got := improve.Of(c.open); got != c.of {
+		if got := improve.ItemOf(c.open); got != c.of {
 			t.Errorf("%+v is of %q", c.open, got)
 		}
 	}
@@ -83,12 +83,12 @@ func TestIntents(t *testing.T) {
 
 // TestCompare holds that a landing made worse what is new and what stands for more, and nothing else.
 func TestCompare(t *testing.T) {
-	seen := func(id string, count int) improve.Seen {
-		return improve.Seen{Finding: id, Strategy: "lint", Title: "T " + id, Count: count}
+	seen := func(id string, count int) improve.RedFinding {
+		return improve.RedFinding{Finding: id, Strategy: "lint", Title: "T " + id, Count: count}
 	}
-	got := improve.Compare(
-		[]improve.Seen{seen("gone", 1), seen("same", 2), seen("less", 3), seen("more", 1)},
-		[]improve.Seen{seen("same", 2), seen("less", 2), seen("more", 4), seen("new", 1)},
+	got := improve.CompareFindings(
+		[]improve.RedFinding{seen("gone", 1), seen("same", 2), seen("less", 3), seen("more", 1)},
+		[]improve.RedFinding{seen("same", 2), seen("less", 2), seen("more", 4), seen("new", 1)},
 	)
 	want := []nexus.Worsened{
 		{Finding: "more", Strategy: "lint", Title: "T more", Before: 1, After: 4},
@@ -109,7 +109,7 @@ func TestLeftOut(t *testing.T) {
 		item := []nexus.RunID{"loop-1", "loop-2"}[n]
 		s.took(item, wanted(theme, 1))
 		s.onto(item, nexus.Theme+theme)
-		if _, why := s.l.Bar(wanted("docs", 1), s.now); n == 1 && why != "2 branches wait for a person, and no more may (improve.open)" {
+		if _, why := s.l.BlockingRule(wanted("docs", 1), s.now); n == 1 && why != "2 branches wait for a person, and no more may (improve.open)" {
 			t.Error(why)
 		}
 	}
@@ -143,27 +143,27 @@ func TestLinesInWords(t *testing.T) {
 	done := worked("loop-1")
 	done.Change.Touched, done.Change.Lines = []string{"line"}, 5000
 	s.hear(nexus.ItemTaken{Item: "loop-1", Wanted: wanted("todo", 1)}, done)
-	if got, ok := s.l.Next(improve.Moment{Now: s.now})[0].(nexus.ItemOffered); !ok || got.Target != "main" {
+	if got, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemOffered); !ok || got.Target != "main" {
 		t.Errorf("%+v", got)
 	}
 	s.onto("loop-1", "main")
 	x := wanted("todo", 2)
 	x.Lines = []string{"line"}
-	if _, why := s.l.Bar(x, s.now); why != "its lines were changed for the same reason on 2026-11-26" {
+	if _, why := s.l.BlockingRule(x, s.now); why != "its lines were changed for the same reason on 2026-11-26" {
 		t.Error(why)
 	}
 	done.Item = "loop-2"
 	done.Change.Dependencies = []string{"a", "b", "c"}
 	s.hear(nexus.ItemTaken{Item: "loop-2", Wanted: wanted("todo", 2)}, done)
 	const deps = "it changes what the project depends on, which is left to a person: a, b, c"
-	if got, ok := s.l.Next(improve.Moment{Now: s.now})[0].(nexus.ItemKept); !ok || got.Why != deps {
+	if got, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemKept); !ok || got.Why != deps {
 		t.Errorf("%+v", got)
 	}
 	done.Item, done.Change.Dependencies = "loop-3", nil
 	s.hear(nexus.ItemKept{Item: "loop-2", Rule: string(improve.Dependencies)})
 	s.hear(nexus.ItemTaken{Item: "loop-3", Wanted: wanted("todo", 3)}, done)
 	const lines = "it changes lines again that were changed for the same reason on 2026-11-26"
-	if got, ok := s.l.Next(improve.Moment{Now: s.now})[0].(nexus.ItemKept); !ok || got.Why != lines {
+	if got, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemKept); !ok || got.Why != lines {
 		t.Errorf("%+v", got)
 	}
 }

@@ -85,7 +85,7 @@ func TestFreedByTime(t *testing.T) {
 		"failed: it was tried 2 times, last in run loop-6, and its files have not changed since",
 		": ",
 	} {
-		if rule, why := s.l.Bar(wanted("todo", n+1), s.now); string(rule)+": "+why != want {
+		if rule, why := s.l.BlockingRule(wanted("todo", n+1), s.now); string(rule)+": "+why != want {
 			t.Errorf("todo/%d: %s: %s, want %s", n+1, rule, why, want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestTriedAnew(t *testing.T) {
 	}{{"1", true}, {"2", true}, {"2", false}, {"3", true}} {
 		x.Mark = c.mark
 		ways()["failed"](s, nexus.RunID(fmt.Sprintf("loop-%d", n+1)), x)
-		if rule, why := s.l.Bar(x, s.now); (rule == "") != c.free {
+		if rule, why := s.l.BlockingRule(x, s.now); (rule == "") != c.free {
 			t.Errorf("after %d: %s %s", n+1, rule, why)
 		}
 	}
@@ -133,7 +133,7 @@ func TestWhatIsKept(t *testing.T) {
 		s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged})
 		const why = "the work of run loop-1 on it did not land: so"
 		for hours, barred := range map[int]bool{0: true, c.hours - 1: true, c.hours: c.hours == 0, 9999: c.hours == 0} {
-			if rule, got := s.l.Bar(wanted("todo", 1), s.now.Add(hour(hours))); (rule == c.rule && got == why) != barred || !barred && rule != "" {
+			if rule, got := s.l.BlockingRule(wanted("todo", 1), s.now.Add(hour(hours))); (rule == c.rule && got == why) != barred || !barred && rule != "" {
 				t.Errorf("%s, after %d hours: %s %s", c.rule, hours, rule, got)
 			}
 		}
@@ -159,13 +159,13 @@ func TestThrownAway(t *testing.T) {
 		s.hear(nexus.ResultSettled{Item: item, How: how})
 	}
 	later := s.now.Add(improve.Week)
-	if rule, why := s.l.Bar(wanted("todo", 1), s.now); rule != improve.Again || why != "run loop-1 did it on 2026-11-26" {
+	if rule, why := s.l.BlockingRule(wanted("todo", 1), s.now); rule != improve.Again || why != "run loop-1 did it on 2026-11-26" {
 		t.Error(rule, why)
 	}
-	if rule, why := s.l.Bar(wanted("todo", 1), later); rule != "" || s.l.Item("loop-1").Rule != "" {
+	if rule, why := s.l.BlockingRule(wanted("todo", 1), later); rule != "" || s.l.Item("loop-1").Rule != "" {
 		t.Error(rule, why, s.l.Item("loop-1").Rule)
 	}
-	if rule, why := s.l.Bar(wanted("todo", 2), later); rule != improve.RejectedBy || why != "a person rejected the work of run loop-2 on it" {
+	if rule, why := s.l.BlockingRule(wanted("todo", 2), later); rule != improve.RejectedBy || why != "a person rejected the work of run loop-2 on it" {
 		t.Error(rule, why)
 	}
 	if s.l.Item("loop-2").Rule != improve.RejectedBy || len(s.l.Waiting()) != 0 {
@@ -204,7 +204,7 @@ func TestNextLoop(t *testing.T) {
 	if len(s.l.Items) != 1 || s.l.Items[0].ID != "loop-2" || s.l.Totals != (improve.Totals{}) {
 		t.Errorf("%+v", s.l.Items)
 	}
-	if rule, why := s.l.Bar(wanted("todo", 2), s.now); rule != improve.WaitsFor || why != "the work of run loop-2 on it waits for a person" {
+	if rule, why := s.l.BlockingRule(wanted("todo", 2), s.now); rule != improve.WaitsFor || why != "the work of run loop-2 on it waits for a person" {
 		t.Error(rule, why)
 	}
 	if got := fmt.Sprint(s.l.Loops()); got != "[loop later]" {

@@ -115,14 +115,14 @@ type Loop struct {
 	Items  []*Item // under way, waiting for a person, and the last of the others
 	Spent  nexus.Money
 	Totals Totals
-	Looked *nexus.CycleLooked // of the last cycle; nil before and while it is looked
+	Looked *nexus.CycleLooked // findCommit the last cycle; nil before and while it is looked
 	Left   []nexus.LeftOut    // what that found and nobody takes up
 	Rest   nexus.LoopRested   // the last; zero once the loop goes on
 	Idle   int                // cycles in a row without work
 	Fails  int                // cycles in a row in which nobody could look
 	Unable int                // pieces of work in a row of which nothing came for a reason outside the work
 	Drain  string             // why nothing is begun any more; empty: it is
-	Pulls  []*Pull            // of branches that wait for a person
+	Pulls  []*Pull            // findCommit branches that wait for a person
 	Status nexus.RunStatus    // how it ended; empty: it did not
 	Why    string             // it ended, or why the last cycle or the last work failed
 
@@ -130,17 +130,17 @@ type Loop struct {
 	heads    map[string]string      // commits that branches of themes are at, by their names
 	closed   map[string]int         // branches that are people's now, by the first branch of the theme
 	refused  map[string]bool        // branches whose pull request people closed and did not merge
-	calls    map[string]nexus.Money // of models that were asked what there is to do, and did not answer yet: their worst case
+	calls    map[string]nexus.Money // findCommit models that were asked what there is to do, and did not answer yet: their worst case
 	again    time.Time              // from when on work may be done; zero: nobody knows
 	asked    nexus.Money            // that such calls of this cycle cost
-	sought   map[string]*push       // by their branch, what was to be pushed and of which nobody knows whether it was
+	sought   map[string]*pushIntent // by their branch, what was to be pushed and of which nobody knows whether it was
 	past     map[int]bool           // pull requests that people ended
 	looking  bool
 	chosen   bool // what to take of Looked was decided
 	took     int  // in this cycle
 	begun    bool
 	touched  map[string]time.Time
-	bars     map[string]bar
+	bars     map[string]findingBlock
 	loops    []nexus.RunID
 	requests []request
 }
@@ -227,7 +227,7 @@ func (l *Loop) Apply(e nexus.Event) {
 			l.forget(e.At)
 		}
 	case nexus.BudgetReserved, nexus.BudgetSpent:
-		l.pay(f)
+		l.applyCallBudget(f)
 	case nexus.CycleLooked:
 		l.looking, l.Looked, l.Left, l.Fails, l.Why = false, &f, nil, 0, ""
 		l.Spent += max(f.Spent-l.asked, 0) // the calls were told before
@@ -243,7 +243,7 @@ func (l *Loop) Apply(e nexus.Event) {
 	case nexus.RunEnded:
 		l.Status, l.Why = f.Status, f.Why
 	case nexus.ItemTaken:
-		l.take(f)
+		l.applyTaken(f)
 	case nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought,
 		nexus.ItemReverted, nexus.RevertFailed, nexus.ResultSettled:
 		l.applyItem(f, e.At)
@@ -271,7 +271,7 @@ func (l *Loop) begin(run nexus.RunID, target string) {
 		}
 	}
 	if l.touched == nil {
-		l.touched, l.bars, l.heads = map[string]time.Time{}, map[string]bar{}, map[string]string{}
+		l.touched, l.bars, l.heads = map[string]time.Time{}, map[string]findingBlock{}, map[string]string{}
 	}
 }
 
@@ -287,7 +287,7 @@ func (l *Loop) applyRequest(seq int64, f nexus.Fact) {
 	}
 }
 
-func (l *Loop) take(f nexus.ItemTaken) {
+func (l *Loop) applyTaken(f nexus.ItemTaken) {
 	l.Items = append(l.Items, &Item{ID: f.Item, Wanted: f.Wanted, Cycle: f.Cycle, Stage: Working, Base: f.Base, Reserved: f.Reserved})
 	l.Totals.Taken++
 	l.took++
@@ -300,7 +300,7 @@ func (l *Loop) applyItem(f nexus.Fact, at time.Time) {
 	case nexus.ItemWorked:
 		l.worked(f, at)
 	case nexus.ItemKept:
-		l.keep(f, at)
+		l.applyKept(f, at)
 	case nexus.ItemOffered:
 		if i := l.Item(f.Item); i != nil {
 			i.Stage, i.Target = Offered, f.Target
@@ -338,7 +338,7 @@ func (l *Loop) worked(f nexus.ItemWorked, at time.Time) {
 	i.Stage, i.Work = Worked, f
 	l.Spent += f.Spent
 	if !f.Outside {
-		l.able(i, at)
+		l.recordWorkPossible(i, at)
 	}
 	if f.Commit != "" {
 		return
@@ -354,7 +354,7 @@ func (l *Loop) worked(f nexus.ItemWorked, at time.Time) {
 	l.prune()
 }
 
-func (l *Loop) keep(f nexus.ItemKept, at time.Time) {
+func (l *Loop) applyKept(f nexus.ItemKept, at time.Time) {
 	i := l.Item(f.Item)
 	if i == nil || i.Stage == Over {
 		return
@@ -362,7 +362,7 @@ func (l *Loop) keep(f nexus.ItemKept, at time.Time) {
 	i.Stage, i.Result, i.Rule, i.Why, i.Ended, i.Target = Over, DoneKept, Rule(f.Rule), f.Why, at, ""
 	i.Work.Spent, l.Spent = i.Work.Spent+f.Spent, l.Spent+f.Spent
 	l.Totals.Kept++
-	b := bar{rule: i.Rule, why: fmt.Sprintf("the work of run %s on it did not land: %s", i.ID, f.Why), mark: i.Wanted.Mark}
+	b := findingBlock{rule: i.Rule, why: fmt.Sprintf("the work of run %s on it did not land: %s", i.ID, f.Why), mark: i.Wanted.Mark}
 	switch i.Rule {
 	case Yielded, Fixed, StoppedEarly:
 		b.mark, b.until = "", at.Add(l.Rules.MostRest)
@@ -380,7 +380,7 @@ func (l *Loop) touch(i *Item, at time.Time) {
 	for _, mark := range i.Work.Change.Touched {
 		l.touched[mark] = at
 	}
-	l.bars[i.Wanted.Finding] = bar{
+	l.bars[i.Wanted.Finding] = findingBlock{
 		rule: Again, until: at.Add(Week), why: fmt.Sprintf("run %s did it on %s", i.ID, at.Format(time.DateOnly)),
 	}
 }
@@ -415,7 +415,7 @@ func (l *Loop) reverted(f nexus.Fact, at time.Time) {
 		i.Stage, i.Result, i.Rule, i.Reverted, i.Ended = Over, DoneReverted, Worse, f.Commit, at
 		l.Totals.Reverted++
 		l.heads[i.Target] = f.Commit
-		l.bars[i.Wanted.Finding] = bar{rule: Worse, mark: i.Wanted.Mark, why: fmt.Sprintf("run %s did it and was reverted: %s", i.ID, i.Why)}
+		l.bars[i.Wanted.Finding] = findingBlock{rule: Worse, mark: i.Wanted.Mark, why: fmt.Sprintf("run %s did it and was reverted: %s", i.ID, i.Why)}
 		l.prune()
 	case nexus.RevertFailed:
 		if i := l.Item(f.Item); i != nil && i.Stage == Reverting {
@@ -434,11 +434,11 @@ func (l *Loop) settled(f nexus.ResultSettled) {
 	}
 	i.Waits = false
 	if f.Left && strings.HasPrefix(i.Target, nexus.Theme) && len(l.Owned(i.Target)) == 0 {
-		l.leave(i.Target)
+		l.releaseBranch(i.Target)
 	}
 	if f.How == nexus.ResultRejected {
 		i.Rule = RejectedBy
-		l.bars[i.Wanted.Finding] = bar{rule: RejectedBy, why: fmt.Sprintf("a person rejected the work of run %s on it", i.ID)}
+		l.bars[i.Wanted.Finding] = findingBlock{rule: RejectedBy, why: fmt.Sprintf("a person rejected the work of run %s on it", i.ID)}
 	}
 }
 
@@ -465,7 +465,7 @@ func (l *Loop) prune() {
 // forget forgets what time has freed.
 func (l *Loop) forget(now time.Time) {
 	maps.DeleteFunc(l.touched, func(_ string, last time.Time) bool { return now.Sub(last) >= Week })
-	maps.DeleteFunc(l.bars, func(_ string, b bar) bool {
+	maps.DeleteFunc(l.bars, func(_ string, b findingBlock) bool {
 		return b.fails == 0 && b.suspect == nil && !b.until.IsZero() && now.After(b.until)
 	})
 }

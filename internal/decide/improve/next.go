@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Moment is what a decision is made from besides the loop.
-type Moment struct {
+// DecisionInputs is what a decision is made from besides the loop.
+type DecisionInputs struct {
 	Now   time.Time                       // in the zone of people
 	Quiet Hours                           // in which nothing is begun and nothing lands
 	Due   func(after time.Time) time.Time // when the schedule begins a cycle; nil: there is none
@@ -19,14 +19,14 @@ type Moment struct {
 
 // Next returns what follows, as facts to be recorded before anybody acts on them; nothing
 // where the loop waits.
-func (l *Loop) Next(w Moment) []nexus.Fact {
+func (l *Loop) Next(w DecisionInputs) []nexus.Fact {
 	if l.Status != "" || !l.begun {
 		return nil
 	}
 	if f := l.answer(); f != nil {
 		return f
 	}
-	if f := l.carry(w); f != nil {
+	if f := l.advanceItems(w); f != nil {
 		return f
 	}
 	if l.looking || l.active() > 0 || l.pulling != nil {
@@ -43,11 +43,11 @@ func (l *Loop) Next(w Moment) []nexus.Fact {
 			return f
 		}
 	}
-	return l.turn(w)
+	return l.startCycleOrRest(w)
 }
 
 // Wake returns when to decide again though nothing happened; zero for never.
-func (l *Loop) Wake(w Moment) time.Time {
+func (l *Loop) Wake(w DecisionInputs) time.Time {
 	var at time.Time
 	soon := func(t time.Time) {
 		if t.After(w.Now) && (at.IsZero() || t.Before(at)) {
@@ -79,9 +79,9 @@ func (l *Loop) answer() []nexus.Fact {
 	return all
 }
 
-// carry takes items that were worked on further: one at a time lands, and what it made
+// advanceItems takes items that were worked on further: one at a time lands, and what it made
 // worse is taken back before the next one.
-func (l *Loop) carry(w Moment) []nexus.Fact {
+func (l *Loop) advanceItems(w DecisionInputs) []nexus.Fact {
 	_, quiet := w.Quiet.End(w.Now)
 	for _, i := range l.Items {
 		switch i.Stage {
@@ -98,7 +98,7 @@ func (l *Loop) carry(w Moment) []nexus.Fact {
 		if i.Stage != Worked {
 			continue
 		}
-		if rule, why := l.against(i, w.Now); rule != "" {
+		if rule, why := l.ruleAgainstLanding(i, w.Now); rule != "" {
 			return []nexus.Fact{nexus.ItemKept{Item: i.ID, Rule: string(rule), Why: why}}
 		}
 		if !quiet {
@@ -188,8 +188,8 @@ func (l *Loop) reserve(left nexus.Money) nexus.Money {
 	return left
 }
 
-// poor reports whether there is no money for another item.
-func (l *Loop) poor() bool { return l.reserve(l.money()) == 0 }
+// isOutOfMoney reports whether there is no money for another item.
+func (l *Loop) isOutOfMoney() bool { return l.reserve(l.money()) == 0 }
 
 // full reports whether as many results wait for a person as may.
 func (l *Loop) full() bool { return l.Rules.Waiting > 0 && len(l.Waiting()) >= l.Rules.Waiting }
@@ -198,7 +198,7 @@ func (l *Loop) full() bool { return l.Rules.Waiting > 0 && len(l.Waiting()) >= l
 func (l *Loop) Full() bool { return l.full() }
 
 // end ends the loop, where something says so and nothing is under way.
-func (l *Loop) end(w Moment) []nexus.Fact {
+func (l *Loop) end(w DecisionInputs) []nexus.Fact {
 	ended := func(to nexus.RunStatus, why string) []nexus.Fact {
 		return []nexus.Fact{nexus.RunEnded{Status: to, Why: why}}
 	}
@@ -218,9 +218,9 @@ func (l *Loop) end(w Moment) []nexus.Fact {
 		return ended(nexus.StatusDone, "its time is over")
 	case l.Rules.Landings > 0 && l.Totals.Landed >= l.Rules.Landings:
 		return ended(nexus.StatusDone, fmt.Sprintf("%s landed", count(l.Totals.Landed, "result")))
-	case over && (l.took > 0 || !l.poor()):
+	case over && (l.took > 0 || !l.isOutOfMoney()):
 		return ended(nexus.StatusDone, l.cycles())
-	case l.poor():
+	case l.isOutOfMoney():
 		return ended(nexus.StatusLimit, fmt.Sprintf("%s of the budget of %s are spent", l.Spent, l.Rules.Budget))
 	case l.Rules.Empty && !l.unable() && l.Looked != nil && l.Cycle > 0 && l.took == 0 && len(l.pick(w)) == 0 && !l.full():
 		return ended(nexus.StatusDone, "there is nothing left to do")
@@ -254,7 +254,7 @@ func count(n int, what string) string {
 }
 
 // choose takes up what the last cycle found.
-func (l *Loop) choose(w Moment) []nexus.Fact {
+func (l *Loop) choose(w DecisionInputs) []nexus.Fact {
 	if _, quiet := w.Quiet.End(w.Now); quiet {
 		return nil // by then the tip may be another: the next cycle looks again
 	}
@@ -276,7 +276,7 @@ func (l *Loop) choose(w Moment) []nexus.Fact {
 
 // pick returns what may be taken up of what the last cycle found: as much as may be worked
 // on at once, and never two things that are about the same file.
-func (l *Loop) pick(w Moment) []nexus.Wanted {
+func (l *Loop) pick(w DecisionInputs) []nexus.Wanted {
 	if l.Looked == nil {
 		return nil
 	}
@@ -290,7 +290,7 @@ func (l *Loop) pick(w Moment) []nexus.Wanted {
 		if len(all) >= room {
 			break
 		}
-		if rule, _ := l.bar(x, w.Now, themes); rule != "" {
+		if rule, _ := l.blockingRule(x, w.Now, themes); rule != "" {
 			continue
 		}
 		if slices.ContainsFunc(all, func(o nexus.Wanted) bool { return share(o.Files, x.Files) }) {
@@ -308,8 +308,8 @@ func share(a, b []string) bool {
 	return slices.ContainsFunc(a, func(file string) bool { return slices.Contains(b, file) })
 }
 
-// turn begins the next cycle, or rests before it.
-func (l *Loop) turn(w Moment) []nexus.Fact {
+// startCycleOrRest begins the next cycle, or rests before it.
+func (l *Loop) startCycleOrRest(w DecisionInputs) []nexus.Fact {
 	if end, quiet := w.Quiet.End(w.Now); quiet {
 		if l.Rest.Why == quietWhy && l.Rest.Until.Equal(end) {
 			return nil
@@ -327,17 +327,17 @@ func (l *Loop) turn(w Moment) []nexus.Fact {
 	case l.Rest.Why != "":
 		return begin("")
 	case l.Cycle == 0 && w.Due != nil:
-		return l.await(w, "it waits for its time")
+		return l.restUntilWork(w, "it waits for its time")
 	case l.unable():
-		return l.await(w, unableWhy+l.Why)
+		return l.restUntilWork(w, unableWhy+l.Why)
 	case l.Cycle == 0, l.took > 0:
 		return begin("")
 	case l.full():
-		return l.await(w, l.capacity())
+		return l.restUntilWork(w, l.capacity())
 	case l.Fails > 0:
-		return l.await(w, "the search for work failed: "+l.Why)
+		return l.restUntilWork(w, "the search for work failed: "+l.Why)
 	}
-	return l.await(w, "there is nothing to do")
+	return l.restUntilWork(w, "there is nothing to do")
 }
 
 // quietWhy is why a loop rests in quiet hours.
@@ -350,8 +350,8 @@ const unableWhy = "no work can be done now: "
 // other findings may meet, too.
 func (l *Loop) unable() bool { return l.Unable > 0 }
 
-// await rests until there may be something to do.
-func (l *Loop) await(w Moment, why string) []nexus.Fact {
+// restUntilWork rests until there may be something to do.
+func (l *Loop) restUntilWork(w DecisionInputs, why string) []nexus.Fact {
 	f, from := nexus.LoopRested{Why: why, Idle: true}, w.Now
 	if l.unable() && l.again.After(from) {
 		from = l.again

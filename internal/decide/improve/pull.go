@@ -51,9 +51,9 @@ func (l *Loop) Owned(branch string) []*Item {
 	return all
 }
 
-// Ended returns what follows from what people made of a pull request: it settles the results that it
+// PullEndedFacts returns what follows from what people made of a pull request: it settles the results that it
 // showed. What landed on the branch later was never seen, and waits on.
-func (l *Loop) Ended(p *Pull, how string) []nexus.Fact {
+func (l *Loop) PullEndedFacts(p *Pull, how string) []nexus.Fact {
 	var all []nexus.Fact
 	for _, i := range l.Owned(p.Branch) {
 		if slices.Contains(p.shown, i.ID) {
@@ -95,13 +95,13 @@ func (l *Loop) applyPull(f nexus.Fact) {
 	case nexus.PullSought:
 		l.pulling = &f
 		if l.sought == nil {
-			l.sought = map[string]*push{}
+			l.sought = map[string]*pushIntent{}
 		}
-		l.sought[f.Branch] = &push{f, l.sought[f.Branch]}
+		l.sought[f.Branch] = &pushIntent{f, l.sought[f.Branch]}
 	case nexus.PullTold:
 		p := l.pulled(f.Branch)
 		p.Number, p.Web, p.Commit, p.Why, p.failed = f.Number, f.Web, f.Commit, "", ""
-		if s := l.sought[f.Branch].of(f.Commit); s != nil {
+		if s := l.sought[f.Branch].findCommit(f.Commit); s != nil {
 			p.shown = s.Items
 		}
 		delete(l.sought, f.Branch)
@@ -119,36 +119,36 @@ func (l *Loop) applyPull(f nexus.Fact) {
 			l.past = map[int]bool{}
 		}
 		l.past[f.Number] = true
-		l.leave(f.Branch)
+		l.releaseBranch(f.Branch)
 		l.refused[f.Branch] = f.How == nexus.ResultRejected
 		l.pulling = nil
 	default:
 	}
 }
 
-// leave leaves the branch of a theme to people: what lands from now on has another one.
-func (l *Loop) leave(branch string) {
+// releaseBranch leaves the branch of a theme to people: what lands from now on has another one.
+func (l *Loop) releaseBranch(branch string) {
 	if l.closed == nil {
 		l.closed = map[string]int{}
 	}
 	l.closed[nexus.Theme+strategyOf(branch)]++
 }
 
-// Mine reports whether a pull request of a branch, which stands at a commit, is one that a process of the loop
+// IsOwnPull reports whether a pull request of a branch, which stands at a commit, is one that a process of the loop
 // opened without having told so: it died, or did not hear the answer.
-func (l *Loop) Mine(branch, commit string, number int) bool {
-	return !l.past[number] && l.sought[branch].of(commit) != nil
+func (l *Loop) IsOwnPull(branch, commit string, number int) bool {
+	return !l.past[number] && l.sought[branch].findCommit(commit) != nil
 }
 
-// push is what was to be pushed to a branch, in front of what was to be pushed there before. It never changes, so
+// pushIntent is what was to be pushed to a branch, in front of what was to be pushed there before. It never changes, so
 // that copies of a loop share it.
-type push struct {
+type pushIntent struct {
 	nexus.PullSought
-	before *push
+	before *pushIntent
 }
 
-// of returns the last that was to bring the branch to a commit; nil where there is none.
-func (p *push) of(commit string) *push {
+// findCommit returns the last that was to bring the branch to a commit; nil where there is none.
+func (p *pushIntent) findCommit(commit string) *pushIntent {
 	for ; p != nil && p.Commit != commit; p = p.before {
 	}
 	return p

@@ -38,11 +38,11 @@ func TestPulls(t *testing.T) {
 	if got := s.decide(); got != "pull.sought" {
 		t.Fatal(got)
 	}
-	open := s.l.Open()
+	open := s.l.OpenIntents()
 	if f, ok := open[0].(nexus.PullSought); !ok || f.Branch != todo || f.Commit != "c1" || len(f.Items) != 1 {
 		t.Fatalf("%+v", open)
 	}
-	s.hear(improve.Broken(open[0], "no network")...)
+	s.hear(improve.FailureFacts(open[0], "no network")...)
 	if got := s.decide(); got != "cycle.started" || s.l.Pull(todo).Why != "no network" {
 		t.Fatal(got)
 	}
@@ -115,7 +115,7 @@ func TestPullsEnd(t *testing.T) {
 		if got := s.decide(); got != "pull.sought" {
 			t.Fatal(got)
 		}
-		s.hear(s.l.Ended(s.l.Pull(todo), how)...)
+		s.hear(s.l.PullEndedFacts(s.l.Pull(todo), how)...)
 		if s.l.Item("loop-1").Waits || !s.l.Item("loop-2").Waits {
 			t.Errorf("%s: nobody saw what loop-2 made, and it is settled", how)
 		}
@@ -131,7 +131,7 @@ func TestPullsEnd(t *testing.T) {
 		s.decide()
 		s.hear(nexus.PullTold{Branch: todo + "-2", Commit: "c3", Number: 5, Web: "w", New: true})
 		s.decide()
-		if rule, why := s.l.Clone().Bar(wanted("todo", 5), s.now); rule != "" {
+		if rule, why := s.l.Clone().BlockingRule(wanted("todo", 5), s.now); rule != "" {
 			t.Errorf("%s: %s", rule, why)
 		}
 		// Who looks folds what people did into a copy, which knows of what they did before.
@@ -168,22 +168,22 @@ func TestPullsUnheard(t *testing.T) {
 		t.Fatal(got)
 	}
 	l := s.l.Clone()
-	if !l.Mine(todo, "c1", 4) || !l.Mine(todo, "c2", 4) || l.Mine(todo, "c3", 4) || l.Mine(todo+"-2", "c1", 4) {
+	if !l.IsOwnPull(todo, "c1", 4) || !l.IsOwnPull(todo, "c2", 4) || l.IsOwnPull(todo, "c3", 4) || l.IsOwnPull(todo+"-2", "c1", 4) {
 		t.Error("whose pull request that is")
 	}
 	l.Apply(nexus.Event{Run: l.Run, At: s.now, Fact: nexus.PullTold{Branch: todo, Commit: "c1", Number: 4, Web: "w", New: true}})
-	ended := l.Ended(l.Pull(todo), nexus.ResultMerged)
+	ended := l.PullEndedFacts(l.Pull(todo), nexus.ResultMerged)
 	if len(ended) != 2 || ended[0] != (nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged}) {
 		t.Errorf("%+v", ended)
 	}
-	if s.l.Pull(todo).Number != 0 || !s.l.Mine(todo, "c1", 4) {
+	if s.l.Pull(todo).Number != 0 || !s.l.IsOwnPull(todo, "c1", 4) {
 		t.Error("a copy changes what it is a copy of")
 	}
 	s.hear(append([]nexus.Fact{nexus.PullTold{Branch: todo, Commit: "c1", Number: 4, Web: "w", New: true}}, ended...)...)
 	if got := s.decide(); got != "pull.sought" { // nobody saw what landed since
 		t.Fatal(got)
 	}
-	if s.l.Mine(todo, "c2", 4) || !s.l.Mine(todo, "c2", 5) {
+	if s.l.IsOwnPull(todo, "c2", 4) || !s.l.IsOwnPull(todo, "c2", 5) {
 		t.Error("a pull request that people ended is opened, or ended, again")
 	}
 }
@@ -232,7 +232,7 @@ func TestPushesTakeTurns(t *testing.T) {
 			l.Apply(nexus.Event{Fact: nexus.PullFailed{Branch: nexus.Theme + "todo"}})
 		}
 		runtime.ReadMemStats(&after)
-		if !l.Mine(nexus.Theme+"todo", "0", 1) || !l.Mine(nexus.Theme+"todo", strconv.Itoa(n-1), 1) || l.Mine(nexus.Theme+"todo", "none", 1) {
+		if !l.IsOwnPull(nexus.Theme+"todo", "0", 1) || !l.IsOwnPull(nexus.Theme+"todo", strconv.Itoa(n-1), 1) || l.IsOwnPull(nexus.Theme+"todo", "none", 1) {
 			t.Errorf("of %d pushes it does not know the first, the last and no other", n)
 		}
 		return after.TotalAlloc - before.TotalAlloc

@@ -9,12 +9,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Bar returns the rule that keeps something from being taken up now, for whoever looks;
+// BlockingRule returns the rule that keeps something from being taken up now, for whoever looks;
 // empty where it may be.
-func (l *Loop) Bar(x nexus.Wanted, now time.Time) (Rule, string) { return l.bar(x, now, l.themes()) }
+func (l *Loop) BlockingRule(x nexus.Wanted, now time.Time) (Rule, string) {
+	return l.blockingRule(x, now, l.themes())
+}
 
-// bar returns the rule that keeps something that was found from being taken up.
-func (l *Loop) bar(x nexus.Wanted, now time.Time, themes []string) (Rule, string) {
+// blockingRule returns the rule that keeps something that was found from being taken up.
+func (l *Loop) blockingRule(x nexus.Wanted, now time.Time, themes []string) (Rule, string) {
 	for _, i := range l.Items {
 		if i.Waits && i.Wanted.Finding == x.Finding {
 			return WaitsFor, fmt.Sprintf("the work of run %s on it waits for a person", i.ID)
@@ -42,7 +44,7 @@ func branchesWait(n int) string {
 }
 
 // holds reports whether what a bar is about is still as it was.
-func (b bar) holds(x nexus.Wanted, now time.Time) bool {
+func (b findingBlock) holds(x nexus.Wanted, now time.Time) bool {
 	if b.mark != "" && b.mark != x.Mark {
 		return false
 	}
@@ -61,15 +63,15 @@ func (l *Loop) Omitted(now time.Time) []nexus.LeftOut {
 		if slices.ContainsFunc(l.Items, taken) {
 			continue // what became of it is told with the item
 		}
-		if rule, why := l.bar(x, now, themes); rule != "" {
+		if rule, why := l.blockingRule(x, now, themes); rule != "" {
 			all = append(all, nexus.LeftOut{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why})
 		}
 	}
 	return all
 }
 
-// against returns the rule that keeps a result from landing.
-func (l *Loop) against(i *Item, now time.Time) (Rule, string) {
+// ruleAgainstLanding returns the rule that keeps a result from landing.
+func (l *Loop) ruleAgainstLanding(i *Item, now time.Time) (Rule, string) {
 	c := i.Work.Change
 	switch {
 	case l.Drain != "":
@@ -98,9 +100,9 @@ func list(all []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
 }
 
-// Open returns the intents that nothing came of yet, in the order in which they were
+// OpenIntents returns the intents that nothing came of yet, in the order in which they were
 // recorded: what a process that died left, and what is being done.
-func (l *Loop) Open() []nexus.Fact {
+func (l *Loop) OpenIntents() []nexus.Fact {
 	var all []nexus.Fact
 	if l.looking {
 		all = append(all, nexus.CycleStarted{Cycle: l.Cycle})
@@ -124,9 +126,9 @@ func (l *Loop) Open() []nexus.Fact {
 	return all
 }
 
-// Broken returns the facts that say that the machinery could not do what an intent says.
+// FailureFacts returns the facts that say that the machinery could not do what an intent says.
 // Nobody knows what the work has cost then: it counts at its worst.
-func Broken(intent nexus.Fact, why string) []nexus.Fact {
+func FailureFacts(intent nexus.Fact, why string) []nexus.Fact {
 	switch f := intent.(type) {
 	case nexus.PullSought:
 		return []nexus.Fact{nexus.PullFailed{Branch: f.Branch, Commit: f.Commit, Why: why}}
@@ -145,8 +147,8 @@ func Broken(intent nexus.Fact, why string) []nexus.Fact {
 	}
 }
 
-// Of returns the item that an intent is about, empty for a cycle.
-func Of(intent nexus.Fact) nexus.RunID {
+// ItemOf returns the item that an intent is about, empty for a cycle.
+func ItemOf(intent nexus.Fact) nexus.RunID {
 	switch f := intent.(type) {
 	case nexus.ItemTaken:
 		return f.Item
@@ -161,11 +163,11 @@ func Of(intent nexus.Fact) nexus.RunID {
 	}
 }
 
-// Compare returns what a landing made worse: findings that are there after it and were
+// CompareFindings returns what a landing made worse: findings that are there after it and were
 // not before, or stand for more. What the landing was to do is not among them unless it
 // is worse itself.
-func Compare(before, after []Seen) []nexus.Worsened {
-	was := map[string]Seen{}
+func CompareFindings(before, after []RedFinding) []nexus.Worsened {
+	was := map[string]RedFinding{}
 	for _, s := range before {
 		was[s.Finding] = s
 	}
@@ -178,8 +180,8 @@ func Compare(before, after []Seen) []nexus.Worsened {
 	return all
 }
 
-// Seen is a finding whose check is red on a tree.
-type Seen struct {
+// RedFinding is a finding whose check is red on a tree.
+type RedFinding struct {
 	Finding, Strategy, Title string
 	Count                    int // at least 1
 }

@@ -61,7 +61,7 @@ func TestKeyIsWrong(t *testing.T) {
 	s.hear(nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}, nexus.LoopOpened{Rules: direct()}) // the next loop
 	s.now = s.now.Add(time.Second)
 	for _, x := range found {
-		if rule, why := s.l.Bar(x, s.now); rule != "" {
+		if rule, why := s.l.BlockingRule(x, s.now); rule != "" {
 			t.Errorf("%s is barred: %s, %s", x.Finding, rule, why)
 		}
 	}
@@ -114,7 +114,7 @@ func TestMoneyOfTheDay(t *testing.T) {
 			if got := s.cycle(outside(morning), wanted("todo", 1)); got != "loop.rested" || !s.l.Rest.Until.Equal(morning) {
 				t.Fatalf("day %d: %s until %s, want %s", day, got, s.l.Rest.Until, morning)
 			}
-			if rule, why := s.l.Bar(wanted("todo", 1), s.now); rule != "" {
+			if rule, why := s.l.BlockingRule(wanted("todo", 1), s.now); rule != "" {
 				t.Fatalf("day %d: it is put off, though the money is what lacks: %s, %s", day, rule, why)
 			}
 			s.rest()
@@ -146,7 +146,7 @@ func TestPoison(t *testing.T) {
 		}
 		s.now = s.now.Add(2 * time.Hour)
 	}
-	if rule, why := s.l.Bar(poison, s.now); rule != improve.Failed || !strings.Contains(why, "it was tried 2 times") {
+	if rule, why := s.l.BlockingRule(poison, s.now); rule != improve.Failed || !strings.Contains(why, "it was tried 2 times") {
 		t.Errorf("%q, %s", rule, why)
 	}
 
@@ -155,7 +155,7 @@ func TestPoison(t *testing.T) {
 	s.cycle(outside(time.Time{}), poison)
 	s.now = s.now.Add(2 * time.Hour)
 	s.cycle(failed, poison)
-	if rule, why := s.l.Bar(poison, s.now.Add(time.Second)); rule != "" {
+	if rule, why := s.l.BlockingRule(poison, s.now.Add(time.Second)); rule != "" {
 		t.Errorf("%q, %s", rule, why)
 	}
 }

@@ -48,7 +48,7 @@ func Explain(line string) string {
 				fed[n.Y] = true
 			}
 		case *syntax.Stmt:
-			feed(n, fed)
+			markFed(n, fed)
 		case *syntax.CallExpr:
 			if said == "" {
 				said = call(n, fed[n])
@@ -59,9 +59,9 @@ func Explain(line string) string {
 	return said
 }
 
-// feed passes on to a statement's command that there is something on its
+// markFed passes on to a statement's command that there is something on its
 // standard input.
-func feed(n *syntax.Stmt, fed map[syntax.Node]bool) {
+func markFed(n *syntax.Stmt, fed map[syntax.Node]bool) {
 	in := fed[n]
 	for _, r := range n.Redirs {
 		switch r.Op {

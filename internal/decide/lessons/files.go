@@ -19,9 +19,9 @@ const (
 // usual is the share of tasks with which a file goes at least.
 const usual = 0.5
 
-// beside returns which files went with those that landed tasks declared, without
+// companionFiles returns which files went with those that landed tasks declared, without
 // being declared themselves.
-func beside(tasks []history.Task, sample int, went func(history.Task) []string) []nexus.FileLearned {
+func companionFiles(tasks []history.Task, sample int, went func(history.Task) []string) []nexus.FileLearned {
 	type pair struct{ of, file string }
 	total, cases := map[string]int{}, map[pair]int{}
 	for _, t := range slices.Backward(tasks) {
@@ -81,9 +81,9 @@ func places(files []string) []string {
 	return slices.Compact(all)
 }
 
-// Beside returns what goes with a task that declares files, without those that it
+// FilesBeside returns what goes with a task that declares files, without those that it
 // declares: what is known of a file wins over what is known of its directory.
-func Beside(learned []nexus.FileLearned, files []string) []nexus.FileLearned {
+func FilesBeside(learned []nexus.FileLearned, files []string) []nexus.FileLearned {
 	var all []nexus.FileLearned
 	if len(learned) == 0 {
 		return nil

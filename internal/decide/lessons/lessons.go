@@ -43,8 +43,8 @@ type Options struct {
 	Able   func(tier nexus.Tier) (attempts bool) // attempts may be made at a tier; nil: at all
 }
 
-// Draw returns what the runs teach, the oldest first.
-func Draw(runs []history.Run, o Options) *nexus.Lessons {
+// Learn returns what the runs teach, the oldest first.
+func Learn(runs []history.Run, o Options) *nexus.Lessons {
 	o.Sample = max(1, o.Sample)
 	l := &nexus.Lessons{}
 	if !o.Off[nexus.RoutingLesson] {
@@ -57,10 +57,10 @@ func Draw(runs []history.Run, o Options) *nexus.Lessons {
 		l.Gates = gates(runs, o.Since[nexus.GateOrder], o.Sample)
 	}
 	if !o.Off[nexus.TouchLesson] {
-		l.Touched = beside(tasksOf(runs, o.Since[nexus.TouchLesson]), o.Sample, func(t history.Task) []string { return t.Changed })
+		l.Touched = companionFiles(tasksOf(runs, o.Since[nexus.TouchLesson]), o.Sample, func(t history.Task) []string { return t.Changed })
 	}
 	if !o.Off[nexus.ContextLesson] {
-		l.Read = beside(tasksOf(runs, o.Since[nexus.ContextLesson]), o.Sample, func(t history.Task) []string { return t.Read })
+		l.Read = companionFiles(tasksOf(runs, o.Since[nexus.ContextLesson]), o.Sample, func(t history.Task) []string { return t.Read })
 	}
 	return l
 }
@@ -80,33 +80,33 @@ func tasksOf(runs []history.Run, since time.Time) []history.Task {
 	return all
 }
 
-// sort is what tasks are told apart by. The zero kind and stack are any.
-type sort struct {
+// taskClass is what tasks are told apart by. The zero kind and stack are any.
+type taskClass struct {
 	complexity nexus.Complexity
 	kind       nexus.TaskKind
 	stack      string
 }
 
-// sorts returns the sorts that a task is of, the closest first.
-func sorts(t history.Task) []sort {
+// taskClasses returns the sorts that a task is of, the closest first.
+func taskClasses(t history.Task) []taskClass {
 	c := cmp.Or(t.Complexity, nexus.Simple)
-	return []sort{{c, t.Kind, t.Stack}, {c, t.Kind, ""}, {c, "", ""}}
+	return []taskClass{{c, t.Kind, t.Stack}, {c, t.Kind, ""}, {c, "", ""}}
 }
 
 // tiers returns where work on tasks of each sort begins.
 func tiers(tasks []history.Task, o Options) []nexus.TierLearned {
-	var order []sort
-	of := map[sort][]history.Task{}
+	var order []taskClass
+	of := map[taskClass][]history.Task{}
 	for _, t := range tasks {
-		for _, k := range sorts(t) {
+		for _, k := range taskClasses(t) {
 			if of[k] == nil {
 				order = append(order, k)
 			}
 			of[k] = append(of[k], t)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b sort) int {
-		narrow := func(k sort) int { return b2i(k.kind == "") + b2i(k.stack == "") }
+	slices.SortStableFunc(order, func(a, b taskClass) int {
+		narrow := func(k taskClass) int { return b2i(k.kind == "") + b2i(k.stack == "") }
 		return cmp.Or(cmp.Compare(narrow(a), narrow(b)), cmp.Compare(a.complexity, b.complexity), cmp.Compare(a.kind,
 			b.kind), cmp.Compare(a.stack, b.stack))
 	})
@@ -128,9 +128,9 @@ func b2i(b bool) int {
 
 // tierOf returns where work on tasks of a sort is cheapest to begin, false where too
 // few tried the usual tier.
-func tierOf(k sort, tasks []history.Task, o Options) (nexus.TierLearned, bool) {
+func tierOf(k taskClass, tasks []history.Task, o Options) (nexus.TierLearned, bool) {
 	usual := o.Usual(k.complexity)
-	seen, long := visits(tasks, quick), visits(tasks, slow)
+	seen, long := collectTierStats(tasks, quick), collectTierStats(tasks, slow)
 	if seen[usual].n < o.Sample {
 		return nexus.TierLearned{}, false
 	}
@@ -138,13 +138,13 @@ func tierOf(k sort, tasks []history.Task, o Options) (nexus.TierLearned, bool) {
 		Complexity: k.complexity, Kind: k.kind, Stack: k.stack, Usual: usual, Tier: usual,
 		Tasks: seen[usual].n, Seen: len(tasks),
 	}
-	from := seen.from(usual)
+	from := seen.expectedCost(usual)
 	best := from
 	for _, tier := range ladder() {
 		if tier == usual || o.Able != nil && !o.Able(tier) || rank(tier) < rank(usual) && seen[tier].n < o.Sample {
 			continue // what is weaker than usual must have shown that it can
 		}
-		if cost := seen.from(tier); cost < best*margin && long.from(tier) < long.from(usual)*margin {
+		if cost := seen.expectedCost(tier); cost < best*margin && long.expectedCost(tier) < long.expectedCost(usual)*margin {
 			l.Tier, best = tier, cost
 		}
 	}
@@ -167,22 +167,22 @@ func ladder() []nexus.Tier { return []nexus.Tier{nexus.Fast, nexus.Balanced, nex
 
 func rank(t nexus.Tier) int { return slices.Index(ladder(), t) }
 
-// visit is what tasks came to at a tier.
-type visit struct {
+// tierStats is what tasks came to at a tier.
+type tierStats struct {
 	n, failed    int
 	weight, lost float64 // of all, and of those that failed
 	cost         float64 // with weights
 	trail        []bool  // whether each failed, the latest first
 }
 
-type visited map[nexus.Tier]*visit
+type statsByTier map[nexus.Tier]*tierStats
 
-// visits sums up what the last tasks came to at each tier. One weighs that much for
+// collectTierStats sums up what the last tasks came to at each tier. One weighs that much for
 // each that came after it.
-func visits(tasks []history.Task, fade float64) visited {
-	all := visited{}
+func collectTierStats(tasks []history.Task, fade float64) statsByTier {
+	all := statsByTier{}
 	for _, t := range ladder() {
-		all[t] = &visit{}
+		all[t] = &tierStats{}
 	}
 	free := !slices.ContainsFunc(tasks, func(t history.Task) bool { return t.Money > 0 })
 	for _, t := range slices.Backward(tasks) {
@@ -191,7 +191,7 @@ func visits(tasks []history.Task, fade float64) visited {
 			if len(v.trail) >= window {
 				continue
 			}
-			cost, accepted, counted := at(t, tier, free)
+			cost, accepted, counted := outcomeAtTier(t, tier, free)
 			if !counted {
 				continue
 			}
@@ -209,16 +209,16 @@ func visits(tasks []history.Task, fade float64) visited {
 	return all
 }
 
-// at returns what a task came to at a tier, where that says something. Where
+// outcomeAtTier returns what a task came to at a tier, where that says something. Where
 // nothing costs money, tries are counted at what those of such a tier usually cost.
-func at(t history.Task, tier nexus.Tier, free bool) (cost float64, accepted, counted bool) {
+func outcomeAtTier(t history.Task, tier nexus.Tier, free bool) (cost float64, accepted, counted bool) {
 	for _, a := range t.Tries {
 		if a.Tier != tier || !a.Counts {
 			continue
 		}
 		counted, accepted = true, accepted || a.Accepted
 		if free {
-			cost += dear(tier)
+			cost += relativeCost(tier)
 		} else {
 			cost += a.Money.Float()
 		}
@@ -226,9 +226,9 @@ func at(t history.Task, tier nexus.Tier, free bool) (cost float64, accepted, cou
 	return cost, accepted, counted
 }
 
-// dear is how much dearer a try at a tier is than at the weakest, where nothing
+// relativeCost is how much dearer a try at a tier is than at the weakest, where nothing
 // else is known.
-func dear(t nexus.Tier) float64 {
+func relativeCost(t nexus.Tier) float64 {
 	switch t {
 	case nexus.Strong:
 		return 16
@@ -239,15 +239,15 @@ func dear(t nexus.Tier) float64 {
 	}
 }
 
-// from returns what a landed task costs that begins at a tier: what it costs there,
+// expectedCost returns what a landed task costs that begins at a tier: what it costs there,
 // and at the next tier as often as it fails.
-func (v visited) from(tier nexus.Tier) float64 {
+func (v statsByTier) expectedCost(tier nexus.Tier) float64 {
 	at := v.rate(tier)
 	next, ok := tier.Next()
 	if !ok {
 		return at.cost / max(0.1, 1-at.failed)
 	}
-	return max(at.cost, v.rate(next).cost*waits) + at.failed*v.from(next)
+	return max(at.cost, v.rate(next).cost*waits) + at.failed*v.expectedCost(next)
 }
 
 // waits is what a try costs at least, of what one at the next tier does, however
@@ -259,7 +259,7 @@ type rated struct{ cost, failed float64 }
 
 // rate returns it. A tier that nobody tried is as dear as tiers usually are, compared
 // with the nearest that somebody did.
-func (v visited) rate(tier nexus.Tier) rated {
+func (v statsByTier) rate(tier nexus.Tier) rated {
 	switch at := v[tier]; {
 	case at.n > 0 && at.lost == 0:
 		return rated{cost: at.cost / at.weight}
@@ -273,9 +273,9 @@ func (v visited) rate(tier nexus.Tier) rated {
 		}
 	}
 	if near == "" {
-		return rated{dear(tier), 0.5}
+		return rated{relativeCost(tier), 0.5}
 	}
-	return rated{v[near].cost / v[near].weight * dear(tier) / dear(near), 0.5}
+	return rated{v[near].cost / v[near].weight * relativeCost(tier) / relativeCost(near), 0.5}
 }
 
 func distance(a, b nexus.Tier) int { return max(rank(a)-rank(b), rank(b)-rank(a)) }
@@ -289,7 +289,7 @@ const (
 )
 
 // spacing returns how often the usual way is tried.
-func (v *visit) spacing() int {
+func (v *tierStats) spacing() int {
 	failed := 0
 	for failed < len(v.trail) && v.trail[failed] {
 		failed++

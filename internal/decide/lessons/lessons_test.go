@@ -23,13 +23,13 @@ func climbed(n int, failed bool) history.Task {
 	t := history.Task{
 		ID: nexus.TaskID(fmt.Sprintf("T%d", n)), Kind: nexus.CodeTask, Stack: "go", Complexity: nexus.Simple,
 		Tier: nexus.Fast, Status: nexus.Landed, Ended: day(n), Money: 5 * nexus.Dollar,
-		Tries: []history.Try{{
+		Tries: []history.AttemptSummary{{
 			Tier: nexus.Fast, Counts: true, Accepted: !failed, Outcome: nexus.NoProgress,
 			Failure: "test:1234", Money: nexus.Dollar,
 		}},
 	}
 	if failed {
-		t.Tries = append(t.Tries, history.Try{Tier: nexus.Balanced, Counts: true, Accepted: true, Money: 3 * nexus.Dollar})
+		t.Tries = append(t.Tries, history.AttemptSummary{Tier: nexus.Balanced, Counts: true, Accepted: true, Money: 3 * nexus.Dollar})
 	}
 	return t
 }
@@ -39,7 +39,7 @@ func draw(o lessons.Options, tasks ...history.Task) *nexus.Lessons {
 		o.Sample = 5
 	}
 	o.Usual = func(nexus.Complexity) nexus.Tier { return nexus.Fast }
-	return lessons.Draw([]history.Run{{ID: "r", Began: start, Tasks: tasks}}, o)
+	return lessons.Learn([]history.Run{{ID: "r", Began: start, Tasks: tasks}}, o)
 }
 
 func tasks(failed ...bool) (all []history.Task) {
@@ -100,7 +100,7 @@ func TestTiers(t *testing.T) {
 
 func stopped(all []history.Task) (out []history.Task) {
 	for _, t := range all {
-		t.Tries = []history.Try{{Tier: nexus.Fast, Outcome: nexus.Stopped}}
+		t.Tries = []history.AttemptSummary{{Tier: nexus.Fast, Outcome: nexus.Stopped}}
 		out = append(out, t)
 	}
 	return out
@@ -121,7 +121,7 @@ func TestRetries(t *testing.T) {
 		t.Error(d)
 	}
 	for i := range all[:4] {
-		all[i+2].Tries = []history.Try{all[i].Tries[0], {Tier: nexus.Fast, Counts: true, Accepted: true, Money: nexus.Dollar}}
+		all[i+2].Tries = []history.AttemptSummary{all[i].Tries[0], {Tier: nexus.Fast, Counts: true, Accepted: true, Money: nexus.Dollar}}
 	}
 	if got := draw(lessons.Options{}, all...).Retries; len(got) > 0 {
 		t.Errorf("a second try is worth it: %+v", got)
@@ -131,7 +131,7 @@ func TestRetries(t *testing.T) {
 func TestGates(t *testing.T) {
 	run := func(gates ...history.Gate) *nexus.GatesLearned {
 		r := history.Run{ID: "r", Began: start, Tasks: tasks(false), Gates: gates}
-		return lessons.Draw([]history.Run{r}, lessons.Options{
+		return lessons.Learn([]history.Run{r}, lessons.Options{
 			Sample: 5,
 			Usual:  func(nexus.Complexity) nexus.Tier { return nexus.Fast },
 		}).Gates
@@ -179,19 +179,19 @@ func TestFiles(t *testing.T) {
 	if d := cmp.Diff(want, l.Touched); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(want[2:], lessons.Beside(l.Touched, []string{"pkg/a.go"})); d != "" {
+	if d := cmp.Diff(want[2:], lessons.FilesBeside(l.Touched, []string{"pkg/a.go"})); d != "" {
 		t.Error(d)
 	}
-	if got := lessons.Beside(l.Touched, []string{"pkg/new.go", "docs/a.md"}); len(got) != 1 || got[0].File != "pkg/a_test.go" {
+	if got := lessons.FilesBeside(l.Touched, []string{"pkg/new.go", "docs/a.md"}); len(got) != 1 || got[0].File != "pkg/a_test.go" {
 		t.Errorf("%+v", got)
 	}
 	if len(l.Read) != 2 || l.Read[1].File != "pkg/b.go" {
 		t.Errorf("%+v", l.Read)
 	}
-	if told := lessons.Tell(l); len(told) != 6 || told[0].Why != "6 of 6 tasks that declare pkg/ changed it" {
+	if told := lessons.Describe(l); len(told) != 6 || told[0].Why != "6 of 6 tasks that declare pkg/ changed it" {
 		t.Errorf("%+v", told)
 	}
-	if lessons.Tell(nil) == nil || (&nexus.Lessons{}).Any() || !l.Any() {
+	if lessons.Describe(nil) == nil || (&nexus.Lessons{}).Any() || !l.Any() {
 		t.Error("nothing is a lesson")
 	}
 }
@@ -212,7 +212,7 @@ func TestEachKindAlone(t *testing.T) {
 	kinds := func(o lessons.Options) map[nexus.LessonKind]int {
 		o.Sample, o.Usual = 5, func(nexus.Complexity) nexus.Tier { return nexus.Fast }
 		found := map[nexus.LessonKind]int{}
-		for _, l := range lessons.Tell(lessons.Draw([]history.Run{run}, o)) {
+		for _, l := range lessons.Describe(lessons.Learn([]history.Run{run}, o)) {
 			found[l.Kind]++
 		}
 		return found

@@ -16,25 +16,25 @@ type failed struct {
 	after string
 }
 
-// again is what another try at the same tier came to.
-type again struct {
+// retryStats is what another try at the same tier came to.
+type retryStats struct {
 	n, landed   int
-	quick, slow weighed
+	quick, slow decayedSums
 	seen        int // failures, whatever followed
 }
 
-// weighed are cases of which one weighs less for each that came after it.
-type weighed struct{ weight, good, cost float64 }
+// decayedSums are cases of which one weighs less for each that came after it.
+type decayedSums struct{ weight, good, cost float64 }
 
 // vain reports whether another try costs more than it saves.
-func (w weighed) vain(next float64) bool {
+func (w decayedSums) vain(next float64) bool {
 	return w.cost/w.weight*margin > w.good/w.weight*next
 }
 
 // retries returns after which failures another try at the same tier costs more than
 // it saves: it is dearer than going to the next tier is, as often as it works.
 func retries(tasks []history.Task, o Options) []nexus.RetryLearned {
-	all := map[failed]*again{}
+	all := map[failed]*retryStats{}
 	var order []failed
 	free := !slices.ContainsFunc(tasks, func(t history.Task) bool { return t.Money > 0 })
 	for age, t := range slices.Backward(tasks) {
@@ -44,7 +44,7 @@ func retries(tasks []history.Task, o Options) []nexus.RetryLearned {
 			}
 			k := failed{a.Tier, a.After()}
 			if all[k] == nil {
-				all[k] = &again{}
+				all[k] = &retryStats{}
 				order = append(order, k)
 			}
 			all[k].seen++
@@ -53,7 +53,7 @@ func retries(tasks []history.Task, o Options) []nexus.RetryLearned {
 			}
 		}
 	}
-	seen, long := visits(tasks, quick), visits(tasks, slow)
+	seen, long := collectTierStats(tasks, quick), collectTierStats(tasks, slow)
 	slices.SortStableFunc(order, func(a, b failed) int {
 		return cmp.Or(cmp.Compare(rank(a.tier), rank(b.tier)), cmp.Compare(a.after, b.after))
 	})
@@ -64,7 +64,7 @@ func retries(tasks []history.Task, o Options) []nexus.RetryLearned {
 		if !ok || g.n < o.Sample || seen[next].n == 0 || o.Able != nil && !o.Able(next) {
 			continue
 		}
-		if !g.quick.vain(seen.from(next)) || !g.slow.vain(long.from(next)) {
+		if !g.quick.vain(seen.expectedCost(next)) || !g.slow.vain(long.expectedCost(next)) {
 			continue
 		}
 		out = append(out, nexus.RetryLearned{
@@ -77,15 +77,15 @@ func retries(tasks []history.Task, o Options) []nexus.RetryLearned {
 
 // add counts what followed on a failure, if that was another try at the tier. The
 // latest come first.
-func (g *again) add(next history.Try, tier nexus.Tier, free bool) {
+func (g *retryStats) add(next history.AttemptSummary, tier nexus.Tier, free bool) {
 	if next.Tier != tier || !next.Counts || g.n >= window {
 		return
 	}
 	cost := next.Money.Float()
 	if free {
-		cost = dear(tier)
+		cost = relativeCost(tier)
 	}
-	for w, fade := range map[*weighed]float64{&g.quick: quick, &g.slow: slow} {
+	for w, fade := range map[*decayedSums]float64{&g.quick: quick, &g.slow: slow} {
 		weight := math.Pow(fade, float64(g.n))
 		w.weight += weight
 		w.cost += weight * cost

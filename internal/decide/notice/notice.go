@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Kind says what a notice is about.
@@ -47,28 +47,30 @@ const (
 
 // Notice is something that people are told.
 type Notice struct {
-	ID       string          `json:"id"` // the same each time it is sent
-	Run      nexus.RunID     `json:"run"`
-	Seq      int64           `json:"seq"` // of the fact in the journal
-	At       time.Time       `json:"at"`
-	Kind     Kind            `json:"kind"`
-	Severity people.Severity `json:"severity"`
-	Title    string          `json:"title"`         // one line
-	Text     string          `json:"text,omitzero"` // one line
-	Next     string          `json:"next,omitzero"` // command
+	ID       string              `json:"id"` // the same each time it is sent
+	Run      nexus.RunID         `json:"run"`
+	Seq      int64               `json:"seq"` // of the fact in the journal
+	At       time.Time           `json:"at"`
+	Kind     Kind                `json:"kind"`
+	Severity humaninput.Severity `json:"severity"`
+	Title    string              `json:"title"`         // one line
+	Text     string              `json:"text,omitzero"` // one line
+	Next     string              `json:"next,omitzero"` // command
 }
 
 // Levels returns the severities, the least one first.
-func Levels() []people.Severity { return []people.Severity{people.Green, people.Yellow, people.Red} }
+func Levels() []humaninput.Severity {
+	return []humaninput.Severity{humaninput.Green, humaninput.Yellow, humaninput.Red}
+}
 
 // Reaches reports whether a severity is at least another one. The empty one is less than all.
-func Reaches(s, least people.Severity) bool {
+func Reaches(s, least humaninput.Severity) bool {
 	return slices.Index(Levels(), s) >= slices.Index(Levels(), least)
 }
 
-// Fold makes notices of the events of runs. The zero Fold has seen none. It belongs
+// Collector makes notices of the events of runs. The zero Fold has seen none. It belongs
 // to the goroutine that folds the events.
-type Fold struct {
+type Collector struct {
 	Past func(nexus.RunID) iter.Seq2[nexus.Event, error] // reads a run from its beginning
 
 	runs map[nexus.RunID]*run
@@ -83,10 +85,10 @@ type run struct {
 
 // Apply folds an event and returns what people are told of it. A run whose events
 // do not fit together is left out.
-func (f *Fold) Apply(e nexus.Event) ([]Notice, error) {
+func (f *Collector) Apply(e nexus.Event) ([]Notice, error) {
 	r, known := f.runs[e.Run]
 	if !known {
-		r = &run{state.New(e.Run).Remember(f.Past(e.Run)), map[string]bool{}}
+		r = &run{state.New(e.Run).ReadPastFrom(f.Past(e.Run)), map[string]bool{}}
 		for old, err := range f.Past(e.Run) {
 			if err != nil {
 				return nil, err
@@ -129,7 +131,7 @@ func (r *run) notices(e nexus.Event) []Notice {
 
 // line makes one line of a text that may be from outside.
 func line(text string, most int) string {
-	return legible.Cut(legible.Show(strings.Join(strings.Fields(text), " ")), most)
+	return sanitize.Cut(sanitize.Show(strings.Join(strings.Fields(text), " ")), most)
 }
 
 func (r *run) notice(e nexus.Event) Notice {
@@ -144,9 +146,9 @@ func (r *run) notice(e nexus.Event) Notice {
 		if f.Percent < leastPercent {
 			return Notice{}
 		}
-		severity := people.Yellow
+		severity := humaninput.Yellow
 		if f.Percent >= 100 {
-			severity = people.Red
+			severity = humaninput.Red
 		}
 		return Notice{
 			Kind: Budget, Severity: severity, Title: fmt.Sprintf("%d %% of the budget is spent", f.Percent),
@@ -159,16 +161,16 @@ func (r *run) notice(e nexus.Event) Notice {
 			return Notice{}
 		}
 		return Notice{
-			Kind: Landed, Severity: people.Green, Title: "the first task landed: " + r.name(f.Task),
+			Kind: Landed, Severity: humaninput.Green, Title: "the first task landed: " + r.name(f.Task),
 			Next: fmt.Sprintf("nexus show %s --run %s", f.Task, r.Run),
 		}
 	case nexus.AlertRaised:
 		return Notice{
-			Kind: Alert, Severity: people.Yellow, Title: "alert: " + string(f.Kind) + about(f.Of), Text: f.Why,
+			Kind: Alert, Severity: humaninput.Yellow, Title: "alert: " + string(f.Kind) + about(f.Of), Text: f.Why,
 			Next: "nexus status " + string(r.Run) + " --health",
 		}
 	case nexus.AlertCleared:
-		return Notice{Kind: Alert, Severity: people.Green, Title: "alert is over: " + string(f.Kind) + about(f.Of), Text: f.Why}
+		return Notice{Kind: Alert, Severity: humaninput.Green, Title: "alert is over: " + string(f.Kind) + about(f.Of), Text: f.Why}
 	default:
 		return quota(e)
 	}
@@ -178,14 +180,14 @@ func (r *run) notice(e nexus.Event) Notice {
 func quota(e nexus.Event) Notice {
 	switch f := e.Fact.(type) {
 	case nexus.QuotaHit:
-		return Notice{Kind: Quota, Severity: people.Yellow, Title: f.Account + " takes no calls" + until(f.Until), Text: f.Why}
+		return Notice{Kind: Quota, Severity: humaninput.Yellow, Title: f.Account + " takes no calls" + until(f.Until), Text: f.Why}
 	case nexus.QuotaHeld:
 		return Notice{
-			Kind: Quota, Severity: people.Yellow, Title: f.Account + " starts no session" + until(f.Until),
+			Kind: Quota, Severity: humaninput.Yellow, Title: f.Account + " starts no session" + until(f.Until),
 			Text: fmt.Sprintf("%d %% of its window %s is used", f.Used, f.Window),
 		}
 	case nexus.QuotaReset:
-		return Notice{Kind: Quota, Severity: people.Green, Title: f.Account + " takes calls again"}
+		return Notice{Kind: Quota, Severity: humaninput.Green, Title: f.Account + " takes calls again"}
 	default:
 		return Notice{}
 	}
@@ -218,11 +220,11 @@ func (r *run) ended(f nexus.RunEnded) Notice {
 	}
 	switch f.Status {
 	case nexus.StatusDone:
-		n.Severity = people.Green
+		n.Severity = humaninput.Green
 	case nexus.StatusFailed, nexus.StatusLimit:
-		n.Severity = people.Red
+		n.Severity = humaninput.Red
 	default:
-		n.Severity = people.Yellow
+		n.Severity = humaninput.Yellow
 	}
 	if f.Status == nexus.StatusWaiting || f.Status == nexus.StatusLimit || f.Status == nexus.StatusStopped {
 		n.Next = "nexus status " + string(r.Run)
@@ -231,12 +233,12 @@ func (r *run) ended(f nexus.RunEnded) Notice {
 }
 
 func (r *run) parked(f nexus.TaskParked) Notice {
-	what, severity := "parked", people.Yellow
+	what, severity := "parked", humaninput.Yellow
 	if f.Failed {
 		what = "failed"
 	}
 	if t := r.Task(f.Task); t != nil && t.OverCap != nil {
-		severity = people.Red // nothing more is spent on it
+		severity = humaninput.Red // nothing more is spent on it
 	}
 	return Notice{
 		Kind: Parked, Severity: severity, Title: r.name(f.Task) + " is " + what, Text: f.Why,
@@ -245,7 +247,7 @@ func (r *run) parked(f nexus.TaskParked) Notice {
 }
 
 func (r *run) question(f nexus.QuestionAsked) Notice {
-	t := people.FindTrigger(f.Trigger)
+	t := humaninput.FindTrigger(f.Trigger)
 	n := Notice{
 		Kind: Question, Severity: t.Severity, Title: f.ID + " waits for an answer", Text: f.Text,
 		Next: fmt.Sprintf("nexus answer %s TEXT --run %s", f.ID, r.Run),
@@ -254,9 +256,9 @@ func (r *run) question(f nexus.QuestionAsked) Notice {
 		n.Next = fmt.Sprintf("nexus approve %s --run %s, or nexus reject", f.ID, r.Run)
 	}
 	switch t.Name {
-	case people.PlanTrigger, nexus.AddTrigger:
+	case humaninput.PlanTrigger, nexus.AddTrigger:
 		n.Kind, n.Title = Plan, f.ID+": a plan waits for your consent"
-	case people.PublishTrigger:
+	case humaninput.PublishTrigger:
 		n.Kind, n.Title = Review, f.ID+": what landed waits for your review"
 	}
 	return n
@@ -281,7 +283,7 @@ func (r *run) refused(f nexus.BudgetRefused) Notice {
 		text = "a call would have exceeded " + strconv.FormatInt(f.Tokens.Limit, 10) + " tokens"
 	}
 	return Notice{
-		Kind: Budget, Severity: people.Red, Title: "the budget is reached: " + of, Text: text, Next: "nexus cost " + string(r.Run),
+		Kind: Budget, Severity: humaninput.Red, Title: "the budget is reached: " + of, Text: text, Next: "nexus cost " + string(r.Run),
 	}
 }
 

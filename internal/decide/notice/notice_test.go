@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -53,7 +53,7 @@ func begun() *tape {
 // told folds the events after one, and returns what people are told in a line each.
 func told(t *testing.T, events *tape, after int) []string {
 	t.Helper()
-	f := Fold{Past: events.past}
+	f := Collector{Past: events.past}
 	var all []string
 	for _, e := range (*events)[after:] {
 		notices, err := f.Apply(e)
@@ -79,9 +79,9 @@ func TestNotices(t *testing.T) {
 	events.add(
 		nexus.BudgetPressed{Percent: 50}, nexus.BudgetPressed{Percent: 75}, nexus.BudgetPressed{Percent: 100}, refused, refused,
 		nexus.QuestionAsked{ID: "q1", Text: "which\none?", Fallback: "this"},
-		nexus.QuestionAsked{ID: "q2", Text: "may it run \"x\"?", Trigger: people.SecurityTrigger},
-		nexus.QuestionAsked{ID: "q3", Text: "publish?", Trigger: people.PublishTrigger},
-		nexus.QuestionAsked{ID: "q4", Text: "2 tasks", Trigger: people.PlanTrigger},
+		nexus.QuestionAsked{ID: "q2", Text: "may it run \"x\"?", Trigger: humaninput.SecurityTrigger},
+		nexus.QuestionAsked{ID: "q3", Text: "publish?", Trigger: humaninput.PublishTrigger},
+		nexus.QuestionAsked{ID: "q4", Text: "2 tasks", Trigger: humaninput.PlanTrigger},
 		nexus.QuotaHit{Account: "anthropic", Until: until, Why: "429"}, nexus.QuotaReset{Account: "anthropic"},
 		nexus.AlertRaised{Kind: nexus.AlertDisk, Why: "900M are free"}, nexus.AlertCleared{Kind: nexus.AlertDisk, Why: "2G are free"},
 		nexus.TaskParked{Task: "T1", Why: "a person must decide\x1b[31m"},
@@ -119,7 +119,7 @@ func TestDamaged(t *testing.T) {
 	if all := told(t, events, 0); len(all) != 0 {
 		t.Errorf("%q", all)
 	}
-	f := Fold{Past: func(nexus.RunID) iter.Seq2[nexus.Event, error] {
+	f := Collector{Past: func(nexus.RunID) iter.Seq2[nexus.Event, error] {
 		return func(yield func(nexus.Event, error) bool) { yield(nexus.Event{}, errors.New("gone")) }
 	}}
 	if _, err := f.Apply((*begun())[0]); err == nil {
@@ -131,34 +131,34 @@ func TestDamaged(t *testing.T) {
 func TestRules(t *testing.T) {
 	rules := []Rule{
 		{Kinds: []Kind{End, Parked}, Ways: []string{"phone"}},
-		{Severity: people.Red},
-		{Kinds: []Kind{Alert}, Severity: people.Yellow, Ways: []string{"mail"}},
+		{Severity: humaninput.Red},
+		{Kinds: []Kind{Alert}, Severity: humaninput.Yellow, Ways: []string{"mail"}},
 	}
 	for _, c := range []struct {
 		kind     Kind
-		severity people.Severity
+		severity humaninput.Severity
 		phone    bool
 		mail     bool
 	}{
-		{End, people.Green, true, false},
-		{End, people.Red, true, true},
-		{Question, people.Yellow, false, false},
-		{Alert, people.Green, false, false},
-		{Alert, people.Yellow, false, true},
-		{Budget, people.Red, true, true},
+		{End, humaninput.Green, true, false},
+		{End, humaninput.Red, true, true},
+		{Question, humaninput.Yellow, false, false},
+		{Alert, humaninput.Green, false, false},
+		{Alert, humaninput.Yellow, false, true},
+		{Budget, humaninput.Red, true, true},
 	} {
 		n := Notice{Kind: c.kind, Severity: c.severity}
-		if phone, mail := Goes(rules, n, "phone"), Goes(rules, n, "mail"); phone != c.phone || mail != c.mail {
+		if phone, mail := ShouldSend(rules, n, "phone"), ShouldSend(rules, n, "mail"); phone != c.phone || mail != c.mail {
 			t.Errorf("%s %s: phone %v, mail %v", c.severity, c.kind, phone, mail)
 		}
-		if !Goes(nil, n, "phone") {
+		if !ShouldSend(nil, n, "phone") {
 			t.Errorf("%s: without a rule it stays", c.kind)
 		}
 	}
 }
 
 // at makes a notice of a severity that is some time after noon.
-func at(id string, severity people.Severity, after time.Duration) Notice {
+func at(id string, severity humaninput.Severity, after time.Duration) Notice {
 	return Notice{ID: id, Severity: severity, At: noon.Add(after)}
 }
 
@@ -176,7 +176,7 @@ func TestTiming(t *testing.T) {
 		t.Fatal(err)
 	}
 	const day = 24 * time.Hour
-	green, red := at("g", people.Green, 0), at("r", people.Red, 10*time.Second)
+	green, red := at("g", humaninput.Green, 0), at("r", humaninput.Red, 10*time.Second)
 	for name, c := range map[string]struct {
 		timing  Timing
 		waiting []Notice
@@ -187,20 +187,20 @@ func TestTiming(t *testing.T) {
 		"at once":              {Timing{}, []Notice{green}, 0, "g", 0},
 		"nothing":              {Timing{}, nil, 0, "", -1},
 		"window":               {Timing{Window: time.Minute}, []Notice{green}, 0, "", time.Minute},
-		"window over":          {Timing{Window: time.Minute}, []Notice{green, at("h", people.Green, 50*time.Second)}, time.Minute, "g h", 0},
-		"red has company":      {Timing{Window: time.Minute, Through: people.Red}, []Notice{green, red}, 10 * time.Second, "g r", 0},
+		"window over":          {Timing{Window: time.Minute}, []Notice{green, at("h", humaninput.Green, 50*time.Second)}, time.Minute, "g h", 0},
+		"red has company":      {Timing{Window: time.Minute, Through: humaninput.Red}, []Notice{green, red}, 10 * time.Second, "g r", 0},
 		"nothing breaks":       {Timing{Window: time.Minute}, []Notice{green, red}, 10 * time.Second, "", time.Minute},
 		"most":                 {Timing{Most: 1}, []Notice{green, red}, time.Minute, "g", 0},
 		"quiet":                {Timing{Quiet: hours("11:00-14:00")}, []Notice{green}, 0, "", 2 * time.Hour},
 		"quiet, zone":          {Timing{Quiet: hours("11:00-14:00"), Zone: berlin}, []Notice{green}, 0, "", time.Hour},
-		"quiet, red":           {Timing{Quiet: hours("11:00-14:00"), Through: people.Red}, []Notice{green, red}, time.Minute, "r", 0},
+		"quiet, red":           {Timing{Quiet: hours("11:00-14:00"), Through: humaninput.Red}, []Notice{green, red}, time.Minute, "r", 0},
 		"quiet is over":        {Timing{Quiet: hours("11:00-14:00")}, []Notice{green}, 2 * time.Hour, "g", 0},
 		"quiet begins":         {Timing{Quiet: hours("12:30-14:00"), Window: time.Hour}, []Notice{green}, 0, "", 2 * time.Hour},
 		"sent late, quiet now": {Timing{Quiet: hours("22:00-07:00")}, []Notice{green}, 11 * time.Hour, "", 19 * time.Hour},
 		"digest":               {Timing{Digest: "18:00"}, []Notice{green}, 0, "", 6 * time.Hour},
 		"digest, zone":         {Timing{Digest: "18:00", Zone: berlin}, []Notice{green}, 0, "", 5 * time.Hour},
 		"digest of tomorrow":   {Timing{Digest: "11:00"}, []Notice{green}, 0, "", day - time.Hour},
-		"digest, red":          {Timing{Digest: "18:00", Through: people.Red}, []Notice{green, red}, time.Minute, "r", 0},
+		"digest, red":          {Timing{Digest: "18:00", Through: humaninput.Red}, []Notice{green, red}, time.Minute, "r", 0},
 		"digest is due":        {Timing{Digest: "18:00"}, []Notice{green, red}, 6 * time.Hour, "g r", 0},
 		"digest was missed":    {Timing{Digest: "18:00"}, []Notice{green}, 20 * time.Hour, "g", 0},
 	} {

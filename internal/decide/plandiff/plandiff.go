@@ -43,9 +43,9 @@ type Field struct {
 	Added   []string `json:"added,omitempty"`
 }
 
-// Between returns what is different in a plan: first what is new or changed, in
+// Diff returns what is different in a plan: first what is new or changed, in
 // the order of the plan, then what is gone.
-func Between(before, after []nexus.Task) []Change {
+func Diff(before, after []nexus.Task) []Change {
 	old := pair(before, after)
 	names := map[nexus.TaskID]nexus.TaskID{} // what tasks are called now
 	kept := make([]bool, len(before))

@@ -51,7 +51,7 @@ func TestBetween(t *testing.T) {
 		},
 	} {
 		var lines []string
-		for _, change := range plandiff.Between(before, c.after) {
+		for _, change := range plandiff.Diff(before, c.after) {
 			lines = append(lines, change.String())
 		}
 		if d := cmp.Diff(c.want, strings.Join(lines, "\n")); d != "" {
@@ -80,7 +80,7 @@ func TestEverything(t *testing.T) {
 		default:
 			v.SetInt(7)
 		}
-		for _, change := range [][]plandiff.Change{plandiff.Between([]nexus.Task{was}, []nexus.Task{is}), plandiff.Between([]nexus.Task{is}, []nexus.Task{was})} {
+		for _, change := range [][]plandiff.Change{plandiff.Diff([]nexus.Task{was}, []nexus.Task{is}), plandiff.Diff([]nexus.Task{is}, []nexus.Task{was})} {
 			if (len(change) == 0) != slices.Contains(silent, f.Name) {
 				t.Errorf("another %s: %v", f.Name, change)
 			}
@@ -92,7 +92,7 @@ func TestEverything(t *testing.T) {
 func TestBrief(t *testing.T) {
 	before := []nexus.Task{{ID: "T1", Title: "Read"}, {ID: "T2", Title: "Write"}}
 	after := []nexus.Task{{ID: "T1", Title: "Read", Files: []string{"a.go"}, Minutes: 3}, {ID: "T3", Title: "Print"}}
-	if got, want := plandiff.Brief(plandiff.Between(before, after)), "~ T1 (files, minutes); + T3 Print; - T2 Write"; got != want {
+	if got, want := plandiff.Brief(plandiff.Diff(before, after)), "~ T1 (files, minutes); + T3 Print; - T2 Write"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := plandiff.Brief(nil); got != "the tasks are the same" {
@@ -113,12 +113,12 @@ func TestBetweenAddsUp(t *testing.T) {
 	plan := rapid.SliceOfNDistinct(task, 0, 5, func(t nexus.Task) nexus.TaskID { return t.ID })
 	rapid.Check(t, func(t *rapid.T) {
 		before, after := plan.Draw(t, "before"), plan.Draw(t, "after")
-		if d := plandiff.Between(before, before); len(d) > 0 {
+		if d := plandiff.Diff(before, before); len(d) > 0 {
 			t.Fatalf("it differs from itself: %v", d)
 		}
 		count := map[plandiff.Kind]int{}
 		seen := map[string]bool{}
-		for _, c := range plandiff.Between(before, after) {
+		for _, c := range plandiff.Diff(before, after) {
 			count[c.Kind]++
 			if key := c.Mark() + string(c.Task); seen[key] {
 				t.Fatalf("%s twice", key)

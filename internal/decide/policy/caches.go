@@ -57,13 +57,13 @@ func located(words []string) bool {
 	case "dirname":
 		return len(words) == 2 && strings.HasPrefix(words[1], dependency)
 	}
-	return stack.Locates(words)
+	return stack.IsLocateCommand(words)
 }
 
-// beside says where a path lies that is named from the private /tmp or from a
+// locateFromTmpOrCache says where a path lies that is named from the private /tmp or from a
 // cache. Where going there did not work it is one of the tree, so that is what
 // it is judged as in /tmp, and in a cache it may only be read.
-func (j *judgement) beside(p string) (pathkind.Kind, string) {
+func (j *judgement) locateFromTmpOrCache(p string) (pathkind.Kind, string) {
 	clean := path.Clean(p)
 	switch {
 	case clean == ".." || strings.HasPrefix(clean, "../") || strings.Contains("/"+p+"/", "/../"):

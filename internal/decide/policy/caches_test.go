@@ -20,7 +20,7 @@ func TestCaches(t *testing.T) {
 		"cd /tmp && mkdir -p x && cd x && echo one > a && cat a", "cd /tmp && cat > t.py <<'E'\nprint(1)\nE\npython3 t.py", "T=$(mktemp -d); cd \"$T\"; touch a; ls a",
 		"export PATH=$PATH:/home/ada/go/pkg/mod/bin && go version", "git config --global --add safe.directory /srv/tree",
 	} {
-		if d := Rule(command, r); !d.Allowed() {
+		if d := JudgeCommand(command, r); !d.Allowed() {
 			t.Errorf("%s: %+v", command, d)
 		}
 	}
@@ -36,14 +36,14 @@ func TestCaches(t *testing.T) {
 		"cat $(node -p \"require.resolve('../x')\")", "cat $(node -r \"require.resolve('zod')\")", "cat $(node -p \"process.cwd()\")", "cat $(dirname /etc/passwd)/shadow", "cat ~/go/pkg/modern/x",
 		"GOROOT=/home/ada/x; cat $GOROOT/y", "cat ~/go/pkg/mod/example.com/x/errors.go",
 	} {
-		if d := Rule(command, r); d.Allowed() {
+		if d := JudgeCommand(command, r); d.Allowed() {
 			t.Errorf("allowed: %s", command)
 		}
 	}
-	if d := Rule("cat ~/go/pkg/mod/example.com/x/errors.go", r); d.Part != "~/go/pkg/mod/example.com/x/errors.go" || !strings.Contains(d.Way, "`ls /home/ada/go/pkg/mod/example.com/x/errors.go`") {
+	if d := JudgeCommand("cat ~/go/pkg/mod/example.com/x/errors.go", r); d.Part != "~/go/pkg/mod/example.com/x/errors.go" || !strings.Contains(d.Way, "`ls /home/ada/go/pkg/mod/example.com/x/errors.go`") {
 		t.Errorf("the home: %+v", d)
 	}
-	if d := Rule("cat /home/ada/go/pkg/mod/a", tree()); d.Allowed() {
+	if d := JudgeCommand("cat /home/ada/go/pkg/mod/a", tree()); d.Allowed() {
 		t.Errorf("without caches: %+v", d)
 	}
 }
@@ -53,15 +53,15 @@ func TestInlineWithoutASandbox(t *testing.T) {
 	open := tree()
 	open.Open = true
 	for _, command := range []string{"python3 -c 'print(1)'", "node -e 'console.log(1)'", "node -p 1", "python3 - <<'E'\nprint(1)\nE", "perl -pi -e 's/a/b/' x", "perl -0pi -e 's/a/b/' x", "ruby -e 'puts 1'"} {
-		if d := Rule(command, tree()); !d.Allowed() {
+		if d := JudgeCommand(command, tree()); !d.Allowed() {
 			t.Errorf("%s: %+v", command, d)
 		}
-		if d := Rule(command, open); d.Decision != Ask || d.Rule != "code.inline" {
+		if d := JudgeCommand(command, open); d.Decision != Ask || d.Rule != "code.inline" {
 			t.Errorf("without a sandbox: %s: %+v", command, d)
 		}
 	}
 	for _, command := range []string{"python3 run.py", "node test.js", "python3 -m pytest", "go test ./..."} {
-		if d := Rule(command, open); !d.Allowed() {
+		if d := JudgeCommand(command, open); !d.Allowed() {
 			t.Errorf("%s: %+v", command, d)
 		}
 	}

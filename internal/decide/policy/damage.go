@@ -103,7 +103,7 @@ func crowded(n syntax.Node) bool {
 
 // fills asks about a program that writes without an end.
 func (j *judgement) fills(argv []shell.Word) {
-	if fills(argv) {
+	if writesWithoutEnd(argv) {
 		j.add(Ask, "host.damage", argv[0].Text+" may write without end")
 	}
 }
@@ -124,9 +124,9 @@ func bounded(argv []shell.Word) bool {
 	return false
 }
 
-// fills reports whether a program writes without an end, or more than a disk
+// writesWithoutEnd reports whether a program writes without an end, or more than a disk
 // holds.
-func fills(argv []shell.Word) bool {
+func writesWithoutEnd(argv []shell.Word) bool {
 	reads := slices.ContainsFunc(argv[1:], func(w shell.Word) bool { return source(strings.TrimPrefix(w.Text, "if=")) })
 	switch name := argv[0].Text; name {
 	case "yes":
@@ -197,7 +197,7 @@ func (j *judgement) trees(argv []shell.Word) {
 		return
 	}
 	for _, w := range operands {
-		at, name := j.where(w)
+		at, name := j.locatePath(w)
 		name = strings.TrimRight(name, "*/") // with all that is in there
 		if w.Each {
 			j.add(Ask, "tree.delete", "it removes each directory that it visits")
@@ -239,11 +239,11 @@ func (j *judgement) movesAway(operands []shell.Word) {
 		return
 	}
 	last := len(operands) - 1
-	if at, _ := j.where(operands[last]); at == pathkind.Tree {
+	if at, _ := j.locatePath(operands[last]); at == pathkind.Tree {
 		return
 	}
 	for _, w := range operands[:last] {
-		if at, name := j.where(w); at == pathkind.Tree && holdsWork(name) {
+		if at, name := j.locatePath(w); at == pathkind.Tree && holdsWork(name) {
 			j.add(Ask, "tree.delete", "it moves "+name+" out of the tree")
 		}
 	}
@@ -262,7 +262,7 @@ func (j *judgement) takesAway(mode string, operands []shell.Word, recursive bool
 		}
 	}
 	return takes && (recursive && (strings.Contains(mode, "=") || len(mode) < 3 && strings.Trim(mode, "01234567") == "") || slices.ContainsFunc(operands, func(w shell.Word) bool {
-		at, name := j.where(w)
+		at, name := j.locatePath(w)
 		return at == pathkind.Tree && (name == "." || holdsWork(name))
 	}))
 }

@@ -27,7 +27,7 @@ func TestDecided(t *testing.T) {
 			if file != "ordinary.txt" {
 				_, command, _ = strings.Cut(command, " | ")
 			}
-			if d := Rule(command, rules); !d.Allowed() {
+			if d := JudgeCommand(command, rules); !d.Allowed() {
 				fmt.Fprintf(&b, "%s %s | %s\n", d.Decision, d.Rule, strings.ReplaceAll(command, "\n", "<NL>"))
 			}
 		}
@@ -35,7 +35,7 @@ func TestDecided(t *testing.T) {
 	fmt.Fprintf(&b, "# Of hostile.txt, by rule.\n")
 	of := map[string]int{}
 	for _, command := range lines(t, "hostile.txt") {
-		d := Rule(command, rules)
+		d := JudgeCommand(command, rules)
 		of[string(d.Decision)+" "+d.Rule]++
 	}
 	for _, rule := range slices.Sorted(maps.Keys(of)) {

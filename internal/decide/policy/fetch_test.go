@@ -51,11 +51,11 @@ func TestFetch(t *testing.T) {
 		"wget":                                                       "ask",
 		"HTTPS_PROXY= curl https://a.example/":                       "deny",
 	} {
-		d := policy.Rule(command, rules)
+		d := policy.JudgeCommand(command, rules)
 		if string(d.Decision) != want {
 			t.Errorf("%s: %+v, not %s", command, d, want)
 		}
-		if bare := policy.Rule(command, policy.Rules{Dir: "/tree"}); bare.Allowed() {
+		if bare := policy.JudgeCommand(command, policy.Rules{Dir: "/tree"}); bare.Allowed() {
 			t.Errorf("%s is allowed with no network", command)
 		}
 	}
@@ -71,11 +71,11 @@ func FuzzFetch(f *testing.F) {
 			return
 		}
 		asked := false
-		d := policy.Rule(command, policy.Rules{Dir: "/tree", Reaches: func(host string, port int) bool {
+		d := policy.JudgeCommand(command, policy.Rules{Dir: "/tree", Reaches: func(host string, port int) bool {
 			asked = true
 			return host == "a.example" && port == 443
 		}})
-		if d.Allowed() && !policy.Rule(command, policy.Rules{Dir: "/tree"}).Allowed() && (!asked || !strings.Contains(command, "a.example")) {
+		if d.Allowed() && !policy.JudgeCommand(command, policy.Rules{Dir: "/tree"}).Allowed() && (!asked || !strings.Contains(command, "a.example")) {
 			t.Errorf("%q: %+v", command, d)
 		}
 	})

@@ -18,7 +18,7 @@ func (j *judgement) git(argv []shell.Word) {
 		case o == "--no-pager" || o == "-P" || o == "--version" || o == "--no-optional-locks" || o == "--literal-pathspecs":
 			rest = rest[1:]
 		case o == "-C" && len(rest) > 1:
-			if at, name := j.where(rest[1]); at != pathkind.Tree {
+			if at, name := j.locatePath(rest[1]); at != pathkind.Tree {
 				j.add(Ask, "git.elsewhere", "it works on another tree")
 			} else if bare(name) {
 				j.add(Ask, "git.elsewhere", "a repository in the tree has settings of its own, which can start programs")
@@ -127,7 +127,7 @@ func (j *judgement) trusts(args []string, operands []shell.Word) bool {
 	if len(args) != 4 || len(operands) != 2 || args[0] != "--global" || args[1] != "--add" || args[2] != "safe.directory" {
 		return false
 	}
-	at, name := j.where(operands[1])
+	at, name := j.locatePath(operands[1])
 	return at == pathkind.Tree && name == "."
 }
 
@@ -153,8 +153,8 @@ func (j *judgement) gitShows(verb string, options, operands []shell.Word) {
 		if pathkind.MayMatch(name) {
 			j.add(Ask, "path.secret", "it may show files whose names suggest secrets")
 		}
-		if d := Path(name, false); d.Rule == "path.secret" && !pathkind.Shown(j.rules.Show, name) {
-			j.take(d)
+		if d := JudgePath(name, false); d.Rule == "path.secret" && !pathkind.Shown(j.rules.Show, name) {
+			j.addDecision(d)
 		} else if pathkind.Credential(name) && !pathkind.Shown(j.rules.Show, name) {
 			j.add(Deny, "credentials", "it names a file that holds credentials")
 		}
@@ -254,7 +254,7 @@ func (j *judgement) gitUndoes(verb string, args []string, operands []shell.Word,
 // files, and there is nothing else.
 func (j *judgement) gitNames(args []string, operands []shell.Word) bool {
 	return j.rules.Undoes != nil && len(args) == len(operands) && !slices.ContainsFunc(operands, func(w shell.Word) bool {
-		_, name := j.where(w)
+		_, name := j.locatePath(w)
 		return strings.HasPrefix(w.Text, "-") || !j.rules.Undoes(w.Text, name)
 	})
 }
@@ -277,7 +277,7 @@ func (j *judgement) gitPacks(args []string, operands []shell.Word) bool {
 func (j *judgement) gitFile(operands []shell.Word) bool {
 	j.writes(operands)
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(w shell.Word) bool {
-		at, name := j.where(w)
+		at, name := j.locatePath(w)
 		return w.Dynamic || strings.ContainsAny(w.Text, "*?[") && !w.Glob || at != pathkind.Tree || name == "." || strings.HasPrefix(w.Text, ":") || holdsWork(name) || strings.Trim(name, "*.?[]!/") == ""
 	})
 }
@@ -318,7 +318,7 @@ func (j *judgement) gitFiles(verb string, operands []shell.Word, has func(...str
 		return
 	}
 	for _, w := range operands {
-		at, name := j.where(w)
+		at, name := j.locatePath(w)
 		switch {
 		case at == pathkind.Tree && strings.Trim(name, "*.?[]!/") == "":
 			j.add(Deny, "tree.delete", "it deletes the worktree itself")

@@ -22,20 +22,20 @@ func homes() []string {
 // none of these. Without a sandbox there is no private home that it could differ from.
 func (j *judgement) homed(a *syntax.Assign, argv []shell.Word) bool {
 	plain := a.Name != nil && a.Value != nil && !a.Append && a.Index == nil && a.Array == nil
-	return plain && j.kept(a.Name.Value, j.word(a.Value), argv)
+	return plain && j.setsPrivatePlace(a.Name.Value, j.word(a.Value), argv)
 }
 
-// kept reports whether a variable with a value gives a command such a place: its home, or
+// setsPrivatePlace reports whether a variable with a value gives a command such a place: its home, or
 // one that only the program of the tree can know, such as where it keeps its data.
-func (j *judgement) kept(name string, v shell.Word, argv []shell.Word) bool {
+func (j *judgement) setsPrivatePlace(name string, v shell.Word, argv []shell.Word) bool {
 	if j.rules.Open || !slices.Contains(homes(), name) && (program.Hidden(name) || !program.Plain(name, "place") || !isPlace(v.Text)) {
 		return false
 	}
 	if v.Dynamic || v.Glob || v.Home || v.Listed || v.Each || v.Text == "" || strings.ContainsAny(v.Text, ":$`") {
 		return false
 	}
-	at, p := j.where(v)
-	made := at == pathkind.Tmp && strings.HasPrefix(p, "/tmp/") || at == pathkind.Tree && Path(p, true).Allowed()
+	at, p := j.locatePath(v)
+	made := at == pathkind.Tmp && strings.HasPrefix(p, "/tmp/") || at == pathkind.Tree && JudgePath(p, true).Allowed()
 	return made && j.runsOwn(argv)
 }
 
@@ -53,8 +53,8 @@ func (j *judgement) runsOwn(argv []shell.Word) bool {
 		return false
 	}
 	own := func(w shell.Word) bool {
-		at, p := j.where(w)
-		return !w.Dynamic && !w.Glob && (at == pathkind.Tree && Path(p, false).Allowed() || at == pathkind.Tmp && strings.HasPrefix(p, "/tmp/"))
+		at, p := j.locatePath(w)
+		return !w.Dynamic && !w.Glob && (at == pathkind.Tree && JudgePath(p, false).Allowed() || at == pathkind.Tmp && strings.HasPrefix(p, "/tmp/"))
 	}
 	name := argv[0].Text
 	switch rest := argv[1:]; {

@@ -28,10 +28,10 @@ func TestHomes(t *testing.T) {
 		"env HOME=/tmp/h PLANTS_FILE=/tmp/p.json ./plants",
 		"env NOTES_DIR=/tmp/notes python3 notes.py",
 	} {
-		if d := policy.Rule(command, r); !d.Allowed() {
+		if d := policy.JudgeCommand(command, r); !d.Allowed() {
 			t.Errorf("%s: %+v", command, d)
 		}
-		if d := policy.Rule(command, policy.Rules{Dir: r.Dir, Open: true}); d.Allowed() {
+		if d := policy.JudgeCommand(command, policy.Rules{Dir: r.Dir, Open: true}); d.Allowed() {
 			t.Errorf("%s is allowed without a sandbox", command)
 		}
 	}
@@ -73,12 +73,12 @@ func TestHomes(t *testing.T) {
 		"export HOME=/tmp/h",
 		"PATH=/tmp/h ./app",
 	} {
-		if d := policy.Rule(command, r); d.Allowed() {
+		if d := policy.JudgeCommand(command, r); d.Allowed() {
 			t.Errorf("%s is allowed", command)
 		}
 	}
 	for _, command := range []string{"HOME=/tmp/h git status", "export XDG_DATA_HOME=/tmp/h", "export TMPDIR=/tmp/x", "echo $HOME", "ls ~"} {
-		if d := policy.Rule(command, r); !strings.Contains(d.Way, "`HOME=/tmp/home go run .`") {
+		if d := policy.JudgeCommand(command, r); !strings.Contains(d.Way, "`HOME=/tmp/home go run .`") {
 			t.Errorf("%s: %+v", command, d)
 		}
 	}

@@ -31,8 +31,8 @@ type Decision struct {
 	Way      string `json:"way,omitempty"`  // what is allowed instead, a clause; empty where it is allowed
 }
 
-// says returns a decision about no part of its own.
-func says(a Answer, rule, reason string) Decision {
+// newDecision returns a decision about no part of its own.
+func newDecision(a Answer, rule, reason string) Decision {
 	return Decision{Decision: a, Rule: rule, Reason: reason}
 }
 
@@ -60,10 +60,10 @@ func stricter(a, b Decision) Decision {
 	return a
 }
 
-// Path judges reading or writing a file of the worktree by its name, which is
+// JudgePath judges reading or writing a file of the worktree by its name, which is
 // slash-separated and relative to the root. Where the file really lies is for
 // the opener to confine.
-func Path(name string, write bool) Decision {
+func JudgePath(name string, write bool) Decision {
 	switch pathkind.Protected(name, write) {
 	case pathkind.Git:
 		return pathed(Deny, "path.git", "only git may touch its own files", name)
@@ -72,10 +72,10 @@ func Path(name string, write bool) Decision {
 	case pathkind.MaySecret:
 		return pathed(Ask, "path.secret", path.Base(name)+" has a name that suggests secrets, so it is hidden from agents; whoever runs Nexus can show it with policy.show", name)
 	default:
-		return says(Allow, "path.worktree", "inside the worktree")
+		return newDecision(Allow, "path.worktree", "inside the worktree")
 	}
 }
 
 func pathed(a Answer, rule, reason, name string) Decision {
-	return Decision{Decision: a, Rule: rule, Reason: reason, Part: name, Way: way(rule, "", false)}
+	return Decision{Decision: a, Rule: rule, Reason: reason, Part: name, Way: alternativeTo(rule, "", false)}
 }

@@ -34,7 +34,7 @@ func TestExamples(t *testing.T) {
 	all := lines(t, "examples.txt")
 	for _, line := range all {
 		want, command, ok := strings.Cut(line, " | ")
-		if d := Rule(command, tree()); !ok || string(d.Decision) != want || d.Rule == "" || d.Reason == "" {
+		if d := JudgeCommand(command, tree()); !ok || string(d.Decision) != want || d.Rule == "" || d.Reason == "" {
 			t.Errorf("%s: want %s, got %+v", command, want, d)
 		}
 	}
@@ -46,7 +46,7 @@ func TestExamples(t *testing.T) {
 func TestHostile(t *testing.T) {
 	all := lines(t, "hostile.txt")
 	for i, command := range all {
-		if d := Rule(command, tree()); d.Allowed() {
+		if d := JudgeCommand(command, tree()); d.Allowed() {
 			t.Errorf("allowed: %s", command)
 		}
 		// What is around it does not hide it.
@@ -54,7 +54,7 @@ func TestHostile(t *testing.T) {
 			if k%3 != i%3 && !testenv.Nightly() {
 				continue // a third of them for each, all of them at night
 			}
-			if d := Rule(strings.ReplaceAll(around, "%", command), tree()); d.Allowed() && !strings.Contains(command, "\n") {
+			if d := JudgeCommand(strings.ReplaceAll(around, "%", command), tree()); d.Allowed() && !strings.Contains(command, "\n") {
 				t.Errorf("allowed: %s", strings.ReplaceAll(around, "%", command))
 			}
 		}
@@ -64,7 +64,7 @@ func TestHostile(t *testing.T) {
 
 func TestAsked(t *testing.T) {
 	for _, command := range lines(t, "asked.txt") {
-		if d := Rule(command, tree()); d.Decision != Ask {
+		if d := JudgeCommand(command, tree()); d.Decision != Ask {
 			t.Errorf("%s: %+v", command, d)
 		}
 	}
@@ -74,7 +74,7 @@ func TestOrdinary(t *testing.T) {
 	all := lines(t, "ordinary.txt")
 	asked := 0
 	for _, command := range all {
-		if d := Rule(command, tree()); !d.Allowed() {
+		if d := JudgeCommand(command, tree()); !d.Allowed() {
 			asked++
 			t.Logf("%s: %s (%s: %s)", d.Decision, command, d.Rule, d.Reason)
 		}
@@ -97,18 +97,18 @@ func TestBounds(t *testing.T) {
 		"shell.unparsed":  "echo $((",
 		"shell.invisible": "ls \u202e",
 	} {
-		if d := Rule(command, tree()); d.Decision != Ask || d.Rule != name {
+		if d := JudgeCommand(command, tree()); d.Decision != Ask || d.Rule != name {
 			t.Errorf("%s: got %+v", name, d)
 		}
 	}
-	if d := Rule(nest, tree()); d.Allowed() {
+	if d := JudgeCommand(nest, tree()); d.Allowed() {
 		t.Errorf("nested: %+v", d)
 	}
-	if d := Rule("cat /srv/tree/x", Rules{}); d.Allowed() {
+	if d := JudgeCommand("cat /srv/tree/x", Rules{}); d.Allowed() {
 		t.Errorf("without a tree: %+v", d)
 	}
 	for _, dir := range []string{"/", "", "rel", "."} {
-		if d := Rule("rm -rf /home/x", Rules{Dir: dir}); d.Decision != Deny {
+		if d := JudgeCommand("rm -rf /home/x", Rules{Dir: dir}); d.Decision != Deny {
 			t.Errorf("in %q: %+v", dir, d)
 		}
 	}
@@ -129,17 +129,17 @@ func TestCheckoutOfAFile(t *testing.T) {
 		"git checkout main": Ask, "git checkout both.go": Ask, "git checkout a.go main": Ask, "git checkout HEAD~1 a.go": Ask, "git checkout -f a.go": Ask,
 		"git checkout $X": Ask, "git checkout .": Ask, "git checkout '*.go'": Ask, "cd / && git checkout a.go": Deny,
 	} {
-		if d := Rule(command, r); d.Decision != want {
+		if d := JudgeCommand(command, r); d.Decision != want {
 			t.Errorf("%s: want %s, got %+v", command, want, d)
 		}
 	}
-	if d := Rule("git checkout a.go", tree()); d.Allowed() || !strings.Contains(d.Way, "`git checkout -- FILE`") {
+	if d := JudgeCommand("git checkout a.go", tree()); d.Allowed() || !strings.Contains(d.Way, "`git checkout -- FILE`") {
 		t.Errorf("nobody can tell: %+v", d)
 	}
 	locked := tree()
 	locked.Locked = true
 	for _, command := range []string{"git checkout a.go", "git reset --hard", "rm -rf *", "git switch main", "git commit", "git push"} {
-		if d := Rule(command, locked); d.Allowed() || d.Way == "" || strings.Contains(d.Way, "`git ") {
+		if d := JudgeCommand(command, locked); d.Allowed() || d.Way == "" || strings.Contains(d.Way, "`git ") {
 			t.Errorf("%s where git cannot be written: %+v", command, d)
 		}
 	}
@@ -148,7 +148,7 @@ func TestCheckoutOfAFile(t *testing.T) {
 // TestWayOfCd says where commands start.
 func TestWayOfCd(t *testing.T) {
 	for _, command := range []string{"cd /repo && ls", "cd", "cd ..", "cd /repo", "cd /repo && go test ./...", "cd /repo && npm test > out.log"} {
-		if d := Rule(command, tree()); d.Allowed() || !strings.Contains(d.Way, "each command starts at the root of the worktree") {
+		if d := JudgeCommand(command, tree()); d.Allowed() || !strings.Contains(d.Way, "each command starts at the root of the worktree") {
 			t.Errorf("%s: %+v", command, d)
 		}
 	}
@@ -162,7 +162,7 @@ func TestOwnRules(t *testing.T) {
 		"make -j 4 deploy": Ask, "make --silent deploy": Ask, "npm --prefix web run release": Deny, "/usr/bin/npm run release": Deny, "make -s test": Allow, "make $X": Ask, "find . -name '*.log' -exec rm {} +": Ask, "npm run $X": Ask,
 		"sudo ls": Deny, "frobnicate --all ~/.ssh/id_rsa": Deny, "frobnicate --all $(sudo ls)": Deny,
 	} {
-		if d := Rule(command, r); d.Decision != want {
+		if d := JudgeCommand(command, r); d.Decision != want {
 			t.Errorf("%s: want %s, got %+v", command, want, d)
 		}
 	}
@@ -179,10 +179,10 @@ func TestShow(t *testing.T) {
 		"cat other/secrets.yml": Ask, "git show HEAD:other/secrets.yml": Ask, "git diff -- .env": Ask, "git show HEAD:.git/config": Allow,
 		"cat /home/ada/fake/id_rsa": Deny, "cat ../fake/id_rsa": Deny,
 	} {
-		if d := Rule(command, r); d.Decision != want {
+		if d := JudgeCommand(command, r); d.Decision != want {
 			t.Errorf("%s: want %s, got %+v", command, want, d)
 		}
-		if d := Rule(command, tree()); d.Allowed() && command != "git show HEAD:.git/config" {
+		if d := JudgeCommand(command, tree()); d.Allowed() && command != "git show HEAD:.git/config" {
 			t.Errorf("%s where nobody says so: %+v", command, d)
 		}
 	}
@@ -195,14 +195,14 @@ func TestWhatIsQuoted(t *testing.T) {
 		"base64 -d a.txt > b.sh; bash b.sh": "shell.decoded",
 		`read X; [ "$X" -lt 3 ]; ls`:        "shell.hidden-code",
 	} {
-		if d := Rule(command, tree()); d.Rule != rule || d.Part != command {
+		if d := JudgeCommand(command, tree()); d.Rule != rule || d.Part != command {
 			t.Errorf("%s: %+v", command, d)
 		}
 	}
 	for command, part := range map[string]string{
 		"ls; touch a.txt /home/ada/x": "/home/ada/x", "ls; cat a.txt /home/ada/x": "/home/ada/x", `D=/srv && rm -rf a "$D"`: `"$D"`, "ls; sudo cat a": "sudo cat a", "ls >/home/ada/x; pwd": "/home/ada/x",
 	} {
-		if d := Rule(command, tree()); d.Allowed() || d.Part != part {
+		if d := JudgeCommand(command, tree()); d.Allowed() || d.Part != part {
 			t.Errorf("%s: %+v, and not for %s", command, d, part)
 		}
 	}
@@ -229,7 +229,7 @@ func TestPath(t *testing.T) {
 		{"sub/.claude/settings.json", true, Deny},
 		{"sub/.claude/settings.json", false, Allow},
 	} {
-		if d := Path(c.name, c.write); d.Decision != c.want {
+		if d := JudgePath(c.name, c.write); d.Decision != c.want {
 			t.Errorf("%s, write %v: %+v", c.name, c.write, d)
 		}
 	}
@@ -277,14 +277,14 @@ func FuzzRule(f *testing.F) {
 	}
 	f.Add("/0/{,}") // a program and an argument that are the same
 	f.Fuzz(func(t *testing.T, command string) {
-		d := Rule(command, tree())
+		d := JudgeCommand(command, tree())
 		if d.Rule == "" || d.Reason == "" || d.Decision != Allow && d.Decision != Ask && d.Decision != Deny {
 			t.Errorf("%q: %+v", command, d)
 		}
-		if d.Allowed() && Rule("sudo ls\n"+command, tree()).Allowed() {
+		if d.Allowed() && JudgeCommand("sudo ls\n"+command, tree()).Allowed() {
 			t.Errorf("%q hides what is before it", command)
 		}
-		if again := Rule(command, tree()); again != d {
+		if again := JudgeCommand(command, tree()); again != d {
 			t.Errorf("%q: first %+v, then %+v", command, d, again)
 		}
 	})

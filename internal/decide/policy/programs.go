@@ -148,8 +148,8 @@ func (j *judgement) assigned(args []shell.Word) []shell.Word {
 		given.Text = value
 		j.searchPath = j.searchPath || name == "PYTHONPATH"
 		switch {
-		case j.kept(name, given, after(args)):
-		case program.Powerful(name) && quiet(name, given):
+		case j.setsPrivatePlace(name, given, after(args)):
+		case program.Powerful(name) && isHarmlessValue(name, given):
 		case program.Powerful(name):
 			j.add(Deny, "env.programs", name+" decides which programs run or how")
 		case strings.HasPrefix(value, "/") || strings.Contains(value, ".."):
@@ -209,7 +209,7 @@ func (j *judgement) shell(argv []shell.Word) {
 }
 
 func (j *judgement) nested(command string) {
-	d := judge(command, j.rules, j.depth+1)
+	d := judgeAtDepth(command, j.rules, j.depth+1)
 	if !d.Allowed() {
 		j.sum = stricter(j.sum, d)
 	}
@@ -241,7 +241,7 @@ func (j *judgement) source(argv []shell.Word) {
 	if len(argv) < 2 {
 		return
 	}
-	if at, name := j.where(argv[1]); at != pathkind.Tree || !Path(name, false).Allowed() || !strings.Contains(argv[1].Text, "/") {
+	if at, name := j.locatePath(argv[1]); at != pathkind.Tree || !JudgePath(name, false).Allowed() || !strings.Contains(argv[1].Text, "/") {
 		j.add(Ask, "shell.source", "it runs a script outside the worktree")
 	}
 	j.scripts = true
@@ -255,9 +255,9 @@ func (j *judgement) cd(argv []shell.Word) {
 		return
 	}
 	to := argv[len(argv)-1]
-	at, p := j.where(to)
+	at, p := j.locatePath(to)
 	if at == pathkind.Tree {
-		j.take(Path(p, true)) // what follows may write there
+		j.addDecision(JudgePath(p, true)) // what follows may write there
 		j.inBare = j.inBare || bare(p)
 	}
 	if at == pathkind.Tree && p == "." && j.below != "" {
@@ -390,13 +390,13 @@ func (j *judgement) chmod(argv []shell.Word) {
 }
 
 func (j *judgement) find(argv []shell.Word) {
-	j.hunts(argv)
+	j.noteSecretSearch(argv)
 	i := 1
 	for ; i < len(argv) && !strings.HasPrefix(argv[i].Text, "-") && argv[i].Text != "(" && argv[i].Text != "!"; i++ {
 		j.reads(argv[i : i+1])
 	}
 	starts := append([]shell.Word{shell.Literal(".")}, argv[1:i]...)
-	begin, within := i, !slices.ContainsFunc(starts, func(w shell.Word) bool { at, _ := j.where(w); return w.Dynamic || at != pathkind.Tree })
+	begin, within := i, !slices.ContainsFunc(starts, func(w shell.Word) bool { at, _ := j.locatePath(w); return w.Dynamic || at != pathkind.Tree })
 	for ; i < len(argv); i++ {
 		switch a := argv[i].Text; a {
 		case "-exec", "-execdir", "-ok", "-okdir":
@@ -425,7 +425,7 @@ func (j *judgement) find(argv []shell.Word) {
 // directories that builds make, may be deleted.
 func (j *judgement) found(argv []shell.Word, litter, made bool) {
 	if litter && slices.Contains([]string{"rm {}", "rm -f {}"}, shell.Join(argv)) || made && slices.Contains([]string{"rm -rf {}", "rm -r {}", "rm -fr {}"}, shell.Join(argv)) {
-		j.own(argv)
+		j.applyCallerRules(argv)
 		return
 	}
 	if len(argv) == 0 {

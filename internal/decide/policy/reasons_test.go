@@ -15,7 +15,7 @@ func TestReasons(t *testing.T) {
 			t.Errorf("%s: it is there twice, or no answer is before it", line)
 		}
 		seen[command] = true
-		if d := Rule(command, tree()); string(d.Decision)+" "+d.Rule != want {
+		if d := JudgeCommand(command, tree()); string(d.Decision)+" "+d.Rule != want {
 			t.Errorf("%s: want %s, got %+v", command, want, d)
 		}
 	}

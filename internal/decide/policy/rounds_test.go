@@ -46,7 +46,7 @@ func TestRounds(t *testing.T) {
 			if *half != "" && *half != in {
 				continue
 			}
-			d := Rule(command, tree())
+			d := JudgeCommand(command, tree())
 			kind := label + ", " + in
 			all[kind]++
 			if d.Allowed() {

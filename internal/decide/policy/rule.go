@@ -44,35 +44,35 @@ const (
 	maxNested  = 6      // shells in shells
 )
 
-// Rule judges a command line for bash. Every simple command in it is judged,
+// JudgeCommand judges a command line for bash. Every simple command in it is judged,
 // also in substitutions and behind words that run another command, and the
 // strictest answer is the answer.
-func Rule(command string, r Rules) Decision {
-	d := judge(command, r, 0)
+func JudgeCommand(command string, r Rules) Decision {
+	d := judgeAtDepth(command, r, 0)
 	if !d.Allowed() {
-		d.Part, d.Way = cmp.Or(d.Part, cut(command)), cmp.Or(d.Way, way(d.Rule, d.Reason, r.Locked))
+		d.Part, d.Way = cmp.Or(d.Part, cut(command)), cmp.Or(d.Way, alternativeTo(d.Rule, d.Reason, r.Locked))
 	}
 	return d
 }
 
-func judge(command string, r Rules, depth int) Decision {
+func judgeAtDepth(command string, r Rules, depth int) Decision {
 	switch {
 	case strings.TrimSpace(command) == "":
-		return says(Ask, "shell.empty", "there is no command")
+		return newDecision(Ask, "shell.empty", "there is no command")
 	case len(command) > maxCommand:
-		return says(Ask, "shell.long", fmt.Sprintf("it is longer than %d bytes", maxCommand))
+		return newDecision(Ask, "shell.long", fmt.Sprintf("it is longer than %d bytes", maxCommand))
 	case depth > maxNested:
-		return says(Ask, "shell.deep", "it nests too deep")
+		return newDecision(Ask, "shell.deep", "it nests too deep")
 	case strings.ContainsFunc(command, script.Odd):
-		return says(Ask, "shell.invisible", "it has invisible characters")
+		return newDecision(Ask, "shell.invisible", "it has invisible characters")
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
 	if err != nil {
-		return says(Ask, "shell.unparsed", "it cannot be parsed")
+		return newDecision(Ask, "shell.unparsed", "it cannot be parsed")
 	}
-	j := judgement{calls: map[string][]string{}, rules: r, depth: depth, whole: command, sum: says(Allow, "shell.structure", "all its parts are allowed")}
-	j.look(file)
-	j.settle(file)
+	j := judgement{calls: map[string][]string{}, rules: r, depth: depth, whole: command, sum: newDecision(Allow, "shell.structure", "all its parts are allowed")}
+	j.prescan(file)
+	j.findConstants(file)
 	syntax.Walk(file, j.visit)
 	j.at = nil
 	if j.parts > maxParts {
@@ -104,7 +104,7 @@ type judgement struct {
 	parts      int
 	functions  []string      // declared in it
 	away       bool          // it may be in a directory outside the worktree
-	near       pathkind.Kind // where that is, if it is the private /tmp or a cache; Tree where it is neither
+	near       pathkind.Kind // locatePath that is, if it is the private /tmp or a cache; Tree where it is neither
 	arithmetic bool          // it calculates, and so evaluates values
 	hidden     bool          // a value holds what could be run then
 	sets       []string      // variables that are assigned in it
@@ -123,18 +123,18 @@ type judgement struct {
 	takes      bool   // it takes no more than so much of that
 	input      string // what the command is given in the line itself, as a here-document
 	given      bool   // and whether all of that is seen
-	settled    []setting
+	settled    []constantVariable
 	calls      map[string][]string // what functions declared in it call
 	lists      bool                // xargs is given names that a command lists
 	fed        []*syntax.Stmt      // the parts of pipes that are given such names
 }
 
 func (j *judgement) add(a Answer, rule, reason string) {
-	j.take(says(a, rule, reason))
+	j.addDecision(newDecision(a, rule, reason))
 }
 
-// take takes a decision into account, with what it is about.
-func (j *judgement) take(d Decision) {
+// addDecision takes a decision into account, with what it is about.
+func (j *judgement) addDecision(d Decision) {
 	if d.Allowed() {
 		return
 	}
@@ -145,8 +145,8 @@ func (j *judgement) take(d Decision) {
 	j.sum = stricter(j.sum, d)
 }
 
-// look finds what has to be known before the parts are judged.
-func (j *judgement) look(file *syntax.File) {
+// prescan finds what has to be known before the parts are judged.
+func (j *judgement) prescan(file *syntax.File) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
@@ -212,7 +212,7 @@ func (j *judgement) visit(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Stmt:
 		if _, plain := n.Cmd.(*syntax.CallExpr); plain {
-			j.input, j.given = j.stands(n.Redirs)
+			j.input, j.given = j.hereInput(n.Redirs)
 			j.lists = slices.Contains(j.fed, n)
 		}
 	case *syntax.CallExpr:
@@ -384,7 +384,7 @@ func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 		}
 	}
 	switch {
-	case program.Powerful(name) && !a.Naked && a.Array == nil && !a.Append && a.Index == nil && quiet(name, v):
+	case program.Powerful(name) && !a.Naked && a.Array == nil && !a.Append && a.Index == nil && isHarmlessValue(name, v):
 	case name == "PATH" && a.Value != nil && !a.Append && a.Index == nil && j.appends(a.Value):
 	case program.Powerful(name):
 		j.add(Deny, "env.programs", name+" decides which programs run or how")
@@ -418,8 +418,8 @@ func (j *judgement) call(n *syntax.CallExpr) {
 	}
 }
 
-// own applies the caller's rules to a simple command.
-func (j *judgement) own(argv []shell.Word) (allowed bool) {
+// applyCallerRules applies the caller's rules to a simple command.
+func (j *judgement) applyCallerRules(argv []shell.Word) (allowed bool) {
 	for _, entry := range j.rules.Deny {
 		switch certain, maybe := fitsEntry(argv, entry); {
 		case certain:

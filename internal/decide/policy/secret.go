@@ -18,9 +18,9 @@ func (j *judgement) secretive(pattern string) bool {
 	return (pathkind.Protected(name, false) == pathkind.MaySecret || pathkind.MayMatch(name)) && !pathkind.Shown(j.rules.Show, pattern)
 }
 
-// chooses asks where a search is told to read files that are named as those
+// judgeSearch asks where a search is told to read files that are named as those
 // with secrets, and where jq's program reads the environment.
-func (j *judgement) chooses(argv []shell.Word) {
+func (j *judgement) judgeSearch(argv []shell.Word) {
 	if name := argv[0].Text; name == "jq" || name == "yq" {
 		for _, w := range argv[1:] {
 			file := strings.HasSuffix(w.Text, "json") || strings.HasSuffix(w.Text, "ml") // of data, at a path
@@ -48,9 +48,9 @@ func (j *judgement) chooses(argv []shell.Word) {
 	}
 }
 
-// hunts notes that find looks for files that are named as those with secrets,
+// noteSecretSearch notes that find looks for files that are named as those with secrets,
 // and asks where it hands them to a program.
-func (j *judgement) hunts(argv []shell.Word) {
+func (j *judgement) noteSecretSearch(argv []shell.Word) {
 	for i, w := range argv {
 		named := slices.Contains([]string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"}, w.Text)
 		if named && i+1 < len(argv) && (i == 0 || argv[i-1].Text != "!" && argv[i-1].Text != "-not") && j.secretive(argv[i+1].Text) {

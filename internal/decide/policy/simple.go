@@ -27,25 +27,25 @@ func (j *judgement) simple(argv []shell.Word) {
 	}
 	for _, known := range j.functions {
 		if known == name.Text {
-			j.own(argv)
+			j.applyCallerRules(argv)
 			return // its body is judged where it stands
 		}
 	}
 	tool := j.tool(name)
 	if tool == "" {
-		j.own(argv)
+		j.applyCallerRules(argv)
 		j.program(argv)
 		return
 	}
 	argv = append([]shell.Word{shell.Literal(tool)}, argv[1:]...)
 	if len(argv) == 2 && !argv[1].Dynamic && (argv[1].Text == "--version" || argv[1].Text == "--help") && argv[0].Text != "git" {
-		j.own(argv)
+		j.applyCallerRules(argv)
 		return // any program only tells what it is
 	}
 	j.decodes = j.decodes || decodes(argv)
 	j.takes = j.takes || argv[0].Text == "head" || argv[0].Text == "dd"
 	j.fills(argv)
-	allowed := j.own(argv)
+	allowed := j.applyCallerRules(argv)
 	if run := j.special(argv[0].Text); run != nil {
 		run(argv)
 		return
@@ -77,7 +77,7 @@ func (j *judgement) unconfined(argv []shell.Word) {
 func (j *judgement) tool(w shell.Word) string {
 	name := w.Text
 	if strings.Contains(name, "/") {
-		at, p := j.where(w)
+		at, p := j.locatePath(w)
 		if dir := path.Base(path.Dir(p)); at == pathkind.System && (dir == "bin" || dir == "sbin") {
 			name = path.Base(p)
 		} else {
@@ -93,9 +93,9 @@ func (j *judgement) tool(w shell.Word) string {
 // program judges a program that is named by its path: the tree's own may run,
 // as its build may.
 func (j *judgement) program(argv []shell.Word) {
-	at, name := j.where(argv[0])
+	at, name := j.locatePath(argv[0])
 	made := at == pathkind.Tmp && strings.HasPrefix(name, "/tmp/") // private, so it was made here
-	if !made && (at != pathkind.Tree || !Path(name, false).Allowed()) {
+	if !made && (at != pathkind.Tree || !JudgePath(name, false).Allowed()) {
 		j.add(Ask, "unknown", "it runs a program outside the worktree")
 	}
 	if strings.Contains(argv[0].Text, "://") {
@@ -150,7 +150,7 @@ func (j *judgement) listed(e program.Entry, argv []shell.Word) {
 	case "read":
 		j.reads(operands)
 	case "pattern":
-		j.chooses(argv)
+		j.judgeSearch(argv)
 		if len(operands) > 0 && !shell.HasOption(options, []string{"--regexp", "-e", "--file", "-f"}) && !slices.ContainsFunc(options, func(o shell.Word) bool { return o.Text == "--files" }) {
 			operands = operands[1:]
 		}
@@ -276,7 +276,7 @@ func (j *judgement) settings(operands []shell.Word) {
 			j.add(Ask, "build.make.setting", "make expands it, and may run a program for it")
 		case ok && installs && name != "DESTDIR" && slices.ContainsFunc(operands, func(d shell.Word) bool { return strings.HasPrefix(d.Text, "DESTDIR=") && len(d.Text) > 8 }): // below that
 		case ok && installs && !w.Dynamic && strings.ContainsAny(value, "/~"):
-			j.writes([]shell.Word{{Text: value, Home: strings.HasPrefix(value, "~"), Fixed: true}}) // where it is installed
+			j.writes([]shell.Word{{Text: value, Home: strings.HasPrefix(value, "~"), Fixed: true}}) // locatePath it is installed
 		}
 	}
 }
@@ -316,7 +316,7 @@ func (j *judgement) copies(operands []shell.Word) {
 		if to := operands[len(operands)-1]; w.Text == "/dev/null" && to.Each && to.Text == "item" {
 			j.add(Ask, "tree.delete", "it empties every file that it visits")
 		}
-		if at, _ := j.where(w); at == pathkind.System {
+		if at, _ := j.locatePath(w); at == pathkind.System {
 			j.add(Ask, "file.copy", "it links or renames a system file")
 		}
 	}

@@ -12,13 +12,13 @@ import (
 // ownFile reports whether it is for certain a file of the tree that may be
 // changed.
 func (j *judgement) ownFile(w shell.Word) bool {
-	at, name := j.where(w)
-	return !w.Dynamic && !w.Glob && w.Text != "" && at == pathkind.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@~") && Path(name, true).Allowed()
+	at, name := j.locatePath(w)
+	return !w.Dynamic && !w.Glob && w.Text != "" && at == pathkind.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@~") && JudgePath(name, true).Allowed()
 }
 
 // entry judges a program that the project brings under a name of its own.
 func (j *judgement) entry(argv []shell.Word) {
-	j.own(argv)
+	j.applyCallerRules(argv)
 	options, operands := shell.SplitOptions(argv[1:])
 	if shell.HasOption(options, []string{"--exec", "--eval", "-e", "--command"}) {
 		j.add(Ask, "code.inline", "an option of "+argv[0].Text+" may run something else")
@@ -32,7 +32,7 @@ func (j *judgement) entry(argv []shell.Word) {
 // carried returns the well-known program that a tree carries along at a path,
 // such as that of a virtual environment; empty for the tree's own programs.
 func (j *judgement) carried(w shell.Word) string {
-	at, p := j.where(w)
+	at, p := j.locatePath(w)
 	if at != pathkind.Tree {
 		return ""
 	}

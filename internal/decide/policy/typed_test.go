@@ -27,7 +27,7 @@ func TestTyped(t *testing.T) {
 			}
 			n++
 			all[kind]++
-			if d := Rule(command, rules); !d.Allowed() {
+			if d := JudgeCommand(command, rules); !d.Allowed() {
 				refused++
 				no[kind]++
 				t.Logf("%s: %s (%s)", d.Decision, command, d.Rule)
@@ -57,7 +57,7 @@ func holds(t *testing.T, command string, d Decision) {
 	}
 	for _, m := range named {
 		if !works(m[1]) {
-			t.Errorf("%s: it names %q instead, which is %+v", command, m[1], Rule(example(m[1]), tree()))
+			t.Errorf("%s: it names %q instead, which is %+v", command, m[1], JudgeCommand(example(m[1]), tree()))
 		}
 	}
 }
@@ -75,21 +75,21 @@ func works(way string) bool {
 	tools := []string{"write_file", "edit_file", "read_file", "search_code", "list_files", "finish", "ask", "job", "git", "background"}
 	rules := tree()
 	rules.Caches = []string{"/home/ada/go/pkg/mod"}
-	return slices.Contains(tools, way) || Rule(example(way), rules).Allowed()
+	return slices.Contains(tools, way) || JudgeCommand(example(way), rules).Allowed()
 }
 
 // TestWays checks that every rule there is names a way that works.
 func TestWays(t *testing.T) {
-	for _, w := range ways() {
+	for _, w := range alternatives() {
 		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(w.way, -1) {
 			if !works(m[1]) {
-				t.Errorf("%s: %s: %+v", w.rule, m[1], Rule(example(m[1]), tree()))
+				t.Errorf("%s: %s: %+v", w.rule, m[1], JudgeCommand(example(m[1]), tree()))
 			}
 		}
 	}
 	for _, name := range []string{"hostile.txt", "asked.txt"} {
 		for _, command := range lines(t, name) {
-			d := Rule(command, tree())
+			d := JudgeCommand(command, tree())
 			if part := strings.TrimSuffix(d.Part, "..."); part == "" || d.Way == "" || !strings.Contains(command, part) && d.Rule != "path.secret" && !strings.HasPrefix(d.Rule, "path.agent") && d.Rule != "path.git" {
 				if !regexp.MustCompile(`\b(sh|bash|zsh|dash|ksh|ash|fish|eval|trap|busybox|concurrently|nodemon|hyperfine|watch|find|xargs|start-server-and-test)\b`).MatchString(command) { // those are judged as lines of their own
 					t.Errorf("%q: %+v", command, d)

@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// quiet reports whether a variable that can start programs is given a value
+// isHarmlessValue reports whether a variable that can start programs is given a value
 // that starts none: a flag that is listed here, or a pager that only prints.
-func quiet(name string, v shell.Word) bool {
+func isHarmlessValue(name string, v shell.Word) bool {
 	if v.Dynamic || v.Glob {
 		return false
 	}
@@ -120,7 +120,7 @@ func (j *judgement) appends(w *syntax.Word) bool {
 		return false
 	}
 	for dir := range strings.SplitSeq(rest.Text[1:], ":") {
-		if at, _ := j.where(shell.Literal(dir)); !path.IsAbs(dir) || at != pathkind.Tree && at != pathkind.Tmp && at != pathkind.System && at != pathkind.Cache {
+		if at, _ := j.locatePath(shell.Literal(dir)); !path.IsAbs(dir) || at != pathkind.Tree && at != pathkind.Tmp && at != pathkind.System && at != pathkind.Cache {
 			return false
 		}
 	}

@@ -50,7 +50,7 @@ func (j *judgement) part(out *shell.Word, p syntax.WordPart, first bool) {
 	case *syntax.ProcSubst:
 		out.Text += "/dev/fd/63"
 	case *syntax.CmdSubst:
-		if made, ok := j.prints(p.Stmts); ok {
+		if made, ok := j.substitutionText(p.Stmts); ok {
 			out.Text += made
 			return
 		}
@@ -87,8 +87,8 @@ func (j *judgement) parameter(out *shell.Word, p *syntax.ParamExp, first bool) {
 	out.Dynamic = true
 }
 
-// where says where a path lies and, in the tree, its name there.
-func (j *judgement) where(w shell.Word) (pathkind.Kind, string) {
+// locatePath says where a path lies and, in the tree, its name there.
+func (j *judgement) locatePath(w shell.Word) (pathkind.Kind, string) {
 	p := w.Text
 	if pathkind.Credential(p) && !j.shown(w) {
 		return pathkind.Secret, p
@@ -125,7 +125,7 @@ func (j *judgement) relative(p string) (pathkind.Kind, string) {
 	clean := path.Clean(p)
 	switch {
 	case j.away && j.near != pathkind.Tree:
-		return j.beside(p)
+		return j.locateFromTmpOrCache(p)
 	case clean == ".." || strings.HasPrefix(clean, "../") || j.away:
 		return pathkind.Outside, p
 	case strings.Contains("/"+p+"/", "/../") && !plain(p):
@@ -136,7 +136,7 @@ func (j *judgement) relative(p string) (pathkind.Kind, string) {
 
 // absolute says where a clean absolute path lies.
 func (j *judgement) absolute(p string) (pathkind.Kind, string) {
-	at, name := pathkind.Of(p, j.rules.Dir)
+	at, name := pathkind.Locate(p, j.rules.Dir)
 	if at == pathkind.Outside && pathkind.Below(j.rules.Caches, name) {
 		return pathkind.Cache, name
 	}
@@ -162,13 +162,13 @@ func (j *judgement) reads(words []shell.Word) {
 	defer func() { j.piece = "" }()
 	for _, w := range words {
 		j.piece = w.Said
-		switch at, name := j.where(w); at {
+		switch at, name := j.locatePath(w); at {
 		case pathkind.Tree:
 			if w.Glob && pathkind.MayMatch(path.Base(name)) {
 				j.add(Ask, "path.secret", "it may read files whose names suggest secrets")
 			}
-			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" && !pathkind.Shown(j.rules.Show, name) {
-				j.take(d)
+			if d := JudgePath(name, false); !d.Allowed() && d.Rule != "path.git" && !pathkind.Shown(j.rules.Show, name) {
+				j.addDecision(d)
 			} else if d.Rule == "path.git" && strings.Contains(name, "config") {
 				j.add(Ask, d.Rule, "git's configuration may hold a secret")
 			}
@@ -177,8 +177,8 @@ func (j *judgement) reads(words []shell.Word) {
 			if w.Glob && pathkind.MayMatch(path.Base(name)) {
 				j.add(Ask, "path.secret", "it may read files whose names suggest secrets")
 			}
-			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" {
-				j.take(d)
+			if d := JudgePath(name, false); !d.Allowed() && d.Rule != "path.git" {
+				j.addDecision(d)
 			}
 		case pathkind.Secret:
 			j.add(Deny, "credentials", "it names a file that holds credentials")
@@ -187,14 +187,14 @@ func (j *judgement) reads(words []shell.Word) {
 		case pathkind.Unseen:
 			j.add(Ask, "path.unseen", "which file it reads is not known before it runs")
 		default:
-			j.take(j.readsOutside(w))
+			j.addDecision(j.readsOutside(w))
 		}
 	}
 }
 
 // readsOutside asks about reading a path outside the worktree.
 func (j *judgement) readsOutside(w shell.Word) Decision {
-	d := says(Ask, "path.outside", "it reads outside the worktree")
+	d := newDecision(Ask, "path.outside", "it reads outside the worktree")
 	if w.Home {
 		d.Reason += ", in the home directory"
 	}
@@ -209,9 +209,9 @@ func (j *judgement) writes(words []shell.Word) {
 	defer func() { j.piece = "" }()
 	for _, w := range words {
 		j.piece = w.Said
-		switch at, name := j.where(w); at {
+		switch at, name := j.locatePath(w); at {
 		case pathkind.Tree:
-			j.take(Path(name, true))
+			j.addDecision(JudgePath(name, true))
 			if w.Glob && pathkind.MayMatch(path.Base(name)) {
 				j.add(Ask, "path.secret", "its name may suggest secrets")
 			}
@@ -232,7 +232,7 @@ func (j *judgement) writes(words []shell.Word) {
 func (j *judgement) deletes(words []shell.Word) {
 	j.writes(words)
 	for _, w := range words {
-		at, name := j.where(w)
+		at, name := j.locatePath(w)
 		if w.Listed {
 			j.add(Ask, "path.unseen", "which files it removes is not known before it runs")
 		}
@@ -252,9 +252,9 @@ func plainly(p *syntax.ParamExp) bool {
 		(p.Exp == nil || p.Exp.Op == syntax.DefaultUnset || p.Exp.Op == syntax.DefaultUnsetOrNull)
 }
 
-// prints returns the directory that a substitution stands for: the tree's root
+// substitutionText returns the directory that a substitution stands for: the tree's root
 // or a new one in the private /tmp.
-func (j *judgement) prints(stmts []*syntax.Stmt) (string, bool) {
+func (j *judgement) substitutionText(stmts []*syntax.Stmt) (string, bool) {
 	if len(stmts) == 1 && j.locates(stmts[0]) {
 		return dependency, true
 	}
@@ -300,9 +300,9 @@ func oneWord(words []string, line string) bool {
 	return false
 }
 
-// stands returns what redirections give a command from the line itself: a
+// hereInput returns what redirections give a command from the line itself: a
 // here-document or a here-string, if all of it is seen.
-func (j *judgement) stands(redirects []*syntax.Redirect) (string, bool) {
+func (j *judgement) hereInput(redirects []*syntax.Redirect) (string, bool) {
 	text, given := "", false
 	for _, r := range redirects {
 		from := r.Hdoc

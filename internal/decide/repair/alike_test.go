@@ -43,7 +43,7 @@ func TestSameFinding(t *testing.T) {
 		"letters are none":       {at("a.go", 0, "ab"), at("a.go", 0, "ab"), false},
 		"words of other scripts": {at("a.go", 0, "\u00fcber"), at("a.go", 0, "\u00fcber"), true},
 	} {
-		if got := repair.Same(c.a, c.b); got != c.want {
+		if got := repair.IsSameFinding(c.a, c.b); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -112,13 +112,13 @@ func TestMendedIsOfOneThing(t *testing.T) {
 		"it passes":      {round(nexus.Pass), nil},
 		"it did not run": {round(nexus.NotRun), nil},
 	} {
-		if diff := cmp.Diff(c.want, repair.Mended([]*state.Round{round(nexus.Fail, was), c.now}, "test")); diff != "" {
+		if diff := cmp.Diff(c.want, repair.FixedFindings([]*state.Round{round(nexus.Fail, was), c.now}, "test")); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 	two := named
 	two.Test, two.Message = "Two", named.Message
-	if got := repair.Mended([]*state.Round{round(nexus.Fail, named), round(nexus.Fail, two)}, "test"); !cmp.Equal(got, []nexus.Finding{named}) {
+	if got := repair.FixedFindings([]*state.Round{round(nexus.Fail, named), round(nexus.Fail, two)}, "test"); !cmp.Equal(got, []nexus.Finding{named}) {
 		t.Errorf("another test that says the same: %v", got)
 	}
 }

@@ -64,18 +64,18 @@ func judgedAt(a *state.Attempt, cause string, n int) int {
 	return -1
 }
 
-// Told returns what the writer of the n-th round, from 0, is told about what a judge
+// WriterFindings returns what the writer of the n-th round, from 0, is told about what a judge
 // named, in the order in which it may answer. Where the author of the code may
 // not change tests, its tester has what is about them, and what the author says
 // is not its own.
-func Told(a *state.Attempt, n int) []nexus.Finding {
+func WriterFindings(a *state.Attempt, n int) []nexus.Finding {
 	r := a.Rounds[n]
-	return share(a, judgedAt(a, r.Cause, n), n, r.Cause, r.Role)
+	return roleFindings(a, judgedAt(a, r.Cause, n), n, r.Cause, r.Role)
 }
 
-// share returns a role's share of what the judges of a round named, before the
+// roleFindings returns a role's share of what the judges of a round named, before the
 // n-th.
-func share(a *state.Attempt, at, n int, cause string, role nexus.Role) []nexus.Finding {
+func roleFindings(a *state.Attempt, at, n int, cause string, role nexus.Role) []nexus.Finding {
 	if at < 0 {
 		return nil
 	}
@@ -102,7 +102,7 @@ func notMine(a *state.Attempt, at, n int) []nexus.Finding {
 		if r.Role != nexus.Coder || !byJudge(r.Cause) {
 			continue
 		}
-		told := Told(a, i)
+		told := WriterFindings(a, i)
 		for j, f := range told {
 			if slices.ContainsFunc(about(r.Answers, j), func(s nexus.Answer) bool { return s.Status == nexus.NotMine }) {
 				all = append(all, f)
@@ -164,7 +164,7 @@ func replies(a *state.Attempt, at, n int, cause string, f nexus.Finding) []Reply
 	for i := at + 1; at >= 0 && i < n; i++ {
 		r := a.Rounds[i]
 		if r.Cause == cause {
-			if j := slices.Index(Told(a, i), f); j >= 0 {
+			if j := slices.Index(WriterFindings(a, i), f); j >= 0 {
 				for _, s := range about(r.Answers, j) {
 					all = append(all, Reply{r.Role, s})
 				}
@@ -177,9 +177,9 @@ func replies(a *state.Attempt, at, n int, cause string, f nexus.Finding) []Reply
 	return all
 }
 
-// Stood returns how often in a row a finding of the last judges of a cause was
+// CountUpheld returns how often in a row a finding of the last judges of a cause was
 // disputed with a reason, and judged to stand.
-func Stood(a *state.Attempt, cause string, f nexus.Finding) int {
+func CountUpheld(a *state.Attempt, cause string, f nexus.Finding) int {
 	n := 0
 	for at := judgedAt(a, cause, len(a.Rounds)); ; {
 		before := judgedAt(a, cause, at)
@@ -187,7 +187,7 @@ func Stood(a *state.Attempt, cause string, f nexus.Finding) int {
 			return n
 		}
 		all := verdict(a.Rounds[before], cause)
-		i := slices.IndexFunc(all, func(g nexus.Finding) bool { return Same(unlined(f), unlined(g)) })
+		i := slices.IndexFunc(all, func(g nexus.Finding) bool { return IsSameFinding(unlined(f), unlined(g)) })
 		if i < 0 || !slices.ContainsFunc(replies(a, before, at+1, cause, all[i]), disputes) {
 			return n
 		}
@@ -205,8 +205,8 @@ func unlined(f nexus.Finding) nexus.Finding {
 // disagree ends an attempt in which an author and a judge disagree for good: a
 // finding that must be fixed was disputed twice, and stands.
 func disagree(a *state.Attempt, cause string) (Step, bool) {
-	for _, f := range verdict(a.Last(), cause) {
-		if !state.MustFix(f) || Stood(a, cause, f) < 2 {
+	for _, f := range verdict(a.LastRound(), cause) {
+		if !state.MustFix(f) || CountUpheld(a, cause, f) < 2 {
 			continue
 		}
 		judge := "reviewer"
@@ -221,9 +221,9 @@ func disagree(a *state.Attempt, cause string) (Step, bool) {
 	return Step{}, false
 }
 
-// Standing returns what the judges of a cause named last in an attempt, nothing
+// StandingFindings returns what the judges of a cause named last in an attempt, nothing
 // where they agreed to its work in the end.
-func Standing(a *state.Attempt, cause string) []nexus.Finding {
+func StandingFindings(a *state.Attempt, cause string) []nexus.Finding {
 	for _, r := range slices.Backward(a.Rounds) {
 		if n := len(r.Reviews); cause == ReviewCause && n > 0 && r.Reviews[n-1].Reviewed {
 			if !r.Reviews[n-1].SendsBack {
@@ -255,7 +255,7 @@ func Objection(a *state.Attempt, cause string, f nexus.Finding) string {
 func earlier(a *state.Attempt, cause string, f nexus.Finding) nexus.Finding {
 	if at := judgedAt(a, cause, judgedAt(a, cause, len(a.Rounds))); at >= 0 {
 		for _, g := range verdict(a.Rounds[at], cause) {
-			if Same(unlined(f), unlined(g)) {
+			if IsSameFinding(unlined(f), unlined(g)) {
 				return g
 			}
 		}
@@ -269,8 +269,8 @@ func sendBack(t *state.Task, a *state.Attempt, l nexus.Limits, cause string, fou
 	if apart(t, a) && slices.ContainsFunc(found, func(f nexus.Finding) bool { return onTests(f) && state.MustFix(f) }) {
 		s.Role = nexus.Tester
 	}
-	s.Findings = share(a, len(a.Rounds)-1, len(a.Rounds), cause, s.Role)
-	return write(t, a, l, s)
+	s.Findings = roleFindings(a, len(a.Rounds)-1, len(a.Rounds), cause, s.Role)
+	return beginRound(t, a, l, s)
 }
 
 // Pending returns what judges named before the n-th round, from 0, and what the
@@ -285,14 +285,14 @@ func Pending(a *state.Attempt, n int) []nexus.Finding {
 	if told || !slices.ContainsFunc(verdict(a.Rounds[at], cause), func(f nexus.Finding) bool { return !onTests(f) }) {
 		return nil
 	}
-	return share(a, at, n, cause, nexus.Coder)
+	return roleFindings(a, at, n, cause, nexus.Coder)
 }
 
 // handOver lets a tester look at what the author of the code may not fix: what
 // it says is not its own, and tests that keep it from continuing. Each is looked
 // at once.
 func handOver(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session) (Step, bool) {
-	r, n := a.Last(), len(a.Rounds)
+	r, n := a.LastRound(), len(a.Rounds)
 	if !apart(t, a) || r.Role != nexus.Coder || r.Verdict != nil || s.Needs == nexus.NeedsPerson {
 		return Step{}, false
 	}
@@ -300,12 +300,12 @@ func handOver(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session)
 		at := judgedAt(a, r.Cause, n)
 		asked := slices.ContainsFunc(a.Rounds[at+1:], func(o *state.Round) bool { return o.Role == nexus.Tester })
 		if at >= 0 && !asked && len(notMine(a, at, n)) > 0 {
-			step := write(t, a, l, Step{Role: nexus.Tester, Cause: r.Cause, Findings: share(a, at, n, r.Cause, nexus.Tester), Why: Summary(a, n-1)})
+			step := beginRound(t, a, l, Step{Role: nexus.Tester, Cause: r.Cause, Findings: roleFindings(a, at, n, r.Cause, nexus.Tester), Why: Summary(a, n-1)})
 			return step, step.Move == Write
 		}
 	}
-	if s.Outcome == nexus.GaveUp && tried(a, BlockedCause) == 0 && strings.Contains(strings.ToLower(s.Why), "test") {
-		step := write(t, a, l, Step{Role: nexus.Tester, Cause: BlockedCause, Why: s.Why})
+	if s.Outcome == nexus.GaveUp && countRounds(a, BlockedCause) == 0 && strings.Contains(strings.ToLower(s.Why), "test") {
+		step := beginRound(t, a, l, Step{Role: nexus.Tester, Cause: BlockedCause, Why: s.Why})
 		return step, step.Move == Write
 	}
 	return Step{}, false

@@ -33,7 +33,7 @@ func wroteWith(n int, role nexus.Role, o nexus.Outcome, answers ...nexus.Answer)
 	}
 }
 
-func said(findings ...nexus.Finding) []nexus.Fact {
+func gateEvidence(findings ...nexus.Finding) []nexus.Fact {
 	return []nexus.Fact{
 		nexus.VerdictGiven{State: nexus.Pass, Tree: "t"},
 		nexus.WorkVerified{Read: true},
@@ -53,22 +53,22 @@ func TestFindingsGoToWhoMayFixThem(t *testing.T) {
 		role nexus.Role // empty: nobody writes
 		told []nexus.Finding
 	}{
-		"all of tests":            {strict(join(first, said(onTest, byWord))...), nexus.Tester, []nexus.Finding{onTest, byWord}},
-		"some":                    {strict(join(first, said(onCode, onTest))...), nexus.Tester, []nexus.Finding{onTest}},
-		"none":                    {strict(join(first, said(onCode))...), nexus.Coder, []nexus.Finding{onCode}},
-		"none that must be fixed": {strict(join(first, said(onCode, minor))...), nexus.Coder, []nexus.Finding{onCode}},
+		"all of tests":            {strict(join(first, gateEvidence(onTest, byWord))...), nexus.Tester, []nexus.Finding{onTest, byWord}},
+		"some":                    {strict(join(first, gateEvidence(onCode, onTest))...), nexus.Tester, []nexus.Finding{onTest}},
+		"none":                    {strict(join(first, gateEvidence(onCode))...), nexus.Coder, []nexus.Finding{onCode}},
+		"none that must be fixed": {strict(join(first, gateEvidence(onCode, minor))...), nexus.Coder, []nexus.Finding{onCode}},
 		"then the coder": {
-			strict(join(first, said(onCode, onTest), wroteWith(2, nexus.Tester, nexus.Accepted), said()[:1])...), nexus.Coder, []nexus.Finding{onCode},
+			strict(join(first, gateEvidence(onCode, onTest), wroteWith(2, nexus.Tester, nexus.Accepted), gateEvidence()[:1])...), nexus.Coder, []nexus.Finding{onCode},
 		},
 		"the coder says that one is not its own": {
-			strict(join(first, said(onCode), wroteWith(2, nexus.Coder, nexus.Accepted, foreign))...), nexus.Tester, []nexus.Finding{onCode},
+			strict(join(first, gateEvidence(onCode), wroteWith(2, nexus.Coder, nexus.Accepted, foreign))...), nexus.Tester, []nexus.Finding{onCode},
 		},
-		"it is blocked": {strict(join(first, said(onCode), wroteWith(2, nexus.Coder, nexus.GaveUp))...), nexus.Tester, []nexus.Finding{onCode}},
+		"it is blocked": {strict(join(first, gateEvidence(onCode), wroteWith(2, nexus.Coder, nexus.GaveUp))...), nexus.Tester, []nexus.Finding{onCode}},
 		"and the tester goes on": {
-			strict(join(first, said(onCode, minor), wroteWith(2, nexus.Coder, nexus.GaveUp), wroteWith(3, nexus.Tester, nexus.Stopped))...), nexus.Tester, []nexus.Finding{onCode, minor},
+			strict(join(first, gateEvidence(onCode, minor), wroteWith(2, nexus.Coder, nexus.GaveUp), wroteWith(3, nexus.Tester, nexus.Stopped))...), nexus.Tester, []nexus.Finding{onCode, minor},
 		},
 		"a tester was asked already": {
-			strict(join(first, said(onCode, onTest), wroteWith(2, nexus.Tester, nexus.Accepted), said()[:1], wroteWith(3, nexus.Coder, nexus.Accepted, foreign))...), "", nil,
+			strict(join(first, gateEvidence(onCode, onTest), wroteWith(2, nexus.Tester, nexus.Accepted), gateEvidence()[:1], wroteWith(3, nexus.Coder, nexus.Accepted, foreign))...), "", nil,
 		},
 	}
 	for name, c := range cases {
@@ -94,22 +94,22 @@ func TestWhatIsDisputedTwiceAndStandsIsForPeople(t *testing.T) {
 		facts []nexus.Fact
 		stood int
 	}{
-		"nobody disputes":      {join(first, said(f), coder(2), said(f), coder(3), said(f)), 0},
-		"disputed":             {join(first, said(f), coder(2, no)), 0},
-		"it stands":            {join(first, said(f), coder(2, no), said(moved)), 1},
-		"it stands twice":      {join(first, said(f), coder(2, no), said(moved), coder(3, no), said(f)), 2},
-		"without a reason":     {join(first, said(f), coder(2, nexus.Answer{Finding: 1, Status: nexus.Contested}), said(f)), 0},
-		"of another":           {join(first, said(f, other), coder(2, nexus.Answer{Finding: 2, Status: nexus.Contested, Why: "no"}), said(f)), 0},
-		"of all":               {join(first, said(other, f), coder(2, nexus.Answer{Status: nexus.Contested, Why: "no"}), said(f)), 1},
-		"dropped, and another": {join(first, said(f), coder(2, no), said(other)), 0},
+		"nobody disputes":      {join(first, gateEvidence(f), coder(2), gateEvidence(f), coder(3), gateEvidence(f)), 0},
+		"disputed":             {join(first, gateEvidence(f), coder(2, no)), 0},
+		"it stands":            {join(first, gateEvidence(f), coder(2, no), gateEvidence(moved)), 1},
+		"it stands twice":      {join(first, gateEvidence(f), coder(2, no), gateEvidence(moved), coder(3, no), gateEvidence(f)), 2},
+		"without a reason":     {join(first, gateEvidence(f), coder(2, nexus.Answer{Finding: 1, Status: nexus.Contested}), gateEvidence(f)), 0},
+		"of another":           {join(first, gateEvidence(f, other), coder(2, nexus.Answer{Finding: 2, Status: nexus.Contested, Why: "no"}), gateEvidence(f)), 0},
+		"of all":               {join(first, gateEvidence(other, f), coder(2, nexus.Answer{Status: nexus.Contested, Why: "no"}), gateEvidence(f)), 1},
+		"dropped, and another": {join(first, gateEvidence(f), coder(2, no), gateEvidence(other)), 0},
 	}
 	for name, c := range cases {
 		a := strict(c.facts...)
 		last := f
-		if r := a.Last().Reviews; len(r) > 0 {
+		if r := a.LastRound().Reviews; len(r) > 0 {
 			last = r[0].Findings[0]
 		}
-		if got := repair.Stood(a, repair.ReviewCause, last); got != c.stood {
+		if got := repair.CountUpheld(a, repair.ReviewCause, last); got != c.stood {
 			t.Errorf("%s: it stood %d times, want %d", name, got, c.stood)
 		}
 		l := limits()

@@ -8,15 +8,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Course says whether the way that is taken works.
-type Course string
+// Trend says whether the way that is taken works.
+type Trend string
 
 // The courses, the best first.
 const (
-	CourseWorking    Course = "working"         // less is wrong than before, or it has just started
-	CourseStruggling Course = "struggling"      // as much is wrong as before
-	CourseStuck      Course = "stuck"           // the same failure, or the same tree, again
-	CourseWrong      Course = "wrong-direction" // more is wrong each time, or what came of it was turned down twice
+	CourseWorking    Trend = "working"         // less is wrong than before, or it has just started
+	CourseStruggling Trend = "struggling"      // as much is wrong as before
+	CourseStuck      Trend = "stuck"           // the same failure, or the same tree, again
+	CourseWrong      Trend = "wrong-direction" // more is wrong each time, or what came of it was turned down twice
 )
 
 // NextStep is what would be next.
@@ -34,7 +34,7 @@ const (
 // Assessment is how the work on a task goes.
 type Assessment struct {
 	Progress int       `json:"progress"` // percent of what judges it that is content; 0 before it was judged
-	Course   Course    `json:"course"`
+	Course   Trend     `json:"course"`
 	Next     NextStep  `json:"next"`
 	Why      string    `json:"why"`
 	Blockers []Blocker `json:"blockers,omitempty"`
@@ -42,12 +42,12 @@ type Assessment struct {
 
 // Assess assesses the last attempt at a task, nil before the first.
 func Assess(s *state.State, t *state.Task) *Assessment {
-	a := t.Current().Whole()
+	a := t.Current().Unpacked()
 	if a == nil {
 		return nil
 	}
 	r := &Assessment{Progress: progressOf(t, a)}
-	r.Course, r.Why = CourseOf(a)
+	r.Course, r.Why = TrendOf(a)
 	r.Blockers = Blockers(whatWasSaid(t, a)...)
 	for i, b := range r.Blockers {
 		asked := t.Replan != nil && slices.Contains(t.Replan.Blockers, b.Text)
@@ -100,8 +100,8 @@ func progressOf(t *state.Task, a *state.Attempt) int {
 	return 100 * done / (len(known) + 1) // the review is one more
 }
 
-// CourseOf looks at how the judged rounds of an attempt follow each other.
-func CourseOf(a *state.Attempt) (Course, string) {
+// TrendOf looks at how the judged rounds of an attempt follow each other.
+func TrendOf(a *state.Attempt) (Trend, string) {
 	turned := 0
 	for _, r := range a.Rounds {
 		if slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.Reviewed && (!v.Approved || v.SendsBack) }) {
@@ -139,7 +139,7 @@ func nextStep(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) Ne
 	case t.Status == nexus.Parked, t.Replan != nil && len(t.Replan.Blockers) > 0, a.Category.NeedsPerson():
 		return Help
 	case t.Status == nexus.Failed:
-		if e := s.Splits.Of(t.ID); s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && e == nil {
+		if e := s.Splits.ForTask(t.ID); s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && e == nil {
 			return Cut
 		}
 		return Abort

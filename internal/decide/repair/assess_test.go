@@ -41,7 +41,7 @@ func TestAssess(t *testing.T) {
 		rounds   []*state.Round
 		change   func(s *state.State, t *state.Task, a *state.Attempt)
 		progress int
-		course   repair.Course
+		course   repair.Trend
 		next     repair.NextStep
 		why      string
 	}{

@@ -11,11 +11,11 @@ import (
 // round of its own. When none is left, somebody reads the work as it is then.
 func edit(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	if facts.Due == "" {
-		return read(t, a, l, facts)
+		return verifyOrReview(t, a, l, facts)
 	}
-	step := write(t, a, l, Step{Role: nexus.Editor, Cause: nexus.StepCause + facts.Due})
+	step := beginRound(t, a, l, Step{Role: nexus.Editor, Cause: nexus.StepCause + facts.Due})
 	if step.Move == End && facts.DueSpare {
-		return read(t, a, l, facts) // there is no round left for it
+		return verifyOrReview(t, a, l, facts) // there is no round left for it
 	}
 	return step
 }
@@ -25,7 +25,7 @@ func edit(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 // step that need not succeed, it is taken back, and the gates say about the tree again
 // what they said about it.
 func edited(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts Facts) Step {
-	r, green := a.Last(), a.Rounds[max(0, len(a.Rounds)-2)].Verdict
+	r, green := a.LastRound(), a.Rounds[max(0, len(a.Rounds)-2)].Verdict
 	back := green != nil && a.Snapshot.Tree == green.Tree
 	switch {
 	case back && (r.Verdict == nil || r.Verdict.Tree != green.Tree) && (s.Outcome == nexus.Accepted || facts.Spare):

@@ -20,14 +20,14 @@ const (
 // testsFirst decides until the tests that judge the work are there and seen
 // red: only then does anybody write what they ask for.
 func testsFirst(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
-	r := a.Last()
+	r := a.LastRound()
 	switch {
 	case r == nil && a.From != "" && !facts.Tested:
 		return Step{Move: Afresh, Why: "it has no tests, and tests come first now"}
 	case r == nil && a.From != "" && a.Proof != nil && !proven(a):
 		return Step{Move: Afresh, Why: "its tests do not fail without the work in its current form: " + cmp.Or(a.Proof.Why, string(a.Proof.Proof))}
 	case r == nil && !facts.Tested:
-		return write(t, a, l, Step{Role: nexus.Tester})
+		return beginRound(t, a, l, Step{Role: nexus.Tester})
 	case r == nil && a.Proof == nil, r != nil && r.Proof == nil && !broke(a, r):
 		return Step{Move: Prove} // of tests that an earlier attempt left, or that were written now
 	case r != nil && r.Proof == nil:
@@ -39,7 +39,7 @@ func testsFirst(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	case a.Proof.Proof == nexus.ProofRed && r == nil && facts.Ready:
 		return regate(t, a, l, Step{Role: nexus.Coder})
 	case a.Proof.Proof == nexus.ProofRed:
-		return write(t, a, l, Step{Role: nexus.Coder})
+		return beginRound(t, a, l, Step{Role: nexus.Coder})
 	default:
 		return proveAgain(t, a, l, nexus.Tester)
 	}
@@ -80,25 +80,25 @@ func proveAgain(t *state.Task, a *state.Attempt, l nexus.Limits, role nexus.Role
 	case n >= same:
 		return Step{Move: End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: fmt.Sprintf("%s, %d times", why, n)}
 	}
-	return write(t, a, l, Step{Role: role, Cause: ProofGate, Findings: p.Findings, Why: why})
+	return beginRound(t, a, l, Step{Role: role, Cause: ProofGate, Findings: p.Findings, Why: why})
 }
 
 // proveOwn lets the tests be proved that came with the work.
 func proveOwn(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
-	if a.Last().Proof == nil {
+	if a.LastRound().Proof == nil {
 		return Step{Move: Prove}
 	}
 	return proveAgain(t, a, l, nexus.Coder)
 }
 
-// read lets somebody read a tree that the gates let through: a verifier first
+// verifyOrReview lets somebody read a tree that the gates let through: a verifier first
 // where the tests came first, where the change touches its tests and gates, where a
 // criterion is shown by reading alone, or where a verifier refused the work before, and a
 // reviewer after that. Without
 // a verdict the gates decide, unless it is they that were touched, or unless a
 // refusal stands.
-func read(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
-	r := a.Last()
+func verifyOrReview(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
+	r := a.LastRound()
 	v := r.Verified
 	stands, reading := refused(t, a), shownByReading(a)
 	switch {
@@ -137,7 +137,7 @@ func read(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 // shownByReading reports whether a criterion of the last tree is of comments or documents,
 // which a verifier judges in place of tests.
 func shownByReading(a *state.Attempt) bool {
-	r := a.Last()
+	r := a.LastRound()
 	return r.Verdict != nil && r.Verdict.Tree == a.Weighed.Tree && slices.ContainsFunc(a.Weighed.Criteria, func(s nexus.CriterionShown) bool { return s.By == nexus.ReadBearing })
 }
 
@@ -145,7 +145,7 @@ func shownByReading(a *state.Attempt) bool {
 // earlier round, as where a reviewer's finding was disputed since: it is not
 // paid again, unless people asked for something since.
 func approvedBefore(t *state.Task, a *state.Attempt, facts Facts) bool {
-	r := a.Last()
+	r := a.LastRound()
 	for _, o := range slices.Backward(a.Rounds[:len(a.Rounds)-1]) {
 		if v := o.Verified; v != nil && v.Read {
 			return v.Category == "" && v.Tree == r.Verdict.Tree && v.Tree != "" && o.Base == r.Base && len(v.Criteria) == len(t.Criteria)+facts.Asked

@@ -51,14 +51,14 @@ func independent(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) (
 	if len(facts.Independent) == 0 {
 		return Step{}, false
 	}
-	if p := a.Reproduced; p == nil || p.Round != len(a.Rounds) || p.Tree != a.Last().Verdict.Tree {
+	if p := a.Reproduced; p == nil || p.Round != len(a.Rounds) || p.Tree != a.LastRound().Verdict.Tree {
 		return Step{Move: Reproduce}, true
 	}
 	red := Refuted(*a.Reproduced)
-	if len(red) == 0 || tried(a, IndependentGate) > 0 {
+	if len(red) == 0 || countRounds(a, IndependentGate) > 0 {
 		return Step{}, false
 	}
-	step := write(t, a, l, Step{
+	step := beginRound(t, a, l, Step{
 		Role: firstRole(t), Cause: IndependentGate, Findings: red,
 		Why: "a check of the task that was written without knowing the change fails with it",
 	})
@@ -82,7 +82,7 @@ func Refuted(p nexus.ChecksReproduced) []nexus.Finding {
 // Doubted returns what a verifier has to explain of independent checks that fail with
 // the work although its author has heard of them.
 func Doubted(a *state.Attempt, p nexus.ChecksReproduced) []nexus.Finding {
-	if tried(a, IndependentGate) == 0 {
+	if countRounds(a, IndependentGate) == 0 {
 		return nil
 	}
 	all := Refuted(p)

@@ -118,14 +118,14 @@ func TestWhatGrows(t *testing.T) {
 		r.Reviews = []nexus.ReviewGiven{{Tree: tree, SendsBack: true}}
 		return r
 	}
-	for want, rounds := range map[repair.Course][]*state.Round{
+	for want, rounds := range map[repair.Trend][]*state.Round{
 		repair.CourseWorking: {unread("a"), unread("b")}, repair.CourseWrong: {turnedDown("a"), turnedDown("b")},
 	} {
-		if got, why := repair.CourseOf(&state.Attempt{Rounds: rounds}); got != want {
+		if got, why := repair.TrendOf(&state.Attempt{Rounds: rounds}); got != want {
 			t.Errorf("%s, as %s, want %s", got, why, want)
 		}
 	}
-	if _, why := repair.CourseOf(&state.Attempt{Rounds: []*state.Round{judged("a", "test", "x"), {}}}); why != "it has just started" {
+	if _, why := repair.TrendOf(&state.Attempt{Rounds: []*state.Round{judged("a", "test", "x"), {}}}); why != "it has just started" {
 		t.Error(why)
 	}
 }

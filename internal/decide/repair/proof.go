@@ -85,7 +85,7 @@ func (s *sum) failure(gate string, f nexus.Finding) {
 	ours := f.File == "" || slices.Contains(s.files, f.File)
 	switch {
 	case s.old[key(gate, f)]:
-	case ours && own(f):
+	case ours && isTestFault(f):
 		s.broken = append(s.broken, f)
 	case ours, f.Test != "": // it may be placed in the code that the test called
 		s.red = true
@@ -123,8 +123,8 @@ var exports = pattern.Lazy(`(?i)does not provide an export named|requested modul
 var lacks = pattern.Lazy(`\bundefined\b|has no field or method|unknown field|(not enough|too many) arguments|assignment mismatch|` +
 	`cannot use|missing method|does not implement|is not a type|is not in std|no required module provides|cannot find package|is not exported|not exported by`)
 
-// own reports whether a failure is the test's own fault.
-func own(f nexus.Finding) bool {
+// isTestFault reports whether a failure is the test's own fault.
+func isTestFault(f nexus.Finding) bool {
 	if strings.HasSuffix(f.File, ".go") && f.Test == "" {
 		return !lacks().MatchString(f.Message)
 	}

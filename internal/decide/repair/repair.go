@@ -82,18 +82,18 @@ type Facts struct {
 // depends on its arguments alone, so that a resumed attempt continues exactly
 // where it stopped.
 func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
-	r := a.Last()
+	r := a.LastRound()
 	switch {
 	case a.HandedWhy != "":
-		return write(t, a, l, Step{Role: firstRole(t), Cause: "train", Findings: a.Handed, Why: a.HandedWhy})
+		return beginRound(t, a, l, Step{Role: firstRole(t), Cause: "train", Findings: a.Handed, Why: a.HandedWhy})
 	case a.Sent != nil:
-		return sent(t, a, l)
+		return continueAfterComments(t, a, l)
 	case r == nil && a.Strategy.Sessions():
 		return testsFirst(t, a, l, facts)
 	case r == nil && facts.Ready && !facts.Untouched:
 		return regate(t, a, l, Step{Role: firstRole(t)})
 	case r == nil:
-		return write(t, a, l, Step{Role: firstRole(t)})
+		return beginRound(t, a, l, Step{Role: firstRole(t)})
 	}
 	if r.Role == nexus.Reviser {
 		return revised(t, a, l, facts)
@@ -108,10 +108,10 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 		return edited(t, a, l, s, facts)
 	case s.Outcome != nexus.Accepted && (s.Outcome != nexus.GaveUp || !mends(a, r)):
 		return unfinished(t, a, l, s, facts)
-	case a.Strategy.Sessions() && a.Of(nexus.Coder) == nil:
+	case a.Strategy.Sessions() && a.LastSession(nexus.Coder) == nil:
 		return testsFirst(t, a, l, facts)
 	case len(a.Unanswered()) > 0 && r.Verdict == nil && r.Role == firstRole(t):
-		return write(t, a, l, Step{Role: r.Role, Cause: nexus.AnswerCause})
+		return beginRound(t, a, l, Step{Role: r.Role, Cause: nexus.AnswerCause})
 	case r.Verdict == nil:
 		if step, ok := handOver(t, a, l, s); ok {
 			return step
@@ -123,8 +123,8 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	case len(r.Reviews) > 0:
 		return afterReview(t, a, l)
 	case !red(r.Verdict.State) && len(Pending(a, len(a.Rounds))) > 0:
-		return write(t, a, l, Step{Role: firstRole(t), Cause: r.Cause, Findings: Pending(a, len(a.Rounds)), Why: Summary(a, len(a.Rounds)-1)})
-	case a.Strategy == nexus.TDDSimple && r.Verdict.State == nexus.Pass && !proven(a) && !facts.Untouched && (facts.Tested || a.Of(nexus.Tester) != nil):
+		return beginRound(t, a, l, Step{Role: firstRole(t), Cause: r.Cause, Findings: Pending(a, len(a.Rounds)), Why: Summary(a, len(a.Rounds)-1)})
+	case a.Strategy == nexus.TDDSimple && r.Verdict.State == nexus.Pass && !proven(a) && !facts.Untouched && (facts.Tested || a.LastSession(nexus.Tester) != nil):
 		return proveOwn(t, a, l) // also where nobody wrote a test, when asked: that proves nothing
 	default:
 		return afterGates(t, a, l, facts)
@@ -135,7 +135,7 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 // judged before the attempt ends, for the next one to start from, unless it
 // leaves the tree that was judged last.
 func unfinished(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts Facts) Step {
-	r := a.Last()
+	r := a.LastRound()
 	if step, ok := handOver(t, a, l, s); ok {
 		return step
 	}
@@ -183,9 +183,9 @@ func resume(a *state.Attempt, r *state.Round) Step {
 			step.Why = s.Why
 		}
 	case byJudge(r.Cause):
-		step.Findings, step.Why = Told(a, len(a.Rounds)-1), Summary(a, len(a.Rounds)-1)
+		step.Findings, step.Why = WriterFindings(a, len(a.Rounds)-1), Summary(a, len(a.Rounds)-1)
 	case before.Verdict != nil:
-		step.Findings, step.Why = found(before), before.Verdict.Why
+		step.Findings, step.Why = decidingFindings(before), before.Verdict.Why
 	}
 	return step
 }
@@ -197,9 +197,9 @@ func firstRole(t *state.Task) nexus.Role {
 	return nexus.Coder
 }
 
-// write begins a round, unless the task has had its rounds.
-func write(t *state.Task, a *state.Attempt, l nexus.Limits, s Step) Step {
-	if l.Rounds > 0 && t.Tried()+fresh(t, a) >= l.Rounds {
+// beginRound begins a round, unless the task has had its rounds.
+func beginRound(t *state.Task, a *state.Attempt, l nexus.Limits, s Step) Step {
+	if l.Rounds > 0 && t.CountedRounds()+fresh(t, a) >= l.Rounds {
 		return Step{Move: End, Outcome: nexus.Exhausted, Why: fmt.Sprintf("%d rounds are used up", l.Rounds)}
 	}
 	s.Move = Write
@@ -217,10 +217,10 @@ func fresh(t *state.Task, a *state.Attempt) int {
 // print. At 25 people are told (nexus.Alerts), at 50 it is over.
 const closer = 10
 
-// Closer returns the round of t that a is in where its writer has to be shown
+// DetailRound returns the round of t that a is in where its writer has to be shown
 // more, 0 where it has not come to that.
-func Closer(t *state.Task, a *state.Attempt) int {
-	if n := t.Tried() + fresh(t, a); n >= closer {
+func DetailRound(t *state.Task, a *state.Attempt) int {
+	if n := t.CountedRounds() + fresh(t, a); n >= closer {
 		return n
 	}
 	return 0
@@ -228,21 +228,21 @@ func Closer(t *state.Task, a *state.Attempt) int {
 
 // afterGates decides on what the gates said in sum.
 func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
-	r := a.Last()
+	r := a.LastRound()
 	v := r.Verdict
-	wantsTests := (!facts.Tested || facts.Revised) && a.Of(nexus.Tester) == nil && needsTests(t, a, facts)
+	wantsTests := (!facts.Tested || facts.Revised) && a.LastSession(nexus.Tester) == nil && needsTests(t, a, facts)
 	switch v.State {
 	case nexus.Pass:
 		if facts.Untouched && (!facts.Revised || !wantsTests) {
 			return Step{Move: End, Outcome: nexus.Unverified, Why: state.Unchanged}
 		}
 		if wantsTests {
-			return write(t, a, l, Step{Role: nexus.Tester})
+			return beginRound(t, a, l, Step{Role: nexus.Tester})
 		}
 		if facts.Claimed {
 			return Step{Move: Check}
 		}
-		return weighed(t, a, l, facts)
+		return afterGreenGates(t, a, l, facts)
 	case nexus.NotRun:
 		return notRun(t, a, l, facts, wantsTests)
 	case nexus.Unverifiable, nexus.Flaky:
@@ -250,23 +250,23 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	case nexus.Environmental, nexus.MissingAsset: // no writer can fix that
 		return Step{Move: End, Outcome: nexus.Inapplicable, Why: because(v)}
 	case nexus.Fail, nexus.Timeout, nexus.Exceeded:
-		return again(t, a, l)
+		return repairGateFindings(t, a, l)
 	}
 	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates gave no result"}
 }
 
 // notRun decides where a gate that decides did not run.
 func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts, wantsTests bool) Step {
-	v := a.Last().Verdict
+	v := a.LastRound().Verdict
 	accept := strings.HasPrefix(v.Gate, nexus.AcceptGate)
 	if wantsTests && (tests(v.Gate) || accept) {
-		return write(t, a, l, Step{Role: nexus.Tester})
+		return beginRound(t, a, l, Step{Role: nexus.Tester})
 	}
 	if accept { // its tests are still to be written
 		if Stuck(a, l.Same) != "" { // and nobody writes them
 			return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
 		}
-		return again(t, a, l)
+		return repairGateFindings(t, a, l)
 	}
 	if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest && !guessed(t, a) {
 		if facts.Unshown != "" {
@@ -277,13 +277,13 @@ func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts, wantsT
 	return unclear(t, a, l, facts)
 }
 
-// again lets the writer repair what the gates found, while that is of use.
-func again(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
+// repairGateFindings lets the writer repair what the gates found, while that is of use.
+func repairGateFindings(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	if why := Stuck(a, l.Same); why != "" {
 		return Step{Move: End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: why}
 	}
-	r := a.Last()
-	return write(t, a, l, Step{Role: firstRole(t), Cause: r.Verdict.Gate, Findings: found(r), Why: r.Verdict.Why})
+	r := a.LastRound()
+	return beginRound(t, a, l, Step{Role: firstRole(t), Cause: r.Verdict.Gate, Findings: decidingFindings(r), Why: r.Verdict.Why})
 }
 
 // needsTests reports whether a tester writes tests where nobody did. That a task
@@ -311,8 +311,8 @@ func because(v *nexus.VerdictGiven) string {
 
 func red(s nexus.GateState) bool { return s.Red() }
 
-// found returns the findings of the gate that decided.
-func found(r *state.Round) []nexus.Finding {
+// decidingFindings returns the findings of the gate that decided.
+func decidingFindings(r *state.Round) []nexus.Finding {
 	for _, e := range r.Evidence {
 		if e.Gate == r.Verdict.Gate {
 			return e.Findings
@@ -323,14 +323,14 @@ func found(r *state.Round) []nexus.Finding {
 
 // afterReview decides on the last review of the round.
 func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
-	r := a.Last()
+	r := a.LastRound()
 	v := r.Reviews[len(r.Reviews)-1]
 	switch {
-	case !told(v) && len(r.Reviews) < 2:
+	case !isDecisive(v) && len(r.Reviews) < 2:
 		return Step{Move: Review}
-	case !told(v):
+	case !isDecisive(v):
 		return Step{Move: End, Outcome: nexus.Unverified, Why: "not reviewed: " + v.Summary}
-	case !Rejects(v, l.MajorsBlock) && len(tamper.Unagreed(bounds.Taken(r.Evidence), v.Agreed)) == 0:
+	case !Rejects(v, l.MajorsBlock) && len(tamper.Unagreed(bounds.ExplainedFindings(r.Evidence), v.Agreed)) == 0:
 		return Step{Move: End, Outcome: nexus.Accepted, Why: v.Summary}
 	}
 	if step, ok := disagree(a, ReviewCause); ok {
@@ -342,9 +342,9 @@ func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	return sendBack(t, a, l, ReviewCause, v.Findings, v.Summary)
 }
 
-// told reports whether a review says something that can be decided on. One
+// isDecisive reports whether a review says something that can be decided on. One
 // that rejects and names nothing does not.
-func told(v nexus.ReviewGiven) bool { return v.Reviewed && (v.Approved || len(v.Findings) > 0) }
+func isDecisive(v nexus.ReviewGiven) bool { return v.Reviewed && (v.Approved || len(v.Findings) > 0) }
 
 // Rejects reports whether a review sends the work back: its findings block, or
 // the reviewer said no and names at least one that is major. A no for lesser
@@ -377,7 +377,7 @@ func rejections(a *state.Attempt, majors int) int {
 	n := 0
 	for _, r := range a.Rounds {
 		for _, v := range r.Reviews {
-			if told(v) && Rejects(v, majors) {
+			if isDecisive(v) && Rejects(v, majors) {
 				n++
 			}
 		}
@@ -404,7 +404,7 @@ func Stuck(a *state.Attempt, same int) string {
 		if unbuilt++; !building(r.Verdict.Gate) {
 			unbuilt = 0
 		}
-		sign := Signature(r.Verdict.Gate, found(r))
+		sign := Signature(r.Verdict.Gate, decidingFindings(r))
 		failures[sign]++
 		trees[r.Verdict.Tree]++
 		switch {
@@ -415,7 +415,7 @@ func Stuck(a *state.Attempt, same int) string {
 		case unbuilt >= builds:
 			return fmt.Sprintf("the build failed %d times in a row", builds)
 		}
-		if last != nil && last.Verdict.Gate == r.Verdict.Gate && len(found(r)) > len(found(last)) {
+		if last != nil && last.Verdict.Gate == r.Verdict.Gate && len(decidingFindings(r)) > len(decidingFindings(last)) {
 			grown++
 		} else {
 			grown = 0
@@ -438,7 +438,7 @@ func growing(a *state.Attempt) int {
 		case r.Verdict == nil || r.Verdict.State == nexus.Pass:
 			last, grown = nil, 0
 			continue
-		case last != nil && last.Verdict.Gate == r.Verdict.Gate && len(found(r)) > len(found(last)):
+		case last != nil && last.Verdict.Gate == r.Verdict.Gate && len(decidingFindings(r)) > len(decidingFindings(last)):
 			grown++
 		default:
 			grown = 0
@@ -449,7 +449,7 @@ func growing(a *state.Attempt) int {
 }
 
 // CountRed counts what the gate that stopped a round found.
-func CountRed(r *state.Round) int { return len(found(r)) }
+func CountRed(r *state.Round) int { return len(decidingFindings(r)) }
 
 // builds is how many failed builds in a row end an attempt, however different
 // they are.
@@ -458,9 +458,9 @@ const builds = 5
 // building reports whether a gate builds, of the whole or of one package.
 func building(gate string) bool { return gate == "build" || strings.HasPrefix(gate, "build-") }
 
-// Last returns the signature of the failure that an attempt ended with, empty
+// LastSignature returns the signature of the failure that an attempt ended with, empty
 // when its last verdict was not red.
-func Last(a *state.Attempt) string {
+func LastSignature(a *state.Attempt) string {
 	for _, r := range slices.Backward(a.Rounds) {
 		if r.Verdict == nil {
 			continue
@@ -468,7 +468,7 @@ func Last(a *state.Attempt) string {
 		if r.Verdict.State == nexus.Pass {
 			return ""
 		}
-		return Signature(r.Verdict.Gate, found(r))
+		return Signature(r.Verdict.Gate, decidingFindings(r))
 	}
 	return ""
 }

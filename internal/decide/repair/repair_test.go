@@ -351,7 +351,7 @@ func TestSum(t *testing.T) {
 		"it hangs, and did not before":                            {evidence: []nexus.Evidence{e("related", nexus.Pass), e("test", nexus.Timeout)}, state: nexus.Timeout, gate: "test"},
 		"an unknown state is worse":                               {evidence: []nexus.Evidence{e("test", nexus.Pass), e("lint", "odd")}, state: "odd", gate: "lint"},
 	} {
-		got := repair.Sum("T1.1", c.task, "t", c.evidence)
+		got := repair.SumVerdict("T1.1", c.task, "t", c.evidence)
 		if got.State != c.state || got.Gate != c.gate || got.Tree != "t" || got.Attempt != "T1.1" {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -433,7 +433,7 @@ func begin(t *rapid.T, a *state.Attempt, step repair.Step, now func(*state.Attem
 		if diff := cmp.Diff(want, now(a)); diff != "" {
 			t.Fatalf("after %s the round goes on differently:\n%s", nexus.Kind(f), diff)
 		}
-		if prompted := a.Last().Prompted; prompted != (strings.HasPrefix(nexus.Kind(f), "prompt") || strings.HasPrefix(nexus.Kind(f), "turn")) {
+		if prompted := a.LastRound().Prompted; prompted != (strings.HasPrefix(nexus.Kind(f), "prompt") || strings.HasPrefix(nexus.Kind(f), "turn")) {
 			t.Fatalf("after %s it is prompted: %v", nexus.Kind(f), prompted)
 		}
 	}

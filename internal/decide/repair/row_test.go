@@ -49,7 +49,7 @@ func (s stand) where() string {
 	if step := free.next(); step.Move == repair.Write && !step.Resume && s.limits.Rounds > 0 && len(s.a.Rounds) >= s.limits.Rounds {
 		return "no round is left"
 	}
-	r := s.a.Last()
+	r := s.a.LastRound()
 	switch {
 	case s.a.HandedWhy != "":
 		return "the train hands it back"
@@ -68,7 +68,7 @@ func (s stand) where() string {
 		return s.checked(r, session)
 	case session.Outcome != nexus.Accepted:
 		return s.unfinished(r, session)
-	case s.a.Strategy.Sessions() && s.a.Of(nexus.Coder) == nil:
+	case s.a.Strategy.Sessions() && s.a.LastSession(nexus.Coder) == nil:
 		return s.before(r)
 	case r.Verdict == nil && s.judgedBefore():
 		return "the work was written, as it was refused"
@@ -88,7 +88,7 @@ func (s stand) judgedBefore() bool {
 // unfinished names a stand after a session that did not submit.
 func (s stand) unfinished(r *state.Round, session *state.Session) string {
 	name := "the " + string(r.Role) + " ended as " + string(session.Outcome)
-	if coded := s.a.Strategy == nexus.TDDStrict && s.a.Of(nexus.Coder) != nil; coded && session.Outcome == nexus.GaveUp && (r.Cause == repair.ReviewCause || r.Cause == repair.VerifyGate) {
+	if coded := s.a.Strategy == nexus.TDDStrict && s.a.LastSession(nexus.Coder) != nil; coded && session.Outcome == nexus.GaveUp && (r.Cause == repair.ReviewCause || r.Cause == repair.VerifyGate) {
 		name += because(r.Cause)
 	}
 	if first := s.task.Kind == nexus.TestTask || r.Role == nexus.Coder; r.Verdict == nil && (first && !s.facts.Untouched || !first && strings.Contains(name, "mending")) {
@@ -174,7 +174,7 @@ func (s stand) judged(r *state.Round) string {
 	}
 	untested := ""
 	switch needs := s.task.Kind != nexus.DocsTask && s.a.Strategy != nexus.NoTest; {
-	case needs && !s.facts.Tested && s.a.Of(nexus.Tester) == nil:
+	case needs && !s.facts.Tested && s.a.LastSession(nexus.Tester) == nil:
 		untested = ", without a test"
 	case needs && !s.facts.Tested:
 		untested = ", and nobody wrote a test"
@@ -204,11 +204,11 @@ func (s stand) judged(r *state.Round) string {
 		name = "its tests are " + string(r.Proof.Proof)
 	}
 	switch {
-	case s.facts.Revised && s.a.Of(nexus.Tester) == nil:
+	case s.facts.Revised && s.a.LastSession(nexus.Tester) == nil:
 		return name + ", and the check of what was revised is missing"
 	case s.facts.Claimed:
 		return name + ", and checks of criteria were named"
-	case s.facts.Unchecked && s.a.Of(nexus.Tester) == nil:
+	case s.facts.Unchecked && s.a.LastSession(nexus.Tester) == nil:
 		return name + ", and criteria have no check"
 	case len(s.facts.Independent) > 0 && (s.a.Reproduced == nil || s.a.Reproduced.Round != len(s.a.Rounds) || s.a.Reproduced.Tree != v.Tree):
 		return name + ", and only its own tests show it"

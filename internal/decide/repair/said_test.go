@@ -34,18 +34,18 @@ func TestWhatStandsInTheEnd(t *testing.T) {
 		verifier []nexus.Finding
 	}{
 		"nothing yet":        {first, nil, nil},
-		"sent back":          {join(first, said(f)), []nexus.Finding{f}, nil},
-		"and not judged yet": {join(first, said(f), second), []nexus.Finding{f}, nil},
-		"and then agreed to": {join(first, said(f), second, fine), nil, nil},
-		"agreed to at last":  {join(first, fine, second, said(f)), []nexus.Finding{f}, nil},
-		"and then not read":  {join(first, said(f), second, unread), []nexus.Finding{f}, nil},
+		"sent back":          {join(first, gateEvidence(f)), []nexus.Finding{f}, nil},
+		"and not judged yet": {join(first, gateEvidence(f), second), []nexus.Finding{f}, nil},
+		"and then agreed to": {join(first, gateEvidence(f), second, fine), nil, nil},
+		"agreed to at last":  {join(first, fine, second, gateEvidence(f)), []nexus.Finding{f}, nil},
+		"and then not read":  {join(first, gateEvidence(f), second, unread), []nexus.Finding{f}, nil},
 		"refused":            {join(first, weighs(f)), nil, []nexus.Finding{f}},
 		"and not read since": {join(first, weighs(f), second, unread), nil, []nexus.Finding{f}},
 		"and then let pass":  {join(first, weighs(f), second, weighs()), nil, nil},
 	} {
 		a := strict(c.facts...)
 		for cause, want := range map[string][]nexus.Finding{repair.ReviewCause: c.review, repair.VerifyGate: c.verifier} {
-			if got := repair.Standing(a, cause); !slices.Equal(got, want) {
+			if got := repair.StandingFindings(a, cause); !slices.Equal(got, want) {
 				t.Errorf("%s, by %s: %v", name, cause, got)
 			}
 		}
@@ -62,7 +62,7 @@ func TestAnswersAreOfTheirFinding(t *testing.T) {
 	fixed := nexus.Answer{Finding: 2, Status: nexus.Fixed}
 	all := nexus.Answer{Status: nexus.Contested, Why: "all of it is right"}
 	first := wroteWith(1, nexus.Coder, nexus.Accepted)
-	a := strict(join(first, said(f, g), wroteWith(2, nexus.Coder, nexus.Accepted, disputed, fixed))...)
+	a := strict(join(first, gateEvidence(f, g), wroteWith(2, nexus.Coder, nexus.Accepted, disputed, fixed))...)
 	for message, c := range map[string]struct {
 		f    nexus.Finding
 		want []repair.Reply
@@ -83,11 +83,11 @@ func TestAnswersAreOfTheirFinding(t *testing.T) {
 		of    nexus.Finding
 		want  string
 	}{
-		"named again":          {join(first, said(f, g), wroteWith(2, nexus.Coder, nexus.Accepted, disputed, fixed), said(moved)), moved, "one is asked for"},
-		"in other words":       {join(first, said(g, f), wroteWith(2, nexus.Coder, nexus.Accepted, all), said(moved)), moved, "all of it is right"},
-		"which was not before": {join(first, said(g), wroteWith(2, nexus.Coder, nexus.Accepted, all), said(f)), f, ""},
-		"nothing was answered": {join(first, said(f), wroteWith(2, nexus.Coder, nexus.Accepted), said(f)), f, ""},
-		"not named again":      {join(first, said(f), wroteWith(2, nexus.Coder, nexus.Accepted, disputed)), f, ""},
+		"named again":          {join(first, gateEvidence(f, g), wroteWith(2, nexus.Coder, nexus.Accepted, disputed, fixed), gateEvidence(moved)), moved, "one is asked for"},
+		"in other words":       {join(first, gateEvidence(g, f), wroteWith(2, nexus.Coder, nexus.Accepted, all), gateEvidence(moved)), moved, "all of it is right"},
+		"which was not before": {join(first, gateEvidence(g), wroteWith(2, nexus.Coder, nexus.Accepted, all), gateEvidence(f)), f, ""},
+		"nothing was answered": {join(first, gateEvidence(f), wroteWith(2, nexus.Coder, nexus.Accepted), gateEvidence(f)), f, ""},
+		"not named again":      {join(first, gateEvidence(f), wroteWith(2, nexus.Coder, nexus.Accepted, disputed)), f, ""},
 	} {
 		if got := repair.Objection(strict(c.facts...), repair.ReviewCause, c.of); got != c.want {
 			t.Errorf("%s: %q", name, got)
@@ -118,10 +118,10 @@ func TestBothSidesOfADispute(t *testing.T) {
 	late := nexus.Finding{Gate: repair.ReviewCause, Code: "late", File: "c.go", Message: "also"}
 	ofGate, coded := late, late
 	ofGate.Gate, coded.Code = "lint", "early"
-	a = strict(join(wroteWith(1, nexus.Coder, nexus.Accepted), said(f, late, ofGate, coded))...)
+	a = strict(join(wroteWith(1, nexus.Coder, nexus.Accepted), gateEvidence(f, late, ofGate, coded))...)
 	step = repair.Next(&state.Task{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, l, repair.Facts{Tested: true})
 	a.Apply(nexus.RoundStarted{Round: 2, Role: nexus.Coder, Cause: repair.ReviewCause}, a.Began)
-	if got := repair.Told(a, 1); step.Role != nexus.Coder || !slices.Equal(got, []nexus.Finding{f, ofGate, coded}) {
+	if got := repair.WriterFindings(a, 1); step.Role != nexus.Coder || !slices.Equal(got, []nexus.Finding{f, ofGate, coded}) {
 		t.Errorf("%s is told %v", step.Role, got)
 	}
 }
@@ -140,7 +140,7 @@ func TestCloserFromTheTenthRoundOn(t *testing.T) {
 		"fewer than it knows of ": {rounds: 10, of: 3, now: 1, want: 10},
 	} {
 		task := &state.Task{Rounds: c.rounds, RoundsOf: c.of, MercyRounds: c.mercy}
-		if got := repair.Closer(task, &state.Attempt{Rounds: make([]*state.Round, c.now)}); got != c.want {
+		if got := repair.DetailRound(task, &state.Attempt{Rounds: make([]*state.Round, c.now)}); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -193,14 +193,14 @@ func TestWhyTheGatesFailIsCounted(t *testing.T) {
 		"it broke":   {Gate: "lint", State: nexus.Fail, Tree: "t", Findings: []nexus.Finding{one}, Why: "it broke"},
 		"":           {Gate: "lint", State: nexus.Pass, Tree: "t", Findings: []nexus.Finding{one}},
 	} {
-		if v := repair.Sum("T1.1", nexus.Task{ID: "T1"}, "t", []nexus.Evidence{e}); v.Why != want {
+		if v := repair.SumVerdict("T1.1", nexus.Task{ID: "T1"}, "t", []nexus.Evidence{e}); v.Why != want {
 			t.Errorf("%q, want %q", v.Why, want)
 		}
 	}
 	for state, over := range map[nexus.GateState]nexus.GateState{
 		nexus.Environmental: nexus.Flaky, nexus.MissingAsset: nexus.Unverifiable, nexus.Flaky: nexus.Pass, nexus.Timeout: nexus.Environmental, nexus.Fail: nexus.Exceeded,
 	} {
-		v := repair.Sum("T1.1", nexus.Task{ID: "T1"}, "t", []nexus.Evidence{{Gate: "a", State: over, Tree: "t"}, {Gate: "b", State: state, Tree: "t"}, {Gate: "c", State: over, Tree: "t"}})
+		v := repair.SumVerdict("T1.1", nexus.Task{ID: "T1"}, "t", []nexus.Evidence{{Gate: "a", State: over, Tree: "t"}, {Gate: "b", State: state, Tree: "t"}, {Gate: "c", State: over, Tree: "t"}})
 		if v.State != state || v.Gate != "b" {
 			t.Errorf("%s beside %s: %+v", state, over, v)
 		}

@@ -23,8 +23,8 @@ import (
 // continuations is how often the time of a task begins anew.
 const continuations = 2
 
-// Seen is what only those know who work on a task.
-type Seen struct {
+// WorkerFacts is what only those know who work on a task.
+type WorkerFacts struct {
 	Worked    time.Duration // on it, as far as it counts against its cap
 	Beside    []string      // files that it changes and does not declare
 	Divisible bool          // it may be split
@@ -33,11 +33,11 @@ type Seen struct {
 // Next returns what is decided before a step of an attempt, nil for nothing, and the
 // step that follows from it. Only a new round may be kept from beginning: what is
 // under way is finished, and judged.
-func Next(t *state.Task, a *state.Attempt, l nexus.Limits, seen Seen, step repair.Step) (*nexus.ReplanDecided, repair.Step) {
+func Next(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, step repair.Step) (*nexus.ReplanDecided, repair.Step) {
 	if step.Move != repair.Write || step.Resume {
 		return nil, step
 	}
-	d := Of(t, a)
+	d := EndingDecision(t, a)
 	if d == nil {
 		crossed := Reached(t, a, l, seen)
 		if len(crossed) == 0 {
@@ -57,9 +57,9 @@ func follow(d nexus.ReplanDecided, step repair.Step) repair.Step {
 	return repair.Step{Move: repair.End, Outcome: nexus.Exhausted, Why: words(d.Crossed) + ": " + string(d.Course)}
 }
 
-// Of returns the decision that ends an attempt, nil where it may continue.
-func Of(t *state.Task, a *state.Attempt) *nexus.ReplanDecided {
-	for _, d := range slices.Backward(t.Decided()) {
+// EndingDecision returns the decision that ends an attempt, nil where it may continue.
+func EndingDecision(t *state.Task, a *state.Attempt) *nexus.ReplanDecided {
+	for _, d := range slices.Backward(t.CountedReplans()) {
 		if d.Attempt == a.ID && d.Course != nexus.CourseContinue {
 			return &d
 		}
@@ -69,7 +69,7 @@ func Of(t *state.Task, a *state.Attempt) *nexus.ReplanDecided {
 
 // Reached returns the thresholds that a task reached since it was last decided about
 // them. Each counts again at each multiple of itself.
-func Reached(t *state.Task, a *state.Attempt, l nexus.Limits, seen Seen) []nexus.Crossed {
+func Reached(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts) []nexus.Crossed {
 	var all []nexus.Crossed
 	add := func(of nexus.Threshold, n, limit int64, format string, args ...any) {
 		if limit <= 0 || n/limit <= decided(t, a, of) {
@@ -87,7 +87,7 @@ func Reached(t *state.Task, a *state.Attempt, l nexus.Limits, seen Seen) []nexus
 		add(nexus.OverEstimate, int64(seen.Worked), int64(limit), "it has taken %s, and was estimated at %s",
 			seen.Worked.Round(time.Second), likely)
 	}
-	rounds := t.Tried() + max(0, len(a.Rounds)-t.RoundsOf)
+	rounds := t.CountedRounds() + max(0, len(a.Rounds)-t.RoundsOf)
 	add(nexus.OverRounds, int64(rounds), Share(l), "%d of its %d rounds are used", rounds, l.Rounds)
 	if n := len(seen.Beside); r.Files > 0 && n > r.Files {
 		add(nexus.OverFiles, int64(n-1), int64(r.Files), "it changes %d files that it does not declare: %s", n, some(seen.Beside))
@@ -115,7 +115,7 @@ func estimate(t *state.Task) time.Duration {
 func decided(t *state.Task, a *state.Attempt, of nexus.Threshold) int64 {
 	own := of == nexus.OverFiles || of == nexus.OverFailures
 	n := int64(0)
-	for _, d := range t.Decided() {
+	for _, d := range t.CountedReplans() {
 		if own && d.Attempt != a.ID {
 			continue
 		}
@@ -144,12 +144,12 @@ func failures(a *state.Attempt) int {
 }
 
 // decide decides how a task continues whose attempt is under way.
-func decide(t *state.Task, a *state.Attempt, l nexus.Limits, seen Seen, crossed []nexus.Crossed) *nexus.ReplanDecided {
+func decide(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, crossed []nexus.Crossed) *nexus.ReplanDecided {
 	d := &nexus.ReplanDecided{Task: t.ID, Attempt: a.ID, Crossed: crossed, Course: nexus.CourseContinue}
-	course, how := repair.CourseOf(a)
+	course, how := repair.TrendOf(a)
 	again := slices.ContainsFunc(crossed, func(c nexus.Crossed) bool { return decided(t, a, c.Threshold) > 0 })
 	bad := course == repair.CourseStuck || course == repair.CourseWrong
-	var wanted []nexus.Course // best first
+	var wanted []nexus.Continuation // best first
 	switch {
 	case passes(a):
 		d.Why = "the gates pass, and what is left is what its judges want"
@@ -158,11 +158,11 @@ func decide(t *state.Task, a *state.Attempt, l nexus.Limits, seen Seen, crossed 
 		d.Why = how
 		return d
 	case has(crossed, nexus.OverFiles):
-		wanted = []nexus.Course{nexus.CourseSplit, nexus.CourseEscalate}
+		wanted = []nexus.Continuation{nexus.CourseSplit, nexus.CourseEscalate}
 	case has(crossed, nexus.OverFailures), bad:
-		wanted = []nexus.Course{nexus.CourseEscalate, nexus.CourseRescope}
+		wanted = []nexus.Continuation{nexus.CourseEscalate, nexus.CourseRescope}
 	default:
-		wanted = []nexus.Course{nexus.CourseRescope, nexus.CourseEscalate}
+		wanted = []nexus.Continuation{nexus.CourseRescope, nexus.CourseEscalate}
 	}
 	d.Why = how
 	for _, c := range wanted {
@@ -189,7 +189,7 @@ func passes(a *state.Attempt) bool {
 }
 
 // possible reports whether a course is open to a task.
-func possible(c nexus.Course, t *state.Task, l nexus.Limits, seen Seen) bool {
+func possible(c nexus.Continuation, t *state.Task, l nexus.Limits, seen WorkerFacts) bool {
 	if c != nexus.CourseEscalate {
 		return seen.Divisible
 	}
@@ -201,9 +201,9 @@ func possible(c nexus.Course, t *state.Task, l nexus.Limits, seen Seen) bool {
 	return false
 }
 
-// Ended decides how a task continues whose last attempt is over because its time is
+// DecideAfterEnd decides how a task continues whose last attempt is over because its time is
 // used up, or because its agent gave up; nil where it is neither, or decided.
-func Ended(s *state.State, t *state.Task, a *state.Attempt, late bool) *nexus.ReplanDecided {
+func DecideAfterEnd(s *state.State, t *state.Task, a *state.Attempt, late bool) *nexus.ReplanDecided {
 	if s.Limits.Replan == (nexus.Replan{}) {
 		return nil
 	}
@@ -220,7 +220,7 @@ func Ended(s *state.State, t *state.Task, a *state.Attempt, late bool) *nexus.Re
 		d.Course, d.Why = nexus.CourseStop, "a person has to remove what blocks it: "+strings.Join(r.Blockers, "; ")
 	case r != nil:
 		cross(nexus.AgentAsked, r.Reason)
-		if d.Course, d.Why = nexus.CourseRescope, "its agent asks for it, and a stronger one would be asked for the same"; !s.Divisible(t) {
+		if d.Course, d.Why = nexus.CourseRescope, "its agent asks for it, and a stronger one would be asked for the same"; !s.CanSplit(t) {
 			d.Course, d.Why = nexus.CourseStop, "its agent asks for another plan, and it may not be split"
 		}
 	case a.Category == nexus.PersonNeeded:
@@ -230,7 +230,7 @@ func Ended(s *state.State, t *state.Task, a *state.Attempt, late bool) *nexus.Re
 		cross(nexus.BlockerMet, a.Why)
 		d.Course, d.Why = nexus.CourseEscalate, "a stronger model or another strategy may get past it"
 	}
-	for _, old := range t.Decided() {
+	for _, old := range t.CountedReplans() {
 		if old.Attempt == d.Attempt && has(old.Crossed, d.Crossed[0].Threshold) {
 			return nil
 		}
@@ -240,9 +240,9 @@ func Ended(s *state.State, t *state.Task, a *state.Attempt, late bool) *nexus.Re
 
 // overtime decides how a task continues whose time is used up: from what is kept,
 // with its time anew, while that got it further; and otherwise with another plan.
-func overtime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.Course, why string, anew bool) {
+func overtime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.Continuation, why string, anew bool) {
 	n := 0
-	for _, d := range t.Decided() {
+	for _, d := range t.CountedReplans() {
 		if d.Anew {
 			n++
 		}
@@ -250,9 +250,9 @@ func overtime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.Cou
 	best, kept := state.BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
 	further := goesOn(a.Outcome) && kept && best.Attempt == a.ID && (a.From == "" || a.Snapshot.Tree != startedFrom(s, a))
 	switch {
-	case further && n < continuations && (s.Limits.Rounds <= 0 || t.Tried() < s.Limits.Rounds):
+	case further && n < continuations && (s.Limits.Rounds <= 0 || t.CountedRounds() < s.Limits.Rounds):
 		return nexus.CourseContinue, fmt.Sprintf("the next attempt continues from round %d of %s", best.Round, best.Attempt), true
-	case s.Divisible(t):
+	case s.CanSplit(t):
 		return nexus.CourseRescope, noFurther(a, n), false
 	}
 	return nexus.CourseStop, noFurther(a, n) + ", and it may not be split", false
@@ -276,7 +276,7 @@ func Continues(t *state.Task) bool {
 	if a == nil || a.Stage != state.Over || !goesOn(a.Outcome) {
 		return false
 	}
-	for _, d := range slices.Backward(t.Decided()) {
+	for _, d := range slices.Backward(t.CountedReplans()) {
 		if d.Attempt == a.ID {
 			return d.Anew
 		}
@@ -303,9 +303,9 @@ func noFurther(a *state.Attempt, n int) string {
 	return "its last attempt left nothing to continue from"
 }
 
-// Blocked decides how a task continues that needs what will not land, nil where it
+// DecideBlocked decides how a task continues that needs what will not land, nil where it
 // does not, or where that was decided.
-func Blocked(s *state.State, t *state.Task) *nexus.ReplanDecided {
+func DecideBlocked(s *state.State, t *state.Task) *nexus.ReplanDecided {
 	if s.Limits.Replan == (nexus.Replan{}) || t.Status != nexus.Pending {
 		return nil
 	}
@@ -315,7 +315,7 @@ func Blocked(s *state.State, t *state.Task) *nexus.ReplanDecided {
 			continue
 		}
 		why := fmt.Sprintf("%s, which it needs, is %s: %s", id, n.Status, n.Why)
-		if !slices.ContainsFunc(t.Decided(), func(d nexus.ReplanDecided) bool { return d.Crossed[0].Why == why }) {
+		if !slices.ContainsFunc(t.CountedReplans(), func(d nexus.ReplanDecided) bool { return d.Crossed[0].Why == why }) {
 			return &nexus.ReplanDecided{
 				Task: t.ID, Crossed: []nexus.Crossed{{Threshold: nexus.NeedFailed, Why: why}}, Course: nexus.CourseStop,
 				Why: "it waits until " + string(id) + " lands after all",
@@ -340,7 +340,7 @@ func words(crossed []nexus.Crossed) string {
 
 // Text says a decision for people: what was reached, what follows and why.
 func Text(d nexus.ReplanDecided) string {
-	what := map[nexus.Course]string{
+	what := map[nexus.Continuation]string{
 		nexus.CourseContinue: "it continues", nexus.CourseSplit: "it is split", nexus.CourseRescope: "it is planned again",
 		nexus.CourseEscalate: "a stronger model or another strategy tries", nexus.CourseStop: "it stops",
 	}[d.Course]

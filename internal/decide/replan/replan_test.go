@@ -35,11 +35,11 @@ func TestJump(t *testing.T) {
 	l := nexus.DefaultLimits()
 	files := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
 	for name, c := range map[string]struct {
-		first, same, next replan.Seen
+		first, same, next replan.WorkerFacts
 		times             int
 	}{
-		"time":  {replan.Seen{Worked: 11 * time.Minute}, replan.Seen{Worked: 14 * time.Minute}, replan.Seen{Worked: 15 * time.Minute}, 2},
-		"files": {replan.Seen{Beside: files[:7]}, replan.Seen{Beside: files[:9]}, replan.Seen{Beside: files}, 2},
+		"time":  {replan.WorkerFacts{Worked: 11 * time.Minute}, replan.WorkerFacts{Worked: 14 * time.Minute}, replan.WorkerFacts{Worked: 15 * time.Minute}, 2},
+		"files": {replan.WorkerFacts{Beside: files[:7]}, replan.WorkerFacts{Beside: files[:9]}, replan.WorkerFacts{Beside: files}, 2},
 	} {
 		task := &state.Task{Task: nexus.Task{ID: "T1", Minutes: 3}, Tier: nexus.Fast}
 		write := repair.Step{Move: repair.Write}
@@ -57,7 +57,7 @@ func TestJump(t *testing.T) {
 	}
 	old := nexus.ReplanDecided{Task: "T1", Attempt: "T1.1", Course: nexus.CourseContinue, Crossed: []nexus.Crossed{{Threshold: nexus.OverEstimate}}}
 	task := &state.Task{Task: nexus.Task{ID: "T1", Minutes: 3}, Replans: []nexus.ReplanDecided{old, old}}
-	if all := replan.Reached(task, attempt(9), l, replan.Seen{Worked: 14 * time.Minute}); len(all) > 0 {
+	if all := replan.Reached(task, attempt(9), l, replan.WorkerFacts{Worked: 14 * time.Minute}); len(all) > 0 {
 		t.Errorf("a journal that says no multiple counts them: %+v", all)
 	}
 }
@@ -65,37 +65,37 @@ func TestJump(t *testing.T) {
 // TestNext holds at which thresholds what is decided before a round.
 func TestNext(t *testing.T) {
 	files := []string{"a", "b", "c", "d"}
-	before := func(of nexus.Threshold, c nexus.Course) nexus.ReplanDecided {
+	before := func(of nexus.Threshold, c nexus.Continuation) nexus.ReplanDecided {
 		return nexus.ReplanDecided{Task: "T1", Attempt: "T1.1", Course: c, Crossed: []nexus.Crossed{{Threshold: of}}}
 	}
 	for name, c := range map[string]struct {
 		a      *state.Attempt
-		seen   replan.Seen
+		seen   replan.WorkerFacts
 		told   []nexus.ReplanDecided
 		tier   nexus.Tier
-		want   nexus.Course // empty: nothing is decided
+		want   nexus.Continuation // empty: nothing is decided
 		of     nexus.Threshold
 		ending bool
 	}{
 		"nothing":                            {a: attempt(2)},
-		"three files":                        {a: attempt(2), seen: replan.Seen{Beside: files[:3]}},
-		"four files, as it began":            {a: attempt(2), seen: replan.Seen{Beside: files, Divisible: true}, want: nexus.CourseContinue, of: nexus.OverFiles},
-		"four files, no better":              {a: attempt(2, 2), seen: replan.Seen{Beside: files, Divisible: true}, want: nexus.CourseSplit, of: nexus.OverFiles, ending: true},
-		"four files, undivided":              {a: attempt(2, 2), seen: replan.Seen{Beside: files}, want: nexus.CourseEscalate, of: nexus.OverFiles, ending: true},
-		"four files, the top":                {a: attempt(2, 2), seen: replan.Seen{Beside: files}, tier: nexus.Strong, want: nexus.CourseContinue, of: nexus.OverFiles},
-		"four files, known":                  {a: attempt(2, 2), seen: replan.Seen{Beside: files}, told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseContinue)}},
-		"seven files":                        {a: attempt(3, 2), seen: replan.Seen{Beside: append(files, "e", "f", "g"), Divisible: true}, told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseContinue)}, want: nexus.CourseSplit, of: nexus.OverFiles, ending: true},
-		"the gates pass":                     {a: attempt(2, 0), seen: replan.Seen{Beside: files, Divisible: true}, want: nexus.CourseContinue, of: nexus.OverFiles},
-		"in time":                            {a: attempt(2, 2), seen: replan.Seen{Worked: 14 * time.Minute, Divisible: true}},
-		"late, and better":                   {a: attempt(3, 2), seen: replan.Seen{Worked: 15 * time.Minute, Divisible: true}, want: nexus.CourseContinue, of: nexus.OverEstimate},
-		"late, and no better":                {a: attempt(2, 2), seen: replan.Seen{Worked: 15 * time.Minute, Divisible: true}, want: nexus.CourseRescope, of: nexus.OverEstimate, ending: true},
-		"late again":                         {a: attempt(3, 2), seen: replan.Seen{Worked: 30 * time.Minute, Divisible: true}, told: []nexus.ReplanDecided{before(nexus.OverEstimate, nexus.CourseContinue)}, want: nexus.CourseRescope, of: nexus.OverEstimate, ending: true},
+		"three files":                        {a: attempt(2), seen: replan.WorkerFacts{Beside: files[:3]}},
+		"four files, as it began":            {a: attempt(2), seen: replan.WorkerFacts{Beside: files, Divisible: true}, want: nexus.CourseContinue, of: nexus.OverFiles},
+		"four files, no better":              {a: attempt(2, 2), seen: replan.WorkerFacts{Beside: files, Divisible: true}, want: nexus.CourseSplit, of: nexus.OverFiles, ending: true},
+		"four files, undivided":              {a: attempt(2, 2), seen: replan.WorkerFacts{Beside: files}, want: nexus.CourseEscalate, of: nexus.OverFiles, ending: true},
+		"four files, the top":                {a: attempt(2, 2), seen: replan.WorkerFacts{Beside: files}, tier: nexus.Strong, want: nexus.CourseContinue, of: nexus.OverFiles},
+		"four files, known":                  {a: attempt(2, 2), seen: replan.WorkerFacts{Beside: files}, told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseContinue)}},
+		"seven files":                        {a: attempt(3, 2), seen: replan.WorkerFacts{Beside: append(files, "e", "f", "g"), Divisible: true}, told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseContinue)}, want: nexus.CourseSplit, of: nexus.OverFiles, ending: true},
+		"the gates pass":                     {a: attempt(2, 0), seen: replan.WorkerFacts{Beside: files, Divisible: true}, want: nexus.CourseContinue, of: nexus.OverFiles},
+		"in time":                            {a: attempt(2, 2), seen: replan.WorkerFacts{Worked: 14 * time.Minute, Divisible: true}},
+		"late, and better":                   {a: attempt(3, 2), seen: replan.WorkerFacts{Worked: 15 * time.Minute, Divisible: true}, want: nexus.CourseContinue, of: nexus.OverEstimate},
+		"late, and no better":                {a: attempt(2, 2), seen: replan.WorkerFacts{Worked: 15 * time.Minute, Divisible: true}, want: nexus.CourseRescope, of: nexus.OverEstimate, ending: true},
+		"late again":                         {a: attempt(3, 2), seen: replan.WorkerFacts{Worked: 30 * time.Minute, Divisible: true}, told: []nexus.ReplanDecided{before(nexus.OverEstimate, nexus.CourseContinue)}, want: nexus.CourseRescope, of: nexus.OverEstimate, ending: true},
 		"five red in a row":                  {a: attempt(2, 2, 2, 2, 2), want: nexus.CourseEscalate, of: nexus.OverFailures, ending: true},
 		"four red in a row":                  {a: attempt(2, 0, 2, 2, 2, 2)},
 		"five red, as in the attempt before": {a: attempt(2, 2, 2, 2, 2), told: []nexus.ReplanDecided{{Task: "T1", Attempt: "T1.0", Course: nexus.CourseEscalate, Crossed: []nexus.Crossed{{Threshold: nexus.OverFailures}}}}, want: nexus.CourseEscalate, of: nexus.OverFailures, ending: true},
-		"worse and worse, at the top":        {a: attempt(1, 4, 9, 16), seen: replan.Seen{Beside: files}, tier: nexus.Strong, want: nexus.CourseContinue, of: nexus.OverFiles},
-		"worse and worse, at the top, again": {a: attempt(1, 4, 9, 16), seen: replan.Seen{Beside: append(files, "e", "f", "g")}, tier: nexus.Strong, told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseContinue)}, want: nexus.CourseStop, of: nexus.OverFiles, ending: true},
-		"the gates pass, again":              {a: attempt(2, 0), seen: replan.Seen{Beside: append(files, "e", "f", "g"), Divisible: true}, told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseContinue)}, want: nexus.CourseContinue, of: nexus.OverFiles},
+		"worse and worse, at the top":        {a: attempt(1, 4, 9, 16), seen: replan.WorkerFacts{Beside: files}, tier: nexus.Strong, want: nexus.CourseContinue, of: nexus.OverFiles},
+		"worse and worse, at the top, again": {a: attempt(1, 4, 9, 16), seen: replan.WorkerFacts{Beside: append(files, "e", "f", "g")}, tier: nexus.Strong, told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseContinue)}, want: nexus.CourseStop, of: nexus.OverFiles, ending: true},
+		"the gates pass, again":              {a: attempt(2, 0), seen: replan.WorkerFacts{Beside: append(files, "e", "f", "g"), Divisible: true}, told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseContinue)}, want: nexus.CourseContinue, of: nexus.OverFiles},
 		"its rounds":                         {a: attempt(9, 8, 0, 7, 6, 0, 5, 4), want: nexus.CourseContinue, of: nexus.OverRounds},
 		"it was not to go on":                {a: attempt(2), told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseSplit)}, ending: true},
 	} {

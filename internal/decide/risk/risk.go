@@ -43,8 +43,8 @@ var (
 	keeps   = pattern.Lazy(`(?i)\b(?:still|existing|as before|unchanged|compatib\w*|regress\w*|keeps?|go(?:es)? on)\b`)
 )
 
-// Of lists what may go wrong with a plan, in the order of its tasks.
-func Of(p nexus.Plan) (all []Risk) {
+// PlanRisks lists what may go wrong with a plan, in the order of its tasks.
+func PlanRisks(p nexus.Plan) (all []Risk) {
 	critical := 0
 	for _, t := range p.Tasks {
 		add := func(probability, impact Level, mitigation, format string, args ...any) {
@@ -70,7 +70,7 @@ func Of(p nexus.Plan) (all []Risk) {
 				"it changes what exists, and no criterion says that what worked before still works")
 		}
 	}
-	for _, m := range Open(p.Tasks) {
+	for _, m := range OpenOverlaps(p.Tasks) {
 		all = append(all, Risk{m.Task, m.Text, Medium, High, HowTo})
 	}
 	if critical > riskyCritical {

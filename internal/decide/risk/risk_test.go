@@ -52,7 +52,7 @@ func TestRisks(t *testing.T) {
 		}, []string{"A medium high"}},
 	} {
 		var got []string
-		for _, r := range risk.Of(nexus.Plan{Tasks: c.tasks}) {
+		for _, r := range risk.PlanRisks(nexus.Plan{Tasks: c.tasks}) {
 			if got = append(got, fmt.Sprintf("%s %s %s", r.Task, r.Probability, r.Impact)); r.Text == "" || r.Mitigation == "" {
 				t.Errorf("%s: %+v", c.name, r)
 			}

@@ -13,12 +13,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Known is what a milestone is held against.
-type Known struct {
+// AuditFacts is what a milestone is held against.
+type AuditFacts struct {
 	Branch   string                    // that it has to be reached on
 	Commit   string                    // its tip
 	Specs    map[string]string         // their texts, by name
-	Past     []trace.Past              // runs, the newest first
+	Past     []trace.PastRun           // runs, the newest first
 	Evidence map[string]nexus.Evidence // of the tip, by the check of a criterion; none: it did not run there
 	Tags     map[string]string         // commits of tags that are there, of those that closed milestones have
 }
@@ -27,16 +27,16 @@ type Known struct {
 type Audit struct {
 	Milestone
 
-	Branch string  `json:"branch"`
-	Commit string  `json:"commit"`
-	Shows  []Shown `json:"shows"`  // a criterion each
-	Traces []Trace `json:"traces"` // a spec each
-	Aims   []Aim   `json:"aims"`   // a goal each
-	Gaps   []Gap   `json:"gaps"`
+	Branch string            `json:"branch"`
+	Commit string            `json:"commit"`
+	Shows  []CriterionStatus `json:"shows"`  // a criterion each
+	Traces []Trace           `json:"traces"` // a spec each
+	Aims   []Goal            `json:"aims"`   // a goal each
+	Gaps   []Gap             `json:"gaps"`
 }
 
-// Shown is a criterion with what shows it.
-type Shown struct {
+// CriterionStatus is a criterion with what shows it.
+type CriterionStatus struct {
 	ID    string       `json:"id"`
 	Text  string       `json:"text"`
 	Check string       `json:"check,omitzero"`
@@ -54,8 +54,8 @@ type Trace struct {
 	trace.Trace
 }
 
-// Aim is a goal with the run that landed it.
-type Aim struct {
+// Goal is a goal with the run that landed it.
+type Goal struct {
 	Text  string      `json:"text"`
 	Run   nexus.RunID `json:"run,omitzero"`
 	Why   string      `json:"why,omitzero"` // why it is not reached; empty: it is
@@ -100,9 +100,9 @@ func (a Audit) Verified() (n, of int) {
 // again is the command that goes on where work is needed.
 func again(name string) string { return "nexus milestone run " + name }
 
-// Hold holds a milestone against what is known.
-func Hold(m Milestone, k Known) Audit {
-	a := Audit{Milestone: m, Branch: k.Branch, Commit: k.Commit, Shows: []Shown{}, Traces: []Trace{}, Aims: []Aim{}, Gaps: []Gap{}}
+// AuditMilestone holds a milestone against what is known.
+func AuditMilestone(m Milestone, k AuditFacts) Audit {
+	a := Audit{Milestone: m, Branch: k.Branch, Commit: k.Commit, Shows: []CriterionStatus{}, Traces: []Trace{}, Aims: []Goal{}, Gaps: []Gap{}}
 	if m.Closed != nil {
 		a.kept(k)
 		return a
@@ -126,7 +126,7 @@ func Hold(m Milestone, k Known) Audit {
 }
 
 // kept holds a milestone that is closed against its tag.
-func (a *Audit) kept(k Known) {
+func (a *Audit) kept(k AuditFacts) {
 	c := a.Closed
 	switch is := k.Tags[c.Tag]; is {
 	case c.Commit:
@@ -140,7 +140,7 @@ func (a *Audit) kept(k Known) {
 	}
 }
 
-func (a *Audit) spec(name string, k Known) {
+func (a *Audit) spec(name string, k AuditFacts) {
 	text, written := k.Specs[name]
 	if !written {
 		why := "the spec is not written yet"
@@ -150,7 +150,7 @@ func (a *Audit) spec(name string, k Known) {
 		a.Gaps = append(a.Gaps, Gap{What: name, Text: name, Why: why, Do: "nexus spec GOAL --name " + name, Spec: name})
 		return
 	}
-	t := trace.Follow(text, k.Branch, k.Past)
+	t := trace.TraceSpec(text, k.Branch, k.Past)
 	one := Trace{Spec: name, Trace: t}
 	for _, r := range t.Rows {
 		if r.Later || !r.Asks {
@@ -172,7 +172,7 @@ func (a *Audit) spec(name string, k Known) {
 }
 
 // next returns the command that goes on with a statement that has a gap, and whether it is a run of its own.
-func (k Known) next(run nexus.RunID, r trace.Row, name string) (do string, work bool) {
+func (k AuditFacts) next(run nexus.RunID, r trace.Row, name string) (do string, work bool) {
 	if do := k.underway(run, r); do != "" {
 		return do, false
 	}
@@ -185,8 +185,8 @@ func (k Known) next(run nexus.RunID, r trace.Row, name string) (do string, work 
 
 // underway returns the command that goes on with a run that works on a statement, or has landed it elsewhere; empty
 // where none does.
-func (k Known) underway(run nexus.RunID, r trace.Row) string {
-	i := slices.IndexFunc(k.Past, func(p trace.Past) bool { return p.State.Run == run })
+func (k AuditFacts) underway(run nexus.RunID, r trace.Row) string {
+	i := slices.IndexFunc(k.Past, func(p trace.PastRun) bool { return p.State.Run == run })
 	switch {
 	case i < 0:
 		return ""
@@ -200,16 +200,16 @@ func (k Known) underway(run nexus.RunID, r trace.Row) string {
 }
 
 // goal finds the run that landed a goal: one whose goal it was, or one whose goal had it among others.
-func (a *Audit) goal(n int, text string, k Known) {
-	aim := Aim{Text: text, Stage: trace.Captured, Why: "no run has planned it"}
+func (a *Audit) goal(n int, text string, k AuditFacts) {
+	aim := Goal{Text: text, Stage: trace.Captured, Why: "no run has planned it"}
 	do, work := again(a.Name), true
 	for _, p := range k.Past {
 		if spec.Line(p.State.Goal.Goal.Text) != spec.Line(text) || len(p.State.Tasks) == 0 {
 			continue
 		}
-		t := trace.Of(text, p.State, p.Criteria)
+		t := trace.TraceGoal(text, p.State, p.Criteria)
 		if !p.Lands {
-			t.Stay(k.Branch)
+			t.MarkElsewhere(k.Branch)
 		}
 		aim.Run, aim.Why, aim.Stage = p.State.Run, t.Why, trace.Verified
 		for _, r := range t.Rows {
@@ -220,7 +220,7 @@ func (a *Audit) goal(n int, text string, k Known) {
 		}
 		break
 	}
-	if row, ok := trace.Best(trace.Wanted{Text: text}, k.Branch, k.Past); ok && aim.Why != "" && (row.Gap == "" || aim.Run == "") {
+	if row, ok := trace.BestRow(trace.StatementKey{Text: text}, k.Branch, k.Past); ok && aim.Why != "" && (row.Gap == "" || aim.Run == "") {
 		aim.Run, aim.Why, aim.Stage = row.Run, row.Gap, row.Stage
 		do, work = k.next(row.Run, row, a.Name)
 	}
@@ -230,12 +230,12 @@ func (a *Audit) goal(n int, text string, k Known) {
 	}
 }
 
-func (a *Audit) criterion(c Criterion, k Known) {
-	s := Shown{ID: c.ID, Text: c.Text, Check: c.Check, State: accept.Unknown}
+func (a *Audit) criterion(c Criterion, k AuditFacts) {
+	s := CriterionStatus{ID: c.ID, Text: c.Text, Check: c.Check, State: accept.Unknown}
 	g := Gap{What: c.ID, Text: c.Text, ID: c.ID, Do: again(a.Name)}
 	if c.Check != "" {
-		g.Work = s.judge(c, k)
-		row, _ := trace.Best(trace.Wanted{Text: c.Text, Check: c.Check}, k.Branch, k.Past)
+		g.Work = s.applyCheck(c, k)
+		row, _ := trace.BestRow(trace.StatementKey{Text: c.Text, Check: c.Check}, k.Branch, k.Past)
 		do := k.underway(row.Run, row)
 		switch {
 		case !g.Work:
@@ -245,7 +245,7 @@ func (a *Audit) criterion(c Criterion, k Known) {
 		}
 	} else {
 		g.Do, g.Work = fmt.Sprintf("nexus milestone accept %s %s --reason WHAT-YOU-SAW", a.Name, c.ID), true
-		if row, ok := s.hear(c, k); ok {
+		if row, ok := s.findEvidence(c, k); ok {
 			g.Run = row.Run
 			if do, work := k.next(row.Run, row, a.Name); !work {
 				g.Do, g.Work = do, false
@@ -258,8 +258,8 @@ func (a *Audit) criterion(c Criterion, k Known) {
 	}
 }
 
-// judge says what a check found on the tip, and whether somebody has to work on it.
-func (s *Shown) judge(c Criterion, k Known) (work bool) {
+// applyCheck says what a check found on the tip, and whether somebody has to work on it.
+func (s *CriterionStatus) applyCheck(c Criterion, k AuditFacts) (work bool) {
 	e, ok := k.Evidence[c.Check]
 	switch {
 	case !ok:
@@ -286,14 +286,14 @@ func first(e nexus.Evidence) string {
 	return "its check fails: " + strings.TrimPrefix(e.Findings[0].Test+": "+text, ": ")
 }
 
-// hear says who or what shows a criterion that no command can: a person, or what a run landed and verified. It
+// findEvidence says who or what shows a criterion that no command can: a person, or what a run landed and verified. It
 // returns what a run made of it that did not come to that.
-func (s *Shown) hear(c Criterion, k Known) (row trace.Row, under bool) {
+func (s *CriterionStatus) findEvidence(c Criterion, k AuditFacts) (row trace.Row, under bool) {
 	if p := c.Accepted; p != nil && (p.Of == "" || p.Of == c.Fingerprint()) {
 		s.State, s.By = accept.Met, fmt.Sprintf("accepted by %s on %s: %s", p.By, p.Date, p.Reason)
 		return row, false
 	}
-	row, under = trace.Best(trace.Wanted{Text: c.Text}, k.Branch, k.Past)
+	row, under = trace.BestRow(trace.StatementKey{Text: c.Text}, k.Branch, k.Past)
 	if under && row.Gap == "" {
 		s.State, s.By = accept.Met, "verified in run "+string(row.Run)
 		return row, false

@@ -16,7 +16,7 @@ import (
 )
 
 // ran returns a run of a goal with one task for each statement, the first of which landed and were shown.
-func ran(t *testing.T, id nexus.RunID, goal string, landed int, lands, ended bool) trace.Past {
+func ran(t *testing.T, id nexus.RunID, goal string, landed int, lands, ended bool) trace.PastRun {
 	t.Helper()
 	s := state.New(id)
 	all := spec.Statements(goal)
@@ -43,7 +43,7 @@ func ran(t *testing.T, id nexus.RunID, goal string, landed int, lands, ended boo
 	for i := range landed {
 		s.Tasks[i].Status, s.Tasks[i].Landed = nexus.Landed, &nexus.TrainLanded{Commit: "c1"}
 	}
-	return trace.Past{State: s, Criteria: rows, Lands: lands}
+	return trace.PastRun{State: s, Criteria: rows, Lands: lands}
 }
 
 const (
@@ -72,7 +72,7 @@ func TestHold(t *testing.T) {
 	gap := "# One\n## Requirements\n- REQ-1: It writes\n- REQ-2: Say hello\n## Acceptance Criteria\n- AC-1: a file is there (check: `test -e a`)\n- AC-2: it looks right\n"
 	for _, c := range []struct {
 		name, road string
-		past       []trace.Past
+		past       []trace.PastRun
 		evidence   map[string]nexus.Evidence
 		want       []string
 	}{
@@ -82,40 +82,40 @@ func TestHold(t *testing.T) {
 			"AC-1: its check did not run on abc -> nexus milestone audit one",
 			"AC-2: no command shows it, no run landed it, and nobody accepted it -> nexus milestone accept one AC-2 --reason WHAT-YOU-SAW (work)",
 		}},
-		{"all", accepted, []trace.Past{ran(t, "r2", "Say  hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, nil},
-		{"a gap run", road, []trace.Past{ran(t, "r2", gap, 4, true, true), ran(t, "r1", notes, 1, true, true)}, green, nil},
-		{"a gap run elsewhere", road, []trace.Past{ran(t, "r2", gap, 4, false, true), ran(t, "r1", notes, 1, true, true)}, green, []string{
+		{"all", accepted, []trace.PastRun{ran(t, "r2", "Say  hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, nil},
+		{"a gap run", road, []trace.PastRun{ran(t, "r2", gap, 4, true, true), ran(t, "r1", notes, 1, true, true)}, green, nil},
+		{"a gap run elsewhere", road, []trace.PastRun{ran(t, "r2", gap, 4, false, true), ran(t, "r1", notes, 1, true, true)}, green, []string{
 			"notes REQ-2: it landed, but not on main -> nexus land r2", "notes AC-1: it landed, but not on main -> nexus land r2",
 			"goal 1: it landed, but not on main -> nexus land r2", "AC-2: it landed, but not on main -> nexus land r2",
 		}},
-		{"a gap run in progress", accepted, []trace.Past{ran(t, "r2", gap, 2, true, false), ran(t, "r1", notes, 1, true, true)}, green, []string{
+		{"a gap run in progress", accepted, []trace.PastRun{ran(t, "r2", gap, 2, true, false), ran(t, "r1", notes, 1, true, true)}, green, []string{
 			"notes AC-1: T3 is pending -> nexus resume r2",
 		}},
-		{"parked", accepted, []trace.Past{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 2, true, true)}, green, []string{
+		{"parked", accepted, []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 2, true, true)}, green, []string{
 			"notes AC-1: T3 is pending -> nexus milestone run one (work)",
 		}},
-		{"changed", accepted, []trace.Past{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", strings.Replace(notes, "It reads", "It reads all", 1), 3, true, true)}, green, []string{
+		{"changed", accepted, []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", strings.Replace(notes, "It reads", "It reads all", 1), 3, true, true)}, green, []string{
 			"notes REQ-1: it was changed since run r1 -> nexus milestone run one (work)",
 		}},
-		{"elsewhere", accepted, []trace.Past{ran(t, "r2", "Say hello", 1, false, true), ran(t, "r1", notes, 3, true, true)}, green, []string{
+		{"elsewhere", accepted, []trace.PastRun{ran(t, "r2", "Say hello", 1, false, true), ran(t, "r1", notes, 3, true, true)}, green, []string{
 			"goal 1: it landed, but not on main -> nexus land r2",
 		}},
-		{"a check fails", accepted, []trace.Past{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, as(nexus.Fail), []string{
+		{"a check fails", accepted, []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, as(nexus.Fail), []string{
 			"AC-1: its check fails: exit 7 -> nexus milestone run one (work)",
 		}},
-		{"a check says nothing", accepted, []trace.Past{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, as(nexus.Environmental), []string{
+		{"a check says nothing", accepted, []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, as(nexus.Environmental), []string{
 			"AC-1: environmental: no tool -> nexus milestone audit one",
 		}},
-		{"a criterion of a task", strings.Replace(road, "it looks right", "shows Say hello", 1), []trace.Past{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, nil},
-		{"another text was accepted", strings.Replace(accepted, "by Ada:", "by Ada of 000000000000:", 1), []trace.Past{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, []string{
+		{"a criterion of a task", strings.Replace(road, "it looks right", "shows Say hello", 1), []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, nil},
+		{"another text was accepted", strings.Replace(accepted, "by Ada:", "by Ada of 000000000000:", 1), []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, []string{
 			"AC-2: Ada accepted it when it said something else -> nexus milestone accept one AC-2 --reason WHAT-YOU-SAW (work)",
 		}},
 		{"no spec", "# R\n## One\n- spec: nots\n", nil, nil, []string{"nots: the spec is not written yet; is it notes? -> nexus spec GOAL --name nots"}},
 		{"empty", "# R\n## One\n", nil, nil, []string{"one: it names no spec, no goal and no criterion, so nothing shows that it is reached -> edit .nexus/roadmap.md"}},
 	} {
 		m := read(t, c.road).Milestones[0]
-		k := Known{Branch: "main", Commit: "abc", Specs: map[string]string{"notes": notes}, Past: c.past, Evidence: c.evidence}
-		if diff := cmp.Diff(c.want, said(Hold(m, k))); diff != "" {
+		k := AuditFacts{Branch: "main", Commit: "abc", Specs: map[string]string{"notes": notes}, Past: c.past, Evidence: c.evidence}
+		if diff := cmp.Diff(c.want, said(AuditMilestone(m, k))); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, diff)
 		}
 	}
@@ -124,7 +124,7 @@ func TestHold(t *testing.T) {
 		strings.Repeat("a", 40): nil, "": {"v1: the tag is not in this repository -> git fetch --tags"},
 		strings.Repeat("b", 40): {"v1: the tag is at bbbbbbbbbb, and the milestone was closed at aaaaaaaaaa -> git show v1"},
 	} {
-		if diff := cmp.Diff(want, said(Hold(closed, Known{Tags: map[string]string{"v1": tag}}))); diff != "" {
+		if diff := cmp.Diff(want, said(AuditMilestone(closed, AuditFacts{Tags: map[string]string{"v1": tag}}))); diff != "" {
 			t.Errorf("closed: %s", diff)
 		}
 	}
@@ -138,8 +138,8 @@ func TestMissing(t *testing.T) {
 	}
 	both := strings.Replace(road, "- spec: notes\n", "- spec: notes\n- spec: other\n", 1)
 	m := read(t, both).Milestones[0]
-	k := Known{Branch: "main", Specs: specs, Past: []trace.Past{ran(t, "r1", notes, 2, true, true)}, Evidence: map[string]nexus.Evidence{"sh start.sh": {State: nexus.Fail, Tree: "t"}}}
-	got, ok := Hold(m, k).Missing(specs)
+	k := AuditFacts{Branch: "main", Specs: specs, Past: []trace.PastRun{ran(t, "r1", notes, 2, true, true)}, Evidence: map[string]nexus.Evidence{"sh start.sh": {State: nexus.Fail, Tree: "t"}}}
+	got, ok := AuditMilestone(m, k).Missing(specs)
 	want := `# One
 
 ## Problem
@@ -171,14 +171,14 @@ This is what the milestone still lacks. What it has already is in the repository
 	if _, problems := spec.Read(spec.Markdown(got)); len(problems) > 0 {
 		t.Error(problems)
 	}
-	k.Past = []trace.Past{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}
+	k.Past = []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}
 	only := read(t, strings.Replace(road, "- [ ] AC-2: it looks right\n", "", 1)).Milestones[0]
-	got, ok = Hold(only, k).Missing(specs)
+	got, ok = AuditMilestone(only, k).Missing(specs)
 	if !ok || len(got.Requirements) != 1 || got.Requirements[0].Text != "it starts" || got.Criteria[0].Check != "sh start.sh" {
 		t.Errorf("%v %+v", ok, got)
 	}
 	k.Evidence = nil
-	if got, ok := Hold(only, k).Missing(specs); ok {
+	if got, ok := AuditMilestone(only, k).Missing(specs); ok {
 		t.Errorf("nothing that a run could do, and %+v", got)
 	}
 }

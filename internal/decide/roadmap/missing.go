@@ -12,7 +12,7 @@ import (
 // Missing makes a spec of what a milestone lacks, as far as work closes it: the requirements and criteria of its specs in
 // their own words, its goals as requirements, and its own criteria. It reports whether there is any.
 func (a Audit) Missing(specs map[string]string) (spec.Spec, bool) {
-	w := wanted{used: map[string]bool{}}
+	w := specBuilder{used: map[string]bool{}}
 	w.Title = a.Title
 	w.Problem = "This is what the milestone still lacks. What it has already is in the repository."
 	if a.About != "" {
@@ -51,20 +51,20 @@ func (a Audit) check(id string) string {
 	return ""
 }
 
-// wanted is a spec that is made of parts of others.
-type wanted struct {
+// specBuilder is a spec that is made of parts of others.
+type specBuilder struct {
 	spec.Spec
 
 	used map[string]bool // ids
 }
 
 // spec takes over what is missing of a spec, with what it says about how.
-func (w *wanted) spec(name, text string, gaps []Gap) {
+func (w *specBuilder) spec(name, text string, gaps []Gap) {
 	of, _ := spec.Read([]byte(text))
 	missing := func(id string) bool {
 		return slices.ContainsFunc(gaps, func(g Gap) bool { return g.Work && g.Spec == name && g.ID == id })
 	}
-	planned := of.Now()
+	planned := of.FirstVersionRequirements()
 	now := map[string]string{} // ids that requirements have here
 	take := func(id string) string {
 		i := slices.IndexFunc(planned, func(q nexus.Requirement) bool { return q.ID == id })
@@ -107,7 +107,7 @@ func (w *wanted) spec(name, text string, gaps []Gap) {
 }
 
 // require adds a requirement, unless one says the same, and returns its id.
-func (w *wanted) require(q nexus.Requirement) string {
+func (w *specBuilder) require(q nexus.Requirement) string {
 	for _, has := range w.Requirements {
 		if spec.Line(has.Text) == spec.Line(q.Text) {
 			return has.ID
@@ -118,13 +118,13 @@ func (w *wanted) require(q nexus.Requirement) string {
 	return q.ID
 }
 
-func (w *wanted) criterion(c spec.Criterion) {
+func (w *specBuilder) criterion(c spec.Criterion) {
 	c.ID = w.free("AC", c.ID)
 	w.Criteria = append(w.Criteria, c)
 }
 
 // free returns an id that nothing has: the one that is wanted, if it can be.
-func (w *wanted) free(prefix, id string) string {
+func (w *specBuilder) free(prefix, id string) string {
 	for n := 1; id == "" || w.used[strings.ToUpper(id)]; n++ {
 		id = fmt.Sprintf("%s-%d", prefix, n)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 var (
@@ -213,7 +213,7 @@ func (r *reader) outside(line string) {
 	}
 	text := line[len(entry().FindString(line)):]
 	if m := named().FindStringSubmatch(text); m != nil && slices.Contains([]string{"spec", "goal", "tag", "closed"}, strings.ToLower(m[1])) {
-		r.fail("%q is before the first milestone; write \"## \" and the title of the milestone above it", legible.Cut(text, 60))
+		r.fail("%q is before the first milestone; write \"## \" and the title of the milestone above it", sanitize.Cut(text, 60))
 	}
 }
 
@@ -289,7 +289,7 @@ func (r *reader) item(line, text string) {
 			return
 		}
 		r.fail("%q is not a part of a milestone; write \"- spec: NAME\", \"- goal: TEXT\" or \"- [ ] AC-1: TEXT\", "+
-			"or text without a dash", legible.Cut(text, 60))
+			"or text without a dash", sanitize.Cut(text, 60))
 	}
 }
 
@@ -305,7 +305,7 @@ func (r *reader) spec(name string) {
 	case name == "":
 		r.fail("the spec has no name; write the name of a file in .nexus/specs, such as login")
 	case !specName().MatchString(name):
-		r.fail("%q cannot name a spec; write the name of a file in .nexus/specs, such as login", legible.Cut(name, 60))
+		r.fail("%q cannot name a spec; write the name of a file in .nexus/specs, such as login", sanitize.Cut(name, 60))
 	case slices.ContainsFunc(r.m.Specs, func(p Part) bool { return p.Text == name }):
 		r.fail("the spec %s is named twice in this milestone; delete this line", name)
 	default:
@@ -349,7 +349,7 @@ func (r *reader) tag(value string) {
 	case value == "":
 		r.fail("the tag is empty; write a tag, such as v0.1.0, or delete the line")
 	case Bad(value):
-		r.fail("%q cannot be a tag; write one such as v0.1.0", legible.Cut(value, 60))
+		r.fail("%q cannot be a tag; write one such as v0.1.0", sanitize.Cut(value, 60))
 	case r.tags[value] > 0:
 		r.fail("the tag %s is that of a milestone in line %d already; choose another", value, r.tags[value])
 	default:

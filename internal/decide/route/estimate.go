@@ -11,8 +11,8 @@ import (
 // false where it is not known.
 type Price func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool)
 
-// EstimateOf is what an estimate is made of.
-type EstimateOf struct {
+// EstimateInput is what an estimate is made of.
+type EstimateInput struct {
 	Tasks    []nexus.Task
 	Route    func(nexus.Task) nexus.TaskRouted // how hard a task is, and where it begins
 	Parallel int                               // attempts at once
@@ -44,7 +44,7 @@ func rateOf(price Price, t nexus.Task) (nexus.Rate, bool) {
 
 // Estimate returns what tasks may come to. Without a price of each task there is
 // none of all.
-func (h *Stats) Estimate(a EstimateOf) nexus.Estimate {
+func (h *Stats) Estimate(a EstimateInput) nexus.Estimate {
 	paces := h.Paces()
 	return a.sum(func(t nexus.Task) *nexus.Experience {
 		x := nexus.Experience{Paces: paces}
@@ -57,12 +57,12 @@ func (h *Stats) Estimate(a EstimateOf) nexus.Estimate {
 
 // EstimateFrom returns what [Stats.Estimate] does, by what a run knew when it began: no
 // Price is asked.
-func EstimateFrom(x *nexus.Experience, a EstimateOf) nexus.Estimate {
+func EstimateFrom(x *nexus.Experience, a EstimateInput) nexus.Estimate {
 	return a.sum(func(nexus.Task) *nexus.Experience { return x })
 }
 
 // sum adds up the tasks, each by what is known for it at its tier.
-func (a EstimateOf) sum(known func(nexus.Task) *nexus.Experience) nexus.Estimate {
+func (a EstimateInput) sum(known func(nexus.Task) *nexus.Experience) nexus.Estimate {
 	e := nexus.Estimate{Most: a.Most}
 	seen := map[string]int{} // landed tasks that were asked
 	var all [3]nexus.Cost
@@ -121,6 +121,6 @@ func longest(tasks []nexus.Task, took func(nexus.Task) time.Duration) time.Durat
 	if err != nil {
 		return 0
 	}
-	total := g.Longest(func(i int) int { return int(took(tasks[i]) / time.Second) })
+	total := g.CriticalPathLength(func(i int) int { return int(took(tasks[i]) / time.Second) })
 	return time.Duration(total) * time.Second
 }

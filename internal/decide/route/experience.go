@@ -48,7 +48,7 @@ func (h *Stats) Paces() []nexus.Pace {
 		return nil
 	}
 	var order []group
-	of := map[group][]ended{}
+	of := map[group][]landedTask{}
 	for _, e := range h.landed {
 		for _, g := range groups(e.stack, e.tier) {
 			if of[g] == nil {
@@ -70,7 +70,7 @@ func (h *Stats) Paces() []nexus.Pace {
 }
 
 // paceOf sums up the tasks of a group, false where there are too few.
-func paceOf(g group, tasks []ended) (nexus.Pace, bool) {
+func paceOf(g group, tasks []landedTask) (nexus.Pace, bool) {
 	if len(tasks) < enough {
 		return nexus.Pace{}, false
 	}
@@ -177,7 +177,7 @@ func expect(x *nexus.Experience, t nexus.Task, c nexus.Complexity, tier nexus.Ti
 	e.Parts = parts(t, c, rate)
 	thumb := total(e.Parts)
 	low, likely, high := about(thumb, 1.0/wrong), thumb, about(thumb, wrong)
-	p, ok := pace(x, stack.Written(t.Files), tier)
+	p, ok := pace(x, stack.MainStack(t.Files), tier)
 	if ok {
 		e.Samples, e.From = p.Tasks, named(p)
 		at := func(rule float64, past int64) int64 {

@@ -11,7 +11,7 @@ import (
 // learned takes the tier that was learned for tasks like this one; false where
 // nothing better than the usual one is known.
 func learned(l *nexus.Lessons, t nexus.Task, f nexus.TaskRouted) (nexus.TaskRouted, bool) {
-	x := of(l, t, f.Complexity)
+	x := tierLesson(l, t, f.Complexity)
 	if x == nil || x.Tier == x.Usual {
 		return nexus.TaskRouted{}, false
 	}
@@ -19,14 +19,14 @@ func learned(l *nexus.Lessons, t nexus.Task, f nexus.TaskRouted) (nexus.TaskRout
 	return f, true
 }
 
-// of returns what was learned of the tasks most like one, nil for nothing.
-func of(l *nexus.Lessons, t nexus.Task, c nexus.Complexity) *nexus.TierLearned {
+// tierLesson returns what was learned of the tasks most like one, nil for nothing.
+func tierLesson(l *nexus.Lessons, t nexus.Task, c nexus.Complexity) *nexus.TierLearned {
 	if l == nil {
 		return nil
 	}
 	for i, x := range l.Tiers {
 		kind := x.Kind == "" || x.Kind == cmp.Or(t.Kind, nexus.CodeTask)
-		written := x.Stack == "" || x.Stack == cmp.Or(stack.Written(t.Files), "other")
+		written := x.Stack == "" || x.Stack == cmp.Or(stack.MainStack(t.Files), "other")
 		if x.Complexity == c && kind && written {
 			return &l.Tiers[i]
 		}
@@ -46,7 +46,7 @@ func ProbesOf(r nexus.Routing) Probes { return Probes{r.Lessons, map[*nexus.Tier
 // Count counts a task of a complexity, and reports whether it is its turn to begin
 // at the usual tier, whatever was learned.
 func (p Probes) Count(t nexus.Task, c nexus.Complexity) bool {
-	x := of(p.lessons, t, c)
+	x := tierLesson(p.lessons, t, c)
 	if x == nil || x.Tier == x.Usual || x.Every <= 0 {
 		return false
 	}
@@ -59,7 +59,7 @@ func (p Probes) Count(t nexus.Task, c nexus.Complexity) bool {
 // all the same, now and then: so it shows when the lesson does not hold any more.
 func (p Probes) Probe(t nexus.Task, f nexus.TaskRouted) nexus.TaskRouted {
 	turn := p.Count(t, f.Complexity)
-	if x := of(p.lessons, t, f.Complexity); turn && f.By == Adaptive && f.Tier == x.Tier {
+	if x := tierLesson(p.lessons, t, f.Complexity); turn && f.By == Adaptive && f.Tier == x.Tier {
 		f.Tier, f.Why = x.Usual, fmt.Sprintf("one task in %d tries it there again; %s", x.Every, x.Why)
 	}
 	return f

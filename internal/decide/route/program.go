@@ -32,5 +32,5 @@ func Programs(usable []Program) (writes, reads []string) {
 			}
 		}
 	}
-	return writes[:min(1+MaxElse, len(writes))], reads[:min(1+MaxElse, len(reads))]
+	return writes[:min(1+MaxFallbackModels, len(writes))], reads[:min(1+MaxFallbackModels, len(reads))]
 }

@@ -2,15 +2,15 @@ package route
 
 import "strings"
 
-// MaxElse is how many models may be asked in the place of another.
-const MaxElse = 2
+// MaxFallbackModels is how many models may be asked in the place of another.
+const MaxFallbackModels = 2
 
-// Reader chooses the model that looks at what another one, the author, made:
+// ChooseReader chooses the model that looks at what another one, the author, made:
 // a model does not see its own mistakes as well as another one does, and what
 // one provider trained alike errs alike. It takes the first of those that can
 // do it whose provider is another, else the first other model, else the author
 // itself. They are in the order in which tiers prefer them.
-func Reader(author string, can []string) (name, why string) {
+func ChooseReader(author string, can []string) (name, why string) {
 	maker, _, _ := strings.Cut(author, "/")
 	other := ""
 	for _, c := range can {

@@ -11,7 +11,7 @@ import (
 // agents try too often what they may not.
 func alerts(s *state.State, now time.Time) []nexus.Fact {
 	var fs []nexus.Fact
-	for _, a := range s.Alerts.Due(s.Limits, idle(s), now) {
+	for _, a := range s.Alerts.DueAlerts(s.Limits, idle(s), now) {
 		fs = append(fs, a)
 		if a.Kind != nexus.AlertDenials || s.Drain != nil {
 			continue
@@ -26,7 +26,7 @@ func alerts(s *state.State, now time.Time) []nexus.Fact {
 		case nexus.ReactTell:
 		}
 	}
-	for _, c := range s.Alerts.Calmed(s.Limits, now) {
+	for _, c := range s.Alerts.AlertsToClear(s.Limits, now) {
 		fs = append(fs, c)
 	}
 	return fs

@@ -7,20 +7,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// secured puts a checkpoint before a decision that people may want to go back to
+// withCheckpoint puts a checkpoint before a decision that people may want to go back to
 // before: to publish, to land what is risky, or to give a task up.
-func secured(s *state.State, fs []nexus.Fact) []nexus.Fact {
+func withCheckpoint(s *state.State, fs []nexus.Fact) []nexus.Fact {
 	for _, f := range fs {
 		var reason nexus.Reason
 		why := ""
 		switch f := f.(type) {
 		case nexus.TaskParked:
-			reason, why = nexus.ByFailure, fmt.Sprintf("%s is given up: %s", f.Task, brief(f.Why))
+			reason, why = nexus.ByFailure, fmt.Sprintf("%s is given up: %s", f.Task, shortenReason(f.Why))
 		case nexus.ResultOffered:
 			if last := latest(s, nexus.ByPublish); last == nil || last.Tip != f.Commit {
 				reason, why = nexus.ByPublish, fmt.Sprintf("what landed up to %.12s is about to be published", f.Commit)
@@ -32,7 +32,7 @@ func secured(s *state.State, fs []nexus.Fact) []nexus.Fact {
 		default:
 		}
 		if reason != "" && slices.Contains(s.Limits.Points.On, reason) {
-			return append(point(s, reason, why), fs...)
+			return append(makeCheckpoint(s, reason, why), fs...)
 		}
 	}
 	return fs
@@ -40,15 +40,15 @@ func secured(s *state.State, fs []nexus.Fact) []nexus.Fact {
 
 // risky says what is risky about landing an attempt; empty for nothing.
 func risky(s *state.State, id nexus.AttemptID) string {
-	r := s.Attempt(id).Last()
+	r := s.Attempt(id).LastRound()
 	if r == nil {
 		return ""
 	}
 	for _, e := range r.Evidence {
 		switch {
 		case len(e.Findings) == 0:
-		case e.Gate == people.CriticalGate:
-			return "it touches " + people.JoinFiles(e.Findings)
+		case e.Gate == humaninput.CriticalGate:
+			return "it touches " + humaninput.JoinFiles(e.Findings)
 		case e.Gate == nexus.DonePrefix+nexus.LargeBound:
 			return e.Findings[0].Message
 		}
@@ -66,16 +66,16 @@ func latest(s *state.State, reason nexus.Reason) *state.Checkpoint {
 	return nil
 }
 
-// point makes a checkpoint that the run itself wants, and drops those that are too many.
-func point(s *state.State, reason nexus.Reason, why string) []nexus.Fact {
+// makeCheckpoint makes a checkpoint that the run itself wants, and drops those that are too many.
+func makeCheckpoint(s *state.State, reason nexus.Reason, why string) []nexus.Fact {
 	n := 1
 	name := func() string { return string(reason) + "-" + strconv.Itoa(n) }
 	for slices.ContainsFunc(s.Checkpoints, func(c *state.Checkpoint) bool { return c.Name == name() }) {
 		n++
 	}
-	fs := facts(nexus.CheckpointMade{Name: name(), Reason: reason, Why: why, Tip: s.Tip, Trees: s.InProgress()})
+	fs := facts(nexus.CheckpointMade{Name: name(), Reason: reason, Why: why, Tip: s.Tip, Trees: s.UnlandedSnapshots()})
 	var own []*state.Checkpoint
-	for _, c := range s.Kept() {
+	for _, c := range s.ActiveCheckpoints() {
 		if c.Reason != nexus.ByHand {
 			own = append(own, c)
 		}
@@ -88,10 +88,10 @@ func point(s *state.State, reason nexus.Reason, why string) []nexus.Fact {
 	return fs
 }
 
-// clockwork returns when the next checkpoint of the timer is due; zero for never.
-func clockwork(s *state.State) time.Time {
+// nextTimerCheckpoint returns when the next checkpoint of the timer is due; zero for never.
+func nextTimerCheckpoint(s *state.State) time.Time {
 	every := s.Limits.Points.Every
-	if every <= 0 || !s.Stirred() || s.Started.IsZero() || s.Start.Stage != state.StartFree || s.Drain != nil || s.Status != nexus.StatusPlanning && s.Status != nexus.StatusExecuting {
+	if every <= 0 || !s.ChangedSinceCheckpoint() || s.Started.IsZero() || s.Start.Stage != state.StartFree || s.Drain != nil || s.Status != nexus.StatusPlanning && s.Status != nexus.StatusExecuting {
 		return time.Time{}
 	}
 	return s.Due(clocked(s) + every)
@@ -105,18 +105,18 @@ func clocked(s *state.State) time.Duration {
 	return 0
 }
 
-// timer makes a checkpoint when the time for one has come.
-func timer(s *state.State, now time.Time) []nexus.Fact {
-	due := clockwork(s)
+// checkpointTimer makes a checkpoint when the time for one has come.
+func checkpointTimer(s *state.State, now time.Time) []nexus.Fact {
+	due := nextTimerCheckpoint(s)
 	if due.IsZero() || now.Before(due) {
 		return nil
 	}
-	return point(s, nexus.ByTimer, fmt.Sprintf("the run has worked for %s", s.Worked(now).Round(time.Second)))
+	return makeCheckpoint(s, nexus.ByTimer, fmt.Sprintf("the run has worked for %s", s.Worked(now).Round(time.Second)))
 }
 
-// wave makes a checkpoint once all tasks of another wave have ended and something landed since
+// checkpointWave makes a checkpoint once all tasks of another wave have ended and something landed since
 // the last checkpoint. The first wave is the tasks that need no other one.
-func wave(s *state.State) []nexus.Fact {
+func checkpointWave(s *state.State) []nexus.Fact {
 	if !slices.Contains(s.Limits.Points.On, nexus.ByWave) || s.Graph == nil {
 		return nil
 	}
@@ -134,7 +134,7 @@ func wave(s *state.State) []nexus.Fact {
 	if ended <= made || len(s.Checkpoints) > 0 && s.Checkpoints[len(s.Checkpoints)-1].Tip == s.Tip || len(s.Landings) == 0 {
 		return nil
 	}
-	return point(s, nexus.ByWave, fmt.Sprintf("wave %d of %d has ended", ended, all))
+	return makeCheckpoint(s, nexus.ByWave, fmt.Sprintf("wave %d of %d has ended", ended, all))
 }
 
 // waves returns the tasks that are not split by wave: a task is in the wave after those of all
@@ -168,14 +168,14 @@ func waves(s *state.State) [][]*state.Task {
 
 // checkpoint gives the present point the name that somebody wants.
 func checkpoint(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
-	if why := NameOf(s, r.ID); why != "" {
+	if why := CheckpointNameProblem(s, r.ID); why != "" {
 		return no("%s", why)
 	}
-	return yes(nexus.CheckpointMade{Name: r.ID, Reason: nexus.ByHand, Why: r.Text, Tip: s.Tip, Trees: s.InProgress(), By: person(r)})
+	return yes(nexus.CheckpointMade{Name: r.ID, Reason: nexus.ByHand, Why: r.Text, Tip: s.Tip, Trees: s.UnlandedSnapshots(), By: person(r)})
 }
 
-// NameOf says why a name cannot be that of a new checkpoint; empty where it can.
-func NameOf(s *state.State, name string) string {
+// CheckpointNameProblem says why a name cannot be that of a new checkpoint; empty where it can.
+func CheckpointNameProblem(s *state.State, name string) string {
 	switch digits := strings.Trim(name, "0123456789") == ""; {
 	case name == "" || len(name) > mostName:
 		return fmt.Sprintf("a checkpoint's name has 1 to %d characters", mostName)

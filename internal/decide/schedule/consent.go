@@ -6,18 +6,18 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // consent asks whether the plan may be carried out, and does what was answered: a
 // yes lets it start, a no with a reason sets it aside for another one, and a
 // plain no ends the run.
 func consent(s *state.State, now time.Time) []nexus.Fact {
-	q := s.Consulted()
+	q := s.PlanQuestion()
 	switch {
 	case q == nil, q.By == "fallback":
 		return facts(consult(s, s.NextQuestion(), now))
@@ -47,7 +47,7 @@ func consent(s *state.State, now time.Time) []nexus.Fact {
 // approve lets the tasks of the plan start, if they can.
 func approve(s *state.State, by string) []nexus.Fact {
 	approved := nexus.PlanApproved{By: by}
-	if err := s.Admits(approved); err != nil {
+	if err := s.CheckFacts(approved); err != nil {
 		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "the plan cannot be worked on: " + err.Error()})
 	}
 	return facts(approved)
@@ -55,7 +55,7 @@ func approve(s *state.State, by string) []nexus.Fact {
 
 // consult asks about the plan as it is.
 func consult(s *state.State, id string, now time.Time) nexus.QuestionAsked {
-	q := nexus.QuestionAsked{ID: id, Text: planQuestion(s), Fallback: nexus.Unapproved, Trigger: people.PlanTrigger}
+	q := nexus.QuestionAsked{ID: id, Text: planQuestion(s), Fallback: nexus.Unapproved, Trigger: humaninput.PlanTrigger}
 	switch {
 	case s.Alone:
 		q.Deadline = now
@@ -80,10 +80,10 @@ func planQuestion(s *state.State) string {
 	for i, t := range s.Tasks {
 		tasks[i], words[i] = t.Task, string(t.ID)+" "+t.Title
 	}
-	named := legible.Cut(strings.Join(words, "; "), mostPlan)
+	named := sanitize.Cut(strings.Join(words, "; "), mostPlan)
 	text := fmt.Sprintf("may this plan start? %s, at most %s for the run: %s", count(len(tasks)), s.Limits.RunMoney, named)
 	if n := len(s.Consent.Drafts); n > 0 {
-		text += ". Compared with the plan before: " + legible.Cut(plandiff.Brief(plandiff.Between(s.Proposal(n-1), tasks)), mostChange)
+		text += ". Compared with the plan before: " + sanitize.Cut(plandiff.Brief(plandiff.Diff(s.PlanVersion(n-1), tasks)), mostChange)
 	}
 	return text + fmt.Sprintf(" (nexus plan --run %s shows all of it)", s.Run)
 }
@@ -99,7 +99,7 @@ func count(n int) string {
 // amend replaces the plan that waits for consent by what a person made of it, and
 // approves that where the person says yes to it.
 func amend(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
-	q := s.Consulted()
+	q := s.PlanQuestion()
 	switch {
 	case r.Plan == nil || len(r.Plan.Tasks) == 0:
 		return no("the plan has no tasks")
@@ -125,7 +125,7 @@ func amend(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact
 	} else if _, err := graph.New(r.Plan.Tasks); err != nil {
 		return no("%v", err)
 	}
-	if err := s.Admits(all...); err != nil {
+	if err := s.CheckFacts(all...); err != nil {
 		return no("%v", err)
 	}
 	return yes(all...)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -13,37 +13,37 @@ import (
 // interviewing asks people about the goal until it is clear. While a question
 // waits nobody works, so the process that asked may be gone when it is answered.
 func interviewing(s *state.State, now time.Time) []nexus.Fact {
-	if works(s.Planning) {
+	if isWorking(s.Planning) {
 		return nil
 	}
 	switch step := s.Interview.Next(s.Alone); step.Do {
-	case inquiry.Talk:
+	case clarify.Talk:
 		if p := s.Planning; p != nil && tooOften(s, p) {
 			return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the interview was interrupted %d times", p.Losses)})
 		}
 		attempt := nexus.AttemptID(fmt.Sprintf("interview.%d", s.Interview.Tries+1))
 		return facts(nexus.InterviewSought{Attempt: attempt, Round: step.Round})
-	case inquiry.Ask:
-		return facts(due(s, s.Interview.Asked(step.Question, s.NextQuestion(), people.InterviewTrigger), now))
-	case inquiry.State:
+	case clarify.Ask:
+		return facts(withDeadline(s, s.Interview.Asked(step.Question, s.NextQuestion(), humaninput.InterviewTrigger), now))
+	case clarify.State:
 		return step.Facts
-	case inquiry.Wait:
+	case clarify.Wait:
 		return waited(s, now)
-	case inquiry.Pause:
+	case clarify.Pause:
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: s.Interview.Waits() + " waits for an answer: continue with nexus interview --resume " + string(s.Run)})
-	case inquiry.Fail:
+	case clarify.Fail:
 		to := nexus.StatusFailed
 		if s.Interview.Outcome == nexus.Refused {
 			to = nexus.StatusLimit
 		}
 		return facts(nexus.RunEnded{Status: to, Why: "the interview failed: " + s.Interview.Failed})
-	case inquiry.Over:
+	case clarify.Over:
 	}
 	return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the interview is over"})
 }
 
-// due gives a question the time that people have for it.
-func due(s *state.State, q nexus.QuestionAsked, now time.Time) nexus.QuestionAsked {
+// withDeadline gives a question the time that people have for it.
+func withDeadline(s *state.State, q nexus.QuestionAsked, now time.Time) nexus.QuestionAsked {
 	switch {
 	case s.Alone:
 		q.Deadline = now
@@ -60,13 +60,13 @@ func waited(s *state.State, now time.Time) []nexus.Fact {
 	if q == nil || q.By != "" {
 		return nil
 	}
-	if again := due(s, q.QuestionAsked, now); q.Left || q.Deadline.IsZero() && !again.Deadline.IsZero() {
+	if again := withDeadline(s, q.QuestionAsked, now); q.Left || q.Deadline.IsZero() && !again.Deadline.IsZero() {
 		return facts(again)
 	}
 	return nil
 }
 
-// hold leaves a question of the interview open: somebody continues another day.
-func hold(s *state.State, q *state.Question, text string) bool {
-	return q.Attempt != "" && q.Attempt == s.Interview.Attempt && q.Trigger == people.InterviewTrigger && inquiry.ParseCommand(text) == inquiry.Hold
+// isHoldAnswer leaves a question of the interview open: somebody continues another day.
+func isHoldAnswer(s *state.State, q *state.Question, text string) bool {
+	return q.Attempt != "" && q.Attempt == s.Interview.Attempt && q.Trigger == humaninput.InterviewTrigger && clarify.ParseCommand(text) == clarify.Hold
 }

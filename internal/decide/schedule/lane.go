@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// class is what tasks of one lane have in common.
-type class struct {
+// laneClass is what tasks of one lane have in common.
+type laneClass struct {
 	kind     nexus.TaskKind
 	tier     nexus.Tier
 	strategy nexus.Strategy
@@ -30,7 +30,7 @@ func lanes(s *state.State) []nexus.Fact {
 		if !small || clashes(s, t, flying) {
 			continue
 		}
-		if all := company(s, t, of, flying); len(all) > 1 {
+		if all := laneTasks(s, t, of, flying); len(all) > 1 {
 			return facts(nexus.LaneFormed{
 				Lane: fmt.Sprintf("L%d", len(s.Lanes)+1), Tasks: all,
 				Why: fmt.Sprintf("simple tasks of kind %s, tier %s, %s", of.kind, of.tier, of.strategy),
@@ -40,9 +40,9 @@ func lanes(s *state.State) []nexus.Fact {
 	return nil
 }
 
-// Shared returns the lanes that tasks would be put into, if each landed as it was
+// ForecastLanes returns the lanes that tasks would be put into, if each landed as it was
 // first done, and all that are ready did before the next begin.
-func Shared(tasks []nexus.Task, l nexus.Limits, r nexus.Routing) []nexus.LaneFormed {
+func ForecastLanes(tasks []nexus.Task, l nexus.Limits, r nexus.Routing) []nexus.LaneFormed {
 	if l.Batch < 2 {
 		return nil
 	}
@@ -73,9 +73,9 @@ func Shared(tasks []nexus.Task, l nexus.Limits, r nexus.Routing) []nexus.LaneFor
 	return s.Lanes
 }
 
-// company returns the tasks that one session does, t first: those that are like
+// laneTasks returns the tasks that one session does, t first: those that are like
 // it, wait for nothing but each other, and change nothing that others work on.
-func company(s *state.State, t *state.Task, of class, flying []nexus.TaskID) []nexus.TaskID {
+func laneTasks(s *state.State, t *state.Task, of laneClass, flying []nexus.TaskID) []nexus.TaskID {
 	all := []nexus.TaskID{t.ID}
 	for more := true; more; {
 		more = false
@@ -84,7 +84,7 @@ func company(s *state.State, t *state.Task, of class, flying []nexus.TaskID) []n
 				return all
 			}
 			c, small := classOf(s, o)
-			if small && c == of && !slices.Contains(all, o.ID) && chained(s, o, all) && !clashes(s, o, flying) {
+			if small && c == of && !slices.Contains(all, o.ID) && waitsOnlyFor(s, o, all) && !clashes(s, o, flying) {
 				all, more = append(all, o.ID), true
 			}
 		}
@@ -92,9 +92,9 @@ func company(s *state.State, t *state.Task, of class, flying []nexus.TaskID) []n
 	return all
 }
 
-// chained reports whether a task waits for nothing but some others, which would
+// waitsOnlyFor reports whether a task waits for nothing but some others, which would
 // land before it.
-func chained(s *state.State, t *state.Task, others []nexus.TaskID) bool {
+func waitsOnlyFor(s *state.State, t *state.Task, others []nexus.TaskID) bool {
 	for _, id := range t.After() {
 		if n := s.Task(id); !slices.Contains(others, id) && (n == nil || n.Status != nexus.Landed) {
 			return false
@@ -105,21 +105,21 @@ func chained(s *state.State, t *state.Task, others []nexus.TaskID) bool {
 
 // classOf returns what a task would share a session for, false for one that is
 // not small, that was begun, or in which agents keep apart.
-func classOf(s *state.State, t *state.Task) (class, bool) {
-	c := class{kind: cmp.Or(t.Kind, nexus.CodeTask), tier: t.Tier, strategy: repair.NextStrategy(t), model: t.Model}
+func classOf(s *state.State, t *state.Task) (laneClass, bool) {
+	c := laneClass{kind: cmp.Or(t.Kind, nexus.CodeTask), tier: t.Tier, strategy: repair.NextStrategy(t), model: t.Model}
 	hard := t.Complexity
 	if t.Route != nil {
 		hard = t.Route.Complexity
 	}
 	_, laned := s.LaneOf(t.ID)
-	begun := t.Withheld() || t.Status != nexus.Pending || len(t.Attempts) > 0 || s.Splitting(t.ID) || unrouted(s, t)
+	begun := t.IsPaused() || t.Status != nexus.Pending || len(t.Attempts) > 0 || s.Splitting(t.ID) || unrouted(s, t)
 	after := c.strategy == nexus.TestAfter || c.strategy == nexus.NoTest
 	return c, !laned && !begun && hard == nexus.Simple && after && c.kind != nexus.TestTask
 }
 
-// waits reports whether a task's turn in its lane has not come: one before it is
+// waitsInLane reports whether a task's turn in its lane has not come: one before it is
 // under way, or could begin.
-func waits(s *state.State, t *state.Task) bool {
+func waitsInLane(s *state.State, t *state.Task) bool {
 	lane, _ := s.LaneOf(t.ID)
 	if t.LeftLane() {
 		return false
@@ -149,7 +149,7 @@ func continues(s *state.State, t *state.Task) nexus.SessionID {
 		if o.Landed == nil || o.LeftLane() || o.Landed.Attempt != o.Attempts[0].ID {
 			continue
 		}
-		c := o.Attempts[0].Of(nexus.Coder)
+		c := o.Attempts[0].LastSession(nexus.Coder)
 		if c == nil || !c.Over || len(c.Compact.Messages) > 0 || c.Foreign > 0 || c.Opened.Agent != "" {
 			return ""
 		}

@@ -32,9 +32,9 @@ func quota(s *state.State, now time.Time) []nexus.Fact {
 	return nil
 }
 
-// Elsewhere says why a call is made with another model or agent.
-func Elsewhere(s *state.State, r nexus.BudgetReserved) string {
-	account := state.Account(r.Model)
+// OtherModelReason says why a call is made with another model or agent.
+func OtherModelReason(s *state.State, r nexus.BudgetReserved) string {
+	account := state.AccountOf(r.Model)
 	if p, held := s.HeldFor(r.Model); held {
 		if _, parked := s.ParkedFor(r.Model); !parked {
 			return account + " starts no session: " + p.Why

@@ -31,18 +31,18 @@ quota.held account=claude window=5h used=96 until=2026-01-01T04:00:00Z
 		more    string
 		session nexus.SessionID
 		others  []string
-		want    schedule.Leave
+		want    schedule.CallPermission
 		why     string
 	}{
-		"under way":              {session: "T1.1/coder.1", others: []string{"codex/default"}, want: schedule.Leave{Granted: true}, why: why},
+		"under way":              {session: "T1.1/coder.1", others: []string{"codex/default"}, want: schedule.CallPermission{Granted: true}, why: why},
 		"new":                    {session: "T1.1/reviewer.1", why: why},
 		"not begun":              {session: "T1.1/reviewer.2", why: why},
-		"new, another":           {session: "T1.1/reviewer.1", others: []string{"codex/default"}, want: schedule.Leave{Instead: "codex/default"}, why: why},
-		"the first is held, too": {"quota.held account=codex window=7d used=99 until=2026-01-02T04:00:00Z", "T1.1/reviewer.1", []string{"codex/default", "m/x"}, schedule.Leave{Instead: "m/x"}, why},
-		"and parked":             {"quota.hit account=codex until=2026-01-02T04:00:00Z why=x", "T1.1/reviewer.1", []string{"codex/default"}, schedule.Leave{}, why},
-		"it resets in a minute":  {"@3h59m1s pressed", "T1.1/reviewer.1", []string{"codex/default"}, schedule.Leave{}, why},
-		"used up":                {"quota.hit account=claude until=2026-01-01T03:00:00Z why=x", "T1.1/coder.1", []string{"codex/default"}, schedule.Leave{Instead: "codex/default"}, "claude is out of quota"},
-		"it started anew":        {"@4h quota.reset account=claude held=true", "T1.1/reviewer.1", []string{"codex/default"}, schedule.Leave{Granted: true}, "claude is out of quota"},
+		"new, another":           {session: "T1.1/reviewer.1", others: []string{"codex/default"}, want: schedule.CallPermission{Instead: "codex/default"}, why: why},
+		"the first is held, too": {"quota.held account=codex window=7d used=99 until=2026-01-02T04:00:00Z", "T1.1/reviewer.1", []string{"codex/default", "m/x"}, schedule.CallPermission{Instead: "m/x"}, why},
+		"and parked":             {"quota.hit account=codex until=2026-01-02T04:00:00Z why=x", "T1.1/reviewer.1", []string{"codex/default"}, schedule.CallPermission{}, why},
+		"it resets in a minute":  {"@3h59m1s pressed", "T1.1/reviewer.1", []string{"codex/default"}, schedule.CallPermission{}, why},
+		"used up":                {"quota.hit account=claude until=2026-01-01T03:00:00Z why=x", "T1.1/coder.1", []string{"codex/default"}, schedule.CallPermission{Instead: "codex/default"}, "claude is out of quota"},
+		"it started anew":        {"@4h quota.reset account=claude held=true", "T1.1/reviewer.1", []string{"codex/default"}, schedule.CallPermission{Granted: true}, "claude is out of quota"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			events, err := statetest.ReadTape("r", run+strings.Replace(c.more, "pressed", "budget.pressed percent=50", 1)+"\n")
@@ -59,7 +59,7 @@ quota.held account=claude window=5h used=96 until=2026-01-01T04:00:00Z
 			if diff := cmp.Diff(c.want, schedule.MaySpend(s, r)); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
-			if got := schedule.Elsewhere(s, r); got != c.why {
+			if got := schedule.OtherModelReason(s, r); got != c.why {
 				t.Errorf("because %s, want %s", got, c.why)
 			}
 		})

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// settle grants a request, or says why not.
-func settle(s *state.State, r state.Request) []nexus.Fact {
+// settleRequest grants a request, or says why not.
+func settleRequest(s *state.State, r state.Request) []nexus.Fact {
 	no := func(format string, args ...any) []nexus.Fact {
 		return facts(nexus.RequestSettled{Seq: r.Seq, Why: fmt.Sprintf(format, args...)})
 	}
@@ -30,12 +30,12 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 	case nexus.VerbAnswer:
 		return answer(s, r, no, yes)
 	case nexus.VerbApprove, nexus.VerbReject:
-		if _, ok := accept.Find(s, r.ID); ok {
+		if _, ok := accept.FindCriterion(s, r.ID); ok {
 			return yes() // that it was asked for is all there is to it
 		}
 		return no("nothing waits for approval")
 	case nexus.VerbRevise:
-		if _, ok := accept.Find(s, r.ID); !ok || r.Text == "" {
+		if _, ok := accept.FindCriterion(s, r.ID); !ok || r.Text == "" {
 			return no("%q is not a criterion that can be changed", r.ID)
 		}
 		task, n, _ := accept.ParseID(r.ID)
@@ -90,10 +90,10 @@ func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fac
 	if q == nil || q.By != "" {
 		return no("no open question has the id %q", r.ID)
 	}
-	if hold(s, q, r.Text) {
+	if isHoldAnswer(s, q, r.Text) {
 		return yes(nexus.QuestionLeft{ID: q.ID})
 	}
-	if s.Stepper(q) != nil && nexus.ReadStep(r.Text).Unclear {
+	if s.StepTask(q) != nil && nexus.ReadStep(r.Text).Unclear {
 		return no("say yes, skip or stop; to tell its agent something, begin with tell:")
 	}
 	by := cmp.Or(r.By, "a person")
@@ -102,8 +102,8 @@ func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fac
 		return no("%s", unfit)
 	}
 	fs := facts(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by, Why: r.Why})
-	fs = append(append(fs, stepped(s, q, r)...), consequences...)
-	if t := s.Asker(q); q.Left && t != nil && slices.Contains(s.Asks(), q) {
+	fs = append(append(fs, stepAnswerFacts(s, q, r)...), consequences...)
+	if t := s.AskingTask(q); q.Left && t != nil && slices.Contains(s.OpenQuestions(), q) {
 		fs = append(fs, nexus.TaskRetried{Task: t.ID, By: by})
 	}
 	return yes(fs...)
@@ -124,7 +124,7 @@ func settleTask(
 	no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact,
 ) []nexus.Fact {
 	by := cmp.Or(r.By, "a person")
-	aboard := s.Aboard != nil && s.Aboard.Task == t.ID
+	aboard := s.CurrentLanding != nil && s.CurrentLanding.Task == t.ID
 	switch {
 	case t.Status == nexus.Landed:
 		return no("%s has landed", t.ID)
@@ -138,7 +138,7 @@ func settleTask(
 		return no("%s is landing", t.ID)
 	case r.Verb == nexus.VerbSkip && t.Status == nexus.Skipped:
 		return no("%s is already skipped", t.ID)
-	case r.Verb == nexus.VerbRetry && (s.Drain != nil || s.Delivering()):
+	case r.Verb == nexus.VerbRetry && (s.Drain != nil || s.IsDelivering()):
 		return no("the run is ending: retry %s when it has ended", t.ID)
 	case r.Verb == nexus.VerbSkip:
 		return yes(nexus.TaskSkipped{Task: t.ID, By: by})
@@ -147,15 +147,15 @@ func settleTask(
 	case t.Current() != nil && t.Current().Stage == state.Working:
 		return no("%s has not stopped yet", t.ID)
 	}
-	if why := Back(s, t, r.Attempt, r.Round); why != "" {
+	if why := RoundProblem(s, t, r.Attempt, r.Round); why != "" {
 		return no("%s", why)
 	}
 	return yes(nexus.TaskRetried{Task: t.ID, By: by, Attempt: r.Attempt, Round: r.Round, Fresh: r.Fresh})
 }
 
-// Back says why the next attempt at a task cannot start from a round, from 1,
+// RoundProblem says why the next attempt at a task cannot start from a round, from 1,
 // of an earlier one; empty where it can. The zero round is no wish.
-func Back(s *state.State, t *state.Task, id nexus.AttemptID, round int) string {
+func RoundProblem(s *state.State, t *state.Task, id nexus.AttemptID, round int) string {
 	if id == "" && round == 0 {
 		return ""
 	}

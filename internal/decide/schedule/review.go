@@ -7,19 +7,19 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // review keeps accepted work from landing: what people said about it is done first, and what
 // waits for a person is asked. Held says that it does not board the train now.
 func review(s *state.State, t *state.Task, a *state.Attempt, now time.Time) (fs []nexus.Fact, held bool) {
-	if f, ok := t.Sends(a); ok {
+	if f, ok := t.WorkToReturn(a); ok {
 		return facts(f), true
 	}
-	q, why := s.LandingQuestion(a), s.Holds(t, a)
+	q, why := s.LandingQuestion(a), s.HoldReason(t, a)
 	switch {
 	case why == "" && q != nil && q.By == "":
-		return facts(nexus.QuestionAnswered{ID: q.ID, Text: "yes", By: settler(s, t, a)}), true
+		return facts(nexus.QuestionAnswered{ID: q.ID, Text: "yes", By: landingSettler(s, t, a)}), true
 	case why == "":
 		return nil, false
 	case q == nil || q.By != "": // it was answered before something else was said
@@ -32,9 +32,9 @@ func review(s *state.State, t *state.Task, a *state.Attempt, now time.Time) (fs 
 	return nil, true
 }
 
-// settler returns who settled the last of what kept a change from landing.
-func settler(s *state.State, t *state.Task, a *state.Attempt) string {
-	if by := s.Approved(t, a); by != "" {
+// landingSettler returns who settled the last of what kept a change from landing.
+func landingSettler(s *state.State, t *state.Task, a *state.Attempt) string {
+	if by := s.LandingApprover(t, a); by != "" {
 		return by
 	}
 	by := "a person"
@@ -48,11 +48,11 @@ func settler(s *state.State, t *state.Task, a *state.Attempt) string {
 
 // askLanding asks whether a change may land.
 func askLanding(s *state.State, t *state.Task, a *state.Attempt, id, why string, now time.Time) nexus.QuestionAsked {
-	text := fmt.Sprintf("may %s land? %s (%s). ", t.ID, legible.Cut(t.Title, mostChange), why)
-	if musts := t.Musts(); len(musts) > 0 {
+	text := fmt.Sprintf("may %s land? %s (%s). ", t.ID, sanitize.Cut(t.Title, mostChange), why)
+	if musts := t.BlockingComments(); len(musts) > 0 {
 		for _, c := range musts {
-			text += fmt.Sprintf("%s, %s: %s", c.ID, c.Place(), legible.Cut(nexus.OneLine(c.Body), mostChange))
-			if last, ok := c.Answer(); ok {
+			text += fmt.Sprintf("%s, %s: %s", c.ID, c.Place(), sanitize.Cut(nexus.OneLine(c.Body), mostChange))
+			if last, ok := c.LastAnswer(); ok {
 				text += fmt.Sprintf(" -- its agent: %s", strings.TrimSuffix(fmt.Sprintf("%s, %s", last.Reply, nexus.OneLine(last.Why)), ", "))
 			}
 			text = strings.TrimRight(text, ".") + ". "
@@ -62,15 +62,15 @@ func askLanding(s *state.State, t *state.Task, a *state.Attempt, id, why string,
 		text += fmt.Sprintf("See it with nexus review %s, and answer yes, or no: and what to do", t.ID)
 	}
 	return nexus.QuestionAsked{
-		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.ChangeTrigger, Mark: state.ChangeMark(a), Deadline: lapse(s, now),
+		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.ChangeTrigger, Mark: state.ChangeMark(a), Deadline: questionDeadline(s, now),
 	}
 }
 
-// comeBack takes accepted work off the queue for the train that people said something about.
-func comeBack(s *state.State) []nexus.Fact {
+// returnQueuedWork takes accepted work off the queue for the train that people said something about.
+func returnQueuedWork(s *state.State) []nexus.Fact {
 	for _, ticket := range s.Queue {
 		t, a := s.Task(ticket.Task), s.Attempt(ticket.Attempt)
-		if f, ok := t.Sends(a); ok {
+		if f, ok := t.WorkToReturn(a); ok {
 			return facts(f)
 		}
 	}
@@ -85,24 +85,24 @@ func settleReview(
 	if t == nil {
 		return no("there is no task %q", r.Task)
 	}
-	if why := Unreviewable(s, t); why != "" {
+	if why := UnreviewableReason(s, t); why != "" {
 		return no("%s", why)
 	}
-	if why := Misnamed(t, r.Review); why != "" {
+	if why := ReviewProblem(t, r.Review); why != "" {
 		return no("%s", why)
 	}
 	return yes()
 }
 
-// Unreviewable says why nothing can be said about a task's change; empty where it can.
-func Unreviewable(s *state.State, t *state.Task) string {
+// UnreviewableReason says why nothing can be said about a task's change; empty where it can.
+func UnreviewableReason(s *state.State, t *state.Task) string {
 	_, commit := t.Change()
 	switch {
 	case t.Status == nexus.Landed:
 		return fmt.Sprintf("%s has landed as commit %.12s: its change is final", t.ID, t.Landed.Commit)
 	case t.Status == nexus.Split, t.Status == nexus.Skipped:
 		return fmt.Sprintf("%s is %s", t.ID, t.Why)
-	case s.Aboard != nil && s.Aboard.Task == t.ID:
+	case s.CurrentLanding != nil && s.CurrentLanding.Task == t.ID:
 		return fmt.Sprintf("%s is landing", t.ID)
 	case commit == "":
 		return fmt.Sprintf("%s has changed nothing yet", t.ID)
@@ -110,8 +110,8 @@ func Unreviewable(s *state.State, t *state.Task) string {
 	return ""
 }
 
-// Misnamed says what of a batch cannot be meant; empty for nothing.
-func Misnamed(t *state.Task, v *nexus.ChangeReview) string {
+// ReviewProblem says what of a batch cannot be meant; empty for nothing.
+func ReviewProblem(t *state.Task, v *nexus.ChangeReview) string {
 	if v == nil || v.Empty() {
 		return "it says nothing"
 	}
@@ -150,12 +150,12 @@ func Misnamed(t *state.Task, v *nexus.ChangeReview) string {
 // judgedLanding returns what follows from the answer to whether a change may land, beside
 // that; why it is no answer.
 func judgedLanding(s *state.State, q *state.Question, r state.Request) (fs []nexus.Fact, why string) {
-	t := s.Judges(q)
+	t := s.TaskOfLandingQuestion(q)
 	switch {
 	case t == nil || t.Status.Ended():
 		return nil, ""
 	case nexus.Agrees(r.Text):
-		if musts := t.Musts(); len(musts) > 0 {
+		if musts := t.BlockingComments(); len(musts) > 0 {
 			return nil, fmt.Sprintf("%s is unresolved: settle it with nexus review %s --resolve %s", musts[0].ID, t.ID, musts[0].ID)
 		}
 		return nil, ""

@@ -33,7 +33,7 @@ func routes(s *state.State) []nexus.Fact {
 			}
 			continue
 		}
-		told, asked := s.Asked(t.ID)
+		told, asked := s.RouteAnswer(t.ID)
 		switch needs := route.Asks(s.Goal.Routing, t.Task); {
 		case needs && asked && waits:
 			waiting = append(waiting, t.ID)
@@ -41,7 +41,7 @@ func routes(s *state.State) []nexus.Fact {
 			ask = append(ask, t.ID)
 		default:
 			f := probes.Probe(t.Task, route.Choose(s.Goal.Routing, t.Task, told))
-			f.Tier = open(s, f.Tier)
+			f.Tier = nextOpenTier(s, f.Tier)
 			f.Strategy, f.Chosen = repair.ChooseStrategy(s.Goal.Routing, t.Task, f)
 			if x := s.Goal.Routing.Experience; x != nil {
 				e := route.Expect(x, t.Task, f.Complexity, f.Tier)
@@ -70,11 +70,11 @@ func judgeAgain(s *state.State, a *state.Attempt, waiting []nexus.TaskID) []nexu
 	return facts(nexus.RoutesSought{Attempt: a.ID, Tasks: waiting})
 }
 
-// open returns the tier, or the next one above it at which attempts may be
+// nextOpenTier returns the tier, or the next one above it at which attempts may be
 // made; the tier itself when there is none.
-func open(s *state.State, tier nexus.Tier) nexus.Tier {
+func nextOpenTier(s *state.State, tier nexus.Tier) nexus.Tier {
 	for to, ok := tier, true; ok; to, ok = to.Next() {
-		if !closed(s, to) {
+		if !isTierClosed(s, to) {
 			return to
 		}
 	}

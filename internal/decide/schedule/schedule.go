@@ -14,25 +14,25 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Next returns the next decisions, to be recorded together and folded before
 // it is asked again. None means that there is nothing to do until something
 // happens or [Wake] comes.
-func Next(s *state.State, now time.Time) []nexus.Fact { return secured(s, decided(s, now)) }
+func Next(s *state.State, now time.Time) []nexus.Fact { return withCheckpoint(s, decideNext(s, now)) }
 
-// decided returns what is decided, without the points that it is secured by.
-func decided(s *state.State, now time.Time) []nexus.Fact {
+// decideNext returns what is decided, without the points that it is secured by.
+func decideNext(s *state.State, now time.Time) []nexus.Fact {
 	switch {
 	case s.Status.Ended(), s.Status == "", s.Status == nexus.StatusIdle, s.Status == nexus.StatusRecovering:
 		return nil
 	case len(s.Requests) > 0:
-		return settle(s, s.Requests[0])
+		return settleRequest(s, s.Requests[0])
 	}
 	if facts := deadlines(s, now); facts != nil {
 		return facts
@@ -50,12 +50,12 @@ func decided(s *state.State, now time.Time) []nexus.Fact {
 		return nil
 	}
 	if s.Start.Stage != state.StartFree {
-		return start(s)
+		return askStartHooks(s)
 	}
-	if fs := timer(s, now); fs != nil {
+	if fs := checkpointTimer(s, now); fs != nil {
 		return fs
 	}
-	if s.OverCap != nil && !s.Delivering() {
+	if s.OverCap != nil && !s.IsDelivering() {
 		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: OverCap(*s.OverCap)})
 	}
 	switch s.Status {
@@ -84,7 +84,7 @@ func Wake(s *state.State) time.Time {
 	if timed(s) && !s.Started.IsZero() {
 		at = s.Due(s.Limits.RunTime)
 	}
-	if due := clockwork(s); !due.IsZero() && (at.IsZero() || due.Before(at)) {
+	if due := nextTimerCheckpoint(s); !due.IsZero() && (at.IsZero() || due.Before(at)) {
 		at = due
 	}
 	for _, q := range s.Questions {
@@ -97,10 +97,10 @@ func Wake(s *state.State) time.Time {
 			at = p.Until
 		}
 	}
-	if due := s.Alerts.Wake(s.Limits, idle(s)); !due.IsZero() && (at.IsZero() || due.Before(at)) {
+	if due := s.Alerts.NextStuckTime(s.Limits, idle(s)); !due.IsZero() && (at.IsZero() || due.Before(at)) {
 		at = due
 	}
-	if due := s.Alerts.Calms(s.Limits); !due.IsZero() && (at.IsZero() || due.Before(at)) {
+	if due := s.Alerts.NextClearTime(s.Limits); !due.IsZero() && (at.IsZero() || due.Before(at)) {
 		at = due
 	}
 	return at
@@ -110,10 +110,10 @@ func Wake(s *state.State) time.Time {
 func deadlines(s *state.State, now time.Time) []nexus.Fact {
 	for _, q := range s.Questions {
 		switch due := q.By == "" && !q.Left && !q.Deadline.IsZero() && !now.Before(q.Deadline); {
-		case due && people.StaysOpen(q.Trigger):
+		case due && humaninput.StaysOpen(q.Trigger):
 			return facts(nexus.QuestionLeft{ID: q.ID})
 		case due:
-			return facts(nexus.QuestionAnswered{ID: q.ID, Text: people.FallbackOf(q.QuestionAsked), By: "fallback"})
+			return facts(nexus.QuestionAnswered{ID: q.ID, Text: humaninput.FallbackOf(q.QuestionAsked), By: "fallback"})
 		}
 	}
 	if fs := quota(s, now); fs != nil {
@@ -131,10 +131,10 @@ func timed(s *state.State) bool {
 	return s.Drain == nil && s.Limits.RunTime > 0 && s.Goal.Goal.Mode != nexus.Interview
 }
 
-// start asks the hooks whether work may start, before anything else is
+// askStartHooks asks the hooks whether work may start, before anything else is
 // decided. Who refuses ends the run, which can be resumed: then they are asked
 // again.
-func start(s *state.State) []nexus.Fact {
+func askStartHooks(s *state.State) []nexus.Fact {
 	switch s.Start.Stage {
 	case state.StartUnasked:
 		return facts(nexus.StartSought{})
@@ -153,7 +153,7 @@ func plan(s *state.State, now time.Time) []nexus.Fact {
 		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the plan has %d tasks, and %d were recorded", s.Proposed, len(s.Tasks))})
 	case s.Proposed > 0 && s.Goal.Goal.Mode == nexus.Draft:
 		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the plan is made"})
-	case s.Proposed > 0 && s.WantsConsent():
+	case s.Proposed > 0 && s.NeedsConsent():
 		return consent(s, now)
 	case s.Proposed > 0:
 		return approve(s, cmp.Or(s.Goal.Consent.Given, "policy"))
@@ -188,23 +188,23 @@ func tooOften(s *state.State, a *state.Attempt) bool {
 // execute works on the tasks until each has ended.
 func execute(s *state.State, now time.Time) []nexus.Fact {
 	for _, t := range s.Tasks {
-		if t.Withheld() {
+		if t.IsPaused() {
 			continue
 		}
-		if fs := consequence(s, t, now); fs != nil {
+		if fs := decideAfterAttempt(s, t, now); fs != nil {
 			return fs
 		}
-		if d := replan.Blocked(s, t); d != nil {
+		if d := replan.DecideBlocked(s, t); d != nil {
 			return facts(*d)
 		}
 	}
-	if fs := comeBack(s); fs != nil {
+	if fs := returnQueuedWork(s); fs != nil {
 		return fs
 	}
-	if fs := train(s); fs != nil {
+	if fs := landNext(s); fs != nil {
 		return fs
 	}
-	if fs := wave(s); fs != nil {
+	if fs := checkpointWave(s); fs != nil {
 		return fs
 	}
 	if fs := additions(s, now); fs != nil {
@@ -213,13 +213,13 @@ func execute(s *state.State, now time.Time) []nexus.Fact {
 	if fs := routes(s); fs != nil {
 		return fs
 	}
-	if fs := relieve(s); fs != nil {
+	if fs := lowerTiersUnderPressure(s); fs != nil {
 		return fs
 	}
 	if fs := lanes(s); fs != nil {
 		return fs
 	}
-	if fs := begin(s, now); fs != nil {
+	if fs := startTasks(s, now); fs != nil {
 		return fs
 	}
 	if busy(s) {
@@ -228,7 +228,7 @@ func execute(s *state.State, now time.Time) []nexus.Fact {
 	if len(s.Landings) > 0 {
 		return facts(nexus.ResultReviewed{})
 	}
-	return end(s)
+	return endRun(s)
 }
 
 // OverCap says which cap was reached, for people.
@@ -246,19 +246,19 @@ func OverCap(r nexus.BudgetRefused) string {
 // deliver takes what landed to where people find it.
 func deliver(s *state.State) []nexus.Fact {
 	switch {
-	case s.Status == nexus.StatusReviewing && works(s.Mending):
+	case s.Status == nexus.StatusReviewing && isWorking(s.Mending):
 		return nil
 	case s.Undo.Open():
-		return undoing(s)
+		return resumeUndo(s)
 	case s.Status == nexus.StatusReviewing && s.Result != nil:
-		if fs := mends(s); fs != nil {
+		if fs := fixUnmetCriteria(s); fs != nil {
 			return fs
 		}
 		return facts(nexus.ResultOffered{Commit: s.Tip})
 	case s.Status == nexus.StatusLanding && s.Published != nil:
-		return end(s)
-	case s.Status == nexus.StatusLanding && s.Homing.Behind():
-		return home(s)
+		return endRun(s)
+	case s.Status == nexus.StatusLanding && s.TargetMerge.NeedsMerge():
+		return mergeOntoTarget(s)
 	}
 	return nil
 }
@@ -269,39 +269,39 @@ func drain(s *state.State) []nexus.Fact {
 	if s.Status == nexus.StatusPaused {
 		return facts(nexus.RunResumed{}) // nobody may spend any more
 	}
-	if len(s.Active()) > 0 || s.Aboard != nil && s.Aboard.Merge.Stage == state.Working {
+	if len(s.Active()) > 0 || s.CurrentLanding != nil && s.CurrentLanding.Merge.Stage == state.Working {
 		return nil
 	}
-	if s.Start.Stage == state.StartAsked || works(s.Planning) || works(s.Judging) || works(s.Mending) || works(s.Homing.Work) || works(s.Undo.Work) || dividing(s) || s.Adding() {
+	if s.Start.Stage == state.StartAsked || isWorking(s.Planning) || isWorking(s.Judging) || isWorking(s.Mending) || isWorking(s.TargetMerge.Work) || isWorking(s.Undo.Work) || isSplitting(s) || s.IsAddingTasks() {
 		return nil
 	}
 	if s.Drain.To == nexus.StatusLimit && s.Status == nexus.StatusExecuting {
-		if fs := lastTrain(s); fs != nil {
+		if fs := landAtLimit(s); fs != nil {
 			return fs
 		}
 	}
 	switch {
 	case s.Undo.Open():
-		return undoing(s)
+		return resumeUndo(s)
 	case s.Status == nexus.StatusReviewing, s.Status == nexus.StatusExecuting && len(s.Landings) > 0:
 		return facts(nexus.ResultOffered{Commit: s.Tip})
-	case s.Status == nexus.StatusLanding && s.Homing.Behind():
-		return home(s)
+	case s.Status == nexus.StatusLanding && s.TargetMerge.NeedsMerge():
+		return mergeOntoTarget(s)
 	case s.Status == nexus.StatusLanding && s.Published == nil:
 		return nil
 	}
 	return facts(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
 }
 
-// lastTrain lands what was accepted when a limit was reached: that work is
+// landAtLimit lands what was accepted when a limit was reached: that work is
 // paid for.
-func lastTrain(s *state.State) []nexus.Fact {
+func landAtLimit(s *state.State) []nexus.Fact {
 	for _, t := range s.Tasks {
 		if a := t.Current(); a != nil && landsAtLimit(s, t, a) {
 			return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
 		}
 	}
-	return train(s)
+	return landNext(s)
 }
 
 // landsAtLimit reports whether an attempt may still land once a limit is reached. The
@@ -309,7 +309,7 @@ func lastTrain(s *state.State) []nexus.Fact {
 // was repaired and accepted again does.
 func landsAtLimit(s *state.State, t *state.Task, a *state.Attempt) bool {
 	waits := !t.Status.Ended() && t.Status != nexus.Boarding && len(t.Attempts) > t.Mercy
-	return waits && landable(s, t, a) && !a.Unlanded && s.Holds(t, a) == ""
+	return waits && landable(s, t, a) && !a.Unlanded && s.HoldReason(t, a) == ""
 }
 
 // landable reports whether an attempt was accepted, by the verifier too, and was not
@@ -318,34 +318,34 @@ func landable(s *state.State, t *state.Task, a *state.Attempt) bool {
 	return a.Outcome == nexus.Accepted && a.Refusals < max(1, s.Limits.LandTries) && len(t.Refused) == 0
 }
 
-func works(a *state.Attempt) bool { return a != nil && a.Stage == state.Working }
+func isWorking(a *state.Attempt) bool { return a != nil && a.Stage == state.Working }
 
 // busy reports whether anything still works, waits for its turn, or is paused where
 // somebody is there who can let it continue.
 func busy(s *state.State) bool {
-	if s.Alone && s.Resting() {
-		return awaits(s)
+	if s.Alone && s.OnlyPausedLeft() {
+		return waitsForPerson(s)
 	}
-	return s.Engaged() || awaits(s) || s.Withholds()
+	return s.HasWorkUnderway() || waitsForPerson(s) || s.WaitsForPausedTask()
 }
 
-// awaits reports whether somebody is to say what else is done in the run, and may do so yet.
-func awaits(s *state.State) bool {
+// waitsForPerson reports whether somebody is to say what else is done in the run, and may do so yet.
+func waitsForPerson(s *state.State) bool {
 	open := func(q *state.Question) bool { return q != nil && q.By == "" && !q.Left }
-	return open(s.Stepping()) || s.JudgingChange() || slices.ContainsFunc(s.Additions, func(a *state.Addition) bool {
-		return !a.Over() && a.Question != "" && open(s.Question(a.Question))
+	return open(s.OpenStepQuestion()) || s.HasOpenLandingQuestion() || slices.ContainsFunc(s.Additions, func(a *state.Addition) bool {
+		return !a.IsDone() && a.Question != "" && open(s.Question(a.Question))
 	})
 }
 
-// end says how the run ended.
-func end(s *state.State) []nexus.Fact {
+// endRun says how the run ended.
+func endRun(s *state.State) []nexus.Fact {
 	if s.Drain != nil {
 		return facts(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
 	}
-	if asks := s.Asks(); len(asks) > 0 {
+	if asks := s.OpenQuestions(); len(asks) > 0 {
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: waiting(s, asks)})
 	}
-	if s.Withholds() {
+	if s.WaitsForPausedTask() {
 		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: paused(s)})
 	}
 	if p := s.Published; p != nil && p.Hook != "" && p.Branch != "" {
@@ -357,8 +357,8 @@ func end(s *state.State) []nexus.Fact {
 	open := len(s.Tasks) - c[nexus.Landed] - c[nexus.Split]
 	switch {
 	case len(s.Tasks) == 0:
-		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "no task came of what was added" + turnedDown(s)})
-	case open == 0 && turnedDown(s) != "" && s.Result != nil && s.Result.Verdict.Passed:
+		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "no task came of what was added" + rejectedAdditions(s)})
+	case open == 0 && rejectedAdditions(s) != "" && s.Result != nil && s.Result.Verdict.Passed:
 		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: summary(s, nil)})
 	case open == 0 && s.Result != nil && s.Result.Verdict.Passed && s.Published != nil && s.Published.Branch != "":
 		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: s.Published.Why})
@@ -367,7 +367,7 @@ func end(s *state.State) []nexus.Fact {
 	case open == 0 && s.Result == nil:
 		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, but the final tree was not judged"})
 	case open == 0:
-		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, but the final tree does not pass: " + unmended(s)})
+		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, but the final tree does not pass: " + failedResultReason(s)})
 	case c[nexus.Landed] == 0 && c[nexus.Parked] == 0 && c[nexus.Failed] > 0:
 		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: summary(s, nil)})
 	}
@@ -379,7 +379,7 @@ func end(s *state.State) []nexus.Fact {
 func paused(s *state.State) string {
 	text, of := "", map[nexus.TaskID]bool{}
 	for _, t := range s.Tasks {
-		if t.Withheld() {
+		if t.IsPaused() {
 			text += fmt.Sprintf("%s is paused by %s: nexus unpause %s, then nexus resume; ", t.ID, t.Paused.By, t.ID)
 			of[t.ID] = true
 		}
@@ -392,7 +392,7 @@ func waiting(s *state.State, asks []*state.Question) string {
 	text, of := "", map[nexus.TaskID]bool{}
 	for _, q := range asks {
 		who := ""
-		if t := cmp.Or(s.Asker(q), s.Judges(q)); t != nil {
+		if t := cmp.Or(s.AskingTask(q), s.TaskOfLandingQuestion(q)); t != nil {
 			who, of[t.ID] = " of "+string(t.ID), true
 		}
 		text += fmt.Sprintf("%s%s waits for a person: %s; ", q.ID, who, q.Text)
@@ -403,9 +403,9 @@ func waiting(s *state.State, asks []*state.Question) string {
 	return text + summary(s, of)
 }
 
-// unmended says why the last tree does not pass, and what was to fix it.
-func unmended(s *state.State) string {
-	if tried := accept.InVain(s); tried != "" {
+// failedResultReason says why the last tree does not pass, and what was to fix it.
+func failedResultReason(s *state.State) string {
+	if tried := accept.FailedFixes(s); tried != "" {
 		return s.Result.Verdict.Why + "; " + tried
 	}
 	return s.Result.Verdict.Why
@@ -438,15 +438,15 @@ func summary(s *state.State, but map[nexus.TaskID]bool) string {
 		default:
 		}
 	}
-	return text + turnedDown(s)
+	return text + rejectedAdditions(s)
 }
 
-// turnedDown says what was added and came to nothing; empty for nothing.
-func turnedDown(s *state.State) string {
+// rejectedAdditions says what was added and came to nothing; empty for nothing.
+func rejectedAdditions(s *state.State) string {
 	text := ""
 	for _, a := range s.Additions {
 		if a.Why != "" && !a.Back {
-			text += fmt.Sprintf("; nothing came of %q: %s", legible.Cut(cmp.Or(a.Item, a.Task.Title), 60), a.Why)
+			text += fmt.Sprintf("; nothing came of %q: %s", sanitize.Cut(cmp.Or(a.Item, a.Task.Title), 60), a.Why)
 		}
 	}
 	return text

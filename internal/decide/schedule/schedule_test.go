@@ -127,7 +127,7 @@ func (w *walk) happen() bool {
 	for _, a := range w.s.Active() {
 		due = append(due, func() { w.end(a) })
 	}
-	if b := w.s.Aboard; b != nil && b.Merge.Stage == state.Working {
+	if b := w.s.CurrentLanding; b != nil && b.Merge.Stage == state.Working {
 		due = append(due, func() { w.arrive(b) })
 	}
 	switch {
@@ -138,7 +138,7 @@ func (w *walk) happen() bool {
 	case w.s.Status == nexus.StatusPaused && len(due) == 0:
 		due = append(due, func() { w.fold(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbResume}}) })
 	}
-	if held := slices.IndexFunc(w.s.Tasks, (*state.Task).Withheld); len(due) == 0 && held >= 0 {
+	if held := slices.IndexFunc(w.s.Tasks, (*state.Task).IsPaused); len(due) == 0 && held >= 0 {
 		due = append(due, func() {
 			w.fold(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbResume, Task: w.s.Tasks[held].ID}})
 		})
@@ -170,7 +170,7 @@ func (w *walk) end(a *state.Attempt) {
 	}
 }
 
-func (w *walk) arrive(b *state.Ticket) {
+func (w *walk) arrive(b *state.QueuedLanding) {
 	refused := nexus.TrainRefused{Task: b.Task, Attempt: b.Attempt, Onto: b.Onto, Why: "no"}
 	switch rapid.IntRange(0, 9).Draw(w.T, "landing") {
 	case 0:
@@ -321,11 +321,11 @@ func TestQuotaHoldsCalls(t *testing.T) {
 	fold(nexus.GoalAccepted{Base: "c0", Limits: limits}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
 		nexus.PlanApproved{}, nexus.QuotaHit{Account: "a", Until: at.Add(time.Hour)})
 	call := nexus.BudgetReserved{ID: "1", Task: "T1", Model: "a/m", Money: 1}
-	if l := schedule.MaySpend(s, call); l != (schedule.Leave{}) {
+	if l := schedule.MaySpend(s, call); l != (schedule.CallPermission{}) {
 		t.Errorf("%+v", l)
 	}
 	call.Else = []string{"a/n", "b/m"}
-	if l := schedule.MaySpend(s, call); l != (schedule.Leave{Instead: "b/m"}) {
+	if l := schedule.MaySpend(s, call); l != (schedule.CallPermission{Instead: "b/m"}) {
 		t.Errorf("%+v", l)
 	}
 	if l := schedule.MaySpend(s, nexus.BudgetReserved{ID: "2", Task: "T1", Model: "b/m", Money: 1}); !l.Granted {

@@ -14,7 +14,7 @@ const firstSpec nexus.AttemptID = "spec.1"
 func specifying(s *state.State) []nexus.Fact {
 	p := s.Planning
 	switch {
-	case works(p):
+	case isWorking(p):
 		return nil
 	case s.Spec.Written != nil:
 		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the spec is written"})

@@ -7,30 +7,30 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // step starts the next task of a run that works task by task, once a person let it begin.
 // A task that has begun continues without a question. While something else works, nothing
 // begins, and a question that nobody answers does not end the run.
 func step(s *state.State, now time.Time) []nexus.Fact {
-	if s.Engaged() || busy(s) && s.Stepping() == nil {
+	if s.HasWorkUnderway() || busy(s) && s.OpenStepQuestion() == nil {
 		return nil
 	}
 	ready := candidates(s)
-	slices.SortStableFunc(ready, func(a, b *state.Task) int { return turn(s, a) - turn(s, b) })
+	slices.SortStableFunc(ready, func(a, b *state.Task) int { return stepOrder(s, a) - stepOrder(s, b) })
 	if len(ready) == 0 {
 		return nil
 	}
 	t := ready[0]
-	q := s.Step(t.ID)
+	q := s.StepQuestion(t.ID)
 	switch {
 	case !t.Began.IsZero():
-		return facts(next(s, t))
+		return facts(nextAttempt(s, t))
 	case q == nil:
 		return facts(askStep(s, t, s.NextQuestion(), now))
 	case q.By != "":
-		return facts(next(s, t))
+		return facts(nextAttempt(s, t))
 	case s.Alone && !q.Left:
 		return facts(nexus.QuestionLeft{ID: q.ID})
 	case q.Left && q.Anew && !s.Alone:
@@ -42,13 +42,13 @@ func step(s *state.State, now time.Time) []nexus.Fact {
 	return nil
 }
 
-// turn orders tasks that can start: those that have begun, the one that people are asked
+// stepOrder orders tasks that can start: those that have begun, the one that people are asked
 // about, and the others.
-func turn(s *state.State, t *state.Task) int {
+func stepOrder(s *state.State, t *state.Task) int {
 	switch {
 	case !t.Began.IsZero():
 		return 0
-	case s.Step(t.ID) != nil:
+	case s.StepQuestion(t.ID) != nil:
 		return 1
 	default:
 		return 2
@@ -59,14 +59,14 @@ func turn(s *state.State, t *state.Task) int {
 func askStep(s *state.State, t *state.Task, id string, now time.Time) nexus.QuestionAsked {
 	c := s.Counts()
 	text := fmt.Sprintf("may %s begin? %s (%d of %d tasks landed). Answer yes, skip, stop, or what its agent should know",
-		t.ID, legible.Cut(t.Title, mostChange), c[nexus.Landed], len(s.Tasks)-c[nexus.Split])
+		t.ID, sanitize.Cut(t.Title, mostChange), c[nexus.Landed], len(s.Tasks)-c[nexus.Split])
 	return nexus.QuestionAsked{
-		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.StepTrigger, Mark: state.StepMark(t.ID), Deadline: lapse(s, now),
+		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.StepTrigger, Mark: state.StepMark(t.ID), Deadline: questionDeadline(s, now),
 	}
 }
 
-// lapse returns when nobody waits any more for an answer to a question of the run itself.
-func lapse(s *state.State, now time.Time) time.Time {
+// questionDeadline returns when nobody waits any more for an answer to a question of the run itself.
+func questionDeadline(s *state.State, now time.Time) time.Time {
 	switch {
 	case s.Alone:
 		return now
@@ -77,9 +77,9 @@ func lapse(s *state.State, now time.Time) time.Time {
 	}
 }
 
-// stepped returns what follows from the answer to whether a task may begin, beside that.
-func stepped(s *state.State, q *state.Question, r state.Request) []nexus.Fact {
-	t, said := s.Stepper(q), nexus.ReadStep(r.Text)
+// stepAnswerFacts returns what follows from the answer to whether a task may begin, beside that.
+func stepAnswerFacts(s *state.State, q *state.Question, r state.Request) []nexus.Fact {
+	t, said := s.StepTask(q), nexus.ReadStep(r.Text)
 	switch {
 	case t == nil || t.Status.Ended():
 		return nil

@@ -11,7 +11,7 @@ import (
 
 // undo lets what tasks landed be reverted, the last to land first, or says what stands on it.
 func undo(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
-	if !s.Delivers() || s.Status != nexus.StatusReviewing {
+	if !s.IsDeliveryOnly() || s.Status != nexus.StatusReviewing {
 		return no("the run is %s: stop it first", s.Status)
 	}
 	tasks, why := Revertible(s, strings.FieldsFunc(r.ID, func(c rune) bool { return c == ',' }))
@@ -49,7 +49,7 @@ func Revertible(s *state.State, names []string) (tasks []nexus.TaskID, why strin
 	if len(tasks) == 0 {
 		return nil, "nothing landed that could be undone"
 	}
-	if on := Standing(s, tasks); len(on) > 0 {
+	if on := DependentLandings(s, tasks); len(on) > 0 {
 		all := strings.Join(words(append(slices.Clone(tasks), on...)), " ")
 		return nil, fmt.Sprintf("%s landed later and needs it: undo both, with nexus undo %s", nexus.Join(on), all)
 	}
@@ -64,9 +64,9 @@ func words(ids []nexus.TaskID) []string {
 	return all
 }
 
-// Standing returns the tasks that landed and need one of those that are to be reverted,
+// DependentLandings returns the tasks that landed and need one of those that are to be reverted,
 // themselves or by others that landed, and are not among them.
-func Standing(s *state.State, tasks []nexus.TaskID) []nexus.TaskID {
+func DependentLandings(s *state.State, tasks []nexus.TaskID) []nexus.TaskID {
 	var on []nexus.TaskID
 	gone := slices.Clone(tasks)
 	for _, l := range s.Landings { // what is needed landed before
@@ -81,14 +81,14 @@ func Standing(s *state.State, tasks []nexus.TaskID) []nexus.TaskID {
 	return on
 }
 
-// undoing takes up again who reverts what landed and lost its process, or says why not.
-func undoing(s *state.State) []nexus.Fact {
+// resumeUndo takes up again who reverts what landed and lost its process, or says why not.
+func resumeUndo(s *state.State) []nexus.Fact {
 	w, asked := s.Undo.Work, *s.Undo.Asked
 	refuse := func(why string) []nexus.Fact {
 		return facts(nexus.UndoRefused{Attempt: asked.Attempt, Tasks: asked.Tasks, Why: why})
 	}
 	switch {
-	case works(w):
+	case isWorking(w):
 		return nil
 	case w.Broken:
 		return refuse(w.Why)

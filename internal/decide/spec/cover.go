@@ -14,8 +14,8 @@ import (
 // the 8192 tokens of a checker's answer.
 const maxLooked = 80
 
-// Looks reports whether a plan for a goal is held against it.
-func Looks(set nexus.SecondLook, statements []Statement) bool {
+// NeedsCoverageCheck reports whether a plan for a goal is held against it.
+func NeedsCoverageCheck(set nexus.SecondLook, statements []Statement) bool {
 	switch set {
 	case nexus.LookNever:
 		return false
@@ -34,8 +34,8 @@ func TooLong(statements []Statement) string {
 	return fmt.Sprintf("the goal says %d things, a second look goes through at most %d", len(statements), maxLooked)
 }
 
-// Finding is what somebody who looked at a plan says about one statement.
-type Finding struct {
+// CoverFinding is what somebody who looked at a plan says about one statement.
+type CoverFinding struct {
 	ID       string         `json:"id"`
 	Tasks    []nexus.TaskID `json:"tasks"`
 	Criteria []string       `json:"criteria"` // T1/AC-1
@@ -44,11 +44,11 @@ type Finding struct {
 	Asks     *bool          `json:"asks"`     // nothing is to be done for it: false
 }
 
-// Weigh says what covers each statement, by what somebody found who looked at the plan. What the plan itself
+// AssessCoverage says what covers each statement, by what somebody found who looked at the plan. What the plan itself
 // claims does not count. A statement that is served by no task of the plan is not covered, and one that nobody
 // said anything about leaves the whole unsure. What is there already is there in a file, for which has returns
 // true; nil: no file is known.
-func Weigh(statements []Statement, tasks []nexus.Task, found []Finding, has func(file string) bool) nexus.PlanCover {
+func AssessCoverage(statements []Statement, tasks []nexus.Task, found []CoverFinding, has func(file string) bool) nexus.PlanCover {
 	c := nexus.PlanCover{State: nexus.CoverFull}
 	var silent []string
 	for _, s := range statements {
@@ -75,7 +75,7 @@ func Weigh(statements []Statement, tasks []nexus.Task, found []Finding, has func
 
 // merged returns all that was said about a statement. What one of several findings misses is missing, and
 // nothing is to be done only if all say so.
-func merged(s Statement, found []Finding) (all Finding, said bool) {
+func merged(s Statement, found []CoverFinding) (all CoverFinding, said bool) {
 	var missing []string
 	asks := MayAskNothing(s.ID)
 	for _, f := range found {
@@ -101,7 +101,7 @@ func merged(s Statement, found []Finding) (all Finding, said bool) {
 	return all, said
 }
 
-func weigh(s Statement, tasks []nexus.Task, f Finding, has func(file string) bool) nexus.StatementCover {
+func weigh(s Statement, tasks []nexus.Task, f CoverFinding, has func(file string) bool) nexus.StatementCover {
 	one := nexus.StatementCover{ID: s.ID, Text: s.Text, Asks: f.Asks == nil, Missing: f.Missing}
 	if names(f.There, has) {
 		one.There = f.There
@@ -156,8 +156,8 @@ func names(text string, has func(file string) bool) bool {
 	})
 }
 
-// Claimed returns the tasks that claim to serve a statement.
-func Claimed(id string, tasks []nexus.Task) (all []nexus.TaskID) {
+// ClaimingTasks returns the tasks that claim to serve a statement.
+func ClaimingTasks(id string, tasks []nexus.Task) (all []nexus.TaskID) {
 	for _, t := range tasks {
 		if slices.Contains(t.Covers, id) {
 			all = append(all, t.ID)

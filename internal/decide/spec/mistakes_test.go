@@ -97,7 +97,7 @@ func TestLenient(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || len(problems) > 0 {
 			t.Errorf("%v (-want +got)\n%s", problems, diff)
 		}
-		if _, ok := Usable(text); !ok {
+		if _, ok := ReadIfValid(text); !ok {
 			t.Errorf("it is no spec:\n%s", text)
 		}
 	}

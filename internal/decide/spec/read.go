@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Problem is one thing that is wrong with the text of a spec.
@@ -22,7 +22,7 @@ type Problem struct {
 func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
 
 // Is reports whether a text is meant as a spec: its first line is a title, and it has a requirement with an id.
-// Whether it can be used is what [Usable] says.
+// Whether it can be used is what [ReadIfValid] says.
 func Is(text string) bool {
 	first, found, comment := "", false, false
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\uFEFF"), "\n") {
@@ -42,8 +42,8 @@ func Is(text string) bool {
 	return found && (strings.HasPrefix(first, "# ") || comment)
 }
 
-// Usable returns the spec that a text is. A text that is none, or that has mistakes, is a goal in plain words.
-func Usable(text string) (Spec, bool) {
+// ReadIfValid returns the spec that a text is. A text that is none, or that has mistakes, is a goal in plain words.
+func ReadIfValid(text string) (Spec, bool) {
 	if !Is(text) {
 		return Spec{}, false
 	}
@@ -121,7 +121,7 @@ func Illegible(line string) string {
 		return "it is not UTF-8; save the file as UTF-8"
 	}
 	for _, c := range line {
-		if legible.Hidden(c) {
+		if sanitize.Hidden(c) {
 			return fmt.Sprintf("it has an invisible character, U+%04X; delete it", c)
 		}
 	}
@@ -372,13 +372,13 @@ func (r *reader) malformed(line int, text string) {
 	first, _, _ := strings.Cut(text, "\n")
 	if m := nearly().FindStringSubmatch(text); m != nil && strings.EqualFold(m[1], want) {
 		if m[2] != "" {
-			r.failAt(line, "%q has no colon after its id; write \"- %s-%s: \" and the text", legible.Cut(first, 60), want, strings.ToUpper(m[2]))
+			r.failAt(line, "%q has no colon after its id; write \"- %s-%s: \" and the text", sanitize.Cut(first, 60), want, strings.ToUpper(m[2]))
 		} else {
-			r.failAt(line, "%q has no number; the next free id is %s", legible.Cut(first, 60), r.free(want))
+			r.failAt(line, "%q has no number; the next free id is %s", sanitize.Cut(first, 60), r.free(want))
 		}
 		return
 	}
-	r.failAt(line, "%q has no id; write \"- %s: %s\"", legible.Cut(first, 60), r.free(want), legible.Cut(first, 60))
+	r.failAt(line, "%q has no id; write \"- %s: %s\"", sanitize.Cut(first, 60), r.free(want), sanitize.Cut(first, 60))
 }
 
 // free returns the lowest id that is higher than all that were read.

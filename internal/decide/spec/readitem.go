@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // requirement reads "REQ-1 (must): text" and what stands below it.
@@ -65,7 +65,7 @@ func (r *reader) bracket(q *nexus.Requirement, line int, word string) {
 
 // attribute reads a line about a requirement.
 func (r *reader) attribute(q *nexus.Requirement, a aboutLine) {
-	v, err := plain(a.value)
+	v, err := unquoteValue(a.value)
 	if err != nil {
 		r.failAt(a.line, "%v", err)
 	}
@@ -109,7 +109,7 @@ func (r *reader) criterion(i entryText) {
 	for name := range strings.FieldsFuncSeq(brackets, func(c rune) bool { return c == ',' || c == ';' || c == ' ' || c == '\t' }) {
 		name = strings.ToUpper(strings.Trim(name, "`*"))
 		if !strings.HasPrefix(name, "REQ-") {
-			r.failAt(i.line, "%s names %q; put ids of requirements in brackets, such as (REQ-1, REQ-2)", id, legible.Cut(name, 60))
+			r.failAt(i.line, "%s names %q; put ids of requirements in brackets, such as (REQ-1, REQ-2)", id, sanitize.Cut(name, 60))
 			continue
 		}
 		if !slices.Contains(c.Of, name) {
@@ -165,8 +165,8 @@ func (r *reader) assumption(i entryText) {
 	r.spec.Assumptions = append(r.spec.Assumptions, a)
 }
 
-// plain reads what value wrote, and what a person made of it.
-func plain(v string) (string, error) {
+// unquoteValue reads what value wrote, and what a person made of it.
+func unquoteValue(v string) (string, error) {
 	if !strings.HasPrefix(v, `"`) {
 		return v, nil
 	}
@@ -175,7 +175,7 @@ func plain(v string) (string, error) {
 		text = v // a person's own quotation marks
 	}
 	for _, c := range text {
-		if legible.Hidden(c) && c != '\r' {
+		if sanitize.Hidden(c) && c != '\r' {
 			return "", fmt.Errorf("it has an invisible character, U+%04X; delete it", c)
 		}
 	}

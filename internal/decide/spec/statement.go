@@ -21,7 +21,7 @@ type Statement struct {
 // other text its sentences and the items of its lists, also of a spec with mistakes, of which something would be
 // lost. A goal of one sentence has one.
 func Statements(goal string) []Statement {
-	if s, ok := Usable(goal); ok {
+	if s, ok := ReadIfValid(goal); ok {
 		return s.Statements()
 	}
 	var all []Statement
@@ -34,7 +34,7 @@ func Statements(goal string) []Statement {
 // Statements returns the requirements of the first version, and the criteria of any of them.
 func (s Spec) Statements() []Statement {
 	var all []Statement
-	for _, r := range s.Now() {
+	for _, r := range s.FirstVersionRequirements() {
 		all = append(all, Statement{ID: r.ID, Text: line(r.Text)})
 	}
 	for _, c := range s.Criteria {
@@ -45,8 +45,8 @@ func (s Spec) Statements() []Statement {
 	return all
 }
 
-// Now returns the requirements of the first version.
-func (s Spec) Now() (now []nexus.Requirement) {
+// FirstVersionRequirements returns the requirements of the first version.
+func (s Spec) FirstVersionRequirements() (now []nexus.Requirement) {
 	for _, r := range s.Requirements {
 		if !r.Later && r.Priority != nexus.Wont {
 			now = append(now, r)
@@ -57,7 +57,7 @@ func (s Spec) Now() (now []nexus.Requirement) {
 
 // now reports whether a criterion belongs to the first version.
 func (s Spec) now(c Criterion) bool {
-	return len(c.Of) == 0 || slices.ContainsFunc(s.Now(), func(r nexus.Requirement) bool { return slices.Contains(c.Of, r.ID) })
+	return len(c.Of) == 0 || slices.ContainsFunc(s.FirstVersionRequirements(), func(r nexus.Requirement) bool { return slices.Contains(c.Of, r.ID) })
 }
 
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
@@ -174,7 +174,7 @@ func continues(mark, before, after string) bool {
 
 // Unshown says which requirements that must be met have no criterion.
 func (s Spec) Unshown() (wrong []string) {
-	for _, r := range s.Now() {
+	for _, r := range s.FirstVersionRequirements() {
 		shows := func(c Criterion) bool { return len(c.Of) == 0 || slices.Contains(c.Of, r.ID) }
 		if r.Priority == nexus.Must && !slices.ContainsFunc(s.Criteria, shows) {
 			wrong = append(wrong, r.ID+" is a must, and no criterion shows it")

@@ -5,7 +5,7 @@ import "strings"
 // Title returns what a goal is called: the title of a spec, or the text of the heading
 // that it begins with. It is empty where the goal has neither.
 func Title(goal string) string {
-	if s, ok := Usable(goal); ok {
+	if s, ok := ReadIfValid(goal); ok {
 		return s.Title
 	}
 	for l := range strings.Lines(strings.TrimPrefix(goal, "\uFEFF")) {

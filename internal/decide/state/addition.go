@@ -23,8 +23,8 @@ type Addition struct {
 	Back     bool            // somebody took it back
 }
 
-// Over reports whether the tasks of an addition are the run's, or nothing comes of it.
-func (a *Addition) Over() bool { return len(a.Tasks) > 0 || a.Why != "" }
+// IsDone reports whether the tasks of an addition are the run's, or nothing comes of it.
+func (a *Addition) IsDone() bool { return len(a.Tasks) > 0 || a.Why != "" }
 
 // add notes what a request adds.
 func (s *State) add(seq int64, r nexus.Request) {
@@ -65,17 +65,17 @@ func (s *State) Item(id string) *Addition {
 	return nil
 }
 
-// Made returns the tasks of an addition; the parts of one that was split stand in
+// TasksOfAddition returns the tasks of an addition; the parts of one that was split stand in
 // its place.
-func (s *State) Made(a *Addition) []*Task {
+func (s *State) TasksOfAddition(a *Addition) []*Task {
 	var all []*Task
 	ids := slices.Clone(a.Tasks)
 	for n := 0; n < len(ids); n++ {
 		t := s.tasks[ids[n]]
 		switch {
 		case t == nil:
-		case t.Status == nexus.Split && s.Splits.Of(t.ID) != nil:
-			ids = append(ids, s.Splits.Of(t.ID).Parts...)
+		case t.Status == nexus.Split && s.Splits.ForTask(t.ID) != nil:
+			ids = append(ids, s.Splits.ForTask(t.ID).Parts...)
 		default:
 			all = append(all, t)
 		}
@@ -89,7 +89,7 @@ func (s *State) ActiveItems() []*Addition {
 	var all []*Addition
 	for _, a := range s.Additions {
 		begun := a.Item != "" && a.Why == "" && (a.Attempt != "" || len(a.Tasks) > 0)
-		if begun && (!a.Over() || slices.ContainsFunc(s.Made(a), func(t *Task) bool { return !s.StatusOf(t).Ended() })) {
+		if begun && (!a.IsDone() || slices.ContainsFunc(s.TasksOfAddition(a), func(t *Task) bool { return !s.StatusOf(t).Ended() })) {
 			all = append(all, a)
 		}
 	}
@@ -138,8 +138,8 @@ func (s *State) asksAddition(f nexus.Fact) {
 	}
 }
 
-// Adding reports whether somebody makes tasks of an addition now.
-func (s *State) Adding() bool {
+// IsAddingTasks reports whether somebody makes tasks of an addition now.
+func (s *State) IsAddingTasks() bool {
 	return slices.ContainsFunc(s.Additions, func(a *Addition) bool {
 		return s.attempts[a.Attempt] != nil && s.attempts[a.Attempt].Stage == Working
 	})

@@ -43,7 +43,7 @@ func folds(t *testing.T, s *state.State, facts ...nexus.Fact) {
 // refused checks that a fact cannot be true, and why.
 func refused(t *testing.T, s *state.State, f nexus.Fact, why string) {
 	t.Helper()
-	if err := s.Admits(f); err == nil || !strings.Contains(err.Error(), why) {
+	if err := s.CheckFacts(f); err == nil || !strings.Contains(err.Error(), why) {
 		t.Errorf("%T: %v, want %s", f, err, why)
 	}
 }
@@ -63,7 +63,7 @@ func items(s *state.State) string {
 
 func made(s *state.State, a *state.Addition) string {
 	var all []string
-	for _, t := range s.Made(a) {
+	for _, t := range s.TasksOfAddition(a) {
 		all = append(all, string(t.ID))
 	}
 	return strings.Join(all, " ")
@@ -75,7 +75,7 @@ func TestAddition(t *testing.T) {
 	next(t, s, added("i1"))
 	seq := s.Seq
 	a := s.Addition(seq)
-	if a == nil || a.Task.Title != "more" || a.By != "ada" || s.Item("i1") != a || s.Item("i2") != nil || s.Addition(1) != nil || items(s) != "" || s.Adding() || a.Over() {
+	if a == nil || a.Task.Title != "more" || a.By != "ada" || s.Item("i1") != a || s.Item("i2") != nil || s.Addition(1) != nil || items(s) != "" || s.IsAddingTasks() || a.IsDone() {
 		t.Fatalf("%+v", a)
 	}
 	refused(t, s, nexus.AdditionSought{Attempt: "add.1", Request: 99}, "nothing was added")
@@ -84,13 +84,13 @@ func TestAddition(t *testing.T) {
 	sought := nexus.AdditionSought{Attempt: "add.1", Request: seq}
 	folds(t, s, sought, sought)
 	x := s.Attempt("add.1")
-	if x == nil || x.Base != "c0" || x.Stage != state.Working || x.Began.IsZero() || s.AddTries != 1 || !s.Adding() || !s.Engaged() || a.Attempt != "add.1" || items(s) != "i1" {
+	if x == nil || x.Base != "c0" || x.Stage != state.Working || x.Began.IsZero() || s.AddTries != 1 || !s.IsAddingTasks() || !s.HasWorkUnderway() || a.Attempt != "add.1" || items(s) != "i1" {
 		t.Fatalf("%+v: %+v, %d tries", a, x, s.AddTries)
 	}
 	refused(t, s, nexus.AdditionSought{Attempt: "add.2", Request: seq}, "add.1 makes tasks of request")
 	refused(t, s, nexus.AdditionProposed{Attempt: "T1.1"}, "no attempt")
 	next(t, s, nexus.AdditionProposed{Attempt: "add.1", Tasks: []nexus.Task{{Title: "x"}, {Title: "y"}}})
-	if x.Stage != state.Over || x.Finished.IsZero() || len(a.Proposed) != 2 || s.Adding() || items(s) != "i1" {
+	if x.Stage != state.Over || x.Finished.IsZero() || len(a.Proposed) != 2 || s.IsAddingTasks() || items(s) != "i1" {
 		t.Errorf("%+v: %+v", a, x)
 	}
 	folds(t, s, nexus.QuestionAsked{ID: "q1", Trigger: nexus.StepTrigger, Mark: "add.1"}, nexus.QuestionAsked{ID: "q2", Trigger: nexus.AddTrigger, Mark: "add.9"})
@@ -98,7 +98,7 @@ func TestAddition(t *testing.T) {
 		t.Errorf("%s asks about it", a.Question)
 	}
 	next(t, s, nexus.QuestionAsked{ID: "q3", Trigger: nexus.AddTrigger, Mark: "add.1"})
-	if asks := s.Asks(); a.Question != "q3" || len(asks) != 1 || asks[0].ID != "q3" || asks[0].Publishes() {
+	if asks := s.OpenQuestions(); a.Question != "q3" || len(asks) != 1 || asks[0].ID != "q3" || asks[0].AsksToPublish() {
 		t.Errorf("%s asks about it, of %d", a.Question, len(asks))
 	}
 	next(t, s, nexus.RunRecovered{})
@@ -109,7 +109,7 @@ func TestAddition(t *testing.T) {
 	refused(t, s, nexus.TasksAdded{Request: 99}, "nothing was added")
 	rank := s.Rank("T1")
 	next(t, s, nexus.TasksAdded{Request: seq, Tasks: []nexus.TaskID{"T2"}})
-	if !a.Over() || made(s, a) != "T2" || s.Rank("T2") == 0 || s.Rank("T1") <= rank || s.Urgency("T1") == 0 || items(s) != "i1" || len(s.Asks()) > 0 {
+	if !a.IsDone() || made(s, a) != "T2" || s.Rank("T2") == 0 || s.Rank("T1") <= rank || s.Urgency("T1") == 0 || items(s) != "i1" || len(s.OpenQuestions()) > 0 {
 		t.Errorf("%+v makes %s, rank %d, urgency %d", a, made(s, a), s.Rank("T1"), s.Urgency("T1"))
 	}
 	refused(t, s, nexus.TasksAdded{Request: seq}, "something came of request")
@@ -132,10 +132,10 @@ func TestAdditionOfWhichNothingComes(t *testing.T) {
 	folds(t, s, added("i1"), added("i2"), added("i3"))
 	one, two, three := s.Item("i1"), s.Item("i2"), s.Item("i3")
 	folds(t, s, nexus.AdditionSought{Attempt: "add.1", Request: one.Seq}, nexus.AdditionFailed{Attempt: "add.1", Request: one.Seq}, nexus.AdditionFailed{Request: two.Seq, Why: "not now", By: "ada"})
-	if x := s.Attempt("add.1"); !one.Over() || one.Why != "no reason given" || one.Back || x.Stage != state.Over || x.Finished.IsZero() || s.Adding() {
+	if x := s.Attempt("add.1"); !one.IsDone() || one.Why != "no reason given" || one.Back || x.Stage != state.Over || x.Finished.IsZero() || s.IsAddingTasks() {
 		t.Errorf("%+v: %+v", one, x)
 	}
-	if !two.Over() || two.Why != "not now" || !two.Back || items(s) != "" {
+	if !two.IsDone() || two.Why != "not now" || !two.Back || items(s) != "" {
 		t.Errorf("%+v, %s is worked on", two, items(s))
 	}
 	folds(t, s, nexus.RequestSettled{Seq: three.Seq, Why: "no"})
@@ -152,11 +152,11 @@ func TestAdditionOfWhichNothingComes(t *testing.T) {
 	}
 	next(t, s, added(""))
 	next(t, s, nexus.QuestionAsked{ID: "q1", Trigger: nexus.AddTrigger})
-	if a := s.Additions[2]; a.Question != "" || len(s.Asks()) > 0 {
+	if a := s.Additions[2]; a.Question != "" || len(s.OpenQuestions()) > 0 {
 		t.Errorf("%+v", a)
 	}
 	next(t, s, nexus.AdditionSought{Attempt: "add.2", Request: s.Additions[2].Seq})
-	if items(s) != "" || !s.Adding() {
+	if items(s) != "" || !s.IsAddingTasks() {
 		t.Errorf("what is no item is: %q", items(s))
 	}
 }

@@ -64,7 +64,7 @@ func TestUnknownOnes(t *testing.T) {
 		nexus.CommentsAnswered{},
 		nexus.TaskInherited{},
 	} {
-		if err := s.Admits(about(f, "Task", "T9")); err == nil || !strings.Contains(err.Error(), `no task "T9"`) {
+		if err := s.CheckFacts(about(f, "Task", "T9")); err == nil || !strings.Contains(err.Error(), `no task "T9"`) {
 			t.Errorf("%T of an unknown task: %v", f, err)
 		}
 	}
@@ -105,11 +105,11 @@ func TestUnknownOnes(t *testing.T) {
 		nexus.CommentsApplied{Task: "T1"},
 		nexus.CommentsAnswered{Task: "T1"},
 	} {
-		if err := s.Admits(about(f, "Attempt", "T1.9")); err == nil || !strings.Contains(err.Error(), `no attempt "T1.9"`) {
+		if err := s.CheckFacts(about(f, "Attempt", "T1.9")); err == nil || !strings.Contains(err.Error(), `no attempt "T1.9"`) {
 			t.Errorf("%T of an unknown attempt: %v", f, err)
 		}
 	}
-	if err := s.Admits(nexus.TrainBoarded{Task: "T1", Attempt: "T1.9"}, nexus.AttemptLost{Attempt: "T1.1"}); err == nil {
+	if err := s.CheckFacts(nexus.TrainBoarded{Task: "T1", Attempt: "T1.9"}, nexus.AttemptLost{Attempt: "T1.1"}); err == nil {
 		t.Error("an unknown attempt of a known task boarded")
 	}
 }

@@ -23,8 +23,8 @@ func (a *Attempt) agent(f nexus.Fact) {
 	}
 }
 
-// agentPart returns the attempt that a fact of another maker's agent is part of.
-func agentPart(f nexus.Fact) nexus.AttemptID {
+// attemptOfAgentFact returns the attempt that a fact of another maker's agent is part of.
+func attemptOfAgentFact(f nexus.Fact) nexus.AttemptID {
 	switch f := f.(type) {
 	case nexus.AgentOpened:
 		return attemptOfSession(f.Session)

@@ -46,7 +46,7 @@ type Alerts struct {
 	failed []time.Time
 	what   string // the call that was refused last
 	why    string // the failure that was heard of last
-	work   []worker
+	work   []watchedWorker
 	usage  map[string]int64 // tokens of a session, and of all without a price under ""
 	calls  map[string]nexus.BudgetReserved
 	told   []string // whose tokens were told about
@@ -58,8 +58,8 @@ type Alerts struct {
 	landed []nexus.TaskID
 }
 
-// worker is an attempt that has one.
-type worker struct {
+// watchedWorker is an attempt that has one.
+type watchedWorker struct {
 	id    string
 	at    time.Time // when it was last heard of, or begins to count
 	waits string    // the question it waits for
@@ -69,7 +69,7 @@ type worker struct {
 
 // due returns when it is stuck if nothing is heard of it until then: a gate may
 // compile for as long as gates may take.
-func (w worker) due(l nexus.Limits) time.Time {
+func (w watchedWorker) due(l nexus.Limits) time.Time {
 	due := w.at.Add(l.Alerts.Stuck)
 	if w.gates {
 		due = due.Add(l.GateTime)
@@ -82,22 +82,22 @@ func (b *Alerts) Apply(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.ToolAnswered:
 		if f.Judged.Refused {
-			b.denied, b.what = recent(b.denied, e.At), f.Judged.Rule
+			b.denied, b.what = addToWindow(b.denied, e.At), f.Judged.Rule
 		}
 	case nexus.CallDelayed:
 		if f.Try > 0 {
-			b.failed, b.why = recent(b.failed, e.At), f.Why
+			b.failed, b.why = addToWindow(b.failed, e.At), f.Why
 			if f.Said != "" {
 				b.why += ": " + f.Said
 			}
 		}
-		b.hear(owner(e.Fact), e.At.Add(f.Wait))
+		b.markActive(attemptOfEvent(e.Fact), e.At.Add(f.Wait))
 		return
 	case nexus.AttemptBroken:
-		b.failed, b.why = recent(b.failed, e.At), f.Why
+		b.failed, b.why = addToWindow(b.failed, e.At), f.Why
 	case nexus.AttemptEnded:
 		if f.Outcome != nexus.Accepted && f.Outcome != nexus.Stopped && f.Outcome != nexus.Refused {
-			b.failed, b.why = recent(b.failed, e.At), f.Why
+			b.failed, b.why = addToWindow(b.failed, e.At), f.Why
 		}
 	case nexus.BudgetReserved, nexus.BudgetSpent:
 		b.count(f)
@@ -114,21 +114,21 @@ func (b *Alerts) Apply(e nexus.Event) {
 			b.hangs = append(b.hangs, f.Evidence.Gate)
 		}
 	case nexus.QuestionAsked:
-		if w := b.worker(string(f.Attempt)); w != nil {
+		if w := b.findWorker(string(f.Attempt)); w != nil {
 			w.waits = f.ID
 		}
 	case nexus.QuestionAnswered:
 		for i := range b.work {
 			if b.work[i].waits == f.ID {
 				b.work[i].waits = ""
-				b.hear(b.work[i].id, e.At)
+				b.markActive(b.work[i].id, e.At)
 			}
 		}
 	case nexus.RunRecovered:
 		b.told = nil // the budgets may be others
-		b.wake(e.At)
+		b.markAllActive(e.At)
 	case nexus.RunResumed, nexus.QuotaReset:
-		b.wake(e.At)
+		b.markAllActive(e.At)
 	case nexus.RunEnded:
 		b.work = nil
 	default:
@@ -150,7 +150,7 @@ func (b *Alerts) follow(e nexus.Event) {
 	case nexus.AttemptResumed:
 		b.begin(string(f.Attempt), e.At)
 	case nexus.PlanProposed, nexus.PlanFailed:
-		b.work = slices.DeleteFunc(b.work, func(w worker) bool { return strings.HasPrefix(w.id, "plan.") })
+		b.work = slices.DeleteFunc(b.work, func(w watchedWorker) bool { return strings.HasPrefix(w.id, "plan.") })
 	case nexus.InterviewHeard:
 		b.end(string(f.Attempt))
 	case nexus.InterviewFailed:
@@ -171,9 +171,9 @@ func (b *Alerts) follow(e nexus.Event) {
 	case nexus.TrainRefused:
 		b.end(string(f.Attempt) + merge)
 	default:
-		id := owner(f)
-		b.hear(id, e.At)
-		if w := b.worker(id); w != nil {
+		id := attemptOfEvent(f)
+		b.markActive(id, e.At)
+		if w := b.findWorker(id); w != nil {
 			_, w.gates = f.(nexus.GateStarted)
 		}
 	}
@@ -181,24 +181,24 @@ func (b *Alerts) follow(e nexus.Event) {
 
 func (b *Alerts) begin(id string, at time.Time) {
 	b.end(id)
-	b.work = append(b.work, worker{id: id, at: at})
+	b.work = append(b.work, watchedWorker{id: id, at: at})
 }
 
 func (b *Alerts) end(id string) {
-	b.work = slices.DeleteFunc(b.work, func(w worker) bool { return w.id == id })
+	b.work = slices.DeleteFunc(b.work, func(w watchedWorker) bool { return w.id == id })
 }
 
-func (b *Alerts) worker(id string) *worker {
-	i := slices.IndexFunc(b.work, func(w worker) bool { return w.id == id })
+func (b *Alerts) findWorker(id string) *watchedWorker {
+	i := slices.IndexFunc(b.work, func(w watchedWorker) bool { return w.id == id })
 	if i < 0 {
 		return nil
 	}
 	return &b.work[i]
 }
 
-// hear notes that somebody who works is heard of, or will be by then.
-func (b *Alerts) hear(id string, at time.Time) {
-	if w := b.worker(id); w != nil {
+// markActive notes that somebody who works is heard of, or will be by then.
+func (b *Alerts) markActive(id string, at time.Time) {
+	if w := b.findWorker(id); w != nil {
 		w.told = false
 		if at.After(w.at) {
 			w.at = at
@@ -206,15 +206,15 @@ func (b *Alerts) hear(id string, at time.Time) {
 	}
 }
 
-// wake lets the time of all begin again: they were held.
-func (b *Alerts) wake(at time.Time) {
+// markAllActive lets the time of all begin again: they were held.
+func (b *Alerts) markAllActive(at time.Time) {
 	for i := range b.work {
-		b.hear(b.work[i].id, at)
+		b.markActive(b.work[i].id, at)
 	}
 }
 
-// owner returns the attempt that an event comes from, empty for others.
-func owner(f nexus.Fact) string {
+// attemptOfEvent returns the attempt that an event comes from, empty for others.
+func attemptOfEvent(f nexus.Fact) string {
 	id := ""
 	switch f := f.(type) {
 	case nexus.RoundStarted:
@@ -299,8 +299,8 @@ func (b *Alerts) forget(a *Attempt) {
 	delete(b.rounds, a.Task)
 }
 
-// recent adds a time and forgets those that are past the window.
-func recent(all []time.Time, at time.Time) []time.Time {
+// addToWindow adds a time and forgets those that are past the window.
+func addToWindow(all []time.Time, at time.Time) []time.Time {
 	all = slices.DeleteFunc(all, func(t time.Time) bool { return at.Sub(t) > window })
 	return append(all, at)
 }
@@ -314,7 +314,7 @@ func (b *Alerts) raise(f nexus.AlertRaised, at time.Time) {
 	case nexus.AlertFailures:
 		b.failed = nil
 	case nexus.AlertStuck:
-		if w := b.worker(f.Of); w != nil {
+		if w := b.findWorker(f.Of); w != nil {
 			w.told = true
 		}
 	case nexus.AlertTokens:
@@ -327,9 +327,9 @@ func (b *Alerts) raise(f nexus.AlertRaised, at time.Time) {
 	}
 }
 
-// Due returns the alerts that are due, which are to be recorded. Nobody is
+// DueAlerts returns the alerts that are due, which are to be recorded. Nobody is
 // stuck in a run that is held: it is paused, or waits for quota.
-func (b *Alerts) Due(l nexus.Limits, held bool, now time.Time) []nexus.AlertRaised {
+func (b *Alerts) DueAlerts(l nexus.Limits, held bool, now time.Time) []nexus.AlertRaised {
 	var all []nexus.AlertRaised
 	a := l.Alerts
 	if n := len(b.denied); a.Denials > 0 && n > a.Denials {
@@ -351,12 +351,12 @@ func (b *Alerts) Due(l nexus.Limits, held bool, now time.Time) []nexus.AlertRais
 			})
 		}
 	}
-	return append(append(all, b.tokens(l)...), b.help(l)...)
+	return append(append(all, b.tokens(l)...), b.roundAlerts(l)...)
 }
 
-// help returns the tasks that are tried and tried, each once: a person may know
+// roundAlerts returns the tasks that are tried and tried, each once: a person may know
 // what they lack long before their rounds are used up.
-func (b *Alerts) help(l nexus.Limits) []nexus.AlertRaised {
+func (b *Alerts) roundAlerts(l nexus.Limits) []nexus.AlertRaised {
 	var all []nexus.AlertRaised
 	for _, id := range slices.Sorted(maps.Keys(b.rounds)) {
 		if n := b.rounds[id]; l.Alerts.Rounds > 0 && n >= l.Alerts.Rounds && !slices.Contains(b.offers, string(id)) {
@@ -404,9 +404,9 @@ func (b *Alerts) sessions(attempt string) []string {
 	return all
 }
 
-// Wake returns when somebody will be stuck if nothing is heard until then,
+// NextStuckTime returns when somebody will be stuck if nothing is heard until then,
 // zero for never.
-func (b *Alerts) Wake(l nexus.Limits, held bool) time.Time {
+func (b *Alerts) NextStuckTime(l nexus.Limits, held bool) time.Time {
 	var at time.Time
 	if l.Alerts.Stuck <= 0 || held {
 		return at

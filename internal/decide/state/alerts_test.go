@@ -31,14 +31,14 @@ func play(t *testing.T, l nexus.Limits, text string) []string {
 				t.Fatal(err)
 			}
 			now := statetest.Start().Add(d)
-			if again := b.Wake(l, held); !again.IsZero() && again.After(now) != (len(stuck(b.Due(l, held, now))) == 0) {
+			if again := b.NextStuckTime(l, held); !again.IsZero() && again.After(now) != (len(stuck(b.DueAlerts(l, held, now))) == 0) {
 				t.Errorf("%s: it would wake at %s", line, again.Sub(statetest.Start()))
 			}
-			for _, f := range b.Due(l, held, now) {
+			for _, f := range b.DueAlerts(l, held, now) {
 				out = append(out, at+" "+state.AlertText(f))
 				b.Apply(nexus.Event{At: now, Fact: f})
 			}
-			if more := b.Due(l, held, now); len(more) > 0 {
+			if more := b.DueAlerts(l, held, now); len(more) > 0 {
 				t.Errorf("%s: %v is told twice", line, more)
 			}
 			continue

@@ -10,14 +10,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Stage is where an attempt stands.
-type Stage string
+// AttemptStage is where an attempt stands.
+type AttemptStage string
 
 // The stages of an attempt.
 const (
-	Working Stage = "working" // it has, or is about to have, a worker
-	Waiting Stage = "waiting" // it lost its worker, or the train handed it back
-	Over    Stage = "over"
+	Working AttemptStage = "working" // it has, or is about to have, a worker
+	Waiting AttemptStage = "waiting" // it lost its worker, or the train handed it back
+	Over    AttemptStage = "over"
 )
 
 // Attempt is one try at a task. A worker has a clone of its own and folds
@@ -32,10 +32,10 @@ type Attempt struct {
 	Since      string          // commit that what Start changes is compared with, when not Base: it is to be merged onto Base
 	From       nexus.AttemptID // whose round Start is; empty for none
 	FromRound  int
-	Asked      bool   // a person chose that
-	Warm       *Warm  // the session that its coder goes on in; nil for none
-	Forgone    string // why it does not start from the result of earlier attempts
-	Stage      Stage
+	Asked      bool           // a person chose that
+	Warm       *SharedSession // the session that its coder goes on in; nil for none
+	Forgone    string         // why it does not start from the result of earlier attempts
+	Stage      AttemptStage
 	Losses     int  // of its process, before it got anywhere
 	Moved      bool // it got somewhere since it last had a worker
 	LetGo      bool // it was told to stop when it last lost its worker
@@ -80,7 +80,7 @@ type Attempt struct {
 	asks  []string  // questions that it waits for a person to answer
 	asked time.Time // since when
 
-	small *small // has Rounds and Sessions, which are empty; see [Attempt.Whole]
+	small *packedAttempt // has Rounds and Sessions, which are empty; see [Attempt.Unpacked]
 }
 
 // Round is one stretch of writing and what was found after it.
@@ -143,9 +143,9 @@ const maxLooked = 500
 // Resumed returns since when the attempt works, for as long as it does.
 func (a *Attempt) Resumed() time.Time { return a.Active }
 
-// Last returns the round under way, nil before the first.
-func (a *Attempt) Last() *Round {
-	a = a.Whole()
+// LastRound returns the round under way, nil before the first.
+func (a *Attempt) LastRound() *Round {
+	a = a.Unpacked()
 	if len(a.Rounds) == 0 {
 		return nil
 	}
@@ -154,19 +154,19 @@ func (a *Attempt) Last() *Round {
 
 // Round returns the n-th round, from 1, nil when there is none.
 func (a *Attempt) Round(n int) *Round {
-	a = a.Whole()
+	a = a.Unpacked()
 	if n < 1 || n > len(a.Rounds) {
 		return nil
 	}
 	return a.Rounds[n-1]
 }
 
-// At returns the commit or tree that the round came to.
-func (r *Round) At() string { return cmp.Or(r.Commit, r.From) }
+// ResultTree returns the commit or tree that the round came to.
+func (r *Round) ResultTree() string { return cmp.Or(r.Commit, r.From) }
 
 // Session returns the session with this ID, nil when there is none.
 func (a *Attempt) Session(id nexus.SessionID) *Session {
-	a = a.Whole()
+	a = a.Unpacked()
 	for _, s := range a.Sessions {
 		if s.Session == id {
 			return s
@@ -175,9 +175,9 @@ func (a *Attempt) Session(id nexus.SessionID) *Session {
 	return nil
 }
 
-// Of returns the last session of a role, nil when there is none.
-func (a *Attempt) Of(role nexus.Role) *Session {
-	a = a.Whole()
+// LastSession returns the last session of a role, nil when there is none.
+func (a *Attempt) LastSession(role nexus.Role) *Session {
+	a = a.Unpacked()
 	for i := len(a.Sessions) - 1; i >= 0; i-- {
 		if a.Sessions[i].Role == role {
 			return a.Sessions[i]
@@ -186,10 +186,10 @@ func (a *Attempt) Of(role nexus.Role) *Session {
 	return nil
 }
 
-// Present returns the session that began last, nil when there is none. Those
+// CurrentSession returns the session that began last, nil when there is none. Those
 // that another sent are beside it and do not count.
-func (a *Attempt) Present() *Session {
-	a = a.Whole()
+func (a *Attempt) CurrentSession() *Session {
+	a = a.Unpacked()
 	for i := len(a.Sessions) - 1; i >= 0; i-- {
 		if a.Sessions[i].Role != nexus.Scout {
 			return a.Sessions[i]
@@ -198,10 +198,10 @@ func (a *Attempt) Present() *Session {
 	return nil
 }
 
-// Author returns the model that a role worked with last, empty where it did
+// ModelOf returns the model that a role worked with last, empty where it did
 // not.
-func (a *Attempt) Author(role nexus.Role) string {
-	if s := a.Of(role); s != nil {
+func (a *Attempt) ModelOf(role nexus.Role) string {
+	if s := a.LastSession(role); s != nil {
 		return s.Model
 	}
 	return ""
@@ -209,7 +209,7 @@ func (a *Attempt) Author(role nexus.Role) string {
 
 // Apply folds a fact of this attempt. Facts of anything else change nothing.
 func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
-	a.grow()
+	a.unpack()
 	switch f := f.(type) {
 	case nexus.AttemptResumed:
 		a.Stage, a.Base, a.Start, a.Active, a.Unlanded = Working, f.Base, f.Tree, at, false
@@ -221,7 +221,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		for _, s := range a.Sessions {
 			s.halt()
 		}
-		a.Answered("", at)
+		a.ResumeAfterAnswer("", at)
 		a.Stage, a.LetGo, a.Why = Waiting, !f.Counted, f.Why
 		if f.Counted && !a.Moved {
 			a.Losses++
@@ -235,13 +235,13 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 	case nexus.RoundStarted:
 		a.round(f)
 	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.ChecksReproduced, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
-		a.judge(f)
+		a.applyJudgement(f)
 	case nexus.StartForgone:
 		a.Start, a.Since, a.From, a.FromRound, a.Forgone = "", "", "", 0, f.Why
 		a.Snapshot, a.Proof = nexus.TreeSnapshotted{}, nil
 	case nexus.TreeSnapshotted:
 		a.Snapshot = f
-		if r := a.Last(); r != nil {
+		if r := a.LastRound(); r != nil {
 			r.Commit = f.Commit
 			if f.Fixed != "" {
 				r.Fixed = f
@@ -254,11 +254,11 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 	case nexus.SessionStarted:
 		a.Sessions = append(a.Sessions, a.begin(f))
 	case nexus.SessionCompacted:
-		a.shorten(f)
+		a.applyCompaction(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed, nexus.QuotaHit, nexus.ModelSwitched:
 		a.spend(f, at)
 	default:
-		a.converse(f, at)
+		a.applySessionFact(f, at)
 	}
 }
 
@@ -305,7 +305,7 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 			s.Doing = fmt.Sprintf("waits for %s, which is out of quota", f.Account)
 		}
 	case nexus.ModelSwitched:
-		a.turn(f, at)
+		a.switchModel(f, at)
 	default:
 	}
 }
@@ -320,12 +320,12 @@ func (a *Attempt) rest(at, until time.Time) {
 	}
 }
 
-// Waited leaves a wait for leave out of the attempt's time, as far as it is not
+// ExcludeWait leaves a wait for leave out of the attempt's time, as far as it is not
 // left out already.
-func (a *Attempt) Waited(from, until time.Time) { a.rest(from, until) }
+func (a *Attempt) ExcludeWait(from, until time.Time) { a.rest(from, until) }
 
-// turn lets a session continue with another model, at once.
-func (a *Attempt) turn(f nexus.ModelSwitched, at time.Time) {
+// switchModel lets a session continue with another model, at once.
+func (a *Attempt) switchModel(f nexus.ModelSwitched, at time.Time) {
 	if a.Rests.After(at) {
 		a.Rested, a.Rests = a.Rested-a.Rests.Sub(at), at
 	}
@@ -335,8 +335,8 @@ func (a *Attempt) turn(f nexus.ModelSwitched, at time.Time) {
 	}
 }
 
-// Ask stops the attempt's clock: a person is asked.
-func (a *Attempt) Ask(question string, at time.Time) {
+// PauseForQuestion stops the attempt's clock: a person is asked.
+func (a *Attempt) PauseForQuestion(question string, at time.Time) {
 	if slices.Contains(a.asks, question) {
 		return
 	}
@@ -346,9 +346,9 @@ func (a *Attempt) Ask(question string, at time.Time) {
 	a.asks = append(clip(a.asks), question)
 }
 
-// Answered lets the clock continue when nothing more is asked: the question was
+// ResumeAfterAnswer lets the clock continue when nothing more is asked: the question was
 // answered, or left alone. Without a question it ends all of them.
-func (a *Attempt) Answered(question string, at time.Time) {
+func (a *Attempt) ResumeAfterAnswer(question string, at time.Time) {
 	if len(a.asks) == 0 {
 		return
 	}
@@ -358,9 +358,9 @@ func (a *Attempt) Answered(question string, at time.Time) {
 	}
 }
 
-// RestedBy returns how long it waited for providers and people since it last
+// WaitTime returns how long it waited for providers and people since it last
 // had a worker.
-func (a *Attempt) RestedBy(at time.Time) time.Duration {
+func (a *Attempt) WaitTime(at time.Time) time.Duration {
 	d := a.Rested - max(0, a.Rests.Sub(at))
 	if len(a.asks) > 0 {
 		d += max(0, at.Sub(a.asked))
@@ -368,8 +368,8 @@ func (a *Attempt) RestedBy(at time.Time) time.Duration {
 	return d
 }
 
-// judge folds what was found after a round's writing.
-func (a *Attempt) judge(f nexus.Fact) {
+// applyJudgement folds what was found after a round's writing.
+func (a *Attempt) applyJudgement(f nexus.Fact) {
 	a.Moved = true
 	switch f := f.(type) {
 	case nexus.TestsProved:
@@ -388,7 +388,7 @@ func (a *Attempt) judge(f nexus.Fact) {
 		a.Weighed = f
 	default:
 	}
-	r := a.Last()
+	r := a.LastRound()
 	if r == nil {
 		return
 	}
@@ -413,8 +413,8 @@ func (a *Attempt) judge(f nexus.Fact) {
 	}
 }
 
-// converse folds a fact of one of the attempt's sessions.
-func (a *Attempt) converse(f nexus.Fact, at time.Time) {
+// applySessionFact folds a fact of one of the attempt's sessions.
+func (a *Attempt) applySessionFact(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.PromptSent:
 		a.prompted(f)
@@ -461,11 +461,11 @@ func (a *Attempt) prompted(f nexus.PromptSent) {
 		s.Unheard++
 		s.Purpose, s.Memory = f.Why, append(clip(s.Memory), f.Memory...)
 	}
-	a.told(f)
+	a.addOpenComments(f)
 	if f.Why == nexus.LandedWhy {
 		a.Heard = append(clip(a.Heard), f.Request)
 	}
-	if r := a.Last(); r != nil && r.Session == f.Session {
+	if r := a.LastRound(); r != nil && r.Session == f.Session {
 		r.Prompted = true
 	}
 }
@@ -473,7 +473,7 @@ func (a *Attempt) prompted(f nexus.PromptSent) {
 // called folds a call of a tool.
 func (s *Session) called(f nexus.ToolCalled) {
 	s.Doing = f.Tool + " " + f.About
-	s.Tally = s.Tally.Called(f.Tool)
+	s.Tally = s.Tally.WithCall(f.Tool)
 	if len(s.Looked) < maxLooked && !slices.Contains(s.Looked, f.About) {
 		s.Looked = append(clip(s.Looked), f.About)
 	}
@@ -485,14 +485,14 @@ func (s *Session) called(f nexus.ToolCalled) {
 // answers keeps what whoever wrote said about the work, and about the findings
 // that the round is about.
 func (a *Attempt) answers(f nexus.SessionEnded) {
-	if r := a.Last(); r != nil && r.Session == f.Session {
+	if r := a.LastRound(); r != nil && r.Session == f.Session {
 		r.Answers, r.Result = f.Answers, f.Result
 		a.claim(f)
 	}
 }
 
-// shorten puts what a session was compacted to in the place of its messages.
-func (a *Attempt) shorten(f nexus.SessionCompacted) {
+// applyCompaction puts what a session was compacted to in the place of its messages.
+func (a *Attempt) applyCompaction(f nexus.SessionCompacted) {
 	if s := a.Session(f.Session); s != nil {
 		s.Messages, s.Compact, s.Doing, s.Before = slices.Clone(f.Messages), f, "compacts the conversation", 0
 		if s.Foreign > 0 {

@@ -63,11 +63,11 @@ func TestRoundsKnowTheirTrees(t *testing.T) {
 	var got []tree
 	for n := range 6 {
 		if r := a.Round(n); r != nil {
-			got = append(got, tree{r.Base, r.From, r.Commit, r.At()})
+			got = append(got, tree{r.Base, r.From, r.Commit, r.ResultTree()})
 		}
 	}
 	want := []tree{{"c0", "c0", "", "c0"}, {"c0", "c0", "s2", "s2"}, {"c0", "s2", "s3", "s3"}, {"c1", "m1", "", "m1"}}
-	if diff := cmp.Diff(want, got); diff != "" || b.Round(4).At() != "s4" {
+	if diff := cmp.Diff(want, got); diff != "" || b.Round(4).ResultTree() != "s4" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
@@ -77,27 +77,27 @@ func TestRoundsKnowTheirTrees(t *testing.T) {
 func TestTheClockStandsStillForPeople(t *testing.T) {
 	at := func(minutes int) time.Time { return time.Unix(int64(60*minutes), 0) }
 	a := &state.Attempt{ID: "T1.1", Stage: state.Working}
-	a.Ask("q1", at(10))
-	a.Ask("q1", at(12))
-	a.Ask("q2", at(15))
+	a.PauseForQuestion("q1", at(10))
+	a.PauseForQuestion("q1", at(12))
+	a.PauseForQuestion("q2", at(15))
 	b := a.Clone()
-	a.Answered("q1", at(20))
-	a.Answered("q9", at(21))
-	if got := a.RestedBy(at(25)); got != 15*time.Minute {
+	a.ResumeAfterAnswer("q1", at(20))
+	a.ResumeAfterAnswer("q9", at(21))
+	if got := a.WaitTime(at(25)); got != 15*time.Minute {
 		t.Errorf("rested %s while a question is open", got)
 	}
-	a.Answered("q2", at(30))
-	a.Answered("q2", at(40))
-	if got := a.RestedBy(at(50)); got != 20*time.Minute || a.Rested != got {
+	a.ResumeAfterAnswer("q2", at(30))
+	a.ResumeAfterAnswer("q2", at(40))
+	if got := a.WaitTime(at(50)); got != 20*time.Minute || a.Rested != got {
 		t.Errorf("rested %s, %s", got, a.Rested)
 	}
 	b.Apply(nexus.AttemptLost{Attempt: "T1.1"}, at(18))
-	if got := b.RestedBy(at(50)); got != 8*time.Minute {
+	if got := b.WaitTime(at(50)); got != 8*time.Minute {
 		t.Errorf("rested %s when the worker was lost", got)
 	}
 	b.Apply(nexus.AttemptResumed{Attempt: "T1.1"}, at(60))
-	b.Ask("q2", at(61))
-	if got := b.RestedBy(at(63)); got != 2*time.Minute {
+	b.PauseForQuestion("q2", at(61))
+	if got := b.WaitTime(at(63)); got != 2*time.Minute {
 		t.Errorf("rested %s since it was resumed", got)
 	}
 }

@@ -51,7 +51,7 @@ func TestAnotherChance(t *testing.T) {
 	for name, c := range map[string]struct {
 		failed bool
 		retry  nexus.TaskRetried
-		stage  state.Stage
+		stage  state.AttemptStage
 		mercy  int
 	}{
 		"parked":           {false, nexus.TaskRetried{Task: "T1"}, state.Waiting, 0},
@@ -74,10 +74,10 @@ func TestAnotherChance(t *testing.T) {
 		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "w1", Tree: "t1", Fixed: "gofmt"}, nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "w2", Tree: "t2"},
 		nexus.VerdictGiven{Attempt: "T1.1", State: nexus.Pass, Tree: "t2"})
 	t1, a := s.Task("T1"), s.Attempt("T1.1")
-	if r := a.Last(); r.Fixed.Commit != "w1" || r.Commit != "w2" || t1.Status != nexus.Reviewing {
+	if r := a.LastRound(); r.Fixed.Commit != "w1" || r.Commit != "w2" || t1.Status != nexus.Reviewing {
 		t.Errorf("%+v, %s", r, t1.Status)
 	}
-	if w := s.Alerts.Working(); len(w) != 1 || w[0].ID != "T1.1" {
+	if w := s.Alerts.Heartbeats(); len(w) != 1 || w[0].ID != "T1.1" {
 		t.Errorf("%+v work", w)
 	}
 	folds(t, s, nexus.AttemptLost{Attempt: "T1.1"}, nexus.AttemptResumed{Attempt: "T1.1", Base: "c0"})
@@ -85,16 +85,16 @@ func TestAnotherChance(t *testing.T) {
 		t.Errorf("it continues, and is %s", t1.Status)
 	}
 	next(t, s, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Exhausted})
-	if t1.Spell() == 0 {
+	if t1.CountedTime() == 0 {
 		t.Error("no time counts")
 	}
 	next(t, s, nexus.ReplanDecided{Task: "T1"})
-	if t1.Spell() == 0 || len(t1.Decided()) != 1 {
+	if t1.CountedTime() == 0 || len(t1.CountedReplans()) != 1 {
 		t.Error("time that was worked does not count")
 	}
 	next(t, s, nexus.ReplanDecided{Task: "T1", Anew: true})
-	if t1.Spell() != 0 {
-		t.Errorf("%s count though it begins anew", t1.Spell())
+	if t1.CountedTime() != 0 {
+		t.Errorf("%s count though it begins anew", t1.CountedTime())
 	}
 }
 
@@ -147,7 +147,7 @@ func TestChecksAnew(t *testing.T) {
 		"what landed":     {[]nexus.CriterionFault{stale("FIX-1", "old"), stale("FIX-9", "old")}, "FIX-1"},
 	} {
 		b := state.Fixes{All: c.faults}
-		got, ok := b.Anew("T1/AC-1", "old", func(task string) (nexus.CriterionCheck, bool) {
+		got, ok := b.RewrittenCheck("T1/AC-1", "old", func(task string) (nexus.CriterionCheck, bool) {
 			return nexus.CriterionCheck{Test: task}, task != "FIX-9"
 		})
 		if got.Test != c.want || ok != (c.want != "") {
@@ -174,10 +174,10 @@ func TestBooks(t *testing.T) {
 		next(t, s, nexus.GateJudged{Evidence: nexus.Evidence{Gate: gate, State: nexus.Pass, Tree: "t", Duration: time.Second}})
 	}
 	slices.Sort(gates)
-	if got := s.Paced(); !slices.Equal(got, gates) {
+	if got := s.TimedGates(); !slices.Equal(got, gates) {
 		t.Errorf("%q", got)
 	}
-	if e, known := s.Known("t", "a"); !known || e.Gate != "a" {
+	if e, known := s.KnownEvidence("t", "a"); !known || e.Gate != "a" {
 		t.Errorf("%+v, %v", e, known)
 	}
 	until := statetest.Start().Add(time.Hour)
@@ -194,7 +194,7 @@ func TestBooks(t *testing.T) {
 	if _, ok := s.HeldFor("q/m"); ok {
 		t.Error("an account without quota is held")
 	}
-	if err := s.Admits(nexus.TaskPlanned{Task: nexus.Task{ID: "T8"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T9"}}); err != nil {
+	if err := s.CheckFacts(nexus.TaskPlanned{Task: nexus.Task{ID: "T8"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T9"}}); err != nil {
 		t.Error(err)
 	}
 	loop := fold(t, planned(nexus.Limits{})[:3]...)
@@ -230,7 +230,7 @@ func TestTheClockWaitsForThePlan(t *testing.T) {
 // TestAfterABrokenPast says that it cannot tell what happened since.
 func TestAfterABrokenPast(t *testing.T) {
 	events, broken := wentBack()[:16], errors.New("the disk is gone")
-	s := state.New("r").Remember(func(yield func(nexus.Event, error) bool) {
+	s := state.New("r").ReadPastFrom(func(yield func(nexus.Event, error) bool) {
 		for _, e := range events {
 			if !yield(e, nil) {
 				return
@@ -243,7 +243,7 @@ func TestAfterABrokenPast(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if a, err := s.After(11); !errors.Is(err, broken) {
+	if a, err := s.EventsSince(11); !errors.Is(err, broken) {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -36,9 +36,9 @@ func TestWorkIsSentBack(t *testing.T) {
 	should := nexus.Comment{Kind: nexus.ShouldComment, File: "a.go", Start: 1, Replace: &nexus.Replace{Text: "x", Apply: true}}
 	praise := nexus.Comment{Kind: nexus.PraiseComment, Body: "good"}
 	s, t1, a := commented(t, nexus.Limits{}, must, should, praise)
-	f, ok := t1.Sends(a)
-	if !ok || !f.Tell || len(f.Apply) != 1 || f.Apply[0].ID != "c2" || f.Why != "a person reviewed it: c1, c2" || s.Holds(t1, a) != "unresolved: c1" {
-		t.Fatalf("%+v, held: %q", f, s.Holds(t1, a))
+	f, ok := t1.WorkToReturn(a)
+	if !ok || !f.Tell || len(f.Apply) != 1 || f.Apply[0].ID != "c2" || f.Why != "a person reviewed it: c1, c2" || s.HoldReason(t1, a) != "unresolved: c1" {
+		t.Fatalf("%+v, held: %q", f, s.HoldReason(t1, a))
 	}
 	if len(s.Queue) != 1 {
 		t.Fatal(s.Queue)
@@ -60,7 +60,7 @@ func TestWorkIsSentBack(t *testing.T) {
 	one, _ := t1.Comment("c1")
 	three, _ := t1.Comment("c3")
 	next(t, s, prompts("T1.1/coder.1", one.Comment, three.Comment))
-	if open := a.Unanswered(); !slices.Equal(open, []string{"c1"}) || len(t1.Untold("T1.1")) > 0 {
+	if open := a.Unanswered(); !slices.Equal(open, []string{"c1"}) || len(t1.UndeliveredComments("T1.1")) > 0 {
 		t.Errorf("open are %q", open)
 	}
 	claim := nexus.Answer{Comment: "c1", Status: "fixed"}
@@ -74,10 +74,10 @@ func TestWorkIsSentBack(t *testing.T) {
 	}
 	next(t, s, nexus.CommentsAnswered{Task: "T1", Attempt: "T1.1", Round: 2, Commit: "w3", Answers: []nexus.CommentAnswer{{Comment: "c1", Reply: nexus.CommentFixed, Changed: true}}})
 	c, _ := t1.Comment("c1")
-	if last, ok := c.Answer(); !ok || last.Commit != "w3" || last.Round != 2 || last.Attempt != "T1.1" || len(a.Open) > 0 || a.Claims != nil {
+	if last, ok := c.LastAnswer(); !ok || last.Commit != "w3" || last.Round != 2 || last.Attempt != "T1.1" || len(a.Open) > 0 || a.Claims != nil {
 		t.Errorf("%+v, open %v, claims %v", last, a.Open, a.Claims)
 	}
-	if _, ok := three.Answer(); ok {
+	if _, ok := three.LastAnswer(); ok {
 		t.Error("praise is answered")
 	}
 	next(t, s, nexus.ChangeWeighed{Attempt: "T1.1", Tree: "t"})
@@ -89,12 +89,12 @@ func TestWorkIsSentBack(t *testing.T) {
 // TestSuggestionsAlone are done, and nobody is told.
 func TestSuggestionsAlone(t *testing.T) {
 	s, t1, a := commented(t, nexus.Limits{}, nexus.Comment{Kind: nexus.ShouldComment, File: "a.go", Start: 1, Replace: &nexus.Replace{Text: "x", Apply: true}})
-	f, _ := t1.Sends(a)
+	f, _ := t1.WorkToReturn(a)
 	folds(t, s, f, nexus.CommentsApplied{Task: "T1", Attempt: "T1.1", Commit: "w2", Applied: []string{"c1"}})
 	if f.Tell || a.Sent != nil || a.Applied == nil {
 		t.Errorf("%+v, %+v", f, a.Sent)
 	}
-	if again, ok := t1.Sends(a); ok {
+	if again, ok := t1.WorkToReturn(a); ok {
 		t.Errorf("%+v", again)
 	}
 }
@@ -105,7 +105,7 @@ func TestAcceptedFixSettles(t *testing.T) {
 	must := nexus.Comment{Kind: nexus.MustComment, Body: "a"}
 	for _, left := range []bool{true, false} {
 		s, t1, _ := commented(t, nexus.Limits{Review: nexus.ChangeRules{Fixed: left}}, must, must, must, must, nexus.Comment{Kind: nexus.ShouldComment, Body: "b"})
-		f, _ := t1.Sends(s.Attempt("T1.1"))
+		f, _ := t1.WorkToReturn(s.Attempt("T1.1"))
 		folds(t, s, f, nexus.AttemptResumed{Attempt: "T1.1", Base: "c0"}, nexus.CommentsAnswered{Task: "T1", Attempt: "T1.1", Answers: []nexus.CommentAnswer{
 			{Comment: "c1", Reply: nexus.CommentFixed, Changed: true},
 			{Comment: "c2", Reply: nexus.CommentFixed},
@@ -131,12 +131,12 @@ func TestAcceptedFixSettles(t *testing.T) {
 // TestQuestionAboutAChange: who is asked whether a change may land, and what a no says.
 func TestQuestionAboutAChange(t *testing.T) {
 	s, t1, a := commented(t, nexus.Limits{Review: nexus.ChangeRules{People: nexus.ReviewAll}})
-	if s.LandingQuestion(a) != nil || s.JudgingChange() {
+	if s.LandingQuestion(a) != nil || s.HasOpenLandingQuestion() {
 		t.Error("nobody was asked")
 	}
 	folds(t, s, nexus.QuestionAsked{ID: "q0", Trigger: nexus.StepTrigger, Mark: state.ChangeMark(a)}, nexus.QuestionAsked{ID: "q1", Trigger: nexus.ChangeTrigger, Mark: state.ChangeMark(a), Text: "land?"})
 	q := s.Question("q1")
-	if s.LandingQuestion(a) != q || s.Judges(q) != t1 || s.Judges(s.Question("q0")) != nil || !s.JudgingChange() || q.Publishes() || len(s.Asks()) != 1 {
+	if s.LandingQuestion(a) != q || s.TaskOfLandingQuestion(q) != t1 || s.TaskOfLandingQuestion(s.Question("q0")) != nil || !s.HasOpenLandingQuestion() || q.AsksToPublish() || len(s.OpenQuestions()) != 1 {
 		t.Errorf("%+v", s.LandingQuestion(a))
 	}
 	other := *a
@@ -145,28 +145,28 @@ func TestQuestionAboutAChange(t *testing.T) {
 		t.Error("it was asked about another commit")
 	}
 	next(t, s, nexus.QuestionLeft{ID: "q1"})
-	if s.JudgingChange() || len(s.Asks()) != 1 {
+	if s.HasOpenLandingQuestion() || len(s.OpenQuestions()) != 1 {
 		t.Error("nobody answers in time, and the run still waits")
 	}
 	next(t, s, nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbAnswer, ID: "q1", Text: "no: rename it", By: "ada"}})
 	folds(t, s, nexus.RequestSettled{Seq: s.Seq, Granted: true}, nexus.QuestionAnswered{ID: "q1", Text: "no: rename it", By: "ada"})
 	c, ok := t1.Comment("c1")
-	if !ok || c.Kind != nexus.MustComment || c.Body != "rename it" || c.Commit != "w1" || c.Base != "c0" || s.Approved(t1, a) != "" || s.JudgingChange() || len(s.Asks()) != 0 {
-		t.Errorf("%+v, approved by %q", c, s.Approved(t1, a))
+	if !ok || c.Kind != nexus.MustComment || c.Body != "rename it" || c.Commit != "w1" || c.Base != "c0" || s.LandingApprover(t1, a) != "" || s.HasOpenLandingQuestion() || len(s.OpenQuestions()) != 0 {
+		t.Errorf("%+v, approved by %q", c, s.LandingApprover(t1, a))
 	}
 	reviews(t, s, nexus.ChangeReview{Commit: "w1", Resolve: []string{"c1"}}, "bob")
-	if c, _ := t1.Comment("c1"); c.Resolved != "bob" || s.Holds(t1, a) != "every change waits for a person" {
-		t.Errorf("%+v, held: %s", c, s.Holds(t1, a))
+	if c, _ := t1.Comment("c1"); c.Resolved != "bob" || s.HoldReason(t1, a) != "every change waits for a person" {
+		t.Errorf("%+v, held: %s", c, s.HoldReason(t1, a))
 	}
 	folds(t, s, nexus.QuestionAsked{ID: "q2", Trigger: nexus.ChangeTrigger, Mark: state.ChangeMark(a), Text: "land?"})
 	next(t, s, nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbAnswer, ID: "q2", Text: "yes", By: "ada"}})
 	folds(t, s, nexus.RequestSettled{Seq: s.Seq, Granted: true}, nexus.QuestionAnswered{ID: "q2", Text: "yes", By: "ada"})
-	if s.Approved(t1, a) != "ada" || s.Holds(t1, a) != "" || len(t1.Comments) != 1 {
-		t.Errorf("approved by %q, held: %q", s.Approved(t1, a), s.Holds(t1, a))
+	if s.LandingApprover(t1, a) != "ada" || s.HoldReason(t1, a) != "" || len(t1.Comments) != 1 {
+		t.Errorf("approved by %q, held: %q", s.LandingApprover(t1, a), s.HoldReason(t1, a))
 	}
 	folds(t, s, nexus.QuestionAsked{ID: "q3", Trigger: nexus.ChangeTrigger, Mark: state.ChangeMark(a), Text: "land?"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"},
 		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0"})
-	if s.JudgingChange() || len(s.Asks()) != 0 {
+	if s.HasOpenLandingQuestion() || len(s.OpenQuestions()) != 0 {
 		t.Error("it landed, and somebody is asked")
 	}
 }

@@ -105,7 +105,7 @@ func dumped(t *testing.T, s *state.State) any {
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
 		t.Fatal(err)
 	}
-	day, others := s.Ledger.Others()
+	day, others := s.Ledger.OthersSpent()
 	all["Caps"] = map[string]any{"Limit": s.Ledger.Limit(), "Pressure": s.Ledger.Pressure(), "Day": day, "Others": others}
 	return all
 }

@@ -17,11 +17,11 @@ type Checkpoint struct {
 	Undone  bool          // the run went back to before it
 }
 
-// Stirred reports whether anything happened since the last checkpoint.
-func (s *State) Stirred() bool { return s.stirred }
+// ChangedSinceCheckpoint reports whether anything happened since the last checkpoint.
+func (s *State) ChangedSinceCheckpoint() bool { return s.stirred }
 
-// stir keeps whether anything happened since the last checkpoint.
-func (s *State) stir(f nexus.Fact) {
+// trackChange keeps whether anything happened since the last checkpoint.
+func (s *State) trackChange(f nexus.Fact) {
 	switch f.(type) {
 	case nexus.CheckpointMade:
 		s.stirred = false
@@ -57,8 +57,8 @@ func (s *State) Checkpoint(name string) *Checkpoint {
 	return s.Checkpoints[i]
 }
 
-// Kept returns the checkpoints that were not dropped, in order.
-func (s *State) Kept() []*Checkpoint {
+// ActiveCheckpoints returns the checkpoints that were not dropped, in order.
+func (s *State) ActiveCheckpoints() []*Checkpoint {
 	var all []*Checkpoint
 	for _, c := range s.Checkpoints {
 		if c.Dropped == "" {
@@ -68,9 +68,9 @@ func (s *State) Kept() []*Checkpoint {
 	return all
 }
 
-// InProgress returns the last snapshots of the attempts that are not over, in the
+// UnlandedSnapshots returns the last snapshots of the attempts that are not over, in the
 // plan's order.
-func (s *State) InProgress() []nexus.PinnedTree {
+func (s *State) UnlandedSnapshots() []nexus.PinnedTree {
 	var all []nexus.PinnedTree
 	for _, t := range s.Tasks {
 		a := t.Current()

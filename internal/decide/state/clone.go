@@ -28,10 +28,10 @@ func (a *Attempt) Clone() *Attempt {
 	return &c
 }
 
-// Join takes over a session, and what came with it, from a clone that had it
+// JoinSession takes over a session, and what came with it, from a clone that had it
 // beside others. Network is how much the attempt knew of that when it was
 // cloned.
-func (a *Attempt) Join(c *Attempt, id nexus.SessionID, network int) {
+func (a *Attempt) JoinSession(c *Attempt, id nexus.SessionID, network int) {
 	s := c.Session(id)
 	if s == nil {
 		return

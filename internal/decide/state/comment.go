@@ -34,8 +34,8 @@ type CommentAnswer struct {
 	At      time.Time
 }
 
-// Look is one time that a person reviewed a task's change.
-type Look struct {
+// PersonReview is one time that a person reviewed a task's change.
+type PersonReview struct {
 	Seq      int64
 	By       string
 	At       time.Time
@@ -44,27 +44,27 @@ type Look struct {
 	Approved bool // it may land as far as the person is concerned
 }
 
-// Answer returns the last answer to the comment, false where there is none.
-func (c Comment) Answer() (CommentAnswer, bool) {
+// LastAnswer returns the last answer to the comment, false where there is none.
+func (c Comment) LastAnswer() (CommentAnswer, bool) {
 	if len(c.Answers) == 0 {
 		return CommentAnswer{}, false
 	}
 	return c.Answers[len(c.Answers)-1], true
 }
 
-// Blocks reports whether the comment keeps the change from landing.
-func (c Comment) Blocks() bool { return c.Kind == nexus.MustComment && c.Resolved == "" }
+// BlocksLanding reports whether the comment keeps the change from landing.
+func (c Comment) BlocksLanding() bool { return c.Kind == nexus.MustComment && c.Resolved == "" }
 
-// applies reports whether its replacement is still to be done.
-func (c Comment) applies() bool {
+// needsApplying reports whether its replacement is still to be done.
+func (c Comment) needsApplying() bool {
 	return c.Replace != nil && c.Replace.Apply && c.Applied == "" && c.Refused == "" && c.Resolved == ""
 }
 
-// untold reports whether the author of an attempt is to be told of it. Each attempt is
+// isUndelivered reports whether the author of an attempt is to be told of it. Each attempt is
 // told once of what is open; praise is said once and for nobody's work.
-func (c Comment) untold(a nexus.AttemptID) bool {
+func (c Comment) isUndelivered(a nexus.AttemptID) bool {
 	switch {
-	case c.Resolved != "" || c.Told == a || c.applies() || c.Applied != "":
+	case c.Resolved != "" || c.Told == a || c.needsApplying() || c.Applied != "":
 		return false
 	case c.Kind == nexus.MustComment:
 		return true
@@ -85,12 +85,12 @@ func (t *Task) commentAt(id string) int {
 	return slices.IndexFunc(t.Comments, func(c Comment) bool { return c.ID == id })
 }
 
-// Untold returns what the author of an attempt is to be told of comments, as one message
+// UndeliveredComments returns what the author of an attempt is to be told of comments, as one message
 // for each batch.
-func (t *Task) Untold(a nexus.AttemptID) []Guidance {
+func (t *Task) UndeliveredComments(a nexus.AttemptID) []Guidance {
 	var all []Guidance
 	for _, c := range t.Comments {
-		if !c.untold(a) {
+		if !c.isUndelivered(a) {
 			continue
 		}
 		if n := len(all); n == 0 || all[n-1].Seq != c.Seq {
@@ -102,21 +102,21 @@ func (t *Task) Untold(a nexus.AttemptID) []Guidance {
 	return all
 }
 
-// Musts returns the comments that keep the task's change from landing.
-func (t *Task) Musts() []Comment {
-	return slices.DeleteFunc(slices.Clone(t.Comments), func(c Comment) bool { return !c.Blocks() })
+// BlockingComments returns the comments that keep the task's change from landing.
+func (t *Task) BlockingComments() []Comment {
+	return slices.DeleteFunc(slices.Clone(t.Comments), func(c Comment) bool { return !c.BlocksLanding() })
 }
 
-// Sends returns what hands an accepted attempt back to its author, false where people said
+// WorkToReturn returns what hands an accepted attempt back to its author, false where people said
 // nothing that is to be done.
-func (t *Task) Sends(a *Attempt) (nexus.WorkReturned, bool) {
+func (t *Task) WorkToReturn(a *Attempt) (nexus.WorkReturned, bool) {
 	f := nexus.WorkReturned{Task: t.ID, Attempt: a.ID}
 	var names []string
 	for _, c := range t.Comments {
 		switch {
-		case c.applies():
+		case c.needsApplying():
 			f.Apply = append(f.Apply, c.Comment)
-		case c.untold(a.ID) && c.Kind != nexus.PraiseComment:
+		case c.isUndelivered(a.ID) && c.Kind != nexus.PraiseComment:
 			f.Tell = true
 		default:
 			continue
@@ -144,9 +144,9 @@ func (s *State) LandingQuestion(a *Attempt) *Question {
 	return nil
 }
 
-// Judges returns the task whose change a question is about, nil for other questions and for
+// TaskOfLandingQuestion returns the task whose change a question is about, nil for other questions and for
 // a change that is no longer the task's.
-func (s *State) Judges(q *Question) *Task {
+func (s *State) TaskOfLandingQuestion(q *Question) *Task {
 	if q.Trigger != nexus.ChangeTrigger {
 		return nil
 	}
@@ -158,8 +158,8 @@ func (s *State) Judges(q *Question) *Task {
 	return s.tasks[a.Task]
 }
 
-// Approved returns who let what an attempt came to land; empty for nobody.
-func (s *State) Approved(t *Task, a *Attempt) string {
+// LandingApprover returns who let what an attempt came to land; empty for nobody.
+func (s *State) LandingApprover(t *Task, a *Attempt) string {
 	for _, l := range t.Looks {
 		if l.Approved && l.Commit == a.Commit && a.Commit != "" {
 			return l.By
@@ -171,9 +171,9 @@ func (s *State) Approved(t *Task, a *Attempt) string {
 	return ""
 }
 
-// Wants says why a person has to review what an attempt came to before it lands; empty
+// ReviewReason says why a person has to review what an attempt came to before it lands; empty
 // where nobody has to.
-func (s *State) Wants(a *Attempt) string {
+func (s *State) ReviewReason(a *Attempt) string {
 	switch s.Limits.Review.People {
 	case "", nexus.ReviewNone:
 		return ""
@@ -190,31 +190,31 @@ func (s *State) Wants(a *Attempt) string {
 	}
 }
 
-// Holds says why an accepted attempt does not land yet; empty where nothing keeps it.
-func (s *State) Holds(t *Task, a *Attempt) string {
-	if t.Withheld() {
+// HoldReason says why an accepted attempt does not land yet; empty where nothing keeps it.
+func (s *State) HoldReason(t *Task, a *Attempt) string {
+	if t.IsPaused() {
 		return "paused by " + t.Paused.By
 	}
-	if musts := t.Musts(); len(musts) > 0 {
+	if musts := t.BlockingComments(); len(musts) > 0 {
 		names := make([]string, len(musts))
 		for i, c := range musts {
 			names[i] = c.ID
 		}
 		return fmt.Sprintf("unresolved: %s", strings.Join(names, ", "))
 	}
-	if why := s.Wants(a); why != "" && s.Approved(t, a) == "" {
+	if why := s.ReviewReason(a); why != "" && s.LandingApprover(t, a) == "" {
 		return why
 	}
 	return ""
 }
 
-// JudgingChange reports whether somebody is asked whether a change may land, and may say so yet.
-func (s *State) JudgingChange() bool {
+// HasOpenLandingQuestion reports whether somebody is asked whether a change may land, and may say so yet.
+func (s *State) HasOpenLandingQuestion() bool {
 	return slices.ContainsFunc(s.Questions, func(q *Question) bool {
 		if q.Trigger != nexus.ChangeTrigger || q.By != "" || q.Left {
 			return false
 		}
-		t := s.Judges(q)
+		t := s.TaskOfLandingQuestion(q)
 		return t != nil && !t.Status.Ended()
 	})
 }
@@ -226,7 +226,7 @@ func (s *State) reviewed(r Request, at time.Time) {
 		return
 	}
 	v := *r.Review
-	look := Look{Seq: r.Seq, By: cmp.Or(r.By, "a person"), At: at, Base: v.Base, Commit: v.Commit, Approved: v.Approve}
+	look := PersonReview{Seq: r.Seq, By: cmp.Or(r.By, "a person"), At: at, Base: v.Base, Commit: v.Commit, Approved: v.Approve}
 	t.Looks = append(slices.Clip(t.Looks), look)
 	t.comment(r, v, at)
 	all := slices.Clone(t.Comments)
@@ -265,7 +265,7 @@ func (s *State) objected(r Request, at time.Time) {
 	if q == nil || nexus.Agrees(r.Text) {
 		return
 	}
-	t, why := s.Judges(q), nexus.Objection(r.Text)
+	t, why := s.TaskOfLandingQuestion(q), nexus.Objection(r.Text)
 	if t == nil || why == "" {
 		return
 	}
@@ -281,19 +281,19 @@ func (s *State) applyComments(f nexus.Fact, at time.Time) {
 		t, a := s.tasks[f.Task], s.attempts[f.Attempt]
 		a.Apply(f, at)
 		t.Status = nexus.Running
-		s.alight(f.Task)
+		s.dequeueLanding(f.Task)
 	case nexus.CommentsApplied:
 		t := s.tasks[f.Task]
 		s.attempts[f.Attempt].Apply(f, at)
-		t.change(f.Applied, func(c *Comment) { c.Applied, c.Resolved = f.Commit, appliedBy })
+		t.updateComments(f.Applied, func(c *Comment) { c.Applied, c.Resolved = f.Commit, appliedBy })
 		for _, r := range f.Refused {
-			t.change([]string{r.Comment}, func(c *Comment) { c.Refused = r.Why })
+			t.updateComments([]string{r.Comment}, func(c *Comment) { c.Refused = r.Why })
 		}
 	case nexus.CommentsAnswered:
 		t := s.tasks[f.Task]
 		s.attempts[f.Attempt].Apply(f, at)
 		for _, one := range f.Answers {
-			t.change([]string{one.Comment}, func(c *Comment) {
+			t.updateComments([]string{one.Comment}, func(c *Comment) {
 				c.Answers = append(slices.Clip(c.Answers), CommentAnswer{CommentAnswer: one, Attempt: f.Attempt, Round: f.Round, Commit: f.Commit, At: at})
 			})
 		}
@@ -309,8 +309,8 @@ const appliedBy = "applied"
 // ByFix settles a must whose fix was accepted, where people leave that to the gates.
 const ByFix = "accepted fix"
 
-// change changes comments, and leaves the list alone that others look at.
-func (t *Task) change(ids []string, do func(c *Comment)) {
+// updateComments changes comments, and leaves the list alone that others look at.
+func (t *Task) updateComments(ids []string, do func(c *Comment)) {
 	if len(ids) == 0 {
 		return
 	}
@@ -322,13 +322,13 @@ func (t *Task) change(ids []string, do func(c *Comment)) {
 	}
 }
 
-// heard marks the comments that the author of an attempt was told.
-func (t *Task) heard(f nexus.PromptSent) {
+// markCommentsDelivered marks the comments that the author of an attempt was told.
+func (t *Task) markCommentsDelivered(f nexus.PromptSent) {
 	ids := make([]string, len(f.Comments))
 	for i, c := range f.Comments {
 		ids[i] = c.ID
 	}
-	t.change(ids, func(c *Comment) { c.Told = attemptOfSession(f.Session) })
+	t.updateComments(ids, func(c *Comment) { c.Told = attemptOfSession(f.Session) })
 }
 
 // fixed resolves the musts whose fix an accepted attempt has, where people leave that
@@ -339,11 +339,11 @@ func (s *State) fixed(t *Task, a *Attempt) {
 	}
 	var ids []string
 	for _, c := range t.Comments {
-		if last, ok := c.Answer(); ok && c.Blocks() && last.Attempt == a.ID && last.Reply == nexus.CommentFixed && last.Changed {
+		if last, ok := c.LastAnswer(); ok && c.BlocksLanding() && last.Attempt == a.ID && last.Reply == nexus.CommentFixed && last.Changed {
 			ids = append(ids, c.ID)
 		}
 	}
-	t.change(ids, func(c *Comment) { c.Resolved = ByFix })
+	t.updateComments(ids, func(c *Comment) { c.Resolved = ByFix })
 }
 
 // comments folds what an attempt knows of people's comments.
@@ -378,8 +378,8 @@ func (a *Attempt) Unanswered() []string {
 	return ids
 }
 
-// told keeps the comments that its author was told and is to answer.
-func (a *Attempt) told(f nexus.PromptSent) {
+// addOpenComments keeps the comments that its author was told and is to answer.
+func (a *Attempt) addOpenComments(f nexus.PromptSent) {
 	for _, c := range f.Comments {
 		if c.Kind != nexus.PraiseComment {
 			a.Open = append(clip(a.Open), c)

@@ -7,18 +7,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Consent is how people stand to the plan.
-type Consent struct {
+// PlanConsent is how people stand to the plan.
+type PlanConsent struct {
 	Question string       // that asks about the plan as it is; empty: nobody was asked
 	Anew     bool         // the run was taken up since that was asked
-	Drafts   []Draft      // plans that people did not let start, oldest first
+	Drafts   []PlanDraft  // plans that people did not let start, oldest first
 	By       string       // who agreed to the plan; empty before
 	Agreed   []nexus.Task // the plan that was agreed to, where there are drafts
 	Aside    int64        // sequence number of what set the last draft aside; 0: nothing did
 }
 
-// Draft is a plan that people did not let start as it was.
-type Draft struct {
+// PlanDraft is a plan that people did not let start as it was.
+type PlanDraft struct {
 	Goal  string
 	Tasks []nexus.Task
 
@@ -30,24 +30,24 @@ type Draft struct {
 	At  time.Time
 }
 
-// WantsConsent reports whether a person has to agree to the plan.
-func (s *State) WantsConsent() bool {
+// NeedsConsent reports whether a person has to agree to the plan.
+func (s *State) NeedsConsent() bool {
 	c := s.Goal.Consent
 	return c.Wanted || c.Given == "" && s.Limits.Approval.Holds(nexus.ApproveAll)
 }
 
-// Consulted returns the question about the plan as it is, nil where there is none.
-func (s *State) Consulted() *Question {
+// PlanQuestion returns the question about the plan as it is, nil where there is none.
+func (s *State) PlanQuestion() *Question {
 	if s.Consent.Question == "" {
 		return nil
 	}
 	return s.Question(s.Consent.Question)
 }
 
-// consulting reports whether the plan waits for an answer. The run's clock
+// waitsForConsent reports whether the plan waits for an answer. The run's clock
 // stands still meanwhile.
-func (s *State) consulting() bool {
-	q := s.Consulted()
+func (s *State) waitsForConsent() bool {
+	q := s.PlanQuestion()
 	return q != nil && q.By == "" && !q.Left && !s.Planned
 }
 
@@ -62,9 +62,9 @@ func (s *State) Refusals() int {
 	return n
 }
 
-// Proposal returns the plan after a number of drafts: the draft of that number,
+// PlanVersion returns the plan after a number of drafts: the draft of that number,
 // from 0, or after all of them the plan as it was agreed to or is.
-func (s *State) Proposal(n int) []nexus.Task {
+func (s *State) PlanVersion(n int) []nexus.Task {
 	switch c := s.Consent; {
 	case n < len(c.Drafts):
 		return c.Drafts[n].Tasks
@@ -92,7 +92,7 @@ func (s *State) applyConsent(e nexus.Event) {
 		c.Anew = c.Question != ""
 	case nexus.RunReopened:
 		c.Anew = c.Question != ""
-		if q := s.Consulted(); q != nil && q.By != "" && !s.Planned {
+		if q := s.PlanQuestion(); q != nil && q.By != "" && !s.Planned {
 			c.Question, c.Anew = "", false // a no ended the run, and who takes it up is asked again
 		}
 	case nexus.QuestionAsked:
@@ -102,10 +102,10 @@ func (s *State) applyConsent(e nexus.Event) {
 	case nexus.PlanProposed:
 		c.Question = ""
 	case nexus.PlanRefused:
-		s.setAside(e.Seq, Draft{By: f.By, Why: f.Why, At: e.At})
+		s.setAside(e.Seq, PlanDraft{By: f.By, Why: f.Why, At: e.At})
 		s.Proposed = 0
 	case nexus.PlanRevised:
-		s.setAside(e.Seq, Draft{By: f.By, At: e.At})
+		s.setAside(e.Seq, PlanDraft{By: f.By, At: e.At})
 		s.Proposed, s.Assumed, s.Foreseen = f.Tasks, f.Assumptions, f.Foreseen
 		if f.Goal != "" {
 			s.Goal.Goal.Text = f.Goal
@@ -120,7 +120,7 @@ func (s *State) applyConsent(e nexus.Event) {
 
 // setAside keeps the plan as a draft. Its tasks are none of the run's any more,
 // and what people said before is about nothing.
-func (s *State) setAside(seq int64, d Draft) {
+func (s *State) setAside(seq int64, d PlanDraft) {
 	d.Goal, d.Tasks, d.Assumed, d.Foreseen = s.Goal.Goal.Text, s.plan(), s.Assumed, s.Foreseen
 	s.Consent.Drafts = append(slices.Clip(s.Consent.Drafts), d)
 	s.Consent.Question, s.Consent.Aside = "", seq

@@ -21,7 +21,7 @@ func drafted(before ...nexus.Fact) []nexus.Fact {
 // TestProposal tells the plans that people saw, also when what was agreed to is another thing by now.
 func TestProposal(t *testing.T) {
 	s := fold(t, drafted()...)
-	if got := s.Proposal(1); got[0].Title != "Write" || got[0].Criteria[0].Text != "Write" {
+	if got := s.PlanVersion(1); got[0].Title != "Write" || got[0].Criteria[0].Text != "Write" {
 		t.Errorf("the plan that waits: %+v", got)
 	}
 	next(t, s, nexus.PlanApproved{By: "ada"})
@@ -30,7 +30,7 @@ func TestProposal(t *testing.T) {
 		t.Fatal(now)
 	}
 	for n, want := range []string{"Read", "Write"} {
-		if got := s.Proposal(n); len(got) != 1 || got[0].Title != want || got[0].Criteria[0].Text != want {
+		if got := s.PlanVersion(n); len(got) != 1 || got[0].Title != want || got[0].Criteria[0].Text != want {
 			t.Errorf("plan %d: %+v, want %s", n, got, want)
 		}
 	}

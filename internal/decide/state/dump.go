@@ -42,7 +42,7 @@ func (s *State) Dump() (string, error) {
 		Deliver: s.deliver, Rank: s.rank, Asked: s.asked, Told: s.told, Waived: s.waived, Pace: s.pace,
 	}
 	for _, id := range s.Ledger.Unsettled() {
-		r, _ := s.Ledger.Open(id)
+		r, _ := s.Ledger.Reservation(id)
 		all.Reserved = append(all.Reserved, r)
 	}
 	for _, k := range slices.SortedStableFunc(maps.Keys(s.evidence), func(a, b evidenceKey) int { return strings.Compare(a.text(), b.text()) }) {

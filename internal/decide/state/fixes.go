@@ -46,16 +46,16 @@ func (b *Fixes) interrupt() {
 	b.All, b.Round, b.Found = b.All[:b.from:b.from], "", false
 }
 
-// Last returns the faults of the last round.
-func (b *Fixes) Last() []nexus.CriterionFault { return b.All[b.from:] }
+// LastFaults returns the faults of the last round.
+func (b *Fixes) LastFaults() []nexus.CriterionFault { return b.All[b.from:] }
 
-// Tried reports whether a failure of a criterion was looked at before.
-func (b *Fixes) Tried(name, signature string) bool {
+// HasFault reports whether a failure of a criterion was looked at before.
+func (b *Fixes) HasFault(name, signature string) bool {
 	return slices.ContainsFunc(b.All, func(f nexus.CriterionFault) bool { return f.Criterion == name && f.Signature == signature })
 }
 
-// Of returns what a task fixes, nil where it is no such task.
-func (b *Fixes) Of(task nexus.TaskID) *nexus.CriterionFault {
+// FaultOfTask returns what a task fixes, nil where it is no such task.
+func (b *Fixes) FaultOfTask(task nexus.TaskID) *nexus.CriterionFault {
 	for i := range b.All {
 		if b.All[i].Task == string(task) {
 			return &b.All[i]
@@ -64,10 +64,10 @@ func (b *Fixes) Of(task nexus.TaskID) *nexus.CriterionFault {
 	return nil
 }
 
-// Anew returns the check of a criterion that was written when it read as of
+// RewrittenCheck returns the check of a criterion that was written when it read as of
 // stands for; by says what a task wrote, if it landed.
-func (b *Fixes) Anew(name, of string, by func(task string) (nexus.CriterionCheck, bool)) (c nexus.CriterionCheck, ok bool) {
-	for _, f := range b.About(name) {
+func (b *Fixes) RewrittenCheck(name, of string, by func(task string) (nexus.CriterionCheck, bool)) (c nexus.CriterionCheck, ok bool) {
+	for _, f := range b.FaultsOf(name) {
 		if f.Kind != nexus.FaultStale || f.Signature != of {
 			continue
 		}
@@ -78,17 +78,17 @@ func (b *Fixes) Anew(name, of string, by func(task string) (nexus.CriterionCheck
 	return c, ok
 }
 
-// Without returns the commit without the work of a criterion whose check a task
+// CommitWithoutWork returns the commit without the work of a criterion whose check a task
 // writes again, empty where it does not.
-func (b *Fixes) Without(task nexus.TaskID) string {
-	if f := b.Of(task); f != nil && f.Kind == nexus.FaultStale {
+func (b *Fixes) CommitWithoutWork(task nexus.TaskID) string {
+	if f := b.FaultOfTask(task); f != nil && f.Kind == nexus.FaultStale {
 		return f.Commit
 	}
 	return ""
 }
 
-// About returns what was found of a criterion, in order.
-func (b *Fixes) About(name string) []nexus.CriterionFault {
+// FaultsOf returns what was found of a criterion, in order.
+func (b *Fixes) FaultsOf(name string) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	for _, f := range b.All {
 		if f.Criterion == name {

@@ -15,7 +15,7 @@ func (s *State) before(e nexus.Event) {
 	if to, err := s.next(e.Fact); err == nil {
 		s.move(to)
 	}
-	s.tick(e.Fact, e.At)
+	s.updateClock(e.Fact, e.At)
 	s.gates(e.Fact, e.At)
 	s.applyStart(e.Fact)
 	s.applyConsent(e)
@@ -25,11 +25,11 @@ func (s *State) before(e nexus.Event) {
 
 // apply folds an admitted event.
 func (s *State) apply(e nexus.Event) {
-	pondering := s.pondering()
+	pondering := s.waitsForPerson()
 	s.before(e)
 	s.fold(e)
 	if _, back := e.Fact.(nexus.RunRewound); !back {
-		s.ponder(pondering, e.At)
+		s.updateClockForPerson(pondering, e.At)
 	}
 }
 
@@ -50,7 +50,7 @@ func (s *State) fold(e nexus.Event) {
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
 	case nexus.RequestSettled:
-		s.settle(f, e.At)
+		s.settleRequest(f, e.At)
 	case nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		s.applyQuestion(f, e.At)
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised, nexus.TaskPlanned:
@@ -77,7 +77,7 @@ func (s *State) fold(e nexus.Event) {
 		nexus.TestsProved, nexus.ChecksProved, nexus.ChecksReproduced, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		s.applyAttempt(f, e.At)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
-		s.applyHoming(f, e.At)
+		s.applyTargetMerge(f, e.At)
 	case nexus.WorkReturned, nexus.CommentsApplied, nexus.CommentsAnswered, nexus.ChangeWeighed:
 		s.applyComments(f, e.At)
 	case nexus.GateJudged:
@@ -123,42 +123,42 @@ func (s *State) move(to nexus.RunStatus) {
 	s.Status = to
 }
 
-// tick stops the run's clock while the run is paused, and while nobody
+// updateClock stops the run's clock while the run is paused, and while nobody
 // conducts it.
-func (s *State) tick(f nexus.Fact, at time.Time) {
+func (s *State) updateClock(f nexus.Fact, at time.Time) {
 	switch f.(type) {
 	case nexus.RunPaused, nexus.RunEnded:
-		s.hold(at)
+		s.stopClock(at)
 	case nexus.RunRecovered:
-		s.hold(s.heard)
+		s.stopClock(s.heard)
 	case nexus.RunResumed:
-		if !s.consulting() && !s.pondering() {
-			s.unhold(at)
+		if !s.waitsForConsent() && !s.waitsForPerson() {
+			s.resumeClock(at)
 		}
 	default:
-		s.think(f, at)
+		s.updateClockForConsent(f, at)
 	}
 }
 
-// think stops the run's clock while it waits for consent to its plan.
-func (s *State) think(f nexus.Fact, at time.Time) {
+// updateClockForConsent stops the run's clock while it waits for consent to its plan.
+func (s *State) updateClockForConsent(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.QuestionAsked:
 		if f.Trigger == nexus.PlanTrigger {
-			s.hold(at)
+			s.stopClock(at)
 		}
 	case nexus.QuestionAnswered:
-		s.thought(f.ID, at)
+		s.resumeClockAfterConsent(f.ID, at)
 	case nexus.QuestionLeft:
-		s.thought(f.ID, at)
+		s.resumeClockAfterConsent(f.ID, at)
 	default:
 	}
 }
 
-// thought lets the clock continue once nobody thinks about the plan any more.
-func (s *State) thought(id string, at time.Time) {
-	if id == s.Consent.Question && s.consulting() && s.Status != nexus.StatusPaused {
-		s.unhold(at)
+// resumeClockAfterConsent lets the clock continue once nobody thinks about the plan any more.
+func (s *State) resumeClockAfterConsent(id string, at time.Time) {
+	if id == s.Consent.Question && s.waitsForConsent() && s.Status != nexus.StatusPaused {
+		s.resumeClock(at)
 	}
 }
 
@@ -166,10 +166,10 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.GoalAccepted:
 		s.Goal, s.Limits, s.Accepted, s.Tip = f, f.Limits, at, f.Base
-		s.Ledger.Cap(s.Limits, 0)
+		s.Ledger.SetCaps(s.Limits, 0)
 	case nexus.RunStarted:
 		s.Started, s.Process, s.Alone, s.Patience = at, f.Process, f.Alone, f.Patience
-		s.Ledger.Cap(s.Limits, f.Spent)
+		s.Ledger.SetCaps(s.Limits, f.Spent)
 	case nexus.RunRecovered:
 		s.Process, s.OverCap, s.Alone, s.Patience = f.Process, nil, f.Alone, f.Patience
 		for _, t := range s.Tasks {
@@ -181,7 +181,7 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 		if f.Limits != nil {
 			s.Limits = *f.Limits
 		}
-		s.Ledger.Cap(s.Limits, f.Spent)
+		s.Ledger.SetCaps(s.Limits, f.Spent)
 		s.Pressed = min(s.Pressed, s.Ledger.Pressure())
 	case nexus.RunReopened:
 		s.Drain, s.Published, s.Why, s.Ended = nil, nil, "", time.Time{}
@@ -189,14 +189,14 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 			s.Result = nil
 		}
 		s.PlanError, s.PlanOutcome = "", ""
-		s.Homing.again()
+		s.TargetMerge.reset()
 		for _, a := range []*Attempt{s.Planning, s.Mending} {
 			if a != nil {
 				a.Losses = 0
 			}
 		}
-		if s.Aboard != nil {
-			s.Aboard.Merge.Losses = 0
+		if s.CurrentLanding != nil {
+			s.CurrentLanding.Merge.Losses = 0
 		}
 		for _, e := range s.Splits.All {
 			s.attempts[e.Attempt].Losses = 0
@@ -234,11 +234,11 @@ func (s *State) request(seq int64, r nexus.Request) {
 	}
 }
 
-// settle takes a request off the list.
-func (s *State) settle(f nexus.RequestSettled, at time.Time) {
+// settleRequest takes a request off the list.
+func (s *State) settleRequest(f nexus.RequestSettled, at time.Time) {
 	if i := slices.IndexFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq }); i >= 0 && f.Granted {
-		s.help(s.Requests[i].Request)
-		s.said(f.Seq, s.Requests[i].Request)
+		s.markHelped(s.Requests[i].Request)
+		s.recordGuidance(f.Seq, s.Requests[i].Request)
 		switch r := s.Requests[i]; r.Verb {
 		case nexus.VerbReview:
 			s.reviewed(r, at)
@@ -249,21 +249,21 @@ func (s *State) settle(f nexus.RequestSettled, at time.Time) {
 	}
 	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
 	if !f.Granted {
-		s.heeded(f.Seq)
+		s.removeGuidance(f.Seq)
 		s.Additions = slices.DeleteFunc(s.Additions, func(a *Addition) bool { return a.Seq == f.Seq })
 	}
 }
 
-// heeded forgets guidance that an agent has, or that was refused. Whoever looked at the list
+// removeGuidance forgets guidance that an agent has, or that was refused. Whoever looked at the list
 // before still sees it.
-func (s *State) heeded(seq int64) {
+func (s *State) removeGuidance(seq int64) {
 	s.Guidance = slices.DeleteFunc(slices.Clone(s.Guidance), func(g Guidance) bool { return g.Seq == seq })
 }
 
-// help marks the task that somebody helped along: one that was told something,
+// markHelped marks the task that somebody helped along: one that was told something,
 // had another chance, another criterion or somebody's word for one, or a
 // question answered. What a model answered is no help of a person.
-func (s *State) help(r nexus.Request) {
+func (s *State) markHelped(r nexus.Request) {
 	id := r.Task
 	switch r.Verb {
 	case nexus.VerbTell, nexus.VerbRetry, nexus.VerbInterrupt:
@@ -272,7 +272,7 @@ func (s *State) help(r nexus.Request) {
 		id = nexus.TaskID(task)
 	case nexus.VerbAnswer:
 		if q := s.Question(r.ID); q != nil {
-			if t := s.Asker(q); t != nil {
+			if t := s.AskingTask(q); t != nil {
 				id = t.ID
 			}
 		}
@@ -284,9 +284,9 @@ func (s *State) help(r nexus.Request) {
 	}
 }
 
-// said keeps what a person who was heard said about a task. Answers are kept when
+// recordGuidance keeps what a person who was heard said about a task. Answers are kept when
 // they are given, and a criterion that was revised says itself what it is now.
-func (s *State) said(seq int64, r nexus.Request) {
+func (s *State) recordGuidance(seq int64, r nexus.Request) {
 	id, about := r.Task, ""
 	switch r.Verb {
 	case nexus.VerbTell, nexus.VerbRetry, nexus.VerbInterrupt:
@@ -297,7 +297,7 @@ func (s *State) said(seq int64, r nexus.Request) {
 		return
 	}
 	if t := s.tasks[id]; t != nil && r.By != "auto" && strings.TrimSpace(r.Text) != "" {
-		t.Said = append(slices.Clip(t.Said), Said{seq, about, r.Text})
+		t.Said = append(slices.Clip(t.Said), DeliveredGuidance{seq, about, r.Text})
 	}
 }
 
@@ -418,11 +418,11 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		if f.Failed {
 			t.Status = nexus.Failed
 		}
-		s.alight(f.Task)
+		s.dequeueLanding(f.Task)
 	case nexus.TaskSkipped:
 		t := s.tasks[f.Task]
 		t.Status, t.Why, t.Ended = nexus.Skipped, "skipped by "+cmp.Or(f.By, "a person"), at
-		s.alight(f.Task)
+		s.dequeueLanding(f.Task)
 	case nexus.TaskRetried:
 		s.retry(s.tasks[f.Task], f, at)
 		s.Splits.Apply(f)
@@ -480,9 +480,9 @@ func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
 	t.Retried++
 }
 
-// alight takes a task off the queue for the train.
-func (s *State) alight(id nexus.TaskID) {
-	s.Queue = slices.DeleteFunc(s.Queue, func(t *Ticket) bool { return t.Task == id })
+// dequeueLanding takes a task off the queue for the train.
+func (s *State) dequeueLanding(id nexus.TaskID) {
+	s.Queue = slices.DeleteFunc(s.Queue, func(t *QueuedLanding) bool { return t.Task == id })
 }
 
 func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
@@ -492,7 +492,7 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since, From: f.From, FromRound: f.Round, Asked: f.Asked,
 			Stage: Working, Began: at, Active: at, Clock: s.clock(at),
 		}
-		a.Warm = s.warm(f.Continues)
+		a.Warm = s.sharedSession(f.Continues)
 		t.Attempts = append(t.Attempts, a)
 		s.attempts[a.ID] = a
 		t.Status, t.RoundsOf = nexus.Running, 0
@@ -512,7 +512,7 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	}
 	switch {
 	case before == Working && a.Stage != Working:
-		t.Worked += max(0, s.clock(at).Sub(a.Clock)-a.RestedBy(at))
+		t.Worked += max(0, s.clock(at).Sub(a.Clock)-a.WaitTime(at))
 	case before != Working && a.Stage == Working:
 		a.Clock = s.clock(at)
 	}
@@ -579,20 +579,20 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 		return
 	}
 	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {
-		s.heeded(f.Request)
+		s.removeGuidance(f.Request)
 	}
 	if f, ok := f.(nexus.PromptSent); ok && len(f.Comments) > 0 {
 		if a := s.attempts[attemptOfSession(f.Session)]; a != nil && s.tasks[a.Task] != nil {
-			s.tasks[a.Task].heard(f)
+			s.tasks[a.Task].markCommentsDelivered(f)
 		}
 	}
-	if a := s.attempts[cmp.Or(attemptPart(f), agentPart(f))]; a != nil {
+	if a := s.attempts[cmp.Or(attemptOfSessionFact(f), attemptOfAgentFact(f))]; a != nil {
 		a.Apply(f, at)
 	}
 }
 
-// attemptPart returns the attempt that a session's fact belongs to.
-func attemptPart(f nexus.Fact) nexus.AttemptID {
+// attemptOfSessionFact returns the attempt that a session's fact belongs to.
+func attemptOfSessionFact(f nexus.Fact) nexus.AttemptID {
 	var id nexus.SessionID
 	switch f := f.(type) {
 	case nexus.PromptSent:
@@ -635,7 +635,7 @@ func (s *State) applyMoney(f nexus.Fact, at time.Time) {
 	case nexus.BudgetRefused:
 		s.refuse(f)
 	case nexus.BudgetShared:
-		s.Ledger.Share(f)
+		s.Ledger.SetOthersSpent(f)
 	case nexus.BudgetPressed:
 		s.Pressed = f.Percent
 	default:

@@ -40,7 +40,7 @@ func TestWhoIsHeardOf(t *testing.T) {
 		b.Apply(nexus.Event{At: at(0), Fact: nexus.AttemptStarted{Attempt: "T2.1", Task: "T2"}})
 		b.Apply(nexus.Event{At: at(3), Fact: f})
 		var silent []string
-		for _, due := range stuck(b.Due(l, false, at(7))) {
+		for _, due := range stuck(b.DueAlerts(l, false, at(7))) {
 			silent = append(silent, due.Of)
 		}
 		if !slices.Equal(silent, []string{"T2.1"}) {
@@ -61,11 +61,11 @@ func TestWhoIsHeardOf(t *testing.T) {
 		for _, end := range c.end {
 			var b state.Alerts
 			b.Apply(nexus.Event{At: at(0), Fact: c.begin})
-			if w := b.Working(); len(w) != 1 || w[0].ID != c.id || !w[0].At.Equal(at(0)) || w[0].Doing != "" {
+			if w := b.Heartbeats(); len(w) != 1 || w[0].ID != c.id || !w[0].At.Equal(at(0)) || w[0].Doing != "" {
 				t.Errorf("after %s work %+v", nexus.Kind(c.begin), w)
 			}
 			b.Apply(nexus.Event{At: at(1), Fact: end})
-			if w := b.Working(); len(w) > 0 {
+			if w := b.Heartbeats(); len(w) > 0 {
 				t.Errorf("after %s work %+v", nexus.Kind(end), w)
 			}
 		}
@@ -82,7 +82,7 @@ func TestWhoIsHeardOf(t *testing.T) {
 		b.Apply(nexus.Event{At: at(0), Fact: f})
 	}
 	var doing []string
-	for _, w := range b.Working() {
+	for _, w := range b.Heartbeats() {
 		doing = append(doing, w.ID+" "+w.Doing)
 	}
 	if got := strings.Join(doing, ", "); got != "T1.1 gate, T2.1 person, T3.1 " {
@@ -96,21 +96,21 @@ func TestWhenAlertsCalm(t *testing.T) {
 	l := limits()
 	at := func(s int) time.Time { return statetest.Start().Add(time.Duration(s) * time.Second) }
 	var b state.Alerts
-	if !b.Calms(l).IsZero() {
+	if !b.NextClearTime(l).IsZero() {
 		t.Error("nothing is raised, and it calms")
 	}
 	b.Apply(nexus.Event{At: at(0), Fact: nexus.AlertRaised{Kind: nexus.AlertStuck, Of: "T1.1"}})
-	if !b.Calms(l).IsZero() {
+	if !b.NextClearTime(l).IsZero() {
 		t.Error("nobody knows when who is stuck is heard of")
 	}
 	b.Apply(nexus.Event{At: at(30), Fact: nexus.AlertRaised{Kind: nexus.AlertFailures}})
 	b.Apply(nexus.Event{At: at(10), Fact: nexus.AlertRaised{Kind: nexus.AlertDenials}})
 	b.Apply(nexus.Event{At: at(20), Fact: nexus.AlertRaised{Kind: nexus.AlertStuck, Of: "T2.1"}})
-	if got := b.Calms(l); !got.Equal(at(70)) {
+	if got := b.NextClearTime(l); !got.Equal(at(70)) {
 		t.Errorf("calm at %s", got.Sub(at(0)))
 	}
 	b.Apply(nexus.Event{At: at(71), Fact: nexus.AlertCleared{Kind: nexus.AlertDenials, Why: "calm"}})
-	if got := b.Calms(l); !got.Equal(at(90)) || len(b.Active()) != 3 {
+	if got := b.NextClearTime(l); !got.Equal(at(90)) || len(b.Active()) != 3 {
 		t.Errorf("then at %s, %d active", got.Sub(at(0)), len(b.Active()))
 	}
 	b.Apply(nexus.Event{At: at(72), Fact: nexus.AlertRaised{Kind: nexus.AlertStuck, Of: "T1.1"}})
@@ -126,7 +126,7 @@ func TestWhenAlertsCalm(t *testing.T) {
 	for limit, want := range map[int64]string{0: "95 of 0 tokens are used", 100: "", 1000: "95 of 1000 tokens are used"} {
 		l.RunTokens = limit
 		var why string
-		for _, f := range u.Calmed(l, at(1)) {
+		for _, f := range u.AlertsToClear(l, at(1)) {
 			why += f.Why
 		}
 		if why != want {
@@ -139,7 +139,7 @@ func TestWhenAlertsCalm(t *testing.T) {
 func TestAnswersMatter(t *testing.T) {
 	open := func(s *state.State) string {
 		var all []string
-		for _, q := range s.Asks() {
+		for _, q := range s.OpenQuestions() {
 			all = append(all, q.ID)
 		}
 		return strings.Join(all, " ")
@@ -152,7 +152,7 @@ func TestAnswersMatter(t *testing.T) {
 		nexus.QuestionAsked{ID: "q1", Trigger: nexus.PlanTrigger, Text: "start?"},
 	}
 	s := fold(t, plan...)
-	if open(s) != "q1" || s.Question("q1").Publishes() || !s.WantsConsent() || s.Consulted() != s.Question("q1") {
+	if open(s) != "q1" || s.Question("q1").AsksToPublish() || !s.NeedsConsent() || s.PlanQuestion() != s.Question("q1") {
 		t.Errorf("of a plan: %s", open(s))
 	}
 	next(t, s, nexus.PlanApproved{By: "ada"})
@@ -164,7 +164,7 @@ func TestAnswersMatter(t *testing.T) {
 	next(t, s, nexus.QuestionAsked{ID: "q3", Attempt: "T1.1", Text: "which?"})
 	next(t, s, nexus.QuestionAsked{ID: "q4", Text: "publish?"})
 	next(t, s, nexus.QuestionAsked{ID: "q5", Attempt: "look.1", Text: "who?"})
-	if open(s) != "q3 q4 q5" || !s.Question("q4").Publishes() || s.Asker(s.Question("q3")) != s.Task("T1") || s.Asker(s.Question("q4")) != nil {
+	if open(s) != "q3 q4 q5" || !s.Question("q4").AsksToPublish() || s.AskingTask(s.Question("q3")) != s.Task("T1") || s.AskingTask(s.Question("q4")) != nil {
 		t.Errorf("of an attempt, the result and others: %s", open(s))
 	}
 	next(t, s, nexus.QuestionLeft{ID: "q5"})
@@ -233,8 +233,8 @@ func TestPlansThatWereRefused(t *testing.T) {
 		want  bool
 	}{"nobody agreed": {"", false}, "agreed before": {"ada", false}} {
 		s := fold(t, nexus.GoalAccepted{Consent: nexus.Consent{Given: c.given}})
-		if s.WantsConsent() != c.want {
-			t.Errorf("%s: %v", name, s.WantsConsent())
+		if s.NeedsConsent() != c.want {
+			t.Errorf("%s: %v", name, s.NeedsConsent())
 		}
 	}
 }

@@ -67,9 +67,9 @@ func (s *State) splitInto(t *Task, parts []nexus.TaskID, at time.Time) {
 	}
 }
 
-// Bequeathed returns what another run takes over of this one: what landed, in order, what was
+// InheritableFacts returns what another run takes over of this one: what landed, in order, what was
 // skipped or split, and what the work on other tasks came to.
-func (s *State) Bequeathed() []nexus.Fact {
+func (s *State) InheritableFacts() []nexus.Fact {
 	var all []nexus.Fact
 	for _, l := range s.Landings {
 		t := s.tasks[l.Task]
@@ -88,8 +88,8 @@ func (s *State) Bequeathed() []nexus.Fact {
 		switch {
 		case t.Status == nexus.Landed:
 			continue
-		case t.Status == nexus.Split && s.Splits.Of(t.ID) != nil:
-			f.Status, f.Parts = nexus.Split, s.Splits.Of(t.ID).Parts
+		case t.Status == nexus.Split && s.Splits.ForTask(t.ID) != nil:
+			f.Status, f.Parts = nexus.Split, s.Splits.ForTask(t.ID).Parts
 		case t.Status == nexus.Skipped:
 			f.Status, f.Why = t.Status, t.Why
 		case ok:

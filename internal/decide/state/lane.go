@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Warm is the session of another task of the same lane that a coder goes on in.
-type Warm struct {
+// SharedSession is the session of another task of the same lane that a coder goes on in.
+type SharedSession struct {
 	Session  nexus.SessionID
 	Task     nexus.TaskID
 	Model    string
@@ -16,14 +16,14 @@ type Warm struct {
 	Commit   string   // the work that it submitted, as it was accepted
 }
 
-// warm returns a session of this run as one that another goes on in, nil where there is none.
-func (s *State) warm(id nexus.SessionID) *Warm {
+// sharedSession returns a session of this run as one that another goes on in, nil where there is none.
+func (s *State) sharedSession(id nexus.SessionID) *SharedSession {
 	old := s.session(id)
 	if old == nil {
 		return nil
 	}
 	a := s.attempts[old.Attempt]
-	return &Warm{Session: id, Task: a.Task, Model: old.Model, Prompt: old.Prompt, Messages: slices.Clip(old.Messages), Commit: a.Commit}
+	return &SharedSession{Session: id, Task: a.Task, Model: old.Model, Prompt: old.Prompt, Messages: slices.Clip(old.Messages), Commit: a.Commit}
 }
 
 // begin returns a session as it begins: empty, or with what was said in the one

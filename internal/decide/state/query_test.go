@@ -12,18 +12,18 @@ import (
 // out, and from one that it was never asked about.
 func TestAskedWhatAModelSaid(t *testing.T) {
 	s := executing(t)
-	if r, asked := s.Asked("T1"); r != nil || asked {
+	if r, asked := s.RouteAnswer("T1"); r != nil || asked {
 		t.Errorf("before: %+v, %v", r, asked)
 	}
 	next(t, s, nexus.RoutesSought{Attempt: "route.1", Tasks: []nexus.TaskID{"T1", "T2"}})
-	if r, asked := s.Asked("T2"); r != nil || !asked {
+	if r, asked := s.RouteAnswer("T2"); r != nil || !asked {
 		t.Errorf("asked: %+v, %v", r, asked)
 	}
 	next(t, s, nexus.RoutesTold{Attempt: "route.1", Routes: []nexus.Route{{Task: "T1", Why: "many files"}}})
-	if r, asked := s.Asked("T1"); r == nil || r.Why != "many files" || !asked {
+	if r, asked := s.RouteAnswer("T1"); r == nil || r.Why != "many files" || !asked {
 		t.Errorf("said: %+v, %v", r, asked)
 	}
-	if r, asked := s.Asked("T2"); r != nil || !asked {
+	if r, asked := s.RouteAnswer("T2"); r != nil || !asked {
 		t.Errorf("left out: %+v, %v", r, asked)
 	}
 }
@@ -34,7 +34,7 @@ func TestWhatShowsACriterion(t *testing.T) {
 	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it works", Check: "test"}, {Text: "it is fast", Check: "test"}}}
 	of := state.Fingerprint(task, 1)
 	s := state.Task{Task: task}
-	if _, fresh := s.Check(1); fresh {
+	if _, fresh := s.WrittenCheck(1); fresh {
 		t.Error("a check without an attempt")
 	}
 	s.Attempts = []*state.Attempt{{
@@ -51,8 +51,8 @@ func TestWhatShowsACriterion(t *testing.T) {
 		2: {"TestFast", "slow", false},
 		3: {},
 	} {
-		check, fresh := s.Check(n)
-		shown, same := s.Shows(n)
+		check, fresh := s.WrittenCheck(n)
+		shown, same := s.CriterionEvidence(n)
 		if check.Test != want.test || fresh != want.fresh || shown.Why != want.why || same != want.fresh {
 			t.Errorf("criterion %d: check %+v (%v), shown by %+v (%v)", n, check, fresh, shown, same)
 		}
@@ -71,10 +71,10 @@ func TestSessionsBesideEachOther(t *testing.T) {
 	two.Apply(nexus.SessionStarted{Session: "T1.1/verifier.1", Attempt: "T1.1", Role: nexus.Verifier, Model: "m/v"}, at)
 	two.Apply(nexus.QuotaHit{Session: "T1.1/verifier.1", Account: "m", Until: at.Add(3 * time.Second)}, at)
 	two.Network = append(two.Network, nexus.NetworkJudged{Call: "c1"})
-	a.Join(one, "T1.1/reviewer.1", 0)
-	a.Join(two, "T1.1/verifier.1", 0)
-	a.Join(two, "T1.1/nobody.1", 0)
-	if len(a.Sessions) != 2 || a.Sessions[0].Turns != 1 || a.Author(nexus.Verifier) != "m/v" || a.Author(nexus.Merger) != "" || !a.Moved {
+	a.JoinSession(one, "T1.1/reviewer.1", 0)
+	a.JoinSession(two, "T1.1/verifier.1", 0)
+	a.JoinSession(two, "T1.1/nobody.1", 0)
+	if len(a.Sessions) != 2 || a.Sessions[0].Turns != 1 || a.ModelOf(nexus.Verifier) != "m/v" || a.ModelOf(nexus.Merger) != "" || !a.Moved {
 		t.Errorf("%+v", flat(a))
 	}
 	if a.Rested != 5*time.Second || len(a.Network) != 1 {
@@ -132,8 +132,8 @@ func TestTimeOnATask(t *testing.T) {
 
 // TestReachInWords holds that each reach is told apart in words.
 func TestReachInWords(t *testing.T) {
-	words := map[string]state.Reach{}
-	for r := state.Reach(1); r <= state.ReachedGreen; r++ {
+	words := map[string]state.GateProgress{}
+	for r := state.GateProgress(1); r <= state.ReachedGreen; r++ {
 		if other, ok := words[r.String()]; ok || r.String() == "" {
 			t.Errorf("%d and %d are %q", r, other, r)
 		}

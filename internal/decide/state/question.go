@@ -19,8 +19,8 @@ type Question struct {
 	Anew   bool   // the run was taken up since it was asked
 }
 
-// Publishes reports whether it asks whether what landed may be published.
-func (q *Question) Publishes() bool {
+// AsksToPublish reports whether it asks whether what landed may be published.
+func (q *Question) AsksToPublish() bool {
 	switch q.Trigger {
 	case nexus.PlanTrigger, nexus.AddTrigger, nexus.StepTrigger, nexus.ChangeTrigger:
 		return false
@@ -35,7 +35,7 @@ func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.QuestionAsked:
 		if a := s.attempts[f.Attempt]; a != nil && a.Stage == Working {
-			a.Ask(f.ID, at)
+			a.PauseForQuestion(f.ID, at)
 		}
 		if q := s.Question(f.ID); q != nil && q.By == "" {
 			q.QuestionAsked, q.Left, q.Anew = f, false, false
@@ -61,18 +61,18 @@ func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 
 // keepSaid keeps what a person's answer says about a task.
 func (s *State) keepSaid(q *Question) {
-	if t, tell := s.Stepper(q), nexus.ReadStep(q.Answer).Tell; t != nil && tell != "" {
-		t.Said = append(slices.Clip(t.Said), Said{Text: tell})
+	if t, tell := s.StepTask(q), nexus.ReadStep(q.Answer).Tell; t != nil && tell != "" {
+		t.Said = append(slices.Clip(t.Said), DeliveredGuidance{Text: tell})
 	}
-	if t := s.Asker(q); t != nil && q.By != "fallback" && q.By != "auto" {
-		t.Said = append(slices.Clip(t.Said), Said{About: q.Text, Text: q.Answer})
+	if t := s.AskingTask(q); t != nil && q.By != "fallback" && q.By != "auto" {
+		t.Said = append(slices.Clip(t.Said), DeliveredGuidance{About: q.Text, Text: q.Answer})
 	}
 }
 
 // answered lets the clock of the attempt that asked continue.
 func (s *State) answered(q *Question, at time.Time) {
 	if a := s.attempts[q.Attempt]; a != nil {
-		a.Answered(q.ID, at)
+		a.ResumeAfterAnswer(q.ID, at)
 	}
 }
 
@@ -92,9 +92,9 @@ func (s *State) NextQuestion() string {
 	return fmt.Sprintf("q%d", s.Goal.Asked+len(s.Questions)+1)
 }
 
-// Asks returns the questions whose answer would change something: they are
+// OpenQuestions returns the questions whose answer would change something: they are
 // open, and what asked them waits for it, or was left for want of it.
-func (s *State) Asks() []*Question {
+func (s *State) OpenQuestions() []*Question {
 	var all []*Question
 	for _, q := range s.Questions {
 		if q.By == "" && s.wants(q) {
@@ -117,20 +117,20 @@ func (s *State) wants(q *Question) bool {
 	}
 	if q.Trigger == nexus.AddTrigger {
 		a := s.addedBy(nexus.AttemptID(q.Mark))
-		return a != nil && a.Question == q.ID && !a.Over()
+		return a != nil && a.Question == q.ID && !a.IsDone()
 	}
 	if q.Trigger == nexus.StepTrigger {
-		t := s.Stepper(q)
+		t := s.StepTask(q)
 		return s.Limits.Step && t != nil && t.Status == nexus.Pending
 	}
 	if q.Trigger == nexus.ChangeTrigger {
-		t := s.Judges(q)
+		t := s.TaskOfLandingQuestion(q)
 		return t != nil && !t.Status.Ended() && t.Current().Outcome == nexus.Accepted
 	}
-	if q.Publishes() {
+	if q.AsksToPublish() {
 		return s.Published == nil || s.Published.Branch == ""
 	}
-	t := s.Asker(q)
+	t := s.AskingTask(q)
 	if t == nil {
 		return !q.Left
 	}
@@ -141,9 +141,9 @@ func (s *State) wants(q *Question) bool {
 	return !t.Status.Ended()
 }
 
-// Asker returns the task whose attempt, or whose landing, asked a question;
+// AskingTask returns the task whose attempt, or whose landing, asked a question;
 // nil for the plan and the result.
-func (s *State) Asker(q *Question) *Task {
+func (s *State) AskingTask(q *Question) *Task {
 	a := s.attempts[nexus.AttemptID(strings.TrimSuffix(string(q.Attempt), mergeSuffix))]
 	if a == nil {
 		return nil
@@ -151,6 +151,6 @@ func (s *State) Asker(q *Question) *Task {
 	return s.tasks[a.Task]
 }
 
-// Delivers reports whether the run was taken up to publish and to land what
+// IsDeliveryOnly reports whether the run was taken up to publish and to land what
 // landed, and for nothing else.
-func (s *State) Delivers() bool { return s.deliver }
+func (s *State) IsDeliveryOnly() bool { return s.deliver }

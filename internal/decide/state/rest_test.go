@@ -42,7 +42,7 @@ func TestLanes(t *testing.T) {
 	folds(t, s, nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"}, nexus.SessionStarted{Attempt: "T1.1", Session: "T1.1/coder.1", Role: nexus.Coder, Model: "p/m", Prompt: "sys"},
 		nexus.PromptSent{Session: "T1.1/coder.1", Message: "b1"}, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "w1"},
 		nexus.AttemptStarted{Attempt: "T2.1", Task: "T2", Base: "c0", Continues: "T1.1/coder.1"}, nexus.AttemptStarted{Attempt: "T3.1", Task: "T3", Base: "c0", Continues: "T9.1/coder.1"})
-	want := &state.Warm{Session: "T1.1/coder.1", Task: "T1", Model: "p/m", Prompt: "sys", Messages: []string{"b1"}, Commit: "w1"}
+	want := &state.SharedSession{Session: "T1.1/coder.1", Task: "T1", Model: "p/m", Prompt: "sys", Messages: []string{"b1"}, Commit: "w1"}
 	if diff := cmp.Diff(want, s.Attempt("T2.1").Warm); diff != "" || s.Attempt("T3.1").Warm != nil {
 		t.Error(diff, s.Attempt("T3.1").Warm)
 	}
@@ -85,7 +85,7 @@ func TestWhatAWorkerSees(t *testing.T) {
 	if v.Interview != nil {
 		t.Error("there is an interview")
 	}
-	if since := s.Since(nil); since != nil {
+	if since := s.LandingsSince(nil); since != nil {
 		t.Errorf("%+v", since)
 	}
 	tell := nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T3", Text: "mind", By: "ada"}}
@@ -127,26 +127,26 @@ func TestShownCriteria(t *testing.T) {
 	checks[4].Of = "what it said before"
 	s := state.Task{Task: task, Attempts: []*state.Attempt{{ID: "T1.1", Checks: nexus.ChecksProved{Checks: checks}, Weighed: nexus.CriteriaWeighed{Criteria: []nexus.CriterionShown{{Number: 2, By: "test"}, {Number: 3}}}}}}
 	var got []string
-	for _, c := range s.Shown().Criteria {
+	for _, c := range s.WithProvedChecks().Criteria {
 		got = append(got, c.Check)
 	}
 	if want := []string{"new", "./b.sh", "new", "", "", "new"}; !slices.Equal(got, want) || s.Criteria[0].Check != "" {
 		t.Errorf("%q, want %q", got, want)
 	}
 	ladder := state.Task{Attempts: []*state.Attempt{{ID: "1", Tier: nexus.Fast}, {ID: "2", Tier: nexus.Fast}, {ID: "3", Tier: nexus.Strong}}, Mercy: 1, Rounds: 7, MercyRounds: 3}
-	if at := ladder.At(nexus.Fast); len(at) != 1 || at[0].ID != "2" || len(ladder.At(nexus.Balanced)) > 0 || ladder.Tried() != 4 {
-		t.Errorf("%+v, %d rounds", at, ladder.Tried())
+	if at := ladder.AttemptsAt(nexus.Fast); len(at) != 1 || at[0].ID != "2" || len(ladder.AttemptsAt(nexus.Balanced)) > 0 || ladder.CountedRounds() != 4 {
+		t.Errorf("%+v, %d rounds", at, ladder.CountedRounds())
 	}
 }
 
 // TestPointsOfARun have names that are given once, until they are dropped.
 func TestPointsOfARun(t *testing.T) {
 	s := fold(t, nexus.GoalAccepted{Base: "c0"})
-	if !s.Stirred() {
+	if !s.ChangedSinceCheckpoint() {
 		t.Error("nothing happened")
 	}
 	folds(t, s, nexus.CheckpointMade{Name: "begin"}, nexus.RequestMade{}, nexus.RequestSettled{Seq: 3})
-	if s.Stirred() || s.Checkpoint("begin").Worked != 0 {
+	if s.ChangedSinceCheckpoint() || s.Checkpoint("begin").Worked != 0 {
 		t.Error("something happened since")
 	}
 	next(t, s, nexus.RunStarted{})
@@ -154,11 +154,11 @@ func TestPointsOfARun(t *testing.T) {
 	next(t, s, nexus.CheckpointMade{Name: "here"})
 	refused(t, s, nexus.CheckpointMade{Name: "here"}, `there is a checkpoint "here"`)
 	refused(t, s, nexus.CheckpointMade{}, `there is a checkpoint ""`)
-	if c := s.Checkpoint("here"); c.Seq != s.Seq || c.Worked != 2*time.Second || len(s.Kept()) != 2 || s.Stirred() {
+	if c := s.Checkpoint("here"); c.Seq != s.Seq || c.Worked != 2*time.Second || len(s.ActiveCheckpoints()) != 2 || s.ChangedSinceCheckpoint() {
 		t.Errorf("%+v", c)
 	}
 	next(t, s, nexus.CheckpointDropped{Name: "here", Why: "too many"})
-	if kept := s.Kept(); s.Checkpoint("here") != nil || len(kept) != 1 || kept[0].Name != "begin" || s.Admits(nexus.CheckpointMade{Name: "here"}) != nil || s.Stirred() {
+	if kept := s.ActiveCheckpoints(); s.Checkpoint("here") != nil || len(kept) != 1 || kept[0].Name != "begin" || s.CheckFacts(nexus.CheckpointMade{Name: "here"}) != nil || s.ChangedSinceCheckpoint() {
 		t.Errorf("%+v", kept)
 	}
 	refused(t, s, nexus.FaultsFound{Attempt: "fix.1"}, "does not look for faults")
@@ -179,7 +179,7 @@ func TestReopenedRunForgetsLosses(t *testing.T) {
 			t.Fatalf("%s lost its process %d times", id, s.Attempt(id).Losses)
 		}
 	}
-	if !s.Homing.Behind() {
+	if !s.TargetMerge.NeedsMerge() {
 		t.Error("the target moved, and nothing is to be merged")
 	}
 	folds(t, s, nexus.RunEnded{Status: nexus.StatusStopped, Why: "x"}, nexus.RunReopened{})
@@ -188,19 +188,19 @@ func TestReopenedRunForgetsLosses(t *testing.T) {
 			t.Errorf("%s lost its process %d times", id, s.Attempt(id).Losses)
 		}
 	}
-	if s.Homing.Behind() || s.Why != "" || !s.Ended.IsZero() {
-		t.Errorf("%+v", s.Homing)
+	if s.TargetMerge.NeedsMerge() || s.Why != "" || !s.Ended.IsZero() {
+		t.Errorf("%+v", s.TargetMerge)
 	}
-	h := &state.Homing{Moved: &nexus.TargetMoved{Commit: "m1"}, Merged: &nexus.LandingMerged{Onto: "m1"}}
-	if h.Behind() {
+	h := &state.TargetMerge{Moved: &nexus.TargetMoved{Commit: "m1"}, Merged: &nexus.LandingMerged{Onto: "m1"}}
+	if h.NeedsMerge() {
 		t.Error("it is merged")
 	}
 	h.Moved.Commit = "m2"
-	if !h.Behind() {
+	if !h.NeedsMerge() {
 		t.Error("it moved again")
 	}
 	h.Refused = "no"
-	if h.Behind() {
+	if h.NeedsMerge() {
 		t.Error("it was refused")
 	}
 }

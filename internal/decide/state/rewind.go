@@ -83,7 +83,7 @@ func (s *State) depth(seq int64) int {
 // task. What was under way at that point is over: each attempt is followed by another one, with
 // a name of its own, that starts from the files as they were then. With an error nothing is changed.
 func (s *State) rewind(e nexus.Event, f nexus.RunRewound) error {
-	then, err := s.Before(f.To)
+	then, err := s.StateAt(f.To)
 	if err != nil {
 		return err
 	}
@@ -92,16 +92,16 @@ func (s *State) rewind(e nexus.Event, f nexus.RunRewound) error {
 			continue
 		}
 		for _, a := range all.attempts {
-			all.grow(a)
+			all.unpackAttempt(a)
 		}
 	}
 	then.interrupt(e.At)
-	then.counted(s)
-	then.named(s)
+	then.takeOverTotals(s)
+	then.takeOverNames(s)
 	for _, t := range then.Tasks {
-		t.kept(s.tasks[t.ID])
+		t.takeOverHistory(s.tasks[t.ID])
 	}
-	then.questioned(s)
+	then.takeOverQuestions(s)
 	then.Checkpoints = slices.Clone(s.Checkpoints)
 	for i, c := range then.Checkpoints {
 		if c.Seq > f.To {
@@ -112,7 +112,7 @@ func (s *State) rewind(e nexus.Event, f nexus.RunRewound) error {
 	}
 	then.Rewinds = append(slices.Clip(s.Rewinds), Rewind{RunRewound: f, Seq: e.Seq, At: e.At})
 	then.first, then.past, then.log = s.first, s.past, s.log
-	then.clocked(s)
+	then.takeOverClock(s)
 	*s = *then
 	return nil
 }
@@ -130,7 +130,7 @@ func (s *State) interrupt(at time.Time) {
 		s.Fixes.interrupt()
 	}
 	for _, a := range s.Additions {
-		if at := s.attempts[a.Attempt]; at != nil && at.Stage != Over && !a.Over() {
+		if at := s.attempts[a.Attempt]; at != nil && at.Stage != Over && !a.IsDone() {
 			a.Attempt = ""
 		}
 		a.Question = s.stillAnswered(a.Question)
@@ -145,7 +145,7 @@ func (s *State) interrupt(at time.Time) {
 	for _, a := range s.attempts {
 		landed := s.tasks[a.Task] != nil && s.tasks[a.Task].Landed != nil && s.tasks[a.Task].Landed.Attempt == a.ID
 		if a.Stage != Over || a.Outcome == nexus.Accepted && a.Task != "" && !landed {
-			a.cut(at)
+			a.endByRewind(at)
 		}
 	}
 	s.Consent.Question = s.stillAnswered(s.Consent.Question)
@@ -154,8 +154,8 @@ func (s *State) interrupt(at time.Time) {
 			q.By, q.Mark = rewound, ""
 		}
 	}
-	s.Queue, s.Aboard, s.Gating, s.Drain, s.OverCap, s.deliver = nil, nil, nil, nil, nil, false
-	s.Homing.again()
+	s.Queue, s.CurrentLanding, s.Gating, s.Drain, s.OverCap, s.deliver = nil, nil, nil, nil, nil, false
+	s.TargetMerge.reset()
 }
 
 // stillAnswered returns the ID of a question that was answered, empty for one that is
@@ -167,25 +167,25 @@ func (s *State) stillAnswered(id string) string {
 	return id
 }
 
-// cut ends an attempt where it is: what its rounds came to is kept, and the attempt
+// endByRewind ends an attempt where it is: what its rounds came to is kept, and the attempt
 // has no result.
-func (a *Attempt) cut(at time.Time) {
+func (a *Attempt) endByRewind(at time.Time) {
 	for _, c := range a.Sessions {
 		c.halt()
 	}
-	a.Answered("", at)
+	a.ResumeAfterAnswer("", at)
 	a.Stage, a.Finished, a.Outcome, a.Commit, a.Tree, a.Why = Over, at, "", "", "", rewound
 }
 
-// counted takes over what only grows, and what the world and people last said that no
+// takeOverTotals takes over what only grows, and what the world and people last said that no
 // point of the run changes.
-func (s *State) counted(now *State) {
+func (s *State) takeOverTotals(now *State) {
 	s.Ledger, s.Usage, s.Spending, s.Pressed = now.Ledger, now.Usage, now.Spending, now.Pressed
 	s.Limits, s.Process, s.Alone, s.Patience = now.Limits, now.Process, now.Alone, now.Patience
 	s.Parked, s.Windows, s.pace = now.Parked, now.Windows, now.pace
 	maps.Copy(s.evidence, now.evidence)
 	s.Starts, s.PlanTries, s.Judged, s.AddTries = now.Starts, now.PlanTries, now.Judged, now.AddTries
-	s.Splits.Sought, s.Homing.Tries, s.Fixes.Rounds, s.Undo.Tries = now.Splits.Sought, now.Homing.Tries, now.Fixes.Rounds, now.Undo.Tries
+	s.Splits.Sought, s.TargetMerge.Tries, s.Fixes.Rounds, s.Undo.Tries = now.Splits.Sought, now.TargetMerge.Tries, now.Fixes.Rounds, now.Undo.Tries
 	for id := range now.attempts { // a plan that was refused counts for its name, too
 		if n, ok := strings.CutPrefix(string(id), "plan."); ok {
 			number, _ := strconv.Atoi(n)
@@ -197,9 +197,9 @@ func (s *State) counted(now *State) {
 	s.Requested, s.out = now.Requested, now.out
 }
 
-// named takes over the names that were given since, so that none is given again: attempts
+// takeOverNames takes over the names that were given since, so that none is given again: attempts
 // stay as what was undone.
-func (s *State) named(now *State) {
+func (s *State) takeOverNames(now *State) {
 	s.void = map[nexus.TaskID][]*Attempt{}
 	for id, a := range now.attempts {
 		if s.attempts[id] == nil {
@@ -257,9 +257,9 @@ func (a *Attempt) undone() *Attempt {
 	return c
 }
 
-// kept takes over what a task cost since and what people said about it, and gives it a
+// takeOverHistory takes over what a task cost since and what people said about it, and gives it a
 // fresh allowance where it has not ended.
-func (t *Task) kept(now *Task) {
+func (t *Task) takeOverHistory(now *Task) {
 	if now != nil {
 		t.Spent, t.Usage, t.Worked, t.Rounds, t.Retried = now.Spent, now.Usage, now.Worked, now.Rounds, now.Retried
 		t.Said, t.Helped = now.Said, now.Helped
@@ -271,9 +271,9 @@ func (t *Task) kept(now *Task) {
 	}
 }
 
-// questioned takes over the questions and requests that were made since: a question is over, and a
+// takeOverQuestions takes over the questions and requests that were made since: a question is over, and a
 // request that nobody settled yet is still to be settled.
-func (s *State) questioned(now *State) {
+func (s *State) takeOverQuestions(now *State) {
 	for _, q := range now.Questions[len(s.Questions):] {
 		over := *q
 		over.Mark = ""
@@ -294,13 +294,13 @@ func (s *State) questioned(now *State) {
 	}
 }
 
-// clocked lets the run's clock stand where it stood: the time that was worked is worked.
-func (s *State) clocked(now *State) {
+// takeOverClock lets the run's clock stand where it stood: the time that was worked is worked.
+func (s *State) takeOverClock(now *State) {
 	if s.Started.IsZero() {
 		return // it begins anew
 	}
 	s.held, s.since = now.held, now.since
 	if s.since.IsZero() {
-		s.hold(now.heard)
+		s.stopClock(now.heard)
 	}
 }

@@ -39,10 +39,10 @@ func TestGoingBackEndsWhatWasUnderWay(t *testing.T) {
 	if s.Attempt("T1.1").Commit != "wc1" || s.Task("T1").Status != nexus.Landed || s.Tip != "c1" {
 		t.Errorf("what landed: %+v", s.Attempt("T1.1"))
 	}
-	if _, asked := s.Asked("T3"); !asked {
+	if _, asked := s.RouteAnswer("T3"); !asked {
 		t.Error("what was said of T3 is forgotten")
 	}
-	if _, asked := s.Asked("T4"); asked {
+	if _, asked := s.RouteAnswer("T4"); asked {
 		t.Error("T4 was not rated, and nobody is asked again")
 	}
 	for _, id := range []nexus.TaskID{"T2", "T3", "T4"} {
@@ -50,25 +50,25 @@ func TestGoingBackEndsWhatWasUnderWay(t *testing.T) {
 			t.Errorf("%s: %+v", id, x)
 		}
 	}
-	if s.Splits.Of("T4") != nil || s.Splits.Sought != 1 || len(s.Fixes.All) != 0 || s.Fixes.Rounds != 1 || s.Item("i1").Attempt != "" || s.AddTries != 1 || s.Adding() {
+	if s.Splits.ForTask("T4") != nil || s.Splits.Sought != 1 || len(s.Fixes.All) != 0 || s.Fixes.Rounds != 1 || s.Item("i1").Attempt != "" || s.AddTries != 1 || s.IsAddingTasks() {
 		t.Errorf("%+v, %+v, %+v", s.Splits, s.Fixes, s.Item("i1"))
 	}
-	if len(s.Queue) > 0 || len(s.Gating) > 0 || s.Drain != nil || s.Homing.Moved != nil || s.Delivers() {
-		t.Errorf("%v, %v, %v, %+v", s.Queue, s.Gating, s.Drain, s.Homing)
+	if len(s.Queue) > 0 || len(s.Gating) > 0 || s.Drain != nil || s.TargetMerge.Moved != nil || s.IsDeliveryOnly() {
+		t.Errorf("%v, %v, %v, %+v", s.Queue, s.Gating, s.Drain, s.TargetMerge)
 	}
 	for id, want := range map[string]string{"q1": "the run was rewound", "q2": "ada", "q3": "the run was rewound", "q4": "bob"} {
 		if q := s.Question(id); q.By != want || want != "ada" && q.Mark != "" {
 			t.Errorf("%s: %+v", id, q)
 		}
 	}
-	if e, known := s.Known("t9", "test"); !known || e.State != nexus.Pass {
+	if e, known := s.KnownEvidence("t9", "test"); !known || e.State != nexus.Pass {
 		t.Error("what a gate said of a tree is forgotten")
 	}
 	if len(s.Requests) != 2 || len(s.Guidance) != 1 || len(s.Additions) != 1 || s.NextQuestion() != "q5" {
 		t.Errorf("%+v, %+v", s.Requests, s.Guidance)
 	}
-	if len(s.Alerts.Working()) > 0 || s.Worked(s.Updated.Add(time.Hour)) != worked {
-		t.Errorf("%v work, for %s", s.Alerts.Working(), s.Worked(s.Updated.Add(time.Hour)))
+	if len(s.Alerts.Heartbeats()) > 0 || s.Worked(s.Updated.Add(time.Hour)) != worked {
+		t.Errorf("%v work, for %s", s.Alerts.Heartbeats(), s.Worked(s.Updated.Add(time.Hour)))
 	}
 }
 

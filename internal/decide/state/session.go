@@ -9,7 +9,7 @@ import (
 
 // answered counts an answer, and the time that a person took for it.
 func (s *Session) answered(f nexus.ToolAnswered) {
-	s.Tally = s.Tally.Answered(f.Failed)
+	s.Tally = s.Tally.WithAnswer(f.Failed)
 	if slices.Contains(s.asks, f.Call) {
 		s.asked += f.Duration
 	}

@@ -19,13 +19,13 @@ func (s *State) booked(r nexus.BudgetReserved, f nexus.BudgetSpent) {
 		purpose = c.Purpose
 	}
 	s.Spending.Add(f,
-		budget.Part{Way: budget.ByTask, Name: string(r.Task)},
-		budget.Part{Way: budget.BySession, Name: string(r.Session)},
-		budget.Part{Way: budget.ByRole, Name: string(r.Role)},
-		budget.Part{Way: budget.ByProvider, Name: provider},
-		budget.Part{Way: budget.ByModel, Name: r.Model},
-		budget.Part{Way: budget.ByTier, Name: string(tier)},
-		budget.Part{Way: budget.ByPurpose, Name: purpose},
+		budget.BreakdownKey{Way: budget.ByTask, Name: string(r.Task)},
+		budget.BreakdownKey{Way: budget.BySession, Name: string(r.Session)},
+		budget.BreakdownKey{Way: budget.ByRole, Name: string(r.Role)},
+		budget.BreakdownKey{Way: budget.ByProvider, Name: provider},
+		budget.BreakdownKey{Way: budget.ByModel, Name: r.Model},
+		budget.BreakdownKey{Way: budget.ByTier, Name: string(tier)},
+		budget.BreakdownKey{Way: budget.ByPurpose, Name: purpose},
 	)
 }
 

@@ -31,16 +31,16 @@ type Splits struct {
 func (b *Splits) Apply(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SplitSought:
-		if e := b.Of(f.Task); e == nil || e.Attempt != f.Attempt {
+		if e := b.ForTask(f.Task); e == nil || e.Attempt != f.Attempt {
 			b.forget(f.Task)
 			b.All, b.Sought = append(b.All, &Split{SplitSought: f}), b.Sought+1
 		}
 	case nexus.TaskSplit:
-		if e := b.Of(f.Task); e != nil {
+		if e := b.ForTask(f.Task); e != nil {
 			e.Parts = f.Parts
 		}
 	case nexus.SplitFailed:
-		if e := b.Of(f.Task); e != nil && e.Attempt == f.Attempt {
+		if e := b.ForTask(f.Task); e != nil && e.Attempt == f.Attempt {
 			e.Refused = f.Why
 		}
 	case nexus.TaskRetried:
@@ -53,9 +53,9 @@ func (b *Splits) forget(task nexus.TaskID) {
 	b.All = slices.DeleteFunc(b.All, func(e *Split) bool { return e.Task == task })
 }
 
-// Of returns what is known of a task, nil where nobody sought to split it, or
+// ForTask returns what is known of a task, nil where nobody sought to split it, or
 // a person gave it another chance since.
-func (b *Splits) Of(task nexus.TaskID) *Split {
+func (b *Splits) ForTask(task nexus.TaskID) *Split {
 	for _, e := range b.All {
 		if e.Task == task {
 			return e

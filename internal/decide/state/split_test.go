@@ -13,25 +13,25 @@ func TestSplits(t *testing.T) {
 	sought := nexus.SplitSought{Attempt: "split.1", Task: "T1", Why: "stuck"}
 	b.Apply(sought)
 	b.Apply(sought) // it continues
-	if e := b.Of("T1"); b.Sought != 1 || e == nil || !e.Open() || b.Of("T2") != nil {
+	if e := b.ForTask("T1"); b.Sought != 1 || e == nil || !e.Open() || b.ForTask("T2") != nil {
 		t.Fatalf("%+v", b)
 	}
 	b.Apply(nexus.SplitFailed{Attempt: "split.9", Task: "T1", Why: "another"})
-	if !b.Of("T1").Open() {
+	if !b.ForTask("T1").Open() {
 		t.Error("another one's failure counts")
 	}
 	b.Apply(nexus.SplitFailed{Attempt: "split.1", Task: "T1", Why: "no cut"})
-	if e := b.Of("T1"); e.Open() || e.Refused != "no cut" {
+	if e := b.ForTask("T1"); e.Open() || e.Refused != "no cut" {
 		t.Errorf("%+v", e)
 	}
 	b.Apply(nexus.TaskRetried{Task: "T1"})
 	b.Apply(nexus.TaskSplit{Attempt: "split.1", Task: "T1", Parts: []nexus.TaskID{"x"}})
-	if b.Of("T1") != nil || b.Sought != 1 {
+	if b.ForTask("T1") != nil || b.Sought != 1 {
 		t.Error("a person gave it another chance, and that is not remembered")
 	}
 	b.Apply(nexus.SplitSought{Attempt: "split.2", Task: "T1"})
 	b.Apply(nexus.TaskSplit{Attempt: "split.2", Task: "T1", Parts: []nexus.TaskID{"T1-1"}})
-	if e := b.Of("T1"); e.Open() || b.Sought != 2 || len(b.All) != 1 {
+	if e := b.ForTask("T1"); e.Open() || b.Sought != 2 || len(b.All) != 1 {
 		t.Errorf("%+v", e)
 	}
 }

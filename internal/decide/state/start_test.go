@@ -36,10 +36,10 @@ func TestPlansAreAdmittedWhole(t *testing.T) {
 	}
 	s := fold(t, nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, task("T1", "T2"), task("T2"))
 	revised := nexus.PlanRevised{Tasks: 2, By: "ada"}
-	if err := s.Admits(revised, task("T1"), task("T2", "T1"), nexus.PlanApproved{By: "ada"}); err != nil {
+	if err := s.CheckFacts(revised, task("T1"), task("T2", "T1"), nexus.PlanApproved{By: "ada"}); err != nil {
 		t.Errorf("a plan in place of another one: %v", err)
 	}
-	if err := s.Admits(revised, task("T1", "T2"), task("T2", "T1"), nexus.PlanApproved{By: "ada"}); err == nil {
+	if err := s.CheckFacts(revised, task("T1", "T2"), task("T2", "T1"), nexus.PlanApproved{By: "ada"}); err == nil {
 		t.Error("a plan whose tasks wait for each other is approved")
 	}
 	if len(s.Tasks) != 2 || s.Task("T1").Needs[0] != "T2" {

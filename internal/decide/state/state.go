@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -31,14 +31,14 @@ type State struct {
 	Process     nexus.Process // who conducts it, or did last
 	Planning    *Attempt      // the sessions that make the plan; nil before
 	PlanTries   int
-	Interview   inquiry.Interview // what people were asked about the goal
+	Interview   clarify.Interview // what people were asked about the goal
 	Spec        Spec              // that was written of the goal
 	Proposed    int               // tasks that the proposed plan has; 0 without one
 	Cover       *nexus.PlanCover  // what a second look at the plan found; nil: nobody looked
 	Assumed     []string          // what the plan takes for granted
 	Foreseen    []nexus.PlanRisk  // what may go wrong with it, as its planner thinks
 	Planned     bool              // the plan is approved
-	Consent     Consent
+	Consent     PlanConsent
 	PlanError   string
 	PlanOutcome nexus.Outcome // why there is no plan, where that has a name
 	Judging     *Attempt      // the session that says how hard tasks are; nil before
@@ -47,16 +47,16 @@ type State struct {
 	Tasks       []*Task       // in the plan's order
 	Graph       *graph.Graph  // of the tasks; nil until the plan is approved
 
-	Lanes     []nexus.LaneFormed // of small tasks that share a session, in the order in which they were formed
-	Tip       string             // last commit on the run's branch; the base before the first landing
-	Queue     []*Ticket          // accepted attempts that wait for the train
-	Aboard    *Ticket            // the one that is landing
-	Landings  []*Landing         // what landed, in order
-	Drain     *nexus.RunDrained
-	Result    *nexus.ResultGated
-	Published *nexus.ResultPublished
-	Homing    Homing // how what landed gets onto a target that moved
-	Start     Start  // whether hooks let the work start
+	Lanes          []nexus.LaneFormed // of small tasks that share a session, in the order in which they were formed
+	Tip            string             // last commit on the run's branch; the base before the first landing
+	Queue          []*QueuedLanding   // accepted attempts that wait for the train
+	CurrentLanding *QueuedLanding     // the one that is landing
+	Landings       []*Landing         // what landed, in order
+	Drain          *nexus.RunDrained
+	Result         *nexus.ResultGated
+	Published      *nexus.ResultPublished
+	TargetMerge    TargetMerge // how what landed gets onto a target that moved
+	Start          Start       // whether hooks let the work start
 
 	Alone    bool          // nobody answers questions
 	Patience time.Duration // that they wait for an answer; 0: for ever
@@ -77,19 +77,19 @@ type State struct {
 	Fixes     Fixes                // what was done about criteria that were not met on what landed
 	Additions []*Addition          // what people added after the plan, in order; those that were turned down are gone
 	AddTries  int                  // sessions that made tasks of them
-	Parked    []Parked             // accounts without quota, in the order in which they ran out
-	Windows   []Window             // what agent programs said of the limits of their accounts, in the order in which they first did
+	Parked    []ParkedAccount      // accounts without quota, in the order in which they ran out
+	Windows   []QuotaWindow        // what agent programs said of the limits of their accounts, in the order in which they first did
 
 	Checkpoints []*Checkpoint // points with names, in order
 	Rewinds     []Rewind      // times that the run went back, in order
 	Undo        Undo          // how what landed is reverted
 
-	Gating []Underway // gates that judge now, in the order in which they began
+	Gating []RunningGate // gates that judge now, in the order in which they began
 
 	machine  []Transition
 	deliver  bool                 // it was taken up to publish and land what landed, and nothing else
 	stirred  bool                 // something happened since the last checkpoint
-	shelf    *shelf               // see [State.Spare]; nil: nothing is forgotten
+	shelf    *attemptPacker       // see [State.DiscardLandedDetails]; nil: nothing is forgotten
 	out      bool                 // what landed was published, now or before
 	phase    nexus.RunStatus      // where paused and recovering go back to
 	held     time.Duration        // it was paused, or nobody conducted it
@@ -103,7 +103,7 @@ type State struct {
 	evidence map[evidenceKey]nexus.Evidence
 	pace     map[string][]time.Duration // by gate: how long its last judgements took
 	asked    map[nexus.TaskID]bool      // a model was to say how hard it is
-	paused   []*Task                    // that people paused, in order; see [Task.Withheld]
+	paused   []*Task                    // that people paused, in order; see [Task.IsPaused]
 	waived   []string                   // criteria that people do without, or signed
 	told     map[nexus.TaskID]nexus.Route
 	first    int64                         // first applied event
@@ -112,8 +112,8 @@ type State struct {
 	void     map[nexus.TaskID][]*Attempt   // at tasks that a rewind took away
 }
 
-// Ticket is an accepted attempt on its way to the branch.
-type Ticket struct {
+// QueuedLanding is an accepted attempt on its way to the branch.
+type QueuedLanding struct {
 	Task    nexus.TaskID
 	Attempt nexus.AttemptID
 	Onto    string   // set when it departs
@@ -160,9 +160,9 @@ func New(run nexus.RunID) *State {
 }
 
 // Replay folds a whole run. It stops at the first error of the sequence, and
-// returns the state up to there with it. The sequence is the state's past; see [State.Remember].
+// returns the state up to there with it. The sequence is the state's past; see [State.ReadPastFrom].
 func Replay(run nexus.RunID, events iter.Seq2[nexus.Event, error]) (*State, error) {
-	s := New(run).Remember(events)
+	s := New(run).ReadPastFrom(events)
 	for e, err := range events {
 		if err != nil {
 			return s, err
@@ -188,9 +188,9 @@ func (s *State) Apply(e nexus.Event) error {
 		s.apply(e)
 	}
 	s.Alerts.Apply(e)
-	s.stir(e.Fact)
+	s.trackChange(e.Fact)
 	s.keep(e)
-	s.spare(e.Fact)
+	s.discardAfterLanding(e.Fact)
 	s.Seq = max(s.Seq, e.Seq)
 	if e.At.After(s.Updated) {
 		s.Updated = e.At
@@ -201,15 +201,15 @@ func (s *State) Apply(e nexus.Event) error {
 	return nil
 }
 
-// hold stops the run's clock, from a time on.
-func (s *State) hold(at time.Time) {
+// stopClock stops the run's clock, from a time on.
+func (s *State) stopClock(at time.Time) {
 	if s.since.IsZero() {
 		s.since = at
 	}
 }
 
-// unhold lets the run's clock continue.
-func (s *State) unhold(at time.Time) {
+// resumeClock lets the run's clock continue.
+func (s *State) resumeClock(at time.Time) {
 	if !s.since.IsZero() {
 		s.held += at.Sub(s.since)
 		s.since = time.Time{}
@@ -237,9 +237,9 @@ func (s *State) Due(d time.Duration) time.Time {
 	return s.Started.Add(d + s.held)
 }
 
-// Delivering reports whether the work on the tasks is over and what landed is
+// IsDelivering reports whether the work on the tasks is over and what landed is
 // judged or published.
-func (s *State) Delivering() bool {
+func (s *State) IsDelivering() bool {
 	return s.phase == nexus.StatusReviewing || s.phase == nexus.StatusLanding
 }
 
@@ -257,8 +257,8 @@ func (s *State) Task(id nexus.TaskID) *Task { return s.tasks[id] }
 // Attempt returns the attempt with this ID, nil when there is none.
 func (s *State) Attempt(id nexus.AttemptID) *Attempt { return s.attempts[id] }
 
-// Known returns the evidence that a gate gave last on exactly this tree.
-func (s *State) Known(tree, gate string) (nexus.Evidence, bool) {
+// KnownEvidence returns the evidence that a gate gave last on exactly this tree.
+func (s *State) KnownEvidence(tree, gate string) (nexus.Evidence, bool) {
 	e, ok := s.evidence[evidenceKey{tree, gate}]
 	return e, ok
 }
@@ -274,9 +274,9 @@ func (s *State) Active() []*Attempt {
 	return all
 }
 
-// Asked reports whether a model was to say how hard a task is, and returns
+// RouteAnswer reports whether a model was to say how hard a task is, and returns
 // what it said, nil when it said nothing.
-func (s *State) Asked(id nexus.TaskID) (*nexus.Route, bool) {
+func (s *State) RouteAnswer(id nexus.TaskID) (*nexus.Route, bool) {
 	if r, ok := s.told[id]; ok {
 		return &r, true
 	}
@@ -362,6 +362,6 @@ func (s *State) hopeless(t *Task) bool {
 
 // Splitting reports whether somebody splits a task now.
 func (s *State) Splitting(id nexus.TaskID) bool {
-	e := s.Splits.Of(id)
+	e := s.Splits.ForTask(id)
 	return e != nil && e.Open() && s.attempts[e.Attempt].Stage == Working
 }

@@ -133,7 +133,7 @@ func TestTransitions(t *testing.T) {
 
 func TestEndMustBeAnEnd(t *testing.T) {
 	s := in(t)[nexus.StatusExecuting]()
-	if err := s.Admits(nexus.RunEnded{Status: nexus.StatusExecuting}); err == nil || !strings.Contains(err.Error(), `"executing" to "executing"`) {
+	if err := s.CheckFacts(nexus.RunEnded{Status: nexus.StatusExecuting}); err == nil || !strings.Contains(err.Error(), `"executing" to "executing"`) {
 		t.Error(err)
 	}
 }
@@ -184,7 +184,7 @@ func TestRefuses(t *testing.T) {
 	} {
 		s := fold(t, landing...)
 		before, _ := s.Dump()
-		err := s.Admits(f...)
+		err := s.CheckFacts(f...)
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -193,10 +193,10 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	s := fold(t, append(landing, landed)...)
-	if err := s.Admits(landed); err == nil || err.Error() != `task "T1" landed before` {
+	if err := s.CheckFacts(landed); err == nil || err.Error() != `task "T1" landed before` {
 		t.Error(err)
 	}
-	if err := fold(t, landing...).Admits(nexus.RunRecovered{}, nexus.RunResumed{}); err != nil {
+	if err := fold(t, landing...).CheckFacts(nexus.RunRecovered{}, nexus.RunResumed{}); err != nil {
 		t.Errorf("a batch is not folded one by one: %v", err)
 	}
 }
@@ -357,7 +357,7 @@ func TestClockStandsStill(t *testing.T) {
 // TestTaskWithoutAttempts asks a view, which has none, for what counts.
 func TestTaskWithoutAttempts(t *testing.T) {
 	task := state.Task{Mercy: 2}
-	if got := task.At(nexus.Fast); len(got) != 0 {
+	if got := task.AttemptsAt(nexus.Fast); len(got) != 0 {
 		t.Error(got)
 	}
 }
@@ -523,7 +523,7 @@ func TestGating(t *testing.T) {
 		}
 	}
 	s := fold(t, append(base, judged(false, "build", nexus.Pass), judged(true, "test", nexus.Environmental), judged(false, "lint", nexus.Fail))...)
-	if got := fmt.Sprint(s.Pace("build"), s.Pace("test"), s.Pace("lint")); got != "[2s] [] [1m0s]" {
+	if got := fmt.Sprint(s.GateDurations("build"), s.GateDurations("test"), s.GateDurations("lint")); got != "[2s] [] [1m0s]" {
 		t.Errorf("gates took %s", got) // of lint no start was recorded, as in older journals
 	}
 }
@@ -532,7 +532,7 @@ func TestGating(t *testing.T) {
 // beside which it is told.
 func TestPaceOfWarmUp(t *testing.T) {
 	s := fold(t, nexus.GoalAccepted{Base: "b0"}, nexus.RunStarted{}, nexus.GateJudged{Base: true, Evidence: nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Duration: time.Second}, WarmUp: time.Minute})
-	if warm, build := s.Pace(nexus.WarmUpGate), s.Pace("build"); !slices.Equal(warm, []time.Duration{time.Minute}) || !slices.Equal(build, []time.Duration{time.Second}) {
+	if warm, build := s.GateDurations(nexus.WarmUpGate), s.GateDurations("build"); !slices.Equal(warm, []time.Duration{time.Minute}) || !slices.Equal(build, []time.Duration{time.Second}) {
 		t.Errorf("warm-up %v, build %v", warm, build)
 	}
 }

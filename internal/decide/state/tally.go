@@ -15,8 +15,8 @@ type Tally struct {
 	Tools  map[string]int // calls of each; never changed in place
 }
 
-// Called returns the tally with one more call.
-func (t Tally) Called(tool string) Tally {
+// WithCall returns the tally with one more call.
+func (t Tally) WithCall(tool string) Tally {
 	t.Calls++
 	tools := maps.Clone(t.Tools)
 	if tools == nil {
@@ -27,8 +27,8 @@ func (t Tally) Called(tool string) Tally {
 	return t
 }
 
-// Answered returns the tally with one more answer.
-func (t Tally) Answered(failed bool) Tally {
+// WithAnswer returns the tally with one more answer.
+func (t Tally) WithAnswer(failed bool) Tally {
 	t.Row++
 	if !failed {
 		t.Row = 0
@@ -38,9 +38,9 @@ func (t Tally) Answered(failed bool) Tally {
 	return t
 }
 
-// Over says which limit is used up; tool was called last. It is empty while
+// LimitReason says which limit is used up; tool was called last. It is empty while
 // none is.
-func (t Tally) Over(l nexus.Limits, tool string) string {
+func (t Tally) LimitReason(l nexus.Limits, tool string) string {
 	switch {
 	case l.Calls > 0 && t.Calls >= l.Calls:
 		return fmt.Sprintf("%d tool calls are used up", l.Calls)

@@ -12,10 +12,10 @@ func TestTally(t *testing.T) {
 		tool   string
 		failed bool
 	}{{"a", true}, {"a", false}, {"b", true}, {"b", true}} {
-		ty = ty.Called(c.tool).Answered(c.failed)
+		ty = ty.WithCall(c.tool).WithAnswer(c.failed)
 	}
 	was := ty
-	if ty = ty.Called("b"); was.Tools["b"] != 2 || ty.Tools["b"] != 3 {
+	if ty = ty.WithCall("b"); was.Tools["b"] != 2 || ty.Tools["b"] != 3 {
 		t.Errorf("%+v became %+v", was, ty)
 	}
 	for _, c := range []struct {
@@ -29,7 +29,7 @@ func TestTally(t *testing.T) {
 		{nexus.Limits{FailedCalls: 3}, "3 tool calls failed"},
 		{nexus.Limits{FailedInRow: 2}, "2 tool calls in a row failed"},
 	} {
-		if got := ty.Over(c.l, "b"); got != c.want {
+		if got := ty.LimitReason(c.l, "b"); got != c.want {
 			t.Errorf("%+v: %q", c.l, got)
 		}
 	}

@@ -43,12 +43,12 @@ type Task struct {
 	MercyRounds  int           // rounds before that chance
 	MercyWorked  time.Duration // time worked before it
 
-	Refused []Refusal // verifiers' refusals of its work that still stand, oldest first
-	Said    []Said    // what people said about it, oldest first
+	Refused []Refusal           // verifiers' refusals of its work that still stand, oldest first
+	Said    []DeliveredGuidance // what people said about it, oldest first
 
-	Comments  []Comment // of people on its change, oldest first; replaced when one changes
-	Commented int       // comments that were made
-	Looks     []Look    // times that people reviewed its change, oldest first
+	Comments  []Comment      // of people on its change, oldest first; replaced when one changes
+	Commented int            // comments that were made
+	Looks     []PersonReview // times that people reviewed its change, oldest first
 }
 
 // Refusal is a verifier's verdict against the work on a task. It stands until
@@ -62,8 +62,8 @@ type Refusal struct {
 	Why      string
 }
 
-// Said is what a person said about a task.
-type Said struct {
+// DeliveredGuidance is what a person said about a task.
+type DeliveredGuidance struct {
 	Seq   int64  // of the request that said it; 0: it answers a question
 	About string // the question that it answers, or the criterion that it is about; empty: the task
 	Text  string
@@ -102,9 +102,9 @@ func (t *Task) Untried() bool {
 	return true
 }
 
-// Check returns the test that the work brought along for its n-th criterion,
+// WrittenCheck returns the test that the work brought along for its n-th criterion,
 // from 1, and whether that was written for what the task says now.
-func (t *Task) Check(n int) (c nexus.CriterionCheck, fresh bool) {
+func (t *Task) WrittenCheck(n int) (c nexus.CriterionCheck, fresh bool) {
 	a := t.worked()
 	if a == nil || n < 1 || n > len(t.Criteria) {
 		return c, false
@@ -117,10 +117,10 @@ func (t *Task) Check(n int) (c nexus.CriterionCheck, fresh bool) {
 	return c, false
 }
 
-// Shows returns what was found to show the n-th criterion, from 1, whose check
+// CriterionEvidence returns what was found to show the n-th criterion, from 1, whose check
 // is a gate: of the attempt that landed, and else of the last one. Fresh says
 // that the criterion still says what it said then.
-func (t *Task) Shows(n int) (s nexus.CriterionShown, fresh bool) {
+func (t *Task) CriterionEvidence(n int) (s nexus.CriterionShown, fresh bool) {
 	a := t.worked()
 	if a == nil || n < 1 || n > len(t.Criteria) {
 		return s, false
@@ -148,14 +148,14 @@ func Fingerprint(t nexus.Task, n int) string {
 	return nexus.Fingerprint(t.Title, t.Brief, t.Criteria[n-1].Text)
 }
 
-// Shown returns the task with the checks that its work brought along: for
+// WithProvedChecks returns the task with the checks that its work brought along: for
 // criteria without a command, or with one that does not show them.
-func (t *Task) Shown() nexus.Task {
+func (t *Task) WithProvedChecks() nexus.Task {
 	task := t.Task
 	task.Criteria = slices.Clone(t.Criteria)
 	for i := range task.Criteria {
-		c, fresh := t.Check(i + 1)
-		shown, _ := t.Shows(i + 1)
+		c, fresh := t.WrittenCheck(i + 1)
+		shown, _ := t.CriterionEvidence(i + 1)
 		if vain := shown.Number > 0 && shown.By == ""; fresh && c.Proved && (vain || !strings.ContainsAny(task.Criteria[i].Check, " /.")) {
 			task.Criteria[i].Check = c.Command
 		}
@@ -163,8 +163,8 @@ func (t *Task) Shown() nexus.Task {
 	return task
 }
 
-// At returns the attempts at a tier that count against the ladder.
-func (t *Task) At(tier nexus.Tier) []*Attempt {
+// AttemptsAt returns the attempts at a tier that count against the ladder.
+func (t *Task) AttemptsAt(tier nexus.Tier) []*Attempt {
 	var all []*Attempt
 	for _, a := range t.Attempts[min(max(t.Mercy, t.Turned), len(t.Attempts)):] {
 		if a.Tier == tier {
@@ -174,9 +174,9 @@ func (t *Task) At(tier nexus.Tier) []*Attempt {
 	return all
 }
 
-// Risen returns the tier of an attempt where it is above the one where work on
+// RaisedTier returns the tier of an attempt where it is above the one where work on
 // the task begins, and else nothing: who judges its work works no lower then.
-func (t *Task) Risen(a *Attempt) nexus.Tier {
+func (t *Task) RaisedTier(a *Attempt) nexus.Tier {
 	if t.Route != nil && t.Route.Tier.Below(a.Tier) {
 		return a.Tier
 	}
@@ -189,16 +189,16 @@ func (t *Task) Underway() bool {
 	return a != nil && (a.Stage == Working || a.Stage == Waiting && !t.Status.Ended())
 }
 
-// Tried returns the rounds that count against the cap.
-func (t *Task) Tried() int { return t.Rounds - t.MercyRounds }
+// CountedRounds returns the rounds that count against the cap.
+func (t *Task) CountedRounds() int { return t.Rounds - t.MercyRounds }
 
-// Decided returns how the task was to continue when it reached thresholds, since a
+// CountedReplans returns how the task was to continue when it reached thresholds, since a
 // person last gave it another chance.
-func (t *Task) Decided() []nexus.ReplanDecided { return t.Replans[t.MercyReplans:] }
+func (t *Task) CountedReplans() []nexus.ReplanDecided { return t.Replans[t.MercyReplans:] }
 
-// Spell returns the time in attempts that are over that counts against the
+// CountedTime returns the time in attempts that are over that counts against the
 // cap.
-func (t *Task) Spell() time.Duration { return t.Worked - t.MercyWorked }
+func (t *Task) CountedTime() time.Duration { return t.Worked - t.MercyWorked }
 
 // OnlyBroken reports whether the machinery failed in each attempt at the task, so that they
 // say nothing of it.

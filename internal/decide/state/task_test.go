@@ -46,11 +46,11 @@ func TestRisen(t *testing.T) {
 		{nexus.Fast, nexus.Strong, nexus.Strong}, {nexus.Fast, nexus.Balanced, nexus.Balanced}, {nexus.Balanced, nexus.Balanced, ""}, {nexus.Strong, nexus.Fast, ""}, {nexus.Strong, nexus.Strong, ""},
 	} {
 		task := state.Task{Route: &nexus.TaskRouted{Tier: c[0]}}
-		if got := task.Risen(&state.Attempt{Tier: c[1]}); got != c[2] {
+		if got := task.RaisedTier(&state.Attempt{Tier: c[1]}); got != c[2] {
 			t.Errorf("%v: %q", c, got)
 		}
 	}
-	if got := (&state.Task{}).Risen(&state.Attempt{Tier: nexus.Strong}); got != "" {
+	if got := (&state.Task{}).RaisedTier(&state.Attempt{Tier: nexus.Strong}); got != "" {
 		t.Errorf("without a route: %q", got)
 	}
 }

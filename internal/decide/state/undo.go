@@ -31,7 +31,7 @@ func (s *State) applyUndo(f nexus.Fact, at time.Time) {
 		}
 		u.Work.Stage, u.Asked, u.Last = Working, &f, nil
 	case nexus.UndoLanded:
-		s.tipped(f)
+		s.moveTip(f)
 		for _, id := range f.Tasks {
 			t := s.tasks[id]
 			t.Status, t.Landed, t.Ended, t.Why = nexus.Skipped, nil, at, "undone by "+f.By
@@ -45,11 +45,11 @@ func (s *State) applyUndo(f nexus.Fact, at time.Time) {
 	}
 }
 
-// tipped moves the run's branch to what was made of it: the last tree is to be judged and
+// moveTip moves the run's branch to what was made of it: the last tree is to be judged and
 // published again.
-func (s *State) tipped(f nexus.UndoLanded) {
+func (s *State) moveTip(f nexus.UndoLanded) {
 	s.Tip, s.Result, s.Published = f.Commit, nil, nil
-	s.Homing.again()
+	s.TargetMerge.reset()
 }
 
 func (u *Undo) over(f nexus.Fact, at time.Time) {
@@ -61,9 +61,9 @@ func (u *Undo) over(f nexus.Fact, at time.Time) {
 func (s *State) admitUndo(f nexus.Fact) error {
 	switch f := f.(type) {
 	case nexus.UndoSought:
-		return s.lands(f.Tasks, f.Onto)
+		return s.checkLanded(f.Tasks, f.Onto)
 	case nexus.UndoLanded:
-		return s.lands(f.Tasks, f.Parent)
+		return s.checkLanded(f.Tasks, f.Parent)
 	default:
 		return nil
 	}

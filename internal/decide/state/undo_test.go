@@ -47,8 +47,8 @@ func TestUndo(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 	t2 := s.Task("T2")
-	if s.Tip != "c3" || s.Result != nil || s.Published != nil || s.Homing.Moved != nil || len(s.Landings) != 1 || s.Landings[0].Task != "T1" {
-		t.Errorf("tip %s, %d landings, homing %+v", s.Tip, len(s.Landings), s.Homing)
+	if s.Tip != "c3" || s.Result != nil || s.Published != nil || s.TargetMerge.Moved != nil || len(s.Landings) != 1 || s.Landings[0].Task != "T1" {
+		t.Errorf("tip %s, %d landings, homing %+v", s.Tip, len(s.Landings), s.TargetMerge)
 	}
 	if t2.Status != nexus.Skipped || t2.Landed != nil || t2.Why != "undone by ada" || t2.Ended.IsZero() || s.StatusOf(s.Task("T3")) != nexus.Blocked {
 		t.Errorf("%+v", t2)
@@ -76,7 +76,7 @@ func TestBequeathed(t *testing.T) {
 		next(t, s, nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbApprove, ID: id}})
 	}
 	var got []string
-	all := s.Bequeathed()
+	all := s.InheritableFacts()
 	for _, f := range all {
 		i := f.(nexus.TaskInherited)
 		line := string(i.Task) + " " + string(i.Status)
@@ -120,7 +120,7 @@ func TestBequeathed(t *testing.T) {
 	if t2 := fork.Task("T2"); t2.Status != nexus.Skipped || t2.Why != "skipped by ada" || t2.Ended.IsZero() {
 		t.Errorf("%+v", t2)
 	}
-	for _, f := range fork.Bequeathed() {
+	for _, f := range fork.InheritableFacts() {
 		if i := f.(nexus.TaskInherited); i.Task == "T3" && (i.Work != "w3" || i.Base != "c2") {
 			t.Errorf("handed on again: %+v", i)
 		}

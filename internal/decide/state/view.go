@@ -5,71 +5,71 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // View is what a worker is given: copies of what concerns it, taken when its
 // intent was recorded. Nothing in it changes any more.
 type View struct {
-	Run       nexus.RunID
-	Goal      nexus.GoalAccepted
-	Limits    nexus.Limits
-	Task      Task               // zero for the plan and the result
-	Attempt   *Attempt           // the attempt, the planning, or nil
-	Interview *inquiry.Interview // what is known of it; nil but for an interview
-	Alone     bool               // nobody answers questions
-	Merge     *Attempt           // the merger's work, when landing
-	Tip       string             // last commit on the run's branch
-	Landings  int                // commits on it
-	Passed    bool               // the gates passed the last tree
-	Resumed   bool               // another process worked on the run before
-	Spent     nexus.Money
-	Tasks     []nexus.Task
-	Drafts    []Draft            // plans that people did not let start, oldest first
-	Landed    []nexus.Task       // those of them that landed
-	Needs     []Need             // what the tasks that the task needs made
-	Meanwhile []nexus.Task       // tasks that landed since the attempt's base
-	Readers   []nexus.RoleRouted // who reads whose work, as far as it was said
-	Waived    []int              // numbers of the task's criteria that a person does without, or signed
-	Bear      []string           // tests that showed criteria of tasks that landed
-	Without   string             // see [Fixes.Without]
-	Divisible bool               // the task may be split
-	Tried     []nexus.Evidence   // of commands of criteria, on the tree that the plan was made for
-	Past      []*Attempt         // earlier attempts at the task, all of them over, oldest first
-	Said      []Said             // what people said about the task and its agents heard, oldest first
-	Kept      Kept               // what the attempt starts from
-	Added     nexus.Task         // what somebody added, for whoever makes tasks of it
-	Homing    Homing             // how what landed gets onto a target that moved
-	Commits   []Landing          // what landed, in order, for whoever reverts some of it
-	Reverts   bool               // that was done, of what people agreed to publish
-	Proofs    []Proof            // what was shown of each commit on the branch, once all tasks have ended
+	Run         nexus.RunID
+	Goal        nexus.GoalAccepted
+	Limits      nexus.Limits
+	Task        Task               // zero for the plan and the result
+	Attempt     *Attempt           // the attempt, the planning, or nil
+	Interview   *clarify.Interview // what is known of it; nil but for an interview
+	Alone       bool               // nobody answers questions
+	Merge       *Attempt           // the merger's work, when landing
+	Tip         string             // last commit on the run's branch
+	Landings    int                // commits on it
+	Passed      bool               // the gates passed the last tree
+	Resumed     bool               // another process worked on the run before
+	Spent       nexus.Money
+	Tasks       []nexus.Task
+	Drafts      []PlanDraft         // plans that people did not let start, oldest first
+	Landed      []nexus.Task        // those of them that landed
+	Needs       []NeededTask        // what the tasks that the task needs made
+	Meanwhile   []nexus.Task        // tasks that landed since the attempt's base
+	Readers     []nexus.RoleRouted  // who reads whose work, as far as it was said
+	Waived      []int               // numbers of the task's criteria that a person does without, or signed
+	Bear        []string            // tests that showed criteria of tasks that landed
+	Without     string              // see [Fixes.CommitWithoutWork]
+	Divisible   bool                // the task may be split
+	Tried       []nexus.Evidence    // of commands of criteria, on the tree that the plan was made for
+	Past        []*Attempt          // earlier attempts at the task, all of them over, oldest first
+	Said        []DeliveredGuidance // what people said about the task and its agents heard, oldest first
+	Kept        StartingTree        // what the attempt starts from
+	Added       nexus.Task          // what somebody added, for whoever makes tasks of it
+	TargetMerge TargetMerge         // how what landed gets onto a target that moved
+	Commits     []Landing           // what landed, in order, for whoever reverts some of it
+	Reverts     bool                // that was done, of what people agreed to publish
+	Proofs      []Proof             // what was shown of each commit on the branch, once all tasks have ended
 }
 
-// Kept is the tree of an earlier attempt that one starts from, with what is to
+// StartingTree is the tree of an earlier attempt that one starts from, with what is to
 // be fixed in it yet. The zero Kept is none.
-type Kept struct {
+type StartingTree struct {
 	Tree
 	Open  []nexus.Finding
 	Ready bool // its author has nothing left to do unless the gates say otherwise now
 }
 
-// Author returns the session whose work an attempt is: its coder's, or, where the
+// AuthorSession returns the session whose work an attempt is: its coder's, or, where the
 // gates only judged again what an earlier attempt left, that one's; nil for none.
-func (v View) Author(a *Attempt) *Session {
-	if s := a.Of(nexus.Coder); s != nil || a.From == "" {
+func (v View) AuthorSession(a *Attempt) *Session {
+	if s := a.LastSession(nexus.Coder); s != nil || a.From == "" {
 		return s
 	}
 	for _, old := range v.Past {
 		if old.ID == a.From && old.ID != a.ID {
-			return v.Author(old)
+			return v.AuthorSession(old)
 		}
 	}
 	return nil
 }
 
-// Need is what a task made that another one needs.
-type Need struct {
+// NeededTask is what a task made that another one needs.
+type NeededTask struct {
 	nexus.Task
 	Landed nexus.TrainLanded
 	Said   string    // blob of what its author submitted; empty for nothing
@@ -78,16 +78,16 @@ type Need struct {
 
 // needs returns what the tasks made that a task needs or wants, as far as it landed, in the
 // order in which the plan names them.
-func (s *State) needs(t *Task) []Need {
-	var all []Need
+func (s *State) needs(t *Task) []NeededTask {
+	var all []NeededTask
 	for _, id := range t.After() {
 		n := s.tasks[id]
 		if n == nil || n.Landed == nil {
 			continue
 		}
-		need := Need{Task: n.Task, Landed: *n.Landed, Tie: t.Ties[id]}
+		need := NeededTask{Task: n.Task, Landed: *n.Landed, Tie: t.Ties[id]}
 		if a := s.attempts[n.Landed.Attempt]; a != nil {
-			if author := a.Of(nexus.Coder); author != nil {
+			if author := a.LastSession(nexus.Coder); author != nil {
 				need.Said = author.Result
 			}
 		}
@@ -96,17 +96,17 @@ func (s *State) needs(t *Task) []Need {
 	return all
 }
 
-// Keeps returns what an attempt starts from.
-func (s *State) Keeps(a *Attempt) Kept {
+// StartingTreeOf returns what an attempt starts from.
+func (s *State) StartingTreeOf(a *Attempt) StartingTree {
 	if a == nil {
-		return Kept{}
+		return StartingTree{}
 	}
 	old := s.attempts[a.From]
 	if old == nil || old.Round(a.FromRound) == nil {
-		return Kept{}
+		return StartingTree{}
 	}
 	r := old.Round(a.FromRound)
-	return Kept{TreeOf(old, r), openFindings(r), s.ready(a, old, r)}
+	return StartingTree{TreeOf(old, r), openFindings(r), s.ready(a, old, r)}
 }
 
 // ready reports whether the gates judge the tree that an attempt starts from
@@ -116,7 +116,7 @@ func (s *State) Keeps(a *Attempt) Kept {
 // with what landed. An author who gave up on a tree that passes has more to do.
 func (s *State) ready(a, old *Attempt, r *Round) bool {
 	author := old.Session(r.Session)
-	if r.Verdict == nil || author == nil || Tampered(r) || r.Verified != nil && r.Verified.Category != "" ||
+	if r.Verdict == nil || author == nil || IsTampered(r) || r.Verified != nil && r.Verified.Category != "" ||
 		slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.SendsBack }) {
 		return false
 	}
@@ -124,11 +124,11 @@ func (s *State) ready(a, old *Attempt, r *Round) bool {
 	unheard := slices.ContainsFunc(s.Guidance, func(g Guidance) bool { return g.Task == t.ID && !g.Landed })
 	retried := t.Mercy > 0 && t.Mercy == len(t.Attempts)-1 || t.Mercy > 0 && s.attempts[a.ID] == nil && t.Mercy == len(t.Attempts)
 	switch {
-	case unheard || len(t.Untold(a.ID)) > 0:
+	case unheard || len(t.UndeliveredComments(a.ID)) > 0:
 		return false
 	case author.Outcome == nexus.GaveUp:
 		return retried && r.Verdict.State != nexus.Pass
-	case author.Outcome != nexus.Accepted || r != old.Last():
+	case author.Outcome != nexus.Accepted || r != old.LastRound():
 		return false
 	}
 	return retried || a.Since != "" || !red(r.Verdict.State)
@@ -147,14 +147,14 @@ func (s *State) View(id nexus.TaskID) View {
 	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings), Alone: s.Alone, Readers: slices.Clip(s.Readers)}
 	v.Passed = s.Result != nil && s.Result.Verdict.Passed
 	v.Resumed, v.Spent = s.Start.Again, s.Ledger.Spent()
-	v.Homing = s.Homing
-	v.Homing.Work = s.Homing.Work.Clone()
+	v.TargetMerge = s.TargetMerge
+	v.TargetMerge.Work = s.TargetMerge.Work.Clone()
 	for _, t := range s.Tasks {
 		v.Tasks = append(v.Tasks, t.Task)
 		if t.Status == nexus.Landed {
-			v.Landed = append(v.Landed, t.Shown())
+			v.Landed = append(v.Landed, t.WithProvedChecks())
 			for n := range t.Criteria {
-				if shown, fresh := t.Shows(n + 1); fresh {
+				if shown, fresh := t.CriterionEvidence(n + 1); fresh {
 					v.Bear = append(v.Bear, shown.Tests...)
 				}
 			}
@@ -168,9 +168,9 @@ func (s *State) View(id nexus.TaskID) View {
 	v.Task = *t
 	v.Task.Attempts = nil
 	v.Attempt = t.Current().Clone()
-	if s.Aboard != nil && s.Aboard.Task == id {
-		v.Attempt = s.attempts[s.Aboard.Attempt].Clone()
-		v.Merge = s.Aboard.Merge.Clone()
+	if s.CurrentLanding != nil && s.CurrentLanding.Task == id {
+		v.Attempt = s.attempts[s.CurrentLanding.Attempt].Clone()
+		v.Merge = s.CurrentLanding.Merge.Clone()
 	}
 	for i := range t.Criteria {
 		if slices.Contains(s.waived, fmt.Sprintf("%s/AC-%d", id, i+1)) {
@@ -181,16 +181,16 @@ func (s *State) View(id nexus.TaskID) View {
 	if s.Planning != nil {
 		v.Tried = slices.Clip(s.Planning.Tried)
 	}
-	v.Without, v.Divisible = s.Fixes.Without(id), s.Divisible(t)
+	v.Without, v.Divisible = s.Fixes.CommitWithoutWork(id), s.CanSplit(t)
 	for _, a := range t.Attempts {
 		if a.Stage == Over {
 			v.Past = append(v.Past, a.Clone())
 		}
 	}
-	v.Said = slices.DeleteFunc(slices.Clone(t.Said), func(said Said) bool {
+	v.Said = slices.DeleteFunc(slices.Clone(t.Said), func(said DeliveredGuidance) bool {
 		return slices.ContainsFunc(s.Guidance, func(g Guidance) bool { return g.Seq == said.Seq && said.Seq != 0 })
 	})
-	v.Kept = s.Keeps(v.Attempt)
+	v.Kept = s.StartingTreeOf(v.Attempt)
 	return v
 }
 
@@ -207,30 +207,30 @@ func (s *State) viewWhole(v *View) {
 			v.Commits = append(v.Commits, *l)
 		}
 	}
-	if s.Delivering() {
+	if s.IsDelivering() {
 		v.Proofs = s.Proofs()
 	}
 }
 
-// Divisible reports whether a task may be split: not where parts would land without a
+// CanSplit reports whether a task may be split: not where parts would land without a
 // verifier's consent, where bounds are reached, or where it was in vain before.
-func (s *State) Divisible(t *Task) bool {
-	e := s.Splits.Of(t.ID)
-	return len(t.Refused) == 0 && s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && s.Fixes.Of(t.ID) == nil && (e == nil || e.Open())
+func (s *State) CanSplit(t *Task) bool {
+	e := s.Splits.ForTask(t.ID)
+	return len(t.Refused) == 0 && s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && s.Fixes.FaultOfTask(t.ID) == nil && (e == nil || e.Open())
 }
 
 // meanwhile returns the tasks that landed after the commit that an attempt
 // started from.
 func (s *State) meanwhile(a *Attempt) []nexus.Task {
 	var all []nexus.Task
-	for _, l := range s.Since(a) {
+	for _, l := range s.LandingsSince(a) {
 		all = append(all, s.tasks[l.Task].Task)
 	}
 	return all
 }
 
-// Since returns what landed after the commit that an attempt started from.
-func (s *State) Since(a *Attempt) []*Landing {
+// LandingsSince returns what landed after the commit that an attempt started from.
+func (s *State) LandingsSince(a *Attempt) []*Landing {
 	if a == nil || a.Base == s.Tip {
 		return nil
 	}
@@ -254,7 +254,7 @@ func (s *State) Proofs() []Proof {
 	}
 	reviews := map[nexus.AttemptID]*nexus.ReviewGiven{}
 	for _, l := range s.Landings {
-		a := s.attempts[l.Attempt].Whole()
+		a := s.attempts[l.Attempt].Unpacked()
 		if a == nil {
 			continue
 		}

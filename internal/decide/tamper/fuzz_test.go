@@ -15,12 +15,12 @@ func FuzzLost(f *testing.F) {
 	h := learn() // once: it takes longer than a comparison
 	f.Fuzz(func(t *testing.T, file, base, landed, change, result string) {
 		sides := Sides{Path: file, Base: &base, Landed: &landed, Change: &change, Result: &result}
-		first := h.lost([]Sides{sides})
-		if diff := cmp.Diff(first, h.lost([]Sides{sides})); diff != "" {
+		first := h.checkMerge([]Sides{sides})
+		if diff := cmp.Diff(first, h.checkMerge([]Sides{sides})); diff != "" {
 			t.Error(diff)
 		}
 		sides.Change, sides.Result = &base, &landed
-		for _, l := range h.lost([]Sides{sides}) {
+		for _, l := range h.checkMerge([]Sides{sides}) {
 			if l.Gate == MergeGate && strings.HasPrefix(l.Code, "merge.") {
 				t.Errorf("%q lacks %s of itself", landed, l.Name)
 			}

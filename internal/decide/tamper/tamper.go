@@ -50,30 +50,30 @@ func (h *habits) code(f File) File {
 		if text == nil {
 			return nil
 		}
-		t := h.bare(f.Path, *text)
+		t := h.stripInert(f.Path, *text)
 		return &t
 	}
 	return File{f.Path, without(f.Old), without(f.New)}
 }
 
-// Judges reports whether a file has a say in whether a change passes: a test,
+// AffectsChecks reports whether a file has a say in whether a change passes: a test,
 // what tests compare with, and what says how they run. All others need not be
 // looked at, except for what keeps a checker away.
-func Judges(file string) bool {
+func AffectsChecks(file string) bool {
 	return stack.ServesTests(file) || snapshot(file) || config(file) || script(file)
 }
 
-// Look returns what a change does to what judges it, in the order of its
+// FindTampering returns what a change does to what judges it, in the order of its
 // files.
-func Look(files []File) []nexus.Finding {
+func FindTampering(files []File) []nexus.Finding {
 	if len(files) == 0 {
 		return nil
 	}
-	return learn().look(files)
+	return learn().findTampering(files)
 }
 
-func (h *habits) look(files []File) []nexus.Finding {
-	l := look{habits: h, subjects: map[string]bool{}, kept: map[string]int{}, moved: map[string]int{}}
+func (h *habits) findTampering(files []File) []nexus.Finding {
+	l := inspection{habits: h, subjects: map[string]bool{}, kept: map[string]int{}, moved: map[string]int{}}
 	for _, f := range files {
 		if !stack.ServesTests(f.Path) && !config(f.Path) && !script(f.Path) {
 			l.subjects[stem(f.Path)] = true
@@ -97,8 +97,8 @@ func (h *habits) look(files []File) []nexus.Finding {
 	return l.found
 }
 
-// look is one look at a change.
-type look struct {
+// inspection is one look at a change.
+type inspection struct {
 	*habits
 
 	subjects map[string]bool // names of the files that are tested
@@ -107,13 +107,13 @@ type look struct {
 	found    []nexus.Finding
 }
 
-func (l *look) add(f File, line int, severity nexus.Severity, code, format string, args ...any) {
+func (l *inspection) add(f File, line int, severity nexus.Severity, code, format string, args ...any) {
 	l.found = append(l.found, nexus.Finding{
 		Gate: Gate, File: f.Path, Line: line, Severity: severity, Code: code, Message: fmt.Sprintf(format, args...),
 	})
 }
 
-func (l *look) file(f File) {
+func (l *inspection) file(f File) {
 	d := compare(f)
 	switch {
 	case f.Path == flaky.QuarantineFile:
@@ -147,7 +147,7 @@ func (l *look) file(f File) {
 }
 
 // quarantine looks at the record of tests whose failure does not count.
-func (l *look) quarantine(f File) {
+func (l *inspection) quarantine(f File) {
 	if f.New == nil {
 		return // all of them count
 	}
@@ -167,7 +167,7 @@ func (l *look) quarantine(f File) {
 }
 
 // test looks at a file of tests.
-func (l *look) test(f File, d diff) {
+func (l *inspection) test(f File, d diff) {
 	lang := l.languageOf(f.Path)
 	for _, a := range d.added {
 		if m := lang.focus(a.text); m != "" {
@@ -203,12 +203,12 @@ func (l *look) test(f File, d diff) {
 	if f.New == nil {
 		return
 	}
-	l.quieter(f, d, lang, now)
+	l.findSilenced(f, d, lang, now)
 	l.asserts(f, compare(code), lang)
 }
 
-// quieter looks for what keeps tests that were there from telling.
-func (l *look) quieter(f File, d diff, lang language, now string) {
+// findSilenced looks for what keeps tests that were there from telling.
+func (l *inspection) findSilenced(f File, d diff, lang language, now string) {
 	for _, a := range d.added {
 		if comment(a.text) {
 			continue
@@ -248,7 +248,7 @@ func grown(pattern *regexp.Regexp, old, now string) int {
 }
 
 // mocked returns what a line replaces, if that is a file of the change.
-func (l *look) mocked(text string) string {
+func (l *inspection) mocked(text string) string {
 	for i, target := range l.mocks.FindStringSubmatch(text) {
 		parts := strings.FieldsFunc(target, func(r rune) bool { return r == '/' || r == '.' || r == ':' })
 		if i > 0 && slices.ContainsFunc(parts, func(p string) bool { return l.subjects[strings.ToLower(p)] }) {
@@ -259,7 +259,7 @@ func (l *look) mocked(text string) string {
 }
 
 // asserts compares how closely a file of tests looked and looks.
-func (l *look) asserts(f File, d diff, lang language) {
+func (l *inspection) asserts(f File, d diff, lang language) {
 	var lost, strong, weak []line
 	for _, r := range d.removed {
 		if l.moved[r.text] > 0 { // to another file
@@ -296,7 +296,7 @@ func (l *look) asserts(f File, d diff, lang language) {
 }
 
 // gone returns the tests that are in no file of the change any more.
-func (l *look) gone(names []string) []string {
+func (l *inspection) gone(names []string) []string {
 	var gone []string
 	had := map[string]int{}
 	for _, n := range names {
@@ -311,7 +311,7 @@ func (l *look) gone(names []string) []string {
 }
 
 // config looks at a file that says how tests run.
-func (l *look) config(f File, d diff) {
+func (l *inspection) config(f File, d diff) {
 	about := l.subjectOf(f.Path)
 	for _, a := range d.added {
 		if about.loads != nil && about.loads.MatchString(a.text) && !comment(a.text) {
@@ -342,7 +342,7 @@ func (l *look) config(f File, d diff) {
 }
 
 // first adds a finding for the first line that has a pattern.
-func (l *look) first(f File, lines []line, pattern *regexp.Regexp, message string) bool {
+func (l *inspection) first(f File, lines []line, pattern *regexp.Regexp, message string) bool {
 	i := slices.IndexFunc(lines, func(a line) bool { return pattern.MatchString(a.text) && !comment(a.text) })
 	if i < 0 {
 		return false

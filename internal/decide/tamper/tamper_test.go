@@ -286,7 +286,7 @@ func honest() map[string][]tamper.File {
 
 func TestNoLieIsMissed(t *testing.T) {
 	for name, c := range lies() {
-		found := tamper.Look(c.files)
+		found := tamper.FindTampering(c.files)
 		if !slices.ContainsFunc(found, func(f nexus.Finding) bool { return f.Code == c.want }) {
 			t.Errorf("%s: %+v, want %s", name, found, c.want)
 		}
@@ -296,7 +296,7 @@ func TestNoLieIsMissed(t *testing.T) {
 			}
 		}
 		for _, f := range c.files {
-			if len(c.files) == 1 && !tamper.Judges(f.Path) && c.want != tamper.Suppressed {
+			if len(c.files) == 1 && !tamper.AffectsChecks(f.Path) && c.want != tamper.Suppressed {
 				t.Errorf("%s: nobody would look at %s", name, f.Path)
 			}
 		}
@@ -326,7 +326,7 @@ func TestFindingsSayWhat(t *testing.T) {
 		"a gate that is off": {change("nexus.toml", gates, "lint = \"golangci-lint run\"", "# none\nlint = false"), []string{"tamper.command major 0: it changes how checks run; no longer: lint = \"golangci-lint run\""}},
 	} {
 		var got []string
-		for _, f := range tamper.Look([]tamper.File{c.file}) {
+		for _, f := range tamper.FindTampering([]tamper.File{c.file}) {
 			got = append(got, fmt.Sprintf("%s %s %d: %s", f.Code, f.Severity, f.Line, f.Message))
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -361,7 +361,7 @@ func TestExplain(t *testing.T) {
 
 func TestNoHonestChangeIsSuspect(t *testing.T) {
 	for name, files := range honest() {
-		if found := tamper.Look(files); len(found) > 0 {
+		if found := tamper.FindTampering(files); len(found) > 0 {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
@@ -374,7 +374,7 @@ func TestLongFiles(t *testing.T) {
 	for _, piece := range []string{"/*", "`", `"\`, `'\`, "// x", `""" `, "#if 0\n", "x"} {
 		text := strings.Repeat(piece, 1<<17/len(piece)) + "expect(1)"
 		for _, file := range []string{"a.test.js", "test_a.py", "tests/a.c"} {
-			tamper.Look([]tamper.File{{Path: file, Old: &text, New: &text}})
+			tamper.FindTampering([]tamper.File{{Path: file, Old: &text, New: &text}})
 		}
 	}
 }
@@ -384,10 +384,10 @@ func FuzzLook(f *testing.F) {
 	f.Add("a.test.js", jsTest, "")
 	f.Add("package.json", pkg, "{")
 	f.Fuzz(func(t *testing.T, file, old, now string) {
-		if found := tamper.Look([]tamper.File{{Path: file, Old: &old, New: &old}}); len(found) > 0 {
+		if found := tamper.FindTampering([]tamper.File{{Path: file, Old: &old, New: &old}}); len(found) > 0 {
 			t.Errorf("nothing was changed: %+v", found)
 		}
-		for _, x := range tamper.Look([]tamper.File{{Path: file, Old: &old, New: &now}}) {
+		for _, x := range tamper.FindTampering([]tamper.File{{Path: file, Old: &old, New: &now}}) {
 			if x.Line < 0 || x.Line > strings.Count(now, "\n")+1 {
 				t.Errorf("line %d", x.Line)
 			}
@@ -410,7 +410,7 @@ func TestQuarantine(t *testing.T) {
 	}{
 		"new": {nil, &one, 1}, "one more": {&one, &both, 1}, "longer": {&one, &longer, 1}, "one less": {&both, &one, 0}, "gone": {&one, nil, 0}, "broken": {&one, &broken, 1}, "mended": {&broken, &one, 1},
 	} {
-		found := tamper.Look([]tamper.File{{Path: ".nexus/quarantine.toml", Old: tt.old, New: tt.now}})
+		found := tamper.FindTampering([]tamper.File{{Path: ".nexus/quarantine.toml", Old: tt.old, New: tt.now}})
 		if len(found) != tt.want {
 			t.Errorf("%s: %+v", name, found)
 		}

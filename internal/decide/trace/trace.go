@@ -69,9 +69,9 @@ const (
 	ByChecker = "checker"
 )
 
-// Of says how far each statement of a goal has come in a run, whose goal may be an older version of it.
+// TraceGoal says how far each statement of a goal has come in a run, whose goal may be an older version of it.
 // Without a run nothing is planned. The criteria are those of the run.
-func Of(goal string, s *state.State, criteria []accept.Row) Trace {
+func TraceGoal(goal string, s *state.State, criteria []accept.Row) Trace {
 	t := Trace{Rows: []Row{}}
 	var said map[string]statement // of the run's goal
 	if s != nil {
@@ -80,7 +80,7 @@ func Of(goal string, s *state.State, criteria []accept.Row) Trace {
 	is := statements(goal)
 	now := map[string]nexus.Requirement{}
 	var later []nexus.Requirement
-	if read, ok := spec.Usable(goal); ok {
+	if read, ok := spec.ReadIfValid(goal); ok {
 		t.Title = read.Title
 		for _, r := range read.Requirements {
 			if now[r.ID] = r; r.Later {
@@ -124,7 +124,7 @@ func statements(goal string) map[string]statement {
 	for _, one := range spec.Statements(goal) {
 		all[one.ID] = statement{text: one.Text}
 	}
-	read, _ := spec.Usable(goal)
+	read, _ := spec.ReadIfValid(goal)
 	for _, c := range read.Criteria {
 		if one, ok := all[c.ID]; ok {
 			one.check, one.of = c.Check, strings.Join(slices.Sorted(slices.Values(c.Of)), " ")

@@ -80,7 +80,7 @@ func TestTrace(t *testing.T) {
 	} {
 		got := []string{}
 		gaps := 0
-		tr := Of(c.goal, c.s, c.rows)
+		tr := TraceGoal(c.goal, c.s, c.rows)
 		for _, r := range tr.Rows {
 			text := fmt.Sprintf("%s %s", r.ID, r.Stage)
 			if len(r.Tasks) > 0 {
@@ -115,7 +115,7 @@ func TestTraceDoubts(t *testing.T) {
 	says := func(one nexus.StatementCover) *nexus.PlanCover {
 		return &nexus.PlanCover{State: nexus.CoverFull, Statements: []nexus.StatementCover{one}}
 	}
-	first := func(goal string, s *state.State, rows ...accept.Row) Row { return Of(goal, s, rows).Rows[0] }
+	first := func(goal string, s *state.State, rows ...accept.Row) Row { return TraceGoal(goal, s, rows).Rows[0] }
 	landed := func(c *nexus.PlanCover) *state.State {
 		s := planned(t, goal, c, true, a, b)
 		land(s, "A", "B")
@@ -149,12 +149,12 @@ func TestTraceDoubts(t *testing.T) {
 		t.Errorf("no checker saw the part: %+v", r)
 	}
 	for _, changed := range []string{strings.Replace(goal, "make", "true", 1), strings.Replace(goal, " (REQ-1)", "", 1)} {
-		rows := Of(changed, landed(nil), []accept.Row{row("A", 1, accept.Met), row("A", 2, accept.Met)}).Rows
+		rows := TraceGoal(changed, landed(nil), []accept.Row{row("A", 1, accept.Met), row("A", 2, accept.Met)}).Rows
 		if rows[0].Gap != "" || rows[1].Gap != "it was changed since run r1" {
 			t.Errorf("%s: %+v", changed, rows)
 		}
 	}
-	if tr := Of("# T\n## Later\n- REQ-1: a\n", landed(nil), nil); tr.Why == "" || len(tr.Rows) != 1 {
+	if tr := TraceGoal("# T\n## Later\n- REQ-1: a\n", landed(nil), nil); tr.Why == "" || len(tr.Rows) != 1 {
 		t.Errorf("nothing can be followed: %+v", tr)
 	}
 }

@@ -152,8 +152,8 @@ func Name(title string, taken func(string) bool) string {
 // Path returns where the file of an item is, from the root of the repository.
 func Path(id string) string { return path.Join(Dir, id+".md") }
 
-// Stand returns an item as the run tells it that works on it, or did.
-func (i Item) Stand(s *state.State) Item {
+// WithRunState returns an item as the run tells it that works on it, or did.
+func (i Item) WithRunState(s *state.State) Item {
 	a := s.Item(i.ID)
 	switch {
 	case a == nil:
@@ -162,7 +162,7 @@ func (i Item) Stand(s *state.State) Item {
 		return i.waits(a.Why)
 	}
 	landed, left := "", ""
-	made := s.Made(a)
+	made := s.TasksOfAddition(a)
 	for _, t := range made {
 		switch status := s.StatusOf(t); {
 		case status == nexus.Landed && t.Landed != nil:

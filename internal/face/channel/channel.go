@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -26,8 +26,8 @@ type Journal interface {
 	Ask(ctx context.Context, run nexus.RunID, r nexus.Request) (nexus.Event, error)
 }
 
-// patience is how long an answer waits for the conductor to grant it.
-const patience = 5 * time.Second
+// answerTimeout is how long an answer waits for the conductor to grant it.
+const answerTimeout = 5 * time.Second
 
 // Inbox knows what waits for people in all runs of a repository, and takes
 // their answers. It is safe for concurrent use.
@@ -37,7 +37,7 @@ type Inbox struct {
 	now     func() time.Time
 
 	mu      sync.Mutex // guards what follows
-	book    people.Inbox
+	book    humaninput.Inbox
 	seq     int64 // last event that was folded
 	grown   chan struct{}
 	taken   map[string]string               // by key: who answered here, before the journal says so
@@ -88,41 +88,41 @@ func (d *Inbox) apply(e nexus.Event) {
 	d.grown = make(chan struct{})
 }
 
-// look returns what waits now, and what is closed when that may have changed.
-func (d *Inbox) look() ([]people.Item, <-chan struct{}) {
+// snapshot returns what waits now, and what is closed when that may have changed.
+func (d *Inbox) snapshot() ([]humaninput.Item, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.items(), d.grown
 }
 
 // items returns what waits and was not answered here. The caller holds the lock.
-func (d *Inbox) items() []people.Item {
+func (d *Inbox) items() []humaninput.Item {
 	now := d.now()
-	return slices.DeleteFunc(d.book.Items(), func(i people.Item) bool {
+	return slices.DeleteFunc(d.book.Items(), func(i humaninput.Item) bool {
 		return d.taken[i.Key()] != "" || !i.Deadline.IsZero() && !i.Deadline.After(now)
 	})
 }
 
 // Items returns what waits for a person, the oldest first.
-func (d *Inbox) Items() []people.Item {
-	all, _ := d.look()
+func (d *Inbox) Items() []humaninput.Item {
+	all, _ := d.snapshot()
 	return all
 }
 
 // Find returns what waits by that name, or an error that says why it does not.
-func (d *Inbox) Find(run nexus.RunID, id string) (people.Item, error) {
+func (d *Inbox) Find(run nexus.RunID, id string) (humaninput.Item, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.find(run, id)
 }
 
-func (d *Inbox) find(run nexus.RunID, id string) (people.Item, error) {
+func (d *Inbox) find(run nexus.RunID, id string) (humaninput.Item, error) {
 	i, err := d.book.Find(run, id)
 	if by := d.taken[i.Key()]; err == nil && by != "" {
-		return i, &people.LateError{By: by, Text: "it was sent to the run"}
+		return i, &humaninput.LateError{By: by, Text: "it was sent to the run"}
 	}
 	if err == nil && !i.Deadline.IsZero() && !i.Deadline.After(d.now()) {
-		return i, &people.LateError{By: "fallback", Text: i.Fallback}
+		return i, &humaninput.LateError{By: "fallback", Text: i.Fallback}
 	}
 	return i, err
 }
@@ -168,7 +168,7 @@ func (d *Inbox) request(ctx context.Context, run nexus.RunID, wish nexus.Request
 		defer d.mu.Unlock()
 		delete(d.settled, e.Seq)
 	}()
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("nobody answered"))
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, errors.New("nobody answered"))
 	defer cancel()
 	for {
 		d.mu.Lock()
@@ -178,7 +178,7 @@ func (d *Inbox) request(ctx context.Context, run nexus.RunID, wish nexus.Request
 		case settled != nil && settled.Granted:
 			return "taken", nil
 		case settled != nil:
-			return "", refused(d, run, wish, settled.Why)
+			return "", refusalError(d, run, wish, settled.Why)
 		case known && !held:
 			return "recorded: the run is not in progress, continue it with nexus resume", nil
 		}
@@ -197,7 +197,7 @@ func (d *Inbox) Deliver(ctx context.Context, do func(context.Context, nexus.RunI
 	tried := map[int64]bool{}
 	for ctx.Err() == nil {
 		d.mu.Lock()
-		due, grown := d.book.Agreed(), d.grown
+		due, grown := d.book.PublishConsents(), d.grown
 		d.mu.Unlock()
 		for _, a := range due {
 			if !tried[a.Seq] && !d.held(ctx, a.Run) {
@@ -212,9 +212,9 @@ func (d *Inbox) Deliver(ctx context.Context, do func(context.Context, nexus.RunI
 	}
 }
 
-// refused says why the conductor did not grant a request: as a rule, somebody
+// refusalError says why the conductor did not grant a request: as a rule, somebody
 // was faster.
-func refused(d *Inbox, run nexus.RunID, wish nexus.Request, why string) error {
+func refusalError(d *Inbox, run nexus.RunID, wish nexus.Request, why string) error {
 	id := wish.ID
 	if id == "" {
 		id = string(wish.Task)
@@ -227,23 +227,25 @@ func refused(d *Inbox, run nexus.RunID, wish nexus.Request, why string) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "refused: " + why, Hint: "See nexus status."}
 }
 
-// Seat is the place of one way to people at a inbox: it hears of what waits a
+// Subscription is the place of one way to people at a inbox: it hears of what waits a
 // while after the way before it did. One goroutine calls Next.
-type Seat struct {
+type Subscription struct {
 	*Inbox
 	delay time.Duration
 	last  []string
 	begun bool
 }
 
-// Seat returns a place that hears of everything so long after it was asked.
-func (d *Inbox) Seat(delay time.Duration) *Seat { return &Seat{Inbox: d, delay: delay} }
+// Subscription returns a place that hears of everything so long after it was asked.
+func (d *Inbox) Subscribe(delay time.Duration) *Subscription {
+	return &Subscription{Inbox: d, delay: delay}
+}
 
 // Next returns what waits for a person, as soon as that is something else than
 // it was; at first, at once.
-func (s *Seat) Next(ctx context.Context) ([]people.Item, error) {
+func (s *Subscription) Next(ctx context.Context) ([]humaninput.Item, error) {
 	for {
-		all, grown := s.look()
+		all, grown := s.snapshot()
 		now := s.now()
 		var due time.Time
 		soonest := func(t time.Time) {
@@ -251,7 +253,7 @@ func (s *Seat) Next(ctx context.Context) ([]people.Item, error) {
 				due = t
 			}
 		}
-		all = slices.DeleteFunc(all, func(i people.Item) bool {
+		all = slices.DeleteFunc(all, func(i humaninput.Item) bool {
 			if !i.Deadline.IsZero() {
 				soonest(i.Deadline)
 			}
@@ -270,14 +272,14 @@ func (s *Seat) Next(ctx context.Context) ([]people.Item, error) {
 			s.begun, s.last = true, keys
 			return all, nil
 		}
-		if err := pause(ctx, grown, due, now); err != nil {
+		if err := waitForChange(ctx, grown, due, now); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// pause waits until something is closed or, where there is one, a time comes.
-func pause(ctx context.Context, grown <-chan struct{}, due, now time.Time) error {
+// waitForChange waits until something is closed or, where there is one, a time comes.
+func waitForChange(ctx context.Context, grown <-chan struct{}, due, now time.Time) error {
 	var alarm <-chan time.Time
 	if !due.IsZero() {
 		t := time.NewTimer(max(due.Sub(now), time.Millisecond))

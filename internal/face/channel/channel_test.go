@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -20,7 +20,7 @@ import (
 func sit(t *testing.T) (*channeltest.Journal, *channel.Inbox) {
 	t.Helper()
 	j := channeltest.New(time.Now)
-	j.Question("q1", people.SecurityTrigger, "may it run \"make deploy\"?")
+	j.Question("q1", humaninput.SecurityTrigger, "may it run \"make deploy\"?")
 	d, err := channel.Open(t.Context(), j, j.Held, time.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func sit(t *testing.T) (*channeltest.Journal, *channel.Inbox) {
 	return j, d
 }
 
-func ids(items []people.Item) string {
+func ids(items []humaninput.Item) string {
 	var all []string
 	for _, i := range items {
 		all = append(all, i.ID)
@@ -65,7 +65,7 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%q, %v", said, err)
 		}
 		_, err = d.Answer(ctx, channeltest.Run, "q1", "yes", "web")
-		if !people.IsLate(err) || err.Error() != "already answered by file: no: it is late" {
+		if !humaninput.IsLate(err) || err.Error() != "already answered by file: no: it is late" {
 			t.Errorf("too late: %v", err)
 		}
 		if d := cmp.Diff([]string{"q1 by file: no: it is late"}, j.Answers()); d != "" {
@@ -79,12 +79,12 @@ func TestAnswer(t *testing.T) {
 func TestNobodyConducts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, d := sit(t)
-		j.Leave()
+		j.StopConducting()
 		said, err := d.Answer(t.Context(), channeltest.Run, "q1", "yes", "web")
 		if err != nil || !strings.HasPrefix(said, "recorded") {
 			t.Errorf("%q, %v", said, err)
 		}
-		if _, err = d.Answer(t.Context(), channeltest.Run, "q1", "no", "file"); !people.IsLate(err) || err.Error() != "already answered by web: yes" {
+		if _, err = d.Answer(t.Context(), channeltest.Run, "q1", "no", "file"); !humaninput.IsLate(err) || err.Error() != "already answered by web: yes" {
 			t.Errorf("a second: %v", err)
 		}
 		if got := ids(d.Items()); got != "" {
@@ -105,7 +105,7 @@ func oneOfMany(t *testing.T, conducted bool) {
 	synctest.Test(t, func(t *testing.T) {
 		j, d := sit(t)
 		if !conducted { // nor has the inbox heard of the answer yet
-			j.Leave()
+			j.StopConducting()
 			var err error
 			if d, err = channel.Open(t.Context(), j, j.Held, time.Now); err != nil {
 				t.Fatal(err)
@@ -124,7 +124,7 @@ func oneOfMany(t *testing.T, conducted bool) {
 			switch err := <-results; {
 			case err == nil:
 				taken++
-			case !people.IsLate(err):
+			case !humaninput.IsLate(err):
 				t.Error(err)
 			}
 		}
@@ -146,7 +146,7 @@ func TestSeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, d := sit(t)
 		begin := time.Now()
-		hears := func(s *channel.Seat) string {
+		hears := func(s *channel.Subscription) string {
 			t.Helper()
 			items, err := s.Next(t.Context())
 			if err != nil {
@@ -154,11 +154,11 @@ func TestSeat(t *testing.T) {
 			}
 			return time.Since(begin).String() + " " + ids(items)
 		}
-		first, second := d.Seat(0), d.Seat(time.Minute)
+		first, second := d.Subscribe(0), d.Subscribe(time.Minute)
 		var got []string
 		got = append(got, hears(first), hears(second), hears(second))
-		j.Append(nexus.QuestionAsked{ID: "q2", Text: "which?", Fallback: "this", Deadline: time.Now().Add(90 * time.Second), Trigger: people.AmbiguityTrigger})
-		j.Append(nexus.QuestionAsked{ID: "q3", Text: "which?", Fallback: "this", Deadline: time.Now(), Trigger: people.AmbiguityTrigger})
+		j.Append(nexus.QuestionAsked{ID: "q2", Text: "which?", Fallback: "this", Deadline: time.Now().Add(90 * time.Second), Trigger: humaninput.AmbiguityTrigger})
+		j.Append(nexus.QuestionAsked{ID: "q3", Text: "which?", Fallback: "this", Deadline: time.Now(), Trigger: humaninput.AmbiguityTrigger})
 		got = append(got, hears(first), hears(second))
 		if _, err := d.Answer(t.Context(), channeltest.Run, "q1", "yes", "web"); err != nil {
 			t.Error(err)
@@ -169,7 +169,7 @@ func TestSeat(t *testing.T) {
 			t.Error(d)
 		}
 		_, err := d.Answer(t.Context(), channeltest.Run, "q2", "that", "web")
-		if !people.IsLate(err) || !strings.Contains(err.Error(), "the fallback was used: this") {
+		if !humaninput.IsLate(err) || !strings.Contains(err.Error(), "the fallback was used: this") {
 			t.Errorf("after its time: %v", err)
 		}
 		ctx, stop := context.WithTimeoutCause(t.Context(), time.Second, errors.New("over"))

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -19,7 +19,7 @@ import (
 // a command line that exists, whatever somebody types into it.
 func TestActionsAreCommands(t *testing.T) {
 	seen, parsed := map[string]bool{}, map[string]bool{}
-	for _, trigger := range []string{"", people.AmbiguityTrigger, people.SecurityTrigger, people.PublishTrigger, people.PlanTrigger, nexus.StepTrigger, people.ReviewTrigger, "unheard-of"} {
+	for _, trigger := range []string{"", humaninput.AmbiguityTrigger, humaninput.SecurityTrigger, humaninput.PublishTrigger, humaninput.PlanTrigger, nexus.StepTrigger, humaninput.ReviewTrigger, "unheard-of"} {
 		p := projection.New("261126-101010-abc", projection.Options{})
 		fold(t, p, trigger)
 		check := func(where string, all []projection.Action) {
@@ -60,7 +60,7 @@ func TestActionsAreCommands(t *testing.T) {
 			apply(t, p, nexus.TaskPaused{Task: "T2", By: "ada"})
 			check("a paused task", p.TaskActions("T2"))
 		}
-		p.Held(nil)
+		p.SetHolder(nil)
 		check("the interrupted run", p.RunActions())
 		check("a task of it", p.TaskActions("T1"))
 		end(t, p)
@@ -102,7 +102,7 @@ func fold(t *testing.T, p *projection.Projection, trigger string) {
 		nexus.PlanProposed{Plan: "p", Tasks: 3},
 		task("T1"), task("T2"), task("T3"),
 	}
-	if trigger == people.PlanTrigger {
+	if trigger == humaninput.PlanTrigger {
 		ask.Attempt = ""
 		apply(t, p, append(facts, ask)...)
 		return
@@ -117,7 +117,7 @@ func fold(t *testing.T, p *projection.Projection, trigger string) {
 	switch trigger {
 	case nexus.StepTrigger:
 		ask.Attempt, ask.Mark = "", "T2"
-	case people.PublishTrigger:
+	case humaninput.PublishTrigger:
 		ask.Attempt = ""
 	default:
 		facts = append(facts, begin("T2.1", "T2")...)
@@ -188,7 +188,7 @@ func TestIDsAreNoFlags(t *testing.T) {
 	apply(
 		t, p, nexus.GoalAccepted{Goal: nexus.Goal{Text: "g"}, Base: "b0"}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 2},
 		nexus.TaskPlanned{Task: nexus.Task{ID: task, Title: "t"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2", Title: "t"}}, nexus.PlanApproved{},
-		nexus.TaskParked{Task: task, Why: "w"}, nexus.QuestionAsked{ID: question, Text: "?", Fallback: "no", Trigger: people.SecurityTrigger},
+		nexus.TaskParked{Task: task, Why: "w"}, nexus.QuestionAsked{ID: question, Text: "?", Fallback: "no", Trigger: humaninput.SecurityTrigger},
 	)
 	seen := 0
 	check := func(id string, all []projection.Action) {
@@ -218,8 +218,8 @@ func TestIDsAreNoFlags(t *testing.T) {
 // whole screen, can be typed there, or says why not, and that it is given the run as it
 // takes one.
 func TestEveryCommandIsReached(t *testing.T) {
-	ways := map[string]tui.Way{}
-	for _, w := range tui.Ways() {
+	ways := map[string]tui.CommandBinding{}
+	for _, w := range tui.CommandBindings() {
 		if _, twice := ways[w.Name]; twice {
 			t.Errorf("%s is there twice", w.Name)
 		}
@@ -229,7 +229,7 @@ func TestEveryCommandIsReached(t *testing.T) {
 				t.Errorf("%s: %s is the name of no key", w.Name, key)
 			}
 		}
-		if (w.Why != "") != (w.How == tui.Elsewhere || len(w.Not) > 0) {
+		if (w.Why != "") != (w.How == tui.Unavailable || len(w.Not) > 0) {
 			t.Errorf("%s: %q says why what is done is not, or nothing why it is not", w.Name, w.Why)
 		}
 	}
@@ -243,7 +243,7 @@ func TestEveryCommandIsReached(t *testing.T) {
 		}
 		delete(ways, c.Name())
 		flag, word := c.Flags().Lookup("run") != nil, strings.Contains(c.Use, "RUN") && !strings.Contains(c.Use, "--run")
-		if done := w.How != tui.Elsewhere; done && (flag != (w.Run == tui.FlagRun) || word != (w.Run == tui.WordRun)) {
+		if done := w.How != tui.Unavailable; done && (flag != (w.Run == tui.FlagRun) || word != (w.Run == tui.WordRun)) {
 			t.Errorf("nexus %s takes the run in another way than %q", c.Use, w.Run)
 		}
 		for _, name := range w.Not {

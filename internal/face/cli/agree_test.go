@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/face/metrics"
@@ -34,7 +34,7 @@ func TestFacesAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown, told, inbox, waited := projection.New("r", projection.Options{}), state.New("r"), people.Inbox{}, 0
+		shown, told, inbox, waited := projection.New("r", projection.Options{}), state.New("r"), humaninput.Inbox{}, 0
 		for _, e := range events {
 			if err := shown.Apply(e); err != nil {
 				t.Fatal(err)
@@ -82,10 +82,10 @@ func (f figures) over(other figures) figures {
 }
 
 // faces returns what each face says after an event.
-func faces(p *projection.Projection, s *state.State, inbox []people.Item, e nexus.Event) map[string]figures {
+func faces(p *projection.Projection, s *state.State, inbox []humaninput.Item, e nexus.Event) map[string]figures {
 	now := e.At
 	items, run := p.Inbox(now), p.Run(now)
-	screen := figures{waiting: projection.Waiting(items), total: run.Counts.Total, money: p.Cost(now).Spent.String()}
+	screen := figures{waiting: projection.CountWaiting(items), total: run.Counts.Total, money: p.Cost(now).Spent.String()}
 	var active []nexus.TaskID
 	for _, c := range p.Cards(now) {
 		switch c.Status {
@@ -106,7 +106,7 @@ func faces(p *projection.Projection, s *state.State, inbox []people.Item, e nexu
 		}
 	}
 	file := statusfile.Of(s, statusfile.Options{}, now)
-	status := projection.Of(s, projection.About{}, now)
+	status := projection.BuildRun(s, projection.RunContext{}, now)
 	all := map[string]figures{
 		"screen": screen, "run": of(run), "status": of(status),
 		"channels": {len(inbox), -1, -1, -1, -1, "-", "-"},
@@ -135,7 +135,7 @@ func of(r view.Run) figures {
 // measured reads the figures of a run as Prometheus does.
 func measured(r view.Run) figures {
 	out := figures{questions: -1, total: -1, active: "-", money: "-"}
-	for line := range strings.Lines(metrics.Text(metrics.Of{Going: []view.Going{{Repository: "here", Run: r}}})) {
+	for line := range strings.Lines(metrics.Text(metrics.Of{Going: []view.RepositoryRun{{Repository: "here", Run: r}}})) {
 		var n float64
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
 		_, _ = fmt.Sscan(value, &n)
@@ -154,7 +154,7 @@ func measured(r view.Run) figures {
 // said reads the figures of the line that says each minute that a run goes on.
 func said(r view.Run, p *projection.Projection, e nexus.Event) figures {
 	out := figures{-1, -1, 0, 0, -1, "-", "-"}
-	line := (&linemode.Lines{Style: view.Style{Plain: true}}).Pulse(r, e.At)
+	line := (&linemode.Lines{Style: view.Style{Plain: true}}).HeartbeatLine(r, e.At)
 	for _, part := range strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune("|,;", c) }) {
 		if i := strings.LastIndex(part, " landed"); i >= 0 {
 			_, _ = fmt.Sscanf(strings.TrimSpace(part), "%d of %d", &out.landed, &out.total)

@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/backlogcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkpointcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/democmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/discovercmd"
@@ -33,7 +34,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/memorycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/milestonecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/notifycmd"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pointcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
@@ -54,10 +54,10 @@ func Main(ctx context.Context, parent *background.Parent, args []string, in io.R
 		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
 	})
 	switch {
-	case parent.Shares():
+	case parent.SharesTerminal():
 		ctx, a.Host.Front = console.NewFront(ctx, parent)
 	case parent != nil:
-		a.Host = console.Host{Parent: parent, Began: func(id nexus.RunID) { parent.Say(string(id)) }}
+		a.Host = console.Host{Parent: parent, Began: func(id nexus.RunID) { parent.ReportReady(string(id)) }}
 	}
 	failure := execute(ctx, a, args)
 	a.Fail(failure)
@@ -91,7 +91,7 @@ func rooms(a *console.Console) []room {
 		hosted("work", democmd.Commands), own("work", speccmd.Commands), own("work", milestonecmd.Commands), own("work", discovercmd.Commands),
 		own("work", quarantine.Commands), own("work", memorycmd.Commands), own("work", backlogcmd.Commands), own("work", improvecmd.Commands),
 		own("work", docscmd.Commands),
-		own("watch", notifycmd.Commands), own("watch", historycmd.Commands), own("watch", pointcmd.Commands),
+		own("watch", notifycmd.Commands), own("watch", historycmd.Commands), own("watch", checkpointcmd.Commands),
 		hosted("look", mcpcmd.Commands), hosted("look", acpcmd.Commands), own("look", bench.Commands),
 	}
 }
@@ -103,7 +103,7 @@ func root(a *console.Console, name string) *cobra.Command {
 	root := a.Parent("nexus", "turn a goal into reviewed, tested commits")
 	a.Watch = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Show(ctx, a, execute, id) }
 	a.Screen = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Here(ctx, a, execute, id) }
-	a.Show = func(ctx context.Context, a *console.Console, p *app.Place) (web.Shown, error) {
+	a.Show = func(ctx context.Context, a *console.Console, p *app.Repository) (web.Shown, error) {
 		return runscmd.Show(ctx, a, execute, p)
 	}
 	a.Root(root)

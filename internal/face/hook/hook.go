@@ -66,14 +66,14 @@ func (o Observers) Start(ctx context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	tell := func(err error) { o.Say("hooks: %s", err) }
-	return sentlog.Behind(ctx, filepath.Join(o.Dir, ".lock"), o.Grace, tell, o.serve), nil
+	return sentlog.RunBeside(ctx, filepath.Join(o.Dir, ".lock"), o.Grace, tell, o.serve), nil
 }
 
 // begin gives hooks without a cursor one: at the journal's last event, so that
 // they are told nothing old, of no run.
 func (o Observers) begin(ctx context.Context) error {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return disk.Fail("make a directory", err)
+		return disk.WrapError("make a directory", err)
 	}
 	last, err := o.Journal.Head(ctx)
 	if err != nil {
@@ -151,7 +151,7 @@ type delivery struct {
 
 // Hook returns a hook as an observer; run runs it.
 func Hook(h hookcmd.Hook, run func(context.Context, hookcmd.Hook, hookcmd.Event) (hookcmd.Outcome, error)) Observer {
-	return Observer{Name: h.Name, Who: "hook " + h.Name, Is: h.Is, Tell: func(ctx context.Context, e hookcmd.Event) (string, error) {
+	return Observer{Name: h.Name, Who: "hook " + h.Name, Is: h.RunsAt, Tell: func(ctx context.Context, e hookcmd.Event) (string, error) {
 		o, err := run(ctx, h, e)
 		switch {
 		case err != nil || o.State == nexus.HookOK:
@@ -172,7 +172,7 @@ func Reporter(r *plugin.Reporter) Observer {
 		Who:  "plugin " + r.Plugin.Name,
 		Is:   func(p nexus.HookPoint) bool { return !p.Refuses() },
 		Tell: r.Tell,
-		Left: r.Left,
+		Left: r.HasFailed,
 	}
 }
 
@@ -217,7 +217,7 @@ func (d *delivery) state(ctx context.Context, e nexus.Event) (*state.State, erro
 	s, known := d.runs[e.Run]
 	if !known {
 		past := d.o.Journal.Events(context.WithoutCancel(ctx), e.Run, 0)
-		s = state.New(e.Run).Remember(past)
+		s = state.New(e.Run).ReadPastFrom(past)
 		for old, err := range past {
 			if err != nil {
 				return nil, err

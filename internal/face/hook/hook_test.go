@@ -103,7 +103,7 @@ func TestAReporterThatBreaksDown(t *testing.T) {
 	}
 	runner := &usercmd.Runner{
 		Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: func(string) string { return "" },
-		Book: trust.At(t.TempDir()), Mark: "test/plugin",
+		Book: trust.OpenStore(t.TempDir()), Mark: "test/plugin",
 	}
 	const reads = `echo start >>"$NEXUS_PLUGIN_DIR/log"; id=0
 		read -r l; echo '{"type":"hello","protocol":1,"name":"a reporter","version":"1.0","kinds":["reporter"]}'

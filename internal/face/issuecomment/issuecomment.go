@@ -73,7 +73,7 @@ func (f *follower) read(events iter.Seq2[nexus.Event, error]) {
 		if err != nil || f.state.Apply(e) != nil {
 			return // who conducts the run says so
 		}
-		if view.Telling(e.Fact) {
+		if view.IsLifecycleFact(e.Fact) {
 			f.draw()
 		}
 	}

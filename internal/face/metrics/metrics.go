@@ -15,7 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // ContentType is what the text is.
@@ -24,8 +24,8 @@ const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 // Of is what the text is written from.
 type Of struct {
 	Version string
-	Past    []history.Run // what all runs came to
-	Going   []view.Going  // the runs that are not over
+	Past    []history.Run        // what all runs came to
+	Going   []view.RepositoryRun // the runs that are not over
 }
 
 // family is a metric with its samples.
@@ -57,7 +57,7 @@ func Text(o Of) string {
 
 // past are figures over all runs.
 func past(all []history.Run) []family {
-	f := history.Of(all)
+	f := history.Summarize(all)
 	runs := family{name: "nexus_runs", kind: "gauge", help: "Runs by status, those that are over too."}
 	count := map[string]int{}
 	for _, r := range all {
@@ -96,7 +96,7 @@ func past(all []history.Run) []family {
 }
 
 // going are figures of each run that is not over.
-func going(all []view.Going) []family {
+func going(all []view.RepositoryRun) []family {
 	waiting := family{name: "nexus_waiting_for_people", kind: "gauge", help: "Questions and tasks that wait for a person."}
 	held := family{name: "nexus_run_conducted", kind: "gauge", help: "1 while a process conducts the run, 0 while none does."}
 	seconds := family{name: "nexus_run_seconds", kind: "gauge", help: "Time since the run was accepted."}
@@ -172,5 +172,5 @@ func label(s string) string {
 	if all := []rune(s); len(all) > longest {
 		s = string(all[:longest])
 	}
-	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(strings.ToValidUTF8(legible.Show(s), "?"))
+	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(strings.ToValidUTF8(sanitize.Show(s), "?"))
 }

@@ -24,7 +24,7 @@ func sample() metrics.Of {
 			{ID: "a", Status: nexus.StatusDone, Money: 2_500_000_000, Tasks: []history.Task{{ID: "T1", Status: nexus.Landed}}},
 			{ID: "b", Status: nexus.StatusExecuting, Money: 10_000_000, Tasks: []history.Task{{ID: "T1", Status: nexus.Parked}}},
 		},
-		Going: []view.Going{{Repository: "/home/ann/my \"repo\"\\x", Run: view.Run{
+		Going: []view.RepositoryRun{{Repository: "/home/ann/my \"repo\"\\x", Run: view.Run{
 			ID: "b\n# TYPE evil counter\u202e", Status: nexus.StatusExecuting, Seconds: 12.5, Counts: view.Counts{Total: 1, Parked: 1},
 			Money: view.Money{Spent: 10_000_000, Limit: 5_000_000_000}, Usage: nexus.Usage{Input: 100, Output: 7, CacheRead: 40},
 			Waiting: 1,

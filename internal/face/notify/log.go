@@ -52,26 +52,26 @@ func appendEntry(dir string, e Entry) error {
 	file := logFile(dir)
 	if info, err := os.Stat(file); err == nil && info.Size() > maxLog {
 		if err := os.Rename(file, file+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return disk.Fail("set the delivery log aside", err)
+			return disk.WrapError("set the delivery log aside", err)
 		}
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return disk.Fail("write the delivery log", err)
+		return disk.WrapError("write the delivery log", err)
 	}
 	_, err = f.Write(append(data, '\n'))
-	return disk.Fail("write the delivery log", errors.Join(err, f.Close()))
+	return disk.WrapError("write the delivery log", errors.Join(err, f.Close()))
 }
 
-// Log returns the last tries of a directory's ways, the oldest first: of one way
+// ReadLog returns the last tries of a directory's ways, the oldest first: of one way
 // where that is not empty, and as many as most. Lines that cannot be read are left
 // out.
-func Log(dir, way string, most int) ([]Entry, error) {
+func ReadLog(dir, way string, most int) ([]Entry, error) {
 	var all []Entry
 	for _, file := range []string{logFile(dir) + ".1", logFile(dir)} {
 		data, err := os.ReadFile(file)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, disk.Fail("read the delivery log", err)
+			return nil, disk.WrapError("read the delivery log", err)
 		}
 		all = append(all, parseLog(data)...)
 	}

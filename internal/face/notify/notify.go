@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
-	"github.com/nexus-ai-builder/nexus/internal/face/notify/way"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
@@ -36,11 +36,11 @@ type Journal interface {
 
 // Sender sends a message. What it returns is a [*post.Error].
 type Sender interface {
-	Send(ctx context.Context, m way.Message) error
+	Send(ctx context.Context, m delivery.Message) error
 }
 
-// Way is one way to people.
-type Way struct {
+// Destination is one way to people.
+type Destination struct {
 	Name   string // of its files
 	Sender Sender
 	Timing notice.Timing
@@ -52,7 +52,7 @@ type Notifier struct {
 	Dir     string // of the places in the journal, and of the log
 	Place   string // name of the repository
 	Link    string // of the dashboard; empty: none is named
-	Ways    []Way
+	Ways    []Destination
 	Rules   []notice.Rule
 	Now     func() time.Time
 	Mask    func(string) string // takes secrets out
@@ -64,53 +64,53 @@ type Notifier struct {
 // Start follows the journal, for ways that never did from what happens from
 // now on. What it returns ends that, and waits as long as the grace.
 func (d Notifier) Start(ctx context.Context) (stop func(), err error) {
-	if err := d.begin(ctx); err != nil {
+	if err := d.initCursors(ctx); err != nil {
 		return nil, err
 	}
 	tell := func(err error) { d.Say("notifications: %s", err) }
-	return sentlog.Behind(ctx, filepath.Join(d.Dir, ".lock"), d.Grace, tell, d.serve), nil
+	return sentlog.RunBeside(ctx, filepath.Join(d.Dir, ".lock"), d.Grace, tell, d.serve), nil
 }
 
-// begin gives ways without a place in the journal one: at its last event, so that
+// initCursors gives ways without a place in the journal one: at its last event, so that
 // nobody is told anything old.
-func (d Notifier) begin(ctx context.Context) error {
+func (d Notifier) initCursors(ctx context.Context) error {
 	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
-		return disk.Fail("make a directory", err)
+		return disk.WrapError("make a directory", err)
 	}
 	last, err := d.Journal.Head(ctx)
 	if err != nil {
 		return err
 	}
 	for _, w := range d.Ways {
-		if _, ok := readMark(d.path(w.Name)); ok {
+		if _, ok := readCursor(d.cursorPath(w.Name)); ok {
 			continue
 		}
-		if err := writeMark(d.path(w.Name), mark{After: last}); err != nil {
+		if err := writeCursor(d.cursorPath(w.Name), cursor{After: last}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d Notifier) path(name string) string { return filepath.Join(d.Dir, name+".json") }
+func (d Notifier) cursorPath(name string) string { return filepath.Join(d.Dir, name+".json") }
 
 // serve follows until life ends, and sends until all is sent that may be, or last
 // ends.
 func (d Notifier) serve(life, last context.Context) error {
-	fold := notice.Fold{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
+	fold := notice.Collector{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
 		return d.Journal.Events(context.WithoutCancel(last), run, 0)
 	}}
 	var queues []*queue
 	var all sync.WaitGroup
 	after := int64(-1)
 	for _, w := range d.Ways {
-		m, _ := readMark(d.path(w.Name))
+		m, _ := readCursor(d.cursorPath(w.Name))
 		q := newQueue(d, w, m)
 		queues = append(queues, q)
 		if after < 0 || m.After < after {
 			after = m.After
 		}
-		all.Go(func() { q.work(last) })
+		all.Go(func() { q.sendDue(last) })
 	}
 	defer all.Wait()
 	defer func() {
@@ -151,8 +151,8 @@ func (d Notifier) serve(life, last context.Context) error {
 	return nil
 }
 
-// clean takes secrets out of a notice.
-func (d Notifier) clean(n notice.Notice) notice.Notice {
+// maskNotice takes secrets out of a notice.
+func (d Notifier) maskNotice(n notice.Notice) notice.Notice {
 	n.Title, n.Text = d.Mask(n.Title), d.Mask(n.Text)
 	return n
 }

@@ -14,13 +14,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
-	"github.com/nexus-ai-builder/nexus/internal/face/notify/way"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/post"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
 // phone is a way that remembers what came, and when; faults come first.
@@ -33,14 +33,14 @@ type phone struct {
 	hang   bool     // it never answers
 }
 
-func (p *phone) Send(ctx context.Context, m way.Message) error {
+func (p *phone) Send(ctx context.Context, m delivery.Message) error {
 	p.mu.Lock()
 	hang := p.hang
 	p.ids = append(p.ids, m.ID)
 	p.mu.Unlock()
 	if hang {
 		<-ctx.Done()
-		return &post.Error{Text: "too slow"}
+		return &webhookpost.Error{Text: "too slow"}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func enter(t *testing.T) *house {
 
 func (h *house) notifier(t notice.Timing, rules ...notice.Rule) Notifier {
 	return Notifier{
-		Journal: h.j, Dir: h.dir, Place: "shop", Ways: []Way{{Name: "phone", Sender: h.p, Timing: t}}, Rules: rules, Now: time.Now, Grace: Grace,
+		Journal: h.j, Dir: h.dir, Place: "shop", Ways: []Destination{{Name: "phone", Sender: h.p, Timing: t}}, Rules: rules, Now: time.Now, Grace: Grace,
 		Mask: func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") },
 		Say: func(format string, args ...any) {
 			h.mu.Lock()
@@ -129,18 +129,18 @@ func TestTells(t *testing.T) {
 		h := enter(t)
 		h.j.Append(nexus.AlertRaised{Kind: nexus.AlertMemory}) // is old
 		stop := h.start(h.notifier(notice.Timing{}))
-		h.j.Question("q1", people.SecurityTrigger, "may it?")
+		h.j.Question("q1", humaninput.SecurityTrigger, "may it?")
 		wait(time.Second)
 		h.j.Append(alert)
 		stop()
 		h.want("0s: q1 waits for an answer", "1s: alert: disk")
 		h.start(h.notifier(notice.Timing{}))()
 		h.want("0s: q1 waits for an answer", "1s: alert: disk")
-		log, err := Log(h.dir, "", 20)
+		log, err := ReadLog(h.dir, "", 20)
 		if err != nil || len(log) != 2 || log[1].Result != Sent || log[1].Title != "nexus: shop: alert: disk" || log[0].ID != h.p.names()[0] {
 			t.Errorf("%+v, %v", log, err)
 		}
-		if log, err := Log(h.dir, "mail", 20); err != nil || len(log) != 0 {
+		if log, err := ReadLog(h.dir, "mail", 20); err != nil || len(log) != 0 {
 			t.Errorf("%+v, %v", log, err)
 		}
 	})
@@ -152,8 +152,8 @@ func TestTells(t *testing.T) {
 func TestBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
-		no := &post.Error{Text: "503"}
-		h.p.faults = []error{no, no, &post.Error{Text: "429 hunter2", Wait: 47 * time.Second}, no, nil, &post.Error{Text: "404", Final: true}}
+		no := &webhookpost.Error{Text: "503"}
+		h.p.faults = []error{no, no, &webhookpost.Error{Text: "429 hunter2", Wait: 47 * time.Second}, no, nil, &webhookpost.Error{Text: "404", Final: true}}
 		stop := h.start(h.notifier(notice.Timing{}))
 		h.j.Append(alert)
 		wait(40 * time.Second)
@@ -165,13 +165,13 @@ func TestBacksOff(t *testing.T) {
 				t.Errorf("another message: %q", h.p.names())
 			}
 		}
-		h.j.Question("q1", people.AmbiguityTrigger, "refused?")
+		h.j.Question("q1", humaninput.AmbiguityTrigger, "refused?")
 		wait(time.Second)
-		h.j.Question("q2", people.AmbiguityTrigger, "which?")
+		h.j.Question("q2", humaninput.AmbiguityTrigger, "which?")
 		stop()
 		h.want("58s: alert: disk", "1m21s: q2 waits for an answer")
 		var all []string
-		log, err := Log(h.dir, "phone", 20)
+		log, err := ReadLog(h.dir, "phone", 20)
 		for _, e := range log {
 			all = append(all, fmt.Sprintf("%s %d %s", e.Result, e.Try, e.Why))
 		}
@@ -190,19 +190,19 @@ func TestBacksOff(t *testing.T) {
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
-		stop := h.start(h.notifier(notice.Timing{Window: time.Minute, Most: 2, Through: people.Red}))
+		stop := h.start(h.notifier(notice.Timing{Window: time.Minute, Most: 2, Through: humaninput.Red}))
 		for i := range 3 {
-			h.j.Question(fmt.Sprintf("q%d", i), people.AmbiguityTrigger, "which?")
+			h.j.Question(fmt.Sprintf("q%d", i), humaninput.AmbiguityTrigger, "which?")
 			wait(10 * time.Second)
 		}
 		h.want()
 		wait(time.Minute)
 		h.want("1m0s: q0 waits for an answer; q1 waits for an answer", "1m20s: q2 waits for an answer")
-		h.j.Question("q3", people.AmbiguityTrigger, "which?")
+		h.j.Question("q3", humaninput.AmbiguityTrigger, "which?")
 		wait(time.Second)
-		h.j.Question("q4", people.SecurityTrigger, "may it?")
+		h.j.Question("q4", humaninput.SecurityTrigger, "may it?")
 		wait(time.Second)
-		h.j.Question("q5", people.AmbiguityTrigger, "which?")
+		h.j.Question("q5", humaninput.AmbiguityTrigger, "which?")
 		stop()
 		want := []string{"1m31s: q3 waits for an answer; q4 waits for an answer", "1m32s: q5 waits for an answer"}
 		if d := cmp.Diff(want, h.p.heard()[2:]); d != "" {
@@ -220,11 +220,11 @@ func TestQuiet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		timing := notice.Timing{Quiet: quiet, Through: people.Red}
+		timing := notice.Timing{Quiet: quiet, Through: humaninput.Red}
 		stop := h.start(h.notifier(timing))
-		h.j.Question("q1", people.AmbiguityTrigger, "which?")
+		h.j.Question("q1", humaninput.AmbiguityTrigger, "which?")
 		wait(time.Hour)
-		h.j.Question("q2", people.SecurityTrigger, "may it?")
+		h.j.Question("q2", humaninput.SecurityTrigger, "may it?")
 		wait(time.Second)
 		h.j.Append(alert)
 		wait(time.Second)
@@ -251,7 +251,7 @@ func TestKilled(t *testing.T) {
 		h.j.Append(alert)
 		wait(time.Second)
 		h.p.hang = true
-		h.j.Question("q1", people.AmbiguityTrigger, "which?")
+		h.j.Question("q1", humaninput.AmbiguityTrigger, "which?")
 		wait(time.Second)
 		kept, err := os.ReadFile(filepath.Join(h.dir, "phone.json")) // all that a killed process leaves
 		if err != nil {
@@ -262,7 +262,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.p.hang = false
-		h.j.Question("q2", people.AmbiguityTrigger, "which?")
+		h.j.Question("q2", humaninput.AmbiguityTrigger, "which?")
 		h.start(h.notifier(notice.Timing{Window: time.Minute}))()
 		if len(h.p.heard()) != 3 || len(h.p.names()) != 4 || h.p.names()[1] != h.p.names()[2] {
 			t.Errorf("%q, %q", h.p.heard(), h.p.names())
@@ -278,7 +278,7 @@ func TestKilled(t *testing.T) {
 func TestGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
-		h.p.faults = []error{&post.Error{Text: "down", Wait: time.Minute}}
+		h.p.faults = []error{&webhookpost.Error{Text: "down", Wait: time.Minute}}
 		stop := h.start(h.notifier(notice.Timing{}))
 		h.j.Append(alert)
 		wait(time.Second)
@@ -309,7 +309,7 @@ func TestOneDelivers(t *testing.T) {
 		h.want("0s: alert: disk")
 		first()
 		wait(5 * time.Second)
-		h.j.Question("q1", people.AmbiguityTrigger, "which?")
+		h.j.Question("q1", humaninput.AmbiguityTrigger, "which?")
 		wait(time.Second)
 		if len(h.p.heard()) != 2 {
 			t.Errorf("%q", h.p.heard())
@@ -330,7 +330,7 @@ func TestRules(t *testing.T) {
 		h.j.Append(alert)
 		wait(8 * 24 * time.Hour) // nobody runs anything
 		stop := h.start(h.notifier(notice.Timing{}, rule))
-		h.j.Question("q1", people.SecurityTrigger, "may it?")
+		h.j.Question("q1", humaninput.SecurityTrigger, "may it?")
 		h.j.Append(nexus.AlertCleared{Kind: nexus.AlertDisk, Why: "it is well"})
 		stop()
 		h.want("192h0m0s: alert is over: disk")
@@ -348,7 +348,7 @@ func TestOtherRules(t *testing.T) {
 		stop()
 		h.p.hang = false
 		stop = h.start(h.notifier(notice.Timing{}, notice.Rule{Kinds: []notice.Kind{notice.Question}}))
-		h.j.Question("q1", people.AmbiguityTrigger, "which?")
+		h.j.Question("q1", humaninput.AmbiguityTrigger, "which?")
 		wait(time.Second)
 		if len(h.p.heard()) != 1 || !strings.HasSuffix(h.p.heard()[0], "q1 waits for an answer") {
 			t.Errorf("%q", h.p.heard())
@@ -362,7 +362,7 @@ func TestAttend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
 		h.j.Append(nexus.AlertRaised{Kind: nexus.AlertMemory})
-		stop := h.notifier(notice.Timing{}).Attend(t.Context(), channeltest.Run, h.p)
+		stop := h.notifier(notice.Timing{}).NotifyTerminal(t.Context(), channeltest.Run, h.p)
 		synctest.Wait()
 		h.j.Append(alert)
 		stop()
@@ -376,7 +376,7 @@ func FuzzMark(f *testing.F) {
 	f.Add([]byte(`{"after":-1}`))
 	f.Add([]byte(`[`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, ok := parseMark(data)
+		m, ok := parseCursor(data)
 		if m.After < 0 || !ok && (m.After != 0 || m.Done != nil || m.Flight != nil) {
 			t.Errorf("%+v", m)
 		}

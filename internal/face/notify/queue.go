@@ -14,41 +14,41 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
-	"github.com/nexus-ai-builder/nexus/internal/face/notify/way"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
-	"github.com/nexus-ai-builder/nexus/internal/sys/post"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
 // maxAge is how old a notice may be that is still sent: a way that was not used
 // for long tells nothing old.
 const maxAge = 7 * 24 * time.Hour
 
-// mark is a way's place in the journal.
-type mark struct {
+// cursor is a way's place in the journal.
+type cursor struct {
 	After  int64    `json:"after"`            // nothing up to this event waits
 	Done   []string `json:"done,omitempty"`   // notices after it that need not be sent any more
 	Flight []string `json:"flight,omitempty"` // notices of the message that is being sent
 	Until  int64    `json:"until,omitzero"`   // event of the last of these
 }
 
-// parseMark reads a place. One that makes no sense is none.
-func parseMark(data []byte) (mark, bool) {
-	var m mark
+// parseCursor reads a place. One that makes no sense is none.
+func parseCursor(data []byte) (cursor, bool) {
+	var m cursor
 	if json.Unmarshal(data, &m) != nil || m.After < 0 {
-		return mark{}, false
+		return cursor{}, false
 	}
 	return m, true
 }
 
-func readMark(path string) (mark, bool) {
+func readCursor(path string) (cursor, bool) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return mark{}, false
+		return cursor{}, false
 	}
-	return parseMark(data)
+	return parseCursor(data)
 }
 
-func writeMark(path string, m mark) error {
+func writeCursor(path string, m cursor) error {
 	data, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -59,17 +59,17 @@ func writeMark(path string, m mark) error {
 // queue is what waits to go one way.
 type queue struct {
 	notifier Notifier
-	way      Way
+	way      Destination
 
 	mu      sync.Mutex // guards what follows
-	mark    mark
+	mark    cursor
 	seen    int64           // last event that was looked at
 	waiting []notice.Notice // the oldest first
 	over    bool            // nothing more comes
 	grown   chan struct{}
 }
 
-func newQueue(d Notifier, w Way, m mark) *queue {
+func newQueue(d Notifier, w Destination, m cursor) *queue {
 	return &queue{notifier: d, way: w, mark: m, seen: m.After, grown: make(chan struct{})}
 }
 
@@ -83,10 +83,10 @@ func (q *queue) add(seq int64, told []notice.Notice) {
 	q.seen = seq
 	for _, n := range told {
 		old := q.notifier.Now().Sub(n.At) > maxAge
-		if old || !notice.Goes(q.notifier.Rules, n, q.way.Name) || slices.Contains(q.mark.Done, n.ID) {
+		if old || !notice.ShouldSend(q.notifier.Rules, n, q.way.Name) || slices.Contains(q.mark.Done, n.ID) {
 			continue
 		}
-		q.waiting = append(q.waiting, q.notifier.clean(n))
+		q.waiting = append(q.waiting, q.notifier.maskNotice(n))
 		q.wake()
 	}
 }
@@ -105,10 +105,10 @@ func (q *queue) wake() {
 	q.grown = make(chan struct{})
 }
 
-// next returns what to send now; where there is nothing, when there may be, and
+// nextBatch returns what to send now; where there is nothing, when there may be, and
 // what is closed when something changes. What a process that died was sending
 // comes first, as it was.
-func (q *queue) next() (send []notice.Notice, at time.Time, grown chan struct{}, over bool) {
+func (q *queue) nextBatch() (send []notice.Notice, at time.Time, grown chan struct{}, over bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.mark.Flight) > 0 {
@@ -133,20 +133,20 @@ func (q *queue) next() (send []notice.Notice, at time.Time, grown chan struct{},
 	return send, at, q.grown, q.over
 }
 
-// work sends what is due until nothing more comes and nothing is due, or last
+// sendDue sends what is due until nothing more comes and nothing is due, or last
 // ends.
-func (q *queue) work(last context.Context) {
-	b := post.Backoff{Unit: cmp.Or(q.notifier.Wait, time.Second)}
+func (q *queue) sendDue(last context.Context) {
+	b := webhookpost.Backoff{Unit: cmp.Or(q.notifier.Wait, time.Second)}
 	defer func() { q.close(b.N > 0) }()
 	for last.Err() == nil {
-		send, at, grown, over := q.next()
+		send, at, grown, over := q.nextBatch()
 		if len(send) > 0 {
 			wait, failed := q.send(last, send, &b)
 			if !failed {
 				b.N = 0
 				continue
 			}
-			pause(last, nil, wait)
+			waitForChange(last, nil, wait)
 			continue
 		}
 		if over {
@@ -156,13 +156,13 @@ func (q *queue) work(last context.Context) {
 		if !at.IsZero() {
 			wait = max(at.Sub(q.notifier.Now()), time.Millisecond)
 		}
-		pause(last, grown, wait)
+		waitForChange(last, grown, wait)
 	}
 }
 
-// pause waits until something is closed, for a time where that is not less than
+// waitForChange waits until something is closed, for a time where that is not less than
 // 0, and no longer than ctx.
-func pause(ctx context.Context, grown <-chan struct{}, wait time.Duration) {
+func waitForChange(ctx context.Context, grown <-chan struct{}, wait time.Duration) {
 	var alarm <-chan time.Time
 	if wait >= 0 {
 		t := time.NewTimer(wait)
@@ -178,16 +178,16 @@ func pause(ctx context.Context, grown <-chan struct{}, wait time.Duration) {
 
 // send sends one message, and settles what is in it. It returns how long to wait
 // where it is to be tried again.
-func (q *queue) send(last context.Context, all []notice.Notice, b *post.Backoff) (wait time.Duration, again bool) {
+func (q *queue) send(last context.Context, all []notice.Notice, b *webhookpost.Backoff) (wait time.Duration, again bool) {
 	ids := make([]string, len(all))
 	for i, n := range all {
 		ids[i] = n.ID
 	}
-	if err := q.depart(ids, all[len(all)-1].Seq); err != nil {
+	if err := q.markInFlight(ids, all[len(all)-1].Seq); err != nil {
 		q.notifier.Say("notifications, %s: %s", q.way.Name, err)
 		return b.Next(0), true
 	}
-	m := way.Message{ID: nameOf(ids), Place: q.notifier.Place, Link: q.notifier.Link, Notices: all}
+	m := delivery.Message{ID: messageID(ids), Place: q.notifier.Place, Link: q.notifier.Link, Notices: all}
 	began := q.notifier.Now()
 	err := q.way.Sender.Send(last, m)
 	if err != nil && last.Err() != nil {
@@ -200,26 +200,26 @@ func (q *queue) send(last context.Context, all []notice.Notice, b *post.Backoff)
 	if err != nil {
 		entry.Why = q.notifier.Mask(err.Error())
 		entry.Result = Failed
-		if post.Final(err) {
+		if webhookpost.IsFinal(err) {
 			entry.Result = Refused
 		}
 	}
-	q.tell(entry)
+	q.logAttempt(entry)
 	if entry.Result == Failed {
 		var wants time.Duration
-		if e, ok := errors.AsType[*post.Error](err); ok {
+		if e, ok := errors.AsType[*webhookpost.Error](err); ok {
 			wants = e.Wait
 		}
 		return b.Next(wants), true
 	}
-	if err := q.settle(ids); err != nil {
+	if err := q.markDone(ids); err != nil {
 		q.notifier.Say("notifications, %s: %s", q.way.Name, err)
 	}
 	return 0, false
 }
 
-// tell writes a try into the log, and says what went wrong, once for the same message.
-func (q *queue) tell(e Entry) {
+// logAttempt writes a try into the log, and says what went wrong, once for the same message.
+func (q *queue) logAttempt(e Entry) {
 	if err := appendEntry(q.notifier.Dir, e); err != nil {
 		q.notifier.Say("notifications, %s: %s", q.way.Name, err)
 	}
@@ -231,14 +231,14 @@ func (q *queue) tell(e Entry) {
 	}
 }
 
-// nameOf names a message by what is in it.
-func nameOf(ids []string) string {
+// messageID names a message by what is in it.
+func messageID(ids []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(ids, "\n")))
 	return hex.EncodeToString(sum[:12])
 }
 
-// depart writes down what is about to be sent.
-func (q *queue) depart(ids []string, until int64) error {
+// markInFlight writes down what is about to be sent.
+func (q *queue) markInFlight(ids []string, until int64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if slices.Equal(q.mark.Flight, ids) {
@@ -246,32 +246,32 @@ func (q *queue) depart(ids []string, until int64) error {
 	}
 	m := q.mark
 	m.Flight, m.Until = ids, until
-	if err := writeMark(q.notifier.path(q.way.Name), m); err != nil {
+	if err := writeCursor(q.notifier.cursorPath(q.way.Name), m); err != nil {
 		return err
 	}
 	q.mark = m
 	return nil
 }
 
-// settle takes what was sent, or is refused, from what waits.
-func (q *queue) settle(ids []string) error {
+// markDone takes what was sent, or is refused, from what waits.
+func (q *queue) markDone(ids []string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = slices.DeleteFunc(q.waiting, func(n notice.Notice) bool { return slices.Contains(ids, n.ID) })
 	q.mark.Flight, q.mark.Until = nil, 0
 	q.mark.Done = append(q.mark.Done, ids...)
-	return q.move()
+	return q.advanceCursor()
 }
 
-// move moves the place as far as nothing waits. The caller holds the lock.
-func (q *queue) move() error {
+// advanceCursor moves the place as far as nothing waits. The caller holds the lock.
+func (q *queue) advanceCursor() error {
 	q.mark.After = q.seen
 	if len(q.waiting) == 0 {
 		q.mark.Done = nil
 	} else {
 		q.mark.After = min(q.seen, q.waiting[0].Seq-1)
 	}
-	return writeMark(q.notifier.path(q.way.Name), q.mark)
+	return writeCursor(q.notifier.cursorPath(q.way.Name), q.mark)
 }
 
 // close leaves the place for the next process, and says what still waits that
@@ -279,7 +279,7 @@ func (q *queue) move() error {
 func (q *queue) close(failing bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err := q.move(); err != nil {
+	if err := q.advanceCursor(); err != nil {
 		q.notifier.Say("notifications, %s: %s", q.way.Name, err)
 	}
 	if n := len(q.waiting); n > 0 && failing {

@@ -7,16 +7,16 @@ import (
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
-	"github.com/nexus-ai-builder/nexus/internal/face/notify/way"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Attend tells what happens to one run from now on by the terminal of the process
+// NotifyTerminal tells what happens to one run from now on by the terminal of the process
 // that conducts it. Nothing is remembered: who closed the terminal does not look at
 // it. What it returns ends that, once what happened so far was told.
-func (d Notifier) Attend(ctx context.Context, run nexus.RunID, to Sender) (stop func()) {
+func (d Notifier) NotifyTerminal(ctx context.Context, run nexus.RunID, to Sender) (stop func()) {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	fold := notice.Fold{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
+	fold := notice.Collector{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
 		return d.Journal.Events(context.WithoutCancel(ctx), run, 0)
 	}}
 	var after int64
@@ -32,9 +32,9 @@ func (d Notifier) Attend(ctx context.Context, run nexus.RunID, to Sender) (stop 
 		}
 		told, err := fold.Apply(e)
 		for _, n := range told {
-			if notice.Goes(d.Rules, n, TerminalName) {
-				n = d.clean(n)
-				m := way.Message{ID: nameOf([]string{n.ID}), Place: d.Place, Link: d.Link, Notices: []notice.Notice{n}}
+			if notice.ShouldSend(d.Rules, n, TerminalName) {
+				n = d.maskNotice(n)
+				m := delivery.Message{ID: messageID([]string{n.ID}), Place: d.Place, Link: d.Link, Notices: []notice.Notice{n}}
 				_ = to.Send(life, m) // who closed it does not look
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Options says where the file is and what the journal does not know.
@@ -22,7 +22,7 @@ type Options struct {
 	DryRun bool
 	Now    func() time.Time
 	Beat   time.Duration                 // longest time between two writes; 0 is 15 seconds
-	Past   iter.Seq2[nexus.Event, error] // reads the run's events again; nil keeps them in memory; see [state.State.Remember]
+	Past   iter.Seq2[nexus.Event, error] // reads the run's events again; nil keeps them in memory; see [state.State.ReadPastFrom]
 }
 
 // Follow keeps the file in step with the run's events until the run ends, the
@@ -41,7 +41,7 @@ func Follow(ctx context.Context, run nexus.RunID, events iter.Seq2[nexus.Event, 
 	defer beat.Stop()
 	s := state.New(run)
 	if o.Past != nil {
-		s.Remember(o.Past)
+		s.ReadPastFrom(o.Past)
 	}
 	for {
 		tell := true
@@ -56,7 +56,7 @@ func Follow(ctx context.Context, run nexus.RunID, events iter.Seq2[nexus.Event, 
 			if err := s.Apply(n.event); err != nil {
 				return err
 			}
-			tell = view.Telling(n.event.Fact)
+			tell = view.IsLifecycleFact(n.event.Fact)
 		case <-beat.C:
 		case <-ctx.Done():
 			return nil
@@ -95,7 +95,7 @@ func Write(path string, f File) error {
 	e.SetIndent("", "  ")
 	err := e.Encode(f)
 	if err == nil {
-		err = os.WriteFile(path+".tmp", legible.JSON(b.Bytes()), 0o644)
+		err = os.WriteFile(path+".tmp", sanitize.JSON(b.Bytes()), 0o644)
 	}
 	if err == nil {
 		err = os.Rename(path+".tmp", path)

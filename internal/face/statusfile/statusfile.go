@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // File is the file's content. The names are those of tools that read it.
@@ -121,7 +121,7 @@ func (s Stamp) MarshalJSON() ([]byte, error) {
 
 // Of returns the file for a run's state.
 func Of(s *state.State, o Options, now time.Time) File {
-	r := projection.Of(s, projection.About{}, now)
+	r := projection.BuildRun(s, projection.RunContext{}, now)
 	limit := cmp.Or(r.Money.Limit, s.Limits.RunMoney) // before the run began, it has no account
 	f := File{
 		Health:  health.Of(s, nil, now),
@@ -152,7 +152,7 @@ func Of(s *state.State, o Options, now time.Time) File {
 
 func feature(goal string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(spec.Title(goal), goal)), "\n")
-	return legible.Cut(strings.ToValidUTF8(line, "\uFFFD"), 120)
+	return sanitize.Cut(strings.ToValidUTF8(line, "\uFFFD"), 120)
 }
 
 func statusOf(s nexus.RunStatus) Status {
@@ -203,7 +203,7 @@ func currentOf(s *state.State, r view.Run) *Current {
 		StoryID: t.ID, Title: t.Title, Complexity: complexity(t),
 		TDDStrategy: cmp.Or(a.Strategy, nexus.TestAfter), Model: string(a.Tier), Attempt: len(t.Attempts), Phase: phase(row, a),
 	}
-	if s := a.Present(); s != nil {
+	if s := a.CurrentSession(); s != nil {
 		c.Model = s.Model
 	}
 	return c
@@ -237,7 +237,7 @@ func phase(t view.Task, a *state.Attempt) string {
 		return "review"
 	case t.Role != "":
 		return "implement"
-	case a.Present() == nil:
+	case a.CurrentSession() == nil:
 		return "routing"
 	default:
 		return "verify"

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/post"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
 const (
@@ -223,7 +223,7 @@ func (s *sender) post(ctx context.Context, body []byte) (status int, after time.
 	if err != nil {
 		return 0, 0, err
 	}
-	if len(s.Headers) > 0 && !post.Private(r.URL) {
+	if len(s.Headers) > 0 && !webhookpost.IsSecure(r.URL) {
 		const why = "the collector at %s would get its headers without encryption, where others on the way can read them: use https"
 		return 0, 0, fmt.Errorf(why, s.place())
 	}

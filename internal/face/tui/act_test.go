@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -73,7 +73,7 @@ func TestFillIsWhole(t *testing.T) {
 		a    projection.Action
 		want string
 	}{{fixed, "return T{}"}, {lone, "{}"}, {typed, "red {}"}} {
-		if got := Fill(c.a, "red {}"); got[3] != c.want {
+		if got := FillArguments(c.a, "red {}"); got[3] != c.want {
 			t.Errorf("%q, want %q", got[3], c.want)
 		}
 	}
@@ -82,14 +82,14 @@ func TestFillIsWhole(t *testing.T) {
 // waits is a snapshot in which questions of T1 wait.
 func waits(t *testing.T, ids ...string) *Snapshot {
 	t.Helper()
-	snap, err := Snap(recorded(t), Ask{Run: "261126-1500-abc", Task: "T1", View: TasksView}, begun)
+	snap, err := TakeSnapshot(recorded(t), SnapshotRequest{Run: "261126-1500-abc", Task: "T1", View: TasksView}, begun)
 	if err != nil {
 		t.Fatal(err)
 	}
 	snap.Inbox = nil
 	for _, id := range ids {
 		a := projection.Action{Name: "approve", Label: "Approve", Args: []string{"approve", "--", id}}
-		snap.Inbox = append(snap.Inbox, projection.Item{Item: people.Item{ID: id}, Task: "T1", Actions: []projection.Action{a}})
+		snap.Inbox = append(snap.Inbox, projection.Item{Item: humaninput.Item{ID: id}, Task: "T1", Actions: []projection.Action{a}})
 	}
 	return &snap
 }

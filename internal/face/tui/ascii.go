@@ -8,9 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// Shown returns a text as a locale shows it that has only ASCII, where the style is for
+// ASCIIText returns a text as a locale shows it that has only ASCII, where the style is for
 // one: it is as wide as before, with ? for each column of what cannot be shown.
-func Shown(s view.Style, text string) string {
+func ASCIIText(s view.Style, text string) string {
 	if !s.ASCII || isASCII(text) {
 		return text
 	}

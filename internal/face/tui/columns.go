@@ -12,7 +12,7 @@ import (
 // printed makes what a command printed fit to be drawn: harmless lines, of which those
 // with the same number of tabs, one below the other, are the rows of a table, which
 // fits the width. Other lines are folded.
-func (b brush) printed(text string, width int, wrap bool) []string {
+func (b painter) printed(text string, width int, wrap bool) []string {
 	lines := strings.Split(view.CleanText(strings.TrimSpace(text)), "\n")
 	var out []string
 	for len(lines) > 0 {
@@ -35,7 +35,7 @@ const leastColumn = 12
 
 // columns lays out the rows of a table, the first of which is its head. Columns that
 // are empty below it are left out, and then the last ones, until the others fit.
-func (b brush) columns(lines []string, width int) []string {
+func (b painter) columns(lines []string, width int) []string {
 	var head []string
 	rows := make([][]string, len(lines)-1)
 	left, more := width+2, false
@@ -63,7 +63,7 @@ func (b brush) columns(lines []string, width int) []string {
 		}
 	}
 	if more {
-		head[len(head)-1] += " " + b.pick("\u2026", "~")
+		head[len(head)-1] += " " + b.symbol("\u2026", "~")
 	}
 	drawn := view.Table(view.Style{ASCII: b.ASCII, Width: width}, head, rows)
 	out := strings.Split(strings.TrimSuffix(drawn, "\n"), "\n")

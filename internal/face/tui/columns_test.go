@@ -29,7 +29,7 @@ func TestColumns(t *testing.T) {
 		{43, true, "wave  task  title             needs  time ~", "1     T1    Write sizes in ~         10 min"},
 		{20, false, "wave  task \u2026", "1     T1"},
 	} {
-		b := brush{view.Style{ASCII: c.ascii}}
+		b := painter{view.Style{ASCII: c.ascii}}
 		lines := b.printed(printedPlan, c.width, true)
 		at := -1
 		for i, l := range lines {

@@ -212,12 +212,12 @@ func stepWords(t *projection.Task) string {
 }
 
 func (m *Model) criterion(c projection.Criterion) string {
-	sign := m.b.Dim(m.b.pick("\u25cb", "."))
+	sign := m.b.Dim(m.b.symbol("\u25cb", "."))
 	switch c.State {
 	case "met":
-		sign = m.b.Good(m.b.pick("\u2713", "+"))
+		sign = m.b.Good(m.b.symbol("\u2713", "+"))
 	case "not-met":
-		sign = m.b.Bad(m.b.pick("\u2717", "X"))
+		sign = m.b.Bad(m.b.symbol("\u2717", "X"))
 	case "unclear":
 		sign = m.b.Warn("?")
 	}
@@ -268,7 +268,7 @@ func (m *Model) gate(g projection.Gate) []string {
 
 func finding(f nexus.Finding) string {
 	_, rest, _ := strings.Cut(strings.TrimSpace(f.Message), "\n") // what its place does not say
-	return strings.TrimSpace(view.Clean(view.Place(f)) + " " + view.Clean(rest))
+	return strings.TrimSpace(view.Clean(view.FindingText(f)) + " " + view.Clean(rest))
 }
 
 func (m *Model) planLines(t *projection.Task) []string {
@@ -338,5 +338,5 @@ func (m *Model) meter(part, whole nexus.Money) string {
 	if whole > 0 {
 		n = min(max(int(part*10/whole), 0), 10)
 	}
-	return strings.Repeat(m.b.pick("\u2588", "#"), n) + strings.Repeat(m.b.pick("\u2591", "."), 10-n)
+	return strings.Repeat(m.b.symbol("\u2588", "#"), n) + strings.Repeat(m.b.symbol("\u2591", "."), 10-n)
 }

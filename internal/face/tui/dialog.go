@@ -23,7 +23,7 @@ const (
 type dialog struct {
 	kind    dialogKind
 	title   string
-	field   field         // what is typed
+	field   textField     // what is typed
 	hint    string        // what keys do beside
 	must    bool          // it may not be empty
 	turn    func(*dialog) // what tab does; nil: nothing
@@ -64,7 +64,7 @@ func (m *Model) answer(key tea.KeyPressMsg) tea.Cmd {
 		if name == "y" || name == "Y" {
 			return d.then("")
 		}
-		m.say(false, "nothing was done")
+		m.showNotice(false, "nothing was done")
 	case textDialog:
 		m.turnPage(name)
 	case choiceDialog:
@@ -109,7 +109,7 @@ func (m *Model) typeIn(key tea.KeyPressMsg) tea.Cmd {
 			text = d.field.text()
 		}
 		if d.must && strings.TrimSpace(text) == "" {
-			m.say(true, "it may not be empty; esc cancels")
+			m.showNotice(true, "it may not be empty; esc cancels")
 			return nil
 		}
 		written := *d
@@ -164,13 +164,13 @@ func (m *Model) choice(c choice) tea.Cmd {
 	}
 	name := c.name
 	if text, ok := strings.CutPrefix(name, copied); ok {
-		m.say(false, "copied %s", text)
+		m.showNotice(false, "copied %s", text)
 		return tea.SetClipboard(text)
 	}
 	if name == "" {
 		return nil
 	}
-	return m.perform(name)
+	return m.runBinding(name)
 }
 
 // palette offers everything that has a name.
@@ -209,7 +209,7 @@ func (m *Model) copies() dialog {
 func (m *Model) editor() tea.Cmd {
 	t := m.snap.Task
 	if t == nil || t.Worktree == "" {
-		m.say(true, "there is no worktree here: it is removed once a task has landed")
+		m.showNotice(true, "there is no worktree here: it is removed once a task has landed")
 		return nil
 	}
 	return tea.Exec(m.o.Verbs.Edit(t.Worktree), func(err error) tea.Msg { return leftMsg{err} })

@@ -31,7 +31,7 @@ func (m *Model) View() tea.View {
 
 // title is the window's: who needs people is seen without the window.
 func (m *Model) title() string {
-	if n := projection.Waiting(m.snap.Inbox); n > 0 {
+	if n := projection.CountWaiting(m.snap.Inbox); n > 0 {
 		return fmt.Sprintf("(%d) nexus %s", n, view.Clean(string(m.o.Run)))
 	}
 	return "nexus " + view.Clean(string(m.o.Run))
@@ -64,7 +64,7 @@ func (m *Model) Frame() []string {
 // safe is a line of the screen whatever names are in it: of a run that was imported
 // they are a stranger's.
 func (m *Model) safe(line string) string {
-	return Shown(m.b.Style, strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Safe(line)))
+	return ASCIIText(m.b.Style, strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Safe(line)))
 }
 
 // small reports whether there is room for counters only.
@@ -72,7 +72,7 @@ func (m *Model) small() bool { return m.width < leastWidth || m.height < leastHe
 
 // counters is what fits on a screen that is too small for more.
 func (m *Model) counters() []string {
-	c, n := m.snap.Run.Counts, projection.Waiting(m.snap.Inbox)
+	c, n := m.snap.Run.Counts, projection.CountWaiting(m.snap.Inbox)
 	all := []string{
 		m.state(), fmt.Sprintf("%d %s you", n, needs(n)), fmt.Sprintf("%d/%d landed", c.Landed, c.Total),
 		fmt.Sprintf("%d running", c.Active), m.snap.Run.Money.Spent.String(),
@@ -104,7 +104,7 @@ func (m *Model) state() string {
 	case s.Ended():
 		return m.b.Bad(string(s))
 	case s == nexus.StatusPaused:
-		return m.b.Warn(m.b.pick("\u2016 ", "= ") + string(s))
+		return m.b.Warn(m.b.symbol("\u2016 ", "= ") + string(s))
 	default:
 		return m.b.Busy(string(s))
 	}
@@ -114,11 +114,11 @@ func (m *Model) state() string {
 func (m *Model) header() string {
 	r := m.snap.Run
 	figures := []string{m.b.Bold("nexus"), m.state()}
-	if n := projection.Waiting(m.snap.Inbox); n > 0 {
+	if n := projection.CountWaiting(m.snap.Inbox); n > 0 {
 		figures = append(figures, m.b.Warn(m.b.Bold(fmt.Sprintf("! %d %s you", n, needs(n)))))
 	}
 	if r.Counts.Active > 0 {
-		figures = append(figures, m.b.Busy(m.b.pick("\u25cf ", "> ")+fmt.Sprintf("%d running", r.Counts.Active)))
+		figures = append(figures, m.b.Busy(m.b.symbol("\u25cf ", "> ")+fmt.Sprintf("%d running", r.Counts.Active)))
 	}
 	if r.Counts.Total > 0 {
 		figures = append(figures, fmt.Sprintf("%d/%d landed", r.Counts.Landed, r.Counts.Total))
@@ -159,8 +159,8 @@ func (m *Model) viewBar() string {
 	var all []string
 	for i, name := range views() {
 		label := name
-		if i == int(InboxView) && projection.Waiting(m.snap.Inbox) > 0 {
-			label = fmt.Sprintf("%s(%d)", name, projection.Waiting(m.snap.Inbox))
+		if i == int(InboxView) && projection.CountWaiting(m.snap.Inbox) > 0 {
+			label = fmt.Sprintf("%s(%d)", name, projection.CountWaiting(m.snap.Inbox))
 		}
 		if m.width < twoPanes && View(i) != m.view {
 			label = label[:min(len(label), 3)]
@@ -230,7 +230,7 @@ func (m *Model) more(lines []string, height, beyond int) []string {
 	if len(lines)+beyond <= height || height < 1 || len(lines) < height {
 		return lines
 	}
-	text := fmt.Sprintf("%s %d more", m.b.pick("\u2026", "..."), len(lines)+beyond-height+1)
+	text := fmt.Sprintf("%s %d more", m.b.symbol("\u2026", "..."), len(lines)+beyond-height+1)
 	return append(slices.Clone(lines[:height-1]), m.b.Dim(text))
 }
 
@@ -321,12 +321,12 @@ func (m *Model) logLines(width int) []string {
 			text = m.b.Bold(view.Clean(l.About)) + " " + text
 		}
 		if l.Bad {
-			text = m.b.Bad(m.b.pick("\u2717 ", "X ")) + text
+			text = m.b.Bad(m.b.symbol("\u2717 ", "X ")) + text
 		}
 		if m.stamps {
 			text = m.b.Dim(l.At.Local().Format("15:04:05")) + " " + text
 		}
-		if m.filter == "" || strings.Contains(strings.ToLower(plain(text)), strings.ToLower(m.filter)) {
+		if m.filter == "" || strings.Contains(strings.ToLower(stripANSI(text)), strings.ToLower(m.filter)) {
 			lines = append(lines, text)
 		}
 	}
@@ -344,7 +344,7 @@ func (m *Model) foot() []string {
 		return []string{m.noticeLine(), m.footer()}
 	}
 	lines := []string{m.b.Warn(oneLine(d.title))}
-	for _, l := range d.field.draw(m.width-2, max(m.height/3, 1), m.b.pick("\u2588", "_")) {
+	for _, l := range d.field.draw(m.width-2, max(m.height/3, 1), m.b.symbol("\u2588", "_")) {
 		lines = append(lines, m.b.Warn("> ")+l)
 	}
 	if m.notice != "" && m.bad {
@@ -358,7 +358,7 @@ func (m *Model) noticeLine() string {
 	switch d := m.dialog; {
 	case d.kind == inputDialog:
 		title := ansi.Truncate(oneLine(d.title), max(m.width-20, 10), "")
-		return m.b.Warn(title+"> ") + strings.Join(d.field.draw(max(m.width-ansi.StringWidth(title)-3, 1), 1, m.b.pick("\u2588", "_")), "")
+		return m.b.Warn(title+"> ") + strings.Join(d.field.draw(max(m.width-ansi.StringWidth(title)-3, 1), 1, m.b.symbol("\u2588", "_")), "")
 	case d.kind == confirmDialog:
 		return m.b.Warn(oneLine(d.title)) + "  " + m.b.Bold("y") + " confirms, any other key cancels"
 	case m.notice == "" && m.filter != "":
@@ -440,7 +440,7 @@ func (m *Model) dialogBlock(height int) []string {
 		d.top = max(min(d.top, len(d.body)-height+len(lines)), 0)
 		return m.block(m.more(append(lines, d.body[d.top:]...), height, 0), m.width, height)
 	}
-	lines[0] += m.b.Warn("> ") + strings.Join(d.field.draw(max(m.width/2, 1), 1, m.b.pick("\u2588", "_")), "")
+	lines[0] += m.b.Warn("> ") + strings.Join(d.field.draw(max(m.width/2, 1), 1, m.b.symbol("\u2588", "_")), "")
 	some := d.some()
 	at := min(d.at, max(len(some)-1, 0))
 	for i := max(at-height+4, 0); i < len(some); i++ {

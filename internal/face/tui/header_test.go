@@ -14,7 +14,7 @@ import (
 // shownOf is a screen of the recorded run, of which something was changed.
 func shownOf(t *testing.T, v View, change func(*Snapshot)) *play {
 	t.Helper()
-	snap, err := Snap(recorded(t), Ask{Run: "261126-1500-abc", View: v}, begun.Add(2*time.Minute))
+	snap, err := TakeSnapshot(recorded(t), SnapshotRequest{Run: "261126-1500-abc", View: v}, begun.Add(2*time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func shownOf(t *testing.T, v View, change func(*Snapshot)) *play {
 func TestHeaderSaysWhatIsLeft(t *testing.T) {
 	for landed, want := range map[int]bool{2: false, 3: true} {
 		m := shownOf(t, TasksView, func(s *Snapshot) {
-			s.Run.Left, s.Run.Counts.Landed = &view.Left{Low: 61, High: 300}, landed
+			s.Run.Left, s.Run.Counts.Landed = &view.TimeRange{Low: 61, High: 300}, landed
 			s.Run.Quota = []view.Quota{{Account: "anthropic", Seconds: 90}}
 		})
 		head := ansi.Strip(m.header())

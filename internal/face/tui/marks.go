@@ -16,7 +16,7 @@ import (
 func (m *Model) toggle() {
 	r, ok := m.selected()
 	if !ok || r.task == "" && r.item == nil {
-		m.say(true, "nothing here can be marked")
+		m.showNotice(true, "nothing here can be marked")
 		return
 	}
 	if m.marked[r.key] {
@@ -38,7 +38,7 @@ func (m *Model) markedRows() []row {
 	return all
 }
 
-// marks names the tasks of marked rows for [Ask].
+// marks names the tasks of marked rows for [SnapshotRequest].
 func (m *Model) marks() string {
 	if len(m.marked) == 0 {
 		return ""
@@ -77,7 +77,7 @@ func (m *Model) actAll(name string) tea.Cmd {
 		all, names = append(all, *a), append(names, nameOf(r))
 	}
 	if refused != "" || len(all) == 0 {
-		m.say(true, "%s: %s; %s takes the marks away", name, firstOf(refused, "the marked items are not in this view"), m.keyOf("unmark"))
+		m.showNotice(true, "%s: %s; %s takes the marks away", name, firstOf(refused, "the marked items are not in this view"), m.keyOf("unmark"))
 		return nil
 	}
 	title := fmt.Sprintf("%s %s", all[0].Label, nexus.Join(names))
@@ -126,13 +126,13 @@ func (m *Model) actionsOf(r row) []projection.Action {
 // each does actions one after the other. What failed is said, and the rest is done.
 func (m *Model) each(what string, names []string, all []projection.Action, text string) tea.Cmd {
 	m.busy++
-	m.say(false, "%s %s ...", what, view.Count(len(all), "time"))
+	m.showNotice(false, "%s %s ...", what, view.Count(len(all), "time"))
 	ctx, verbs := m.ctx, m.o.Verbs
 	return func() tea.Msg {
 		failed := ""
 		done := 0
 		for i, a := range all {
-			if out := verbs.Do(ctx, Fill(a, text), ""); out.Failed != "" {
+			if out := verbs.Do(ctx, FillArguments(a, text), ""); out.Failed != "" {
 				failed = firstOf(failed, names[i]+": "+out.Failed)
 			} else {
 				done++
@@ -146,8 +146,8 @@ func (m *Model) each(what string, names []string, all []projection.Action, text 
 	}
 }
 
-// Fill puts what was typed into the arguments that ask for it.
-func Fill(a projection.Action, text string) []string {
+// FillArguments puts what was typed into the arguments that ask for it.
+func FillArguments(a projection.Action, text string) []string {
 	args := slices.Clone(a.Args)
 	for i, arg := range args {
 		if arg == "{}" && a.Input != projection.InputNone {
@@ -190,7 +190,7 @@ func (m *Model) matrix(width, height int) []string {
 		for _, name := range gates {
 			j := slices.IndexFunc(r.Gates, func(g projection.Gate) bool { return g.Name == name })
 			if j < 0 {
-				text += " " + m.b.cell(m.b.pick("\u00b7", "."), each)
+				text += " " + m.b.cell(m.b.symbol("\u00b7", "."), each)
 				continue
 			}
 			text += " " + m.b.cell(m.gateSign(r.Gates[j].State)+" "+view.Clean(string(r.Gates[j].State)), each)
@@ -213,9 +213,9 @@ func (m *Model) matrix(width, height int) []string {
 func (m *Model) gateSign(s nexus.GateState) string {
 	switch s {
 	case nexus.Pass:
-		return m.b.Good(m.b.pick("\u2713", "+"))
+		return m.b.Good(m.b.symbol("\u2713", "+"))
 	case nexus.Fail:
-		return m.b.Bad(m.b.pick("\u2717", "X"))
+		return m.b.Bad(m.b.symbol("\u2717", "X"))
 	default:
 		return m.b.Warn("?")
 	}

@@ -17,7 +17,7 @@ import (
 type Model struct {
 	ctx  context.Context //nolint:containedctx // of the commands, which Bubble Tea starts without one
 	o    Options
-	b    brush
+	b    painter
 	keys keymap
 
 	width, height int
@@ -44,11 +44,11 @@ type Model struct {
 	turnLine int          // its line
 	talked   int          // how many there are
 
-	listed    listed
+	listed    rowCache
 	reviewing reviewTab       // the change that is reviewed
 	marked    map[string]bool // keys of rows that are marked
 
-	docs    map[string]*doc
+	docs    map[string]*document
 	reading bool
 	busy    int  // verbs that have not ended
 	goes    bool // the person leaves once they have
@@ -66,8 +66,8 @@ type Model struct {
 // New returns the model of a run before its first snapshot.
 func New(ctx context.Context, o Options) *Model {
 	m := &Model{
-		ctx: ctx, o: o, b: brush{o.Style}, width: 80, height: 24, view: TasksView, follow: true, stamps: true,
-		sel: map[View]string{}, picked: map[View]bool{}, top: map[View]int{}, open: map[int]bool{}, docs: map[string]*doc{},
+		ctx: ctx, o: o, b: painter{o.Style}, width: 80, height: 24, view: TasksView, follow: true, stamps: true,
+		sel: map[View]string{}, picked: map[View]bool{}, top: map[View]int{}, open: map[int]bool{}, docs: map[string]*document{},
 		marked: map[string]bool{}, reviewing: reviewTab{from: -1, turned: map[string]bool{}},
 	}
 	m.keys, m.fatal = o.Keys.bind()
@@ -78,7 +78,7 @@ func New(ctx context.Context, o Options) *Model {
 type (
 	snapMsg struct {
 		snap Snapshot
-		ask  Ask
+		ask  SnapshotRequest
 		err  error
 		next bool // it is the one that waits for changes
 	}
@@ -102,10 +102,10 @@ func (m *Model) Init() tea.Cmd {
 	return m.read(true)
 }
 
-// ask returns what the next snapshot must have.
-func (m *Model) ask() Ask {
+// snapshotRequest returns what the next snapshot must have.
+func (m *Model) snapshotRequest() SnapshotRequest {
 	r, _ := m.selected()
-	a := Ask{Run: m.o.Run, Task: r.task, View: m.view, Mark: m.marks()}
+	a := SnapshotRequest{Run: m.o.Run, Task: r.task, View: m.view, Mark: m.marks()}
 	if m.view.lists() {
 		a.Tab = m.tab
 	}
@@ -114,7 +114,7 @@ func (m *Model) ask() Ask {
 
 // read returns the command that reads a snapshot now.
 func (m *Model) read(next bool) tea.Cmd {
-	ctx, source, ask := m.ctx, m.o.Source, m.ask()
+	ctx, source, ask := m.ctx, m.o.Source, m.snapshotRequest()
 	return func() tea.Msg {
 		s, err := source.Read(ctx, ask)
 		return snapMsg{s, ask, err, next}
@@ -124,7 +124,7 @@ func (m *Model) read(next bool) tea.Cmd {
 // wait returns the command that reads a snapshot after the next change, and a
 // tenth of a second after the last one at the earliest.
 func (m *Model) wait() tea.Cmd {
-	ctx, source, ask := m.ctx, m.o.Source, m.ask()
+	ctx, source, ask := m.ctx, m.o.Source, m.snapshotRequest()
 	changed := source.Changed(m.o.Run)
 	return func() tea.Msg {
 		pause := time.NewTimer(time.Second / frames)
@@ -160,11 +160,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.pressed = m.o.Clock()
 		}
 		m.goes = m.goes && m.keys.does[msg.String()] == "quit"
-		before := m.ask()
+		before := m.snapshotRequest()
 		cmd := m.press(msg)
 		m.moved = false
 		m.reopen()
-		if now := m.ask(); now != before {
+		if now := m.snapshotRequest(); now != before {
 			if now.Task != before.Task || now.View != before.View {
 				m.scroll, m.turn = 0, 0
 			}
@@ -174,22 +174,22 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.PasteMsg:
 		m.dialog.field.insert(msg.Content)
 	case snapMsg:
-		return m, m.take(msg)
-	case *doc:
+		return m, m.applySnapshot(msg)
+	case *document:
 		m.reading = false
 		m.docs[msg.key] = msg
 		if len(m.docs) > 20 {
-			m.docs = map[string]*doc{msg.key: msg}
+			m.docs = map[string]*document{msg.key: msg}
 		}
 	case doneMsg:
-		if m.done(msg); m.goes && m.busy == 0 {
+		if m.handleOutcome(msg); m.goes && m.busy == 0 {
 			return m, tea.Quit
 		}
 		return m, m.read(false)
 	case leftMsg:
 		m.refresh()
 		if msg.err != nil {
-			m.say(true, "%s", msg.err)
+			m.showNotice(true, "%s", msg.err)
 		}
 		return m, m.read(false)
 	case tickMsg:
@@ -199,32 +199,32 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// take takes over a snapshot, and returns what comes next.
-func (m *Model) take(msg snapMsg) tea.Cmd {
+// applySnapshot takes over a snapshot, and returns what comes next.
+func (m *Model) applySnapshot(msg snapMsg) tea.Cmd {
 	if msg.err != nil {
-		m.fatal = Gone(msg.err, m.o.Run)
+		m.fatal = RunGoneError(msg.err, m.o.Run)
 		return tea.Quit
 	}
-	if msg.ask == m.ask() || m.version == 0 {
+	if msg.ask == m.snapshotRequest() || m.version == 0 {
 		m.snap = msg.snap
 		m.version++
 	}
-	m.settle()
-	if m.through() {
+	m.ensureSelection()
+	if m.canClose() {
 		return tea.Quit
 	}
 	cmds := []tea.Cmd{m.load(), m.tick()}
 	if msg.next {
 		cmds = append(cmds, m.wait())
 	}
-	if msg.ask != m.ask() {
+	if msg.ask != m.snapshotRequest() {
 		cmds = append(cmds, m.read(false))
 	}
 	return tea.Batch(cmds...)
 }
 
-// Gone words why a run cannot be shown any more.
-func Gone(err error, run nexus.RunID) error {
+// RunGoneError words why a run cannot be shown any more.
+func RunGoneError(err error, run nexus.RunID) error {
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		return e
 	}
@@ -244,9 +244,9 @@ func (m *Model) tick() tea.Cmd {
 // lingers is how long after the last key the screen of a run that is over stays.
 const lingers = 10 * time.Second
 
-// through reports whether the run of this process is over and nobody uses the screen any
+// canClose reports whether the run of this process is over and nobody uses the screen any
 // more: what came of it is told in lines.
-func (m *Model) through() bool {
+func (m *Model) canClose() bool {
 	if m.o.Interrupt == nil || !m.snap.Run.Status.Ended() {
 		return false
 	}
@@ -254,13 +254,13 @@ func (m *Model) through() bool {
 		return true
 	}
 	if m.notice == "" {
-		m.say(false, "the run is over; %s leaves and prints the report", m.keyOf("quit"))
+		m.showNotice(false, "the run is over; %s leaves and prints the report", m.keyOf("quit"))
 	}
 	return false
 }
 
-// settle selects a row where none is, or the one that was is gone.
-func (m *Model) settle() {
+// ensureSelection selects a row where none is, or the one that was is gone.
+func (m *Model) ensureSelection() {
 	all := m.rows()
 	for _, r := range all {
 		if r.key != "" && r.key == m.sel[m.view] && (m.picked[m.view] || m.right) {
@@ -296,8 +296,8 @@ func (m *Model) item() *projection.Item {
 	return nil
 }
 
-// done takes over what a verb came to.
-func (m *Model) done(msg doneMsg) {
+// handleOutcome takes over what a verb came to.
+func (m *Model) handleOutcome(msg doneMsg) {
 	m.busy = max(m.busy-1, 0)
 	m.refresh()
 	if msg.bare {
@@ -307,11 +307,11 @@ func (m *Model) done(msg doneMsg) {
 	case msg.out.Failed != "":
 		m.goes, m.unkept = false, cmp.Or(msg.typed, m.unkept)
 		m.reopen()
-		m.say(true, "%s: %s", msg.what, msg.out.Failed)
+		m.showNotice(true, "%s: %s", msg.what, msg.out.Failed)
 	case msg.show && msg.out.Text != "":
 		m.dialog = dialog{kind: textDialog, title: msg.what, body: m.b.printed(msg.out.Text, m.width, false)}
 	default:
-		m.say(false, "%s: %s", msg.what, oneLine(firstOf(msg.out.Text, msg.out.Said, "done")))
+		m.showNotice(false, "%s: %s", msg.what, oneLine(firstOf(msg.out.Text, msg.out.Said, "done")))
 	}
 }
 
@@ -331,6 +331,6 @@ func firstOf(all ...string) string {
 	return ""
 }
 
-func (m *Model) say(bad bool, format string, args ...any) {
+func (m *Model) showNotice(bad bool, format string, args ...any) {
 	m.notice, m.bad = oneLine(fmt.Sprintf(format, args...)), bad
 }

@@ -22,7 +22,7 @@ func TestOwnRun(t *testing.T) {
 	quits := func(m *Model, status nexus.RunStatus) bool {
 		snap := Snapshot{Now: now}
 		snap.Run.Status = status
-		cmd := m.take(snapMsg{snap: snap, ask: m.ask()})
+		cmd := m.applySnapshot(snapMsg{snap: snap, ask: m.snapshotRequest()})
 		if cmd == nil {
 			return false
 		}

@@ -32,7 +32,7 @@ func TestPace(t *testing.T) {
 // only what is seen is drawn, and once for each change.
 func TestLargeRun(t *testing.T) {
 	frame := func(tasks int) float64 {
-		snap, err := Snap(recorded(t), Ask{Run: "261126-1500-abc"}, begun)
+		snap, err := TakeSnapshot(recorded(t), SnapshotRequest{Run: "261126-1500-abc"}, begun)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/tui/sheet"
+	"github.com/nexus-ai-builder/nexus/internal/face/tui/reviewsheet"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -28,8 +28,8 @@ type reviewTab struct {
 	since  bool   // only what changed since the last review
 	turned map[string]bool
 
-	rows []sheet.Row // laid out of what follows
-	of   *doc
+	rows []reviewsheet.Row // laid out of what follows
+	of   *document
 	how  string
 }
 
@@ -50,7 +50,7 @@ func (m *Model) change() *diffview.Review {
 
 // layout returns the rows of the change. What a row was about is found again after
 // the change changed.
-func (m *Model) layout(d *doc) []sheet.Row {
+func (m *Model) layout(d *document) []reviewsheet.Row {
 	k := &m.reviewing
 	if k.task != d.review.Task {
 		*k = reviewTab{task: d.review.Task, from: -1, turned: map[string]bool{}}
@@ -59,15 +59,15 @@ func (m *Model) layout(d *doc) []sheet.Row {
 	if k.of == d && k.how == how {
 		return k.rows
 	}
-	k.rows = sheet.Of(d.review, sheet.Options{Since: k.since, Turned: k.turned})
+	k.rows = reviewsheet.LayoutRows(d.review, reviewsheet.Options{Since: k.since, Turned: k.turned})
 	k.of, k.how = d, how
-	if at := slices.IndexFunc(k.rows, func(r sheet.Row) bool { return k.key != "" && r.Key() == k.key }); at >= 0 {
+	if at := slices.IndexFunc(k.rows, func(r reviewsheet.Row) bool { return k.key != "" && r.Key() == k.key }); at >= 0 {
 		k.at = at
 	} else {
 		k.from = -1
 	}
 	if k.from >= 0 {
-		k.from = slices.IndexFunc(k.rows, func(r sheet.Row) bool { return k.begun != "" && r.Key() == k.begun })
+		k.from = slices.IndexFunc(k.rows, func(r reviewsheet.Row) bool { return k.begun != "" && r.Key() == k.begun })
 	}
 	k.at = min(max(k.at, 0), len(k.rows)-1)
 	return k.rows
@@ -83,7 +83,7 @@ func (k *reviewTab) to(at int) {
 }
 
 // seek moves to the next row of a kind, or to the one before.
-func (k *reviewTab) seek(by int, kind sheet.Kind) {
+func (k *reviewTab) seek(by int, kind reviewsheet.Kind) {
 	for at := k.at + by; at >= 0 && at < len(k.rows); at += by {
 		if k.rows[at].Kind == kind {
 			k.to(at)
@@ -92,16 +92,16 @@ func (k *reviewTab) seek(by int, kind sheet.Kind) {
 	}
 }
 
-func (k *reviewTab) row() sheet.Row {
+func (k *reviewTab) row() reviewsheet.Row {
 	if k.at < len(k.rows) {
 		return k.rows[k.at]
 	}
-	return sheet.Row{}
+	return reviewsheet.Row{}
 }
 
-// review does what a key means in a change. It reports false for what means there
+// handleReviewKey does what a key means in a change. It reports false for what means there
 // what it means elsewhere.
-func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
+func (m *Model) handleReviewKey(name string) (cmd tea.Cmd, mine bool) {
 	r := m.change()
 	if r == nil {
 		return nil, false
@@ -123,17 +123,17 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 	case "viewed":
 		return m.mark(r), true
 	case "resolve":
-		return m.about(r, name), true
+		return m.resolveOrApply(r, name), true
 	case "apply":
-		return m.about(r, name), true
+		return m.resolveOrApply(r, name), true
 	case "next-file":
-		k.seek(1, sheet.File)
+		k.seek(1, reviewsheet.File)
 	case "previous-file":
-		k.seek(-1, sheet.File)
+		k.seek(-1, reviewsheet.File)
 	case "next-hunk":
-		k.seek(1, sheet.Hunk)
+		k.seek(1, reviewsheet.Hunk)
 	case "previous-hunk":
-		k.seek(-1, sheet.Hunk)
+		k.seek(-1, reviewsheet.Hunk)
 	case "diff":
 		m.sinceLast(r)
 	case "edit":
@@ -146,7 +146,7 @@ func (m *Model) review(name string) (cmd tea.Cmd, mine bool) {
 		}
 		k.from = -1
 	case "reject":
-		if k.row().Kind != sheet.Draft {
+		if k.row().Kind != reviewsheet.Draft {
 			return nil, false
 		}
 		m.discard(r)
@@ -168,12 +168,12 @@ func (m *Model) approve(r *diffview.Review) (cmd tea.Cmd, mine bool) {
 	}
 	batch, err := json.Marshal(nexus.ChangeReview{Approve: true, Commit: r.Commit})
 	if err != nil {
-		m.say(true, "%s", err)
+		m.showNotice(true, "%s", err)
 		return nil, true
 	}
 	title := fmt.Sprintf("Approve the change of %s?", view.Clean(string(r.Task)))
 	m.dialog = dialog{kind: confirmDialog, title: title, then: func(string) tea.Cmd {
-		return m.all("approve", line{[]string{"review", "--run", string(m.o.Run), "--batch", "-", "--", string(r.Task)}, string(batch)})
+		return m.runCommandLines("approve", commandLine{[]string{"review", "--run", string(m.o.Run), "--batch", "-", "--", string(r.Task)}, string(batch)})
 	}}
 	return nil, true
 }
@@ -185,22 +185,22 @@ func (m *Model) land(r *diffview.Review) tea.Cmd {
 			continue
 		}
 		if a, _ := actionOf(i.Actions, "approve"); a != nil {
-			return m.begin(*a)
+			return m.startAction(*a)
 		}
 	}
-	m.say(true, "%s is answered already", view.Clean(r.Question))
+	m.showNotice(true, "%s is answered already", view.Clean(r.Question))
 	return nil
 }
 
 // remark runs nexus review.
 func (m *Model) remark(what string, args ...string) tea.Cmd {
-	return m.do(what, append([]string{"review", "--run", string(m.o.Run)}, args...))
+	return m.runCommandLine(what, append([]string{"review", "--run", string(m.o.Run)}, args...))
 }
 
 // sinceLast shows what changed since the last review, or all of it again.
 func (m *Model) sinceLast(r *diffview.Review) {
 	if r.Since == nil && !m.reviewing.since {
-		m.say(true, "you have not reviewed it yet: all of it is shown")
+		m.showNotice(true, "you have not reviewed it yet: all of it is shown")
 		return
 	}
 	m.reviewing.since = !m.reviewing.since
@@ -210,14 +210,14 @@ func (m *Model) sinceLast(r *diffview.Review) {
 // openRow folds a file, changes a draft, or comments on a comment.
 func (m *Model) openRow(r *diffview.Review) {
 	switch row := m.reviewing.row(); row.Kind {
-	case sheet.File, sheet.Hunk:
+	case reviewsheet.File, reviewsheet.Hunk:
 		m.reviewing.turned[row.Path] = !m.reviewing.turned[row.Path]
-	case sheet.Draft:
+	case reviewsheet.Draft:
 		d := r.Drafts[row.Draft]
 		c := d.Comment
 		c.ID = ""
 		m.compose(r, c, d.ID)
-	case sheet.Said, sheet.Line:
+	case reviewsheet.CommentText, reviewsheet.Line:
 		m.write(r, nexus.ShouldComment, false)
 	default:
 	}
@@ -227,30 +227,30 @@ func (m *Model) openRow(r *diffview.Review) {
 func (m *Model) write(r *diffview.Review, kind nexus.CommentKind, suggest bool) {
 	k := &m.reviewing
 	if !r.Open {
-		m.say(true, "%s", cmp.Or(r.Why, "it takes no comments now"))
+		m.showNotice(true, "%s", cmp.Or(r.Why, "it takes no comments now"))
 		return
 	}
 	from := k.at
 	if k.from >= 0 {
 		from = k.from
 	}
-	c, why := sheet.Place(*r, k.rows, from, k.at)
+	c, why := reviewsheet.NewComment(*r, k.rows, from, k.at)
 	if why == "" && suggest && (c.Start == 0 || c.Side == nexus.OldSide) {
 		why = "a suggestion needs existing lines: go to one, or select some"
 	}
-	if why == "" && suggest && strings.Count(sheet.Now(k.rows, c), "\n") != c.Last()-c.Start+1 {
+	if why == "" && suggest && strings.Count(reviewsheet.CurrentText(k.rows, c), "\n") != c.Last()-c.Start+1 {
 		why = "a suggestion replaces all lines from the first to the last, and some are not shown: select lines without a gap"
 	}
 	if why == "" && k.since && c.Side == nexus.OldSide {
 		why = fmt.Sprintf("these lines existed at your last review, but not before the change: %s shows the whole change", m.keyOf("diff"))
 	}
 	if why != "" {
-		m.say(true, "%s", why)
+		m.showNotice(true, "%s", why)
 		return
 	}
 	c.Kind = kind
 	if suggest {
-		c.Replace = &nexus.Replace{Text: sheet.Now(k.rows, c)}
+		c.Replace = &nexus.Replace{Text: reviewsheet.CurrentText(k.rows, c)}
 	}
 	m.compose(r, c, "")
 }
@@ -286,23 +286,23 @@ func (m *Model) compose(r *diffview.Review, c nexus.Comment, old string) {
 			c.Body = text
 		}
 		m.reviewing.from = -1
-		return m.keep(task, c, old)
+		return m.saveDraft(task, c, old)
 	}
 	m.dialog = d
 }
 
-// keep keeps a comment as a draft, in place of an old one.
-func (m *Model) keep(task nexus.TaskID, c nexus.Comment, old string) tea.Cmd {
+// saveDraft keeps a comment as a draft, in place of an old one.
+func (m *Model) saveDraft(task nexus.TaskID, c nexus.Comment, old string) tea.Cmd {
 	batch, err := json.Marshal(map[string]any{"comments": []nexus.Comment{c}})
 	if err != nil {
-		m.say(true, "%s", err)
+		m.showNotice(true, "%s", err)
 		return nil
 	}
-	draft := line{[]string{"review", "--run", string(m.o.Run), "--draft", "--batch", "-", "--", string(task)}, string(batch)}
+	draft := commandLine{[]string{"review", "--run", string(m.o.Run), "--draft", "--batch", "-", "--", string(task)}, string(batch)}
 	if old == "" {
-		return m.all("comment", draft)
+		return m.runCommandLines("comment", draft)
 	}
-	return m.all("comment", draft, line{[]string{"review", "--run", string(m.o.Run), "--discard", old, "--", string(task)}, ""})
+	return m.runCommandLines("comment", draft, commandLine{[]string{"review", "--run", string(m.o.Run), "--discard", old, "--", string(task)}, ""})
 }
 
 // discard throws the draft away that keys act on.
@@ -316,7 +316,7 @@ func (m *Model) discard(r *diffview.Review) {
 // send sends what was not sent, as one batch.
 func (m *Model) send(r *diffview.Review) tea.Cmd {
 	if len(r.Drafts) == 0 {
-		m.say(true, "there is nothing to send: %s adds a comment", m.keyOf("comment"))
+		m.showNotice(true, "there is nothing to send: %s adds a comment", m.keyOf("comment"))
 		return nil
 	}
 	return m.remark("send", "--send", "--", string(r.Task))
@@ -334,10 +334,10 @@ func (m *Model) mark(r *diffview.Review) tea.Cmd {
 			flag = "--unviewed"
 		}
 		delete(m.reviewing.turned, path)
-		m.reviewing.to(slices.IndexFunc(m.reviewing.rows, func(x sheet.Row) bool { return x.Kind == sheet.File && x.Path == path }))
+		m.reviewing.to(slices.IndexFunc(m.reviewing.rows, func(x reviewsheet.Row) bool { return x.Kind == reviewsheet.File && x.Path == path }))
 		return m.remark("viewed", flag+"="+csv(path), "--", string(r.Task))
 	}
-	m.say(true, "go to a file first")
+	m.showNotice(true, "go to a file first")
 	return nil
 }
 
@@ -349,16 +349,16 @@ func csv(text string) string {
 	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
-// about resolves a comment, or applies what it suggests.
-func (m *Model) about(r *diffview.Review, name string) tea.Cmd {
+// resolveOrApply resolves a comment, or applies what it suggests.
+func (m *Model) resolveOrApply(r *diffview.Review, name string) tea.Cmd {
 	row := m.reviewing.row()
-	if row.Kind != sheet.Said || r.Comments[row.Comment].ID == "" {
-		m.say(true, "go to a comment first")
+	if row.Kind != reviewsheet.CommentText || r.Comments[row.Comment].ID == "" {
+		m.showNotice(true, "go to a comment first")
 		return nil
 	}
 	c := r.Comments[row.Comment]
 	if name == "apply" && c.Replace == nil {
-		m.say(true, "%s suggests nothing", c.ID)
+		m.showNotice(true, "%s suggests nothing", c.ID)
 		return nil
 	}
 	return m.remark(name, "--"+name, c.ID, "--", string(r.Task))
@@ -367,7 +367,7 @@ func (m *Model) about(r *diffview.Review, name string) tea.Cmd {
 // terminal hands the terminal to a command line of this program.
 func (m *Model) terminal(command string, run nexus.RunID, args ...string) tea.Cmd {
 	args = append([]string{command, "--run", string(run)}, args...)
-	return m.hand(args...)
+	return m.runInTerminal(args...)
 }
 
 // diffLines draw what the selected task changed, within a height.
@@ -415,12 +415,12 @@ func (m *Model) diffLines(width, height int) []string {
 }
 
 // rowLines draw a row: a line, or several where it is wrapped.
-func (m *Model) rowLines(r sheet.Row, width int) []string {
+func (m *Model) rowLines(r reviewsheet.Row, width int) []string {
 	b := m.b
 	switch r.Kind {
-	case sheet.Blank:
+	case reviewsheet.Blank:
 		return []string{""}
-	case sheet.Head:
+	case reviewsheet.Head:
 		switch {
 		case r.Warn:
 			return b.fold([]string{b.Warn("! " + r.Text)}, width, true)
@@ -428,15 +428,15 @@ func (m *Model) rowLines(r sheet.Row, width int) []string {
 			return b.fold([]string{b.Bold(r.Text)}, width, true)
 		}
 		return b.fold([]string{b.Dim(r.Text)}, width, true)
-	case sheet.File:
-		sign := b.pick("\u25be ", "- ")
+	case reviewsheet.File:
+		sign := b.symbol("\u25be ", "- ")
 		if r.Hidden {
-			sign = b.pick("\u25b8 ", "+ ")
+			sign = b.symbol("\u25b8 ", "+ ")
 		}
 		return []string{b.cut(sign+b.Bold(r.Text), width)}
-	case sheet.Hunk:
+	case reviewsheet.Hunk:
 		return []string{b.cut(b.Busy(r.Text), width)}
-	case sheet.Said, sheet.Draft:
+	case reviewsheet.CommentText, reviewsheet.Draft:
 		return m.saidLines(r, width)
 	default:
 		return b.fold([]string{b.diffLine(r)}, width, m.wrap)
@@ -444,13 +444,13 @@ func (m *Model) rowLines(r sheet.Row, width int) []string {
 }
 
 // saidLines draw a row of a comment behind a bar.
-func (m *Model) saidLines(r sheet.Row, width int) []string {
-	bar := m.b.pick("\u2503 ", "> ")
+func (m *Model) saidLines(r reviewsheet.Row, width int) []string {
+	bar := m.b.symbol("\u2503 ", "> ")
 	text := r.Text
 	switch {
-	case r.Kind == sheet.Draft && r.First:
+	case r.Kind == reviewsheet.Draft && r.First:
 		bar, text = m.b.Busy(bar), m.b.Busy(text)
-	case r.Kind == sheet.Draft:
+	case r.Kind == reviewsheet.Draft:
 		bar = m.b.Busy(bar)
 	case r.Warn && r.First:
 		bar, text = m.b.Warn(bar), m.b.Warn(m.b.Bold("! "+text))
@@ -468,7 +468,7 @@ func (m *Model) saidLines(r sheet.Row, width int) []string {
 }
 
 // diffLine draws a line of a change.
-func (b brush) diffLine(r sheet.Row) string {
+func (b painter) diffLine(r reviewsheet.Row) string {
 	l := r.Line
 	switch l.Kind {
 	case "+":

@@ -160,7 +160,7 @@ func (s *patient) Do(ctx context.Context, args []string, stdin string) Outcome {
 	return s.stage.Do(ctx, args, stdin)
 }
 
-func (s *patient) Read(ctx context.Context, ask Ask) (Snapshot, error) {
+func (s *patient) Read(ctx context.Context, ask SnapshotRequest) (Snapshot, error) {
 	snap, err := s.stage.Read(ctx, ask)
 	s.seq++
 	snap.Now, snap.Seq = s.now, s.seq
@@ -266,7 +266,7 @@ func TestField(t *testing.T) {
 // TestMatrix holds that the checks are shown by task and gate, around the selected.
 func TestMatrix(t *testing.T) {
 	p := recorded(t)
-	snap, err := Snap(p, Ask{Run: "261126-1500-abc", Task: "T1", View: TasksView, Tab: ChecksTab}, begun)
+	snap, err := TakeSnapshot(p, SnapshotRequest{Run: "261126-1500-abc", Task: "T1", View: TasksView, Tab: ChecksTab}, begun)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,8 +52,8 @@ func (r row) line() string {
 	return r.text
 }
 
-// listed is what a list was made of, and its rows.
-type listed struct {
+// rowCache is what a list was made of, and its rows.
+type rowCache struct {
 	version int
 	view    View
 	filter  string
@@ -64,7 +64,7 @@ type listed struct {
 // rows returns the lines of the list of the present view. They are the same until
 // what they show is another.
 func (m *Model) rows() []row {
-	now := listed{version: m.version, view: m.view, filter: m.filter, width: m.width}
+	now := rowCache{version: m.version, view: m.view, filter: m.filter, width: m.width}
 	if l := &m.listed; l.version != now.version || l.view != now.view || l.filter != now.filter || l.width != now.width {
 		now.rows = m.list()
 		m.listed = now
@@ -94,7 +94,7 @@ func (m *Model) list() []row {
 	}
 	var some []row
 	for _, r := range all {
-		if r.key != "" && strings.Contains(strings.ToLower(plain(r.line())), strings.ToLower(m.filter)) {
+		if r.key != "" && strings.Contains(strings.ToLower(stripANSI(r.line())), strings.ToLower(m.filter)) {
 			some = append(some, r)
 		}
 	}
@@ -149,7 +149,7 @@ func (m *Model) card(c projection.Card) string {
 	text := glyph + " " + m.b.Bold(view.Clean(string(c.ID))) + " " + view.Clean(c.Title)
 	var figures []string
 	if !c.Retry.IsZero() && c.Retry.After(m.snap.Now) {
-		figures = append(figures, m.b.Warn(m.b.pick("\u21bb ", "~ ")+"again in "+view.Clock(c.Retry.Sub(m.snap.Now).Seconds())))
+		figures = append(figures, m.b.Warn(m.b.symbol("\u21bb ", "~ ")+"again in "+view.Clock(c.Retry.Sub(m.snap.Now).Seconds())))
 	}
 	if c.Criteria > 0 {
 		figures = append(figures, fmt.Sprintf("%d/%d", c.Met, c.Criteria))
@@ -186,9 +186,9 @@ func (m *Model) graphRows() []row {
 func (m *Model) node(n projection.Node) string {
 	glyph, _ := m.b.lane(n.Lane)
 	id := view.Clean(string(n.ID))
-	path := m.b.pick("\u2500", "-")
+	path := m.b.symbol("\u2500", "-")
 	if n.Critical {
-		id, path = m.b.Bold(id), m.b.pick("\u2501", "=")
+		id, path = m.b.Bold(id), m.b.symbol("\u2501", "=")
 	}
 	text := strings.Repeat("  ", min(n.Layer, 8)) + path + glyph + " " + id + " " + view.Clean(n.Title)
 	if n.Seconds > 0 {
@@ -203,7 +203,7 @@ func (m *Model) node(n projection.Node) string {
 
 // graphLegend explains the graph's signs.
 func (m *Model) graphLegend() string {
-	return m.b.Dim(m.b.pick("\u2501", "=") + " longest path  " + m.b.pick("\u2500", "-") + " others  ~ estimate")
+	return m.b.Dim(m.b.symbol("\u2501", "=") + " longest path  " + m.b.symbol("\u2500", "-") + " others  ~ estimate")
 }
 
 // edges says what a task of the graph needs, and what it collides with.
@@ -221,7 +221,7 @@ func (m *Model) edges(id nexus.TaskID) string {
 	}
 	text := ""
 	if len(needs) > 0 {
-		text += m.b.Dim("  " + m.b.pick("\u2190 ", "<- ") + strings.Join(needs, " "))
+		text += m.b.Dim("  " + m.b.symbol("\u2190 ", "<- ") + strings.Join(needs, " "))
 	}
 	if len(hits) > 0 {
 		text += m.b.Warn("  same files as " + strings.Join(hits, " "))

@@ -15,7 +15,7 @@ func TestKeysAreTheSameInAllFaces(t *testing.T) {
 	for _, b := range bindings() {
 		of[b.name] = b.key
 	}
-	for name, key := range projection.Keys() {
+	for name, key := range projection.KeyBindings() {
 		if of[name] != key {
 			t.Errorf("%s is %q here, and %q in a browser", name, of[name], key)
 		}

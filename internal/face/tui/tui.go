@@ -29,11 +29,11 @@ type Source interface {
 	// Changed returns a channel that is closed at the next change of a run. Who takes
 	// it before it reads misses none.
 	Changed(run nexus.RunID) <-chan struct{}
-	Read(ctx context.Context, ask Ask) (Snapshot, error)
+	Read(ctx context.Context, ask SnapshotRequest) (Snapshot, error)
 }
 
-// Verbs does what people ask for: command lines of the program.
-type Verbs interface {
+// CommandRunner does what people ask for: command lines of the program.
+type CommandRunner interface {
 	// Do runs a command line in this process, without a terminal, which reads what is
 	// given on standard input.
 	Do(ctx context.Context, args []string, stdin string) Outcome
@@ -54,8 +54,8 @@ type Outcome struct {
 	Failed string          // why it could not do it, and what to do next; empty: it did
 }
 
-// Ask says what a snapshot is to have.
-type Ask struct {
+// SnapshotRequest says what a snapshot is to have.
+type SnapshotRequest struct {
 	Run  nexus.RunID
 	Task nexus.TaskID // whose details it has; empty: nobody's
 	View View
@@ -86,8 +86,8 @@ type Snapshot struct {
 // keptLog is how many lines of the log are shown.
 const keptLog = 500
 
-// Snap takes a snapshot of a run.
-func Snap(p *projection.Projection, ask Ask, now time.Time) (Snapshot, error) {
+// TakeSnapshot takes a snapshot of a run.
+func TakeSnapshot(p *projection.Projection, ask SnapshotRequest, now time.Time) (Snapshot, error) {
 	s := Snapshot{Now: now, Seq: p.Seq(), Run: p.Run(now), Interrupted: p.Interrupted(), Actions: p.RunActions()}
 	s.Inbox, s.Lanes = p.Inbox(now), p.Lanes(now)
 	if t, ok := p.Task(ask.Task, now); ask.Task != "" && ok {
@@ -133,7 +133,7 @@ type Options struct {
 	Run       nexus.RunID
 	Place     string // repository and branch, for the header
 	Source    Source
-	Verbs     Verbs
+	Verbs     CommandRunner
 	Style     view.Style
 	Keys      Keys
 	Interrupt func() // this process conducts the run: what Ctrl-C does there. The screen closes when the run is over. Nil: another one does

@@ -19,7 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
@@ -77,14 +77,14 @@ type stage struct {
 
 func (s *stage) Changed(nexus.RunID) <-chan struct{} { return make(chan struct{}) }
 
-func (s *stage) Read(_ context.Context, ask Ask) (Snapshot, error) {
+func (s *stage) Read(_ context.Context, ask SnapshotRequest) (Snapshot, error) {
 	if s.err != nil {
 		return Snapshot{}, s.err
 	}
 	if s.snap != nil {
 		return *s.snap, nil
 	}
-	return Snap(s.p, ask, begun.Add(2*time.Minute))
+	return TakeSnapshot(s.p, ask, begun.Add(2*time.Minute))
 }
 
 // review is a change of two files, in which people said something.
@@ -92,7 +92,7 @@ func (s *stage) review() diffview.Review {
 	r := diffview.Review{
 		Run: "261126-1500-abc", Task: "T1", Status: nexus.Running, Attempt: "T1.1", Round: 2, Base: "abcdef", Commit: "0123456789abcdef",
 		Added: 2, Deleted: 1, Open: true, Must: []string{"c1"}, Seen: 1, Drafts: s.drafts,
-		Since: &diffview.Since{Commit: "fedcba98"}, Question: s.asks,
+		Since: &diffview.ChangesSinceReview{Commit: "fedcba98"}, Question: s.asks,
 	}
 	for i, f := range diffreview.Parse(cmp.Or(s.patch, changedFile)) {
 		r.Files = append(r.Files, diffview.File{File: f, Risk: diffreview.NormalRisk, Hash: "h", Viewed: i == 1})
@@ -360,14 +360,14 @@ const hostile = "\x1b[2J\x1b]0;x\x07\u202eevil\u2066 \u4e16\u754c\u4e16\u754c \U
 func TestHostile(t *testing.T) {
 	bad := hostile + strings.Repeat("x\u4e16", 3000) + "\n" + hostile
 	p := projection.New("261126-1500-abc", projection.Options{})
-	snap, err := Snap(recorded(t), Ask{Run: "261126-1500-abc", Task: "T1", View: GraphView}, begun)
+	snap, err := TakeSnapshot(recorded(t), SnapshotRequest{Run: "261126-1500-abc", Task: "T1", View: GraphView}, begun)
 	if err != nil {
 		t.Fatal(err)
 	}
 	snap.Run.Goal, snap.Run.Why = bad, bad
 	snap.Run.Quota = []view.Quota{{Account: bad}}
 	id := nexus.TaskID(bad)
-	item := projection.Item{Item: people.Item{ID: bad, Text: bad, Fallback: bad}, Task: id, Kind: projection.Kind("question"), Title: bad}
+	item := projection.Item{Item: humaninput.Item{ID: bad, Text: bad, Fallback: bad}, Task: id, Kind: projection.Kind("question"), Title: bad}
 	item.Actions = []projection.Action{{Name: "answer", Label: bad, Ask: bad, Input: projection.InputText, Args: []string{"answer", "{}"}}, {Name: "skip", Label: bad, Confirm: bad}}
 	card := projection.Card{Task: view.Task{ID: id, Title: bad, Why: bad}, Lane: projection.LaneRunning, Step: bad, Model: bad, Worktree: bad, Branch: bad}
 	snap.Inbox, snap.Lanes = []projection.Item{item}, []projection.LaneCards{{Lane: projection.LaneRunning, Cards: []projection.Card{card}}}
@@ -475,7 +475,7 @@ func (c *crowd) Changed(nexus.RunID) <-chan struct{} {
 	return done
 }
 
-func (c *crowd) Read(ctx context.Context, ask Ask) (Snapshot, error) {
+func (c *crowd) Read(ctx context.Context, ask SnapshotRequest) (Snapshot, error) {
 	c.reads++
 	return c.stage.Read(ctx, ask)
 }

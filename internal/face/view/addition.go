@@ -19,9 +19,9 @@ func describeAddition(f nexus.Fact) string {
 		}
 		return text
 	case nexus.AdditionFailed:
-		return Because("the addition led to no tasks", f.Why)
+		return WithReason("the addition led to no tasks", f.Why)
 	case nexus.TasksAdded:
-		return fmt.Sprintf("added%s: %s", by(f.By), nexus.Join(f.Tasks))
+		return fmt.Sprintf("added%s: %s", byText(f.By), nexus.Join(f.Tasks))
 	default:
 		return ""
 	}

@@ -14,7 +14,7 @@ import (
 func describeAttempt(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.LaneFormed:
-		return f.Lane, laneText(f)
+		return f.Lane, sharedSessionText(f)
 	case nexus.AttemptStarted:
 		text = fmt.Sprintf("started, %s, %s", f.Tier, f.Strategy)
 		if f.From != "" {
@@ -25,47 +25,47 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 		}
 		return string(f.Attempt), text
 	case nexus.StartForgone:
-		return string(f.Attempt), Because("starts from scratch, without the work of earlier attempts", f.Why)
+		return string(f.Attempt), WithReason("starts from scratch, without the work of earlier attempts", f.Why)
 	case nexus.AttemptResumed:
-		return string(f.Attempt), "continues from " + Short(f.Base)
+		return string(f.Attempt), "continues from " + ShortHash(f.Base)
 	case nexus.AttemptInterrupted:
-		return string(f.Attempt), "interrupted" + by(f.By)
+		return string(f.Attempt), "interrupted" + byText(f.By)
 	case nexus.AttemptLost:
 		if f.Counted {
-			return string(f.Attempt), Because("lost its worker", f.Why)
+			return string(f.Attempt), WithReason("lost its worker", f.Why)
 		}
-		return string(f.Attempt), Because("stopped and not counted", f.Why)
+		return string(f.Attempt), WithReason("stopped and not counted", f.Why)
 	case nexus.AttemptBroken:
-		return string(f.Attempt), Because("broken", f.Why)
+		return string(f.Attempt), WithReason("broken", f.Why)
 	case nexus.AttemptEnded:
-		return string(f.Attempt), Because(string(f.Outcome), f.Why)
+		return string(f.Attempt), WithReason(string(f.Outcome), f.Why)
 	case nexus.RoundStarted:
 		return string(f.Attempt), fmt.Sprintf("round %d, %s", f.Round, f.Role) + roundCause(f.Cause)
 	case nexus.GateStarted:
 		if text := beforePlan(f); text != "" {
 			return "plan", text
 		}
-		return gateOf(f.Attempt, f.Task, f.Base), f.Gate + " starts"
+		return gateSubject(f.Attempt, f.Task, f.Base), f.Gate + " starts"
 	case nexus.GateJudged:
 		return describeGate(f)
 	case nexus.VerdictGiven:
-		return string(f.Attempt), Because("gates: "+string(f.State), f.Why)
+		return string(f.Attempt), WithReason("gates: "+string(f.State), f.Why)
 	case nexus.ReviewGiven:
 		return string(f.Attempt), describeReview(f)
 	case nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
-		return describeFirst(f)
+		return describeTestsFirst(f)
 	case nexus.TreeSnapshotted:
 		if f.Fixed != "" {
 			return string(f.Attempt), "fixed: " + Clean(f.Fixed)
 		}
-		return string(f.Attempt), "snapshot " + Short(f.Commit)
+		return string(f.Attempt), "snapshot " + ShortHash(f.Commit)
 	default:
 		return "", ""
 	}
 }
 
-// gateOf says what a gate judges.
-func gateOf(attempt nexus.AttemptID, task nexus.TaskID, base bool) string {
+// gateSubject says what a gate judges.
+func gateSubject(attempt nexus.AttemptID, task nexus.TaskID, base bool) string {
 	switch {
 	case base:
 		return "base"
@@ -91,15 +91,15 @@ func beforePlan(f nexus.Fact) string {
 
 func describeGate(f nexus.GateJudged) (about, text string) {
 	e := f.Evidence
-	about = gateOf(f.Attempt, f.Task, f.Base)
+	about = gateSubject(f.Attempt, f.Task, f.Base)
 	text = fmt.Sprintf("%s: %s", e.Gate, e.State)
 	if n := len(e.Findings); n > 0 {
-		text += fmt.Sprintf(", %s, first %s", Count(n, "finding"), Place(e.Findings[0]))
+		text += fmt.Sprintf(", %s, first %s", Count(n, "finding"), FindingText(e.Findings[0]))
 	} else if e.Why != "" {
 		text += ", " + e.Why
 	}
 	if f.Base {
-		text = Because(text, e.Incomparable())
+		text = WithReason(text, e.Incomparable())
 	}
 	if f.Cached {
 		return about, text + " (cached)"
@@ -110,8 +110,8 @@ func describeGate(f nexus.GateJudged) (about, text string) {
 	return about, fmt.Sprintf("%s (%s)", text, Duration(e.Duration))
 }
 
-// describeFirst tells of tests that come first.
-func describeFirst(f nexus.Fact) (about, text string) {
+// describeTestsFirst tells of tests that come first.
+func describeTestsFirst(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.TestsProved:
 		text = "new tests on the code without the work: " + string(f.Proof)
@@ -121,7 +121,7 @@ func describeFirst(f nexus.Fact) (about, text string) {
 		if n := len(f.Beside); n > 0 {
 			text += ", other files changed: " + strings.Join(f.Beside, ", ")
 		}
-		return string(f.Attempt), Because(text, f.Why)
+		return string(f.Attempt), WithReason(text, f.Why)
 	case nexus.IsolationBroken:
 		return string(f.Attempt), fmt.Sprintf("changes undone that the %s may not make: %s", f.Role, strings.Join(f.Files, ", "))
 	case nexus.TamperSuspected:
@@ -131,17 +131,17 @@ func describeFirst(f nexus.Fact) (about, text string) {
 		}
 		text += Count(len(f.Findings), "finding")
 		if len(f.Findings) > 0 {
-			text += ", first " + Place(f.Findings[0])
+			text += ", first " + FindingText(f.Findings[0])
 		}
 		return string(f.Attempt), text
 	case nexus.WorkVerified:
 		switch {
 		case !f.Read:
-			return string(f.Attempt), Because("not verified", f.Why)
+			return string(f.Attempt), WithReason("not verified", f.Why)
 		case f.Category == "":
-			return string(f.Attempt), Because("verified", f.Why)
+			return string(f.Attempt), WithReason("verified", f.Why)
 		default:
-			return string(f.Attempt), Because("the verifier rejected it, "+Count(len(f.Findings), "finding"), f.Why)
+			return string(f.Attempt), WithReason("the verifier rejected it, "+Count(len(f.Findings), "finding"), f.Why)
 		}
 	default:
 		return "", ""
@@ -155,7 +155,7 @@ func describeReview(f nexus.ReviewGiven) string {
 		text = "not reviewed"
 	case f.SendsBack && f.Approved:
 		text = "review: sent back, " + Count(len(f.Findings), "finding") + " (the reviewer approved)"
-	case !f.Approved && !f.SendsBack && !slices.ContainsFunc(f.Findings, serious):
+	case !f.Approved && !f.SendsBack && !slices.ContainsFunc(f.Findings, isSerious):
 		text = "review: nothing blocks landing, " + Count(len(f.Findings), "finding") + " (the reviewer did not approve)"
 	case !f.Approved:
 		text = "review: rejected, " + Count(len(f.Findings), "finding")
@@ -172,16 +172,16 @@ func describeReview(f nexus.ReviewGiven) string {
 	if n := len(f.Readers); n > 1 {
 		text += ", " + Count(n, "reader")
 	}
-	return Because(text, f.Summary)
+	return WithReason(text, f.Summary)
 }
 
-// serious reports whether a finding can keep a change from landing.
-func serious(f nexus.Finding) bool {
+// isSerious reports whether a finding can keep a change from landing.
+func isSerious(f nexus.Finding) bool {
 	return f.Severity == nexus.Critical || f.Severity == nexus.Major
 }
 
-// Place says where a finding is and what it is.
-func Place(f nexus.Finding) string {
+// FindingText says where a finding is and what it is.
+func FindingText(f nexus.Finding) string {
 	text := FirstLine(strings.TrimPrefix(strings.TrimSpace(f.Message), fmt.Sprintf("%s:%d:", path.Base(f.File), f.Line)))
 	if f.Test != "" {
 		text = f.Test + ": " + text
@@ -201,8 +201,8 @@ func Place(f nexus.Finding) string {
 	return fmt.Sprintf("%s:%d: %s", f.File, f.Line, text)
 }
 
-// judged says who let a call through, or did not, and by which rule.
-func judged(j nexus.Judgement) string {
+// judgementText says who let a call through, or did not, and by which rule.
+func judgementText(j nexus.Judgement) string {
 	if j == (nexus.Judgement{}) {
 		return ""
 	}
@@ -216,11 +216,11 @@ func judged(j nexus.Judgement) string {
 func describeSession(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
-		return string(f.Session), Because("session started with "+f.Model, f.About)
+		return string(f.Session), WithReason("session started with "+f.Model, f.About)
 	case nexus.PromptSent:
 		return string(f.Session), "prompt sent: " + f.Why
 	case nexus.TurnTaken:
-		return string(f.Session), Because(fmt.Sprintf("turn %d, %s", f.Turn, f.Stop), f.Says)
+		return string(f.Session), WithReason(fmt.Sprintf("turn %d, %s", f.Turn, f.Stop), f.Says)
 	case nexus.ToolCalled:
 		return string(f.Session), f.Tool + " " + f.About
 	case nexus.ToolAnswered:
@@ -228,13 +228,13 @@ func describeSession(f nexus.Fact) (about, text string) {
 		if f.Failed {
 			word = "refused or failed"
 		}
-		return string(f.Session), Because(fmt.Sprintf("%s after %s%s", word, Duration(f.Duration.Round(time.Millisecond)), judged(f.Judged)), f.About)
+		return string(f.Session), WithReason(fmt.Sprintf("%s after %s%s", word, Duration(f.Duration.Round(time.Millisecond)), judgementText(f.Judged)), f.About)
 	case nexus.ToolsAnswered:
 		return string(f.Session), "tool results sent to the model"
 	case nexus.SessionCompacted:
 		return string(f.Session), fmt.Sprintf("compacted from about %s to %s tokens: %s", Number(f.Before), Number(f.After), f.Why)
 	case nexus.SessionEnded:
-		return string(f.Session), Because("session ended, "+string(f.Outcome), f.Why)
+		return string(f.Session), WithReason("session ended, "+string(f.Outcome), f.Why)
 	case nexus.AgentOpened:
 		how := "starts"
 		if f.Resumed {
@@ -254,14 +254,14 @@ func describeSession(f nexus.Fact) (about, text string) {
 		if f.Fault == "" {
 			return string(f.Session), f.Agent + " is done"
 		}
-		return string(f.Session), Because(fmt.Sprintf("%s did not finish (%s)", f.Agent, f.Fault), f.Why)
+		return string(f.Session), WithReason(fmt.Sprintf("%s did not finish (%s)", f.Agent, f.Fault), f.Why)
 	default:
 		return "", ""
 	}
 }
 
-// finished reports whether another maker's agent ended as it should.
-func finished(f nexus.Fact) bool {
+// isAgentDone reports whether another maker's agent ended as it should.
+func isAgentDone(f nexus.Fact) bool {
 	e, ok := f.(nexus.AgentEnded)
 	return ok && e.Fault == ""
 }

@@ -12,21 +12,21 @@ import (
 
 // Bill is what a run cost: the object of `nexus cost --json`.
 type Bill struct {
-	Run       nexus.RunID `json:"run"`
-	Money     Money       `json:"money"`
-	Estimated nexus.Money `json:"estimated"`                 // the part that no provider told
-	Wasted    nexus.Money `json:"wasted"`                    // by attempts that failed
-	Cached    float64     `json:"cached"`                    // share of the input that came from a cache, 0 to 1
-	Longest   *Longest    `json:"longest_session,omitempty"` // nil before the first call
-	Usage     nexus.Usage `json:"usage"`
-	Tasks     []Share     `json:"by_task"`
-	Attempts  []Share     `json:"by_attempt"`
-	Sessions  []Share     `json:"by_session"`
-	Roles     []Share     `json:"by_role"`
-	Purposes  []Share     `json:"by_purpose"`
-	Tiers     []Share     `json:"by_tier"`
-	Models    []Share     `json:"by_model"`
-	Providers []Share     `json:"by_provider"`
+	Run       nexus.RunID     `json:"run"`
+	Money     Money           `json:"money"`
+	Estimated nexus.Money     `json:"estimated"`                 // the part that no provider told
+	Wasted    nexus.Money     `json:"wasted"`                    // byText attempts that failed
+	Cached    float64         `json:"cached"`                    // share of the input that came from a cache, 0 to 1
+	Longest   *LongestSession `json:"longest_session,omitempty"` // nil before the first call
+	Usage     nexus.Usage     `json:"usage"`
+	Tasks     []Share         `json:"by_task"`
+	Attempts  []Share         `json:"by_attempt"`
+	Sessions  []Share         `json:"by_session"`
+	Roles     []Share         `json:"by_role"`
+	Purposes  []Share         `json:"by_purpose"`
+	Tiers     []Share         `json:"by_tier"`
+	Models    []Share         `json:"by_model"`
+	Providers []Share         `json:"by_provider"`
 }
 
 // Share is what one task, role, model and so on cost.
@@ -38,9 +38,9 @@ type Share struct {
 	Usage     nexus.Usage `json:"usage"`
 }
 
-// Longest is the session with the most calls: the longer a session, the more
+// LongestSession is the session with the most calls: the longer a session, the more
 // of it a provider should have in its cache.
-type Longest struct {
+type LongestSession struct {
 	Name   string  `json:"name"`
 	Calls  int     `json:"calls"`
 	Cached float64 `json:"cached"` // share of its input that came from a cache, 0 to 1
@@ -52,29 +52,29 @@ func BillOf(s *state.State) Bill {
 		Run: s.Run, Money: Money{Spent: s.Ledger.Spent(), Reserved: s.Ledger.Reserved(), Limit: s.Ledger.Limit()},
 		Estimated: s.Spending.Estimated, Wasted: s.Wasted(), Usage: s.Usage,
 	}
-	c.Cached = cached(s.Usage)
-	for _, way := range budget.Ways() {
-		*c.by(way) = shares(s.Spending.Of(way))
+	c.Cached = cacheShare(s.Usage)
+	for _, way := range budget.Breakdowns() {
+		*c.sharesBy(way) = shares(s.Spending.CostBy(way))
 	}
 	for _, x := range c.Sessions {
 		if c.Longest == nil || x.Calls > c.Longest.Calls {
-			c.Longest = &Longest{x.Name, x.Calls, cached(x.Usage)}
+			c.Longest = &LongestSession{x.Name, x.Calls, cacheShare(x.Usage)}
 		}
 	}
 	return c
 }
 
-// cached returns the share of the input that came from a cache.
-func cached(u nexus.Usage) float64 {
+// cacheShare returns the share of the input that came from a cache.
+func cacheShare(u nexus.Usage) float64 {
 	if u.Prompt() == 0 {
 		return 0
 	}
 	return float64(u.CacheRead) / float64(u.Prompt())
 }
 
-// Cache says how much of the input came from a cache, over all and in the
+// CacheNotes says how much of the input came from a cache, over all and in the
 // longest session; empty where there was none.
-func (c Bill) Cache() []string {
+func (c Bill) CacheNotes() []string {
 	if c.Usage.Prompt() == 0 {
 		return nil
 	}
@@ -85,8 +85,8 @@ func (c Bill) Cache() []string {
 	return notes
 }
 
-// by returns where the shares of a way are.
-func (c *Bill) by(way budget.Way) *[]Share {
+// sharesBy returns where the shares of a way are.
+func (c *Bill) sharesBy(way budget.Breakdown) *[]Share {
 	switch way {
 	case budget.ByTask:
 		return &c.Tasks
@@ -108,7 +108,7 @@ func (c *Bill) by(way budget.Way) *[]Share {
 }
 
 // shares orders the parts by what they cost, the most expensive first.
-func shares(parts map[string]budget.Spend) []Share {
+func shares(parts map[string]budget.CostTotal) []Share {
 	all := make([]Share, 0, len(parts))
 	for name, p := range parts {
 		all = append(all, Share{Name: name, Calls: p.Calls, Money: p.Money, Estimated: p.Estimated, Usage: p.Usage})
@@ -118,26 +118,26 @@ func shares(parts map[string]budget.Spend) []Share {
 }
 
 // DrawBill draws what a run cost, in the given ways.
-func DrawBill(s Style, c Bill, ways ...budget.Way) string {
+func DrawBill(s Style, c Bill, ways ...budget.Breakdown) string {
 	head := []string{"", "name", "calls", "money", "in", "cached", "out"}
 	if s.Plain {
 		head[0] = "by"
 	}
 	var rows [][]string
 	for _, way := range ways {
-		for i, p := range *c.by(way) {
+		for i, p := range *c.sharesBy(way) {
 			title := string(way)
 			if i > 0 && !s.Plain {
 				title = ""
 			}
 			rows = append(rows, []string{
-				s.Bold(title), Clean(p.Name), Number(int64(p.Calls)), about(s, p.Money, p.Estimated),
+				s.Bold(title), Clean(p.Name), Number(int64(p.Calls)), approximateMoney(s, p.Money, p.Estimated),
 				Number(p.Usage.Prompt()), Number(p.Usage.CacheRead), Number(p.Usage.Output),
 			})
 		}
 	}
 	rows = append(rows, []string{
-		s.Bold("total"), "", "", about(s, c.Money.Spent, c.Estimated), Number(c.Usage.Prompt()), Number(c.Usage.CacheRead), Number(c.Usage.Output),
+		s.Bold("total"), "", "", approximateMoney(s, c.Money.Spent, c.Estimated), Number(c.Usage.Prompt()), Number(c.Usage.CacheRead), Number(c.Usage.Output),
 	})
 	text := Table(s, head, rows)
 	if s.Plain {
@@ -147,18 +147,18 @@ func DrawBill(s Style, c Bill, ways ...budget.Way) string {
 	if c.Money.Reserved > 0 {
 		notes = append(notes, c.Money.Reserved.String()+" reserved for calls under way")
 	}
-	notes = append(notes, c.Cache()...)
+	notes = append(notes, c.CacheNotes()...)
 	if c.Wasted > 0 {
 		notes = append(notes, fmt.Sprintf("%.0f %% for attempts that failed", 100*c.Wasted.Float()/max(c.Money.Spent.Float(), 1e-9)))
 	}
 	if c.Estimated > 0 {
-		notes = append(notes, about(s, c.Estimated, c.Estimated)+" estimated, because no provider reported the cost")
+		notes = append(notes, approximateMoney(s, c.Estimated, c.Estimated)+" estimated, because no provider reported the cost")
 	}
 	return text + s.Dim(s.Join(notes...)) + "\n"
 }
 
-// about marks an amount of which a part is estimated.
-func about(s Style, m, estimated nexus.Money) string {
+// approximateMoney marks an amount of which a part is estimated.
+func approximateMoney(s Style, m, estimated nexus.Money) string {
 	switch {
 	case estimated == 0:
 		return m.String()

@@ -53,7 +53,7 @@ func TestBillDrawn(t *testing.T) {
 	for kind, style := range map[string]Style{
 		"narrow": {Width: 60}, "wide": {Width: 120}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
 	} {
-		got := DrawBill(style, b, budget.Ways()...)
+		got := DrawBill(style, b, budget.Breakdowns()...)
 		if strings.Contains(got, "\x1b") {
 			t.Errorf("%s lets a control character through", kind)
 		}

@@ -13,7 +13,7 @@ import (
 func DrawCriteria(s Style, t accept.Table) string {
 	rows := make([][]string, 0, len(t.Rows))
 	for _, r := range t.Rows {
-		rows = append(rows, []string{r.ID, paintCriterion(s, r.State), Clean(r.Criterion), Clean(shows(r))})
+		rows = append(rows, []string{r.ID, paintCriterion(s, r.State), Clean(r.Criterion), Clean(criterionEvidence(r))})
 	}
 	var b strings.Builder
 	b.WriteString(Table(s, []string{"criterion", "state", "text", "evidence"}, rows))
@@ -41,13 +41,13 @@ func DrawGroups(s Style, groups []accept.Group) string {
 			indent = strings.Repeat("  ", len(in)-1)
 			name = strings.TrimPrefix(name, Clean(in[len(in)-2])+" / ")
 		}
-		fmt.Fprintf(&b, "%s%s: %s\n", indent, name, told(s, g))
+		fmt.Fprintf(&b, "%s%s: %s\n", indent, name, groupStatus(s, g))
 	}
 	return b.String()
 }
 
-// told says in a few words where a group stands.
-func told(s Style, g accept.Group) string {
+// groupStatus says in a few words where a group stands.
+func groupStatus(s Style, g accept.Group) string {
 	text := fmt.Sprintf("%d of %d tasks landed, %d of %d criteria met", g.Landed, g.Tasks, g.Met, g.Met+g.Unmet+g.Unknown)
 	if g.Done {
 		return s.Good("done") + ", " + text
@@ -66,8 +66,8 @@ func paintCriterion(s Style, state accept.State) string {
 	}
 }
 
-// shows says what shows a criterion, or why nothing does.
-func shows(r accept.Row) string {
+// criterionEvidence says what shows a criterion, or why nothing does.
+func criterionEvidence(r accept.Row) string {
 	var parts []string
 	if r.Test != "" || r.File != "" {
 		parts = append(parts, strings.TrimPrefix(strings.TrimSuffix(r.Test+" in "+r.File, " in "), " in "))

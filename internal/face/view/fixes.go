@@ -79,7 +79,7 @@ func describeRed(f nexus.RedSeen) string {
 	var parts []string
 	say := func(format string, all []string) {
 		if len(all) > 0 {
-			parts = append(parts, fmt.Sprintf(format, few(all)))
+			parts = append(parts, fmt.Sprintf(format, joinFirst(all)))
 		}
 	}
 	say("fail before the work and must pass after it: %s", f.Meant)
@@ -89,8 +89,8 @@ func describeRed(f nexus.RedSeen) string {
 	return cmp.Or(strings.Join(parts, "; "), "no test fails before the work")
 }
 
-// few names some things of many.
-func few(all []string) string {
+// joinFirst names some things of many.
+func joinFirst(all []string) string {
 	const most = 10
 	if len(all) <= most {
 		return strings.Join(all, ", ")

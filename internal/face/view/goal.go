@@ -9,7 +9,7 @@ import (
 // Goal returns a goal as a line: the title of one that is a spec, with how much it asks for, or the heading
 // of one that begins with one.
 func Goal(text string) string {
-	s, ok := spec.Usable(text)
+	s, ok := spec.ReadIfValid(text)
 	if !ok {
 		return Clean(cmp.Or(spec.Title(text), text))
 	}

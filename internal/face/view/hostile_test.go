@@ -45,7 +45,7 @@ func TestNoRunIsObeyed(t *testing.T) {
 	hostiletest.Fill(&r, hostiletest.Text())
 	for _, s := range styles() {
 		for name, text := range map[string]string{
-			"status": view.Status(s, r), "live": view.Live(s, r), "report": view.Report(s, r, true), "runs": view.Runs(s, []view.Run{r}),
+			"status": view.DrawStatus(s, r), "live": view.DrawLive(s, r), "report": view.DrawReport(s, r, true), "runs": view.DrawRuns(s, []view.Run{r}),
 			"delivered": r.Delivered(),
 		} {
 			if bad := hostiletest.Obeyed(text); bad != "" {

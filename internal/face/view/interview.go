@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -46,7 +46,7 @@ func describeInterview(f nexus.Fact) string {
 		}
 		return fmt.Sprintf("%s %s (%s)%s: %s", kind, f.Requirement.ID, f.Requirement.Priority, insteadOf(f.Instead), f.Requirement.Text)
 	case nexus.RequirementWithdrawn:
-		return Because("withdrew "+f.ID, f.Why)
+		return WithReason("withdrew "+f.ID, f.Why)
 	case nexus.AssumptionStated:
 		return fmt.Sprintf("assumes %s%s: %s", f.ID, insteadOf(f.Instead), f.Text)
 	case nexus.PartWithdrawn:
@@ -55,7 +55,7 @@ func describeInterview(f nexus.Fact) string {
 		}
 		return fmt.Sprintf("withdrew %s: %s", f.ID, f.Text)
 	case nexus.InterviewCorrected:
-		return strings.Join(Corrected(f, Style{}), "; ")
+		return strings.Join(CorrectionLines(f, Style{}), "; ")
 	case nexus.AssumptionLocked:
 		return fmt.Sprintf("%s holds: %s agreed", f.ID, f.By)
 	default:
@@ -69,7 +69,7 @@ func describeSpec(f nexus.Fact) string {
 	case nexus.SpecSought:
 		return "writing"
 	case nexus.SpecWritten:
-		return Because("written", f.Warning)
+		return WithReason("written", f.Warning)
 	case nexus.SpecFailed:
 		return "failed: " + f.Why
 	default:
@@ -85,9 +85,9 @@ func insteadOf(id string) string {
 	return " instead of " + id
 }
 
-// Corrected says what a person's answer did to the spec, a line each: what is withdrawn, which is struck out
+// CorrectionLines says what a person's answer did to the spec, a line each: what is withdrawn, which is struck out
 // where the style can do that, what is said instead, what is not clear and what is locked.
-func Corrected(f nexus.InterviewCorrected, style Style) (all []string) {
+func CorrectionLines(f nexus.InterviewCorrected, style Style) (all []string) {
 	for _, w := range f.Withdrawn {
 		all = append(all, fmt.Sprintf("withdrawn %s: %s", w.ID, style.Struck(Clean(w.Text))))
 		if w.Instead != "" {
@@ -97,7 +97,7 @@ func Corrected(f nexus.InterviewCorrected, style Style) (all []string) {
 	for _, u := range f.Unclear {
 		all = append(all, fmt.Sprintf("not clear whether %s is wrong: %s", u.ID, Clean(u.Text)))
 	}
-	if locked := inquiry.Locks(f); locked != "" {
+	if locked := clarify.Locks(f); locked != "" {
 		all = append(all, fmt.Sprintf("locked %s: %s agreed", locked, Clean(f.By)))
 	}
 	return all

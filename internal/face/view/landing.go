@@ -10,13 +10,13 @@ import (
 func describeLanding(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.LandingAsked:
-		return f.Target + " will move to the result, requested" + by(f.By)
+		return f.Target + " will move to the result, requested" + byText(f.By)
 	case nexus.TargetMoved:
-		return fmt.Sprintf("%s has new commits, up to %s", f.Target, Short(f.Commit))
+		return fmt.Sprintf("%s has new commits, up to %s", f.Target, ShortHash(f.Commit))
 	case nexus.LandingSought:
-		return fmt.Sprintf("merging the result into %s at %s", f.Target, Short(f.Onto))
+		return fmt.Sprintf("merging the result into %s at %s", f.Target, ShortHash(f.Onto))
 	case nexus.LandingMerged:
-		return "merged as " + Short(f.Commit)
+		return "merged as " + ShortHash(f.Commit)
 	case nexus.LandingRefused:
 		return "not merged: " + f.Why
 	default:
@@ -33,12 +33,12 @@ func describeHook(f nexus.Fact) string {
 		if f.Allowed {
 			return "hooks let work start"
 		}
-		return Because("work does not start", f.Why)
+		return WithReason("work does not start", f.Why)
 	case nexus.HookRan:
-		return Because(fmt.Sprintf("hook %s at %s: %s after %s", f.Hook, f.Point, f.State, Duration(f.Duration)), f.Why)
+		return WithReason(fmt.Sprintf("hook %s at %s: %s after %s", f.Hook, f.Point, f.State, Duration(f.Duration)), f.Why)
 	case nexus.PluginAnswered:
 		ended := fmt.Sprintf("%s after %s", f.State, Duration(f.Duration))
-		return Because(fmt.Sprintf("plugin %s (%s)%s: %s", f.Plugin, f.Kind, f.State.Means(), ended), f.Why+f.About)
+		return WithReason(fmt.Sprintf("plugin %s (%s)%s: %s", f.Plugin, f.Kind, f.State.Means(), ended), f.Why+f.About)
 	default:
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -16,7 +16,7 @@ import (
 // Line draws one event for `nexus logs`: time, what it is about, what
 // happened.
 func Line(s Style, e nexus.Event) string {
-	about, text := tell(e)
+	about, text := describeEvent(e)
 	if s.Plain {
 		return strings.Join([]string{e.At.UTC().Format(time.RFC3339Nano), nexus.Kind(e.Fact), Clean(about), Clean(text)}, "\t")
 	}
@@ -50,10 +50,10 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 	if f, ok := e.Fact.(nexus.SessionStarted); ok && f.Role == nexus.Planner {
 		l.planner = true
 	}
-	if before := !l.planner && beforePlan(e.Fact) != ""; !before && (!notable(e.Fact) || !l.Verbose && routine(e.Fact)) {
+	if before := !l.planner && beforePlan(e.Fact) != ""; !before && (!isNotable(e.Fact) || !l.Verbose && isRoutine(e.Fact)) {
 		return ""
 	}
-	about, text := tell(e)
+	about, text := describeEvent(e)
 	if about = Clean(about); about != "" {
 		about += ": "
 	}
@@ -62,19 +62,19 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 	if _, begins := e.Fact.(nexus.AttemptStarted); begins {
 		l.told = slices.DeleteFunc(l.told, func(r reason) bool { return r.about == task })
 	}
-	if follows(e.Fact) {
+	if isConsequence(e.Fact) {
 		if _, again := e.Fact.(nexus.ReviewGiven); again && slices.Contains(l.told, reason{task, whole}) {
 			return ""
 		}
 		text = l.shorten(task, text)
 	}
-	l.learn(task, whole)
+	l.rememberReasons(task, whole)
 	line := about + s.Tint(e.Fact, Clean(text))
 	switch {
 	case s.Plain:
 		return line
-	case grave(e.Fact):
-		return s.grave(line)
+	case needsFullText(e.Fact):
+		return s.wrapLimited(line)
 	default:
 		return s.Fit(line)
 	}
@@ -91,8 +91,8 @@ func (l *Lines) shorten(task, text string) string {
 	return text
 }
 
-// learn remembers a line, and what it says behind each colon.
-func (l *Lines) learn(task, line string) {
+// rememberReasons remembers a line, and what it says behind each colon.
+func (l *Lines) rememberReasons(task, line string) {
 	for more := true; more; _, line, more = strings.Cut(line, ": ") {
 		if r := (reason{task, line}); len(line) >= leastTold && !slices.Contains(l.told, r) {
 			l.told = append(l.told, r)
@@ -101,9 +101,9 @@ func (l *Lines) learn(task, line string) {
 	l.told = l.told[max(0, len(l.told)-mostTold):]
 }
 
-// grave reports whether people have to read to its end what a line says: what
+// needsFullText reports whether people have to read to its end what a line says: what
 // they are asked, and why something does not continue as it should.
-func grave(f nexus.Fact) bool {
+func needsFullText(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.QuestionAsked, nexus.PlanFailed, nexus.PlanLooked, nexus.PlanRefused, nexus.InterviewFailed, nexus.SpecFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.UndoRefused, nexus.ResultPublished,
 		nexus.RunDrained, nexus.RunEnded, nexus.RunPaused, nexus.AttemptBroken, nexus.AttemptLost, nexus.BudgetRefused, nexus.CallDelayed, nexus.QuotaHit, nexus.QuotaHeld,
@@ -116,9 +116,9 @@ func grave(f nexus.Fact) bool {
 	}
 }
 
-// follows reports whether a fact follows from a failure that was told already,
+// isConsequence reports whether a fact follows from a failure that was told already,
 // as a rule.
-func follows(f nexus.Fact) bool {
+func isConsequence(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.AttemptEnded, nexus.AttemptLost, nexus.TaskParked, nexus.TaskEscalated, nexus.RunDrained, nexus.RunEnded:
 		return true
@@ -129,20 +129,20 @@ func follows(f nexus.Fact) bool {
 	}
 }
 
-// tell is Describe for somebody who knows what time it is.
-func tell(e nexus.Event) (about, text string) {
+// describeEvent is Describe for somebody who knows what time it is.
+func describeEvent(e nexus.Event) (about, text string) {
 	switch f := e.Fact.(type) {
 	case nexus.QuotaHit:
-		return "", Because(parked(f.Account, f.Until, e.At), f.Why)
+		return "", WithReason(outOfQuotaText(f.Account, f.Until, e.At), f.Why)
 	case nexus.QuotaHeld:
-		return "", Because(held(f.Account, f.Until, e.At), state.NearlyUsed(f))
+		return "", WithReason(sessionHoldText(f.Account, f.Until, e.At), state.QuotaHoldReason(f))
 	default:
 		return Describe(e.Fact)
 	}
 }
 
-// routine reports whether a fact only says how the run goes about its work.
-func routine(f nexus.Fact) bool {
+// isRoutine reports whether a fact only says how the run goes about its work.
+func isRoutine(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.RoutesSought, nexus.RoutesTold, nexus.TaskRouted, nexus.RoleRouted, nexus.BudgetShared, nexus.CheckpointMade, nexus.CheckpointDropped:
 		return true
@@ -153,8 +153,8 @@ func routine(f nexus.Fact) bool {
 	}
 }
 
-// notable reports whether a person who waits for the run wants to know.
-func notable(f nexus.Fact) bool {
+// isNotable reports whether a person who waits for the run wants to know.
+func isNotable(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.GateJudged:
 		if f.Base {
@@ -184,7 +184,7 @@ func notable(f nexus.Fact) bool {
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
 		return false
 	default:
-		return !finished(f)
+		return !isAgentDone(f)
 	}
 }
 
@@ -264,7 +264,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
 		return "", describeLanding(f)
 	case nexus.CheckpointMade, nexus.CheckpointDropped, nexus.RunRewound, nexus.TaskInherited, nexus.UndoSought, nexus.UndoLanded, nexus.UndoRefused:
-		return describePoint(f)
+		return describeCheckpoint(f)
 	case nexus.RoutesSought, nexus.RoutesTold:
 		return "routing", describeRouting(f)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
@@ -329,7 +329,7 @@ func describeProof(f nexus.Fact) (about, text string) {
 // describeRouting says how it is found out how hard tasks are.
 func describeRouting(f nexus.Fact) string {
 	if told, ok := f.(nexus.RoutesTold); ok {
-		return Because(fmt.Sprintf("rated %s", Count(len(told.Routes), "task")), told.Why)
+		return WithReason(fmt.Sprintf("rated %s", Count(len(told.Routes), "task")), told.Why)
 	}
 	sought, _ := f.(nexus.RoutesSought)
 	return fmt.Sprintf("asking how difficult %s are", Count(len(sought.Tasks), "task"))
@@ -346,13 +346,13 @@ func describeTask(f nexus.Fact) (about, text string) {
 		}
 		return string(f.Task), "parked: " + f.Why
 	case nexus.TaskSkipped:
-		return string(f.Task), "skipped" + by(f.By)
+		return string(f.Task), "skipped" + byText(f.By)
 	case nexus.TaskPaused:
-		return string(f.Task), "paused" + by(f.By)
+		return string(f.Task), "paused" + byText(f.By)
 	case nexus.TaskResumed:
-		return string(f.Task), "continues" + by(f.By)
+		return string(f.Task), "continues" + byText(f.By)
 	case nexus.TaskRetried:
-		text = "retried" + by(f.By)
+		text = "retried" + byText(f.By)
 		if f.Round > 0 {
 			text += fmt.Sprintf(", from round %d of %s", f.Round, f.Attempt)
 		}
@@ -374,9 +374,9 @@ func describeTask(f nexus.Fact) (about, text string) {
 	case nexus.TrainBoarded:
 		return string(f.Task), "waiting to land"
 	case nexus.TrainDeparted:
-		return string(f.Task), "landing on " + Short(f.Onto)
+		return string(f.Task), "landing on " + ShortHash(f.Onto)
 	case nexus.TrainLanded:
-		text = "landed as " + Short(f.Commit)
+		text = "landed as " + ShortHash(f.Commit)
 		if f.Resolved {
 			text += ", conflict resolved"
 		}
@@ -396,15 +396,15 @@ func describeMoney(f nexus.Fact) (about, text string) {
 	case nexus.BudgetSpent:
 		return "", fmt.Sprintf("spent %s, %s tokens", f.Money, Number(f.Usage.Total()))
 	case nexus.CallDelayed:
-		return string(f.Session), delayed(f)
+		return string(f.Session), delayText(f)
 	case nexus.QuotaHit:
-		return "", Because(fmt.Sprintf("%s is out of quota until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), f.Why)
+		return "", WithReason(fmt.Sprintf("%s is out of quota until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), f.Why)
 	case nexus.QuotaHeld:
-		return "", Because(fmt.Sprintf("%s starts no session until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), state.NearlyUsed(f))
+		return "", WithReason(fmt.Sprintf("%s starts no session until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), state.QuotaHoldReason(f))
 	case nexus.QuotaReset:
 		return "", f.Account + " has quota again"
 	case nexus.ModelSwitched:
-		return string(f.Session), Because(fmt.Sprintf("continues with %s instead of %s", f.To, f.From), f.Why)
+		return string(f.Session), WithReason(fmt.Sprintf("continues with %s instead of %s", f.To, f.From), f.Why)
 	case nexus.BudgetShared:
 		return "", fmt.Sprintf("other runs have used %s on %s", f.Others, f.Day)
 	case nexus.BudgetPressed:
@@ -416,28 +416,28 @@ func describeMoney(f nexus.Fact) (about, text string) {
 	}
 }
 
-// delayed says how long a call waits: one that failed, or one that is held
+// delayText says how long a call waits: one that failed, or one that is held
 // back before it is made.
-func delayed(f nexus.CallDelayed) string {
+func delayText(f nexus.CallDelayed) string {
 	switch {
 	case f.Try > 0:
-		return Because(fmt.Sprintf("%s is %s, retrying in %s", f.Model, f.Why, f.Wait.Round(time.Second)), f.Said)
+		return WithReason(fmt.Sprintf("%s is %s, retrying in %s", f.Model, f.Why, f.Wait.Round(time.Second)), f.Said)
 	case f.Wait > 0:
-		return Because(fmt.Sprintf("%s is %s, continuing in %s", f.Model, f.Why, Duration(max(f.Wait, time.Second))), f.Said)
+		return WithReason(fmt.Sprintf("%s is %s, continuing in %s", f.Model, f.Why, Duration(max(f.Wait, time.Second))), f.Said)
 	default:
-		return Because(fmt.Sprintf("%s is %s, waiting for its turn", f.Model, f.Why), f.Said)
+		return WithReason(fmt.Sprintf("%s is %s, waiting for its turn", f.Model, f.Why), f.Said)
 	}
 }
 
-func by(who string) string {
+func byText(who string) string {
 	if who == "" {
 		return ""
 	}
 	return " by " + who
 }
 
-// Because appends a reason, where there is one.
-func Because(text, why string) string {
+// WithReason appends a reason, where there is one.
+func WithReason(text, why string) string {
 	if why == "" {
 		return text
 	}
@@ -449,43 +449,43 @@ func describeRun(f nexus.Fact) string {
 	case nexus.GoalAccepted:
 		return "goal: " + Goal(f.Goal.Text)
 	case nexus.RunStarted:
-		return fmt.Sprintf("started by process %d on %s", f.Process.PID, f.Process.Host) + confined(f.Sandbox)
+		return fmt.Sprintf("started by process %d on %s", f.Process.PID, f.Process.Host) + sandboxWarning(f.Sandbox)
 	case nexus.RunRecovered:
-		return fmt.Sprintf("taken over by process %d on %s", f.Process.PID, f.Process.Host) + confined(f.Sandbox)
+		return fmt.Sprintf("taken over by process %d on %s", f.Process.PID, f.Process.Host) + sandboxWarning(f.Sandbox)
 	case nexus.RunPaused:
-		return Because("paused", f.Why)
+		return WithReason("paused", f.Why)
 	case nexus.RunResumed:
 		return "resumed"
 	case nexus.RunReopened:
-		return Because("reopened", f.Why)
+		return WithReason("reopened", f.Why)
 	case nexus.RunDrained:
-		return Because(fmt.Sprintf("finishing the running tasks, then ending as %s", f.To), f.Why)
+		return WithReason(fmt.Sprintf("finishing the running tasks, then ending as %s", f.To), f.Why)
 	case nexus.ResultReviewed:
 		return "all tasks ended; checking the result as a whole"
 	case nexus.ResultGated:
 		if f.Verdict.Passed {
 			return describePassed(f.Verdict.Evidence)
 		}
-		return Because("the result does not pass", f.Verdict.Why)
+		return WithReason("the result does not pass", f.Verdict.Why)
 	case nexus.ResultOffered:
-		return "publishing " + Short(f.Commit)
+		return "publishing " + ShortHash(f.Commit)
 	case nexus.ResultPublished:
 		if f.Branch == "" {
-			return Because("not published", f.Why)
+			return WithReason("not published", f.Why)
 		}
-		text := fmt.Sprintf("published %s at %s", f.Branch, Short(f.Commit))
+		text := fmt.Sprintf("published %s at %s", f.Branch, ShortHash(f.Commit))
 		if f.Target != "" {
 			text += ", " + f.Target + " moved too"
 		}
 		if f.Merged != "" {
-			text += " to " + Short(f.Merged)
+			text += " to " + ShortHash(f.Merged)
 		}
 		if f.Bare != "" {
 			text += ", without evidence notes (" + f.Bare + ")"
 		}
-		return Because(text, f.Why)
+		return WithReason(text, f.Why)
 	case nexus.RunEnded:
-		return Because(string(f.Status), f.Why)
+		return WithReason(string(f.Status), f.Why)
 	default:
 		return ""
 	}
@@ -505,7 +505,7 @@ func describePassed(evidence []nexus.Evidence) string {
 		case !e.Passed():
 			open = append(open, fmt.Sprintf("%s, which is %s", e.Gate, e.State))
 		case len(e.Old) > 0:
-			open = append(open, fmt.Sprintf("%s, which finds what it found before the work: %s", e.Gate, few(e.Old)))
+			open = append(open, fmt.Sprintf("%s, which finds what it found before the work: %s", e.Gate, joinFirst(e.Old)))
 		case len(e.Flaky) > 0:
 			open = append(open, e.Gate+", which has flaky tests")
 		}
@@ -524,36 +524,36 @@ func describeRequest(f nexus.Fact) string {
 	case nexus.RequestMade:
 		r := f.Request
 		text := strings.TrimSpace(string(r.Verb) + " " + string(r.Task) + r.ID)
-		return Because(text+" requested"+by(r.By), r.Text)
+		return WithReason(text+" requested"+byText(r.By), r.Text)
 	case nexus.RequestSettled:
 		if f.Granted {
-			return Because(fmt.Sprintf("request %d granted", f.Seq), f.Why)
+			return WithReason(fmt.Sprintf("request %d granted", f.Seq), f.Why)
 		}
-		return Because(fmt.Sprintf("request %d refused", f.Seq), f.Why)
+		return WithReason(fmt.Sprintf("request %d refused", f.Seq), f.Why)
 	case nexus.QuestionAsked:
-		text := fmt.Sprintf("%s needs an answer: %s (%s)", f.ID, f.Text, replies(f))
-		if f.Deadline.IsZero() || people.StaysOpen(f.Trigger) {
+		text := fmt.Sprintf("%s needs an answer: %s (%s)", f.ID, f.Text, replyCommands(f))
+		if f.Deadline.IsZero() || humaninput.StaysOpen(f.Trigger) {
 			return text
 		}
 		return text + f.Deadline.Local().Format("; deadline 15:04:05")
 	case nexus.QuestionLeft:
 		return fmt.Sprintf("%s stays open: nobody has answered", f.ID)
 	case nexus.QuestionAnswered:
-		return Because(fmt.Sprintf("%s answered%s: %s", f.ID, by(f.By), f.Text), f.Why)
+		return WithReason(fmt.Sprintf("%s answered%s: %s", f.ID, byText(f.By), f.Text), f.Why)
 	default:
 		return ""
 	}
 }
 
-// replies says with which commands a question is answered.
-func replies(q nexus.QuestionAsked) string {
-	if q.Trigger == people.PlanTrigger {
+// replyCommands says with which commands a question is answered.
+func replyCommands(q nexus.QuestionAsked) string {
+	if q.Trigger == humaninput.PlanTrigger {
 		return fmt.Sprintf("nexus approve %s, or nexus reject %s --why TEXT for another plan", q.ID, q.ID)
 	}
 	if q.Trigger == nexus.StepTrigger {
 		return fmt.Sprintf("nexus answer %s yes, skip, stop, or TEXT for its agent", q.ID)
 	}
-	if people.StaysOpen(q.Trigger) {
+	if humaninput.StaysOpen(q.Trigger) {
 		return fmt.Sprintf("nexus approve %s, or nexus reject %s", q.ID, q.ID)
 	}
 	return fmt.Sprintf("nexus answer %s TEXT; without an answer: %s", q.ID, q.Fallback)
@@ -569,23 +569,23 @@ func describePlan(f nexus.Fact) string {
 		}
 		return Count(f.Tasks, "task") + " proposed"
 	case nexus.PlanLooked:
-		return describeLook(f.Cover)
+		return describeCoverageCheck(f.Cover)
 	case nexus.PlanFailed:
-		return Because("planning failed", f.Why)
+		return WithReason("planning failed", f.Why)
 	case nexus.PlanApproved:
-		return "approved" + by(f.By)
+		return "approved" + byText(f.By)
 	case nexus.PlanRefused:
-		return Because("refused"+by(f.By)+", making another one", f.Why)
+		return WithReason("refused"+byText(f.By)+", making another one", f.Why)
 	case nexus.PlanRevised:
-		return "edited" + by(f.By) + ": " + Count(f.Tasks, "task")
+		return "edited" + byText(f.By) + ": " + Count(f.Tasks, "task")
 	default:
 		return ""
 	}
 }
 
-// confined says what people should know about what confines a run: nothing
+// sandboxWarning says what people should know about what confines a run: nothing
 // where that is as it should be.
-func confined(sandbox string) string {
+func sandboxWarning(sandbox string) string {
 	switch sandbox {
 	case "off":
 		return ", without a sandbox: agents can change everything that you can"

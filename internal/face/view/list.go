@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Runs draws a list of runs.
-func Runs(s Style, all []Run) string {
+// DrawRuns draws a list of runs.
+func DrawRuns(s Style, all []Run) string {
 	if len(all) == 0 {
 		return ""
 	}
@@ -21,7 +21,7 @@ func Runs(s Style, all []Run) string {
 			started = r.Started.UTC().Format(time.RFC3339)
 		}
 		rows = append(rows, []string{
-			string(r.ID), s.status(r.Status), started, Duration(seconds(r.Seconds)),
+			string(r.ID), s.paintStatus(r.Status), started, Duration(seconds(r.Seconds)),
 			fmt.Sprintf("%d/%d", r.Counts.Landed, r.Counts.Total), r.Money.Spent.String(), Goal(r.Goal),
 		})
 	}
@@ -44,9 +44,9 @@ func EventOf(e nexus.Event) (Event, error) {
 	return Event{e.Seq, e.Run, e.At.UTC(), kind, data, e.Hash}, err
 }
 
-// Concerns reports whether a fact is about a task, one of its attempts or one
+// IsAbout reports whether a fact is about a task, one of its attempts or one
 // of their sessions.
-func Concerns(f nexus.Fact, id nexus.TaskID) bool {
+func IsAbout(f nexus.Fact, id nexus.TaskID) bool {
 	about, _ := Describe(f)
 	rest, ok := strings.CutPrefix(about, string(id))
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '/')

@@ -8,23 +8,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Live draws the block that is redrawn while a run continues. It never has more
+// DrawLive draws the block that is redrawn while a run continues. It never has more
 // lines than the terminal, and shows what moves before what rests.
-func Live(s Style, r Run) string {
+func DrawLive(s Style, r Run) string {
 	var b strings.Builder
-	figures := s.figures(r)
-	figures[0] = s.status(r.Status) + "  " + figures[0]
-	head := s.flow(figures, "  ") + "\n" + s.present(r) + s.quota(r)
+	figures := s.statusFigures(r)
+	figures[0] = s.paintStatus(r.Status) + "  " + figures[0]
+	head := s.wrapFigures(figures, "  ") + "\n" + s.activityLine(r) + s.quotaLines(r)
 	b.WriteString(head)
 	shown, rest := r.Tasks, 0
 	if room := s.Height - 3 - strings.Count(head, "\n"); s.Height > 0 && len(shown) > max(room, 1) {
 		shown = slices.Clone(shown)
-		slices.SortStableFunc(shown, func(x, y Task) int { return cmp.Compare(calm(x), calm(y)) })
+		slices.SortStableFunc(shown, func(x, y Task) int { return cmp.Compare(activityRank(x), activityRank(y)) })
 		rest = len(shown) - max(room, 1)
 		shown = shown[:max(room, 1)]
 	}
 	if len(shown) > 0 {
-		b.WriteString(tasks(s, shown))
+		b.WriteString(taskTable(s, shown))
 	}
 	if rest > 0 {
 		b.WriteString(s.Dim("  and "+Count(rest, "more task")) + "\n")
@@ -32,8 +32,8 @@ func Live(s Style, r Run) string {
 	return s.Safe(b.String())
 }
 
-// calm orders tasks by how little happens to them.
-func calm(t Task) int {
+// activityRank orders tasks by how little happens to them.
+func activityRank(t Task) int {
 	switch t.Status {
 	case nexus.Running, nexus.Reviewing, nexus.Boarding:
 		return 0

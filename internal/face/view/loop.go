@@ -12,7 +12,7 @@ func describeLoop(f nexus.Fact) (about, text string) {
 	case nexus.LoopOpened:
 		return "", fmt.Sprintf("at most %s for all cycles, %s for one piece of work", f.Rules.Budget, f.Rules.Item)
 	case nexus.CycleStarted:
-		return cycle(f.Cycle), Because("looking for work", f.Why)
+		return cycle(f.Cycle), WithReason("looking for work", f.Why)
 	case nexus.CycleLooked:
 		return cycle(f.Cycle), fmt.Sprintf("%s to do, %d left out, at %.9s", Count(len(f.Wanted)+f.More, "thing"), len(f.Left), f.Tip)
 	case nexus.CycleFailed:
@@ -36,7 +36,7 @@ func describeItem(f nexus.Fact) (about, text string) {
 		return string(f.Item), fmt.Sprintf("taken up: %s (%s), for at most %s", f.Wanted.Title, f.Wanted.Finding, f.Reserved)
 	case nexus.ItemWorked:
 		if f.Commit == "" {
-			return string(f.Item), Because(fmt.Sprintf("nothing to land, for %s", f.Spent), f.Why)
+			return string(f.Item), WithReason(fmt.Sprintf("nothing to land, for %s", f.Spent), f.Why)
 		}
 		return string(f.Item), fmt.Sprintf("done for %s: %s in %s", f.Spent, Count(f.Change.Lines, "line"), Count(len(f.Change.Files), "file"))
 	case nexus.ItemKept:

@@ -36,8 +36,8 @@ const (
 	LoopInterrupted nexus.RunStatus = "interrupted"
 )
 
-// OfLoop returns what is shown of a loop; running says that somebody conducts it.
-func OfLoop(l *improve.Loop, running bool, now time.Time) Loop {
+// NewLoop returns what is shown of a loop; running says that somebody conducts it.
+func NewLoop(l *improve.Loop, running bool, now time.Time) Loop {
 	v := Loop{
 		Run: l.Run, Status: l.Status, Why: l.Why, Target: l.Target, Cycle: l.Cycle, Totals: l.Totals, Items: []*improve.Item{},
 		Money: Money{Spent: l.Spent, Limit: l.Rules.Budget}, Waiting: len(l.Waiting()), MostOf: l.Rules.Waiting, Left: l.Omitted(now),
@@ -67,7 +67,7 @@ const mostShown = 30
 // DrawLoop draws a loop: what it did, what it took back, what it did not touch and why.
 func DrawLoop(s Style, v Loop) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s\n", s.Bold("loop "+string(v.Run)+":"), Because(string(v.Status), Clean(v.Why)))
+	fmt.Fprintf(&b, "%s %s\n", s.Bold("loop "+string(v.Run)+":"), WithReason(string(v.Status), Clean(v.Why)))
 	t := v.Totals
 	fmt.Fprintf(&b, "  %s, %d landed, %d reverted, %d kept, %d failed\n", Count(v.Cycle, "cycle"), t.Landed, t.Reverted, t.Kept, t.Failed)
 	fmt.Fprintf(&b, "  %s of %s spent\n", v.Money.Spent, v.Money.Limit)
@@ -86,7 +86,7 @@ func DrawLoop(s Style, v Loop) string {
 		b.WriteString("\n")
 		rows := make([][]string, len(items))
 		for n, i := range items {
-			rows[n] = []string{string(stands(i)), Clean(string(i.ID)), i.Work.Spent.String(), Clean(i.Wanted.Title), Clean(v.fate(i))}
+			rows[n] = []string{string(itemStatus(i)), Clean(string(i.ID)), i.Work.Spent.String(), Clean(i.Wanted.Title), Clean(v.outcomeText(i))}
 		}
 		b.WriteString(Table(s, []string{"result", "run", "cost", "what", ""}, rows))
 	}
@@ -117,8 +117,8 @@ func resultsWait(n int) string {
 	return fmt.Sprintf("%d results wait", n)
 }
 
-// stands says how an item ended, or where it is.
-func stands(i *improve.Item) string {
+// itemStatus says how an item ended, or where it is.
+func itemStatus(i *improve.Item) string {
 	switch {
 	case i.Rule == improve.RejectedBy:
 		return string(i.Rule)
@@ -128,8 +128,8 @@ func stands(i *improve.Item) string {
 	return string(i.Stage)
 }
 
-// fate says what became of an item, and why.
-func (v Loop) fate(i *improve.Item) string {
+// outcomeText says what became of an item, and why.
+func (v Loop) outcomeText(i *improve.Item) string {
 	switch {
 	case i.Rule == improve.RejectedBy:
 		return fmt.Sprintf("a person rejected it; it was on branch %s", i.Branch())
@@ -138,7 +138,7 @@ func (v Loop) fate(i *improve.Item) string {
 	}
 	switch i.Result {
 	case improve.DoneLanded:
-		return Because(fmt.Sprintf("%.9s on %s", i.Commit, i.Target), i.Why)
+		return WithReason(fmt.Sprintf("%.9s on %s", i.Commit, i.Target), i.Why)
 	case improve.DoneReverted:
 		return fmt.Sprintf("reverted as %.9s: %s", i.Reverted, i.Why)
 	case improve.DoneKept:

@@ -46,7 +46,7 @@ func grid(s Style, rows [][]string) string {
 		return Table(s, nil, rows)
 	}
 	head, align, rows := rows[0], rows[1], rows[2:]
-	if wide := columns(append([][]string{head}, rows...)); s.Width > 0 && !s.Plain && sum(wide)+2*len(wide) > s.Width {
+	if wide := columnWidths(append([][]string{head}, rows...)); s.Width > 0 && !s.Plain && sum(wide)+2*len(wide) > s.Width {
 		return records(s, head, rows)
 	}
 	for i, a := range align {
@@ -91,7 +91,7 @@ func records(s Style, head []string, rows [][]string) string {
 			}
 		}
 		if len(figures) > 0 {
-			for line := range strings.SplitSeq((Style{Width: s.Width - 4, ASCII: s.ASCII}).flow(figures, ""), "\n") {
+			for line := range strings.SplitSeq((Style{Width: s.Width - 4, ASCII: s.ASCII}).wrapFigures(figures, ""), "\n") {
 				b.WriteString(s.Wrap(line, "    ") + "\n")
 			}
 		}

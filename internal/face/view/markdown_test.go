@@ -52,10 +52,10 @@ func TestRepaired(t *testing.T) {
 	want := `T1: build failed: b.go:3: undefined: x; repaired in round 2
 T1: review rejected it: An error is swallowed.; repaired in round 3
 T1: its merge conflicted with what had landed; the merger resolved it, and the gates judged the result`
-	if got := strings.Join(Repaired(s), "\n"); got != want {
+	if got := strings.Join(RepairLines(s), "\n"); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	if got := Repaired(fold(t, crew("L"))); got != nil {
+	if got := RepairLines(fold(t, crew("L"))); got != nil {
 		t.Errorf("of a run in which nothing went wrong: %q", got)
 	}
 }

@@ -63,11 +63,11 @@ func TestGrave(t *testing.T) {
 // continue only where nobody does.
 func TestReportAsks(t *testing.T) {
 	r := latest(fold(t, tape()), start)
-	if text := Report(Style{Width: 100}, r, true); !strings.Contains(text, "asks you\n  ?  q1 of T2  Swiss, too?\n") || !strings.Contains(text, "# continue where it stopped") {
+	if text := DrawReport(Style{Width: 100}, r, true); !strings.Contains(text, "asks you\n  ?  q1 of T2  Swiss, too?\n") || !strings.Contains(text, "# continue where it stopped") {
 		t.Error(text)
 	}
 	r.Held = &nexus.Process{PID: 7, Host: "h"}
-	if text := Report(Style{Width: 100}, r, true); strings.Contains(text, "# continue where it stopped") || !strings.Contains(text, "nexus status ") {
+	if text := DrawReport(Style{Width: 100}, r, true); strings.Contains(text, "# continue where it stopped") || !strings.Contains(text, "nexus status ") {
 		t.Error(text)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// shown is how many hosts a line names.
-const shown = 8
+// maxHosts is how many hosts a line names.
+const maxHosts = 8
 
 // networkRefused reports whether a host was not let through.
 func networkRefused(f nexus.NetworkJudged) bool {
@@ -23,11 +23,11 @@ func describeNetwork(f nexus.NetworkJudged) (about, text string) {
 	about = cmp.Or(string(f.Session), string(f.Attempt), "gates")
 	var parts []string
 	for i, h := range f.Hosts {
-		if i == shown {
-			parts = append(parts, fmt.Sprintf("and %d more", len(f.Hosts)-shown))
+		if i == maxHosts {
+			parts = append(parts, fmt.Sprintf("and %d more", len(f.Hosts)-maxHosts))
 			break
 		}
-		parts = append(parts, host(h))
+		parts = append(parts, hostText(h))
 	}
 	text = "network: " + strings.Join(parts, "; ")
 	if f.Gate != "" {
@@ -36,7 +36,7 @@ func describeNetwork(f nexus.NetworkJudged) (about, text string) {
 	return about, text
 }
 
-func host(h nexus.HostReached) string {
+func hostText(h nexus.HostReached) string {
 	name := fmt.Sprintf("%s:%d", h.Host, h.Port)
 	if strings.Contains(h.Host, ":") {
 		name = fmt.Sprintf("[%s]:%d", h.Host, h.Port)
@@ -51,11 +51,11 @@ func host(h nexus.HostReached) string {
 	case h.Why != "":
 		return fmt.Sprintf("%s not reached%s: %s", name, times, h.Why)
 	default:
-		return fmt.Sprintf("%s allowed%s by %s, %s up, %s down", name, times, h.Rule, size(h.Up), size(h.Down))
+		return fmt.Sprintf("%s allowed%s by %s, %s up, %s down", name, times, h.Rule, formatBytes(h.Up), formatBytes(h.Down))
 	}
 }
 
-func size(n int64) string {
+func formatBytes(n int64) string {
 	switch {
 	case n < 10_000:
 		return fmt.Sprintf("%d B", n)

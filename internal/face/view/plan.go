@@ -20,7 +20,7 @@ type Draft struct {
 	Why     string            `json:"why,omitzero"` // why it was refused; empty where it was edited
 	At      time.Time         `json:"at"`
 	Tasks   int               `json:"tasks"`
-	Goal    string            `json:"goal,omitzero"`     // of the draft, where it was edited
+	Goal    string            `json:"goal,omitzero"`     // ofTask the draft, where it was edited
 	Changes []plandiff.Change `json:"changes,omitempty"` // what the plan after it has instead; none before there is one
 }
 
@@ -33,8 +33,8 @@ func ConsentOf(s *state.State) *Consent {
 	said := &Consent{By: c.By}
 	for i, d := range c.Drafts {
 		draft := Draft{By: d.By, Why: d.Why, At: d.At, Tasks: len(d.Tasks)}
-		if after := s.Proposal(i + 1); len(after) > 0 {
-			draft.Changes = plandiff.Between(d.Tasks, after)
+		if after := s.PlanVersion(i + 1); len(after) > 0 {
+			draft.Changes = plandiff.Diff(d.Tasks, after)
 		}
 		after := s.Goal.Goal.Text
 		if i+1 < len(c.Drafts) {

@@ -21,16 +21,16 @@ type Proof struct {
 func DrawProof(s Style, t Proof) string {
 	var b strings.Builder
 	for _, n := range t.Notes {
-		fmt.Fprintf(&b, "commit %s, tree %s, run %s, task %s\n", Short(t.Commit), Short(t.Tree), Clean(string(n.Run)), Clean(string(n.Task)))
+		fmt.Fprintf(&b, "commit %s, tree %s, run %s, task %s\n", ShortHash(t.Commit), ShortHash(t.Tree), Clean(string(n.Run)), Clean(string(n.Task)))
 		if n.Tree != t.Tree {
-			b.WriteString(s.Bad(fmt.Sprintf("not evidence for this commit: it is about tree %s", Clean(Short(n.Tree)))) + "\n")
+			b.WriteString(s.Bad(fmt.Sprintf("not evidence for this commit: it is about tree %s", Clean(ShortHash(n.Tree)))) + "\n")
 		}
 		rows := make([][]string, 0, len(n.Gates))
 		for _, g := range n.Gates {
-			rows = append(rows, []string{Clean(g.Gate), paintProof(s, g.State), Clean(says(g)), Clean(cmp.Or(g.Command, "-"))})
+			rows = append(rows, []string{Clean(g.Gate), paintProof(s, g.State), Clean(gateResult(g)), Clean(cmp.Or(g.Command, "-"))})
 		}
 		b.WriteString(Table(s, []string{"gate", "state", "found", "command"}, rows))
-		b.WriteString(Clean(reviewed(n)) + "\n")
+		b.WriteString(Clean(reviewLine(n)) + "\n")
 	}
 	if t.Text != "" {
 		b.WriteString(CleanText(t.Text) + "\n")
@@ -50,8 +50,8 @@ func paintProof(s Style, state nexus.GateState) string {
 	}
 }
 
-// says tells what a gate found, and why.
-func says(g accept.NoteGate) string {
+// gateResult tells what a gate found, and why.
+func gateResult(g accept.NoteGate) string {
 	var parts []string
 	if c := g.Counts; c != nil {
 		parts = append(parts, fmt.Sprintf("%d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped))
@@ -68,7 +68,7 @@ func says(g accept.NoteGate) string {
 	return cmp.Or(strings.Join(parts, "; "), "-")
 }
 
-func reviewed(n accept.Note) string {
+func reviewLine(n accept.Note) string {
 	r := n.Review
 	if r == nil {
 		return "review: none"
@@ -84,7 +84,7 @@ func reviewed(n accept.Note) string {
 		text += ", " + Count(r.Findings, "finding")
 	}
 	if r.Tree != n.Tree {
-		text += ", of the work before the merge, tree " + Short(r.Tree)
+		text += ", of the work before the merge, tree " + ShortHash(r.Tree)
 	}
 	return text
 }

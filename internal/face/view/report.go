@@ -7,23 +7,23 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/causes"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Report draws what came of a run: figures, what landed, what did not and
+// DrawReport draws what came of a run: figures, what landed, what did not and
 // why, and, if there is more to do with it, what to type next.
-func Report(s Style, r Run, more bool) string {
+func DrawReport(s Style, r Run, more bool) string {
 	var b strings.Builder
-	b.WriteString(s.Fit(s.status(r.Status)+"  "+s.Bold(Goal(r.Goal))) + "\n")
+	b.WriteString(s.Fit(s.paintStatus(r.Status)+"  "+s.Bold(Goal(r.Goal))) + "\n")
 	if r.Why != "" && r.Status != nexus.StatusPartial && r.Status != nexus.StatusDone { // those list it below
 		b.WriteString(s.Wrap(Clean(r.Why), "  ") + "\n")
 	}
 	rows := [][]string{
 		{"  run", string(r.ID)},
-		{"  tasks", s.landedOf(r.Counts)},
+		{"  tasks", s.landedSummary(r.Counts)},
 		{"  rounds", Number(int64(r.Rounds))},
 		{"  time", Duration(seconds(r.Seconds))},
 		{"  tokens", Tokens(s, r.Usage)},
@@ -44,26 +44,26 @@ func Report(s Style, r Run, more bool) string {
 			fmt.Fprintf(&b, "\n%s\n%s", s.Bold(title), Table(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, rows))
 		}
 	}
-	section("landed"+onto(r), func(t Task) []string {
+	section("landed"+landedOn(r), func(t Task) []string {
 		if t.Status != nexus.Landed {
 			return nil
 		}
-		return []string{"  " + s.Glyph(t.Status), string(t.ID), Short(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
+		return []string{"  " + s.Glyph(t.Status), string(t.ID), ShortHash(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
 	})
 	b.WriteString(DrawConsent(s, r.Consent))
-	b.WriteString(left(s, r))
-	b.WriteString(decisions(s, r))
+	b.WriteString(notLandedSection(s, r))
+	b.WriteString(decisionSection(s, r))
 	if r.Cover != nil && r.Cover.State != nexus.CoverFull {
 		b.WriteString("\n" + DrawCover(s, r.Cover))
 	}
-	b.WriteString(asks(s, r))
-	b.WriteString(lookAt(s, r))
-	b.WriteString(late(s, r))
+	b.WriteString(questionSection(s, r))
+	b.WriteString(attentionSection(s, r))
+	b.WriteString(lateSection(s, r))
 	if r.Stayed != "" {
 		fmt.Fprintf(&b, "\n%s\n", s.Warn(Clean(r.Stayed)))
 	}
 	if more {
-		b.WriteString("\n" + s.Bold("next") + "\n" + next(s, r))
+		b.WriteString("\n" + s.Bold("next") + "\n" + nextSteps(s, r))
 	}
 	return s.Safe(b.String())
 }
@@ -75,18 +75,18 @@ func (r Run) delivered() string {
 	count := Count(r.Counts.Landed, "task")
 	switch {
 	case r.Moved != "":
-		return fmt.Sprintf("%s landed on %s, now at %s", count, r.Moved, Short(cmp.Or(r.Merged, r.Commit)))
+		return fmt.Sprintf("%s landed on %s, now at %s", count, r.Moved, ShortHash(cmp.Or(r.Merged, r.Commit)))
 	case r.Branch != "" && r.Stayed != "":
-		return fmt.Sprintf("%s published as %s, at %s; %s", count, r.Branch, Short(r.Commit), r.Stayed)
+		return fmt.Sprintf("%s published as %s, at %s; %s", count, r.Branch, ShortHash(r.Commit), r.Stayed)
 	case r.Branch != "":
-		return fmt.Sprintf("%s published as %s, at %s", count, r.Branch, Short(r.Commit))
+		return fmt.Sprintf("%s published as %s, at %s", count, r.Branch, ShortHash(r.Commit))
 	default:
 		return "not published: " + r.Stayed
 	}
 }
 
-// late lists what people told agents too late.
-func late(s Style, r Run) string {
+// lateSection lists what people told agents too late.
+func lateSection(s Style, r Run) string {
 	if len(r.Late) == 0 {
 		return ""
 	}
@@ -106,16 +106,16 @@ func ownTests(t *state.Task) []string {
 	}
 	var all []string
 	for n, c := range t.Criteria {
-		if w, fresh := t.Shows(n + 1); fresh && w.Own && w.Tried != "" {
+		if w, fresh := t.CriterionEvidence(n + 1); fresh && w.Own && w.Tried != "" {
 			all = append(all, fmt.Sprintf("%s: shown only by tests that the change itself added: %s; %s", c.Text, strings.Join(w.Tests, ", "), w.Tried))
 		}
 	}
 	return all
 }
 
-// lookAt lists what a person should look at before what landed is used: what
+// attentionSection lists what a person should look at before what landed is used: what
 // is red as it was before, files, and tests that alone show a criterion.
-func lookAt(s Style, r Run) string {
+func attentionSection(s Style, r Run) string {
 	var b strings.Builder
 	for _, text := range r.Red {
 		b.WriteString(s.Wrap("result  "+Clean(text), "  ") + "\n")
@@ -138,20 +138,20 @@ func lookAt(s Style, r Run) string {
 	return "\n" + s.Bold("look at") + "\n" + b.String()
 }
 
-// asks lists the questions that wait for a person.
-func asks(s Style, r Run) string {
+// questionSection lists the questions that wait for a person.
+func questionSection(s Style, r Run) string {
 	if len(r.Asks) == 0 {
 		return ""
 	}
 	text := "\n" + s.Bold("asks you") + "\n"
 	for _, q := range r.Asks {
-		text += s.Wrap("?  "+q.ID+of(q.Task)+"  "+Clean(q.Text), "  ") + "\n"
+		text += s.Wrap("?  "+q.ID+ofTask(q.Task)+"  "+Clean(q.Text), "  ") + "\n"
 	}
 	return text
 }
 
-// left lists what did not land, and why.
-func left(s Style, r Run) string {
+// notLandedSection lists what did not land, and why.
+func notLandedSection(s Style, r Run) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
 		if t.Status == nexus.Landed {
@@ -168,8 +168,8 @@ func left(s Style, r Run) string {
 	return "\n" + s.Bold("not landed") + "\n" + b.String()
 }
 
-// decisions lists how tasks were to continue that reached a threshold.
-func decisions(s Style, r Run) string {
+// decisionSection lists how tasks were to continue that reached a threshold.
+func decisionSection(s Style, r Run) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
 		for _, d := range t.Decisions {
@@ -182,7 +182,7 @@ func decisions(s Style, r Run) string {
 	return "\n" + s.Bold("decided on the way") + "\n" + b.String()
 }
 
-func (s Style) landedOf(c Counts) string {
+func (s Style) landedSummary(c Counts) string {
 	text := fmt.Sprintf("%d of %d landed", c.Landed, c.Total)
 	for _, part := range []struct {
 		n    int
@@ -207,25 +207,25 @@ func Tokens(s Style, u nexus.Usage) string {
 	return text
 }
 
-func onto(r Run) string {
+func landedOn(r Run) string {
 	switch {
 	case r.Moved != "":
-		return fmt.Sprintf(" on %s, now at %s", r.Moved, Short(cmp.Or(r.Merged, r.Commit)))
+		return fmt.Sprintf(" on %s, now at %s", r.Moved, ShortHash(cmp.Or(r.Merged, r.Commit)))
 	case r.Branch != "":
-		return fmt.Sprintf(" on %s, at %s", r.Branch, Short(r.Commit))
+		return fmt.Sprintf(" on %s, at %s", r.Branch, ShortHash(r.Commit))
 	default:
 		return ""
 	}
 }
 
-// continues reports whether the run has to be resumed for what follows from an answer.
-func continues(q Ask) bool {
-	return q.Task != "" || q.Trigger == people.PlanTrigger || q.Trigger == nexus.AddTrigger || q.Trigger == nexus.StepTrigger
+// needsResume reports whether the run has to be resumed for what follows from an answer.
+func needsResume(q Ask) bool {
+	return q.Task != "" || q.Trigger == humaninput.PlanTrigger || q.Trigger == nexus.AddTrigger || q.Trigger == nexus.StepTrigger
 }
 
-// refusal is the command that refuses what is asked.
-func refusal(q Ask) string {
-	if q.Trigger == people.PlanTrigger {
+// rejectCommand is the command that refuses what is asked.
+func rejectCommand(q Ask) string {
+	if q.Trigger == humaninput.PlanTrigger {
 		return "nexus reject " + q.ID + " --why TEXT"
 	}
 	return "nexus reject " + q.ID
@@ -251,15 +251,15 @@ func remedies(s Style, r Run) string {
 	return b.String()
 }
 
-// next says what a person would do now.
-func next(s Style, r Run) string { return remedies(s, r) + commands(s, r) }
+// nextSteps says what a person would do now.
+func nextSteps(s Style, r Run) string { return remedies(s, r) + nextCommands(s, r) }
 
-// commands are what a person would type now.
-func commands(s Style, r Run) string {
+// nextCommands are what a person would type now.
+func nextCommands(s Style, r Run) string {
 	var rows [][]string
 	add := func(command, why string) { rows = append(rows, []string{"  " + command, "# " + why}) }
 	for _, q := range r.Asks {
-		add(answering(r, q))
+		add(answerCommand(r, q))
 	}
 	for _, t := range r.Tasks {
 		if slices.ContainsFunc(r.Asks, func(q Ask) bool { return q.Task == t.ID }) {
@@ -286,41 +286,41 @@ func commands(s Style, r Run) string {
 		add("nexus resume", "continue where it stopped")
 	}
 	if r.Status == nexus.StatusLimit {
-		add(raise(r.OverCap), "continue with a higher limit")
+		add(raiseLimitCommand(r.OverCap), "continue with a higher limit")
 	}
 	if r.Branch != "" && r.Moved == "" {
-		add("git log --oneline "+Short(r.Base)+".."+r.Branch, "see what landed")
+		add("git log --oneline "+ShortHash(r.Base)+".."+r.Branch, "see what landed")
 		add("nexus land", "bring the result into your branch")
 	}
 	if len(rows) == 0 {
 		add("nexus cost", "see where the money went")
 	}
-	if !s.Plain && s.Width > 0 && slices.ContainsFunc(rows, func(row []string) bool { return columns(rows)[0]+2+len(row[1]) > s.Width }) {
+	if !s.Plain && s.Width > 0 && slices.ContainsFunc(rows, func(row []string) bool { return columnWidths(rows)[0]+2+len(row[1]) > s.Width }) {
 		text := ""
 		for _, row := range rows { // a command that is cut or broken is of no use
-			text += s.Dim(s.Words(strings.TrimPrefix(row[1], "# "), "  # ")) + "\n" + row[0] + "\n"
+			text += s.Dim(s.WrapWords(strings.TrimPrefix(row[1], "# "), "  # ")) + "\n" + row[0] + "\n"
 		}
 		return text
 	}
 	return Table(Style{}, nil, rows)
 }
 
-// answering returns the command that answers a question, and what it does.
-func answering(r Run, q Ask) (command, why string) {
+// answerCommand returns the command that answers a question, and what it does.
+func answerCommand(r Run, q Ask) (command, why string) {
 	switch {
 	case q.Trigger == nexus.StepTrigger && r.Status.Ended():
 		return fmt.Sprintf("nexus answer %s yes && nexus resume", q.ID), "let it start; or answer skip, stop, or what its agent should know"
 	case len(q.Choices) == 0:
 		return fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer the question"
-	case r.Status.Ended() && continues(q):
-		return "nexus approve " + q.ID + " && nexus resume", "approve; or refuse with " + refusal(q)
+	case r.Status.Ended() && needsResume(q):
+		return "nexus approve " + q.ID + " && nexus resume", "approve; or refuse with " + rejectCommand(q)
 	default:
-		return "nexus approve " + q.ID, "approve; or refuse with " + refusal(q)
+		return "nexus approve " + q.ID, "approve; or refuse with " + rejectCommand(q)
 	}
 }
 
-// raise returns the command that continues where a cap ended a run.
-func raise(c *nexus.BudgetRefused) string {
+// raiseLimitCommand returns the command that continues where a cap ended a run.
+func raiseLimitCommand(c *nexus.BudgetRefused) string {
 	switch {
 	case c == nil || c.Cap == "run":
 		return "nexus resume --budget USD"

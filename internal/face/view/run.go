@@ -6,7 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/causes"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -35,8 +35,8 @@ type Run struct {
 	Usage   nexus.Usage          `json:"usage"`
 	OverCap *nexus.BudgetRefused `json:"over_cap,omitempty"` // the cap that ended it
 	Rounds  int                  `json:"rounds"`
-	Now     *Now                 `json:"now,omitempty"`  // what is done for no task of its own
-	Left    *Left                `json:"left,omitempty"` // how long it will still take; none if unknown
+	Now     *CurrentActivity     `json:"now,omitempty"`  // what is done for no task of its own
+	Left    *TimeRange           `json:"left,omitempty"` // how long it will still take; none if unknown
 	Counts  Counts               `json:"counts"`
 	Result  *nexus.Verdict       `json:"result,omitzero"`     // how the gates judged what landed, as one tree
 	Red     []string             `json:"still_red,omitempty"` // what failed before the work and fails on the result
@@ -49,13 +49,13 @@ type Run struct {
 	Consent *Consent             `json:"plan,omitempty"`      // what people said to the plan; none where nobody did
 	Waiting int                  `json:"waiting"`             // things that wait for a person: those of the inbox
 	Asks    []Ask                `json:"questions,omitempty"` // that wait for a person
-	Late    []Late               `json:"too_late,omitempty"`  // what people told agents that had finished
-	Causes  []causes.Cause       `json:"causes,omitempty"`    // of what did not land; where the run is over and somebody looked for them
+	Late    []LateGuidance       `json:"too_late,omitempty"`  // what people told agents that had finished
+	Causes  []causes.Cause       `json:"causes,omitempty"`    // ofTask what did not land; where the run is over and somebody looked for them
 }
 
-// Late is what a person told the agent of a task when that had no turn left: it
+// LateGuidance is what a person told the agent of a task when that had no turn left: it
 // landed without.
-type Late struct {
+type LateGuidance struct {
 	Task nexus.TaskID `json:"task"`
 	Text string       `json:"text"`
 }
@@ -75,27 +75,27 @@ type Ask struct {
 
 // Replies says with which commands the question is answered.
 func (q Ask) Replies() string {
-	return replies(nexus.QuestionAsked{ID: q.ID, Trigger: q.Trigger, Fallback: q.Fallback})
+	return replyCommands(nexus.QuestionAsked{ID: q.ID, Trigger: q.Trigger, Fallback: q.Fallback})
 }
 
-// Asks returns the questions among what waits for a person, in the order in which they
+// WaitingQuestions returns the questions among what waits for a person, in the order in which they
 // were asked. One that somebody has answered does not wait.
-func Asks(s *state.State, waiting []people.Item) []Ask {
+func WaitingQuestions(s *state.State, waiting []humaninput.Item) []Ask {
 	var all []Ask
-	for _, q := range s.Asks() {
-		n := slices.IndexFunc(waiting, func(i people.Item) bool { return i.ID == q.ID && i.About() == "" })
+	for _, q := range s.OpenQuestions() {
+		n := slices.IndexFunc(waiting, func(i humaninput.Item) bool { return i.ID == q.ID && i.About() == "" })
 		if n < 0 {
 			continue
 		}
-		t := people.FindTrigger(q.Trigger)
+		t := humaninput.FindTrigger(q.Trigger)
 		a := Ask{
 			ID: q.ID, Attempt: q.Attempt, Text: q.Text, Trigger: t.Name, Choices: t.Choices,
-			Fallback: people.FallbackOf(q.QuestionAsked), Asked: q.At, Deadline: waiting[n].Deadline,
+			Fallback: humaninput.FallbackOf(q.QuestionAsked), Asked: q.At, Deadline: waiting[n].Deadline,
 		}
 		if q.Left {
 			a.Deadline = time.Time{}
 		}
-		if t := s.Asker(q); t != nil {
+		if t := s.AskingTask(q); t != nil {
 			a.Task = t.ID
 		}
 		all = append(all, a)
@@ -129,7 +129,7 @@ type Counts struct {
 	Parked  int `json:"parked"`
 	Failed  int `json:"failed"`
 	Skipped int `json:"skipped"`
-	Helped  int `json:"helped,omitzero"` // of all: a person helped with them
+	Helped  int `json:"helped,omitzero"` // ofTask all: a person helped with them
 }
 
 // Task is what faces tell about a task.
@@ -149,8 +149,8 @@ type Task struct {
 	Spent    nexus.Money      `json:"spent"`
 	Usage    nexus.Usage      `json:"usage"`
 	Seconds  float64          `json:"seconds"`
-	Now      *Now             `json:"now,omitempty"`  // what it waits for at this moment
-	Left     *Left            `json:"left,omitempty"` // how long it will still take; none if unknown
+	Now      *CurrentActivity `json:"now,omitempty"`  // what it waits for at this moment
+	Left     *TimeRange       `json:"left,omitempty"` // how long it will still take; none if unknown
 	Commit   string           `json:"commit,omitzero"`
 	Critical []nexus.Finding  `json:"critical,omitempty"`  // files that a person should look at
 	Own      []string         `json:"own_tests,omitempty"` // criteria that nothing shows but tests that came with the change
@@ -162,11 +162,11 @@ type Task struct {
 
 // Of returns what the state of a run says of it, and for whom it waits. Faces take it
 // from the projection, which knows what the state does not. The state is only read.
-func Of(s *state.State, waiting []people.Item, now time.Time) Run {
+func Of(s *state.State, waiting []humaninput.Item, now time.Time) Run {
 	r := Run{
 		Schema: 1, ID: s.Run, Goal: s.Goal.Goal.Text, Mode: s.Goal.Goal.Mode, Status: s.Status, Why: s.Why,
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
-		Seconds: Between(s.Accepted, s.Ended, now),
+		Seconds: SecondsBetween(s.Accepted, s.Ended, now),
 		Money:   Money{s.Ledger.Spent(), s.Ledger.Reserved(), s.Ledger.Limit()},
 		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Lanes: s.Lanes, Alerts: s.Alerts.Raised, Cover: s.Cover,
 	}
@@ -185,8 +185,8 @@ func Of(s *state.State, waiting []people.Item, now time.Time) Run {
 		}
 	}
 	r.Windows = Windows(s.Windows, now)
-	r.Asks, r.Consent, r.Waiting = Asks(s, waiting), ConsentOf(s), len(waiting)
-	r.Now = runNow(s, now)
+	r.Asks, r.Consent, r.Waiting = WaitingQuestions(s, waiting), ConsentOf(s), len(waiting)
+	r.Now = runActivity(s, now)
 	blockers := s.Blockers()
 	for _, t := range s.Tasks {
 		row := taskOf(s, t, blockers, now)
@@ -199,7 +199,7 @@ func Of(s *state.State, waiting []people.Item, now time.Time) Run {
 	}
 	for _, g := range s.Guidance {
 		if t := s.Task(g.Task); t != nil && t.Status == nexus.Landed {
-			r.Late = append(r.Late, Late{t.ID, g.Text})
+			r.Late = append(r.Late, LateGuidance{t.ID, g.Text})
 		}
 	}
 	return r
@@ -241,7 +241,7 @@ func taskOf(s *state.State, t *state.Task, b blocking, now time.Time) Task {
 	row := Task{
 		ID: t.ID, Title: t.Title, Status: b.StatusOf(t), Why: t.Why, Needs: t.After(), Tier: t.Tier,
 		Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent, Usage: t.Usage,
-		Seconds: Between(t.Began, t.Ended, now), Decisions: t.Replans,
+		Seconds: SecondsBetween(t.Began, t.Ended, now), Decisions: t.Replans,
 	}
 	if blocker, ok := b.Blocker(t); ok && row.Status == nexus.Blocked {
 		row.Why = "needs " + string(blocker)
@@ -252,20 +252,20 @@ func taskOf(s *state.State, t *state.Task, b blocking, now time.Time) Task {
 	a := t.Current()
 	if a != nil {
 		for e := range a.Evidence(false) {
-			if e.Gate == people.CriticalGate {
+			if e.Gate == humaninput.CriticalGate {
 				row.Critical = e.Findings // the last round counts
 			}
 		}
 	}
 	row.Own = ownTests(t)
-	if t.Withheld() {
+	if t.IsPaused() {
 		row.Paused = t.Paused.By
 	}
 	if a == nil || row.Status.Ended() || s.Status.Ended() {
 		return row
 	}
-	row.Tier, row.Now = a.Tier, nowOf(s, t, row.Status, now)
-	if last := a.Last(); last != nil && len(last.Evidence) > 0 {
+	row.Tier, row.Now = a.Tier, taskActivity(s, t, row.Status, now)
+	if last := a.LastRound(); last != nil && len(last.Evidence) > 0 {
 		e := last.Evidence[len(last.Evidence)-1]
 		row.Gate, row.State = e.Gate, e.State
 	}
@@ -278,9 +278,9 @@ func taskOf(s *state.State, t *state.Task, b blocking, now time.Time) Task {
 	return row
 }
 
-// Between returns the seconds from start to end, or to now while there is no
+// SecondsBetween returns the seconds from start to end, or to now while there is no
 // end; 0 before the start.
-func Between(start, end, now time.Time) float64 {
+func SecondsBetween(start, end, now time.Time) float64 {
 	if start.IsZero() {
 		return 0
 	}

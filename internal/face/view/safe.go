@@ -3,7 +3,7 @@ package view
 import (
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Safe is the last thing that is done to what is drawn: a terminal obeys nothing in
@@ -11,20 +11,20 @@ import (
 // are not, and those of a run that was imported are a stranger's.
 func (s Style) Safe(text string) string {
 	if !s.Color {
-		return legible.Show(text)
+		return sanitize.Show(text)
 	}
 	var b strings.Builder
 	for {
 		at := strings.IndexByte(text, '\x1b')
 		if at < 0 {
-			b.WriteString(legible.Show(text))
+			b.WriteString(sanitize.Show(text))
 			return b.String()
 		}
-		b.WriteString(legible.Show(text[:at]))
-		n := colour(text[at:])
+		b.WriteString(sanitize.Show(text[:at]))
+		n := colorSequenceLength(text[at:])
 		if n == 0 {
 			n = 1
-			b.WriteString(legible.Show(text[at : at+1]))
+			b.WriteString(sanitize.Show(text[at : at+1]))
 		} else {
 			b.WriteString(text[at : at+n])
 		}
@@ -32,10 +32,10 @@ func (s Style) Safe(text string) string {
 	}
 }
 
-// colour returns how long the sequence is that sets colours of the style at the
+// colorSequenceLength returns how long the sequence is that sets colours of the style at the
 // beginning of a text, 0 if there is none. No other is obeyed: a name that is drawn
 // in the colour of its ground, or concealed, would not be seen.
-func colour(text string) int {
+func colorSequenceLength(text string) int {
 	codes, ok := strings.CutPrefix(text, "\x1b[")
 	if !ok {
 		return 0

@@ -10,24 +10,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Status draws where a run stands: what needs a person first, then every task.
-func Status(s Style, r Run) string {
+// DrawStatus draws where a run stands: what needs a person first, then every task.
+func DrawStatus(s Style, r Run) string {
 	var b strings.Builder
-	b.WriteString(s.Fit(s.Bold(string(r.ID))+"  "+s.status(r.Status)+"  "+Goal(r.Goal)) + "\n")
+	b.WriteString(s.Fit(s.Bold(string(r.ID))+"  "+s.paintStatus(r.Status)+"  "+Goal(r.Goal)) + "\n")
 	if r.Why != "" {
 		b.WriteString(s.Fit("  "+Clean(r.Why)) + "\n")
 	}
-	figures := s.figures(r)
+	figures := s.statusFigures(r)
 	figures[0] = "  " + figures[0]
-	b.WriteString(s.flow(figures, "  ") + "\n")
+	b.WriteString(s.wrapFigures(figures, "  ") + "\n")
 	if r.Held == nil && !r.Status.Ended() {
 		b.WriteString("  " + s.Warn("not in progress; continue it with: nexus resume") + "\n")
 	}
-	b.WriteString(s.present(r) + s.quota(r) + s.waits(r) + needs(s, r))
+	b.WriteString(s.activityLine(r) + s.quotaLines(r) + s.providerWaits(r) + waitingForYou(s, r))
 	if len(r.Tasks) > 0 {
-		b.WriteString("\n" + tasks(s, r.Tasks) + Lanes(s, r.Lanes))
+		b.WriteString("\n" + taskTable(s, r.Tasks) + DrawSharedSessions(s, r.Lanes))
 	}
-	b.WriteString(late(s, r))
+	b.WriteString(lateSection(s, r))
 	if text := remedies(s, r); text != "" {
 		b.WriteString("\n" + s.Bold("next") + "\n" + text)
 	}
@@ -35,16 +35,16 @@ func Status(s Style, r Run) string {
 		b.WriteString("\n" + s.Wrap("look at: "+Clean(text), "  ") + "\n")
 	}
 	if r.Branch != "" {
-		b.WriteString("\n" + s.Fit(fmt.Sprintf("branch %s at %s", r.Branch, Short(r.Commit))) + "\n")
+		b.WriteString("\n" + s.Fit(fmt.Sprintf("branch %s at %s", r.Branch, ShortHash(r.Commit))) + "\n")
 	}
 	return s.Safe(b.String())
 }
 
-// figures are time, money, counts and what is used of limits.
-func (s Style) figures(r Run) []string {
+// statusFigures are time, money, counts and what is used of limits.
+func (s Style) statusFigures(r Run) []string {
 	parts := []string{Clock(r.Seconds)}
 	if r.Left != nil {
-		parts = append(parts, r.Left.words(s)+" left")
+		parts = append(parts, r.Left.text(s)+" left")
 	}
 	parts = append(parts,
 		fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit),
@@ -64,8 +64,8 @@ func (s Style) figures(r Run) []string {
 	return append(parts, windowTexts(r.Windows)...)
 }
 
-// present is the line with what is done for no task of its own.
-func (s Style) present(r Run) string {
+// activityLine is the line with what is done for no task of its own.
+func (s Style) activityLine(r Run) string {
 	if r.Now == nil {
 		return ""
 	}
@@ -73,9 +73,9 @@ func (s Style) present(r Run) string {
 	return s.Fit("  "+s.Busy(about+r.Now.Text())) + "\n"
 }
 
-// quota has a line for each of the last alerts, and for each provider that
+// quotaLines has a line for each of the last alerts, and for each provider that
 // takes no calls for now.
-func (s Style) quota(r Run) string {
+func (s Style) quotaLines(r Run) string {
 	var b strings.Builder
 	for _, a := range r.Alerts[max(0, len(r.Alerts)-5):] {
 		if a.Cleared.IsZero() {
@@ -86,17 +86,17 @@ func (s Style) quota(r Run) string {
 		b.WriteString(s.Fit("  "+s.Dim("alert over "+Clean(over))) + "\n")
 	}
 	for _, q := range r.Quota {
-		text := parked(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds)))
+		text := outOfQuotaText(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds)))
 		if q.Held {
-			text = Because(held(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds))), q.Why)
+			text = WithReason(sessionHoldText(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds))), q.Why)
 		}
 		b.WriteString(s.Fit("  "+s.Warn(Clean(text))) + "\n")
 	}
 	return b.String()
 }
 
-// waits has a line for each task whose next call waits for its provider.
-func (s Style) waits(r Run) string {
+// providerWaits has a line for each task whose next call waits for its provider.
+func (s Style) providerWaits(r Run) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
 		if t.Status == nexus.Running && strings.HasPrefix(t.Doing, "waits ") {
@@ -106,22 +106,22 @@ func (s Style) waits(r Run) string {
 	return b.String()
 }
 
-// needs lists what waits for a person.
-func needs(s Style, r Run) string {
+// waitingForYou lists what waits for a person.
+func waitingForYou(s Style, r Run) string {
 	if s.Plain {
 		text := ""
 		for _, q := range r.Asks {
-			text += fmt.Sprintf("  %s%s needs an answer: %s (%s)\n", q.ID, of(q.Task), Clean(q.Text), Clean(q.Replies()))
+			text += fmt.Sprintf("  %s%s needs an answer: %s (%s)\n", q.ID, ofTask(q.Task), Clean(q.Text), Clean(q.Replies()))
 		}
 		return text
 	}
 	text := ""
 	add := func(glyph, id, why string) {
-		text += s.grave("  "+glyph+"  "+id+"  "+why) + "\n"
+		text += s.wrapLimited("  "+glyph+"  "+id+"  "+why) + "\n"
 	}
 	for _, q := range r.Asks {
 		add(s.Warn("?"), q.ID, Clean(q.Text))
-		text += s.Dim(s.Words(Clean(q.Replies()), "     ")) + "\n"
+		text += s.Dim(s.WrapWords(Clean(q.Replies()), "     ")) + "\n"
 	}
 	for _, t := range r.Tasks {
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
@@ -134,10 +134,10 @@ func needs(s Style, r Run) string {
 	return "\n" + s.Bold("needs you") + "\n" + text
 }
 
-// tasks draws the tasks: what each waits for now, and what it took so far.
-func tasks(s Style, all []Task) string {
+// taskTable draws the tasks: what each waits for now, and what it took so far.
+func taskTable(s Style, all []Task) string {
 	if s.Plain {
-		return plain(s, all)
+		return plainTasks(s, all)
 	}
 	limited := s.Width > 0
 	cost, more := !limited || s.Width >= 80, !limited || s.Width >= 110
@@ -162,19 +162,19 @@ func tasks(s Style, all []Task) string {
 			spent = Clock(t.Seconds)
 		}
 		if t.Left != nil {
-			until = t.Left.words(s)
+			until = t.Left.text(s)
 		}
 		rows = append(rows, pick(t.glyph(s), string(t.ID), Clean(t.Title), t.doing(), spent, until, t.Spent.String(), fmt.Sprint(t.Rounds), string(t.Tier)))
 	}
-	return table(s, pick("", "task", "title", "now", "time", "left", "cost", "rounds", "tier"), rows, yields{column: 2, least: titled})
+	return table(s, pick("", "task", "title", "now", "time", "left", "cost", "rounds", "tier"), rows, shrinkColumn{column: 2, least: minTitleWidth})
 }
 
-// titled is how many columns a task's title keeps where what happens now needs
+// minTitleWidth is how many columns a task's title keeps where what happens now needs
 // the place.
-const titled = 12
+const minTitleWidth = 12
 
-// plain draws the tasks for a program.
-func plain(s Style, all []Task) string {
+// plainTasks draws the tasks for a program.
+func plainTasks(s Style, all []Task) string {
 	rows := make([][]string, 0, len(all))
 	for _, t := range all {
 		rows = append(rows, []string{t.status(), string(t.ID), Clean(t.Title), t.phase(), fmt.Sprint(t.Rounds), string(t.Tier), t.Spent.String()})
@@ -182,18 +182,18 @@ func plain(s Style, all []Task) string {
 	return Table(s, []string{"status", "task", "title", "state", "rounds", "tier", "cost"}, rows)
 }
 
-// waits reports whether a person is asked before the task continues.
-func (t Task) waits() bool { return t.Now != nil && t.Now.What == DoingPerson }
+// needsPerson reports whether a person is asked before the task continues.
+func (t Task) needsPerson() bool { return t.Now != nil && t.Now.What == DoingPerson }
 
 func (t Task) glyph(s Style) string {
-	if t.waits() {
+	if t.needsPerson() {
 		return s.Warn("?")
 	}
 	return s.Glyph(t.Status)
 }
 
 func (t Task) status() string {
-	if t.waits() {
+	if t.needsPerson() {
 		return "waiting"
 	}
 	return string(t.Status)
@@ -233,7 +233,7 @@ func (t Task) phase() string {
 	}
 }
 
-func (s Style) status(status nexus.RunStatus) string {
+func (s Style) paintStatus(status nexus.RunStatus) string {
 	switch status {
 	case nexus.StatusDone:
 		return s.Good(string(status))
@@ -248,8 +248,8 @@ func (s Style) status(status nexus.RunStatus) string {
 
 func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
 
-// of names the task that a question comes from, where it comes from one.
-func of(t nexus.TaskID) string {
+// ofTask names the task that a question comes from, where it comes from one.
+func ofTask(t nexus.TaskID) string {
 	if t == "" {
 		return ""
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Style says what the output can show. The zero Style is plain text without
@@ -70,7 +70,7 @@ func (s Style) Fit(line string) string {
 	if s.Width <= 0 {
 		return line
 	}
-	return ansi.Truncate(line, s.Width, s.more())
+	return ansi.Truncate(line, s.Width, s.ellipsis())
 }
 
 // Wrap breaks a text into indented lines of the width: at spaces, and within a
@@ -80,13 +80,13 @@ func (s Style) Wrap(text, indent string) string {
 	if width <= 20 {
 		return indent + text
 	}
-	text = Style{Width: width}.Words(text, "")
+	text = Style{Width: width}.WrapWords(text, "")
 	return indent + strings.ReplaceAll(ansi.Hardwrap(text, width, true), "\n", "\n"+indent)
 }
 
-// flow puts figures on lines of the width, as many on one as fit, and indents
+// wrapFigures puts figures on lines of the width, as many on one as fit, and indents
 // what follows the first.
-func (s Style) flow(figures []string, indent string) string {
+func (s Style) wrapFigures(figures []string, indent string) string {
 	var b strings.Builder
 	at := 0
 	for i, f := range figures {
@@ -106,22 +106,22 @@ func (s Style) flow(figures []string, indent string) string {
 	return b.String()
 }
 
-// grave wraps a line that people have to read to its end, up to ten lines of
+// wrapLimited wraps a line that people have to read to its end, up to ten lines of
 // it. The second and what follows it are indented.
-func (s Style) grave(line string) string {
+func (s Style) wrapLimited(line string) string {
 	if s.Width <= 0 || s.Plain {
 		return line
 	}
 	lines := strings.Split(s.Wrap(line, "  "), "\n")
 	if most := 10; len(lines) > most {
-		lines = append(lines[:most-1], "  "+ansi.Truncate(strings.TrimSpace(lines[most-1]), s.Width-2-ansi.StringWidth(s.more()), "")+s.more())
+		lines = append(lines[:most-1], "  "+ansi.Truncate(strings.TrimSpace(lines[most-1]), s.Width-2-ansi.StringWidth(s.ellipsis()), "")+s.ellipsis())
 	}
 	return strings.TrimPrefix(strings.Join(lines, "\n"), "  ")
 }
 
-// Words breaks a text at spaces into indented lines of the width. A word that
+// WrapWords breaks a text at spaces into indented lines of the width. A word that
 // is longer stays whole, so that a path in it can be copied.
-func (s Style) Words(text, indent string) string {
+func (s Style) WrapWords(text, indent string) string {
 	width := s.Width - len(indent)
 	if s.Plain || width <= 20 {
 		return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
@@ -152,7 +152,7 @@ func (s Style) Words(text, indent string) string {
 	return b.String()
 }
 
-func (s Style) more() string {
+func (s Style) ellipsis() string {
 	if s.ASCII {
 		return "~"
 	}
@@ -209,7 +209,7 @@ func Clean(text string) string {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			b.WriteByte(' ')
-		case r == unicode.ReplacementChar, legible.Unseen(text, i):
+		case r == unicode.ReplacementChar, sanitize.Unseen(text, i):
 			q := strconv.QuoteRuneToASCII(r)
 			b.WriteString(q[1 : len(q)-1])
 		default:
@@ -273,5 +273,5 @@ func Count(n int, noun string) string {
 	return Number(int64(n)) + " " + noun
 }
 
-// Short returns the beginning of a commit's or tree's name.
-func Short(hash string) string { return hash[:min(len(hash), 9)] }
+// ShortHash returns the beginning of a commit's or tree's name.
+func ShortHash(hash string) string { return hash[:min(len(hash), 9)] }

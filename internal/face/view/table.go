@@ -11,21 +11,21 @@ import (
 // a row that is too wide is cut. In plain style the columns are separated by
 // tabs, so that a program can cut them; the first line is the head.
 func Table(s Style, head []string, rows [][]string) string {
-	return table(s, head, rows, yields{column: -1})
+	return table(s, head, rows, shrinkColumn{column: -1})
 }
 
 // TableAround is [Table], where the files that a column lists are cut before the other columns.
 func TableAround(s Style, head []string, rows [][]string, column int) string {
-	return table(s, head, rows, yields{column, leastListed})
+	return table(s, head, rows, shrinkColumn{column, leastListed})
 }
 
 // leastListed is what such a column keeps.
 const leastListed = 16
 
-// yields is a column that is cut before the others, and what it keeps.
-type yields struct{ column, least int }
+// shrinkColumn is a column that is cut before the others, and what it keeps.
+type shrinkColumn struct{ column, least int }
 
-func table(s Style, head []string, rows [][]string, y yields) string {
+func table(s Style, head []string, rows [][]string, y shrinkColumn) string {
 	var b strings.Builder
 	if s.Plain {
 		if len(head) > 0 && len(rows) > 0 {
@@ -43,12 +43,12 @@ func table(s Style, head []string, rows [][]string, y yields) string {
 		}
 		rows = append([][]string{drawn}, rows...)
 	}
-	widths := columns(rows)
-	squeeze(widths, s.Width, y)
+	widths := columnWidths(rows)
+	shrinkColumns(widths, s.Width, y)
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
-			cell = ansi.Truncate(cell, max(widths[i], 1), s.more())
+			cell = ansi.Truncate(cell, max(widths[i], 1), s.ellipsis())
 			line.WriteString(cell)
 			if i < len(row)-1 {
 				line.WriteString(strings.Repeat(" ", max(widths[i]-lipgloss.Width(cell), 0)+2))
@@ -59,7 +59,7 @@ func table(s Style, head []string, rows [][]string, y yields) string {
 	return b.String()
 }
 
-func columns(rows [][]string) []int {
+func columnWidths(rows [][]string) []int {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
@@ -72,9 +72,9 @@ func columns(rows [][]string) []int {
 	return widths
 }
 
-// squeeze takes columns from the one that yields, and then from the widest one,
+// shrinkColumns takes columns from the one that yields, and then from the widest one,
 // until the row fits; a column keeps twelve.
-func squeeze(widths []int, width int, y yields) {
+func shrinkColumns(widths []int, width int, y shrinkColumn) {
 	if width <= 0 {
 		return
 	}

@@ -35,7 +35,7 @@ func DrawTrace(s Style, t trace.Trace) string {
 			tests = append(tests, Clean(test))
 		}
 		for _, c := range r.Commits {
-			commits = append(commits, Short(c))
+			commits = append(commits, ShortHash(c))
 		}
 		row := []string{r.ID, stage, strings.Join(tasks, ", "), strings.Join(tests, ", "), strings.Join(commits, " "), Clean(r.Text)}
 		rows = append(rows, row)

@@ -13,7 +13,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -69,7 +69,7 @@ func fold(t *testing.T, facts []nexus.Fact) *state.State {
 }
 
 // latest is what there is to tell about the latest run.
-func latest(s *state.State, now time.Time) Run { return Of(s, people.Waiting(s, true), now) }
+func latest(s *state.State, now time.Time) Run { return Of(s, humaninput.Waiting(s, true), now) }
 
 func event(i int, f nexus.Fact) nexus.Event {
 	return nexus.Event{Seq: int64(i) + 1, Run: "261121-100000-abc", At: start.Add(time.Duration(i) * time.Second), Fact: f}
@@ -99,10 +99,10 @@ func TestDrawn(t *testing.T) {
 		}
 	}
 	for name, draw := range map[string]func(Style) string{
-		"status": func(s Style) string { return Status(s, r) },
-		"live":   func(s Style) string { return Live(s, r) },
-		"report": func(s Style) string { return Report(s, ended, true) },
-		"runs":   func(s Style) string { return Runs(s, []Run{ended}) },
+		"status": func(s Style) string { return DrawStatus(s, r) },
+		"live":   func(s Style) string { return DrawLive(s, r) },
+		"report": func(s Style) string { return DrawReport(s, ended, true) },
+		"runs":   func(s Style) string { return DrawRuns(s, []Run{ended}) },
 		"log":    lines(Line),
 		"follow": func(s Style) string { return lines((&Lines{}).Draw)(s) },
 	} {
@@ -179,7 +179,7 @@ func TestLiveFits(t *testing.T) {
 	}
 	r.Tasks = append(r.Tasks, Task{ID: "T51", Title: "at work", Status: nexus.Running})
 	for height := 5; height < 30; height++ {
-		text := Live(Style{Width: 80, Height: height}, r)
+		text := DrawLive(Style{Width: 80, Height: height}, r)
 		if n := strings.Count(text, "\n"); n >= height {
 			t.Errorf("%d lines on a terminal of %d", n, height)
 		}

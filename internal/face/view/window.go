@@ -18,7 +18,7 @@ type Window struct {
 }
 
 // Windows returns what is known of windows that have not started anew since.
-func Windows(all []state.Window, now time.Time) []Window {
+func Windows(all []state.QuotaWindow, now time.Time) []Window {
 	var open []Window
 	for _, w := range all {
 		if w.Until.After(now) {
@@ -30,7 +30,7 @@ func Windows(all []state.Window, now time.Time) []Window {
 
 // Text says how much is used, and when the window starts anew.
 func (w Window) Text() string {
-	return Clean(fmt.Sprintf("%s limit %d%%, resets %s", w.Name, w.Used, hour(w.Until, w.Until.Add(-seconds(w.Seconds)))))
+	return Clean(fmt.Sprintf("%s limit %d%%, resets %s", w.Name, w.Used, formatClock(w.Until, w.Until.Add(-seconds(w.Seconds)))))
 }
 
 // windowTexts returns what there is to say of each account.
@@ -46,8 +46,8 @@ func windowTexts(all []Window) []string {
 	return texts
 }
 
-// hour is a time of today, and another with its day.
-func hour(t, now time.Time) string {
+// formatClock is a time of today, and another with its day.
+func formatClock(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) || t.Sub(now) < 12*time.Hour {
 		return t.Format("15:04")
@@ -55,12 +55,12 @@ func hour(t, now time.Time) string {
 	return strings.TrimSpace(t.Format("Mon 2 Jan 15:04"))
 }
 
-// parked says until when an account takes no calls.
-func parked(account string, until, now time.Time) string {
-	return fmt.Sprintf("%s is out of quota until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
+// outOfQuotaText says until when an account takes no calls.
+func outOfQuotaText(account string, until, now time.Time) string {
+	return fmt.Sprintf("%s is out of quota until %s (in %s)", account, formatClock(until, now), Duration(until.Sub(now)))
 }
 
-// held says until when no session begins with an account.
-func held(account string, until, now time.Time) string {
-	return fmt.Sprintf("%s starts no session until %s (in %s)", account, hour(until, now), Duration(until.Sub(now)))
+// sessionHoldText says until when no session begins with an account.
+func sessionHoldText(account string, until, now time.Time) string {
+	return fmt.Sprintf("%s starts no session until %s (in %s)", account, formatClock(until, now), Duration(until.Sub(now)))
 }

@@ -35,7 +35,7 @@ func TestWindows(t *testing.T) {
 	if len(r.Windows) != 3 || r.Windows[0].Seconds != 7200 || len(r.Quota) != 1 || !r.Quota[0].Held {
 		t.Errorf("%+v %+v", r.Windows, r.Quota)
 	}
-	for name, text := range map[string]string{"status": Status(Style{Plain: true}, r), "live": Live(Style{Plain: true}, r), "report": Report(Style{Plain: true}, r, false)} {
+	for name, text := range map[string]string{"status": DrawStatus(Style{Plain: true}, r), "live": DrawLive(Style{Plain: true}, r), "report": DrawReport(Style{Plain: true}, r, false)} {
 		if !strings.Contains(text, want[0]) {
 			t.Errorf("the %s does not tell it:\n%s", name, text)
 		}
@@ -44,7 +44,7 @@ func TestWindows(t *testing.T) {
 			t.Errorf("the %s does not say %q:\n%s", name, held, text)
 		}
 	}
-	if open := Windows([]state.Window{{Account: "a", Until: now}}, now); open != nil {
+	if open := Windows([]state.QuotaWindow{{Account: "a", Until: now}}, now); open != nil {
 		t.Errorf("%+v is past", open)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"mime"
 	"net/http"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -85,7 +85,7 @@ func (s *Server) answer(r *http.Request, a answer) (string, error) {
 func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	items := s.inbox.Items()
 	if items == nil {
-		items = []people.Item{}
+		items = []humaninput.Item{}
 	}
 	access.Reply(w, http.StatusOK, map[string]any{"version": 1, "pending": items})
 }

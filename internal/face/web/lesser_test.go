@@ -38,7 +38,7 @@ func TestLeftTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	channeltest.Work(t, d.Follow, s.Serve)
+	channeltest.RunAll(t, d.Follow, s.Serve)
 	send := func(role access.Role, path, kind, body string) (int, string) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.Address()+path, strings.NewReader(body))
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view/hostiletest"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/runreport"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
 )
 
 // prints is what a command prints with --json, each of its texts as somebody may write
@@ -26,11 +26,11 @@ func prints(t *testing.T, args []string) json.RawMessage {
 	}
 	object := map[string]any{
 		"review": new(diffview.Review), "report": new(runreport.Report), "history": new(history.Figures), "plan": new(api.PlanChanges),
-		"memory": new(printed.Memory), "rules": new(printed.Rules), "models": new(printed.Models), "doctor": new(printed.Doctor), "config": new(printed.Settings),
+		"memory": new(commandoutput.Memory), "rules": new(commandoutput.Rules), "models": new(commandoutput.Models), "doctor": new(commandoutput.Doctor), "config": new(commandoutput.Settings),
 		"check": &map[string]string{"state": hostile},
 	}[args[0]]
 	if args[0] == "config" && args[1] == "get" {
-		object = new(printed.Explained)
+		object = new(commandoutput.Explained)
 	}
 	if object == nil {
 		return nil

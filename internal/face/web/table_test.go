@@ -15,7 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 	"golang.org/x/time/rate"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
@@ -53,7 +53,7 @@ func openWhole(t *testing.T, o Options) *whole {
 		t.Context(), nexus.GoalAccepted{Goal: nexus.Goal{Text: hostile}, Base: "b0", Target: "main"},
 		nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 1},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: hostile, Brief: hostile}}, nexus.PlanApproved{By: hostile},
-		nexus.QuestionAsked{ID: "q1", Text: hostile, Fallback: hostile, Trigger: people.AmbiguityTrigger},
+		nexus.QuestionAsked{ID: "q1", Text: hostile, Fallback: hostile, Trigger: humaninput.AmbiguityTrigger},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func openWhole(t *testing.T, o Options) *whole {
 	for _, role := range access.Roles {
 		w.s.pace(access.Person{Name: "the-" + string(role)}).SetLimit(rate.Inf)
 	}
-	channeltest.Work(t, inbox.Follow, w.s.Serve)
+	channeltest.RunAll(t, inbox.Follow, w.s.Serve)
 	return w
 }
 

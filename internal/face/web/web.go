@@ -27,7 +27,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/page"
@@ -37,8 +37,8 @@ import (
 
 // Inbox is where it is heard what waits for people, and answered.
 type Inbox interface {
-	Items() []people.Item
-	Find(run nexus.RunID, id string) (people.Item, error)
+	Items() []humaninput.Item
+	Find(run nexus.RunID, id string) (humaninput.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 

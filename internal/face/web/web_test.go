@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
@@ -31,8 +31,8 @@ type site struct {
 func open(t *testing.T) *site {
 	t.Helper()
 	j := channeltest.New(time.Now)
-	j.Question("q1", people.SecurityTrigger, "may it run <script>alert(1)</script>?")
-	j.Question("q2", people.AmbiguityTrigger, "which?")
+	j.Question("q1", humaninput.SecurityTrigger, "may it run <script>alert(1)</script>?")
+	j.Question("q2", humaninput.AmbiguityTrigger, "which?")
 	d, err := channel.Open(t.Context(), j, j.Held, time.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func open(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	channeltest.Work(t, d.Follow, s.Serve)
+	channeltest.RunAll(t, d.Follow, s.Serve)
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)

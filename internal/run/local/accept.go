@@ -14,7 +14,7 @@ import (
 // the last tree: a task that landed later may have undone what one before had
 // shown. None keeps another from being judged, and what they need of the gates
 // before them is made once for all.
-func (m *Machine) accept(ctx context.Context, c worker.Case, v state.View, evidence []nexus.Evidence, d worker.Desk) ([]nexus.Evidence, error) {
+func (m *Machine) accept(ctx context.Context, c worker.JudgeRequest, v state.View, evidence []nexus.Evidence, d worker.Desk) ([]nexus.Evidence, error) {
 	done := map[string]bool{}
 	c.Task, c.Each = nexus.Task{}, true
 	for _, t := range v.Landed {
@@ -32,7 +32,7 @@ func (m *Machine) accept(ctx context.Context, c worker.Case, v state.View, evide
 	if len(done) == 0 {
 		return evidence, nil
 	}
-	all, err := m.Worker.Judge.Pass(ctx, c, d)
+	all, err := m.Worker.Judge.RunGates(ctx, c, d)
 	for _, e := range all {
 		if done[e.Gate] {
 			evidence = append(evidence, e)

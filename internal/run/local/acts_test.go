@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -20,7 +20,7 @@ import (
 // gone fails where a worktree is still there that somebody worked in.
 func gone(t *testing.T, m *Machine, id nexus.AttemptID) {
 	t.Helper()
-	dir, err := m.Worker.Trees.Place("r", id)
+	dir, err := m.Worker.Trees.TreeDir("r", id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestAnInterviewIsHeld(t *testing.T) {
 	m, p, v := planned(t, `{"clear": false, "title": "One", "problem": "Nobody has one.", "requirements": [{"text": "one is there", "priority": "must"}],
 		"questions": [{"text": "How large?", "default": "small", "changes": "the size", "area": "data_model"}]}`)
 	v.Attempt = &state.Attempt{ID: "interview.1", Base: v.Tip}
-	v.Interview = &inquiry.Interview{}
+	v.Interview = &clarify.Interview{}
 	v.Interview.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one", Mode: nexus.Interview}})
 	v.Interview.Apply(nexus.InterviewSought{Attempt: "interview.1", Round: 1})
 	facts, err := m.Act(t.Context(), nexus.InterviewSought{Attempt: "interview.1", Round: 1}, v, &desk{})
@@ -161,7 +161,7 @@ func hooked(t *testing.T, m *Machine, hooks map[nexus.HookPoint]string) {
 		t.Fatal(err)
 	}
 	m.Runner = &usercmd.Runner{
-		Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.At(t.TempDir()), Mark: "test/hook",
+		Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.OpenStore(t.TempDir()), Mark: "test/hook",
 	}
 	m.Hooks = nil
 	for point, script := range hooks {
@@ -260,7 +260,7 @@ func TestHooksKeepWhatLanded(t *testing.T) {
 	if f := publish("exit 2"); f.Branch != "" || at() != tip {
 		t.Errorf("%+v, and the branch is at %q", f, at())
 	}
-	v.Homing.Merged = &nexus.LandingMerged{Commit: later, Onto: tip}
+	v.TargetMerge.Merged = &nexus.LandingMerged{Commit: later, Onto: tip}
 	if f := publish("cat >'" + said + "'; exit 2"); f.Branch != "nexus/r" {
 		t.Errorf("%+v", f)
 	}
@@ -340,7 +340,7 @@ func TestAPlannerThatCannotBeAsked(t *testing.T) {
 		m, _, v := planned(t)
 		v.Attempt = &state.Attempt{ID: "x.1", Base: v.Tip}
 		v.Task = state.Task{Task: nexus.Task{ID: "T1", Title: "Write both", Brief: "Write one and two."}}
-		v.Tasks, v.Added, v.Interview = []nexus.Task{v.Task.Task}, nexus.Task{Brief: "Write three."}, &inquiry.Interview{}
+		v.Tasks, v.Added, v.Interview = []nexus.Task{v.Task.Task}, nexus.Task{Brief: "Write three."}, &clarify.Interview{}
 		v.Interview.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one", Mode: nexus.Interview}})
 		v.Interview.Apply(nexus.InterviewSought{Attempt: "x.1", Round: 1})
 		if facts, err := m.Act(t.Context(), f, v, &desk{}); err == nil || len(facts) > 0 || !strings.Contains(err.Error(), "no plan is left") {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
@@ -28,11 +28,11 @@ func (m *Machine) add(ctx context.Context, f nexus.AdditionSought, v state.View,
 		return nil, fmt.Errorf("make a worktree to plan an addition in: %w", err)
 	}
 	of := worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}
-	if err := p.Worker.Judge.Bases.Look(ctx, p.Worker.Judge, of, p.tree.Dir, d); err != nil {
+	if err := p.Worker.Judge.Bases.CheckBase(ctx, p.Worker.Judge, of, p.tree.Dir, d); err != nil {
 		return nil, err
 	}
 	g := prompt.Goal{Session: p.session, Text: v.Added.Brief, Size: v.Limits.Size, Files: v.Added.Files, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}
-	g.Open, _ = inquiry.Vague(g.Text)
+	g.Open, _ = clarify.Vague(g.Text)
 	for _, t := range v.Tasks {
 		g.Planned = append(g.Planned, string(t.ID)+": "+t.Title)
 	}

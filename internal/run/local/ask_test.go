@@ -75,7 +75,7 @@ func TestAPersonAgreesToPublish(t *testing.T) {
 		never  string
 	}{
 		"nobody has to":     {func(v *state.View) { v.Limits.Approval = "" }, "no", "", nil, ""},
-		"who asked for it":  {func(v *state.View) { v.Homing.Asked = &nexus.LandingAsked{} }, "no", "", nil, ""},
+		"who asked for it":  {func(v *state.View) { v.TargetMerge.Asked = &nexus.LandingAsked{} }, "no", "", nil, ""},
 		"a yes":             {func(*state.View) {}, "yes", "", []string{"publish 3 commits that landed, up to ", plain[:12], "as the branch nexus/r?"}, "with changes of"},
 		"and to move":       {func(v *state.View) { v.Goal.Land = true }, "yes", "", []string{"and move the branch main to it?"}, "with changes of"},
 		"no branch to move": {func(v *state.View) { v.Goal.Land, v.Goal.Target = true, "" }, "yes", "", []string{"as the branch nexus/r?"}, "and move"},

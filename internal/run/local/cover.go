@@ -18,7 +18,7 @@ import (
 // whether the plan covers the goal, and the plan says so.
 func (p *planning) look(ctx context.Context, made nexus.Plan, again bool) (*nexus.PlanCover, error) {
 	statements := spec.Statements(made.Goal)
-	if !spec.Looks(p.view.Limits.SecondLook, statements) {
+	if !spec.NeedsCoverageCheck(p.view.Limits.SecondLook, statements) {
 		return nil, nil //nolint:nilnil // nobody looks
 	}
 	if why := spec.TooLong(statements); why != "" {
@@ -61,7 +61,7 @@ func (p *planning) check(ctx context.Context, id nexus.SessionID, c prompt.Cover
 		if old == nil || len(old.Messages) == 0 {
 			next, because = c.Message(), "brief"
 		}
-		o, err := p.Worker.Sessions.Converse(ctx, worker.Talk{
+		o, err := p.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
 			Attempt: p.a, Session: id, Role: nexus.Checker, Tree: p.tree, Base: p.view.Goal.Base, Goal: p.view.Goal.Goal.Text,
 			Next: next, Why: because, Handin: plan.CoverSchema(), Limits: p.view.Limits, Record: p.record,
 		}, p.desk)

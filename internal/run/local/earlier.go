@@ -41,15 +41,15 @@ func (m *Machine) earlier(ctx context.Context, v state.View, d worker.Desk) ([]s
 	if err != nil || len(all) == 0 {
 		return nil, ended(ctx, err)
 	}
-	var old []worker.Old
+	var old []worker.EarlierCommand
 	for _, e := range all {
 		then, _ := accept.Gate(nexus.Criterion{Text: e.Text, Check: e.Check})
 		if one, ok := detect.Accept(nexus.Criterion{Text: e.Text, Check: e.Check}); ok {
 			one.Name = e.Gate()
-			old = append(old, worker.Old{Gate: one, As: then, Why: "it was met when that run landed: " + e.Text})
+			old = append(old, worker.EarlierCommand{Gate: one, As: then, Why: "it was met when that run landed: " + e.Text})
 		}
 	}
-	judged, err := m.Worker.Judge.Bases.Earlier(spare, m.Worker.Judge, v.Goal.Base, old, g.Time, d)
+	judged, err := m.Worker.Judge.Bases.RunEarlierCommands(spare, m.Worker.Judge, v.Goal.Base, old, g.Time, d)
 	if err != nil {
 		if err := ended(ctx, err); err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 // complete says of the tasks that a planner made where they start, and that what exists
 // keeps working.
 func (p *planning) complete(ctx context.Context, tasks []nexus.Task, g prompt.Goal) error {
-	plan.Start(tasks, g.Repo, p.Worker.Judge.Packages)
+	plan.SetStartTiers(tasks, g.Repo, p.Worker.Judge.Packages)
 	root, err := os.OpenRoot(p.tree.Dir) // so that no path leads out of it
 	if err != nil {
 		return fmt.Errorf("open the tree that is planned for: %w", err)
@@ -24,7 +24,7 @@ func (p *planning) complete(ctx context.Context, tasks []nexus.Task, g prompt.Go
 	if err != nil {
 		return err
 	}
-	plan.Keep(tasks, plan.Existing{Gate: gates, Has: func(name string) bool {
+	plan.AddKeptCriteria(tasks, plan.Existing{Gate: gates, Has: func(name string) bool {
 		_, err := root.Stat(name)
 		return err == nil
 	}}, g.Size)
@@ -36,7 +36,7 @@ func (p *planning) complete(ctx context.Context, tasks []nexus.Task, g prompt.Go
 // the greeting of a skeleton, which work may replace.
 func (p *planning) testing(ctx context.Context, root *os.Root) (map[string]string, error) {
 	passes, greetings := false, 0
-	if stack.Greets(root.FS()) {
+	if stack.HasGreetingTest(root.FS()) {
 		greetings = 1
 	}
 	for _, e := range p.Worker.Judge.Bases.Known(ctx, p.a.Base) {

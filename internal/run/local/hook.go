@@ -14,7 +14,7 @@ import (
 // ask runs the hooks of a point that may refuse, one after the other until one
 // does, and records how each ended. It returns which one refused, and why.
 func (m *Machine) ask(ctx context.Context, e hookcmd.Event, d worker.Desk) (hook, why string, err error) {
-	for _, h := range hookcmd.At(m.Hooks, e.Point) {
+	for _, h := range hookcmd.AtPoint(m.Hooks, e.Point) {
 		o, err := m.spare(ctx, h, e, d)
 		if err != nil {
 			return "", "", err
@@ -57,7 +57,7 @@ func (m *Machine) start(ctx context.Context, v state.View, d worker.Desk) ([]nex
 // would have it. It returns the fact that says that it stays, nil where it may
 // leave. The files that would be there are in a tree that the hooks see.
 func (m *Machine) refused(ctx context.Context, v state.View, f nexus.ResultPublished, d worker.Desk) (facts []nexus.Fact, err error) {
-	if len(hookcmd.At(m.Hooks, nexus.HookRunLand)) == 0 {
+	if len(hookcmd.AtPoint(m.Hooks, nexus.HookRunLand)) == 0 {
 		return nil, nil
 	}
 	e := m.event(nexus.HookRunLand, v)
@@ -65,7 +65,7 @@ func (m *Machine) refused(ctx context.Context, v state.View, f nexus.ResultPubli
 	if e.Target = ""; v.Goal.Land {
 		e.Target = v.Goal.Target
 	}
-	if merged := v.Homing.Merged; merged != nil {
+	if merged := v.TargetMerge.Merged; merged != nil {
 		e.Commit, e.Base = merged.Commit, merged.Onto
 	}
 	clone := m.Worker.Trees.Git()
@@ -94,7 +94,7 @@ func (m *Machine) refused(ctx context.Context, v state.View, f nexus.ResultPubli
 		return nil, err
 	}
 	stays := nexus.ResultPublished{Commit: v.Tip, Why: why, Hook: hook}
-	if at, err := m.Worker.Trees.Branch(ctx, f.Branch); v.Homing.Merged != nil || err == nil && at == v.Tip {
+	if at, err := m.Worker.Trees.BranchCommit(ctx, f.Branch); v.TargetMerge.Merged != nil || err == nil && at == v.Tip {
 		stays.Branch = f.Branch // it left before, and the target is what was refused
 	}
 	return []nexus.Fact{stays}, nil

@@ -21,12 +21,12 @@ func (m *Machine) interview(ctx context.Context, f nexus.InterviewSought, v stat
 		return nil, fmt.Errorf("make a worktree for the interviewer: %w", err)
 	}
 	talk := func(ctx context.Context, message, why string) (agent.Outcome, error) {
-		return m.Worker.Sessions.Converse(ctx, worker.Talk{
+		return m.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
 			Attempt: p.a, Session: p.session, Role: nexus.Interviewer, Tree: p.tree, Base: v.Goal.Base, Goal: v.Goal.Goal.Text, Next: message, Why: why,
 			Handin: interview.Schema(), Limits: v.Limits, Record: p.record,
 		}, d)
 	}
-	facts, err := interview.Hear(ctx, v.Interview, f.Round, interview.Message(v.Interview, p.session, f.Round, v.Alone), p.begun(), talk)
+	facts, err := interview.RunRound(ctx, v.Interview, f.Round, interview.Message(v.Interview, p.session, f.Round, v.Alone), p.begun(), talk)
 	if err != nil {
 		return nil, err
 	}

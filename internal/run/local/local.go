@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -78,7 +78,7 @@ func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d wo
 	case nexus.UndoSought:
 		return land.Undo(ctx, m.Worker, f, v, d)
 	case nexus.LandingSought:
-		return land.Home(ctx, m.Worker, v, d)
+		return land.MergeIntoTarget(ctx, m.Worker, v, d)
 	case nexus.ResultReviewed:
 		return m.review(ctx, v, d)
 	case nexus.ResultOffered:
@@ -115,7 +115,7 @@ func Begin(ctx context.Context, trees *worktree.Store, v state.View) error {
 	if v.Landings > 0 {
 		return fmt.Errorf("the run's branch %s is gone, with %d commits on it", ref, v.Landings)
 	}
-	return trees.Move(ctx, ref, v.Goal.Base, "")
+	return trees.MoveRef(ctx, ref, v.Goal.Base, "")
 }
 
 // review judges the last tree of the run by its gates, and by those of all its
@@ -133,25 +133,25 @@ func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]ne
 	if err := tree.Reset(ctx, hash); err != nil { // one that was cut off may have left another tip there, or what a gate wrote
 		return nil, err
 	}
-	c := worker.Case{
+	c := worker.JudgeRequest{
 		Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Whole: true, Wanted: v.Bear,
 		Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
 	}
 	for _, t := range v.Landed {
 		c.Checks = append(c.Checks, t.Criteria...)
 	}
-	evidence, err := s.Judge.Pass(ctx, c, d)
+	evidence, err := s.Judge.RunGates(ctx, c, d)
 	if err != nil {
 		return nil, err
 	}
-	sum := repair.Sum("", nexus.Task{}, hash, evidence)
+	sum := repair.SumVerdict("", nexus.Task{}, hash, evidence)
 	if sum.State == nexus.Pass || sum.State == nexus.NotRun && len(evidence) == 0 { // without gates, commands of criteria are all that can tell
 		if evidence, err = m.accept(ctx, c, v, evidence, d); err != nil {
 			return nil, err
 		}
-		sum = repair.Sum("", nexus.Task{}, hash, evidence)
+		sum = repair.SumVerdict("", nexus.Task{}, hash, evidence)
 	}
-	s.Judge.Miss(evidence, v.Bear)
+	s.Judge.MarkMissingTests(evidence, v.Bear)
 	verdict := nexus.Verdict{Passed: sum.State == nexus.Pass, Tree: hash, Evidence: evidence}
 	if !verdict.Passed {
 		verdict.Why = sum.Why
@@ -199,7 +199,7 @@ func (m *Machine) publish(ctx context.Context, v state.View, d worker.Desk) ([]n
 func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultPublished) *nexus.TargetMoved {
 	target := v.Goal.Target
 	commit, was := v.Tip, v.Goal.Base
-	if m := v.Homing.Merged; m != nil {
+	if m := v.TargetMerge.Merged; m != nil {
 		commit, was = m.Commit, m.Onto
 	}
 	switch {
@@ -209,8 +209,8 @@ func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultP
 	case target == "":
 		f.Why = "no branch was checked out when the run started, so none was moved"
 		return nil
-	case v.Homing.Refused != "":
-		f.Why = fmt.Sprintf("%s was not moved: it has new commits, and %s", target, v.Homing.Refused)
+	case v.TargetMerge.Refused != "":
+		f.Why = fmt.Sprintf("%s was not moved: it has new commits, and %s", target, v.TargetMerge.Refused)
 		return nil
 	case m.Protected(target):
 		f.Why = fmt.Sprintf("%s was not moved: git.protected names it", target)
@@ -226,7 +226,7 @@ func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultP
 	}
 	if f.Target = target; commit != v.Tip {
 		f.Merged = commit
-	} else if now, err := m.Worker.Trees.Branch(ctx, target); err == nil && now != commit { // it held what landed before
+	} else if now, err := m.Worker.Trees.BranchCommit(ctx, target); err == nil && now != commit { // it held what landed before
 		f.Merged = now
 	}
 	return nil
@@ -246,7 +246,7 @@ func landed(n int) string {
 // held says why what landed is not published yet: the run's level of approval
 // wants a person to agree, and nobody did.
 func (m *Machine) held(ctx context.Context, v state.View, branch string, d worker.Desk) (string, error) {
-	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.Homing.Asked != nil || v.Reverts { // who asked for it agrees to it
+	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.TargetMerge.Asked != nil || v.Reverts { // who asked for it agrees to it
 		return "", nil
 	}
 	text := fmt.Sprintf("publish %s, up to %.12s, as the branch %s", landed(v.Landings), v.Tip, branch)
@@ -261,12 +261,12 @@ func (m *Machine) held(ctx context.Context, v state.View, branch string, d worke
 	for _, c := range changed {
 		files = append(files, c.Path)
 	}
-	if found := people.CriticalFiles(files); len(found) > 0 {
-		text += ", with changes of " + people.JoinFiles(found)
+	if found := humaninput.CriticalFiles(files); len(found) > 0 {
+		text += ", with changes of " + humaninput.JoinFiles(found)
 	}
 	answer, err := m.Worker.Sessions.Consent(ctx, "", text+"?", d)
 	switch {
-	case worker.Waits(err):
+	case worker.NeedsPerson(err):
 		return "a person must agree: nexus status shows the question, nexus approve agrees", nil
 	case err != nil:
 		return "", err

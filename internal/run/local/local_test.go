@@ -136,7 +136,7 @@ func TestCrashAfterLanding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Trees.Move(t.Context(), land.Ref("r"), landed, base); err != nil {
+	if err := s.Trees.MoveRef(t.Context(), land.Ref("r"), landed, base); err != nil {
 		t.Fatal(err)
 	}
 	facts, err := (&local.Machine{Worker: s}).Act(t.Context(), nexus.TrainDeparted{Task: "T1", Attempt: a.ID, Onto: base}, v, desk{})

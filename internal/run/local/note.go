@@ -19,7 +19,7 @@ func (m *Machine) note(ctx context.Context, v state.View) error {
 		}
 		edits[p.Commit] = accept.NoteOf(v.Run, p).Into
 	}
-	return m.Worker.Trees.Note(ctx, edits)
+	return m.Worker.Trees.EditNotes(ctx, edits)
 }
 
 // mask takes keys out of what leaves the private state.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
@@ -41,11 +41,11 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 	if p.red, err = m.earlier(ctx, v, d); err != nil {
 		return nil, err
 	}
-	if err := p.Worker.Judge.Bases.Look(ctx, p.Worker.Judge, worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
+	if err := p.Worker.Judge.Bases.CheckBase(ctx, p.Worker.Judge, worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
 		return nil, err
 	}
 	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}
-	g.Open, _ = inquiry.Vague(g.Text)
+	g.Open, _ = clarify.Vague(g.Text)
 	g.Refused, g.Prior = refused(v.Drafts)
 	if len(g.Prior.Tasks) > 0 {
 		g.Before = string(plan.Markdown(g.Prior))
@@ -68,7 +68,7 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 }
 
 // refused returns why people refused the plans before, and the last of those.
-func refused(drafts []state.Draft) (why []string, last nexus.Plan) {
+func refused(drafts []state.PlanDraft) (why []string, last nexus.Plan) {
 	for _, d := range drafts {
 		if d.Why != "" {
 			why, last = append(why, d.Why), nexus.Plan{
@@ -82,7 +82,7 @@ func refused(drafts []state.Draft) (why []string, last nexus.Plan) {
 // talk says something to the planner.
 func (p *planning) talk(ctx context.Context, message, why string) (agent.Outcome, error) {
 	of := p.view.Task
-	return p.Worker.Sessions.Converse(ctx, worker.Talk{
+	return p.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
 		Attempt: p.a, Session: p.session, Task: nexus.Task{ID: of.ID, Title: of.Title, Brief: of.Brief, Criteria: of.Criteria, Files: of.Files}, Role: nexus.Planner, Tree: p.tree, Base: p.view.Goal.Base, Goal: p.view.Goal.Goal.Text, Next: message, Why: why,
 		Handin: plan.Schema(), Limits: p.view.Limits, Record: p.record,
 	}, p.desk)

@@ -101,7 +101,7 @@ func TestAnotherPlanIsProposed(t *testing.T) {
 	long := strings.Repeat("Begin with two. ", 300)
 	v.Attempt.ID = "plan.2"
 	v.Attempt.Tried = []nexus.Evidence{{Command: "test -e one", State: nexus.Fail, Exit: 1}}
-	v.Drafts = []state.Draft{
+	v.Drafts = []state.PlanDraft{
 		{Tasks: []nexus.Task{{ID: "T9", Title: "Write nine"}}, By: "ada", Why: "nine is no number"},
 		{Tasks: []nexus.Task{{ID: "T1", Title: "Write one and two"}}, By: "bob"},
 		{Goal: "add one", Tasks: []nexus.Task{{ID: "T1", Title: "Write two, then one"}}, By: "ada", Why: long},

@@ -17,7 +17,7 @@ import (
 // the ones before it said nothing about.
 func (m *Machine) propose(ctx context.Context, f nexus.RoutesSought, v state.View, d worker.Desk) ([]nexus.Route, error) {
 	var told []nexus.Route
-	for _, p := range m.Worker.Site.Plugins.Of(nexus.PluginRouter) {
+	for _, p := range m.Worker.Site.Plugins.PluginsOfKind(nexus.PluginRouter) {
 		var outputs []*plugin.RouterOutput
 		var questions []worker.PluginQuestion
 		for _, t := range v.Tasks {

@@ -30,7 +30,7 @@ func TestWhatIsNotMoved(t *testing.T) {
 		"nobody asked":           {func(_ *local.Machine, v *state.View) { v.Goal.Land = false }, "", "nexus/r", true},
 		"the tree does not pass": {func(_ *local.Machine, v *state.View) { v.Passed = false }, "the final tree does not pass", "nexus/r", false},
 		"no branch":              {func(_ *local.Machine, v *state.View) { v.Goal.Target = "" }, "no branch was checked out", "nexus/r", false},
-		"it cannot be merged":    {func(_ *local.Machine, v *state.View) { v.Homing.Refused = "they conflict" }, "it has new commits, and they conflict", "nexus/r", false},
+		"it cannot be merged":    {func(_ *local.Machine, v *state.View) { v.TargetMerge.Refused = "they conflict" }, "it has new commits, and they conflict", "nexus/r", false},
 		"it is protected":        {func(m *local.Machine, _ *state.View) { m.Shields = []string{"*"} }, "git.protected names it", "nexus/r", false},
 		"it is not there":        {func(_ *local.Machine, v *state.View) { v.Goal.Target = "gone" }, "gone was not moved: ", "nexus/r", false},
 	} {
@@ -101,7 +101,7 @@ func TestATargetThatMoved(t *testing.T) {
 		t.Fatalf("%+v, %v", facts, err)
 	}
 	both := commit("merged", theirs, tip)
-	v.Homing.Merged = &nexus.LandingMerged{Commit: both, Onto: theirs}
+	v.TargetMerge.Merged = &nexus.LandingMerged{Commit: both, Onto: theirs}
 	facts, err = m.Act(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
 	if f, ok := facts[0].(nexus.ResultPublished); err != nil || !ok || f.Target != target || f.Merged != both || f.Commit != tip || first(t, user, target) != both {
 		t.Errorf("%+v, %v", facts, err)

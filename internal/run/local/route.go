@@ -86,7 +86,7 @@ func (m *Machine) rate(ctx context.Context, f nexus.RoutesSought, v state.View, 
 // stops reports whether an error concerns more than this one question.
 func stops(err error) bool {
 	e, ok := errors.AsType[*nexus.Error](err)
-	return ok && e.Code != nexus.CodeInvalidInput || run.Stops(err)
+	return ok && e.Code != nexus.CodeInvalidInput || run.IsStop(err)
 }
 
 // kept returns the file that keeps what the same model said about the same tasks
@@ -123,7 +123,7 @@ func (p *planning) judge(ctx context.Context, ids []nexus.TaskID, kept string) (
 	if !p.begun() {
 		next, why = tasksText(p.session, p.view.Tasks, ids), "brief"
 	}
-	out, err := p.Worker.Sessions.Converse(ctx, worker.Talk{
+	out, err := p.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
 		Attempt: p.a, Session: p.session, Role: nexus.Router, Tree: p.tree, Next: next, Why: why,
 		Handin: plan.ComplexitySchema(), Limits: p.view.Limits, Record: p.record,
 	}, p.desk)

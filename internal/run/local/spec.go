@@ -95,7 +95,7 @@ func (p *planning) submitted(ctx context.Context, q specify.Question) (data json
 	if old != nil && len(old.Messages) > 0 {
 		next, why = "", ""
 	}
-	o, err := p.Worker.Sessions.Converse(ctx, worker.Talk{
+	o, err := p.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
 		Attempt: p.a, Session: q.Session, Role: q.Role, Tree: p.tree, Base: p.view.Goal.Base, Goal: p.view.Goal.Goal.Text,
 		Next: next, Why: why, Handin: q.Handin, Limits: p.view.Limits, Record: p.record,
 	}, p.desk)

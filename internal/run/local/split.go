@@ -21,8 +21,8 @@ func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, 
 	if p.tree, err = m.Worker.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to split a task in: %w", err)
 	}
-	q := prompt.Stuck{Session: p.session, Task: v.Task.Task, Why: f.Why, Rescope: f.Rescope, Parts: v.Limits.Parts, Size: v.Limits.Size}
-	if q.Tried, err = attempt.Tried(ctx, m.Worker, v, false); err != nil {
+	q := prompt.SplitRequest{Session: p.session, Task: v.Task.Task, Why: f.Why, Rescope: f.Rescope, Parts: v.Limits.Parts, Size: v.Limits.Size}
+	if q.Tried, err = attempt.SummarizeAttempts(ctx, m.Worker, v, false); err != nil {
 		return nil, err
 	}
 	if f.Work != "" {

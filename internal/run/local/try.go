@@ -29,7 +29,7 @@ func (p *planning) try(ctx context.Context, made nexus.Plan) (accept.Trials, err
 	var open []gate.Gate
 	each(made, func(_ nexus.Task, _ int, g gate.Gate) {
 		has := func(o gate.Gate) bool { return o.Command() == g.Command() }
-		if _, known := p.tried(g); !known && !slices.ContainsFunc(own, func(o gate.Gate) bool { return gate.Alike(o, g) }) && !slices.ContainsFunc(open, has) {
+		if _, known := p.tried(g); !known && !slices.ContainsFunc(own, func(o gate.Gate) bool { return gate.RunsSameCommand(o, g) }) && !slices.ContainsFunc(open, has) {
 			open = append(open, g)
 		}
 	})
@@ -38,11 +38,11 @@ func (p *planning) try(ctx context.Context, made nexus.Plan) (accept.Trials, err
 			return nil, fmt.Errorf("try the checks of the plan: %w", err)
 		}
 	}
-	around := accept.Around{Tests: detect.RunsTests, Old: p.Worker.Judge.Bases.Known(ctx, p.a.Base), Short: p.Worker.Judge.GateTime <= 0 || p.Worker.Judge.GateTime > eachTrial}
+	around := accept.CheckContext{Tests: detect.RunsTests, Old: p.Worker.Judge.Bases.Known(ctx, p.a.Base), Short: p.Worker.Judge.GateTime <= 0 || p.Worker.Judge.GateTime > eachTrial}
 	var all accept.Trials
 	each(made, func(t nexus.Task, number int, g gate.Gate) {
 		if e, ok := p.tried(g); ok {
-			all = append(all, accept.Try(t, number, e, around))
+			all = append(all, accept.JudgeTrial(t, number, e, around))
 		}
 	})
 	return all, nil
@@ -53,7 +53,7 @@ func (p *planning) run(ctx context.Context, gates []gate.Gate) error {
 	spare, stop := p.desk.Spare(ctx, false)
 	defer stop()
 	of := worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}
-	err := p.Worker.Judge.Bases.Try(spare, p.Worker.Judge, of, gates, eachTrial, allTrials, func(e nexus.Evidence) error {
+	err := p.Worker.Judge.Bases.TryCommands(spare, p.Worker.Judge, of, gates, eachTrial, allTrials, func(e nexus.Evidence) error {
 		return p.record(ctx, nexus.CheckTried{Attempt: p.a.ID, Evidence: e})
 	}, p.desk)
 	if err != nil && spare.Err() != nil {

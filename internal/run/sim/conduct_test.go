@@ -154,7 +154,7 @@ func live(t *testing.T, j *shared, w stage, dice *rand.Rand, life int) (*state.S
 			j.mu.Unlock()
 		}
 	})
-	s, err := run.Conduct(ctx, j, w, "r", run.Opening{Fence: int64(life)}, run.Signals{Requests: requests, Drain: drain})
+	s, err := run.Conduct(ctx, j, w, "r", run.StartOptions{Fence: int64(life)}, run.Signals{Requests: requests, Drain: drain})
 	cancel(errors.New("it is over"))
 	crowd.Wait()
 	w.Die()
@@ -228,7 +228,7 @@ func TestDrainEndsWhatCanBeDoneAgain(t *testing.T) {
 					}
 				})
 				start := time.Now()
-				s, err := run.Conduct(t.Context(), j, idle{}, "r", run.Opening{Fence: 1}, run.Signals{Requests: requests, Drain: drain})
+				s, err := run.Conduct(t.Context(), j, idle{}, "r", run.StartOptions{Fence: 1}, run.Signals{Requests: requests, Drain: drain})
 				if took := time.Since(start); took < c.took || took > c.took+time.Minute && c.took == soon {
 					t.Errorf("%s after %s: %v", s.Status, took, err)
 				}

@@ -146,25 +146,25 @@ func (r *repository) run(sum *tally) error {
 	x := r.past.Experience(func(nexus.Role, nexus.Task, nexus.Usage) (nexus.Money, bool) { return 0, false })
 	p.journal.put(nexus.GoalAccepted{Goal: nexus.Goal{Text: "foresee"}, Base: "c0", Limits: limits, Routing: nexus.Routing{Order: []string{route.Manual, route.Keyword}, Experience: x}})
 	p.journal.put(toy.Planned(r.plan())...)
-	core, err := run.Begin(ctx, p.journal, id, run.Opening{})
+	core, err := run.Begin(ctx, p.journal, id, run.StartOptions{})
 	if err != nil {
 		return err
 	}
 	var asked []asking
-	for p.failed == nil && !core.Over() {
-		start, _, err := core.Pass(ctx, p.now)
+	for p.failed == nil && !core.IsOver() {
+		start, _, err := core.Decide(ctx, p.now)
 		if err != nil {
 			return err
 		}
 		for _, w := range start {
 			took, facts := r.work(p, core.State, w)
-			heap.Push(&p.queue, event{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.Return(ctx, w, facts, nil) }})
+			heap.Push(&p.queue, event{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.FinishWork(ctx, w, facts, nil) }})
 		}
 		if core.State.Status == nexus.StatusExecuting {
-			said, _ := r.past.Left(core.State, p.now)
+			said, _ := r.past.RemainingTimes(core.State, p.now)
 			asked = append(asked, asking{p.now, said})
 		}
-		if core.Over() {
+		if core.IsOver() {
 			break
 		}
 		e, ok := heap.Pop(&p.queue).(event)
@@ -206,7 +206,7 @@ func (r *repository) count(sum *tally, s *state.State, asked []asking, end time.
 }
 
 // work returns how long something takes and what comes of it.
-func (r *repository) work(p *pacer, s *state.State, w run.Work) (time.Duration, []nexus.Fact) {
+func (r *repository) work(p *pacer, s *state.State, w run.WorkItem) (time.Duration, []nexus.Fact) {
 	switch f := w.Intent.(type) {
 	case nexus.AttemptStarted:
 		took := r.takes(s.Task(f.Task), f.Tier)

@@ -46,20 +46,20 @@ func (s *sim) inspect() {
 	}
 	s.before = now
 	for _, a := range st.Active() {
-		if s.workers[run.Key(a.ID)] == nil {
+		if s.workers[run.WorkKey(a.ID)] == nil {
 			s.wrong("%s has no worker", a.ID)
 		}
 	}
-	if b := st.Aboard; b != nil && b.Merge.Stage == state.Working && s.workers[run.Key(b.Merge.ID)] == nil {
+	if b := st.CurrentLanding; b != nil && b.Merge.Stage == state.Working && s.workers[run.WorkKey(b.Merge.ID)] == nil {
 		s.wrong("%s has no worker", b.Merge.ID)
 	}
 	for _, p := range []*state.Attempt{st.Planning, st.Judging, st.Mending} {
-		if p != nil && p.Stage == state.Working && s.workers[run.Key(p.ID)] == nil {
+		if p != nil && p.Stage == state.Working && s.workers[run.WorkKey(p.ID)] == nil {
 			s.wrong("%s has no worker", p.ID)
 		}
 	}
 	for _, e := range st.Splits.All {
-		if st.Splitting(e.Task) && s.workers[run.Key(e.Attempt)] == nil {
+		if st.Splitting(e.Task) && s.workers[run.WorkKey(e.Attempt)] == nil {
 			s.wrong("%s has no worker", e.Attempt)
 		}
 	}
@@ -86,7 +86,7 @@ func (s *sim) finish() {
 		s.wrong("the run ended with request %d unanswered", st.Requests[0].Seq)
 	}
 	unconfirmed := 0
-	if st.Aboard != nil {
+	if st.CurrentLanding != nil {
 		unconfirmed = 1
 	}
 	if n := len(s.world.Books().Landed) - len(st.Landings); n < 0 || n > unconfirmed {

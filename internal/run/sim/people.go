@@ -72,7 +72,7 @@ func (s *sim) ask(r nexus.Request) {
 	}
 	hear := func() {
 		if s.core != nil {
-			s.check(s.core.Request(e))
+			s.check(s.core.ApplyRequest(e))
 		}
 	}
 	s.at(s.delivered, 0, hear)
@@ -170,7 +170,7 @@ func (s *sim) poke() bool {
 		return true
 	}
 	for _, t := range st.Tasks {
-		if t.Withheld() {
+		if t.IsPaused() {
 			s.ask(nexus.Request{Verb: nexus.VerbResume, Task: t.ID, By: "bob"})
 			return true
 		}

@@ -7,12 +7,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
-	"github.com/nexus-ai-builder/nexus/internal/sys/daybudget"
+	"github.com/nexus-ai-builder/nexus/internal/sys/dailybudget"
 )
 
 // dayPurse is the day's money, of which the books know more than a run does.
 type dayPurse interface {
-	run.Purse
+	run.DailyBudget
 	Others(day string) nexus.Money
 }
 
@@ -26,7 +26,7 @@ type purse struct {
 	others nexus.Money
 }
 
-// Claim implements [run.Purse].
+// Claim implements [run.DailyBudget].
 func (p *purse) Claim(_ context.Context, own, limit nexus.Money) (nexus.BudgetShared, bool, error) {
 	if day := p.now().UTC().Format(time.DateOnly); day != p.day {
 		p.day, p.own, p.others = day, 0, 0
@@ -59,13 +59,13 @@ type share struct {
 	now  func() time.Time
 }
 
-// Claim implements [run.Purse].
+// Claim implements [run.DailyBudget].
 func (s share) Claim(_ context.Context, own, limit nexus.Money) (nexus.BudgetShared, bool, error) {
 	day := s.now().UTC().Format(time.DateOnly)
 	if s.till[day] == nil {
 		s.till[day] = map[string]nexus.Money{}
 	}
-	others, granted := daybudget.Share(s.till[day], s.run, own, limit)
+	others, granted := dailybudget.CheckShare(s.till[day], s.run, own, limit)
 	if granted {
 		s.till[day][s.run] = own
 	}
@@ -74,6 +74,6 @@ func (s share) Claim(_ context.Context, own, limit nexus.Money) (nexus.BudgetSha
 
 // Others returns what other runs have spent on a day, or may yet.
 func (s share) Others(day string) nexus.Money {
-	others, _ := daybudget.Share(s.till[day], s.run, 0, 0)
+	others, _ := dailybudget.CheckShare(s.till[day], s.run, 0, 0)
 	return others
 }

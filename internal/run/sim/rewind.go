@@ -23,16 +23,16 @@ func (s *sim) rewind() {
 		return
 	}
 	to := 1 + s.backs.Int64N(st.Seq)
-	if points := st.Kept(); len(points) > 0 && s.backs.IntN(2) == 0 {
+	if points := st.ActiveCheckpoints(); len(points) > 0 && s.backs.IntN(2) == 0 {
 		to = points[s.backs.IntN(len(points))].Seq
 	}
-	then, err := st.Before(to)
+	then, err := st.StateAt(to)
 	if err != nil {
 		s.wrong("the state at %d: %v", to, err)
 		return
 	}
 	f := nexus.RunRewound{To: to, Tip: then.Tip, From: st.Tip, By: "ann"}
-	if st.Admits(f) != nil {
+	if st.CheckFacts(f) != nil {
 		return // it is in the middle of what is one
 	}
 	s.scenario.Rewinds--
@@ -59,7 +59,7 @@ func (s *sim) back(st, then *state.State, spent nexus.Money, asks int) {
 		s.wrong("the run went back to %s with %d landings, %d tasks, %s; then it was at %s with %d, %d, %s",
 			st.Tip, len(st.Landings), len(st.Tasks), st.Status, then.Tip, len(then.Landings), len(then.Tasks), then.Status)
 	}
-	if len(st.Active()) > 0 || st.Aboard != nil || len(st.Queue) > 0 {
+	if len(st.Active()) > 0 || st.CurrentLanding != nil || len(st.Queue) > 0 {
 		s.wrong("the run went back, and %d attempts work", len(st.Active()))
 	}
 	if st.Ledger.Spent() != spent || len(st.Questions) != asks {

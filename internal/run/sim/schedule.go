@@ -91,20 +91,20 @@ type pacer struct {
 
 func (p *pacer) run() error {
 	ctx := context.Background()
-	core, err := run.Begin(ctx, p.journal, "pace", run.Opening{})
+	core, err := run.Begin(ctx, p.journal, "pace", run.StartOptions{})
 	if err != nil {
 		return err
 	}
 	for p.failed == nil {
-		start, _, err := core.Pass(ctx, p.now)
+		start, _, err := core.Decide(ctx, p.now)
 		if err != nil {
 			return err
 		}
 		for _, w := range start {
 			took, facts := p.work(w)
-			heap.Push(&p.queue, event{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.Return(ctx, w, facts, nil) }})
+			heap.Push(&p.queue, event{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.FinishWork(ctx, w, facts, nil) }})
 		}
-		if core.Over() {
+		if core.IsOver() {
 			return nil
 		}
 		e, ok := heap.Pop(&p.queue).(event)
@@ -118,7 +118,7 @@ func (p *pacer) run() error {
 }
 
 // work returns how long something takes and what comes of it.
-func (p *pacer) work(w run.Work) (time.Duration, []nexus.Fact) {
+func (p *pacer) work(w run.WorkItem) (time.Duration, []nexus.Fact) {
 	a := w.View.Attempt
 	switch f := w.Intent.(type) {
 	case nexus.AttemptStarted:

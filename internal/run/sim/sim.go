@@ -71,7 +71,7 @@ type sim struct {
 	lives       int
 	interrupted bool // the present process was told to let go
 	dead        bool // the process dies at the end of this step
-	workers     map[run.Key]*coroutine
+	workers     map[run.WorkKey]*coroutine
 	alarm       time.Time
 	delivered   time.Time // when the last request reaches a process
 	deaths      int
@@ -105,7 +105,7 @@ func (s *sim) play(seed uint64) Result {
 
 // fresh returns a run before it is opened.
 func fresh(scenario toy.Scenario, dice, worlds *rand.Rand) *sim {
-	s := &sim{scenario: scenario, dice: dice, now: statetest.Start(), workers: map[run.Key]*coroutine{}}
+	s := &sim{scenario: scenario, dice: dice, now: statetest.Start(), workers: map[run.WorkKey]*coroutine{}}
 	s.backs = rand.New(rand.NewPCG(uint64(len(scenario.Tasks)), uint64(scenario.Limits.Turns))) //nolint:gosec // a seed must give the same dice
 	s.world = toy.New(s.scenario, worlds, s.dies, s.wrong)
 	s.audit = audit.New(s.world, func(day string) nexus.Money { return s.purse.Others(day) }, s.wrong)
@@ -157,7 +157,7 @@ func (s *sim) begin() {
 	s.rewind()
 	s.life++
 	s.lives++
-	o := run.Opening{Process: nexus.Process{PID: s.lives, Host: "sim"}, Fence: int64(s.lives), Reopen: s.audit.Ended(), Purse: s.purse}
+	o := run.StartOptions{Process: nexus.Process{PID: s.lives, Host: "sim"}, Fence: int64(s.lives), Reopen: s.audit.Ended(), DailyBudget: s.purse}
 	if s.dice.IntN(3) == 0 {
 		more := s.audit.Limits()
 		more.RunMoney *= 2
@@ -183,7 +183,7 @@ func (s *sim) begin() {
 // after lets the process decide, and checks what must always hold.
 func (s *sim) after() {
 	if s.core != nil && !s.dead {
-		start, cancel, err := s.core.Pass(context.Background(), s.now)
+		start, cancel, err := s.core.Decide(context.Background(), s.now)
 		if s.check(err) {
 			for _, w := range start {
 				s.hire(w)
@@ -194,7 +194,7 @@ func (s *sim) after() {
 			}
 			s.inspect()
 			s.set()
-			if s.core.Over() {
+			if s.core.IsOver() {
 				s.leave()
 			}
 		}

@@ -105,11 +105,11 @@ func TestTakenUpGoesOn(t *testing.T) {
 			j.put(nexus.RunStarted{})
 		}
 		j.put(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbStop}})
-		core, err := run.Begin(t.Context(), j, "r", run.Opening{})
+		core, err := run.Begin(t.Context(), j, "r", run.StartOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := core.Pass(t.Context(), now); err != nil || core.State.Drain != nil || len(core.State.Requests) > 0 {
+		if _, _, err := core.Decide(t.Context(), now); err != nil || core.State.Drain != nil || len(core.State.Requests) > 0 {
 			t.Errorf("begun %v: %+v %v", begun, core.State.Drain, err)
 		}
 	}

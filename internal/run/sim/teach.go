@@ -49,7 +49,7 @@ func Teach(seed uint64, w Workload, learns bool) (Taught, error) {
 		l := &nexus.Lessons{}
 		usual := nexus.Routing{Order: []string{route.Manual, route.Adaptive, route.Keyword}}
 		if learns {
-			l = lessons.Draw(past, lessons.Options{
+			l = lessons.Learn(past, lessons.Options{
 				Sample: 5,
 				Usual:  func(c nexus.Complexity) nexus.Tier { return route.TierOf(usual, c) },
 			})
@@ -151,21 +151,21 @@ func (p *pupil) play(r nexus.Routing) (history.Run, error) {
 	p.journal.put(nexus.GoalAccepted{Goal: nexus.Goal{Text: "teach"}, Base: "c0", Limits: limits, Routing: r})
 	p.journal.put(toy.Planned(p.plan())...)
 	ctx := context.Background()
-	core, err := run.Begin(ctx, p.journal, p.journal.run, run.Opening{})
+	core, err := run.Begin(ctx, p.journal, p.journal.run, run.StartOptions{})
 	if err != nil {
 		return history.Run{}, err
 	}
 	for step := 0; ; step++ {
-		start, _, err := core.Pass(ctx, p.now)
+		start, _, err := core.Decide(ctx, p.now)
 		if err != nil || step > maxSteps {
 			return history.Run{}, fmt.Errorf("after %d steps: %w", step, err)
 		}
 		for _, w := range start {
 			took, facts := p.do(w)
-			heap.Push(&p.queue, event{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.Return(ctx, w, facts, nil) }})
+			heap.Push(&p.queue, event{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.FinishWork(ctx, w, facts, nil) }})
 		}
-		if core.Over() {
-			return history.Fold(core.State), nil
+		if core.IsOver() {
+			return history.SummarizeRun(core.State), nil
 		}
 		e, ok := heap.Pop(&p.queue).(event)
 		if !ok {
@@ -179,7 +179,7 @@ func (p *pupil) play(r nexus.Routing) (history.Run, error) {
 }
 
 // do returns how long something takes and what comes of it.
-func (p *pupil) do(w run.Work) (time.Duration, []nexus.Fact) {
+func (p *pupil) do(w run.WorkItem) (time.Duration, []nexus.Fact) {
 	f, ok := w.Intent.(nexus.AttemptStarted)
 	if !ok {
 		return p.work(w)

@@ -18,7 +18,7 @@ import (
 // one thread, and an order of events that depends on the seed alone.
 type coroutine struct {
 	sim    *sim
-	work   run.Work
+	work   run.WorkItem
 	yield  func(func(turn int)) bool
 	next   func() (func(turn int), bool)
 	stop   func()
@@ -32,7 +32,7 @@ type coroutine struct {
 }
 
 // hire starts a worker.
-func (s *sim) hire(w run.Work) {
+func (s *sim) hire(w run.WorkItem) {
 	if s.workers[w.Key] != nil {
 		s.wrong("%s has two workers", w.Key)
 		return
@@ -62,7 +62,7 @@ func (s *sim) resume(ctx context.Context, k *coroutine, turn int) {
 		k.turn++
 		s.soon(func() {
 			delete(s.workers, k.work.Key)
-			s.check(s.core.Return(ctx, k.work, k.facts, k.err))
+			s.check(s.core.FinishWork(ctx, k.work, k.facts, k.err))
 		})
 	}
 }
@@ -116,7 +116,7 @@ type spare struct {
 func (k *coroutine) nap(ctx context.Context, d time.Duration) error {
 	s := k.spare
 	if s != nil {
-		if why := k.sim.core.LetGo(s.paid); why != nil {
+		if why := k.sim.core.StopReason(s.paid); why != nil {
 			return why
 		}
 	}
@@ -140,7 +140,7 @@ func (s *sim) ease(ctx context.Context) {
 		if k.spare == nil || k.spare.eased != nil || k.gone != nil {
 			continue
 		}
-		k.spare.eased = s.core.LetGo(k.spare.paid)
+		k.spare.eased = s.core.StopReason(k.spare.paid)
 		s.eased(k)
 		if k.spare.eased != nil {
 			turn := k.turn
@@ -194,5 +194,5 @@ func (k *coroutine) ask(ctx context.Context, queue func(func(run.Answer)) error)
 
 // Known implements [worker.Desk].
 func (k *coroutine) Known(_ context.Context, tree, gate string) (nexus.Evidence, bool) {
-	return k.sim.core.State.Known(tree, gate)
+	return k.sim.core.State.KnownEvidence(tree, gate)
 }

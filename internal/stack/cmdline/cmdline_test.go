@@ -84,7 +84,7 @@ func FuzzUnfold(f *testing.F) {
 			if len(c.Words) == 0 || c.Text == "" {
 				t.Errorf("%q", c)
 			}
-			cmdline.Looks(c)
+			cmdline.CheckOnlyForm(c)
 		}
 	})
 }
@@ -107,7 +107,7 @@ func TestLooks(t *testing.T) {
 		"golangci-lint run --fix ./...": "lint golangci-lint run ./... wrote",
 		"cspell **/*.md":                "lint cspell **/*.md",
 	} {
-		gate, words, wrote := cmdline.Looks(cmdline.Call{Words: strings.Fields(line)})
+		gate, words, wrote := cmdline.CheckOnlyForm(cmdline.Call{Words: strings.Fields(line)})
 		got := strings.TrimSpace(gate + " " + strings.Join(words, " "))
 		if wrote {
 			got += " wrote"

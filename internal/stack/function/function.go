@@ -27,7 +27,7 @@ type Function struct {
 	Depth int    // conditions and loops around its innermost line
 }
 
-// The scripts measure as [Of] does, so that people can run them anywhere. One ends well where the function
+// The scripts measure as [FunctionsIn] does, so that people can run them anywhere. One ends well where the function
 // whose first line begins with m is over the bound.
 const (
 	scriptIndent = `{t=$0;sub(/^[ \t]+/,"",t);i=length()-length(t)}`
@@ -37,7 +37,7 @@ const (
 	scriptHead   = `index(t,m)==1&&t!~/;$/{o=1;k=i;n=p=0}END{exit!x}`
 )
 
-// body is the part of a script that sees the lines of code of a function.
+// scriptBody is the part of a script that sees the lines of code of a function.
 func scriptBody(dented bool) string {
 	if dented {
 		return scriptIndent + scriptDocs + scriptDented
@@ -102,8 +102,8 @@ func rowsOf(dented bool, lines []string) []row {
 	return all
 }
 
-// Of returns the functions of a file, of those whose first lines begin alike the largest, by line.
-func Of(x stack.Syntax, lines []string) []Function {
+// FunctionsIn returns the functions of a file, of those whose first lines begin alike the largest, by line.
+func FunctionsIn(x stack.Syntax, lines []string) []Function {
 	heads := regexp.MustCompile(x.Heads)
 	rows := rowsOf(x.Dented, lines)
 	var all []Function

@@ -48,8 +48,8 @@ func ParseTest(args []string) (c TestCommand, ok bool) {
 	return c, true
 }
 
-// Picks reports whether a command line of go test may leave tests out.
-func Picks(args []string) bool {
+// MayOmitTests reports whether a command line of go test may leave tests out.
+func MayOmitTests(args []string) bool {
 	c, ok := ParseTest(args)
 	return !ok || c.Picks || c.First
 }

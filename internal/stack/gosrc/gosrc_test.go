@@ -26,7 +26,7 @@ func TestParseTest(t *testing.T) {
 	for line, want := range map[string]bool{
 		"go test ./...": false, "go test -run X ./...": true, "go test -failfast ./...": true, "go test -own ./...": true, "go test -list=. ./...": true,
 	} {
-		if got := gosrc.Picks(strings.Fields(line)); got != want {
+		if got := gosrc.MayOmitTests(strings.Fields(line)); got != want {
 			t.Errorf("%q picks: %t", line, got)
 		}
 	}
@@ -75,7 +75,7 @@ func TestTouched(t *testing.T) {
 		base, now := t.TempDir(), t.TempDir()
 		write(t, base, "a/a_test.go", old)
 		write(t, now, "a/a_test.go", tt.now)
-		if got := gosrc.Touched(os.DirFS(base), os.DirFS(now), "a", "TestA/sub", []string{tt.changed}); got != tt.want {
+		if got := gosrc.IsTestTouched(os.DirFS(base), os.DirFS(now), "a", "TestA/sub", []string{tt.changed}); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -89,7 +89,7 @@ func TestExpect(t *testing.T) {
 	write(t, dir, "a/c_windows_test.go", "package a\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) {}\n")
 	write(t, dir, "a/d_test.go", "package a_test\n\nimport \"testing\"\n\nfunc TestD(t *testing.T) {}\n")
 	write(t, dir, "a/e_test.go", "not go")
-	want := gosrc.Expect(os.DirFS(dir), gosrc.Modules(os.DirFS(dir)))
+	want := gosrc.ExpectedTests(os.DirFS(dir), gosrc.Modules(os.DirFS(dir)))
 	if got := want("example.org/m/a"); !slices.Equal(got, []string{"TestA", "TestD"}) {
 		t.Errorf("%v", got)
 	}
@@ -112,14 +112,14 @@ func FuzzSource(f *testing.F) {
 		write(t, dir, "go.mod", "module m\n")
 		write(t, dir, "x_test.go", text)
 		if s, ok := gosrc.Read(os.DirFS(dir), "x_test.go"); ok {
-			_ = s.Dodgy()
+			_ = s.CanFakeResults()
 		}
-		for _, name := range gosrc.Expect(os.DirFS(dir), gosrc.Modules(os.DirFS(dir)))("m") {
+		for _, name := range gosrc.ExpectedTests(os.DirFS(dir), gosrc.Modules(os.DirFS(dir)))("m") {
 			if !strings.HasPrefix(name, "Test") {
 				t.Errorf("expects %q", name)
 			}
 		}
-		gosrc.Touched(os.DirFS(dir), os.DirFS(dir), ".", "TestA", nil)
+		gosrc.IsTestTouched(os.DirFS(dir), os.DirFS(dir), ".", "TestA", nil)
 		if c, ok := gosrc.ParseTest(strings.Fields(line)); ok && c.Only(nil, nil)[1] != "test" {
 			t.Errorf("%q", line)
 		}

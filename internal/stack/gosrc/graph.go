@@ -92,17 +92,17 @@ func (g Graph) owner(file string) (dir string, ok bool) {
 	return "", false
 }
 
-// Concerns returns the packages of the module in a directory whose tests changed
+// AffectedPackages returns the packages of the module in a directory whose tests changed
 // files concern, of how many with tests, or why that cannot be told. Elsewhere
 // reports whether a file is code of another language, of which Go knows nothing.
-func (g Graph) Concerns(module string, changed []string, elsewhere func(file string) bool) (hit []string, of int, why string) {
+func (g Graph) AffectedPackages(module string, changed []string, elsewhere func(file string) bool) (hit []string, of int, why string) {
 	code, tests, why := g.changes(changed, elsewhere)
 	if why != "" {
 		return nil, 0, why
 	}
 	marked := g.spread(code)
 	for dir, p := range g.packages {
-		if !p.tested || p.path == "" || !Judges(g.tree, module, dir) {
+		if !p.tested || p.path == "" || !IsDirInModule(g.tree, module, dir) {
 			continue
 		}
 		of++

@@ -11,8 +11,8 @@ import (
 // Manifest is the name of the file that makes a directory a Go module.
 const Manifest = "go.mod"
 
-// Used reports whether the root of a tree is a Go module, or a workspace of some.
-func Used(tree fs.FS) bool { return IsFile(tree, Manifest) || IsFile(tree, "go.work") }
+// IsGoTree reports whether the root of a tree is a Go module, or a workspace of some.
+func IsGoTree(tree fs.FS) bool { return IsFile(tree, Manifest) || IsFile(tree, "go.work") }
 
 // Modules returns the Go modules of a tree with their directories: the one at
 // its root, those that go.work uses, and others below it.
@@ -193,9 +193,9 @@ func Nested(tree fs.FS) []string {
 	return found
 }
 
-// Kinds reports whether the module in a directory of a tree has code, and
+// CodeAndTests reports whether the module in a directory of a tree has code, and
 // whether it has tests, that belong to it whatever the build's tags are.
-func Kinds(tree fs.FS, module string) (code, tests bool) {
+func CodeAndTests(tree fs.FS, module string) (code, tests bool) {
 	module = path.Clean(module)
 	_ = fs.WalkDir(tree, module, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
 		base := path.Base(name)
@@ -222,10 +222,10 @@ func readable(tree fs.FS, name string) bool {
 	return ok && s.always()
 }
 
-// Judges reports whether the Go tools see a directory of a tree when they run
+// IsDirInModule reports whether the Go tools see a directory of a tree when they run
 // in the module at another: it belongs to that module, or, at the root, to one
 // of its workspace.
-func Judges(tree fs.FS, module, dir string) bool {
+func IsDirInModule(tree fs.FS, module, dir string) bool {
 	owner := "."
 	for _, at := range Nested(tree) {
 		if (dir == at || strings.HasPrefix(dir, at+"/")) && (owner == "." || len(at) > len(owner)) {

@@ -125,10 +125,10 @@ func isTest(f *ast.FuncDecl) bool {
 	}
 }
 
-// Expect returns the tests of a package that go test cannot leave out.
-func Expect(tree fs.FS, modules map[string]string) func(pkg string) []string {
+// ExpectedTests returns the tests of a package that go test cannot leave out.
+func ExpectedTests(tree fs.FS, modules map[string]string) func(pkg string) []string {
 	return func(pkg string) []string {
-		dir, ok := Home(pkg, modules)
+		dir, ok := PackageDir(pkg, modules)
 		if !ok {
 			return nil
 		}
@@ -147,8 +147,8 @@ func Expect(tree fs.FS, modules map[string]string) func(pkg string) []string {
 	}
 }
 
-// Home returns the directory of a package below the root of its tree.
-func Home(pkg string, modules map[string]string) (string, bool) {
+// PackageDir returns the directory of a package below the root of its tree.
+func PackageDir(pkg string, modules map[string]string) (string, bool) {
 	best, dir := -1, ""
 	for module, at := range modules {
 		rest, ok := strings.CutPrefix(pkg, module)
@@ -203,9 +203,9 @@ func (s suite) declare(file Source, d *ast.GenDecl) {
 	}
 }
 
-// Touched reports whether the work had a hand in a test: in its own lines, in
+// IsTestTouched reports whether the work had a hand in a test: in its own lines, in
 // what all tests of its package share, or in their data.
-func Touched(base, now fs.FS, dir, test string, changed []string) bool {
+func IsTestTouched(base, now fs.FS, dir, test string, changed []string) bool {
 	test, _, _ = strings.Cut(test, "/")
 	was, is := readSuite(base, dir), readSuite(now, dir)
 	if old, ok := was.tests[test]; !ok || old != is.tests[test] {
@@ -226,18 +226,18 @@ func Touched(base, now fs.FS, dir, test string, changed []string) bool {
 	return slices.ContainsFunc(changed, func(f string) bool { return strings.HasPrefix(f, data) })
 }
 
-// Own reports whether a test is another one than on the base, by its own lines
+// IsTestChanged reports whether a test is another one than on the base, by its own lines
 // alone.
-func Own(base, now fs.FS, dir, test string) bool {
+func IsTestChanged(base, now fs.FS, dir, test string) bool {
 	was, is := readSuite(base, dir), readSuite(now, dir)
 	old, ok := was.tests[test]
 	return !ok || old != is.tests[test]
 }
 
-// Dodgy reports whether a file could make its test process lie about how its
+// CanFakeResults reports whether a file could make its test process lie about how its
 // tests ended: by ending it, by writing where the testing package writes, or
-// by choosing what runs. Most that could do not; see [gate.Runner.Pass].
-func (s Source) Dodgy() bool {
+// by choosing what runs. Most that could do not; see [gate.Runner.RunAll].
+func (s Source) CanFakeResults() bool {
 	own := strings.HasSuffix(s.name, "_test.go")
 	for _, pkg := range []string{"syscall", "unsafe", "C", "plugin", "golang.org/x/sys/unix"} {
 		if s.imports(pkg) != "" {

@@ -131,9 +131,9 @@ func (e *Effect) spread(something bool) {
 	}
 }
 
-// Spares says why what judges a directory does not concern the change, empty where
+// UnaffectedReason says why what judges a directory does not concern the change, empty where
 // it does or may: it judges the root, or a package that the change may break.
-func (e Effect) Spares(dir string) string {
+func (e Effect) UnaffectedReason(dir string) string {
 	if !e.known || e.All != "" || dir == "" || path.Clean(dir) == "." {
 		return ""
 	}

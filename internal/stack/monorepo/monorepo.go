@@ -81,7 +81,7 @@ func Read(tree fs.FS) *Repo {
 	w := reader{Repo: r, tree: tree, needs: make([]map[int]bool, len(r.Packages)), common: map[int]bool{}}
 	w.read(files)
 	r.tie(w.needs)
-	r.judge(tree)
+	r.findProblems(tree)
 	return r
 }
 

@@ -221,7 +221,7 @@ func TestEffect(t *testing.T) {
 		if e.All == "" {
 			var hit []string
 			for _, dir := range dirs {
-				if dir != "" && dir != "gone" && dir != "p" && dir != "p/a/deeper" && e.Spares(dir) == "" {
+				if dir != "" && dir != "gone" && dir != "p" && dir != "p/a/deeper" && e.UnaffectedReason(dir) == "" {
 					hit = append(hit, dir+":"+string(rune('0'+e.Steps(dir))))
 				}
 			}
@@ -232,15 +232,15 @@ func TestEffect(t *testing.T) {
 			t.Errorf("%s: %s, want %s", changed, got, want)
 		}
 		for _, dir := range []string{"", ".", "gone", "p"} {
-			if why := e.Spares(dir); why != "" && dir != "gone" && (dir != "p" || !strings.HasPrefix(changed, "py")) {
+			if why := e.UnaffectedReason(dir); why != "" && dir != "gone" && (dir != "p" || !strings.HasPrefix(changed, "py")) {
 				t.Errorf("%s: what judges %q is left out: %s", changed, dir, why)
 			}
 		}
 	}
-	if why := r.Effect([]string{"p/d/x.js"}).Spares("p/a"); why != "package a (p/a) does not need what changed: p/d" {
+	if why := r.Effect([]string{"p/d/x.js"}).UnaffectedReason("p/a"); why != "package a (p/a) does not need what changed: p/d" {
 		t.Errorf("it says %q", why)
 	}
-	if why := (monorepo.Effect{}).Spares("p/a"); why != "" {
+	if why := (monorepo.Effect{}).UnaffectedReason("p/a"); why != "" {
 		t.Errorf("the zero Effect leaves something out: %s", why)
 	}
 }
@@ -329,7 +329,7 @@ func FuzzRead(f *testing.F) {
 					t.Errorf("%s needs %s, which does not say so", p.Dir, dir)
 				}
 			}
-			if e := r.Effect([]string{path.Join(p.Dir, "y.js")}); e.Spares(p.Dir) != "" {
+			if e := r.Effect([]string{path.Join(p.Dir, "y.js")}); e.UnaffectedReason(p.Dir) != "" {
 				t.Errorf("a change of %s leaves it out", p.Dir)
 			}
 		}

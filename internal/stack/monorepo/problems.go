@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// judge notes what is wrong with the packages of a repository.
-func (r *Repo) judge(tree fs.FS) {
+// findProblems notes what is wrong with the packages of a repository.
+func (r *Repo) findProblems(tree fs.FS) {
 	r.lost(tree)
 	r.twins()
 	r.circles()
@@ -71,7 +71,7 @@ func (r *Repo) circles() {
 		if done[p.Dir] || p.Dir == "." {
 			continue
 		}
-		way := r.way(p.Dir, p.Dir)
+		way := r.dependencyPath(p.Dir, p.Dir)
 		if len(way) == 0 {
 			continue
 		}
@@ -84,9 +84,9 @@ func (r *Repo) circles() {
 	}
 }
 
-// way returns the shortest way from a package over what it needs to another one,
+// dependencyPath returns the shortest way from a package over what it needs to another one,
 // without the end; nil for none.
-func (r *Repo) way(from, to string) []string {
+func (r *Repo) dependencyPath(from, to string) []string {
 	before := map[string]string{}
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
 		for _, next := range r.Packages[r.dirs[queue[0]]].Needs {

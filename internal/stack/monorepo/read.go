@@ -139,7 +139,7 @@ func (w *reader) file(i int, name, text string) {
 			w.wide(i, name+" "+all)
 		}
 		for _, u := range used {
-			w.mean(i, n, u)
+			w.needNamedPackages(i, n, u)
 		}
 	}
 	if w.Packages[i].Dir == "." && !w.source(name) {
@@ -149,9 +149,9 @@ func (w *reader) file(i int, name, text string) {
 	w.mentions(i, name, text)
 }
 
-// mean notes the packages that a name means: the longest that it begins with.
+// needNamedPackages notes the packages that a name means: the longest that it begins with.
 // What ends in the middle, as @org/ with the rest computed, means all of them.
-func (w *reader) mean(i, kind int, name string) {
+func (w *reader) needNamedPackages(i, kind int, name string) {
 	name, _, _ = strings.Cut(name, "$")
 	between := w.kinds[kind].names.Between
 	if between != "" && strings.HasSuffix(name, between) && strings.HasPrefix(name, "@") {

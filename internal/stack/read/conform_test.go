@@ -323,7 +323,7 @@ func TestCutKeepsWhatIsWhole(t *testing.T) {
 			if f.Line == 0 || at < 0 || name(r) == "pytest-line" || name(r) == "go-test-v" || strings.HasPrefix(name(r), "nextest") { // where a failure was stands apart from which it was, which comes later
 				continue
 			}
-			if after := told(whole, f); at == 0 || at > after && bytes.Count(whole[after:at], []byte("\n")) > saying {
+			if after := unitProgress(whole, f); at == 0 || at > after && bytes.Count(whole[after:at], []byte("\n")) > saying {
 				t.Errorf("%s: %s came after %d bytes, and was told after %d", name(r), place(f), at, after)
 			}
 		}
@@ -331,8 +331,8 @@ func TestCutKeepsWhatIsWhole(t *testing.T) {
 	}
 }
 
-// told returns the end of the last line that names a finding's place.
-func told(data []byte, f nexus.Finding) int {
+// unitProgress returns the end of the last line that names a finding's place.
+func unitProgress(data []byte, f nexus.Finding) int {
 	place := regexp.MustCompile(regexp.QuoteMeta(filepath.Base(f.File)) + `\D{1,9}` + fmt.Sprint(f.Line) + `\b`)
 	end, last := 0, len(data)
 	for line := range bytes.Lines(data) {

@@ -22,7 +22,7 @@ func (s Set) readExit(in Input) Report {
 	var r Report
 	if known {
 		f = speak[0]
-		r = s.worst(in, f, s.instead(in, f, f.Read(in)))
+		r = s.worst(in, f, s.rereadIfNotUnderstood(in, f, f.Read(in)))
 		if !f.Tests && in.Exit > 0 {
 			r = joined(in, r, speak[1:])
 		}
@@ -45,7 +45,7 @@ func (s Set) readExit(in Input) Report {
 	case in.Exit == 0 && !r.Counted:
 		r.State, r.Why = nexus.Unverifiable, "it exits 0, but nothing in its output says how many tests ran"
 	case in.Exit == 0:
-		r.State = cmp.Or(r.State, nexus.Pass) // settle wants at least one that passed
+		r.State = cmp.Or(r.State, nexus.Pass) // enforceReportRules wants at least one that passed
 	case known && (r.State == nexus.NotRun || r.State == nexus.Environmental || r.State == nexus.Fail && (believed && r.Findings[0].Code != raw.CodeExit || understood(r))):
 	case in.Killed():
 		r.State, r.Why = nexus.Environmental, "it was killed"
@@ -74,7 +74,7 @@ func unloaded(r Report, all []string) Report {
 // no format explains.
 func failed(in Input, r Report, all []string) Report {
 	if in.Tests {
-		if unran := in.Unran(); unran.State == nexus.NotRun {
+		if unran := in.UnexplainedTestFailure(); unran.State == nexus.NotRun {
 			return unran
 		}
 	}
@@ -83,7 +83,7 @@ func failed(in Input, r Report, all []string) Report {
 		r.Findings = general
 		return r
 	}
-	silent := in.Silent()
+	silent := in.UnexplainedFailure()
 	r.State, r.Why, r.Findings = silent.State, silent.Why, silent.Findings
 	return r
 }

@@ -54,7 +54,7 @@ func readGoText(in Input, all []string, code string) goText {
 			rest, open = append(rest, l), false
 		}
 	}
-	if gone, ok := raw.Gone(in, rest); ok && len(t.findings) == 0 && in.Exit > 0 {
+	if gone, ok := raw.MissingFileFinding(in, rest); ok && len(t.findings) == 0 && in.Exit > 0 {
 		t.findings, t.environment = []nexus.Finding{gone}, true
 	}
 	if len(t.findings) == 0 && len(rest) > 0 {

@@ -178,8 +178,8 @@ func (l *testLog) report() Report {
 		if l.in.Exit == 0 && r.State == nexus.Pass {
 			r = Report{State: nexus.Unverifiable, Why: "go test printed no events"}
 		}
-	case raw.Nothing(r.Findings, r.Counts) != "":
-		r.State, r.Why, r.Counts.Failed = nexus.NotRun, raw.Nothing(r.Findings, r.Counts), 0
+	case raw.NoTestsReason(r.Findings, r.Counts) != "":
+		r.State, r.Why, r.Counts.Failed = nexus.NotRun, raw.NoTestsReason(r.Findings, r.Counts), 0
 	case len(r.Findings) > 0 || r.Counts.Failed > 0:
 		r.State = nexus.Fail
 	case len(quiet) > 0:

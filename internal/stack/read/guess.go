@@ -18,11 +18,11 @@ func understood(r Report) bool {
 		slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.File != "" || f.Test != "" || f.Code == raw.CodeVanished })
 }
 
-// instead reads an output again of which the format of its command understands
+// rereadIfNotUnderstood reads an output again of which the format of its command understands
 // nothing. Where none of the format's own words is in it, it is what its text
 // says that it is: most tools have more reporters than one. Where it fails and
 // nobody knows its format, the places count that most tools name alike.
-func (s Set) instead(in Input, f Format, r Report) Report {
+func (s Set) rereadIfNotUnderstood(in Input, f Format, r Report) Report {
 	if f.Coverage() || in.Killed() || f.Go && in.Exit == 0 {
 		return r
 	}
@@ -35,7 +35,7 @@ func (s Set) instead(in Input, f Format, r Report) Report {
 	if in.Exit == 0 {
 		return r
 	}
-	if gone, ok := raw.Gone(in, in.Text()); ok {
+	if gone, ok := raw.MissingFileFinding(in, in.Text()); ok {
 		return Report{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}
 	}
 	if general := guess(in, in.Text(), !f.Tests); len(general) > 0 {

@@ -200,7 +200,7 @@ func TestHugeOutputIsBounded(t *testing.T) {
 	if n := len(r.Findings); n != 2000 {
 		t.Errorf("%d findings, the last one is %v", n, r.Findings[n-1])
 	}
-	if some := raw.Brief(r.Findings); len(some) != 201 || some[200].Message != "and 1800 more findings" {
+	if some := raw.LimitFindings(r.Findings); len(some) != 201 || some[200].Message != "and 1800 more findings" {
 		t.Errorf("%d findings are shown, the last one is %v", len(some), some[len(some)-1])
 	}
 	if n := len(r.Findings[0].Message); n > 2100 {

@@ -32,20 +32,20 @@ func (s Set) Read(in Input) Report {
 		f, _ = s.Find(Exit)
 	}
 	in.Tests = in.Tests || f.Tests
-	if r, ok := unable(in, f); ok {
-		return settle(in, f, r)
+	if r, ok := unrunnableReport(in, f); ok {
+		return enforceReportRules(in, f, r)
 	}
 	var r Report
 	if f.Read == nil {
 		r = s.readExit(in)
 	} else {
-		r = s.instead(in, f, f.Read(in))
+		r = s.rereadIfNotUnderstood(in, f, f.Read(in))
 	}
 	placed := slices.ContainsFunc(r.Findings, func(x nexus.Finding) bool { return x.File != "" || x.Test != "" })
 	if (r.State == nexus.Environmental || r.State == nexus.Fail && !placed) && r.Counts.Passed > 0 && r.Counts.Failed == 0 && in.Exit > 0 {
 		r = s.beside(in, f, r)
 	}
-	return settle(in, f, placeManifest(in, r))
+	return enforceReportRules(in, f, placeManifest(in, r))
 }
 
 // beside adds what another tool said in the output of a command whose tests
@@ -67,25 +67,25 @@ func (s Set) beside(in Input, f Format, r Report) Report {
 	return r
 }
 
-// unable is the report of a command that could not be run at all.
-func unable(in Input, f Format) (Report, bool) {
-	if r, ok := raw.Unmade(in); ok {
+// unrunnableReport is the report of a command that could not be run at all.
+func unrunnableReport(in Input, f Format) (Report, bool) {
+	if r, ok := raw.EmptyVenvReport(in); ok {
 		return r, true
 	}
 	if f.Go || in.Exit != 126 && in.Exit != 127 {
 		return Report{}, false
 	}
-	if gone, ok := raw.Gone(in, in.Text()); ok {
+	if gone, ok := raw.MissingFileFinding(in, in.Text()); ok {
 		return Report{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}, true
 	}
-	if trouble, ok := raw.Trouble(in.Text()); ok {
+	if trouble, ok := raw.MachineFaultFinding(in.Text()); ok {
 		if m := regexp.MustCompile(`^([^\s:]+\.\w+|[^\s:]+/[^\s:]+): (?:line )?(\d+): `).FindStringSubmatch(trouble.Message); m != nil {
 			trouble.File, trouble.Line = in.Place(m[1]), raw.Number(m[2])
 		}
 		return Report{State: nexus.Environmental, Why: trouble.Message, Findings: []nexus.Finding{trouble}}, true
 	}
-	if tool, said := raw.Unknown(in.Text()); in.Exit == 127 && tool != "" {
-		return Report{State: nexus.Environmental, Why: said, Findings: []nexus.Finding{raw.Missing(tool, said)}}, true
+	if tool, said := raw.UnknownCommand(in.Text()); in.Exit == 127 && tool != "" {
+		return Report{State: nexus.Environmental, Why: said, Findings: []nexus.Finding{raw.MissingToolFinding(tool, said)}}, true
 	}
 	if in.Exit == 126 {
 		why := "the command cannot be executed: " + in.Last()
@@ -94,9 +94,9 @@ func unable(in Input, f Format) (Report, bool) {
 	return Report{}, false
 }
 
-// settle holds a report to the rules that no format may break.
-func settle(in Input, f Format, r Report) Report {
-	r.Findings = raw.Tidy(r.Findings)
+// enforceReportRules holds a report to the rules that no format may break.
+func enforceReportRules(in Input, f Format, r Report) Report {
+	r.Findings = raw.NormalizeFindings(r.Findings)
 	for i := range r.Findings {
 		r.Findings[i] = rootless(sound(r.Findings[i]), in.Root)
 	}

@@ -121,9 +121,9 @@ func (s *Sieve) look(l []byte) {
 	s.mid = append(s.mid, l...)
 }
 
-// told is what is known of a test or a package while its lines are looked
+// unitProgress is what is known of a test or a package while its lines are looked
 // through.
-type told struct {
+type unitProgress struct {
 	over  bool // it passed or was skipped, and said so itself
 	ended bool
 	bytes int // that it printed, all together
@@ -133,11 +133,11 @@ type told struct {
 // drop leaves out of events what no reader needs: what tests printed that have
 // passed, and the middle of what others printed.
 func (s *Sieve) drop(data []byte) []byte {
-	units := map[[2]string]*told{}
-	of := func(e event) *told {
+	units := map[[2]string]*unitProgress{}
+	of := func(e event) *unitProgress {
 		k := [2]string{e.Package + e.ImportPath, e.Test}
 		if units[k] == nil {
-			units[k] = &told{}
+			units[k] = &unitProgress{}
 		}
 		return units[k]
 	}
@@ -176,7 +176,7 @@ func eventOf(l []byte) (e event, ok bool) {
 }
 
 // needed reports whether a reader needs a line of events.
-func needed(e event, ok bool, l []byte, u *told) bool {
+func needed(e event, ok bool, l []byte, u *unitProgress) bool {
 	switch {
 	case ok && !strings.HasSuffix(e.Action, "output"):
 		return e.Action != "pause" && e.Action != "cont" && e.Action != "start"

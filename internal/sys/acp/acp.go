@@ -108,16 +108,16 @@ func faulty(f nexus.Fault, format string, args ...any) error {
 	return &fault{f, fmt.Sprintf(format, args...)}
 }
 
-// errHeard says that what the agent does could not be recorded.
-var errHeard = errors.New("what the agent does could not be recorded")
+// errNotRecorded says that what the agent does could not be recorded.
+var errNotRecorded = errors.New("what the agent does could not be recorded")
 
 // Prompt says something to the agent, which is started where it does not run. An
 // error means that it could not be run, that Heard failed, or, when ctx ended, is
 // the cause of that; Ended is what is known of it all the same.
-func (a *Agent) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.Ended, error) {
+func (a *Agent) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.PromptResult, error) {
 	if a.link == nil {
 		if err := a.start(ctx); err != nil {
-			return agentcli.Ended{}, err
+			return agentcli.PromptResult{}, err
 		}
 	}
 	t := newTurn(a, q)
@@ -126,26 +126,26 @@ func (a *Agent) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.Ended, 
 	if stays {
 		a.link.stopTerminals()
 		a.link.settleTerminals(ctx)
-		return agentcli.Ended{End: end}, nil
+		return agentcli.PromptResult{End: end}, nil
 	}
 	if broken := a.link.broken; broken == nil && err == nil && end.Fault == "" {
 		a.close(ctx) // in order: what lives on could write to what is judged next
-		return agentcli.Ended{End: end}, nil
+		return agentcli.PromptResult{End: end}, nil
 	}
 	a.link.close()
 	exit := a.link.exit()
 	a.link, a.id = nil, ""
-	return agentcli.Ended{End: end, Exit: exit}, err
+	return agentcli.PromptResult{End: end, Exit: exit}, err
 }
 
 // run does all of a prompt: the conversation is opened where it is not, and what it came to
 // is put into an end.
 func (t *turn) run(ctx context.Context) (stream.End, error) {
 	err := t.talk(ctx)
-	for _, e := range t.rest() {
-		if err == nil || !errors.Is(err, errHeard) {
+	for _, e := range t.flushAll() {
+		if err == nil || !errors.Is(err, errNotRecorded) {
 			if heard := t.Heard(context.WithoutCancel(ctx), e); heard != nil {
-				err = errors.Join(errHeard, heard)
+				err = errors.Join(errNotRecorded, heard)
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func (t *turn) run(ctx context.Context) (stream.End, error) {
 	switch {
 	case err == nil:
 		return end, nil
-	case errors.Is(err, errHeard):
+	case errors.Is(err, errNotRecorded):
 		return end, err
 	case named:
 		end.Fault, end.Why = f.Fault, stream.Brief(f.why)
@@ -179,7 +179,7 @@ func (a *Agent) broken(end stream.End, err error) (stream.End, error) {
 		return end, nil
 	}
 	l.close()
-	r, failed := l.process.Ended()
+	r, failed := l.process.Result()
 	said := l.lost + "\n" + string(r.Stderr)
 	switch known := stream.Classify(said); {
 	case r.Over != "":

@@ -87,7 +87,7 @@ func play(t *testing.T, script string, set func(*acp.Launch)) *bench {
 }
 
 // say prompts the agent. Nothing that is called evil, or outside, may be done.
-func (b *bench) say(t *testing.T, q agentcli.Prompt) agentcli.Ended {
+func (b *bench) say(t *testing.T, q agentcli.Prompt) agentcli.PromptResult {
 	t.Helper()
 	e, err := b.prompt(t.Context(), q)
 	if err != nil {
@@ -96,7 +96,7 @@ func (b *bench) say(t *testing.T, q agentcli.Prompt) agentcli.Ended {
 	return e
 }
 
-func (b *bench) prompt(ctx context.Context, q agentcli.Prompt) (agentcli.Ended, error) {
+func (b *bench) prompt(ctx context.Context, q agentcli.Prompt) (agentcli.PromptResult, error) {
 	b.events, b.asked = nil, nil
 	q.Permit = func(_ context.Context, c stream.Call) string {
 		b.asked = append(b.asked, c.Tool+string(c.Input))

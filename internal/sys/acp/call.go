@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
@@ -64,7 +64,7 @@ func (t *turn) merge(in toolCall) *call {
 	}
 	set := func(to *string, s string) {
 		if s != "" {
-			*to = legible.Cut(s, maxName)
+			*to = sanitize.Cut(s, maxName)
 		}
 	}
 	set(&c.name, in.Name)
@@ -91,7 +91,7 @@ func (t *turn) merge(in toolCall) *call {
 		default:
 			text = r.Content.String()
 		}
-		c.text = legible.Cut(strings.TrimPrefix(c.text+"\n"+text, "\n"), maxResult)
+		c.text = sanitize.Cut(strings.TrimPrefix(c.text+"\n"+text, "\n"), maxResult)
 	}
 	return c
 }
@@ -111,7 +111,7 @@ func (c *call) outcome(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &s) == nil {
 		return s
 	}
-	return legible.Cut(string(raw), maxResult)
+	return sanitize.Cut(string(raw), maxResult)
 }
 
 // call is the call as an event has it.
@@ -156,7 +156,7 @@ func (c *call) described() json.RawMessage {
 	}
 	about := map[string]string{}
 	if c.title != "" {
-		about["description"] = legible.Cut(c.title, 2000)
+		about["description"] = sanitize.Cut(c.title, 2000)
 	}
 	if len(c.paths) > 0 {
 		about["path"] = c.paths[0]

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -158,7 +158,7 @@ func (l *link) exit() int {
 	if l.process == nil {
 		return 0
 	}
-	r, _ := l.process.Ended()
+	r, _ := l.process.Result()
 	return r.Exit
 }
 
@@ -281,7 +281,7 @@ func (l *link) next(ctx context.Context) (message, error) {
 				l.garbage = 0
 				return m, nil
 			}
-			l.lost = tail(l.lost + legible.Cut(strings.ToValidUTF8(string(line), "?"), maxLost))
+			l.lost = tail(l.lost + sanitize.Cut(strings.ToValidUTF8(string(line), "?"), maxLost))
 			if l.garbage++; l.garbage > maxGarbage {
 				l.broken = errGarbage
 				return m, errGarbage

@@ -104,11 +104,11 @@ func (t *turn) open(ctx context.Context) error {
 		return faulty(nexus.FaultGarbage, "it opened a conversation without an identifier")
 	}
 	a.id = o.ID
-	model, err := t.settle(ctx, o)
+	model, err := t.chooseModelAndMode(ctx, o)
 	if err != nil {
 		return err
 	}
-	return t.tell(ctx, []stream.Event{{Kind: stream.Opened, ID: a.id, Model: model, Version: a.able.Info.Version}})
+	return t.emitEvents(ctx, []stream.Event{{Kind: stream.Opened, ID: a.id, Model: model, Version: a.able.Info.Version}})
 }
 
 // initialize agrees on the protocol.
@@ -256,13 +256,13 @@ func (t *turn) listed(ctx context.Context) bool {
 	return false
 }
 
-// settle chooses the model and the mode that the configuration names, and returns
+// chooseModelAndMode chooses the model and the mode that the configuration names, and returns
 // the model.
-func (t *turn) settle(ctx context.Context, o opened) (model string, err error) {
+func (t *turn) chooseModelAndMode(ctx context.Context, o opened) (model string, err error) {
 	p := t.agent.launch.Program
 	model = o.Models.Current
 	for _, c := range o.Choices {
-		if current, ok := c.Current.(string); ok && is(c, "model") {
+		if current, ok := c.Current.(string); ok && hasCategory(c, "model") {
 			model = current
 		}
 	}
@@ -285,7 +285,7 @@ func (t *turn) settle(ctx context.Context, o opened) (model string, err error) {
 	return t.choose(ctx, o.Choices, "model", p.Model, all)
 }
 
-func is(c choice, what string) bool {
+func hasCategory(c choice, what string) bool {
 	return c.Type != "boolean" && (c.Category == what || c.Category == "" && c.ID == what)
 }
 
@@ -294,8 +294,8 @@ func is(c choice, what string) bool {
 func (t *turn) choose(ctx context.Context, choices []choice, what, want string, old []option) (string, error) {
 	method, params := "session/set_"+what, map[string]any{"sessionId": t.agent.id}
 	key, all := what+"Id", old
-	if i := slices.IndexFunc(choices, func(c choice) bool { return is(c, what) }); i >= 0 {
-		method, key, all = "session/set_config_option", "value", flat(choices[i].Options)
+	if i := slices.IndexFunc(choices, func(c choice) bool { return hasCategory(c, what) }); i >= 0 {
+		method, key, all = "session/set_config_option", "value", flattenOptions(choices[i].Options)
 		params["configId"] = choices[i].ID
 	}
 	if len(all) == 0 && t.Resume {
@@ -316,7 +316,7 @@ func (t *turn) choose(ctx context.Context, choices []choice, what, want string, 
 	return all[i].Value, err
 }
 
-func flat(all []option) []option {
+func flattenOptions(all []option) []option {
 	var out []option
 	for _, o := range all {
 		if len(o.Options) > 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 )
 
-// Told is what an agent says about itself.
-type Told struct {
+// AgentInfo is what an agent says about itself.
+type AgentInfo struct {
 	Version string // empty: it does not say
 	Resumes bool   // it continues conversations
 	Models  []string
@@ -16,17 +16,17 @@ type Told struct {
 // Probe starts an agent, has it say what it can do, and, where open is set, opens a
 // conversation in which nothing is asked: that is how it tells its models.
 // An error means that it does not speak the protocol, or that ctx ended.
-func Probe(ctx context.Context, l Launch, open bool) (Told, error) {
+func Probe(ctx context.Context, l Launch, open bool) (AgentInfo, error) {
 	a := New(l)
 	if err := a.start(ctx); err != nil {
-		return Told{}, err
+		return AgentInfo{}, err
 	}
 	defer a.link.close()
 	if err := a.initialize(ctx, a.refuse); err != nil {
-		return Told{}, err
+		return AgentInfo{}, err
 	}
 	can := a.able.Capabilities
-	told := Told{Version: a.able.Info.Version, Resumes: can.Load || can.Session.Resume != nil}
+	told := AgentInfo{Version: a.able.Info.Version, Resumes: can.Load || can.Session.Resume != nil}
 	if !open {
 		return told, nil
 	}
@@ -34,7 +34,7 @@ func Probe(ctx context.Context, l Launch, open bool) (Told, error) {
 	params := map[string]any{"cwd": l.Command.Dir, "mcpServers": []any{}}
 	switch err := a.link.ask(ctx, "session/new", params, &o, a.refuse); {
 	case err != nil && ctx.Err() != nil:
-		return Told{}, err
+		return AgentInfo{}, err
 	case err != nil:
 		return told, nil // it tells no models, which many do without a network
 	}
@@ -57,8 +57,8 @@ func (o opened) models() []string {
 		all = append(all, m.ID)
 	}
 	for _, c := range o.Choices {
-		if is(c, "model") {
-			for _, one := range flat(c.Options) {
+		if hasCategory(c, "model") {
+			for _, one := range flattenOptions(c.Options) {
 				all = append(all, one.Value)
 			}
 		}

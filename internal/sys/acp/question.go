@@ -24,7 +24,7 @@ func (t *turn) question(ctx context.Context, params json.RawMessage) (any, error
 		about = r.Text()
 	}
 	c := stream.Call{ID: t.name("question"), Tool: "AskUserQuestion", Input: made(map[string]string{"description": about})}
-	if err := t.tell(ctx, append(t.flush(), t.speak(c)...)); err != nil {
+	if err := t.emitEvents(ctx, append(t.flushCalls(), t.flushMessage(c)...)); err != nil {
 		return nil, err
 	}
 	reply := elicit.Reply{Action: elicit.Decline}
@@ -47,7 +47,7 @@ func (t *turn) question(ctx context.Context, params json.RawMessage) (any, error
 	if e.Failed = reply.Action != elicit.Accept; e.Failed {
 		t.refusd = "its question to a person (" + goOn + ")"
 	}
-	return reply, t.tell(ctx, []stream.Event{e})
+	return reply, t.emitEvents(ctx, []stream.Event{e})
 }
 
 // ask asks a person, again where the answer does not fit. An error says why there is

@@ -104,7 +104,7 @@ func (t *turn) permission(ctx context.Context, in request) (any, error) {
 	if c == nil {
 		return chosen(""), nil
 	}
-	if err := t.tell(ctx, t.flush()); err != nil {
+	if err := t.emitEvents(ctx, t.flushCalls()); err != nil {
 		return nil, err
 	}
 	var refused string
@@ -166,7 +166,7 @@ func part(text string, from, most int) string {
 func (t *turn) allow(ctx context.Context, c *stream.Call, name string) (own bool, no *rpcError, err error) {
 	if own = c.ID == ""; own {
 		c.ID = t.name(name)
-		if err := t.tell(ctx, t.rest()); err != nil {
+		if err := t.emitEvents(ctx, t.flushAll()); err != nil {
 			return own, nil, err
 		}
 	}
@@ -175,7 +175,7 @@ func (t *turn) allow(ctx context.Context, c *stream.Call, name string) (own bool
 		return own, nil, nil
 	}
 	if own {
-		err = t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Text: why}})
+		err = t.emitEvents(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Text: why}})
 	}
 	return own, &rpcError{Code: codeInvalid, Message: why}, err
 }
@@ -192,21 +192,21 @@ func (t *turn) write(ctx context.Context, in request) (any, *rpcError, error) {
 	case err != nil && own:
 		t.denied++
 		return nil, &rpcError{Code: codeInvalid, Message: err.Error()},
-			t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Refused: true, Text: err.Error()}})
+			t.emitEvents(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Failed: true, Refused: true, Text: err.Error()}})
 	case err != nil:
 		t.denied++
 		c.ID = t.name("write")
 		return nil, &rpcError{Code: codeInvalid, Message: err.Error()}, t.failed(ctx, c, err)
 	case own:
-		return map[string]any{}, nil, t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Text: "written"}})
+		return map[string]any{}, nil, t.emitEvents(ctx, []stream.Event{{Kind: stream.Answered, ID: c.ID, Text: "written"}})
 	}
 	return map[string]any{}, nil, nil
 }
 
 // failed tells a call that our file tools did not allow.
 func (t *turn) failed(ctx context.Context, c stream.Call, err error) error {
-	events := append(t.flush(), t.speak(c)...)
-	return t.tell(ctx, append(events, stream.Event{Kind: stream.Answered, ID: c.ID, Failed: true, Refused: true, Text: err.Error()}))
+	events := append(t.flushCalls(), t.flushMessage(c)...)
+	return t.emitEvents(ctx, append(events, stream.Event{Kind: stream.Answered, ID: c.ID, Failed: true, Refused: true, Text: err.Error()}))
 }
 
 // owner returns the call under way that a file is written for, empty where none
@@ -302,5 +302,5 @@ func (t *turn) terminalOver(ctx context.Context, one *terminal) error {
 	if one.call == "" {
 		return nil
 	}
-	return t.tell(ctx, []stream.Event{{Kind: stream.Answered, ID: one.call, Failed: one.err != nil || one.result.Exit != 0, Text: one.text()}})
+	return t.emitEvents(ctx, []stream.Event{{Kind: stream.Answered, ID: one.call, Failed: one.err != nil || one.result.Exit != 0, Text: one.text()}})
 }

@@ -211,27 +211,27 @@ func (t *turn) handle(ctx context.Context, m message) error {
 	case len(m.ID) > 0:
 		return t.serve(ctx, m)
 	case m.Method == "session/update":
-		return t.tell(ctx, t.update(m.Params))
+		return t.emitEvents(ctx, t.update(m.Params))
 	}
 	return nil
 }
 
-// tell has events heard, and sees whether the agent did as much as it may.
-func (t *turn) tell(ctx context.Context, events []stream.Event) error {
+// emitEvents has events heard, and sees whether the agent did as much as it may.
+func (t *turn) emitEvents(ctx context.Context, events []stream.Event) error {
 	for _, e := range events {
 		if e.Kind == stream.Said {
 			t.said++
 		}
 		if err := t.Heard(ctx, e); err != nil {
-			return errors.Join(errHeard, err)
+			return errors.Join(errNotRecorded, err)
 		}
 	}
-	t.bound()
+	t.stopAtLimits()
 	return nil
 }
 
-// bound stops the agent when it did as much as it may.
-func (t *turn) bound() {
+// stopAtLimits stops the agent when it did as much as it may.
+func (t *turn) stopAtLimits() {
 	switch {
 	case t.stop != nil:
 	case t.Turns > 0 && t.said > t.Turns:
@@ -290,7 +290,7 @@ func (t *turn) update(params json.RawMessage) []stream.Event {
 	case t.agent.id != "" && u.ID != t.agent.id: // of another conversation
 		return nil
 	case kind.Kind == "usage_update":
-		t.gauge(u.Update)
+		t.readUsage(u.Update)
 		return nil
 	case t.replays:
 		return nil
@@ -303,9 +303,9 @@ func (t *turn) update(params json.RawMessage) []stream.Event {
 		if json.Unmarshal(u.Update, &c) != nil || c.ID == "" {
 			return nil
 		}
-		return t.called(c)
+		return t.updateCall(c)
 	case "plan":
-		return t.planned(u.Update)
+		return t.planEvents(u.Update)
 	}
 	return nil
 }
@@ -319,9 +319,9 @@ func (t *turn) chunk(raw json.RawMessage) []stream.Event {
 	if json.Unmarshal(raw, &c) != nil {
 		return nil
 	}
-	events := t.flush()
+	events := t.flushCalls()
 	if c.Message != t.saying && t.text.Len() > 0 {
-		events = append(events, t.speak()...)
+		events = append(events, t.flushMessage()...)
 	}
 	t.saying = c.Message
 	if text := c.Content.String(); t.text.Len()+len(text) <= maxText {
@@ -333,8 +333,8 @@ func (t *turn) chunk(raw json.RawMessage) []stream.Event {
 	return events
 }
 
-// speak returns what it said as a message.
-func (t *turn) speak(calls ...stream.Call) []stream.Event {
+// flushMessage returns what it said as a message.
+func (t *turn) flushMessage(calls ...stream.Call) []stream.Event {
 	text := t.text.String()
 	t.text.Reset()
 	if strings.TrimSpace(text) != "" {
@@ -345,9 +345,9 @@ func (t *turn) speak(calls ...stream.Call) []stream.Event {
 	return []stream.Event{{Kind: stream.Said, Text: text, Calls: calls}}
 }
 
-// called takes over what it tells about a call. A call is told when its input is
+// updateCall takes over what it tells about a call. A call is told when its input is
 // known, or when it has begun.
-func (t *turn) called(in toolCall) []stream.Event {
+func (t *turn) updateCall(in toolCall) []stream.Event {
 	c := t.merge(in)
 	if c == nil {
 		return nil
@@ -355,7 +355,7 @@ func (t *turn) called(in toolCall) []stream.Event {
 	over := in.Status == "completed" || in.Status == "failed"
 	var events []stream.Event
 	if !c.told && (len(c.input) > 0 || in.Status == "in_progress" || over) {
-		events = t.flush()
+		events = t.flushCalls()
 	}
 	if !over {
 		return events
@@ -365,25 +365,25 @@ func (t *turn) called(in toolCall) []stream.Event {
 	return events
 }
 
-// flush tells the calls that are not told yet, the first with what was said
+// flushCalls tells the calls that are not told yet, the first with what was said
 // before it.
-func (t *turn) flush() []stream.Event {
+func (t *turn) flushCalls() []stream.Event {
 	var events []stream.Event
 	for _, id := range t.fresh {
 		c := t.calls[id]
 		c.told = true
-		events = append(events, t.speak(c.call())...)
+		events = append(events, t.flushMessage(c.call())...)
 	}
 	t.fresh = nil
 	return events
 }
 
-// rest tells what is left when the prompt has ended.
-func (t *turn) rest() []stream.Event { return append(t.flush(), t.speak()...) }
+// flushAll tells what is left when the prompt has ended.
+func (t *turn) flushAll() []stream.Event { return append(t.flushCalls(), t.flushMessage()...) }
 
-// planned tells what the agent plans as a call of the tool that lists of things
+// planEvents tells what the agent plans as a call of the tool that lists of things
 // to do are written with elsewhere.
-func (t *turn) planned(raw json.RawMessage) []stream.Event {
+func (t *turn) planEvents(raw json.RawMessage) []stream.Event {
 	var p struct {
 		Entries []struct {
 			Content string `json:"content"`
@@ -399,7 +399,7 @@ func (t *turn) planned(raw json.RawMessage) []stream.Event {
 	}
 	t.plan = string(input)
 	id := t.name("plan")
-	events := append(t.flush(), t.speak(stream.Call{ID: id, Tool: "TodoWrite", Input: input})...)
+	events := append(t.flushCalls(), t.flushMessage(stream.Call{ID: id, Tool: "TodoWrite", Input: input})...)
 	return append(events, stream.Event{Kind: stream.Answered, ID: id})
 }
 
@@ -409,8 +409,8 @@ func (t *turn) name(what string) string {
 	return fmt.Sprintf("%s-%d", what, t.own)
 }
 
-// gauge reads how full its context is, and what the conversation cost so far.
-func (t *turn) gauge(raw json.RawMessage) {
+// readUsage reads how full its context is, and what the conversation cost so far.
+func (t *turn) readUsage(raw json.RawMessage) {
 	var u struct {
 		Used int64 `json:"used"`
 		Size int64 `json:"size"`

@@ -50,13 +50,13 @@ func Find(command, path string) (file string, seen []string, err error) {
 		if strings.Contains(command, "/") {
 			return "", nil, fmt.Errorf("%s is neither a name nor an absolute path", command)
 		}
-		i := slices.IndexFunc(filepath.SplitList(path), func(dir string) bool { return filepath.IsAbs(dir) && runs(filepath.Join(dir, command)) })
+		i := slices.IndexFunc(filepath.SplitList(path), func(dir string) bool { return filepath.IsAbs(dir) && isRunnable(filepath.Join(dir, command)) })
 		if i < 0 {
 			return "", nil, fmt.Errorf("no program %s in PATH", command)
 		}
 		file = filepath.Join(filepath.SplitList(path)[i], command)
 	}
-	if !runs(file) {
+	if !isRunnable(file) {
 		return "", nil, fmt.Errorf("%s is not a program", file)
 	}
 	real, err := filepath.EvalSymlinks(file)
@@ -70,7 +70,7 @@ func Find(command, path string) (file string, seen []string, err error) {
 	return real, []string{dir}, nil
 }
 
-func runs(file string) bool {
+func isRunnable(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
@@ -88,29 +88,29 @@ func (p Program) LoggedIn(home string) bool {
 // it, see [Login]. It returns the secrets that are in there.
 func (p Program) Home(dir, user string) (secrets []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, disk.Fail("make a home for "+p.Name, err)
+		return nil, disk.WrapError("make a home for "+p.Name, err)
 	}
-	if err := p.settle(dir); err != nil {
+	if err := p.writeSettings(dir); err != nil {
 		return nil, err
 	}
 	_, secrets, err = Login{p, dir, user}.Copy()
 	return secrets, err
 }
 
-// settle writes the settings that have no variable and no flag.
-func (p Program) settle(dir string) error {
+// writeSettings writes the settings that have no variable and no flag.
+func (p Program) writeSettings(dir string) error {
 	settings := p.settings()
 	if len(settings) == 0 {
 		return nil
 	}
 	root, err := os.OpenRoot(dir) // in which a session of before may have made links
 	if err != nil {
-		return disk.Fail("make a home for "+p.Name, err)
+		return disk.WrapError("make a home for "+p.Name, err)
 	}
 	defer root.Close() //nolint:errcheck // what was written is closed
 	for name, text := range settings {
-		if err := place(root, name, text); err != nil {
-			return disk.Fail("make a home for "+p.Name, err)
+		if err := writeInHome(root, name, text); err != nil {
+			return disk.WrapError("make a home for "+p.Name, err)
 		}
 	}
 	return nil

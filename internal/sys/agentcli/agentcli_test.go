@@ -71,7 +71,7 @@ func TestSettings(t *testing.T) {
 			`"privacy":{"usageStatisticsEnabled":false},"security":{"auth":{"selectedType":"oauth-personal"`,
 	} {
 		i := slices.IndexFunc(agentcli.Known(), func(p agentcli.Program) bool { return p.Name == name })
-		for _, p := range []agentcli.Program{agentcli.Known()[i], agentcli.Known()[i].Speaking("acp")} {
+		for _, p := range []agentcli.Program{agentcli.Known()[i], agentcli.Known()[i].WithProtocol("acp")} {
 			own := filepath.Join(t.TempDir(), "home")
 			if _, err := p.Home(own, t.TempDir()); err != nil {
 				t.Fatal(err)

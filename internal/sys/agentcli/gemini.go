@@ -26,7 +26,7 @@ func KeepGemini(home, id string) error {
 	}
 	root, err := os.OpenRoot(home) // the program made what is in it
 	if err != nil {
-		return disk.Fail("open the home of an agent", err)
+		return disk.WrapError("open the home of an agent", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing was written through it
 	kept, err := fs.Glob(root.FS(), geminiChats+geminiKept+short+".jsonl")
@@ -46,7 +46,7 @@ func KeepGemini(home, id string) error {
 			err = root.Rename(name, kept[0])
 		}
 		if err != nil {
-			return disk.Fail("keep a conversation", err)
+			return disk.WrapError("keep a conversation", err)
 		}
 	}
 	return nil

@@ -67,10 +67,10 @@ func Known() []Program {
 	}
 }
 
-// Steering returns the files and directories of a worktree, by their paths from its root, from which the program takes
+// SteeringFiles returns the files and directories of a worktree, by their paths from its root, from which the program takes
 // settings that no flag turns off: its model, its provider, commands that it
 // starts. Whoever may write to the repository would choose them.
-func (p Program) Steering() []string {
+func (p Program) SteeringFiles() []string {
 	is := func(name string) bool { return p.Name == name || path.Base(p.Command) == name }
 	switch {
 	case p.Speaks == "aider" || is("aider"):
@@ -87,7 +87,7 @@ func (p Program) Steering() []string {
 	}
 }
 
-// Steers reports whether one of the files of [Program.Steering] with this content may
+// Steers reports whether one of the files of [Program.SteeringFiles] with this content may
 // choose anything. An .aider.conf.yml that names files to read, as nexus generate
 // suggests, does not.
 func Steers(name string, data []byte) bool {
@@ -103,9 +103,9 @@ func Steers(name string, data []byte) bool {
 	return false
 }
 
-// Speaking returns the program as it is started to speak another protocol than it
+// WithProtocol returns the program as it is started to speak another protocol than it
 // does by itself.
-func (p Program) Speaking(protocol string) Program {
+func (p Program) WithProtocol(protocol string) Program {
 	if p.Speaks == "acp" && protocol != "acp" {
 		p.Args = nil // which start that
 	}

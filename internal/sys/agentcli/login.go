@@ -28,8 +28,8 @@ type Login struct {
 	User    string // home of the user
 }
 
-// Renewed is what became of a login that the program renewed in its home.
-type Renewed struct {
+// RenewedFile is what became of a login that the program renewed in its home.
+type RenewedFile struct {
 	File string
 	Kept string // why the user's own stays as it is; empty: it was replaced
 }
@@ -40,52 +40,52 @@ type Renewed struct {
 func (l Login) Copy() (copied bool, secrets []string, err error) {
 	root, err := os.OpenRoot(l.Home)
 	if err != nil {
-		return false, nil, disk.Fail("open the home of "+l.Program.Name, err)
+		return false, nil, disk.WrapError("open the home of "+l.Program.Name, err)
 	}
 	defer root.Close() //nolint:errcheck // what was written is synced
-	was := l.copied()
+	was := l.copiedSums()
 	for _, name := range l.Program.Login {
-		theirs, _, err := l.theirs(name)
+		theirs, _, err := l.readUserFile(name)
 		if err != nil {
 			continue // there is none that can be used
 		}
-		own, err := regular(root, name)
+		own, err := readRegularFile(root, name)
 		secrets = append(secrets, slices.Concat(values(theirs), values(own))...)
 		if err == nil && was[name] == sum(theirs) { // newer than that, or the same
 			continue
 		}
-		if err := place(root, name, theirs); err != nil {
-			return copied, secrets, disk.Fail("copy the login of "+l.Program.Name, err)
+		if err := writeInHome(root, name, theirs); err != nil {
+			return copied, secrets, disk.WrapError("copy the login of "+l.Program.Name, err)
 		}
 		was[name], copied = sum(theirs), true
 	}
 	if !copied {
 		return false, secrets, nil
 	}
-	return true, secrets, l.remember(was)
+	return true, secrets, l.saveCopiedSums(was)
 }
 
 // Renew writes what the program renewed back to the user, so that a maker which
 // takes a refresh token once does not log the person out: the same file, if it is
 // still what was copied, and only where nothing but tokens and times changed. See
-// [renews].
-func (l Login) Renew() (all []Renewed, secrets []string, err error) {
+// [checkRenewed].
+func (l Login) Renew() (all []RenewedFile, secrets []string, err error) {
 	root, err := os.OpenRoot(l.Home)
 	if err != nil {
 		return nil, nil, nil // it was never run
 	}
 	defer root.Close() //nolint:errcheck // only read
-	was := l.copied()
+	was := l.copiedSums()
 	for _, name := range l.Program.Login {
-		own, err := regular(root, name)
+		own, err := readRegularFile(root, name)
 		if was[name] == "" || was[name] == "-" || err == nil && sum(own) == was[name] || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		theirs, _, _ := l.theirs(name)
+		theirs, _, _ := l.readUserFile(name)
 		if err == nil && slices.Equal(values(own), values(theirs)) {
 			continue // it wrote something else there
 		}
-		r := Renewed{File: name}
+		r := RenewedFile{File: name}
 		if err == nil {
 			err = l.replace(name, was[name], own)
 		}
@@ -99,7 +99,7 @@ func (l Login) Renew() (all []Renewed, secrets []string, err error) {
 	if all == nil {
 		return nil, nil, nil
 	}
-	return all, secrets, l.remember(was)
+	return all, secrets, l.saveCopiedSums(was)
 }
 
 // errChanged says that the user's own file is another one now.
@@ -107,14 +107,14 @@ var errChanged = errors.New("yours was changed meanwhile, and is newer")
 
 // replace puts what the program renewed in the place of the user's file.
 func (l Login) replace(name, was string, own []byte) error {
-	theirs, at, err := l.theirs(name)
+	theirs, at, err := l.readUserFile(name)
 	if err != nil {
 		return err
 	}
 	if sum(theirs) != was {
 		return errChanged
 	}
-	if err := renews(theirs, own); err != nil {
+	if err := checkRenewed(theirs, own); err != nil {
 		return err
 	}
 	f, err := os.Open(at)
@@ -133,14 +133,14 @@ func (l Login) replace(name, was string, own []byte) error {
 	if err != nil || !os.SameFile(locked, now) {
 		return errChanged // another session was faster
 	}
-	if theirs, _, err := l.theirs(name); err != nil || sum(theirs) != was {
+	if theirs, _, err := l.readUserFile(name); err != nil || sum(theirs) != was {
 		return errChanged
 	}
-	return disk.ReplaceAs(at, own, now.Mode().Perm())
+	return disk.ReplaceWithMode(at, own, now.Mode().Perm())
 }
 
-// theirs reads a file of the user's login, and says where it lies.
-func (l Login) theirs(name string) (data []byte, at string, err error) {
+// readUserFile reads a file of the user's login, and says where it lies.
+func (l Login) readUserFile(name string) (data []byte, at string, err error) {
 	if at, err = filepath.EvalSymlinks(filepath.Join(l.User, name)); err != nil {
 		return nil, "", err
 	}
@@ -155,8 +155,8 @@ func (l Login) theirs(name string) (data []byte, at string, err error) {
 	return data, at, err
 }
 
-// regular reads a file of a home, in which everything may have been replaced.
-func regular(root *os.Root, name string) ([]byte, error) {
+// readRegularFile reads a file of a home, in which everything may have been replaced.
+func readRegularFile(root *os.Root, name string) ([]byte, error) {
 	before, err := root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -183,8 +183,8 @@ func regular(root *os.Root, name string) ([]byte, error) {
 	return data, err
 }
 
-// place writes a file into a home, and never out of it.
-func place(root *os.Root, name string, data []byte) error {
+// writeInHome writes a file into a home, and never out of it.
+func writeInHome(root *os.Root, name string, data []byte) error {
 	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return err
 	}
@@ -207,8 +207,8 @@ func place(root *os.Root, name string, data []byte) error {
 // record is where it is remembered what was copied.
 func (l Login) record() string { return l.Home + ".login" }
 
-// copied returns the sums of the files that were copied.
-func (l Login) copied() map[string]string {
+// copiedSums returns the sums of the files that were copied.
+func (l Login) copiedSums() map[string]string {
 	was := map[string]string{}
 	if data, err := os.ReadFile(l.record()); err == nil {
 		_ = json.Unmarshal(data, &was) // else all is copied anew
@@ -216,7 +216,7 @@ func (l Login) copied() map[string]string {
 	return was
 }
 
-func (l Login) remember(was map[string]string) error {
+func (l Login) saveCopiedSums(was map[string]string) error {
 	return disk.Replace(l.record(), message(was))
 }
 

@@ -57,7 +57,7 @@ func TestRenew(t *testing.T) {
 				write(t, from, c.user)
 			}
 			all, secrets, err := l.Renew()
-			if err != nil || (len(all) == 0) != c.same || len(all) > 0 && all[0] != (agentcli.Renewed{File: ".claude/.credentials.json", Kept: c.kept}) {
+			if err != nil || (len(all) == 0) != c.same || len(all) > 0 && all[0] != (agentcli.RenewedFile{File: ".claude/.credentials.json", Kept: c.kept}) {
 				t.Fatalf("%+v %v", all, err)
 			}
 			want := c.was

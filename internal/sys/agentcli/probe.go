@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 const (
@@ -159,7 +159,7 @@ func listedModels(said []byte) []string {
 func NamesOf(all []string) []string {
 	var names []string
 	for _, name := range all {
-		plain := name != "" && len(name) <= maxModelName && legible.Show(name) == name && !strings.ContainsAny(name, " \t\n")
+		plain := name != "" && len(name) <= maxModelName && sanitize.Show(name) == name && !strings.ContainsAny(name, " \t\n")
 		if !plain || slices.Contains(names, name) {
 			continue
 		}

@@ -43,8 +43,8 @@ type Question struct {
 	Personal bool // no model may answer it
 }
 
-// Ended is how the program ended.
-type Ended struct {
+// PromptResult is how the program ended.
+type PromptResult struct {
 	stream.End
 
 	Exit int
@@ -73,7 +73,7 @@ var (
 // Prompt runs the program for one prompt. An error means that it could not be
 // run, that Heard failed, or, when ctx ended, is the cause of that; Ended is
 // what is known of it all the same.
-func (l Launch) Prompt(ctx context.Context, q Prompt) (Ended, error) {
+func (l Launch) Prompt(ctx context.Context, q Prompt) (PromptResult, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	c := l.Command
@@ -81,7 +81,7 @@ func (l Launch) Prompt(ctx context.Context, q Prompt) (Ended, error) {
 	c.Args = append([]string{l.File}, l.Program.args(q, HomeOf(c.Env))...)
 	p, err := sandbox.StartProcess(ctx, l.Run, c)
 	if err != nil {
-		return Ended{}, err
+		return PromptResult{}, err
 	}
 	defer p.Close() //nolint:errcheck // it is dead then
 	s := &talk{
@@ -102,7 +102,7 @@ func (l Launch) Prompt(ctx context.Context, q Prompt) (Ended, error) {
 	_ = p.Close()
 	for range s.lines { // so that read ends
 	}
-	return s.ended(err)
+	return s.promptResult(err)
 }
 
 // HomeOf returns the home of an environment.
@@ -223,7 +223,7 @@ func (s *talk) line(ctx context.Context, line []byte) error {
 		case stream.Answered:
 			delete(s.open, e.ID)
 		case stream.Asked:
-			if err := s.asked(ctx, e); err != nil {
+			if err := s.handleRequest(ctx, e); err != nil {
 				return err
 			}
 			continue
@@ -236,7 +236,7 @@ func (s *talk) line(ctx context.Context, line []byte) error {
 			return errors.Join(errHeard, err)
 		}
 	}
-	return s.bound()
+	return s.limitError()
 }
 
 // overError says that the agent did more than it may in a prompt.
@@ -251,9 +251,9 @@ func (e *overError) Error() string { return e.why }
 // counter is a decoder of a stream that tells before its end what the prompt cost.
 type counter interface{ Cost() nexus.Money }
 
-// bound is an error when the agent did as much as it may: most programs have no
+// limitError is an error when the agent did as much as it may: most programs have no
 // limit of their own. One that is done already may say so.
-func (s *talk) bound() error {
+func (s *talk) limitError() error {
 	if s.done {
 		return nil
 	}
@@ -270,9 +270,9 @@ func (s *talk) bound() error {
 	return nil
 }
 
-// asked answers what the agent asks: whether it may make a call, or a question to a
+// handleRequest answers what the agent asks: whether it may make a call, or a question to a
 // person.
-func (s *talk) asked(ctx context.Context, e stream.Event) error {
+func (s *talk) handleRequest(ctx context.Context, e stream.Event) error {
 	c := e.Calls[0]
 	refused := s.Permit(ctx, c)
 	if refused == "" && c.Tool == AskTool {
@@ -297,10 +297,10 @@ func (s *talk) answer(id string, input json.RawMessage, refused string) {
 	}), '\n'))
 }
 
-// ended says how the program ended, after it is dead.
-func (s *talk) ended(err error) (Ended, error) {
-	r, broken := s.process.Ended()
-	e := Ended{End: s.decoder.Close(r.Exit, string(r.Stderr)), Exit: r.Exit}
+// promptResult says how the program ended, after it is dead.
+func (s *talk) promptResult(err error) (PromptResult, error) {
+	r, broken := s.process.Result()
+	e := PromptResult{End: s.decoder.Close(r.Exit, string(r.Stderr)), Exit: r.Exit}
 	over, isOver := errors.AsType[*overError](err)
 	switch {
 	case errors.Is(err, errHeard):

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// renews reports why a login is not the same one with new tokens, nil where it
+// checkRenewed reports why a login is not the same one with new tokens, nil where it
 // is. What runs in the agent's sandbox may write anything there: the login of
 // another account would let its owner in on all that the person does later.
 //
 // The documents have the same fields. Tokens and times are different; whose they
 // are, what they may do, and everything else is the same. A token that says whose
 // it is (a JSON Web Token) says so still.
-func renews(was, is []byte) error {
+func checkRenewed(was, is []byte) error {
 	var a, b map[string]any
 	if json.Unmarshal(was, &a) != nil || json.Unmarshal(is, &b) != nil {
 		return errors.New("it is not a JSON object")
@@ -48,7 +48,7 @@ func sameBut(at string, was, is any) error {
 			return nil
 		}
 	case float64:
-		if b, ok := is.(float64); ok && (a == b || times(at) && b > a) {
+		if b, ok := is.(float64); ok && (a == b || isTimeField(at) && b > a) {
 			return nil
 		}
 	default:
@@ -59,8 +59,8 @@ func sameBut(at string, was, is any) error {
 	return fmt.Errorf("%s is another", at)
 }
 
-// times reports whether a field is a time, by its name.
-func times(field string) bool {
+// isTimeField reports whether a field is a time, by its name.
+func isTimeField(field string) bool {
 	name := strings.ToLower(field[strings.LastIndex(field, ".")+1:])
 	return strings.Contains(name, "expir") || strings.HasSuffix(name, "_at") || strings.Contains(name, "refresh")
 }

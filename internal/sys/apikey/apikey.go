@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Source is a place where keys are kept.
@@ -87,11 +87,11 @@ func (s Store) Find(provider, variable string) (Key, error) {
 	if v := kept[provider]; v != "" {
 		return s.found(Key{provider, File, s.File, v}), nil
 	}
-	return s.ringed(provider), nil
+	return s.keyringKey(provider), nil
 }
 
-// ringed asks the keyring. One that does not answer is none.
-func (s Store) ringed(provider string) Key {
+// keyringKey asks the keyring. One that does not answer is none.
+func (s Store) keyringKey(provider string) Key {
 	if s.Ring == nil {
 		return Key{}
 	}
@@ -129,7 +129,7 @@ func (s Store) List(variables map[string]string) ([]Key, error) {
 		if v := kept[provider]; v != "" {
 			all = append(all, s.found(Key{provider, File, s.File, v}))
 		}
-		if k := s.ringed(provider); k.value != "" {
+		if k := s.keyringKey(provider); k.value != "" {
 			all = append(all, k)
 		}
 	}
@@ -180,7 +180,7 @@ func (s Store) Remove(provider string) ([]Source, error) {
 	if err != nil || s.Ring == nil {
 		return from, err
 	}
-	if s.ringed(provider).value == "" {
+	if s.keyringKey(provider).value == "" {
 		return from, nil
 	}
 	removed, err := s.Ring.Remove(provider)
@@ -227,7 +227,7 @@ func CheckProvider(name string) error {
 	if name != "" && len(name) <= 64 && !bad {
 		return nil
 	}
-	shown := cmp.Or(fmt.Sprintf("%q", legible.Cut(name, 64)), "nothing")
+	shown := cmp.Or(fmt.Sprintf("%q", sanitize.Cut(name, 64)), "nothing")
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: shown + " is not a valid name of a provider",
 		Hint: "A name has letters, digits, - and _ only, such as anthropic.",

@@ -41,9 +41,9 @@ type patient struct {
 	gone  atomic.Bool
 }
 
-// within waits for something that nothing can interrupt. Its goroutine stays
+// callWithTimeout waits for something that nothing can interrupt. Its goroutine stays
 // behind where it never ends; the process takes it along.
-func within[T any](p *patient, do func() (T, error)) (T, error) {
+func callWithTimeout[T any](p *patient, do func() (T, error)) (T, error) {
 	type answer struct {
 		value T
 		err   error
@@ -72,18 +72,18 @@ var errSilent = errors.New("the keyring does not answer")
 
 // Get implements [Ring].
 func (p *patient) Get(provider string) (string, error) {
-	return within(p, func() (string, error) { return p.ring.Get(provider) })
+	return callWithTimeout(p, func() (string, error) { return p.ring.Get(provider) })
 }
 
 // Set implements [Ring].
 func (p *patient) Set(provider, value string) error {
-	_, err := within(p, func() (struct{}, error) { return struct{}{}, p.ring.Set(provider, value) })
+	_, err := callWithTimeout(p, func() (struct{}, error) { return struct{}{}, p.ring.Set(provider, value) })
 	return err
 }
 
 // Remove implements [Ring].
 func (p *patient) Remove(provider string) (bool, error) {
-	return within(p, func() (bool, error) { return p.ring.Remove(provider) })
+	return callWithTimeout(p, func() (bool, error) { return p.ring.Remove(provider) })
 }
 
 type desktop struct{}

@@ -2,7 +2,7 @@
 // when its terminal is closed and when who started it has ended.
 //
 // [Start] gives it no terminal and a session of its own; whoever started it waits
-// until it says by a pipe that it is under way. [Beside] lets it share the terminal:
+// until it says by a pipe that it is under way. [RunInTerminal] lets it share the terminal:
 // whoever started it waits until it ends, or leaves the terminal and goes on without.
 package background
 
@@ -33,8 +33,8 @@ const (
 // maxSaid bounds what is read of the pipe.
 const maxSaid = 4096
 
-// Order is what to start, in the working directory of this process.
-type Order struct {
+// Options is what to start, in the working directory of this process.
+type Options struct {
 	Exe      string   // the program
 	Args     []string // without the program's name
 	Env      []string // "NAME=value"
@@ -53,7 +53,7 @@ type Process struct {
 
 // Start starts the program in a session of its own. The caller waits for
 // [Process.Ready] once.
-func Start(o Order) (*Process, error) {
+func Start(o Options) (*Process, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func Start(o Order) (*Process, error) {
 	return &Process{PID: p.Pid, process: p, pipe: read}, nil
 }
 
-func (o Order) start(files []*os.File, sys *syscall.SysProcAttr) (*os.Process, error) {
+func (o Options) start(files []*os.File, sys *syscall.SysProcAttr) (*os.Process, error) {
 	return os.StartProcess(o.Exe, append([]string{o.Exe}, o.Args...), &os.ProcAttr{
 		Env: append(o.Env[:len(o.Env):len(o.Env)], mark+"="+o.Word), Files: files, Sys: sys,
 	})
@@ -101,17 +101,17 @@ func (p *Process) Ready(ctx context.Context) (said string, code int, err error) 
 
 // Parent is who started this process, as it knows it.
 type Parent struct {
-	Word string // from [Order.Word]
+	Word string // from [Options.Word]
 
 	once sync.Once
 	pipe *os.File
 	gone chan struct{} // closed when the terminal or the parent is gone; nil: they share none
 }
 
-// Started returns who started this process in the background; nil where nobody
+// FindParent returns who started this process in the background; nil where nobody
 // did. It is called once, before any other process is started: those must not
 // inherit the pipe.
-func Started() *Parent {
+func FindParent() *Parent {
 	word, marked := os.LookupEnv(mark)
 	if !marked {
 		return nil
@@ -122,13 +122,13 @@ func Started() *Parent {
 	if word == beside {
 		syscall.CloseOnExec(hearing)
 		p.gone = make(chan struct{})
-		go p.hear(os.NewFile(hearing, "alive"))
+		go p.watchTerminal(os.NewFile(hearing, "alive"))
 	}
 	return p
 }
 
-// Say tells the parent that this process is under way. Only the first call does.
-func (p *Parent) Say(text string) {
+// ReportReady tells the parent that this process is under way. Only the first call does.
+func (p *Parent) ReportReady(text string) {
 	p.once.Do(func() {
 		_, _ = io.WriteString(p.pipe, text) // it may have gone
 		_ = p.pipe.Close()

@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if p := Started(); p != nil {
+	if p := FindParent(); p != nil {
 		play(p, os.Args[1])
 		return
 	}
@@ -47,8 +47,8 @@ func play(p *Parent, what string) {
 		own, _ := unix.Getsid(0)
 		_, again := os.LookupEnv(mark)
 		fmt.Printf("%s %s %q %t %t", what, p.Word, in, own == os.Getpid(), again)
-		p.Say("under way")
-		p.Say("and again")
+		p.ReportReady("under way")
+		p.ReportReady("and again")
 	}
 }
 
@@ -56,13 +56,13 @@ func play(p *Parent, what string) {
 func leave(p *Parent, path string) {
 	log, err := os.Create(path)
 	if err == nil {
-		err = p.Leave("r1", log)
+		err = p.LeaveTerminal("r1", log)
 	}
 	if err != nil {
 		panic(err)
 	}
 	in, _ := io.ReadAll(os.Stdin)
-	<-p.Gone() // its parent has ended
+	<-p.TerminalClosed() // its parent has ended
 	fmt.Printf("read %q, ", in)
 	fmt.Fprintln(os.Stderr, "2 of 2")
 }
@@ -77,7 +77,7 @@ func signalled(p *Parent, ready string) {
 	select {
 	case s := <-c:
 		os.Exit(int(s.(syscall.Signal)))
-	case <-p.Gone():
+	case <-p.TerminalClosed():
 		os.Exit(int(syscall.SIGHUP))
 	}
 }
@@ -94,7 +94,7 @@ func begin(t *testing.T, what string, in *os.File) (p *Process, said func() stri
 		t.Fatal(err)
 	}
 	defer out.Close()
-	p, err = Start(Order{Exe: exe, Args: []string{what}, Env: os.Environ(), Word: "person", In: in, Out: out, Err: out})
+	p, err = Start(Options{Exe: exe, Args: []string{what}, Env: os.Environ(), Word: "person", In: in, Out: out, Err: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestIsAskedToEnd(t *testing.T) {
 }
 
 func TestProgramIsMissing(t *testing.T) {
-	p, err := Start(Order{Exe: filepath.Join(t.TempDir(), "none")})
+	p, err := Start(Options{Exe: filepath.Join(t.TempDir(), "none")})
 	if p != nil || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v, %v", p, err)
 	}

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/post"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
 // MaxBody is the largest answer of the server that is read, in bytes.
@@ -35,7 +35,7 @@ type Client struct {
 func New(base, token string, timeout time.Duration) *Client {
 	return &Client{
 		Base: strings.TrimRight(cmp.Or(base, Official), "/"), Token: token,
-		HTTP: post.Client(timeout), // the address has the token, so it goes nowhere else
+		HTTP: webhookpost.Client(timeout), // the address has the token, so it goes nowhere else
 	}
 }
 
@@ -49,8 +49,8 @@ type Error struct {
 // Error says what the server said.
 func (e *Error) Error() string { return fmt.Sprintf("%d %s", e.Code, e.Text) }
 
-// Final reports whether no other try will do.
-func Final(err error) bool {
+// IsFinal reports whether no other try will do.
+func IsFinal(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code >= 400 && e.Code < 500 &&
 		!slices.Contains([]int{http.StatusTooManyRequests, http.StatusConflict, http.StatusRequestTimeout}, e.Code)

@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Find returns the key that a name means, such as limits.parallel or
+// FindKey returns the key that a name means, such as limits.parallel or
 // pricing."openai/x".input, with the segments of the name.
-func Find(name string) (Key, []string, error) {
+func FindKey(name string) (Key, []string, error) {
 	path, err := edit.Path(name)
 	if err != nil {
 		const hint = "Write it as nexus config prints it, such as limits.parallel."
@@ -93,25 +93,25 @@ func (k Key) show(x any) string {
 	}
 }
 
-// hosted are the sections of what runs on the machine itself or is let through the
+// hostedSections are the sections of what runs on the machine itself or is let through the
 // sandbox. Nobody is asked about it again where it stands in one's own file.
-func hosted() []string {
+func hostedSections() []string {
 	return []string{"mcp", "hooks", "plugins", "pipeline", "lsp", "environment", "network"}
 }
 
-// Weight says why a person is to agree before their own file has a value; empty
+// ConsentReason says why a person is to agree before their own file has a value; empty
 // where they need not. Written is empty where the file loses it.
-func Weight(s Sources, path []string, written string) string {
+func ConsentReason(s Sources, path []string, written string) string {
 	l := newLoader()
 	// What is wrong there is found when it is loaded.
 	_ = errors.Join(l.preset(s), l.file(LayerSystem, s.System), l.file(LayerUser, s.User))
 	k, _ := l.find(path)
-	x, _ := k.kind.Read(readAs(cmp.Or(written, k.Default)))
+	x, _ := k.kind.Read(parseWritten(cmp.Or(written, k.Default)))
 	name := dotted(path)
 	if k.Trusted != "" {
 		return k.Trusted
 	}
-	if slices.Contains(hosted(), path[0]) {
+	if slices.Contains(hostedSections(), path[0]) {
 		return "what it names runs on your machine or reaches out of the sandbox, and nobody is asked again"
 	}
 	if was, isList := l.merged.Get(strings.Join(path, delim)).([]string); isList && k.adds {
@@ -125,8 +125,8 @@ func Weight(s Sources, path []string, written string) string {
 	}
 	if name == "preset" {
 		preset, _ := x.(string)
-		to := cmp.Or(bundle(preset)["approval"], string(Default().Limits.Approval))
-		if approves(l.config.Limits.Approval, to) != nil {
+		to := cmp.Or(presetValues(preset)["approval"], string(Default().Limits.Approval))
+		if checkApproval(l.config.Limits.Approval, to) != nil {
 			return "fewer decisions wait for a person"
 		}
 		return ""
@@ -134,14 +134,14 @@ func Weight(s Sources, path []string, written string) string {
 	if x == nil {
 		return ""
 	}
-	if err := l.mayProject(k, name, x); err != nil {
-		return k.weight(name)
+	if err := l.checkProjectMaySet(k, name, x); err != nil {
+		return k.riskReason(name)
 	}
 	return ""
 }
 
-// weight says what a key without a reason of its own opens.
-func (k Key) weight(name string) string {
+// riskReason says what a key without a reason of its own opens.
+func (k Key) riskReason(name string) string {
 	switch {
 	case name == "sandbox":
 		return "commands of agents run with a weaker wall around them, or none"
@@ -154,8 +154,8 @@ func (k Key) weight(name string) string {
 	}
 }
 
-// readAs reads what is written as in a file; nil where it is nothing.
-func readAs(written string) any {
+// parseWritten reads what is written as in a file; nil where it is nothing.
+func parseWritten(written string) any {
 	v, err := edit.Read(written)
 	if err != nil {
 		return nil

@@ -49,24 +49,24 @@ func defaultChannels() Channels {
 func channelKeys() []Key {
 	const who = "it decides who reads your questions and answers for you"
 	text := func(name string, k kind.Kind, doc string, at func(*Channels) *string) Key {
-		return one("channels."+name, k, doc, func(c *Config) *string { return at(&c.Channels) }).trusted(who)
+		return singleKey("channels."+name, k, doc, func(c *Config) *string { return at(&c.Channels) }).trusted(who)
 	}
 	return []Key{
-		one("channels.order", kind.List(FileChannel, WebChannel, WebhookChannel, TelegramChannel), "channels that receive questions for a person, besides the terminal, in this order; see docs/channels.md", func(c *Config) *[]string { return &c.Channels.Order }).trusted(who),
-		one("channels.wait", kind.Span(), "how long to wait for an answer before the next channel is asked too", func(c *Config) *time.Duration { return &c.Channels.Wait }).trusted(who),
-		one("channels.auto.answers", kind.List("ambiguity"), "kinds of question that a model of tier fast may answer if nobody does: it must be 70 % sure, and each answer costs at most one cent; it never allows a command and never publishes", func(c *Config) *[]string { return &c.Channels.Auto }).trusted(who),
-		one("channels.auto.after", kind.Span(), "how long people have to answer before the model does", func(c *Config) *time.Duration { return &c.Channels.AutoAfter }).trusted(who),
-		one("channels.auto.money", kind.Dollars(), "limit in dollars for all its answers in a run", func(c *Config) *nexus.Money { return &c.Channels.AutoMoney }).trusted(who),
+		singleKey("channels.order", kind.List(FileChannel, WebChannel, WebhookChannel, TelegramChannel), "channels that receive questions for a person, besides the terminal, in this order; see docs/channels.md", func(c *Config) *[]string { return &c.Channels.Order }).trusted(who),
+		singleKey("channels.wait", kind.Span(), "how long to wait for an answer before the next channel is asked too", func(c *Config) *time.Duration { return &c.Channels.Wait }).trusted(who),
+		singleKey("channels.auto.answers", kind.List("ambiguity"), "kinds of question that a model of tier fast may answer if nobody does: it must be 70 % sure, and each answer costs at most one cent; it never allows a command and never publishes", func(c *Config) *[]string { return &c.Channels.Auto }).trusted(who),
+		singleKey("channels.auto.after", kind.Span(), "how long people have to answer before the model does", func(c *Config) *time.Duration { return &c.Channels.AutoAfter }).trusted(who),
+		singleKey("channels.auto.money", kind.Dollars(), "limit in dollars for all its answers in a run", func(c *Config) *nexus.Money { return &c.Channels.AutoMoney }).trusted(who),
 		text("file.dir", kind.Text(), "directory of the channel file; default: in the state directory of the repository", func(s *Channels) *string { return &s.Dir }),
 		text("web.listen", kind.Text(), "address:port of the page; port 0 takes a free one", func(s *Channels) *string { return &s.WebListen }),
 		text("web.token_env", kind.VarName(), "environment variable with the token of the page; default: a random token, which is printed", func(s *Channels) *string { return &s.WebTokenEnv }),
 		text("webhook.url", kind.Address(), "where the channel webhook sends questions: https, or http on this machine", func(s *Channels) *string { return &s.WebhookURL }),
 		text("webhook.secret_env", kind.VarName(), "environment variable with the secret that signs questions and answers, at least 16 bytes", func(s *Channels) *string { return &s.WebhookSecretEnv }),
 		text("webhook.listen", kind.Text(), "address:port that receives answers", func(s *Channels) *string { return &s.WebhookListen }),
-		one("channels.webhook.public", kind.Boolean(), "allow webhook.listen to be an address that other machines can reach", func(c *Config) *bool { return &c.Channels.WebhookPublic }).trusted(who),
+		singleKey("channels.webhook.public", kind.Boolean(), "allow webhook.listen to be an address that other machines can reach", func(c *Config) *bool { return &c.Channels.WebhookPublic }).trusted(who),
 		text("telegram.token_env", kind.VarName(), "environment variable with the token of the bot", func(s *Channels) *string { return &s.TelegramTokenEnv }),
 		text("telegram.chat", kind.Matching("number of a chat", `^-?[0-9]{1,18}$`, "must be the number of a chat"), "chat that receives questions", func(s *Channels) *string { return &s.TelegramChat }),
-		one("channels.telegram.users", kind.Texts(), "numbers of the users who may answer; default: the other person of a private chat", func(c *Config) *[]string { return &c.Channels.TelegramUsers }).trusted(who),
+		singleKey("channels.telegram.users", kind.Texts(), "numbers of the users who may answer; default: the other person of a private chat", func(c *Config) *[]string { return &c.Channels.TelegramUsers }).trusted(who),
 		text("telegram.base_url", kind.Address(), "address of your own Bot API server", func(s *Channels) *string { return &s.TelegramBase }),
 		text("webhook.answers", kind.Address(), "address that the receiver answers to, if webhook.listen is behind a proxy", func(s *Channels) *string { return &s.WebhookAnswers }),
 	}

@@ -239,9 +239,9 @@ func Default() Config {
 	}
 }
 
-// Shields returns the patterns of branches that a run may not move; none where
+// ProtectedBranches returns the patterns of branches that a run may not move; none where
 // it moves none.
-func (c *Config) Shields() []string {
+func (c *Config) ProtectedBranches() []string {
 	if !c.Land {
 		return nil
 	}

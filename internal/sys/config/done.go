@@ -13,22 +13,22 @@ func doneKeys() []Key {
 		if b.Name == nexus.CoverageBound {
 			modes, doc = append(modes, string(nexus.BoundAuto)), doc+"; auto reports it at the end of a run, if Nexus can measure it for this stack in two minutes or less"
 		}
-		keys = append(keys, entry("done."+b.Name, kind.Words(modes...), doc, b.Name, func(c *Config) *map[string]nexus.BoundMode { return &c.Done.Modes }))
+		keys = append(keys, mapEntryKey("done."+b.Name, kind.Words(modes...), doc, b.Name, func(c *Config) *map[string]nexus.BoundMode { return &c.Done.Modes }))
 	}
 	return append(keys,
-		one("done.files", kind.Whole(0, 100_000), "maximum number of files that the work on a task may change, see done.large-diff; 0: no limit", func(c *Config) *int { return &c.Done.Files }),
-		one("done.lines", kind.Whole(0, 10_000_000), "maximum number of lines that it may add and remove, see done.large-diff; 0: no limit", func(c *Config) *int { return &c.Done.Lines }),
-		one("done.rewritten_lines", kind.Whole(0, 10_000_000), "lines that a file must lose, at least, to count as rewritten, see done.deletion; 0: no file does", func(c *Config) *int { return &c.Done.Rewritten }),
-		one("done.rewritten_percent", kind.Whole(0, 100), "percent of its lines that a file must lose, at least, to count as rewritten", func(c *Config) *int { return &c.Done.RewrittenOf }),
-		one("done.coverage_command", kind.Command(), "command that runs the tests and prints only their coverage; it runs in the sandbox, besides the gates, on the base and on the work; empty: the built-in way, see docs/done.md", func(c *Config) *string { return &c.Done.Command }),
-		one("done.coverage_format", kind.Words("go-cover", "lcov", "cobertura", "jacoco"), "format of the report that done.coverage_command prints", func(c *Config) *string { return &c.Done.Format }),
-		one("done.coverage_minimum", kind.Whole(0, 100), "minimum percent of lines that tests run; a tree that was below it before may not get worse", func(c *Config) *int { return &c.Done.Minimum }),
-		one("done.coverage_target", kind.Whole(0, 100), "percent of lines below which coverage is reported; blocks nothing", func(c *Config) *int { return &c.Done.Target }),
-		one("done.coverage_new_minimum", kind.Whole(0, 100), "minimum percent of the new lines that tests run, of those that can run", func(c *Config) *int { return &c.Done.NewMinimum }),
-		one("done.coverage_new_target", kind.Whole(0, 100), "percent of the new lines below which coverage is reported; blocks nothing", func(c *Config) *int { return &c.Done.NewTarget }),
-		one("done.coverage_except", kind.Texts(), "files whose new lines need no test, as patterns such as scripts/* or a directory", func(c *Config) *[]string { return &c.Done.Except }),
-		one("done.coverage_drop", kind.Whole(0, 100), "maximum drop in coverage, in points", func(c *Config) *int { return &c.Done.Drop }),
-		one("done.allowed_licences", kind.Texts(), "licences that new dependencies may have, by SPDX name; empty, with done.denied_licences set: all others", func(c *Config) *[]string { return &c.Done.Licences }),
-		one("done.denied_licences", kind.Texts(), "licences that new dependencies may not have, even if another of their licences is allowed; GPL-3.0 includes -only and -or-later", func(c *Config) *[]string { return &c.Done.Denied }),
+		singleKey("done.files", kind.Whole(0, 100_000), "maximum number of files that the work on a task may change, see done.large-diff; 0: no limit", func(c *Config) *int { return &c.Done.Files }),
+		singleKey("done.lines", kind.Whole(0, 10_000_000), "maximum number of lines that it may add and remove, see done.large-diff; 0: no limit", func(c *Config) *int { return &c.Done.Lines }),
+		singleKey("done.rewritten_lines", kind.Whole(0, 10_000_000), "lines that a file must lose, at least, to count as rewritten, see done.deletion; 0: no file does", func(c *Config) *int { return &c.Done.Rewritten }),
+		singleKey("done.rewritten_percent", kind.Whole(0, 100), "percent of its lines that a file must lose, at least, to count as rewritten", func(c *Config) *int { return &c.Done.RewrittenOf }),
+		singleKey("done.coverage_command", kind.Command(), "command that runs the tests and prints only their coverage; it runs in the sandbox, besides the gates, on the base and on the work; empty: the built-in way, see docs/done.md", func(c *Config) *string { return &c.Done.Command }),
+		singleKey("done.coverage_format", kind.Words("go-cover", "lcov", "cobertura", "jacoco"), "format of the report that done.coverage_command prints", func(c *Config) *string { return &c.Done.Format }),
+		singleKey("done.coverage_minimum", kind.Whole(0, 100), "minimum percent of lines that tests run; a tree that was below it before may not get worse", func(c *Config) *int { return &c.Done.Minimum }),
+		singleKey("done.coverage_target", kind.Whole(0, 100), "percent of lines below which coverage is reported; blocks nothing", func(c *Config) *int { return &c.Done.Target }),
+		singleKey("done.coverage_new_minimum", kind.Whole(0, 100), "minimum percent of the new lines that tests run, of those that can run", func(c *Config) *int { return &c.Done.NewMinimum }),
+		singleKey("done.coverage_new_target", kind.Whole(0, 100), "percent of the new lines below which coverage is reported; blocks nothing", func(c *Config) *int { return &c.Done.NewTarget }),
+		singleKey("done.coverage_except", kind.Texts(), "files whose new lines need no test, as patterns such as scripts/* or a directory", func(c *Config) *[]string { return &c.Done.Except }),
+		singleKey("done.coverage_drop", kind.Whole(0, 100), "maximum drop in coverage, in points", func(c *Config) *int { return &c.Done.Drop }),
+		singleKey("done.allowed_licences", kind.Texts(), "licences that new dependencies may have, by SPDX name; empty, with done.denied_licences set: all others", func(c *Config) *[]string { return &c.Done.Licences }),
+		singleKey("done.denied_licences", kind.Texts(), "licences that new dependencies may not have, even if another of their licences is allowed; GPL-3.0 includes -only and -or-later", func(c *Config) *[]string { return &c.Done.Denied }),
 	)
 }

@@ -21,16 +21,16 @@ type Environment struct {
 func environmentKeys() []Key {
 	const secrets = "it decides which of your secrets agents can read"
 	command := func(name, doc string) Key {
-		return entry("environment."+name, kind.Command(), doc, name, func(c *Config) *map[string]string { return &c.Worktree.Commands })
+		return mapEntryKey("environment."+name, kind.Command(), doc, name, func(c *Config) *map[string]string { return &c.Worktree.Commands })
 	}
 	return []Key{
 		command("install", "command that installs the dependencies of a worktree, instead of the ecosystem's own; it runs in the sandbox, once for each content of the lock files; false: only what your checkout has installed is used. The project's needs nexus trust"),
 		command("init", "command that runs in the sandbox after the dependencies are installed; its files that git ignores are copied to every worktree. The project's needs nexus trust, with the scripts that it names"),
-		one("environment.link", paths(), "paths in your checkout, as patterns, that git ignores and that are copied to worktrees; never .env or other files with keys. The project's needs nexus trust",
+		singleKey("environment.link", paths(), "paths in your checkout, as patterns, that git ignores and that are copied to worktrees; never .env or other files with keys. The project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Worktree.Link }).added(),
-		one("environment.env_files", paths(), "files in your checkout whose variables the commands of agents and gates get; the files themselves stay hidden",
+		singleKey("environment.env_files", paths(), "files in your checkout whose variables the commands of agents and gates get; the files themselves stay hidden",
 			func(c *Config) *[]string { return &c.Worktree.EnvFiles }).trusted(secrets),
-		one("environment.variables", kind.Many("list of variables", func(names []string) (any, error) {
+		singleKey("environment.variables", kind.Many("list of variables", func(names []string) (any, error) {
 			for _, n := range names {
 				if _, err := kind.VarName().Parse(n); err != nil {
 					return nil, err
@@ -61,8 +61,8 @@ func paths() kind.Kind {
 	})
 }
 
-// Project returns what a project's own file says about the environment.
-func Project(root string) (Environment, error) {
+// ProjectEnvironment returns what a project's own file says about the environment.
+func ProjectEnvironment(root string) (Environment, error) {
 	c, _, err := Load(Sources{Project: filepath.Join(root, "nexus.toml")})
 	return c.Worktree, err
 }

@@ -25,22 +25,22 @@ func hookKeys() []Key {
 		names[i] = string(p)
 	}
 	return []Key{
-		part("hooks.*.on", kind.List(names...),
+		mapFieldKey("hooks.*.on", kind.List(names...),
 			"points of a run at which the command runs; for run.start and run.land it runs before them, and may refuse",
 			hooks, func(h *Hook) *[]string { return &h.On }),
-		part("hooks.*.command", kind.Texts(),
+		mapFieldKey("hooks.*.command", kind.Texts(),
 			"program and arguments; no shell reads them. A hook from the project's file needs nexus trust",
 			hooks, func(h *Hook) *[]string { return &h.Command }),
-		part("hooks.*.timeout", kind.Span(),
+		mapFieldKey("hooks.*.timeout", kind.Span(),
 			"time after which it is killed with everything that it started; 0s: 30 seconds",
 			hooks, func(h *Hook) *time.Duration { return &h.Timeout }),
-		part("hooks.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`),
+		mapFieldKey("hooks.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`),
 			"environment variables for it; ${NAME} inserts one of yours, but not in the project's file",
 			hooks, func(h *Hook) *[]string { return &h.Env }),
-		part("hooks.*.network", kind.Texts(),
+		mapFieldKey("hooks.*.network", kind.Texts(),
 			"hosts, as in network.allow, and presets that it may reach through the proxy; network.deny applies too",
 			hooks, func(h *Hook) *[]string { return &h.Network }).trusted("it opens the network"),
-		part("hooks.*.sandbox", kind.Words("on", "off"),
+		mapFieldKey("hooks.*.sandbox", kind.Words("on", "off"),
 			"off: it runs as you would run it, with your files and your network, once you agreed to it with nexus trust",
 			hooks, func(h *Hook) *string { return &h.Sandbox }).trusted("it decides what runs outside the sandbox"),
 	}

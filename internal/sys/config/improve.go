@@ -22,33 +22,33 @@ type Improve struct {
 func improveKeys() []Key {
 	const yours = "it decides how much happens without you"
 	return []Key{
-		one("improve.budget", kind.Dollars(),
+		singleKey("improve.budget", kind.Dollars(),
 			"dollars that nexus improve may spend, over all its cycles; each piece of work may spend "+
 				"budget.run of it; the project's file may lower it, not raise it",
 			func(c *Config) *nexus.Money { return &c.Improve.Budget }).lowered(),
-		one("improve.lines", kind.Whole(0, 1_000_000),
+		singleKey("improve.lines", kind.Whole(0, 1_000_000),
 			"lines that a result of nexus improve may add and remove; a larger one is left to a "+
 				"person; 0: any number",
 			func(c *Config) *int { return &c.Improve.Lines }).trusted(yours),
-		one("improve.open", kind.Whole(0, 1000),
+		singleKey("improve.open", kind.Whole(0, 1000),
 			"branches of nexus improve that may wait for a person, one for each strategy; 0: any number",
 			func(c *Config) *int { return &c.Improve.Open }).trusted(yours),
-		one("improve.waiting", kind.Whole(0, 1000),
+		singleKey("improve.waiting", kind.Whole(0, 1000),
 			"results of nexus improve that may wait for a person, before it takes nothing "+
 				"up any more; 0: any number",
 			func(c *Config) *int { return &c.Improve.Waiting }).trusted(yours),
-		one("improve.pulls", kind.Boolean(),
+		singleKey("improve.pulls", kind.Boolean(),
 			"push the branches of nexus improve that wait for a person to the remote origin, on GitHub "+
 				"or GitLab, and open one pull request for each; a token is needed",
 			func(c *Config) *bool { return &c.Improve.Pulls }).trusted("it pushes to a server in your name"),
-		one("improve.quiet", kind.Text(),
+		singleKey("improve.quiet", kind.Text(),
 			"hours in which nexus improve starts nothing and lands nothing, in the local "+
 				"time zone, such as `09:00-18:00 Mon-Fri`; several are separated by semicolons",
 			func(c *Config) *string { return &c.Improve.Quiet }).trusted(yours),
-		one("improve.rest", kind.Span(),
+		singleKey("improve.rest", kind.Span(),
 			"how long nexus improve waits after a cycle without work; twice as long after the next, and so on",
 			func(c *Config) *time.Duration { return &c.Improve.Rest }),
-		one("improve.most_rest", kind.Span(),
+		singleKey("improve.most_rest", kind.Span(),
 			"how long it waits at most", func(c *Config) *time.Duration { return &c.Improve.MostRest }),
 	}
 }

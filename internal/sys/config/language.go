@@ -17,10 +17,10 @@ type Language struct {
 func languageKeys() []Key {
 	all := func(c *Config) *map[string]Language { return &c.Languages }
 	return []Key{
-		part("lsp.*.command", kind.Texts(), "program and arguments of this language server, which runs in the sandbox of an attempt and may not write to its tree; gopls, typescript, pyright, rust-analyzer, clangd and others are known without it", all,
+		mapFieldKey("lsp.*.command", kind.Texts(), "program and arguments of this language server, which runs in the sandbox of an attempt and may not write to its tree; gopls, typescript, pyright, rust-analyzer, clangd and others are known without it", all,
 			func(l *Language) *[]string { return &l.Command }).trusted("it runs a program"),
-		part("lsp.*.extensions", kind.Texts(), "extensions of its files, such as .go", all, func(l *Language) *[]string { return &l.Extensions }),
-		part("lsp.*.timeout", kind.Span(), "maximum time for an answer; 0s: two minutes", all, func(l *Language) *time.Duration { return &l.Timeout }),
-		part("lsp.*.off", kind.Boolean(), "it is not used", all, func(l *Language) *bool { return &l.Off }),
+		mapFieldKey("lsp.*.extensions", kind.Texts(), "extensions of its files, such as .go", all, func(l *Language) *[]string { return &l.Extensions }),
+		mapFieldKey("lsp.*.timeout", kind.Span(), "maximum time for an answer; 0s: two minutes", all, func(l *Language) *time.Duration { return &l.Timeout }),
+		mapFieldKey("lsp.*.off", kind.Boolean(), "it is not used", all, func(l *Language) *bool { return &l.Off }),
 	}
 }

@@ -30,12 +30,12 @@ func defaultLessons() Lessons {
 
 func lessonKeys() []Key {
 	what := func(name, says string, at func(c *Config) *string) Key {
-		return one("lessons."+name, kind.Words("on", "off"), says, at)
+		return singleKey("lessons."+name, kind.Words("on", "off"), says, at)
 	}
 	return []Key{
-		one("lessons.enabled", kind.Boolean(), "let new runs learn from earlier ones; nexus lessons lists what they learn",
+		singleKey("lessons.enabled", kind.Boolean(), "let new runs learn from earlier ones; nexus lessons lists what they learn",
 			func(c *Config) *bool { return &c.Lessons.Enabled }),
-		one("lessons.sample", kind.Whole(1, 1_000), "minimum number of tasks for a lesson; estimates have their own minimum",
+		singleKey("lessons.sample", kind.Whole(1, 1_000), "minimum number of tasks for a lesson; estimates have their own minimum",
 			func(c *Config) *int { return &c.Lessons.Sample }),
 		what("routing", "learn at which tier to start tasks, if routing.order contains adaptive",
 			func(c *Config) *string { return &c.Lessons.Routing }),

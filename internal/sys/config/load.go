@@ -94,15 +94,15 @@ func Load(s Sources) (Config, Origins, error) {
 			Hint: "Correct the setting; nexus config --explain lists every value, docs/config.md every key.",
 		}
 	}
-	if err := l.climbs(); err != nil {
+	if err := l.checkRoleTiers(); err != nil {
 		return Config{}, nil, err
 	}
-	l.nearest()
+	l.fillMissingTiers()
 	return l.config, l.origins, nil
 }
 
-// climbs refuses a tier for a role that works at its task's.
-func (l *loader) climbs() error {
+// checkRoleTiers refuses a tier for a role that works at its task's.
+func (l *loader) checkRoleTiers() error {
 	for _, role := range []nexus.Role{nexus.Coder, nexus.Tester} {
 		if tier := l.config.Roles[role].Tier; tier != "" {
 			key := "roles." + string(role) + ".tier"
@@ -314,7 +314,7 @@ func (l *loader) flags(flags, named map[string]string) error {
 func (l *loader) apply(all []value) error {
 	var bad []error
 	for _, v := range all {
-		if err := l.take(v); err != nil {
+		if err := l.applyValue(v); err != nil {
 			if v.named != "" {
 				err = errors.New(strings.Replace(err.Error(), dotted(v.path), v.named, 1))
 			} else if v.origin.Where != dotted(v.path) { // else the error says so itself
@@ -326,7 +326,7 @@ func (l *loader) apply(all []value) error {
 	return errors.Join(bad...)
 }
 
-func (l *loader) take(v value) error {
+func (l *loader) applyValue(v value) error {
 	k, _ := l.find(v.path)
 	name := dotted(v.path)
 	of, err := k.named(v.path)
@@ -347,7 +347,7 @@ func (l *loader) take(v value) error {
 		return fmt.Errorf("%s %w", name, err)
 	}
 	if v.origin.Layer == LayerProject {
-		if err := l.mayProject(k, name, x); err != nil {
+		if err := l.checkProjectMaySet(k, name, x); err != nil {
 			return err
 		}
 	}
@@ -381,8 +381,8 @@ func (l *loader) agentOf(name string, x any) string {
 	return ""
 }
 
-// mayProject refuses what repository content may not decide.
-func (l *loader) mayProject(k Key, name string, x any) error {
+// checkProjectMaySet refuses what repository content may not decide.
+func (l *loader) checkProjectMaySet(k Key, name string, x any) error {
 	const elsewhere = "set it in your own config.toml, the environment or by a flag"
 	if k.Trusted != "" {
 		return fmt.Errorf("the project's file may not set %s: %s; %s", name, k.Trusted, elsewhere)
@@ -400,10 +400,10 @@ func (l *loader) mayProject(k Key, name string, x any) error {
 		return fmt.Errorf("the project's file may not change %s%s, which is yours; %s", section, entry, elsewhere)
 	}
 	if name == "approval" {
-		return approves(l.config.Limits.Approval, x)
+		return checkApproval(l.config.Limits.Approval, x)
 	}
 	if name == "review.people" {
-		return reviews(l.config.Limits.Review.People, x)
+		return checkReviewPeople(l.config.Limits.Review.People, x)
 	}
 	if !k.least {
 		return nil

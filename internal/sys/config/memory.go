@@ -6,27 +6,27 @@ func memoryKeys() []Key {
 	const sent = "it decides where texts of your repository are sent"
 	const vouch = "it decides whether agents see unapproved episodes"
 	return []Key{
-		one("memory.tokens", kind.Whole(0, 100_000),
+		singleKey("memory.tokens", kind.Whole(0, 100_000),
 			"size in tokens of what planner, coders and testers are told of the repository's memory; 0: nothing "+
 				"is told, and nothing proposed",
 			func(c *Config) *int { return &c.Memory.Tokens }),
-		one("memory.approve", kind.Words("person", "auto"),
+		singleKey("memory.approve", kind.Words("person", "auto"),
 			"who approves what runs and agents propose for the memory: person: agents are told of it once you "+
 				"approved it; auto: at once, marked as not approved",
 			func(c *Config) *string { return &c.Memory.Approve }).trusted(vouch),
-		one("memory.proposals", kind.Whole(0, 100_000),
+		singleKey("memory.proposals", kind.Whole(0, 100_000),
 			"days after which nexus memory gc removes a proposal that nobody approved; 0: never",
 			func(c *Config) *int { return &c.Memory.Proposals }),
-		one("memory.unused", kind.Whole(0, 100_000),
+		singleKey("memory.unused", kind.Whole(0, 100_000),
 			"days after which nexus memory gc removes an approved episode that no task needed; 0: never",
 			func(c *Config) *int { return &c.Memory.Unused }),
-		one("memory.embed.url", kind.Address(),
+		singleKey("memory.embed.url", kind.Address(),
 			"address of an endpoint for vectors on this machine, such as http://127.0.0.1:11434/api/embed or http://127.0.0.1:8080/v1: "+
 				"with it, episodes are also found by meaning; without it, only by files, symbols and words",
 			func(c *Config) *string { return &c.Memory.Embed.URL }).trusted(sent),
-		one("memory.embed.model", kind.Text(), "the model of that endpoint, such as nomic-embed-text",
+		singleKey("memory.embed.model", kind.Text(), "the model of that endpoint, such as nomic-embed-text",
 			func(c *Config) *string { return &c.Memory.Embed.Model }).trusted(sent),
-		one("memory.embed.hosts", kind.Texts(), "hosts besides this machine that memory.embed.url may name",
+		singleKey("memory.embed.hosts", kind.Texts(), "hosts besides this machine that memory.embed.url may name",
 			func(c *Config) *[]string { return &c.Memory.Embed.Hosts }).trusted(sent),
 	}
 }

@@ -14,19 +14,19 @@ import (
 func networkKeys() []Key {
 	const host = `hosts as "name", "name:port", "*.name" or an address`
 	return []Key{
-		one("network.mode", kind.Words("off", "list"), "off: commands reach only their own loopback; list: commands of network.gates and network.roles reach the hosts on the list, through a proxy",
+		singleKey("network.mode", kind.Words("off", "list"), "off: commands reach only their own loopback; list: commands of network.gates and network.roles reach the hosts on the list, through a proxy",
 			func(c *Config) *string { return &c.Network.Mode }).trusted("you decide whether anything leaves this machine"),
-		one("network.allow", hosts(egress.ParseRule), host+"; default port: 443; a private address needs its port. Each file may add; the project's needs nexus trust",
+		singleKey("network.allow", hosts(egress.ParseRule), host+"; default port: 443; a private address needs its port. Each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Allow }).added(),
-		one("network.presets", kind.List(egress.Presets()...), "hosts of package registries, by ecosystem; each file may add; the project's needs nexus trust",
+		singleKey("network.presets", kind.List(egress.Presets()...), "hosts of package registries, by ecosystem; each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Presets }).added(),
-		one("network.deny", hosts(egress.ParseDenial), host+`, or "*", that are always refused, on every port if none is given; each file may add`,
+		singleKey("network.deny", hosts(egress.ParseDenial), host+`, or "*", that are always refused, on every port if none is given; each file may add`,
 			func(c *Config) *[]string { return &c.Network.Deny }).added(),
-		one("network.gates", kind.List(), "gates whose commands may use the network, such as one that installs; each file may add; the project's needs nexus trust",
+		singleKey("network.gates", kind.List(), "gates whose commands may use the network, such as one that installs; each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Gates }).added(),
-		one("network.roles", kind.List(), "roles whose commands may use the network; each file may add; the project's needs nexus trust",
+		singleKey("network.roles", kind.List(), "roles whose commands may use the network; each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Roles }).added(),
-		one("network.upstream", kind.Boolean(), "use the proxy that HTTPS_PROXY and HTTP_PROXY name in your environment; the proxy resolves host names, so Nexus cannot check their addresses",
+		singleKey("network.upstream", kind.Boolean(), "use the proxy that HTTPS_PROXY and HTTP_PROXY name in your environment; the proxy resolves host names, so Nexus cannot check their addresses",
 			func(c *Config) *bool { return &c.Network.Upstream }).trusted("it decides who resolves names"),
 	}
 }
@@ -43,9 +43,9 @@ func hosts(parse func(string) (egress.Rule, error)) kind.Kind {
 	})
 }
 
-// Asks returns what a project's file asks of the network, as it would be
+// RequestedNetwork returns what a project's file asks of the network, as it would be
 // written, and nothing where it asks nothing. What it refuses is no request.
-func Asks(root string) (string, error) {
+func RequestedNetwork(root string) (string, error) {
 	path := filepath.Join(root, "nexus.toml")
 	data, err := ReadFile(path)
 	if os.IsNotExist(err) {
@@ -86,7 +86,7 @@ func (n Network) Grant(env func(string) string) (*egress.Grant, error) {
 	}
 	g := &egress.Grant{List: l, Gates: n.Gates, Roles: n.Roles}
 	if n.Upstream {
-		g.Upstream = egress.Environment(env)
+		g.Upstream = egress.ProxyFromEnvironment(env)
 	}
 	return g, nil
 }

@@ -49,13 +49,13 @@ func TestNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := g.Gate("install")
+	w := g.GatewayForGate("install")
 	for host, want := range map[string]bool{"a.example": true, open: true, packages[0]: true, shut: false, "evil.example": false, "c.example": false} {
 		if w.Reaches(host, 443) != want {
 			t.Errorf("%s: %v", host, !want)
 		}
 	}
-	if g.Role("coder") != nil || g.Role("tester") == nil {
+	if g.GatewayForRole("coder") != nil || g.GatewayForRole("tester") == nil {
 		t.Error("roles")
 	}
 	c, _, err = config.Load(config.Sources{Project: project})
@@ -80,14 +80,14 @@ func TestAsks(t *testing.T) {
 		"[network]\nroles = [\"coder\"]\nallow = [\"b.example\", \"a.example\"]\n": "allow = [\"a.example\", \"b.example\"]\nroles = [\"coder\"]\n",
 		"network.gates = [\"install\"]":                                            "gates = [\"install\"]\n",
 	} {
-		if got, err := config.Asks(filepath.Dir(file(t, text))); got != want || err != nil {
+		if got, err := config.RequestedNetwork(filepath.Dir(file(t, text))); got != want || err != nil {
 			t.Errorf("%q asks %q: %v", text, got, err)
 		}
 	}
-	if got, err := config.Asks(t.TempDir()); got != "" || err != nil {
+	if got, err := config.RequestedNetwork(t.TempDir()); got != "" || err != nil {
 		t.Errorf("no file asks %q: %v", got, err)
 	}
-	if _, err := config.Asks(filepath.Dir(file(t, "[network"))); err == nil {
+	if _, err := config.RequestedNetwork(filepath.Dir(file(t, "[network"))); err == nil {
 		t.Error("no TOML asks nothing")
 	}
 }

@@ -24,12 +24,12 @@ type Notify struct {
 	Quiet    string // hours in which only what breaks through is sent
 	Zone     string // of these hours and of digests; empty: local
 	Through  string // least severity that waits for nothing; never: everything waits
-	Ways     map[string]Way
+	Ways     map[string]NotifyChannel
 	Rules    map[string]NoticeRule
 }
 
-// Way is a way to people. Which fields count depends on its type.
-type Way struct {
+// NotifyChannel is a way to people. Which fields count depends on its type.
+type NotifyChannel struct {
 	Type   string
 	Window time.Duration // that a notice waits for others
 	Most   int           // notices in a message
@@ -66,7 +66,7 @@ func defaultNotify() Notify { return Notify{Terminal: "auto", Through: "red"} }
 func notifyKeys() []Key {
 	const who = "it decides who hears about your runs"
 	text := func(name string, k kind.Kind, doc string, at func(*Notify) *string) Key {
-		return one("notify."+name, k, doc, func(c *Config) *string { return at(&c.Notify) }).trusted(who)
+		return singleKey("notify."+name, k, doc, func(c *Config) *string { return at(&c.Notify) }).trusted(who)
 	}
 	rules := func(c *Config) *map[string]NoticeRule { return &c.Notify.Rules }
 	severities := []string{"green", "yellow", "red"}
@@ -85,55 +85,55 @@ func notifyKeys() []Key {
 		text("through", kind.Words("green", "yellow", "red", "never"),
 			"lowest severity that is sent at once, even in quiet hours and while other notices wait",
 			func(n *Notify) *string { return &n.Through }),
-		part("notify.rules.*.kinds", kind.Texts(),
+		mapFieldKey("notify.rules.*.kinds", kind.Texts(),
 			"kinds of events that the rule sends: end, parked, question, plan, review, budget, quota, landed, alert; default: all",
 			rules, func(r *NoticeRule) *[]string { return &r.Kinds }).trusted(who),
-		part("notify.rules.*.severity", kind.Words(severities...), "lowest severity that the rule sends; default: any",
+		mapFieldKey("notify.rules.*.severity", kind.Words(severities...), "lowest severity that the rule sends; default: any",
 			rules, func(r *NoticeRule) *string { return &r.Severity }).trusted(who),
-		part("notify.rules.*.ways", kind.Texts(), "names of the ways that it sends them; default: all",
+		mapFieldKey("notify.rules.*.ways", kind.Texts(), "names of the ways that it sends them; default: all",
 			rules, func(r *NoticeRule) *[]string { return &r.Ways }).trusted(who),
-	}, wayKeys(who)...)
+	}, notifyChannelKeys(who)...)
 }
 
-func wayKeys(who string) []Key {
-	text := func(name string, k kind.Kind, doc string, at func(*Way) *string) Key {
-		return part("notify.ways.*."+name, k, doc, func(c *Config) *map[string]Way { return &c.Notify.Ways }, at).trusted(who)
+func notifyChannelKeys(who string) []Key {
+	text := func(name string, k kind.Kind, doc string, at func(*NotifyChannel) *string) Key {
+		return mapFieldKey("notify.ways.*."+name, k, doc, func(c *Config) *map[string]NotifyChannel { return &c.Notify.Ways }, at).trusted(who)
 	}
-	texts := func(name, doc string, at func(*Way) *[]string) Key {
-		return part("notify.ways.*."+name, kind.Texts(), doc, func(c *Config) *map[string]Way { return &c.Notify.Ways }, at).trusted(who)
+	texts := func(name, doc string, at func(*NotifyChannel) *[]string) Key {
+		return mapFieldKey("notify.ways.*."+name, kind.Texts(), doc, func(c *Config) *map[string]NotifyChannel { return &c.Notify.Ways }, at).trusted(who)
 	}
-	ways := func(c *Config) *map[string]Way { return &c.Notify.Ways }
+	ways := func(c *Config) *map[string]NotifyChannel { return &c.Notify.Ways }
 	return []Key{
 		text("type", kind.Words(DesktopWay, SoundWay, WebhookWay, SlackWay, DiscordWay, TelegramWay, MailWay),
-			"type of this way to notify people; without any way, only the terminal of a run is notified", func(w *Way) *string { return &w.Type }),
-		part("notify.ways.*.window", kind.Span(),
+			"type of this way to notify people; without any way, only the terminal of a run is notified", func(w *NotifyChannel) *string { return &w.Type }),
+		mapFieldKey("notify.ways.*.window", kind.Span(),
 			"how long a notice waits for others, to go in the same message; 0s: it is sent at once",
-			ways, func(w *Way) *time.Duration { return &w.Window }).trusted(who),
-		part("notify.ways.*.most", kind.Whole(0, 100), "most notices in one message; 0: 10",
-			ways, func(w *Way) *int { return &w.Most }).trusted(who),
+			ways, func(w *NotifyChannel) *time.Duration { return &w.Window }).trusted(who),
+		mapFieldKey("notify.ways.*.most", kind.Whole(0, 100), "most notices in one message; 0: 10",
+			ways, func(w *NotifyChannel) *int { return &w.Most }).trusted(who),
 		text("digest", kind.Text(), "time of the day, such as 18:00, at which all notices that are below notify.through are sent together",
-			func(w *Way) *string { return &w.Digest }),
+			func(w *NotifyChannel) *string { return &w.Digest }),
 		text("url", kind.Address(), "where a way of type webhook sends notices: https, or http on this machine",
-			func(w *Way) *string { return &w.URL }),
+			func(w *NotifyChannel) *string { return &w.URL }),
 		text("url_env", kind.VarName(), "environment variable with the address of a webhook of Slack or Discord, which is a secret",
-			func(w *Way) *string { return &w.URLEnv }),
+			func(w *NotifyChannel) *string { return &w.URLEnv }),
 		text("secret_env", kind.VarName(), "environment variable with the secret that signs what a webhook sends, at least 16 bytes",
-			func(w *Way) *string { return &w.SecretEnv }),
+			func(w *NotifyChannel) *string { return &w.SecretEnv }),
 		text("token_env", kind.VarName(), "environment variable with the token of a bot of Telegram",
-			func(w *Way) *string { return &w.TokenEnv }),
-		text("base_url", kind.Address(), "address of your own Bot API server", func(w *Way) *string { return &w.Base }),
-		text("chat", kind.Text(), "number of the Telegram chat that gets the messages", func(w *Way) *string { return &w.Chat }),
+			func(w *NotifyChannel) *string { return &w.TokenEnv }),
+		text("base_url", kind.Address(), "address of your own Bot API server", func(w *NotifyChannel) *string { return &w.Base }),
+		text("chat", kind.Text(), "number of the Telegram chat that gets the messages", func(w *NotifyChannel) *string { return &w.Chat }),
 		text("server", kind.Text(), "host:port of the server that takes mail, such as smtp.example.com:587",
-			func(w *Way) *string { return &w.Server }),
+			func(w *NotifyChannel) *string { return &w.Server }),
 		text("tls", kind.Words("starttls", "implicit", "none"),
 			"how mail is encrypted: starttls, which is the default, implicit (port 465), or none, on this machine only",
-			func(w *Way) *string { return &w.TLS }),
-		text("user", kind.Text(), "user name for the mail server; default: no login", func(w *Way) *string { return &w.User }),
+			func(w *NotifyChannel) *string { return &w.TLS }),
+		text("user", kind.Text(), "user name for the mail server; default: no login", func(w *NotifyChannel) *string { return &w.User }),
 		text("password_env", kind.VarName(), "environment variable with the password for the mail server",
-			func(w *Way) *string { return &w.PasswordEnv }),
-		text("from", kind.Text(), "address that mail comes from", func(w *Way) *string { return &w.From }),
-		texts("to", "addresses that mail goes to", func(w *Way) *[]string { return &w.To }),
+			func(w *NotifyChannel) *string { return &w.PasswordEnv }),
+		text("from", kind.Text(), "address that mail comes from", func(w *NotifyChannel) *string { return &w.From }),
+		texts("to", "addresses that mail goes to", func(w *NotifyChannel) *[]string { return &w.To }),
 		texts("command", "program and arguments that play a sound, outside of the sandbox; no shell reads them",
-			func(w *Way) *[]string { return &w.Command }),
+			func(w *NotifyChannel) *[]string { return &w.Command }),
 	}
 }

@@ -43,7 +43,7 @@ func packageKeys() []Key {
 		})
 	}
 	return append(keys,
-		part("packages.*.rules", kind.Texts(), "files, from the root of the repository, that agents get for tasks in this package, like its AGENTS.md", all, func(p *Package) *[]string { return &p.Rules }),
-		part("packages.*.tier", kind.Words("fast", "balanced", "strong"), "tier where tasks of this package start, if the plan does not say", all, func(p *Package) *nexus.Tier { return &p.Tier }),
+		mapFieldKey("packages.*.rules", kind.Texts(), "files, from the root of the repository, that agents get for tasks in this package, like its AGENTS.md", all, func(p *Package) *[]string { return &p.Rules }),
+		mapFieldKey("packages.*.tier", kind.Words("fast", "balanced", "strong"), "tier where tasks of this package start, if the plan does not say", all, func(p *Package) *nexus.Tier { return &p.Tier }),
 	)
 }

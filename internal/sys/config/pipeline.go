@@ -132,7 +132,7 @@ func (s NamedStep) check(c Config) string {
 
 func pipelineKeys() []Key {
 	steps := func(c *Config) *map[string]Step { return &c.Steps }
-	required := part("pipeline.*.required", kind.Boolean(),
+	required := mapFieldKey("pipeline.*.required", kind.Boolean(),
 		"false: a failure of its command is reported, but the work can land; a failed change of an editor is undone; "+
 			"the default is true",
 		steps, func(s *Step) *bool { return &s.Optional })
@@ -146,28 +146,28 @@ func pipelineKeys() []Key {
 		return all
 	}
 	return []Key{
-		part("pipeline.*.run", kind.Text(),
+		mapFieldKey("pipeline.*.run", kind.Text(),
 			"command of this step, run by sh in the sandbox as gates are, for tasks of its types (docs/pipeline.md); it passes when it exits 0",
 			steps, func(s *Step) *string { return &s.Run }),
-		part("pipeline.*.ask", kind.Text(),
+		mapFieldKey("pipeline.*.ask", kind.Text(),
 			"what an additional reviewer of these tasks looks for, instead of a command. A step with ask from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Ask }),
-		part("pipeline.*.edit", kind.Text(),
+		mapFieldKey("pipeline.*.edit", kind.Text(),
 			"what the role editor does to the work on these tasks once it is green; gates and reviewers check its change, too. "+
 				"A step with edit from the project's file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Edit }),
-		part("pipeline.*.role", kind.Text(),
+		mapFieldKey("pipeline.*.role", kind.Text(),
 			"the project's own role that does this step: .nexus/roles/NAME.md, or an agent of .claude/agents. "+
 				"A role that writes nothing reviews the change; any other role edits it; "+
 				"ask or edit may give it more instructions. Its file needs nexus trust",
 			steps, func(s *Step) *string { return &s.Role }),
-		part("pipeline.*.types", kind.List(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
+		mapFieldKey("pipeline.*.types", kind.List(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
 			"kinds of tasks that the step is for; if empty, all", steps, func(s *Step) *[]string { return &s.Types }),
-		part("pipeline.*.when", kind.Words("after-gates", BeforeLand),
+		mapFieldKey("pipeline.*.when", kind.Words("after-gates", BeforeLand),
 			"after-gates: the command runs after the gates of each round, and when work lands; before-land: only when it lands",
 			steps, func(s *Step) *string { return &s.When }),
 		required,
-		part("pipeline.*.timeout", kind.Span(), "time for the command; 0s: that of gates", steps, func(s *Step) *time.Duration { return &s.Timeout }),
-		part("pipeline.*.order", kind.Whole(0, 1000), "steps with lower numbers come first; those with equal numbers are sorted by name", steps, func(s *Step) *int { return &s.Order }),
+		mapFieldKey("pipeline.*.timeout", kind.Span(), "time for the command; 0s: that of gates", steps, func(s *Step) *time.Duration { return &s.Timeout }),
+		mapFieldKey("pipeline.*.order", kind.Whole(0, 1000), "steps with lower numbers come first; those with equal numbers are sorted by name", steps, func(s *Step) *int { return &s.Order }),
 	}
 }

@@ -22,9 +22,9 @@ func Presets() []string { return []string{"conservative", "balanced", "aggressiv
 // Improving is the preset of nexus improve, where nobody sets another.
 const Improving = "improve"
 
-// bundle returns what a preset sets, as a flag would. The balanced one is the
+// presetValues returns what a preset sets, as a flag would. The balanced one is the
 // defaults.
-func bundle(preset string) map[string]string {
+func presetValues(preset string) map[string]string {
 	switch preset {
 	case "conservative":
 		return map[string]string{"approval": string(nexus.ApproveCommits), "alerts.denied": string(nexus.ReactPause), "limits.parallel": "2", "budget.run": "2", "budget.day": "10"}
@@ -37,10 +37,10 @@ func bundle(preset string) map[string]string {
 	}
 }
 
-// says lists what a preset sets, for people.
-func says(preset string) string {
+// describePreset lists what a preset sets, for people.
+func describePreset(preset string) string {
 	var parts []string
-	for name, text := range bundle(preset) {
+	for name, text := range presetValues(preset) {
 		parts = append(parts, name+" "+text)
 	}
 	slices.Sort(parts)
@@ -60,15 +60,15 @@ func (l *loader) preset(s Sources) error {
 	_ = look.environ(s.Environ)
 	_ = look.flags(s.Flags, nil)
 	var all []value
-	for name, text := range bundle(look.config.Preset) {
+	for name, text := range presetValues(look.config.Preset) {
 		all = append(all, value{path: strings.Split(name, "."), raw: text, text: true, origin: Origin{LayerPreset, look.config.Preset}})
 	}
 	return l.apply(all)
 }
 
-// nearest gives a tier without a model that of the nearest weaker one that
+// fillMissingTiers gives a tier without a model that of the nearest weaker one that
 // has one. A weaker tier never gets a more expensive model this way.
-func (l *loader) nearest() {
+func (l *loader) fillMissingTiers() {
 	last := ""
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
 		name := "models." + string(tier)
@@ -82,8 +82,8 @@ func (l *loader) nearest() {
 	}
 }
 
-// approves refuses that repository content lets more happen without a person.
-func approves(before nexus.Approval, to any) error {
+// checkApproval refuses that repository content lets more happen without a person.
+func checkApproval(before nexus.Approval, to any) error {
 	now, _ := to.(string)
 	if a := nexus.Approval(now); !a.Holds(before) {
 		return fmt.Errorf("the project's file may not ask for less approval than %s: approval = %s", before, kind.Quoted(now))
@@ -91,9 +91,9 @@ func approves(before nexus.Approval, to any) error {
 	return nil
 }
 
-// reviews refuses that repository content lets changes land without the person who wants
+// checkReviewPeople refuses that repository content lets changes land without the person who wants
 // to see them.
-func reviews(before nexus.ReviewPeople, to any) error {
+func checkReviewPeople(before nexus.ReviewPeople, to any) error {
 	now, _ := to.(string)
 	levels := nexus.ReviewLevels()
 	if slices.Index(levels, nexus.ReviewPeople(now)) < slices.Index(levels, before) {

@@ -36,19 +36,19 @@ func EditorConsents() []string { return []string{"plan", "run", "quick", "resume
 func serverKeys() []Key {
 	servers := func(c *Config) *map[string]Server { return &c.Servers }
 	return []Key{
-		one("mcp.serve.allow", kind.List(Consents()...), "what a client of nexus mcp may do without a person's consent to each call; land: land the result of a run (docs/mcp-server.md)", func(c *Config) *[]string { return &c.Allowed }).trusted("it decides who may spend, land and answer for you"),
-		one("acp.serve.allow", kind.List(EditorConsents()...), "what a client of nexus acp may do without a person's consent each time; land: land the result of a run (docs/acp-server.md)", func(c *Config) *[]string { return &c.Editors }).trusted("it decides who may spend and land"),
-		part("mcp.servers.*.command", kind.Text(), "program of this MCP server; it runs in the sandbox, without a network unless network is set; a program from the project's file needs nexus trust", servers, func(s *Server) *string { return &s.Command }),
-		part("mcp.servers.*.args", kind.Texts(), "its arguments", servers, func(s *Server) *[]string { return &s.Args }),
-		part("mcp.servers.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`), "environment variables for it; ${NAME} inserts one of yours, but not in the project's file", servers, func(s *Server) *[]string { return &s.Env }),
-		part("mcp.servers.*.cwd", kind.Text(), "directory in the worktree to run it in", servers, func(s *Server) *string { return &s.Cwd }),
-		part("mcp.servers.*.url", kind.Address(), "address of a server that is reached over HTTP: https, or http on this machine", servers, func(s *Server) *string { return &s.URL }),
-		part("mcp.servers.*.headers", kind.Pairs(`^[A-Za-z0-9-]+$`), "HTTP headers to send; ${NAME} inserts one of your variables, but not in the project's file", servers, func(s *Server) *[]string { return &s.Headers }),
-		part("mcp.servers.*.roles", kind.List("planner", "coder", "tester", "reviewer", "merger"), "roles that may use its tools; default: coder and tester", servers, func(s *Server) *[]string { return &s.Roles }),
-		part("mcp.servers.*.tools", kind.Texts(), "tools to offer; default: all", servers, func(s *Server) *[]string { return &s.Tools }),
-		part("mcp.servers.*.timeout", kind.Span(), "longest time of a call without progress; 0s: one minute", servers, func(s *Server) *time.Duration { return &s.Timeout }),
-		part("mcp.servers.*.network", kind.Texts(), "hosts, as in network.allow, and presets that its program may reach through the proxy; network.deny applies too", servers, func(s *Server) *[]string { return &s.Network }).trusted("it opens the network"),
-		part("mcp.servers.*.writes", kind.Boolean(), "it may write to the worktree, for roles that may write all of it", servers, func(s *Server) *bool { return &s.Writes }),
+		singleKey("mcp.serve.allow", kind.List(Consents()...), "what a client of nexus mcp may do without a person's consent to each call; land: land the result of a run (docs/mcp-server.md)", func(c *Config) *[]string { return &c.Allowed }).trusted("it decides who may spend, land and answer for you"),
+		singleKey("acp.serve.allow", kind.List(EditorConsents()...), "what a client of nexus acp may do without a person's consent each time; land: land the result of a run (docs/acp-server.md)", func(c *Config) *[]string { return &c.Editors }).trusted("it decides who may spend and land"),
+		mapFieldKey("mcp.servers.*.command", kind.Text(), "program of this MCP server; it runs in the sandbox, without a network unless network is set; a program from the project's file needs nexus trust", servers, func(s *Server) *string { return &s.Command }),
+		mapFieldKey("mcp.servers.*.args", kind.Texts(), "its arguments", servers, func(s *Server) *[]string { return &s.Args }),
+		mapFieldKey("mcp.servers.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`), "environment variables for it; ${NAME} inserts one of yours, but not in the project's file", servers, func(s *Server) *[]string { return &s.Env }),
+		mapFieldKey("mcp.servers.*.cwd", kind.Text(), "directory in the worktree to run it in", servers, func(s *Server) *string { return &s.Cwd }),
+		mapFieldKey("mcp.servers.*.url", kind.Address(), "address of a server that is reached over HTTP: https, or http on this machine", servers, func(s *Server) *string { return &s.URL }),
+		mapFieldKey("mcp.servers.*.headers", kind.Pairs(`^[A-Za-z0-9-]+$`), "HTTP headers to send; ${NAME} inserts one of your variables, but not in the project's file", servers, func(s *Server) *[]string { return &s.Headers }),
+		mapFieldKey("mcp.servers.*.roles", kind.List("planner", "coder", "tester", "reviewer", "merger"), "roles that may use its tools; default: coder and tester", servers, func(s *Server) *[]string { return &s.Roles }),
+		mapFieldKey("mcp.servers.*.tools", kind.Texts(), "tools to offer; default: all", servers, func(s *Server) *[]string { return &s.Tools }),
+		mapFieldKey("mcp.servers.*.timeout", kind.Span(), "longest time of a call without progress; 0s: one minute", servers, func(s *Server) *time.Duration { return &s.Timeout }),
+		mapFieldKey("mcp.servers.*.network", kind.Texts(), "hosts, as in network.allow, and presets that its program may reach through the proxy; network.deny applies too", servers, func(s *Server) *[]string { return &s.Network }).trusted("it opens the network"),
+		mapFieldKey("mcp.servers.*.writes", kind.Boolean(), "it may write to the worktree, for roles that may write all of it", servers, func(s *Server) *bool { return &s.Writes }),
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Lent returns the sets of which a tree with that home has something.
-func (s *Store) Lent(home string) []Set {
+// InstalledSets returns the sets of which a tree with that home has something.
+func (s *Store) InstalledSets(home string) []Set {
 	var all []Set
 	for _, l := range readNote(home).Lent {
 		if set, ok := s.Find(l.Key); ok && !slices.ContainsFunc(all, func(a Set) bool { return a.Key == set.Key }) {
@@ -24,10 +24,10 @@ func (s *Store) Lent(home string) []Set {
 	return all
 }
 
-// Written says what was written in the paths of a set that a tree has: the
+// ChangedFiles says what was written in the paths of a set that a tree has: the
 // files of the set that are other ones or gone, and those that are new. What is
 // of another set is neither. Files that are not regular are not looked at.
-func (s *Store) Written(home, dir, key string) (changed, added []string, err error) {
+func (s *Store) ChangedFiles(home, dir, key string) (changed, added []string, err error) {
 	n := readNote(home)
 	var others []string
 	for _, l := range n.Lent {
@@ -36,17 +36,17 @@ func (s *Store) Written(home, dir, key string) (changed, added []string, err err
 		}
 	}
 	for _, l := range n.Lent {
-		if l.Key != key || l.good(home, dir, true) {
+		if l.Key != key || l.isIntact(home, dir, true) {
 			continue
 		}
 		from := filepath.Join(s.path(key, "files"), filepath.FromSlash(l.Path))
 		was, err := list(from, l.Path, nil)
 		if err != nil {
-			return nil, nil, disk.Fail("look at what was lent", err)
+			return nil, nil, disk.WrapError("look at what was lent", err)
 		}
 		now, err := list(filepath.Join(dir, filepath.FromSlash(l.Path)), l.Path, others)
 		if err != nil {
-			return nil, nil, disk.Fail("look at what was lent", err)
+			return nil, nil, disk.WrapError("look at what was lent", err)
 		}
 		for p, then := range was {
 			if is, ok := now[p]; !ok || !same(then, is, s.path(key, "files", filepath.FromSlash(p)), filepath.Join(dir, filepath.FromSlash(p))) {
@@ -104,11 +104,11 @@ func same(a, b fs.FileInfo, first, second string) bool {
 	return bytes.Equal(x, y) && err1 == nil && err2 == nil
 }
 
-// PutBack makes files of a set in a tree what they are in the set.
-func (s *Store) PutBack(dir, key string, files []string) error {
+// RestoreFiles makes files of a set in a tree what they are in the set.
+func (s *Store) RestoreFiles(dir, key string, files []string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return disk.Fail("put back what was lent", err)
+		return disk.WrapError("put back what was lent", err)
 	}
 	defer root.Close() //nolint:errcheck // what is written is closed by itself
 	for _, p := range files {
@@ -117,13 +117,13 @@ func (s *Store) PutBack(dir, key string, files []string) error {
 			if info, err := root.Lstat(filepath.FromSlash(d)); err == nil && !info.IsDir() {
 				err = root.Remove(filepath.FromSlash(d))
 				if err != nil {
-					return disk.Fail("put back what was lent", err)
+					return disk.WrapError("put back what was lent", err)
 				}
 			}
 		}
 		err := errors.Join(root.RemoveAll(name), root.MkdirAll(filepath.Dir(name), 0o755), copyInto(root, s.path(key, "files", name), name))
 		if err != nil {
-			return disk.Fail("put back what was lent", err)
+			return disk.WrapError("put back what was lent", err)
 		}
 	}
 	return nil

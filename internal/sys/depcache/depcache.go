@@ -9,7 +9,7 @@
 //
 // A tree gets a layer of its own over each path, or a copy where no overlay
 // can be mounted: what is written there reaches neither the set nor any other
-// tree, and [Store.Lend] takes it back.
+// tree, and [Store.InstallSets] takes it back.
 package depcache
 
 import (
@@ -105,12 +105,12 @@ func (s *Store) make(ctx context.Context, key string, do func(ctx context.Contex
 	began := s.Now()
 	aside := filepath.Join(s.Dir, newPrefix+key) // ours, while we hold the lock
 	if err := remove(aside); err != nil {
-		return Set{}, disk.Fail("remove what was half made", err)
+		return Set{}, disk.WrapError("remove what was half made", err)
 	}
 	defer func() { _ = remove(aside) }() // what stays is removed by the next, or swept
 	files := filepath.Join(aside, "files")
 	if err := os.MkdirAll(files, 0o700); err != nil {
-		return Set{}, disk.Fail("make a directory", err)
+		return Set{}, disk.WrapError("make a directory", err)
 	}
 	set, err := do(ctx, aside, files)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Store) make(ctx context.Context, key string, do func(ctx context.Contex
 	set.Key, set.At, set.Duration = key, began, s.Now().Sub(began)
 	slices.Sort(set.Paths)
 	if err := set.measure(files); err != nil {
-		return Set{}, disk.Fail("look at what was made", err)
+		return Set{}, disk.WrapError("look at what was made", err)
 	}
 	data, err := json.MarshalIndent(set, "", " ")
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Store) make(ctx context.Context, key string, do func(ctx context.Contex
 	if err == nil {
 		err = os.Rename(ready, s.path(key))
 	}
-	return set, disk.Fail("put what was made in place", err)
+	return set, disk.WrapError("put what was made in place", err)
 }
 
 // remove removes a directory, and before that what a dead process left mounted
@@ -229,8 +229,8 @@ type Bounds struct {
 	Bytes int64
 }
 
-// Usual is what is kept when nothing else is said.
-func Usual() Bounds { return Bounds{Sets: 8, Bytes: 10 << 30} }
+// DefaultBounds is what is kept when nothing else is said.
+func DefaultBounds() Bounds { return Bounds{Sets: 8, Bytes: 10 << 30} }
 
 // Sweep removes the sets that go beyond bounds, those first that were lent
 // longest ago, and what was half made. What a tree in one of the homes stands on stays, and
@@ -248,7 +248,7 @@ func (s *Store) Sweep(ctx context.Context, homes []string, b Bounds, dry bool) (
 		return nil, nil
 	}
 	if err != nil {
-		return nil, disk.Fail("read the environments", err)
+		return nil, disk.WrapError("read the environments", err)
 	}
 	var sets []Set
 	var gone []string
@@ -310,8 +310,8 @@ func (s *Store) Sets() []Set {
 	return all
 }
 
-// refused is the error of a path of a set that a tree cannot take.
-func refused(path, why string) error {
+// pathError is the error of a path of a set that a tree cannot take.
+func pathError(path, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeEnvironment, Message: fmt.Sprintf("%s cannot be put into a worktree: %s", path, why),
 		Hint: "Remove it from environment.link or from git.",

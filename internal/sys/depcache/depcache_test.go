@@ -137,7 +137,7 @@ func TestLend(t *testing.T) {
 			}
 			lend := func(home, dir string, fresh bool, sets ...depcache.Set) {
 				t.Helper()
-				if err := s.Lend(t.Context(), home, dir, sets, fresh); err != nil {
+				if err := s.InstallSets(t.Context(), home, dir, sets, fresh); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -211,13 +211,13 @@ func TestLendOverLinks(t *testing.T) {
 			if err := os.Symlink(filepath.Join(outside, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Lend(t.Context(), home, dir, []depcache.Set{set}, false); err != nil {
+			if err := s.InstallSets(t.Context(), home, dir, []depcache.Set{set}, false); err != nil {
 				t.Fatal(err)
 			}
 			if got := read(filepath.Join(outside, "node_modules/mine")); got != "mine" {
 				t.Error(got)
 			}
-			if err := s.Lend(t.Context(), home, dir, nil, false); err != nil {
+			if err := s.InstallSets(t.Context(), home, dir, nil, false); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.Symlink(outside, filepath.Join(dir, "web2")); err != nil {
@@ -226,7 +226,7 @@ func TestLendOverLinks(t *testing.T) {
 			if err := errors.Join(os.RemoveAll(filepath.Join(dir, "web")), os.Rename(filepath.Join(dir, "web2"), filepath.Join(dir, "web"))); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Lend(t.Context(), home, dir, []depcache.Set{set}, false); err == nil {
+			if err := s.InstallSets(t.Context(), home, dir, []depcache.Set{set}, false); err == nil {
 				t.Error("wrote through a link")
 			}
 			if all, _ := os.ReadDir(outside); len(all) != 1 {
@@ -246,7 +246,7 @@ func TestSweep(t *testing.T) {
 	write(t, filepath.Join(s.Dir, ".new-d/files/x"), "half")
 	home, dir := tree(t, s, "x")
 	first, _ := s.Find("a")
-	if err := s.Lend(t.Context(), home, dir, []depcache.Set{first}, false); err != nil {
+	if err := s.InstallSets(t.Context(), home, dir, []depcache.Set{first}, false); err != nil {
 		t.Fatal(err)
 	}
 	old := time.Unix(1, 0)
@@ -292,7 +292,7 @@ func TestLendWithin(t *testing.T) {
 			home, dir := tree(t, s, "a")
 			for _, sets := range [][]depcache.Set{{root, docs, within}, {within, root, docs}, {docs}, {root, docs}} {
 				for range 2 {
-					if err := s.Lend(t.Context(), home, dir, sets, true); err != nil {
+					if err := s.InstallSets(t.Context(), home, dir, sets, true); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -304,7 +304,7 @@ func TestLendWithin(t *testing.T) {
 				}
 				write(t, filepath.Join(dir, "docs/node_modules/from"), "an agent")
 			}
-			if err := s.Lend(t.Context(), home, dir, nil, true); err != nil {
+			if err := s.InstallSets(t.Context(), home, dir, nil, true); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := os.Lstat(filepath.Join(dir, "docs/node_modules")); !errors.Is(err, fs.ErrNotExist) {

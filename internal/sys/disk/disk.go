@@ -17,9 +17,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Fail wraps the failure of something that was done on a disk; nil stays nil,
+// WrapError wraps the failure of something that was done on a disk; nil stays nil,
 // and an error that has its own code stays as it is.
-func Fail(what string, err error) error {
+func WrapError(what string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -36,9 +36,9 @@ func Fail(what string, err error) error {
 	return &nexus.Error{Code: code, Message: what, Hint: hint, Cause: err}
 }
 
-// Short is [Fail] for what another program did in a directory, which says in words of its own
+// WrapIfFull is [WrapError] for what another program did in a directory, which says in words of its own
 // that the disk is full.
-func Short(dir string, err error) error {
+func WrapIfFull(dir string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -54,17 +54,17 @@ func Short(dir string, err error) error {
 // Write makes a private file with its directory.
 func Write(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return Fail("make a directory", err)
+		return WrapError("make a directory", err)
 	}
-	return Fail("write a file", os.WriteFile(name, data, 0o600))
+	return WrapError("write a file", os.WriteFile(name, data, 0o600))
 }
 
 // Replace puts a private file in place when all of it is on the disk: who
 // reads it sees the old one or the new one. Its directory is made.
-func Replace(name string, data []byte) error { return ReplaceAs(name, data, 0o600) }
+func Replace(name string, data []byte) error { return ReplaceWithMode(name, data, 0o600) }
 
-// ReplaceAs is Replace for a file with another mode.
-func ReplaceAs(name string, data []byte, mode os.FileMode) error {
+// ReplaceWithMode is Replace for a file with another mode.
+func ReplaceWithMode(name string, data []byte, mode os.FileMode) error {
 	return replace(name, data, mode, func(dir string) (*os.File, error) { return os.CreateTemp(dir, ".new-*") })
 }
 
@@ -84,11 +84,11 @@ func ReplaceLocked(name string, data []byte, mode os.FileMode) error {
 func replace(name string, data []byte, mode os.FileMode, create func(dir string) (*os.File, error)) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return Fail("make a directory", err)
+		return WrapError("make a directory", err)
 	}
 	f, err := create(dir)
 	if err != nil {
-		return Fail("write a file", err)
+		return WrapError("write a file", err)
 	}
 	_, err = f.Write(data)
 	if err == nil && mode != 0o600 {
@@ -101,7 +101,7 @@ func replace(name string, data []byte, mode os.FileMode, create func(dir string)
 		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
-		return Fail("write a file", errors.Join(err, os.Remove(f.Name())))
+		return WrapError("write a file", errors.Join(err, os.Remove(f.Name())))
 	}
 	return nil
 }
@@ -150,8 +150,8 @@ func Lock(ctx context.Context, file string, do func(context.Context) error) erro
 	return lock(ctx, file, (*flock.Flock).TryLockContext, do)
 }
 
-// Share runs do while nobody holds the lock in that file with Lock.
-func Share(ctx context.Context, file string, do func(context.Context) error) error {
+// LockShared runs do while nobody holds the lock in that file with Lock.
+func LockShared(ctx context.Context, file string, do func(context.Context) error) error {
 	return lock(ctx, file, (*flock.Flock).TryRLockContext, do)
 }
 
@@ -159,11 +159,11 @@ func lock(ctx context.Context, file string, take func(*flock.Flock, context.Cont
 	do func(context.Context) error,
 ) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return Fail("make a lock", err)
+		return WrapError("make a lock", err)
 	}
 	l := flock.New(file)
 	if ok, err := take(l, ctx, lockPoll); err != nil || !ok {
-		return Fail("take the lock "+file, errors.Join(err, context.Cause(ctx)))
+		return WrapError("take the lock "+file, errors.Join(err, context.Cause(ctx)))
 	}
 	return errors.Join(do(ctx), l.Close())
 }

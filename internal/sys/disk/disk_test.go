@@ -19,12 +19,12 @@ func TestFail(t *testing.T) {
 		syscall.EIO: nexus.CodeStorage, syscall.ENOSPC: nexus.CodeDiskFull, syscall.EROFS: nexus.CodeStorage,
 		syscall.EACCES: nexus.CodeReadOnly, &nexus.Error{Code: nexus.CodeNotFound}: nexus.CodeNotFound,
 	} {
-		got := Fail("do it", fmt.Errorf("deep: %w", err))
+		got := WrapError("do it", fmt.Errorf("deep: %w", err))
 		if !errors.Is(got, &nexus.Error{Code: want}) || !errors.Is(got, err) {
 			t.Errorf("%v is %v", err, got)
 		}
 	}
-	if Fail("do it", nil) != nil {
+	if WrapError("do it", nil) != nil {
 		t.Error("success is a failure")
 	}
 }
@@ -39,7 +39,7 @@ func TestLock(t *testing.T) {
 		if err := Lock(stopped, file, never); !errors.Is(err, cause) {
 			t.Errorf("a second: %v", err)
 		}
-		if err := Share(stopped, file, never); !errors.Is(err, cause) {
+		if err := LockShared(stopped, file, never); !errors.Is(err, cause) {
 			t.Errorf("a share: %v", err)
 		}
 		return nil
@@ -48,8 +48,8 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := 0
-	err = Share(t.Context(), file, func(ctx context.Context) error {
-		return Share(ctx, file, func(context.Context) error { in++; return nil })
+	err = LockShared(t.Context(), file, func(ctx context.Context) error {
+		return LockShared(ctx, file, func(context.Context) error { in++; return nil })
 	})
 	if err != nil || in != 1 {
 		t.Errorf("two shares: %v", err)

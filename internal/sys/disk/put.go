@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Put puts a file below root in its place as a whole, and through no link.
-func Put(root *os.Root, name string, data []byte, dirs, mode fs.FileMode) error {
-	if err := Plain(root, name); err != nil {
+// WriteBelowRoot puts a file below root in its place as a whole, and through no link.
+func WriteBelowRoot(root *os.Root, name string, data []byte, dirs, mode fs.FileMode) error {
+	if err := CheckNoLinks(root, name); err != nil {
 		return err
 	}
 	dir := path.Dir(name)
@@ -38,10 +38,10 @@ func Put(root *os.Root, name string, data []byte, dirs, mode fs.FileMode) error 
 	return nil
 }
 
-// Plain makes sure that what is there of a path are directories and, at its end,
+// CheckNoLinks makes sure that what is there of a path are directories and, at its end,
 // a file, unless it ends with a slash: a link leads to what somebody else chose,
 // within the checkout, too.
-func Plain(root *os.Root, name string) error {
+func CheckNoLinks(root *os.Root, name string) error {
 	for i := range len(name) + 1 {
 		if i < len(name) && name[i] != '/' || strings.HasSuffix(name[:i], "/") {
 			continue

@@ -23,9 +23,9 @@ func special() []string {
 // outside of it.
 const global = "2000::/3"
 
-// Special returns what kind of address it is when it is not one of the public
+// SpecialKind returns what kind of address it is when it is not one of the public
 // internet, and nothing when it is.
-func Special(a netip.Addr) string {
+func SpecialKind(a netip.Addr) string {
 	switch {
 	case !a.IsValid() || a.Zone() != "":
 		return "no address"
@@ -44,8 +44,8 @@ func Special(a netip.Addr) string {
 	return ""
 }
 
-// own reports whether an address is one of this machine's.
-func own(a netip.Addr) bool {
+// isOwnAddress reports whether an address is one of this machine's.
+func isOwnAddress(a netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
 		return false // then the kinds of addresses are what counts

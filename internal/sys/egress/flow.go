@@ -27,7 +27,7 @@ func (f *flow) Read(b []byte) (int, error) {
 	if f.got.Load() >= f.down {
 		return 0, errMuch
 	}
-	_ = f.SetDeadline(in(f.idle))
+	_ = f.SetDeadline(deadlineAfter(f.idle))
 	n, err := f.Conn.Read(b)
 	f.got.Add(int64(n))
 	return n, err
@@ -37,7 +37,7 @@ func (f *flow) Write(b []byte) (int, error) {
 	if f.sent.Load() >= f.up {
 		return 0, errMuch
 	}
-	_ = f.SetDeadline(in(f.idle)) // of both ways: each keeps the other alive
+	_ = f.SetDeadline(deadlineAfter(f.idle)) // of both ways: each keeps the other alive
 	n, err := f.Conn.Write(b)
 	f.sent.Add(int64(n))
 	return n, err
@@ -96,7 +96,7 @@ func exchange(c net.Conn, r io.Reader, out *flow) error {
 func (p *Proxy) forward(ctx context.Context, c net.Conn, r *bufio.Reader, h requestHead, out *flow) error {
 	req, err := http.ReadRequest(r)
 	if err != nil {
-		answer(c, refuse(http.StatusBadRequest, "not a request that is accepted: %s", clean(err)))
+		writeRefusal(c, refuse(http.StatusBadRequest, "not a request that is accepted: %s", clean(err)))
 		return err
 	}
 	if req.Header.Get("Expect") != "" {
@@ -118,13 +118,13 @@ func (p *Proxy) forward(ctx context.Context, c net.Conn, r *bufio.Reader, h requ
 	defer one.CloseIdleConnections()
 	resp, err := one.RoundTrip(req.WithContext(ctx))
 	if err != nil {
-		answer(c, refuse(http.StatusBadGateway, "allowed, but no answer came: %s", clean(err)))
+		writeRefusal(c, refuse(http.StatusBadGateway, "allowed, but no answer came: %s", clean(err)))
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		err = errors.New("it answers with another protocol")
-		answer(c, refuse(http.StatusBadGateway, "%v", err))
+		writeRefusal(c, refuse(http.StatusBadGateway, "%v", err))
 		return err
 	}
 	for _, name := range hopByHop(resp.Header.Values("Connection")) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -22,57 +22,57 @@ type Grant struct {
 	Roles    []string                       // agents in these roles
 }
 
-// Gate returns the way out for a gate, nil where it has none.
-func (g *Grant) Gate(name string) *Way {
+// GatewayForGate returns the way out for a gate, nil where it has none.
+func (g *Grant) GatewayForGate(name string) *Gateway {
 	if g == nil || !slices.Contains(g.Gates, name) {
 		return nil
 	}
-	return g.Open()
+	return g.NewGateway()
 }
 
-// Role returns the way out for what agents in a role run, nil where they have
+// GatewayForRole returns the way out for what agents in a role run, nil where they have
 // none.
-func (g *Grant) Role(name string) *Way {
+func (g *Grant) GatewayForRole(name string) *Gateway {
 	if g == nil || !slices.Contains(g.Roles, name) {
 		return nil
 	}
-	return g.Open()
+	return g.NewGateway()
 }
 
-// Open returns a way out.
-func (g *Grant) Open() *Way {
-	w := &Way{list: g.List}
+// NewGateway returns a way out.
+func (g *Grant) NewGateway() *Gateway {
+	w := &Gateway{list: g.List}
 	w.proxy = Proxy{List: g.List, Upstream: g.Upstream, Judged: w.book.Add, Asked: func() { w.asked.Add(1) }}
 	return w
 }
 
-// Way is the way out of somebody's commands, and what went through it. It may
+// Gateway is the way out of somebody's commands, and what went through it. It may
 // be used by many goroutines.
-type Way struct {
+type Gateway struct {
 	list  List
 	proxy Proxy
-	book  Ledger
+	book  DecisionLog
 	asked atomic.Int64
 }
 
-// Asked returns how many connections were asked for so far, also those under way.
-func (w *Way) Asked() int {
+// ConnectionCount returns how many connections were asked for so far, also those under way.
+func (w *Gateway) ConnectionCount() int {
 	if w == nil {
 		return 0
 	}
 	return int(w.asked.Load())
 }
 
-// Try asks for each host of the list that is one host, and returns why one is not reached,
+// TryHosts asks for each host of the list that is one host, and returns why one is not reached,
 // in the order of the list.
-func (w *Way) Try(ctx context.Context) []Decision {
+func (w *Gateway) TryHosts(ctx context.Context) []Decision {
 	var all []Decision
 	for _, r := range w.list.Allow {
 		if r.below || r.all {
 			continue
 		}
 		d := Decision{Target: Target{r.host, r.port}}
-		c, no := w.proxy.limited().reach(ctx, &d)
+		c, no := w.proxy.limited().dialTarget(ctx, &d)
 		if no != nil {
 			d.Why = no.text
 			all = append(all, d)
@@ -84,19 +84,19 @@ func (w *Way) Try(ctx context.Context) []Decision {
 }
 
 // Serve is [Proxy.Serve].
-func (w *Way) Serve(ctx context.Context, l net.Listener) { w.proxy.Serve(ctx, l) }
+func (w *Gateway) Serve(ctx context.Context, l net.Listener) { w.proxy.Serve(ctx, l) }
 
 // Reaches reports whether a URL's host and port are on the list. The nil Way
 // reaches nothing.
-func (w *Way) Reaches(host string, port int) bool { return w != nil && w.list.reaches(host, port) }
+func (w *Gateway) Reaches(host string, port int) bool { return w != nil && w.list.reaches(host, port) }
 
 // maxLocal is how many ports of this machine a way out leads to.
 const maxLocal = 8
 
-// Local returns what serves the ports of this machine that are on the list, by their
+// LocalPorts returns what serves the ports of this machine that are on the list, by their
 // number. Programs ask no proxy for what is on their own loopback, so each of these
 // ports is opened there.
-func (w *Way) Local() map[int]func(context.Context, net.Listener) {
+func (w *Gateway) LocalPorts() map[int]func(context.Context, net.Listener) {
 	all := map[int]func(context.Context, net.Listener){}
 	for _, r := range w.list.Allow {
 		if !loopback(r.host) || len(all) == maxLocal {
@@ -108,8 +108,8 @@ func (w *Way) Local() map[int]func(context.Context, net.Listener) {
 	return all
 }
 
-// Take returns what was decided since it was last called.
-func (w *Way) Take() []Tally {
+// TakeDecisions returns what was decided since it was last called.
+func (w *Gateway) TakeDecisions() []DecisionCount {
 	if w == nil {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (w *Way) Take() []Tally {
 
 // Env returns an environment with what tools need to fetch what they may. Private
 // says that what the user has fetched is seen, and not written.
-func (w *Way) Env(env []string, private bool) []string {
+func (w *Gateway) Env(env []string, private bool) []string {
 	value := func(name string) (v string) {
 		for _, e := range env {
 			if rest, ok := strings.CutPrefix(e, name+"="); ok {
@@ -137,7 +137,7 @@ func (w *Way) Env(env []string, private bool) []string {
 }
 
 // Refusals says to an agent what did not get through, and what can be done.
-func Refusals(all []Tally) string {
+func Refusals(all []DecisionCount) string {
 	var b strings.Builder
 	for _, t := range all {
 		if t.Why == "" {
@@ -151,9 +151,9 @@ func Refusals(all []Tally) string {
 		if t.Times > 1 {
 			b.WriteString(" " + strconv.Itoa(t.Times) + " times")
 		}
-		fmt.Fprintf(&b, ": %s]\n", legible.Cut(t.Why, 300))
+		fmt.Fprintf(&b, ": %s]\n", sanitize.Cut(t.Why, 300))
 	}
-	if b.Len() > 0 && slices.ContainsFunc(all, func(t Tally) bool { return !t.Allowed }) {
+	if b.Len() > 0 && slices.ContainsFunc(all, func(t DecisionCount) bool { return !t.Allowed }) {
 		b.WriteString("[network: only hosts on the list can be reached; do without, or say in finish which host is needed and why: a person can add it to network.allow]\n")
 	}
 	return b.String()

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -17,7 +17,7 @@ func Preset(name string) ([]string, error) {
 		}
 	}
 	return nil, &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no preset %q of hosts", legible.Cut(name, 40)), Hint: "Presets are " + strings.Join(Presets(), ", ") + ".",
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no preset %q of hosts", sanitize.Cut(name, 40)), Hint: "Presets are " + strings.Join(Presets(), ", ") + ".",
 	}
 }
 

@@ -117,10 +117,10 @@ func (p *Proxy) accept(ctx context.Context, l net.Listener, serve func(context.C
 // relay connects a connection with a target.
 func (p *Proxy) relay(ctx context.Context, c net.Conn, to Target) {
 	d := Decision{Target: to}
-	out, no := p.reach(ctx, &d)
+	out, no := p.dialTarget(ctx, &d)
 	if no != nil {
 		d.Why = no.text
-		p.told(d)
+		p.reportDecision(d)
 		return
 	}
 	flow := &flow{Conn: out, idle: p.Limits.Idle, up: p.Limits.Up, down: p.Limits.Down}
@@ -131,12 +131,12 @@ func (p *Proxy) relay(ctx context.Context, c net.Conn, to Target) {
 	if err != nil && d.Down == 0 {
 		d.Why = "no answer: " + clean(err)
 	}
-	p.told(d)
+	p.reportDecision(d)
 }
 
 // serve answers one request; a connection carries no more.
 func (p *Proxy) serve(ctx context.Context, c net.Conn) {
-	_ = c.SetReadDeadline(in(p.Limits.Head))
+	_ = c.SetReadDeadline(deadlineAfter(p.Limits.Head))
 	r := bufio.NewReaderSize(c, maxHead)
 	head, err := readHead(r)
 	if err != nil {
@@ -144,16 +144,16 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	}
 	h, err := parseHead(head)
 	if err != nil {
-		p.told(Decision{Target: Target{Host: "unknown"}, Why: "not a request that is accepted: " + err.Error()})
-		answer(c, refuse(http.StatusBadRequest, "not a request that is accepted: %v", err))
+		p.reportDecision(Decision{Target: Target{Host: "unknown"}, Why: "not a request that is accepted: " + err.Error()})
+		writeRefusal(c, refuse(http.StatusBadRequest, "not a request that is accepted: %v", err))
 		return
 	}
 	d := Decision{Target: h.Target}
-	out, no := p.reach(ctx, &d)
+	out, no := p.dialTarget(ctx, &d)
 	if no != nil {
 		d.Why = no.text
-		p.told(d) // before the one who asked knows, so that who hears of it finds it told
-		answer(c, no)
+		p.reportDecision(d) // before the one who asked knows, so that who hears of it finds it told
+		writeRefusal(c, no)
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})
@@ -169,10 +169,10 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	if err != nil && d.Down == 0 {
 		d.Why = "no answer: " + clean(err)
 	}
-	p.told(d)
+	p.reportDecision(d)
 }
 
-func (p *Proxy) told(d Decision) {
+func (p *Proxy) reportDecision(d Decision) {
 	if p.Judged != nil {
 		p.Judged(d)
 	}
@@ -194,12 +194,12 @@ func readHead(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// reach judges a target, and connects to it when it may be reached.
-func (p *Proxy) reach(ctx context.Context, d *Decision) (net.Conn, *refusal) {
+// dialTarget judges a target, and connects to it when it may be reached.
+func (p *Proxy) dialTarget(ctx context.Context, d *Decision) (net.Conn, *refusal) {
 	if p.Asked != nil {
 		p.Asked()
 	}
-	if d.Rule, d.Allowed = p.List.judge(d.Target); !d.Allowed {
+	if d.Rule, d.Allowed = p.List.matchRule(d.Target); !d.Allowed {
 		if d.Rule != "" {
 			return nil, refuse(http.StatusForbidden, "refused by the rule %s", d.Rule)
 		}
@@ -212,7 +212,7 @@ func (p *Proxy) reach(ctx context.Context, d *Decision) (net.Conn, *refusal) {
 		case err != nil:
 			return nil, refuse(http.StatusBadGateway, "the proxy of the environment cannot be used: %s", clean(err))
 		case by != nil:
-			return p.through(ctx, by, d)
+			return p.dialUpstream(ctx, by, d)
 		}
 	}
 	all, no := p.addresses(ctx, d)
@@ -263,12 +263,12 @@ func (p *Proxy) addresses(ctx context.Context, d *Decision) ([]netip.AddrPort, *
 	var all []netip.AddrPort
 	for _, a := range found {
 		to := netip.AddrPortFrom(a, d.Port)
-		kind := Special(a)
-		if mine := p.Own; kind == "" && (mine == nil && own(a) || mine != nil && mine(a)) {
+		kind := SpecialKind(a)
+		if mine := p.Own; kind == "" && (mine == nil && isOwnAddress(a) || mine != nil && mine(a)) {
 			kind = "this machine's own"
 		}
-		named := kind == "" || p.List.names(to)
-		if !named && d.Host == "localhost" && len(found) > 1 && p.List.named(found, d.Port) {
+		named := kind == "" || p.List.allowsAddress(to)
+		if !named && d.Host == "localhost" && len(found) > 1 && p.List.allowsAny(found, d.Port) {
 			continue // the other of its addresses is allowed
 		}
 		if !named {
@@ -288,15 +288,15 @@ func clean(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
-// answer says no in words.
-func answer(c net.Conn, no *refusal) {
-	_ = c.SetWriteDeadline(in(answerTime))
+// writeRefusal says no in words.
+func writeRefusal(c net.Conn, no *refusal) {
+	_ = c.SetWriteDeadline(deadlineAfter(answerTime))
 	body := "nexus: " + no.text + "\n"
 	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 		no.code, http.StatusText(no.code), len(body), body) // who hung up does not read it
 	if t, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = t.CloseWrite()
-		_ = c.SetReadDeadline(in(lingerTime))
+		_ = c.SetReadDeadline(deadlineAfter(lingerTime))
 		_, _ = io.Copy(io.Discard, io.LimitReader(c, maxHead)) // closing on unread bytes would take the answer back
 	}
 }
@@ -306,5 +306,5 @@ const (
 	lingerTime = time.Second
 )
 
-// in returns the moment that is so far from now.
-func in(d time.Duration) time.Time { return time.Now().Add(d) } //nolint:forbidigo // deadlines of the kernel
+// deadlineAfter returns the moment that is so far from now.
+func deadlineAfter(d time.Duration) time.Time { return time.Now().Add(d) } //nolint:forbidigo // deadlines of the kernel

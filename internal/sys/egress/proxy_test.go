@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type world struct {
 	*Proxy
 	at   string
-	book *Ledger
+	book *DecisionLog
 	stop func() // ends it and waits
 }
 
@@ -37,7 +37,7 @@ func start(t *testing.T, p *Proxy) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{Proxy: p, at: l.Addr().String(), book: &Ledger{}}
+	w := &world{Proxy: p, at: l.Addr().String(), book: &DecisionLog{}}
 	p.Judged = w.book.Add
 	ctx, end := context.WithCancelCause(t.Context())
 	done := make(chan struct{})
@@ -380,7 +380,7 @@ func TestUpstream(t *testing.T) {
 	far := start(t, &Proxy{List: list(t, "a.example:"+port, "127.0.0.1:"+port), Resolve: names(&asked, "127.0.0.1")})
 	env := map[string]string{"HTTPS_PROXY": "http://user:word@" + far.at, "NO_PROXY": "c.example"}
 	w := start(t, &Proxy{
-		List: list(t, "a.example:"+port, "b.example:"+port, "c.example:"+port, "10.0.0.1:"+port), Upstream: Environment(func(k string) string { return env[k] }),
+		List: list(t, "a.example:"+port, "b.example:"+port, "c.example:"+port, "10.0.0.1:"+port), Upstream: ProxyFromEnvironment(func(k string) string { return env[k] }),
 		Resolve: func(_ context.Context, name string) ([]netip.Addr, error) {
 			return nil, errors.New("asked for " + name)
 		},
@@ -392,13 +392,13 @@ func TestUpstream(t *testing.T) {
 			t.Errorf("%s: %q", host, said)
 		}
 	}
-	if Environment(func(string) string { return "" }) != nil {
+	if ProxyFromEnvironment(func(string) string { return "" }) != nil {
 		t.Error("no proxy is one")
 	}
 }
 
 func TestLedger(t *testing.T) {
-	var l Ledger
+	var l DecisionLog
 	for i := range 3 * maxTally {
 		l.Add(Decision{Target: Target{fmt.Sprint("h", i), 443}, Allowed: i%2 == 0, Up: 1})
 	}

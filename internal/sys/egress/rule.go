@@ -18,7 +18,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 const (
@@ -63,7 +63,7 @@ func ParseRule(text string) (Rule, error) {
 		err = errors.New("it names every host")
 	}
 	if err != nil {
-		return Rule{}, fmt.Errorf("%q is not a host to allow: %w", legible.Cut(text, 100), err)
+		return Rule{}, fmt.Errorf("%q is not a host to allow: %w", sanitize.Cut(text, 100), err)
 	}
 	r.port = cmp.Or(r.port, portHTTPS)
 	return r, nil
@@ -74,7 +74,7 @@ func ParseRule(text string) (Rule, error) {
 func ParseDenial(text string) (Rule, error) {
 	r, err := parseRule(text)
 	if err != nil {
-		return Rule{}, fmt.Errorf("%q is not a host to refuse: %w", legible.Cut(text, 100), err)
+		return Rule{}, fmt.Errorf("%q is not a host to refuse: %w", sanitize.Cut(text, 100), err)
 	}
 	return r, nil
 }
@@ -170,9 +170,9 @@ func ParseList(allow, presets, deny []string) (List, error) {
 	return l, nil
 }
 
-// judge says whether a target may be asked for, and which rule says so; no
+// matchRule says whether a target may be asked for, and which rule says so; no
 // rule is that none does.
-func (l List) judge(t Target) (rule string, ok bool) {
+func (l List) matchRule(t Target) (rule string, ok bool) {
 	for _, r := range l.Deny {
 		if r.fits(t) {
 			return r.String(), false
@@ -186,15 +186,15 @@ func (l List) judge(t Target) (rule string, ok bool) {
 	return "", false
 }
 
-// names reports whether a rule allows that very address and port.
-func (l List) names(a netip.AddrPort) bool {
-	_, ok := l.judge(Target{a.Addr().String(), a.Port()})
+// allowsAddress reports whether a rule allows that very address and port.
+func (l List) allowsAddress(a netip.AddrPort) bool {
+	_, ok := l.matchRule(Target{a.Addr().String(), a.Port()})
 	return ok
 }
 
-// named reports whether a rule allows one of some addresses with a port.
-func (l List) named(all []netip.Addr, port uint16) bool {
-	return slices.ContainsFunc(all, func(a netip.Addr) bool { return l.names(netip.AddrPortFrom(a, port)) })
+// allowsAny reports whether a rule allows one of some addresses with a port.
+func (l List) allowsAny(all []netip.Addr, port uint16) bool {
+	return slices.ContainsFunc(all, func(a netip.Addr) bool { return l.allowsAddress(netip.AddrPortFrom(a, port)) })
 }
 
 // reaches reports whether a URL's host and port are on the list.
@@ -206,7 +206,7 @@ func (l List) reaches(host string, port int) bool {
 	if err != nil {
 		return false
 	}
-	_, ok := l.judge(Target{host, uint16(port)})
+	_, ok := l.matchRule(Target{host, uint16(port)})
 	return ok
 }
 

@@ -46,7 +46,7 @@ func TestRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(target, err)
 		}
-		if rule, ok := l.judge(to); rule != want || ok != (want != "") {
+		if rule, ok := l.matchRule(to); rule != want || ok != (want != "") {
 			t.Errorf("%s: %q, %v", target, rule, ok)
 		}
 	}
@@ -71,7 +71,7 @@ func TestDenied(t *testing.T) {
 	}
 	for host, want := range map[string]bool{"a.example:443": false, "a.example:8080": false, "b.example:443": true, "deep.c.example:443": false} {
 		to, _ := parseTarget(host, 0)
-		if _, ok := l.judge(to); ok != want {
+		if _, ok := l.matchRule(to); ok != want {
 			t.Errorf("%s: %v", host, ok)
 		}
 	}
@@ -110,19 +110,19 @@ func TestSpecial(t *testing.T) {
 		"::", "::1", "::ffff:8.8.8.8", "::ffff:127.0.0.1", "::7f00:1", "64:ff9b::7f00:1", "64:ff9b::808:808", "64:ff9b:1::1", "100::1", "2001::1", "2001:0:4136::", "2001:db8::1",
 		"2002:7f00:1::", "2002:808:808::1", "3fff::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1", "5f00::1", "fe80::1%eth0",
 	} {
-		if Special(netip.MustParseAddr(a)) == "" {
+		if SpecialKind(netip.MustParseAddr(a)) == "" {
 			t.Errorf("%s is public", a)
 		}
 	}
 	for _, a := range []string{"8.8.8.8", "1.1.1.1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1", "192.169.0.1", "11.0.0.1", "2606:4700::1111", "2a00:1450::1"} {
-		if kind := Special(netip.MustParseAddr(a)); kind != "" {
+		if kind := SpecialKind(netip.MustParseAddr(a)); kind != "" {
 			t.Errorf("%s is %s", a, kind)
 		}
 	}
-	if Special(netip.Addr{}) == "" {
+	if SpecialKind(netip.Addr{}) == "" {
 		t.Error("no address is public")
 	}
-	if !own(netip.MustParseAddr("127.0.0.1")) || own(netip.MustParseAddr("8.8.8.8")) {
+	if !isOwnAddress(netip.MustParseAddr("127.0.0.1")) || isOwnAddress(netip.MustParseAddr("8.8.8.8")) {
 		t.Error("own")
 	}
 }
@@ -182,7 +182,7 @@ func FuzzRule(f *testing.F) {
 		if r.all || r.port == 0 {
 			t.Errorf("%q allows too much", text)
 		}
-		if _, ok := (List{Allow: []Rule{r}}).judge(Target{"evil.invalid", 443}); ok && !strings.Contains(strings.ToLower(text), "invalid") {
+		if _, ok := (List{Allow: []Rule{r}}).matchRule(Target{"evil.invalid", 443}); ok && !strings.Contains(strings.ToLower(text), "invalid") {
 			t.Errorf("%q allows evil.invalid", text)
 		}
 	})
@@ -221,7 +221,7 @@ func FuzzHead(f *testing.F) {
 
 func TestGrant(t *testing.T) {
 	var none *Grant
-	if none.Gate("install") != nil || none.Role("coder") != nil || none.Role("").Reaches("a.example", 443) || none.Role("").Take() != nil {
+	if none.GatewayForGate("install") != nil || none.GatewayForRole("coder") != nil || none.GatewayForRole("").Reaches("a.example", 443) || none.GatewayForRole("").TakeDecisions() != nil {
 		t.Error("nobody's grant lets somebody out")
 	}
 	l, err := ParseList([]string{"a.example"}, []string{"go"}, nil)
@@ -229,22 +229,22 @@ func TestGrant(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := &Grant{List: l, Gates: []string{"install"}, Roles: []string{"tester"}}
-	if g.Gate("test") != nil || g.Role("coder") != nil || g.Gate("tester") != nil || g.Gate("install") == nil || g.Role("tester") == nil {
+	if g.GatewayForGate("test") != nil || g.GatewayForRole("coder") != nil || g.GatewayForGate("tester") != nil || g.GatewayForGate("install") == nil || g.GatewayForRole("tester") == nil {
 		t.Error("others than those named")
 	}
 	modules, err := Preset("go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := g.Role("tester")
+	w := g.GatewayForRole("tester")
 	env := strings.Join(w.Env([]string{"GOPROXY=off", "GOFLAGS=-x", "GOMODCACHE=/m o"}, true), " ")
 	if env != "GOPROXY=off GOFLAGS=-x GOMODCACHE=/m o GOMODCACHE=/tmp/gomodcache GOFLAGS=-x -modcacherw GOPROXY=file:///m%20o/cache/download,https://"+modules[0] {
 		t.Error(env)
 	}
-	if env := (&Grant{}).Open().Env([]string{"GOPROXY=off"}, true); len(env) != 1 {
+	if env := (&Grant{}).NewGateway().Env([]string{"GOPROXY=off"}, true); len(env) != 1 {
 		t.Error(env)
 	}
-	said := Refusals([]Tally{{Decision: Decision{Target: Target{"b.example", 443}, Why: "not on the list"}, Times: 2}, {Decision: Decision{Target: Target{"a.example", 443}, Allowed: true}}})
+	said := Refusals([]DecisionCount{{Decision: Decision{Target: Target{"b.example", 443}, Why: "not on the list"}, Times: 2}, {Decision: Decision{Target: Target{"a.example", 443}, Allowed: true}}})
 	if !strings.HasPrefix(said, "[network: b.example:443 refused 2 times: not on the list]\n") || strings.Contains(said, "a.example") || Refusals(nil) != "" {
 		t.Error(said)
 	}
@@ -263,11 +263,11 @@ func TestLoopbackNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, ok := list.judge(to); ok != want {
+			if _, ok := list.matchRule(to); ok != want {
 				t.Errorf("%s by the rule %s: %t", target, name, ok)
 			}
 		}
-		if ports := (&Grant{List: list}).Open().Local(); len(ports) != 1 || ports[8080] == nil {
+		if ports := (&Grant{List: list}).NewGateway().LocalPorts(); len(ports) != 1 || ports[8080] == nil {
 			t.Errorf("%s: %d ports", name, len(ports))
 		}
 	}
@@ -281,7 +281,7 @@ func TestTry(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	got := (&Grant{List: list(t, l.Addr().String(), "127.0.0.1:1", "*.example.com")}).Open().Try(t.Context())
+	got := (&Grant{List: list(t, l.Addr().String(), "127.0.0.1:1", "*.example.com")}).NewGateway().TryHosts(t.Context())
 	if len(got) != 1 || got[0].String() != "127.0.0.1:1" || !strings.Contains(got[0].Why, "refused") {
 		t.Errorf("%+v", got)
 	}

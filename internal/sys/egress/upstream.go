@@ -14,13 +14,13 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Environment returns what chooses the proxy of a user's environment:
+// ProxyFromEnvironment returns what chooses the proxy of a user's environment:
 // HTTPS_PROXY for port 443 and others, HTTP_PROXY for port 80, NO_PROXY for
 // none. It is nil where the environment names no proxy.
-func Environment(env func(string) string) func(Target) (*url.URL, error) {
+func ProxyFromEnvironment(env func(string) string) func(Target) (*url.URL, error) {
 	first := func(names ...string) string {
 		for _, n := range names {
 			if v := env(n); v != "" {
@@ -45,9 +45,9 @@ func Environment(env func(string) string) func(Target) (*url.URL, error) {
 	}
 }
 
-// through reaches a target by name through another proxy. Addresses are
+// dialUpstream reaches a target by name through another proxy. Addresses are
 // checked as ever, names are that proxy's to resolve.
-func (p *Proxy) through(ctx context.Context, by *url.URL, d *Decision) (net.Conn, *refusal) {
+func (p *Proxy) dialUpstream(ctx context.Context, by *url.URL, d *Decision) (net.Conn, *refusal) {
 	if _, ok := d.addr(); ok {
 		if _, no := p.addresses(ctx, d); no != nil {
 			return nil, no
@@ -117,7 +117,7 @@ func accepted(r *bufio.Reader) error {
 	line, _, _ := strings.Cut(string(head), "\r\n")
 	version, status, _ := strings.Cut(line, " ")
 	if !strings.HasPrefix(version, "HTTP/1.") || !strings.HasPrefix(status, "200") {
-		return fmt.Errorf("it answers %q", legible.Cut(status, 80))
+		return fmt.Errorf("it answers %q", sanitize.Cut(status, 80))
 	}
 	if _, err := r.Discard(len(head)); err != nil {
 		return err

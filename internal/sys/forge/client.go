@@ -56,8 +56,8 @@ func (c Client) call(ctx context.Context, r Ref, method, path string, send, dest
 	var header http.Header
 	err = retry.Do(ctx, retry.WithMaxRetries(3, retry.NewExponential(wait)), func(ctx context.Context) error {
 		var err error
-		header, err = c.once(ctx, r, method, at.String(), body, dest)
-		if err != nil && ctx.Err() == nil && method != http.MethodPost && Passing(err) {
+		header, err = c.sendOnce(ctx, r, method, at.String(), body, dest)
+		if err != nil && ctx.Err() == nil && method != http.MethodPost && IsTransient(err) {
 			return retry.RetryableError(err)
 		}
 		return err
@@ -65,8 +65,8 @@ func (c Client) call(ctx context.Context, r Ref, method, path string, send, dest
 	return header, r.explain(err)
 }
 
-// Passing reports whether an error may be over soon: the forge is busy, or cannot be reached.
-func Passing(err error) bool {
+// IsTransient reports whether an error may be over soon: the forge is busy, or cannot be reached.
+func IsTransient(err error) bool {
 	if e, answered := errors.AsType[*statusError](err); answered {
 		return e.code >= 500 || e.code == http.StatusTooManyRequests
 	}
@@ -74,8 +74,8 @@ func Passing(err error) bool {
 	return network || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// is reports whether a forge answered with one of these statuses.
-func is(err error, codes ...int) bool {
+// hasStatus reports whether a forge answered with one of these statuses.
+func hasStatus(err error, codes ...int) bool {
 	e, ok := errors.AsType[*statusError](err)
 	return ok && slices.Contains(codes, e.code)
 }
@@ -95,15 +95,15 @@ func pages[T any](ctx context.Context, c Client, r Ref, path string, most int, v
 				return false, err
 			}
 		}
-		if page = following(r.Kind, header); page == "" {
+		if page = nextPage(r.Kind, header); page == "" {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// following returns the number of the next page, of which a header tells; empty for none.
-func following(k Kind, h http.Header) string {
+// nextPage returns the number of the next page, of which a header tells; empty for none.
+func nextPage(k Kind, h http.Header) string {
 	page := h.Get("X-Next-Page")
 	if k == GitHub {
 		page = ""
@@ -123,14 +123,14 @@ func following(k Kind, h http.Header) string {
 // user returns the name of whom a token is.
 func (c Client) user(ctx context.Context, r Ref) (string, error) {
 	var answer struct {
-		Login string `json:"login"`    // of GitHub
-		Name  string `json:"username"` // of GitLab
+		Login string `json:"login"`    // isFor GitHub
+		Name  string `json:"username"` // isFor GitLab
 	}
 	_, err := c.call(ctx, r, http.MethodGet, "/user", nil, &answer)
 	return cmp.Or(answer.Login, answer.Name), err
 }
 
-func (c Client) once(ctx context.Context, r Ref, method, at string, body []byte, dest any) (http.Header, error) {
+func (c Client) sendOnce(ctx context.Context, r Ref, method, at string, body []byte, dest any) (http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ func Mark(run string) string { return mark + run + " -->\n" }
 // an app has no user that it may ask for: its comments are those of a bot.
 func (c Client) Find(ctx context.Context, r Ref, mark string) (string, error) {
 	me, err := c.user(ctx, r)
-	bot := r.Kind == GitHub && is(err, http.StatusForbidden)
+	bot := r.Kind == GitHub && hasStatus(err, http.StatusForbidden)
 	if err != nil && !bot {
 		return "", err
 	}
@@ -56,7 +56,7 @@ func (c Client) Write(ctx context.Context, r Ref, id, text string) (string, erro
 			method, path = http.MethodPut, fmt.Sprintf("/projects/%s/issues/%d/notes/%s", url.PathEscape(r.Project), r.Number, id)
 		}
 		_, err := c.call(ctx, r, method, path, send, nil)
-		if !is(err, http.StatusNotFound, http.StatusGone) {
+		if !hasStatus(err, http.StatusNotFound, http.StatusGone) {
 			return id, err
 		}
 	}

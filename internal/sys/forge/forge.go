@@ -119,8 +119,8 @@ func normal(address string) string {
 	return address
 }
 
-// dotted refuses a project that is a path to elsewhere.
-func dotted(name string) error {
+// checkProjectPath refuses a project that is a path to elsewhere.
+func checkProjectPath(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "." || part == ".." {
 			return &nexus.Error{
@@ -133,7 +133,7 @@ func dotted(name string) error {
 }
 
 func gitHubRef(project string, n int, env Env) (Ref, error) {
-	if err := dotted(project); err != nil {
+	if err := checkProjectPath(project); err != nil {
 		return Ref{}, err
 	}
 	server := gitHubServer(env)
@@ -142,7 +142,7 @@ func gitHubRef(project string, n int, env Env) (Ref, error) {
 		api = gitHubAPI
 	}
 	if said := env("GITHUB_API_URL"); said != "" {
-		if said = normal(said); !together(server, said) {
+		if said = normal(said); !isSameForge(server, said) {
 			return Ref{}, &nexus.Error{
 				Code:    nexus.CodeInvalidInput,
 				Message: fmt.Sprintf("GITHUB_API_URL is %s, and GITHUB_SERVER_URL is %s: they are two forges", said, server),
@@ -157,8 +157,8 @@ func gitHubRef(project string, n int, env Env) (Ref, error) {
 	}, nil
 }
 
-// together reports whether a server and an API are of one forge: they have one host, or that of the API is api.HOST.
-func together(server, api string) bool {
+// isSameForge reports whether a server and an API are of one forge: they have one host, or that of the API is api.HOST.
+func isSameForge(server, api string) bool {
 	if server == gitHub {
 		return api == gitHubAPI
 	}
@@ -170,7 +170,7 @@ func together(server, api string) bool {
 // gitLabRef names an issue of GitLab. A token goes to the server of the
 // environment alone, which is gitlab.com where nothing is said.
 func gitLabRef(server, project string, n int, env Env) (Ref, error) {
-	if err := dotted(project); err != nil {
+	if err := checkProjectPath(project); err != nil {
 		return Ref{}, err
 	}
 	r := Ref{Kind: GitLab, API: server + "/api/v4", Web: fmt.Sprintf("%s/%s/-/issues/%d", server, project, n), Project: project, Number: n}
@@ -178,7 +178,7 @@ func gitLabRef(server, project string, n int, env Env) (Ref, error) {
 		r.API = normal(cmp.Or(env("CI_API_V4_URL"), r.API))
 		r.Token = env("GITLAB_TOKEN")
 	}
-	if !together(server, r.API) {
+	if !isSameForge(server, r.API) {
 		return Ref{}, &nexus.Error{
 			Code:    nexus.CodeInvalidInput,
 			Message: fmt.Sprintf("CI_API_V4_URL is %s, and the issue is at %s: they are two forges", r.API, server),
@@ -191,7 +191,7 @@ func gitLabRef(server, project string, n int, env Env) (Ref, error) {
 // ofRemote names an issue of the project that a remote's address names.
 func ofRemote(digits, remote string, env Env) (Ref, error) {
 	n, _ := strconv.Atoi(digits) // it is a number
-	server, project := place(remote)
+	server, project := remoteProject(remote)
 	switch {
 	case project == "":
 		return Ref{}, &nexus.Error{
@@ -211,9 +211,9 @@ func ofRemote(digits, remote string, env Env) (Ref, error) {
 	}
 }
 
-// place returns the server and the project of a remote's address, in any of the
+// remoteProject returns the server and the project of a remote's address, in any of the
 // forms that git takes.
-func place(remote string) (server, name string) {
+func remoteProject(remote string) (server, name string) {
 	remote = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(remote), "/"), ".git")
 	host, path := "", ""
 	if u, err := url.Parse(remote); err == nil && u.Host != "" {
@@ -227,7 +227,7 @@ func place(remote string) (server, name string) {
 		_, host, _ = strings.Cut(at, "@")
 		host, path = cmp.Or(host, at), strings.Trim(rest, "/")
 	}
-	if !project().MatchString(path) || host == "" || dotted(path) != nil {
+	if !project().MatchString(path) || host == "" || checkProjectPath(path) != nil {
 		return "", ""
 	}
 	return cmp.Or(server, serverOf("https", host)), path

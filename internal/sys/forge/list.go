@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Listed is an open issue, as a list of them has it.
-type Listed struct {
+// ListedIssue is an open issue, as a list of them has it.
+type ListedIssue struct {
 	Number int
 	Title  string
 	Web    string
@@ -21,7 +21,7 @@ type Listed struct {
 // List returns the open issues of a project, the newest first, at most so many, and how many others
 // wrote than those who belong to the project: these are left out. GitLab tells who that is to a token
 // alone.
-func (c Client) List(ctx context.Context, r Ref, most int) (all []Listed, others int, err error) {
+func (c Client) List(ctx context.Context, r Ref, most int) (all []ListedIssue, others int, err error) {
 	if r.Kind == GitLab {
 		return c.listGitLab(ctx, r, most)
 	}
@@ -49,7 +49,7 @@ func (c Client) List(ctx context.Context, r Ref, most int) (all []Listed, others
 			others++
 			continue
 		}
-		l := Listed{Number: one.Number, Title: one.Title, Web: one.Web}
+		l := ListedIssue{Number: one.Number, Title: one.Title, Web: one.Web}
 		for _, label := range one.Labels {
 			l.Labels = append(l.Labels, label.Name)
 		}
@@ -59,7 +59,7 @@ func (c Client) List(ctx context.Context, r Ref, most int) (all []Listed, others
 }
 
 // listGitLab lists the issues of developers of a project, and of those who may do more.
-func (c Client) listGitLab(ctx context.Context, r Ref, most int) (all []Listed, others int, err error) {
+func (c Client) listGitLab(ctx context.Context, r Ref, most int) (all []ListedIssue, others int, err error) {
 	if r.Token == "" {
 		return nil, 0, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the issues of GitLab are not listed: it tells who belongs to a project to a token alone",
@@ -85,7 +85,7 @@ func (c Client) listGitLab(ctx context.Context, r Ref, most int) (all []Listed, 
 		}
 		may, known := belongs[one.Author.ID]
 		if !known {
-			if may, err = c.member(ctx, r, one.Author.ID); err != nil {
+			if may, err = c.isMember(ctx, r, one.Author.ID); err != nil {
 				return nil, 0, err
 			}
 			belongs[one.Author.ID] = may
@@ -94,7 +94,7 @@ func (c Client) listGitLab(ctx context.Context, r Ref, most int) (all []Listed, 
 			others++
 			continue
 		}
-		all = append(all, Listed{Number: one.Number, Title: one.Title, Web: one.Web, Labels: one.Labels})
+		all = append(all, ListedIssue{Number: one.Number, Title: one.Title, Web: one.Web, Labels: one.Labels})
 	}
 	return all, others, nil
 }

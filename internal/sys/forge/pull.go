@@ -38,7 +38,7 @@ func (r Ref) Git() (address, user string) {
 
 // Pull is a pull request of GitHub, or a merge request of GitLab.
 type Pull struct {
-	Branch string // of the project itself that it asks to merge
+	Branch string // isFor the project itself that it asks to merge
 	Base   string // branch that it is to be merged into
 	Title  string
 	Body   string
@@ -59,15 +59,15 @@ const (
 	PullClosed PullState = "closed" // and not merged
 )
 
-// pulled is how both forges tell of one.
-type pulled struct {
-	Number int     `json:"number"` // of GitHub
-	ID     int     `json:"iid"`    // of GitLab
+// pullJSON is how both forges tell of one.
+type pullJSON struct {
+	Number int     `json:"number"` // isFor GitHub
+	ID     int     `json:"iid"`    // isFor GitLab
 	Page   string  `json:"html_url"`
 	Web    string  `json:"web_url"`
 	State  string  `json:"state"`
 	Merged *string `json:"merged_at"`
-	Commit string  `json:"sha"` // of GitLab
+	Commit string  `json:"sha"` // isFor GitLab
 	Source string  `json:"source_branch"`
 	Target string  `json:"target_branch"`
 	From   int     `json:"source_project_id"`
@@ -84,15 +84,15 @@ type pulled struct {
 	} `json:"base"`
 }
 
-// of reports whether it asks to merge a branch of the project itself into another one.
-func (p pulled) of(r Ref, branch, base string) bool {
+// isFor reports whether it asks to merge a branch of the project itself into another one.
+func (p pullJSON) isFor(r Ref, branch, base string) bool {
 	if r.Kind == GitLab {
 		return p.Source == branch && p.Target == base && p.From == p.To
 	}
 	return p.Head.Ref == branch && p.Base.Ref == base && strings.EqualFold(p.Head.Repo.Name, r.Project)
 }
 
-func (p pulled) pull(r Ref) Pull {
+func (p pullJSON) toPull(r Ref) Pull {
 	one := Pull{Number: p.Number, Web: p.Page, State: PullOpen, Branch: p.Head.Ref, Base: p.Base.Ref, Commit: p.Head.SHA}
 	if r.Kind == GitLab {
 		one = Pull{Number: p.ID, Web: p.Web, State: PullOpen, Branch: p.Source, Base: p.Target, Commit: p.Commit}
@@ -116,14 +116,14 @@ func (r Ref) pullsPath() string {
 
 // PullOf returns what has become of a pull request.
 func (c Client) PullOf(ctx context.Context, r Ref, number int) (Pull, error) {
-	var p pulled
+	var p pullJSON
 	_, err := c.call(ctx, r, http.MethodGet, fmt.Sprintf("%s/%d", r.pullsPath(), number), nil, &p)
-	return p.pull(r), r.pullError(err)
+	return p.toPull(r), r.pullError(err)
 }
 
-// Offer makes the open pull request of a branch say what it is to say, or opens one where there is
+// OpenOrUpdatePull makes the open pull request of a branch say what it is to say, or opens one where there is
 // none. The branch is on the forge already. Whoever was killed in between finds the one that is there.
-func (c Client) Offer(ctx context.Context, r Ref, p Pull) (made Pull, fresh bool, err error) {
+func (c Client) OpenOrUpdatePull(ctx context.Context, r Ref, p Pull) (made Pull, fresh bool, err error) {
 	there, err := c.openOf(ctx, r, p)
 	if err != nil {
 		return Pull{}, false, r.pullError(err)
@@ -142,11 +142,11 @@ func (c Client) Offer(ctx context.Context, r Ref, p Pull) (made Pull, fresh bool
 			delete(send, name)
 		}
 	}
-	var answer pulled
+	var answer pullJSON
 	if _, err := c.call(ctx, r, method, path, send, &answer); err != nil {
 		return Pull{}, false, r.pullError(err)
 	}
-	made = answer.pull(r)
+	made = answer.toPull(r)
 	if made.Number <= 0 {
 		return Pull{}, false, fmt.Errorf("%s did not say which number the pull request has", r.Kind)
 	}
@@ -165,9 +165,9 @@ func (c Client) openOf(ctx context.Context, r Ref, p Pull) (*Pull, error) {
 	return nil, err
 }
 
-// Ended lists the pull requests that ask, or asked, to merge the same branch into the same base, and that people
+// EndedPulls lists the pull requests that ask, or asked, to merge the same branch into the same base, and that people
 // merged or closed.
-func (c Client) Ended(ctx context.Context, r Ref, p Pull) ([]Pull, error) {
+func (c Client) EndedPulls(ctx context.Context, r Ref, p Pull) ([]Pull, error) {
 	all, err := c.pullsOf(ctx, r, p, "all")
 	return slices.DeleteFunc(all, func(one Pull) bool { return one.State == PullOpen }), r.pullError(err)
 }
@@ -180,9 +180,9 @@ func (c Client) pullsOf(ctx context.Context, r Ref, p Pull, state string) ([]Pul
 		query = url.Values{"state": {state}, "source_branch": {p.Branch}, "target_branch": {p.Base}}
 	}
 	var all []Pull
-	_, err := pages(ctx, c, r, r.pullsPath()+"?"+query.Encode(), maxPages, func(one pulled) error {
-		if one.of(r, p.Branch, p.Base) {
-			all = append(all, one.pull(r))
+	_, err := pages(ctx, c, r, r.pullsPath()+"?"+query.Encode(), maxPages, func(one pullJSON) error {
+		if one.isFor(r, p.Branch, p.Base) {
+			all = append(all, one.toPull(r))
 		}
 		return nil
 	})
@@ -202,7 +202,7 @@ func (r Ref) pullError(err error) error {
 	said := *e
 	said.Message = "pull requests of " + r.Web
 	said.Hint = "Try again later, or push the branch by hand."
-	if is(e.Cause, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
+	if hasStatus(e.Cause, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
 		said.Hint = "Set " + variable + " to a token that may write to " + r.Project + " and open pull requests there."
 	}
 	return &said

@@ -22,13 +22,13 @@ func TestOffer(t *testing.T) {
 		s.Open(forgetest.Pull{Branch: "nexus/improve/todo", Base: "old", Title: "Elsewhere"})
 		s.End(2, "closed")
 		p := forge.Pull{Branch: "nexus/improve/todo", Base: "main", Title: "todo", Body: "One."}
-		made, fresh, err := c.Offer(t.Context(), r, p)
+		made, fresh, err := c.OpenOrUpdatePull(t.Context(), r, p)
 		if err != nil || !fresh || made.Number != 3 || made.State != forge.PullOpen || !strings.HasSuffix(made.Web, "/3") {
 			t.Fatalf("%+v %v %v", made, fresh, err)
 		}
 		p.Title, p.Body = "todo, 2 changes", "Two."
 		s.Fail(http.StatusBadGateway)
-		if made, fresh, err = c.Offer(t.Context(), r, p); err != nil || fresh || made.Number != 3 {
+		if made, fresh, err = c.OpenOrUpdatePull(t.Context(), r, p); err != nil || fresh || made.Number != 3 {
 			t.Fatalf("%+v %v %v", made, fresh, err)
 		}
 		want := forgetest.Pull{Number: 3, Branch: "nexus/improve/todo", Base: "main", Title: "todo, 2 changes", Body: "Two.", State: "open"}
@@ -41,17 +41,17 @@ func TestOffer(t *testing.T) {
 				t.Errorf("%s: %+v, %v", said, got, err)
 			}
 		}
-		if made, fresh, err = c.Offer(t.Context(), r, p); err != nil || !fresh || made.Number != 4 {
+		if made, fresh, err = c.OpenOrUpdatePull(t.Context(), r, p); err != nil || !fresh || made.Number != 4 {
 			t.Errorf("%+v %v %v", made, fresh, err)
 		}
 		s.Open(forgetest.Pull{Branch: "nexus/improve/todo", Base: "main", Title: "Theirs", Stranger: true, Commit: "c9"})
 		s.End(5, "closed")
-		ended, err := c.Ended(t.Context(), r, p)
+		ended, err := c.EndedPulls(t.Context(), r, p)
 		if err != nil || len(ended) != 1 || ended[0].Number != 3 || ended[0].State != forge.PullClosed && ended[0].State != forge.PullMerged {
 			t.Errorf("%+v, %v", ended, err)
 		}
 		r.Token = "wrong"
-		_, _, err = c.Offer(t.Context(), r, p)
+		_, _, err = c.OpenOrUpdatePull(t.Context(), r, p)
 		if e, ok := errors.AsType[*nexus.Error](err); !ok || !strings.Contains(e.Hint, "may write to o/r and open pull requests") {
 			t.Error(err)
 		}
@@ -80,7 +80,7 @@ func TestList(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
 		t.Helper()
 		all, others, err := c.List(t.Context(), r, 10)
-		want := []forge.Listed{{Number: 7, Title: "Shout", Web: r.Web, Labels: []string{"bug"}}}
+		want := []forge.ListedIssue{{Number: 7, Title: "Shout", Web: r.Web, Labels: []string{"bug"}}}
 		if diff := cmp.Diff(want, all); diff != "" || others != 1 || err != nil {
 			t.Error(diff, others, err)
 		}

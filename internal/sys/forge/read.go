@@ -18,8 +18,8 @@ import (
 
 const (
 	maxAnswer = 4 << 20   // bytes of one answer of a forge
-	maxPages  = 20        // of 100 comments each that are read
-	maxSought = 100       // of them that a comment of ours is sought on
+	maxPages  = 20        // isFor 100 comments each that are read
+	maxSought = 100       // isFor them that a comment of ours is sought on
 	maxText   = 100 << 10 // bytes of a text that is fetched
 )
 
@@ -31,7 +31,7 @@ func gitLabNotes(r Ref) string { return r.path() + "/notes?sort=asc&order_by=cre
 type Issue struct {
 	Title, Body, Author string
 	Closed              bool
-	Comments            []Comment // of those who may write to the project, the oldest first
+	Comments            []Comment // isFor those who may write to the project, the oldest first
 	Left                int       // comments that others wrote
 	Hidden              int       // HTML comments and titles of links that were taken out, which nobody sees on the forge
 	More                bool      // there are more comments than are read
@@ -103,11 +103,11 @@ func (c Client) readGitHub(ctx context.Context, r Ref) (Issue, error) {
 		}
 	}
 	i := Issue{Title: answer.Title, Author: answer.User.Login, Closed: answer.State == "closed"}
-	i.Body = i.seen(answer.Body)
-	rights := rights{c: c, r: r, known: map[string]bool{}, refused: r.Token == ""}
+	i.Body = i.visibleText(answer.Body)
+	rights := writePermissions{c: c, r: r, known: map[string]bool{}, refused: r.Token == ""}
 	var err error
 	i.More, err = pages(ctx, c, r, gitHubComments(r), maxPages, func(one gitHubComment) error {
-		may, err := rights.writes(ctx, one)
+		may, err := rights.canWrite(ctx, one)
 		if err == nil {
 			i.add(Comment{strconv.FormatInt(one.ID, 10), one.User.Login, one.Body}, may)
 		}
@@ -117,17 +117,17 @@ func (c Client) readGitHub(ctx context.Context, r Ref) (Issue, error) {
 	return i, err
 }
 
-// rights knows who may write to a project of GitHub.
-type rights struct {
+// writePermissions knows who may write to a project of GitHub.
+type writePermissions struct {
 	c       Client
 	r       Ref
 	known   map[string]bool
 	refused bool // who may write cannot be asked
 }
 
-// writes reports whether the author of a comment may write to the project. Where that cannot be
+// canWrite reports whether the author of a comment may write to the project. Where that cannot be
 // asked, who belongs to the project may. Strangers are not asked about: there may be thousands.
-func (a *rights) writes(ctx context.Context, one gitHubComment) (bool, error) {
+func (a *writePermissions) canWrite(ctx context.Context, one gitHubComment) (bool, error) {
 	belongs := slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, one.Association)
 	if !belongs && one.Association != "CONTRIBUTOR" || strings.HasPrefix(one.Body, mark) {
 		return false, nil
@@ -145,7 +145,7 @@ func (a *rights) writes(ctx context.Context, one gitHubComment) (bool, error) {
 	at := fmt.Sprintf("/repos/%s/collaborators/%s/permission", a.r.Project, url.PathEscape(one.User.Login))
 	_, err := a.c.call(ctx, a.r, http.MethodGet, at, nil, &answer)
 	switch {
-	case is(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound):
+	case hasStatus(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound):
 		a.refused = true
 		return belongs, nil
 	case err != nil:
@@ -163,7 +163,7 @@ func (i *Issue) add(c Comment, writes bool) {
 	switch {
 	case strings.HasPrefix(c.Body, mark):
 	case writes:
-		c.Body = i.seen(c.Body)
+		c.Body = i.visibleText(c.Body)
 		i.Comments = append(i.Comments, c)
 	default:
 		i.Left++
@@ -175,9 +175,9 @@ func (i *Issue) add(c Comment, writes bool) {
 var definition = pattern.Lazy(`(?m)^([ \t>*+-]*\[[^\]\n]+\]:[ \t]*)(<[^<>\n]*>|\S+)` +
 	`((?:[ \t]+|[ \t]*\n[ \t]*)(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`)
 
-// seen is what people see of a text on a forge: without HTML comments, of which one without an end goes to the end, and
+// visibleText is what people see of a text on a forge: without HTML comments, of which one without an end goes to the end, and
 // without the titles of links that are defined apart from the text.
-func (i *Issue) seen(text string) string {
+func (i *Issue) visibleText(text string) string {
 	var b strings.Builder
 	for open := true; open; {
 		var before, rest string
@@ -229,7 +229,7 @@ func (c Client) readGitLab(ctx context.Context, r Ref) (Issue, error) {
 		return Issue{}, err
 	}
 	i := Issue{Title: answer.Title, Author: answer.Author.Name, Closed: answer.State == "closed"}
-	i.Body = i.seen(answer.Body)
+	i.Body = i.visibleText(answer.Body)
 	if r.Token == "" { // also of a public issue, nobody else reads the comments
 		i.Unread = true
 		return i, nil
@@ -243,7 +243,7 @@ func (c Client) readGitLab(ctx context.Context, r Ref) (Issue, error) {
 		may, known := writes[one.Author.ID]
 		if !known {
 			var err error
-			if may, err = c.member(ctx, r, one.Author.ID); err != nil {
+			if may, err = c.isMember(ctx, r, one.Author.ID); err != nil {
 				return err
 			}
 			writes[one.Author.ID] = may
@@ -254,14 +254,14 @@ func (c Client) readGitLab(ctx context.Context, r Ref) (Issue, error) {
 	return i, err
 }
 
-// member reports whether somebody may write to a project of GitLab: a developer, or more.
-func (c Client) member(ctx context.Context, r Ref, id int64) (bool, error) {
+// isMember reports whether somebody may write to a project of GitLab: a developer, or more.
+func (c Client) isMember(ctx context.Context, r Ref, id int64) (bool, error) {
 	const developer = 30
 	var answer struct {
 		Level int `json:"access_level"`
 	}
 	_, err := c.call(ctx, r, http.MethodGet, fmt.Sprintf("/projects/%s/members/all/%d", url.PathEscape(r.Project), id), nil, &answer)
-	if is(err, http.StatusNotFound) {
+	if hasStatus(err, http.StatusNotFound) {
 		return false, nil
 	}
 	return answer.Level >= developer, err

@@ -50,14 +50,14 @@ func TestShortPages(t *testing.T) {
 		t.Helper()
 		s.Short = true
 		for range 250 {
-			s.Say(forgetest.Said{Author: "eve", Body: "+1"})
+			s.Say(forgetest.Comment{Author: "eve", Body: "+1"})
 		}
-		s.Say(forgetest.Said{Author: "cy", Body: "Last word", Writer: true})
+		s.Say(forgetest.Comment{Author: "cy", Body: "Last word", Writer: true})
 		if i, err := c.Read(t.Context(), r); err != nil || len(i.Comments) != 1 || i.Left != 125 || i.More {
 			t.Errorf("%+v, %v", i, err)
 		}
 		for range 2000 {
-			s.Say(forgetest.Said{Author: "x", Body: forge.Mark("r2"), Inside: true})
+			s.Say(forgetest.Comment{Author: "x", Body: forge.Mark("r2"), Inside: true})
 		}
 		if i, err := c.Read(t.Context(), r); err != nil || !i.More {
 			t.Errorf("%v, %v", i.More, err)
@@ -69,7 +69,7 @@ func TestShortPages(t *testing.T) {
 func TestFindFar(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
 		t.Helper()
-		s.Say(make([]forgetest.Said, 2_500)...)
+		s.Say(make([]forgetest.Comment, 2_500)...)
 		mine, err := c.Write(t.Context(), r, "", forge.Mark("r1")+"mine")
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestFindFar(t *testing.T) {
 		if id, err := c.Find(t.Context(), r, forge.Mark("r1")); id != mine || err != nil {
 			t.Error(id, mine, err)
 		}
-		s.Say(make([]forgetest.Said, 7_600)...)
+		s.Say(make([]forgetest.Comment, 7_600)...)
 		if id, err := c.Find(t.Context(), r, forge.Mark("r2")); id != "" || err == nil || !strings.Contains(err.Error(), "more than 10000 comments") {
 			t.Error(id, err)
 		}
@@ -110,8 +110,8 @@ func TestHidden(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
 		t.Helper()
 		s.Body = "Be loud.<!-- secret one\n --> Be<!---->quick. <!-<!-- x -->- secret -->"
-		s.Say(forgetest.Said{Author: "bob", Body: "Only ASCII <!-- secret two", Writer: true})
-		s.Say(forgetest.Said{Author: "bob", Body: "among us", Writer: true, Inside: r.Kind == forge.GitLab})
+		s.Say(forgetest.Comment{Author: "bob", Body: "Only ASCII <!-- secret two", Writer: true})
+		s.Say(forgetest.Comment{Author: "bob", Body: "among us", Writer: true, Inside: r.Kind == forge.GitLab})
 		i, err := c.Read(t.Context(), r)
 		goal := i.Goal(r)
 		if err != nil || i.Hidden != 4 || strings.Contains(goal, "<!--") || strings.Contains(goal, "secret two") || !strings.Contains(goal, "bob: Only ASCII\n") {
@@ -186,7 +186,7 @@ func TestConfidential(t *testing.T) {
 func TestRights(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
 		t.Helper()
-		s.Say(forgetest.Said{Author: "eve", Body: "no"}, forgetest.Said{Author: "mia", Body: "reads", Member: true}, forgetest.Said{Author: "bob", Body: "writes", Writer: true})
+		s.Say(forgetest.Comment{Author: "eve", Body: "no"}, forgetest.Comment{Author: "mia", Body: "reads", Member: true}, forgetest.Comment{Author: "bob", Body: "writes", Writer: true})
 		if i, err := c.Read(t.Context(), r); err != nil || len(i.Comments) != 1 || i.Left != 2 || i.Unproved {
 			t.Errorf("%+v, %v", i, err)
 		}
@@ -213,7 +213,7 @@ func TestRights(t *testing.T) {
 func TestFindOwn(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
 		t.Helper()
-		s.Say(forgetest.Said{Author: "eve", Body: forge.Mark("r1")})
+		s.Say(forgetest.Comment{Author: "eve", Body: forge.Mark("r1")})
 		if id, err := c.Find(t.Context(), r, forge.Mark("r1")); id != "" || err != nil {
 			t.Error(id, err)
 		}

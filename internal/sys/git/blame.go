@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// Written says which commits wrote the lines of a file, by the number of a line, and when.
-type Written struct {
+// BlameResult says which commits wrote the lines of a file, by the number of a line, and when.
+type BlameResult struct {
 	Lines map[int]string
 	Times map[string]time.Time
 }
 
 // Blame asks who wrote the lines of a file in some ranges, which are written as options of git blame. Where the history
 // does not say it, nothing is known.
-func (r Repo) Blame(ctx context.Context, commit, file string, ranges []string) (Written, error) {
+func (r Repo) Blame(ctx context.Context, commit, file string, ranges []string) (BlameResult, error) {
 	shallow, err := r.Run(ctx, "rev-parse", "--is-shallow-repository")
 	if err != nil {
-		return Written{}, err
+		return BlameResult{}, err
 	}
 	out, err := r.Run(ctx, slices.Concat([]string{"blame", "--porcelain"}, ranges, []string{commit, "--", file})...)
 	if ctx.Err() != nil {
-		return Written{}, context.Cause(ctx)
+		return BlameResult{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return Written{}, nil //nolint:nilerr // a line that git reads differently
+		return BlameResult{}, nil //nolint:nilerr // a line that git reads differently
 	}
 	return ParseBlame(out, strings.TrimSpace(shallow) == "true"), nil
 }
 
 // ParseBlame reads git blame --porcelain. In a shallow clone the oldest commits have all lines that were there before,
 // so they say nothing.
-func ParseBlame(out string, shallow bool) Written {
-	w := Written{Lines: map[int]string{}, Times: map[string]time.Time{}}
+func ParseBlame(out string, shallow bool) BlameResult {
+	w := BlameResult{Lines: map[int]string{}, Times: map[string]time.Time{}}
 	oldest := map[string]bool{}
 	commit := ""
 	for text := range strings.Lines(out) {

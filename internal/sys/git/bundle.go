@@ -48,7 +48,7 @@ func (c *Clone) Unbundle(ctx context.Context, file string, refs map[string]strin
 	}
 	var want, moves strings.Builder
 	for ref, commit := range refs {
-		if err := RefOK(ref); err != nil {
+		if err := CheckRef(ref); err != nil {
 			return err
 		}
 		want.WriteString(commit + "\n")
@@ -77,7 +77,7 @@ func (c *Clone) unbundle(ctx context.Context, file string, refs map[string]strin
 	}
 	for line := range strings.Lines(heads) {
 		commit, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if refs[ref] != commit || RefOK(ref) != nil {
+		if refs[ref] != commit || CheckRef(ref) != nil {
 			return fmt.Errorf("take in commits: %q is none of the refs that the file says it has", ref)
 		}
 		args = append(args, "+"+ref+":"+ref)

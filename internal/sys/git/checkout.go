@@ -18,8 +18,8 @@ type Changes struct {
 	New     []string // files that git neither knows nor ignores
 }
 
-// None reports whether it holds nothing else.
-func (c Changes) None() bool { return len(c.Changed) == 0 && len(c.Staged) == 0 && len(c.New) == 0 }
+// IsEmpty reports whether it holds nothing else.
+func (c Changes) IsEmpty() bool { return len(c.Changed) == 0 && len(c.Staged) == 0 && len(c.New) == 0 }
 
 // Uncommitted tells what a checkout holds, as git sees it, whatever its index is like: what is
 // out of a sparse checkout, or was said to be unchanged, is not looked at. A file that was

@@ -54,7 +54,7 @@ func TestLook(t *testing.T) {
 		}
 		return c
 	}
-	if c := look(); !c.None() {
+	if c := look(); !c.IsEmpty() {
 		t.Fatalf("a fresh checkout has %+v", c)
 	}
 	put("x.o", "ignored\n")
@@ -62,7 +62,7 @@ func TestLook(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(r.Work, "a"), later, later); err != nil {
 		t.Fatal(err)
 	}
-	if c := look(); !c.None() {
+	if c := look(); !c.IsEmpty() {
 		t.Errorf("touched, and ignored, is %+v", c)
 	}
 	put("b", "B\n") // as long as before
@@ -113,7 +113,7 @@ func TestLookAtCleanCheckouts(t *testing.T) {
 			}
 		}
 		c, err := git.Uncommitted(t.Context(), r)
-		if err != nil || !c.None() {
+		if err != nil || !c.IsEmpty() {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 		put("sub/d", "changed\n")

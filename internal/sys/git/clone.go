@@ -27,7 +27,7 @@ type Clone struct {
 // OpenClone makes the clone of user in dir/repo.git, or brings it up to date with
 // what is checked out there.
 func OpenClone(ctx context.Context, user Repo, dir string) (*Clone, error) {
-	c := &Clone{user: user, git: Repo{Dir: filepath.Join(dir, "repo.git"), Memory: newMemory(ID)}}
+	c := &Clone{user: user, git: Repo{Dir: filepath.Join(dir, "repo.git"), Memory: newCommandCache(IsObjectID)}}
 	if _, err := os.Stat(c.git.Dir); err != nil {
 		if err := disk.Lock(ctx, filepath.Join(dir, "clone.lock"), c.make); err != nil {
 			return nil, err
@@ -69,7 +69,7 @@ func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
 	ref := "refs/user/" + commit
 	var again []string
 	if _, err := c.git.Resolve(ctx, ref); err == nil {
-		if lacks, err := c.lacks(ctx, commit); err != nil || !lacks {
+		if lacks, err := c.hasMissingObjects(ctx, commit); err != nil || !lacks {
 			return commit, err
 		}
 		again = []string{"--refetch"} // the user's partial clone may have more of it now
@@ -78,15 +78,15 @@ func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := bring(ctx, c.git, from, commit, ref, again...); err != nil {
+	if err := fetchCommit(ctx, c.git, from, commit, ref, again...); err != nil {
 		return "", err
 	}
 	return commit, nil
 }
 
-// lacks reports whether the clone was made of a partial one, and has not all objects of a
+// hasMissingObjects reports whether the clone was made of a partial one, and has not all objects of a
 // commit's tree.
-func (c *Clone) lacks(ctx context.Context, commit string) (bool, error) {
+func (c *Clone) hasMissingObjects(ctx context.Context, commit string) (bool, error) {
 	from, err := c.user.promisor(ctx)
 	if from == "" || err != nil {
 		return false, err
@@ -95,9 +95,9 @@ func (c *Clone) lacks(ctx context.Context, commit string) (bool, error) {
 	return strings.Contains("\n"+out, "\n?"), err
 }
 
-// bring fetches a commit into r from the git directory from, and gives it a
+// fetchCommit fetches a commit into r from the git directory from, and gives it a
 // name there if ref is not empty. It moves no other ref. More are options of git fetch.
-func bring(ctx context.Context, r Repo, from, commit, ref string, more ...string) error {
+func fetchCommit(ctx context.Context, r Repo, from, commit, ref string, more ...string) error {
 	spec := commit
 	if ref != "" {
 		spec += ":" + ref
@@ -126,21 +126,21 @@ func (c *Clone) make(ctx context.Context) error {
 	}
 	aside := c.git.Dir + ".new"
 	if err := os.RemoveAll(aside); err != nil {
-		return disk.Fail("clear a half-made clone", err)
+		return disk.WrapError("clear a half-made clone", err)
 	}
 	args := []string{"clone", "--quiet", "--bare", "--no-tags", "--template=", "--end-of-options", from, aside}
 	if _, err := (Repo{}).Run(ctx, args...); err != nil {
 		return fmt.Errorf("clone the repository: %w", err)
 	}
-	if err := c.settle(ctx, aside, head); err != nil {
+	if err := c.makePrivate(ctx, aside, head); err != nil {
 		return err
 	}
-	return disk.Fail("put the clone in place", os.Rename(aside, c.git.Dir))
+	return disk.WrapError("put the clone in place", os.Rename(aside, c.git.Dir))
 }
 
-// settle turns a fresh clone into the private one: no remote, no branches of
+// makePrivate turns a fresh clone into the private one: no remote, no branches of
 // the user's, no objects that stand elsewhere, and a configuration of ours.
-func (c *Clone) settle(ctx context.Context, dir, head string) error {
+func (c *Clone) makePrivate(ctx context.Context, dir, head string) error {
 	r := Repo{Dir: dir}
 	size := len(head) / 2
 	if _, err := os.Stat(filepath.Join(dir, "objects", "info", "alternates")); err == nil {
@@ -148,12 +148,12 @@ func (c *Clone) settle(ctx context.Context, dir, head string) error {
 			return err
 		}
 		if err := os.Remove(filepath.Join(dir, "objects", "info", "alternates")); err != nil {
-			return disk.Fail("cut the clone loose", err)
+			return disk.WrapError("cut the clone loose", err)
 		}
 	}
 	for _, name := range []string{"refs/heads", "packed-refs", "FETCH_HEAD", "description", "hooks", "branches", "info"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			return disk.Fail("clear the clone", err)
+			return disk.WrapError("clear the clone", err)
 		}
 	}
 	files := map[string]string{
@@ -166,7 +166,7 @@ func (c *Clone) settle(ctx context.Context, dir, head string) error {
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "refs", "heads"), 0o700); err != nil {
-		return disk.Fail("write the clone", err)
+		return disk.WrapError("write the clone", err)
 	}
 	_, err := r.Run(ctx, "update-ref", "refs/user/"+head, head)
 	return err

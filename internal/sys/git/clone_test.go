@@ -486,12 +486,12 @@ func TestMove(t *testing.T) {
 		{two, one, false}, // likewise
 		{one, one, true},
 	} {
-		if err := c.Move(ctx, ref, step.to, step.from); isMoved(err) != step.moved || err != nil && !step.moved {
+		if err := c.MoveRef(ctx, ref, step.to, step.from); isMoved(err) != step.moved || err != nil && !step.moved {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}
 	for _, bad := range []string{"HEAD", "refs/x/../y", "-d", "refs/heads/a b"} {
-		if err := c.Move(ctx, bad, one, ""); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+		if err := c.MoveRef(ctx, bad, one, ""); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -34,11 +34,11 @@ func (c *Clone) Names(ctx context.Context) ([]Name, error) {
 		return c.names.all, nil
 	}
 	all := parseNames(said)
-	names, err := c.had(ctx, all)
+	names, err := c.namesWithObjects(ctx, all)
 	if err == nil && len(names) < len(all) {
 		err = disk.Lock(ctx, filepath.Join(filepath.Dir(c.git.Dir), "clone.lock"), func(ctx context.Context) error {
 			if c.bringNames(ctx) == nil { // else what is missing is no name here
-				names, err = c.had(ctx, all)
+				names, err = c.namesWithObjects(ctx, all)
 			}
 			return err
 		})
@@ -66,9 +66,9 @@ func (c *Clone) bringNames(ctx context.Context) error {
 	return err
 }
 
-// had returns the names whose objects are in the private clone. What was brought in
+// namesWithObjects returns the names whose objects are in the private clone. What was brought in
 // has all that it stands on.
-func (c *Clone) had(ctx context.Context, names []Name) ([]Name, error) {
+func (c *Clone) namesWithObjects(ctx context.Context, names []Name) ([]Name, error) {
 	var in strings.Builder
 	for _, n := range names {
 		in.WriteString(n.ID + "\n")

@@ -23,7 +23,7 @@ func (c *Clone) Changed(ctx context.Context, from, to string) ([]Change, error) 
 
 // Merge merges theirs into ours, as trees, with base as what both started
 // from. All three are commits or trees; no work tree is touched.
-func (c *Clone) Merge(ctx context.Context, base, ours, theirs string) (Merged, error) {
+func (c *Clone) Merge(ctx context.Context, base, ours, theirs string) (MergeResult, error) {
 	return c.git.Merge(ctx, base, ours, theirs)
 }
 
@@ -47,11 +47,11 @@ func (c *Clone) Commit(ctx context.Context, tree string, parents []string, messa
 	return strings.TrimSpace(commit), err
 }
 
-// Move points a ref of the private clone to a commit, if it now points to
+// MoveRef points a ref of the private clone to a commit, if it now points to
 // from; "" means that it must not exist. A ref that is there already is fine.
-func (c *Clone) Move(ctx context.Context, ref, to, from string) error {
-	if err := RefOK(ref); err != nil || !strings.HasPrefix(ref, "refs/") {
-		return invalid(fmt.Sprintf("%q is not a ref", ref), "Name a ref in full, such as refs/nexus/run/train.", err)
+func (c *Clone) MoveRef(ctx context.Context, ref, to, from string) error {
+	if err := CheckRef(ref); err != nil || !strings.HasPrefix(ref, "refs/") {
+		return invalidInputError(fmt.Sprintf("%q is not a ref", ref), "Name a ref in full, such as refs/nexus/run/train.", err)
 	}
 	to, err := c.git.Resolve(ctx, to)
 	if err != nil {
@@ -61,19 +61,19 @@ func (c *Clone) Move(ctx context.Context, ref, to, from string) error {
 		from = c.zero
 	}
 	_, failed := c.git.Run(ctx, "update-ref", "--no-deref", "--end-of-options", ref, to, from)
-	is, err := at(ctx, c.git, ref)
+	is, err := refCommit(ctx, c.git, ref)
 	switch {
 	case err != nil:
 		return errors.Join(failed, err)
 	case is == to:
 		return nil
 	default:
-		return moved(fmt.Sprintf("%s is not at %.12s", ref, from), "Read it again, then decide.", failed)
+		return targetMovedError(fmt.Sprintf("%s is not at %.12s", ref, from), "Read it again, then decide.", failed)
 	}
 }
 
-// at returns where a ref points to, or "" where there is none.
-func at(ctx context.Context, r Repo, ref string) (string, error) {
+// refCommit returns where a ref points to, or "" where there is none.
+func refCommit(ctx context.Context, r Repo, ref string) (string, error) {
 	commit, err := r.Resolve(ctx, ref)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return "", nil
@@ -81,10 +81,10 @@ func at(ctx context.Context, r Repo, ref string) (string, error) {
 	return commit, err
 }
 
-func moved(what, hint string, cause error) error {
+func targetMovedError(what, hint string, cause error) error {
 	return &nexus.Error{Code: nexus.CodeTargetMoved, Message: what, Hint: hint, Cause: cause}
 }
 
-func invalid(what, hint string, cause error) error {
+func invalidInputError(what, hint string, cause error) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: what, Hint: hint, Cause: cause}
 }

@@ -22,9 +22,9 @@ func Create(ctx context.Context, dir string, by Identity, message string) error 
 	return nil
 }
 
-// Found makes a repository with an empty commit, from which work can start. In a
+// InitEmpty makes a repository with an empty commit, from which work can start. In a
 // repository that is there, and has no commit, it makes only that.
-func Found(ctx context.Context, dir string, by Identity, message string) error {
+func InitEmpty(ctx context.Context, dir string, by Identity, message string) error {
 	r := Repo{Dir: filepath.Join(dir, ".git"), Work: dir, Env: by.env()}
 	all := [][]string{{"commit", "--quiet", "--allow-empty", "-m", message}}
 	if _, err := locate(ctx, dir); err != nil {
@@ -38,12 +38,12 @@ func Found(ctx context.Context, dir string, by Identity, message string) error {
 	return nil
 }
 
-// Begin replaces the empty commit that [Found] made by one with all files of the
+// ReplaceEmptyCommit replaces the empty commit that [InitEmpty] made by one with all files of the
 // work tree, and returns it.
-func Begin(ctx context.Context, dir string, by Identity, message string) (string, error) {
+func ReplaceEmptyCommit(ctx context.Context, dir string, by Identity, message string) (string, error) {
 	r := Repo{Dir: filepath.Join(dir, ".git"), Work: dir, Env: by.env()}
-	if !r.blank(ctx) {
-		return "", invalid(dir+" has commits already", "A project begins only in an empty repository.", nil)
+	if !r.isEmpty(ctx) {
+		return "", invalidInputError(dir+" has commits already", "A project begins only in an empty repository.", nil)
 	}
 	for _, args := range [][]string{{"add", "-A"}, {"commit", "--quiet", "--amend", "-m", message}} {
 		if _, err := r.Run(ctx, args...); err != nil {
@@ -53,17 +53,17 @@ func Begin(ctx context.Context, dir string, by Identity, message string) (string
 	return r.Resolve(ctx, "HEAD")
 }
 
-// Blank reports whether a directory is a repository without a file in any
+// IsEmptyRepo reports whether a directory is a repository without a file in any
 // commit: it has none, or one that is empty.
-func Blank(ctx context.Context, dir string) bool {
+func IsEmptyRepo(ctx context.Context, dir string) bool {
 	r, err := locate(ctx, dir)
 	if err != nil || r.Work != dir {
 		return false
 	}
-	return r.blank(ctx)
+	return r.isEmpty(ctx)
 }
 
-func (r Repo) blank(ctx context.Context) bool {
+func (r Repo) isEmpty(ctx context.Context) bool {
 	commits, err := r.Line(ctx, "rev-list", "--count", "--all")
 	if err != nil || commits == "0" {
 		return err == nil

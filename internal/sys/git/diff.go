@@ -63,11 +63,11 @@ func (r Repo) Renames(ctx context.Context, from, to string) (map[string]string, 
 
 // DiffOf is [Repo.Diff] of some files alone, named by their paths.
 func (r Repo) DiffOf(ctx context.Context, from, to string, files []string) (string, error) {
-	a, err := r.named(ctx, from)
+	a, err := r.resolveObject(ctx, from)
 	if err != nil {
 		return "", err
 	}
-	b, err := r.named(ctx, to)
+	b, err := r.resolveObject(ctx, to)
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
@@ -84,10 +84,10 @@ func (r Repo) Patch(ctx context.Context, from, to string) (patch string, whole b
 	return patch, !cut, err
 }
 
-// Moved returns a patch without the lines around what differs, in which a file
+// PatchWithRenames returns a patch without the lines around what differs, in which a file
 // that was renamed is one. It says where lines went, and one that is too long
 // is empty.
-func (r Repo) Moved(ctx context.Context, from, to string) (string, error) {
+func (r Repo) PatchWithRenames(ctx context.Context, from, to string) (string, error) {
 	patch, cut, err := r.diff(ctx, maxDiff, from, to, "-p", "-U0", "-M", "--text", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
 	if cut || err != nil {
 		return "", err
@@ -96,11 +96,11 @@ func (r Repo) Moved(ctx context.Context, from, to string) (string, error) {
 }
 
 func (r Repo) diff(ctx context.Context, limit int, from, to string, how ...string) (out string, cut bool, err error) {
-	a, err := r.named(ctx, from)
+	a, err := r.resolveObject(ctx, from)
 	if err != nil {
 		return "", false, err
 	}
-	b, err := r.named(ctx, to)
+	b, err := r.resolveObject(ctx, to)
 	if err != nil {
 		return "", false, err
 	}
@@ -108,9 +108,9 @@ func (r Repo) diff(ctx context.Context, limit int, from, to string, how ...strin
 	return r.RunTo(ctx, limit, append(args, "--end-of-options", a, b)...)
 }
 
-// named returns an object name for a commit or tree.
-func (r Repo) named(ctx context.Context, rev string) (string, error) {
-	if ID(rev) {
+// resolveObject returns an object name for a commit or tree.
+func (r Repo) resolveObject(ctx context.Context, rev string) (string, error) {
+	if IsObjectID(rev) {
 		return rev, nil
 	}
 	return r.Tree(ctx, rev)
@@ -132,8 +132,8 @@ func parseRaw(out string) ([]Change, error) {
 	return all, nil
 }
 
-// Merged is the result of a merge.
-type Merged struct {
+// MergeResult is the result of a merge.
+type MergeResult struct {
 	Tree      string   // with conflict markers where there are conflicts
 	Conflicts []string // files git could not merge, by path; empty for a clean merge
 }
@@ -141,20 +141,20 @@ type Merged struct {
 // Merge merges theirs into ours, as trees, with base as what both started
 // from. All three are commits or trees; no work tree is touched. In the
 // markers of a conflict, the first side is ours.
-func (r Repo) Merge(ctx context.Context, base, ours, theirs string) (Merged, error) {
+func (r Repo) Merge(ctx context.Context, base, ours, theirs string) (MergeResult, error) {
 	// Git 2.38 finds the base by itself only: so it gets commits whose only
 	// common ancestor is the base.
-	b, err := r.bare(ctx, base)
+	b, err := r.commitOfTree(ctx, base)
 	if err != nil {
-		return Merged{}, err
+		return MergeResult{}, err
 	}
-	o, err := r.bare(ctx, ours, "-p", b)
+	o, err := r.commitOfTree(ctx, ours, "-p", b)
 	if err != nil {
-		return Merged{}, err
+		return MergeResult{}, err
 	}
-	t, err := r.bare(ctx, theirs, "-p", b)
+	t, err := r.commitOfTree(ctx, theirs, "-p", b)
 	if err != nil {
-		return Merged{}, err
+		return MergeResult{}, err
 	}
 	out, err := r.Run(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", o, t)
 	conflicted := false
@@ -162,13 +162,13 @@ func (r Repo) Merge(ctx context.Context, base, ours, theirs string) (Merged, err
 		conflicted, err, out = true, nil, x.Output
 	}
 	if err != nil {
-		return Merged{}, err
+		return MergeResult{}, err
 	}
 	return parseMerge(out, conflicted)
 }
 
-// bare makes a commit of the tree of rev that says nothing else.
-func (r Repo) bare(ctx context.Context, rev string, parents ...string) (string, error) {
+// commitOfTree makes a commit of the tree of rev that says nothing else.
+func (r Repo) commitOfTree(ctx context.Context, rev string, parents ...string) (string, error) {
 	tree, err := r.Tree(ctx, rev)
 	if err != nil {
 		return "", err
@@ -179,14 +179,14 @@ func (r Repo) bare(ctx context.Context, rev string, parents ...string) (string, 
 
 // parseMerge reads merge-tree -z --name-only: the tree, then the files in
 // conflict, each ended by a NUL.
-func parseMerge(out string, conflicted bool) (Merged, error) {
+func parseMerge(out string, conflicted bool) (MergeResult, error) {
 	parts := strings.Split(strings.TrimRight(out, "\x00\n"), "\x00")
-	m := Merged{Tree: parts[0]}
+	m := MergeResult{Tree: parts[0]}
 	if len(parts) > 1 {
 		m.Conflicts = parts[1:]
 	}
-	if !ID(m.Tree) || conflicted != (len(m.Conflicts) > 0) {
-		return Merged{}, fmt.Errorf("git merge-tree: cannot read %q", out)
+	if !IsObjectID(m.Tree) || conflicted != (len(m.Conflicts) > 0) {
+		return MergeResult{}, fmt.Errorf("git merge-tree: cannot read %q", out)
 	}
 	return m, nil
 }

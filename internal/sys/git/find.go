@@ -117,7 +117,7 @@ func discover(ctx context.Context, dir string, what ...string) (string, error) {
 		err = &ExitError{Args: []string{"rev-parse"}, Status: x.ExitCode(), Stderr: string(x.Stderr)}
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		err = missing(err)
+		err = gitMissingError(err)
 	}
 	return strings.TrimSuffix(string(out), "\n"), err
 }
@@ -188,7 +188,7 @@ func (r Repo) object(ctx context.Context, rev, kind string) (string, error) {
 	if x, ok := errors.AsType[*ExitError](err); ok {
 		return "", noSuch(rev, kind, x)
 	}
-	if err == nil && !ID(id) { // a range, or an exclusion
+	if err == nil && !IsObjectID(id) { // a range, or an exclusion
 		return "", noSuch(rev, kind, nil)
 	}
 	return id, err

@@ -10,7 +10,7 @@
 // own commits are made. It shares no object file with that repository that
 // either could lose to the other's garbage collection. Of the user's checkouts
 // only their own git directory is ever touched, only by [Clone.Publish],
-// [Clone.Land] and [Clone.Note], and without running a hook.
+// [Clone.Land] and [Clone.EditNotes], and without running a hook.
 //
 // Submodules are only read from what the user has fetched: one that is not
 // there is missing. Notes are written with plumbing: the ref moves by compare
@@ -40,8 +40,8 @@ type Repo struct {
 	Index string   // index file, absolute; empty for the one in Dir
 	Env   []string // further environment, such as GIT_AUTHOR_NAME=...
 
-	Memory *Memory  // of what was asked in Dir; nil for none
-	LFS    LFSStore // content for the trees that are made of it; zero leaves pointers
+	Memory *CommandCache // of what was asked in Dir; nil for none
+	LFS    LFSStore      // content for the trees that are made of it; zero leaves pointers
 }
 
 // ExitError says that git ran and did not succeed.
@@ -83,7 +83,7 @@ func (r Repo) Run(ctx context.Context, args ...string) (string, error) {
 
 // RunIn is Run with a standard input; nil is empty.
 func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
-	if said, ok := r.Memory.recall(args); ok && stdin == nil {
+	if said, ok := r.Memory.cachedOutput(args); ok && stdin == nil {
 		return said, nil
 	}
 	out := &capped{max: maxOutput}
@@ -97,7 +97,7 @@ func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (strin
 		return "", fmt.Errorf("git %s: more than %d bytes of output", args[0], maxOutput)
 	}
 	if stdin == nil {
-		r.Memory.keep(args, out.String())
+		r.Memory.storeOutput(args, out.String())
 	}
 	return out.String(), nil
 }
@@ -105,12 +105,12 @@ func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (strin
 // RunTo is Run that keeps the first limit bytes of the output and says
 // whether there were more.
 func (r Repo) RunTo(ctx context.Context, limit int, args ...string) (out string, cut bool, err error) {
-	if said, ok := r.Memory.recall(args); ok && len(said) <= limit {
+	if said, ok := r.Memory.cachedOutput(args); ok && len(said) <= limit {
 		return said, false, nil
 	}
 	b := &capped{max: limit}
 	if err = r.stream(ctx, nil, b, args); err == nil && !b.cut {
-		r.Memory.keep(args, b.String())
+		r.Memory.storeOutput(args, b.String())
 	}
 	return b.String(), b.cut, err
 }
@@ -136,7 +136,7 @@ func (r Repo) stream(ctx context.Context, stdin io.Reader, out io.Writer, args [
 		return &ExitError{Args: args, Status: x.ExitCode(), Stderr: said.String()}
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		return missing(err)
+		return gitMissingError(err)
 	}
 	return fmt.Errorf("git %s: %w", args[0], err)
 }
@@ -216,7 +216,7 @@ func discoveryEnv() []string {
 	return env
 }
 
-func missing(err error) error {
+func gitMissingError(err error) error {
 	return &nexus.Error{
 		Code: nexus.CodeNoGit, Message: "git is not installed",
 		Hint: "Install git 2.38 or newer.", Cause: err,

@@ -397,22 +397,22 @@ func TestPoint(t *testing.T) {
 		to, from string
 		fails    bool
 	}{{head, head, true}, {head, "", false}, {tree, "", true}, {tree, head, false}, {head, tree, false}} {
-		if err := o.Point(ref, step.to, step.from); (err != nil) != step.fails {
+		if err := o.MoveRef(ref, step.to, step.from); (err != nil) != step.fails {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}
 	if got := gittest.Run(t, r.Work, "rev-parse", ref); got != head {
 		t.Error(got)
 	}
-	if got, err := o.Ref("refs/nothing"); got != "" || err != nil {
+	if got, err := o.ReadRef("refs/nothing"); got != "" || err != nil {
 		t.Error(got, err)
 	}
 	os.WriteFile(filepath.Join(r.Dir, ref+".lock"), nil, 0o600)
-	if err := o.Point(ref, tree, head); err == nil {
+	if err := o.MoveRef(ref, tree, head); err == nil {
 		t.Error("moved a ref that is locked")
 	}
 	for _, bad := range []string{"", "../x", "refs/../../x", "-x"} {
-		if o.Point(bad, head, "") == nil {
+		if o.MoveRef(bad, head, "") == nil {
 			t.Errorf("%q was written", bad)
 		}
 	}
@@ -421,7 +421,7 @@ func TestPoint(t *testing.T) {
 // TestRefOK compares with git: what is taken, git takes.
 func TestRefOK(t *testing.T) {
 	for _, good := range []string{"main", "nexus/run-1", "refs/heads/ünï", "F001-A-01.2", "a@b", "x/y.z"} {
-		if err := RefOK(good); err != nil {
+		if err := CheckRef(good); err != nil {
 			t.Error(err)
 		}
 	}
@@ -429,7 +429,7 @@ func TestRefOK(t *testing.T) {
 		"", "@", "-x", ".x", "x.", "a..b", "a/.b", "a//b", "/a", "a/", "a.lock", "a.lock/b", "a b", "a\u3000b", "a\u200bb",
 		"a~", "a^", "a:b", "a?", "a*", "a[", `a\b`, "a\x7f", "a\n", "a@{b", "\xff", "a\u202eb", strings.Repeat("x", 251),
 	} {
-		if RefOK(bad) == nil {
+		if CheckRef(bad) == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}
@@ -440,7 +440,7 @@ func FuzzRefOK(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if RefOK(s) != nil || strings.Contains(s, "\x00") {
+		if CheckRef(s) != nil || strings.Contains(s, "\x00") {
 			return
 		}
 		if err := exec.CommandContext(t.Context(), "git", "check-ref-format", "--allow-onelevel", s).Run(); err != nil {
@@ -462,7 +462,7 @@ func TestPathOK(t *testing.T) {
 			for _, mode := range []uint32{ModeFile, ModeLink} {
 				args := []string{"-c", "core.protectNTFS=true", "-c", "core.protectHFS=true", "update-index", "--add", "--replace", "--cacheinfo"}
 				_, err := r.Run(t.Context(), append(args, fmt.Sprintf("%o,%s,%s", mode, blob, p))...)
-				if ours := PathOK(p, mode); err != nil && ours == nil || err == nil && ours != nil {
+				if ours := CheckPath(p, mode); err != nil && ours == nil || err == nil && ours != nil {
 					t.Errorf("%q %o: git says %v, we say %v", p, mode, err, ours)
 				}
 			}
@@ -511,7 +511,7 @@ func FuzzParse(f *testing.F) {
 		_, _ = parseTree([]byte(s), 20)
 		_, _, _ = ParseCommit([]byte(s))
 		_, _, _ = version(s)
-		_ = PathOK(s, ModeLink)
+		_ = CheckPath(s, ModeLink)
 	})
 }
 

@@ -46,7 +46,7 @@ func ParseLFSPointer(text string) (p LFSPointer, ok bool) {
 		switch {
 		case key == "oid" && p.Hash == "":
 			p.Hash, is = strings.CutPrefix(value, "sha256:")
-			is = is && len(p.Hash) == 64 && ID(p.Hash)
+			is = is && len(p.Hash) == 64 && IsObjectID(p.Hash)
 		case key == "size" && p.Size < 0:
 			n, err := strconv.ParseInt(value, 10, 64)
 			is = err == nil && n >= 0 && strconv.FormatInt(n, 10) == value
@@ -98,7 +98,7 @@ func (r Repo) LFSFiles(ctx context.Context) ([]LFSFile, error) {
 		path := paths[0]
 		paths = paths[1:]
 		id, length, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if n, err := strconv.Atoi(length); err == nil && n < MaxLFSPointer && ID(id) {
+		if n, err := strconv.Atoi(length); err == nil && n < MaxLFSPointer && IsObjectID(id) {
 			in.WriteString(id + "\n")
 			small = append(small, path)
 		}

@@ -150,11 +150,11 @@ func (s LFSStore) Give(p LFSPointer) error {
 func putLFS(dir string, mode, dirs fs.FileMode, write func(io.Writer) (LFSPointer, error)) (p LFSPointer, err error) {
 	const what = "keep the content of a file of git LFS"
 	if err := os.MkdirAll(dir, dirs); err != nil {
-		return p, disk.Fail(what, err)
+		return p, disk.WrapError(what, err)
 	}
 	f, err := os.CreateTemp(dir, ".nexus-*")
 	if err != nil {
-		return p, disk.Fail(what, err)
+		return p, disk.WrapError(what, err)
 	}
 	if p, err = write(f); err == nil {
 		err = errors.Join(f.Chmod(mode), f.Sync())
@@ -166,7 +166,7 @@ func putLFS(dir string, mode, dirs fs.FileMode, write func(io.Writer) (LFSPointe
 		}
 	}
 	if err != nil {
-		return p, disk.Fail(what, errors.Join(err, os.Remove(f.Name())))
+		return p, disk.WrapError(what, errors.Join(err, os.Remove(f.Name())))
 	}
 	return p, nil
 }

@@ -39,7 +39,7 @@ func parseNames(out string) []Name {
 	for line := range strings.Lines(out) {
 		id, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		ref, to, _ := strings.Cut(rest, " ")
-		if ID(id) && strings.HasPrefix(ref, "refs/") && !strings.ContainsAny(rest, "\r\x00") && !strings.Contains(to, " ") {
+		if IsObjectID(id) && strings.HasPrefix(ref, "refs/") && !strings.ContainsAny(rest, "\r\x00") && !strings.Contains(to, " ") {
 			all = append(all, Name{ref, id, to})
 		}
 	}
@@ -53,16 +53,16 @@ func PackedRefs(names []Name, own string) string {
 	var b strings.Builder
 	b.WriteString("# pack-refs with: sorted \n")
 	for _, n := range names {
-		if n.To == "" && !beside(n.Ref, own) {
+		if n.To == "" && !refsConflict(n.Ref, own) {
 			b.WriteString(n.ID + " " + n.Ref + "\n")
 		}
 	}
 	return b.String()
 }
 
-// beside reports whether two refs cannot both be: one is the other, or the directory of
+// refsConflict reports whether two refs cannot both be: one is the other, or the directory of
 // the other.
-func beside(a, b string) bool {
+func refsConflict(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"/") && b != "" || strings.HasPrefix(b, a+"/")
 }
 
@@ -70,7 +70,7 @@ func beside(a, b string) bool {
 // out therefore, into a git directory.
 func WriteSymbolic(dir string, names []Name, own string) error {
 	for _, n := range names {
-		if n.To == "" || beside(n.Ref, own) || !filepath.IsLocal(filepath.FromSlash(n.Ref)) {
+		if n.To == "" || refsConflict(n.Ref, own) || !filepath.IsLocal(filepath.FromSlash(n.Ref)) {
 			continue
 		}
 		if err := disk.Write(filepath.Join(dir, filepath.FromSlash(n.Ref)), []byte("ref: "+n.To+"\n")); err != nil {
@@ -121,7 +121,7 @@ func (m Mirror) Write() error {
 	files["info/exclude"] = b.String()
 	for _, gone := range []string{"refs", "shallow"} {
 		if err := os.RemoveAll(filepath.Join(m.Dir, gone)); err != nil {
-			return disk.Fail("write a git directory for those who judge", err)
+			return disk.WrapError("write a git directory for those who judge", err)
 		}
 	}
 	for name, text := range files {
@@ -130,23 +130,23 @@ func (m Mirror) Write() error {
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(m.Dir, "refs"), 0o700); err != nil {
-		return disk.Fail("write a git directory for those who judge", err)
+		return disk.WrapError("write a git directory for those who judge", err)
 	}
 	err := disk.Copy(filepath.Join(m.From, "shallow"), filepath.Join(m.Dir, "shallow"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return disk.Fail("write a git directory for those who judge", err)
+		return disk.WrapError("write a git directory for those who judge", err)
 	}
 	return WriteSymbolic(m.Dir, m.Names, m.Branch)
 }
 
-// Read lets the mirror's index be that of its commit. What the index knew of files that are the same stays.
-func (m Mirror) Read(ctx context.Context) error {
+// ResetIndex lets the mirror's index be that of its commit. What the index knew of files that are the same stays.
+func (m Mirror) ResetIndex(ctx context.Context) error {
 	_, err := m.repo().Run(ctx, "read-tree", "--reset", m.Commit)
 	return err
 }
 
-// Refresh looks at the files, so that what is as the index has it is not taken for changed.
-func (m Mirror) Refresh(ctx context.Context) error {
+// RefreshIndex looks at the files, so that what is as the index has it is not taken for changed.
+func (m Mirror) RefreshIndex(ctx context.Context) error {
 	_, err := m.repo().Run(ctx, "update-index", "-q", "--refresh", "--ignore-submodules")
 	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
 		err = nil // some are not: whoever looks sees it, too
@@ -164,7 +164,7 @@ func (m Mirror) refreshLFS(ctx context.Context) error {
 	file := filepath.Join(m.Dir, "index")
 	data, err := os.ReadFile(file)
 	if err != nil || !bytes.Contains(data, []byte(".gitattributes")) {
-		return disk.Fail("read an index", err)
+		return disk.WrapError("read an index", err)
 	}
 	paths, err := r.LFSPaths(ctx)
 	if err != nil || len(paths) == 0 {
@@ -233,10 +233,10 @@ func (m Mirror) holdsContent(ctx context.Context, e Entry) (fs.FileInfo, bool) {
 
 func (m Mirror) repo() Repo { return Repo{Dir: m.Dir, Work: m.Work} }
 
-// Stand returns the commit that stands for rev, a commit or a tree, in a mirror that was
+// StandInCommit returns the commit that stands for rev, a commit or a tree, in a mirror that was
 // written: for a tree it is the base, where that is its tree, or a commit on top of the
 // base that the mirror alone has.
-func (m Mirror) Stand(ctx context.Context, rev, base string) (string, error) {
+func (m Mirror) StandInCommit(ctx context.Context, rev, base string) (string, error) {
 	r := m.repo()
 	if commit, err := r.Resolve(ctx, rev); err == nil {
 		return commit, nil
@@ -246,36 +246,36 @@ func (m Mirror) Stand(ctx context.Context, rev, base string) (string, error) {
 	if err := errors.Join(err1, err2); err != nil || tree == was {
 		return base, err
 	}
-	return r.Line(ctx, "commit-tree", "-p", base, "-m", Standing, tree)
+	return r.Line(ctx, "commit-tree", "-p", base, "-m", StandInMessage, tree)
 }
 
-// Standing is the message of a commit that stands for a tree. It is as linters of
+// StandInMessage is the message of a commit that stands for a tree. It is as linters of
 // messages want one.
-const Standing = "chore: stand for the tree that is judged"
+const StandInMessage = "chore: stand for the tree that is judged"
 
 // borrows returns the directories of objects that the mirror borrows.
 func (m Mirror) borrows() []string {
 	return append([]string{filepath.Join(m.From, "objects")}, m.Objects...)
 }
 
-// Reads lists what programs must be able to read to look into the mirror.
-func (m Mirror) Reads() []string {
+// ReadablePaths lists what programs must be able to read to look into the mirror.
+func (m Mirror) ReadablePaths() []string {
 	all := []string{m.Dir}
 	for _, o := range m.borrows() {
-		all = append(all, borrowed(o, 5)...)
+		all = append(all, alternateDirs(o, 5)...)
 	}
 	return all
 }
 
-// Outside lists what of a repository lies outside of its work tree, and must be read by
+// PathsOutsideWorkTree lists what of a repository lies outside of its work tree, and must be read by
 // those who run git there.
-func Outside(ctx context.Context, r Repo) ([]string, error) {
+func PathsOutsideWorkTree(ctx context.Context, r Repo) ([]string, error) {
 	common, err := r.Common(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []string
-	for _, dir := range append([]string{common, r.Dir}, borrowed(filepath.Join(common, "objects"), 5)...) {
+	for _, dir := range append([]string{common, r.Dir}, alternateDirs(filepath.Join(common, "objects"), 5)...) {
 		within := slices.ContainsFunc(append(all, r.Work), func(o string) bool { return dir == o || strings.HasPrefix(dir, o+"/") })
 		if !within {
 			all = append(all, dir)
@@ -284,9 +284,9 @@ func Outside(ctx context.Context, r Repo) ([]string, error) {
 	return all, nil
 }
 
-// borrowed returns a directory of objects and those that it borrows from, as deep as git
+// alternateDirs returns a directory of objects and those that it borrows from, as deep as git
 // looks.
-func borrowed(objects string, deep int) []string {
+func alternateDirs(objects string, deep int) []string {
 	all := []string{objects}
 	data, err := os.ReadFile(filepath.Join(objects, "info", "alternates"))
 	if err != nil || deep == 0 {
@@ -301,7 +301,7 @@ func borrowed(objects string, deep int) []string {
 			dir = filepath.Join(objects, dir)
 		}
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			all = append(all, borrowed(filepath.Clean(dir), deep-1)...)
+			all = append(all, alternateDirs(filepath.Clean(dir), deep-1)...)
 		}
 	}
 	return all

@@ -36,14 +36,14 @@ func TestMirror(t *testing.T) {
 		if err := m.Write(); err != nil {
 			t.Fatal(err)
 		}
-		commit := want[string](t)(m.Stand(t.Context(), rev, head))
+		commit := want[string](t)(m.StandInCommit(t.Context(), rev, head))
 		m.Commit, m.Branch = commit, branch
 		files := map[string]string{"a": "a2\n", "d/b": "b\n", "lent/x": "x\n"}
 		if rev == tree {
 			files["a"] = "a\n"
 		}
 		gittest.Write(t, m.Work, files)
-		for _, err := range []error{m.Write(), m.Read(t.Context()), m.Refresh(t.Context())} {
+		for _, err := range []error{m.Write(), m.ResetIndex(t.Context()), m.RefreshIndex(t.Context())} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,13 +79,13 @@ func TestMirrorOfBorrowed(t *testing.T) {
 	gittest.Run(t, second, "clone", "-q", "--shared", first, ".")
 	gittest.Run(t, third, "clone", "-q", "--shared", second, ".")
 	r := want[Repo](t)(Find(t.Context(), third))
-	reads := strings.Join(Mirror{Dir: "/m", From: r.Dir}.Reads(), "\n")
+	reads := strings.Join(Mirror{Dir: "/m", From: r.Dir}.ReadablePaths(), "\n")
 	for _, dir := range []string{first, second, third} {
 		if !strings.Contains(reads, filepath.Join(dir, ".git/objects")) {
 			t.Errorf("%s is not among %q", dir, reads)
 		}
 	}
-	outside := want[[]string](t)(Outside(t.Context(), r))
+	outside := want[[]string](t)(PathsOutsideWorkTree(t.Context(), r))
 	if len(outside) != 2 || strings.Contains(strings.Join(outside, "\n"), third) {
 		t.Errorf("outside are %q", outside)
 	}
@@ -144,7 +144,7 @@ func FuzzParseNames(f *testing.F) {
 				continue
 			}
 			n++
-			if !ID(ref) || !strings.HasPrefix(id, "refs/") || id == "refs/heads/main" || strings.HasPrefix(id, "refs/heads/main/") {
+			if !IsObjectID(ref) || !strings.HasPrefix(id, "refs/") || id == "refs/heads/main" || strings.HasPrefix(id, "refs/heads/main/") {
 				t.Errorf("%q became %q", out, line)
 			}
 		}

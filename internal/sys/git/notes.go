@@ -110,7 +110,7 @@ func openNotes(ctx context.Context, r Repo) (*notesTree, error) {
 	for entry := range strings.SplitSeq(out, "\x00") {
 		what, path, _ := strings.Cut(entry, "\t")
 		object := strings.ReplaceAll(path, "/", "")
-		if f := strings.Fields(what); len(f) == 3 && f[1] == "blob" && ID(object) {
+		if f := strings.Fields(what); len(f) == 3 && f[1] == "blob" && IsObjectID(object) {
 			n.blobs[object] = append(n.blobs[object], path)
 			n.depth = strings.Count(path, "/")
 		}
@@ -141,7 +141,7 @@ func (n *notesTree) read(ctx context.Context, object string) ([]byte, error) {
 func (n *notesTree) entries(ctx context.Context, edits map[string]NoteEdit) (string, error) {
 	var b strings.Builder
 	for _, object := range slices.Sorted(maps.Keys(edits)) {
-		if !ID(object) {
+		if !IsObjectID(object) {
 			return "", fmt.Errorf("%q is not an object name", object)
 		}
 		old, err := n.read(ctx, object)
@@ -202,8 +202,8 @@ func (n *notesTree) commit(ctx context.Context, entries string) (string, error) 
 	return n.repo.Line(ctx, append(args, tree)...)
 }
 
-// Note edits the notes of commits of the user's repository, in one commit on
+// EditNotes edits the notes of commits of the user's repository, in one commit on
 // [NotesRef]. It is idempotent where the edits are.
-func (c *Clone) Note(ctx context.Context, edits map[string]NoteEdit) error {
+func (c *Clone) EditNotes(ctx context.Context, edits map[string]NoteEdit) error {
 	return WriteNotes(ctx, c.user, c.git.Dir, edits)
 }

@@ -105,7 +105,7 @@ func (o *Objects) Read(ctx context.Context, id string) (kind string, data []byte
 }
 
 func (o *Objects) read(ctx context.Context, id string) (kind string, data []byte, err error) {
-	if !ID(id) {
+	if !IsObjectID(id) {
 		return "", nil, fmt.Errorf("git cat-file: %q is not an object name", id)
 	}
 	if o.cmd == nil {
@@ -149,8 +149,8 @@ func (o *Objects) exchange(id string) (kind string, data []byte, err error) {
 	return f[1], data[:n], nil
 }
 
-// list returns what a tree holds. The caller must not change it.
-func (o *Objects) list(ctx context.Context, tree string) ([]Node, error) {
+// treeNodes returns what a tree holds. The caller must not change it.
+func (o *Objects) treeNodes(ctx context.Context, tree string) ([]Node, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if n, ok := o.trees[tree]; ok {
@@ -167,11 +167,11 @@ func (o *Objects) list(ctx context.Context, tree string) ([]Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tree %s: %w", tree, err)
 	}
-	o.keep(tree, nodes)
+	o.cacheTree(tree, nodes)
 	return nodes, nil
 }
 
-func (o *Objects) keep(tree string, nodes []Node) {
+func (o *Objects) cacheTree(tree string, nodes []Node) {
 	if o.trees == nil || o.nodes > maxNodes {
 		o.trees, o.nodes = map[string][]Node{}, 0
 	}
@@ -212,10 +212,10 @@ func (o *Objects) Commit(tree string, parents []string, by Identity, at int64, m
 	return o.Write("commit", []byte(b.String()))
 }
 
-// Ref returns what a ref that [Objects.Point] wrote points to, or "" if there
+// ReadRef returns what a ref that [Objects.MoveRef] wrote points to, or "" if there
 // is none, or one that a crash of the machine left empty.
-func (o *Objects) Ref(name string) (string, error) {
-	if err := RefOK(name); err != nil {
+func (o *Objects) ReadRef(name string) (string, error) {
+	if err := CheckRef(name); err != nil {
 		return "", err
 	}
 	data, err := os.ReadFile(filepath.Join(o.repo.Dir, filepath.FromSlash(name)))
@@ -223,17 +223,17 @@ func (o *Objects) Ref(name string) (string, error) {
 		return "", nil
 	}
 	id := strings.TrimSuffix(string(data), "\n")
-	if err == nil && !ID(id) {
+	if err == nil && !IsObjectID(id) {
 		err = fmt.Errorf("ref %s: %q is not an object name", name, id)
 	}
 	return id, err
 }
 
-// Point moves a ref from one object to another, "" for a ref that must not
+// MoveRef moves a ref from one object to another, "" for a ref that must not
 // exist, as git does it: under the ref's lock file and by renaming. It is for
 // refs that are never packed.
-func (o *Objects) Point(name, to, from string) error {
-	if err := RefOK(name); err != nil {
+func (o *Objects) MoveRef(name, to, from string) error {
+	if err := CheckRef(name); err != nil {
 		return err
 	}
 	path := filepath.Join(o.repo.Dir, filepath.FromSlash(name))
@@ -246,7 +246,7 @@ func (o *Objects) Point(name, to, from string) error {
 	}
 	_, err = lock.WriteString(to + "\n")
 	err = errors.Join(err, lock.Close())
-	is, err2 := o.Ref(name)
+	is, err2 := o.ReadRef(name)
 	if err = errors.Join(err, err2); err == nil && is != from {
 		err = fmt.Errorf("ref %s is at %.12q, not at %.12q", name, is, from)
 	}
@@ -256,22 +256,22 @@ func (o *Objects) Point(name, to, from string) error {
 	return os.Rename(path+".lock", path)
 }
 
-// Put lets a ref name an object, whatever it named before and whoever was
+// ForceRef lets a ref name an object, whatever it named before and whoever was
 // killed over it. It is for refs that one process alone writes.
-func (o *Objects) Put(name, to string) error {
-	is, err := o.Ref(name)
+func (o *Objects) ForceRef(name, to string) error {
+	is, err := o.ReadRef(name)
 	if err != nil || is == to {
 		return err
 	}
-	if err := o.Unlock(name); err != nil {
+	if err := o.UnlockRef(name); err != nil {
 		return err
 	}
-	return o.Point(name, to, is)
+	return o.MoveRef(name, to, is)
 }
 
-// Unlock removes the lock that a killed process may have left on a ref. Only
+// UnlockRef removes the lock that a killed process may have left on a ref. Only
 // one that alone writes the ref may call it.
-func (o *Objects) Unlock(name string) error {
+func (o *Objects) UnlockRef(name string) error {
 	err := os.Remove(filepath.Join(o.repo.Dir, filepath.FromSlash(name)) + ".lock")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -292,7 +292,7 @@ func ParseCommit(data []byte) (tree string, at int64, err error) {
 			}
 		}
 	}
-	if !ID(tree) {
+	if !IsObjectID(tree) {
 		return "", 0, errors.New("commit: names no tree")
 	}
 	return tree, max(at, 0), nil

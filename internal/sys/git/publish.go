@@ -25,21 +25,21 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 		return err
 	}
 	prefix := cmp.Or(c.Prefix, DefaultPrefix)
-	if err := RefOK(branch); err != nil || !strings.HasPrefix(branch, prefix+"/") {
-		return invalid(fmt.Sprintf("branch %q is not one of nexus", branch), "Publish to a branch below "+prefix+"/.", err)
+	if err := CheckRef(branch); err != nil || !strings.HasPrefix(branch, prefix+"/") {
+		return invalidInputError(fmt.Sprintf("branch %q is not one of nexus", branch), "Publish to a branch below "+prefix+"/.", err)
 	}
-	if err := PrefixFree(ctx, c.user, prefix); err != nil {
+	if err := CheckPrefix(ctx, c.user, prefix); err != nil {
 		return err
 	}
 	ref, mark := "refs/heads/"+branch, "refs/published/"+branch
-	is, err := at(ctx, c.user, ref)
+	is, err := refCommit(ctx, c.user, ref)
 	if err != nil {
 		return err
 	}
 	if is == commit {
-		return c.mark(ctx, mark, commit) // who moved it may have died before that
+		return c.recordPublished(ctx, mark, commit) // who moved it may have died before that
 	}
-	if err := c.ours(ctx, mark, is, commit, branch); err != nil {
+	if err := c.checkNoForeignCommits(ctx, mark, is, commit, branch); err != nil {
 		return err
 	}
 	where, err := checkouts(ctx, c.user, ref)
@@ -47,43 +47,43 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 		return err
 	}
 	if len(where) > 0 {
-		return moved("branch "+branch+" is checked out in "+where[0], "Check out another branch there, then try again.", nil)
+		return targetMovedError("branch "+branch+" is checked out in "+where[0], "Check out another branch there, then try again.", nil)
 	}
-	if err := c.bringBack(ctx, commit); err != nil {
+	if err := c.exportCommit(ctx, commit); err != nil {
 		return err
 	}
 	if is == "" {
 		is = c.zero
 	}
 	if _, err := c.user.Run(ctx, "update-ref", "--no-deref", "--end-of-options", ref, commit, is); err != nil {
-		return moved("branch "+branch+" could not be moved", "See what else changes it, then try again.", err)
+		return targetMovedError("branch "+branch+" could not be moved", "See what else changes it, then try again.", err)
 	}
-	if err := verify(ctx, c.user, ref, commit); err != nil {
+	if err := verifyRef(ctx, c.user, ref, commit); err != nil {
 		return err
 	}
-	return c.mark(ctx, mark, commit)
+	return c.recordPublished(ctx, mark, commit)
 }
 
-// bringBack brings a commit into the user's repository, with the content that its pointers need.
-func (c *Clone) bringBack(ctx context.Context, commit string) error {
+// exportCommit brings a commit into the user's repository, with the content that its pointers need.
+func (c *Clone) exportCommit(ctx context.Context, commit string) error {
 	if err := c.giveLFS(ctx, commit); err != nil {
 		return err
 	}
-	return bring(ctx, c.user, c.git.Dir, commit, "")
+	return fetchCommit(ctx, c.user, c.git.Dir, commit, "")
 }
 
 // DefaultPrefix is what the names of the branches that are published begin with, before
 // a slash.
 const DefaultPrefix = "nexus"
 
-// PrefixFree reports why branches below a prefix cannot be made: git cannot have one
+// CheckPrefix reports why branches below a prefix cannot be made: git cannot have one
 // branch that is the directory of another.
-func PrefixFree(ctx context.Context, r Repo, prefix string) error {
-	if err := RefOK(prefix); err != nil {
-		return invalid(fmt.Sprintf("git.prefix = %q cannot begin the name of a branch", prefix), "Set git.prefix to letters, digits, dashes and slashes, such as nexus.", err)
+func CheckPrefix(ctx context.Context, r Repo, prefix string) error {
+	if err := CheckRef(prefix); err != nil {
+		return invalidInputError(fmt.Sprintf("git.prefix = %q cannot begin the name of a branch", prefix), "Set git.prefix to letters, digits, dashes and slashes, such as nexus.", err)
 	}
 	for name := prefix; name != "."; name = path.Dir(name) {
-		if is, err := at(ctx, r, "refs/heads/"+name); err != nil || is == "" {
+		if is, err := refCommit(ctx, r, "refs/heads/"+name); err != nil || is == "" {
 			if err != nil {
 				return err
 			}
@@ -98,34 +98,34 @@ func PrefixFree(ctx context.Context, r Repo, prefix string) error {
 	return nil
 }
 
-// mark notes where a published branch was moved to.
-func (c *Clone) mark(ctx context.Context, mark, commit string) error {
-	if was, err := at(ctx, c.git, mark); err != nil || was == commit {
+// recordPublished notes where a published branch was moved to.
+func (c *Clone) recordPublished(ctx context.Context, mark, commit string) error {
+	if was, err := refCommit(ctx, c.git, mark); err != nil || was == commit {
 		return err
 	}
 	_, err := c.git.Run(ctx, "update-ref", mark, commit)
 	return err
 }
 
-// ours reports why a published branch that points to is may not be moved to
+// checkNoForeignCommits reports why a published branch that points to is may not be moved to
 // commit: somebody put work of their own on it.
-func (c *Clone) ours(ctx context.Context, mark, is, commit, branch string) error {
+func (c *Clone) checkNoForeignCommits(ctx context.Context, mark, is, commit, branch string) error {
 	if is == "" {
 		return nil
 	}
-	if was, err := at(ctx, c.git, mark); err != nil || was == is {
+	if was, err := refCommit(ctx, c.git, mark); err != nil || was == is {
 		return err
 	}
 	if ok, err := c.ancestor(ctx, is, commit); err != nil || ok {
 		return err
 	}
-	return moved("branch "+branch+" has commits that are not from nexus", "Rename that branch, then try again.", nil)
+	return targetMovedError("branch "+branch+" has commits that are not from nexus", "Rename that branch, then try again.", nil)
 }
 
 // ancestor reports whether a is b, or b stands on it. A commit that is not
 // in the private clone is no ancestor of one that is.
 func (c *Clone) ancestor(ctx context.Context, a, b string) (bool, error) {
-	if is, err := at(ctx, c.git, a); err != nil || is == "" {
+	if is, err := refCommit(ctx, c.git, a); err != nil || is == "" {
 		return false, err
 	}
 	_, err := c.git.Run(ctx, "merge-base", "--is-ancestor", a, b)
@@ -147,8 +147,8 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("%s is at %.12s", e.Target, e.At)
 }
 
-func elsewhere(target, at string) error {
-	return moved("branch "+target+" has new commits", "What landed must be merged onto them first.", &MovedError{target, at})
+func branchMovedError(target, at string) error {
+	return targetMovedError("branch "+target+" has new commits", "What landed must be merged onto them first.", &MovedError{target, at})
 }
 
 // Land moves a branch of the user's repository forward from was, or from where
@@ -163,42 +163,42 @@ func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 		return err
 	}
 	ref := "refs/heads/" + target
-	if err := RefOK(ref); err != nil {
-		return invalid(fmt.Sprintf("%q is not a branch", target), "Name a branch of the repository.", err)
+	if err := CheckRef(ref); err != nil {
+		return invalidInputError(fmt.Sprintf("%q is not a branch", target), "Name a branch of the repository.", err)
 	}
-	is, err := at(ctx, c.user, ref)
+	is, err := refCommit(ctx, c.user, ref)
 	if err != nil || is == commit {
 		return err
 	}
 	if is == "" {
-		return moved("there is no branch "+target+" any more", "Create it again, or name another one: nexus land --target BRANCH.", nil)
+		return targetMovedError("there is no branch "+target+" any more", "Create it again, or name another one: nexus land --target BRANCH.", nil)
 	}
-	if done, err := c.stands(ctx, target, commit, was, is); err != nil || done {
+	if done, err := c.checkFastForward(ctx, target, commit, was, is); err != nil || done {
 		return err
 	}
-	if err := c.bringBack(ctx, commit); err != nil {
+	if err := c.exportCommit(ctx, commit); err != nil {
 		return err
 	}
-	err = c.move(ctx, target, commit, is)
-	if now, lost := at(ctx, c.user, ref); err != nil && lost == nil && now != is && now != "" {
+	err = c.fastForward(ctx, target, commit, is)
+	if now, lost := refCommit(ctx, c.user, ref); err != nil && lost == nil && now != is && now != "" {
 		if _, lost := c.Fetch(ctx, now); lost == nil { // somebody was faster
-			return elsewhere(target, now)
+			return branchMovedError(target, now)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return verify(ctx, c.user, ref, commit)
+	return verifyRef(ctx, c.user, ref, commit)
 }
 
-// Branch returns where a branch of the user's repository is.
-func (c *Clone) Branch(ctx context.Context, name string) (string, error) {
-	return at(ctx, c.user, "refs/heads/"+name)
+// BranchCommit returns where a branch of the user's repository is.
+func (c *Clone) BranchCommit(ctx context.Context, name string) (string, error) {
+	return refCommit(ctx, c.user, "refs/heads/"+name)
 }
 
-// stands looks how a branch that is at one commit stands to what is to land:
+// checkFastForward looks how a branch that is at one commit stands to what is to land:
 // whether it holds that already, and why it cannot simply move there.
-func (c *Clone) stands(ctx context.Context, target, commit, was, is string) (done bool, err error) {
+func (c *Clone) checkFastForward(ctx context.Context, target, commit, was, is string) (done bool, err error) {
 	if _, err := c.Fetch(ctx, is); err != nil {
 		return false, err
 	}
@@ -209,17 +209,17 @@ func (c *Clone) stands(ctx context.Context, target, commit, was, is string) (don
 	case err != nil:
 		return false, err
 	case !kept:
-		return false, moved(fmt.Sprintf("branch %s no longer has %.12s, from which the work started", target, was),
+		return false, targetMovedError(fmt.Sprintf("branch %s no longer has %.12s, from which the work started", target, was),
 			"Somebody rewrote it. Merge the published branch yourself: git merge nexus/<run>.", nil)
 	}
 	if ahead, err := c.ancestor(ctx, is, commit); err != nil || ahead {
 		return false, err
 	}
-	return false, elsewhere(target, is)
+	return false, branchMovedError(target, is)
 }
 
-// move moves a branch forward, and the checkout that it is in, if there is one.
-func (c *Clone) move(ctx context.Context, target, commit, is string) error {
+// fastForward moves a branch forward, and the checkout that it is in, if there is one.
+func (c *Clone) fastForward(ctx context.Context, target, commit, is string) error {
 	ref := "refs/heads/" + target
 	where, err := checkouts(ctx, c.user, ref)
 	if err != nil {
@@ -230,19 +230,19 @@ func (c *Clone) move(ctx context.Context, target, commit, is string) error {
 		_, err = c.user.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
 			"--no-recurse-submodules", "--end-of-options", c.git.Dir, commit+":"+ref)
 	case 1:
-		err = c.forward(ctx, where[0], commit, is)
+		err = c.fastForwardCheckout(ctx, where[0], commit, is)
 	default:
-		return moved("branch "+target+" is checked out twice", "Check out another branch in one of: "+strings.Join(where, ", ")+".", nil)
+		return targetMovedError("branch "+target+" is checked out twice", "Check out another branch in one of: "+strings.Join(where, ", ")+".", nil)
 	}
 	if err == nil {
 		return nil
 	}
-	return moved("branch "+target+" could not be moved forward",
+	return targetMovedError("branch "+target+" could not be moved forward",
 		"Nothing was changed. Commit or stash what is in the way, then: nexus land.", err)
 }
 
-// forward moves the checkout in dir, and the branch it is on.
-func (c *Clone) forward(ctx context.Context, dir, commit, was string) error {
+// fastForwardCheckout moves the checkout in dir, and the branch it is on.
+func (c *Clone) fastForwardCheckout(ctx context.Context, dir, commit, was string) error {
 	r, err := Find(ctx, dir)
 	if err != nil {
 		return err
@@ -256,10 +256,10 @@ func (c *Clone) forward(ctx context.Context, dir, commit, was string) error {
 			return err
 		}
 	}
-	if err := inTheWay(r.Work, changes); err != nil {
+	if err := checkNotBlocked(r.Work, changes); err != nil {
 		return err
 	}
-	if err := c.rehearse(ctx, r, commit, was); err != nil {
+	if err := c.checkCheckoutCanMove(ctx, r, commit, was); err != nil {
 		return err
 	}
 	_, err = r.Run(ctx, "merge", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-verify-signatures",
@@ -267,20 +267,20 @@ func (c *Clone) forward(ctx context.Context, dir, commit, was string) error {
 	return err
 }
 
-// rehearse reports why a checkout cannot move, on a copy of its index: the
+// checkCheckoutCanMove reports why a checkout cannot move, on a copy of its index: the
 // merge itself would leave traces.
-func (c *Clone) rehearse(ctx context.Context, r Repo, commit, was string) (err error) {
+func (c *Clone) checkCheckoutCanMove(ctx context.Context, r Repo, commit, was string) (err error) {
 	if _, err := os.Lstat(filepath.Join(r.Dir, "index.lock")); err == nil {
 		return errors.New("another git works in " + r.Work)
 	}
 	dir, err := os.MkdirTemp(c.git.Dir, ".rehearse-")
 	if err != nil {
-		return disk.Fail("look at the checkout", err)
+		return disk.WrapError("look at the checkout", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	index := filepath.Join(dir, "index")
 	if err := disk.Copy(filepath.Join(r.Dir, "index"), index); err != nil {
-		return disk.Fail("look at the checkout", err)
+		return disk.WrapError("look at the checkout", err)
 	}
 	r.Index = index
 	if _, err := r.Run(ctx, "update-index", "-q", "--refresh"); err != nil {
@@ -292,8 +292,8 @@ func (c *Clone) rehearse(ctx context.Context, r Repo, commit, was string) (err e
 	return err
 }
 
-// inTheWay names a file, ignored or not, that stands where one is to be made.
-func inTheWay(work string, changes []Change) error {
+// checkNotBlocked names a file, ignored or not, that stands where one is to be made.
+func checkNotBlocked(work string, changes []Change) error {
 	goes := map[string]bool{}
 	for _, ch := range changes {
 		goes[ch.Path] = ch.Status != "A"
@@ -340,13 +340,13 @@ func parseWorktrees(out, ref string) []string {
 	return dirs
 }
 
-// verify reads a ref back after it was moved.
-func verify(ctx context.Context, r Repo, ref, commit string) error {
-	is, err := at(ctx, r, ref)
+// verifyRef reads a ref back after it was moved.
+func verifyRef(ctx context.Context, r Repo, ref, commit string) error {
+	is, err := refCommit(ctx, r, ref)
 	if err != nil || is == commit {
 		return err
 	}
-	return moved(fmt.Sprintf("%s is at %.12s, not at %.12s", ref, is, commit), "See what else moved it.", nil)
+	return targetMovedError(fmt.Sprintf("%s is at %.12s, not at %.12s", ref, is, commit), "See what else moved it.", nil)
 }
 
 // checkFilters reports an error if a file goes through a filter, as rev has
@@ -355,7 +355,7 @@ func verify(ctx context.Context, r Repo, ref, commit string) error {
 func (c *Clone) checkFilters(ctx context.Context, rev string, changes []Change) (err error) {
 	dir, err := os.MkdirTemp(c.git.Dir, ".attributes-")
 	if err != nil {
-		return disk.Fail("read attributes", err)
+		return disk.WrapError("read attributes", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	r := c.git

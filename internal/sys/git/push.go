@@ -27,11 +27,11 @@ type Remote struct {
 // user's keys nor what keeps their passwords is asked.
 func (r Repo) Push(ctx context.Context, to Remote, branch, commit string) error {
 	u, err := url.Parse(to.URL)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !thisMachine(u.Hostname())) {
-		return invalid(to.URL+" is no https address", "Nexus sends a token only over https.", err)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
+		return invalidInputError(to.URL+" is no https address", "Nexus sends a token only over https.", err)
 	}
-	if err := RefOK("refs/heads/" + branch); err != nil {
-		return invalid(fmt.Sprintf("%q is not a branch", branch), "Name a branch.", err)
+	if err := CheckRef("refs/heads/" + branch); err != nil {
+		return invalidInputError(fmt.Sprintf("%q is not a branch", branch), "Name a branch.", err)
 	}
 	r.Env = append(append([]string{}, r.Env...), "GIT_ALLOW_PROTOCOL="+u.Scheme)
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "GIT_SSL_CAINFO", "SSL_CERT_FILE"} {
@@ -50,11 +50,11 @@ func (r Repo) Push(ctx context.Context, to Remote, branch, commit string) error 
 	}
 	_, err = r.Run(ctx, "push", "--quiet", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
 		"--end-of-options", to.URL, commit+":refs/heads/"+branch)
-	return unpushed(err, to, branch)
+	return pushError(err, to, branch)
 }
 
-// unpushed says why a branch was not pushed, and what to do about it.
-func unpushed(err error, to Remote, branch string) error {
+// pushError says why a branch was not pushed, and what to do about it.
+func pushError(err error, to Remote, branch string) error {
 	x, ok := errors.AsType[*ExitError](err)
 	if !ok {
 		return err
@@ -75,8 +75,8 @@ func unpushed(err error, to Remote, branch string) error {
 	return e
 }
 
-// thisMachine reports whether a host is this one.
-func thisMachine(host string) bool {
+// isLoopback reports whether a host is this one.
+func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -12,10 +12,10 @@ import (
 // maxRef is the longest ref name that is taken.
 const maxRef = 250
 
-// RefOK reports why name may not name a ref or a branch: nil if it may. It is
+// CheckRef reports why name may not name a ref or a branch: nil if it may. It is
 // stricter than git: no name that looks like an option, none that is not
 // UTF-8, and no character that a reader cannot see.
-func RefOK(name string) error {
+func CheckRef(name string) error {
 	if why := refFault(name); why != "" {
 		return fmt.Errorf("ref name %q %s", name, why)
 	}
@@ -66,18 +66,18 @@ func Matches(patterns []string, branch string) bool {
 	})
 }
 
-// ID reports whether id is a full object name in lower-case hex.
-func ID(id string) bool {
+// IsObjectID reports whether id is a full object name in lower-case hex.
+func IsObjectID(id string) bool {
 	if len(id) != 40 && len(id) != 64 {
 		return false
 	}
 	return strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// PathOK reports why a file may not be kept under a path: git itself, here or
+// CheckPath reports why a file may not be kept under a path: git itself, here or
 // on a file system that folds names, would take a part of it for its own
 // directory, or a link for its list of submodules.
-func PathOK(path string, mode uint32) error {
+func CheckPath(path string, mode uint32) error {
 	for part := range strings.SplitSeq(path, "/") {
 		name := fold(part)
 		switch {

@@ -14,7 +14,7 @@ import (
 // returns its name. A zero Mode takes the path away, a file or a whole
 // directory. It reads and writes only the directories on the way.
 func (o *Objects) Splice(ctx context.Context, tree string, changes map[string]Node) (string, error) {
-	root, err := plant(changes)
+	root, err := newTreeEdit(changes)
 	if err != nil {
 		return "", err
 	}
@@ -28,15 +28,15 @@ func (o *Objects) Splice(ctx context.Context, tree string, changes map[string]No
 	return n.ID, nil
 }
 
-// twig is what changes in one directory.
-type twig struct {
-	leaf *Node            // what the path becomes; nil where only things below change
-	sub  map[string]*twig // changes below, by name
+// treeEdit is what changes in one directory.
+type treeEdit struct {
+	leaf *Node                // what the path becomes; nil where only things below change
+	sub  map[string]*treeEdit // changes below, by name
 }
 
-// plant turns paths into a tree of names.
-func plant(changes map[string]Node) (*twig, error) {
-	root := &twig{sub: map[string]*twig{}}
+// newTreeEdit turns paths into a tree of names.
+func newTreeEdit(changes map[string]Node) (*treeEdit, error) {
+	root := &treeEdit{sub: map[string]*treeEdit{}}
 	for path, node := range changes {
 		at := root
 		for name := range strings.SplitSeq(path, "/") {
@@ -44,11 +44,11 @@ func plant(changes map[string]Node) (*twig, error) {
 				return nil, fmt.Errorf("path %q cannot be in a tree", path)
 			}
 			if at.sub == nil {
-				at.sub = map[string]*twig{}
+				at.sub = map[string]*treeEdit{}
 			}
 			next := at.sub[name]
 			if next == nil {
-				next = &twig{}
+				next = &treeEdit{}
 				at.sub[name] = next
 			}
 			at = next
@@ -59,7 +59,7 @@ func plant(changes map[string]Node) (*twig, error) {
 }
 
 // splice applies what changes at and below one node.
-func (o *Objects) splice(ctx context.Context, old Node, t *twig) (Node, error) {
+func (o *Objects) splice(ctx context.Context, old Node, t *treeEdit) (Node, error) {
 	if t.leaf != nil && t.leaf.Mode != 0 {
 		return Node{Name: old.Name, Mode: t.leaf.Mode, ID: t.leaf.ID}, nil
 	}
@@ -68,7 +68,7 @@ func (o *Objects) splice(ctx context.Context, old Node, t *twig) (Node, error) {
 	}
 	var nodes []Node
 	if old.Mode == ModeTree && t.leaf == nil {
-		was, err := o.list(ctx, old.ID)
+		was, err := o.treeNodes(ctx, old.ID)
 		if err != nil {
 			return Node{}, err
 		}
@@ -121,7 +121,7 @@ func (o *Objects) writeTree(nodes []Node) (string, error) {
 	id, err := o.Write("tree", b.Bytes())
 	if err == nil {
 		o.mu.Lock()
-		o.keep(id, nodes)
+		o.cacheTree(id, nodes)
 		o.mu.Unlock()
 	}
 	return id, err
@@ -134,7 +134,7 @@ func (o *Objects) Lookup(ctx context.Context, tree, path string) (Node, error) {
 		if n.Mode != ModeTree {
 			return Node{}, nil
 		}
-		nodes, err := o.list(ctx, n.ID)
+		nodes, err := o.treeNodes(ctx, n.ID)
 		if err != nil {
 			return Node{}, err
 		}

@@ -16,8 +16,8 @@ type Tag struct {
 
 // MakeTag makes an annotated tag in the user's repository. A tag that is there is never moved: that is an error.
 func MakeTag(ctx context.Context, r Repo, t Tag, by Identity, at time.Time) error {
-	if err := RefOK(t.Name); err != nil {
-		return invalid(fmt.Sprintf("%q cannot be a tag", t.Name), "Choose another, such as v0.1.0.", err)
+	if err := CheckRef(t.Name); err != nil {
+		return invalidInputError(fmt.Sprintf("%q cannot be a tag", t.Name), "Choose another, such as v0.1.0.", err)
 	}
 	commit, err := r.Resolve(ctx, t.Commit)
 	if err != nil {
@@ -36,7 +36,7 @@ func MakeTag(ctx context.Context, r Repo, t Tag, by Identity, at time.Time) erro
 		return nil
 	}
 	if _, there, err := ReadTag(ctx, r, t.Name); err == nil && there {
-		return invalid("there is a tag "+t.Name+" already", "Choose another; a tag that is there is not moved.", nil)
+		return invalidInputError("there is a tag "+t.Name+" already", "Choose another; a tag that is there is not moved.", nil)
 	}
 	return failed
 }

@@ -108,7 +108,7 @@ func (c *server) answer(r request, body []byte) response {
 	case "get":
 		a = c.get(r.ActionID)
 	case "put":
-		if a, err = put(r, body, c.Own, c.Now()); err != nil {
+		if a, err = storeOutput(r, body, c.Own, c.Now()); err != nil {
 			a, err = c.save(r, body, err)
 		}
 	case "close":
@@ -131,16 +131,16 @@ func (c *server) get(action []byte) response {
 		if dir == "" {
 			continue
 		}
-		if a, ok := look(dir, hex.EncodeToString(action)); ok {
+		if a, ok := readEntry(dir, hex.EncodeToString(action)); ok {
 			return a
 		}
 	}
 	return response{Miss: true}
 }
 
-// look reads an entry of the form
+// readEntry reads an entry of the form
 // "v1 <action> <output> <size> <time in nanoseconds>".
-func look(dir, action string) (response, bool) {
+func readEntry(dir, action string) (response, bool) {
 	none := response{}
 	data, err := os.ReadFile(entry(dir, action, "a"))
 	if err != nil {
@@ -173,16 +173,16 @@ func (c *server) save(r request, body []byte, why error) (response, error) {
 		}
 		c.spare = dir
 	}
-	a, err := put(r, body, c.spare, c.Now())
+	a, err := storeOutput(r, body, c.spare, c.Now())
 	if err != nil {
 		err = errors.Join(why, err)
 	}
 	return a, err
 }
 
-// put writes the output, then the entry that names it, each whole or not at
+// storeOutput writes the output, then the entry that names it, each whole or not at
 // all.
-func put(r request, body []byte, dir string, now time.Time) (response, error) {
+func storeOutput(r request, body []byte, dir string, now time.Time) (response, error) {
 	if len(r.ActionID) == 0 || len(r.OutputID) == 0 {
 		return response{}, errors.New("put without an action or an output")
 	}

@@ -87,7 +87,7 @@ func TestBuildsFromTheSharedCacheAndWritesItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	shared, own := filepath.Join(t.TempDir(), "shared"), filepath.Join(t.TempDir(), "own")
-	if err := gocache.Lay(shared); err != nil {
+	if err := gocache.CreateDir(shared); err != nil {
 		t.Fatal(err)
 	}
 	if out := build(t, dir, "GOCACHE="+shared); !strings.Contains(out, "example.com/m/n") {

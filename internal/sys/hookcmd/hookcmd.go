@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
@@ -66,19 +66,19 @@ func (h Hook) check() string {
 		return "it has no command"
 	case len(h.On) == 0:
 		return "it has no points at which it is run (on)"
-	case h.declared().Borrows():
+	case h.declared().UsesUserVariables():
 		return "it names a variable of yours, which only your own configuration may do"
 	}
 	return ""
 }
 
-// At returns the hooks of a point.
-func At(all []Hook, p nexus.HookPoint) []Hook {
-	return slices.DeleteFunc(slices.Clone(all), func(h Hook) bool { return !h.Is(p) })
+// AtPoint returns the hooks of a point.
+func AtPoint(all []Hook, p nexus.HookPoint) []Hook {
+	return slices.DeleteFunc(slices.Clone(all), func(h Hook) bool { return !h.RunsAt(p) })
 }
 
-// Is reports whether a hook is run at a point.
-func (h Hook) Is(p nexus.HookPoint) bool { return slices.Contains(h.On, string(p)) }
+// RunsAt reports whether a hook is run at a point.
+func (h Hook) RunsAt(p nexus.HookPoint) bool { return slices.Contains(h.On, string(p)) }
 
 // MayRefuse reports whether it is run at a point at which it may refuse.
 func (h Hook) MayRefuse() bool {
@@ -90,15 +90,15 @@ func (h Hook) Observes() bool {
 	return slices.ContainsFunc(h.On, func(p string) bool { return !nexus.HookPoint(p).Refuses() })
 }
 
-// Free reports whether it is run outside of the sandbox.
-func (h Hook) Free() bool { return h.Sandbox == "off" }
+// IsUnsandboxed reports whether it is run outside of the sandbox.
+func (h Hook) IsUnsandboxed() bool { return h.Sandbox == "off" }
 
 // Limit is the time that it has.
 func (h Hook) Limit() time.Duration { return cmp.Or(h.Timeout, usual) }
 
 // Item is what somebody has to agree to before it is run; nil: nothing.
 func (h Hook) Item(root *os.Root) *trust.Item {
-	files := trust.Files(root, "", h.Command)
+	files := trust.CommandFiles(root, "", h.Command)
 	return h.declared().Item("hook:"+h.Name, struct {
 		On      []string          `json:"on"`
 		Command []string          `json:"command"`
@@ -112,7 +112,7 @@ func (h Hook) Item(root *os.Root) *trust.Item {
 
 // declared is the hook's command.
 func (h Hook) declared() usercmd.Command {
-	return usercmd.Command{Args: h.Command, Env: h.Env, Network: h.Network, Own: h.Own, Free: h.Free()}
+	return usercmd.Command{Args: h.Command, Env: h.Env, Network: h.Network, Own: h.Own, Free: h.IsUnsandboxed()}
 }
 
 // Outcome is how a hook ended.
@@ -125,12 +125,12 @@ type Outcome struct {
 	Stderr string
 }
 
-// Trusted says how a hook stands.
-func (h Hook) Trusted(r *usercmd.Runner) (trust.State, error) { return r.Trusted(h.Item) }
+// TrustState says how a hook stands.
+func (h Hook) TrustState(r *usercmd.Runner) (trust.State, error) { return r.TrustState(h.Item) }
 
-// Found reports whether there is a program where the hook would run. It is not
+// HasProgram reports whether there is a program where the hook would run. It is not
 // run.
-func (h Hook) Found(ctx context.Context, r *usercmd.Runner) (bool, error) {
+func (h Hook) HasProgram(ctx context.Context, r *usercmd.Runner) (bool, error) {
 	box, c, err := h.command(r, Event{})
 	if err != nil {
 		return false, err
@@ -143,7 +143,7 @@ func (h Hook) Found(ctx context.Context, r *usercmd.Runner) (bool, error) {
 // Run runs a hook with an event, and returns when it and everything that it
 // started is dead. An error means that ctx ended before.
 func (h Hook) Run(ctx context.Context, r *usercmd.Runner, e Event) (Outcome, error) {
-	state, err := h.Trusted(r)
+	state, err := h.TrustState(r)
 	switch {
 	case err != nil:
 		return Outcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil //nolint:nilerr // the outcome says it
@@ -190,11 +190,11 @@ func (h Hook) outcome(r *usercmd.Runner, result sandbox.Result, err error) Outco
 		if said == "" {
 			return otherwise
 		}
-		return legible.Cut(legible.Show(said), maxSaid)
+		return sanitize.Cut(sanitize.Show(said), maxSaid)
 	}
 	switch {
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
-		o.State, o.Exit, o.Why = nexus.HookNotRun, -1, fmt.Sprintf("there is no program %q", legible.Cut(h.Command[0], 80))
+		o.State, o.Exit, o.Why = nexus.HookNotRun, -1, fmt.Sprintf("there is no program %q", sanitize.Cut(h.Command[0], 80))
 	case err != nil:
 		o.State, o.Exit, o.Why = nexus.HookNotRun, -1, err.Error()
 	case result.TimedOut:

@@ -73,7 +73,7 @@ func runner(t *testing.T) *usercmd.Runner {
 		t.Fatal(err)
 	}
 	env := func(name string) string { return map[string]string{"TOKEN": "a-word"}[name] }
-	return &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: env, Book: trust.At(t.TempDir()), Mark: "test/hook"}
+	return &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: env, Book: trust.OpenStore(t.TempDir()), Mark: "test/hook"}
 }
 
 // TestOutcomes says what each end of a command means.

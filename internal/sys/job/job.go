@@ -34,9 +34,9 @@ const (
 	settleTime = 200 * time.Millisecond // what a command left behind may continue
 )
 
-// keeper runs in the box. A job's shell is told to end and says so; one that
+// boxScript runs in the box. A job's shell is told to end and says so; one that
 // is killed cannot, so that is said for it.
-const keeper = `set -m
+const boxScript = `set -m
 while read -r verb id; do
 	p=p_$id
 	case $verb in
@@ -53,7 +53,7 @@ type Jobs struct {
 	shell string // bash, in the box
 
 	mu    sync.Mutex
-	room  *room
+	room  *shellBox
 	jobs  []*Job         // all, also of rooms before
 	count map[string]int // jobs of each kind, ever
 }
@@ -64,8 +64,8 @@ func New(shell string, run func(context.Context, sandbox.Command) (sandbox.Resul
 	return &Jobs{run: run, shell: shell, count: map[string]int{}}
 }
 
-// room is the box that is kept open.
-type room struct {
+// shellBox is the box that is kept open.
+type shellBox struct {
 	dir  string
 	in   *os.File
 	stop context.CancelCauseFunc
@@ -82,7 +82,7 @@ type Job struct {
 	Command string
 	Began   time.Time
 
-	room   *room
+	room   *shellBox
 	pipe   *os.File // our own end for writing, which keeps the other from ending
 	heard  func([]byte)
 	exited chan struct{} // closed when the command has ended
@@ -102,15 +102,15 @@ var (
 	errMany = fmt.Errorf("%d commands run in the background already; stop one first", maxJobs)
 )
 
-// Alive reports whether a job runs.
-func (j *Jobs) Alive() bool {
+// HasRunning reports whether a job runs.
+func (j *Jobs) HasRunning() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.running() > 0
+	return j.countRunning() > 0
 }
 
-// running counts; the caller has the lock.
-func (j *Jobs) running() int {
+// countRunning counts; the caller has the lock.
+func (j *Jobs) countRunning() int {
 	n := 0
 	for _, job := range j.jobs {
 		if job.Running() {
@@ -144,7 +144,7 @@ func (j *Jobs) All() []*Job {
 func (j *Jobs) Start(ctx context.Context, c sandbox.Command, command string, now time.Time) (*Job, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.running() >= maxJobs {
+	if j.countRunning() >= maxJobs {
 		return nil, errMany
 	}
 	return j.start(ctx, c, "j", command, now, nil)
@@ -164,7 +164,7 @@ func (j *Jobs) Do(ctx context.Context, c sandbox.Command, command string) (sandb
 	if err != nil {
 		err = errors.Join(err, job.Stop(context.WithoutCancel(ctx)))
 	} else {
-		job.settle(ctx)
+		job.drainOutput(ctx)
 	}
 	var r sandbox.Result
 	var lost int64
@@ -197,7 +197,7 @@ func (j *Jobs) start(ctx context.Context, c sandbox.Command, kind, command strin
 		return nil, fmt.Errorf("start a command in the background: %w", err)
 	}
 	j.jobs = append(j.jobs, job)
-	if err := j.room.tell("run", job.ID); err != nil {
+	if err := j.room.sendCommand("run", job.ID); err != nil {
 		job.end(-1, err)
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func (j *Jobs) open(ctx context.Context, c sandbox.Command) error {
 	if j.room != nil {
 		select {
 		case <-j.room.over: // it died, or was killed: the next one is a new one
-			j.room.clear()
+			j.room.close()
 		default:
 			return nil
 		}
@@ -223,11 +223,11 @@ func (j *Jobs) open(ctx context.Context, c sandbox.Command) error {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx)) // they outlive the call that starts them
-	r := &room{dir: dir, in: in, stop: stop, over: make(chan struct{})}
-	c.Args, c.Stdin, c.Timeout, c.Merge, c.Cap = []string{j.shell, "-c", keeper}, theirs, 0, false, 4096
+	r := &shellBox{dir: dir, in: in, stop: stop, over: make(chan struct{})}
+	c.Args, c.Stdin, c.Timeout, c.Merge, c.Cap = []string{j.shell, "-c", boxScript}, theirs, 0, false, 4096
 	c.Env = append(append([]string(nil), c.Env...), "NEXUS_ROOM="+dir, "NEXUS_SHELL="+j.shell)
 	c.Writable = append(append([]string(nil), c.Writable...), dir)
-	c.Heard = func(p []byte) { r.hear(p, j.Find) }
+	c.Heard = func(p []byte) { r.parseOutput(p, j.Find) }
 	j.room = r
 	go func() { // waited for in clear, by way of over
 		defer close(r.over)
@@ -247,16 +247,16 @@ func (j *Jobs) open(ctx context.Context, c sandbox.Command) error {
 	return nil
 }
 
-// tell gives the shell in the box something to do.
-func (r *room) tell(verb, id string) error {
+// sendCommand gives the shell in the box something to do.
+func (r *shellBox) sendCommand(verb, id string) error {
 	if _, err := fmt.Fprintf(r.in, "%s %s\n", verb, id); err != nil {
 		return fmt.Errorf("reach the box of background commands: %w", err)
 	}
 	return nil
 }
 
-// hear takes what the shell in the box says: what ended, and how.
-func (r *room) hear(p []byte, find func(string) *Job) {
+// parseOutput takes what the shell in the box says: what ended, and how.
+func (r *shellBox) parseOutput(p []byte, find func(string) *Job) {
 	r.said = append(r.said, p...)
 	for {
 		line, rest, ok := bytes.Cut(r.said, []byte("\n"))
@@ -274,8 +274,8 @@ func (r *room) hear(p []byte, find func(string) *Job) {
 	}
 }
 
-// clear ends everything in the box and takes its directory away.
-func (r *room) clear() {
+// close ends everything in the box and takes its directory away.
+func (r *shellBox) close() {
 	r.stop(errClosed)
 	_ = r.in.Close()
 	<-r.over
@@ -290,7 +290,7 @@ func (j *Jobs) Close() {
 	j.room = nil
 	j.mu.Unlock()
 	if r != nil {
-		r.clear()
+		r.close()
 	}
 }
 
@@ -313,16 +313,16 @@ func (job *Job) start() error {
 	job.room.reading.Add(1)
 	go func() { // ends when every writer has closed the pipe, or in close
 		defer job.room.reading.Done()
-		_, _ = io.Copy(writer(job.got), out)
+		_, _ = io.Copy(writer(job.addOutput), out)
 		_ = out.Close()
 		close(job.ended)
 	}()
-	go job.attend(out)
+	go job.stopReadingAtEnd(out)
 	return nil
 }
 
-// attend gives up on output when the box is gone.
-func (job *Job) attend(out *os.File) {
+// stopReadingAtEnd gives up on output when the box is gone.
+func (job *Job) stopReadingAtEnd(out *os.File) {
 	select {
 	case <-job.ended:
 	case <-job.room.over:
@@ -339,8 +339,8 @@ func (w writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// got takes output.
-func (job *Job) got(p []byte) {
+// addOutput takes output.
+func (job *Job) addOutput(p []byte) {
 	job.mu.Lock()
 	job.out = append(job.out, p...)
 	if over := len(job.out) - maxKept; over > 0 {
@@ -406,23 +406,23 @@ func (job *Job) wait(ctx context.Context) error {
 	}
 }
 
-// settle waits for the rest of the output of a command that has ended, and
+// drainOutput waits for the rest of the output of a command that has ended, and
 // kills what still holds it.
-func (job *Job) settle(ctx context.Context) {
+func (job *Job) drainOutput(ctx context.Context) {
 	for _, limit := range []time.Duration{settleTime, grace} {
 		wait, stop := context.WithTimeoutCause(ctx, limit, errClosed)
 		select {
 		case <-job.ended:
 		case <-wait.Done():
-			_ = job.room.tell("kill", job.ID) // what does not hear it ends with the box
+			_ = job.room.sendCommand("kill", job.ID) // what does not hear it ends with the box
 		}
 		stop()
 	}
 }
 
-// Next waits until there is output that was not read, the job has ended and
+// WaitForOutput waits until there is output that was not read, the job has ended and
 // what it said last had a moment to arrive, or ctx ends.
-func (job *Job) Next(ctx context.Context) {
+func (job *Job) WaitForOutput(ctx context.Context) {
 	job.mu.Lock()
 	fresh, have := job.fresh, len(job.out) > 0
 	job.mu.Unlock()
@@ -450,14 +450,14 @@ func (job *Job) Stop(ctx context.Context) error {
 		if !job.Running() {
 			break
 		}
-		if err := job.room.tell(verb, job.ID); err != nil {
+		if err := job.room.sendCommand(verb, job.ID); err != nil {
 			break // the box is gone, and so is the job
 		}
 		limit, stop := context.WithTimeoutCause(ctx, grace, errClosed)
 		err := job.wait(limit)
 		stop()
 		if err == nil {
-			job.settle(ctx)
+			job.drainOutput(ctx)
 			return nil
 		}
 	}

@@ -38,11 +38,11 @@ func beKilled(mark string, mode sandbox.Mode, dir string) {
 		panic(err)
 	}
 	j := New("/bin/bash", b.Run)
-	job, err := j.Start(ctx, sandbox.Command{Dir: dir, Env: sandbox.Env(), Tmp: dir, Mark: mark}, "setsid sleep 1000 & nohup sleep 1000 & echo on; wait", time.Now())
+	job, err := j.Start(ctx, sandbox.Command{Dir: dir, Env: sandbox.QuietEnv(), Tmp: dir, Mark: mark}, "setsid sleep 1000 & nohup sleep 1000 & echo on; wait", time.Now())
 	if err != nil {
 		panic(err)
 	}
-	job.Next(ctx)
+	job.WaitForOutput(ctx)
 	_ = os.WriteFile(filepath.Join(dir, "on"), nil, 0o600)
 	select {}
 }
@@ -107,7 +107,7 @@ func everywhere(t *testing.T, do func(t *testing.T, j *Jobs, c sandbox.Command))
 			}
 			j := New("/bin/bash", b.Run)
 			defer j.Close()
-			do(t, j, sandbox.Command{Dir: t.TempDir(), Env: sandbox.Env(), Tmp: t.TempDir(), Mark: "job-test"})
+			do(t, j, sandbox.Command{Dir: t.TempDir(), Env: sandbox.QuietEnv(), Tmp: t.TempDir(), Mark: "job-test"})
 		})
 	}
 }
@@ -125,7 +125,7 @@ func read(t *testing.T, job *Job, want string) {
 	t.Helper()
 	ctx, got := patient(t), ""
 	for !strings.Contains(got, want) && ctx.Err() == nil {
-		job.Next(ctx)
+		job.WaitForOutput(ctx)
 		out, _ := job.Read()
 		got += string(out)
 		select {

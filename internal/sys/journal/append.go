@@ -52,7 +52,7 @@ func (j *Journal) append(
 	err = j.change(ctx, "append to journal", func(ctx context.Context, tx *sql.Tx) error {
 		err := check(ctx, tx)
 		if err == nil {
-			blobs, err = j.clear(ctx, tx)
+			blobs, err = j.writeShelved(ctx, tx)
 		}
 		if err != nil {
 			return err
@@ -62,8 +62,8 @@ func (j *Journal) append(
 	if err != nil {
 		return nil, err
 	}
-	j.taken(blobs)
-	j.wake()
+	j.dropWritten(blobs)
+	j.notifyFollowers()
 	events := make([]nexus.Event, len(rows))
 	for i, r := range rows {
 		events[i] = r.event()
@@ -232,7 +232,7 @@ func (j *Journal) change(ctx context.Context, doing string, f func(context.Conte
 			Hint: "Start nexus again when the disk is repaired; what was recorded is kept.", Cause: fmt.Errorf("%w: %w", ErrBroken, j.broken),
 		}
 	}
-	if err := j.Gone(); err != nil {
+	if err := j.CheckFile(); err != nil {
 		return err
 	}
 	broken, err := j.transact(context.WithoutCancel(ctx), f)
@@ -240,7 +240,7 @@ func (j *Journal) change(ctx context.Context, doing string, f func(context.Conte
 		j.broken = err
 	}
 	if err == nil {
-		err = j.Gone() // it may have gone meanwhile
+		err = j.CheckFile() // it may have gone meanwhile
 	}
 	return j.explain(doing, err)
 }
@@ -261,16 +261,16 @@ func (j *Journal) transact(ctx context.Context, f func(context.Context, *sql.Tx)
 	return err != nil, err
 }
 
-// wake tells followers in this process that there is more to read.
-func (j *Journal) wake() {
+// notifyFollowers tells followers in this process that there is more to read.
+func (j *Journal) notifyFollowers() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	close(j.grown)
 	j.grown = make(chan struct{})
 }
 
-// woken returns a channel that is closed at the next append of this process.
-func (j *Journal) woken() <-chan struct{} {
+// nextAppend returns a channel that is closed at the next append of this process.
+func (j *Journal) nextAppend() <-chan struct{} {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.grown

@@ -18,7 +18,7 @@ import (
 // one piece and without a log beside it. The file gets its name when it is
 // whole and synced. It fails where path exists.
 func (j *Journal) Backup(ctx context.Context, path string) error {
-	if err := vacant(path); err != nil {
+	if err := checkVacant(path); err != nil {
 		return err
 	}
 	part := path + ".part"
@@ -36,7 +36,7 @@ func (j *Journal) Backup(ctx context.Context, path string) error {
 	if err := os.Chmod(part, 0o600); err != nil {
 		return explain(path, "back up journal to", err)
 	}
-	return explain(path, "back up journal to", settle(part, path))
+	return explain(path, "back up journal to", syncAndRename(part, path))
 }
 
 // Salvage writes what is good of a damaged journal to a new journal at path:
@@ -57,7 +57,7 @@ func (j *Journal) Salvage(ctx context.Context, path string) (Report, error) {
 			Hint: "The event is not damaged: a newer nexus wrote it. Use that version; nothing was changed.",
 		}
 	}
-	if err := vacant(path); err != nil {
+	if err := checkVacant(path); err != nil {
 		return r, err
 	}
 	if err := j.salvageTo(ctx, path, r.Events); err != nil {
@@ -149,12 +149,12 @@ func (j *Journal) copied(ctx context.Context, query string, args []any, row func
 // whole. It refuses with [nexus.CodeRunHeld] while any process has the journal
 // at path open, and where aside exists. There need be nothing at path.
 func Replace(ctx context.Context, path, with, aside string) error {
-	if err := vacant(aside); err != nil {
+	if err := checkVacant(aside); err != nil {
 		return err
 	}
 	switch _, err := os.Stat(path); {
 	case err == nil:
-		switch err := fold(ctx, path); {
+		switch err := removeLog(ctx, path); {
 		case err == nil:
 		case errors.Is(err, &nexus.Error{Code: nexus.CodeJournalCorrupt}): // nobody can work with it: the log is kept as it is
 			if err := os.Rename(path+"-wal", aside+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -169,13 +169,13 @@ func Replace(ctx context.Context, path, with, aside string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return explain(path, "replace journal", err)
 	}
-	return explain(path, "replace journal", settle(with, path))
+	return explain(path, "replace journal", syncAndRename(with, path))
 }
 
-// fold brings the log beside a journal into it and removes the log, which
+// removeLog brings the log beside a journal into it and removes the log, which
 // SQLite does only for somebody who is alone with the file. A log that would
 // stay would be applied to whatever takes the journal's name.
-func fold(ctx context.Context, path string) error {
+func removeLog(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", "file:"+escape(path)+"?_pragma=busy_timeout(500)")
 	if err != nil {
 		return explain(path, "open journal", err)
@@ -196,8 +196,8 @@ func fold(ctx context.Context, path string) error {
 	}
 }
 
-// vacant refuses a path where something is.
-func vacant(path string) error {
+// checkVacant refuses a path where something is.
+func checkVacant(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
 		return &nexus.Error{
@@ -211,8 +211,8 @@ func vacant(path string) error {
 	}
 }
 
-// settle syncs a file and gives it its name.
-func settle(from, to string) error {
+// syncAndRename syncs a file and gives it its name.
+func syncAndRename(from, to string) error {
 	f, err := os.Open(from) //nolint:gosec // a path of our own
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ import (
 // and processes may use a store.
 type BlobStore struct {
 	dir   string
-	shelf Shelf               // may be nil
+	shelf SmallBlobStore      // may be nil
 	mask  func([]byte) []byte // may be nil
 
 	mu    sync.Mutex
@@ -36,8 +36,8 @@ type BlobStore struct {
 // small is the size of the largest blob that goes on a shelf, in bytes.
 const small = 32 << 10
 
-// Shelf keeps small blobs, durable no later than whatever names them.
-type Shelf interface {
+// SmallBlobStore keeps small blobs, durable no later than whatever names them.
+type SmallBlobStore interface {
 	Shelve(hash string, data []byte)
 	// Shelved returns nil where there is no such blob.
 	Shelved(hash string) ([]byte, error)
@@ -56,7 +56,7 @@ func OpenBlobs(dir string) (*BlobStore, error) {
 
 // With makes the store put small blobs on a shelf. Files that are there stay in
 // reach.
-func (s *BlobStore) With(shelf Shelf) *BlobStore {
+func (s *BlobStore) With(shelf SmallBlobStore) *BlobStore {
 	s.shelf = shelf
 	return s
 }

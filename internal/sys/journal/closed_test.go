@@ -10,7 +10,7 @@ import (
 // TestNothingIsDoneWithAClosedJournal: whoever does something with a journal that was closed
 // gets an error with what to do, and takes it for no empty one.
 func TestNothingIsDoneWithAClosedJournal(t *testing.T) {
-	path, j, l := held(t)
+	path, j, l := leaseHeldError(t)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -394,7 +394,7 @@ func TestNothingIsRecordedInAJournalThatWasReplaced(t *testing.T) {
 		if !slices.Contains([]string{"Append", "Ask", "Adopt", "Acquire", "Renew", "Release"}, name) {
 			continue
 		}
-		path, j, l := held(t)
+		path, j, l := leaseHeldError(t)
 		other := written(t)
 		before, err := os.ReadFile(other)
 		if err != nil {

@@ -36,9 +36,9 @@ func noJournal(path, why string) error {
 // ErrGone says that the file of a journal is not there any more: no further try will find it.
 var ErrGone = errors.New("it is gone")
 
-// Gone says that the file that was opened is not at its path any more, nil where it is: what
+// CheckFile says that the file that was opened is not at its path any more, nil where it is: what
 // is open of it can still be read, and would be shown for ever, and what is written to it is lost.
-func (j *Journal) Gone() error {
+func (j *Journal) CheckFile() error {
 	info, err := os.Stat(j.path)
 	e := &nexus.Error{Code: nexus.CodeStorage, Message: "journal " + j.path}
 	switch {
@@ -57,7 +57,7 @@ func (j *Journal) Gone() error {
 // explain is explain of the journal's file, which may have gone since it was opened.
 func (j *Journal) explain(doing string, err error) error {
 	if primary(err) == sqlite3.SQLITE_CANTOPEN {
-		if gone := j.Gone(); gone != nil {
+		if gone := j.CheckFile(); gone != nil {
 			return gone
 		}
 	}

@@ -208,7 +208,7 @@ func recordThree(dir string) (string, error) {
 		_, err = j.Ask(context.Background(), "r", nexus.Request{Verb: nexus.VerbPause})
 	}
 	if err == nil {
-		err = j.Adopt(context.Background(), "other", []journal.Foreign{{Seq: 1, At: time.Unix(1, 0), Kind: "run.resumed", Data: []byte("{}")}})
+		err = j.ImportRun(context.Background(), "other", []journal.PortableEvent{{Seq: 1, At: time.Unix(1, 0), Kind: "run.resumed", Data: []byte("{}")}})
 	}
 	if err == nil {
 		err = errors.Join(l.Renew(context.Background()), l.Release(context.Background()))

@@ -19,13 +19,13 @@ func TestGone(t *testing.T) {
 	if _, err := l.Append(t.Context(), nexus.RunResumed{}, nexus.RunResumed{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Gone(); err != nil {
+	if err := j.CheckFile(); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(dir, filepath.Join(home, "away")); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, j.Gone(), nexus.CodeStorage)
+	wantCode(t, j.CheckFile(), nexus.CodeStorage)
 	for _, err := range j.Events(t.Context(), "r1", 0) { // nothing was read before: it opens the file
 		if wantCode(t, err, nexus.CodeStorage); !strings.Contains(err.Error(), "is gone") {
 			t.Error(err)

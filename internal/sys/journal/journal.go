@@ -142,7 +142,7 @@ func (j *Journal) connect(ctx context.Context, readOnly bool) error {
 		if err != nil {
 			return err
 		}
-		return ready(ctx, j.read, j.path)
+		return checkSchemaReadable(ctx, j.read, j.path)
 	}
 	if j.write, err = sql.Open("sqlite", writerDSN(j.path, there)); err != nil {
 		return err

@@ -100,7 +100,7 @@ func (j *Journal) Acquire(ctx context.Context, run nexus.RunID, p nexus.Process,
 		}
 		now := j.now()
 		if h.holds(j.here, now) {
-			return held(run, h)
+			return leaseHeldError(run, h)
 		}
 		l.fence = h.fence + 1
 		_, err = tx.ExecContext(ctx, "insert or replace into lease (run, fence, pid, host, start, place, expires) values (?, ?, ?, ?, ?, ?, ?)",
@@ -113,7 +113,7 @@ func (j *Journal) Acquire(ctx context.Context, run nexus.RunID, p nexus.Process,
 	return l, nil
 }
 
-func held(run nexus.RunID, h holder) error {
+func leaseHeldError(run nexus.RunID, h holder) error {
 	return &nexus.Error{
 		Code:    nexus.CodeRunHeld,
 		Message: fmt.Sprintf("run %s is in progress in process %d on %s", run, h.process.PID, h.process.Host),

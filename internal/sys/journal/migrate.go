@@ -69,9 +69,9 @@ func build(ctx context.Context, path string) error {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	err = keepLog(ctx, db)
+	err = enableLog(ctx, db)
 	if err == nil {
-		err = raise(ctx, db)
+		err = migrate(ctx, db)
 	}
 	if err == nil {
 		err = emptyLog(ctx, db)
@@ -125,28 +125,28 @@ func prepare(ctx context.Context, db *sql.DB, path string) error {
 	case err != nil:
 		return err
 	case has > latest():
-		return newer(path, has)
+		return newerSchemaError(path, has)
 	case has < latest():
-		if err := raiseAlone(ctx, db, path); err != nil {
+		if err := migrateLocked(ctx, db, path); err != nil {
 			return err
 		}
 	}
-	return keepLog(ctx, db)
+	return enableLog(ctx, db)
 }
 
-// raiseAlone migrates while no other process does.
-func raiseAlone(ctx context.Context, db *sql.DB, path string) (err error) {
+// migrateLocked migrates while no other process does.
+func migrateLocked(ctx context.Context, db *sql.DB, path string) (err error) {
 	unlock, err := lock(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	return raise(ctx, db)
+	return migrate(ctx, db)
 }
 
-// keepLog makes SQLite write ahead to a log, so that readers and the writer do
+// enableLog makes SQLite write ahead to a log, so that readers and the writer do
 // not wait for each other.
-func keepLog(ctx context.Context, db *sql.DB) error {
+func enableLog(ctx context.Context, db *sql.DB) error {
 	var mode string
 	if err := db.QueryRowContext(ctx, "pragma journal_mode(wal)").Scan(&mode); err != nil {
 		return err
@@ -157,8 +157,8 @@ func keepLog(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// ready checks an existing journal that may not be changed.
-func ready(ctx context.Context, db *sql.DB, path string) error {
+// checkSchemaReadable checks an existing journal that may not be changed.
+func checkSchemaReadable(ctx context.Context, db *sql.DB, path string) error {
 	if err := checkSQLite(ctx, db); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func ready(ctx context.Context, db *sql.DB, path string) error {
 	case err != nil:
 		return err
 	case has > latest():
-		return newer(path, has)
+		return newerSchemaError(path, has)
 	case has < latest():
 		return &nexus.Error{
 			Code:    nexus.CodeReadOnly,
@@ -178,7 +178,7 @@ func ready(ctx context.Context, db *sql.DB, path string) error {
 	return nil
 }
 
-func newer(path string, has int64) error {
+func newerSchemaError(path string, has int64) error {
 	return &nexus.Error{
 		Code:    nexus.CodeJournalNewer,
 		Message: fmt.Sprintf("journal %s has schema %d, newer than %d", path, has, latest()),
@@ -216,16 +216,16 @@ func latest() int64 {
 	return v
 }
 
-// raise applies the migrations that a database lacks.
-func raise(ctx context.Context, db *sql.DB) error {
+// migrate applies the migrations that a database lacks.
+func migrate(ctx context.Context, db *sql.DB) error {
 	dir, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
 	}
-	return raiseFrom(ctx, db, dir)
+	return migrateFrom(ctx, db, dir)
 }
 
-func raiseFrom(ctx context.Context, db *sql.DB, dir fs.FS) error {
+func migrateFrom(ctx context.Context, db *sql.DB, dir fs.FS) error {
 	p, err := goose.NewProvider(goose.DialectSQLite3, db, dir, goose.WithLogger(goose.NopLogger()))
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time there is nothing to do
-		if err := raiseFrom(t.Context(), j.write, later(t)); err != nil {
+		if err := migrateFrom(t.Context(), j.write, later(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,13 +78,13 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 	j := openTest(t, path)
 	dir := later(t)
 	dir[note].Data = []byte("-- +goose Up\nalter table event add column note text;\ndrop table nowhere;")
-	if err := raiseFrom(t.Context(), j.write, dir); err == nil {
+	if err := migrateFrom(t.Context(), j.write, dir); err == nil {
 		t.Fatal("a wrong migration passed")
 	}
 	if v, err := version(t.Context(), j.write, path); v != latest() || err != nil {
 		t.Errorf("schema is %d, %v", v, err)
 	}
-	if err := raiseFrom(t.Context(), j.write, later(t)); err != nil {
+	if err := migrateFrom(t.Context(), j.write, later(t)); err != nil {
 		t.Errorf("the right one fails after the wrong one: %v", err)
 	}
 }
@@ -185,11 +185,11 @@ func TestWhatIsNoDatabaseIsSaid(t *testing.T) {
 	defer db.Close()
 	for name, do := range map[string]func() error{
 		"version":     func() error { _, err := version(t.Context(), db, path); return err },
-		"keep a log":  func() error { return keepLog(t.Context(), db) },
+		"keep a log":  func() error { return enableLog(t.Context(), db) },
 		"empty a log": func() error { return emptyLog(t.Context(), db) },
-		"raise":       func() error { return raise(t.Context(), db) },
+		"raise":       func() error { return migrate(t.Context(), db) },
 		"prepare":     func() error { return prepare(t.Context(), db, path) },
-		"ready":       func() error { return ready(t.Context(), db, path) },
+		"ready":       func() error { return checkSchemaReadable(t.Context(), db, path) },
 		"statements":  func() error { return new(statements).prepare(t.Context(), db) },
 	} {
 		if err := do(); classify(path, err) != nexus.CodeJournalCorrupt {

@@ -130,7 +130,7 @@ func TestLostAfter(t *testing.T) {
 		}
 	}
 	both := []string{"run.paused", "run.resumed"}
-	for good, want := range map[int64][]Lost{
+	for good, want := range map[int64][]LostEvents{
 		9: nil,
 		8: {{"b", 1, 9, 9, both[1:]}},
 		4: {{"a", 2, 5, 6, both}, {"b", 3, 7, 9, both}},
@@ -178,7 +178,7 @@ func TestALogThatIsInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer memory.Close()
-	if err := keepLog(t.Context(), memory); err == nil || !strings.Contains(err.Error(), "no write-ahead log") {
+	if err := enableLog(t.Context(), memory); err == nil || !strings.Contains(err.Error(), "no write-ahead log") {
 		t.Errorf("in memory: %v", err)
 	}
 }
@@ -189,7 +189,7 @@ func TestTheLockIsLetGo(t *testing.T) {
 	j := openTest(t, path)
 	for _, do := range []func() error{
 		func() error { return nil }, // it was made
-		func() error { return raiseAlone(t.Context(), j.write, path) },
+		func() error { return migrateLocked(t.Context(), j.write, path) },
 	} {
 		if err := do(); err != nil {
 			t.Fatal(err)
@@ -226,7 +226,7 @@ func TestALockThatCannotBeTaken(t *testing.T) {
 	if err := errors.Join(os.Remove(path+".lock"), os.Mkdir(path+".lock", 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if err := raiseAlone(t.Context(), j.write, path); !errors.Is(err, syscall.EISDIR) {
+	if err := migrateLocked(t.Context(), j.write, path); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("it is raised: %v", err)
 	}
 }

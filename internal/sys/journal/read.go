@@ -40,10 +40,10 @@ func (j *Journal) Follow(ctx context.Context, run nexus.RunID, after int64) iter
 		tick := time.NewTicker(j.poll)
 		defer tick.Stop()
 		for looks := 1; ctx.Err() == nil; looks++ {
-			more := j.woken() // before the look, so that nothing falls between
+			more := j.nextAppend() // before the look, so that nothing falls between
 			last, err := j.last(ctx)
 			if err == nil && looks%staysFor == 0 {
-				err = j.Gone()
+				err = j.CheckFile()
 			}
 			if err != nil {
 				if ctx.Err() == nil {
@@ -97,7 +97,7 @@ func (j *Journal) each(ctx context.Context, run nexus.RunID, after, last int64, 
 		}
 		rows, err := next()
 		if next = nil; err == nil && len(rows) == page && rows[page-1].seq < last {
-			next, wait = ahead(read(rows[page-1].seq))
+			next, wait = readAhead(read(rows[page-1].seq))
 		}
 		for _, r := range rows {
 			if !yield(r.event(), nil) {
@@ -112,8 +112,8 @@ func (j *Journal) each(ctx context.Context, run nexus.RunID, after, last int64, 
 	return true
 }
 
-// ahead begins to read a page. Next returns it, and wait returns when it was read.
-func ahead(read func() ([]row, error)) (next func() ([]row, error), wait func()) {
+// readAhead begins to read a page. Next returns it, and wait returns when it was read.
+func readAhead(read func() ([]row, error)) (next func() ([]row, error), wait func()) {
 	var rows []row
 	var err error
 	done := make(chan struct{})
@@ -147,7 +147,7 @@ func (j *Journal) rows(ctx context.Context, run nexus.RunID, after, last int64) 
 	if failed != nil {
 		return nil, failed
 	}
-	if good, damage := intact(rows, before); damage != "" {
+	if good, damage := firstDamaged(rows, before); damage != "" {
 		err = corrupt(j.path, fmt.Sprintf("is damaged: event %d was changed", rows[good].seq))
 		if damage == Missing {
 			err = corrupt(j.path, fmt.Sprintf("is damaged: event %d is missing", rows[good].seq-1))
@@ -214,8 +214,8 @@ func (j *Journal) before(ctx context.Context, rows []row) (map[int64][]byte, err
 	return hashes, found.Err()
 }
 
-// intact returns the first row that is damaged, and how.
-func intact(rows []row, before map[int64][]byte) (int, Damage) {
+// firstDamaged returns the first row that is damaged, and how.
+func firstDamaged(rows []row, before map[int64][]byte) (int, Damage) {
 	sum := newChain()
 	for i, r := range rows {
 		prev := before[r.seq-1]

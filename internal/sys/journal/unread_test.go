@@ -27,7 +27,7 @@ var deeds = map[string]func(ctx context.Context, j *journal.Journal, l *journal.
 		return err
 	},
 	"Adopt": func(ctx context.Context, j *journal.Journal, _ *journal.Lease, _ string) error {
-		return j.Adopt(ctx, "other", []journal.Foreign{{Seq: 1, At: time.Unix(1, 0), Kind: "run.resumed", Data: []byte("{}")}})
+		return j.ImportRun(ctx, "other", []journal.PortableEvent{{Seq: 1, At: time.Unix(1, 0), Kind: "run.resumed", Data: []byte("{}")}})
 	},
 	"Acquire": func(ctx context.Context, j *journal.Journal, _ *journal.Lease, _ string) error {
 		_, err := j.Acquire(ctx, "b", journal.Self(), time.Minute)
@@ -96,9 +96,9 @@ var deeds = map[string]func(ctx context.Context, j *journal.Journal, l *journal.
 	},
 }
 
-// held opens a journal of two runs with ten events, whose run a is held, and with a blob
+// leaseHeldError opens a journal of two runs with ten events, whose run a is held, and with a blob
 // on the shelf.
-func held(t *testing.T) (path string, j *journal.Journal, l *journal.Lease) {
+func leaseHeldError(t *testing.T) (path string, j *journal.Journal, l *journal.Lease) {
 	t.Helper()
 	path = written(t)
 	j = openAt(t, path)
@@ -156,7 +156,7 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, what := range c.need {
-				path, j, l := held(t)
+				path, j, l := leaseHeldError(t)
 				tamper(t, path, c.do...)
 				dir := t.TempDir()
 				err := deeds[what](t.Context(), j, l, dir)
@@ -178,7 +178,7 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 // nothing is damaged then.
 func TestAHashThatCannotBeRead(t *testing.T) {
 	for _, which := range []string{"seq > 0", "seq > 4"} { // all of them, and a later one
-		path, j, _ := held(t)
+		path, j, _ := leaseHeldError(t)
 		tamper(t, path, "alter table event rename to was",
 			"create view event as select seq, run, at, kind, data, iif(run = 'a' and "+which+", json('{'), hash) as hash from was")
 		var failed error

@@ -147,8 +147,8 @@ func (c *chain) check(prev []byte, r row) Damage {
 	}
 }
 
-// Lost is what of a run comes after the last good event.
-type Lost struct {
+// LostEvents is what of a run comes after the last good event.
+type LostEvents struct {
 	Run    nexus.RunID `json:"run"`
 	Events int         `json:"events"`
 	From   int64       `json:"from"` // numbers of the first and the last of them
@@ -158,16 +158,16 @@ type Lost struct {
 
 // LostAfter says what a repair that keeps the first good events gives up, by
 // run, as far as it can still be read.
-func (j *Journal) LostAfter(ctx context.Context, good int64) ([]Lost, error) {
+func (j *Journal) LostAfter(ctx context.Context, good int64) ([]LostEvents, error) {
 	found, err := j.read.QueryContext(ctx, `select run, count(*), min(seq), max(seq), group_concat(distinct kind)
 		from event where seq > ? group by run order by min(seq)`, good)
 	if err != nil {
 		return nil, j.explain("read journal", err)
 	}
 	defer found.Close() //nolint:errcheck // Err tells what Close would
-	var all []Lost
+	var all []LostEvents
 	for found.Next() {
-		var l Lost
+		var l LostEvents
 		var kinds string
 		if err := found.Scan(&l.Run, &l.Events, &l.From, &l.To, &kinds); err != nil {
 			return all, j.explain("read journal", err)

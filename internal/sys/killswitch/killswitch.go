@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
@@ -34,25 +34,25 @@ const longest = 500
 // Switch is the directories where the file counts, the widest first.
 type Switch []string
 
-// Standing is a switch that is thrown.
-type Standing struct {
+// Stop is a switch that is thrown.
+type Stop struct {
 	Path string    `json:"path"`
 	Why  string    `json:"why,omitzero"` // what the file says, on one line
 	At   time.Time `json:"at,omitzero"`
 }
 
-// Thrown returns the first file that is there, nil when none is. What cannot
+// ActiveStop returns the first file that is there, nil when none is. What cannot
 // be looked at counts as there: who cannot tell must not continue.
-func (s Switch) Thrown() *Standing {
+func (s Switch) ActiveStop() *Stop {
 	for _, dir := range s {
 		path := filepath.Join(dir, Name)
 		info, err := os.Lstat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		case err != nil:
-			return &Standing{Path: path, Why: "it cannot be looked at: " + err.Error()}
+			return &Stop{Path: path, Why: "it cannot be looked at: " + err.Error()}
 		default:
-			return &Standing{Path: path, Why: reason(path, info), At: info.ModTime().UTC()}
+			return &Stop{Path: path, Why: reason(path, info), At: info.ModTime().UTC()}
 		}
 	}
 	return nil
@@ -69,16 +69,16 @@ func reason(path string, info fs.FileInfo) string {
 	}
 	defer func() { _ = f.Close() }()                  // only read
 	data, _ := io.ReadAll(io.LimitReader(f, longest)) // what cannot be read says nothing
-	return strings.Join(strings.Fields(legible.Show(strings.ToValidUTF8(string(data), "?"))), " ")
+	return strings.Join(strings.Fields(sanitize.Show(strings.ToValidUTF8(string(data), "?"))), " ")
 }
 
 // Watch waits until the switch is thrown, and returns nil where the context
 // ended before.
-func (s Switch) Watch(ctx context.Context) *Standing {
+func (s Switch) Watch(ctx context.Context) *Stop {
 	beat := time.NewTicker(Tick)
 	defer beat.Stop()
 	for {
-		if st := s.Thrown(); st != nil {
+		if st := s.ActiveStop(); st != nil {
 			return st
 		}
 		select {
@@ -91,14 +91,14 @@ func (s Switch) Watch(ctx context.Context) *Standing {
 
 // Err returns an error while the switch is thrown.
 func (s Switch) Err() error {
-	if st := s.Thrown(); st != nil {
+	if st := s.ActiveStop(); st != nil {
 		return st.Err()
 	}
 	return nil
 }
 
 // Err returns the switch as an error.
-func (s *Standing) Err() error {
+func (s *Stop) Err() error {
 	message := "the kill switch " + s.Path + " is thrown"
 	if s.Why != "" {
 		message += ": " + s.Why
@@ -112,13 +112,13 @@ func (s *Standing) Err() error {
 // Throw makes the file in a directory. One that is there stays as it is.
 func Throw(dir, why string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return disk.Fail("throw the kill switch", err)
+		return disk.WrapError("throw the kill switch", err)
 	}
 	path := filepath.Join(dir, Name)
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	if err := disk.Write(path, []byte(why+"\n")); err != nil && (Switch{dir}).Thrown() == nil {
+	if err := disk.Write(path, []byte(why+"\n")); err != nil && (Switch{dir}).ActiveStop() == nil {
 		return fmt.Errorf("throw the kill switch: %w", err)
 	}
 	return nil // also on a full disk, where it is empty

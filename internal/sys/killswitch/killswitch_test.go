@@ -18,7 +18,7 @@ import (
 func TestThrowAndLift(t *testing.T) {
 	wide, own := t.TempDir(), filepath.Join(t.TempDir(), "not", "there")
 	s := killswitch.Switch{wide, own}
-	if st := s.Thrown(); st != nil {
+	if st := s.ActiveStop(); st != nil {
 		t.Fatalf("thrown though nobody did: %+v", st)
 	}
 	if err := killswitch.Throw(own, "first"); err != nil {
@@ -27,7 +27,7 @@ func TestThrowAndLift(t *testing.T) {
 	if err := killswitch.Throw(own, "second"); err != nil {
 		t.Fatal(err)
 	}
-	st := s.Thrown()
+	st := s.ActiveStop()
 	if st == nil || st.Path != filepath.Join(own, killswitch.Name) || st.Why != "first" || st.At.IsZero() {
 		t.Fatalf("%+v", st)
 	}
@@ -39,7 +39,7 @@ func TestThrowAndLift(t *testing.T) {
 			t.Errorf("lifted %v (%v)", was, err)
 		}
 	}
-	if st := s.Thrown(); st != nil {
+	if st := s.ActiveStop(); st != nil {
 		t.Errorf("%+v", st)
 	}
 }
@@ -60,7 +60,7 @@ func TestAnythingCounts(t *testing.T) {
 		if err := lay(filepath.Join(dir, killswitch.Name)); err != nil {
 			t.Fatal(err)
 		}
-		st := killswitch.Switch{dir}.Thrown()
+		st := killswitch.Switch{dir}.ActiveStop()
 		if st == nil {
 			t.Errorf("%s does not count", name)
 		} else if len(st.Why) > 8_000 || strings.ContainsAny(st.Why, "\x1b\n\u202e") {
@@ -74,7 +74,7 @@ func TestAnythingCounts(t *testing.T) {
 	if err := os.Chmod(dir, 0); err != nil {
 		t.Fatal(err)
 	}
-	if st := (killswitch.Switch{dir}).Thrown(); st == nil {
+	if st := (killswitch.Switch{dir}).ActiveStop(); st == nil {
 		t.Error("what cannot be looked at does not count")
 	}
 }
@@ -83,7 +83,7 @@ func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		heard := make(chan *killswitch.Standing, 1)
+		heard := make(chan *killswitch.Stop, 1)
 		began := time.Now()
 		go func() { heard <- killswitch.Switch{dir}.Watch(ctx) }()
 		time.Sleep(time.Minute + time.Millisecond)

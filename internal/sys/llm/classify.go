@@ -15,35 +15,35 @@ import (
 // usual compatible servers. A status of 200 or 0 means that the body came in
 // the middle of a stream.
 func Classify(status int, h http.Header, body []byte) *Error {
-	s := parseSaid(body)
+	s := parseErrorBody(body)
 	if n, err := strconv.Atoi(s.Code); err == nil && n >= 400 && n < 600 && status < 400 {
 		status = n
 	}
 	class, reset, empty := s.class(status), "", false
 	if class == Quota {
 		reset, empty = usedUp(Windows(h))
-		empty = empty && cmp.Or(after(h), s.Delay, reset) != "" || s.Used && s.Delay != ""
+		empty = empty && cmp.Or(retryAfter(h), s.Delay, reset) != "" || s.Used && s.Delay != ""
 	}
 	return &Error{
 		Class:  class,
 		Status: status,
 		Code:   cmp.Or(s.Code, s.Kind),
-		After:  cmp.Or(after(h), s.Delay, reset),
+		After:  cmp.Or(retryAfter(h), s.Delay, reset),
 		Empty:  empty,
 		Cause:  errors.New(cmp.Or(oneLine(s.Text), strings.ToLower(http.StatusText(status)), "no reason given")),
 	}
 }
 
-// said is what an error body says, whatever its form.
-type said struct {
+// errorBody is what an error body says, whatever its form.
+type errorBody struct {
 	Kind, Code, Text, Delay string
 	Reason                  string // Google's, finer than its code
 	Used                    bool   // a quota of a day is used up
 }
 
-// parseSaid reads {"error": {...}}, {"error": "..."}, {"detail": "..."}, a
+// parseErrorBody reads {"error": {...}}, {"error": "..."}, {"detail": "..."}, a
 // bare error object, or plain text.
-func parseSaid(body []byte) said {
+func parseErrorBody(body []byte) errorBody {
 	body = []byte(strings.TrimSpace(string(body)))
 	if len(body) > 0 && body[0] == '[' { // Google wraps a stream's error in an array
 		var list []json.RawMessage
@@ -56,9 +56,9 @@ func parseSaid(body []byte) said {
 	}
 	if json.Unmarshal(body, &o) != nil {
 		if len(body) > 0 && body[0] == '<' { // a proxy's page
-			return said{}
+			return errorBody{}
 		}
-		return said{Text: string(body)}
+		return errorBody{Text: string(body)}
 	}
 	inner := body
 	if len(o.Error) > 0 && string(o.Error) != "null" {
@@ -68,7 +68,7 @@ func parseSaid(body []byte) said {
 	}
 	var text string
 	if json.Unmarshal(inner, &text) == nil {
-		return said{Text: text}
+		return errorBody{Text: text}
 	}
 	var e struct {
 		Type, Message, Status string
@@ -79,9 +79,9 @@ func parseSaid(body []byte) said {
 		}
 	}
 	if json.Unmarshal(inner, &e) != nil && e.Message == "" {
-		return said{Text: string(inner)}
+		return errorBody{Text: string(inner)}
 	}
-	s := said{Kind: cmp.Or(e.Type, e.Status), Text: e.Message}
+	s := errorBody{Kind: cmp.Or(e.Type, e.Status), Text: e.Message}
 	switch c := e.Code.(type) {
 	case string:
 		s.Code = c
@@ -99,7 +99,7 @@ func parseSaid(body []byte) said {
 
 // class decides by what was said first, because a status is coarser and, in
 // the middle of a stream, not there at all.
-func (s said) class(status int) Class {
+func (s errorBody) class(status int) Class {
 	code := strings.ToLower(s.Code + " " + s.Kind + " " + s.Reason)
 	text := strings.ToLower(s.Text)
 	has := func(in string, words ...string) bool {
@@ -131,14 +131,14 @@ func (s said) class(status int) Class {
 	case status == http.StatusTooManyRequests, has(code, "rate_limit", "resource_exhausted"):
 		return Quota
 	}
-	return byStatus(status, has(code, "invalid_request", "not_found", "invalid_argument"))
+	return classOfStatus(status, has(code, "invalid_request", "not_found", "invalid_argument"))
 }
 
 // closedRequest is the status with which a proxy in front of a provider says that the connection
 // was closed before the answer, and Google that a call was cancelled.
 const closedRequest = 499
 
-func byStatus(status int, wrong bool) Class {
+func classOfStatus(status int, wrong bool) Class {
 	switch {
 	case status == http.StatusServiceUnavailable:
 		return Overload
@@ -151,10 +151,10 @@ func byStatus(status int, wrong bool) Class {
 	}
 }
 
-// after returns the wait that the headers ask for, in seconds or as a date.
+// retryAfter returns the wait that the headers ask for, in seconds or as a date.
 // What is neither is ignored, as the standard of HTTP says. A date is seen from
 // the provider's own clock, where that is told.
-func after(h http.Header) string {
+func retryAfter(h http.Header) string {
 	if ms, ok := seconds(h.Get("Retry-After-Ms")); ok {
 		return strconv.FormatFloat(ms/1000, 'f', -1, 64)
 	}

@@ -42,11 +42,11 @@ const bytesPerToken = 3
 // Tokens estimates how many tokens a text of so many bytes has.
 func Tokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / bytesPerToken }
 
-// Settle returns what a call used for which the provider has reported u so
+// EstimateUsage returns what a call used for which the provider has reported u so
 // far, before its stream broke or without ever saying more, when so many bytes
 // of the answer have arrived: whatever was reported, and an estimate where
 // that says less than what arrived.
-func Settle(r Request, u nexus.Usage, arrived int) nexus.Usage {
+func EstimateUsage(r Request, u nexus.Usage, arrived int) nexus.Usage {
 	if u.Prompt() == 0 {
 		u.Input = Tokens(Estimate(r))
 	}

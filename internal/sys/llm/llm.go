@@ -24,12 +24,12 @@ type Model interface {
 type Provider interface {
 	Model
 	// Models asks what models there are. A failed call returns an [*Error].
-	Models(ctx context.Context) ([]About, error)
+	Models(ctx context.Context) ([]ModelInfo, error)
 }
 
-// About is what a provider says about one of its models. What it does not say is
+// ModelInfo is what a provider says about one of its models. What it does not say is
 // zero.
-type About struct {
+type ModelInfo struct {
 	Name    string // as in [Request.Model]
 	Context int64  // most tokens of prompt and answer
 	Output  int64  // most tokens of an answer
@@ -147,15 +147,15 @@ func (m Message) Text() string {
 	return b.String()
 }
 
-// Say returns a message of ours with one text.
-func Say(text string) Message {
+// UserMessage returns a message of ours with one text.
+func UserMessage(text string) Message {
 	return Message{From: User, Parts: []Part{{Text: text}}}
 }
 
 // Delta is a piece of an answer as it arrives. Nothing may depend on deltas.
 type Delta struct {
 	Text    string
-	Thought string // of the model's thinking, where the provider shows it
+	Thought string // traitsOf the model's thinking, where the provider shows it
 	Tool    string // a call of this tool begins
 	Input   int    // bytes that are not for people: of a call's input, of thinking that is sealed
 }
@@ -167,7 +167,7 @@ func (d Delta) Size() int { return len(d.Text) + len(d.Thought) + len(d.Tool) + 
 type Limits struct {
 	Idle   time.Duration // silence of the model; only content breaks it: no ping, no comment, no empty piece
 	Answer time.Duration // from the request to the end of the answer
-	Bytes  int64         // of an answer on the wire; 0 means 64 MiB
+	Bytes  int64         // traitsOf an answer on the wire; 0 means 64 MiB
 }
 
 // Split takes "provider/model" apart at its first slash. It reports false

@@ -305,7 +305,7 @@ func TestPrice(t *testing.T) {
 		if got, ok := p.Price(unknown, million, now); ok || got != 0 {
 			t.Errorf("%s costs %s", unknown, got)
 		}
-		if got, ok := p.Worst(unknown, llm.Request{MaxTokens: 10}, llm.Terms{}, now); ok || got != 0 {
+		if got, ok := p.WorstCost(unknown, llm.Request{MaxTokens: 10}, llm.Terms{}, now); ok || got != 0 {
 			t.Errorf("%s costs at most %s", unknown, got)
 		}
 	}
@@ -362,7 +362,7 @@ func TestWorst(t *testing.T) {
 		}
 		at := time.Unix(rapid.Int64Range(1_790_000_000, 1_830_000_000).Draw(t, "at"), 0)
 		cost, ok := p.Price(model, u, at)
-		worst, known := p.Worst(model, r, llm.Terms{}, at)
+		worst, known := p.WorstCost(model, r, llm.Terms{}, at)
 		if !ok || !known || cost > worst || cost < 0 {
 			t.Fatalf("%s %+v costs %s of at most %s", model, u, cost, worst)
 		}
@@ -370,7 +370,7 @@ func TestWorst(t *testing.T) {
 }
 
 func TestEstimate(t *testing.T) {
-	r := llm.Request{System: "abc", Messages: []llm.Message{llm.Say("de"), {From: llm.Assistant, Parts: []llm.Part{
+	r := llm.Request{System: "abc", Messages: []llm.Message{llm.UserMessage("de"), {From: llm.Assistant, Parts: []llm.Part{
 		{Call: &llm.Call{ID: "1", Tool: "t", Input: json.RawMessage("{}")}}, {Raw: json.RawMessage(`{"x":1}`)},
 	}}, {From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: "1", Text: "long text"}}}}}}
 	before := llm.Estimate(r)

@@ -109,10 +109,10 @@ func LoadPrices(more map[string]Listed) (*Prices, error) {
 	return p, nil
 }
 
-// Behind lets read answer for the models that p does not know: never for one
+// SetFallback lets read answer for the models that p does not know: never for one
 // that it knows, so that no public list makes a known price lower. It is asked
 // once, when it is first needed; what does not hold is left out.
-func (p *Prices) Behind(read func() map[string]Listed) {
+func (p *Prices) SetFallback(read func() map[string]Listed) {
 	p.behind = sync.OnceValue(func() map[string]Listed {
 		kept := map[string]Listed{}
 		for name, l := range read() {
@@ -143,8 +143,8 @@ func (l Listed) Check() error {
 	return nil
 }
 
-// own returns what is known of a model without asking behind.
-func (p *Prices) own(model string) (Listed, bool) {
+// findOwn returns what is known of a model without asking behind.
+func (p *Prices) findOwn(model string) (Listed, bool) {
 	if l, ok := p.listed[model]; ok {
 		return l, true
 	}
@@ -168,7 +168,7 @@ func (p *Prices) Names() []string {
 // Find returns what is known of a model. Who sets a price says nothing of how
 // much it holds, so that is taken from what else is known of it.
 func (p *Prices) Find(model string) (Listed, bool) {
-	if l, ok := p.own(model); ok {
+	if l, ok := p.findOwn(model); ok {
 		if p.behind != nil && l.Source == Set && (l.Context == 0 || l.Output == 0) {
 			public := p.behind()[model]
 			l.Context, l.Output = cmp.Or(l.Context, public.Context), cmp.Or(l.Output, public.Output)
@@ -192,10 +192,10 @@ func (p *Prices) Services() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// At returns the rate of a call with a prompt of so many tokens, at the
+// RateAt returns the rate of a call with a prompt of so many tokens, at the
 // provider's service tier (empty for its usual one). It is false where the
 // model has no known price, or the provider no such tier.
-func (p *Prices) At(model, service string, prompt int64, at time.Time) (Rate, bool) {
+func (p *Prices) RateAt(model, service string, prompt int64, at time.Time) (Rate, bool) {
 	l, _ := p.Find(model)
 	found, ok := Rate{}, false
 	for _, r := range l.Rates {

@@ -95,7 +95,7 @@ func TestRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, ok := p.At(c.model, "", c.prompt, at)
+		r, ok := p.RateAt(c.model, "", c.prompt, at)
 		for i, u := range []nexus.Usage{{Input: 1e6}, {Output: 1e6}, {CacheRead: 1e6}, {CacheWrite: 1e6}, {CacheWrite: 1e6, CacheHour: 1e6}} {
 			if got := r.Cost(u); !ok || got != money(t, c.want[i]) {
 				t.Errorf("%s with %d tokens at %s: %+v costs %s, want %s", c.model, c.prompt, c.at, u, got, c.want[i])
@@ -121,13 +121,13 @@ func TestServices(t *testing.T) {
 		{"gemini/gemini-3.8-flash", "priority", "1.35", "6.75", "0.135"},
 		{"gemini/gemini-3.8-flash", "batch", "0.375", "1.875", "0.0375"},
 	} {
-		r, ok := p.At(c.model, c.service, 1, at)
+		r, ok := p.RateAt(c.model, c.service, 1, at)
 		if !ok || r.Input != money(t, c.input) || r.Output != money(t, c.output) || r.CacheRead != money(t, c.read) {
 			t.Errorf("%s at %q: %+v", c.model, c.service, r)
 		}
 	}
 	for _, c := range [][2]string{{"anthropic/claude-sonnet-5-5", "flex"}, {"deepseek/deepseek-v4-pro", "batch"}, {"anthropic/claude-of-tomorrow", "batch"}} {
-		if r, ok := p.At(c[0], c[1], 1, at); ok {
+		if r, ok := p.RateAt(c[0], c[1], 1, at); ok {
 			t.Errorf("%s at %s: %+v", c[0], c[1], r)
 		}
 	}
@@ -145,7 +145,7 @@ func TestBehind(t *testing.T) {
 	})
 	read := 0
 	cheap := llm.Listed{Context: 7, Dated: "2026-11-30", Rates: []llm.Rate{{Input: 1}}}
-	p.Behind(func() map[string]llm.Listed {
+	p.SetFallback(func() map[string]llm.Listed {
 		read++
 		return map[string]llm.Listed{
 			"mine/x": cheap, "own/y": cheap, "anthropic/claude-opus-5": cheap, "anthropic/claude-opus-5-5": cheap, "new/z": cheap,
@@ -163,7 +163,7 @@ func TestBehind(t *testing.T) {
 		"anthropic/claude-opus-5-5": {llm.Curated, 4 * nexus.Dollar}, "new/z": {llm.Refreshed, 1},
 	} {
 		l, _ := p.Find(name)
-		if r, ok := p.At(name, "", 1, at); !ok || r.Input != want.input || l.Source != want.source {
+		if r, ok := p.RateAt(name, "", 1, at); !ok || r.Input != want.input || l.Source != want.source {
 			t.Errorf("%s: %s of %s", name, r.Input, l.Source)
 		}
 	}
@@ -189,7 +189,7 @@ func TestASetPriceLeavesTheRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	public := llm.Listed{Context: 64_000, Output: 8_000, Rates: []llm.Rate{{Input: nexus.Dollar}}}
-	p.Behind(func() map[string]llm.Listed {
+	p.SetFallback(func() map[string]llm.Listed {
 		return map[string]llm.Listed{"anthropic/claude-haiku-5-5": public, "far/model": public, "new/model": public, "own/model": public}
 	})
 	plain, err := llm.LoadPrices(nil)

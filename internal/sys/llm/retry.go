@@ -29,15 +29,15 @@ const LongestPause = 24 * time.Hour
 // enough is about the most that a provider is asked again which says for no time when.
 const enough = 4 * time.Hour
 
-// Passes reports whether a failure passes by itself and costs nothing to meet
+// IsTransient reports whether a failure passes by itself and costs nothing to meet
 // again: the provider is overloaded, out of quota, or said itself that it
 // broke.
-func (e *Error) Passes() bool {
+func (e *Error) IsTransient() bool {
 	return e.Class == Overload || e.Class == Quota || e.Class == Transient && e.Status >= 500
 }
 
-// unreached reports whether a call never got to the provider.
-func (e *Error) unreached() bool {
+// neverSent reports whether a call never got to the provider.
+func (e *Error) neverSent() bool {
 	o, ok := errors.AsType[*net.OpError](e.Cause)
 	return e.Class == Transient && ok && o.Op == "dial"
 }
@@ -47,8 +47,8 @@ func (e *Error) unreached() bool {
 // request that is wrong. A provider that says itself that it cannot answer now
 // is asked again for four hours, or as long as it asks for itself, up to a day.
 func (p Policy) Wait(e *Error, n int) (time.Duration, bool) {
-	tries, patient := cmp.Or(p.Tries, 4), e.Passes()
-	if e.unreached() {
+	tries, patient := cmp.Or(p.Tries, 4), e.IsTransient()
+	if e.neverSent() {
 		tries = cmp.Or(p.Reach, p.Tries, 20)
 	}
 	if !e.Class.Retryable() || !patient && n >= tries {

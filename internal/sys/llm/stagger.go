@@ -14,18 +14,18 @@ const (
 	warmFor   = 4 * time.Minute // providers keep what was read for five at least
 )
 
-// Stagger returns m with calls that begin alike staggered: while nothing of
+// StaggerCalls returns m with calls that begin alike staggered: while nothing of
 // their system prompt and tools is in the provider's cache, the first one goes
 // ahead, and the others wait until its answer begins, so that they read from
 // the cache what it wrote. They wait three seconds at most. Models that do
 // not cache are asked at once.
-func (a Able) Stagger(m Model, provider string, now func() time.Time) Model {
-	return &staggered{Model: m, able: a, provider: provider, now: now, ahead: map[[sha256.Size]byte]*lead{}}
+func (a ModelCapabilities) StaggerCalls(m Model, provider string, now func() time.Time) Model {
+	return &staggeredModel{Model: m, able: a, provider: provider, now: now, ahead: map[[sha256.Size]byte]*lead{}}
 }
 
-type staggered struct {
+type staggeredModel struct {
 	Model
-	able     Able
+	able     ModelCapabilities
 	provider string
 	now      func() time.Time
 
@@ -40,8 +40,8 @@ type lead struct {
 }
 
 // Stream implements [Model].
-func (s *staggered) Stream(ctx context.Context, r Request, heard func(Delta)) (Response, error) {
-	if !s.able.of(s.provider + "/" + r.Model).Caches {
+func (s *staggeredModel) Stream(ctx context.Context, r Request, heard func(Delta)) (Response, error) {
+	if !s.able.traitsOf(s.provider + "/" + r.Model).Caches {
 		return s.Model.Stream(ctx, r, heard)
 	}
 	key := beginning(r)
@@ -63,7 +63,7 @@ func (s *staggered) Stream(ctx context.Context, r Request, heard func(Delta)) (R
 
 // queue waits until a call may be made, and reports whether it goes ahead of
 // others.
-func (s *staggered) queue(ctx context.Context, key [sha256.Size]byte) (first bool, _ error) {
+func (s *staggeredModel) queue(ctx context.Context, key [sha256.Size]byte) (first bool, _ error) {
 	var most <-chan time.Time
 	for {
 		going, first := s.enter(key)
@@ -87,7 +87,7 @@ func (s *staggered) queue(ctx context.Context, key [sha256.Size]byte) (first boo
 
 // enter returns what a call has to wait for, nil for nothing, and whether it
 // goes ahead of others.
-func (s *staggered) enter(key [sha256.Size]byte) (going <-chan struct{}, first bool) {
+func (s *staggeredModel) enter(key [sha256.Size]byte) (going <-chan struct{}, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.ahead[key]
@@ -107,7 +107,7 @@ func (s *staggered) enter(key [sha256.Size]byte) (going <-chan struct{}, first b
 
 // begun lets those continue that wait for a call: its answer begins, or it has
 // failed.
-func (s *staggered) begun(key [sha256.Size]byte, first, warm bool) {
+func (s *staggeredModel) begun(key [sha256.Size]byte, first, warm bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.ahead[key]

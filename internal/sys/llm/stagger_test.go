@@ -46,13 +46,13 @@ func (s *slow) Stream(ctx context.Context, _ llm.Request, heard func(llm.Delta))
 // together makes four calls at once and returns when they reached the model.
 func together(t *testing.T, s *slow, name string, change func(i int, r *llm.Request)) []time.Duration {
 	t.Helper()
-	able, err := llm.LoadAble()
+	able, err := llm.LoadCapabilities()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.start = time.Now()
 	provider, model, _ := llm.Split(name)
-	m := able.Stagger(s, provider, time.Now)
+	m := able.StaggerCalls(s, provider, time.Now)
 	var wg sync.WaitGroup
 	for i := range 4 {
 		r := llm.Request{Model: model, System: "You are a coder.", MaxTokens: 10}
@@ -92,11 +92,11 @@ func TestSiblingsWaitForTheFirst(t *testing.T) {
 
 func TestACallThatWaitsIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		able, err := llm.LoadAble()
+		able, err := llm.LoadCapabilities()
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := able.Stagger(&slow{begin: time.Minute}, "anthropic", time.Now)
+		m := able.StaggerCalls(&slow{begin: time.Minute}, "anthropic", time.Now)
 		r := llm.Request{Model: "claude-opus-5-5", MaxTokens: 10}
 		gone := errors.New("gone")
 		var wg sync.WaitGroup
@@ -115,7 +115,7 @@ func TestACallThatWaitsIsCancelled(t *testing.T) {
 // TestSiblingsReadWhatTheFirstWrote counts on a real wire, with and without
 // staggered starts.
 func TestSiblingsReadWhatTheFirstWrote(t *testing.T) {
-	able, err := llm.LoadAble()
+	able, err := llm.LoadCapabilities()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,14 +126,14 @@ func TestSiblingsReadWhatTheFirstWrote(t *testing.T) {
 		}
 		var m llm.Model = anthropic.New(anthropic.Config{Key: "key", BaseURL: server.URL()})
 		if stagger {
-			m = able.Stagger(m, "anthropic", time.Now)
+			m = able.StaggerCalls(m, "anthropic", time.Now)
 		}
 		var wg sync.WaitGroup
 		for _, name := range []string{"T1.1", "T2.1", "T3.1", "T4.1"} {
 			wg.Go(func() {
 				_, err := m.Stream(t.Context(), llm.Request{
 					Model: "claude-opus-5-5", System: "You are a coder. Copy the manner of the code that is there.", MaxTokens: 100,
-					Messages: []llm.Message{llm.Say("Conversation: " + name + "/coder.1")},
+					Messages: []llm.Message{llm.UserMessage("Conversation: " + name + "/coder.1")},
 				}, nil)
 				if err != nil {
 					t.Error(err)

@@ -16,8 +16,8 @@ type Terms struct {
 	Searches int64  // web searches that the provider made
 }
 
-// usual are the names that providers have for their usual tier of service.
-func usual(service string) bool {
+// isUsualTier are the names that providers have for their usual tier of service.
+func isUsualTier(service string) bool {
 	switch service {
 	case "", "default", "standard", "auto", "unspecified", "on_demand", "provisioned_throughput", "scale":
 		return true
@@ -45,7 +45,7 @@ func tier(service string) string {
 func (p *Prices) percent(model string, t Terms) int64 {
 	provider, _, _ := Split(model)
 	whole := int64(100)
-	if name := tier(t.Service); !usual(name) {
+	if name := tier(t.Service); !isUsualTier(name) {
 		known, ok := p.services[provider][name]
 		if !ok {
 			for _, n := range p.services[provider] {
@@ -60,7 +60,7 @@ func (p *Prices) percent(model string, t Terms) int64 {
 // Bill returns what a call cost on the terms on which it was answered, and
 // false for a model without a known price.
 func (p *Prices) Bill(model string, u nexus.Usage, t Terms, at time.Time) (nexus.Money, bool) {
-	r, ok := p.At(model, "", u.Prompt(), at)
+	r, ok := p.RateAt(model, "", u.Prompt(), at)
 	if !ok {
 		return 0, false
 	}
@@ -72,22 +72,22 @@ func (p *Prices) Bill(model string, u nexus.Usage, t Terms, at time.Time) (nexus
 // one day, to the next.
 const lasting = time.Hour
 
-// Worst returns the most that a call of r can cost that is asked of the model
+// WorstCost returns the most that a call of r can cost that is asked of the model
 // at a time, on these terms, and false for a model without a known price. A
 // call on whose way the price changes takes the more expensive one. Nobody here asks a
 // provider to keep a prompt for an hour or to search, so that is left out.
-func (p *Prices) Worst(model string, r Request, t Terms, at time.Time) (nexus.Money, bool) {
+func (p *Prices) WorstCost(model string, r Request, t Terms, at time.Time) (nexus.Money, bool) {
 	l, _ := p.Find(model)
 	prompt, percent := Estimate(r), max(p.percent(model, t), p.percent(model, Terms{Region: t.Region}))
 	var worst nexus.Money
 	known := len(l.Rates) > 0
 	for _, at := range []time.Time{at, at.Add(lasting)} {
-		rate, ok := p.At(model, "", prompt, at)
+		rate, ok := p.RateAt(model, "", prompt, at)
 		known = known && ok
 		dearest := rate.worst()
 		for _, step := range l.Rates { // the prompt may turn out shorter
 			if step.Above > 0 && step.Above < prompt {
-				rate, _ := p.At(model, "", step.Above, at)
+				rate, _ := p.RateAt(model, "", step.Above, at)
 				dearest = dearest.over(rate.worst())
 			}
 		}

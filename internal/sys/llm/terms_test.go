@@ -77,19 +77,19 @@ func TestWorstOfTheTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := p.Worst(c.model, r, llm.Terms{}, at); !ok || got != c.want {
+		if got, ok := p.WorstCost(c.model, r, llm.Terms{}, at); !ok || got != c.want {
 			t.Errorf("%s at %s costs at most %s, want %s", c.model, c.at, got, c.want)
 		}
-		if got, _ := p.Worst(c.model, r, llm.Terms{Service: "flex"}, at); got != c.want {
+		if got, _ := p.WorstCost(c.model, r, llm.Terms{Service: "flex"}, at); got != c.want {
 			t.Errorf("%s: what answered for less last time need not again", c.model)
 		}
 	}
-	if got, ok := p.Worst("mine/later", r, llm.Terms{}, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)); ok {
+	if got, ok := p.WorstCost("mine/later", r, llm.Terms{}, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)); ok {
 		t.Errorf("a price that does not hold yet: %s", got)
 	}
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	usual, _ := p.Worst("openai/gpt-6-sol", r, llm.Terms{}, at)
-	if got, _ := p.Worst("openai/gpt-6-sol", r, llm.Terms{Service: "priority"}, at); got != 2*usual {
+	usual, _ := p.WorstCost("openai/gpt-6-sol", r, llm.Terms{}, at)
+	if got, _ := p.WorstCost("openai/gpt-6-sol", r, llm.Terms{Service: "priority"}, at); got != 2*usual {
 		t.Errorf("%s at priority, %s else", got, usual)
 	}
 }

@@ -40,9 +40,9 @@ func Listen(ctx context.Context, told func(status int, all []Window)) context.Co
 	return context.WithValue(ctx, listener{}, told)
 }
 
-// Tell tells who listens what a response says, before its body is read. The
+// ReportHeaders tells who listens what a response says, before its body is read. The
 // providers' rooms call it for each.
-func Tell(ctx context.Context, status int, h http.Header) {
+func ReportHeaders(ctx context.Context, status int, h http.Header) {
 	if told, ok := ctx.Value(listener{}).(func(int, []Window)); ok {
 		told(status, Windows(h))
 	}

@@ -22,7 +22,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Server says how one is started, and what it is told about the place where it
@@ -59,7 +59,7 @@ type Session struct {
 	stop   context.CancelCauseFunc
 	pipes  io.Closer
 	wire   *wire
-	able   able // what the server offers
+	able   serverCapabilities // what the server offers
 
 	open  map[string]document // what it was given the text of, by name
 	order []string            // of those, the oldest first
@@ -100,7 +100,7 @@ func Dial(ctx context.Context, s Server) (*Session, error) {
 	}
 	c.conn = jsonrpc2.NewConn(life, jsonrpc2.NewBufferedStream(pipes, c.wire), c, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	if err := c.begin(life); err != nil {
-		c.cut()
+		c.closeNow()
 		return nil, err
 	}
 	return c, nil
@@ -109,16 +109,16 @@ func Dial(ctx context.Context, s Server) (*Session, error) {
 // begin shakes hands.
 func (c *Session) begin(ctx context.Context) error {
 	var r struct {
-		Capabilities able `json:"capabilities"`
+		Capabilities serverCapabilities `json:"capabilities"`
 	}
-	if err := c.ask(ctx, c.server.Begin, "initialize", c.hello(), &r); err != nil {
+	if err := c.ask(ctx, c.server.Begin, "initialize", c.initializeParams(), &r); err != nil {
 		return err
 	}
 	c.able = r.Capabilities
 	if err := c.able.check(); err != nil {
 		return err
 	}
-	return c.tell(ctx, "initialized", struct{}{})
+	return c.notify(ctx, "initialized", struct{}{})
 }
 
 // Close ends the connection and the server.
@@ -126,17 +126,17 @@ func (c *Session) Close() {
 	ctx, done := context.WithTimeoutCause(context.Background(), leave, errClosed)
 	defer done()
 	if err := c.ask(ctx, leave, "shutdown", nil, nil); err == nil {
-		_ = c.tell(ctx, "exit", nil) // and it is killed where it does not
+		_ = c.notify(ctx, "exit", nil) // and it is killed where it does not
 	}
-	c.cut()
+	c.closeNow()
 }
 
 // leave is how long a server may take to end its work.
 const leave = 2 * time.Second
 
-// cut ends the connection at once, whoever waits for something in it: a server
+// closeNow ends the connection at once, whoever waits for something in it: a server
 // that asks and does not read the answers holds up everything.
-func (c *Session) cut() {
+func (c *Session) closeNow() {
 	c.stop(errClosed)
 	_ = c.pipes.Close()
 	_ = c.conn.Close() // which may have closed itself
@@ -149,7 +149,7 @@ func (c *Session) ask(ctx context.Context, limit time.Duration, method string, p
 	defer end()
 	for wait := 100 * time.Millisecond; ; wait *= 2 {
 		err := c.once(ctx, method, params, result)
-		if !again(err) {
+		if !isRetryable(err) {
 			return err
 		}
 		select { // it was in the middle of something, and says so
@@ -160,8 +160,8 @@ func (c *Session) ask(ctx context.Context, limit time.Duration, method string, p
 	}
 }
 
-// again reports whether a server says that the question came at a wrong time.
-func again(err error) bool {
+// isRetryable reports whether a server says that the question came at a wrong time.
+func isRetryable(err error) bool {
 	const changed, cancelled = -32801, -32802
 	e, ok := errors.AsType[*refusedError](err)
 	return ok && (e.Code == changed || e.Code == cancelled)
@@ -169,7 +169,7 @@ func again(err error) bool {
 
 func (c *Session) once(ctx context.Context, method string, params, result any) error {
 	c.wire.rest()
-	defer context.AfterFunc(ctx, c.cut)()
+	defer context.AfterFunc(ctx, c.closeNow)()
 	var raw json.RawMessage
 	err := c.conn.Call(ctx, method, params, &raw)
 	if ctx.Err() != nil {
@@ -201,11 +201,11 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("the server refused (%d): %s", e.Code, e.Text)
 }
 
-// tell says something to the server that it does not answer.
-func (c *Session) tell(ctx context.Context, method string, params any) error {
+// notify says something to the server that it does not answer.
+func (c *Session) notify(ctx context.Context, method string, params any) error {
 	ctx, end := context.WithTimeoutCause(ctx, c.server.Answer, ErrSilent)
 	defer end()
-	defer context.AfterFunc(ctx, c.cut)()
+	defer context.AfterFunc(ctx, c.closeNow)()
 	if err := c.conn.Notify(ctx, method, params); err != nil {
 		return c.explain(cmp.Or(context.Cause(ctx), ErrGone))
 	}
@@ -228,11 +228,11 @@ func (c *Session) explain(why error) error {
 // brief returns the end of what a server says as one line that hides nothing.
 func brief(text string) string {
 	const most = 400
-	text = legible.Terminal(text)
+	text = sanitize.Terminal(text)
 	if len(text) > most {
 		text = "..." + text[len(text)-most:]
 	}
-	return legible.Show(oneLine(text))
+	return sanitize.Show(oneLine(text))
 }
 
 // A wire reads and writes messages, and counts what is read: no answer is worth

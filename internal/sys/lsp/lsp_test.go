@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/lsp/lsptest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -53,13 +53,13 @@ func server(tb testing.TB, how string) Server {
 		Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
 			var err error
 			p, err = sandbox.StartProcess(ctx, box.Run, sandbox.Command{
-				Args: []string{exe}, Dir: dir, Env: sandbox.Env(lsptest.Var + "=" + how), Readable: []string{dir, filepath.Dir(exe)}, Mark: "lsp-" + filepath.Base(filepath.Dir(dir)),
+				Args: []string{exe}, Dir: dir, Env: sandbox.QuietEnv(lsptest.Var + "=" + how), Readable: []string{dir, filepath.Dir(exe)}, Mark: "lsp-" + filepath.Base(filepath.Dir(dir)),
 			})
 			return p, err
 		},
 		Said: func() string {
 			<-p.Done()
-			r, _ := p.Ended()
+			r, _ := p.Result()
 			return string(r.Stderr)
 		},
 	}
@@ -72,7 +72,7 @@ func dialed(t *testing.T, s Server) *Session {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	if err := c.Give(t.Context(), "a.toy", "toy", toy); err != nil {
+	if err := c.OpenFile(t.Context(), "a.toy", "toy", toy); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -129,7 +129,7 @@ func TestServers(t *testing.T) {
 			if got, err := changes[0].Apply(toy); err != nil || got != strings.Replace(toy, "BAD", "GOOD", 1) {
 				t.Errorf("done: %q, %v", got, err)
 			}
-			if err := c.Give(t.Context(), "a.toy", "toy", "def one\n"); err != nil {
+			if err := c.OpenFile(t.Context(), "a.toy", "toy", "def one\n"); err != nil {
 				t.Error(err)
 			}
 			if found, err := c.Diagnostics(t.Context(), "a.toy"); err != nil || len(found) != 0 {
@@ -156,14 +156,14 @@ func TestBadServers(t *testing.T) {
 			c, err := Dial(t.Context(), s)
 			if err == nil {
 				defer c.Close()
-				err = c.Give(t.Context(), "a.toy", "toy", toy)
+				err = c.OpenFile(t.Context(), "a.toy", "toy", toy)
 				for err == nil { // a flood has to rise first
 					if _, err = c.References(t.Context(), "a.toy", Position{0, 4}); how != "flood" {
 						break
 					}
 				}
 			}
-			if err == nil || !strings.Contains(err.Error(), want) || legible.Show(err.Error()) != err.Error() {
+			if err == nil || !strings.Contains(err.Error(), want) || sanitize.Show(err.Error()) != err.Error() {
 				t.Errorf("%q", err)
 			}
 			if how == "liar" {
@@ -186,7 +186,7 @@ func TestOutside(t *testing.T) {
 	}
 	var inside, outside []string
 	for _, p := range all {
-		if Inside(p.Name) {
+		if IsInside(p.Name) {
 			inside = append(inside, p.Name)
 		} else {
 			outside = append(outside, p.Name)
@@ -226,11 +226,11 @@ func TestBadEdits(t *testing.T) {
 func TestManyOpen(t *testing.T) {
 	c := dialed(t, server(t, "good"))
 	for i := range maxOpen + 5 {
-		if err := c.Give(t.Context(), "n"+string(rune('a'+i))+".toy", "toy", "def x\n"); err != nil {
+		if err := c.OpenFile(t.Context(), "n"+string(rune('a'+i))+".toy", "toy", "def x\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := c.Given(); len(got) != maxOpen || got[0] == "a.toy" {
+	if got := c.OpenFiles(); len(got) != maxOpen || got[0] == "a.toy" {
 		t.Errorf("%d are open: %v", len(got), got)
 	}
 }
@@ -263,8 +263,8 @@ func FuzzServer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		defer c.cut()
-		if c.Give(t.Context(), "a", "x", text) != nil {
+		defer c.closeNow()
+		if c.OpenFile(t.Context(), "a", "x", text) != nil {
 			return
 		}
 		everything(t, c, text)

@@ -66,8 +66,8 @@ type textID struct {
 	URI string `json:"uri"`
 }
 
-// able is what a server offers.
-type able struct {
+// serverCapabilities is what a server offers.
+type serverCapabilities struct {
 	Encoding    string `json:"positionEncoding"`
 	Symbols     offer  `json:"documentSymbolProvider"`
 	Find        offer  `json:"workspaceSymbolProvider"`
@@ -78,7 +78,7 @@ type able struct {
 	Actions     offer  `json:"codeActionProvider"`
 }
 
-func (a able) check() error {
+func (a serverCapabilities) check() error {
 	switch a.Encoding {
 	case "", utf16Unit, utf8Unit, utf32Unit:
 		return nil
@@ -103,8 +103,8 @@ func (o *offer) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// hello is what a server is told first.
-func (c *Session) hello() any {
+// initializeParams is what a server is told first.
+func (c *Session) initializeParams() any {
 	type object = map[string]any
 	uri := fileURI(c.server.Root)
 	return object{
@@ -152,8 +152,8 @@ func (c *Session) name(uri string) string {
 	return name
 }
 
-// Inside reports whether a name is that of a file below the root.
-func Inside(name string) bool { return name != "" && !path.IsAbs(name) }
+// IsInside reports whether a name is that of a file below the root.
+func IsInside(name string) bool { return name != "" && !path.IsAbs(name) }
 
 var errNames = errors.New("the server names something that is not a file")
 

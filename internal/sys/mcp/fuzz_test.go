@@ -12,7 +12,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcptest"
 )
 
@@ -27,7 +27,7 @@ func FuzzTools(f *testing.F) {
 		if len(data) > maxMessage || json.Unmarshal(data, &r) != nil {
 			return
 		}
-		tools, refused := choose(r.Tools)
+		tools, refused := checkTools(r.Tools)
 		if len(tools) > maxTools || len(tools)+len(refused) > len(r.Tools) {
 			t.Fatalf("%d tools and %d refused of %d", len(tools), len(refused), len(r.Tools))
 		}
@@ -45,12 +45,12 @@ func FuzzTools(f *testing.F) {
 				t.Errorf("%q reads back as %q, %v", tool.Text(), again.Text(), err)
 			}
 			var v any
-			if err := json.Unmarshal(tool.Plain(), &v); err != nil || hides(v) || plainText(v) {
+			if err := json.Unmarshal(tool.Plain(), &v); err != nil || hasHiddenText(v) || plainText(v) {
 				t.Errorf("the schema hides something: %s %v", tool.Plain(), err)
 			}
 		}
 		for _, x := range refused {
-			if legible.Show(x.Name) != x.Name {
+			if sanitize.Show(x.Name) != x.Name {
 				t.Errorf("the name %q hides something", x.Name)
 			}
 		}
@@ -61,7 +61,7 @@ func FuzzTools(f *testing.F) {
 func plainText(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return legible.Show(v) != v
+		return sanitize.Show(v) != v
 	case []any:
 		for _, x := range v {
 			if plainText(x) {

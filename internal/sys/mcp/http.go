@@ -37,14 +37,14 @@ func CheckURL(address string, near bool) error {
 		return errors.New("it is not https")
 	case !near:
 		return errors.New("only https is used for a server that the repository names")
-	case !local(u.Hostname()):
+	case !isLocalName(u.Hostname()):
 		return errors.New("http without TLS is used on this machine only; use https")
 	}
 	return nil
 }
 
-// local reports whether a name is that of this machine in every resolver.
-func local(host string) bool {
+// isLocalName reports whether a name is that of this machine in every resolver.
+func isLocalName(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }
@@ -94,7 +94,7 @@ func (s Server) reachable(address string, plain bool) error {
 		return fmt.Errorf("%s is not this machine", ip)
 	case ip.IsLinkLocalUnicast(), ip.IsMulticast(), ip.IsUnspecified(): // also where clouds keep their keys
 		return fmt.Errorf("%s is not an address of a server", ip)
-	case !s.Near && egress.Special(ip) != "":
+	case !s.Near && egress.SpecialKind(ip) != "":
 		return fmt.Errorf("%s is a private address, and the repository names the server", ip)
 	}
 	return nil

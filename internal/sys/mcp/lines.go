@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"sync/atomic"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // lines gives on those lines of a server's output that are messages. Many a
@@ -40,7 +40,7 @@ func (l *lines) Read(p []byte) (int, error) {
 		if l.err = err; err != nil && !errors.Is(err, io.EOF) {
 			continue
 		}
-		if message(line) {
+		if isMessage(line) {
 			l.rest = append(bytes.TrimSpace(line), '\n')
 		} else if l.lost += len(line); l.lost > maxMessage {
 			l.err = errLong
@@ -69,8 +69,8 @@ func (l *lines) line() ([]byte, error) {
 // Close implements [io.Closer].
 func (l *lines) Close() error { return l.from.Close() }
 
-// message reports whether a line is a JSON object or list.
-func message(line []byte) bool {
+// isMessage reports whether a line is a JSON object or list.
+func isMessage(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) > 0 && (line[0] == '{' || line[0] == '[') && json.Valid(line)
 }
@@ -99,11 +99,11 @@ func shallow(data []byte) bool {
 // brief returns the end of what a server says as one line that hides nothing.
 func brief(text string) string {
 	const most = 600
-	text = legible.Terminal(text)
+	text = sanitize.Terminal(text)
 	if len(text) > most {
 		text = "..." + text[len(text)-most:]
 	}
-	return legible.Show(string(bytes.Join(bytes.Fields([]byte(text)), []byte(" "))))
+	return sanitize.Show(string(bytes.Join(bytes.Fields([]byte(text)), []byte(" "))))
 }
 
 func fileURI(dir string) string { return (&url.URL{Scheme: "file", Path: dir}).String() }

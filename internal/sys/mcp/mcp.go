@@ -140,7 +140,7 @@ func dial(ctx context.Context, s Server, revision string, limit time.Duration) (
 	}
 	begin, end := context.WithTimeoutCause(life, limit, errBegin)
 	defer end()
-	defer c.within(begin, 0)()
+	defer c.closeAfter(begin, 0)()
 	session, err := c.client().Connect(begin, t, &sdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		cause := context.Cause(begin)
@@ -189,27 +189,27 @@ func (c *Session) progress(p *sdk.ProgressNotificationParams) {
 
 // Close ends the connection, and the server where we started it.
 func (c *Session) Close() {
-	late := time.AfterFunc(cmp.Or(c.server.patience, patience), c.cut)
+	late := time.AfterFunc(cmp.Or(c.server.patience, patience), c.closeNow)
 	_ = c.session.Close() // it may have gone already
 	late.Stop()
-	c.cut()
+	c.closeNow()
 }
 
 // patience is how long the SDK may wait for a server once nobody else does.
 const patience = 2 * time.Second
 
-// cut ends the connection at once, whoever waits for something in it: a server
+// closeNow ends the connection at once, whoever waits for something in it: a server
 // that asks and does not read the answers holds up the SDK for ever.
-func (c *Session) cut() {
+func (c *Session) closeNow() {
 	c.stop(errClosed)
 	if c.pipes != nil {
 		_ = c.pipes.Close()
 	}
 }
 
-// within sees to it that what is done next returns when ctx ends, or so much
+// closeAfter sees to it that what is done next returns when ctx ends, or so much
 // later, and at the price of the connection. The caller says when it is done.
-func (c *Session) within(ctx context.Context, grace time.Duration) (done func()) {
+func (c *Session) closeAfter(ctx context.Context, grace time.Duration) (done func()) {
 	var mu sync.Mutex
 	var late *time.Timer
 	over := false
@@ -217,7 +217,7 @@ func (c *Session) within(ctx context.Context, grace time.Duration) (done func())
 		mu.Lock()
 		defer mu.Unlock()
 		if !over {
-			late = time.AfterFunc(grace, c.cut)
+			late = time.AfterFunc(grace, c.closeNow)
 		}
 	})
 	return func() {
@@ -253,7 +253,7 @@ func (c *Session) Call(ctx context.Context, tool string, input json.RawMessage, 
 		defer c.mu.Unlock()
 		delete(c.heard, token)
 	}()
-	defer c.within(ctx, cmp.Or(c.server.patience, patience))()
+	defer c.closeAfter(ctx, cmp.Or(c.server.patience, patience))()
 	p := &sdk.CallToolParams{Name: tool, Arguments: input}
 	p.SetProgressToken(token)
 	r, err := c.session.CallTool(ctx, p)

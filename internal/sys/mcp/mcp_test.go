@@ -23,7 +23,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcptest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -52,7 +52,7 @@ func stdio(t *testing.T, how string) Server {
 		Root: dir, Begin: time.Minute,
 		Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
 			p, err := sandbox.StartProcess(ctx, box.Run, sandbox.Command{
-				Args: []string{exe}, Dir: dir, Env: sandbox.Env(mcptest.Var + "=" + how), Readable: []string{filepath.Dir(exe)}, Mark: "mcp-test",
+				Args: []string{exe}, Dir: dir, Env: sandbox.QuietEnv(mcptest.Var + "=" + how), Readable: []string{filepath.Dir(exe)}, Mark: "mcp-test",
 			})
 			mu.Lock()
 			defer mu.Unlock()
@@ -67,7 +67,7 @@ func stdio(t *testing.T, how string) Server {
 			}
 			select {
 			case <-last.Done():
-				r, _ := last.Ended()
+				r, _ := last.Result()
 				return string(r.Stderr)
 			case <-time.After(100 * time.Millisecond):
 				return ""
@@ -456,7 +456,7 @@ func TestBad(t *testing.T) {
 			var names, why []string
 			for _, tool := range tools {
 				names = append(names, tool.Name)
-				if shown := string(tool.Plain()); shown != legible.Show(shown) || strings.Contains(shown, `\u202e`) {
+				if shown := string(tool.Plain()); shown != sanitize.Show(shown) || strings.Contains(shown, `\u202e`) {
 					t.Errorf("the schema hides something: %s", shown)
 				}
 			}

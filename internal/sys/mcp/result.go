@@ -52,7 +52,7 @@ func result(r *sdk.CallToolResult) Result {
 			out.Structured = data
 		}
 	}
-	if out.Structured != nil && len(out.Parts) == 1 && same(out.Parts[0].Text, out.Structured) {
+	if out.Structured != nil && len(out.Parts) == 1 && isSameJSON(out.Parts[0].Text, out.Structured) {
 		out.Structured = nil // servers say it twice, for older clients
 	}
 	return out
@@ -78,8 +78,8 @@ func part(c sdk.Content) Part {
 	}
 }
 
-// same reports whether a text is the same JSON.
-func same(text string, data json.RawMessage) bool {
+// isSameJSON reports whether a text is the same JSON.
+func isSameJSON(text string, data json.RawMessage) bool {
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil {
 		return false

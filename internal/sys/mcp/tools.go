@@ -11,7 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Tool is a tool as its server describes it.
@@ -54,18 +54,18 @@ func Parse(text string) (Tool, error) {
 	return t, t.check()
 }
 
-// Refused is a tool that is not offered, and why.
-type Refused struct {
+// RefusedTool is a tool that is not offered, and why.
+type RefusedTool struct {
 	Name string // made legible
 	Why  string
 }
 
 // Tools returns the tools that the server offers, in the order of their names,
 // and those that nobody is offered.
-func (c *Session) Tools(ctx context.Context) ([]Tool, []Refused, error) {
+func (c *Session) Tools(ctx context.Context) ([]Tool, []RefusedTool, error) {
 	ctx, end := context.WithTimeoutCause(ctx, c.server.Begin, errSilent)
 	defer end()
-	defer c.within(ctx, patience)()
+	defer c.closeAfter(ctx, patience)()
 	var raw []*sdk.Tool
 	p := &sdk.ListToolsParams{}
 	for page := 0; ; page++ {
@@ -76,7 +76,7 @@ func (c *Session) Tools(ctx context.Context) ([]Tool, []Refused, error) {
 		raw = append(raw, r.Tools...)
 		switch {
 		case r.NextCursor == "":
-			tools, refused := choose(raw)
+			tools, refused := checkTools(raw)
 			return tools, refused, nil
 		case page == maxPages || len(raw) > maxTools || r.NextCursor == p.Cursor:
 			return nil, nil, fmt.Errorf("the server lists its tools without end, more than %d or in more than %d pages", maxTools, maxPages)
@@ -85,9 +85,9 @@ func (c *Session) Tools(ctx context.Context) ([]Tool, []Refused, error) {
 	}
 }
 
-// choose checks tools one by one. Two of one name are both refused: nobody
+// checkTools checks tools one by one. Two of one name are both refused: nobody
 // could tell which of them is called.
-func choose(raw []*sdk.Tool) (tools []Tool, refused []Refused) {
+func checkTools(raw []*sdk.Tool) (tools []Tool, refused []RefusedTool) {
 	count := map[string]int{}
 	for _, t := range raw {
 		if t != nil {
@@ -106,7 +106,7 @@ func choose(raw []*sdk.Tool) (tools []Tool, refused []Refused) {
 			err = fmt.Errorf("the server has more than %d tools", maxTools)
 		}
 		if err != nil {
-			refused = append(refused, Refused{legible.Show(t.Name[:min(len(t.Name), maxName)]), err.Error()})
+			refused = append(refused, RefusedTool{sanitize.Show(t.Name[:min(len(t.Name), maxName)]), err.Error()})
 			continue
 		}
 		tools = append(tools, tool)
@@ -164,7 +164,7 @@ func plainSchema(data []byte) (json.RawMessage, error) {
 			return nil, fmt.Errorf("its schema starts with %s, which models do not accept", key)
 		}
 	}
-	if hides(schema) {
+	if hasHiddenText(schema) {
 		return nil, errors.New("its schema has invisible characters")
 	}
 	plain, err := json.Marshal(schema)
@@ -174,20 +174,20 @@ func plainSchema(data []byte) (json.RawMessage, error) {
 	return plain, nil
 }
 
-// hides reports whether a value of a schema has hidden characters anywhere but
+// hasHiddenText reports whether a value of a schema has hidden characters anywhere but
 // in what only describes it; there they are written out for the model.
-func hides(v any) bool {
+func hasHiddenText(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return legible.Show(v) != v
+		return sanitize.Show(v) != v
 	case []any:
-		return slices.ContainsFunc(v, hides)
+		return slices.ContainsFunc(v, hasHiddenText)
 	case map[string]any:
 		for name, value := range v {
 			if _, text := value.(string); text && (name == "description" || name == "title") {
 				continue
 			}
-			if hides(name) || hides(value) {
+			if hasHiddenText(name) || hasHiddenText(value) {
 				return true
 			}
 		}
@@ -201,25 +201,25 @@ func (t Tool) Plain() json.RawMessage {
 	if err := json.Unmarshal(t.Schema, &schema); err != nil {
 		return t.Schema
 	}
-	data, err := json.Marshal(show(schema))
+	data, err := json.Marshal(legibleTexts(schema))
 	if err != nil {
 		return t.Schema
 	}
 	return data
 }
 
-func show(v any) any {
+func legibleTexts(v any) any {
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
-			v[i] = show(v[i])
+			v[i] = legibleTexts(v[i])
 		}
 	case map[string]any:
 		for name, value := range v {
 			if text, ok := value.(string); ok && (name == "description" || name == "title") {
-				v[name] = legible.Show(text)
+				v[name] = sanitize.Show(text)
 			} else {
-				v[name] = show(value)
+				v[name] = legibleTexts(value)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
@@ -116,7 +116,7 @@ func (p Plugin) Conform(ctx context.Context, r *usercmd.Runner, at time.Time) ([
 		tried("survives a question with nothing in it", err, "", nil)
 	}
 	if ctx.Err() == nil && s.broken == nil {
-		tried("ends when its input does", s.leave(), "", nil)
+		tried("ends when its input does", s.closeAndWait(), "", nil)
 	}
 	return all, ctx.Err()
 }
@@ -155,19 +155,19 @@ func newer(input any) map[string]any {
 	return m
 }
 
-// leave ends the plugin's input, and says how it did not end by itself.
-func (s *Session) leave() error {
+// closeAndWait ends the plugin's input, and says how it did not end by itself.
+func (s *Session) closeAndWait() error {
 	_ = s.process.CloseInput()
 	late := time.AfterFunc(leaving, func() { s.kill(errLate) })
 	defer late.Stop()
-	result, err := s.process.Ended()
+	result, err := s.process.Result()
 	switch {
 	case errors.Is(err, errLate):
 		return fmt.Errorf("it was killed after %s", leaving)
 	case err != nil:
 		return err
 	case result.Exit != 0:
-		said := legible.Cut(legible.Show(strings.TrimSpace(s.runner.Text(result.Stderr))), maxWhy)
+		said := sanitize.Cut(sanitize.Show(strings.TrimSpace(s.runner.Text(result.Stderr))), maxWhy)
 		return fmt.Errorf("exit code %d: %s", result.Exit, said)
 	}
 	return nil

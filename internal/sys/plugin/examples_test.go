@@ -78,7 +78,7 @@ func boxed(t *testing.T) *usercmd.Runner {
 	if err != nil {
 		testenv.NeedMachine(t, "a sandbox", err)
 	}
-	return &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.At(t.TempDir()), Mark: "test/plugin"}
+	return &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.OpenStore(t.TempDir()), Mark: "test/plugin"}
 }
 
 // TestExamplesConform holds the examples to all that Nexus relies on.

@@ -39,12 +39,12 @@ type Question struct {
 	For    nexus.Role // whose prompt it is about; empty: nobody's
 }
 
-// Of returns the plugins of a kind that are asked.
-func (h *Host) Of(k nexus.PluginKind) []Plugin {
+// PluginsOfKind returns the plugins of a kind that are asked.
+func (h *Host) PluginsOfKind(k nexus.PluginKind) []Plugin {
 	if h == nil {
 		return nil
 	}
-	return Of(h.Plugins, k)
+	return OfKind(h.Plugins, k)
 }
 
 // Ask asks a plugin in a process of its own, which may read the directories in
@@ -54,16 +54,16 @@ func (h *Host) Of(k nexus.PluginKind) []Plugin {
 // questions has no answer.
 func (h *Host) Ask(ctx context.Context, p Plugin, k nexus.PluginKind, all []Question, trees ...string) ([]nexus.PluginAnswered, error) {
 	if broken := h.broken(p); broken != nil || len(all) == 0 {
-		return nil, h.need(p, broken)
+		return nil, h.requiredError(p, broken)
 	}
 	began := h.Now()
 	s, err := p.Open(ctx, h.Runner, trees...)
 	if err != nil {
-		f, err := h.answered(ctx, p, k, began, err)
+		f, err := h.answerFact(ctx, p, k, began, err)
 		return []nexus.PluginAnswered{f}, err
 	}
 	defer s.Close()
-	defer s.within(max(cmp.Or(h.Whole, whole), p.Limit()))()
+	defer s.killAfter(max(cmp.Or(h.Whole, whole), p.Limit()))()
 	var answers []nexus.PluginAnswered
 	for _, q := range all {
 		if roles := s.Hello.Capabilities.Roles; q.For != "" && len(roles) > 0 && !slices.Contains(roles, q.For) {
@@ -71,7 +71,7 @@ func (h *Host) Ask(ctx context.Context, p Plugin, k nexus.PluginKind, all []Ques
 			continue
 		}
 		err := s.Ask(ctx, k, h.Run, q.Input, q.Output)
-		f, err := h.answered(ctx, p, k, began, err)
+		f, err := h.answerFact(ctx, p, k, began, err)
 		f.Version = s.Hello.Name + " " + s.Hello.Version
 		answers = append(answers, f)
 		if err != nil || s.broken != nil {
@@ -82,8 +82,8 @@ func (h *Host) Ask(ctx context.Context, p Plugin, k nexus.PluginKind, all []Ques
 	return answers, nil
 }
 
-// answered says how a question was answered.
-func (h *Host) answered(ctx context.Context, p Plugin, k nexus.PluginKind, began time.Time, err error) (nexus.PluginAnswered, error) {
+// answerFact says how a question was answered.
+func (h *Host) answerFact(ctx context.Context, p Plugin, k nexus.PluginKind, began time.Time, err error) (nexus.PluginAnswered, error) {
 	f := nexus.PluginAnswered{Plugin: p.Name, Kind: k, State: nexus.PluginOK, Duration: h.Now().Sub(began)}
 	if err == nil {
 		return f, nil
@@ -96,12 +96,12 @@ func (h *Host) answered(ctx context.Context, p Plugin, k nexus.PluginKind, began
 		return f, err
 	}
 	f.State, f.Why = failed.State, failed.Why
-	h.leave(p, failed)
-	return f, h.need(p, failed)
+	h.rememberFailure(p, failed)
+	return f, h.requiredError(p, failed)
 }
 
-// need returns the error of a plugin that is required and failed.
-func (h *Host) need(p Plugin, failed *Error) error {
+// requiredError returns the error of a plugin that is required and failed.
+func (h *Host) requiredError(p Plugin, failed *Error) error {
 	if failed == nil || !p.Required {
 		return nil
 	}
@@ -136,9 +136,9 @@ func (h *Host) broken(p Plugin) *Error {
 	return h.out[p.Name]
 }
 
-// leave remembers a plugin that failed. One that only had no answer is asked
+// rememberFailure remembers a plugin that failed. One that only had no answer is asked
 // again.
-func (h *Host) leave(p Plugin, failed *Error) {
+func (h *Host) rememberFailure(p Plugin, failed *Error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.out[p.Name] != nil || failed.State == nexus.PluginFailed {

@@ -60,7 +60,7 @@ func TestHost(t *testing.T) {
 	if _, err := ask(coders, nexus.Coder); err != nil {
 		t.Error(err)
 	}
-	if none := (*plugin.Host)(nil); none.Of(nexus.PluginRouter) != nil || len(h.Of(nexus.PluginReviewer)) != 0 || len(h.Of(nexus.PluginRouter)) != 3 {
+	if none := (*plugin.Host)(nil); none.PluginsOfKind(nexus.PluginRouter) != nil || len(h.PluginsOfKind(nexus.PluginReviewer)) != 0 || len(h.PluginsOfKind(nexus.PluginRouter)) != 3 {
 		t.Error("plugins of other kinds are asked")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Bounds of what a plugin answers.
@@ -30,7 +30,7 @@ type Output interface {
 
 // Decode reads an answer, and holds it to its schema.
 func Decode(data []byte, into Output) error {
-	if err := strictly(data, into); err != nil {
+	if err := decodeStrict(data, into); err != nil {
 		return fmt.Errorf("its answer is not what was asked for (%s): %s", reason(err), shown(data))
 	}
 	if err := into.check(); err != nil {
@@ -91,11 +91,11 @@ func Strategies() []nexus.Strategy {
 func (o *RouterOutput) check() error {
 	switch {
 	case o.Complexity != "" && !o.Complexity.Known():
-		return fmt.Errorf("complexity %q is not one of simple, medium, complex, expert", legible.Cut(string(o.Complexity), maxName))
+		return fmt.Errorf("complexity %q is not one of simple, medium, complex, expert", sanitize.Cut(string(o.Complexity), maxName))
 	case o.Tier != "" && !o.Tier.Known():
-		return fmt.Errorf("tier %q is not one of fast, balanced, strong", legible.Cut(string(o.Tier), maxName))
+		return fmt.Errorf("tier %q is not one of fast, balanced, strong", sanitize.Cut(string(o.Tier), maxName))
 	case o.Strategy != "" && !slices.Contains(Strategies(), o.Strategy):
-		return fmt.Errorf("strategy %q is not one of %s", legible.Cut(string(o.Strategy), maxName), nexus.Join(Strategies()))
+		return fmt.Errorf("strategy %q is not one of %s", sanitize.Cut(string(o.Strategy), maxName), nexus.Join(Strategies()))
 	case o.Tier != "" && o.Complexity == "":
 		return errors.New("it has a tier and no complexity")
 	}
@@ -149,7 +149,7 @@ func (f Finding) check() error {
 	severities := []nexus.Severity{nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion}
 	switch {
 	case !slices.Contains(severities, f.Severity):
-		return fmt.Errorf("severity %q is not one of %s", legible.Cut(string(f.Severity), maxName), nexus.Join(severities))
+		return fmt.Errorf("severity %q is not one of %s", sanitize.Cut(string(f.Severity), maxName), nexus.Join(severities))
 	case strings.TrimSpace(f.Message) == "":
 		return errors.New("it has no message")
 	case max(len(f.Message), len(f.Advice), len(f.Quote)) > maxProse:
@@ -234,7 +234,7 @@ func (o *DiscoveryOutput) check() error {
 func (f Discovered) check() error {
 	switch {
 	case !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$`).MatchString(f.ID):
-		return fmt.Errorf("its ID %q is not up to 80 letters, digits, dots, _ and -", legible.Cut(f.ID, maxName))
+		return fmt.Errorf("its ID %q is not up to 80 letters, digits, dots, _ and -", sanitize.Cut(f.ID, maxName))
 	case strings.TrimSpace(f.Title) == "" || strings.TrimSpace(f.Reason) == "":
 		return errors.New("it has no title, or no reason")
 	case strings.TrimSpace(f.Check) == "":
@@ -246,7 +246,7 @@ func (f Discovered) check() error {
 	}
 	for _, name := range f.Files {
 		if err := inTree(name); err != nil || name == "" {
-			return fmt.Errorf("%q is not a file of the repository", legible.Cut(name, maxName))
+			return fmt.Errorf("%q is not a file of the repository", sanitize.Cut(name, maxName))
 		}
 	}
 	return errors.Join(line("title", f.Title), line("reason", f.Reason), line("check", f.Check))
@@ -254,7 +254,7 @@ func (f Discovered) check() error {
 
 // line says why a text cannot be one line of a report.
 func line(name, text string) error {
-	if len(text) > maxWords || strings.ContainsAny(text, "\n\r") || legible.Show(text) != text {
+	if len(text) > maxWords || strings.ContainsAny(text, "\n\r") || sanitize.Show(text) != text {
 		return fmt.Errorf("its %s is not one line of at most %d bytes without hidden characters", name, maxWords)
 	}
 	return nil
@@ -266,8 +266,8 @@ func inTree(name string) error {
 	if name == "" {
 		return nil
 	}
-	if len(name) > maxWords || !filepath.IsLocal(name) || legible.Show(name) != name || strings.ContainsAny(name, "\n\r") {
-		return fmt.Errorf("%q is not a path in the repository", legible.Cut(name, maxName))
+	if len(name) > maxWords || !filepath.IsLocal(name) || sanitize.Show(name) != name || strings.ContainsAny(name, "\n\r") {
+		return fmt.Errorf("%q is not a path in the repository", sanitize.Cut(name, maxName))
 	}
 	return nil
 }

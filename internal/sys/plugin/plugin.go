@@ -61,22 +61,22 @@ func (p Plugin) check() string {
 		return "it says nothing that it is asked (kinds)"
 	case p.Required && !slices.ContainsFunc(p.Kinds, func(k string) bool { return k != string(nexus.PluginReporter) }):
 		return "required holds for what a plugin is asked, and a reporter is only told what happens: leave it out"
-	case p.declared().Borrows():
+	case p.declared().UsesUserVariables():
 		return "it names a variable of yours, which only your own configuration may do"
 	}
 	return ""
 }
 
-// Of returns the plugins of a kind.
-func Of(all []Plugin, k nexus.PluginKind) []Plugin {
-	return slices.DeleteFunc(slices.Clone(all), func(p Plugin) bool { return !p.Is(k) })
+// OfKind returns the plugins of a kind.
+func OfKind(all []Plugin, k nexus.PluginKind) []Plugin {
+	return slices.DeleteFunc(slices.Clone(all), func(p Plugin) bool { return !p.IsOfKind(k) })
 }
 
-// Is reports whether a plugin is asked for something of a kind.
-func (p Plugin) Is(k nexus.PluginKind) bool { return slices.Contains(p.Kinds, string(k)) }
+// IsOfKind reports whether a plugin is asked for something of a kind.
+func (p Plugin) IsOfKind(k nexus.PluginKind) bool { return slices.Contains(p.Kinds, string(k)) }
 
-// Free reports whether it is run outside of the sandbox.
-func (p Plugin) Free() bool { return p.Sandbox == "off" }
+// IsUnsandboxed reports whether it is run outside of the sandbox.
+func (p Plugin) IsUnsandboxed() bool { return p.Sandbox == "off" }
 
 // Limit is the time that it has for each answer.
 func (p Plugin) Limit() time.Duration { return cmp.Or(p.Timeout, usual) }
@@ -86,12 +86,12 @@ func (p Plugin) Argv() []string { return append([]string{p.Command}, p.Args...) 
 
 // declared is the plugin's command.
 func (p Plugin) declared() usercmd.Command {
-	return usercmd.Command{Args: p.Argv(), Env: p.Env, Network: p.Network, Own: p.Own, Free: p.Free()}
+	return usercmd.Command{Args: p.Argv(), Env: p.Env, Network: p.Network, Own: p.Own, Free: p.IsUnsandboxed()}
 }
 
 // Item is what somebody has to agree to before it is run; nil: nothing.
 func (p Plugin) Item(root *os.Root) *trust.Item {
-	files := trust.Files(root, "", p.Argv())
+	files := trust.CommandFiles(root, "", p.Argv())
 	return p.declared().Item("plugin:"+p.Name, struct {
 		Kinds    []string          `json:"kinds"`
 		Command  []string          `json:"command"`
@@ -104,8 +104,8 @@ func (p Plugin) Item(root *os.Root) *trust.Item {
 	}{p.Kinds, p.Argv(), p.Env, p.Limit().String(), p.Required, p.Network, cmp.Or(p.Sandbox, "on"), files}, files)
 }
 
-// Trusted says how a plugin stands.
-func (p Plugin) Trusted(r *usercmd.Runner) (trust.State, error) { return r.Trusted(p.Item) }
+// TrustState says how a plugin stands.
+func (p Plugin) TrustState(r *usercmd.Runner) (trust.State, error) { return r.TrustState(p.Item) }
 
 // Error says why a plugin did not answer.
 type Error struct {

@@ -29,7 +29,7 @@ func runner(t *testing.T) *usercmd.Runner {
 	}
 	env := func(name string) string { return map[string]string{"TOKEN": "a-word"}[name] }
 	mask := func(data []byte) []byte { return []byte(strings.ReplaceAll(string(data), "s3cret", "***")) }
-	return &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: env, Book: trust.At(t.TempDir()), Mask: mask, Mark: "test/plugin"}
+	return &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: env, Book: trust.OpenStore(t.TempDir()), Mask: mask, Mark: "test/plugin"}
 }
 
 // script is a plugin of the kind router that a shell runs.

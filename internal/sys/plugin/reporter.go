@@ -37,9 +37,9 @@ func (r *Reporter) Tell(ctx context.Context, e hookcmd.Event) (why string, err e
 	return fmt.Sprintf("%s: %s; it is left out until Nexus starts again, and is then told the rest", failed.State, failed.Why), nil
 }
 
-// Left reports whether the plugin broke down, and is told no more: each further
+// HasFailed reports whether the plugin broke down, and is told no more: each further
 // event could cost its timeout.
-func (r *Reporter) Left() bool { return r.left }
+func (r *Reporter) HasFailed() bool { return r.left }
 
 func (r *Reporter) tell(ctx context.Context, e hookcmd.Event) error {
 	if r.session == nil {

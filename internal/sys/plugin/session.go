@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
@@ -41,7 +41,7 @@ type Session struct {
 // repository, and exchanges greetings with it. An error is an [*Error], unless
 // ctx ended. The plugin is dead when ctx ends, and when the session is closed.
 func (p Plugin) Open(ctx context.Context, r *usercmd.Runner, trees ...string) (*Session, error) {
-	state, err := p.Trusted(r)
+	state, err := p.TrustState(r)
 	switch {
 	case err != nil:
 		return nil, &Error{p.Name, nexus.PluginNotRun, err.Error()}
@@ -108,14 +108,14 @@ func (s *Session) exchange(ctx context.Context, say any) (message, error) {
 	late := time.AfterFunc(s.plugin.Limit(), func() { s.kill(errLate) })
 	defer late.Stop()
 	if _, err := s.process.Write(append(data, '\n')); err != nil {
-		return message{}, s.ended(ctx)
+		return message{}, s.exitError(ctx)
 	}
 	line, err := readLine(s.lines)
 	switch {
 	case errors.Is(err, errLong):
 		return message{}, s.fail(nexus.PluginInvalid, err.Error())
 	case err != nil:
-		return message{}, s.ended(ctx)
+		return message{}, s.exitError(ctx)
 	}
 	if s.runner.Mask != nil {
 		line = s.runner.Mask(line) // before it is kept, shown or sent
@@ -127,9 +127,9 @@ func (s *Session) exchange(ctx context.Context, say any) (message, error) {
 	return m, nil
 }
 
-// within kills the plugin after a time, however fast each answer was. What it
+// killAfter kills the plugin after a time, however fast each answer was. What it
 // returns takes that back.
-func (s *Session) within(most time.Duration) (stop func()) {
+func (s *Session) killAfter(most time.Duration) (stop func()) {
 	s.bound = most
 	late := time.AfterFunc(most, func() { s.kill(errWhole) })
 	return func() { late.Stop() }
@@ -142,20 +142,20 @@ func (s *Session) fail(state nexus.PluginState, why string) error {
 	return s.broken
 }
 
-// ended says why a plugin is dead that was to answer. Its output ends when it is,
+// exitError says why a plugin is dead that was to answer. Its output ends when it is,
 // and no sooner: we hold its other end as well.
-func (s *Session) ended(ctx context.Context) error {
+func (s *Session) exitError(ctx context.Context) error {
 	if ctx.Err() != nil {
 		s.Close()
 		return context.Cause(ctx)
 	}
-	result, err := s.process.Ended()
+	result, err := s.process.Result()
 	said := strings.TrimSpace(s.runner.Text(result.Stderr))
 	after := func(why string) string {
 		if said == "" {
 			return why
 		}
-		return why + ": " + legible.Cut(legible.Show(said), maxWhy)
+		return why + ": " + sanitize.Cut(sanitize.Show(said), maxWhy)
 	}
 	switch {
 	case errors.Is(err, errLate):
@@ -163,7 +163,7 @@ func (s *Session) ended(ctx context.Context) error {
 	case errors.Is(err, errWhole):
 		return s.fail(nexus.PluginTimeout, after(fmt.Sprintf("it was killed after %s, at question %d", s.bound, s.asked)))
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
-		return s.fail(nexus.PluginNotRun, fmt.Sprintf("there is no program %q", legible.Cut(s.plugin.Command, maxName)))
+		return s.fail(nexus.PluginNotRun, fmt.Sprintf("there is no program %q", sanitize.Cut(s.plugin.Command, maxName)))
 	case result.Over != "":
 		return s.fail(nexus.PluginKilled, result.Exceeded)
 	case err != nil && result.Exit <= 0 && said == "":

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Protocol is the version of what is said. It grows when a field or a message
@@ -95,13 +95,13 @@ func parse(line []byte) (message, error) {
 	case line[0] != '{':
 		return m, fmt.Errorf("it wrote a line that is not a JSON object: %s", shown(line))
 	}
-	if err := strictly(line, &m); err != nil {
+	if err := decodeStrict(line, &m); err != nil {
 		return m, fmt.Errorf("it wrote a line that is not a message (%s): %s", reason(err), shown(line))
 	}
 	greets, answers, fails := m.Type == typeHello, m.Type == typeAnswer, m.Type == typeError
 	switch {
 	case !greets && !answers && !fails:
-		return m, fmt.Errorf("it wrote a message of the type %q, which is not one of hello, answer, error", legible.Cut(m.Type, maxName))
+		return m, fmt.Errorf("it wrote a message of the type %q, which is not one of hello, answer, error", sanitize.Cut(m.Type, maxName))
 	case !greets && (m.Protocol != nil || m.Name != "" || m.Version != "" || m.Kinds != nil || m.Capabilities != nil):
 		return m, fmt.Errorf("its message of the type %s has a field of a greeting", m.Type)
 	case greets && (m.ID != nil || m.Output != nil || m.Message != ""):
@@ -134,7 +134,7 @@ func (m message) hello(p Plugin) (Hello, error) {
 		h.Capabilities = *m.Capabilities
 	}
 	for _, text := range []string{h.Name, h.Version} {
-		if strings.TrimSpace(text) == "" || len(text) > maxName || legible.Show(text) != text || strings.ContainsAny(text, "\n\t") {
+		if strings.TrimSpace(text) == "" || len(text) > maxName || sanitize.Show(text) != text || strings.ContainsAny(text, "\n\t") {
 			return h, fmt.Errorf("its name and version are not both a line of at most %d bytes", maxName)
 		}
 	}
@@ -148,7 +148,7 @@ func (m message) hello(p Plugin) (Hello, error) {
 func (h Hello) is(p Plugin) error {
 	for _, k := range h.Kinds {
 		if !slices.Contains(nexus.PluginKinds(), k) {
-			return fmt.Errorf("it says that it is a %q, which is no kind of plugin", legible.Cut(string(k), maxName))
+			return fmt.Errorf("it says that it is a %q, which is no kind of plugin", sanitize.Cut(string(k), maxName))
 		}
 	}
 	for _, k := range p.Kinds {
@@ -163,12 +163,12 @@ func (h Hello) is(p Plugin) error {
 func (c Capabilities) check() error {
 	for _, e := range c.Events {
 		if !slices.Contains(nexus.HookPoints(), e) || e.Refuses() {
-			return fmt.Errorf("%q is not a point of a run that is reported", legible.Cut(string(e), maxName))
+			return fmt.Errorf("%q is not a point of a run that is reported", sanitize.Cut(string(e), maxName))
 		}
 	}
 	for _, r := range c.Roles {
 		if r != nexus.Coder && r != nexus.Tester {
-			return fmt.Errorf("%q is not a role whose prompts have texts of plugins", legible.Cut(string(r), maxName))
+			return fmt.Errorf("%q is not a role whose prompts have texts of plugins", sanitize.Cut(string(r), maxName))
 		}
 	}
 	return nil
@@ -183,14 +183,14 @@ func (m message) answer(id int) (output json.RawMessage, refused string, err err
 	case *m.ID != id:
 		return nil, "", fmt.Errorf("it answered question %d when it was asked question %d", *m.ID, id)
 	case m.Type == typeError:
-		return nil, legible.Cut(legible.Show(strings.TrimSpace(m.Message)), maxWhy), nil
+		return nil, sanitize.Cut(sanitize.Show(strings.TrimSpace(m.Message)), maxWhy), nil
 	default:
 		return m.Output, "", nil
 	}
 }
 
-// strictly decodes JSON that has no unknown fields and that nothing follows.
-func strictly(data []byte, into any) error {
+// decodeStrict decodes JSON that has no unknown fields and that nothing follows.
+func decodeStrict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
@@ -204,12 +204,12 @@ func strictly(data []byte, into any) error {
 
 // reason is an error of the decoder in words for people.
 func reason(err error) string {
-	return legible.Cut(legible.Show(strings.TrimPrefix(err.Error(), "json: ")), maxName)
+	return sanitize.Cut(sanitize.Show(strings.TrimPrefix(err.Error(), "json: ")), maxName)
 }
 
 // shown is the beginning of what somebody wrote, as one line.
 func shown(line []byte) string {
-	return legible.Cut(strings.Join(strings.Fields(legible.Show(string(line))), " "), maxName)
+	return sanitize.Cut(strings.Join(strings.Fields(sanitize.Show(string(line))), " "), maxName)
 }
 
 // errLong is that a line has no end within its bounds.

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
@@ -107,7 +107,7 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	said := status{ready: func(first int, boxed bool) error {
 		err := fmt.Errorf("process %d is in no box", first)
 		if boxed {
-			err = errors.Join(proc.Bound(first, spared(c.Limits, group).Kernel()), group.Add(first))
+			err = errors.Join(proc.Bound(first, raiseSharedLimits(c.Limits, group).Kernel()), group.Add(first))
 		}
 		if err != nil {
 			return errors.Join(err, cmd.Process.Kill()) // it never runs unbounded
@@ -139,24 +139,24 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	w.began, w.kill = began, func() { _ = cmd.Process.Kill() }
 	w.use = func() (proc.Usage, bool) { return proc.Inside(said.pid, c.Limits.CPU > 0) }
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
-	a.attend(ended, w.look)
+	a.attend(ended, w.killIfOver)
 	_ = cmd.Wait() // what it says is in the status
 	stop()
 	gone := said.end(proc.Grace)
 	a.drain(grace(gone))
 	r := Result{Duration: time.Since(began), Over: w.over}
 	o.into(&r)
-	if w.ended(ctx, group, &r) {
+	if w.finish(ctx, group, &r) {
 		return r, nil
 	}
 	if ctx.Err() != nil {
-		return killed(ctx, r)
+		return killedResult(ctx, r)
 	}
 	return said.result(c, r, cmd.ProcessState)
 }
 
 // keeper returns the files of the doorkeeper, none where there is none.
-func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status) ([]*os.File, *door, error) {
+func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status) ([]*os.File, *egressDoor, error) {
 	if c.Proxy == nil {
 		return make([]*os.File, statusFD-jail.SpecFD), nil, nil
 	}
@@ -176,7 +176,7 @@ func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status)
 
 // openFiles returns the filter and the files that bubblewrap is to copy.
 func (b *Box) openFiles(copies []string) ([]*os.File, error) {
-	filter, err := jail.Memory(b.filter)
+	filter, err := jail.MemoryFile(b.filter)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (s *status) result(c Command, r Result, state *os.ProcessState) (Result, er
 		return Result{}, fmt.Errorf("bound the command: %w", s.err)
 	}
 	if len(s.word) > 0 {
-		return judge(c, r, s.word, state)
+		return jailResult(c, r, s.word, state)
 	}
 	if s.exit != nil {
 		r.Exit = *s.exit
@@ -263,5 +263,5 @@ func (s *status) result(c Command, r Result, state *os.ProcessState) (Result, er
 	if s.seen && strings.Contains(said, "execvp") {
 		return Result{}, missing(c.Args[0])
 	}
-	return Result{}, fmt.Errorf("bubblewrap (%s): %s", state, legible.Cut(said, 500))
+	return Result{}, fmt.Errorf("bubblewrap (%s): %s", state, sanitize.Cut(said, 500))
 }

@@ -169,7 +169,7 @@ func (s *scene) hurt() error {
 func (s *scene) free(t *testing.T, script string) (bool, string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
-	cmd.Dir, cmd.Env = s.tree, append(Env(s.env...), "HOME="+s.dir)
+	cmd.Dir, cmd.Env = s.tree, append(QuietEnv(s.env...), "HOME="+s.dir)
 	cmd.SysProcAttr, cmd.WaitDelay = ownGroup(), time.Second
 	out, err := cmd.CombinedOutput()
 	return err == nil, string(out)
@@ -178,7 +178,7 @@ func (s *scene) free(t *testing.T, script string) (bool, string) {
 func (s *scene) boxed(t *testing.T, b *Box, script string) (bool, Result) {
 	t.Helper()
 	r, err := b.Run(t.Context(), Command{
-		Args: []string{"bash", "-c", script}, Dir: s.tree, Env: Env(s.env...), Readable: []string{filepath.Dir(os.Args[0])}, Timeout: time.Minute,
+		Args: []string{"bash", "-c", script}, Dir: s.tree, Env: QuietEnv(s.env...), Readable: []string{filepath.Dir(os.Args[0])}, Timeout: time.Minute,
 	})
 	if err != nil && !strings.Contains(script, "kill -") { // a command may end its own box
 		t.Errorf("%s: %v", b.Name(), err)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Find returns a box that was seen to work, or an error with
@@ -60,11 +60,11 @@ func (b *Box) Name() string {
 	return string(b.mode)
 }
 
-// Hides reports whether the box shows nothing but what it was told to show.
-func (b *Box) Hides() bool { return b.mode == Native || b.mode == Bwrap }
+// HidesHost reports whether the box shows nothing but what it was told to show.
+func (b *Box) HidesHost() bool { return b.mode == Native || b.mode == Bwrap }
 
-// Layers tries whether commands in dir can write to a layer in over instead.
-func (b *Box) Layers(ctx context.Context, dir, over string) bool {
+// SupportsLayer tries whether commands in dir can write to a layer in over instead.
+func (b *Box) SupportsLayer(ctx context.Context, dir, over string) bool {
 	if b.mode != Native {
 		return false
 	}
@@ -72,10 +72,10 @@ func (b *Box) Layers(ctx context.Context, dir, over string) bool {
 	return err == nil && r.Exit == 7
 }
 
-// Bounds says how what a command uses is bounded, for people: where the kernel
+// DescribeLimits says how what a command uses is bounded, for people: where the kernel
 // does not do it at once it is looked at five times a second.
-func (b *Box) Bounds() string {
-	own := b.Usual()
+func (b *Box) DescribeLimits() string {
+	own := b.DefaultLimits()
 	by := func(kind string) string {
 		if slices.Contains(b.groups.Kinds(), kind) {
 			return " by a control group"
@@ -112,8 +112,8 @@ func (b *Box) Bounds() string {
 	return strings.Join(all, ", ")
 }
 
-// Gaps says what the box cannot stop, a line each, for people.
-func (b *Box) Gaps() []string {
+// KnownGaps says what the box cannot stop, a line each, for people.
+func (b *Box) KnownGaps() []string {
 	switch b.mode {
 	case Native, Bwrap:
 		return nil
@@ -135,10 +135,10 @@ func (b *Box) Gaps() []string {
 // starts nothing keeps everything in. On a machine with much to do it may take
 // long, so it gets a second chance.
 func (b *Box) probe(ctx context.Context) error {
-	return patiently(func(limit time.Duration) error { return b.try(ctx, limit) })
+	return retryTrial(func(limit time.Duration) error { return b.try(ctx, limit) })
 }
 
-func patiently(try func(limit time.Duration) error) error {
+func retryTrial(try func(limit time.Duration) error) error {
 	err := try(firstTrial)
 	if errors.Is(err, errSlow) {
 		err = try(secondTrial)
@@ -180,11 +180,11 @@ func (b *Box) try(ctx context.Context, limit time.Duration) error {
 		return err
 	}
 	if err != nil || r.TimedOut {
-		return fmt.Errorf("%w, %s: %s", errSlow, limit, legible.Cut(string(r.Stderr), 300))
+		return fmt.Errorf("%w, %s: %s", errSlow, limit, sanitize.Cut(string(r.Stderr), 300))
 	}
 	made, err := os.ReadFile(filepath.Join(in, "made"))
 	if r.Exit != 7 || err != nil || string(made) != "ok\n" {
-		return fmt.Errorf("a trial exited with %d: %s", r.Exit, legible.Cut(string(r.Stderr), 300))
+		return fmt.Errorf("a trial exited with %d: %s", r.Exit, sanitize.Cut(string(r.Stderr), 300))
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
@@ -32,7 +32,7 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	defer done()
-	in, err := b.entry(s, c, mark)
+	in, err := b.newJailStart(s, c, mark)
 	defer in.close()
 	if err != nil {
 		return Result{}, err
@@ -56,15 +56,15 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	}
 	cmd.ExtraFiles = slices.Concat([]*os.File{in.spec, word, door.inside()}, in.doors)
 	o, w := newOutputs(c), newWatch(c)
-	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.own())
+	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.jailProcAttr())
 	if err != nil {
 		return Result{}, fmt.Errorf("start a jail: %w", err)
 	}
 	in.letGo(cmd.Process.Pid)
 	w.began = began
-	w.kill, w.use = b.reach(cmd.Process, c.Limits.CPU > 0)
+	w.kill, w.use = b.jailControls(cmd.Process, c.Limits.CPU > 0)
 	stop := context.AfterFunc(ctx, w.kill)
-	a.attend(ended, w.look)
+	a.attend(ended, w.killIfOver)
 	_ = cmd.Wait() // what it says is its word
 	stop()
 	r := Result{Duration: time.Since(began), Over: w.over}
@@ -75,39 +75,39 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	a.drain(grace(gone))
 	o.into(&r)
 	switch {
-	case w.ended(ctx, in.group, &r):
+	case w.finish(ctx, in.group, &r):
 		return r, nil
 	case ctx.Err() != nil:
-		return killed(ctx, r)
+		return killedResult(ctx, r)
 	}
-	return judge(c, r, said, cmd.ProcessState)
+	return jailResult(c, r, said, cmd.ProcessState)
 }
 
 // groups returns where control groups can be made, nil where none can.
 func groups() *cgroup.Parent {
 	p, _ := cgroup.Find()
-	proc.SweepTemp(boxHome) // once nobody is in the groups who could still write there
+	proc.SweepTemp(boxHome) // lastValues nobody is in the groups who could still write there
 	return p
 }
 
-// entry is what a jail begins with.
-type entry struct {
+// jailStart is what a jail begins with.
+type jailStart struct {
 	spec  *os.File // what it is told
 	group *cgroup.Group
 	doors []*os.File        // of the group
 	letGo func(process int) // lets it begin, where it has no door to each of its groups
 }
 
-// entry makes what a jail begins with; close gives it back, also after an error.
-func (b *Box) entry(s jail.Spec, c Command, mark string) (in entry, err error) {
+// jailStart makes what a jail begins with; close gives it back, also after an error.
+func (b *Box) newJailStart(s jail.Spec, c Command, mark string) (in jailStart, err error) {
 	in.group, in.letGo = b.group(c, mark), func(int) {}
-	s.Limits = spared(s.Limits, in.group)
+	s.Limits = raiseSharedLimits(s.Limits, in.group)
 	in.doors = in.group.Doors()
 	s.Join = len(in.doors)
 	if in.spec, err = s.File(); err != nil || in.group.Open() {
 		return in, err
 	}
-	begin, err := jail.Hold(in.spec)
+	begin, err := jail.BlockStart(in.spec)
 	in.letGo = func(process int) {
 		_ = in.group.Add(process) // it is watched too
 		begin()
@@ -116,7 +116,7 @@ func (b *Box) entry(s jail.Spec, c Command, mark string) (in entry, err error) {
 }
 
 // close kills who is left in the group, and removes it.
-func (in entry) close() {
+func (in jailStart) close() {
 	for _, f := range append(in.doors, in.spec) {
 		_ = f.Close()
 	}
@@ -132,20 +132,20 @@ func (b *Box) group(c Command, mark string) *cgroup.Group {
 	return g
 }
 
-// spared raises a limit that the kernel keeps for each user where a group has
+// raiseSharedLimits raises a limit that the kernel keeps for each user where a group has
 // the same: the group counts whom it refuses, and meets its own first.
-func spared(l Limits, g *cgroup.Group) Limits {
+func raiseSharedLimits(l Limits, g *cgroup.Group) Limits {
 	if l.Processes > 0 && g.Forks() {
 		l.Processes += 256
 	}
 	return l
 }
 
-// judge returns what a jail's word means.
-func judge(c Command, r Result, said []byte, state *os.ProcessState) (Result, error) {
-	var w jail.Word
+// jailResult returns what a jail's word means.
+func jailResult(c Command, r Result, said []byte, state *os.ProcessState) (Result, error) {
+	var w jail.ExitReport
 	if err := json.Unmarshal(said, &w); err != nil {
-		return Result{}, fmt.Errorf("the sandbox was ended from inside (%s): %s", state, legible.Cut(string(r.Stderr), 500))
+		return Result{}, fmt.Errorf("the sandbox was ended from inside (%s): %s", state, sanitize.Cut(string(r.Stderr), 500))
 	}
 	switch {
 	case w.Exit != nil:
@@ -157,8 +157,8 @@ func judge(c Command, r Result, said []byte, state *os.ProcessState) (Result, er
 	return Result{}, errors.New("sandbox: " + w.Error)
 }
 
-// own returns how a jail's first process is made.
-func (b *Box) own() *syscall.SysProcAttr {
+// jailProcAttr returns how a jail's first process is made.
+func (b *Box) jailProcAttr() *syscall.SysProcAttr {
 	a := proc.OwnSession()
 	if b.mode == Landlock {
 		a.Pdeathsig = syscall.SIGTERM // it kills its own, and ends
@@ -169,12 +169,12 @@ func (b *Box) own() *syscall.SysProcAttr {
 	uid, gid := os.Geteuid(), os.Getegid()
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-	a.AmbientCaps = jail.Needs()
+	a.AmbientCaps = jail.RequiredCapabilities()
 	return a
 }
 
-// reach returns how a running jail is killed, and how it is looked at.
-func (b *Box) reach(p *os.Process, cpu bool) (kill func(), use func() (proc.Usage, bool)) {
+// jailControls returns how a running jail is killed, and how it is looked at.
+func (b *Box) jailControls(p *os.Process, cpu bool) (kill func(), use func() (proc.Usage, bool)) {
 	if b.mode == Landlock {
 		return func() { _ = p.Signal(syscall.SIGTERM) }, func() (proc.Usage, bool) { return proc.Below(p.Pid, cpu), true }
 	}
@@ -207,7 +207,7 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 	if _, own := lookup(c.Env, "GIT_CONFIG_SYSTEM"); !own {
 		s.Env = append(s.Env, "GIT_CONFIG_NOSYSTEM=1") // git stops at one that it may not read
 	}
-	s.Env = once(s.Env)
+	s.Env = lastValues(s.Env)
 	s.Writable = append(writable, tmp)
 	for _, m := range b.system {
 		s.Readable = append(s.Readable, m.Path)

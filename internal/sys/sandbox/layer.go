@@ -33,10 +33,10 @@ func MakeLayer(dir string) error {
 	return nil
 }
 
-// Take brings the changes since a time into the tree that may be there, and
+// ApplyChanges brings the changes since a time into the tree that may be there, and
 // returns the names of the others. A name may be one of the upper directory's
 // alone.
-func (l Layer) Take(since time.Time, may func(name string) bool) (left []string, err error) {
+func (l Layer) ApplyChanges(since time.Time, may func(name string) bool) (left []string, err error) {
 	upper, err := os.OpenRoot(filepath.Join(l.Dir, "upper"))
 	if err != nil {
 		return nil, fmt.Errorf("read a layer: %w", err)

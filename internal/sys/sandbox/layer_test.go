@@ -40,7 +40,7 @@ func open(t *testing.T, files map[string]string) (string, sandbox.Layer, *sandbo
 	}
 	b, err := sandbox.Find(t.Context(), sandbox.Native)
 	testenv.NeedMachine(t, "a sandbox", err)
-	if !b.Layers(t.Context(), tree, over) {
+	if !b.SupportsLayer(t.Context(), tree, over) {
 		t.Skip(testenv.NoMachine + "no overlay can be mounted in a sandbox here")
 	}
 	return tree, sandbox.Layer{Dir: over, Tree: root}, b
@@ -82,7 +82,7 @@ func TestTake(t *testing.T) {
 	tree, l, b := open(t, files)
 	run := func(script string) {
 		t.Helper()
-		r, err := b.Run(t.Context(), sandbox.Command{Args: []string{"/bin/sh", "-c", script}, Dir: tree, Over: l.Dir, Env: sandbox.Env(), Timeout: time.Minute})
+		r, err := b.Run(t.Context(), sandbox.Command{Args: []string{"/bin/sh", "-c", script}, Dir: tree, Over: l.Dir, Env: sandbox.QuietEnv(), Timeout: time.Minute})
 		if err != nil || r.Exit != 0 {
 			t.Fatalf("%s: %v, exit %d: %s", script, err, r.Exit, r.Stderr)
 		}
@@ -96,7 +96,7 @@ func TestTake(t *testing.T) {
 	if diff := cmp.Diff(files, list(t, tree)); diff != "" {
 		t.Fatalf("the tree was written to:\n%s", diff)
 	}
-	left, err := l.Take(time.Time{}, isTest)
+	left, err := l.ApplyChanges(time.Time{}, isTest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,10 +118,10 @@ func TestTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(`test -e made && test "$(cat code)" = code && test -e dir/code && test "$(cat a_test)" = new && ! test -e hard`)
-	if left, err := l.Take(time.Time{}, isTest); err != nil || !slices.Equal(left, []string{"made"}) {
+	if left, err := l.ApplyChanges(time.Time{}, isTest); err != nil || !slices.Equal(left, []string{"made"}) {
 		t.Errorf("left %q, %v", left, err)
 	}
-	if left, err := l.Take(time.Now().Add(time.Hour), isTest); err != nil || left != nil {
+	if left, err := l.ApplyChanges(time.Now().Add(time.Hour), isTest); err != nil || left != nil {
 		t.Errorf("of later changes: %q, %v", left, err)
 	}
 }
@@ -135,12 +135,12 @@ func TestTakeFollowsNoLink(t *testing.T) {
 	}
 	r, err := b.Run(t.Context(), sandbox.Command{
 		Args: []string{"/bin/sh", "-c", `rm away; mkdir away; echo x >away/b_test; rm -r tests; ln -s "$0" tests; rm a_test; ln -s "$0/made" a_test`, out},
-		Dir:  tree, Over: l.Dir, Env: sandbox.Env(), Timeout: time.Minute,
+		Dir:  tree, Over: l.Dir, Env: sandbox.QuietEnv(), Timeout: time.Minute,
 	})
 	if err != nil || r.Exit != 0 {
 		t.Fatalf("%v, exit %d: %s", err, r.Exit, r.Stderr)
 	}
-	if _, err := l.Take(time.Time{}, isTest); err == nil {
+	if _, err := l.ApplyChanges(time.Time{}, isTest); err == nil {
 		t.Error("a file was taken over through a link that leads out")
 	}
 	if made, _ := filepath.Glob(filepath.Join(out, "*")); made != nil {
@@ -151,11 +151,11 @@ func TestTakeFollowsNoLink(t *testing.T) {
 // Only namespaces of our own can do it, and only where it was tried.
 func TestLayers(t *testing.T) {
 	tree, _, b := open(t, map[string]string{"x": "x"})
-	if b.Layers(t.Context(), tree, filepath.Join(tree, "none")) {
+	if b.SupportsLayer(t.Context(), tree, filepath.Join(tree, "none")) {
 		t.Error("a layer that is not there")
 	}
 	for _, m := range []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock, sandbox.Off} {
-		if b, err := sandbox.Find(t.Context(), m); err == nil && b.Layers(t.Context(), tree, t.TempDir()) {
+		if b, err := sandbox.Find(t.Context(), m); err == nil && b.SupportsLayer(t.Context(), tree, t.TempDir()) {
 			t.Errorf("%s has layers", m)
 		}
 	}

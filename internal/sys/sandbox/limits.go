@@ -29,9 +29,9 @@ const (
 	OverCPU       Limit = "cpu"
 )
 
-// Usual returns the limits of a command that says nothing else: enough for
+// DefaultLimits returns the limits of a command that says nothing else: enough for
 // what compilers and tests need, and little enough to keep the machine alive.
-func Usual() Limits {
+func DefaultLimits() Limits {
 	return Limits{
 		Memory:    usualMemory(),
 		Processes: 512 + 128*runtime.NumCPU(),
@@ -42,16 +42,16 @@ func Usual() Limits {
 	}
 }
 
-// Bounded returns the box with other usual limits of its commands: those that
+// WithLimits returns the box with other usual limits of its commands: those that
 // are zero stay. Without a sandbox only what is bounded so is watched.
-func (b *Box) Bounded(l Limits) *Box {
+func (b *Box) WithLimits(l Limits) *Box {
 	own := *b
 	own.bounds = l
 	return &own
 }
 
-// Usual returns the limits of a command in the box that says nothing else.
-func (b *Box) Usual() Limits { return over(b.bounds, Usual()) }
+// DefaultLimits returns the limits of a command in the box that says nothing else.
+func (b *Box) DefaultLimits() Limits { return limitsOrDefault(b.bounds, DefaultLimits()) }
 
 // exceeded says in words which bound a command that used too much ran into,
 // with the setting that raises it. It is empty where it ran into none.
@@ -92,8 +92,8 @@ func usualMemory() int64 {
 	return 8 << 30
 }
 
-// over returns the limits with usual ones where there are none.
-func over(l, usual Limits) Limits {
+// limitsOrDefault returns the limits with usual ones where there are none.
+func limitsOrDefault(l, usual Limits) Limits {
 	l.CPU = cmp.Or(l.CPU, usual.CPU)
 	l.Memory = cmp.Or(l.Memory, usual.Memory)
 	l.Processes = cmp.Or(l.Processes, usual.Processes)
@@ -107,8 +107,8 @@ func over(l, usual Limits) Limits {
 // lookEvery is how often it is looked what a command uses.
 const lookEvery = 200 * time.Millisecond
 
-// watch kills a command that uses too much. One thread at a time calls it.
-type watch struct {
+// limitWatch kills a command that uses too much. One thread at a time calls it.
+type limitWatch struct {
 	limits Limits
 	dirs   []string // that it may write to, on disks
 	began  time.Time
@@ -120,8 +120,8 @@ type watch struct {
 
 // newWatch looks how things are before a command begins; the caller sets
 // began, kill and use.
-func newWatch(c Command) *watch {
-	w := &watch{limits: c.Limits, dirs: append([]string{c.Dir}, c.Writable...)}
+func newWatch(c Command) *limitWatch {
+	w := &limitWatch{limits: c.Limits, dirs: append([]string{c.Dir}, c.Writable...)}
 	if c.Over != "" {
 		w.dirs[0] = c.Over
 	}
@@ -134,8 +134,8 @@ func newWatch(c Command) *watch {
 	return w
 }
 
-// look kills the command when it is over a limit.
-func (w *watch) look() {
+// killIfOver kills the command when it is over a limit.
+func (w *limitWatch) killIfOver() {
 	if w.over != "" {
 		return
 	}
@@ -159,9 +159,9 @@ func (w *watch) look() {
 	w.kill()
 }
 
-// ended removes a command's group, and reports whether it was killed because it
+// finish removes a command's group, and reports whether it was killed because it
 // used too much, by us or by the kernel.
-func (w *watch) ended(ctx context.Context, g *cgroup.Group, r *Result) bool {
+func (w *limitWatch) finish(ctx context.Context, g *cgroup.Group, r *Result) bool {
 	met := g.End()
 	if met.Memory && w.over == "" && ctx.Err() == nil {
 		w.over = OverMemory
@@ -176,7 +176,7 @@ func (w *watch) ended(ctx context.Context, g *cgroup.Group, r *Result) bool {
 // overDisk reports whether the command wrote more than it may. The files are
 // counted only when the disk says that somebody did; those that have no name
 // any more are found by the disk alone, when it is nearly full.
-func (w *watch) overDisk() bool {
+func (w *limitWatch) overDisk() bool {
 	for i, dir := range w.dirs {
 		free := proc.Free(dir)
 		if w.free[i]-free <= w.limits.Disk {

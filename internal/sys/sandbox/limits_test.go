@@ -33,7 +33,7 @@ func TestKernelLimits(t *testing.T) {
 		if !strings.HasPrefix(string(r.Stdout), "100\n0\n") || strings.Contains(string(r.Stdout), "raised") {
 			t.Errorf("limits: %s%s", r.Stdout, r.Stderr)
 		}
-		if !b.Hides() {
+		if !b.HidesHost() {
 			return
 		}
 		for _, dir := range []string{"/tmp", "/dev/shm", "/dev", "/", "/run"} {
@@ -155,11 +155,11 @@ func TestWritten(t *testing.T) {
 }
 
 func TestUsual(t *testing.T) {
-	u := Usual()
+	u := DefaultLimits()
 	if u.Memory <= 0 || u.Processes < 512 || u.FileSize <= 0 || u.OpenFiles <= 0 || u.Disk <= 0 || u.Tmp <= 0 {
 		t.Errorf("no limit: %+v", u)
 	}
-	if l := over(Limits{Memory: 5}, u); l.Memory != 5 || l.Disk != u.Disk {
+	if l := limitsOrDefault(Limits{Memory: 5}, u); l.Memory != 5 || l.Disk != u.Disk {
 		t.Errorf("got %+v", l)
 	}
 }

@@ -56,17 +56,17 @@ func runOff(ctx context.Context, c Command) (Result, error) {
 	w.began, w.kill = began, func() { proc.KillGroup(cmd.Process) }
 	w.use = func() (proc.Usage, bool) { return proc.Below(cmd.Process.Pid, c.Limits.CPU > 0), true }
 	stop := context.AfterFunc(ctx, w.kill)
-	a.attend(ended, w.look)
+	a.attend(ended, w.killIfOver)
 	_ = cmd.Wait() // what it says is in the process state
 	stop()
 	r := Result{Duration: time.Since(began)}
 	a.drain(grace(proc.KillTree(cmd.Process.Pid, mark, r.Duration)))
 	o.into(&r)
-	if w.ended(ctx, nil, &r) {
+	if w.finish(ctx, nil, &r) {
 		return r, nil
 	}
 	if ctx.Err() != nil {
-		return killed(ctx, r)
+		return killedResult(ctx, r)
 	}
 	r.Exit = proc.ExitOf(cmd.ProcessState)
 	return r, nil

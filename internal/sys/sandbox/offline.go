@@ -19,5 +19,5 @@ func unreachedIn(text string) bool {
 }
 
 func unreached() *regexp.Regexp {
-	return regexp.MustCompile(strings.Join(stack.Unreached(), "|"))
+	return regexp.MustCompile(strings.Join(stack.NoNetworkPatterns(), "|"))
 }

@@ -60,16 +60,16 @@ type Command struct {
 	Dir string
 	Env []string // the whole environment; HOME is added where it is missing
 	// Over is a directory for what the command writes to Dir, which then stays
-	// as it is: see package layer. Only where [Box.Layers] says that it can be.
+	// as it is: see package layer. Only where [Box.SupportsLayer] says that it can be.
 	Over     string
 	Writable []string // further directories that it may write to
 	Readable []string // further paths that it may read; inside a writable one they are read-only
-	Hidden   []string // paths below Dir and Readable that it cannot open, where the box says what is seen; see [Box.Hides]
+	Hidden   []string // paths below Dir and Readable that it cannot open, where the box says what is seen; see [Box.HidesHost]
 	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each run
 	Mark     string   // names the owner to [Sweep]; letters, digits and ./-_
 	Stdin    io.Reader
 	Stdout   *os.File      // gets standard output, which is not kept and not heard then; see [Process]
-	Limits   Limits        // where zero, what [Usual] says
+	Limits   Limits        // where zero, what [DefaultLimits] says
 	Timeout  time.Duration // 0 means none but the context's
 	Cap      int64         // bytes kept of each stream, half from each end; 0 means 64 KiB
 	// Keeper makes what keeps a stream instead, once for each. Nil: Cap says.
@@ -87,10 +87,10 @@ type Command struct {
 // localPorts returns the numbers of the ports that are served, in order.
 func (c Command) localPorts() []int { return slices.Sorted(maps.Keys(c.Local)) }
 
-// Unreached says so, in a line, where a command in the box prints what clients
+// NetworkHint says so, in a line, where a command in the box prints what clients
 // do that found no network. It is empty for other texts, and where the command
 // has a way out.
-func (b *Box) Unreached(c Command, text string) string {
+func (b *Box) NetworkHint(c Command, text string) string {
 	if c.Proxy != nil || b.Name() == string(Off) || !unreachedIn(text) {
 		return ""
 	}
@@ -131,7 +131,7 @@ type Box struct {
 	system []jail.Mount // what every command sees
 	tools  []string     // toolchains that are bound read-only
 	groups *cgroup.Parent
-	bounds Limits // usual ones of its commands; zero: see [Usual]
+	bounds Limits // usual ones of its commands; zero: see [DefaultLimits]
 }
 
 // Run runs a command and returns when it and everything it started is dead.
@@ -150,10 +150,10 @@ func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{Exit: -1}, context.Cause(ctx)
 	}
-	if c.Limits = over(c.Limits, b.bounds); b.Name() != string(Off) {
-		c.Limits = over(c.Limits, Usual())
+	if c.Limits = limitsOrDefault(c.Limits, b.bounds); b.Name() != string(Off) {
+		c.Limits = limitsOrDefault(c.Limits, DefaultLimits())
 	}
-	c, done, err := b.way(ctx, c)
+	c, done, err := b.addEgress(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}
@@ -205,7 +205,7 @@ func (c Command) environ(home, mark string, usual ...string) []string {
 	if _, ok := lookup(c.Env, "HOME"); !ok {
 		env = append(env, "HOME="+home)
 	}
-	return once(append(env, "PWD="+c.Dir, Mark+"="+mark))
+	return lastValues(append(env, "PWD="+c.Dir, Mark+"="+mark))
 }
 
 // missing is the error of a program that does not exist.

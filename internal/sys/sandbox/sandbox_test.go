@@ -65,7 +65,7 @@ func victim(m Mode, dir string) {
 			}
 			_, _ = b.Run(context.Background(), Command{
 				Args: []string{"/bin/sh", "-c", listener + `setsid sh -c 'trap "" TERM HUP; echo up >up; exec sleep 4711' & sleep 4711`},
-				Dir:  tree, Env: Env(), Mark: os.Getenv("TEST_OWNER"),
+				Dir:  tree, Env: QuietEnv(), Mark: os.Getenv("TEST_OWNER"),
 			})
 		})
 	}
@@ -131,7 +131,7 @@ func sh(tb testing.TB, b *Box, c Command, script string) Result {
 		c.Dir = tb.TempDir()
 	}
 	if c.Env == nil {
-		c.Env = Env()
+		c.Env = QuietEnv()
 	}
 	c.Args = []string{"/bin/sh", "-c", script}
 	r, err := b.Run(tb.Context(), c)
@@ -176,7 +176,7 @@ func TestMissingProgram(t *testing.T) {
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		for _, name := range []string{"no-such-program", "/no/such/program", "./none"} {
-			_, err := b.Run(t.Context(), Command{Args: []string{name}, Dir: t.TempDir(), Env: Env()})
+			_, err := b.Run(t.Context(), Command{Args: []string{name}, Dir: t.TempDir(), Env: QuietEnv()})
 			if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -186,7 +186,7 @@ func TestMissingProgram(t *testing.T) {
 				t.Errorf("%+v ran", c)
 			}
 		}
-		if _, err := b.Run(t.Context(), Command{Args: []string{"true"}, Dir: "/no/such/dir", Env: Env()}); err == nil {
+		if _, err := b.Run(t.Context(), Command{Args: []string{"true"}, Dir: "/no/such/dir", Env: QuietEnv()}); err == nil {
 			t.Error("ran in a directory that is not there")
 		}
 	})
@@ -334,7 +334,7 @@ func TestNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	dial := func(b *Box, script string) int {
-		r, err := b.Run(t.Context(), Command{Args: []string{bash, "-c", script}, Dir: t.TempDir(), Env: Env()})
+		r, err := b.Run(t.Context(), Command{Args: []string{bash, "-c", script}, Dir: t.TempDir(), Env: QuietEnv()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,12 +352,12 @@ func TestNetwork(t *testing.T) {
 		if dial(b, "exec 3<>/dev/udp/192.0.2.1/53") == 0 {
 			t.Error("has a route out")
 		}
-		if b.Hides() && testenv.HasTool(t, "python3") {
+		if b.HidesHost() && testenv.HasTool(t, "python3") {
 			py, err := exec.LookPath("python3")
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := b.Run(t.Context(), Command{Dir: t.TempDir(), Env: Env(), Args: []string{py, "-c", `
+			r, err := b.Run(t.Context(), Command{Dir: t.TempDir(), Env: QuietEnv(), Args: []string{py, "-c", `
 import socket
 l=socket.create_server(("127.0.0.1",0)); c=socket.create_connection(l.getsockname()); c.send(b"hi"); print(l.accept()[0].recv(2).decode())`}})
 			if err != nil || string(r.Stdout) != "hi\n" {
@@ -395,16 +395,16 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "s3cret")
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
-		r := sh(t, b, Command{Env: Env("GIVEN=yes")}, `env; cat /proc/$PPID/environ /proc/1/environ 2>/dev/null | tr '\0' '\n' | grep -a -i planted`)
+		r := sh(t, b, Command{Env: QuietEnv("GIVEN=yes")}, `env; cat /proc/$PPID/environ /proc/1/environ 2>/dev/null | tr '\0' '\n' | grep -a -i planted`)
 		if b.Name() != "off" && bytes.Contains(r.Stdout, []byte("s3cret")) {
 			t.Errorf("sees a secret:\n%s", r.Stdout)
 		}
-		env := sh(t, b, Command{Env: Env("GIVEN=yes")}, `env`).Stdout
+		env := sh(t, b, Command{Env: QuietEnv("GIVEN=yes")}, `env`).Stdout
 		if bytes.Contains(env, []byte("s3cret")) || !bytes.Contains(env, []byte("GIVEN=yes")) || !bytes.Contains(env, []byte("PATH=")) {
 			t.Errorf("environment:\n%s", env)
 		}
 		// Of two values the last one counts, whoever reads them.
-		all, err := b.Run(t.Context(), Command{Args: []string{"/usr/bin/env"}, Dir: t.TempDir(), Env: Env("TWICE=first", "TWICE=last", "PWD=/else")})
+		all, err := b.Run(t.Context(), Command{Args: []string{"/usr/bin/env"}, Dir: t.TempDir(), Env: QuietEnv("TWICE=first", "TWICE=last", "PWD=/else")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -488,13 +488,13 @@ func TestTimeout(t *testing.T) {
 		cause := errors.New("somebody asked")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		r, err := b.Run(ctx, Command{
-			Args: []string{"/bin/sh", "-c", "echo begun; sleep " + arg}, Dir: t.TempDir(), Env: Env(),
+			Args: []string{"/bin/sh", "-c", "echo begun; sleep " + arg}, Dir: t.TempDir(), Env: QuietEnv(),
 			Heard: func([]byte) { cancel(cause) },
 		})
 		if !errors.Is(err, cause) || r.TimedOut || r.Exit != -1 || string(r.Stdout) != "begun\n" {
 			t.Errorf("cancelled: %+v, %v", r, err)
 		}
-		if _, err := b.Run(ctx, Command{Args: []string{"true"}, Dir: t.TempDir(), Env: Env()}); !errors.Is(err, cause) {
+		if _, err := b.Run(ctx, Command{Args: []string{"true"}, Dir: t.TempDir(), Env: QuietEnv()}); !errors.Is(err, cause) {
 			t.Errorf("ran after the end: %v", err)
 		}
 	})
@@ -748,7 +748,7 @@ func TestSlowTrialIsTriedAgain(t *testing.T) {
 		t.Errorf("a trial without time: %v", err)
 	}
 	var limits []time.Duration
-	err := patiently(func(limit time.Duration) error {
+	err := retryTrial(func(limit time.Duration) error {
 		limits = append(limits, limit)
 		if len(limits) == 1 {
 			return errSlow
@@ -797,7 +797,7 @@ func TestGoWorksInside(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "go.mod"), "module x\n\ngo 1.26\n")
 		write(t, filepath.Join(dir, "x_test.go"), "package x\n\nimport \"testing\"\n\nfunc Test(t *testing.T) { t.Log(1) }\n")
-		r := sh(t, b, Command{Dir: dir, Writable: []string{cache}, Env: Env("GOCACHE=" + cache)}, `go vet ./... && go test ./...`)
+		r := sh(t, b, Command{Dir: dir, Writable: []string{cache}, Env: QuietEnv("GOCACHE=" + cache)}, `go vet ./... && go test ./...`)
 		if r.Exit != 0 || !strings.Contains(string(r.Stdout), "ok") {
 			t.Errorf("exit %d: %s%s", r.Exit, r.Stdout, r.Stderr)
 		}
@@ -872,7 +872,7 @@ func bareBwrap(b *testing.B, dir string) {
 // and shows the middle and the 95th of a hundred times, and both next to those
 // of bubblewrap alone.
 func BenchmarkStart(b *testing.B) {
-	c := Command{Args: []string{"/usr/bin/true"}, Dir: b.TempDir(), Env: Env()}
+	c := Command{Args: []string{"/usr/bin/true"}, Dir: b.TempDir(), Env: QuietEnv()}
 	find(b, Bwrap)
 	ways := map[string]func(){
 		"bare":       func() { _ = exec.Command("/usr/bin/true").Run() },
@@ -912,7 +912,7 @@ func BenchmarkStart(b *testing.B) {
 func benchmarkRun(b *testing.B, m Mode) {
 	b.Helper()
 	box := find(b, m)
-	c := Command{Args: []string{"/usr/bin/true"}, Dir: b.TempDir(), Env: Env()}
+	c := Command{Args: []string{"/usr/bin/true"}, Dir: b.TempDir(), Env: QuietEnv()}
 	for b.Loop() {
 		if _, err := box.Run(b.Context(), c); err != nil {
 			b.Fatal(err)

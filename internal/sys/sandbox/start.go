@@ -47,8 +47,8 @@ func grace(gone bool) time.Duration {
 	return 0
 }
 
-// killed is what Run returns when it killed the command.
-func killed(ctx context.Context, r Result) (Result, error) {
+// killedResult is what Run returns when it killed the command.
+func killedResult(ctx context.Context, r Result) (Result, error) {
 	r.Exit = -1
 	if errors.Is(context.Cause(ctx), errTimeout) {
 		r.TimedOut = true

@@ -79,10 +79,10 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Quiet returns variables that keep tools from paging and colours, for commands
+// QuietVars returns variables that keep tools from paging and colours, for commands
 // whose output a model reads. A project's own tests may look at them, so gates
 // do not have them.
-func Quiet() []string { return []string{"PAGER=cat", "GIT_PAGER=cat", "NO_COLOR=1", "TERM=dumb"} }
+func QuietVars() []string { return []string{"PAGER=cat", "GIT_PAGER=cat", "NO_COLOR=1", "TERM=dumb"} }
 
 // toolEnv returns the environment for a command in a box on a host with this one.
 // Each variable in it is there for one of four reasons: a tool is not found or
@@ -143,9 +143,9 @@ func variable(env []string) func(name string) string {
 	return func(name string) string { v, _ := lookup(env, name); return v }
 }
 
-// once keeps the last value of each variable: programs do not agree which of
+// lastValues keeps the last value of each variable: programs do not agree which of
 // several counts. It writes into env.
-func once(env []string) []string {
+func lastValues(env []string) []string {
 	at := make(map[string]int, len(env))
 	kept := env[:0]
 	for _, e := range env {

@@ -33,10 +33,10 @@ func systemView() []jail.Mount {
 	return append(mounts, etcFiles()...)
 }
 
-// Shown returns the directories outside of a worktree that every command may
+// ReadableDirs returns the directories outside of a worktree that every command may
 // read: the system's programs and libraries, toolchains, and the caches of
 // dependencies that are theirs. Without a box it is what one would show.
-func (b *Box) Shown() []string {
+func (b *Box) ReadableDirs() []string {
 	if b == nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (b *Box) mounts(c Command) []jail.Mount {
 // views returns the paths of the host that the command sees beside the
 // system's.
 func (b *Box) views(c Command) []jail.Mount {
-	how := map[string]jail.How{}
+	how := map[string]jail.MountMode{}
 	for _, p := range b.tools {
 		how[p] = jail.Show
 	}
@@ -112,7 +112,7 @@ func (b *Box) views(c Command) []jail.Mount {
 	}
 	for _, p := range c.Hidden {
 		// What is gone, or a link leads to, is nothing to cover there.
-		seen := slices.ContainsFunc(append([]string{c.Dir}, c.Readable...), func(dir string) bool { return within(dir, p) && real(dir, p) })
+		seen := slices.ContainsFunc(append([]string{c.Dir}, c.Readable...), func(dir string) bool { return within(dir, p) && hasNoLink(dir, p) })
 		if info, err := os.Lstat(p); err == nil && (info.IsDir() || info.Mode().IsRegular()) && seen {
 			how[p] = jail.Cover
 		}
@@ -130,8 +130,8 @@ func (b *Box) views(c Command) []jail.Mount {
 	return views
 }
 
-// real reports whether no link is on the way from a directory to a path.
-func real(dir, p string) bool {
+// hasNoLink reports whether no link is on the way from a directory to a path.
+func hasNoLink(dir, p string) bool {
 	for at := filepath.Dir(p); len(at) > len(dir); at = filepath.Dir(at) {
 		if info, err := os.Lstat(at); err != nil || !info.IsDir() {
 			return false
@@ -140,15 +140,15 @@ func real(dir, p string) bool {
 	return true
 }
 
-// Env returns the environment for a command whose output a model reads: that
-// of [Gates], settings that keep tools from paging and colours, and extra.
-func Env(extra ...string) []string {
-	return append(Gates(Quiet()...), extra...)
+// QuietEnv returns the environment for a command whose output a model reads: that
+// of [GateEnv], settings that keep tools from paging and colours, and extra.
+func QuietEnv(extra ...string) []string {
+	return append(GateEnv(QuietVars()...), extra...)
 }
 
-// Gates returns the environment for a command that judges: what is on a short
+// GateEnv returns the environment for a command that judges: what is on a short
 // list of names that hold no secrets, settings that keep tools from asking and
 // downloading, and extra. HOME is not in it: each box has a private one, so
 // caches are private too unless extra names one. What people set for their
 // terminal, such as NO_COLOR, is not in it either: tests would see it.
-func Gates(extra ...string) []string { return toolEnv(os.Environ(), extra) }
+func GateEnv(extra ...string) []string { return toolEnv(os.Environ(), extra) }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Certain says which key a text holds for certain, and in which line, from 1:
+// FindCertainKey says which key a text holds for certain, and in which line, from 1:
 // a private key, or a token by its issuer's own shape. It leaves out what only
 // may be one, what an issuer means to be public, and what examples show.
-func (m *Masker) Certain(text []byte) (kind string, line int, found bool) {
+func (m *Masker) FindCertainKey(text []byte) (kind string, line int, found bool) {
 	if m == nil {
 		m = New(nil)
 	}
@@ -39,7 +39,7 @@ func Values(text []byte) []string {
 		}
 		head := bytes.TrimRight(text[max(0, i-longName):i], " \t\"'\\")
 		name := head[1+bytes.LastIndexFunc(head, func(r rune) bool { return r >= 0x80 || !word(byte(r)) && r != '-' && r != '.' }):]
-		if !private(string(name)) {
+		if !isPrivateName(string(name)) {
 			continue
 		}
 		rest := bytes.TrimLeft(text[i+1:min(len(text), i+longValue)], " \t\"'\\=>")
@@ -47,16 +47,16 @@ func Values(text []byte) []string {
 		if end < 0 {
 			end = len(rest)
 		}
-		if value := string(rest[:end]); len(value) >= safeValue && mixed(value) && !strings.ContainsAny(value, "$*") && value[0] != '/' && !stands([]byte(value)) {
+		if value := string(rest[:end]); len(value) >= safeValue && mixed(value) && !strings.ContainsAny(value, "$*") && value[0] != '/' && !isPlaceholder([]byte(value)) {
 			all = append(all, value)
 		}
 	}
 	return all
 }
 
-// private reports whether the name of a setting says that nobody else is to
+// isPrivateName reports whether the name of a setting says that nobody else is to
 // know it.
-func private(name string) bool {
+func isPrivateName(name string) bool {
 	name = strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 	if strings.HasSuffix(name, "publickey") || strings.HasSuffix(name, "publishablekey") {
 		return false

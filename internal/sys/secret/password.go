@@ -35,8 +35,8 @@ func inAddresses(data []byte) []span {
 	add := func(from, to int) {
 		user, password, ok := bytes.Cut(data[from:to], []byte(":"))
 		start := from + len(user) + 1
-		if ok && len(password) >= 4 && !bytes.ContainsAny(password, "${}<>*%()|") && !stands(password) && !bytes.Equal(user, password) ||
-			ok && percent(password) && !stands(password) {
+		if ok && len(password) >= 4 && !bytes.ContainsAny(password, "${}<>*%()|") && !isPlaceholder(password) && !bytes.Equal(user, password) ||
+			ok && percent(password) && !isPlaceholder(password) {
 			spans = append(spans, span{start, to})
 		}
 	}
@@ -109,15 +109,15 @@ func assigned(data []byte, i int, word string) (span, bool) {
 	}
 	value := data[from:to]
 	code := !quoted && bytes.IndexByte([]byte("([{"), byteAt(data, to)) >= 0 || bytes.ContainsAny(value, "$%*") && !quoted || bytes.HasPrefix(value, []byte("$"))
-	sure := quoted && mixed(string(value)) || loud || listed || !quoted && mixed(string(value)) && !dots(value)
-	if len(value) < 6 && (!listed || len(value) < 4) || code || !sure || stands(value) {
+	sure := quoted && mixed(string(value)) || loud || listed || !quoted && mixed(string(value)) && !isDottedName(value)
+	if len(value) < 6 && (!listed || len(value) < 4) || code || !sure || isPlaceholder(value) {
 		return span{}, false
 	}
 	return span{from, to}, true
 }
 
-// dots reports whether a value is a name of something in a program.
-func dots(value []byte) bool {
+// isDottedName reports whether a value is a name of something in a program.
+func isDottedName(value []byte) bool {
 	return bytes.ContainsAny(value, ".") && len(bytes.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")) == 0
 }
 
@@ -136,9 +136,9 @@ func byteAt(data []byte, i int) byte {
 	return data[i]
 }
 
-// stands reports whether a value stands in for a password: it is a word that
+// isPlaceholder reports whether a value stands in for a password: it is a word that
 // everybody writes there, whatever digits and signs are around it.
-func stands(value []byte) bool {
+func isPlaceholder(value []byte) bool {
 	word := strings.Map(func(r rune) rune {
 		if r|0x20 >= 'a' && r|0x20 <= 'z' {
 			return r | 0x20

@@ -82,7 +82,7 @@ func TestCertain(t *testing.T) {
 		{"re = /-----BEGIN PRIVATE KEY-----/", "", 0},
 		{"password=hunter2secret", "", 0},
 	} {
-		if kind, line, found := secret.New(nil).Certain([]byte(c.text)); kind != c.kind || line != c.line || found != (c.kind != "") {
+		if kind, line, found := secret.New(nil).FindCertainKey([]byte(c.text)); kind != c.kind || line != c.line || found != (c.kind != "") {
 			t.Errorf("%q: %q in line %d", c.text, kind, line)
 		}
 	}

@@ -50,15 +50,15 @@ func New(environ []string) *Masker {
 	m := &Masker{shapes: newShapes()}
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
-		if telling(name) && !strings.HasPrefix(value, "/") && !strings.ContainsAny(value, " \t\n") {
+		if isSecretName(name) && !strings.HasPrefix(value, "/") && !strings.ContainsAny(value, " \t\n") {
 			m.Learn(value)
 		}
 	}
 	return m
 }
 
-// telling reports whether the name of a variable says that it holds a secret.
-func telling(name string) bool {
+// isSecretName reports whether the name of a variable says that it holds a secret.
+func isSecretName(name string) bool {
 	name = strings.ToUpper(name)
 	return slices.ContainsFunc([]string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD", "_PAT"}, func(end string) bool {
 		return strings.HasSuffix(name, end)
@@ -87,7 +87,7 @@ func (m *Masker) Learn(value string) {
 	}
 	slices.SortStableFunc(all, func(x, y string) int { return len(y) - len(x) }) // one may hold another
 	m.known.Store(&all)
-	codes := coded(value)
+	codes := encodings(value)
 	if old := m.codes.Load(); old != nil {
 		codes = append(codes, *old...)
 	}
@@ -97,10 +97,10 @@ func (m *Masker) Learn(value string) {
 	m.codes.Store(&codes)
 }
 
-// coded returns the ways in which a value is written in code: in hex, in the
+// encodings returns the ways in which a value is written in code: in hex, in the
 // percent form of all its bytes, and in base64, also within a longer text whose
 // beginning shifts it.
-func coded(value string) []string {
+func encodings(value string) []string {
 	digits := hex.EncodeToString([]byte(value))
 	var percent strings.Builder
 	for i := 0; i < len(digits); i += 2 {
@@ -154,9 +154,9 @@ func (m *Masker) Text(text string) string {
 	return string(masked)
 }
 
-// Lost reports whether a text that replaces another has marks that the other
+// CheckNoNewMarks reports whether a text that replaces another has marks that the other
 // had not: who wrote it saw them in the place of keys, which would be lost.
-func Lost(old, text []byte) error {
+func CheckNoNewMarks(old, text []byte) error {
 	if bytes.Count(text, []byte(Mark)) <= bytes.Count(old, []byte(Mark)) {
 		return nil
 	}

@@ -121,7 +121,7 @@ func (s *shapes) each(data []byte, found func(x shape, at []span) bool) {
 				continue
 			}
 			if x.prefix == pemPrefix {
-				at, end := armour(data, i)
+				at, end := maskArmour(data, i)
 				if len(at) > 0 && !found(x, at) {
 					return
 				}
@@ -202,10 +202,10 @@ const (
 	armourGap   = 200      // bytes between the lines of a key, for what a listing puts there
 )
 
-// armour masks the lines of the private key whose armour begins at i, so that
+// maskArmour masks the lines of the private key whose armour begins at i, so that
 // quotes, escapes and line numbers between them stay. The end of the armour
 // may be cut off. It returns where it stopped.
-func armour(data []byte, i int) (spans []span, end int) {
+func maskArmour(data []byte, i int) (spans []span, end int) {
 	head := data[i+len(pemPrefix) : min(len(data), i+len(pemPrefix)+60)]
 	n := bytes.Index(head, []byte("-----"))
 	if n < 0 || !bytes.Contains(head[:n], []byte("PRIVATE KEY")) {

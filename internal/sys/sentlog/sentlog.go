@@ -23,18 +23,18 @@ const again = time.Second
 // most is the largest file that is read.
 const most = 16 << 20
 
-// Alone runs do while no other process does under the same name. It waits for
+// RunExclusive runs do while no other process does under the same name. It waits for
 // its turn, and for do.
-func Alone(ctx context.Context, file string, do func(context.Context) error) error {
+func RunExclusive(ctx context.Context, file string, do func(context.Context) error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return disk.Fail("make a directory", err)
+		return disk.WrapError("make a directory", err)
 	}
 	l := flock.New(file)
 	if ok, err := l.TryLockContext(ctx, again); err != nil || !ok {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // its turn never came, and is not wanted any more
 		}
-		return disk.Fail("take the lock "+file, err)
+		return disk.WrapError("take the lock "+file, err)
 	}
 	return errors.Join(do(ctx), l.Close())
 }
@@ -43,10 +43,10 @@ func Alone(ctx context.Context, file string, do func(context.Context) error) err
 // may be over, too, and not have seen what happened last.
 const turnWait = 1500 * time.Millisecond
 
-// Behind runs do beside whatever else a process does, alone as [Alone] does. Stop
+// RunBeside runs do beside whatever else a process does, alone as [RunExclusive] does. Stop
 // ends the first of its contexts, waits for do, and ends the second, too, once the
 // grace is over. What do returns is told.
-func Behind(
+func RunBeside(
 	ctx context.Context, file string, grace time.Duration, tell func(error), do func(life, last context.Context) error,
 ) (stop func()) {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -55,7 +55,7 @@ func Behind(
 	done := make(chan struct{})
 	go func() { // waited for by stop
 		defer close(done)
-		if err := Alone(turn, file, func(context.Context) error { return do(life, last) }); err != nil {
+		if err := RunExclusive(turn, file, func(context.Context) error { return do(life, last) }); err != nil {
 			tell(err)
 		}
 	}()
@@ -86,13 +86,13 @@ func Open(path string) (*Log, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return b, nil
 	case err != nil:
-		return nil, disk.Fail("read what was sent", err)
+		return nil, disk.WrapError("read what was sent", err)
 	case !info.Mode().IsRegular() || info.Size() > most:
 		return b, nil
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, disk.Fail("read what was sent", err)
+		return nil, disk.WrapError("read what was sent", err)
 	}
 	if json.Unmarshal(data, &b.said) != nil || b.said == nil {
 		b.said = map[string]string{}

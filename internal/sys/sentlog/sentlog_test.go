@@ -47,10 +47,10 @@ func TestBook(t *testing.T) {
 // TestAlone lets one at a time, and gives up its turn with the context.
 func TestAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "lock")
-	err := sentlog.Alone(t.Context(), path, func(ctx context.Context) error {
+	err := sentlog.RunExclusive(t.Context(), path, func(ctx context.Context) error {
 		ctx, stop := context.WithCancelCause(ctx)
 		stop(nil)
-		return sentlog.Alone(ctx, path, func(context.Context) error {
+		return sentlog.RunExclusive(ctx, path, func(context.Context) error {
 			t.Error("two at once")
 			return nil
 		})

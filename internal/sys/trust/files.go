@@ -12,10 +12,10 @@ import (
 	"unicode"
 )
 
-// Files returns the files of a repository that a command line names, when it
+// CommandFiles returns the files of a repository that a command line names, when it
 // is run in dir, with the SHA-256 of each: they are part of what somebody
 // agrees to. A script within an argument is named, too, as in sh -c "./a.sh b".
-func Files(root *os.Root, dir string, argv []string) map[string]string {
+func CommandFiles(root *os.Root, dir string, argv []string) map[string]string {
 	if len(argv) == 0 || argv[0] == "" || root == nil {
 		return nil
 	}

@@ -37,35 +37,35 @@ const (
 	Changed State = "changed" // agreed to as it was
 )
 
-// Judged is an item and how it stands.
-type Judged struct {
+// ItemState is an item and how it stands.
+type ItemState struct {
 	Item
 	State State
 	Was   string // what was agreed to; empty unless it changed
 }
 
-// Book is the record of what is trusted. Its file is private and the user's,
+// Store is the record of what is trusted. Its file is private and the user's,
 // out of the reach of every agent. It may be used by many processes.
-type Book struct{ path string }
+type Store struct{ path string }
 
-// At returns the book in a directory, which need not be there yet.
-func At(dir string) *Book { return &Book{filepath.Join(dir, "trust.json")} }
+// OpenStore returns the book in a directory, which need not be there yet.
+func OpenStore(dir string) *Store { return &Store{filepath.Join(dir, "trust.json")} }
 
-// pages is the content of the book: what is trusted, by repository and name.
+// storeContent is the content of the book: what is trusted, by repository and name.
 // The content is kept whole: it is what the next version is compared with.
-type pages struct {
+type storeContent struct {
 	Version int                          `json:"version"`
 	Trusted map[string]map[string]string `json:"trusted"`
 	// Met is what was last seen of things outside of a repository, by
-	// repository and name; see [Book.Meet].
+	// repository and name; see [Store.TrustOnFirstUse].
 	Met map[string]map[string]string `json:"met,omitzero"`
 }
 
 // version of the book's format.
 const version = 1
 
-// Judge says how items of the repository at root stand, in their order.
-func (b *Book) Judge(root string, items []Item) ([]Judged, error) {
+// ItemStates says how items of the repository at root stand, in their order.
+func (b *Store) ItemStates(root string, items []Item) ([]ItemState, error) {
 	if len(items) == 0 {
 		return nil, nil
 	}
@@ -74,24 +74,24 @@ func (b *Book) Judge(root string, items []Item) ([]Judged, error) {
 		return nil, err
 	}
 	known := p.Trusted[identity(root)]
-	all := make([]Judged, len(items))
+	all := make([]ItemState, len(items))
 	for i, item := range items {
 		was, ok := known[item.Name]
 		switch {
 		case !ok:
-			all[i] = Judged{item, New, ""}
+			all[i] = ItemState{item, New, ""}
 		case was == item.Text:
-			all[i] = Judged{item, Trusted, ""}
+			all[i] = ItemState{item, Trusted, ""}
 		default:
-			all[i] = Judged{item, Changed, was}
+			all[i] = ItemState{item, Changed, was}
 		}
 	}
 	return all, nil
 }
 
 // Check is nil when all items are trusted, and otherwise says which are not.
-func (b *Book) Check(root string, items []Item) error {
-	all, err := b.Judge(root, items)
+func (b *Store) Check(root string, items []Item) error {
+	all, err := b.ItemStates(root, items)
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func (b *Book) Check(root string, items []Item) error {
 }
 
 // Trust records that a person agreed to the items as they are.
-func (b *Book) Trust(ctx context.Context, root string, items []Item) error {
-	return b.change(ctx, func(p *pages) {
+func (b *Store) Trust(ctx context.Context, root string, items []Item) error {
+	return b.change(ctx, func(p *storeContent) {
 		id := identity(root)
 		if p.Trusted[id] == nil {
 			p.Trusted[id] = map[string]string{}
@@ -125,9 +125,9 @@ func (b *Book) Trust(ctx context.Context, root string, items []Item) error {
 
 // Forget takes trust in the named items back, and in all for no name. It
 // returns the names that were trusted.
-func (b *Book) Forget(ctx context.Context, root string, names ...string) ([]string, error) {
+func (b *Store) Forget(ctx context.Context, root string, names ...string) ([]string, error) {
 	var gone []string
-	err := b.change(ctx, func(p *pages) {
+	err := b.change(ctx, func(p *storeContent) {
 		known := p.Trusted[identity(root)]
 		for name := range known {
 			if len(names) == 0 || slices.Contains(names, name) {
@@ -143,9 +143,9 @@ func (b *Book) Forget(ctx context.Context, root string, names ...string) ([]stri
 	return gone, err
 }
 
-func (b *Book) change(ctx context.Context, do func(*pages)) error {
+func (b *Store) change(ctx context.Context, do func(*storeContent)) error {
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
-		return disk.Fail("make a directory", err)
+		return disk.WrapError("make a directory", err)
 	}
 	return disk.Lock(ctx, b.path+".lock", func(context.Context) error {
 		p, err := b.read()
@@ -161,24 +161,24 @@ func (b *Book) change(ctx context.Context, do func(*pages)) error {
 	})
 }
 
-func (b *Book) read() (pages, error) {
-	fresh := pages{Version: version, Trusted: map[string]map[string]string{}}
+func (b *Store) read() (storeContent, error) {
+	fresh := storeContent{Version: version, Trusted: map[string]map[string]string{}}
 	data, err := os.ReadFile(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fresh, nil
 	}
 	if err != nil {
-		return pages{}, disk.Fail("read what is trusted", err)
+		return storeContent{}, disk.WrapError("read what is trusted", err)
 	}
 	if info, err := os.Stat(b.path); err == nil && info.Mode().Perm()&0o022 != 0 {
-		return pages{}, &nexus.Error{
+		return storeContent{}, &nexus.Error{
 			Code: nexus.CodeUntrusted, Message: "others can write " + b.path + ", so nothing in it is trusted",
 			Hint: "Look at what is in it, then chmod 600 it, or delete it and agree again with nexus trust.",
 		}
 	}
 	p, err := parse(data)
 	if err != nil {
-		return pages{}, &nexus.Error{
+		return storeContent{}, &nexus.Error{
 			Code: nexus.CodeUntrusted, Message: "read " + b.path, Cause: err,
 			Hint: "Delete it and agree again with nexus trust.",
 		}
@@ -187,18 +187,18 @@ func (b *Book) read() (pages, error) {
 }
 
 // parse reads the book strictly: what cannot be read trusts nothing.
-func parse(data []byte) (pages, error) {
-	p := pages{}
+func parse(data []byte) (storeContent, error) {
+	p := storeContent{}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
-		return pages{}, err
+		return storeContent{}, err
 	}
 	if d.More() {
-		return pages{}, errors.New("something follows its end")
+		return storeContent{}, errors.New("something follows its end")
 	}
 	if p.Version != version {
-		return pages{}, fmt.Errorf("it has version %d, this program reads %d", p.Version, version)
+		return storeContent{}, fmt.Errorf("it has version %d, this program reads %d", p.Version, version)
 	}
 	if p.Trusted == nil {
 		p.Trusted = map[string]map[string]string{}

@@ -17,7 +17,7 @@ import (
 )
 
 func TestTrustIsInContent(t *testing.T) {
-	b := At(filepath.Join(t.TempDir(), "nexus"))
+	b := OpenStore(filepath.Join(t.TempDir(), "nexus"))
 	root := t.TempDir()
 	items := []Item{{"a", "one"}, {"b", "two"}}
 	untrusted := &nexus.Error{Code: nexus.CodeUntrusted}
@@ -50,8 +50,8 @@ func TestTrustIsInContent(t *testing.T) {
 		t.Errorf("by another way: %v", err)
 	}
 	items[1].Text = "2"
-	got, err := b.Judge(root, items)
-	if d := cmp.Diff([]Judged{{items[0], Trusted, ""}, {items[1], Changed, "two"}}, got); err != nil || d != "" {
+	got, err := b.ItemStates(root, items)
+	if d := cmp.Diff([]ItemState{{items[0], Trusted, ""}, {items[1], Changed, "two"}}, got); err != nil || d != "" {
 		t.Error(err, d)
 	}
 	if gone, err := b.Forget(t.Context(), root, "a", "none"); err != nil || !slices.Equal(gone, []string{"a"}) {
@@ -69,7 +69,7 @@ func TestTrustIsInContent(t *testing.T) {
 // book.
 func TestBrokenBookTrustsNothing(t *testing.T) {
 	dir := t.TempDir()
-	b, root := At(dir), t.TempDir()
+	b, root := OpenStore(dir), t.TempDir()
 	items := []Item{{"a", "one"}}
 	if err := b.Trust(t.Context(), root, items); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestBrokenBookTrustsNothing(t *testing.T) {
 
 // TestManyAgreeAtOnce loses none of what is agreed to side by side.
 func TestManyAgreeAtOnce(t *testing.T) {
-	b, root := At(t.TempDir()), t.TempDir()
+	b, root := OpenStore(t.TempDir()), t.TempDir()
 	var items []Item
 	var all sync.WaitGroup
 	for i := range 20 {

@@ -23,19 +23,19 @@ type User struct {
 	Env  func(string) string // the user's environment
 }
 
-// Shown is what a command gets.
-type Shown struct {
+// MountedStores is what a command gets.
+type MountedStores struct {
 	Env      []string
 	Writable []string
 }
 
-// Show mounts, below dir, a layer over every store that is there and that a
+// MountStores mounts, below dir, a layer over every store that is there and that a
 // program among words uses. Where no overlay can be mounted nothing is shown.
-// What is shown twice keeps what was written there. [Hide] takes it away.
-func (u User) Show(dir string, words []string) (Shown, error) {
-	var s Shown
+// What is shown twice keeps what was written there. [UnmountStores] takes it away.
+func (u User) MountStores(dir string, words []string) (MountedStores, error) {
+	var s MountedStores
 	for _, t := range stack.Stores() {
-		from := u.place(t)
+		from := u.storePath(t)
 		if !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(t.Tools, path.Base(w)) }) || from == "" {
 			continue
 		}
@@ -50,7 +50,7 @@ func (u User) Show(dir string, words []string) (Shown, error) {
 		case errors.Is(err, overlay.ErrNone):
 			return s, nil
 		case err != nil:
-			return s, disk.Fail("show what was fetched", err)
+			return s, disk.WrapError("show what was fetched", err)
 		}
 		value := top
 		if t.Value != "" {
@@ -63,8 +63,8 @@ func (u User) Show(dir string, words []string) (Shown, error) {
 	return s, nil
 }
 
-// place returns where the user's store lies, empty where there is none.
-func (u User) place(t stack.Store) string {
+// storePath returns where the user's store lies, empty where there is none.
+func (u User) storePath(t stack.Store) string {
 	from := ""
 	if u.Home != "" {
 		from = filepath.Join(u.Home, filepath.FromSlash(t.Home))
@@ -95,15 +95,15 @@ func mount(from, at, place string) error {
 	return overlay.Mount(l)
 }
 
-// Hide takes away what was shown below dir, with everything that was written
+// UnmountStores takes away what was shown below dir, with everything that was written
 // there.
-func Hide(dir string) error {
+func UnmountStores(dir string) error {
 	mounted, err := overlay.Below(dir)
 	for _, m := range mounted {
 		err = errors.Join(err, overlay.Unmount(m))
 	}
 	if err != nil { // what is removed now could be the user's
-		return disk.Fail("hide what was fetched", err)
+		return disk.WrapError("hide what was fetched", err)
 	}
-	return disk.Fail("hide what was fetched", disk.RemoveAll(dir))
+	return disk.WrapError("hide what was fetched", disk.RemoveAll(dir))
 }

@@ -46,13 +46,13 @@ func TestShow(t *testing.T) {
 	write(filepath.Join(dir, "pip/x"), "x")
 	u := usercache.User{Home: home, Env: func(n string) string { return map[string]string{"PIP_CACHE_DIR": filepath.Join(dir, "pip")}[n] }}
 	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
-	t.Cleanup(func() { _, _ = usercache.Hide(one), usercache.Hide(two) })
+	t.Cleanup(func() { _, _ = usercache.UnmountStores(one), usercache.UnmountStores(two) })
 
-	if s, err := u.Show(one, []string{"go", "node"}); err != nil || len(s.Env) > 0 {
+	if s, err := u.MountStores(one, []string{"go", "node"}); err != nil || len(s.Env) > 0 {
 		t.Error("showed what nothing uses", s, err)
 	}
 	words := []string{"/usr/bin/cargo", "test", "mvn", "pip"}
-	s, err := u.Show(one, words)
+	s, err := u.MountStores(one, words)
 	want := []string{"PIP_CACHE_DIR=" + one + "/at/pip", "CARGO_HOME=" + one + "/at/CARGO_HOME", "MAVEN_OPTS=-Dmaven.repo.local=" + one + "/at/maven"}
 	if d := cmp.Diff(want, s.Env); err != nil || d != "" || len(s.Writable) != 3 {
 		t.Fatal(err, d, s.Writable)
@@ -61,10 +61,10 @@ func TestShow(t *testing.T) {
 		t.Error("shows what holds keys")
 	}
 	write(filepath.Join(one, "at/CARGO_HOME/registry/index"), "poison")
-	if _, err := u.Show(one, words); err != nil {
+	if _, err := u.MountStores(one, words); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := u.Show(two, words); err != nil {
+	if _, err := u.MountStores(two, words); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
@@ -75,7 +75,7 @@ func TestShow(t *testing.T) {
 			t.Errorf("%s holds %q, want %q: %v", name, got, want, err)
 		}
 	}
-	if err := usercache.Hide(one); err != nil {
+	if err := usercache.UnmountStores(one); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(one); err == nil {
@@ -94,10 +94,10 @@ func BenchmarkShow(b *testing.B) {
 	testenv.NeedMachine(b, "an overlay", errors.Join(os.MkdirAll(filepath.Join(dir, "home/.cargo/registry"), 0o755), overlay.Probe(filepath.Join(dir, "probe"))))
 	u := usercache.User{Home: filepath.Join(dir, "home")}
 	for b.Loop() {
-		if _, err := u.Show(filepath.Join(dir, "x"), []string{"cargo"}); err != nil {
+		if _, err := u.MountStores(filepath.Join(dir, "x"), []string{"cargo"}); err != nil {
 			b.Fatal(err)
 		}
-		if err := usercache.Hide(filepath.Join(dir, "x")); err != nil {
+		if err := usercache.UnmountStores(filepath.Join(dir, "x")); err != nil {
 			b.Fatal(err)
 		}
 	}

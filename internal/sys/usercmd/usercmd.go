@@ -25,9 +25,9 @@ type Command struct {
 	Free    bool     // it runs outside of the sandbox
 }
 
-// Borrows reports whether it names a variable of the user's though it is not
+// UsesUserVariables reports whether it names a variable of the user's though it is not
 // the user's own.
-func (c Command) Borrows() bool {
+func (c Command) UsesUserVariables() bool {
 	return !c.Own && slices.ContainsFunc(c.Env, func(v string) bool { return strings.Contains(v, "${") })
 }
 
@@ -65,17 +65,17 @@ type Runner struct {
 	Dir    string       // the repository
 	State  string       // directory of the repository's state
 	Env    func(string) string
-	Book   *trust.Book
-	Way    func(names []string) (*egress.Way, error) // a way out to what the user named
-	Hidden func(dir string) []string                 // files in a directory that hold secrets; nil: none
-	Mask   func([]byte) []byte                       // takes keys out of what they say; nil: nothing does
-	Learn  func(value string)                        // makes Mask know a value of their environment; may be nil
-	Mark   string                                    // names the owner to [sandbox.Sweep]
+	Book   *trust.Store
+	Way    func(names []string) (*egress.Gateway, error) // a way out to what the user named
+	Hidden func(dir string) []string                     // files in a directory that hold secrets; nil: none
+	Mask   func([]byte) []byte                           // takes keys out of what they say; nil: nothing does
+	Learn  func(value string)                            // makes Mask know a value of their environment; may be nil
+	Mark   string                                        // names the owner to [sandbox.Sweep]
 }
 
-// Trusted says whether somebody agreed to what item says of the repository as it
+// TrustState says whether somebody agreed to what item says of the repository as it
 // is now.
-func (r *Runner) Trusted(item func(*os.Root) *trust.Item) (trust.State, error) {
+func (r *Runner) TrustState(item func(*os.Root) *trust.Item) (trust.State, error) {
 	root, err := os.OpenRoot(r.Dir)
 	if err != nil {
 		return "", err
@@ -85,7 +85,7 @@ func (r *Runner) Trusted(item func(*os.Root) *trust.Item) (trust.State, error) {
 	if it == nil {
 		return trust.Trusted, nil
 	}
-	judged, err := r.Book.Judge(r.Dir, []trust.Item{*it})
+	judged, err := r.Book.ItemStates(r.Dir, []trust.Item{*it})
 	if err != nil {
 		return "", err
 	}
@@ -111,7 +111,7 @@ func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) 
 			r.Learn(value)
 		}
 	}
-	made := sandbox.Command{Args: c.Args, Dir: r.Dir, Mark: r.Mark, Env: sandbox.Env(slices.Concat(vars, set)...)}
+	made := sandbox.Command{Args: c.Args, Dir: r.Dir, Mark: r.Mark, Env: sandbox.QuietEnv(slices.Concat(vars, set)...)}
 	if c.Free {
 		made.Env = append(made.Env, "HOME="+r.Env("HOME"))
 		return r.Open, made, nil
@@ -130,7 +130,7 @@ func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) 
 		if err != nil {
 			return nil, made, err
 		}
-		made.Proxy, made.Local, made.Env = way.Serve, way.Local(), way.Env(made.Env, r.Box.Hides())
+		made.Proxy, made.Local, made.Env = way.Serve, way.LocalPorts(), way.Env(made.Env, r.Box.HidesHost())
 	}
 	return r.Box, made, nil
 }

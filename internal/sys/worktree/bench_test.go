@@ -35,7 +35,7 @@ func bigRepo(tb testing.TB, n int) string {
 	return dir
 }
 
-func benchWays(b *testing.B, run func(b *testing.B, way worktree.Way)) {
+func benchWays(b *testing.B, run func(b *testing.B, way worktree.FillMethod)) {
 	b.Helper()
 	b.Run("overlay", func(b *testing.B) {
 		testenv.NeedMachine(b, "an overlay", overlay.Probe(b.TempDir()))
@@ -50,7 +50,7 @@ func BenchmarkAdd(b *testing.B) {
 		user := bigRepo(b, n)
 		base := gittest.Run(b, user, "rev-parse", "main")
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			benchWays(b, func(b *testing.B, way worktree.Way) {
+			benchWays(b, func(b *testing.B, way worktree.FillMethod) {
 				b.Helper()
 				s := open(b, user, way)
 				must[*worktree.Tree](b)(s.Add(b.Context(), "warm", "T", base))
@@ -72,7 +72,7 @@ func BenchmarkSnapshot(b *testing.B) {
 		base := gittest.Run(b, user, "rev-parse", "main")
 		for _, how := range []string{"changed", "unchanged"} {
 			b.Run(fmt.Sprintf("%s/%d", how, n), func(b *testing.B) {
-				benchWays(b, func(b *testing.B, way worktree.Way) {
+				benchWays(b, func(b *testing.B, way worktree.FillMethod) {
 					b.Helper()
 					s := open(b, user, way)
 					tr := must[*worktree.Tree](b)(s.Add(b.Context(), "r", "T", base))
@@ -101,13 +101,13 @@ func BenchmarkSnapshot(b *testing.B) {
 func BenchmarkPoint(b *testing.B) {
 	user := bigRepo(b, 20)
 	base := gittest.Run(b, user, "rev-parse", "main")
-	s := open(b, user, worktree.AnyWay)
+	s := open(b, user, worktree.AnyMethod)
 	var trees []nexus.PinnedTree
 	for i := range 4 {
 		trees = append(trees, nexus.PinnedTree{Attempt: nexus.AttemptID(fmt.Sprintf("T%d.1", i)), Commit: base})
 	}
 	for i := 0; b.Loop(); i++ {
-		if err := s.PinPoint("r", fmt.Sprintf("wave-%d", i), base, trees); err != nil {
+		if err := s.PinCheckpoint("r", fmt.Sprintf("wave-%d", i), base, trees); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -120,7 +120,7 @@ func BenchmarkReady(b *testing.B) {
 	user := bigRepo(b, 27_000)
 	base := gittest.Run(b, user, "rev-parse", "main")
 	b.Run("ours", func(b *testing.B) {
-		s := open(b, user, worktree.AnyWay)
+		s := open(b, user, worktree.AnyMethod)
 		must[*worktree.Tree](b)(s.Add(b.Context(), "warm", "T", base))
 		i := 0
 		for b.Loop() {

@@ -18,7 +18,7 @@ import (
 // Whatever is asked of the tree then is an error that names the thing, no file is
 // touched, and once it is back all is as before.
 func TestWhatIsBrokenIsSaid(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		for _, what := range []string{"pin", "note", "index", "clock", "commit"} {
 			t.Run(what, func(t *testing.T) { testBroken(t, way, what) })
@@ -26,7 +26,7 @@ func TestWhatIsBrokenIsSaid(t *testing.T) {
 	})
 }
 
-func testBroken(t *testing.T, way worktree.Way, what string) {
+func testBroken(t *testing.T, way worktree.FillMethod, what string) {
 	t.Helper()
 	user, state := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n"}), filepath.Join(t.TempDir(), "state")
 	s, base := openAt(t, user, state, way), head(t, user)
@@ -53,7 +53,7 @@ func testBroken(t *testing.T, way worktree.Way, what string) {
 	use := func(tr *worktree.Tree) map[string]error {
 		ctx, all := t.Context(), map[string]error{}
 		_, _, all["snapshot"] = tr.Snapshot(ctx, "x")
-		all["restore"], all["exact"], all["reset"], all["remove"] = tr.Restore(ctx, base), tr.Exact(ctx, base), tr.Reset(ctx, base), tr.Remove(ctx)
+		all["restore"], all["exact"], all["reset"], all["remove"] = tr.Restore(ctx, base), tr.ResetExactly(ctx, base), tr.Reset(ctx, base), tr.Remove(ctx)
 		return all
 	}
 	errs := map[string]error{}
@@ -94,7 +94,7 @@ func testBroken(t *testing.T, way worktree.Way, what string) {
 // done is done when it is asked for again.
 func TestWhereGitFailsOnce(t *testing.T) {
 	fails, calls, _ := gittest.Fails(t)
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n", ".gitignore": "*.log\n"})
 		base := head(t, user)
@@ -129,7 +129,7 @@ func TestWhereGitFailsOnce(t *testing.T) {
 				return err
 			})
 			works(func(ctx context.Context) error { return tr.Restore(ctx, base) })
-			works(func(ctx context.Context) error { return tr.Exact(ctx, tree) })
+			works(func(ctx context.Context) error { return tr.ResetExactly(ctx, tree) })
 			if _, err := os.Lstat(filepath.Join(tr.Dir, "x.log")); err == nil {
 				t.Errorf("git fails at call %d: what is ignored stays", n)
 			}
@@ -202,7 +202,7 @@ func TestARefThatCannotBeWritten(t *testing.T) {
 
 // TestATreeThatCannotBeMade leaves nothing behind, and is made once it can be.
 func TestATreeThatCannotBeMade(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user, state := userRepo(t, map[string]string{"a": "a\n", "d/b": "only here\n"}), filepath.Join(t.TempDir(), "state")
 		s, base := openAt(t, user, state, way), head(t, user)
@@ -217,7 +217,7 @@ func TestATreeThatCannotBeMade(t *testing.T) {
 		if _, err := s.Add(t.Context(), "r", "T1.1", base); err == nil || len(objects) == 0 {
 			t.Errorf("a tree without one of its files: %v", err)
 		}
-		place := must[string](t)(s.Place("r", "T1.1"))
+		place := must[string](t)(s.TreeDir("r", "T1.1"))
 		if left, _ := filepath.Glob(filepath.Join(state, "trees", "*", "*")); len(left) > 0 {
 			t.Errorf("left are %q", left)
 		}
@@ -230,7 +230,7 @@ func TestATreeThatCannotBeMade(t *testing.T) {
 		if _, files := snap(t, s, tr); files != "a\nd/b" || tr.Dir != place || tr.Way != way {
 			t.Errorf("%s in %s holds %q, and is to be in %s", tr.Way, tr.Dir, files, place)
 		}
-		if dir, err := s.Place("r", "../T1"); err == nil {
+		if dir, err := s.TreeDir("r", "../T1"); err == nil {
 			t.Errorf("an attempt is in %s", dir)
 		}
 	})
@@ -238,7 +238,7 @@ func TestATreeThatCannotBeMade(t *testing.T) {
 
 // TestARestoreThatCannotWriteAFile says so, and does all of it once it can.
 func TestARestoreThatCannotWriteAFile(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s, base := open(t, user, way), head(t, user)
@@ -302,7 +302,7 @@ func TestTheWayIsTheBestThatThereIs(t *testing.T) {
 		want = worktree.Plain
 	}
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	if tr := add(t, open(t, user, worktree.AnyWay), "T1.1", head(t, user)); tr.Way != want {
+	if tr := add(t, open(t, user, worktree.AnyMethod), "T1.1", head(t, user)); tr.Way != want {
 		t.Errorf("it is made %s, want %s", tr.Way, want)
 	}
 }

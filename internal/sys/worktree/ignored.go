@@ -24,15 +24,15 @@ type IgnoreRule struct {
 // String names the rule for people.
 func (r IgnoreRule) String() string { return fmt.Sprintf("%s:%d (%s)", r.File, r.Line, r.Pattern) }
 
-// keptPaths are paths that the user's own rules do not leave out. It may be used
+// forcedPaths are paths that the user's own rules do not leave out. It may be used
 // from many goroutines.
-type keptPaths struct {
+type forcedPaths struct {
 	mu    sync.Mutex // guards paths
 	paths map[string]bool
 }
 
 // has reports whether a path, or one below it, is kept.
-func (k *keptPaths) has(p string) bool {
+func (k *forcedPaths) has(p string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.paths[p] {
@@ -46,11 +46,11 @@ func (k *keptPaths) has(p string) bool {
 	return false
 }
 
-// Keep makes a file that an agent means to write part of the tree, whatever the
+// ForceInclude makes a file that an agent means to write part of the tree, whatever the
 // ignore files of the user say that are no part of the repository: these are about
 // what tools leave behind on a machine. It is forgotten with the process, but a
 // snapshot that has the file keeps it.
-func (t *Tree) Keep(name string) {
+func (t *Tree) ForceInclude(name string) {
 	t.kept.mu.Lock()
 	if t.kept.paths == nil {
 		t.kept.paths = map[string]bool{}
@@ -67,7 +67,7 @@ func (t *Tree) Keep(name string) {
 // directory.
 func (t *Tree) IgnoreRules(ctx context.Context, paths []string) (map[string]IgnoreRule, error) {
 	t.mu.Lock()
-	ground, err := t.ground()
+	ground, err := t.startState()
 	t.mu.Unlock()
 	if err != nil {
 		return nil, err

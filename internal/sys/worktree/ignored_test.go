@@ -17,7 +17,7 @@ func TestIgnoreRules(t *testing.T) {
 	gittest.Write(t, user, map[string]string{"build/kept": "tracked all the same\n", ".git/info/exclude": "# mine\nmine.txt\n"})
 	gittest.Run(t, user, "add", "-f", "build/kept")
 	gittest.Run(t, user, "commit", "-q", "-m", "more")
-	s := open(t, user, worktree.AnyWay)
+	s := open(t, user, worktree.AnyMethod)
 	tr := add(t, s, "T1.1", gittest.Run(t, user, "rev-parse", "HEAD"))
 	got, err := tr.IgnoreRules(t.Context(), []string{
 		"build/x.txt", "build/", "build", "build/kept", "x.log", "keep.log", "sub/own", "own", "a.go", "mine.txt", ":odd.log", "new \"name\".log",
@@ -44,7 +44,7 @@ func TestIgnoreRules(t *testing.T) {
 // TestOwnIgnoreFiles of the user leave out what tools leave behind, in no other way
 // than the tree's rules, but nothing that an agent means to write.
 func TestOwnIgnoreFiles(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		home := t.TempDir()
 		t.Setenv("HOME", home)
@@ -73,7 +73,7 @@ func TestOwnIgnoreFiles(t *testing.T) {
 			t.Errorf("the agent's git says %q", out)
 		}
 		for _, name := range []string{"c.txt", "mine/x", "c.log"} {
-			tr.Keep(name)
+			tr.ForceInclude(name)
 		}
 		if d := cmp.Diff("b.txt\nc.go\nc.txt\nmine/x", files()); d != "" {
 			t.Error(d)

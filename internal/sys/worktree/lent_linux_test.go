@@ -20,7 +20,7 @@ import (
 // TestARestoreThatCannotRemoveAFile says which, and does all of it once it can: nothing
 // takes a file away that somebody mounted there.
 func TestARestoreThatCannotRemoveAFile(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s, base := open(t, user, way), head(t, user)
@@ -51,7 +51,7 @@ func TestARestoreThatCannotRemoveAFile(t *testing.T) {
 
 // TestAPipeInThePlaceOfAFile goes with a restore, also to a commit that has nothing there.
 func TestAPipeInThePlaceOfAFile(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "p": "p\n", "d/p": "p\n"})
 		s := open(t, user, way)
@@ -95,7 +95,7 @@ func TestAPipeInThePlaceOfAFile(t *testing.T) {
 // TestWhatGitIsGivenCannotBeWritten: where the list of what git is to store, or to write,
 // cannot be made, that is said, and git is not blamed.
 func TestWhatGitIsGivenCannotBeWritten(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", ".gitattributes": "*.txt text\n"})
 		s, base := open(t, user, way), head(t, user)
@@ -143,7 +143,7 @@ func TestUnmountWhileTreesAreMade(t *testing.T) {
 	asked := 0
 	gone := func(context.Context) ([]nexus.RunID, error) { asked++; return []nexus.RunID{"r"}, t.Context().Err() }
 	mounted := func() bool { return must[bool](t)(overlay.Mounted(tr.Dir)) }
-	err := disk.Share(t.Context(), filepath.Join(dir, "trees.lock"), func(ctx context.Context) error { return worktree.Unmount(ctx, dir, gone) })
+	err := disk.LockShared(t.Context(), filepath.Join(dir, "trees.lock"), func(ctx context.Context) error { return worktree.Unmount(ctx, dir, gone) })
 	if err != nil || !mounted() || asked != 1 {
 		t.Errorf("while trees are made: %v, mounted %v, asked %d times", err, mounted(), asked)
 	}

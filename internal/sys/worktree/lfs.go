@@ -28,11 +28,11 @@ func PlaceLFS(ctx context.Context, r git.Repo, size int) error {
 	}
 	data, err := os.ReadFile(r.Index)
 	if err != nil {
-		return disk.Fail("read an index", err)
+		return disk.WrapError("read an index", err)
 	}
 	index, err := git.ParseIndex(data, size)
 	if err != nil {
-		return disk.Fail("read an index", err)
+		return disk.WrapError("read an index", err)
 	}
 	placed, err := placeLFS(ctx, r, index)
 	if err != nil || len(placed) == 0 {
@@ -60,7 +60,7 @@ func placeLFS(ctx context.Context, r git.Repo, index git.Index) (placed git.Inde
 	}
 	root, err := os.OpenRoot(r.Work)
 	if err != nil {
-		return placed, disk.Fail("put content in place", err)
+		return placed, disk.WrapError("put content in place", err)
 	}
 	defer root.Close() //nolint:errcheck // each file is closed
 	var sum int64
@@ -75,11 +75,11 @@ func placeLFS(ctx context.Context, r git.Repo, index git.Index) (placed git.Inde
 		}
 		switch ok, err := placeContent(root, r.LFS, name, text, pointer); {
 		case err != nil:
-			return placed, disk.Fail("put content in place", err)
+			return placed, disk.WrapError("put content in place", err)
 		case ok:
 			sum += pointer.Size
 			if e.Stat, err = lstat(filepath.Join(r.Work, name)); err != nil {
-				return placed, disk.Fail("put content in place", err)
+				return placed, disk.WrapError("put content in place", err)
 			}
 			placed = append(placed, e)
 		}
@@ -134,7 +134,7 @@ func contentTime(p git.LFSPointer) time.Time {
 }
 
 // storeLFS stores those of the files that git LFS keeps, as pointers, and returns the others.
-func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]surveyed) (rest []string, err error) {
+func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]fileState) (rest []string, err error) {
 	if !t.attrs || len(paths) == 0 {
 		return paths, nil
 	}
@@ -152,7 +152,7 @@ func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]su
 			continue // the next look finds it gone
 		}
 		if err != nil {
-			return nil, disk.Fail("keep "+p, err)
+			return nil, disk.WrapError("keep "+p, err)
 		}
 		if done {
 			files[p] = f
@@ -167,13 +167,13 @@ func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]su
 // it, where that is the same content. A file that is a pointer already stays one, and gets its
 // content back where the agent's git had put the pointer there. What was committed as it is, in
 // spite of the attribute, is so as long as it does not change.
-func (t *Tree) storePointer(ctx context.Context, p string) (f surveyed, done bool, err error) {
+func (t *Tree) storePointer(ctx context.Context, p string) (f fileState, done bool, err error) {
 	in, st, err := openFile(filepath.Join(t.Dir, p))
 	if err != nil || in == nil {
 		return f, false, err
 	}
 	defer in.Close() //nolint:errcheck // only read
-	f = surveyed{Mode: st.Mode, Stat: st}
+	f = fileState{Mode: st.Mode, Stat: st}
 	was, old, err := t.committed(ctx, p)
 	if err != nil {
 		return f, false, err
@@ -208,7 +208,7 @@ func (t *Tree) storePointer(ctx context.Context, p string) (f surveyed, done boo
 
 // keepPointer stores a file that is a pointer, or empty, as it is. Any other is read from its
 // begin after it.
-func (t *Tree) keepPointer(p string, in *os.File, was string, f *surveyed) (done bool, err error) {
+func (t *Tree) keepPointer(p string, in *os.File, was string, f *fileState) (done bool, err error) {
 	text, err := io.ReadAll(io.LimitReader(in, git.MaxLFSPointer))
 	if err != nil {
 		return false, err
@@ -272,7 +272,7 @@ func (t *Tree) isBlob(ctx context.Context, p, id string, size int64) (bool, erro
 
 // placeAgain puts the content of a pointer in place that is as the last snapshot has it. Meanwhile a note beside
 // the tree has the pointer, so that part of a content is never taken for what an agent wrote.
-func (t *Tree) placeAgain(p, text string, pointer git.LFSPointer, f *surveyed) error {
+func (t *Tree) placeAgain(p, text string, pointer git.LFSPointer, f *fileState) error {
 	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
 		return err
@@ -301,24 +301,24 @@ func (t *Tree) unplace() error {
 		return nil
 	}
 	if err != nil {
-		return disk.Fail("put content in place", err)
+		return disk.WrapError("put content in place", err)
 	}
 	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
-		return disk.Fail("put content in place", err)
+		return disk.WrapError("put content in place", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
 	name, text, _ := strings.Cut(string(data), "\x00")
 	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() {
 		if err := root.WriteFile(name, []byte(text), 0o600); err != nil {
-			return disk.Fail("put content in place", err)
+			return disk.WrapError("put content in place", err)
 		}
 	}
-	return disk.Fail("put content in place", os.Remove(t.placing()))
+	return disk.WrapError("put content in place", os.Remove(t.placing()))
 }
 
 // ageContent gives a file that was touched, and holds what it held, its time back.
-func (t *Tree) ageContent(p string, pointer git.LFSPointer, f *surveyed) error {
+func (t *Tree) ageContent(p string, pointer git.LFSPointer, f *fileState) error {
 	at := contentTime(pointer)
 	if f.Stat.Modified == at.UnixNano() {
 		return nil
@@ -337,7 +337,7 @@ func (t *Tree) ageContent(p string, pointer git.LFSPointer, f *surveyed) error {
 
 // placeLate puts content in place that was not there when the files were made which the tree is
 // mounted over. It returns what it changed as changes of files that stay what they are.
-func (t *Tree) placeLate(ctx context.Context, dir string, low ground) ([]Change, git.Index, error) {
+func (t *Tree) placeLate(ctx context.Context, dir string, low checkoutState) ([]Change, git.Index, error) {
 	if !low.Attributes {
 		return nil, nil, nil
 	}

@@ -54,7 +54,7 @@ func read(t *testing.T, tr *worktree.Tree, name string) string {
 // TestLFSContent reads the content of files that git LFS keeps where the user has it, and finds
 // the pointers unchanged in snapshots, to the agent's git, and to those who judge.
 func TestLFSContent(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := largeRepo(t)
 		base := head(t, user)
@@ -73,7 +73,7 @@ func TestLFSContent(t *testing.T) {
 			if got := gittest.Run(t, tr.Dir, "status", "--porcelain"); got != agents {
 				t.Errorf("%s: the agent's git says %q", when, got)
 			}
-			_, done, err := tr.Judged(t.Context(), tree)
+			_, done, err := tr.ExposeGateRepo(t.Context(), tree)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +102,7 @@ func TestLFSContent(t *testing.T) {
 		if got := gittest.Run(t, tr.Dir, "status", "--porcelain"); got != "M d/a.bin" {
 			t.Errorf("the agent's git says %q of a change", got)
 		}
-		if err := tr.Exact(t.Context(), tree); err != nil {
+		if err := tr.ResetExactly(t.Context(), tree); err != nil {
 			t.Fatal(err)
 		}
 		unchanged("restored")
@@ -122,7 +122,7 @@ func TestLFSContent(t *testing.T) {
 // TestLFSContentChanged stores what an agent wrote as a pointer, and gives the user the content
 // when the commit is published.
 func TestLFSContentChanged(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := largeRepo(t)
 		s := open(t, user, way)
@@ -147,7 +147,7 @@ func TestLFSContentChanged(t *testing.T) {
 			t.Errorf("new.bin is %q", got)
 		}
 		before := time.Now()
-		_, done, err := tr.Judged(t.Context(), tree)
+		_, done, err := tr.ExposeGateRepo(t.Context(), tree)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestLFSContentChanged(t *testing.T) {
 // TestLFSContentThatComesLate is in trees that are made after the user got it, whatever there
 // was to mount them over.
 func TestLFSContentThatComesLate(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := largeRepo(t)
 		s := open(t, user, way)
@@ -204,7 +204,7 @@ func TestLFSContentThatComesLate(t *testing.T) {
 // TestLFSContentCutOff finds part of a content where a process died while it put that in place, and takes it for
 // nobody's work.
 func TestLFSContentCutOff(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := largeRepo(t)
 		tree := gittest.Run(t, user, "rev-parse", "HEAD^{tree}")

@@ -21,7 +21,7 @@ import (
 // TestModel does random things to a tree, as an agent would, and compares
 // every snapshot with what plain git makes of a copy of the files.
 func TestModel(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		first, n := uint64(0), 1
 		if testenv.Nightly() {
@@ -124,7 +124,7 @@ func listing(tb testing.TB, dir string) map[string]string {
 	return all
 }
 
-func model(t *testing.T, way worktree.Way, seed uint64) {
+func model(t *testing.T, way worktree.FillMethod, seed uint64) {
 	t.Helper()
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(seed, 7))

@@ -13,7 +13,7 @@ import (
 // TestRestoreOfWhatIsNotThere says so where git cannot tell what to restore,
 // and leaves the files as they are.
 func TestRestoreOfWhatIsNotThere(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		ctx := t.Context()
 		user := userRepo(t, map[string]string{"a.txt": "a\n"})

@@ -28,7 +28,7 @@ func TestPointIsCheap(t *testing.T) {
 			trees = append(trees, nexus.PinnedTree{Attempt: nexus.AttemptID(fmt.Sprintf("T%d.1", i)), Commit: base})
 		}
 		for i := range n / 10 {
-			if err := s.PinPoint("r", fmt.Sprintf("wave-%d", i), base, trees); err != nil {
+			if err := s.PinCheckpoint("r", fmt.Sprintf("wave-%d", i), base, trees); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -37,7 +37,7 @@ func TestPointIsCheap(t *testing.T) {
 		least := int64(-1)
 		for i := range 5 { // what else the process does at the same time is none of it
 			from := transferred(t)
-			if err := s.PinPoint("r", fmt.Sprintf("more-%d", i), base, trees); err != nil {
+			if err := s.PinCheckpoint("r", fmt.Sprintf("more-%d", i), base, trees); err != nil {
 				t.Error(err)
 			}
 			if cost := transferred(t) - from; least < 0 || cost < least {

@@ -14,7 +14,7 @@ import (
 // TestWhatARestoreTakesAwayIsPinned before, also files that git may keep only as
 // plain files.
 func TestWhatARestoreTakesAwayIsPinned(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", ".gitmodules": "# none\n"})
 		s, base := open(t, user, way), head(t, user)
@@ -62,7 +62,7 @@ func TestAClosedStoreLeavesNothingMounted(t *testing.T) {
 // TestADirectoryInThePlaceOfAFile is seen, whether something is in it or not, and
 // so is a file in the place of a directory.
 func TestADirectoryInThePlaceOfAFile(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n", "d/e/f": "f\n", "stays": "s\n"})
 		s, base := open(t, user, way), head(t, user)

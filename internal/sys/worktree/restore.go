@@ -27,11 +27,11 @@ func (t *Tree) Restore(ctx context.Context, rev string) error {
 	// Files that were ignored may not be so by the rules that come back; so
 	// it is done again until nothing is left to do.
 	for range restores {
-		if err := t.rescue(ctx); err != nil {
+		if err := t.snapshotForRestore(ctx); err != nil {
 			return err
 		}
 		if t.tree == tree {
-			return t.lead()
+			return t.linkAgentGit()
 		}
 		changes, stats, now, err := t.apply(ctx, t.Dir, t.tree, tree)
 		if err != nil {
@@ -53,23 +53,23 @@ func (t *Tree) Restore(ctx context.Context, rev string) error {
 // restores is how often a restore looks again.
 const restores = 5
 
-// rescue makes a last snapshot. Files that git cannot keep are removed: they
+// snapshotForRestore makes a last snapshot. Files that git cannot keep are removed: they
 // are in no commit.
-func (t *Tree) rescue(ctx context.Context) error {
+func (t *Tree) snapshotForRestore(ctx context.Context) error {
 	t.known.Forget() // every name counts
-	found, err := t.survey(ctx)
+	found, err := t.findChanges(ctx)
 	if err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
-		return disk.Fail("restore the files", err)
+		return disk.WrapError("restore the files", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
 	refused := func(p string) bool {
 		info, err := root.Lstat(p)
 		link := err == nil && info.Mode().Type() == fs.ModeSymlink
-		return git.PathOK(p, 0) != nil || link && git.PathOK(p, git.ModeLink) != nil
+		return git.CheckPath(p, 0) != nil || link && git.CheckPath(p, git.ModeLink) != nil
 	}
 	for _, p := range found.Changed {
 		if refused(p) {
@@ -81,15 +81,15 @@ func (t *Tree) rescue(ctx context.Context) error {
 			return err
 		}
 	}
-	_, _, err = t.keep(ctx, "nexus: before a restore", found)
+	_, _, err = t.commitChanges(ctx, "nexus: before a restore", found)
 	return err
 }
 
-// lead makes the agent's own git find its git directory again, whatever is there.
-func (t *Tree) lead() error {
+// linkAgentGit makes the agent's own git find its git directory again, whatever is there.
+func (t *Tree) linkAgentGit() error {
 	name := filepath.Join(t.Dir, ".git")
 	if err := disk.RemoveAll(name); err != nil {
-		return disk.Fail("restore the files", err)
+		return disk.WrapError("restore the files", err)
 	}
 	return disk.Write(name, []byte(gitFile))
 }
@@ -112,7 +112,7 @@ func (t *Tree) apply(ctx context.Context, dir, from, to string) ([]Change, git.I
 		}
 	}
 	now, err := fileClock(filepath.Join(filepath.Dir(dir), "clock"))
-	return changes, got, now, disk.Fail("restore the files", err)
+	return changes, got, now, disk.WrapError("restore the files", err)
 }
 
 // clearAway removes the files that changes remove, or that would be in the
@@ -120,7 +120,7 @@ func (t *Tree) apply(ctx context.Context, dir, from, to string) ([]Change, git.I
 func clearAway(dir string, changes []Change) (git.Index, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, disk.Fail("restore the files", err)
+		return nil, disk.WrapError("restore the files", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
 	var want git.Index
@@ -161,7 +161,7 @@ func (t *Tree) writeOut(ctx context.Context, dir string, want git.Index) (git.In
 		return nil, err
 	}
 	if data, err = os.ReadFile(r.Index); err != nil {
-		return nil, disk.Fail("restore the files", err)
+		return nil, disk.WrapError("restore the files", err)
 	}
 	return git.ParseIndex(data, t.s.objects.Size())
 }
@@ -171,12 +171,12 @@ func (t *Tree) writeOut(ctx context.Context, dir string, want git.Index) (git.In
 func clearFile(root *os.Root, p string) error {
 	err := root.Remove(p)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !isDir(root, p) {
-		return disk.Fail("restore the files", err)
+		return disk.WrapError("restore the files", err)
 	}
 	for d := path.Dir(p); d != "."; d = path.Dir(d) {
-		if only(root, d, ".git") {
+		if holdsOnly(root, d, ".git") {
 			if err := root.RemoveAll(path.Join(d, ".git")); err != nil {
-				return disk.Fail("restore the files", err)
+				return disk.WrapError("restore the files", err)
 			}
 		}
 		if !removed(root, d) {
@@ -193,8 +193,8 @@ func isDir(root *os.Root, p string) bool {
 	return err == nil && info.IsDir()
 }
 
-// only reports whether a directory holds one name and nothing else.
-func only(root *os.Root, dir, name string) bool {
+// holdsOnly reports whether a directory holds one name and nothing else.
+func holdsOnly(root *os.Root, dir, name string) bool {
 	f, err := root.Open(dir)
 	if err != nil {
 		return false

@@ -15,7 +15,7 @@ import (
 // process was killed over it, and keeps them when the files go.
 func TestRoundsAreNamed(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := open(t, user, worktree.AnyWay)
+	s := open(t, user, worktree.AnyMethod)
 	tr := add(t, s, "T1.1", head(t, user))
 	want := map[int]string{}
 	for n := 1; n <= 2; n++ {

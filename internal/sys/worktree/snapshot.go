@@ -30,9 +30,9 @@ func (t *Tree) Snapshot(ctx context.Context, message string) (commit, tree strin
 }
 
 func (t *Tree) snapshot(ctx context.Context, message string) (commit, tree string, err error) {
-	found, err := t.survey(ctx)
+	found, err := t.findChanges(ctx)
 	if err == nil {
-		commit, tree, err = t.keep(ctx, message, found)
+		commit, tree, err = t.commitChanges(ctx, message, found)
 	}
 	if err != nil {
 		t.known.Forget() // or what was found now would not be found again
@@ -40,34 +40,34 @@ func (t *Tree) snapshot(ctx context.Context, message string) (commit, tree strin
 	return commit, tree, err
 }
 
-// survey finds what changed.
-func (t *Tree) survey(ctx context.Context) (found, error) {
+// findChanges finds what changed.
+func (t *Tree) findChanges(ctx context.Context) (foundChanges, error) {
 	if err := t.remount(ctx); err != nil { // unmounted, it would look empty
-		return found{}, err
+		return foundChanges{}, err
 	}
-	is, err := t.s.objects.Ref(Pin(t.Run, t.ID))
+	is, err := t.s.objects.ReadRef(Pin(t.Run, t.ID))
 	if err != nil {
-		return found{}, err
+		return foundChanges{}, err
 	}
 	if is != t.last { // somebody else made a snapshot
 		if err := t.reload(ctx); err != nil {
-			return found{}, err
+			return foundChanges{}, err
 		}
 	}
 	now, err := fileClock(filepath.Join(t.home, "clock"))
 	if err != nil {
-		return found{}, disk.Fail("make a snapshot", err)
+		return foundChanges{}, disk.WrapError("make a snapshot", err)
 	}
-	look, err := t.look()
+	look, err := t.newSurvey()
 	if err != nil {
-		return found{}, err
+		return foundChanges{}, err
 	}
-	found, err := look.look(ctx, &t.known, now)
-	return found, disk.Fail("look at the files", err)
+	found, err := look.findChanges(ctx, &t.known, now)
+	return found, disk.WrapError("look at the files", err)
 }
 
-func (t *Tree) look() (survey, error) {
-	g, err := t.ground()
+func (t *Tree) newSurvey() (survey, error) {
+	g, err := t.startState()
 	look := survey{Dir: t.Dir, Ignored: t.Ignored, Base: g.Index, Since: g.Since}
 	if t.lower != "" {
 		look.Upper = filepath.Join(t.home, "upper")
@@ -77,7 +77,7 @@ func (t *Tree) look() (survey, error) {
 
 // Ignored returns which paths the rules of the tree, and of its user, leave out.
 // What was meant to be there is left out by the tree's own rules alone; see
-// [Tree.Keep].
+// [Tree.ForceInclude].
 func (t *Tree) Ignored(ctx context.Context, paths []string) (map[string]bool, error) {
 	rules, err := t.checkIgnore(ctx, paths)
 	all := map[string]bool{}
@@ -97,8 +97,8 @@ func (t *Tree) repo(index string) git.Repo {
 	return r
 }
 
-// keep makes a commit of what was found, unless it comes to the same.
-func (t *Tree) keep(ctx context.Context, message string, found found) (commit, tree string, err error) {
+// commitChanges makes a commit of what was found, unless it comes to the same.
+func (t *Tree) commitChanges(ctx context.Context, message string, found foundChanges) (commit, tree string, err error) {
 	files, err := t.store(ctx, found.Changed)
 	if err != nil {
 		return "", "", err
@@ -108,15 +108,15 @@ func (t *Tree) keep(ctx context.Context, message string, found found) (commit, t
 		changes[p] = git.Node{}
 	}
 	for p, f := range files {
-		if err := git.PathOK(p, f.Mode); err != nil {
-			return "", "", unkept(err)
+		if err := git.CheckPath(p, f.Mode); err != nil {
+			return "", "", snapshotError(err)
 		}
 		changes[p] = git.Node{Mode: f.Mode, ID: f.ID}
 	}
 	tree = t.tree
 	if len(changes) > 0 {
 		if tree, err = t.s.objects.Splice(ctx, t.tree, changes); err != nil {
-			return "", "", disk.Fail("keep the files", err)
+			return "", "", disk.WrapError("keep the files", err)
 		}
 	}
 	if tree != t.tree {
@@ -124,14 +124,14 @@ func (t *Tree) keep(ctx context.Context, message string, found found) (commit, t
 			return "", "", err
 		}
 	}
-	t.settle(found, files)
+	t.rememberFiles(found, files)
 	return t.last, t.tree, nil
 }
 
-// settle takes over what was found into what is known.
-func (t *Tree) settle(found found, files map[string]surveyed) {
+// rememberFiles takes over what was found into what is known.
+func (t *Tree) rememberFiles(found foundChanges, files map[string]fileState) {
 	for _, p := range found.Gone {
-		t.known.Set(p, surveyed{}, found.Now)
+		t.known.Set(p, fileState{}, found.Now)
 	}
 	for p, f := range files {
 		t.known.Set(p, f, found.Now)
@@ -146,9 +146,9 @@ func (t *Tree) advance(ctx context.Context, tree, message string) error {
 	}
 	commit, err := t.s.objects.Commit(tree, []string{t.last}, t.s.Who, at, message)
 	if err != nil {
-		return disk.Fail("keep the files", err)
+		return disk.WrapError("keep the files", err)
 	}
-	if err := t.s.objects.Point(Pin(t.Run, t.ID), commit, t.last); err != nil {
+	if err := t.s.objects.MoveRef(Pin(t.Run, t.ID), commit, t.last); err != nil {
 		return &nexus.Error{
 			Code: nexus.CodeTargetMoved, Message: "another process owns the worktree",
 			Hint: "Only one process may work in a worktree.", Cause: err,
@@ -162,8 +162,8 @@ func (t *Tree) advance(ctx context.Context, tree, message string) error {
 const large = 32 << 20
 
 // store stores the content of files. One that vanished is left out.
-func (t *Tree) store(ctx context.Context, paths []string) (map[string]surveyed, error) {
-	files := map[string]surveyed{}
+func (t *Tree) store(ctx context.Context, paths []string) (map[string]fileState, error) {
+	files := map[string]fileState{}
 	var rest []string
 	t.attrs = t.attrs || slices.ContainsFunc(paths, attributes) // of all of them, whatever their order
 	paths, err := t.storeLFS(ctx, paths, files)
@@ -176,7 +176,7 @@ func (t *Tree) store(ctx context.Context, paths []string) (map[string]surveyed, 
 			continue // the next look finds it gone
 		}
 		if err != nil {
-			return nil, disk.Fail("keep "+p, err)
+			return nil, disk.WrapError("keep "+p, err)
 		}
 		if done {
 			files[p] = f
@@ -191,7 +191,7 @@ func (t *Tree) store(ctx context.Context, paths []string) (map[string]surveyed, 
 }
 
 // storeFile stores one file, unless only git knows how.
-func (t *Tree) storeFile(p string) (f surveyed, done bool, err error) {
+func (t *Tree) storeFile(p string) (f fileState, done bool, err error) {
 	name := filepath.Join(t.Dir, p)
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -244,12 +244,12 @@ func readFile(name string) ([]byte, git.Stat, error) {
 // storeByGit stores files as git does it where attributes say how: line ends,
 // encodings. Where the attributes ask for the impossible, the files are kept
 // as they are.
-func (t *Tree) storeByGit(ctx context.Context, paths []string, files map[string]surveyed) error {
-	was, err := t.were(ctx, paths)
+func (t *Tree) storeByGit(ctx context.Context, paths []string, files map[string]fileState) error {
+	was, err := t.snapshotEntries(ctx, paths)
 	if err != nil {
 		return err
 	}
-	now, err := t.update(ctx, paths, was)
+	now, err := t.updateIndex(ctx, paths, was)
 	if _, ok := errors.AsType[*git.ExitError](err); ok {
 		return t.storeRaw(ctx, paths, files)
 	}
@@ -259,16 +259,16 @@ func (t *Tree) storeByGit(ctx context.Context, paths []string, files map[string]
 	for _, p := range paths {
 		e, ok := now.Find(p)
 		if !ok {
-			return unkept(fmt.Errorf("git refuses %q", p))
+			return snapshotError(fmt.Errorf("git refuses %q", p))
 		}
-		files[p] = surveyed{Mode: e.Mode, ID: e.ID(), Stat: e.Stat}
+		files[p] = fileState{Mode: e.Mode, ID: e.ID(), Stat: e.Stat}
 	}
 	return nil
 }
 
-// were returns what the last snapshot has of files. Git keeps line ends as
+// snapshotEntries returns what the last snapshot has of files. Git keeps line ends as
 // they are where they always were so, so it is shown that.
-func (t *Tree) were(ctx context.Context, paths []string) (git.Index, error) {
+func (t *Tree) snapshotEntries(ctx context.Context, paths []string) (git.Index, error) {
 	var was git.Index
 	for _, p := range paths { // sorted
 		node, err := t.s.objects.Lookup(ctx, t.tree, p)
@@ -283,8 +283,8 @@ func (t *Tree) were(ctx context.Context, paths []string) (git.Index, error) {
 	return was, nil
 }
 
-// update has git store files, and returns the index that says how.
-func (t *Tree) update(ctx context.Context, paths []string, was git.Index) (git.Index, error) {
+// updateIndex has git store files, and returns the index that says how.
+func (t *Tree) updateIndex(ctx context.Context, paths []string, was git.Index) (git.Index, error) {
 	r, size := t.repo("mini"), t.s.objects.Size()
 	data, err := was.Bytes(size)
 	if err != nil {
@@ -298,13 +298,13 @@ func (t *Tree) update(ctx context.Context, paths []string, was git.Index) (git.I
 		return nil, err
 	}
 	if data, err = os.ReadFile(r.Index); err != nil {
-		return nil, disk.Fail("keep the files", err)
+		return nil, disk.WrapError("keep the files", err)
 	}
 	return git.ParseIndex(data, size)
 }
 
 // storeRaw has git store files byte for byte.
-func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]surveyed) error {
+func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]fileState) error {
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 	var in strings.Builder
 	for _, p := range paths {
@@ -321,9 +321,9 @@ func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]su
 	for i, p := range paths {
 		info, err := os.Lstat(filepath.Join(t.Dir, p))
 		if err != nil {
-			return disk.Fail("keep "+p, err)
+			return disk.WrapError("keep "+p, err)
 		}
-		f := surveyed{Mode: git.ModeFile, ID: ids[i]}
+		f := fileState{Mode: git.ModeFile, ID: ids[i]}
 		if info.Mode()&0o100 != 0 {
 			f.Mode = git.ModeExec
 		}
@@ -332,8 +332,8 @@ func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]su
 	return nil
 }
 
-// unkept says that the files cannot be made a commit of.
-func unkept(cause error) error {
+// snapshotError says that the files cannot be made a commit of.
+func snapshotError(cause error) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "the files cannot be kept",
 		Hint: "Rename that file, or have git ignore it; also check .gitattributes.", Cause: cause,

@@ -34,25 +34,25 @@ import (
 // Change is one file that differs between two commits.
 type Change = git.Change
 
-// Merged is the result of a merge.
-type Merged = git.Merged
+// MergeResult is the result of a merge.
+type MergeResult = git.MergeResult
 
 // Store is the private clone of one repository with the trees made from it.
 // It may be used from many goroutines, and from many processes at once.
 type Store struct {
 	*git.Clone
 	Now func() time.Time // dates of snapshots; nil counts seconds from the base
-	Way Way              // how files are made; zero is the fastest way there is
+	Way FillMethod       // how files are made; zero is the fastest way there is
 
-	Hides Hiding // what agents' own git does not show them; zero shows all
+	Hides HiddenFiles // what agents' own git does not show them; zero shows all
 
 	dir     string // absolute, without links
 	git     git.Repo
 	objects *git.Objects
-	shelf   *shelf
+	shelf   *sharedCheckouts
 
 	probing sync.Once // sets probed
-	probed  Way
+	probed  FillMethod
 
 	mu     sync.Mutex           // guards mounts and runs
 	mounts map[string]bool      // directories in use here, below which something is mounted
@@ -72,14 +72,14 @@ func Open(ctx context.Context, user git.Repo, dir string) (*Store, error) {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return nil, disk.Fail("make the state directory", err)
+		return nil, disk.WrapError("make the state directory", err)
 	}
 	c, err := git.OpenClone(ctx, user, dir)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{Clone: c, dir: dir, git: c.Git(), objects: c.Objects()}
-	s.shelf = &shelf{Dir: filepath.Join(dir, "lower"), Repo: s.git, Size: s.objects.Size()}
+	s.shelf = &sharedCheckouts{Dir: filepath.Join(dir, "lower"), Repo: s.git, Size: s.objects.Size()}
 	return s, nil
 }
 
@@ -91,7 +91,7 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	var errs error
 	for dir := range s.mounts {
-		errs = errors.Join(errs, disk.Fail("unmount a worktree", overlay.Clear(dir))) // with what was lent to it
+		errs = errors.Join(errs, disk.WrapError("unmount a worktree", overlay.Clear(dir))) // with what was lent to it
 	}
 	s.mounts = nil
 	for run := range s.runs {
@@ -100,8 +100,8 @@ func (s *Store) Close() error {
 	return errors.Join(errs, s.Clone.Close())
 }
 
-// use notes that what is mounted below a directory is in use here.
-func (s *Store) use(dir string) {
+// noteMount notes that what is mounted below a directory is in use here.
+func (s *Store) noteMount(dir string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mounts == nil {
@@ -110,9 +110,9 @@ func (s *Store) use(dir string) {
 	s.mounts[dir] = true
 }
 
-// way chooses how files are made.
-func (s *Store) way() Way {
-	if s.Way != AnyWay {
+// fillMethod chooses how files are made.
+func (s *Store) fillMethod() FillMethod {
+	if s.Way != AnyMethod {
 		return s.Way
 	}
 	s.probing.Do(func() {
@@ -129,8 +129,8 @@ func (s *Store) treesLock() string { return filepath.Join(s.dir, locked) }
 
 const locked = "trees.lock"
 
-// turn runs do when nobody sweeps and nobody else makes the same tree.
-func (s *Store) turn(ctx context.Context, run nexus.RunID, id nexus.AttemptID, do func(context.Context) error) error {
+// withTreeLock runs do when nobody sweeps and nobody else makes the same tree.
+func (s *Store) withTreeLock(ctx context.Context, run nexus.RunID, id nexus.AttemptID, do func(context.Context) error) error {
 	s.mu.Lock()
 	if s.runs == nil {
 		s.runs = map[nexus.RunID]bool{}
@@ -138,14 +138,14 @@ func (s *Store) turn(ctx context.Context, run nexus.RunID, id nexus.AttemptID, d
 	s.runs[run] = true
 	s.mu.Unlock()
 	mine := filepath.Join(s.dir, "locks", string(run)+","+string(id))
-	return disk.Share(ctx, s.treesLock(), func(ctx context.Context) error { return disk.Lock(ctx, mine, do) })
+	return disk.LockShared(ctx, s.treesLock(), func(ctx context.Context) error { return disk.Lock(ctx, mine, do) })
 }
 
 // discard unmounts what is below dir, renames it into the trash, and deletes
 // it in the background.
 func (s *Store) discard(dir string) error {
 	if err := overlay.Clear(dir); err != nil {
-		return disk.Fail("remove a worktree", err)
+		return disk.WrapError("remove a worktree", err)
 	}
 	trash := filepath.Join(s.dir, "trash")
 	if filepath.Dir(dir) == trash { // a killed process did not get to it
@@ -161,7 +161,7 @@ func (s *Store) discard(dir string) error {
 	}
 	if err != nil {
 		_ = os.Remove(to) // it is empty
-		return disk.Fail("remove a worktree", err)
+		return disk.WrapError("remove a worktree", err)
 	}
 	s.deleting.Go(func() { _ = disk.RemoveAll(to) }) // what stays is swept
 	return nil

@@ -27,13 +27,13 @@ func userRepo(tb testing.TB, files map[string]string) string {
 }
 
 // open opens a store on a user's repository.
-func open(tb testing.TB, user string, way worktree.Way) *worktree.Store {
+func open(tb testing.TB, user string, way worktree.FillMethod) *worktree.Store {
 	tb.Helper()
 	return openAt(tb, user, filepath.Join(tb.TempDir(), "state"), way)
 }
 
 // openAt opens a store in dir; in the end nothing of it is left mounted.
-func openAt(tb testing.TB, user, dir string, way worktree.Way) *worktree.Store {
+func openAt(tb testing.TB, user, dir string, way worktree.FillMethod) *worktree.Store {
 	tb.Helper()
 	r, err := git.Find(context.Background(), user)
 	if err != nil {
@@ -62,7 +62,7 @@ func openAt(tb testing.TB, user, dir string, way worktree.Way) *worktree.Store {
 func none(nexus.RunID, nexus.AttemptID) bool { return false }
 
 // ways runs a test with each way of making files that the machine has.
-func ways(t *testing.T, test func(t *testing.T, way worktree.Way)) {
+func ways(t *testing.T, test func(t *testing.T, way worktree.FillMethod)) {
 	t.Helper()
 	t.Run("plain", func(t *testing.T) { test(t, worktree.Plain) })
 	t.Run("overlay", func(t *testing.T) {
@@ -84,7 +84,7 @@ func must[T any](tb testing.TB) func(T, error) T {
 
 func TestLife(t *testing.T) { ways(t, testLife) }
 
-func testLife(t *testing.T, way worktree.Way) {
+func testLife(t *testing.T, way worktree.FillMethod) {
 	t.Helper()
 	ctx := t.Context()
 	user := userRepo(t, map[string]string{"a.txt": "a\n", "d/b.txt": "b\n", ".gitignore": "out/\n"})
@@ -116,7 +116,7 @@ func testLife(t *testing.T, way worktree.Way) {
 	if err := tr.Remove(ctx); err != nil {
 		t.Fatal(err)
 	}
-	m := must[worktree.Merged](t)(s.Merge(ctx, base, c1, base))
+	m := must[worktree.MergeResult](t)(s.Merge(ctx, base, c1, base))
 	if m.Tree != tree1 || m.Conflicts != nil {
 		t.Errorf("merged %+v", m)
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// strip removes what the last look, which was the first since [known.Forget],
+// strip removes what the last look, which was the first since [scanCache.Forget],
 // left out: what is ignored, files that git cannot keep, the .git of
 // repositories within, and directories without files. The empty place of
 // another repository's commit stays, and so does the .git of the tree itself.
-func (t survey) strip(k *known) error {
+func (t survey) strip(k *scanCache) error {
 	for p := range k.ignored {
 		if err := k.stripAround(t.Dir, p); err != nil {
 			return err
@@ -27,11 +27,11 @@ func (t survey) strip(k *known) error {
 	}
 	var dirs []string
 	err := filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
-		p, _ := filepath.Rel(from, name) // name is below from
+		p, _ := filepath.Rel(from, name) // newTree is below from
 		switch {
 		case err != nil || p == "." || p == dotGit:
 			return err
-		case k.spares(filepath.ToSlash(p)):
+		case k.isExternal(filepath.ToSlash(p)):
 			if d.IsDir() {
 				return fs.SkipDir
 			}
@@ -56,7 +56,7 @@ func (t survey) strip(k *known) error {
 }
 
 // gitlink reports whether a path is the place of another repository's commit.
-func (t survey) gitlink(k *known, p string) bool {
+func (t survey) gitlink(k *scanCache, p string) bool {
 	if f, ok := k.Recent[p]; ok {
 		return f.Mode == git.ModeGitlink
 	}

@@ -18,10 +18,10 @@ func TestStripLooksFurther(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Spare(dir, []string{"c/lent"}); err != nil {
+	if err := SetExternalPaths(dir, []string{"c/lent"}); err != nil {
 		t.Fatal(err)
 	}
-	k, tree := &known{}, survey{Dir: dir, Ignored: nothing}
+	k, tree := &scanCache{}, survey{Dir: dir, Ignored: nothing}
 	look(t, tree, k, 1)
 	if err := tree.strip(k); err != nil {
 		t.Fatal(err)

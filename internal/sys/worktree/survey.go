@@ -20,7 +20,7 @@ import (
 // time that a program cannot set back. In an overlay it walks only the upper
 // layer. Nobody may write in the tree meanwhile.
 type survey struct {
-	Dir   string // the files; see also [Spare]
+	Dir   string // the files; see also [SetExternalPaths]
 	Upper string // upper layer of the overlay mounted at Dir; empty without one
 	Base  git.Index
 	Since int64 // time at which the files were as Base says; later stats are not trusted
@@ -29,33 +29,33 @@ type survey struct {
 	Ignored func(ctx context.Context, paths []string) (map[string]bool, error)
 }
 
-// surveyed is what is known of a path.
-type surveyed struct {
+// fileState is what is known of a path.
+type fileState struct {
 	Mode uint32   // 0: there is none
 	ID   string   // object name, hex
 	Stat git.Stat // as it was when it had that content; zero: unknown
 }
 
-// known is what earlier looks left. The zero value knows nothing but what the
+// scanCache is what earlier looks left. The zero value knows nothing but what the
 // base says. It is not safe for concurrent use.
-type known struct {
-	Recent map[string]surveyed // where the tree differs from the base
+type scanCache struct {
+	Recent map[string]fileState // where the tree differs from the base
 
-	spared  []string            // as of the last look
-	ignored map[string]bool     // untracked paths that the rules leave out
-	rules   map[string]git.Stat // lists of rules that are left out themselves
-	dirs    map[string]listed   // directories that were listed
+	spared  []string              // as of the last look
+	ignored map[string]bool       // untracked paths that the rules leave out
+	rules   map[string]git.Stat   // lists of rules that are left out themselves
+	dirs    map[string]dirListing // directories that were listed
 }
 
-// listed is what a directory held when it was listed.
-type listed struct {
+// dirListing is what a directory held when it was listed.
+type dirListing struct {
 	stat git.Stat
 	kids []string // directories in it that hold nothing of the base
 }
 
-// found is what a look found. Paths are slash-separated, relative to the
+// foundChanges is what a look found. Paths are slash-separated, relative to the
 // root, and sorted.
-type found struct {
+type foundChanges struct {
 	Changed []string // files and links that are new or may differ
 	Gone    []string // tracked paths where no file is now
 	Odd     []string // files that are none: sockets, pipes, devices
@@ -63,13 +63,13 @@ type found struct {
 }
 
 // Forget drops what was learnt of names that are ignored, and of directories.
-func (k *known) Forget() { k.ignored, k.rules, k.dirs = nil, nil, nil }
+func (k *scanCache) Forget() { k.ignored, k.rules, k.dirs = nil, nil, nil }
 
 // Set notes what a path held at a time. A stat from that very moment proves
 // nothing: the file may have changed again within the tick of a coarse clock.
-func (k *known) Set(p string, f surveyed, now int64) {
+func (k *scanCache) Set(p string, f fileState, now int64) {
 	if k.Recent == nil {
-		k.Recent = map[string]surveyed{}
+		k.Recent = map[string]fileState{}
 	}
 	if f.Stat.Changed >= now {
 		f.Stat = git.Stat{}
@@ -77,9 +77,9 @@ func (k *known) Set(p string, f surveyed, now int64) {
 	k.Recent[p] = f
 }
 
-// look finds what changed.
-func (t survey) look(ctx context.Context, k *known, now int64) (found, error) {
-	if spared := Spared(t.Dir); k.stale(t.Dir) || !slices.Equal(spared, k.spared) {
+// findChanges finds what changed.
+func (t survey) findChanges(ctx context.Context, k *scanCache, now int64) (foundChanges, error) {
+	if spared := ExternalPaths(t.Dir); k.stale(t.Dir) || !slices.Equal(spared, k.spared) {
 		k.Forget()
 		k.spared = spared
 	}
@@ -92,16 +92,16 @@ func (t survey) look(ctx context.Context, k *known, now int64) (found, error) {
 	return f, err
 }
 
-func (t survey) scanOnce(ctx context.Context, k *known, now int64) (found, error) {
+func (t survey) scanOnce(ctx context.Context, k *scanCache, now int64) (foundChanges, error) {
 	if k.ignored == nil {
-		k.ignored, k.rules, k.dirs = map[string]bool{}, map[string]git.Stat{}, map[string]listed{}
+		k.ignored, k.rules, k.dirs = map[string]bool{}, map[string]git.Stat{}, map[string]dirListing{}
 	}
 	s := &scan{survey: t, k: k, now: now, places: make(chan struct{}, workers), real: map[string]bool{"": true}}
-	s.everything()
+	s.scanAll()
 	for len(s.fresh) > 0 && s.err == nil {
-		s.settle(ctx)
+		s.applyIgnoreRules(ctx)
 	}
-	return s.found(), s.err
+	return s.sortedChanges(), s.err
 }
 
 // rulesName is the name of git's lists of what to ignore.
@@ -119,7 +119,7 @@ func anyRules(lists ...[]string) bool {
 }
 
 // stale reports whether a list of rules that is itself ignored changed.
-func (k *known) stale(dir string) bool {
+func (k *scanCache) stale(dir string) bool {
 	for p, was := range k.rules {
 		if is, err := lstat(filepath.Join(dir, p)); err != nil || is != was {
 			return true
@@ -141,7 +141,7 @@ func fileClock(file string) (int64, error) {
 // scan is one look under way.
 type scan struct {
 	survey
-	k      *known
+	k      *scanCache
 	now    int64
 	live   map[string]bool // directories that hold something of k.Recent
 	places chan struct{}   // one for each directory that may be walked beside others
@@ -159,11 +159,11 @@ type entry struct {
 	dir  bool
 }
 
-// everything looks at the whole tree.
-func (s *scan) everything() {
+// scanAll looks at the whole tree.
+func (s *scan) scanAll() {
 	s.live = map[string]bool{}
 	for p, f := range s.k.Recent {
-		s.touch(p)
+		s.checkPath(p)
 		if f.Mode != 0 {
 			for d := path.Dir(p); d != "." && !s.live[d]; d = path.Dir(d) {
 				s.live[d] = true
@@ -171,15 +171,15 @@ func (s *scan) everything() {
 		}
 	}
 	if s.Upper == "" {
-		s.list("", s.Base)
+		s.scanDir("", s.Base)
 	} else {
-		s.layer("", s.Base)
+		s.scanUpperDir("", s.Base)
 	}
 	s.wait.Wait()
 }
 
 // known returns what is known of a path.
-func (s *scan) known(p string) (surveyed, bool) {
+func (s *scan) known(p string) (fileState, bool) {
 	if f, ok := s.k.Recent[p]; ok {
 		return f, f.Mode != 0
 	}
@@ -189,29 +189,29 @@ func (s *scan) known(p string) (surveyed, bool) {
 
 // file is what the base says about a path. A stat from the moment in which the
 // files were handed over proves nothing.
-func (s *scan) file(e git.Entry) surveyed {
-	f := surveyed{Mode: e.Mode, Stat: e.Stat}
+func (s *scan) file(e git.Entry) fileState {
+	f := fileState{Mode: e.Mode, Stat: e.Stat}
 	if e.Stat.Changed >= s.Since {
 		f.Stat = git.Stat{}
 	}
 	return f
 }
 
-// touch looks at one path.
-func (s *scan) touch(p string) {
+// checkPath looks at one path.
+func (s *scan) checkPath(p string) {
 	f, tracked := s.known(p)
 	st := git.Stat{}
-	if s.reach(path.Dir(p)) {
+	if s.isRealDir(path.Dir(p)) {
 		var err error
 		if st, err = lstat(filepath.Join(s.Dir, p)); err != nil && !os.IsNotExist(err) {
 			s.fail(err)
 		}
 	}
-	s.judge(p, f, tracked, st)
+	s.classifyPath(p, f, tracked, st)
 }
 
-// judge sorts a path by what is known of it and what is there.
-func (s *scan) judge(p string, f surveyed, tracked bool, st git.Stat) {
+// classifyPath sorts a path by what is known of it and what is there.
+func (s *scan) classifyPath(p string, f fileState, tracked bool, st git.Stat) {
 	switch {
 	case tracked && f.Mode == git.ModeGitlink && st.Mode == git.ModeTree:
 		s.gitlink(p)
@@ -225,14 +225,14 @@ func (s *scan) judge(p string, f surveyed, tracked bool, st git.Stat) {
 		}
 		s.note(&s.odd, p)
 	case !tracked:
-		s.meet(p, false)
+		s.addUntracked(p, false)
 	case st != f.Stat:
 		s.note(&s.changed, p)
 	}
 }
 
-// reach reports whether a path is a directory, with no link on the way.
-func (s *scan) reach(dir string) bool {
+// isRealDir reports whether a path is a directory, with no link on the way.
+func (s *scan) isRealDir(dir string) bool {
 	if dir == "." || dir == "" {
 		return true
 	}
@@ -242,7 +242,7 @@ func (s *scan) reach(dir string) bool {
 	if known {
 		return ok
 	}
-	ok = s.reach(path.Dir(dir))
+	ok = s.isRealDir(path.Dir(dir))
 	if ok {
 		st, err := lstat(filepath.Join(s.Dir, dir))
 		ok = err == nil && st.Mode == git.ModeTree
@@ -257,7 +257,7 @@ func (s *scan) reach(dir string) bool {
 // nothing is there but what was lent it stays; files that are put there take its
 // place.
 func (s *scan) gitlink(p string) {
-	if s.k.spares(p) {
+	if s.k.isExternal(p) {
 		return
 	}
 	d, err := openDir(filepath.Join(s.Dir, p))
@@ -274,14 +274,14 @@ func (s *scan) gitlink(p string) {
 	for _, n := range names {
 		if n.name != dotGit {
 			s.note(&s.gone, p)
-			s.meet(p, true)
+			s.addUntracked(p, true)
 			return
 		}
 	}
 }
 
-// meet notes something untracked, unless it is known to be ignored.
-func (s *scan) meet(p string, dir bool) {
+// addUntracked notes something untracked, unless it is known to be ignored.
+func (s *scan) addUntracked(p string, dir bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.k.ignored[p] {
@@ -289,14 +289,14 @@ func (s *scan) meet(p string, dir bool) {
 	}
 }
 
-// settle asks the rules about what was met, and continues below what they
+// applyIgnoreRules asks the rules about what was met, and continues below what they
 // leave in.
-func (s *scan) settle(ctx context.Context) {
+func (s *scan) applyIgnoreRules(ctx context.Context) {
 	batch := s.fresh
 	s.fresh = nil
 	var paths []string
 	for _, e := range batch {
-		if !s.k.spares(e.path) {
+		if !s.k.isExternal(e.path) {
 			paths = append(paths, e.path)
 		}
 	}
@@ -306,9 +306,9 @@ func (s *scan) settle(ctx context.Context) {
 		return
 	}
 	if len(paths) < len(batch) {
-		out = s.k.spare(batch, out)
+		out = s.k.addExternal(batch, out)
 	}
-	s.leave(batch, out)
+	s.rememberIgnored(batch, out)
 	for _, e := range batch {
 		switch {
 		case out[e.path]:
@@ -321,8 +321,8 @@ func (s *scan) settle(ctx context.Context) {
 	s.wait.Wait()
 }
 
-// leave remembers what the rules leave out.
-func (s *scan) leave(batch []entry, out map[string]bool) {
+// rememberIgnored remembers what the rules leave out.
+func (s *scan) rememberIgnored(batch []entry, out map[string]bool) {
 	for _, e := range batch {
 		if !out[e.path] {
 			continue

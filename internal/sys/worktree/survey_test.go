@@ -32,9 +32,9 @@ func write(t *testing.T, name string) git.Stat {
 	return st
 }
 
-func look(t *testing.T, tree survey, k *known, now int64) found {
+func look(t *testing.T, tree survey, k *scanCache, now int64) foundChanges {
 	t.Helper()
-	f, err := tree.look(t.Context(), k, now)
+	f, err := tree.findChanges(t.Context(), k, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestSameMoment(t *testing.T) {
 	tree := survey{Dir: dir, Base: git.Index{{Path: "a", Mode: st.Mode, Stat: st}}, Ignored: nothing}
 	for since, want := range map[int64][]string{st.Changed: {"a"}, st.Changed + 1: nil} {
 		tree.Since = since
-		if d := cmp.Diff(want, look(t, tree, &known{}, st.Changed+1).Changed); d != "" {
+		if d := cmp.Diff(want, look(t, tree, &scanCache{}, st.Changed+1).Changed); d != "" {
 			t.Errorf("since %d: %s", since-st.Changed, d)
 		}
 	}
@@ -57,8 +57,8 @@ func TestSameMoment(t *testing.T) {
 
 func TestSetAtThatMoment(t *testing.T) {
 	for now, want := range map[int64]int64{7: 0, 8: 0, 9: 8} {
-		k := &known{}
-		k.Set("a", surveyed{Mode: git.ModeFile, Stat: git.Stat{Changed: 8}}, now)
+		k := &scanCache{}
+		k.Set("a", fileState{Mode: git.ModeFile, Stat: git.Stat{Changed: 8}}, now)
 		if got := k.Recent["a"].Stat.Changed; got != want {
 			t.Errorf("at %d, keeps %d", now, got)
 		}
@@ -74,7 +74,7 @@ func TestDirectoryOfThisMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	for now, want := range map[int64]bool{d.Changed: false, d.Changed + 1: true} {
-		k := &known{}
+		k := &scanCache{}
 		look(t, survey{Dir: dir, Ignored: nothing}, k, now)
 		if _, kept := k.dirs["d"]; kept != want {
 			t.Errorf("%d after its change, the directory is trusted: %v", now-d.Changed, kept)
@@ -108,21 +108,21 @@ func TestRulesThatChange(t *testing.T) {
 					return found, nil
 				},
 			}
-			k := &known{}
+			k := &scanCache{}
 			if f := look(t, tree, k, st.Changed+1); len(f.Changed)+len(f.Gone) > 0 {
 				t.Fatalf("at first there is %+v", f)
 			}
 			ignored = nil
-			want := found{Changed: []string{c.rules, "d/o"}}
+			want := foundChanges{Changed: []string{c.rules, "d/o"}}
 			if c.remove {
 				if err := os.Remove(filepath.Join(dir, c.rules)); err != nil {
 					t.Fatal(err)
 				}
-				want = found{Changed: []string{"d/o"}, Gone: []string{c.rules}}
+				want = foundChanges{Changed: []string{"d/o"}, Gone: []string{c.rules}}
 			} else if err := os.WriteFile(filepath.Join(dir, c.rules), []byte("nothing"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			f, err := tree.look(t.Context(), k, st.Changed+1)
+			f, err := tree.findChanges(t.Context(), k, st.Changed+1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +154,7 @@ func TestRulesThatCannotBeAsked(t *testing.T) {
 			}
 			return nil, nil
 		}}
-		if f, err := tree.look(t.Context(), &known{}, 1); !errors.Is(err, c.want) || err == nil && len(f.Changed) != 1 {
+		if f, err := tree.findChanges(t.Context(), &scanCache{}, 1); !errors.Is(err, c.want) || err == nil && len(f.Changed) != 1 {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestManyDirectories(t *testing.T) {
 		asked = append(asked, paths...)
 		return nil, nil
 	}}
-	if f := look(t, tree, &known{}, since); len(f.Changed)+len(f.Gone)+len(f.Odd)+len(asked) > 0 {
+	if f := look(t, tree, &scanCache{}, since); len(f.Changed)+len(f.Gone)+len(f.Odd)+len(asked) > 0 {
 		t.Errorf("%+v, and the rules are asked about %q", f, asked)
 	}
 	for _, i := range []int{0, 20, 39} {
@@ -186,7 +186,7 @@ func TestManyDirectories(t *testing.T) {
 		}
 	}
 	want := []string{base[0].Path, base[20].Path, base[39].Path}
-	if f := look(t, tree, &known{}, since); cmp.Diff(want, f.Gone) != "" || len(f.Changed)+len(f.Odd)+len(asked) > 0 {
+	if f := look(t, tree, &scanCache{}, since); cmp.Diff(want, f.Gone) != "" || len(f.Changed)+len(f.Odd)+len(asked) > 0 {
 		t.Errorf("%+v, and the rules are asked about %q", f, asked)
 	}
 }

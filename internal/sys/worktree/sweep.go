@@ -42,7 +42,7 @@ func (s *Store) Sweep(ctx context.Context, keep func(nexus.RunID, nexus.AttemptI
 			}, // before there is new trash
 			func(ctx context.Context) ([]string, error) { return s.sweepTrees(ctx, keep, dry) },
 			func(context.Context) ([]string, error) { return s.sweepLower(dry) },
-			func(context.Context) ([]string, error) { return s.sweepShown(dry) },
+			func(context.Context) ([]string, error) { return s.sweepVisible(dry) },
 			func(context.Context) ([]string, error) { return s.sweepRest(dry, "locks/*") },
 			func(context.Context) ([]string, error) { return s.sweepRuns(dry), nil },
 		} {
@@ -60,7 +60,7 @@ func (s *Store) Sweep(ctx context.Context, keep func(nexus.RunID, nexus.AttemptI
 // the others goes with [Store.Close], whether they were added here or not.
 func (s *Store) Inherit(ctx context.Context, run nexus.RunID) error {
 	dir := filepath.Join(s.dir, "trees", string(run))
-	s.use(dir)
+	s.noteMount(dir)
 	half := append(glob(dir, newPrefix+"*"), glob(s.dir, ".probe-*")...)
 	if len(half) == 0 {
 		return nil
@@ -125,7 +125,7 @@ func (s *Store) sweepLower(dry bool) ([]string, error) {
 			continue
 		}
 		if !dry {
-			s.shelf.drop(l)
+			s.shelf.forget(l)
 			if err := s.discard(dir); err != nil {
 				return gone, err
 			}
@@ -170,6 +170,6 @@ func (s *Store) sweepRest(dry bool, patterns ...string) ([]string, error) {
 // pattern.
 func glob(dir, pattern string) []string {
 	dir = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
-	all, _ := filepath.Glob(filepath.Join(dir, pattern)) // only a pattern that is none fails
+	all, _ := filepath.Glob(filepath.Join(dir, pattern)) // holdsOnly a pattern that is none fails
 	return all
 }

@@ -62,13 +62,13 @@ func TestSweepOfSharedFiles(t *testing.T) {
 
 // TestATreeThatIsNotThere says so, instead of leaving the files as they are.
 func TestATreeThatIsNotThere(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s := open(t, user, way)
 		tr := add(t, s, "T1.1", head(t, user))
 		for name, to := range map[string]func() error{
-			"exact":   func() error { return tr.Exact(t.Context(), "1234567890123456789012345678901234567890") },
+			"exact":   func() error { return tr.ResetExactly(t.Context(), "1234567890123456789012345678901234567890") },
 			"reset":   func() error { return tr.Reset(t.Context(), "1234567890123456789012345678901234567890") },
 			"restore": func() error { return tr.Restore(t.Context(), "1234567890123456789012345678901234567890") },
 		} {

@@ -146,7 +146,7 @@ func (tp trap) set(t *testing.T, tr *worktree.Tree, mark string) {
 func TestTraps(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n"})
 	base := gittest.Run(t, user, "rev-parse", "HEAD")
-	s := open(t, user, worktree.AnyWay)
+	s := open(t, user, worktree.AnyMethod)
 	if n := len(traps()); n < 40 {
 		t.Fatalf("only %d traps", n)
 	}

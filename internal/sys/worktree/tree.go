@@ -21,15 +21,15 @@ import (
 type Tree struct {
 	Run  nexus.RunID
 	ID   nexus.AttemptID
-	Dir  string // the files
-	Git  string // git directory for the agent's own git; never read here
-	Tmp  string // scratch space
-	Base string // commit the attempt started from
-	Way  Way    // how the files were made
+	Dir  string     // the files
+	Git  string     // git directory for the agent's own git; never read here
+	Tmp  string     // scratch space
+	Base string     // commit the attempt started from
+	Way  FillMethod // how the files were made
 
 	s    *Store
-	home string    // what holds Dir, Git and Tmp
-	kept keptPaths // see [Tree.Keep]
+	home string      // what holds Dir, Git and Tmp
+	kept forcedPaths // see [Tree.ForceInclude]
 
 	mu    sync.Mutex // guards what follows, and serialises changes of the files
 	last  string     // commit of the last snapshot, or Base
@@ -37,18 +37,18 @@ type Tree struct {
 	note  note       // what home says about the tree; it does not change
 	lower string     // tree of the overlay's lower layer; empty without one
 	attrs bool       // some .gitattributes may say how files are stored
-	known known
+	known scanCache
 
-	judged judged // what those who judge the files see of git
+	judged gateRepo // what those who judge the files see of git
 }
 
 // note is what a tree's home says about itself, in tree.json.
 type note struct {
-	Base  string `json:"base"`
-	Way   Way    `json:"way"`
-	Tree  string `json:"tree"`            // what the index describes
-	Since int64  `json:"since"`           // when it did; see survey.Tree
-	Shown string `json:"shown,omitempty"` // objects that the agent's git borrows; empty for those of the private clone
+	Base  string     `json:"base"`
+	Way   FillMethod `json:"way"`
+	Tree  string     `json:"tree"`            // what the index describes
+	Since int64      `json:"since"`           // when it did; see survey.Tree
+	Shown string     `json:"shown,omitempty"` // objects that the agent's git borrows; empty for those of the private clone
 }
 
 // objects returns the directory of objects that the agent's git borrows.
@@ -75,9 +75,9 @@ func pins(run nexus.RunID, id nexus.AttemptID) string {
 	return "refs/nexus/" + string(run) + "/" + string(id) + "/"
 }
 
-// Reads lists what a sandbox must let the agent's own git read beside the
+// ReadablePaths lists what a sandbox must let the agent's own git read beside the
 // files.
-func (t *Tree) Reads() []string { return []string{t.note.objects(t.s)} }
+func (t *Tree) ReadablePaths() []string { return []string{t.note.objects(t.s)} }
 
 // Last returns the last snapshot and its tree: the base where there is none.
 func (t *Tree) Last() (commit, tree string) {
@@ -90,11 +90,11 @@ func (t *Tree) Last() (commit, tree string) {
 // tree of that id that is there already is returned as it is, and one whose
 // files are gone but whose last snapshot is pinned comes back as it was then.
 func (s *Store) Add(ctx context.Context, run nexus.RunID, id nexus.AttemptID, base string) (*Tree, error) {
-	t, err := s.name(run, id)
+	t, err := s.newTree(run, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.turn(ctx, run, id, func(ctx context.Context) error { return t.add(ctx, base) }); err != nil {
+	if err := s.withTreeLock(ctx, run, id, func(ctx context.Context) error { return t.add(ctx, base) }); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -112,20 +112,20 @@ func (t *Tree) add(ctx context.Context, base string) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(t.home), 0o700); err != nil {
-		return disk.Fail("make a worktree", err)
+		return disk.WrapError("make a worktree", err)
 	}
 	aside, err := os.MkdirTemp(filepath.Dir(t.home), newPrefix)
 	if err != nil {
-		return disk.Fail("make a worktree", err)
+		return disk.WrapError("make a worktree", err)
 	}
 	if err := t.build(ctx, aside); err != nil {
 		return errors.Join(err, t.s.discard(aside))
 	}
 	if err := os.Rename(aside, t.home); err != nil {
-		return errors.Join(disk.Fail("put a worktree in place", err), t.s.discard(aside))
+		return errors.Join(disk.WrapError("put a worktree in place", err), t.s.discard(aside))
 	}
 	if t.Way == Overlay {
-		t.s.use(t.home)
+		t.s.noteMount(t.home)
 	}
 	return nil
 }
@@ -134,8 +134,8 @@ func (t *Tree) add(ctx context.Context, base string) error {
 // dot.
 const newPrefix = ".new-"
 
-// name returns the tree of an attempt with nothing known but its paths.
-func (s *Store) name(run nexus.RunID, id nexus.AttemptID) (*Tree, error) {
+// newTree returns the tree of an attempt with nothing known but its paths.
+func (s *Store) newTree(run nexus.RunID, id nexus.AttemptID) (*Tree, error) {
 	for _, n := range []string{string(run), string(id)} {
 		if err := idOK(n); err != nil {
 			return nil, err
@@ -148,9 +148,9 @@ func (s *Store) name(run nexus.RunID, id nexus.AttemptID) (*Tree, error) {
 	}, nil
 }
 
-// At returns the directory of an attempt's files below the directory of a store,
+// Locate returns the directory of an attempt's files below the directory of a store,
 // and its branch; no directory where there are no files, or by that name none can be.
-func At(dir string, run nexus.RunID, id nexus.AttemptID) (path, branch string) {
+func Locate(dir string, run nexus.RunID, id nexus.AttemptID) (path, branch string) {
 	if idOK(string(run)) != nil || idOK(string(id)) != nil {
 		return "", ""
 	}
@@ -161,9 +161,9 @@ func At(dir string, run nexus.RunID, id nexus.AttemptID) (path, branch string) {
 	return path, strings.TrimPrefix(Branch(run, id), "refs/heads/")
 }
 
-// Place returns where the files of an attempt are, or would be.
-func (s *Store) Place(run nexus.RunID, id nexus.AttemptID) (string, error) {
-	t, err := s.name(run, id)
+// TreeDir returns where the files of an attempt are, or would be.
+func (s *Store) TreeDir(run nexus.RunID, id nexus.AttemptID) (string, error) {
+	t, err := s.newTree(run, id)
 	if err != nil {
 		return "", err
 	}
@@ -173,7 +173,7 @@ func (s *Store) Place(run nexus.RunID, id nexus.AttemptID) (string, error) {
 // idOK reports why an id may not name a directory and a part of a ref.
 func idOK(id string) error {
 	plain := strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
-	err := git.RefOK(id)
+	err := git.CheckRef(id)
 	if err == nil && plain && len(id) <= 100 && id != "train" {
 		return nil
 	}
@@ -189,7 +189,7 @@ const bareTree = "nexus: a tree to start from"
 // commitOf returns rev if it is a commit, and a commit without parents if it
 // is a tree.
 func (s *Store) commitOf(ctx context.Context, rev string) (string, error) {
-	if !git.ID(rev) {
+	if !git.IsObjectID(rev) {
 		commit, err := s.git.Resolve(ctx, rev)
 		if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 			return commit, err
@@ -234,11 +234,11 @@ func (s *Store) treeOf(ctx context.Context, commit string) (tree string, at int6
 // under a name of its own.
 func (t *Tree) resume(ctx context.Context) error {
 	o, all, pin := t.s.objects, pins(t.Run, t.ID), Pin(t.Run, t.ID)
-	if err := o.Unlock(pin); err != nil {
-		return disk.Fail("unlock a worktree", err)
+	if err := o.UnlockRef(pin); err != nil {
+		return disk.WrapError("unlock a worktree", err)
 	}
-	base, err1 := o.Ref(all + "base")
-	snap, err2 := o.Ref(pin)
+	base, err1 := o.ReadRef(all + "base")
+	snap, err2 := o.ReadRef(pin)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
@@ -247,11 +247,11 @@ func (t *Tree) resume(ctx context.Context) error {
 		t.last = snap
 	}
 	if snap != "" && snap != t.last {
-		if err := o.Put(all+"old-"+snap[:12], snap); err != nil {
+		if err := o.ForceRef(all+"old-"+snap[:12], snap); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(o.Put(all+"base", t.Base), o.Point(pin, t.last, snap)); err != nil {
+	if err := errors.Join(o.ForceRef(all+"base", t.Base), o.MoveRef(pin, t.last, snap)); err != nil {
 		return err
 	}
 	if err := disk.Write(filepath.Join(t.s.git.Dir, Branch(t.Run, t.ID)), []byte("ref: "+pin+"\n")); err != nil {
@@ -265,7 +265,7 @@ func (t *Tree) resume(ctx context.Context) error {
 // MarkRound lets the ref of the n-th round, from 1, name a snapshot, whatever
 // it named before. Only the one who holds the run may call it.
 func (t *Tree) MarkRound(n int, commit string) error {
-	return disk.Fail("name the result of a round", t.s.objects.Put(Round(t.Run, t.ID, n), commit))
+	return disk.WrapError("name the result of a round", t.s.objects.ForceRef(Round(t.Run, t.ID, n), commit))
 }
 
 // adopt makes a tree that is there ready for use.
@@ -275,8 +275,8 @@ func (t *Tree) adopt(ctx context.Context) error {
 		return err
 	}
 	t.Base, t.Way = t.note.Base, t.note.Way
-	if err := t.s.objects.Unlock(Pin(t.Run, t.ID)); err != nil {
-		return disk.Fail("unlock a worktree", err)
+	if err := t.s.objects.UnlockRef(Pin(t.Run, t.ID)); err != nil {
+		return disk.WrapError("unlock a worktree", err)
 	}
 	if t.Way == Overlay {
 		t.lower = t.note.Tree
@@ -284,15 +284,15 @@ func (t *Tree) adopt(ctx context.Context) error {
 			return err
 		}
 	}
-	if data, err := os.ReadFile(filepath.Join(t.Dir, ".git")); err == nil && string(data) == judgedFile {
-		if err := t.lead(); err != nil { // who judged was killed
+	if data, err := os.ReadFile(filepath.Join(t.Dir, ".git")); err == nil && string(data) == gateRepoLink {
+		if err := t.linkAgentGit(); err != nil { // who judged was killed
 			return err
 		}
 	}
 	if err := t.unplace(); err != nil {
 		return err
 	}
-	g, err := t.ground()
+	g, err := t.startState()
 	if err != nil {
 		return err
 	}
@@ -303,19 +303,19 @@ func (t *Tree) adopt(ctx context.Context) error {
 // reload reads the last snapshot, and forgets what is known of the files.
 func (t *Tree) reload(ctx context.Context) error {
 	var err error
-	if t.last, err = t.s.objects.Ref(Pin(t.Run, t.ID)); err != nil {
+	if t.last, err = t.s.objects.ReadRef(Pin(t.Run, t.ID)); err != nil {
 		return err
 	}
 	if t.last == "" {
 		t.last = t.Base
-		if err := t.s.objects.Point(Pin(t.Run, t.ID), t.last, ""); err != nil {
-			return disk.Fail("pin a worktree", err)
+		if err := t.s.objects.MoveRef(Pin(t.Run, t.ID), t.last, ""); err != nil {
+			return disk.WrapError("pin a worktree", err)
 		}
 	}
 	if t.tree, _, err = t.s.treeOf(ctx, t.last); err != nil {
 		return err
 	}
-	t.known = known{}
+	t.known = scanCache{}
 	if t.note.Tree == t.tree {
 		return nil
 	}
@@ -334,7 +334,7 @@ func (t *Tree) learn(changes []Change, stats git.Index, now int64) error {
 		if err != nil {
 			return err
 		}
-		f := surveyed{Mode: mode, ID: c.ID}
+		f := fileState{Mode: mode, ID: c.ID}
 		if e, ok := stats.Find(c.Path); ok {
 			f.Stat = e.Stat
 		}
@@ -350,7 +350,7 @@ func (t *Tree) read() (note, error) {
 	if err == nil {
 		err = json.Unmarshal(data, &n)
 	}
-	return n, disk.Fail("read a worktree's note", err)
+	return n, disk.WrapError("read a worktree's note", err)
 }
 
 // Diff returns the patch from one commit or tree to another, cut at 16 MiB.

@@ -41,7 +41,7 @@ func head(t *testing.T, dir string) string {
 }
 
 func TestNestedRepositoryIsKeptAsFiles(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s := open(t, user, way)
@@ -60,7 +60,7 @@ func TestNestedRepositoryIsKeptAsFiles(t *testing.T) {
 }
 
 func TestSubmodules(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		inner := userRepo(t, map[string]string{"i": "i\n"})
 		user := userRepo(t, map[string]string{"a": "a\n"})
@@ -118,7 +118,7 @@ func TestNamesGitRefuses(t *testing.T) {
 }
 
 func TestChangeThatHides(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "aaaa\n", "b": "bbbb\n"})
 		s := open(t, user, way)
@@ -139,7 +139,7 @@ func TestChangeThatHides(t *testing.T) {
 
 func TestOddFilesAndClosedDirectories(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n"})
-	s := open(t, user, worktree.AnyWay)
+	s := open(t, user, worktree.AnyMethod)
 	tr := add(t, s, "T", head(t, user))
 	if err := syscall.Mkfifo(filepath.Join(tr.Dir, "pipe"), 0o600); err != nil {
 		testenv.NeedMachine(t, "a pipe", err)
@@ -164,7 +164,7 @@ func TestOddFilesAndClosedDirectories(t *testing.T) {
 
 func TestTreeAsBase(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := open(t, user, worktree.AnyWay)
+	s := open(t, user, worktree.AnyMethod)
 	tree := gittest.Run(t, user, "rev-parse", "HEAD^{tree}")
 	tr := add(t, s, "T", tree)
 	if got := gittest.Run(t, s.Git().Dir, "rev-parse", tr.Base+"^{tree}"); got != tree {
@@ -174,7 +174,7 @@ func TestTreeAsBase(t *testing.T) {
 
 func TestIDs(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := open(t, user, worktree.AnyWay)
+	s := open(t, user, worktree.AnyMethod)
 	for _, id := range []nexus.AttemptID{"", ".", "..", "../x", "a/b", "-x", "a..b", "a.lock", ".new-1", "a b", "é", "train", nexus.AttemptID(strings.Repeat("x", 101))} {
 		if _, err := s.Add(t.Context(), "r", id, head(t, user)); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 			t.Errorf("%q: %v", id, err)
@@ -187,7 +187,7 @@ func TestIDs(t *testing.T) {
 
 // TestResume continues from the pins alone, as another machine would.
 func TestResume(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n"})
 		s := open(t, user, way)
@@ -227,7 +227,7 @@ func TestResume(t *testing.T) {
 
 // TestTreesApart writes in one tree in every way and looks at the others.
 func TestTreesApart(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "aaaa\n", "d/b": "b\n"})
 		s := open(t, user, way)
@@ -258,7 +258,7 @@ func TestFifty(t *testing.T) {
 		fifty(t, openAt2(t, dir), "child")
 		return
 	}
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n"})
 		state := filepath.Join(t.TempDir(), "state")
@@ -280,7 +280,7 @@ func TestFifty(t *testing.T) {
 func openAt2(t *testing.T, where string) *worktree.Store {
 	t.Helper()
 	f := strings.Split(where, "\n")
-	s := openAt(t, f[0], f[1], worktree.Way(f[2]))
+	s := openAt(t, f[0], f[1], worktree.FillMethod(f[2]))
 	return s
 }
 
@@ -316,7 +316,7 @@ func fifty(t *testing.T, s *worktree.Store, who string) {
 }
 
 func TestSweep(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		ctx := t.Context()
 		user := userRepo(t, map[string]string{"a": "a\n"})
@@ -372,7 +372,7 @@ func TestSweep(t *testing.T) {
 // TestInherit takes over a run whose process was killed: while it made a
 // tree, while it tried overlays, and with a tree that is not asked for again.
 func TestInherit(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		state := filepath.Join(t.TempDir(), "state")
@@ -421,7 +421,7 @@ func TestInherit(t *testing.T) {
 
 // TestRemount loses the mounts, as a restart of the machine does.
 func TestRemount(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n", "c": "c\n"})
 		state := filepath.Join(t.TempDir(), "state")
@@ -452,7 +452,7 @@ func TestRemount(t *testing.T) {
 // TestNearLower makes a tree over files that differ a little.
 func TestNearLower(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n", "d/c": "c\n"})
-	s := open(t, user, worktree.AnyWay)
+	s := open(t, user, worktree.AnyMethod)
 	add(t, s, "T1", head(t, user))
 	gittest.Write(t, user, map[string]string{"b": "new\n", "e/f": "f\n"})
 	gittest.Run(t, user, "rm", "-q", "d/c")
@@ -473,7 +473,7 @@ func TestNearLower(t *testing.T) {
 
 func TestTwoOwners(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := open(t, user, worktree.AnyWay)
+	s := open(t, user, worktree.AnyMethod)
 	one, two := add(t, s, "T", head(t, user)), add(t, s, "T", head(t, user))
 	gittest.Write(t, one.Dir, map[string]string{"one": "1\n"})
 	snap(t, s, one)
@@ -490,7 +490,7 @@ func TestTwoOwners(t *testing.T) {
 
 func TestDates(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := open(t, user, worktree.AnyWay)
+	s := open(t, user, worktree.AnyMethod)
 	tr := add(t, s, "T", head(t, user))
 	s.Now = func() time.Time { return time.Unix(1e9, 0) }
 	gittest.Write(t, tr.Dir, map[string]string{"a": "A\n"})
@@ -503,7 +503,7 @@ func TestDates(t *testing.T) {
 // TestFallback forces overlays where the path cannot be one's option.
 func TestFallback(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := openAt(t, user, filepath.Join(t.TempDir(), "a,b:c"), worktree.AnyWay)
+	s := openAt(t, user, filepath.Join(t.TempDir(), "a,b:c"), worktree.AnyMethod)
 	if tr := add(t, s, "T", head(t, user)); tr.Way != worktree.Plain {
 		t.Errorf("made the %s way", tr.Way)
 	}
@@ -512,7 +512,7 @@ func TestFallback(t *testing.T) {
 // TestDirectoryMadeAnew removes a directory and makes it again: what it held
 // must not show through.
 func TestDirectoryMadeAnew(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n", "d/e/f": "f\n", "g/h": "h\n"})
 		s := open(t, user, way)
@@ -534,7 +534,7 @@ func TestDirectoryMadeAnew(t *testing.T) {
 
 // TestRulesThatIgnoreThemselves changes a list of rules that ignores itself.
 func TestRulesThatIgnoreThemselves(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s := open(t, user, way)
@@ -557,7 +557,7 @@ func TestRulesThatIgnoreThemselves(t *testing.T) {
 func TestTorn(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
 	state := filepath.Join(t.TempDir(), "state")
-	s := openAt(t, user, state, worktree.AnyWay)
+	s := openAt(t, user, state, worktree.AnyMethod)
 	tr := add(t, s, "T", head(t, user))
 	gittest.Write(t, tr.Dir, map[string]string{"n": "new\n"})
 	commit, _ := snap(t, s, tr)
@@ -571,7 +571,7 @@ func TestTorn(t *testing.T) {
 		}
 	}
 	os.WriteFile(pin+".lock", nil, 0o600)
-	back := add(t, openAt(t, user, state, worktree.AnyWay), "T", head(t, user))
+	back := add(t, openAt(t, user, state, worktree.AnyMethod), "T", head(t, user))
 	commit, files := snap(t, s, back)
 	if files != "a\nn" {
 		t.Errorf("holds %q", files)
@@ -583,7 +583,7 @@ func TestTorn(t *testing.T) {
 
 // TestClosedStore leaves no mount, and loses nothing by it.
 func TestClosedStore(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.Way) {
+	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n"})
 		state := filepath.Join(t.TempDir(), "state")

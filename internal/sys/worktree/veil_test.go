@@ -27,7 +27,7 @@ func TestSweepOfWhatAgentsSee(t *testing.T) {
 		gittest.Run(t, user, "add", "-A")
 		gittest.Run(t, user, "commit", "-q", "-m", "next")
 		tr := add(t, s, id, commitOf(t, s, head(t, user)))
-		dir := filepath.Dir(tr.Reads()[0])
+		dir := filepath.Dir(tr.ReadablePaths()[0])
 		at := time.Now().Add(time.Duration(i-5) * time.Hour)
 		if err := os.Chtimes(dir, at, at); err != nil || slices.Contains(shown, dir) {
 			t.Fatalf("%s, %v", dir, err)
@@ -105,7 +105,7 @@ func TestWhereGitFailsOnceAndHides(t *testing.T) {
 func TestRulesOfWhatIsHidden(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n", ".nexusignore": "hidden/\n"})
 	s := open(t, user, worktree.Plain)
-	s.Hides = worktree.Hiding{File: ".nexusignore", Rules: func(map[string]string) (func(string) bool, error) { return nil, context.DeadlineExceeded }}
+	s.Hides = worktree.HiddenFiles{File: ".nexusignore", Rules: func(map[string]string) (func(string) bool, error) { return nil, context.DeadlineExceeded }}
 	if tr, err := s.Add(t.Context(), "r", "one", head(t, user)); err == nil {
 		t.Errorf("%+v", tr)
 	}

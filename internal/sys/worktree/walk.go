@@ -17,12 +17,12 @@ const dotGit = ".git"
 // workers is how many directories are walked at once.
 var workers = min(max(runtime.GOMAXPROCS(0), 2), 8) //nolint:gochecknoglobals // constant for the process
 
-// list looks at a directory of which every name counts; in is what the base
+// scanDir looks at a directory of which every name counts; in is what the base
 // has below it. Other directories may be walked meanwhile.
-func (s *scan) list(dir string, in git.Index) {
+func (s *scan) scanDir(dir string, in git.Index) {
 	d, err := openDir(filepath.Join(s.Dir, dir))
 	if errors.Is(err, errNoDir) {
-		s.vanish(in)
+		s.markDeleted(in)
 		return
 	}
 	if err != nil {
@@ -40,13 +40,13 @@ func (s *scan) list(dir string, in git.Index) {
 	was, known := s.k.dirs[dir]
 	s.mu.Unlock()
 	if known && was.stat == st {
-		s.again(d, dir, direct, subs, was.kids)
+		s.rescanDir(d, dir, direct, subs, was.kids)
 		return
 	}
-	kids := s.anew(d, dir, direct, subs)
+	kids := s.scanEntries(d, dir, direct, subs)
 	if st.Changed < s.now {
 		s.mu.Lock()
-		s.k.dirs[dir] = listed{stat: st, kids: kids}
+		s.k.dirs[dir] = dirListing{stat: st, kids: kids}
 		s.mu.Unlock()
 	}
 }
@@ -80,8 +80,8 @@ func split(dir string, in git.Index) (direct git.Index, subs []sub) {
 	return direct, subs
 }
 
-// again looks at a directory whose names are those of last time.
-func (s *scan) again(d *dir, name string, direct git.Index, subs []sub, kids []string) {
+// rescanDir looks at a directory whose names are those of last time.
+func (s *scan) rescanDir(d *dir, name string, direct git.Index, subs []sub, kids []string) {
 	for _, e := range direct {
 		s.check(d, name, e)
 	}
@@ -89,15 +89,15 @@ func (s *scan) again(d *dir, name string, direct git.Index, subs []sub, kids []s
 		s.descend(join(name, b.name), b.in)
 	}
 	for _, k := range kids {
-		if p := join(name, k); !s.left(p) {
+		if p := join(name, k); !s.isIgnored(p) {
 			s.descend(p, nil)
 		}
 	}
 }
 
-// left reports whether a path is known to be ignored. What holds something
+// isIgnored reports whether a path is known to be ignored. What holds something
 // tracked is looked at all the same.
-func (s *scan) left(p string) bool {
+func (s *scan) isIgnored(p string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.k.ignored[p] && !s.live[p]
@@ -114,12 +114,12 @@ func (s *scan) check(d *dir, name string, e git.Entry) {
 		s.fail(err)
 		return
 	}
-	s.judge(e.Path, s.file(e), true, st)
+	s.classifyPath(e.Path, s.file(e), true, st)
 }
 
-// anew looks at a directory whose names may have changed. It returns the
+// scanEntries looks at a directory whose names may have changed. It returns the
 // directories in it that hold nothing of the base.
-func (s *scan) anew(d *dir, name string, direct git.Index, subs []sub) (kids []string) {
+func (s *scan) scanEntries(d *dir, name string, direct git.Index, subs []sub) (kids []string) {
 	for _, e := range direct {
 		s.check(d, name, e)
 	}
@@ -141,15 +141,15 @@ func (s *scan) anew(d *dir, name string, direct git.Index, subs []sub) (kids []s
 		}
 		i := slices.IndexFunc(rest, func(b sub) bool { return b.name == n.name })
 		if i >= 0 {
-			s.vanishAll(rest[:i])
+			s.markAllDeleted(rest[:i])
 			s.descend(p, rest[i].in)
 			rest = rest[i+1:]
 			continue
 		}
 		kids = append(kids, n.name)
-		s.stray(p, direct)
+		s.scanUntrackedDir(p, direct)
 	}
-	s.vanishAll(rest)
+	s.markAllDeleted(rest)
 	return kids
 }
 
@@ -165,11 +165,11 @@ func (s *scan) other(p string, mode uint32, direct git.Index) {
 		s.note(&s.odd, p)
 		return
 	}
-	s.meet(p, false)
+	s.addUntracked(p, false)
 }
 
-// stray looks at a directory that holds nothing of the base.
-func (s *scan) stray(p string, direct git.Index) {
+// scanUntrackedDir looks at a directory that holds nothing of the base.
+func (s *scan) scanUntrackedDir(p string, direct git.Index) {
 	if e, ok := direct.Find(p); ok && e.Mode == git.ModeGitlink {
 		if _, ok := s.k.Recent[p]; !ok {
 			return // looked at as a gitlink
@@ -182,7 +182,7 @@ func (s *scan) stray(p string, direct git.Index) {
 		s.descend(p, nil)
 		return
 	}
-	s.meet(p, true)
+	s.addUntracked(p, true)
 }
 
 // descend looks at a directory, beside others if there is a place.
@@ -191,15 +191,15 @@ func (s *scan) descend(dir string, in git.Index) {
 	case s.places <- struct{}{}:
 		s.wait.Go(func() {
 			defer func() { <-s.places }()
-			s.list(dir, in)
+			s.scanDir(dir, in)
 		})
 	default:
-		s.list(dir, in)
+		s.scanDir(dir, in)
 	}
 }
 
-// vanish notes that all of the base's files in a directory are gone.
-func (s *scan) vanish(in git.Index) {
+// markDeleted notes that all of the base's files in a directory are gone.
+func (s *scan) markDeleted(in git.Index) {
 	for _, e := range in {
 		if _, ok := s.k.Recent[e.Path]; !ok {
 			s.note(&s.gone, e.Path)
@@ -207,15 +207,15 @@ func (s *scan) vanish(in git.Index) {
 	}
 }
 
-func (s *scan) vanishAll(subs []sub) {
+func (s *scan) markAllDeleted(subs []sub) {
 	for _, b := range subs {
-		s.vanish(b.in)
+		s.markDeleted(b.in)
 	}
 }
 
-// layer looks at a directory of the upper layer, where only what was written
+// scanUpperDir looks at a directory of the upper layer, where only what was written
 // has a name.
-func (s *scan) layer(name string, in git.Index) {
+func (s *scan) scanUpperDir(name string, in git.Index) {
 	d, err := openDir(filepath.Join(s.Upper, name))
 	if err != nil {
 		s.fail(err)
@@ -229,13 +229,13 @@ func (s *scan) layer(name string, in git.Index) {
 	}
 	for _, n := range names {
 		if n.name != dotGit {
-			s.written(d, join(name, n.name), n, in)
+			s.scanUpperEntry(d, join(name, n.name), n, in)
 		}
 	}
 }
 
-// written looks at one name of the upper layer.
-func (s *scan) written(d *dir, p string, n dirent, in git.Index) {
+// scanUpperEntry looks at one name of the upper layer.
+func (s *scan) scanUpperEntry(d *dir, p string, n dirent, in git.Index) {
 	e, file := in.Find(p)
 	_, recent := s.k.Recent[p]
 	below := in.Under(p)
@@ -243,7 +243,7 @@ func (s *scan) written(d *dir, p string, n dirent, in git.Index) {
 		n.mode = 0
 	}
 	if n.mode != git.ModeTree {
-		s.vanish(below)
+		s.markDeleted(below)
 	}
 	switch {
 	case n.mode != git.ModeTree && recent: // looked at already
@@ -251,29 +251,29 @@ func (s *scan) written(d *dir, p string, n dirent, in git.Index) {
 		s.note(&s.gone, p)
 	case n.mode == 0:
 	case n.mode == odd:
-		s.judge(p, s.file(e), file, git.Stat{Mode: odd})
+		s.classifyPath(p, s.file(e), file, git.Stat{Mode: odd})
 	case n.mode != git.ModeTree && file:
 		s.note(&s.changed, p)
 	case n.mode != git.ModeTree:
-		s.meet(p, false)
+		s.addUntracked(p, false)
 	case file && !recent && e.Mode == git.ModeGitlink:
 		s.gitlink(p)
 	case file && !recent:
 		s.note(&s.gone, p)
-		s.meet(p, true)
+		s.addUntracked(p, true)
 	case len(below) > 0 && !d.opaque(n.name):
-		s.layer(p, below)
+		s.scanUpperDir(p, below)
 	case len(below) > 0 || s.live[p]:
-		s.list(p, below)
+		s.scanDir(p, below)
 	case s.k.Recent[p].Mode == git.ModeGitlink:
 	default:
-		s.meet(p, true)
+		s.addUntracked(p, true)
 	}
 }
 
-// found sorts what was noted.
-func (s *scan) found() found {
-	f := found{Changed: s.changed, Gone: s.gone, Odd: s.odd, Now: s.now}
+// sortedChanges sorts what was noted.
+func (s *scan) sortedChanges() foundChanges {
+	f := foundChanges{Changed: s.changed, Gone: s.gone, Odd: s.odd, Now: s.now}
 	for _, l := range []*[]string{&f.Changed, &f.Gone, &f.Odd} {
 		slices.Sort(*l)
 		*l = slices.Compact(*l)

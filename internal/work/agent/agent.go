@@ -82,7 +82,7 @@ type Brief struct {
 	Tier    nexus.Tier // of the model, for the books
 	System  string     // the same whenever the session continues
 
-	Messages []llm.Message   // so far; see [Recall]
+	Messages []llm.Message   // so far; see [LoadMessages]
 	After    nexus.SessionID // whose they are, where this session is to begin in that one's conversation; empty: its own
 	Turn     int             // turns taken so far
 	Used     nexus.Usage     // tokens of those
@@ -151,7 +151,7 @@ func Run(ctx context.Context, m llm.Model, tools Tools, b Brief, d Recorder, s S
 	for _, m := range b.Messages {
 		c.add(m)
 	}
-	c.takeUp()
+	c.resumeLastModel()
 	end, err := c.run(ctx)
 	out := Outcome{Turns: c.taken - b.Turn, Usage: c.usage, Messages: c.messages}
 	if end != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/attempthistory"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -39,8 +39,8 @@ func TestALongSessionIsReadFromTheCache(t *testing.T) {
 	for wire := range models("") {
 		for _, c := range []struct {
 			context int64
-			tried   tried.Account
-		}{{}, {context: 30_000}, {tried: tried.Account{Closest: tried.Closest{Diff: long}, Said: slices.Repeat([]state.Said{{Text: long}}, 20)}}} {
+			tried   attempthistory.Summary
+		}{{}, {context: 30_000}, {tried: attempthistory.Summary{Closest: attempthistory.BestTree{Diff: long}, Said: slices.Repeat([]state.DeliveredGuidance{{Text: long}}, 20)}}} {
 			t.Run(fmt.Sprint(wire, "/", c.context, "/", len(c.tried.Said)), func(t *testing.T) {
 				b := newBench(t, nexus.Coder, script(turns...))
 				b.model, b.brief.Context = models(b.server.URL())[wire], c.context

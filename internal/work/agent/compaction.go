@@ -22,8 +22,8 @@ const (
 	summaryTokens = 2_048 // of a summary
 )
 
-// held is how much the model held when it answered last.
-type held struct {
+// contextUsage is how much the model held when it answered last.
+type contextUsage struct {
 	tokens   int64
 	messages int
 }
@@ -36,10 +36,10 @@ func (c *conversation) size() int64 {
 	return c.held.tokens + messageTokens(c.messages[c.held.messages:])
 }
 
-// fit compacts a conversation that is about to outgrow its model, and reports
+// compactIfNeeded compacts a conversation that is about to outgrow its model, and reports
 // whether the turn begins again.
-func (c *conversation) fit(ctx context.Context) (again bool, end *ending, err error) {
-	if c.Context <= 0 || len(c.messages) < c.barren || c.size() < c.room() {
+func (c *conversation) compactIfNeeded(ctx context.Context) (again bool, end *ending, err error) {
+	if c.Context <= 0 || len(c.messages) < c.barren || c.size() < c.compactionThreshold() {
 		return false, nil, nil
 	}
 	again, end, err = c.compact(ctx, fmt.Sprintf("it nears the %d tokens that %s can hold", c.Context, c.Model))
@@ -49,8 +49,8 @@ func (c *conversation) fit(ctx context.Context) (again bool, end *ending, err er
 	return again, end, err
 }
 
-// room returns from how many tokens on a conversation is compacted.
-func (c *conversation) room() int64 {
+// compactionThreshold returns from how many tokens on a conversation is compacted.
+func (c *conversation) compactionThreshold() int64 {
 	full := int64(cmp.Or(c.Limits.Compact, fullPercent))
 	return min(c.Context*full/100, max(c.Context-c.maxTokens(), c.Context/4))
 }
@@ -77,7 +77,7 @@ func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *
 		return true, end, err
 	}
 	keep := keepTurns
-	if done.Row > 1 || c.Context > 0 && messageTokens(c.messages[max(0, len(c.messages)-2*keep):]) > c.room()/2 {
+	if done.Row > 1 || c.Context > 0 && messageTokens(c.messages[max(0, len(c.messages)-2*keep):]) > c.compactionThreshold()/2 {
 		keep = 1
 	}
 	short, stubbed := stubResults(c.messages, keep)
@@ -92,7 +92,7 @@ func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *
 		}
 	}
 	if messageTokens(short) >= messageTokens(c.messages) {
-		return false, nil, c.keep(ctx)
+		return false, nil, c.recordEvenIfCancelled(ctx)
 	}
 	return true, nil, c.replace(ctx, short, done)
 }
@@ -102,18 +102,18 @@ func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *
 func (c *conversation) summary(ctx context.Context, short []llm.Message) (text string, anew bool, _ *ending, _ error) {
 	r := c.request()
 	if c.Context <= 0 || c.size()+r.MaxTokens > c.Context { // else all that is cached is read from there
-		r.Messages = legible(short, c.Foreign)
+		r.Messages = portableMessages(short, c.Foreign)
 	}
-	r.Messages = append(slices.Clip(r.Messages), llm.Say(summaryRequest))
+	r.Messages = append(slices.Clip(r.Messages), llm.UserMessage(summaryRequest))
 	r.Force = "" // it is to write
 	r.MaxTokens = min(r.MaxTokens, summaryTokens)
-	r, id, err := c.leave(ctx, func() llm.Request { return r })
+	r, id, err := c.requestPermission(ctx, func() llm.Request { return r })
 	if end := refused(err); end != nil {
 		end, err = c.close(ctx, end, nil)
 		return "", true, end, err
 	}
-	if e, ok := errors.AsType[*schedule.ElsewhereError](err); ok {
-		return "", true, nil, c.turnTo(ctx, e.Model, e.Why)
+	if e, ok := errors.AsType[*schedule.OtherModelError](err); ok {
+		return "", true, nil, c.switchModel(ctx, e.Model, e.Why)
 	}
 	if err != nil {
 		return "", true, nil, err
@@ -123,7 +123,7 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 		return "", false, nil, nil
 	}
 	if err != nil {
-		end, err := c.failed(ctx, err)
+		end, err := c.handleModelError(ctx, err)
 		return "", true, end, err
 	}
 	clear(c.failures)
@@ -135,9 +135,9 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 
 // replace puts messages in the place of those so far, and records that.
 func (c *conversation) replace(ctx context.Context, messages []llm.Message, done nexus.SessionCompacted) error {
-	c.messages, c.track, c.held = nil, repetition{}, held{}
+	c.messages, c.track, c.held = nil, repetition{}, contextUsage{}
 	for _, m := range messages {
-		hash, err := c.put(m)
+		hash, err := c.storeMessage(m)
 		if err != nil {
 			return err
 		}
@@ -148,5 +148,5 @@ func (c *conversation) replace(ctx context.Context, messages []llm.Message, done
 	}
 	done.After = c.size()
 	c.Compact, c.facts = done, append(c.facts, done)
-	return c.keep(ctx)
+	return c.recordEvenIfCancelled(ctx)
 }

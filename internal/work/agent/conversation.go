@@ -42,10 +42,10 @@ type conversation struct {
 	waited   time.Duration     // for the present model since then
 	failures map[llm.Class]int // of calls since the last that succeeded
 	usage    nexus.Usage       // of this stretch
-	held     held              // what the model said that it holds
+	held     contextUsage      // what the model said that it holds
 	barren   int               // messages before which compacting is no use
 	facts    []nexus.Fact
-	pass     *ratelimit.Pass // leave of the account's limits for the next call
+	pass     *ratelimit.Permit // requestPermission of the account's limits for the next call
 }
 
 // ending is why a stretch ends.
@@ -61,8 +61,8 @@ type ending struct {
 
 // run speaks and works until there is an ending.
 func (c *conversation) run(ctx context.Context) (*ending, error) {
-	defer c.drop()
-	end, err := c.open(ctx)
+	defer c.releasePass()
+	end, err := c.startOrResume(ctx)
 	for end == nil && err == nil {
 		end, err = c.turn(ctx)
 	}
@@ -72,28 +72,28 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 	return end, err
 }
 
-// within bounds what is done by what is left of the session's time and the
+// withTimeLimits bounds what is done by what is left of the session's time and the
 // task's. The session's clock runs until stop.
-func (c *conversation) within(ctx context.Context) (step context.Context, stop func()) {
+func (c *conversation) withTimeLimits(ctx context.Context) (step context.Context, stop func()) {
 	if c.Limits.SessionTime <= 0 {
-		return Within(ctx, nil, c.Left)
+		return WithTimeLimits(ctx, nil, c.Left)
 	}
-	return Within(ctx, &c.left, c.Left)
+	return WithTimeLimits(ctx, &c.left, c.Left)
 }
 
-// open takes the session up: calls that a dead process left unanswered are
+// startOrResume takes the session up: calls that a dead process left unanswered are
 // run, and what is new is said.
-func (c *conversation) open(ctx context.Context) (*ending, error) {
+func (c *conversation) startOrResume(ctx context.Context) (*ending, error) {
 	calls := pending(c.messages)
-	if answers := c.lost(calls); answers != nil {
-		if err := c.answered(answers); err != nil {
+	if answers := c.answerLostCalls(calls); answers != nil {
+		if err := c.addResults(answers); err != nil {
 			return nil, err
 		}
 		if err := c.record(ctx); err != nil || c.Next == "" {
 			return nil, err
 		}
 	} else if len(calls) > 0 {
-		end, err := c.work(ctx, calls)
+		end, err := c.runCalls(ctx, calls)
 		if err != nil || end != nil && c.Next == "" {
 			return end, err
 		}
@@ -109,16 +109,16 @@ func (c *conversation) open(ctx context.Context) (*ending, error) {
 		if len(c.messages) == 0 {
 			why = "brief"
 		}
-		if err := c.deliver(c.Next, cmp.Or(c.Why, why), c.Delivers); err != nil {
+		if err := c.sendWithGuidance(c.Next, cmp.Or(c.Why, why), c.Delivers); err != nil {
 			return nil, err
 		}
 		return nil, c.record(ctx)
 	case len(c.messages) == 0:
 		return nil, errors.New("a session needs a first message")
 	case c.track.Handin != nil:
-		return c.handedIn(c.track.Handin), nil // its end is recorded already
+		return c.submissionEnding(c.track.Handin), nil // its end is recorded already
 	case c.messages[len(c.messages)-1].From == llm.Assistant:
-		end, err := c.silent("", c.messages[len(c.messages)-1], "")
+		end, err := c.handleMissingCall("", c.messages[len(c.messages)-1], "")
 		return c.close(ctx, end, err)
 	default:
 		return nil, nil
@@ -127,7 +127,7 @@ func (c *conversation) open(ctx context.Context) (*ending, error) {
 
 // start opens the session's transcript.
 func (c *conversation) start() error {
-	data, err := json.Marshal(Opening{System: c.System, Tools: c.specs})
+	data, err := json.Marshal(SessionStart{System: c.System, Tools: c.specs})
 	if err != nil {
 		return fmt.Errorf("encode system prompt: %w", err)
 	}
@@ -143,52 +143,52 @@ func (c *conversation) start() error {
 
 // turn is one answer of the model and what follows from it.
 func (c *conversation) turn(ctx context.Context) (*ending, error) {
-	if end := c.spent(); end != nil {
+	if end := c.limitEnding(); end != nil {
 		return c.close(ctx, end, nil)
 	}
-	if again, end, err := c.fit(ctx); again || end != nil || err != nil {
+	if again, end, err := c.compactIfNeeded(ctx); again || end != nil || err != nil {
 		return end, err
 	}
-	r, id, err := c.leave(ctx, c.request)
+	r, id, err := c.requestPermission(ctx, c.request)
 	if end := refused(err); end != nil {
 		return c.close(ctx, end, nil)
 	}
-	if e, ok := errors.AsType[*schedule.ElsewhereError](err); ok {
-		return nil, c.turnTo(ctx, e.Model, e.Why)
+	if e, ok := errors.AsType[*schedule.OtherModelError](err); ok {
+		return nil, c.switchModel(ctx, e.Model, e.Why)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if again, err := c.admit(ctx, r, id); again || err != nil {
+	if again, err := c.waitForRateLimit(ctx, r, id); again || err != nil {
 		return nil, err
 	}
 	resp, err := c.call(ctx, r, id)
 	if err != nil {
-		return c.failed(ctx, err)
+		return c.handleModelError(ctx, err)
 	}
 	clear(c.failures)
-	c.held = held{tokens: resp.Usage.Prompt() + resp.Usage.Output, messages: len(c.messages) + 1}
+	c.held = contextUsage{tokens: resp.Usage.Prompt() + resp.Usage.Output, messages: len(c.messages) + 1}
 	c.hops, c.waited = 0, 0
-	message, err := c.hear(resp)
+	message, err := c.addAnswer(resp)
 	if err != nil {
 		return nil, err
 	}
-	calls := whole(callsOf(message), resp)
+	calls := unmaskedCalls(callsOf(message), resp)
 	if len(calls) == 0 {
-		end, err := c.silent(resp.Stop, message, resp.Flaw)
+		end, err := c.handleMissingCall(resp.Stop, message, resp.Flaw)
 		return c.close(ctx, end, err)
 	}
-	if err := c.keep(ctx); err != nil {
+	if err := c.recordEvenIfCancelled(ctx); err != nil {
 		return nil, err
 	}
 	if c.track.stuck() {
-		return c.halt(ctx, calls)
+		return c.endRepetition(ctx, calls)
 	}
-	return c.work(ctx, calls)
+	return c.runCalls(ctx, calls)
 }
 
-// spent returns an ending when a limit of the session is used up.
-func (c *conversation) spent() *ending {
+// limitEnding returns an ending when a limit of the session is used up.
+func (c *conversation) limitEnding() *ending {
 	turns := c.Limits.Turns
 	if c.Role.Turns > 0 && (turns <= 0 || c.Role.Turns < turns) {
 		turns = c.Role.Turns
@@ -201,8 +201,8 @@ func (c *conversation) spent() *ending {
 		return malformed(c.track.Malformed)
 	case c.track.Refused > maxRefused:
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d submissions were refused", c.track.Refused)}
-	case c.Tally.Over(c.Limits, c.lately) != "":
-		return &ending{outcome: nexus.NoProgress, why: c.Tally.Over(c.Limits, c.lately)}
+	case c.Tally.LimitReason(c.Limits, c.lately) != "":
+		return &ending{outcome: nexus.NoProgress, why: c.Tally.LimitReason(c.Limits, c.lately)}
 	case c.track.stuck():
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.same())}
 	case c.Limits.SessionTime > 0 && c.left <= 0:
@@ -222,9 +222,9 @@ func malformed(answers int) *ending {
 	return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers in a row with malformed calls", answers)}
 }
 
-// silent decides on an answer without a call, one that was cut off, or one
+// handleMissingCall decides on an answer without a call, one that was cut off, or one
 // whose calls the provider could not read and says so: a nudge, or the end.
-func (c *conversation) silent(stop llm.Stop, m llm.Message, flaw string) (*ending, error) {
+func (c *conversation) handleMissingCall(stop llm.Stop, m llm.Message, flaw string) (*ending, error) {
 	text := m.Text()
 	switch {
 	case stop == llm.StopRefuse:
@@ -232,19 +232,19 @@ func (c *conversation) silent(stop llm.Stop, m llm.Message, flaw string) (*endin
 	case stop == llm.StopLength && c.track.Cut >= maxCut:
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d answers were cut off at %d tokens", maxCut+1, c.maxTokens()), text: text}, nil
 	case stop == llm.StopLength:
-		return nil, c.say(nudgeCut, "nudge")
+		return nil, c.sendMessage(nudgeCut, "nudge")
 	case stop == llm.StopMalformed && c.track.Malformed >= maxMalformed:
 		return malformed(maxMalformed + 1), nil
 	case stop == llm.StopMalformed:
-		return nil, c.say(strings.TrimSpace(nudgeMalformed+prompt.Line(flaw)), "nudge")
+		return nil, c.sendMessage(strings.TrimSpace(nudgeMalformed+prompt.Line(flaw)), "nudge")
 	case c.Role.Answers && strings.TrimSpace(text) != "":
 		return &ending{outcome: nexus.Accepted, text: text}, nil
 	case c.Role.Answers && c.track.Silent > maxSilent:
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d empty answers", c.track.Silent)}, nil
 	case c.Role.Answers:
-		return nil, c.say(nudgeEmpty, "nudge")
+		return nil, c.sendMessage(nudgeEmpty, "nudge")
 	case c.track.Silent <= maxSilent:
-		return nil, c.say(nudgeSilent, "nudge")
+		return nil, c.sendMessage(nudgeSilent, "nudge")
 	case c.Schema != nil:
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was submitted", c.track.Silent), text: text}, nil
 	default:
@@ -262,10 +262,10 @@ type report struct {
 	Needs nexus.Needs `json:"needs,omitzero"`
 }
 
-// handedIn returns the ending that a submission makes.
-func (c *conversation) handedIn(handin json.RawMessage) *ending {
+// submissionEnding returns the ending that a submission makes.
+func (c *conversation) submissionEnding(handin json.RawMessage) *ending {
 	if c.Schema != nil {
-		handin = tool.Shaped(c.Schema, handin)
+		handin = tool.CoerceShape(c.Schema, handin)
 	}
 	end := &ending{outcome: nexus.Accepted, handin: handin}
 	var r report
@@ -292,17 +292,17 @@ func (c *conversation) close(ctx context.Context, end *ending, err error) (*endi
 		}
 		c.facts = append(c.facts, ended)
 	}
-	return end, c.keep(ctx)
+	return end, c.recordEvenIfCancelled(ctx)
 }
 
-// say adds a message of ours; it is recorded with the next facts.
-func (c *conversation) say(text, why string) error {
-	return c.deliver(text, why, Guidance{})
+// sendMessage adds a message of ours; it is recorded with the next facts.
+func (c *conversation) sendMessage(text, why string) error {
+	return c.sendWithGuidance(text, why, Guidance{})
 }
 
-// deliver adds a message that says what people left.
-func (c *conversation) deliver(text, why string, g Guidance) error {
-	hash, err := c.put(llm.Say(text))
+// sendWithGuidance adds a message that says what people left.
+func (c *conversation) sendWithGuidance(text, why string, g Guidance) error {
+	hash, err := c.storeMessage(llm.UserMessage(text))
 	if err != nil {
 		return err
 	}
@@ -315,9 +315,9 @@ func (c *conversation) deliver(text, why string, g Guidance) error {
 	return nil
 }
 
-// put keeps a message and adds it to the conversation as it is read back: a
+// storeMessage keeps a message and adds it to the conversation as it is read back: a
 // store may mask keys, and the model is sent what is kept.
-func (c *conversation) put(m llm.Message) (hash string, err error) {
+func (c *conversation) storeMessage(m llm.Message) (hash string, err error) {
 	if hash, err = KeepMessage(c.store, m); err != nil {
 		return "", err
 	}
@@ -351,9 +351,9 @@ func (c *conversation) record(ctx context.Context) error {
 	return nil
 }
 
-// keep is record for what was paid for: it does not stop for a session that
+// recordEvenIfCancelled is record for what was paid for: it does not stop for a session that
 // was cancelled.
-func (c *conversation) keep(ctx context.Context) error {
+func (c *conversation) recordEvenIfCancelled(ctx context.Context) error {
 	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), recordTime, errRecord)
 	defer stop()
 	return c.record(ctx)

@@ -77,14 +77,14 @@ func TestOpenings(t *testing.T) {
 	}
 	planner := roles[nexus.Planner]
 	text := prompt.System(planner.Prompt, keepSmall(), environment(planner)) + "\n====\n\n" +
-		prompt.Goal{Session: "plan.1/planner.1", Text: "Durations can be read and written."}.Message() + prompt.Here{Map: shownMap}.Text()
+		prompt.Goal{Session: "plan.1/planner.1", Text: "Durations can be read and written."}.Message() + prompt.WorkContext{Map: shownMap}.Text()
 	golden(t, "openings/planner.golden", text)
 	merger := roles[nexus.Merger]
 	brief := prompt.Brief{
 		Session: "T3.2.merge/merger.1", Task: parser(""), Conflicts: []string{"dur/parse.go"}, Landed: testsDiff, Side: codeDiff,
 		Meanwhile: []nexus.Task{{ID: "T2", Title: "Print durations", Criteria: []nexus.Criterion{{Text: "String writes weeks"}}}},
 	}
-	golden(t, "openings/merger.golden", prompt.System(merger.Prompt, keepSmall(), environment(merger))+"\n====\n\n"+brief.Text()+prompt.Here{Dir: "/state/trees/r/T3.2.merge/tree"}.Text())
+	golden(t, "openings/merger.golden", prompt.System(merger.Prompt, keepSmall(), environment(merger))+"\n====\n\n"+brief.Text()+prompt.WorkContext{Dir: "/state/trees/r/T3.2.merge/tree"}.Text())
 }
 
 func parser(s nexus.Strategy) nexus.Task {
@@ -104,11 +104,11 @@ func opening(r agent.Role, s nexus.Strategy) string {
 	if !s.Sessions() {
 		proved = nil
 	}
-	b := prompt.Brief{Session: nexus.SessionID("T3.1/" + string(r.Name) + ".1"), Task: parser(s), Order: prompt.Order(s, r.Name, proved)}
+	b := prompt.Brief{Session: nexus.SessionID("T3.1/" + string(r.Name) + ".1"), Task: parser(s), Order: prompt.TestOrderText(s, r.Name, proved)}
 	if r.Name == nexus.Tester {
 		b.Task.Strategy, b.Task.Files = "", b.Task.Files[1:]
 	}
-	here := prompt.Here{}
+	here := prompt.WorkContext{}
 	if r.Map {
 		here.Map = shownMap
 	}
@@ -133,5 +133,5 @@ func opening(r agent.Role, s nexus.Strategy) string {
 
 // keepSmall is a standing rule of the repository.
 func keepSmall() []prompt.Section {
-	return rules.Applied{Rules: []rules.Rule{{File: "AGENTS.md", Why: rules.Always, Text: "Keep it small."}}}.Sections()
+	return rules.ApplicableRules{Rules: []rules.Rule{{File: "AGENTS.md", Why: rules.Always, Text: "Keep it small."}}}.Sections()
 }

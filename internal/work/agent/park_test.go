@@ -66,9 +66,9 @@ func TestNextModelOfTheChain(t *testing.T) {
 			b.brief.Retry = llm.Policy{}
 			b.brief.Next = ""
 			b.brief.Messages = []llm.Message{
-				llm.Say("Do it."),
+				llm.UserMessage("Do it."),
 				{From: llm.Assistant, Parts: []llm.Part{{Raw: json.RawMessage(`{"type":"thinking"}`)}, {Text: "Well."}}},
-				llm.Say("Go on."),
+				llm.UserMessage("Go on."),
 			}
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()

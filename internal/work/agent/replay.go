@@ -7,16 +7,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Opening is what a session begins with, as its transcript keeps it.
-type Opening struct {
+// SessionStart is what a session begins with, as its transcript keeps it.
+type SessionStart struct {
 	System string     `json:"system"`
 	Tools  []llm.Tool `json:"tools"`
 	Agent  string     `json:"agent,omitzero"` // of another maker, which began the session; System is its guide
 }
 
-// Reopen reads back what a session began with, by its hash.
-func Reopen(s Store, hash string) (Opening, error) {
-	var o Opening
+// LoadSessionStart reads back what a session began with, by its hash.
+func LoadSessionStart(s Store, hash string) (SessionStart, error) {
+	var o SessionStart
 	data, err := s.Get(hash)
 	if err == nil {
 		err = json.Unmarshal(data, &o)
@@ -27,8 +27,8 @@ func Reopen(s Store, hash string) (Opening, error) {
 	return o, nil
 }
 
-// Recall reads messages back by their hashes.
-func Recall(s Store, hashes []string) ([]llm.Message, error) {
+// LoadMessages reads messages back by their hashes.
+func LoadMessages(s Store, hashes []string) ([]llm.Message, error) {
 	messages := make([]llm.Message, len(hashes))
 	for i, h := range hashes {
 		data, err := s.Get(h)
@@ -47,7 +47,7 @@ func Recall(s Store, hashes []string) ([]llm.Message, error) {
 func Exchange(asked string, handin json.RawMessage) []llm.Message {
 	call := llm.Call{ID: "submitted", Tool: "finish", Input: handin}
 	return []llm.Message{
-		llm.Say(asked),
+		llm.UserMessage(asked),
 		{From: llm.Assistant, Parts: []llm.Part{{Call: &call}}},
 		{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: call.ID}}}},
 	}

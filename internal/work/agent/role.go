@@ -62,7 +62,7 @@ func (s Scope) Rule() func(name string) error {
 			}
 			return nil
 		}
-	default: // one that is unknown allows nothing
+	default: // answerCall that is unknown allows nothing
 		return func(name string) error {
 			return fmt.Errorf("%s is refused (role.reads): this role may only read", name)
 		}
@@ -136,9 +136,9 @@ func (r *Role) narrow(had Role) error {
 	return nil
 }
 
-// Like gives a role that somebody else defined the place of one of ours: what it leaves
+// InPlaceOf gives a role that somebody else defined the place of one of ours: what it leaves
 // open is as usual, and it may do no more. It submits as the usual one does.
-func (r Role) Like(usual Role) (Role, error) {
+func (r Role) InPlaceOf(usual Role) (Role, error) {
 	r.Name, r.Tier, r.Writes = usual.Name, cmp.Or(r.Tier, usual.Tier), cmp.Or(r.Writes, usual.Writes)
 	r.Turns, r.MaxTokens, r.Effort = cmp.Or(r.Turns, usual.Turns), cmp.Or(r.MaxTokens, usual.MaxTokens), cmp.Or(r.Effort, usual.Effort)
 	if r.Force = usual.Force; len(r.Tools) == 0 {
@@ -168,9 +168,9 @@ func ownRole(data []byte, roles map[nexus.Role]Role) (Role, error) {
 		}
 	}
 	if r.Writes = cmp.Or(r.Writes, WriteNothing); r.Writes == WriteNothing {
-		return r.Like(roles[nexus.Reviewer])
+		return r.InPlaceOf(roles[nexus.Reviewer])
 	}
-	return r.Like(roles[nexus.Editor])
+	return r.InPlaceOf(roles[nexus.Editor])
 }
 
 // parseUsual parses roles as those of the same name usually are.

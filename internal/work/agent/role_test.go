@@ -69,7 +69,7 @@ func TestOrders(t *testing.T) {
 	var all strings.Builder
 	for _, s := range nexus.Strategies() {
 		for _, role := range []nexus.Role{nexus.Tester, nexus.Coder, nexus.Verifier, nexus.Reviewer} {
-			order := prompt.Order(s, role, seen)
+			order := prompt.TestOrderText(s, role, seen)
 			if order != "" {
 				fmt.Fprintf(&all, "== %s, %s\n\n%s\n\n", role, s, strings.TrimSpace(order))
 			}

@@ -13,16 +13,16 @@ import (
 
 // What a session has in common with one that another maker's agent does.
 
-// The causes of a context of [Within] that ended by itself.
+// The causes of a context of [WithTimeLimits] that ended by itself.
 var (
 	ErrSessionTime = errors.New("the session's time is up")
 	ErrTaskTime    = errors.New("the task's time is up")
 )
 
-// Within bounds ctx by what is left of a session's time and of its task's. Nil
+// WithTimeLimits bounds ctx by what is left of a session's time and of its task's. Nil
 // means no limit. The session's clock runs until stop, which sets what is left
 // of it then: waiting for permission and for people costs a session nothing.
-func Within(ctx context.Context, session *time.Duration, task func() time.Duration) (step context.Context, stop func()) {
+func WithTimeLimits(ctx context.Context, session *time.Duration, task func() time.Duration) (step context.Context, stop func()) {
 	var ends []func()
 	if session != nil {
 		own, cancel := context.WithTimeoutCause(ctx, *session, ErrSessionTime)

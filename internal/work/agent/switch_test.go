@@ -41,9 +41,9 @@ func pair(b *bench, after int, much, less int64) (*leaves, *overheard) {
 	return big, small
 }
 
-// legible reports whether a request holds nothing that only another model can
+// portableMessages reports whether a request holds nothing that only another model can
 // read: thinking, up to the first answer that the asked one gave itself.
-func legible(r llm.Request, own int) bool {
+func portableMessages(r llm.Request, own int) bool {
 	for i, m := range r.Messages {
 		if m.From != llm.Assistant || i >= own {
 			continue
@@ -131,7 +131,7 @@ func TestACrashAroundASwitchLosesNothing(t *testing.T) {
 			if b.brief.Present == "small/model" && len(big.asked) > 7 {
 				t.Errorf("crash at %d: the first model is asked again", at+1)
 			}
-			if b.brief.Foreign > 0 && len(small.asked) > was && !legible(small.asked[was], b.brief.Foreign) {
+			if b.brief.Foreign > 0 && len(small.asked) > was && !portableMessages(small.asked[was], b.brief.Foreign) {
 				t.Errorf("crash at %d: the small model is sent what only the big one can read", at+1)
 			}
 		}
@@ -167,7 +167,7 @@ func TestAModelThatIsNotSetAnyMore(t *testing.T) {
 	if err != nil || tr.Model != "other/model" || tr.Foreign == 0 {
 		t.Errorf("it goes on with %s, %d messages are another's, %v", tr.Model, tr.Foreign, err)
 	}
-	if len(other.asked) == 0 || !legible(other.asked[0], len(other.asked[0].Messages)) {
+	if len(other.asked) == 0 || !portableMessages(other.asked[0], len(other.asked[0].Messages)) {
 		t.Error("it is sent what only the other one can read")
 	}
 }

@@ -2,7 +2,7 @@
 // that write, gates that judge, a reviewer that reads, and repair rounds in
 // the same conversation until it is accepted or continuing is no use.
 //
-// What comes next is decided by [repair.Next]; this package performs it. It
+// What comes next is decided by [repair.PreviewPrompt]; this package performs it. It
 // can be stopped anywhere: what it did is in the journal and in snapshots of
 // the tree, and the next process continues from there.
 package attempt
@@ -51,11 +51,11 @@ func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 	if err := w.open(ctx, start); err != nil {
 		return nil, err
 	}
-	if err := w.see(ctx, start); err != nil {
+	if err := w.recordBaseFailures(ctx, start); err != nil {
 		return nil, err
 	}
 	for {
-		if err := w.answered(ctx); err != nil {
+		if err := w.recordCommentAnswers(ctx); err != nil {
 			return nil, err
 		}
 		if err := w.pinSubmitted(ctx); err != nil {
@@ -66,7 +66,7 @@ func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 			return nil, err
 		}
 		step := repair.Next(w.task, w.a, v.Limits, facts)
-		if over := w.late(); over != "" && step.Move != repair.End {
+		if over := w.timeoutReason(); over != "" && step.Move != repair.End {
 			step = repair.Step{Move: repair.End, Outcome: nexus.Exhausted, Why: over}
 		}
 		if step, err = w.reconsider(ctx, step); err != nil {
@@ -74,19 +74,19 @@ func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 		}
 		switch step.Move {
 		case repair.Write:
-			err = w.write(ctx, step)
+			err = w.runWriter(ctx, step)
 		case repair.Judge:
 			err = w.judge(ctx)
 		case repair.Check:
-			err = w.check(ctx)
+			err = w.proveChecks(ctx)
 		case repair.Regate:
-			err = w.regate(ctx)
+			err = w.startGateRound(ctx)
 		case repair.Afresh:
-			err = w.afresh(ctx, step.Why)
+			err = w.restartFromBase(ctx, step.Why)
 		case repair.Forgo:
-			err = w.forgo(ctx, step.Why)
+			err = w.revertLastRound(ctx, step.Why)
 		case repair.Apply:
-			err = w.apply(ctx, step)
+			err = w.applySuggestions(ctx, step)
 		case repair.Reproduce:
 			err = w.reproduce(ctx)
 		case repair.Prove:
@@ -113,7 +113,7 @@ func (w *work) record(ctx context.Context, facts ...nexus.Fact) error {
 	}
 	for _, f := range facts {
 		w.a.Apply(f, w.Worker.Site.Now())
-		if err := w.hear(f); err != nil {
+		if err := w.collectGuidance(f); err != nil {
 			return err
 		}
 	}
@@ -140,8 +140,8 @@ func (w *work) snapshot(ctx context.Context) (nexus.TreeSnapshotted, error) {
 	return nexus.TreeSnapshotted{Attempt: w.a.ID, Commit: commit, Tree: tree}, nil
 }
 
-// pin snapshots the tree and records it unless it is the last snapshot.
-func (w *work) pin(ctx context.Context) (nexus.TreeSnapshotted, error) {
+// recordSnapshot snapshots the tree and records it unless it is the last snapshot.
+func (w *work) recordSnapshot(ctx context.Context) (nexus.TreeSnapshotted, error) {
 	snap, err := w.snapshot(ctx)
 	if err != nil || snap.Commit == w.a.Snapshot.Commit && snap.Tree == w.a.Snapshot.Tree {
 		return snap, err
@@ -152,48 +152,48 @@ func (w *work) pin(ctx context.Context) (nexus.TreeSnapshotted, error) {
 // pinSubmitted pins the tree of a round that was written and not judged yet: what
 // follows depends on which tree it is, and commands may have changed it last.
 func (w *work) pinSubmitted(ctx context.Context) error {
-	r := w.a.Last()
+	r := w.a.LastRound()
 	if r == nil || r.Verdict != nil {
 		return nil
 	}
 	if s := w.a.Session(r.Session); s == nil || !s.Over {
 		return nil
 	}
-	_, err := w.pin(ctx)
+	_, err := w.recordSnapshot(ctx)
 	return err
 }
 
 // mark names the result of the last round, which is pinned and on record.
 func (w *work) mark() error {
-	if r := w.a.Last(); r != nil && r.Commit != "" {
+	if r := w.a.LastRound(); r != nil && r.Commit != "" {
 		return w.tree.MarkRound(r.Round, r.Commit)
 	}
 	return nil
 }
 
-// marked pins the tree as the result of the last round.
-func (w *work) marked(ctx context.Context) (nexus.TreeSnapshotted, error) {
-	snap, err := w.pin(ctx)
+// snapshotLastRound pins the tree as the result of the last round.
+func (w *work) snapshotLastRound(ctx context.Context) (nexus.TreeSnapshotted, error) {
+	snap, err := w.recordSnapshot(ctx)
 	if err == nil {
 		err = w.mark()
 	}
 	return snap, err
 }
 
-// left returns what is left of the task's time; nil where it has no end.
-func (w *work) left() func() time.Duration {
+// timeLeftFunc returns what is left of the task's time; nil where it has no end.
+func (w *work) timeLeftFunc() func() time.Duration {
 	limit := w.view.Limits.TaskTime
 	if limit <= 0 {
 		return nil
 	}
 	return func() time.Duration {
-		return limit - w.task.Spell() - w.Worker.Site.Now().Sub(w.a.Resumed()) + w.a.Rested
+		return limit - w.task.CountedTime() - w.Worker.Site.Now().Sub(w.a.Resumed()) + w.a.Rested
 	}
 }
 
-// late says why the task's time is over, empty while it is not.
-func (w *work) late() string {
-	if left := w.left(); left == nil || left() > 0 {
+// timeoutReason says why the task's time is over, empty while it is not.
+func (w *work) timeoutReason() string {
+	if left := w.timeLeftFunc(); left == nil || left() > 0 {
 		return ""
 	}
 	return fmt.Sprintf("the task's time limit of %s is reached; the work is kept", w.view.Limits.TaskTime)
@@ -211,18 +211,18 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	}
 	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return stack.IsTest(c.Path) })
 	f := repair.Facts{Tested: tested, Untouched: len(changed) == 0}
-	f.Unchecked = w.Worker.Sessions.Checks == "always" && len(unshown(w.task.Task)) > 0 || w.Worker.Sessions.Checks == "auto" && worthChecks(w.task.Task)
-	if open, why := w.unshown(); len(open) > 0 {
-		f.Unshown, f.Unchecked = why, f.Unchecked || w.Worker.Sessions.Checked()
+	f.Unchecked = w.Worker.Sessions.Checks == "always" && len(criteriaWithoutCheck(w.task.Task)) > 0 || w.Worker.Sessions.Checks == "auto" && worthChecks(w.task.Task)
+	if open, why := w.blockingCriteria(); len(open) > 0 {
+		f.Unshown, f.Unchecked = why, f.Unchecked || w.Worker.Sessions.TestersWriteChecks()
 	}
 	if f.Independent, err = w.independent(ctx); err != nil {
 		return f, err
 	}
-	f.Due, f.DueSpare, f.Spare = w.due()
-	f.Asked, f.Ready = len(w.asked()), w.a.From != "" && w.view.Kept.Ready
+	f.Due, f.DueSpare, f.Spare = w.nextEditStep()
+	f.Asked, f.Ready = len(w.guidanceTexts()), w.a.From != "" && w.view.Kept.Ready
 	f.Refused, f.Before = w.refusedBefore(), w.unclearBefore(ctx)
-	f.Claimed, f.Revised = w.claimed() != "", w.view.Without != "" && w.Worker.Sessions.Checked()
-	if f.Meddled, f.Refuted, err = w.meddled(ctx, at); err == nil {
+	f.Claimed, f.Revised = w.pendingCheckSubmission() != "", w.view.Without != "" && w.Worker.Sessions.TestersWriteChecks()
+	if f.Meddled, f.Refuted, err = w.forbiddenTesterChange(ctx, at); err == nil {
 		f.Renamed, err = w.renamed(ctx, at)
 	}
 	return f, err
@@ -241,7 +241,7 @@ func (w *work) renamed(ctx context.Context, at string) (bool, error) {
 // end closes the attempt. Accepted work is pinned by its last snapshot, which
 // is what the gates and the reviewer saw; a tree that changed since is not.
 func (w *work) end(ctx context.Context, step repair.Step) ([]nexus.Fact, error) {
-	snap, err := w.marked(ctx)
+	snap, err := w.snapshotLastRound(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (w *work) end(ctx context.Context, step repair.Step) ([]nexus.Fact, error) 
 	if f.Outcome != nexus.Accepted {
 		return []nexus.Fact{f}, w.tree.Remove(ctx)
 	}
-	if judged := w.a.Last().Verdict.Tree; judged != snap.Tree {
+	if judged := w.a.LastRound().Verdict.Tree; judged != snap.Tree {
 		return nil, fmt.Errorf("the tree of %s changed after it was judged: %.12s, then %.12s", w.a.ID, judged, snap.Tree)
 	}
 	return []nexus.Fact{f}, nil

@@ -116,7 +116,7 @@ func (j *job) written(n int, files map[string]string) {
 	j.t.Helper()
 	a := j.view.Attempt
 	commit, hash := j.tree("T1.1", j.base, files)
-	if a.Of(nexus.Coder) == nil {
+	if a.LastSession(nexus.Coder) == nil {
 		j.over(nexus.Coder, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
 	}
 	a.Rounds = append(a.Rounds, &state.Round{
@@ -331,7 +331,7 @@ func TestARedTreeGoesBackToItsWriter(t *testing.T) {
 	for n := range 3 {
 		j.written(n+1, map[string]string{"one": fmt.Sprint(n)})
 		if n < 2 {
-			r := j.view.Attempt.Last()
+			r := j.view.Attempt.LastRound()
 			r.Evidence = []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Tree: j.view.Attempt.Snapshot.Tree, Findings: found}}
 			r.Verdict = &nexus.VerdictGiven{Attempt: "T1.1", Tree: j.view.Attempt.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
 		}

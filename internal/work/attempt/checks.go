@@ -10,12 +10,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// unshown returns the numbers, from 1, of the criteria that have no check.
-func unshown(t nexus.Task) []int {
+// criteriaWithoutCheck returns the numbers, from 1, of the criteria that have no check.
+func criteriaWithoutCheck(t nexus.Task) []int {
 	var all []int
 	for i, c := range t.Criteria {
 		if strings.TrimSpace(c.Check) == "" {
@@ -28,7 +28,7 @@ func unshown(t nexus.Task) []int {
 // showable returns the numbers, from 1, of the criteria that have no check and that
 // a machine may tell of.
 func showable(t nexus.Task) []int {
-	return slices.DeleteFunc(unshown(t), func(n int) bool { return taste(t.Criteria[n-1].Text) })
+	return slices.DeleteFunc(criteriaWithoutCheck(t), func(n int) bool { return isMatterOfTaste(t.Criteria[n-1].Text) })
 }
 
 // worthChecks reports whether a session of its own is worth its money for the checks
@@ -47,14 +47,14 @@ func worthChecks(t nexus.Task) bool {
 		case strings.ContainsAny(check, " /."):
 			return false
 		case check == "":
-			some = some || !taste(c.Text)
+			some = some || !isMatterOfTaste(c.Text)
 		}
 	}
 	return some
 }
 
-// taste reports whether a criterion is of what only people can tell.
-func taste(text string) bool {
+// isMatterOfTaste reports whether a criterion is of what only people can tell.
+func isMatterOfTaste(text string) bool {
 	text = " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }), " ") + " "
 	return slices.ContainsFunc([]string{
 		"looks", "feels", "nice", "beautiful", "pretty", "elegant", "intuitive", "readable", "reads well", "easy to", "user-friendly", "pleasant", "idiomatic", "tasteful",
@@ -156,5 +156,5 @@ func checkFault(c nexus.CriterionCheck) string {
 // oneLine makes one line of a text that models wrote.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
-	return legible.Cut(text, maxCheckText)
+	return sanitize.Cut(text, maxCheckText)
 }

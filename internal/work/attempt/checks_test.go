@@ -42,7 +42,7 @@ func TestRead(t *testing.T) {
 			{Number: 4, Of: of(4), File: "a_test.go", Command: "sh a_test.go\nrm -rf .", Why: "its command is not one line of at most 500 characters"},
 		},
 	} {
-		got := readChecks([]byte(handin), task(), unshown(task()))
+		got := readChecks([]byte(handin), task(), criteriaWithoutCheck(task()))
 		for i := range got {
 			got[i].Why, _, _ = strings.Cut(got[i].Why, "at character") // where that is, is not ours to say
 		}
@@ -53,14 +53,14 @@ func TestRead(t *testing.T) {
 }
 
 func TestAsk(t *testing.T) {
-	if text := askChecks(task(), unshown(task()), nil, false); !strings.Contains(text, "criterion 2, 3, 4 yet") {
+	if text := askChecks(task(), criteriaWithoutCheck(task()), nil, false); !strings.Contains(text, "criterion 2, 3, 4 yet") {
 		t.Error(text)
 	}
 	if text := askChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}, nil, nil, true); text != "" {
 		t.Error(text)
 	}
 	tried := []nexus.CriterionCheck{{Number: 3, Command: "sh a_test.sh", Why: "it passes without the work"}, {Number: 1, Command: "sh b_test.sh", Why: "x"}}
-	if text := askChecks(task(), unshown(task()), tried, false); !strings.Contains(text, "criterion 3 before, sh a_test.sh, does not count: it passes without the work") || strings.Contains(text, "b_test.sh") {
+	if text := askChecks(task(), criteriaWithoutCheck(task()), tried, false); !strings.Contains(text, "criterion 3 before, sh a_test.sh, does not count: it passes without the work") || strings.Contains(text, "b_test.sh") {
 		t.Errorf("asked %q", text)
 	}
 	gone := nexus.Task{Criteria: []nexus.Criterion{{Text: "it adds", Was: "sh add.sh", Tried: "nobody\nknows"}}}
@@ -105,7 +105,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"checks":[{"criterion":2,"test":"TestAdd","file":"add_test.go","command":"go test -run TestAdd ."}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		seen := map[int]bool{}
-		for _, c := range readChecks(data, task(), unshown(task())) {
+		for _, c := range readChecks(data, task(), criteriaWithoutCheck(task())) {
 			if c.Number < 2 || c.Number > 4 || seen[c.Number] || c.Proved || c.Command == "" && c.Why == "" {
 				t.Errorf("%+v", c)
 			}
@@ -116,9 +116,9 @@ func FuzzRead(f *testing.F) {
 
 // TestLinesThatWereFixed are named as ranges, and not all of them where there are many.
 func TestLinesThatWereFixed(t *testing.T) {
-	added := func(numbers ...int) (all []bounds.Line) {
+	added := func(numbers ...int) (all []bounds.PatchLine) {
 		for _, n := range numbers {
-			all = append(all, bounds.Line{Number: n})
+			all = append(all, bounds.PatchLine{Number: n})
 		}
 		return all
 	}
@@ -128,7 +128,7 @@ func TestLinesThatWereFixed(t *testing.T) {
 		}
 		return all
 	}
-	for want, f := range map[string]bounds.File{
+	for want, f := range map[string]bounds.FileChange{
 		"f:3":            {Path: "f", Added: added(3)},
 		"f:3-4":          {Path: "f", Added: added(3, 4)},
 		"f:1, 3-5, 7":    {Path: "f", Added: added(1, 3, 4, 5, 7)},
@@ -136,7 +136,7 @@ func TestLinesThatWereFixed(t *testing.T) {
 		"f:2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24":                   {Path: "f", Added: added(even(12)...)},
 		"f:2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24 and 1 more places": {Path: "f", Added: added(even(13)...)},
 	} {
-		if got := lines([]bounds.File{f, {Path: "g", Added: added(1)}}); len(got) != 2 || got[0] != want || got[1] != "g:1" {
+		if got := lines([]bounds.FileChange{f, {Path: "g", Added: added(1)}}); len(got) != 2 || got[0] != want || got[1] != "g:1" {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

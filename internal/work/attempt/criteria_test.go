@@ -46,7 +46,7 @@ func TestUnprovedIsWhatNothingShows(t *testing.T) {
 		"of an older task":        {[]nexus.CriterionCheck{check(1, another, true, "")}, false, []int{1, 2, 3}},
 	} {
 		w.a.Checks.Checks, w.a.Weighed.Criteria[0].Left = c.checks, c.left
-		if got := w.unproved(); !slices.Equal(got, c.want) {
+		if got := w.unprovedCriteria(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -82,7 +82,7 @@ func TestCriteriaInWordsKeepATaskFromLanding(t *testing.T) {
 		}
 		w.a.Checks.Checks = c.named
 		var got []int
-		for _, s := range w.inWords([]nexus.CriterionShown{{Number: 3, By: c.by}}) {
+		for _, s := range w.uncheckedCriteria([]nexus.CriterionShown{{Number: 3, By: c.by}}) {
 			got = append(got, s.Number)
 			isNamed := slices.ContainsFunc(c.named, func(c nexus.CriterionCheck) bool { return c.Number == s.Number })
 			if s.Of != state.Fingerprint(task, s.Number) || strings.Contains(s.Why, "the tester named neither") == isNamed {
@@ -95,7 +95,7 @@ func TestCriteriaInWordsKeepATaskFromLanding(t *testing.T) {
 	}
 	w, _ := criteria() // nobody is to blame for a check that cannot tell
 	w.a.Checks.Handin, w.task.Criteria[0].Was = "blob", "sh test.sh"
-	if got := w.inWords(nil); len(got) != 1 || got[0].Number != 2 {
+	if got := w.uncheckedCriteria(nil); len(got) != 1 || got[0].Number != 2 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -114,14 +114,14 @@ func TestWhoSatThereBefore(t *testing.T) {
 		"another sat there":         {nexus.ReviewGiven{Tree: "now", Readers: []nexus.Reader{{Persona: "speed"}}}, false},
 		"it was a part of it":       {nexus.ReviewGiven{Tree: "now", Readers: []nexus.Reader{{Persona: "safety", Part: 1, Parts: 2}}}, false},
 	} {
-		s := &seated{seat: review.Reader{Persona: review.Persona{Name: "safety"}}}
+		s := &readerSession{seat: review.Reader{Persona: review.Persona{Name: "safety"}}}
 		s.a = &state.Attempt{Snapshot: nexus.TreeSnapshotted{Tree: "now"}, Rounds: []*state.Round{{Reviews: []nexus.ReviewGiven{c.review}}}}
-		got, ok := s.before(s.reviews())
+		got, ok := s.previousReader(s.reviews())
 		if ok != c.want || ok && got.Session != safety.Session {
 			t.Errorf("%s: %+v, %v", name, got, ok)
 		}
 		s.a.Rounds = append(s.a.Rounds, &state.Round{})
-		if got, ok := s.before(s.reviews()); ok {
+		if got, ok := s.previousReader(s.reviews()); ok {
 			t.Errorf("%s, and a round since: %+v", name, got)
 		}
 	}

@@ -168,7 +168,7 @@ func TestChecksStandInTheOrderOfTheirCriteria(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := j.view.Attempt.Of(nexus.Tester)
+	s := j.view.Attempt.LastSession(nexus.Tester)
 	if s.Result, err = j.Site.Blobs.Put(handin); err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func TestWhatIsTakenAwayIsExplained(t *testing.T) {
 		"an editor":  {func(j *job) { j.over(nexus.Editor, 1, nexus.Accepted, explains) }, "nobody needs it"},
 		"a round before": {func(j *job) {
 			j.written(1, map[string]string{"bad": ""})
-			r := j.view.Attempt.Last()
+			r := j.view.Attempt.LastRound()
 			r.Verdict = &nexus.VerdictGiven{Attempt: "T1.1", Tree: j.view.Attempt.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
 			r.Evidence = []nexus.Evidence{{Gate: nexus.DonePrefix + nexus.DeletionBound, Findings: []nexus.Finding{{Name: "bad", Explained: "it was said"}}}}
 		}, "it was said"},
@@ -129,7 +129,7 @@ func TestAChangeThatIsTooLargeIsNotReviewed(t *testing.T) {
 	j := newJob(t, nil, lint("exit 0"))
 	j.written(1, map[string]string{"one": strings.Repeat(strings.Repeat("x", 99)+"\n", 21_000)})
 	j.plays(nil)
-	if u, err := attempt.Next(t.Context(), j.Worker, j.view, nexus.Reviewer); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) || !strings.Contains(err.Error(), "too large") {
+	if u, err := attempt.PreviewPrompt(t.Context(), j.Worker, j.view, nexus.Reviewer); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("%+v, %v", u, err)
 	}
 	if f := j.ended(); f.Outcome != nexus.Unverified || !strings.Contains(f.Why, "bytes, the maximum is 2000000") {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
+	"github.com/nexus-ai-builder/nexus/internal/decide/attempthistory"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
 )
@@ -30,18 +30,18 @@ func TestIdea(t *testing.T) {
 	first, last := says(llm.Assistant, "I read it."), says(llm.Assistant, " I add weeks. ")
 	user, blank := says(llm.User, "Go on."), says(llm.Assistant, " ")
 	for name, c := range map[string]struct {
-		words tried.Words
+		words attempthistory.AuthorText
 		want  string
 	}{
-		"nothing":                     {tried.Words{}, ""},
-		"a summary":                   {tried.Words{Result: whole, Messages: []string{first}}, "Weeks are added."},
-		"a subject alone":             {tried.Words{Result: subject}, "Add weeks"},
-		"a subject, and said nothing": {tried.Words{Result: subject, Messages: []string{user, blank}}, "Add weeks"},
-		"a subject, and said more":    {tried.Words{Result: subject, Messages: []string{first, user, last, user, blank}}, "I add weeks."},
-		"it is lost, and said more":   {tried.Words{Result: "lost", Messages: []string{user, first}}, "I read it."},
-		"what it said is lost":        {tried.Words{Result: subject, Messages: []string{first, "lost"}}, ""},
+		"nothing":                     {attempthistory.AuthorText{}, ""},
+		"a summary":                   {attempthistory.AuthorText{Result: whole, Messages: []string{first}}, "Weeks are added."},
+		"a subject alone":             {attempthistory.AuthorText{Result: subject}, "Add weeks"},
+		"a subject, and said nothing": {attempthistory.AuthorText{Result: subject, Messages: []string{user, blank}}, "Add weeks"},
+		"a subject, and said more":    {attempthistory.AuthorText{Result: subject, Messages: []string{first, user, last, user, blank}}, "I add weeks."},
+		"it is lost, and said more":   {attempthistory.AuthorText{Result: "lost", Messages: []string{user, first}}, "I read it."},
+		"what it said is lost":        {attempthistory.AuthorText{Result: subject, Messages: []string{first, "lost"}}, ""},
 	} {
-		if got := idea(s, c.words); got != c.want {
+		if got := agentSummary(s, c.words); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -19,9 +19,9 @@ import (
 // judge runs the gates on the tree as it is, and records what they say one by
 // one and in sum.
 func (w *work) judge(ctx context.Context) error {
-	snap, err := w.pin(ctx)
+	snap, err := w.recordSnapshot(ctx)
 	if err == nil {
-		snap, err = w.fix(ctx, snap)
+		snap, err = w.autoFix(ctx, snap)
 	}
 	if err == nil {
 		err = w.mark()
@@ -29,7 +29,7 @@ func (w *work) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	said, err := w.said()
+	said, err := w.explanations()
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (w *work) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sum, err := w.faults(ctx, snap, evidence, repair.Sum(w.a.ID, w.task.Task, snap.Tree, evidence))
+	sum, err := w.judgeMutations(ctx, snap, evidence, repair.SumVerdict(w.a.ID, w.task.Task, snap.Tree, evidence))
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (w *work) judge(ctx context.Context) error {
 		}
 	}
 	if sum.State == nexus.Pass || sum.State == nexus.NotRun {
-		if err := w.weigh(ctx, snap); err != nil {
+		if err := w.weighCriteria(ctx, snap); err != nil {
 			return err
 		}
 		red := ""
@@ -58,7 +58,7 @@ func (w *work) judge(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("look for tampering: %w", err)
 		}
-		found = append(found, change.Fewer(evidence)...)
+		found = append(found, change.FewerTests(evidence)...)
 		if len(found) > 0 {
 			return w.record(ctx, nexus.TamperSuspected{Attempt: w.a.ID, Tree: snap.Tree, Findings: found}, sum)
 		}
@@ -70,15 +70,15 @@ func (w *work) judge(ctx context.Context) error {
 // taken back, and the gates that did not judge yet do so without it.
 func (w *work) gates(ctx context.Context, snap nexus.TreeSnapshotted, said []nexus.Explanation) ([]nexus.Evidence, error) {
 	for {
-		c := worker.Case{
+		c := worker.JudgeRequest{
 			Tree: w.tree, Hash: snap.Tree, Base: w.a.Base, Task: w.task.Task, Some: true, Goal: w.view.Goal.Goal.Text, Said: said,
 			Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = w.a.ID; return f },
 		}
-		evidence, err := w.Worker.Judge.Pass(ctx, c, ownDesk{w.desk, w})
+		evidence, err := w.Worker.Judge.RunGates(ctx, c, ownDesk{w.desk, w})
 		if err != nil {
 			return nil, err
 		}
-		vain := accept.Vain(w.task.Task, evidence)
+		vain := accept.UndecidableCriteria(w.task.Task, evidence)
 		if len(vain) == 0 {
 			return evidence, nil
 		}
@@ -96,7 +96,7 @@ func (w *work) gates(ctx context.Context, snap nexus.TreeSnapshotted, said []nex
 // ownRed reports whether nothing of a tree is red but tests that came with the
 // work, and checks of criteria, which fail without it: it breaks nothing.
 func (w *work) ownRed(ctx context.Context, snap nexus.TreeSnapshotted, evidence []nexus.Evidence) (bool, error) {
-	tests, _, err := w.parts(ctx, w.a.Base, snap.Commit)
+	tests, _, err := w.splitChangedFiles(ctx, w.a.Base, snap.Commit)
 	if err != nil {
 		return false, err
 	}
@@ -115,10 +115,10 @@ func (w *work) ownRed(ctx context.Context, snap nexus.TreeSnapshotted, evidence 
 // mostFixes is the last round in which anything is put right for the agent.
 const mostFixes = 10
 
-// fix lets the project's formatters and linters put the changed files right,
+// autoFix lets the project's formatters and linters put the changed files right,
 // before they are asked what is wrong. It returns the tree that this comes to.
 // Tests that judge the work of another are left as they are.
-func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeSnapshotted, error) {
+func (w *work) autoFix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeSnapshotted, error) {
 	if !w.Worker.Judge.Autofix || len(w.a.Rounds) > mostFixes {
 		return snap, nil
 	}
@@ -141,8 +141,8 @@ func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeS
 	if err != nil {
 		return snap, err
 	}
-	var done gate.Fixed
-	err = worker.Sparing(ctx, w.desk, false, func(ctx context.Context) (err error) {
+	var done gate.AutoFixResult
+	err = worker.RunInterruptible(ctx, w.desk, false, func(ctx context.Context) (err error) {
 		done, err = gate.AutoFix(ctx, r, gate.Tree{Dir: w.tree.Dir, Hash: snap.Tree}, gates, files)
 		return err
 	})
@@ -157,7 +157,7 @@ func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeS
 	if err != nil {
 		return snap, err
 	}
-	snap.Fixed, snap.Lines = done.String(), lines(bounds.Read(patch))
+	snap.Fixed, snap.Lines = done.String(), lines(bounds.ParsePatch(patch))
 	return snap, w.record(ctx, snap)
 }
 
@@ -165,7 +165,7 @@ func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeS
 const mostRanges = 12
 
 // lines names the lines of files that are new in them.
-func lines(files []bounds.File) []string {
+func lines(files []bounds.FileChange) []string {
 	var all []string
 	for _, f := range files {
 		var ranges []string
@@ -191,17 +191,17 @@ func lines(files []bounds.File) []string {
 	return all
 }
 
-// said returns what submissions of the attempt explain of what it takes away, in
+// explanations returns what submissions of the attempt explain of what it takes away, in
 // this round and before.
-func (w *work) said() ([]nexus.Explanation, error) {
+func (w *work) explanations() ([]nexus.Explanation, error) {
 	var all []nexus.Explanation
 	for _, r := range w.a.Rounds {
-		for _, f := range bounds.Taken(r.Evidence) {
+		for _, f := range bounds.ExplainedFindings(r.Evidence) {
 			all = append(all, nexus.Explanation{Name: f.Name, Why: f.Explained})
 		}
 	}
 	for _, role := range []nexus.Role{nexus.Tester, nexus.Editor, nexus.Coder} {
-		submitted, err := w.Worker.Judge.Submission(w.a.Of(role))
+		submitted, err := w.Worker.Judge.Submission(w.a.LastSession(role))
 		if err != nil {
 			return nil, err
 		}

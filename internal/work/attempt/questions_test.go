@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 )
 
-// unshown is work with its tests whose gates pass, on a task with a criterion in
+// criteriaWithoutCheck is work with its tests whose gates pass, on a task with a criterion in
 // words.
-func unshown(j *job, checks, criterion string) {
+func criteriaWithoutCheck(j *job, checks, criterion string) {
 	j.written(1, map[string]string{"one": "1\n", "new_test.go": "package m\n"})
 	a := j.view.Attempt
 	j.Sessions.Checks, a.Strategy, j.view.Task.Kind, j.view.Task.Criteria = checks, nexus.TestAfter, "", []nexus.Criterion{{Text: criterion}}
@@ -39,7 +39,7 @@ func questions() []question {
 	red := func(j *job, n int) {
 		j.written(n, one)
 		a := j.view.Attempt
-		r := a.Last()
+		r := a.LastRound()
 		r.Evidence = []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Command: "run-the-lint", Exit: 3, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{{Gate: "lint", File: "one", Line: 1, Severity: nexus.Major, Message: fmt.Sprintf("fault %d", n)}}}}
 		r.Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
 	}
@@ -88,12 +88,12 @@ func questions() []question {
 				}
 				a := j.view.Attempt
 				a.Snapshot.Commit, a.Snapshot.Tree = j.tree(a.ID, j.base, map[string]string{"one": "1\n", "two": "2\n"})
-				found := a.Last().Evidence[0].Findings[0]
+				found := a.LastRound().Evidence[0].Findings[0]
 				other := found
 				other.File = "two"
 				again := found
 				again.Message = "another fault"
-				a.Last().Evidence[0].Findings = []nexus.Finding{found, other, again}
+				a.LastRound().Evidence[0].Findings = []nexus.Finding{found, other, again}
 			},
 			says: []string{"## one, lines 1 to 1", "## two, lines 1 to 1", "another fault"}, once: "## one, lines",
 		},
@@ -155,21 +155,21 @@ func questions() []question {
 		},
 		{
 			name: "a criterion that nothing shows, where no machine can tell", want: nexus.Reviewer, why: "brief",
-			set: func(j *job) { unshown(j, "auto", "it is readable") },
+			set: func(j *job) { criteriaWithoutCheck(j, "auto", "it is readable") },
 		},
 		{
 			name: "a criterion that nothing shows, which a machine may tell", want: nexus.Tester, why: "brief",
-			set:  func(j *job) { unshown(j, "auto", "it adds") },
+			set:  func(j *job) { criteriaWithoutCheck(j, "auto", "it adds") },
 			says: []string{"Nothing checks criterion 1 yet"},
 		},
 		{
 			name: "a criterion that nothing shows, where always one is to be written", want: nexus.Tester, why: "brief",
-			set:  func(j *job) { unshown(j, "always", "it is readable") },
+			set:  func(j *job) { criteriaWithoutCheck(j, "always", "it is readable") },
 			says: []string{"Nothing checks criterion 1 yet"},
 		},
 		{
 			name: "a criterion that nothing shows, where none is to be written", want: nexus.Reviewer, why: "brief",
-			set: func(j *job) { unshown(j, "never", "it adds") },
+			set: func(j *job) { criteriaWithoutCheck(j, "never", "it adds") },
 		},
 		{
 			name: "a coder after a tester", role: nexus.Coder, want: nexus.Coder, why: "brief",
@@ -185,7 +185,7 @@ func questions() []question {
 				a := j.view.Attempt
 				a.Start, _ = j.tree("T1.0", j.base, map[string]string{"one": "from before\n"})
 				a.From, a.FromRound, a.Since = "T1.0", 2, j.base
-				j.view.Kept = state.Kept{Open: []nexus.Finding{{Message: "still to be done"}}}
+				j.view.Kept = state.StartingTree{Open: []nexus.Finding{{Message: "still to be done"}}}
 			},
 			says: []string{"round 2 of T1.0", "merged onto it", "still to be done"},
 		},
@@ -207,7 +207,7 @@ func questions() []question {
 				j.over(nexus.Coder, 1, nexus.Accepted, map[string]string{"summary": "Zero is none.", "status": "done"})
 				a := j.view.Attempt
 				made, _ := j.tree("T0.1", j.base, map[string]string{"zero.go": "package m\n\nfunc Zero() int { return 0 }\n", "bad": "good\n"})
-				j.view.Needs = []state.Need{{Task: nexus.Task{ID: "T0", Title: "Write zero"}, Landed: nexus.TrainLanded{Commit: made, Parent: j.base}, Said: a.Sessions[0].Result}}
+				j.view.Needs = []state.NeededTask{{Task: nexus.Task{ID: "T0", Title: "Write zero"}, Landed: nexus.TrainLanded{Commit: made, Parent: j.base}, Said: a.Sessions[0].Result}}
 				a.Sessions = nil
 			},
 			says: []string{"T0", "Write zero", "Zero is none.", "zero.go", "added", "3 func Zero() int", "bad", "changed"},
@@ -224,7 +224,7 @@ func questions() []question {
 		{
 			name: "a tester who changed what was there", want: nexus.Reviewer, role: nexus.Reviewer, why: "brief",
 			set: func(j *job) {
-				unshown(j, "auto", "it adds")
+				criteriaWithoutCheck(j, "auto", "it adds")
 				a, was := j.view.Attempt, j.view.Attempt.Snapshot
 				j.written(2, map[string]string{"one": "2\n", "new_test.go": "package m\n"})
 				a.Rounds[1].Role, a.Rounds[1].Cause, a.Rounds[1].From = nexus.Tester, repair.CriteriaGate, was.Commit
@@ -295,7 +295,7 @@ func questions() []question {
 				if err != nil {
 					j.t.Fatal(err)
 				}
-				j.view.Needs = []state.Need{{Task: nexus.Task{ID: "T0", Title: "Add two"}, Landed: nexus.TrainLanded{Commit: made, Parent: had}}}
+				j.view.Needs = []state.NeededTask{{Task: nexus.Task{ID: "T0", Title: "Add two"}, Landed: nexus.TrainLanded{Commit: made, Parent: had}}}
 			},
 			says: []string{"gone.go", "deleted", "m.go", "changed", "3 func Add(a, b int) int (before: func Add(a int) int)", "gone: func Old()"}, not: []string{"gone: func Gone"},
 		},
@@ -306,7 +306,7 @@ func questions() []question {
 				for n := range 2 {
 					j.written(n+1, map[string]string{"one": fmt.Sprint(n)})
 					a := j.view.Attempt
-					r := a.Last()
+					r := a.LastRound()
 					r.Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 				}
 				a := j.view.Attempt

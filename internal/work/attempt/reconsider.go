@@ -20,11 +20,11 @@ func (w *work) reconsider(ctx context.Context, step repair.Step) (repair.Step, e
 	if step.Move != repair.Write || step.Resume || w.view.Limits.Replan == (nexus.Replan{}) {
 		return step, nil
 	}
-	beside, err := w.beside(ctx)
+	beside, err := w.undeclaredFiles(ctx)
 	if err != nil {
 		return step, err
 	}
-	d, next := replan.Next(w.task, w.a, w.view.Limits, replan.Seen{Worked: w.worked(), Beside: beside, Divisible: w.view.Divisible}, step)
+	d, next := replan.Next(w.task, w.a, w.view.Limits, replan.WorkerFacts{Worked: w.worked(), Beside: beside, Divisible: w.view.Divisible}, step)
 	if d == nil {
 		return next, nil
 	}
@@ -34,12 +34,12 @@ func (w *work) reconsider(ctx context.Context, step repair.Step) (repair.Step, e
 
 // worked returns how long the task was worked on, as far as it counts against its cap.
 func (w *work) worked() time.Duration {
-	return w.task.Spell() + w.Worker.Site.Now().Sub(w.a.Resumed()) - w.a.Rested
+	return w.task.CountedTime() + w.Worker.Site.Now().Sub(w.a.Resumed()) - w.a.Rested
 }
 
-// beside returns the files that the work changes and the task does not declare, but
+// undeclaredFiles returns the files that the work changes and the task does not declare, but
 // for tests; none where it declares nothing.
-func (w *work) beside(ctx context.Context) ([]string, error) {
+func (w *work) undeclaredFiles(ctx context.Context) ([]string, error) {
 	at := cmp.Or(w.a.Snapshot.Commit, w.a.Start)
 	if at == "" || len(w.task.Files) == 0 {
 		return nil, nil

@@ -45,7 +45,7 @@ func reproduceHandin() json.RawMessage {
 
 // independent returns the numbers of the criteria that an independent check is to show.
 func (w *work) independent(ctx context.Context) ([]int, error) {
-	r := w.a.Last()
+	r := w.a.LastRound()
 	own := func(s nexus.CriterionShown) bool { return s.Own }
 	if r == nil || r.Verdict == nil || r.Verdict.Tree != w.a.Weighed.Tree || !slices.ContainsFunc(w.a.Weighed.Criteria, own) {
 		return nil, nil
@@ -76,7 +76,7 @@ func (w *work) reproduce(ctx context.Context) error {
 		f.Handin = w.a.Reproduced.Handin
 	}
 	var tests []independentTest
-	err := worker.Sparing(ctx, w.desk, false, func(ctx context.Context) (err error) {
+	err := worker.RunInterruptible(ctx, w.desk, false, func(ctx context.Context) (err error) {
 		if f.Handin == "" {
 			tests, f.Handin, err = w.reproducerTests(ctx)
 		} else {
@@ -88,7 +88,7 @@ func (w *work) reproduce(ctx context.Context) error {
 		return err
 	})
 	if err == nil {
-		err = w.tree.Exact(ctx, tree)
+		err = w.tree.ResetExactly(ctx, tree)
 	}
 	if err != nil {
 		return fmt.Errorf("check %s independently: %w", w.a.ID, err)
@@ -150,7 +150,7 @@ func (w *work) askReproducer(ctx context.Context, n int, open []int, tried []ind
 	id := nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, nexus.Reproducer, n))
 	old := w.a.Session(id)
 	if old == nil || !old.Over {
-		if err := w.tree.Exact(ctx, w.baseTree); err != nil {
+		if err := w.tree.ResetExactly(ctx, w.baseTree); err != nil {
 			return nil, err
 		}
 		b := prompt.Brief{Session: id, Task: w.task.Task, Base: w.a.Base, Order: reproduceOrder(open, tried)}
@@ -160,8 +160,8 @@ func (w *work) askReproducer(ctx context.Context, n int, open []int, tried []ind
 		if old == nil || len(old.Messages) == 0 {
 			next, parts = b.Text(), b.Parts()
 		}
-		_, err := w.Worker.Sessions.Converse(ctx, worker.Talk{
-			Attempt: w.a, Session: id, Task: w.task.Task, Role: nexus.Reproducer, Tier: w.a.Tier, Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
+		_, err := w.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+			Attempt: w.a, Session: id, Task: w.task.Task, Role: nexus.Reproducer, Tier: w.a.Tier, Author: w.a.ModelOf(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
 			Next: next, Why: "brief", Parts: parts, Handin: reproduceHandin(), Limits: w.view.Limits, Record: w.record,
 		}, w.desk)
 		if e, ok := errors.AsType[*llm.Error](err); ok && ctx.Err() == nil { // the work is done, and needs no answer to this
@@ -174,7 +174,7 @@ func (w *work) askReproducer(ctx context.Context, n int, open []int, tried []ind
 	}
 	switch {
 	case old.Outcome == nexus.Refused:
-		return nil, worker.NoMoney(old.Why)
+		return nil, worker.BudgetExceeded(old.Why)
 	case old.Outcome != nexus.Accepted || old.Result == "":
 		return missingTests(w.task.Task, open, nil, "its author did not finish: "+cmp.Or(old.Why, string(old.Outcome))), nil
 	}
@@ -251,12 +251,12 @@ func readTests(handin []byte, t nexus.Task, open []int) []independentTest {
 
 // runTest runs a check on a tree that gets its file.
 func (w *work) runTest(ctx context.Context, t *independentTest, tree string) (nexus.Evidence, error) {
-	with, err := w.Worker.Trees.Git().With(ctx, filepath.Dir(w.tree.Dir), tree, map[string][]byte{t.File: []byte(t.Text)})
+	with, err := w.Worker.Trees.Git().TreeWithFiles(ctx, filepath.Dir(w.tree.Dir), tree, map[string][]byte{t.File: []byte(t.Text)})
 	if err != nil {
 		return nexus.Evidence{}, fmt.Errorf("add the check %s: %w", t.File, err)
 	}
 	g, _ := detect.Accept(nexus.Criterion{Check: t.Command}) // no gate's name: see checkFault
-	return w.one(ctx, g, with)
+	return w.runGate(ctx, g, with)
 }
 
 // failsOnBase runs a check where the change is not there. It must fail, and for what
@@ -286,11 +286,11 @@ func (w *work) holdAgainst(ctx context.Context, t *independentTest, tree string)
 	if t.Command == "" || t.Why != "" {
 		return nil
 	}
-	tests, _, err := w.parts(ctx, w.a.Base, w.a.Snapshot.Commit)
+	tests, _, err := w.splitChangedFiles(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {
 		return err
 	}
-	among, err := w.without(ctx, w.a.Base, tree, tests)
+	among, err := w.treeWithBaseFiles(ctx, w.a.Base, tree, tests)
 	if err != nil {
 		return err
 	}

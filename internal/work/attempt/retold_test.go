@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -62,7 +62,7 @@ func (p *retelling) fold(facts ...nexus.Fact) {
 // start begins an attempt, as the schedule would.
 func (p *retelling) start(id nexus.AttemptID) {
 	p.t.Helper()
-	v, fresh := schedule.Ahead(p.s, p.s.Task("T1"))
+	v, fresh := schedule.UpcomingView(p.s, p.s.Task("T1"))
 	a := v.Attempt
 	if !fresh || a.ID != id {
 		p.t.Fatalf("the next attempt is %s", a.ID)
@@ -83,7 +83,7 @@ func (p *retelling) wrote(id nexus.AttemptID, cause string, files map[string]str
 	commit, tree := p.tree(id, a.Base, files)
 	p.ids[commit] = fmt.Sprintf("%s-ROUND-%d", id, n)
 	snap := nexus.TreeSnapshotted{Attempt: id, Commit: commit, Tree: tree}
-	p.fold(nexus.RoundStarted{Attempt: id, Round: n, Role: nexus.Coder, Cause: cause, Session: session}, nexus.PromptSent{Session: session, Message: p.blob(llm.Say("begin")), Why: "brief"})
+	p.fold(nexus.RoundStarted{Attempt: id, Round: n, Role: nexus.Coder, Cause: cause, Session: session}, nexus.PromptSent{Session: session, Message: p.blob(llm.UserMessage("begin")), Why: "brief"})
 	if summary == "" {
 		said := llm.Message{From: llm.Assistant, Parts: []llm.Part{{Text: "I split Parse into a scanner and a table of units.\nThe scanner works; the table has no weeks yet."}}}
 		p.fold(
@@ -158,8 +158,8 @@ func (p *retelling) asks(r nexus.Request) int64 {
 func (p *retelling) opening() []prompt.Part {
 	p.t.Helper()
 	p.plays(nil)
-	p.view, _ = schedule.Ahead(p.s, p.s.Task("T1"))
-	u, err := attempt.Next(p.t.Context(), p.Worker, p.view, nexus.Coder)
+	p.view, _ = schedule.UpcomingView(p.s, p.s.Task("T1"))
+	u, err := attempt.PreviewPrompt(p.t.Context(), p.Worker, p.view, nexus.Coder)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ var retold = []struct {
 		p.start("T1.1")
 		seq := p.asks(nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "Weeks have 7 days here, also in calendars."})
 		snap := p.wrote("T1.1", "", parse(`return weeks(s, 5)`), "A week has five working days.")
-		p.fold(nexus.PromptSent{Session: "T1.1/coder.1", Message: p.blob(llm.Say("said")), Why: "guidance", Request: seq})
+		p.fold(nexus.PromptSent{Session: "T1.1/coder.1", Message: p.blob(llm.UserMessage("said")), Why: "guidance", Request: seq})
 		p.fold(
 			nexus.QuestionAsked{ID: "q1", Attempt: "T1.1", Text: "May Parse read months, too?", Fallback: "no"}, nexus.QuestionAnswered{ID: "q1", Text: "No: months have no fixed length.", By: "ann"},
 			nexus.QuestionAsked{ID: "q2", Attempt: "T1.1", Text: "Which style?", Fallback: "the file's"}, nexus.QuestionAnswered{ID: "q2", Text: "the file's", By: "fallback"},
@@ -271,7 +271,7 @@ var retold = []struct {
 		p.fold(nexus.TaskParked{Task: "T1", Why: "its agent gave up"})
 		seq = p.asks(nexus.Request{Verb: nexus.VerbRetry, Task: "T1", Text: "TestRoundTrip is right: String writes no spaces."})
 		p.start("T1.2")
-		p.fold(nexus.PromptSent{Session: "T1.2/coder.1", Message: p.blob(llm.Say("said")), Why: "guidance", Request: seq})
+		p.fold(nexus.PromptSent{Session: "T1.2/coder.1", Message: p.blob(llm.UserMessage("said")), Why: "guidance", Request: seq})
 		p.asks(nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "This comes with its next turn, and not before."})
 	}},
 }
@@ -299,7 +299,7 @@ func TestWhatANextAttemptIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&table, "| %s | %d | %d | %d | %d |\n", c.name, len(was), prompt.Tokens(string(was)), len(now), prompt.Tokens(now))
-		fmt.Fprintf(&texts, "\n## %s\n\n%s\n\nBefore:\n\n%s\n\nNow:\n\n%s\n", c.name, c.what, legible.Fence("text", history(string(was))), legible.Fence("text", history(now)))
+		fmt.Fprintf(&texts, "\n## %s\n\n%s\n\nBefore:\n\n%s\n\nNow:\n\n%s\n", c.name, c.what, sanitize.Fence("text", history(string(was))), sanitize.Fence("text", history(now)))
 	}
 	recorded(t, filepath.Join("..", "..", "..", "docs", "evidence", "retold.md"), fmt.Sprintf(page, table.String(), texts.String()))
 }

@@ -26,7 +26,7 @@ func (w *work) review(ctx context.Context) error {
 	}
 	given := nexus.ReviewGiven{Summary: fmt.Sprintf("the change has %d bytes, the maximum is %d", len(diff), review.MaxParts*review.PartBytes)}
 	if seats := review.Readers(w.people(), diff); len(seats) > 0 {
-		if given, err = w.hold(ctx, seats, earlier); err != nil {
+		if given, err = w.runReaders(ctx, seats, earlier); err != nil {
 			return err
 		}
 		objections, err := w.Worker.Objections(ctx, w.tree, w.a.Base, w.a.Snapshot.Commit, plugin.ReviewerInput{
@@ -35,9 +35,9 @@ func (w *work) review(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		given = review.Settle(review.Object(given, objections), earlier, w.seen(ctx, earlier))
+		given = review.MarkLate(review.AddPluginFindings(given, objections), earlier, w.reviewedLineFunc(ctx, earlier))
 	}
-	given = review.Agree(given, bounds.Taken(w.a.Last().Evidence))
+	given = review.Agree(given, bounds.ExplainedFindings(w.a.LastRound().Evidence))
 	given.Attempt, given.Tree = w.a.ID, w.a.Snapshot.Tree
 	given.SendsBack = given.Reviewed && repair.Rejects(given, w.view.Limits.MajorsBlock)
 	return w.record(ctx, given)
@@ -62,27 +62,27 @@ func (w *work) people() []review.Persona {
 	return slices.Concat(all, w.Worker.Judge.StepReaders(w.task.Task))
 }
 
-// hold lets every seat read in a copy of the attempt of its own, which is put
+// runReaders lets every seat read in a copy of the attempt of its own, which is put
 // together again when all have read.
-func (w *work) hold(ctx context.Context, seats []review.Reader, earlier []nexus.ReviewGiven) (nexus.ReviewGiven, error) {
-	copies := make([]*seated, len(seats))
+func (w *work) runReaders(ctx context.Context, seats []review.Reader, earlier []nexus.ReviewGiven) (nexus.ReviewGiven, error) {
+	copies := make([]*readerSession, len(seats))
 	for i, s := range seats {
-		copies[i] = &seated{work: *w, seat: s}
+		copies[i] = &readerSession{work: *w, seat: s}
 		copies[i].a = w.a.Clone()
 	}
 	known := len(w.a.Network)
 	given, err := review.ReadAll(ctx, seats, w.view.Limits.MajorsBlock, func(ctx context.Context, s review.Reader) (review.Opinion, error) {
-		i := slices.IndexFunc(copies, func(c *seated) bool { return c.seat.Name == s.Name && c.seat.Part == s.Part })
+		i := slices.IndexFunc(copies, func(c *readerSession) bool { return c.seat.Name == s.Name && c.seat.Part == s.Part })
 		return copies[i].read(ctx, earlier)
 	})
 	for _, c := range copies {
-		w.a.Join(c.a, c.session, known)
+		w.a.JoinSession(c.a, c.session, known)
 	}
 	return given, err
 }
 
-// seated is one reader at work. One goroutine owns it.
-type seated struct {
+// readerSession is one reader at work. One goroutine owns it.
+type readerSession struct {
 	work
 	seat    review.Reader
 	session nexus.SessionID
@@ -91,10 +91,10 @@ type seated struct {
 // read returns what the reader thinks of its part. What one said who read the
 // same tree before, when another could not be read, still holds; one that could
 // not be read is replaced by another model.
-func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.Opinion, error) {
+func (c *readerSession) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.Opinion, error) {
 	c.session = c.seat.Session(c.a.ID, len(earlier)+1)
 	failed := ""
-	if before, ok := c.before(earlier); ok && before.Reviewed {
+	if before, ok := c.previousReader(earlier); ok && before.Reviewed {
 		c.session = before.Session
 	} else if ok {
 		failed = before.Model
@@ -110,8 +110,8 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 			}
 			next, parts = b.Text(), b.Parts()
 		}
-		if _, err := c.Worker.Sessions.Converse(ctx, worker.Talk{
-			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, As: c.seat.Role, Tier: c.a.Tier, Least: c.task.Risen(c.a), Author: c.authorModel(), Failed: failed,
+		if _, err := c.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, As: c.seat.Role, Tier: c.a.Tier, Least: c.task.RaisedTier(c.a), Author: c.authorModel(), Failed: failed,
 			Readers: c.view.Readers, Tree: c.tree, Base: c.view.Goal.Base, Goal: c.view.Goal.Goal.Text, Next: next, Why: "brief", Parts: parts, Handin: review.Schema(), Limits: c.view.Limits, Record: c.record,
 		}, c.desk); err != nil {
 			return o, err
@@ -120,25 +120,25 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 	s := c.a.Session(c.session)
 	o.Reader.Model = s.Model
 	var err error
-	o.Given, err = c.Worker.Judge.Opinion(ctx, c.tree, c.a.Base, s)
+	o.Given, err = c.Worker.Judge.ReviewResult(ctx, c.tree, c.a.Base, s)
 	return o, err
 }
 
 // brief returns what the reader is told.
-func (c *seated) brief(earlier []nexus.ReviewGiven) (prompt.Brief, error) {
-	submitted, err := c.Worker.Judge.Submission(c.view.Author(c.a))
+func (c *readerSession) brief(earlier []nexus.ReviewGiven) (prompt.Brief, error) {
+	submitted, err := c.Worker.Judge.Submission(c.view.AuthorSession(c.a))
 	before := c.found(earlier)
 	return prompt.Brief{
 		Said:    submitted.Message(),
-		Session: c.session, Task: c.task.Task, Evidence: c.a.Last().Evidence, Diff: c.seat.Diff, Limit: prompt.ReviewTokens,
-		Part: c.seat.Brief(), Before: before, Replies: c.replies(repair.ReviewCause, before), Taken: bounds.Taken(c.a.Last().Evidence),
-		Own: own(c.a, c.task.Task), Asked: c.asked(),
+		Session: c.session, Task: c.task.Task, Evidence: c.a.LastRound().Evidence, Diff: c.seat.Diff, Limit: prompt.ReviewTokens,
+		Part: c.seat.Brief(), Before: before, Replies: c.replies(repair.ReviewCause, before), Taken: bounds.ExplainedFindings(c.a.LastRound().Evidence),
+		Own: ownTestCriteria(c.a, c.task.Task), Asked: c.guidanceTexts(),
 	}, err
 }
 
-// before returns who sat there when the same tree was not reviewed.
-func (c *seated) before(earlier []nexus.ReviewGiven) (nexus.Reader, bool) {
-	if len(c.a.Last().Reviews) == 0 {
+// previousReader returns who sat there when the same tree was not reviewed.
+func (c *readerSession) previousReader(earlier []nexus.ReviewGiven) (nexus.Reader, bool) {
+	if len(c.a.LastRound().Reviews) == 0 {
 		return nexus.Reader{}, false
 	}
 	last := earlier[len(earlier)-1]
@@ -151,28 +151,28 @@ func (c *seated) before(earlier []nexus.ReviewGiven) (nexus.Reader, bool) {
 
 // found returns what the last review found that the reader should look at
 // again.
-func (c *seated) found(earlier []nexus.ReviewGiven) []nexus.Finding {
+func (c *readerSession) found(earlier []nexus.ReviewGiven) []nexus.Finding {
 	for _, r := range slices.Backward(earlier) {
 		if !r.Reviewed {
 			continue
 		}
-		return slices.DeleteFunc(review.Told(r.Findings), func(f nexus.Finding) bool {
+		return slices.DeleteFunc(review.FindingsForAuthor(r.Findings), func(f nexus.Finding) bool {
 			return f.Unverified != "" || c.seat.Name != "" && f.Persona != "" && !slices.Contains(strings.Split(f.Persona, ","), c.seat.Name)
 		})
 	}
 	return nil
 }
 
-// seen reports whether a line as it is now stood in the file already when the
+// reviewedLineFunc reports whether a line as it is now stood in the file already when the
 // last review was given.
-func (w *work) seen(ctx context.Context, earlier []nexus.ReviewGiven) func(file string, line int) bool {
+func (w *work) reviewedLineFunc(ctx context.Context, earlier []nexus.ReviewGiven) func(file string, line int) bool {
 	tree := ""
 	for _, r := range earlier {
 		if r.Reviewed {
 			tree = r.Tree
 		}
 	}
-	text := change.Texts(ctx, w.Worker.Trees.Git(), w.tree.Dir, tree)
+	text := change.FileVersions(ctx, w.Worker.Trees.Git(), w.tree.Dir, tree)
 	return func(file string, line int) bool {
 		now, before, _ := text(file)
 		return tree != "" && line <= len(now) && slices.Contains(before, now[line-1])

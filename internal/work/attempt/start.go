@@ -8,7 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
 )
 
 // start returns what the worktree starts from. What a round of an earlier
@@ -54,21 +54,21 @@ func (w *work) open(ctx context.Context, start string) error {
 			return err
 		}
 	}
-	return w.Worker.Judge.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, w.Worker.Judge.Gates, w.task.Criteria, fresh, w.record)
+	return w.Worker.Judge.Kit.Equip(ctx, dependencies.Tree{Dir: tree.Dir, Hash: hash}, w.Worker.Judge.Gates, w.task.Criteria, fresh, w.record)
 }
 
-// regate begins a round in which nobody writes: the gates judge what the attempt
+// startGateRound begins a round in which nobody writes: the gates judge what the attempt
 // starts from.
-func (w *work) regate(ctx context.Context) error {
+func (w *work) startGateRound(ctx context.Context) error {
 	if err := w.record(ctx, nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: nexus.Reviser, Cause: repair.KeptCause}); err != nil {
 		return err
 	}
-	_, err := w.pin(ctx)
+	_, err := w.recordSnapshot(ctx)
 	return err
 }
 
-// afresh puts aside the result of earlier attempts.
-func (w *work) afresh(ctx context.Context, why string) error {
+// restartFromBase puts aside the result of earlier attempts.
+func (w *work) restartFromBase(ctx context.Context, why string) error {
 	if err := w.record(ctx, nexus.StartForgone{Attempt: w.a.ID, Why: why}); err != nil {
 		return err
 	}

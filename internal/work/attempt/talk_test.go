@@ -299,7 +299,7 @@ func TestFixersPutTheWorkRight(t *testing.T) {
 			j.view.Attempt.Strategy, j.view.Limits.Rounds = c.strategy, 20
 			for n := range c.rounds {
 				j.written(n+1, map[string]string{"new": fmt.Sprint(n)})
-				j.view.Attempt.Last().Verdict = &nexus.VerdictGiven{Attempt: "T1.1", State: nexus.Fail, Gate: "lint", Tree: fmt.Sprint(n)}
+				j.view.Attempt.LastRound().Verdict = &nexus.VerdictGiven{Attempt: "T1.1", State: nexus.Fail, Gate: "lint", Tree: fmt.Sprint(n)}
 			}
 			j.written(c.rounds+1, map[string]string{"new": "a\nb\nC\nd\n", "new_test.go": "t\n"})
 			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())

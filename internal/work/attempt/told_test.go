@@ -57,7 +57,7 @@ func TestWhatStandsAroundFindings(t *testing.T) {
 			a := j.view.Attempt
 			for n := range 10 {
 				j.written(n+1, files)
-				r := a.Last()
+				r := a.LastRound()
 				r.Evidence = []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Tree: a.Snapshot.Tree, Findings: c.found}}
 				r.Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
 			}
@@ -111,7 +111,7 @@ func TestPluginsReviewAChange(t *testing.T) {
 			Plugins: []plugin.Plugin{{Name: "p", Own: true, Plugin: config.Plugin{
 				Command: "sh", Args: []string{"-c", script}, Kinds: []string{"reviewer"}, Required: true,
 			}}},
-			Runner: &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.At(t.TempDir()), Mark: "test/attempt"},
+			Runner: &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.OpenStore(t.TempDir()), Mark: "test/attempt"},
 			Now:    j.Site.Now,
 		}
 		facts, err := j.work()

@@ -33,7 +33,7 @@ func (w *work) lastJudged() *state.Round {
 // unclearBefore reports whether the gate that could not tell of the last tree
 // could not tell of the base either.
 func (w *work) unclearBefore(ctx context.Context) bool {
-	r := w.a.Last()
+	r := w.a.LastRound()
 	if r == nil || r.Verdict == nil || r.Verdict.State.Red() || r.Verdict.State == nexus.Pass || w.Worker.Judge.Bases == nil {
 		return false
 	}
@@ -54,7 +54,7 @@ func (w *work) unshownFindings() []nexus.Finding {
 		all = append(all, nexus.Finding{Gate: repair.UnshownCause, Message: text})
 	}
 	weighed := w.a.Weighed.Criteria
-	for _, n := range w.unproved() {
+	for _, n := range w.unprovedCriteria() {
 		i := slices.IndexFunc(weighed, func(s nexus.CriterionShown) bool { return s.Number == n })
 		switch {
 		case slices.Contains(w.view.Waived, n):

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 )
@@ -335,8 +335,8 @@ func whole() []story {
 }
 
 // kit gives trees what they depend on.
-func (j *job) kit(wish depend.Wish) {
-	j.Judge.Kit = &depend.Kit{Store: &depcache.Store{Dir: filepath.Join(j.Site.State, "environments"), Now: j.Site.Now}, Box: j.Site.Box, Git: j.Trees.Git(), Wish: wish}
+func (j *job) kit(wish dependencies.Settings) {
+	j.Judge.Kit = &dependencies.Provisioner{Store: &depcache.Store{Dir: filepath.Join(j.Site.State, "environments"), Now: j.Site.Now}, Box: j.Site.Box, Git: j.Trees.Git(), Settings: wish}
 }
 
 // TestWhatCannotBeInstalledStopsWhoBegins; who goes on learns it when the gates
@@ -344,7 +344,7 @@ func (j *job) kit(wish depend.Wish) {
 func TestWhatCannotBeInstalledStopsWhoBegins(t *testing.T) {
 	for _, begins := range []bool{true, false} {
 		j := newJob(t, nil, lint("exit 0"))
-		j.kit(depend.Wish{Install: "exit 1"})
+		j.kit(dependencies.Settings{Install: "exit 1"})
 		if !begins {
 			j.written(1, one)
 		}
@@ -384,7 +384,7 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 	for _, c := range whole() {
 		t.Run(c.name, func(t *testing.T) {
 			whole := c.make(t)
-			whole.kit(depend.Wish{})
+			whole.kit(dependencies.Settings{})
 			looks, list := []string{}, whole.Judge.Gates
 			whole.Judge.Gates = func(dir string) ([]gate.Gate, error) { looks = append(looks, way()); return list(dir) }
 			var records []string
@@ -415,7 +415,7 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 				}
 				ways[way] = true
 				j := c.make(t)
-				j.kit(depend.Wish{})
+				j.kit(dependencies.Settings{})
 				seen, list := 0, j.Judge.Gates
 				j.Judge.Gates = func(dir string) ([]gate.Gate, error) {
 					if seen++; seen == n+1 {

@@ -61,10 +61,10 @@ func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
 	}
 	root, err := os.OpenRoot(s.Repo)
 	if err != nil {
-		return nil, nil, disk.Fail("read the backlog", err)
+		return nil, nil, disk.WrapError("read the backlog", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	if err := disk.Plain(root, workitem.Dir+"/"); err != nil {
+	if err := disk.CheckNoLinks(root, workitem.Dir+"/"); err != nil {
 		return nil, []Problem{problem(err)}, nil
 	}
 	entries, err := fs.ReadDir(root.FS(), workitem.Dir)
@@ -72,7 +72,7 @@ func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, disk.Fail("read the backlog", err)
+		return nil, nil, disk.WrapError("read the backlog", err)
 	}
 	for _, e := range entries {
 		file := path.Join(workitem.Dir, e.Name())
@@ -103,7 +103,7 @@ func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
 
 // content returns the start of a file, a byte more than the file of an item may have.
 func content(root *os.Root, file string) ([]byte, error) {
-	if err := disk.Plain(root, file); err != nil {
+	if err := disk.CheckNoLinks(root, file); err != nil {
 		return nil, err
 	}
 	f, err := root.Open(filepath.FromSlash(file))
@@ -171,7 +171,7 @@ func (s Store) Change(ctx context.Context, change func(all []workitem.Item) ([]w
 		}
 		root, err := os.OpenRoot(s.Repo)
 		if err != nil {
-			return disk.Fail("write the backlog", err)
+			return disk.WrapError("write the backlog", err)
 		}
 		defer func() { _ = root.Close() }() // each file was closed for itself
 		for _, i := range changed {
@@ -182,8 +182,8 @@ func (s Store) Change(ctx context.Context, change func(all []workitem.Item) ([]w
 			if _, err := workitem.Parse(workitem.Path(i.ID), data); err != nil {
 				return err
 			}
-			if err := disk.Put(root, workitem.Path(i.ID), data, 0o755, 0o644); err != nil {
-				return disk.Fail("write "+workitem.Path(i.ID), err)
+			if err := disk.WriteBelowRoot(root, workitem.Path(i.ID), data, 0o755, 0o644); err != nil {
+				return disk.WrapError("write "+workitem.Path(i.ID), err)
 			}
 		}
 		return nil
@@ -246,9 +246,9 @@ func (s Store) Edit(ctx context.Context, id string, edit func(*workitem.Item) er
 	return item, err
 }
 
-// Settle marks items that wait as done with a commit, since their checks pass on it, and returns
+// MarkDone marks items that wait as done with a commit, since their checks pass on it, and returns
 // all items.
-func (s Store) Settle(ctx context.Context, ids []string, commit string) ([]workitem.Item, error) {
+func (s Store) MarkDone(ctx context.Context, ids []string, commit string) ([]workitem.Item, error) {
 	for _, id := range ids {
 		_, err := s.Edit(ctx, id, func(i *workitem.Item) error {
 			if i.State == workitem.Waiting {
@@ -279,7 +279,7 @@ func (s Store) Sync(ctx context.Context, r Record) (all []workitem.Item, wrong [
 	known := map[nexus.RunID]*state.State{}
 	stale := func(all []workitem.Item) (changed []workitem.Item, err error) {
 		for n, i := range all {
-			now, err := s.stand(ctx, r, known, i)
+			now, err := s.withRunOutcome(ctx, r, known, i)
 			if err != nil {
 				return nil, err
 			}
@@ -305,8 +305,8 @@ func (s Store) Sync(ctx context.Context, r Record) (all []workitem.Item, wrong [
 	return all, wrong, err
 }
 
-// stand returns an item with what came of it in its run. What is known of runs is kept.
-func (s Store) stand(ctx context.Context, r Record, known map[nexus.RunID]*state.State, i workitem.Item) (workitem.Item, error) {
+// withRunOutcome returns an item with what came of it in its run. What is known of runs is kept.
+func (s Store) withRunOutcome(ctx context.Context, r Record, known map[nexus.RunID]*state.State, i workitem.Item) (workitem.Item, error) {
 	if i.State == workitem.Done || i.State == workitem.Rejected || i.State == workitem.Waiting && i.Run == "" {
 		return i, nil
 	}
@@ -324,7 +324,7 @@ func (s Store) stand(ctx context.Context, r Record, known map[nexus.RunID]*state
 	if st == nil {
 		return i, nil
 	}
-	now := i.Stand(st)
+	now := i.WithRunState(st)
 	switch {
 	case i.State != workitem.Waiting && st.Item(i.ID) == nil && s.starting(i.ID):
 		return i, nil
@@ -347,7 +347,7 @@ func (s Store) orphan(ctx context.Context, r Record, i workitem.Item) (workitem.
 		}
 		if st != nil && st.Item(i.ID) != nil {
 			i.Run = id
-			return i.Stand(st), nil
+			return i.WithRunState(st), nil
 		}
 	}
 	if !s.starting(i.ID) {

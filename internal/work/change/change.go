@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Texts returns the lines of a file in the tree below dir, and those that it
+// FileVersions returns the lines of a file in the tree below dir, and those that it
 // had at the base, and false where there is and was none.
-func Texts(ctx context.Context, repo git.Repo, dir, base string) func(file string) (now, before []string, ok bool) {
+func FileVersions(ctx context.Context, repo git.Repo, dir, base string) func(file string) (now, before []string, ok bool) {
 	return func(file string) (now, before []string, ok bool) {
 		if data, err := ReadFile(dir, file); err == nil {
 			now, ok = lines(string(data)), true
@@ -26,9 +26,9 @@ func Texts(ctx context.Context, repo git.Repo, dir, base string) func(file strin
 	}
 }
 
-// Around returns the lines of a file of a commit that are at most n away from a
+// LinesAround returns the lines of a file of a commit that are at most n away from a
 // line, and the number of the first, 0 where there are none.
-func Around(ctx context.Context, repo git.Repo, commit, file string, line, n int) (from int, around []string) {
+func LinesAround(ctx context.Context, repo git.Repo, commit, file string, line, n int) (from int, around []string) {
 	t, err := TextAt(ctx, repo, commit, file)
 	if err != nil || strings.ContainsRune(*t, 0) {
 		return 0, nil // it is gone, or nothing to read

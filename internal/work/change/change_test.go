@@ -36,7 +36,7 @@ func TestAround(t *testing.T) {
 		{"gone", 1, 0, nil},
 		{"../a", 1, 0, nil},
 	} {
-		if from, got := change.Around(t.Context(), repo, "HEAD", c.file, c.line, 1); from != c.from || !slices.Equal(got, c.want) {
+		if from, got := change.LinesAround(t.Context(), repo, "HEAD", c.file, c.line, 1); from != c.from || !slices.Equal(got, c.want) {
 			t.Errorf("%s:%d: from %d %q", c.file, c.line, from, got)
 		}
 	}

@@ -102,7 +102,7 @@ func (m Merge) Lost(ctx context.Context, repo git.Repo) ([]nexus.Finding, error)
 		}
 		all = append(all, s)
 	}
-	found := tamper.Lost(all)
+	found := tamper.CheckMerge(all)
 	if more := len(files) - maxFiles; more > 0 {
 		found = append(found, nexus.Finding{
 			Gate: tamper.MergeGate, Severity: nexus.Major, Code: tamper.LostFile, Name: "the other files",

@@ -57,7 +57,7 @@ func Relate(ctx context.Context, repo git.Repo, from, to string) (Relation, erro
 			}
 			continue
 		}
-		r.Touched = append(r.Touched, around(f)...)
+		r.Touched = append(r.Touched, enclosingNames(f)...)
 	}
 	slices.Sort(r.Touched)
 	r.Touched, r.Checks = slices.Compact(r.Touched), tamper.HasChecks(tests)
@@ -95,8 +95,8 @@ func linesIn(text *string) []string {
 // mostPlaces is in how many places of a file it is looked what a change is in.
 const mostPlaces = 60
 
-// around returns the names of what the lines of a file are in that only one of its versions has.
-func around(f tamper.File) []string {
+// enclosingNames returns the names of what the lines of a file are in that only one of its versions has.
+func enclosingNames(f tamper.File) []string {
 	var all []string
 	both := [][2]*string{{f.Old, f.New}, {f.New, f.Old}}
 	for _, side := range both {
@@ -104,11 +104,11 @@ func around(f tamper.File) []string {
 		numbers := differs(lines, linesIn(side[1])).numbers
 		last, places := -1, 0
 		for _, n := range numbers {
-			if n != last+1 || head(f.Path, lines[n-1:n]) != "" {
+			if n != last+1 || lastFunctionName(f.Path, lines[n-1:n]) != "" {
 				if places++; places > mostPlaces {
 					break
 				}
-				for _, name := range []string{codemap.Within(f.Path, *side[0], n), head(f.Path, lines[:n])} {
+				for _, name := range []string{codemap.EnclosingName(f.Path, *side[0], n), lastFunctionName(f.Path, lines[:n])} {
 					if len(name) > 1 {
 						all = append(all, name)
 					}
@@ -120,8 +120,8 @@ func around(f tamper.File) []string {
 	return all
 }
 
-// head returns the name of the function whose head comes last among the lines of a file.
-func head(file string, lines []string) string {
+// lastFunctionName returns the name of the function whose head comes last among the lines of a file.
+func lastFunctionName(file string, lines []string) string {
 	syntax, ok := stack.SyntaxOf(file)
 	if !ok || syntax.Heads == "" {
 		return ""
@@ -143,9 +143,9 @@ const (
 	maxNames = 40
 )
 
-// Known returns which names are those of something in the code of a commit: of a file without
+// DeclaredNames returns which names are those of something in the code of a commit: of a file without
 // its endings, or of what a line of code declares.
-func Known(ctx context.Context, repo git.Repo, commit string, names []string) ([]string, error) {
+func DeclaredNames(ctx context.Context, repo git.Repo, commit string, names []string) ([]string, error) {
 	names = names[:min(len(names), maxNames)]
 	if len(names) == 0 {
 		return nil, nil

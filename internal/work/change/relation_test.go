@@ -47,11 +47,11 @@ func TestRelate(t *testing.T) {
 	if got, err = change.Relate(t.Context(), repo, "HEAD~1", "HEAD"); err != nil || !got.Texts || got.Checks {
 		t.Errorf("%v: a comment: %+v", err, got)
 	}
-	known, err := change.Known(t.Context(), repo, "HEAD~2", []string{"mul", "text", "Div", "gone", "one", "calc", "test_add", "a"})
+	known, err := change.DeclaredNames(t.Context(), repo, "HEAD~2", []string{"mul", "text", "Div", "gone", "one", "calc", "test_add", "a"})
 	if diff := cmp.Diff([]string{"Div", "calc", "gone", "mul", "one"}, known, cmp.Transformer("sorted", sorted)); err != nil || diff != "" {
 		t.Errorf("%v: -want +got\n%s", err, diff)
 	}
-	if known, err = change.Known(t.Context(), repo, "HEAD~2", []string{"nothing"}); err != nil || known != nil {
+	if known, err = change.DeclaredNames(t.Context(), repo, "HEAD~2", []string{"nothing"}); err != nil || known != nil {
 		t.Errorf("%v, %v", known, err)
 	}
 	text := change.FailingText(t.Context(), repo, "HEAD~2")

@@ -124,7 +124,7 @@ func (d *Doc) field(key, value string) string {
 	case "made":
 		d.Made = value
 	case "commit":
-		if d.Commit = value; !git.ID(value) {
+		if d.Commit = value; !git.IsObjectID(value) {
 			return fmt.Sprintf("%q is not the name of a commit", value)
 		}
 	case "text":
@@ -133,7 +133,7 @@ func (d *Doc) field(key, value string) string {
 		}
 	case "from":
 		blob, file, _ := strings.Cut(value, " ")
-		if !git.ID(blob) || file == "" || path.IsAbs(file) || path.Clean(file) != file || strings.HasPrefix(file, "..") {
+		if !git.IsObjectID(blob) || file == "" || path.IsAbs(file) || path.Clean(file) != file || strings.HasPrefix(file, "..") {
 			return fmt.Sprintf("%q is not the hash and the path of a file", value)
 		}
 		if len(d.From) == maxSources {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
@@ -98,11 +98,11 @@ func TestRecall(t *testing.T) {
 	gittest.Run(t, dir, "commit", "-qm", "one")
 	head, repo := gittest.Run(t, dir, "rev-parse", "HEAD"), git.Repo{Dir: filepath.Join(dir, ".git")}
 	blob := func(name string) string { return gittest.Run(t, dir, "rev-parse", "HEAD:"+name) }
-	s := Shelf{Top: dir, Tokens: 1_000}
+	s := DocStore{Top: dir, Tokens: 1_000}
 	cost := func(text string) int64 { return int64(len(text)) }
-	recall := func() []Told {
+	recall := func() []RecalledSection {
 		t.Helper()
-		told, err := s.Recall(t.Context(), repo, head, episode.Wanted{Files: []string{"b.go"}, Text: "Change b.go"}, cost)
+		told, err := s.Recall(t.Context(), repo, head, memoryentry.TaskQuery{Files: []string{"b.go"}, Text: "Change b.go"}, cost)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,8 +120,8 @@ func TestRecall(t *testing.T) {
 		}
 	}
 	put()
-	want := Told{Doc: "api", Title: "Two", Text: "## Two\n\nb.go has Two.", Why: "file b.go", Tokens: 21}
-	if diff := cmp.Diff([]Told{want}, recall()); diff != "" {
+	want := RecalledSection{Doc: "api", Title: "Two", Text: "## Two\n\nb.go has Two.", Why: "file b.go", Tokens: 21}
+	if diff := cmp.Diff([]RecalledSection{want}, recall()); diff != "" {
 		t.Error(diff)
 	}
 	d.From[0].Blob = id
@@ -168,7 +168,7 @@ func TestMake(t *testing.T) {
 	gittest.Run(t, dir, "add", ".")
 	gittest.Run(t, dir, "commit", "-qm", "one")
 	head, repo := gittest.Run(t, dir, "rev-parse", "HEAD"), git.Repo{Dir: filepath.Join(dir, ".git")}
-	survey, err := codemap.Look(t.Context(), repo, head, nil)
+	survey, err := codemap.SurveyCommit(t.Context(), repo, head, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

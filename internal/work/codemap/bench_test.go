@@ -36,7 +36,7 @@ func BenchmarkLookAfterEdit(b *testing.B) {
 		edits[i] = id
 	}
 	began := time.Now()
-	s, err := codemap.Look(b.Context(), repo, first, nil)
+	s, err := codemap.SurveyCommit(b.Context(), repo, first, nil)
 	whole := float64(time.Since(began).Nanoseconds())
 	if err != nil {
 		b.Fatal(err)
@@ -44,7 +44,7 @@ func BenchmarkLookAfterEdit(b *testing.B) {
 	b.ResetTimer()
 	n := 0
 	for b.Loop() {
-		if s, err = codemap.Look(b.Context(), repo, edits[n%2], s); err != nil {
+		if s, err = codemap.SurveyCommit(b.Context(), repo, edits[n%2], s); err != nil {
 			b.Fatal(err)
 		}
 		n++

@@ -20,7 +20,7 @@ const bytesPerToken = 3
 // what is asked. Where nothing does, no file is shown.
 //
 // Names and lines are the repository's own words: the caller fences them.
-func (s *Survey) Draw(ctx context.Context, a About, tokens int) (string, error) {
+func (s *Survey) Draw(ctx context.Context, a MapSubject, tokens int) (string, error) {
 	room := tokens * bytesPerToken
 	head := fmt.Sprintf("Commit %.12s, %s.\n", s.commit, s.counts())
 	if room < 2*len(head) {
@@ -63,7 +63,7 @@ func (s *Survey) counts() string {
 
 // others lists the directories of files that a map of a package does not name, with
 // how many are below them, as many as fit.
-func (s *Survey) others(a About, room int) string {
+func (s *Survey) others(a MapSubject, room int) string {
 	below := map[string]int{}
 	for _, f := range s.files {
 		if a.lists(f.path) {
@@ -87,7 +87,7 @@ func (s *Survey) others(a About, room int) string {
 
 // all lists files by directory, empty where they do not fit: every one, or those of
 // the packages that a map is about.
-func (s *Survey) all(a About, room int) string {
+func (s *Survey) all(a MapSubject, room int) string {
 	if s.beyond > 0 {
 		return ""
 	}
@@ -148,7 +148,7 @@ const (
 )
 
 // about shows the files that share words with what is asked.
-func (s *Survey) about(ctx context.Context, a About, room int) (string, error) {
+func (s *Survey) about(ctx context.Context, a MapSubject, room int) (string, error) {
 	const title = "\nFiles that share words with the task, the likeliest first, with line numbers:\n"
 	files, scores, words := s.rank(a)
 	if len(files) == 0 {
@@ -204,10 +204,10 @@ func (s *Survey) relied(room int) string {
 	room -= len(title)
 	for _, i := range order {
 		f := s.files[i]
-		var open []shown
+		var open []scoredLine
 		for _, d := range f.declares {
 			if !d.private && !d.member {
-				open = append(open, shown{declared: d})
+				open = append(open, scoredLine{declared: d})
 			}
 		}
 		text := f.draw(open, mostLines)
@@ -225,13 +225,13 @@ func (s *Survey) relied(room int) string {
 
 // draw shows a file, and of its lines those that score most, as many as are
 // allowed, in the order of the file.
-func (f file) draw(lines []shown, most int) string {
+func (f file) draw(lines []scoredLine, most int) string {
 	kept := lines
 	if len(lines) > most {
 		byScore := slices.Clone(lines)
-		slices.SortStableFunc(byScore, func(a, b shown) int { return cmp.Compare(b.score, a.score) })
+		slices.SortStableFunc(byScore, func(a, b scoredLine) int { return cmp.Compare(b.score, a.score) })
 		kept = byScore[:most]
-		slices.SortStableFunc(kept, func(a, b shown) int { return cmp.Compare(a.line, b.line) })
+		slices.SortStableFunc(kept, func(a, b scoredLine) int { return cmp.Compare(a.line, b.line) })
 	}
 	var b strings.Builder
 	b.WriteString(plain(f.path))

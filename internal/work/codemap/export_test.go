@@ -19,9 +19,9 @@ func Sketch(name, text string) string {
 		x.find(name, i, true)
 		x.find(name, i, false)
 	}
-	var all []shown
+	var all []scoredLine
 	for _, d := range f.declares {
-		all = append(all, shown{declared: d})
+		all = append(all, scoredLine{declared: d})
 	}
 	return f.draw(all, maxDeclared)
 }

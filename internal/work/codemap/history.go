@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -24,8 +24,8 @@ const (
 	historyBytes  = 1_500
 )
 
-// Together is a file that often changed in the same commit as another one.
-type Together struct {
+// CoChange is a file that often changed in the same commit as another one.
+type CoChange struct {
 	File    string `json:"file"`
 	With    string `json:"with"`
 	Commits int    `json:"commits"` // that changed both
@@ -43,17 +43,17 @@ type Commit struct {
 // History is what the history says about some files.
 type History struct {
 	Looked   int        `json:"looked"` // commits that were read
-	Together []Together `json:"together"`
+	Together []CoChange `json:"together"`
 	Commits  []Commit   `json:"commits"` // the newest first
 }
 
-// With says what the last commits up to the survey's, at most so many, tell of
+// FileHistory says what the last commits up to the survey's, at most so many, tell of
 // a file.
-func (s *Survey) With(ctx context.Context, file string, most int) (History, error) {
+func (s *Survey) FileHistory(ctx context.Context, file string, most int) (History, error) {
 	if _, err := s.find(file); err != nil {
 		return History{}, err
 	}
-	past, err := s.repo.Past(ctx, s.commit, most)
+	past, err := s.repo.History(ctx, s.commit, most)
 	if err != nil {
 		return History{}, err
 	}
@@ -62,8 +62,8 @@ func (s *Survey) With(ctx context.Context, file string, most int) (History, erro
 
 // history says what commits tell of some files. Files that the survey does not
 // have are left out: those that are gone, and those that are hidden from agents.
-func (s *Survey) history(past []git.Past, files []string) History {
-	h := History{Looked: len(past), Together: []Together{}, Commits: []Commit{}}
+func (s *Survey) history(past []git.HistoryCommit, files []string) History {
+	h := History{Looked: len(past), Together: []CoChange{}, Commits: []Commit{}}
 	of := s.those(files)
 	if len(of) == 0 {
 		return h
@@ -80,7 +80,7 @@ func (s *Survey) history(past []git.Past, files []string) History {
 			continue
 		}
 		if len(h.Commits) < maxCommits {
-			h.Commits = append(h.Commits, Commit{p.ID, p.Time.Format(time.DateOnly), legible.Cut(plain(p.Subject), maxSubject), own})
+			h.Commits = append(h.Commits, Commit{p.ID, p.Time.Format(time.DateOnly), sanitize.Cut(plain(p.Subject), maxSubject), own})
 		}
 		if len(p.Files) > hugeCommit {
 			continue
@@ -111,19 +111,19 @@ func (s *Survey) those(files []string) []string {
 
 // together returns the files that changed with others often enough, those with
 // the strongest tie first. A file that changes with several is named once.
-func (s *Survey) together(changed map[string]int, both map[[2]string]int) []Together {
-	all := []Together{}
+func (s *Survey) together(changed map[string]int, both map[[2]string]int) []CoChange {
+	all := []CoChange{}
 	for pair, n := range both {
-		t := Together{File: pair[1], With: pair[0], Commits: n, Of: changed[pair[0]]}
+		t := CoChange{File: pair[1], With: pair[0], Commits: n, Of: changed[pair[0]]}
 		if n >= leastTogether && float64(n) >= leastShare*float64(t.Of) && s.has(t.File) {
 			all = append(all, t)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Together) int {
+	slices.SortStableFunc(all, func(a, b CoChange) int {
 		return cmp.Or(cmp.Compare(b.tie(), a.tie()), cmp.Compare(b.Commits, a.Commits), cmp.Compare(a.File, b.File), cmp.Compare(a.With, b.With))
 	})
 	seen := map[string]bool{}
-	all = slices.DeleteFunc(all, func(t Together) bool {
+	all = slices.DeleteFunc(all, func(t CoChange) bool {
 		was := seen[t.File]
 		seen[t.File] = true
 		return was
@@ -133,7 +133,7 @@ func (s *Survey) together(changed map[string]int, both map[[2]string]int) []Toge
 
 // tie says how sure it is that a file changes with the other: three commits of
 // three are less than forty of fifty.
-func (t Together) tie() float64 { return float64(t.Commits) / float64(t.Of+leastTogether) }
+func (t CoChange) tie() float64 { return float64(t.Commits) / float64(t.Of+leastTogether) }
 
 // has reports whether the survey has a file, and agents may see it.
 func (s *Survey) has(name string) bool {
@@ -174,7 +174,7 @@ func (m *Maps) History(ctx context.Context, repo git.Repo, landed, commit string
 		return "", err
 	}
 	if m.landed != landed {
-		past, err := repo.Past(ctx, landed, m.Commits)
+		past, err := repo.History(ctx, landed, m.Commits)
 		if err != nil {
 			return "", err
 		}
@@ -183,8 +183,8 @@ func (m *Maps) History(ctx context.Context, repo git.Repo, landed, commit string
 	return m.survey.history(m.past, files).String(), nil
 }
 
-// There returns those of some files that a commit has and agents may see.
-func (m *Maps) There(ctx context.Context, repo git.Repo, commit string, files []string) ([]string, error) {
+// VisibleFiles returns those of some files that a commit has and agents may see.
+func (m *Maps) VisibleFiles(ctx context.Context, repo git.Repo, commit string, files []string) ([]string, error) {
 	if m == nil || commit == "" || len(files) == 0 {
 		return nil, nil
 	}

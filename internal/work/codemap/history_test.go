@@ -59,12 +59,12 @@ func TestHistory(t *testing.T) {
 	}
 	repo, head := grown(t, ".nexusignore a.go b.go", huge, huge, huge, huge,
 		"a.go a.md hidden/x", "a.go a.md hidden/x gone", "a.go a.md hidden/x gone", "a.go twice gone", "a.go twice -gone", "a.go", "b.go once", "a.go a.md")
-	s, err := codemap.Look(t.Context(), repo, head, nil)
+	s, err := codemap.SurveyCommit(t.Context(), repo, head, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.With(t.Context(), "a.go", 100)
-	want := codemap.History{Looked: 13, Together: []codemap.Together{{File: "a.md", With: "a.go", Commits: 4, Of: 8}}}
+	got, err := s.FileHistory(t.Context(), "a.go", 100)
+	want := codemap.History{Looked: 13, Together: []codemap.CoChange{{File: "a.md", With: "a.go", Commits: 4, Of: 8}}}
 	for _, i := range []int{12, 10, 9, 8, 7} {
 		day := time.Unix(1_700_000_000, 0).UTC().AddDate(0, 0, i).Format(time.DateOnly)
 		want.Commits = append(want.Commits, codemap.Commit{Day: day, Subject: fmt.Sprintf("change %d", i), Files: []string{"a.go"}})
@@ -99,12 +99,12 @@ func BenchmarkHistory(b *testing.B) {
 		commits[i] = name(i*7) + " " + name(i*7+1)
 	}
 	repo, head := grown(b, commits...)
-	s, err := codemap.Look(b.Context(), repo, head, nil)
+	s, err := codemap.SurveyCommit(b.Context(), repo, head, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := s.With(b.Context(), name(7), 2_000); err != nil {
+		if _, err := s.FileHistory(b.Context(), name(7), 2_000); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -21,10 +21,10 @@ type Maps struct {
 	Tokens  int // most of a map; 0 for none
 	Commits int // of the history that are read; 0 for none
 
-	mu     sync.Mutex // guards what follows
-	survey *Survey    // of the last commit that was asked for
-	past   []git.Past // the history of landed
-	landed string     // commit; empty: none was asked for
+	mu     sync.Mutex          // guards what follows
+	survey *Survey             // of the last commit that was asked for
+	past   []git.HistoryCommit // the history of landed
+	landed string              // commit; empty: none was asked for
 }
 
 // look surveys a commit, unless it was surveyed last. The caller holds the lock.
@@ -32,7 +32,7 @@ func (m *Maps) look(ctx context.Context, repo git.Repo, commit string) error {
 	if m.survey != nil && m.survey.commit == commit {
 		return nil
 	}
-	s, err := Look(ctx, repo, commit, m.survey)
+	s, err := SurveyCommit(ctx, repo, commit, m.survey)
 	if err == nil {
 		m.survey = s
 	}
@@ -42,7 +42,7 @@ func (m *Maps) look(ctx context.Context, repo git.Repo, commit string) error {
 // Draw returns a map of a commit about a task, for a model that holds a number
 // of tokens, 0 where that is unknown. Begun is the commit that the run began
 // with: files that changed since then are likelier.
-func (m *Maps) Draw(ctx context.Context, repo git.Repo, begun, commit string, a About, holds int64) (string, error) {
+func (m *Maps) Draw(ctx context.Context, repo git.Repo, begun, commit string, a MapSubject, holds int64) (string, error) {
 	if m == nil || commit == "" {
 		return "", nil
 	}

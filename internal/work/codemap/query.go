@@ -183,7 +183,7 @@ func (s *Survey) scan(ctx context.Context, do func(f file, text string)) error {
 	var all []int
 	total := 0
 	for i, f := range s.files {
-		if f.lang == nil || f.size > maxFile || !git.ID(f.id) {
+		if f.lang == nil || f.size > maxFile || !git.IsObjectID(f.id) {
 			continue
 		}
 		if total += f.size; total > maxScanned {

@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// About is what a map is to be about. The zero About asks for what a repository
+// MapSubject is what a map is to be about. The zero About asks for what a repository
 // is made of.
-type About struct {
+type MapSubject struct {
 	Task   string   // words of the task
 	Goal   string   // words of what it is a part of, which count less
 	Files  []string // that its plan names
@@ -24,10 +24,10 @@ type About struct {
 }
 
 // empty reports whether nothing is asked for.
-func (a About) empty() bool { return strings.TrimSpace(a.Task+a.Goal) == "" && len(a.Files) == 0 }
+func (a MapSubject) empty() bool { return strings.TrimSpace(a.Task+a.Goal) == "" && len(a.Files) == 0 }
 
 // share says how much a file counts by the package that it is in.
-func (a About) share(file string) float64 {
+func (a MapSubject) share(file string) float64 {
 	switch {
 	case a.Own == "":
 		return 1
@@ -41,7 +41,7 @@ func (a About) share(file string) float64 {
 }
 
 // lists reports whether a map names the file where it lists files.
-func (a About) lists(file string) bool { return a.Own == "" || a.share(file) >= 1 }
+func (a MapSubject) lists(file string) bool { return a.Own == "" || a.share(file) >= 1 }
 
 func under(dir, file string) bool { return strings.HasPrefix(file, dir+"/") }
 
@@ -61,17 +61,17 @@ const (
 	mostRead = 24   // files of which lines are shown
 )
 
-// asked is a word that is asked for, and how much it says.
-type asked struct {
+// queryWord is a word that is asked for, and how much it says.
+type queryWord struct {
 	hash   uint32
 	weight float64 // rarer words say more
 }
 
 // rank returns the files that a map is about, the best first, with their
 // scores, and the words that made them so.
-func (s *Survey) rank(a About) (files []int, scores map[int]float64, words map[string]asked) {
+func (s *Survey) rank(a MapSubject) (files []int, scores map[int]float64, words map[string]queryWord) {
 	wanted := ask(weighted{a.Task, 1}, weighted{a.Goal, ofGoal})
-	words = map[string]asked{}
+	words = map[string]queryWord{}
 	total, lines := 0.0, 0.0
 	in := map[uint32]float64{}
 	for _, f := range s.files {
@@ -88,7 +88,7 @@ func (s *Survey) rank(a About) (files []int, scores map[int]float64, words map[s
 	}
 	for w, weight := range wanted {
 		if n := in[hash(w)]; n > 0 {
-			words[w] = asked{hash(w), weight * math.Log(1+(total-n+0.5)/(n+0.5))}
+			words[w] = queryWord{hash(w), weight * math.Log(1+(total-n+0.5)/(n+0.5))}
 		}
 	}
 	scores = map[int]float64{}
@@ -119,7 +119,7 @@ func (s *Survey) rank(a About) (files []int, scores map[int]float64, words map[s
 }
 
 // score says how much of what is asked for is in a file.
-func (s *Survey) score(f file, words map[string]asked, usual float64, wanted map[string]float64) float64 {
+func (s *Survey) score(f file, words map[string]queryWord, usual float64, wanted map[string]float64) float64 {
 	score := 0.0
 	long := 1 - slope + slope*float64(f.lines)/max(1, usual)
 	names := map[string]bool{}
@@ -152,16 +152,16 @@ func (s *Survey) score(f file, words map[string]asked, usual float64, wanted map
 	return score
 }
 
-// shown is a declaration with what it scores.
-type shown struct {
+// scoredLine is a declaration with what it scores.
+type scoredLine struct {
 	declared
 	score float64
 }
 
 // lines returns, of files, what each declares with how much of what is asked
 // for is in it, in the order of the file.
-func (s *Survey) lines(ctx context.Context, files []int, words map[string]asked) (map[int][]shown, error) {
-	all := map[int][]shown{}
+func (s *Survey) lines(ctx context.Context, files []int, words map[string]queryWord) (map[int][]scoredLine, error) {
+	all := map[int][]scoredLine{}
 	var read []int
 	for _, i := range files {
 		if s.files[i].lines > 0 {
@@ -177,7 +177,7 @@ func (s *Survey) lines(ctx context.Context, files []int, words map[string]asked)
 			if n+1 < len(f.declares) {
 				end = f.declares[n+1].line - 1
 			}
-			one := shown{declared: d}
+			one := scoredLine{declared: d}
 			body := count(strings.Join(lines[min(d.line-1, len(lines)):min(end, len(lines))], ""))
 			name := map[string]bool{}
 			each(d.name, func(w string) { name[w] = true })

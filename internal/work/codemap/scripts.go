@@ -39,7 +39,7 @@ func Scripts(dir string) []Script {
 			all = append(all, Script{Run: run, Names: names[:min(n, maxScripts)], More: max(0, n-maxScripts)})
 		}
 	}
-	for _, o := range stack.Offers() {
+	for _, o := range stack.ScriptFiles() {
 		run := o.Run
 		for _, other := range slices.Backward(o.Instead) {
 			if p.has(other[0]) != "" {

@@ -44,11 +44,11 @@ type Survey struct {
 	repo   git.Repo
 }
 
-// Look surveys a commit of a repository, by git's objects alone: no checkout
+// SurveyCommit surveys a commit of a repository, by git's objects alone: no checkout
 // is needed, nothing is run and no link is followed. What an earlier survey
 // knows of files that are the same is not read again; it may be nil.
-func Look(ctx context.Context, repo git.Repo, commit string, earlier *Survey) (*Survey, error) {
-	if !git.ID(commit) {
+func SurveyCommit(ctx context.Context, repo git.Repo, commit string, earlier *Survey) (*Survey, error) {
+	if !git.IsObjectID(commit) {
 		return nil, fmt.Errorf("map of %q: it is not the name of a commit", commit)
 	}
 	s := &Survey{commit: commit, repo: repo, langs: languages()}
@@ -195,7 +195,7 @@ func (s *Survey) entry(line string) (file, bool) {
 func (s *Survey) read(ctx context.Context, repo git.Repo, earlier *Survey) error {
 	var chosen []int
 	for i, f := range s.files {
-		if f.shown && f.size <= maxFile && git.ID(f.id) {
+		if f.shown && f.size <= maxFile && git.IsObjectID(f.id) {
 			chosen = append(chosen, i)
 		}
 	}

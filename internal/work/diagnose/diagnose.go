@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
@@ -26,8 +26,8 @@ import (
 // ByEvidence says that runs of the check decided.
 const ByEvidence = "evidence"
 
-// search is one diagnosis under way. One goroutine owns it.
-type search struct {
+// diagnosis is one diagnosis under way. One goroutine owns it.
+type diagnosis struct {
 	Worker *worker.Worker
 	view   state.View
 	a      *state.Attempt // our own copy
@@ -42,19 +42,19 @@ func Find(ctx context.Context, s *worker.Worker, v state.View, sought []nexus.Cr
 	if len(v.Proofs) == 0 {
 		return nil, fmt.Errorf("%s looks for faults where nothing landed", v.Attempt.ID)
 	}
-	w := &search{Worker: s, view: v, a: v.Attempt, desk: d}
+	w := &diagnosis{Worker: s, view: v, a: v.Attempt, desk: d}
 	var err error
 	if w.tree, err = s.Trees.Add(ctx, v.Run, w.a.ID, v.Tip); err != nil {
 		return nil, fmt.Errorf("make a worktree to look for faults in: %w", err)
 	}
 	f := nexus.FaultsFound{Attempt: w.a.ID, Faults: slices.Clone(sought)}
-	var open []*subject
+	var open []*examinedCriterion
 	for i := range f.Faults {
-		x := &subject{fault: &f.Faults[i]}
+		x := &examinedCriterion{fault: &f.Faults[i]}
 		if x.fault.Kind == nexus.FaultStale {
 			continue // there is no check that could be run
 		}
-		if err := w.look(ctx, x); err != nil {
+		if err := w.diagnoseCriterion(ctx, x); err != nil {
 			return nil, fmt.Errorf("find out why %s is not met: %w", f.Faults[i].Criterion, err)
 		}
 		if x.fault.By == "" {
@@ -69,8 +69,8 @@ func Find(ctx context.Context, s *worker.Worker, v state.View, sought []nexus.Cr
 	return []nexus.Fact{f}, w.tree.Remove(ctx)
 }
 
-// subject is one criterion that is looked into.
-type subject struct {
+// examinedCriterion is one criterion that is looked into.
+type examinedCriterion struct {
 	fault     *nexus.CriterionFault
 	criterion nexus.Criterion
 	gate      gate.Gate
@@ -78,8 +78,8 @@ type subject struct {
 	diff      string         // that turned it red, where it is known and touches the check
 }
 
-// look runs the check on what landed before, and says what that shows.
-func (w *search) look(ctx context.Context, x *subject) error {
+// diagnoseCriterion runs the check on what landed before, and says what that shows.
+func (w *diagnosis) diagnoseCriterion(ctx context.Context, x *examinedCriterion) error {
 	own, n, _ := accept.ParseID(x.fault.Criterion)
 	at := slices.IndexFunc(w.view.Landed, func(t nexus.Task) bool { return t.ID == own })
 	if at < 0 || n > len(w.view.Landed[at].Criteria) {
@@ -100,10 +100,10 @@ func (w *search) look(ctx context.Context, x *subject) error {
 	last := len(w.view.Proofs) - 1
 	x.red, _ = known(w.view.Proofs[last], x.gate.Name)
 	var err error
-	if x.fault.Judges, err = w.judges(ctx, x); err != nil {
+	if x.fault.Judges, err = w.filesOfCheck(ctx, x); err != nil {
 		return err
 	}
-	green, err := w.green(ctx, x, own)
+	green, err := w.lastGreen(ctx, x, own)
 	if err != nil {
 		return err
 	}
@@ -111,11 +111,11 @@ func (w *search) look(ctx context.Context, x *subject) error {
 		x.fault.Why = fmt.Sprintf("Its check fails on what %s itself landed, too.", own)
 		return nil
 	}
-	first, err := w.first(ctx, x, green, last)
+	first, err := w.firstRed(ctx, x, green, last)
 	if err != nil {
 		return err
 	}
-	return w.blame(ctx, x, w.view.Proofs[green], w.view.Proofs[first])
+	return w.attributeFault(ctx, x, w.view.Proofs[green], w.view.Proofs[first])
 }
 
 // known returns what a gate said about a commit's tree.
@@ -128,10 +128,10 @@ func known(p state.Proof, gate string) (nexus.Evidence, bool) {
 	return nexus.Evidence{}, false
 }
 
-// green returns the place of the last landing on which the check is known to
+// lastGreen returns the place of the last landing on which the check is known to
 // pass, that of the criterion's own task where none is; -1 where it does not
 // pass there.
-func (w *search) green(ctx context.Context, x *subject, own nexus.TaskID) (int, error) {
+func (w *diagnosis) lastGreen(ctx context.Context, x *examinedCriterion, own nexus.TaskID) (int, error) {
 	for i, p := range slices.Backward(w.view.Proofs) {
 		if e, ok := known(p, x.gate.Name); ok && e.Passed() {
 			return i, nil
@@ -148,10 +148,10 @@ func (w *search) green(ctx context.Context, x *subject, own nexus.TaskID) (int, 
 	return i, nil
 }
 
-// first returns the place of the first landing on which the check is red, by
+// firstRed returns the place of the first landing on which the check is red, by
 // halving: it passes at green and is red at the last. A commit where it cannot
 // tell counts as green, so that nobody is blamed for it.
-func (w *search) first(ctx context.Context, x *subject, green, red int) (int, error) {
+func (w *diagnosis) firstRed(ctx context.Context, x *examinedCriterion, green, red int) (int, error) {
 	for red-green > 1 {
 		mid := green + (red-green)/2
 		e, err := w.judge(ctx, x, w.view.Proofs[mid])
@@ -168,23 +168,23 @@ func (w *search) first(ctx context.Context, x *subject, green, red int) (int, er
 }
 
 // judge runs the check on a commit's tree, once.
-func (w *search) judge(ctx context.Context, x *subject, p state.Proof) (nexus.Evidence, error) {
+func (w *diagnosis) judge(ctx context.Context, x *examinedCriterion, p state.Proof) (nexus.Evidence, error) {
 	if e, ok := w.desk.Known(ctx, p.Tree, x.gate.Name); ok {
 		return e, nil
 	}
 	var e nexus.Evidence
-	err := worker.Sparing(ctx, w.desk, true, func(ctx context.Context) (err error) {
+	err := worker.RunInterruptible(ctx, w.desk, true, func(ctx context.Context) (err error) {
 		e, err = w.run(ctx, x, p.Tree)
 		return err
 	})
 	return e, err
 }
 
-func (w *search) run(ctx context.Context, x *subject, hash string) (nexus.Evidence, error) {
-	if err := w.tree.Exact(ctx, hash); err != nil {
+func (w *diagnosis) run(ctx context.Context, x *examinedCriterion, hash string) (nexus.Evidence, error) {
+	if err := w.tree.ResetExactly(ctx, hash); err != nil {
 		return nexus.Evidence{}, err
 	}
-	at := depend.Tree{Dir: w.tree.Dir, Hash: hash}
+	at := dependencies.Tree{Dir: w.tree.Dir, Hash: hash}
 	if err := w.Worker.Judge.Kit.Equip(ctx, at, w.Worker.Judge.Gates, []nexus.Criterion{x.criterion}, false, w.record); err != nil {
 		return nexus.Evidence{}, err
 	}
@@ -192,17 +192,17 @@ func (w *search) run(ctx context.Context, x *subject, hash string) (nexus.Eviden
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
-	r.Reached = worker.Reached(ctx, w.desk, w.a.ID)
-	r.Starts = worker.Starts(ctx, w.desk, nexus.GateStarted{Attempt: w.a.ID})
-	e, err := r.Weigh(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, x.gate)
+	r.Reached = worker.RecordHosts(ctx, w.desk, w.a.ID)
+	r.Starts = worker.RecordGateStart(ctx, w.desk, nexus.GateStarted{Attempt: w.a.ID})
+	e, err := r.JudgeAgainstBase(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, x.gate)
 	if err != nil {
 		return e, err
 	}
 	return e, w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: e})
 }
 
-// blame says what the first red commit shows.
-func (w *search) blame(ctx context.Context, x *subject, green, red state.Proof) error {
+// attributeFault says what the first red commit shows.
+func (w *diagnosis) attributeFault(ctx context.Context, x *examinedCriterion, green, red state.Proof) error {
 	f := x.fault
 	f.Commit, f.Of = red.Commit, string(red.Task)
 	changed, err := w.Worker.Trees.Git().Changed(ctx, red.Parent, red.Commit)
@@ -228,7 +228,7 @@ func (w *search) blame(ctx context.Context, x *subject, green, red state.Proof) 
 }
 
 // record appends facts and keeps our copy of the attempt in step.
-func (w *search) record(ctx context.Context, facts ...nexus.Fact) error {
+func (w *diagnosis) record(ctx context.Context, facts ...nexus.Fact) error {
 	if err := w.desk.Record(ctx, facts...); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func TestNamed(t *testing.T) {
 		if got := strings.Join(checkFiles(command, files), " "); got != want.named {
 			t.Errorf("%s: named %q, want %q", command, got, want.named)
 		}
-		if got := strings.Join(under(command, files), " "); want.under != "" && got != want.under {
+		if got := strings.Join(testsBelow(command, files), " "); want.under != "" && got != want.under {
 			t.Errorf("%s: under %q, want %q", command, got, want.under)
 		}
 	}
@@ -67,7 +67,7 @@ func FuzzNamed(f *testing.F) {
 	f.Add("sh check.sh 'a b' ::x")
 	f.Fuzz(func(t *testing.T, command string) {
 		files := []string{"check.sh", "a_test.go", "dir/x_test.py"}
-		for _, name := range append(checkFiles(command, files), under(command, files)...) {
+		for _, name := range append(checkFiles(command, files), testsBelow(command, files)...) {
 			if name == "" {
 				t.Error("an empty name")
 			}

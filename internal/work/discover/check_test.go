@@ -11,7 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/described"
+	"github.com/nexus-ai-builder/nexus/internal/stack/docindex"
 )
 
 // red runs the check of a finding where files are, and reports whether it fails.
@@ -161,7 +161,7 @@ func TestMissingWords(t *testing.T) {
 		{"a.kt", "/** A. */\n@Serializable\ndata class A(val n: Int)\n\nprivate fun hidden() = 1\n\nfun open(): Int = 1", "fun open(): Int = 1"},
 		{"a.swift", "/// A.\npublic struct A {\n    func hidden() {}\n    @inlinable\n    public func open() {}\n}\n\npublic func shut() {}", "public func shut() {}"},
 	} {
-		d, known := described.In(c.name)
+		d, known := docindex.LanguageOf(c.name)
 		if !known {
 			t.Errorf("%s is not looked at", c.name)
 			continue
@@ -191,7 +191,7 @@ func TestCopyChecks(t *testing.T) {
 	same := long("a", "b", "c", "d", "e", "f", "g", "h", "i", "j")
 	first := append(append([]string{"start()"}, same...), long("a", "b", "c", "d", "e")...)
 	second := append(append([]string{"begin()"}, same...), long("f", "g", "h", "i", "j")...)
-	texts := [][]codeLine{telling(syntax(t, "a.py"), first), telling(syntax(t, "b.py"), second)}
+	texts := [][]codeLine{significantLines(syntax(t, "a.py"), first), significantLines(syntax(t, "b.py"), second)}
 	c := copies(texts)
 	if len(c) != 1 {
 		t.Fatal(c)
@@ -228,7 +228,7 @@ func TestExtra(t *testing.T) {
 		"src/index.ts": false, "benchmarks/a.ts": true, "src/a.bench.ts": true, "benches/parse.rs": true, "misc/bench_omd.py": true, "examples/x/main.go": true,
 		"test/globs.js": true, "spec/a_spec.rb": true, "a_test.go": true, "src/example_generated.rs": false, "example.go": false,
 	} {
-		if got := extra(name); got != want {
+		if got := isAuxiliaryFile(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -274,7 +274,7 @@ func TestExcuse(t *testing.T) {
 // TestIDsStay holds that a finding keeps its ID when lines are added above it.
 func TestIDsStay(t *testing.T) {
 	eval := dangersOf()[0]
-	d, _ := described.In("a.go")
+	d, _ := docindex.LanguageOf("a.go")
 	of := func(lines ...string) (ids []string) {
 		f, _ := undescribed(d, "a.go", lines)
 		return append(ids, f.ID, eval.in("a.py", lines)[0].ID)
@@ -290,7 +290,7 @@ func TestIDsStay(t *testing.T) {
 // TestOwnNames holds that names in packages that are nobody else's are not asked to be described.
 func TestOwnNames(t *testing.T) {
 	for name, want := range map[string]bool{"src/a/internal/A.java": false, "src/a/A.java": true, "a/_b.py": false, "a/b.py": true, "bin/a.rb": false, "lib/a.rb": true} {
-		if _, known := described.In(name); known != want {
+		if _, known := docindex.LanguageOf(name); known != want {
 			t.Errorf("%s: %v", name, known)
 		}
 	}
@@ -320,11 +320,11 @@ func TestSilent(t *testing.T) {
 		if !own {
 			into = "README.md"
 		}
-		d := folder{sources: 3, ends: map[string]bool{filepath.Ext(c.base): true}}
+		d := directoryInfo{sources: 3, ends: map[string]bool{filepath.Ext(c.base): true}}
 		if f := d.unsaid("a b"); f.Places[0].File != "a b/"+into || !strings.Contains(f.Title, f.Places[0].File) {
 			t.Errorf("%s: %s, %v", c.base, f.Title, f.Places)
 		}
-		if got := described.Introduced(c.base, strings.Split(c.text, "\n")); got != (c.want && !strings.HasPrefix(strings.ToLower(c.base), "readme")) {
+		if got := docindex.DescribesDirectory(c.base, strings.Split(c.text, "\n")); got != (c.want && !strings.HasPrefix(strings.ToLower(c.base), "readme")) {
 			t.Errorf("%s %q: %v", c.base, c.text, got)
 		}
 		if f := d.unsaid("a b"); red(t, f.Check+" 2>/dev/null", map[string]string{"a b/" + c.base: c.text + "\n"}) == c.want {

@@ -43,23 +43,23 @@ type Strategy struct {
 	Short string // what it looks for
 	Cost  Cost
 	Named bool // it looks only where it is named: it asks others, or costs money
-	Reads Reads
-	Look  func(ctx context.Context, s *Site) (Found, error)
+	Reads CacheInputs
+	Look  func(ctx context.Context, s *SourceTree) (StrategyResult, error)
 }
 
-// Reads says what a strategy's findings depend on, so that it does not look again while
+// CacheInputs says what a strategy's findings depend on, so that it does not look again while
 // that is the same. The zero Reads depends on nothing that can be compared: it always looks.
-type Reads struct {
+type CacheInputs struct {
 	Files func(file string) bool // nil: no file of the tree
 	Runs  bool                   // what runs recorded
 	Base  bool                   // the commit that the tree is compared with
 }
 
 // keeps reports whether what was found can be kept.
-func (r Reads) keeps() bool { return r.Files != nil || r.Runs }
+func (r CacheInputs) keeps() bool { return r.Files != nil || r.Runs }
 
-// Found is what a strategy found.
-type Found struct {
+// StrategyResult is what a strategy found.
+type StrategyResult struct {
 	Findings []finding.Finding `json:"findings"`
 	Notes    []string          `json:"notes,omitempty"`    // what it could not look at, and why
 	Skipped  string            `json:"skipped,omitzero"`   // why it did not look at all
@@ -79,7 +79,7 @@ type Options struct {
 
 	Strategies []string      // empty: all that look without being named
 	Only       string        // the ID of the one finding that is wanted: what others need is not tried; may be empty
-	Fresh      bool          // look again, whatever is kept
+	Fresh      bool          // runStrategy again, whatever is kept
 	Keep       time.Duration // how long something is kept at most; 0: for ever
 	Settings   string        // what of the settings changes what is found, in any form
 	RunsMark   string        // changes with what runs recorded
@@ -87,24 +87,24 @@ type Options struct {
 
 	// Open checks the tree out, with what runs its gates. It is called at most once, and
 	// only if a strategy looks.
-	Open func(ctx context.Context) (*Bench, error)
+	Open func(ctx context.Context) (*Checkout, error)
 	// OpenAt does that with another commit, as often as somebody needs one.
-	OpenAt func(ctx context.Context, commit string) (*Bench, error)
+	OpenAt func(ctx context.Context, commit string) (*Checkout, error)
 	// Say hears what is being done, and may be nil.
 	Say func(text string)
 
-	Seen    func(ctx context.Context) ([]flaky.Seen, error) // tests that were seen flaky; nil: none
-	Plugins func(ctx context.Context, open func(context.Context) (*Bench, error)) ([]finding.Finding, error)
+	Seen    func(ctx context.Context) ([]flaky.FlakyTest, error) // tests that were seen flaky; nil: none
+	Plugins func(ctx context.Context, open func(context.Context) (*Checkout, error)) ([]finding.Finding, error)
 	Issues  func(ctx context.Context) ([]Issue, string, error)
-	Ideas   func(ctx context.Context, b *Bench) ([]finding.Finding, nexus.Money, error) // with what it cost, also where it failed
+	Ideas   func(ctx context.Context, b *Checkout) ([]finding.Finding, nexus.Money, error) // with what it cost, also where it failed
 	Folder  Folder
 
-	Past  func(ctx context.Context) (finding.Past, error) // what became of findings; nil: nothing is known
+	Past  func(ctx context.Context) (finding.PastWork, error) // what became of findings; nil: nothing is known
 	Rules finding.Rules
 }
 
-// Bench is the tree checked out, with what runs commands there.
-type Bench struct {
+// Checkout is the tree checked out, with what runs commands there.
+type Checkout struct {
 	Runner   gate.Runner
 	Tree     gate.Tree
 	Gates    []gate.Gate
@@ -125,8 +125,8 @@ const (
 	Broke   State = "failed"
 )
 
-// Did is what one strategy did.
-type Did struct {
+// StrategyReport is what one strategy did.
+type StrategyReport struct {
 	Strategy string        `json:"strategy"`
 	State    State         `json:"state"`
 	Why      string        `json:"why,omitzero"`
@@ -140,15 +140,15 @@ type Did struct {
 type Result struct {
 	Commit string
 	Tree   string
-	Open   []finding.Ranked // what is worth doing, in order
-	Left   []finding.Left   // what nobody is to take up, and why
-	Did    []Did
+	Open   []finding.Ranked         // what is worth doing, in order
+	Left   []finding.SkippedFinding // what nobody is to take up, and why
+	Did    []StrategyReport
 	Spent  nexus.Money // on models that were asked
 	Green  []string    // items of the backlog whose finding is gone and whose check passes: they are done
 }
 
 // Find returns the finding with an ID, and why it is left out, if it is.
-func (r Result) Find(id string) (f finding.Ranked, left *finding.Left, ok bool) {
+func (r Result) Find(id string) (f finding.Ranked, left *finding.SkippedFinding, ok bool) {
 	for _, f := range r.Open {
 		if f.ID == id {
 			return f, nil, true
@@ -168,17 +168,17 @@ func (r Result) Done(id, strategy string) bool {
 	if f, left, found := r.Find(id); found {
 		return left != nil && left.Rule == finding.NoFinding && f.State == nexus.Pass
 	}
-	return slices.ContainsFunc(r.Did, func(d Did) bool { return d.Strategy == strategy && d.sawAll() })
+	return slices.ContainsFunc(r.Did, func(d StrategyReport) bool { return d.Strategy == strategy && d.sawAll() })
 }
 
 // sawAll reports whether a strategy looked at everything that there is for it, now or before.
-func (d Did) sawAll() bool { return (d.State == Ran || d.State == Cached) && d.More == 0 }
+func (d StrategyReport) sawAll() bool { return (d.State == Ran || d.State == Cached) && d.More == 0 }
 
-// All lets strategies look at a tree, and returns what they found, ranked, with what
+// RunStrategies lets strategies look at a tree, and returns what they found, ranked, with what
 // each did. A strategy that breaks is reported and the others go on.
-func All(ctx context.Context, o Options) (Result, error) {
+func RunStrategies(ctx context.Context, o Options) (Result, error) {
 	r := Result{Commit: o.Commit, Tree: o.Tree}
-	chosen, err := Choose(o.Strategies)
+	chosen, err := SelectStrategies(o.Strategies)
 	if err != nil {
 		return r, err
 	}
@@ -189,28 +189,28 @@ func All(ctx context.Context, o Options) (Result, error) {
 	defer s.close()
 	var all []finding.Finding
 	for _, one := range chosen {
-		found, did, err := s.look(ctx, one)
+		found, did, err := s.runStrategy(ctx, one)
 		if err != nil {
 			return r, err
 		}
 		r.Did = append(r.Did, did)
 		all = append(all, found...)
 	}
-	all = once(all)
+	all = uniqueFindings(all)
 	if r.Green, err = s.green(ctx, all, r.Did); err != nil {
 		return r, err
 	}
 	r.Spent = s.spent
-	w, err := s.world(ctx, all, chosen)
+	w, err := s.loadKnown(ctx, all, chosen)
 	if err != nil {
 		return r, err
 	}
-	r.Open, r.Left = finding.Sift(finding.Rank(all, w), o.Rules, w)
+	r.Open, r.Left = finding.Partition(finding.Rank(all, w), o.Rules, w)
 	return r, nil
 }
 
-// once returns findings without those whose ID another has.
-func once(all []finding.Finding) []finding.Finding {
+// uniqueFindings returns findings without those whose ID another has.
+func uniqueFindings(all []finding.Finding) []finding.Finding {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(f finding.Finding) bool {
 		was := seen[f.ID]
@@ -226,7 +226,7 @@ func Paid(strategy string) bool {
 
 // Free returns the names of the strategies that these names mean, without those that pay for a model.
 func Free(names []string) ([]string, error) {
-	chosen, err := Choose(names)
+	chosen, err := SelectStrategies(names)
 	var all []string
 	for _, s := range chosen {
 		if s.Cost != Model {
@@ -236,11 +236,11 @@ func Free(names []string) ([]string, error) {
 	return all, err
 }
 
-// Choose returns the strategies with these names in the order in which they look: what
+// SelectStrategies returns the strategies with these names in the order in which they look: what
 // is cheap comes first. A cost names all strategies that have it. No name means all that
 // look without being named, and one that begins with a minus leaves its strategies out; leaving
 // out all is an error.
-func Choose(names []string) ([]Strategy, error) {
+func SelectStrategies(names []string) ([]Strategy, error) {
 	all := Strategies()
 	want := map[string]bool{}
 	for _, name := range names {
@@ -281,11 +281,11 @@ func Choose(names []string) ([]Strategy, error) {
 	return chosen, nil
 }
 
-// look returns what a strategy found, now or when it last looked at the same.
-func (s *Site) look(ctx context.Context, one Strategy) ([]finding.Finding, Did, error) {
+// runStrategy returns what a strategy found, now or when it last looked at the same.
+func (s *SourceTree) runStrategy(ctx context.Context, one Strategy) ([]finding.Finding, StrategyReport, error) {
 	begun := s.clock()
-	did := Did{Strategy: one.Name, State: Ran}
-	entry, key := s.kept(ctx, one)
+	did := StrategyReport{Strategy: one.Name, State: Ran}
+	entry, key := s.readCache(ctx, one)
 	if entry == nil {
 		s.say("looking for " + one.Short)
 		s.programs = map[string]bool{}
@@ -302,10 +302,10 @@ func (s *Site) look(ctx context.Context, one Strategy) ([]finding.Finding, Did, 
 			did.Took = s.clock().Sub(begun)
 			return nil, did, nil
 		}
-		if found, err = s.settle(ctx, one, found); err != nil {
+		if found, err = s.finishFindings(ctx, one, found); err != nil {
 			return nil, did, err
 		}
-		if entry, err = s.keep(one, key, found); err != nil {
+		if entry, err = s.writeCache(one, key, found); err != nil {
 			return nil, did, err
 		}
 	} else {
@@ -324,10 +324,10 @@ func (s *Site) look(ctx context.Context, one Strategy) ([]finding.Finding, Did, 
 	return entry.Findings, did, nil
 }
 
-// settle puts the findings of a strategy in order, leaves out those beyond the bound, and
+// finishFindings puts the findings of a strategy in order, leaves out those beyond the bound, and
 // tries the checks of the rest that were not tried.
-func (s *Site) settle(ctx context.Context, one Strategy, found Found) (Found, error) {
-	found.Findings = once(found.Findings)
+func (s *SourceTree) finishFindings(ctx context.Context, one Strategy, found StrategyResult) (StrategyResult, error) {
+	found.Findings = uniqueFindings(found.Findings)
 	if only := s.o.Only; only != "" && !one.Reads.keeps() {
 		found.Findings = slices.DeleteFunc(found.Findings, func(f finding.Finding) bool { return f.ID != only })
 	}
@@ -340,10 +340,10 @@ func (s *Site) settle(ctx context.Context, one Strategy, found Found) (Found, er
 		found.More, found.Findings = n-most, found.Findings[:most]
 	}
 	var err error
-	if found, err = s.veil(ctx, found); err != nil {
+	if found, err = s.redactSecrets(ctx, found); err != nil {
 		return found, err
 	}
-	found.Findings, err = s.try(ctx, found)
+	found.Findings, err = s.tryChecks(ctx, found)
 	for name := range s.programs {
 		found.Programs = append(found.Programs, name)
 	}

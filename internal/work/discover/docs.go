@@ -10,17 +10,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
-	"github.com/nexus-ai-builder/nexus/internal/stack/described"
+	"github.com/nexus-ai-builder/nexus/internal/stack/docindex"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // documentation finds public names and directories that nothing describes, a README that is missing, and
 // commands in one that fail.
-func documentation(ctx context.Context, s *Site) (Found, error) {
-	found := Found{Quick: true}
+func documentation(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	found := StrategyResult{Quick: true}
 	readme := ""
-	within, err := s.within(ctx)
+	within, err := s.unreachableFiles(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -28,8 +28,8 @@ func documentation(ctx context.Context, s *Site) (Found, error) {
 		if isReadme(file.path) && (readme == "" || len(file.path) < len(readme)) {
 			readme = file.path // README.md, and not one in another language
 		}
-		d, ok := described.In(file.path)
-		if !ok || extra(file.path) || within(file.path) || !plain(file.path) {
+		d, ok := docindex.LanguageOf(file.path)
+		if !ok || isAuxiliaryFile(file.path) || within(file.path) || !plain(file.path) {
 			continue
 		}
 		lines, err := s.lines(ctx, file.path)
@@ -40,7 +40,7 @@ func documentation(ctx context.Context, s *Site) (Found, error) {
 			found.Findings = append(found.Findings, f)
 		}
 	}
-	silent, err := s.silent(ctx)
+	silent, err := s.undescribedDirectories(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -58,7 +58,7 @@ func documentation(ctx context.Context, s *Site) (Found, error) {
 	if err != nil {
 		return found, err
 	}
-	stale, notes, err := s.stale(ctx, readme, lines)
+	stale, notes, err := s.failingReadmeCommands(ctx, readme, lines)
 	found.Findings, found.Notes = append(found.Findings, stale...), append(found.Notes, notes...)
 	return found, err
 }
@@ -78,9 +78,9 @@ const (
 var elsewhere = pattern.Lazy(`\b(?:install|get|clone|curl|wget|npx|docker|podman|brew|apt|apt-get|pip|pipx|sudo|ssh)\b|` +
 	`\b(?:serve|server|start|watch|dev|up|login|push|publish|deploy)\b|://|[<>\[\]$…]|\.\.\.`)
 
-// stale finds commands of a README that fail when they are run, in the sandbox, and only where
+// failingReadmeCommands finds commands of a README that fail when they are run, in the sandbox, and only where
 // the policy allows them to anybody. What a block has before a command runs before it.
-func (s *Site) stale(ctx context.Context, readme string, lines []string) (all []finding.Finding, notes []string, err error) {
+func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, lines []string) (all []finding.Finding, notes []string, err error) {
 	b, err := s.open(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -97,7 +97,7 @@ func (s *Site) stale(ctx context.Context, readme string, lines []string) (all []
 			line := strings.Join(before, " && ")
 			ran++
 			g := gate.Gate{Name: "readme: " + line, Args: []string{"sh", "-c", line}, Format: read.Exit, Timeout: commandTime}
-			e, printed, err := s.judge(ctx, g)
+			e, printed, err := s.runGate(ctx, g)
 			if err != nil {
 				return nil, nil, err
 			}

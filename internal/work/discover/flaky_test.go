@@ -25,11 +25,11 @@ func TestFlakyTests(t *testing.T) {
 	events := []nexus.Event{
 		judged("test", odd, nexus.Flake{Test: "no name", Failed: 1, Runs: 2}), judged("test", odd), judged("gone", nexus.Flake{Test: "x.TestX", Failed: 1, Runs: 2}),
 	}
-	s := &Site{programs: map[string]bool{}, bench: &Bench{
+	s := &SourceTree{programs: map[string]bool{}, bench: &Checkout{
 		Gates: []gate.Gate{{Name: "test", Format: read.GoTestJSON, Args: []string{"go", "test", "-json", "-count=1", "./..."}}},
 	}}
-	s.o.Seen = func(context.Context) ([]flaky.Seen, error) {
-		h, err := flaky.Of(func(yield func(nexus.Event, error) bool) {
+	s.o.Seen = func(context.Context) ([]flaky.FlakyTest, error) {
+		h, err := flaky.ReadHistory(func(yield func(nexus.Event, error) bool) {
 			for _, e := range events {
 				if !yield(e, nil) {
 					return
@@ -80,11 +80,11 @@ func TestOdd(t *testing.T) {
 
 // TestNoFlakyTests says why it does not look.
 func TestNoFlakyTests(t *testing.T) {
-	s := &Site{}
+	s := &SourceTree{}
 	if found, err := flakyTests(t.Context(), s); err != nil || found.Skipped != "no run has recorded anything yet" {
 		t.Error(found, err)
 	}
-	s.o.Seen = func(context.Context) ([]flaky.Seen, error) { return nil, nil }
+	s.o.Seen = func(context.Context) ([]flaky.FlakyTest, error) { return nil, nil }
 	if found, err := flakyTests(t.Context(), s); err != nil || found.Skipped != "no run has seen a flaky test" {
 		t.Error(found, err)
 	}

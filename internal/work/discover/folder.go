@@ -42,11 +42,11 @@ func (f Folder) pending() (all []workitem.Item, wrong []string, err error) {
 	}
 	root, err := os.OpenRoot(f.Repo)
 	if err != nil {
-		return nil, nil, disk.Fail("read the task folder", err)
+		return nil, nil, disk.WrapError("read the task folder", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
 	dir := path.Join(f.Dir, pendingDir)
-	if err := disk.Plain(root, dir+"/"); err != nil {
+	if err := disk.CheckNoLinks(root, dir+"/"); err != nil {
 		return nil, []string{err.Error()}, nil
 	}
 	entries, err := fs.ReadDir(root.FS(), dir)
@@ -54,7 +54,7 @@ func (f Folder) pending() (all []workitem.Item, wrong []string, err error) {
 		return nil, nil, fs.ErrNotExist
 	}
 	if err != nil {
-		return nil, nil, disk.Fail("read the task folder", err)
+		return nil, nil, disk.WrapError("read the task folder", err)
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
@@ -63,7 +63,7 @@ func (f Folder) pending() (all []workitem.Item, wrong []string, err error) {
 		}
 		item, err := readTask(root, name)
 		if err != nil {
-			wrong = append(wrong, said1(err))
+			wrong = append(wrong, errorWithHint(err))
 			continue
 		}
 		all = append(all, item)
@@ -77,7 +77,7 @@ func isTask(name, ending string) bool {
 }
 
 func readTask(root *os.Root, name string) (workitem.Item, error) {
-	if err := disk.Plain(root, name); err != nil {
+	if err := disk.CheckNoLinks(root, name); err != nil {
 		return workitem.Item{}, err
 	}
 	info, err := root.Lstat(name)
@@ -94,8 +94,8 @@ func readTask(root *os.Root, name string) (workitem.Item, error) {
 	return workitem.Parse(name, data)
 }
 
-// said1 says an error with what to do about it, in a line.
-func said1(err error) string {
+// errorWithHint says an error with what to do about it, in a line.
+func errorWithHint(err error) string {
 	text := err.Error()
 	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Hint != "" {
 		text += "; " + e.Hint
@@ -107,8 +107,8 @@ func said1(err error) string {
 func taskID(i workitem.Item) string { return finding.ID("working-dir", i.ID, i.Title) }
 
 // tasks finds what people put into the task folder.
-func tasks(_ context.Context, s *Site) (Found, error) {
-	var found Found
+func tasks(_ context.Context, s *SourceTree) (StrategyResult, error) {
+	var found StrategyResult
 	all, wrong, err := s.o.Folder.pending()
 	if errors.Is(err, fs.ErrNotExist) || s.o.Folder.Dir == "" {
 		found.Skipped = "there is no folder " + path.Join(s.o.Folder.Dir, pendingDir)
@@ -155,7 +155,7 @@ func (f Folder) Complete(items []workitem.Item, now time.Time) ([]string, error)
 	}
 	root, err := os.OpenRoot(f.Repo)
 	if err != nil {
-		return nil, disk.Fail("write the task folder", err)
+		return nil, disk.WrapError("write the task folder", err)
 	}
 	defer func() { _ = root.Close() }() // each file was closed for itself
 	var done []string
@@ -173,14 +173,14 @@ func (f Folder) Complete(items []workitem.Item, now time.Time) ([]string, error)
 			line += ", run " + string(task.Run)
 		}
 		err := errors.Join(
-			disk.Put(root, path.Join(f.Dir, completedDir, task.ID+".md"), []byte(task.String()), 0o755, 0o644),
-			disk.Put(root, path.Join(f.Dir, logsDir, task.ID+".log"), []byte(line+"\n"), 0o755, 0o644),
+			disk.WriteBelowRoot(root, path.Join(f.Dir, completedDir, task.ID+".md"), []byte(task.String()), 0o755, 0o644),
+			disk.WriteBelowRoot(root, path.Join(f.Dir, logsDir, task.ID+".log"), []byte(line+"\n"), 0o755, 0o644),
 		)
 		if err == nil {
 			err = root.Remove(path.Join(f.Dir, pendingDir, task.ID+".md"))
 		}
 		if err != nil {
-			return done, disk.Fail("write the task folder", err)
+			return done, disk.WrapError("write the task folder", err)
 		}
 		done = append(done, task.ID)
 	}
@@ -210,7 +210,7 @@ func (f Folder) prune(root *os.Root, part, ending string) error {
 	slices.SortStableFunc(all, func(a, b old) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.name, b.name)) })
 	for _, o := range all[min(len(all), keptTasks):] {
 		if err := root.Remove(path.Join(dir, o.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return disk.Fail("remove an old task", err)
+			return disk.WrapError("remove an old task", err)
 		}
 	}
 	return nil

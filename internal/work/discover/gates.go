@@ -17,18 +17,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
-func typeErrors(ctx context.Context, s *Site) (Found, error) {
+func typeErrors(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return s.wholeGates(ctx, "type-errors", nexus.PriorityHigh, "Fix %s that the type check reports", "type")
 }
 
-func buildErrors(ctx context.Context, s *Site) (Found, error) {
+func buildErrors(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return s.wholeGates(ctx, "build-errors", nexus.PriorityCritical, "Fix the build: %s", "build")
 }
 
 // wholeGates makes one finding of each gate of a step that is red: what a compiler says of one
 // file follows from another, so that nobody can mend half of it.
-func (s *Site) wholeGates(ctx context.Context, strategy string, severity nexus.Priority, title, step string) (Found, error) {
-	var found Found
+func (s *SourceTree) wholeGates(ctx context.Context, strategy string, severity nexus.Priority, title, step string) (StrategyResult, error) {
+	var found StrategyResult
 	gates, err := s.gates(ctx, step)
 	if err != nil {
 		return found, err
@@ -38,12 +38,12 @@ func (s *Site) wholeGates(ctx context.Context, strategy string, severity nexus.P
 		return found, nil
 	}
 	for _, g := range gates {
-		e, _, err := s.judge(ctx, g)
+		e, _, err := s.runGate(ctx, g)
 		if err != nil {
 			return found, err
 		}
 		if e.State != nexus.Fail {
-			found.Notes = append(found.Notes, said(e)...)
+			found.Notes = append(found.Notes, inconclusiveReasons(e)...)
 			continue
 		}
 		f := gateFinding(strategy, g, e.Findings)
@@ -57,8 +57,8 @@ func (s *Site) wholeGates(ctx context.Context, strategy string, severity nexus.P
 	return found, nil
 }
 
-// said says why a gate that neither passed nor failed says nothing of the tree.
-func said(e nexus.Evidence) []string {
+// inconclusiveReasons says why a gate that neither passed nor failed says nothing of the tree.
+func inconclusiveReasons(e nexus.Evidence) []string {
 	if e.State == nexus.Pass || e.State == nexus.Fail {
 		return nil
 	}
@@ -104,8 +104,8 @@ func line(f nexus.Finding) string {
 
 // lintIssues makes a finding of each file that a linter complains about, where the linter can
 // be asked whether the file is clean now, and one of the whole gate elsewhere.
-func lintIssues(ctx context.Context, s *Site) (Found, error) {
-	var found Found
+func lintIssues(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	var found StrategyResult
 	gates, err := s.gates(ctx, "lint", "format")
 	if err != nil {
 		return found, err
@@ -115,12 +115,12 @@ func lintIssues(ctx context.Context, s *Site) (Found, error) {
 		return found, nil
 	}
 	for _, g := range gates {
-		e, printed, err := s.judge(ctx, g)
+		e, printed, err := s.runGate(ctx, g)
 		if err != nil {
 			return found, err
 		}
 		if e.State != nexus.Fail {
-			found.Notes = append(found.Notes, said(e)...)
+			found.Notes = append(found.Notes, inconclusiveReasons(e)...)
 			continue
 		}
 		found.Findings = append(found.Findings, lintFindings(g, e, printed)...)
@@ -185,8 +185,8 @@ func fileCheck(g gate.Gate, name, printed string, exit int) string {
 }
 
 // failingTests runs the tests that the last commits concern, and all where these are green.
-func failingTests(ctx context.Context, s *Site) (Found, error) {
-	var found Found
+func failingTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	var found StrategyResult
 	gates, err := s.gates(ctx, "test", "e2e")
 	if err != nil {
 		return found, err
@@ -230,8 +230,8 @@ func failingTests(ctx context.Context, s *Site) (Found, error) {
 const lateCommits = 10
 
 // lately returns the files that the last commits changed, which may be gone.
-func (s *Site) lately(ctx context.Context) ([]string, error) {
-	past, err := s.o.Repo.Past(ctx, s.o.Commit, lateCommits)
+func (s *SourceTree) lately(ctx context.Context) ([]string, error) {
+	past, err := s.o.Repo.History(ctx, s.o.Commit, lateCommits)
 	if err != nil {
 		return nil, err
 	}
@@ -244,13 +244,13 @@ func (s *Site) lately(ctx context.Context) ([]string, error) {
 }
 
 // redBuild says why tests tell nothing: a build is red.
-func (s *Site) redBuild(ctx context.Context) (string, error) {
+func (s *SourceTree) redBuild(ctx context.Context) (string, error) {
 	builds, err := s.gates(ctx, "build")
 	if err != nil {
 		return "", err
 	}
 	for _, g := range builds {
-		e, _, err := s.judge(ctx, g)
+		e, _, err := s.runGate(ctx, g)
 		if err != nil {
 			return "", err
 		}
@@ -263,15 +263,15 @@ func (s *Site) redBuild(ctx context.Context) (string, error) {
 
 // testFindings runs tests, and makes a finding of each that fails and can be run alone, and one
 // of all others. Of is the gate, and run what runs some of its tests, or all.
-func (s *Site) testFindings(ctx context.Context, of, run gate.Gate) (all []finding.Finding, notes []string, err error) {
-	e, _, err := s.judge(ctx, run)
+func (s *SourceTree) testFindings(ctx context.Context, of, run gate.Gate) (all []finding.Finding, notes []string, err error) {
+	e, _, err := s.runGate(ctx, run)
 	if err != nil || e.State != nexus.Fail {
-		return nil, said(e), err
+		return nil, inconclusiveReasons(e), err
 	}
 	var rest []nexus.Finding
 	seen := map[string]bool{}
 	for _, one := range e.Findings {
-		check := alone(of, one.Test)
+		check := singleTestCommand(of, one.Test)
 		if check == "" || one.Code == nexus.MoreFindings {
 			rest = append(rest, one)
 			continue
@@ -295,16 +295,16 @@ func (s *Site) testFindings(ctx context.Context, of, run gate.Gate) (all []findi
 	return all, nil, nil
 }
 
-// alone returns the command that runs one test of a gate, with more options of its runner, from the
+// singleTestCommand returns the command that runs one test of a gate, with more options of its runner, from the
 // root of the tree; empty where the runner cannot be told. Of a test of Go within another one, the
 // outer one runs.
-func alone(g gate.Gate, test string, more ...string) string {
+func singleTestCommand(g gate.Gate, test string, more ...string) string {
 	if g.Format != read.GoTestJSON {
 		args, ok := gate.SingleTest(g.Lone, g.Dir, test)
 		if !ok || len(more) > 0 {
 			return ""
 		}
-		return within(g, args)
+		return commandFromRoot(g, args)
 	}
 	c, ok := gosrc.ParseTest(slices.DeleteFunc(slices.Clone(g.Args), func(word string) bool { return word == "-json" }))
 	pkg, name, named := gosrc.TestName(test)
@@ -312,11 +312,11 @@ func alone(g gate.Gate, test string, more ...string) string {
 	if !ok || !named || !plain(name) || !plain(pkg) {
 		return ""
 	}
-	return within(g, c.Only([]string{pkg}, []string{name}, more...))
+	return commandFromRoot(g, c.Only([]string{pkg}, []string{name}, more...))
 }
 
-// within writes a command of a gate so that it runs from the root of the tree.
-func within(g gate.Gate, args []string) string {
+// commandFromRoot writes a command of a gate so that it runs from the root of the tree.
+func commandFromRoot(g gate.Gate, args []string) string {
 	if len(args) == 0 {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // MostIdeas is how many suggestions a model is asked for.
@@ -94,5 +94,5 @@ func oneLine(text string) string {
 		}
 		return r
 	}, text)
-	return legible.Cut(strings.Join(strings.Fields(text), " "), 110)
+	return sanitize.Cut(strings.Join(strings.Fields(text), " "), 110)
 }

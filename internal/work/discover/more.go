@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
-	"github.com/nexus-ai-builder/nexus/internal/stack/told"
+	"github.com/nexus-ai-builder/nexus/internal/stack/toolreport"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -25,8 +25,8 @@ const (
 )
 
 // flakyTests finds tests that runs saw fail and pass on one and the same tree.
-func flakyTests(ctx context.Context, s *Site) (Found, error) {
-	var found Found
+func flakyTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	var found StrategyResult
 	if s.o.Seen == nil {
 		found.Skipped = "no run has recorded anything yet"
 		return found, nil
@@ -46,7 +46,7 @@ func flakyTests(ctx context.Context, s *Site) (Found, error) {
 			found.Notes = append(found.Notes, fmt.Sprintf("%s is flaky, but there is no gate %s any more", t.Test, t.Gate))
 			continue
 		}
-		command := alone(gates[at], t.Test)
+		command := singleTestCommand(gates[at], t.Test)
 		if command == "" {
 			found.Notes = append(found.Notes, fmt.Sprintf("%s is flaky, but its runner cannot run it alone", t.Test))
 			continue
@@ -77,8 +77,8 @@ func repeats(failed, runs int) int {
 const slowTest = 5
 
 // slowTests finds tests that take long, where the runner says so of each.
-func slowTests(ctx context.Context, s *Site) (Found, error) {
-	var found Found
+func slowTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	var found StrategyResult
 	gates, err := s.gates(ctx, "test")
 	if err != nil {
 		return found, err
@@ -94,11 +94,11 @@ func slowTests(ctx context.Context, s *Site) (Found, error) {
 			continue
 		}
 		known = true
-		e, printed, err := s.judge(ctx, run)
+		e, printed, err := s.runGate(ctx, run)
 		if err != nil {
 			return found, err
 		}
-		found.Notes = append(found.Notes, said(e)...)
+		found.Notes = append(found.Notes, inconclusiveReasons(e)...)
 		for _, t := range times(printed) {
 			check := withinHalf(g, t)
 			if t.Seconds >= slowTest && check != "" {
@@ -113,7 +113,7 @@ func slowTests(ctx context.Context, s *Site) (Found, error) {
 }
 
 // slow makes a finding of a slow test: it is done when it takes half as long.
-func slow(g gate.Gate, t told.Timed, check string) finding.Finding {
+func slow(g gate.Gate, t toolreport.TestDuration, check string) finding.Finding {
 	return finding.Finding{
 		ID: finding.ID("slow-tests", g.Name, t.Name), Strategy: "slow-tests", Kind: finding.Perf, Severity: nexus.PriorityLow, Test: t.Name,
 		Title:   "Make the test take half the time: " + t.Name,
@@ -123,8 +123,8 @@ func slow(g gate.Gate, t told.Timed, check string) finding.Finding {
 }
 
 // elapsed reads go test -json: what each test took, those within another left out, the slowest first.
-func elapsed(printed string) []told.Timed {
-	var all []told.Timed
+func elapsed(printed string) []toolreport.TestDuration {
+	var all []toolreport.TestDuration
 	for text := range strings.Lines(printed) {
 		var e struct {
 			Action, Package, Test string
@@ -134,10 +134,10 @@ func elapsed(printed string) []told.Timed {
 			continue
 		}
 		if e.Action == "pass" && e.Test != "" && !strings.Contains(e.Test, "/") {
-			all = append(all, told.Timed{Name: e.Package + "." + e.Test, Seconds: e.Elapsed})
+			all = append(all, toolreport.TestDuration{Name: e.Package + "." + e.Test, Seconds: e.Elapsed})
 		}
 	}
-	return told.Slowest(all)
+	return toolreport.Slowest(all)
 }
 
 // called finds a call that asks another machine or a database.
@@ -148,10 +148,10 @@ var called = pattern.Lazy(`\b(?:fetch|axios(?:\.\w+)?|requests\.(?:get|post|put|
 var loop = pattern.Lazy(`^\s*(?:for|while|foreach|until)\b|\.(?:forEach|each)\(`)
 
 // performance finds calls of others within loops: each turn waits for one.
-func performance(ctx context.Context, s *Site) (Found, error) {
-	found := Found{Quick: true}
+func performance(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	found := StrategyResult{Quick: true}
 	for _, file := range s.files {
-		if _, ok := stack.SyntaxOf(file.path); !ok || extra(file.path) || !plain(file.path) {
+		if _, ok := stack.SyntaxOf(file.path); !ok || isAuxiliaryFile(file.path) || !plain(file.path) {
 			continue
 		}
 		lines, err := s.lines(ctx, file.path)

@@ -11,17 +11,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/told"
+	"github.com/nexus-ai-builder/nexus/internal/stack/toolreport"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // outdated asks the package managers for newer versions of what the project itself names. Where none is
 // reached, or none is installed, that is said.
-func outdated(ctx context.Context, s *Site) (Found, error) {
-	found := Found{Quick: true}
+func outdated(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	found := StrategyResult{Quick: true}
 	asked := false
 	for _, file := range slices.Concat(s.files, s.locks) {
-		for _, l := range told.Listers() {
+		for _, l := range toolreport.Listers() {
 			if path.Base(file.path) != l.File || !plain(file.path) {
 				continue
 			}
@@ -36,7 +36,7 @@ func outdated(ctx context.Context, s *Site) (Found, error) {
 			found.Findings = append(found.Findings, all...)
 		}
 	}
-	loose, err := s.loose(ctx)
+	loose, err := s.unlockedManifestNotes(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -47,15 +47,15 @@ func outdated(ctx context.Context, s *Site) (Found, error) {
 	return found, nil
 }
 
-// loose returns a note for each file that names packages of which nobody lists newer versions, since no file beside
+// unlockedManifestNotes returns a note for each file that names packages of which nobody lists newer versions, since no file beside
 // it or above it says which ones are used.
-func (s *Site) loose(ctx context.Context) (notes []string, err error) {
+func (s *SourceTree) unlockedManifestNotes(ctx context.Context) (notes []string, err error) {
 	there := map[string]bool{}
 	for _, f := range slices.Concat(s.files, s.locks) {
 		there[f.path] = true
 	}
 	for _, f := range s.files {
-		for _, l := range told.Looses() {
+		for _, l := range toolreport.UnlockedManifests() {
 			if path.Base(f.path) != l.File || !plain(f.path) || locked(there, path.Dir(f.path), l.With) {
 				continue
 			}
@@ -85,7 +85,7 @@ func locked(there map[string]bool, dir string, names []string) bool {
 }
 
 // newer asks about one file. A note says why nobody knows.
-func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []finding.Finding, note string, err error) {
+func (s *SourceTree) newer(ctx context.Context, name string, l toolreport.Lister) (all []finding.Finding, note string, err error) {
 	s.programs[l.Program] = true
 	if s.version(l.Program) == "none" {
 		return nil, fmt.Sprintf("%s was not checked: %s is not installed", name, l.Program), nil
@@ -98,7 +98,7 @@ func (s *Site) newer(ctx context.Context, name string, l told.Lister) (all []fin
 		return nil, fmt.Sprintf("%s was not checked: it cannot be read", name), nil //nolint:nilerr // the note says it
 	}
 	g := gate.Gate{Name: "outdated: " + name, Args: l.Args, Dir: path.Dir(name), Format: read.Exit}
-	e, printed, err := s.judge(ctx, g)
+	e, printed, err := s.runGate(ctx, g)
 	if err != nil {
 		return nil, "", err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/described"
-	"github.com/nexus-ai-builder/nexus/internal/stack/told"
+	"github.com/nexus-ai-builder/nexus/internal/stack/docindex"
+	"github.com/nexus-ai-builder/nexus/internal/stack/toolreport"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -62,16 +62,16 @@ func TestCopies(t *testing.T) {
 		texts []string
 		want  []copyOf
 	}{
-		{[]string{"abcdefghijkl", "xabcdefghijkly"}, []copyOf{{spot{0, 0}, spot{1, 1}, 12}}},
+		{[]string{"abcdefghijkl", "xabcdefghijkly"}, []copyOf{{linePosition{0, 0}, linePosition{1, 1}, 12}}},
 		{[]string{"abcdefghi", "abcdefghi"}, nil},
 		{[]string{"aaaaaaaaaaaaaaa"}, nil},
-		{[]string{"abcdefghijabcdefghij"}, []copyOf{{spot{0, 0}, spot{0, 10}, 10}}},
+		{[]string{"abcdefghijabcdefghij"}, []copyOf{{linePosition{0, 0}, linePosition{0, 10}, 10}}},
 	} {
 		var texts [][]codeLine
 		for _, words := range c.texts {
 			texts = append(texts, text(words))
 		}
-		if diff := cmp.Diff(c.want, copies(texts), cmp.AllowUnexported(copyOf{}, spot{})); diff != "" {
+		if diff := cmp.Diff(c.want, copies(texts), cmp.AllowUnexported(copyOf{}, linePosition{})); diff != "" {
 			t.Errorf("%v: %s", c.texts, diff)
 		}
 	}
@@ -139,12 +139,12 @@ not JSON
 {"Action":"pass","Package":"m/a","Test":"TestFast","Elapsed":0.01}
 `
 	got := elapsed(printed)
-	want := []told.Timed{{Name: "m/a.TestSlow", Seconds: 12.5}, {Name: "m/a.TestFast", Seconds: 0.01}}
+	want := []toolreport.TestDuration{{Name: "m/a.TestSlow", Seconds: 12.5}, {Name: "m/a.TestFast", Seconds: 0.01}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
 	}
 	g := gate.Gate{Name: "test", Format: "go-test-json", Args: []string{"go", "test", "-json", "-count=1", "./..."}}
-	if check := alone(g, got[0].Name, "-timeout=6.2s"); check != `go test -count=1 -timeout=6.2s '-run=^(TestSlow)$' m/a` {
+	if check := singleTestCommand(g, got[0].Name, "-timeout=6.2s"); check != `go test -count=1 -timeout=6.2s '-run=^(TestSlow)$' m/a` {
 		t.Error(check)
 	}
 }
@@ -153,7 +153,7 @@ not JSON
 func TestBlamed(t *testing.T) {
 	id, other := strings.Repeat("a", 40), strings.Repeat("b", 40)
 	out := id + " 1 2 1\nauthor A\nauthor-time 1700000000\nfilename x\n\t// TODO\n" + other + " 9 5\nauthor-time 1600000000\n\tauthor-time 1\n" + id + " 3 7\n\tx\n"
-	times := func(w git.Written) map[int]time.Time {
+	times := func(w git.BlameResult) map[int]time.Time {
 		all := map[int]time.Time{}
 		for n, commit := range w.Lines {
 			all[n] = w.Times[commit]
@@ -197,7 +197,7 @@ func TestListed(t *testing.T) {
 
 // FuzzEntry reads what was kept, whatever is in its file, and keeps nothing half.
 func FuzzEntry(f *testing.F) {
-	whole, err := json.Marshal(entry{At: time.Unix(1, 0), Found: Found{Findings: []finding.Finding{{ID: "a/b", Strategy: "a", Title: "t"}}}})
+	whole, err := json.Marshal(entry{At: time.Unix(1, 0), StrategyResult: StrategyResult{Findings: []finding.Finding{{ID: "a/b", Strategy: "a", Title: "t"}}}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -244,11 +244,11 @@ func FuzzOutputs(f *testing.F) {
 				t.Errorf("%q", f.Check)
 			}
 		}
-		copies([][]codeLine{telling(s, lines), telling(s, lines)})
+		copies([][]codeLine{significantLines(s, lines), significantLines(s, lines)})
 		callsInLoops("a.js", lines)
 		privateModules("src/lib.rs", lines)
 		for _, name := range []string{"a.go", "a.rs", "a.ts", "a.py", "A.java", "lib/a.rb", "a.kt"} {
-			d, _ := described.In(name)
+			d, _ := docindex.LanguageOf(name)
 			if f, ok := undescribed(d, name, lines); ok && (f.Count == 0 || f.Places[0].Line > len(lines)) {
 				t.Errorf("%+v", f)
 			}
@@ -285,7 +285,7 @@ func TestSchema(t *testing.T) {
 // TestChoose takes strategies by name, and says which there are.
 func TestChoose(t *testing.T) {
 	names := func(given ...string) (all []string) {
-		chosen, err := Choose(given)
+		chosen, err := SelectStrategies(given)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +297,7 @@ func TestChoose(t *testing.T) {
 	if got := names("todo", "ideas"); !slices.Equal(got, []string{"todo", "ideas"}) {
 		t.Error(got)
 	}
-	if _, err := Choose([]string{"-cheap", "-tools"}); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+	if _, err := SelectStrategies([]string{"-cheap", "-tools"}); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 		t.Error("nothing is left to look, and nobody says so:", err)
 	}
 	all, but := names(), names("-todo")
@@ -307,7 +307,7 @@ func TestChoose(t *testing.T) {
 	if at := slices.Index(all, "type-errors"); at < 0 || at > slices.Index(all, "build-errors") {
 		t.Error("types come before the build")
 	}
-	if _, err := Choose([]string{"-none"}); err == nil || !strings.Contains(err.Error(), `"none"`) {
+	if _, err := SelectStrategies([]string{"-none"}); err == nil || !strings.Contains(err.Error(), `"none"`) {
 		t.Error(err)
 	}
 }

@@ -13,18 +13,18 @@ import (
 )
 
 // refactoring finds functions that are too long, or in which too much is within something else.
-func refactoring(ctx context.Context, s *Site) (Found, error) {
-	found := Found{Quick: true}
+func refactoring(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	found := StrategyResult{Quick: true}
 	for _, file := range s.files {
 		syntax, ok := stack.SyntaxOf(file.path)
-		if !ok || syntax.Heads == "" || extra(file.path) || !plain(file.path) {
+		if !ok || syntax.Heads == "" || isAuxiliaryFile(file.path) || !plain(file.path) {
 			continue
 		}
 		lines, err := s.lines(ctx, file.path)
 		if err != nil {
 			return found, err
 		}
-		for _, f := range function.Of(syntax, lines) {
+		for _, f := range function.FunctionsIn(syntax, lines) {
 			if one, ok := tangled(f, file.path, syntax.Dented); ok {
 				found.Findings = append(found.Findings, one)
 			}

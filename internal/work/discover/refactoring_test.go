@@ -105,7 +105,7 @@ func TestTangled(t *testing.T) {
 func only(t *testing.T, name, text string) (one struct{ ID, Title, Check string }, ok bool) {
 	t.Helper()
 	x := syntax(t, name)
-	for _, f := range function.Of(x, strings.Split(text, "\n")) {
+	for _, f := range function.FunctionsIn(x, strings.Split(text, "\n")) {
 		got, is := tangled(f, name, x.Dented)
 		if is && ok {
 			t.Errorf("%s: two findings, %s and %s", name, one.Title, got.Title)
@@ -157,7 +157,7 @@ func FuzzFunctions(f *testing.F) {
 		all := strings.Split(text, "\n")
 		for _, ending := range []string{".go", ".py", ".ts", ".java", ".c", ".rb"} {
 			x := syntax(t, "a"+ending)
-			for _, one := range function.Of(x, all) {
+			for _, one := range function.FunctionsIn(x, all) {
 				if one.Line < 1 || one.Line > len(all) || one.Lines > len(all) || one.Depth > one.Lines || one.Name == "" {
 					t.Errorf("%+v of %d lines", one, len(all))
 				}

@@ -20,8 +20,8 @@ import (
 var todoMark = pattern.Lazy(`\b(TODO|FIXME|XXX|HACK)\b(?:\([^)]*\))?:?\s*(.*)`)
 
 // todos finds marks of unfinished work in comments, with their age.
-func todos(ctx context.Context, s *Site) (Found, error) {
-	found := Found{Quick: true}
+func todos(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	found := StrategyResult{Quick: true}
 	for _, file := range s.files {
 		syntax, ok := stack.SyntaxOf(file.path)
 		lines, err := s.lines(ctx, file.path)
@@ -105,7 +105,7 @@ func commentAt(syntax stack.Syntax, text string) int {
 const mostBlamed = 100
 
 // age adds since when the lines of findings are there. Where the history does not say it, nothing is added.
-func (s *Site) age(ctx context.Context, all []finding.Finding) error {
+func (s *SourceTree) age(ctx context.Context, all []finding.Finding) error {
 	byFile := map[string][]int{}
 	for i, f := range all[:min(len(all), mostBlamed)] {
 		byFile[f.Places[0].File] = append(byFile[f.Places[0].File], i)
@@ -133,15 +133,15 @@ func (s *Site) age(ctx context.Context, all []finding.Finding) error {
 }
 
 // deadCode finds functions that other files cannot use, and that nothing in theirs, or beside it, names.
-func deadCode(ctx context.Context, s *Site) (Found, error) {
-	found := Found{Quick: true}
+func deadCode(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	found := StrategyResult{Quick: true}
 	uses, err := s.words(ctx)
 	if err != nil {
 		return found, err
 	}
 	for _, file := range s.files {
 		declares := hidesIn(file.path)
-		if declares == nil || extra(file.path) || !plain(file.path) {
+		if declares == nil || isAuxiliaryFile(file.path) || !plain(file.path) {
 			continue
 		}
 		lines, err := s.lines(ctx, file.path)
@@ -169,7 +169,7 @@ func deadCode(ctx context.Context, s *Site) (Found, error) {
 }
 
 // around returns, for a shell, the files in which a name of a file may be used.
-func (s *Site) around(name string) string {
+func (s *SourceTree) around(name string) string {
 	if path.Ext(name) == ".go" {
 		dir := path.Dir(name)
 		if dir == "." {
@@ -214,7 +214,7 @@ var marked = pattern.Lazy(`^\s*(?:#!?\[|\)?\]\s*$|@\w|//(?:export|go:)|__attribu
 var wordOf = pattern.Lazy(`[A-Za-z_]\w*`)
 
 // words counts how often each name stands in the files of the tree.
-func (s *Site) words(ctx context.Context) (map[string]int, error) {
+func (s *SourceTree) words(ctx context.Context) (map[string]int, error) {
 	all := map[string]int{}
 	for _, file := range s.files {
 		lines, err := s.lines(ctx, file.path)

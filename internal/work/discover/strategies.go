@@ -10,8 +10,8 @@ import (
 // Strategies lists all strategies in the order in which they look: first what only reads,
 // then types before the build, and related tests before all.
 func Strategies() []Strategy {
-	every := Reads{Files: func(string) bool { return true }}
-	code := Reads{Files: func(file string) bool { return !stack.IsProse(file) }}
+	every := CacheInputs{Files: func(string) bool { return true }}
+	code := CacheInputs{Files: func(file string) bool { return !stack.IsProse(file) }}
 	const docs = "public names and directories without docs, and commands in the README that fail"
 	return []Strategy{
 		{Name: "working-dir", Short: "tasks in the task folder", Cost: Cheap, Look: tasks},
@@ -25,16 +25,16 @@ func Strategies() []Strategy {
 		{Name: "build-errors", Short: "build errors", Cost: Tools, Reads: code, Look: buildErrors},
 		{Name: "lint-issues", Short: "lint and format findings", Cost: Tools, Reads: every, Look: lintIssues},
 		{Name: "failing-tests", Short: "failing tests", Cost: Tools, Reads: code, Look: failingTests},
-		{Name: "flaky-tests", Short: "tests that fail now and then", Cost: Tools, Reads: Reads{Files: code.Files, Runs: true}, Look: flakyTests},
+		{Name: "flaky-tests", Short: "tests that fail now and then", Cost: Tools, Reads: CacheInputs{Files: code.Files, Runs: true}, Look: flakyTests},
 		{Name: "slow-tests", Short: "slow tests", Cost: Tools, Reads: code, Look: slowTests},
 		{Name: "test-coverage", Short: "changed or risky lines that no test runs", Cost: Tools, Reads: code, Look: uncovered},
 		{Name: "performance", Short: "calls to other services within loops", Cost: Cheap, Reads: code, Look: performance},
-		{Name: "dependencies", Short: "dependencies with known faults", Cost: Tools, Reads: Reads{Files: namesPackages}, Look: dependencies},
+		{Name: "dependencies", Short: "dependencies with known faults", Cost: Tools, Reads: CacheInputs{Files: namesPackages}, Look: dependencies},
 		{
 			Name: "outdated", Short: "packages that have newer versions", Cost: Asks, Named: true,
-			Reads: Reads{Files: namesPackages}, Look: outdated,
+			Reads: CacheInputs{Files: namesPackages}, Look: outdated,
 		},
-		{Name: "benchmarks", Short: "benchmarks that got worse", Cost: Tools, Named: true, Reads: Reads{Files: code.Files, Base: true}, Look: benchmarks},
+		{Name: "benchmarks", Short: "benchmarks that got worse", Cost: Tools, Named: true, Reads: CacheInputs{Files: code.Files, Base: true}, Look: benchmarks},
 		{Name: "plugins", Short: "what plugins find", Cost: Tools, Look: fromPlugins},
 		{Name: "issues", Short: "open issues of the forge", Cost: Asks, Named: true, Look: issues},
 		{Name: "ideas", Short: "a model's suggestions", Cost: Model, Named: true, Reads: every, Look: ideas},

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/stack/told"
+	"github.com/nexus-ai-builder/nexus/internal/stack/toolreport"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
@@ -22,8 +22,8 @@ const (
 )
 
 // uncovered finds lines that no test runs and that changed lately, or on which much relies.
-func uncovered(ctx context.Context, s *Site) (Found, error) {
-	found := Found{Sorted: true}
+func uncovered(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	found := StrategyResult{Sorted: true}
 	gates, err := s.gates(ctx, "test")
 	if err != nil {
 		return found, err
@@ -34,16 +34,16 @@ func uncovered(ctx context.Context, s *Site) (Found, error) {
 	}
 	measured := false
 	for _, g := range gates {
-		if len(g.Goes.Args) == 0 || coverCheck(g, told.Wanted{File: "a", Percent: 1}) == "" {
+		if len(g.Goes.Args) == 0 || coverCheck(g, toolreport.CoverageTarget{File: "a", Percent: 1}) == "" {
 			continue
 		}
 		measured = true
-		if e, known := s.judged[g.Name+"\x00"+g.Command()]; known && len(said(e)) > 0 {
-			found.Notes = append(found.Notes, said(e)...) // the same tests would say the same, in other words
+		if e, known := s.judged[g.Name+"\x00"+g.Command()]; known && len(inconclusiveReasons(e)) > 0 {
+			found.Notes = append(found.Notes, inconclusiveReasons(e)...) // the same tests would say the same, in other words
 			continue
 		}
 		cover := gate.Gate{Name: "coverage: " + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout}
-		e, printed, err := s.judge(ctx, cover)
+		e, printed, err := s.runGate(ctx, cover)
 		if err != nil {
 			return found, err
 		}
@@ -67,8 +67,8 @@ func uncovered(ctx context.Context, s *Site) (Found, error) {
 	return found, nil
 }
 
-// gap is what of a file no test goes through.
-type gap struct {
+// uncoveredFile is what of a file no test goes through.
+type uncoveredFile struct {
 	file    string
 	lines   []string
 	hits    map[int]int
@@ -78,10 +78,10 @@ type gap struct {
 }
 
 // weight says how much a gap is worth: its lines, times the changes of its file.
-func (p gap) weight() int { return len(p.missed) * max(p.changes, 1) }
+func (p uncoveredFile) weight() int { return len(p.missed) * max(p.changes, 1) }
 
 // gaps makes a finding of each file of a coverage report with lines that no test runs, the most worth first.
-func (s *Site) gaps(ctx context.Context, g gate.Gate, printed string) ([]finding.Finding, error) {
+func (s *SourceTree) gaps(ctx context.Context, g gate.Gate, printed string) ([]finding.Finding, error) {
 	churn, err := s.churn(ctx)
 	if err != nil {
 		return nil, err
@@ -90,14 +90,14 @@ func (s *Site) gaps(ctx context.Context, g gate.Gate, printed string) ([]finding
 	for _, f := range s.files {
 		names = append(names, f.path)
 	}
-	covered := measure.ReadCover(g.Goes.Format, told.Report(g.Goes.Format, printed)).Below(g.Dir)
+	covered := measure.ReadCover(g.Goes.Format, toolreport.Report(g.Goes.Format, printed)).Below(g.Dir)
 	placed := measure.PlaceCover(covered, names, gosrc.Modules(s.root.FS()))
-	var open []gap
+	var open []uncoveredFile
 	for _, name := range names {
-		if !placed.Tells(name) || extra(name) || !plain(name) {
+		if !placed.HasKind(name) || isAuxiliaryFile(name) || !plain(name) {
 			continue
 		}
-		p := gap{file: name, hits: placed.Lines(name), changes: churn[name].Times}
+		p := uncoveredFile{file: name, hits: placed.Lines(name), changes: churn[name].Times}
 		if p.lines, err = s.lines(ctx, name); err != nil {
 			return nil, err
 		}
@@ -105,13 +105,15 @@ func (s *Site) gaps(ctx context.Context, g gate.Gate, printed string) ([]finding
 			open = append(open, p)
 		}
 	}
-	heaviest := func(a, b gap) int { return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.file, b.file)) }
+	heaviest := func(a, b uncoveredFile) int {
+		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.file, b.file))
+	}
 	slices.SortStableFunc(open, heaviest)
 	open = open[:min(len(open), mostAsked)]
 	if err := s.risky(ctx, open); err != nil {
 		return nil, err
 	}
-	var left []gap
+	var left []uncoveredFile
 	for _, p := range open {
 		if p.rely < finding.ManyRely { // of one on which many rely, all lines count
 			if p.missed, err = s.newLines(ctx, p); err != nil {
@@ -133,12 +135,12 @@ func (s *Site) gaps(ctx context.Context, g gate.Gate, printed string) ([]finding
 }
 
 // risky counts the files that rely on those of gaps.
-func (s *Site) risky(ctx context.Context, all []gap) error {
+func (s *SourceTree) risky(ctx context.Context, all []uncoveredFile) error {
 	rely, files := map[string]int{}, make([]string, len(all))
 	for i, p := range all {
 		files[i] = p.file
 	}
-	if err := s.rely(ctx, files, rely); err != nil {
+	if err := s.countDependents(ctx, files, rely); err != nil {
 		return err
 	}
 	for i, p := range all {
@@ -149,7 +151,7 @@ func (s *Site) risky(ctx context.Context, all []gap) error {
 
 // newLines returns the lines of a gap that one of the last commits wrote, of a file that they changed more than once:
 // what was written once and stays as it is has no churn.
-func (s *Site) newLines(ctx context.Context, p gap) ([]int, error) {
+func (s *SourceTree) newLines(ctx context.Context, p uncoveredFile) ([]int, error) {
 	if p.changes < oftenChanged {
 		return nil, nil
 	}
@@ -165,7 +167,7 @@ func (s *Site) newLines(ctx context.Context, p gap) ([]int, error) {
 }
 
 // finding makes one of a gap: it is done when tests go through its lines.
-func (p gap) finding(g gate.Gate) (finding.Finding, bool) {
+func (p uncoveredFile) finding(g gate.Gate) (finding.Finding, bool) {
 	f := finding.Finding{
 		ID: finding.ID("test-coverage", p.file), Strategy: "test-coverage", Kind: finding.Test, Severity: nexus.PriorityMedium,
 		Count: len(p.missed), Minutes: finding.Minutes("test-coverage", len(p.missed)/10),
@@ -197,16 +199,16 @@ func (p gap) finding(g gate.Gate) (finding.Finding, bool) {
 // check returns a command that fails as long as a line of a gap is not tested. It knows lines by their texts, so that
 // they may move: one of each row, of the longest rows first, as many as it has room for. Where no text of them is there
 // only once, it asks for so many percent of the file as there are once they are tested.
-func (p gap) check(g gate.Gate) string {
+func (p uncoveredFile) check(g gate.Gate) string {
 	rows := measure.Rows(p.missed)
 	slices.SortStableFunc(rows, func(a, b []int) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0], b[0])) })
 	best, texts := "", []string(nil)
 	for _, row := range rows {
-		text := measure.Alone(p.lines, row)
+		text := measure.UniqueText(p.lines, row)
 		if text == "" {
 			continue
 		}
-		check := coverCheck(g, told.Wanted{File: p.file, Texts: append(slices.Clone(texts), text)})
+		check := coverCheck(g, toolreport.CoverageTarget{File: p.file, Texts: append(slices.Clone(texts), text)})
 		if check != "" {
 			best, texts = check, append(texts, text)
 		}
@@ -220,5 +222,5 @@ func (p gap) check(g gate.Gate) string {
 			tested++
 		}
 	}
-	return coverCheck(g, told.Wanted{File: p.file, Percent: 100 * tested / max(len(p.hits), 1)})
+	return coverCheck(g, toolreport.CoverageTarget{File: p.file, Percent: 100 * tested / max(len(p.hits), 1)})
 }

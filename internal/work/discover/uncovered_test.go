@@ -36,8 +36,8 @@ func Two(n int) int {
 `
 
 // gapOf returns what of a source no test goes through but the lines of some numbers.
-func gapOf(name, source string, tested ...int) gap {
-	p := gap{file: name, lines: strings.Split(source, "\n"), hits: map[int]int{}, changes: 3}
+func gapOf(name, source string, tested ...int) uncoveredFile {
+	p := uncoveredFile{file: name, lines: strings.Split(source, "\n"), hits: map[int]int{}, changes: 3}
 	for n := range p.lines {
 		p.hits[n+1] = 0
 	}
@@ -121,9 +121,9 @@ func TestNewLines(t *testing.T) {
 		gittest.Run(t, dir, "commit", "-qm", "change")
 	}
 	last := gittest.Run(t, dir, "rev-parse", "HEAD")
-	s := &Site{o: Options{Repo: git.Repo{Dir: filepath.Join(dir, ".git")}, Commit: last}, late: map[string]bool{last: true}}
+	s := &SourceTree{o: Options{Repo: git.Repo{Dir: filepath.Join(dir, ".git")}, Commit: last}, late: map[string]bool{last: true}}
 	for changes, want := range map[int][]int{1: nil, 2: {2, 4}} {
-		got, err := s.newLines(t.Context(), gap{file: "a.go", missed: []int{1, 2, 4}, changes: changes})
+		got, err := s.newLines(t.Context(), uncoveredFile{file: "a.go", missed: []int{1, 2, 4}, changes: changes})
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Error(changes, err, diff)
 		}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
-	"github.com/nexus-ai-builder/nexus/internal/decide/news"
+	"github.com/nexus-ai-builder/nexus/internal/decide/updates"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -105,7 +105,7 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 		if c.heard {
 			c.missed = nil
 		}
-		end, again, err := c.react(ctx, ended, text)
+		end, again, err := c.handlePromptEnd(ctx, ended, text)
 		if err != nil || end != nil {
 			if err != nil {
 				return nil, err
@@ -126,12 +126,12 @@ func (c *conversation) begin() (next, why string, err error) {
 	if err != nil || c.Next != "" {
 		return c.Next, c.Why, err
 	}
-	next, why = c.again()
+	next, why = c.continueMessage()
 	return next, why, nil
 }
 
-// moved reports whether the session's last conversation was another agent's.
-func (c *conversation) moved() bool {
+// isOtherAgent reports whether the session's last conversation was another agent's.
+func (c *conversation) isOtherAgent() bool {
 	return c.Old != nil && c.Old.Opened.Agent != "" && c.Old.Opened.Agent != c.Agent
 }
 
@@ -139,36 +139,36 @@ func (c *conversation) moved() bool {
 // agent, as far as is known: it was stopped before, or nothing came of it.
 func (c *conversation) recall() error {
 	n := len(c.Old.Messages)
-	said, err := agent.Recall(c.store, c.Old.Messages[n-min(n, c.Old.Unheard):])
+	said, err := agent.LoadMessages(c.store, c.Old.Messages[n-min(n, c.Old.Unheard):])
 	if err != nil {
 		return err
 	}
 	for _, m := range said {
 		if m.From == llm.User {
-			c.miss(m.Text())
+			c.noteUndelivered(m.Text())
 		}
 	}
 	return nil
 }
 
-// miss notes a message of ours that the agent has to be told, once.
-func (c *conversation) miss(text string) {
+// noteUndelivered notes a message of ours that the agent has to be told, once.
+func (c *conversation) noteUndelivered(text string) {
 	if text != "" && !slices.Contains(c.missed, text) {
 		c.missed = append(c.missed, text)
 	}
 }
 
-// again returns what is said where a session continues that was told already what
+// continueMessage returns what is said where a session continues that was told already what
 // to do. It is nothing where no agent was there yet: it is told that for the first time.
-func (c *conversation) again() (next, why string) {
+func (c *conversation) continueMessage() (next, why string) {
 	first := c.first()
 	switch {
 	case c.Old != nil && c.Old.Turns == 0 && c.opened.ID == "" && (first != "" || len(c.missed) > 0):
 		if len(c.missed) == 0 {
-			c.miss(first)
+			c.noteUndelivered(first)
 		}
 		return "", ""
-	case c.moved():
+	case c.isOtherAgent():
 		return sayMoved, "resume"
 	default:
 		return sayResume, "resume"
@@ -203,7 +203,7 @@ func (c *conversation) fresh(text string) string {
 
 // start opens the session's transcript.
 func (c *conversation) start() error {
-	data, err := json.Marshal(agent.Opening{System: c.Guide, Agent: c.Agent})
+	data, err := json.Marshal(agent.SessionStart{System: c.Guide, Agent: c.Agent})
 	if err != nil {
 		return fmt.Errorf("encode the guide: %w", err)
 	}
@@ -242,7 +242,7 @@ func (c *conversation) reserve(ctx context.Context) (id string, err error) {
 		return id, err
 	}
 	for _, g := range told {
-		say, why := news.Say(g)
+		say, why := updates.UpdateMessage(g)
 		if err := c.deliver(say, why, g); err != nil {
 			return id, err
 		}
@@ -251,9 +251,9 @@ func (c *conversation) reserve(ctx context.Context) (id string, err error) {
 }
 
 // prompt has the agent work on one message, and settles what that cost.
-func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.Ended, error) {
+func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.PromptResult, error) {
 	resume := c.opened.ID != "" && c.agent.Resumes()
-	p := agentcli.Prompt{Text: text, ID: c.opened.ID, Resume: resume, Money: c.Money, Permit: c.permit, Heard: c.hear}
+	p := agentcli.Prompt{Text: text, ID: c.opened.ID, Resume: resume, Money: c.Money, Permit: c.permit, Heard: c.recordEvent}
 	if c.Ask != nil {
 		p.Ask = c.ask
 	}
@@ -268,7 +268,7 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.En
 	c.heard, c.calls, c.results, c.texts = false, map[string]call{}, nil, nil
 	if c.Ready != nil {
 		if _, err := c.Ready(); err != nil {
-			return agentcli.Ended{}, errors.Join(err, c.settle(ctx, agentcli.Ended{}, id))
+			return agentcli.PromptResult{}, errors.Join(err, c.settle(ctx, agentcli.PromptResult{}, id))
 		}
 	}
 	step := c.bound(ctx)
@@ -313,7 +313,7 @@ func (c *conversation) watchRequests() (stop func()) {
 
 // settle records how a prompt ended and what it used, also when the session was
 // stopped.
-func (c *conversation) settle(ctx context.Context, ended agentcli.Ended, id string) error {
+func (c *conversation) settle(ctx context.Context, ended agentcli.PromptResult, id string) error {
 	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), recordTime, errRecord)
 	defer stop()
 	if err := c.answers(); err != nil {
@@ -343,7 +343,7 @@ func (c *conversation) settle(ctx context.Context, ended agentcli.Ended, id stri
 	f := nexus.AgentEnded{
 		Session: c.Session, Agent: c.Agent, Fault: ended.Fault, Why: prompt.Line(ended.Why), Exit: ended.Exit, Denied: ended.Denied,
 	}
-	own, total := ended.Since(c.closed.Total, c.closed.Usage)
+	own, total := ended.UsedSince(c.closed.Total, c.closed.Usage)
 	f.Total, f.Usage = total.Money, total.Usage
 	c.closed = f
 	spent := nexus.BudgetSpent{ID: id, Usage: own.Usage}
@@ -359,7 +359,7 @@ func (c *conversation) settle(ctx context.Context, ended agentcli.Ended, id stri
 // the table. One that counted nothing, because it was stopped before or never
 // does, is taken to have used all that was set aside, unless it did nothing:
 // nothing else would stop an agent that does not count.
-func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.Ended) (m nexus.Money, estimated bool) {
+func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.PromptResult) (m nexus.Money, estimated bool) {
 	switch {
 	case counted > 0:
 		return counted, false
@@ -404,12 +404,12 @@ func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) 
 		var err error
 		if end.result == nil {
 			text, learned := c.learned(end.text)
-			if end.result, err = json.Marshal(submission{legible.Cut(text, maxShown), "done", learned}); err != nil {
+			if end.result, err = json.Marshal(submission{sanitize.Cut(text, maxShown), "done", learned}); err != nil {
 				return nil, fmt.Errorf("encode what the agent submitted: %w", err)
 			}
 		}
 		for _, a := range diffreview.ReadAnswers(end.text) {
-			f.Answers = append(f.Answers, nexus.Answer{Comment: a.Comment, Status: nexus.Reply(a.Reply), Why: legible.Cut(a.Why, maxWhy)})
+			f.Answers = append(f.Answers, nexus.Answer{Comment: a.Comment, Status: nexus.Reply(a.Reply), Why: sanitize.Cut(a.Why, maxWhy)})
 		}
 		if f.Result, err = c.store.Put(end.result); err != nil {
 			return nil, fmt.Errorf("keep what the agent submitted: %w", err)
@@ -431,7 +431,7 @@ func (c *conversation) say(text, why string, request int64) error {
 
 // deliver adds a message that says what people left.
 func (c *conversation) deliver(text, why string, g agent.Guidance) error {
-	hash, err := agent.KeepMessage(c.store, llm.Say(text))
+	hash, err := agent.KeepMessage(c.store, llm.UserMessage(text))
 	if err != nil {
 		return err
 	}
@@ -443,7 +443,7 @@ func (c *conversation) deliver(text, why string, g agent.Guidance) error {
 		Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.PlacesOf(g.Comments), Memory: c.Memory, Manifest: manifest,
 	})
 	c.Memory, c.Items = nil, nil // of the first message only
-	c.miss(text)
+	c.noteUndelivered(text)
 	return nil
 }
 

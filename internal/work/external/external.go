@@ -27,7 +27,7 @@ type Agent interface {
 	// Prompt tells it something and returns when it is done with that, with what
 	// it used. What it does and asks meanwhile goes to the prompt's functions;
 	// when ctx ends, it is stopped.
-	Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.Ended, error)
+	Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.PromptResult, error)
 	// NewID returns an identifier for a new conversation, empty where the agent
 	// makes one itself.
 	NewID() string
@@ -85,7 +85,7 @@ type Brief struct {
 // Run lets the agent work until it is done or can continue no longer. An error means
 // that the machinery failed, that a person has to do something, or, when ctx
 // ended, is the cause; the session can be continued then. With a
-// [schedule.ElsewhereError], one of the others is to continue with it.
+// [schedule.OtherModelError], one of the others is to continue with it.
 func Run(ctx context.Context, a Agent, b Brief, d agent.Recorder, s agent.Store) (agent.Outcome, error) {
 	c := &conversation{
 		Brief: b, agent: a, desk: d, store: s,
@@ -96,7 +96,7 @@ func Run(ctx context.Context, a Agent, b Brief, d agent.Recorder, s agent.Store)
 			return agent.Outcome{Outcome: b.Old.Outcome, Why: b.Old.Why}, nil // its end is recorded
 		}
 		c.turn, c.left = b.Old.Turns, b.Limits.SessionTime-b.Old.Elapsed
-		if !c.moved() {
+		if !c.isOtherAgent() {
 			c.opened, c.closed = b.Old.Opened, b.Old.Closed
 		}
 	}

@@ -24,7 +24,7 @@ import (
 // scripted is an agent that ends its prompts as it is told to, one after the
 // other, and keeps what it was prompted with. The last end is repeated.
 type scripted struct {
-	ends    []agentcli.Ended
+	ends    []agentcli.PromptResult
 	mute    bool     // it does nothing that is heard
 	plain   bool     // it prints text, and so does not resume
 	broken  error    // why it cannot be run, where it is mute
@@ -40,7 +40,7 @@ func (s *scripted) NewID() string { return fmt.Sprintf("new-%d", len(s.prompts))
 func (s *scripted) Resumes() bool { return !s.plain }
 func (s *scripted) Tells() bool   { return !s.plain }
 
-func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.Ended, error) {
+func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.PromptResult, error) {
 	s.prompts = append(s.prompts, p)
 	end := s.ends[min(len(s.prompts), len(s.ends))-1]
 	if s.mute {
@@ -76,11 +76,13 @@ func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.Ende
 	return end, nil
 }
 
-func fault(f nexus.Fault) agentcli.Ended {
-	return agentcli.Ended{End: stream.End{Fault: f, Why: "so"}}
+func fault(f nexus.Fault) agentcli.PromptResult {
+	return agentcli.PromptResult{End: stream.End{Fault: f, Why: "so"}}
 }
 
-func done(text string) agentcli.Ended { return agentcli.Ended{End: stream.End{Text: text}} }
+func done(text string) agentcli.PromptResult {
+	return agentcli.PromptResult{End: stream.End{Text: text}}
+}
 
 // brief returns what a session is about.
 func brief(set func(*external.Brief)) external.Brief {
@@ -130,7 +132,7 @@ func only[F nexus.Fact](d *agenttest.Recorder) []F {
 }
 
 func TestSessionIsRecordedAsOurOwn(t *testing.T) {
-	a := &scripted{ends: []agentcli.Ended{done("All done.")}, edits: true}
+	a := &scripted{ends: []agentcli.PromptResult{done("All done.")}, edits: true}
 	o, d, _, err := run(t, a, nil)
 	if err != nil || o.Outcome != nexus.Accepted || o.Turns != 1 {
 		t.Errorf("got %+v, %v", o, err)
@@ -174,7 +176,7 @@ func TestFaults(t *testing.T) {
 		{nexus.FaultSetup, 1, "", nexus.CodeInvalidConfig, "", false},
 	} {
 		t.Run(string(c.fault), func(t *testing.T) {
-			a := &scripted{ends: []agentcli.Ended{fault(c.fault)}}
+			a := &scripted{ends: []agentcli.PromptResult{fault(c.fault)}}
 			o, d, took, err := run(t, a, nil)
 			e, _ := errors.AsType[*nexus.Error](err)
 			if len(a.prompts) != c.prompts || o.Outcome != c.outcome || (c.code != "") != (err != nil) || e != nil && e.Code != c.code {
@@ -198,7 +200,7 @@ func TestFaults(t *testing.T) {
 func TestQuotaParksTheAccount(t *testing.T) {
 	for _, in := range []time.Duration{0, 3 * time.Hour} {
 		var now time.Time
-		a := &scripted{ends: []agentcli.Ended{fault(nexus.FaultQuota), done("ok")}}
+		a := &scripted{ends: []agentcli.PromptResult{fault(nexus.FaultQuota), done("ok")}}
 		o, d, _, err := run(t, a, func(b *external.Brief) {
 			now = time.Now()
 			if in > 0 {
@@ -229,13 +231,13 @@ func TestLimitByTheMinute(t *testing.T) {
 	later := limited
 	later.Until = time.Now().AddDate(100, 0, 0)
 	for name, c := range map[string]struct {
-		ends         []agentcli.Ended
+		ends         []agentcli.PromptResult
 		delayed, hit int
 		took         time.Duration
 	}{
-		"for a moment":     {[]agentcli.Ended{limited, limited, done("ok")}, 2, 0, 15 * time.Second},
-		"for longer":       {[]agentcli.Ended{limited, limited, limited, limited, done("ok")}, 3, 1, 35 * time.Second},
-		"it says how long": {[]agentcli.Ended{later, done("ok")}, 0, 1, 0},
+		"for a moment":     {[]agentcli.PromptResult{limited, limited, done("ok")}, 2, 0, 15 * time.Second},
+		"for longer":       {[]agentcli.PromptResult{limited, limited, limited, limited, done("ok")}, 3, 1, 35 * time.Second},
+		"it says how long": {[]agentcli.PromptResult{later, done("ok")}, 0, 1, 0},
 	} {
 		o, d, took, err := run(t, &scripted{ends: c.ends}, func(b *external.Brief) { b.Money = nexus.Dollar })
 		delayed, hit := only[nexus.CallDelayed](d), only[nexus.QuotaHit](d)
@@ -270,7 +272,7 @@ func TestMoney(t *testing.T) {
 		"done, and counts neither of the two": {stream.End{}, false, aside, aside, true},
 		"done, and prints nothing":            {stream.End{}, true, aside, aside, true},
 	} {
-		a := &scripted{ends: []agentcli.Ended{{End: c.end}}, mute: c.mute}
+		a := &scripted{ends: []agentcli.PromptResult{{End: c.end}}, mute: c.mute}
 		_, d, _, err := run(t, a, func(b *external.Brief) {
 			b.Money = c.money
 			b.Price = func(model string, u nexus.Usage) (nexus.Money, bool) {
@@ -295,7 +297,7 @@ func TestMoney(t *testing.T) {
 func TestTextIsPaidForUnheard(t *testing.T) {
 	for _, f := range []nexus.Fault{nexus.FaultSilent, nexus.FaultTime, nexus.FaultStopped, nexus.FaultCrashed} {
 		for _, plain := range []bool{true, false} {
-			a := &scripted{ends: []agentcli.Ended{fault(f), done("ok")}, mute: true, plain: plain}
+			a := &scripted{ends: []agentcli.PromptResult{fault(f), done("ok")}, mute: true, plain: plain}
 			_, d, _, err := run(t, a, func(b *external.Brief) { b.Money = 200 })
 			want := nexus.Money(0)
 			if plain && f != nexus.FaultCrashed {
@@ -320,8 +322,8 @@ func TestNothingIsPaidForWhatDidNotRun(t *testing.T) {
 		agent *scripted
 		set   func(*external.Brief)
 	}{
-		"its home":    {&scripted{ends: []agentcli.Ended{done("ok")}}, ready},
-		"its process": {&scripted{ends: []agentcli.Ended{{}}, mute: true, broken: broken}, starts},
+		"its home":    {&scripted{ends: []agentcli.PromptResult{done("ok")}}, ready},
+		"its process": {&scripted{ends: []agentcli.PromptResult{{}}, mute: true, broken: broken}, starts},
 	} {
 		_, d, _, err := run(t, c.agent, c.set)
 		if spent := only[nexus.BudgetSpent](d); !errors.Is(err, broken) || len(spent) != 1 || spent[0].Money != 0 {
@@ -334,9 +336,9 @@ func TestNothingIsPaidForWhatDidNotRun(t *testing.T) {
 // or gives a new one what the old one said where it is lost.
 func TestResumesAfterAKill(t *testing.T) {
 	old := &state.Session{Turns: 4, Opened: nexus.AgentOpened{ID: "old"}, Closed: nexus.AgentEnded{Total: 100, Usage: nexus.Usage{Input: 10}}}
-	again := agentcli.Ended{End: stream.End{Money: 130, Usage: nexus.Usage{Input: 14}, Total: true}}
-	a := &scripted{ends: []agentcli.Ended{fault(nexus.FaultLost), done("ok")}}
-	resumed := &scripted{ends: []agentcli.Ended{again}}
+	again := agentcli.PromptResult{End: stream.End{Money: 130, Usage: nexus.Usage{Input: 14}, Total: true}}
+	a := &scripted{ends: []agentcli.PromptResult{fault(nexus.FaultLost), done("ok")}}
+	resumed := &scripted{ends: []agentcli.PromptResult{again}}
 	set := func(b *external.Brief) {
 		b.Old, b.Next, b.Money, b.Earlier = old, "", 200, func() string { return "I was half way." }
 	}
@@ -361,7 +363,7 @@ func TestTimeIsUp(t *testing.T) {
 		"the session's time is up": func(b *external.Brief) { b.Limits.SessionTime = time.Minute },
 		"the task's time is up":    func(b *external.Brief) { b.Left = func() time.Duration { return time.Minute } },
 	} {
-		o, d, took, err := run(t, &scripted{ends: []agentcli.Ended{fault(nexus.FaultStopped)}, edits: true, hangs: true}, set)
+		o, d, took, err := run(t, &scripted{ends: []agentcli.PromptResult{fault(nexus.FaultStopped)}, edits: true, hangs: true}, set)
 		if err != nil || o.Outcome != nexus.Exhausted || !strings.Contains(o.Why, name) || took != time.Minute {
 			t.Errorf("%s: %+v, %v after %s", name, o, err, took)
 		}
@@ -374,7 +376,7 @@ func TestTimeIsUp(t *testing.T) {
 // TestRefusedMoneyEndsTheSession holds that an agent whose money is refused is
 // not prompted, and that this is no error of the machinery.
 func TestRefusedMoneyEndsTheSession(t *testing.T) {
-	a := &scripted{ends: []agentcli.Ended{done("ok")}}
+	a := &scripted{ends: []agentcli.PromptResult{done("ok")}}
 	d := &agenttest.Recorder{Leave: func(int) error { return &nexus.Error{Code: nexus.CodeBudget, Message: "no money"} }}
 	o, err := external.Run(t.Context(), a, external.Brief{
 		Session: "T1.1/coder.1", Next: "Do it.", Now: time.Now, Draw: func(string) uint64 { return 7 },
@@ -388,7 +390,7 @@ func TestRefusedMoneyEndsTheSession(t *testing.T) {
 // settings: it would wait in vain. One that asks for a host late in that time works on.
 func TestAProgramThatAsksForNoHost(t *testing.T) {
 	asked := 0
-	a := &scripted{ends: []agentcli.Ended{done("ok")}, hangs: true}
+	a := &scripted{ends: []agentcli.PromptResult{done("ok")}, hangs: true}
 	_, d, took, err := run(t, a, func(b *external.Brief) { b.Asked = func() int { return asked } })
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok || e.Code != nexus.CodeInvalidConfig || !strings.Contains(e.Message, "it asked for no host in 2m0s") || took != 2*time.Minute {
@@ -399,7 +401,7 @@ func TestAProgramThatAsksForNoHost(t *testing.T) {
 	}
 	n := 0
 	late := func() int { n++; return n - 1 } // by the time that it is looked at
-	o, _, took, err := run(t, &scripted{ends: []agentcli.Ended{done("ok")}, hangs: true}, func(b *external.Brief) {
+	o, _, took, err := run(t, &scripted{ends: []agentcli.PromptResult{done("ok")}, hangs: true}, func(b *external.Brief) {
 		b.Asked, b.Limits.SessionTime = late, 10*time.Minute
 	})
 	if err != nil || o.Outcome != nexus.Exhausted || took != 10*time.Minute {

@@ -18,10 +18,10 @@ const tries = 3
 // further one is twice as long.
 const rests = 5 * time.Second
 
-// react decides what follows from how a prompt ended: an end of the session, what
+// handlePromptEnd decides what follows from how a prompt ended: an end of the session, what
 // is said next, or an error that a person has to look at. An agent that did not hear
 // what was said is told nothing else next, but all of that again.
-func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string) (end *ending, again string, err error) {
+func (c *conversation) handlePromptEnd(ctx context.Context, e agentcli.PromptResult, said string) (end *ending, again string, err error) {
 	if e.Fault == "" {
 		return c.submit(e.Text)
 	}
@@ -47,7 +47,7 @@ func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string)
 			"Check agents."+c.Agent+" in your config.toml; nexus agents shows what is installed. Then run nexus resume.")
 	case nexus.FaultQuota:
 		if c.Money > 0 && !e.Until.After(c.Now()) && n <= tries { // who pays by use has limits by the minute
-			return nil, again, c.rest(ctx, n, "rate limit", e)
+			return nil, again, c.waitBeforeRetry(ctx, n, "rate limit", e)
 		}
 		return nil, quota, c.quota(ctx, e)
 	case nexus.FaultBudget, nexus.FaultTurns, nexus.FaultTime:
@@ -64,7 +64,7 @@ func (c *conversation) react(ctx context.Context, e agentcli.Ended, said string)
 		if n > tries {
 			return nil, "", c.person(nexus.CodeNeedsPerson, why, "Try again later with nexus resume, or use another agent.")
 		}
-		return nil, again, c.rest(ctx, n, "overloaded", e)
+		return nil, again, c.waitBeforeRetry(ctx, n, "overloaded", e)
 	default: // silent, garbage, unfinished, crashed, asking
 		if n >= tries {
 			return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%s, %d times", why, n)}, "", nil
@@ -105,7 +105,7 @@ const hour = time.Hour
 const longestQuota = 31 * 24 * time.Hour
 
 // quota parks the agent's account. Whoever asks for permission to prompt it waits.
-func (c *conversation) quota(ctx context.Context, e agentcli.Ended) error {
+func (c *conversation) quota(ctx context.Context, e agentcli.PromptResult) error {
 	until, why := e.Until, prompt.Line(e.Why)
 	switch most := c.Now().Add(longestQuota); {
 	case !until.After(c.Now()):
@@ -117,8 +117,8 @@ func (c *conversation) quota(ctx context.Context, e agentcli.Ended) error {
 	return c.record(ctx)
 }
 
-// rest waits before a prompt is made again.
-func (c *conversation) rest(ctx context.Context, n int, why string, e agentcli.Ended) error {
+// waitBeforeRetry waits before a prompt is made again.
+func (c *conversation) waitBeforeRetry(ctx context.Context, n int, why string, e agentcli.PromptResult) error {
 	wait := rests << (n - 1)
 	c.facts = append(c.facts, nexus.CallDelayed{
 		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: why, Said: prompt.Line(e.Why),

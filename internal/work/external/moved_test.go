@@ -31,7 +31,7 @@ func TestWhatANewConversationIsTold(t *testing.T) {
 		"resumed, in its conversation":   {state.Session{Turns: 2, Opened: nexus.AgentOpened{Agent: "claude", ID: "x"}}, "", "Your program was stopped.", 1, true},
 		"resumed, opened without a turn": {state.Session{Opened: nexus.AgentOpened{Agent: "claude", ID: "x"}}, "", "Your program was stopped.", 1, true},
 	} {
-		a := &scripted{ends: []agentcli.Ended{done("ok")}}
+		a := &scripted{ends: []agentcli.PromptResult{done("ok")}}
 		_, d, _, err := run(t, a, func(b *external.Brief) {
 			b.Old, b.Next, b.Told, b.Earlier = &c.old, c.next, func() string { return task }, func() string { return notes }
 		})
@@ -54,15 +54,15 @@ func TestWhatANewConversationIsTold(t *testing.T) {
 // TestElsewhere holds that a session which is to go on with another is left for
 // whoever has that one, and is not ended.
 func TestElsewhere(t *testing.T) {
-	a := &scripted{ends: []agentcli.Ended{fault(nexus.FaultQuota)}}
+	a := &scripted{ends: []agentcli.PromptResult{fault(nexus.FaultQuota)}}
 	d := &agenttest.Recorder{Leave: func(n int) error {
 		if n == 1 {
 			return nil
 		}
-		return &schedule.ElsewhereError{Model: "codex/default", Why: "it is out of quota"}
+		return &schedule.OtherModelError{Model: "codex/default", Why: "it is out of quota"}
 	}}
 	_, err := external.Run(t.Context(), a, brief(func(b *external.Brief) { b.Others = []string{"codex/default"} }), d, &agenttest.Store{})
-	e, ok := errors.AsType[*schedule.ElsewhereError](err)
+	e, ok := errors.AsType[*schedule.OtherModelError](err)
 	if !ok || e.Model != "codex/default" || len(only[nexus.SessionEnded](d)) != 0 || len(only[nexus.QuotaHit](d)) != 1 {
 		t.Errorf("%v\n%s", err, kinds(d))
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// said makes evidence of the gate "g" on a tree.
-func said(state nexus.GateState, findings ...nexus.Finding) nexus.Evidence {
+// testMessages makes evidence of the gate "g" on a tree.
+func testMessages(state nexus.GateState, findings ...nexus.Finding) nexus.Evidence {
 	return nexus.Evidence{Gate: "g", State: state, Tree: "t", Findings: findings}
 }
 
@@ -53,43 +53,43 @@ func TestAgainst(t *testing.T) {
 		findings  int
 		why       string
 	}{
-		{"no base", nexus.Evidence{}, said(nexus.Fail, unused), nexus.Fail, 1, ""},
-		{"base of another gate", nexus.Evidence{Gate: "x", Tree: "t", State: nexus.Fail, Findings: []finding{unused}}, said(nexus.Fail, unused), nexus.Fail, 1, ""},
-		{"green base", said(nexus.Pass), said(nexus.Fail, unused), nexus.Fail, 1, ""},
-		{"fewer tests", ran(said(nexus.Pass), 3, 0), ran(said(nexus.Pass), 2, 0), nexus.Pass, 1, ""},
-		{"fewer tests, and none is red any more", ran(said(nexus.Fail, red), 2, 1), ran(said(nexus.Pass), 2, 0), nexus.Pass, 1, ""},
-		{"as many tests", ran(said(nexus.Fail, red), 2, 1), ran(said(nexus.Pass), 3, 0), nexus.Pass, 0, ""},
-		{"green now", said(nexus.Fail, unused), said(nexus.Pass), nexus.Pass, 0, ""},
-		{"the same", said(nexus.Fail, unused), said(nexus.Fail, moved), nexus.Pass, 0, "1 finding that is also on the base: a.go: x is unused"},
-		{"one more of the same", said(nexus.Fail, unused), said(nexus.Fail, unused, moved), nexus.Fail, 1, "1 more finding that is also on the base"},
-		{"another", said(nexus.Fail, unused), said(nexus.Fail, unused, compile), nexus.Fail, 1, "1 more finding that is also on the base"},
-		{"a failing test fails otherwise", ran(said(nexus.Fail, red), 1, 1), ran(said(nexus.Fail, redder), 1, 1), nexus.Fail, 1, ""},
-		{"a failing test takes its time", ran(said(nexus.Fail, red), 1, 1), ran(said(nexus.Fail, slower), 1, 1), nexus.Pass, 0, "m.TestA"},
-		{"it fails differently each time", ran(said(nexus.Fail, red), 1, 1), unsure(ran(said(nexus.Fail, redder), 1, 1)), nexus.Pass, 0, "m.TestA"},
-		{"a runner of which nobody knows more", said(nexus.Fail, red), said(nexus.Fail, redder), nexus.Pass, 0, "m.TestA"},
-		{"flaky on a green base", said(nexus.Pass), flaky(ran(said(nexus.Fail, red), 1, 1)), nexus.Pass, 0, "flaky: m.TestA failed in 1 of 2 runs"},
-		{"flaky and broken", said(nexus.Pass), flaky(ran(said(nexus.Fail, red, compile), 1, 1)), nexus.Fail, 1, "flaky: m.TestA"},
-		{"flaky without a base", nexus.Evidence{}, flaky(ran(said(nexus.Fail, red), 1, 1)), nexus.Pass, 0, "flaky"},
-		{"a failing test now panics", ran(said(nexus.Fail, red), 1, 1), ran(said(nexus.Fail, panics), 0, 1), nexus.Fail, 1, ""},
-		{"nothing could be tested", ran(said(nexus.Fail, compile), 0, 0), ran(said(nexus.Fail, compile), 0, 0), nexus.Unverifiable, 0, "no test runs"},
-		{"no test file can be read", ran(said(nexus.Fail, compile), 0, 1), ran(said(nexus.Fail, compile), 0, 1), nexus.Unverifiable, 0, "no test runs"},
-		{"one test file cannot be read", ran(said(nexus.Fail, compile), 3, 1), ran(said(nexus.Fail, compile), 3, 1), nexus.Pass, 0, "also on the base"},
-		{"all tests were red", ran(said(nexus.Fail, red), 0, 1), ran(said(nexus.Fail, red), 0, 1), nexus.Pass, 0, "also on the base"},
-		{"too many to tell", said(nexus.Fail, unused, more), said(nexus.Fail, unused, more), nexus.Fail, 2, "too many"},
-		{"red base does not excuse a timeout", said(nexus.Fail, red), said(nexus.Timeout, red), nexus.Timeout, 1, ""},
-		{"the work broke the toolchain", said(nexus.Pass), said(nexus.Environmental, mod), nexus.Fail, 1, "it passes on the base"},
-		{"the machine broke", said(nexus.Pass), said(nexus.Environmental), nexus.Environmental, 0, ""},
-		{"ran and passed before", said(nexus.Pass), said(nexus.NotRun), nexus.Fail, 0, "it runs on the base"},
-		{"ran and failed before", said(nexus.Fail, red), said(nexus.NotRun), nexus.Fail, 0, "it runs on the base"},
-		{"tests do not load, as before", said(nexus.NotRun, compile), said(nexus.NotRun, compile), nexus.NotRun, 1, "also on the base"},
-		{"tests do not load, as an earlier version said", said(nexus.Fail, compile), said(nexus.NotRun, compile), nexus.NotRun, 1, "also on the base"},
-		{"other tests do not load", said(nexus.NotRun, compile), said(nexus.NotRun, compile, mine), nexus.Fail, 1, ""},
-		{"the first tests do not load", said(nexus.NotRun), said(nexus.NotRun, mine), nexus.Fail, 1, ""},
-		{"tests loaded before", said(nexus.Pass), said(nexus.NotRun, compile), nexus.Fail, 1, "it runs on the base"},
-		{"some tests loaded before", ran(said(nexus.Fail, compile), 3, 0), said(nexus.NotRun, compile), nexus.Fail, 1, "it runs on the base"},
-		{"was not run", said(nexus.NotRun), said(nexus.NotRun), nexus.NotRun, 0, ""},
-		{"it names where it was built", said(nexus.Fail, finding{Message: "goroutine 7: /tmp/b1/a.o is odd"}), said(nexus.Fail, finding{Message: "goroutine 18: /tmp/b2/b.o is odd"}), nexus.Pass, 0, "also on the base"},
-		{"a new warning where warnings fail", said(nexus.Fail, hint("x")), said(nexus.Fail, hint("x"), hint("y")), nexus.Fail, 1, ""},
+		{"no base", nexus.Evidence{}, testMessages(nexus.Fail, unused), nexus.Fail, 1, ""},
+		{"base of another gate", nexus.Evidence{Gate: "x", Tree: "t", State: nexus.Fail, Findings: []finding{unused}}, testMessages(nexus.Fail, unused), nexus.Fail, 1, ""},
+		{"green base", testMessages(nexus.Pass), testMessages(nexus.Fail, unused), nexus.Fail, 1, ""},
+		{"fewer tests", ran(testMessages(nexus.Pass), 3, 0), ran(testMessages(nexus.Pass), 2, 0), nexus.Pass, 1, ""},
+		{"fewer tests, and none is red any more", ran(testMessages(nexus.Fail, red), 2, 1), ran(testMessages(nexus.Pass), 2, 0), nexus.Pass, 1, ""},
+		{"as many tests", ran(testMessages(nexus.Fail, red), 2, 1), ran(testMessages(nexus.Pass), 3, 0), nexus.Pass, 0, ""},
+		{"green now", testMessages(nexus.Fail, unused), testMessages(nexus.Pass), nexus.Pass, 0, ""},
+		{"the same", testMessages(nexus.Fail, unused), testMessages(nexus.Fail, moved), nexus.Pass, 0, "1 finding that is also on the base: a.go: x is unused"},
+		{"one more of the same", testMessages(nexus.Fail, unused), testMessages(nexus.Fail, unused, moved), nexus.Fail, 1, "1 more finding that is also on the base"},
+		{"another", testMessages(nexus.Fail, unused), testMessages(nexus.Fail, unused, compile), nexus.Fail, 1, "1 more finding that is also on the base"},
+		{"a failing test fails otherwise", ran(testMessages(nexus.Fail, red), 1, 1), ran(testMessages(nexus.Fail, redder), 1, 1), nexus.Fail, 1, ""},
+		{"a failing test takes its time", ran(testMessages(nexus.Fail, red), 1, 1), ran(testMessages(nexus.Fail, slower), 1, 1), nexus.Pass, 0, "m.TestA"},
+		{"it fails differently each time", ran(testMessages(nexus.Fail, red), 1, 1), unsure(ran(testMessages(nexus.Fail, redder), 1, 1)), nexus.Pass, 0, "m.TestA"},
+		{"a runner of which nobody knows more", testMessages(nexus.Fail, red), testMessages(nexus.Fail, redder), nexus.Pass, 0, "m.TestA"},
+		{"flaky on a green base", testMessages(nexus.Pass), flaky(ran(testMessages(nexus.Fail, red), 1, 1)), nexus.Pass, 0, "flaky: m.TestA failed in 1 of 2 runs"},
+		{"flaky and broken", testMessages(nexus.Pass), flaky(ran(testMessages(nexus.Fail, red, compile), 1, 1)), nexus.Fail, 1, "flaky: m.TestA"},
+		{"flaky without a base", nexus.Evidence{}, flaky(ran(testMessages(nexus.Fail, red), 1, 1)), nexus.Pass, 0, "flaky"},
+		{"a failing test now panics", ran(testMessages(nexus.Fail, red), 1, 1), ran(testMessages(nexus.Fail, panics), 0, 1), nexus.Fail, 1, ""},
+		{"nothing could be tested", ran(testMessages(nexus.Fail, compile), 0, 0), ran(testMessages(nexus.Fail, compile), 0, 0), nexus.Unverifiable, 0, "no test runs"},
+		{"no test file can be read", ran(testMessages(nexus.Fail, compile), 0, 1), ran(testMessages(nexus.Fail, compile), 0, 1), nexus.Unverifiable, 0, "no test runs"},
+		{"one test file cannot be read", ran(testMessages(nexus.Fail, compile), 3, 1), ran(testMessages(nexus.Fail, compile), 3, 1), nexus.Pass, 0, "also on the base"},
+		{"all tests were red", ran(testMessages(nexus.Fail, red), 0, 1), ran(testMessages(nexus.Fail, red), 0, 1), nexus.Pass, 0, "also on the base"},
+		{"too many to tell", testMessages(nexus.Fail, unused, more), testMessages(nexus.Fail, unused, more), nexus.Fail, 2, "too many"},
+		{"red base does not excuse a timeout", testMessages(nexus.Fail, red), testMessages(nexus.Timeout, red), nexus.Timeout, 1, ""},
+		{"the work broke the toolchain", testMessages(nexus.Pass), testMessages(nexus.Environmental, mod), nexus.Fail, 1, "it passes on the base"},
+		{"the machine broke", testMessages(nexus.Pass), testMessages(nexus.Environmental), nexus.Environmental, 0, ""},
+		{"ran and passed before", testMessages(nexus.Pass), testMessages(nexus.NotRun), nexus.Fail, 0, "it runs on the base"},
+		{"ran and failed before", testMessages(nexus.Fail, red), testMessages(nexus.NotRun), nexus.Fail, 0, "it runs on the base"},
+		{"tests do not load, as before", testMessages(nexus.NotRun, compile), testMessages(nexus.NotRun, compile), nexus.NotRun, 1, "also on the base"},
+		{"tests do not load, as an earlier version said", testMessages(nexus.Fail, compile), testMessages(nexus.NotRun, compile), nexus.NotRun, 1, "also on the base"},
+		{"other tests do not load", testMessages(nexus.NotRun, compile), testMessages(nexus.NotRun, compile, mine), nexus.Fail, 1, ""},
+		{"the first tests do not load", testMessages(nexus.NotRun), testMessages(nexus.NotRun, mine), nexus.Fail, 1, ""},
+		{"tests loaded before", testMessages(nexus.Pass), testMessages(nexus.NotRun, compile), nexus.Fail, 1, "it runs on the base"},
+		{"some tests loaded before", ran(testMessages(nexus.Fail, compile), 3, 0), testMessages(nexus.NotRun, compile), nexus.Fail, 1, "it runs on the base"},
+		{"was not run", testMessages(nexus.NotRun), testMessages(nexus.NotRun), nexus.NotRun, 0, ""},
+		{"it names where it was built", testMessages(nexus.Fail, finding{Message: "goroutine 7: /tmp/b1/a.o is odd"}), testMessages(nexus.Fail, finding{Message: "goroutine 18: /tmp/b2/b.o is odd"}), nexus.Pass, 0, "also on the base"},
+		{"a new warning where warnings fail", testMessages(nexus.Fail, hint("x")), testMessages(nexus.Fail, hint("x"), hint("y")), nexus.Fail, 1, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := gate.AgainstBase(tt.base, tt.now, nil)
@@ -112,7 +112,7 @@ func TestAgainstForgivesNothingNew(t *testing.T) {
 		})
 		base := rapid.SliceOfN(one, 0, 6).Draw(t, "base")
 		now := rapid.SliceOfN(one, 1, 6).Draw(t, "now")
-		e := gate.AgainstBase(said(nexus.Fail, base...), said(nexus.Fail, now...), nil)
+		e := gate.AgainstBase(testMessages(nexus.Fail, base...), testMessages(nexus.Fail, now...), nil)
 		grew := false
 		for _, f := range now {
 			like := func(g nexus.Finding) bool { return g.Code == f.Code && g.File == f.File && g.Message == f.Message }
@@ -151,16 +151,16 @@ func TestPassWeighsAgainstTheBase(t *testing.T) {
 		}
 		base[g.Name] = e
 	}
-	strict, err := r.Pass(t.Context(), tree, gates, nil)
+	strict, err := r.RunAll(t.Context(), tree, gates, nil)
 	if err != nil || strict.Passed || states(strict) != "old=fail" {
 		t.Errorf("without a base: %s, %v", states(strict), err)
 	}
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
-	v, err := r.Pass(t.Context(), tree, gates, nil)
+	v, err := r.RunAll(t.Context(), tree, gates, nil)
 	if err != nil || !v.Passed || states(v) != "old=pass missing=not-run fine=pass" {
 		t.Errorf("with a base: %t %s, %v", v.Passed, states(v), err)
 	}
-	v, err = r.Pass(t.Context(), tree, gates[1:2], nil)
+	v, err = r.RunAll(t.Context(), tree, gates[1:2], nil)
 	if err != nil || v.Passed || v.Why != "no gate could judge the tree" {
 		t.Errorf("nothing that judges: %+v, %v", v, err)
 	}
@@ -169,7 +169,7 @@ func TestPassWeighsAgainstTheBase(t *testing.T) {
 func TestATreeWithoutANameNeverPasses(t *testing.T) {
 	tree := files(t, nil)
 	tree.Hash = ""
-	v, err := runner(t, sandbox.Off).Pass(t.Context(), tree, []gate.Gate{{Name: "x", Args: []string{"true"}, Format: "exit"}}, nil)
+	v, err := runner(t, sandbox.Off).RunAll(t.Context(), tree, []gate.Gate{{Name: "x", Args: []string{"true"}, Format: "exit"}}, nil)
 	if err != nil || v.Passed {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -213,7 +213,7 @@ func TestWarmRunsNothing(t *testing.T) {
 		t.Error("code of the tree ran")
 	}
 	began = time.Now()
-	v, err := warm(cache).Pass(t.Context(), tree, gatesOf(t, tree, config.Gates{}), nil)
+	v, err := warm(cache).RunAll(t.Context(), tree, gatesOf(t, tree, config.Gates{}), nil)
 	if err != nil || !v.Passed {
 		t.Fatalf("%+v, %v", v, err)
 	}

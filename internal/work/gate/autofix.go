@@ -28,14 +28,14 @@ type ChangedFile struct {
 	New  bool   // the change brought it
 }
 
-// Fixed is what was put right.
-type Fixed struct {
+// AutoFixResult is what was put right.
+type AutoFixResult struct {
 	Files    []string // that are not as they were
 	Commands []string // that did it
 }
 
 // String says it in a line, empty where nothing was put right.
-func (d Fixed) String() string {
+func (d AutoFixResult) String() string {
 	if len(d.Files) == 0 {
 		return ""
 	}
@@ -103,8 +103,8 @@ func fixableFiles(dir string, g Gate, f stack.Fixer, files []ChangedFile) []stri
 // AutoFix puts the files of a change right. A command that cannot be started, or
 // does not end, puts nothing right; what one changes besides is put back. An
 // error is the machinery's.
-func AutoFix(ctx context.Context, r Runner, t Tree, gates []Gate, files []ChangedFile) (Fixed, error) {
-	var d Fixed
+func AutoFix(ctx context.Context, r Runner, t Tree, gates []Gate, files []ChangedFile) (AutoFixResult, error) {
+	var d AutoFixResult
 	commands := fixCommands(t.Dir, gates, files)
 	if len(commands) == 0 {
 		return d, nil
@@ -114,7 +114,7 @@ func AutoFix(ctx context.Context, r Runner, t Tree, gates []Gate, files []Change
 		return d, err
 	}
 	for _, g := range commands {
-		res, err := r.do(ctx, t, g)
+		res, err := r.runCommand(ctx, t, g)
 		if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 			return d, errors.Join(err, w.restore(func(string) bool { return true }))
 		}

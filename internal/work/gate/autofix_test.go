@@ -58,7 +58,7 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := gate.Runner{Box: box, Env: sandbox.Env(), Timeout: time.Minute}
+			r := gate.Runner{Box: box, Env: sandbox.QuietEnv(), Timeout: time.Minute}
 			g := gate.Gate{Name: "lint", Dir: tt.dir, Format: "exit", Fix: []stack.Fixer{tt.fix, tt.fix}}
 			d, err := gate.AutoFix(t.Context(), r, gate.Tree{Dir: dir}, []gate.Gate{g}, tt.files)
 			if err != nil {

@@ -102,7 +102,7 @@ func onBase(n int, more string) string {
 }
 
 // ranNothing reports whether a gate's findings say why none of its tests ran.
-func ranNothing(e nexus.Evidence) bool { return raw.Nothing(e.Findings, e.Counts) != "" }
+func ranNothing(e nexus.Evidence) bool { return raw.NoTestsReason(e.Findings, e.Counts) != "" }
 
 // compareUnran weighs a gate that ran no test and did not on the base: that is no
 // pass, and nobody's failure. What it names and did not name then is the
@@ -129,11 +129,11 @@ func isHang(f nexus.Finding) bool { return f.Code == raw.CodeHang }
 // now, where a test that is wanted was under way, and where something keeps the
 // runner that did not before.
 func compareHanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
-	meant := accept.ReadAll(wants).On(base.Findings)
+	meant := accept.ParseMentions(wants).ResolvePlaces(base.Findings)
 	switch {
 	case now.State == nexus.Timeout && base.State != nexus.Timeout:
 		return now
-	case slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.Test != "" && meant.Mean(f) }):
+	case slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.Test != "" && meant.Matches(f) }):
 		return now
 	}
 	fresh := slices.DeleteFunc(slices.Clone(now.Findings), func(f nexus.Finding) bool {
@@ -181,13 +181,13 @@ func compareFindings(base, now nexus.Evidence, wants []string) baseline {
 	for _, f := range base.Findings {
 		before[findingKey(f)] = append(before[findingKey(f)], f)
 	}
-	meant := accept.ReadAll(wants).On(base.Findings)
+	meant := accept.ParseMentions(wants).ResolvePlaces(base.Findings)
 	var w baseline
 	var open []nexus.Finding
 	for _, f := range now.Findings {
 		k := findingKey(f)
 		at := -1
-		if f.Test == "" && f.Line > 0 && !meant.Mean(f) {
+		if f.Test == "" && f.Line > 0 && !meant.Matches(f) {
 			at = slices.IndexFunc(before[k], func(b nexus.Finding) bool { return b.Line == f.Line })
 		}
 		if at < 0 {
@@ -201,7 +201,7 @@ func compareFindings(base, now nexus.Evidence, wants []string) baseline {
 		k := findingKey(f)
 		i := slices.IndexFunc(now.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test })
 		switch {
-		case meant.Mean(f), len(before[k]) > 0 && meant.Mean(before[k][0]):
+		case meant.Matches(f), len(before[k]) > 0 && meant.Matches(before[k][0]):
 			w.fresh = append(w.fresh, f)
 		case f.Test != "" && i >= 0:
 			w.flaky = append(w.flaky, fmt.Sprintf("%s failed in %d of %d runs", f.Test, now.Flaky[i].Failed, now.Flaky[i].Runs))
@@ -283,5 +283,5 @@ func lacksTool(e nexus.Evidence) bool {
 // wantsTest reports whether one of the texts names a test, or means all tests that
 // fail.
 func wantsTest(test string, texts []string) bool {
-	return accept.ReadAll(texts).Mean(nexus.Finding{Test: test})
+	return accept.ParseMentions(texts).Matches(nexus.Finding{Test: test})
 }

@@ -41,7 +41,7 @@ func (c Caches) Own(tree, dir string, g Gate) (Setup, func() error, error) {
 		return setup, func() error { return nil }, err
 	case read.GolangCI:
 		lint := filepath.Join(dir, "lint")
-		if err := gocache.Lay(filepath.Join(lint, stack.GolangciCache)); err != nil {
+		if err := gocache.CreateDir(filepath.Join(lint, stack.GolangciCache)); err != nil {
 			return Setup{}, nil, err
 		}
 		setup, err := c.Go(tree, lint, filepath.Join(lint, "own"), build)
@@ -59,7 +59,7 @@ func (c Caches) Own(tree, dir string, g Gate) (Setup, func() error, error) {
 		setup, err = c.show(setup, filepath.Join(once, "fetched"), stack.Words(g.Args))
 	}
 	return setup, func() error {
-		if err := usercache.Hide(filepath.Join(once, "fetched")); err != nil {
+		if err := usercache.UnmountStores(filepath.Join(once, "fetched")); err != nil {
 			return err
 		}
 		return os.RemoveAll(once)
@@ -73,13 +73,13 @@ func (c Caches) Shell(tree, dir string, words []string) (Setup, error) {
 	if err != nil {
 		return setup, err
 	}
-	setup.Env = append(setup.Env, sandbox.Quiet()...)
+	setup.Env = append(setup.Env, sandbox.QuietVars()...)
 	return c.show(setup, filepath.Join(dir, "fetched"), words)
 }
 
 // show adds what the user's tools have fetched.
 func (c Caches) show(setup Setup, dir string, words []string) (Setup, error) {
-	s, err := c.User.Show(dir, words)
+	s, err := c.User.MountStores(dir, words)
 	setup.Env, setup.Writable = append(setup.Env, s.Env...), append(setup.Writable, s.Writable...)
 	return setup, err
 }
@@ -88,8 +88,8 @@ func (c Caches) show(setup Setup, dir string, words []string) (Setup, error) {
 // build's in own. What other builds have made, and the user, and the gates of
 // the base, is read and not written.
 func (c Caches) Go(tree, dir, own string, others ...string) (Setup, error) {
-	if gosrc.Used(os.DirFS(tree)) { // elsewhere the go command is rare, and makes the directories itself
-		if err := gocache.Lay(filepath.Join(dir, stack.GoBuildCache)); err != nil {
+	if gosrc.IsGoTree(os.DirFS(tree)) { // elsewhere the go command is rare, and makes the directories itself
+		if err := gocache.CreateDir(filepath.Join(dir, stack.GoBuildCache)); err != nil {
 			return Setup{}, err
 		}
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// hidden adds a test that must fail to the packages in dirs, without writing
+// runCanary adds a test that must fail to the packages in dirs, without writing
 // to the tree, runs them, and returns those in which it was not seen to fail.
 // Its name is new each time, so that nothing can be made to play it.
-func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit time.Duration) ([]string, error) {
+func (r Runner) runCanary(ctx context.Context, t Tree, g Gate, dirs []string, limit time.Duration) ([]string, error) {
 	c, _ := gosrc.ParseTest(g.Args)
 	tmp, err := os.MkdirTemp("", "nexus-canary-")
 	if err != nil {
@@ -29,7 +29,7 @@ func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit
 	packages := map[string]string{}
 	modules := gosrc.Modules(os.DirFS(t.Dir))
 	for _, dir := range dirs {
-		if !gosrc.Judges(os.DirFS(t.Dir), g.Dir, dir) {
+		if !gosrc.IsDirInModule(os.DirFS(t.Dir), g.Dir, dir) {
 			continue // another gate's
 		}
 		pkg, ok := gosrc.PackageName(os.DirFS(t.Dir), dir)

@@ -34,7 +34,7 @@ func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []
 	var whole []string // packages that did not run
 	for _, f := range before.Findings {
 		_, _, test := gosrc.TestName(f.Test)
-		dir, here := gosrc.Home(f.Test, mods)
+		dir, here := gosrc.PackageDir(f.Test, mods)
 		switch {
 		case f.Test != "" && !test && here && hasGo(is): // what is said about a whole package
 			whole = append(whole, dir)
@@ -54,8 +54,8 @@ func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []
 		if red[pkg] {
 			continue
 		}
-		for _, name := range gosrc.Expect(os.DirFS(is), mods)(pkg) {
-			if gosrc.Own(os.DirFS(was), os.DirFS(is), dir, name) {
+		for _, name := range gosrc.ExpectedTests(os.DirFS(is), mods)(pkg) {
+			if gosrc.IsTestChanged(os.DirFS(was), os.DirFS(is), dir, name) {
 				add(pkg + "." + name)
 			}
 		}

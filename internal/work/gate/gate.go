@@ -48,18 +48,18 @@ type Gate struct {
 	Tests   bool          // it runs tests; none is no pass
 	Timeout time.Duration // 0: the runner's
 
-	Related  stack.Part    // how it runs those of its tests that a change concerns; see work/gate/related
-	Lone     stack.Lone    // how it runs one test alone; see [SingleTest]
-	Goes     stack.Cover   // how it says what its tests go through; see work/measure
-	Hold     stack.Held    // how it is asked what keeps it from exiting, and made to exit; see [WatchHang]
-	Linger   time.Duration // how long it may be silent when it told how its tests ended; 0: for ever
-	Fix      []stack.Fixer // what puts right by itself what it would find; see [AutoFix]
-	Only     []string      // patterns of the files that it is about; empty: it judges any change. See [Apart]
-	Of       string        // the gate of whose tests it runs some only; empty: it stands for itself
-	Again    string        // the gate whose tests it only runs once more, to measure them; see [Gate.Vain]
-	Optional bool          // what it says is reported, and counts neither for nor against the tree
-	Else     string        // command that runs the same tests without its program; empty where none is known
-	Reads    bool          // it is to look, and to change nothing: what it says about files that it wrote is no judgement
+	Related  stack.PartialRun      // how it runs those of its tests that a change concerns; see work/gate/related
+	Lone     stack.SingleTest      // how it runs one test alone; see [SingleTest]
+	Goes     stack.Cover           // how it says what its tests go through; see work/measure
+	Hold     stack.OpenHandleCheck // how it is asked what keeps it from exiting, and made to exit; see [WatchHang]
+	Linger   time.Duration         // how long it may be silent when it told how its tests ended; 0: for ever
+	Fix      []stack.Fixer         // what puts right by itself what it would find; see [AutoFix]
+	Only     []string              // patterns of the files that it is about; empty: it judges any change. See [UnaffectedReason]
+	Of       string                // the gate of whose tests it runs some only; empty: it stands for itself
+	Again    string                // the gate whose tests it only runs once more, to measure them; see [Gate.RepeatsHangingTests]
+	Optional bool                  // what it says is reported, and counts neither for nor against the tree
+	Else     string                // command that runs the same tests without its program; empty where none is known
+	Reads    bool                  // it is to look, and to change nothing: what it says about files that it wrote is no judgement
 }
 
 // Command returns the command as people write it.
@@ -77,8 +77,8 @@ func (g Gate) Command() string {
 	return strings.Join(words, " ")
 }
 
-// within lets a command run in a directory below the tree.
-func (g Gate) within(args []string) []string {
+// commandInDir lets a command run in a directory below the tree.
+func (g Gate) commandInDir(args []string) []string {
 	if g.Dir == "" || g.Dir == "." {
 		return args
 	}
@@ -109,7 +109,7 @@ type Runner struct {
 	Own func(g Gate) (s Setup, done func() error, err error)
 	// Net gives a gate its way out, nil for none; a nil Net gives none to any.
 	// Reached hears which hosts it asked for, and may be nil.
-	Net     func(gate string) *egress.Way
+	Net     func(gate string) *egress.Gateway
 	Reached func(gate string, asked []nexus.HostReached) error
 	// Base gives what a gate said about the tree that the work started from;
 	// only what got worse since counts. Nil: everything counts.
@@ -189,7 +189,7 @@ const (
 )
 
 // Judge runs a gate on a tree. An error is the machinery's: no judgement was
-// made. Of many findings it returns some, see [Runner.Whole].
+// made. Of many findings it returns some, see [Runner.WithAllFindings].
 func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
 	e, err := r.judge(ctx, t, g)
 	if err != nil {
@@ -200,7 +200,7 @@ func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 
 // judge is [Runner.Judge] with all findings.
 func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
-	e := r.blank(ctx, t, g)
+	e := r.emptyEvidence(ctx, t, g)
 	if r.Lacks != nil {
 		if why := r.Lacks(g); why != "" {
 			e.State, e.Why = nexus.MissingAsset, why
@@ -213,9 +213,9 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		}
 	}
 	limit := r.limit(g)
-	res, written, end, err := r.watch(ctx, t, g, limit, signs(g, limit))
+	res, written, end, err := r.watch(ctx, t, g, limit, hangSigns(g, limit))
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		missing := raw.Missing(g.Args[0], err.Error())
+		missing := raw.MissingToolFinding(g.Args[0], err.Error())
 		e.State, e.Why, e.Findings = nexus.Environmental, err.Error(), []nexus.Finding{missing}
 		e.Findings[0].Gate = g.Name
 		return e, nil
@@ -225,7 +225,7 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		out = r.read(t, g, res, end, written)
 	}
 	if err == nil && (end.Hung || end.Over && res.TimedOut) {
-		res, out, err = r.held(ctx, t, g, limit, res, out, end)
+		res, out, err = r.investigateHang(ctx, t, g, limit, res, out, end)
 	}
 	if err != nil {
 		return nexus.Evidence{}, err
@@ -237,7 +237,7 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 	e.Exit, e.Duration = res.Exit, res.Duration
 	if res.TimedOut && !end.Over {
 		e.State, e.Exit, e.Why = nexus.Timeout, -1, fmt.Sprintf("did not end within %s", limit)
-		e.Findings = append(e.Findings, underway(g, t, res, e.Findings)...)
+		e.Findings = append(e.Findings, runningTestFinding(g, t, res, e.Findings)...)
 	}
 	if res.Over != "" {
 		e.State, e.Exit, e.Over, e.Why = nexus.Exceeded, -1, string(res.Over), res.Exceeded
@@ -251,9 +251,9 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 	if e.Findings, err = r.explainMissing(ctx, t, g, e.Findings, res); err != nil {
 		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
 	}
-	e = r.meets(g, e, res)
-	if e.Output, err = r.keep(res); err == nil {
-		e.Named, err = r.list(out.Tests)
+	e = r.markObstacle(g, e, res)
+	if e.Output, err = r.storeOutput(res); err == nil {
+		e.Named, err = r.storeTestNames(out.Tests)
 	}
 	if err != nil {
 		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
@@ -290,7 +290,7 @@ func count(n int, what string) string {
 // run runs a gate's command on a tree, puts the tree back, and reads what it
 // printed.
 func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, readable ...string) (sandbox.Result, read.Report, error) {
-	return r.runSigned(ctx, t, g, limit, over(g), readable...)
+	return r.runSigned(ctx, t, g, limit, baseHangSigns(g), readable...)
 }
 
 // runSigned is [Runner.run] with signs of its own that the runner hangs.
@@ -306,7 +306,7 @@ func (r Runner) runSigned(ctx context.Context, t Tree, g Gate, limit time.Durati
 // the tree back, and returns what it printed and the reports that it wrote.
 func (r Runner) watch(ctx context.Context, t Tree, g Gate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, written []byte, end HangEnd, err error) {
 	c := sandbox.Command{
-		Args: g.within(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
+		Args: g.commandInDir(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
 		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.Keeper { return read.NewSieve(g.Format, 0) },
 	}
 	old := reports(r.written(t), g.Dir, g.Reports, maxReport)
@@ -369,8 +369,8 @@ func (r Runner) written(t Tree) string {
 // read reads what a gate's command printed, and the reports that it wrote.
 func (r Runner) read(t Tree, g Gate, res sandbox.Result, end HangEnd, written []byte) read.Report {
 	in := input(t, g, res)
-	if g.Format == read.GoTestJSON && !gosrc.Picks(g.Args) {
-		in.Expect = gosrc.Expect(os.DirFS(t.Dir), in.Modules)
+	if g.Format == read.GoTestJSON && !gosrc.MayOmitTests(g.Args) {
+		in.Expect = gosrc.ExpectedTests(os.DirFS(t.Dir), in.Modules)
 	}
 	whole := !res.TimedOut && !end.Hung
 	if end.Over && !whole {
@@ -382,7 +382,7 @@ func (r Runner) read(t Tree, g Gate, res sandbox.Result, end HangEnd, written []
 		out = read.Both(out, stack.Read(in))
 	}
 	if end.Over && !whole {
-		out = kept(out)
+		out = unfinishedReport(out)
 	}
 	for i := range out.Findings {
 		out.Findings[i].Gate = g.Name
@@ -401,7 +401,7 @@ func input(t Tree, g Gate, res sandbox.Result) read.Input {
 // boxed runs a command in the box, with the way out that its gate has, until
 // it ends or hangs.
 func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string, s HangSigns) (sandbox.Result, HangEnd, error) {
-	var way *egress.Way
+	var way *egress.Gateway
 	if r.Net != nil {
 		way = r.Net(gate)
 	}
@@ -420,8 +420,8 @@ func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string, s Han
 	return res, end, err
 }
 
-// blank is the evidence before the gate ran.
-func (r Runner) blank(ctx context.Context, t Tree, g Gate) nexus.Evidence {
+// emptyEvidence is the evidence before the gate ran.
+func (r Runner) emptyEvidence(ctx context.Context, t Tree, g Gate) nexus.Evidence {
 	e := nexus.Evidence{
 		Gate: g.Name, State: nexus.NotRun, Tree: t.Hash, Exit: -1,
 		Command: g.Command(), Toolchain: r.toolchain(ctx, t, g),
@@ -456,7 +456,7 @@ func (r Runner) reset(ctx context.Context, bare bool) error {
 	return r.Reset(ctx, bare)
 }
 
-func (r Runner) keep(res sandbox.Result) (string, error) {
+func (r Runner) storeOutput(res sandbox.Result) (string, error) {
 	if r.Put == nil || len(res.Stdout)+len(res.Stderr) == 0 {
 		return "", nil
 	}
@@ -467,19 +467,19 @@ func (r Runner) keep(res sandbox.Result) (string, error) {
 	return r.Put(data)
 }
 
-// NamedBy stands between how a test ended and its name, in the blob that
+// TestNameSeparator stands between how a test ended and its name, in the blob that
 // [nexus.Evidence] names: one test a line.
-const NamedBy = "\t"
+const TestNameSeparator = "\t"
 
-// list keeps the names of tests and how they ended.
-func (r Runner) list(tests []read.Test) (string, error) {
+// storeTestNames keeps the names of tests and how they ended.
+func (r Runner) storeTestNames(tests []read.Test) (string, error) {
 	if r.Put == nil || len(tests) == 0 {
 		return "", nil
 	}
 	var b strings.Builder
 	for _, t := range tests {
 		if name := strings.TrimPrefix(t.String(), "."); !strings.Contains(name, "\n") {
-			b.WriteString(t.State + NamedBy + name + "\n")
+			b.WriteString(t.State + TestNameSeparator + name + "\n")
 		}
 	}
 	return r.Put([]byte(b.String()))

@@ -108,7 +108,7 @@ func TestPassOnRealTrees(t *testing.T) {
 				tt.states = "build=pass lint=pass test=fail"
 			}
 			tree := files(t, tt.files)
-			v, err := runner(t, sandbox.Auto).Pass(t.Context(), tree, gatesOf(t, tree, config.Gates{}), nil)
+			v, err := runner(t, sandbox.Auto).RunAll(t.Context(), tree, gatesOf(t, tree, config.Gates{}), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestEvidenceIsComplete(t *testing.T) {
 	r.Judged = func(e nexus.Evidence, cached bool) error { heard = append(heard, e.Gate); return nil }
 	resets := 0
 	r.Reset = func(context.Context, bool) error { resets++; return nil }
-	v, err := r.Pass(t.Context(), tree, gatesOf(t, tree, config.Gates{}), nil)
+	v, err := r.RunAll(t.Context(), tree, gatesOf(t, tree, config.Gates{}), nil)
 	if err != nil || !v.Passed {
 		t.Fatal(v, err)
 	}
@@ -164,7 +164,7 @@ func TestKnownEvidenceIsTakenOver(t *testing.T) {
 	r.Judged = func(_ nexus.Evidence, cached bool) error { known = cached; return nil }
 	count := func(e nexus.Evidence) int {
 		t.Helper()
-		if _, err := r.Pass(t.Context(), tree, []gate.Gate{g}, func(string, string) (nexus.Evidence, bool) { return e, true }); err != nil {
+		if _, err := r.RunAll(t.Context(), tree, []gate.Gate{g}, func(string, string) (nexus.Evidence, bool) { return e, true }); err != nil {
 			t.Fatal(err)
 		}
 		log, _ := os.ReadFile(filepath.Join(tree.Dir, "log"))
@@ -204,7 +204,7 @@ func TestWhatWasLeftIsMadeAgain(t *testing.T) {
 	}
 	cached := map[string]bool{}
 	r.Judged = func(e nexus.Evidence, known bool) error { cached[e.Gate] = known; return nil }
-	v, err := r.Pass(t.Context(), tree, []gate.Gate{first, second}, func(_, name string) (nexus.Evidence, bool) { return e, name == "install" })
+	v, err := r.RunAll(t.Context(), tree, []gate.Gate{first, second}, func(_, name string) (nexus.Evidence, bool) { return e, name == "install" })
 	if err != nil || !v.Passed || !cached["install"] || cached["use"] {
 		t.Errorf("%+v, %v, known was %v", v, err, cached)
 	}
@@ -270,7 +270,7 @@ func TestAStoppedPassIsNoVerdict(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	cause := errors.New("somebody asked")
 	stop(cause)
-	v, err := runner(t, sandbox.Off).Pass(ctx, tree, []gate.Gate{{Name: "x", Args: []string{"true"}, Format: "exit"}}, nil)
+	v, err := runner(t, sandbox.Off).RunAll(ctx, tree, []gate.Gate{{Name: "x", Args: []string{"true"}, Format: "exit"}}, nil)
 	if !errors.Is(err, cause) || v.Passed {
 		t.Errorf("verdict %+v, error %v", v, err)
 	}
@@ -279,7 +279,7 @@ func TestAStoppedPassIsNoVerdict(t *testing.T) {
 func TestACriterionWithoutItsTestIsNotMet(t *testing.T) {
 	tree := files(t, map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": tests})
 	g, _ := detect.Accept(nexus.Criterion{Check: "go test -run TestNotWritten ./..."})
-	v, err := runner(t, sandbox.Off).Pass(t.Context(), tree, []gate.Gate{g}, nil)
+	v, err := runner(t, sandbox.Off).RunAll(t.Context(), tree, []gate.Gate{g}, nil)
 	if err != nil || v.Passed || v.Evidence[0].State != nexus.NotRun {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -338,7 +338,7 @@ func TestJudgedOnce(t *testing.T) {
 	} {
 		_ = os.Remove(count)
 		_ = os.Remove(filepath.Join(tree.Dir, "left.txt"))
-		v, err := r.Pass(t.Context(), tree, []gate.Gate{test, cover, shell("accept: x", c.command)}, known)
+		v, err := r.RunAll(t.Context(), tree, []gate.Gate{test, cover, shell("accept: x", c.command)}, known)
 		ran, _ := os.ReadFile(count)
 		if err != nil || !v.Passed || string(ran) != c.ran {
 			t.Errorf("%s: %+v, %v; it ran %q, want %q", c.name, v, err, ran, c.ran)
@@ -374,7 +374,7 @@ func TestEachCriterionJudges(t *testing.T) {
 	} {
 		_ = os.Remove(count)
 		r.Each = c.each
-		v, err := r.Pass(t.Context(), tree, gates, known)
+		v, err := r.RunAll(t.Context(), tree, gates, known)
 		ran, _ := os.ReadFile(count)
 		if err != nil || v.Passed || v.Why == "" || len(v.Evidence) != c.judged || string(ran) != c.ran {
 			t.Errorf("each %v: %+v, %v; it ran %q, want %q", c.each, v, err, ran, c.ran)

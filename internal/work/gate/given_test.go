@@ -58,7 +58,7 @@ func TestWhatAGateIsGiven(t *testing.T) {
 	} {
 		r := r
 		change(&r)
-		if v, err := r.Pass(t.Context(), tree, []gate.Gate{g}, nil); !errors.Is(err, broken) || v.Passed || len(v.Evidence) > 0 {
+		if v, err := r.RunAll(t.Context(), tree, []gate.Gate{g}, nil); !errors.Is(err, broken) || v.Passed || len(v.Evidence) > 0 {
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestAGateThatDidNotRun(t *testing.T) {
 			e.Gate = gate
 			return e, gate == "test" && base.State != ""
 		}
-		v, err := r.Pass(t.Context(), files(t, map[string]string{"a": ""}), []gate.Gate{
+		v, err := r.RunAll(t.Context(), files(t, map[string]string{"a": ""}), []gate.Gate{
 			{Name: "test", Args: []string{"sh", "-c", "echo 1..0"}, Format: "tap", Tests: true}, {Name: "build", Args: []string{"true"}, Format: read.Exit},
 		}, nil)
 		if want := name == "it did not run there either" || name == "its tool was not there"; err != nil || v.Passed != want || v.Passed != (len(v.Evidence) == 2) {
@@ -172,7 +172,7 @@ func TestWhole(t *testing.T) {
 		"all are shown": {"", nil, true, 1}, "they are kept": {"all", kept.Get, true, 2}, "nothing is kept": {"all", nil, false, 1},
 		"they are gone": {"all", gone, false, 1}, "they cannot be read": {"no", kept.Get, false, 1},
 	} {
-		e, ok := gate.Whole(nexus.Evidence{All: c.all, Findings: []nexus.Finding{{Message: "some"}}}, c.get)
+		e, ok := gate.WithAllFindings(nexus.Evidence{All: c.all, Findings: []nexus.Finding{{Message: "some"}}}, c.get)
 		if ok != c.known || len(e.Findings) != c.n || ok && e.All != "" {
 			t.Errorf("%s: %+v, %v", name, e, ok)
 		}

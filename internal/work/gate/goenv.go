@@ -47,7 +47,7 @@ func Prepare(dir, cache string) (Setup, error) {
 		return Setup{}, fmt.Errorf("caches: %w", err)
 	}
 	env = append(env, "GIT_CONFIG_SYSTEM="+known)
-	return Setup{Env: sandbox.Gates(env...), Readable: append(SystemSettings(), known), Writable: []string{cache}}, nil
+	return Setup{Env: sandbox.GateEnv(env...), Readable: append(SystemSettings(), known), Writable: []string{cache}}, nil
 }
 
 // lay writes a file, and never through a link.

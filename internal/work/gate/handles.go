@@ -12,7 +12,7 @@ import (
 )
 
 // handlesMark begins the lines with which a probe of ours names what is still open:
-// what it is, " at ", a file and a line. See [stack.Held].
+// what it is, " at ", a file and a line. See [stack.OpenHandleCheck].
 const handlesMark = "nexus: still open: "
 
 // maxHandles bounds how many things are named.

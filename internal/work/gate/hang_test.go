@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-func signs() gate.HangSigns {
+func hangSigns() gate.HangSigns {
 	return gate.HangSigns{Over: `^\d+ passed`, Linger: 10 * time.Second, Told: `^ok \d+`, Quiet: time.Minute}
 }
 
@@ -55,14 +55,14 @@ func TestWatch(t *testing.T) {
 		lives time.Duration
 		want  gate.HangEnd
 	}{
-		"it said that all is over":        {signs(), []any{"ok 1\n", "3 passed in 1s\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
-		"in two pieces, with colours":     {signs(), []any{"\x1b[32m3 pas", "sed\x1b[0m in 1s\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
-		"it goes on to say something":     {signs(), []any{"3 passed\n", 9 * time.Second, "a word\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
-		"it is silent within a test":      {signs(), []any{"ok 1\n"}, time.Minute, gate.HangEnd{Hung: true}},
-		"it has told of no test yet":      {signs(), []any{"begin\n"}, time.Hour, gate.HangEnd{}},
+		"it said that all is over":        {hangSigns(), []any{"ok 1\n", "3 passed in 1s\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
+		"in two pieces, with colours":     {hangSigns(), []any{"\x1b[32m3 pas", "sed\x1b[0m in 1s\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
+		"it goes on to say something":     {hangSigns(), []any{"3 passed\n", 9 * time.Second, "a word\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
+		"it is silent within a test":      {hangSigns(), []any{"ok 1\n"}, time.Minute, gate.HangEnd{Hung: true}},
+		"it has told of no test yet":      {hangSigns(), []any{"begin\n"}, time.Hour, gate.HangEnd{}},
 		"nobody limits it":                {gate.HangSigns{Over: `^\d+ passed`}, []any{"3 passed\n"}, time.Hour, gate.HangEnd{Over: true}},
-		"the word has no end of its line": {signs(), []any{"3 passed"}, time.Hour, gate.HangEnd{Over: true}},
-		"a long line":                     {signs(), []any{strings.Repeat("x", 10_000) + "\n3 passed\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
+		"the word has no end of its line": {hangSigns(), []any{"3 passed"}, time.Hour, gate.HangEnd{Over: true}},
+		"a long line":                     {hangSigns(), []any{strings.Repeat("x", 10_000) + "\n3 passed\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
 		"nothing is looked for":           {gate.HangSigns{}, []any{"3 passed\nok 1\n"}, time.Hour, gate.HangEnd{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestWatch(t *testing.T) {
 // time is up does not count as hanging.
 func TestExitInTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, w := gate.WatchHang(t.Context(), signs())
+		ctx, w := gate.WatchHang(t.Context(), hangSigns())
 		w.Heard([]byte("3 passed\n"))
 		<-ctx.Done()
 		if !errors.Is(context.Cause(ctx), gate.ErrHung) {
@@ -195,7 +195,7 @@ func FuzzHandles(f *testing.F) {
 		for _, format := range []string{"pytest", "unittest", "cargo-test", "ctest", "minitest"} {
 			gate.RunningTest(format, in)
 		}
-		ctx, w := gate.WatchHang(t.Context(), signs())
+		ctx, w := gate.WatchHang(t.Context(), hangSigns())
 		w.Heard(out)
 		w.Close(context.Cause(ctx))
 	})

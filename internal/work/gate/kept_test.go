@@ -50,7 +50,7 @@ func TestWarningsBesideErrors(t *testing.T) {
 				t.Fatal(was.State, err)
 			}
 			r.Base = func(string) (nexus.Evidence, bool) { return was, true }
-			v, err := r.Pass(t.Context(), files(t, map[string]string{"cc.sh": compiler, "said": one.now, "a.c": "int a;\n"}), []gate.Gate{g}, nil)
+			v, err := r.RunAll(t.Context(), files(t, map[string]string{"cc.sh": compiler, "said": one.now, "a.c": "int a;\n"}), []gate.Gate{g}, nil)
 			if err != nil || len(v.Evidence) != 1 || v.Evidence[0].State != one.state {
 				t.Errorf("%+v, %v", v.Evidence, err)
 			}
@@ -63,7 +63,7 @@ func TestWarningsBesideErrors(t *testing.T) {
 func TestNamesAreKept(t *testing.T) {
 	suite := `echo '{"Action":"run","Package":"m","Test":"TestA"}'; echo '{"Action":"pass","Package":"m","Test":"TestA"}'
 echo '{"Action":"run","Package":"m","Test":"TestB"}'; echo '{"Action":"skip","Package":"m","Test":"TestB"}'; echo '{"Action":"pass","Package":"m"}'`
-	for script, want := range map[string]string{suite: "run" + gate.NamedBy + "m.TestA\nskip" + gate.NamedBy + "m.TestB\n", "true": ""} {
+	for script, want := range map[string]string{suite: "run" + gate.TestNameSeparator + "m.TestA\nskip" + gate.TestNameSeparator + "m.TestB\n", "true": ""} {
 		tree, kept := files(t, map[string]string{"g.sh": script}), blobs{}
 		g := gate.Gate{Name: "test", Args: []string{"sh", "g.sh", "-timeout=1m"}, Format: read.GoTestJSON, Tests: true}
 		r := runner(t, sandbox.Off)

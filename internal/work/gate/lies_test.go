@@ -115,7 +115,7 @@ func judgeWork(t *testing.T, addTo map[string]string, added string) nexus.Eviden
 		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
 	}
 	r.Origin = &gate.Origin{Dir: old.Dir, Changed: slices.Collect(maps.Keys(now))}
-	v, err := r.Pass(t.Context(), tree, gatesOf(t, tree, config.Gates{})[2:], nil)
+	v, err := r.RunAll(t.Context(), tree, gatesOf(t, tree, config.Gates{})[2:], nil)
 	if err != nil {
 		t.Fatal(err)
 	}

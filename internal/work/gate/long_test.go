@@ -78,7 +78,7 @@ func TestManyFindings(t *testing.T) {
 	for text, want := range map[string]nexus.GateState{"new\nfine\n" + old: nexus.Pass, "new\nBAD\n" + old: nexus.Fail} {
 		moves := gate.ParseMoves("diff --git a/a.c b/a.c\n@@ -0,0 +1,2 @@\n+new\n+x\n")
 		r.Moved = func(context.Context) (gate.Moves, error) { return moves, nil }
-		v, err := r.Pass(t.Context(), files(t, map[string]string{"a.c": text}), []gate.Gate{g}, nil)
+		v, err := r.RunAll(t.Context(), files(t, map[string]string{"a.c": text}), []gate.Gate{g}, nil)
 		if err != nil || len(v.Evidence) != 1 {
 			t.Fatal(v, err)
 		}

@@ -10,14 +10,14 @@ import (
 
 // runWithNetwork runs a command with a way out, nil for none, and returns which hosts it
 // asked for. What was refused is at the end of its standard error.
-func runWithNetwork(ctx context.Context, b *sandbox.Box, c sandbox.Command, way *egress.Way) (sandbox.Result, []nexus.HostReached, error) {
+func runWithNetwork(ctx context.Context, b *sandbox.Box, c sandbox.Command, way *egress.Gateway) (sandbox.Result, []nexus.HostReached, error) {
 	if way == nil {
 		r, err := b.Run(ctx, c)
 		return r, nil, err
 	}
-	c.Proxy, c.Local, c.Env = way.Serve, way.Local(), way.Env(c.Env, b.Hides())
+	c.Proxy, c.Local, c.Env = way.Serve, way.LocalPorts(), way.Env(c.Env, b.HidesHost())
 	r, err := b.Run(ctx, c)
-	all := way.Take()
+	all := way.TakeDecisions()
 	r.Stderr = append(r.Stderr, egress.Refusals(all)...)
-	return r, egress.Facts(all), err
+	return r, egress.ReachedFacts(all), err
 }

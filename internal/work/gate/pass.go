@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
 )
 
-// Pass lets the gates judge a tree in their order and stops at the first red
+// RunAll lets the gates judge a tree in their order and stops at the first red
 // one. Evidence that known has for this very tree, command and toolchain is
 // taken over. The verdict has passed when every gate has; a gate that did not
 // run is red too, unless it did not run on the base either. One that runs some
@@ -23,16 +23,16 @@ import (
 // the base ends no pass, and there is none without some of its tests, or a
 // criterion, that judged in its place; nor is such a one run again to measure
 // it. With Each a red criterion keeps no other gate from judging.
-func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree, gate string) (nexus.Evidence, bool)) (nexus.Verdict, error) {
+func (r Runner) RunAll(ctx context.Context, t Tree, gates []Gate, known func(tree, gate string) (nexus.Evidence, bool)) (nexus.Verdict, error) {
 	v := nexus.Verdict{Tree: t.Hash}
 	green := 0
 	r.skipped = &[]Gate{}
 	waits := map[string]bool{}
 	for _, g := range gates {
-		if waits[g.Name] || g.Vain(nexus.EvidenceOf(v.Evidence, g.Again)) {
+		if waits[g.Name] || g.RepeatsHangingTests(nexus.EvidenceOf(v.Evidence, g.Again)) {
 			continue
 		}
-		e, base, cached, err := r.weigh(ctx, t, g, r.twins(ctx, t, gates, v.Evidence, g, known))
+		e, base, cached, err := r.judgeAgainstBase(ctx, t, g, r.twins(ctx, t, gates, v.Evidence, g, known))
 		e.Optional = g.Optional
 		if err == nil {
 			e, err = r.brief(e)
@@ -53,7 +53,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 			}
 		case e.Passed():
 			green++
-		case g.Idle(e):
+		case g.JudgedNothing(e):
 		case e.Hangs, e.Apart:
 		case e.State == nexus.NotRun && (base.State == nexus.NotRun || lacksTool(base) || rewroteTree(base)) && base.Tree != "":
 		case r.Each && criterion(g):
@@ -63,11 +63,11 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 			return v, nil
 		}
 	}
-	return whole(v, gates, green > 0), nil
+	return finishVerdict(v, gates, green > 0), nil
 }
 
-// whole says about a verdict whether it has passed, where no red gate ended it.
-func whole(v nexus.Verdict, gates []Gate, green bool) nexus.Verdict {
+// finishVerdict says about a verdict whether it has passed, where no red gate ended it.
+func finishVerdict(v nexus.Verdict, gates []Gate, green bool) nexus.Verdict {
 	if v.Why != "" {
 		return v
 	}
@@ -81,28 +81,28 @@ func whole(v nexus.Verdict, gates []Gate, green bool) nexus.Verdict {
 	return v
 }
 
-// Weigh judges a tree by one gate, against the base where there is one.
-func (r Runner) Weigh(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
-	e, _, _, err := r.weigh(ctx, t, g, nil)
+// JudgeAgainstBase judges a tree by one gate, against the base where there is one.
+func (r Runner) JudgeAgainstBase(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
+	e, _, _, err := r.judgeAgainstBase(ctx, t, g, nil)
 	if err != nil {
 		return e, err
 	}
 	return r.brief(e)
 }
 
-// weigh judges a tree by a gate, against what the gate said about the base.
-func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) (e, base nexus.Evidence, cached bool, err error) {
+// judgeAgainstBase judges a tree by a gate, against what the gate said about the base.
+func (r Runner) judgeAgainstBase(ctx context.Context, t Tree, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) (e, base nexus.Evidence, cached bool, err error) {
 	if r.Base != nil {
 		base = r.base(g)
 	}
 	if why := r.apart(g); why != "" {
-		e = r.blank(ctx, t, g)
+		e = r.emptyEvidence(ctx, t, g)
 		e.Apart, e.Why = true, why
 		return e, base, false, nil
 	}
-	raw, cached, err := r.once(ctx, t, g, base.Tree, known)
+	raw, cached, err := r.knownOrRun(ctx, t, g, base.Tree, known)
 	if err == nil {
-		base, err = r.shift(ctx, base, raw)
+		base, err = r.moveBaseFindings(ctx, base, raw)
 	}
 	if err != nil {
 		return e, base, false, err
@@ -112,34 +112,34 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 		raw.Findings = nil
 		return raw, base, cached, err
 	}
-	if raw = some(g, base, raw); g.Idle(raw) {
+	if raw = relatedResult(g, base, raw); g.JudgedNothing(raw) {
 		return raw, base, cached, nil
 	}
 	if f, ok := stack.Formats().Find(g.Format); ok && f.Warns && base.State == nexus.Fail {
 		raw.Findings = blocking(raw)
 	}
-	e = r.spare(g, raw, r.touched(g, raw, AgainstBase(base, raw, r.Wanted)))
+	e = r.applyQuarantine(g, raw, r.touched(g, raw, AgainstBase(base, raw, r.Wanted)))
 	if !cached && e.State == nexus.Fail {
-		if raw, err = r.doubt(ctx, t, g, base, raw); err != nil {
+		if raw, err = r.findFlakyTests(ctx, t, g, base, raw); err != nil {
 			return e, base, false, err
 		}
-		e = r.spare(g, raw, AgainstBase(base, raw, r.Wanted))
+		e = r.applyQuarantine(g, raw, AgainstBase(base, raw, r.Wanted))
 	}
 	if !cached && e.Passed() && g.Of == "" {
-		lies, err := r.probe(ctx, t, g, raw)
+		lies, err := r.detectHiddenFailures(ctx, t, g, raw)
 		if err != nil {
 			return e, base, false, err
 		}
 		if len(lies) > 0 {
 			raw.State, raw.Findings = nexus.Fail, append(slices.Clone(raw.Findings), lies...)
-			e = r.spare(g, raw, AgainstBase(base, raw, r.Wanted))
+			e = r.applyQuarantine(g, raw, AgainstBase(base, raw, r.Wanted))
 		}
 	}
 	if e.State == raw.State && e.Why == raw.Why && len(e.Findings) == len(raw.Findings) {
 		return e, base, cached, nil
 	}
 	e.Base = base.Tree
-	e.Raw, err = r.seal(raw)
+	e.Raw, err = r.storeRaw(raw)
 	return e, base, cached, err
 }
 
@@ -148,14 +148,14 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 func (r Runner) base(g Gate) nexus.Evidence {
 	if g.Of == "" {
 		e, _ := r.Base(g.Name)
-		e, _ = Whole(e, r.Get) // what is lost is said by what is left
+		e, _ = WithAllFindings(e, r.Get) // what is lost is said by what is left
 		return e
 	}
 	e, ok := r.Base(g.Of)
 	if !ok {
 		return nexus.Evidence{}
 	}
-	e, _ = Whole(e, r.Get)
+	e, _ = WithAllFindings(e, r.Get)
 	e.Gate, e.Findings = g.Name, slices.Clone(e.Findings)
 	e.Counts = nexus.Counts{} // of all tests: some are fewer anyway
 	for i := range e.Findings {
@@ -174,30 +174,30 @@ func blocking(e nexus.Evidence) []nexus.Finding {
 	return slices.DeleteFunc(slices.Clone(e.Findings), func(f nexus.Finding) bool { return !raw.Blocks(f) })
 }
 
-// seal keeps evidence as it was before it was weighed, and returns the blob's
+// storeRaw keeps evidence as it was before it was weighed, and returns the blob's
 // name, empty where it is of no use later.
-func (r Runner) seal(raw nexus.Evidence) (string, error) {
-	if r.Put == nil || !plain(raw) {
+func (r Runner) storeRaw(raw nexus.Evidence) (string, error) {
+	if r.Put == nil || !isReproducible(raw) {
 		return "", nil
 	}
 	data, _ := json.Marshal(raw) // it is plain data, which never fails
 	return r.Put(data)
 }
 
-// plain reports whether evidence holds for its tree at any time and against
+// isReproducible reports whether evidence holds for its tree at any time and against
 // any base: the other states may be different next time.
-func plain(e nexus.Evidence) bool {
+func isReproducible(e nexus.Evidence) bool {
 	_, measured := report.Percent(e.Why) // the result of a measurement
 	said := e.Why == "" || measured && e.State == nexus.Pass
 	return (e.State == nexus.Pass || e.State == nexus.Fail) && said && e.Raw == "" && e.Base == ""
 }
 
-// once returns what is known of a gate on a tree, or runs it. What was weighed
+// knownOrRun returns what is known of a gate on a tree, or runs it. What was weighed
 // against a base is taken over as it was before that.
-func (r Runner) once(ctx context.Context, t Tree, g Gate, base string, known func(tree, gate string) (nexus.Evidence, bool)) (e nexus.Evidence, cached bool, err error) {
+func (r Runner) knownOrRun(ctx context.Context, t Tree, g Gate, base string, known func(tree, gate string) (nexus.Evidence, bool)) (e nexus.Evidence, cached bool, err error) {
 	if known != nil {
 		old, ok := known(t.Hash, g.Name)
-		if raw, usable := Plain(old, r.Get); ok && usable && r.Fits(ctx, t, g, raw) {
+		if raw, usable := RawEvidence(old, r.Get); ok && usable && r.IsReusable(ctx, t, g, raw) {
 			if old.Base != base {
 				raw.Unsure = nil // that was found against another base
 			}
@@ -227,11 +227,11 @@ func criterion(g Gate) bool { return strings.HasPrefix(g.Name, nexus.AcceptGate)
 // twins adds to what is known what the gates of this pass said about a criterion
 // whose command is that of one of them, or runs some of its tests.
 func (r Runner) twins(ctx context.Context, t Tree, gates []Gate, said []nexus.Evidence, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) func(tree, gate string) (nexus.Evidence, bool) {
-	twin, ok := Twin(gates, said, g, r.Get)
+	twin, ok := SameCommandEvidence(gates, said, g, r.Get)
 	if !ok {
 		return known
 	}
-	twin.Toolchain = r.blank(ctx, t, g).Toolchain // what it was judged with just now
+	twin.Toolchain = r.emptyEvidence(ctx, t, g).Toolchain // what it was judged with just now
 	return func(tree, gate string) (nexus.Evidence, bool) {
 		if known != nil {
 			if e, ok := known(tree, gate); ok {
@@ -242,19 +242,19 @@ func (r Runner) twins(ctx context.Context, t Tree, gates []Gate, said []nexus.Ev
 	}
 }
 
-// Twin returns what a gate said about a tree for a criterion whose command is just
+// SameCommandEvidence returns what a gate said about a tree for a criterion whose command is just
 // that of the gate, or runs some of its tests: they need not run twice. What may be
 // different next time is no such evidence, nor is what was red and flaky.
-func Twin(gates []Gate, said []nexus.Evidence, g Gate, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
+func SameCommandEvidence(gates []Gate, said []nexus.Evidence, g Gate, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
 	if !criterion(g) {
 		return nexus.Evidence{}, false
 	}
 	for _, e := range said {
 		i := slices.IndexFunc(gates, func(o Gate) bool { return o.Name == e.Gate })
-		if i < 0 || !Alike(gates[i], g) || len(e.Flaky) > 0 || len(e.Unsure) > 0 {
+		if i < 0 || !RunsSameCommand(gates[i], g) || len(e.Flaky) > 0 || len(e.Unsure) > 0 {
 			continue
 		}
-		raw, ok := Plain(e, get)
+		raw, ok := RawEvidence(e, get)
 		if ok = ok && (raw.State == nexus.Pass) == (raw.Exit == 0); !ok {
 			continue
 		}
@@ -276,9 +276,9 @@ func Twin(gates []Gate, said []nexus.Evidence, g Gate, get func(hash string) ([]
 	return nexus.Evidence{}, false
 }
 
-// Alike reports whether a gate of the root runs what a criterion runs, and reads
+// RunsSameCommand reports whether a gate of the root runs what a criterion runs, and reads
 // it as that does.
-func Alike(o, g Gate) bool {
+func RunsSameCommand(o, g Gate) bool {
 	return !criterion(o) && (o.Dir == "" || o.Dir == ".") && slices.Equal(o.Args, g.Args) && o.Format == g.Format && len(o.Reports) == 0 && o.Of == "" && o.Again == "" &&
 		(o.Tests || !g.Tests)
 }
@@ -311,24 +311,24 @@ func (r Runner) repeat(ctx context.Context, t Tree, g Gate, picked func(Gate) bo
 	return nil
 }
 
-// Plain returns evidence as it was before it was weighed against a base, and
+// RawEvidence returns evidence as it was before it was weighed against a base, and
 // false where that is not known or may be different next time.
-func Plain(e nexus.Evidence, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
+func RawEvidence(e nexus.Evidence, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
 	if e.Raw == "" || get == nil {
-		whole, ok := Whole(e, get)
-		return whole, ok && plain(e)
+		whole, ok := WithAllFindings(e, get)
+		return whole, ok && isReproducible(e)
 	}
 	data, err := get(e.Raw)
 	var raw nexus.Evidence
 	if err != nil || json.Unmarshal(data, &raw) != nil || raw.Tree != e.Tree || raw.Gate != e.Gate || raw.Command != e.Command || raw.Toolchain != e.Toolchain {
 		return e, false
 	}
-	return raw, plain(raw)
+	return raw, isReproducible(raw)
 }
 
-// Fits reports whether evidence is what a gate with this command and these
+// IsReusable reports whether evidence is what a gate with this command and these
 // tools said about this very tree.
-func (r Runner) Fits(ctx context.Context, t Tree, g Gate, e nexus.Evidence) bool {
-	now := r.blank(ctx, t, g)
+func (r Runner) IsReusable(ctx context.Context, t Tree, g Gate, e nexus.Evidence) bool {
+	now := r.emptyEvidence(ctx, t, g)
 	return e.Tree == now.Tree && e.Tree != "" && e.Gate == now.Gate && e.Command == now.Command && e.Toolchain == now.Toolchain
 }

@@ -158,7 +158,7 @@ func TestFailuresInQuarantine(t *testing.T) {
 			r := runner(t, sandbox.Off)
 			r.Quarantine, r.Wanted = flaky.QuarantineOn{List: list, Day: flaky.DayOf(c.day)}, c.wanted
 			g := gate.Gate{Name: "test", Args: []string{"sh", "-c", "cat says; exit 1"}, Format: "tap", Tests: !c.build}
-			e, err := r.Weigh(t.Context(), files(t, map[string]string{"says": c.says}), g)
+			e, err := r.JudgeAgainstBase(t.Context(), files(t, map[string]string{"says": c.says}), g)
 			if err != nil || e.State != c.state || !strings.Contains(e.Why, c.why) {
 				t.Errorf("%s, %q, %+v, %v", e.State, e.Why, e.Findings, err)
 			}

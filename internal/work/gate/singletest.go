@@ -19,7 +19,7 @@ const maxTestName = 1000
 // SingleTest returns the command that runs a test alone, as findings call it. Dir is
 // where the gate runs, below the tree. It is not ok where the runner cannot be
 // told, or the name could be taken for something else.
-func SingleTest(l stack.Lone, dir, test string) (args []string, ok bool) {
+func SingleTest(l stack.SingleTest, dir, test string) (args []string, ok bool) {
 	if len(l.Args) == 0 || test == "" || len(test) > maxTestName || strings.ContainsFunc(test, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
 		return nil, false
 	}
@@ -60,7 +60,7 @@ var hasMain = pattern.Lazy(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUTO_TEST
 // the file that the finding is about, one with the test in it, or one that
 // serves tests. In doubt it did. Now is the tree; a file that is gone counts
 // with what base had.
-func TouchesTest(l stack.Lone, base, now string, changed []string, test, file string) bool {
+func TouchesTest(l stack.SingleTest, base, now string, changed []string, test, file string) bool {
 	leaf, last := leafName(test)
 	return slices.ContainsFunc(changed, func(f string) bool {
 		switch {

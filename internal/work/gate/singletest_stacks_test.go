@@ -133,7 +133,7 @@ func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus
 	r.Base = func(string) (nexus.Evidence, bool) { return was, true }
 	r.Wanted = wants
 	r.Origin = &gate.Origin{Dir: base.Dir, Changed: append(changed, p.state), Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error { return do(lend, base) }}
-	e, err := r.Weigh(t.Context(), tree, gates[0])
+	e, err := r.JudgeAgainstBase(t.Context(), tree, gates[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // with is a command of a runner that calls its tests so.
-func with(name string) stack.Lone {
-	l := stack.Lone{Name: name, Args: []string{"run", "--only={test}"}}
+func with(name string) stack.SingleTest {
+	l := stack.SingleTest{Name: name, Args: []string{"run", "--only={test}"}}
 	if name == stack.NameInFile {
 		l.Args = append(l.Args, "{file}")
 	}
@@ -68,10 +68,10 @@ func TestArgs(t *testing.T) {
 			t.Errorf("%s %q: %q, %v; want %q", tt.name, tt.test, got, ok, tt.want)
 		}
 	}
-	if _, ok := gate.SingleTest(stack.Lone{}, "", "a"); ok {
+	if _, ok := gate.SingleTest(stack.SingleTest{}, "", "a"); ok {
 		t.Error("a runner that cannot")
 	}
-	if args, ok := gate.SingleTest(stack.Lone{Name: stack.NameLast, Args: []string{"run", "./{file}", "-t", "{test}"}}, "", "b > c"); ok {
+	if args, ok := gate.SingleTest(stack.SingleTest{Name: stack.NameLast, Args: []string{"run", "./{file}", "-t", "{test}"}}, "", "b > c"); ok {
 		t.Errorf("a runner that wants a file, and a test that names none: %q", args)
 	}
 }
@@ -140,7 +140,7 @@ func FuzzArgs(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, test string) {
 		for _, how := range []string{stack.NamePytest, stack.NameUnittest, stack.NameTitles, stack.NameInFile, stack.NameLast, stack.NameExact, stack.NameCTest, stack.NameRuby, stack.NamePHP, stack.NameNextest, stack.NameMethod, stack.NameDotted, stack.NameMinitest, stack.NamePlay} {
-			l := stack.Lone{Name: how, Args: []string{"run", "{test}"}}
+			l := stack.SingleTest{Name: how, Args: []string{"run", "{test}"}}
 			args, ok := gate.SingleTest(l, "", test)
 			if !ok {
 				continue

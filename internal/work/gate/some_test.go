@@ -66,7 +66,7 @@ func TestSomeTestsFirst(t *testing.T) {
 				}
 				tt.base.Findings = e.Findings
 			}
-			v, err := r.Pass(t.Context(), tree, []gate.Gate{run("related", "some", "test"), run("test", "all", "")}, nil)
+			v, err := r.RunAll(t.Context(), tree, []gate.Gate{run("related", "some", "test"), run("test", "all", "")}, nil)
 			if len(v.Evidence) > 0 && v.Evidence[0].Passed() && len(v.Evidence[0].Findings) > 0 {
 				t.Errorf("remarks on what passed: %+v", v.Evidence[0].Findings)
 			}
@@ -93,7 +93,7 @@ func TestModulesBelowTheRootAreJudged(t *testing.T) {
 	if got := strings.Join(names, " "); got != "build-api build-lib lint-api lint-lib test-api" {
 		t.Fatal(got)
 	}
-	v, err := runner(t, sandbox.Auto).Pass(t.Context(), tree, gates, nil)
+	v, err := runner(t, sandbox.Auto).RunAll(t.Context(), tree, gates, nil)
 	if err != nil || v.Passed || states(v) != "build-api=pass build-lib=pass lint-api=pass lint-lib=pass test-api=fail" {
 		t.Fatalf("%s, %v", states(v), err)
 	}
@@ -102,7 +102,7 @@ func TestModulesBelowTheRootAreJudged(t *testing.T) {
 		t.Errorf("%+v", v.Findings())
 	}
 	bad := files(t, map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": tests, "api/go.mod": strings.Replace(goMod, "/m", "/api", 1), "api/sub/m.go": "package sub\n\nvar x int = \"\"\n"})
-	v, err = runner(t, sandbox.Auto).Pass(t.Context(), bad, gatesOf(t, bad, config.Gates{}), nil)
+	v, err = runner(t, sandbox.Auto).RunAll(t.Context(), bad, gatesOf(t, bad, config.Gates{}), nil)
 	if err != nil || states(v) != "build=pass build-api=fail" || len(v.Findings()) != 1 || v.Findings()[0].File != "api/sub/m.go" || v.Findings()[0].Line != 3 {
 		t.Errorf("%s, %+v, %v", states(v), v.Findings(), err)
 	}

@@ -43,7 +43,7 @@ func TestTwin(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Base = func(name string) (nexus.Evidence, bool) { return base, name == "test" }
-		v, err := r.Pass(t.Context(), tree, append(all, own), func(_, name string) (nexus.Evidence, bool) { return base, name == "test" })
+		v, err := r.RunAll(t.Context(), tree, append(all, own), func(_, name string) (nexus.Evidence, bool) { return base, name == "test" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,13 +70,13 @@ func TestTwinOfGo(t *testing.T) {
 	}
 	own, _ := detect.Accept(nexus.Criterion{Check: "go test ./..."})
 	said := []nexus.Evidence{{Gate: "test", State: nexus.Pass, Tree: "t"}}
-	if e, ok := gate.Twin(all, said, own, nil); !ok || e.Gate != own.Name {
+	if e, ok := gate.SameCommandEvidence(all, said, own, nil); !ok || e.Gate != own.Name {
 		t.Error(e, ok)
 	}
 	some, _ := detect.Accept(nexus.Criterion{Check: "go test -run=TestA ./..."})
 	said[0].Flaky = []nexus.Flake{{Test: "A"}}
 	for _, g := range []gate.Gate{own, some} {
-		if e, ok := gate.Twin(all, said, g, nil); ok {
+		if e, ok := gate.SameCommandEvidence(all, said, g, nil); ok {
 			t.Error(e)
 		}
 	}

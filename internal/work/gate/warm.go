@@ -40,11 +40,11 @@ func (r Runner) Warm(ctx context.Context, t Tree) (warmed bool, err error) {
 	return true, r.reset(ctx, true)
 }
 
-// do runs a command in a tree as the gate would be run, and leaves in the tree
+// runCommand runs a command in a tree as the gate would be run, and leaves in the tree
 // what it did there.
-func (r Runner) do(ctx context.Context, t Tree, g Gate) (sandbox.Result, error) {
+func (r Runner) runCommand(ctx context.Context, t Tree, g Gate) (sandbox.Result, error) {
 	c := sandbox.Command{
-		Args: g.within(g.Args), Dir: t.Dir, Env: r.Env, Readable: r.Readable, Writable: r.Writable, Timeout: r.limit(g), Cap: 1 << 20, Mark: r.Mark,
+		Args: g.commandInDir(g.Args), Dir: t.Dir, Env: r.Env, Readable: r.Readable, Writable: r.Writable, Timeout: r.limit(g), Cap: 1 << 20, Mark: r.Mark,
 	}
 	if r.Own != nil {
 		s, done, err := r.Own(g)

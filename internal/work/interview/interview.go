@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
@@ -33,13 +33,13 @@ func Schema() json.RawMessage {
 }
 
 // Parse reads what the interviewer submitted, and says what is wrong with it.
-func Parse(data []byte, known *inquiry.Interview) (inquiry.Handin, []string) {
-	var h inquiry.Handin
+func Parse(data []byte, known *clarify.Interview) (clarify.Handin, []string) {
+	var h clarify.Handin
 	if len(data) > maxHandin {
 		return h, []string{fmt.Sprintf("it has %d bytes, the maximum is %d", len(data), maxHandin)}
 	}
 	if problems := agent.Decode(data, schema, &h); len(problems) > 0 {
-		return inquiry.Handin{}, problems
+		return clarify.Handin{}, problems
 	}
 	return h, known.Problems(h)
 }
@@ -48,10 +48,10 @@ func Parse(data []byte, known *inquiry.Interview) (inquiry.Handin, []string) {
 // empty message continues where the session stopped.
 type Talk func(ctx context.Context, message, why string) (agent.Outcome, error)
 
-// Hear has one round with the interviewer, and returns the facts that follow.
+// RunRound has one round with the interviewer, and returns the facts that follow.
 // What cannot be used goes back to it in the same session, twice at most; what goes against the word of a person
 // once, and is left out then.
-func Hear(ctx context.Context, known *inquiry.Interview, round int, brief string, begun bool, talk Talk) ([]nexus.Fact, error) {
+func RunRound(ctx context.Context, known *clarify.Interview, round int, brief string, begun bool, talk Talk) ([]nexus.Fact, error) {
 	next, why := brief, "brief"
 	if begun {
 		next, why = "", ""
@@ -75,7 +75,7 @@ func Hear(ctx context.Context, known *inquiry.Interview, round int, brief string
 			objected = len(problems) > 0
 		}
 		if len(problems) == 0 {
-			return known.Take(round, h), nil
+			return known.FactsFrom(round, h), nil
 		}
 		text := strings.Join(problems, "\n")
 		if tries >= maxTries {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
@@ -16,7 +16,7 @@ import (
 
 // TestParse holds what is sent back to the interviewer.
 func TestParse(t *testing.T) {
-	known := &inquiry.Interview{Requirements: []nexus.Requirement{{ID: "REQ-1", Text: "x"}}}
+	known := &clarify.Interview{Requirements: []nexus.Requirement{{ID: "REQ-1", Text: "x"}}}
 	for data, want := range map[string]string{
 		`{"done":true}`: "",
 		`{"requirements":[{"id":"REQ-1","text":"y"}]}`:              "",
@@ -38,18 +38,18 @@ func TestParse(t *testing.T) {
 			t.Errorf("%.60q: %q, want %q", data, got, want)
 		}
 	}
-	if _, problems := Parse([]byte(`{"done":true}`), &inquiry.Interview{}); len(problems) == 0 {
+	if _, problems := Parse([]byte(`{"done":true}`), &clarify.Interview{}); len(problems) == 0 {
 		t.Error("an interviewer that says nothing is heard")
 	}
 }
 
 // TestMessage tells the interviewer all that is known.
 func TestMessage(t *testing.T) {
-	i := &inquiry.Interview{
+	i := &clarify.Interview{
 		Goal: "an app", Requirements: []nexus.Requirement{{ID: "REQ-1", Text: "It is kept", Area: "api", Later: true}, {Area: "ui_ux"}, {}},
 		Candidates: []nexus.Requirement{{ID: "REQ-2", Text: "It is shown"}},
 	}
-	i.Assumptions = append(i.Assumptions, inquiry.Assumption{})
+	i.Assumptions = append(i.Assumptions, clarify.Assumption{})
 	i.Assumptions[0].Text, i.Assumptions[0].Locked = "It is free", true
 	text := Message(i, "interview.1/interviewer.2", 2, true)
 	for _, want := range []string{"Conversation: interview.1/interviewer.2", "an app", "REQ-1", "api, later", "REQ-2", "It is free (the person agreed)", spec.Areas()[0], "Nobody can be asked"} {
@@ -57,7 +57,7 @@ func TestMessage(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, text)
 		}
 	}
-	if text := Message(i, "s", inquiry.MaxRounds, false); !strings.Contains(text, "last round") {
+	if text := Message(i, "s", clarify.MaxRounds, false); !strings.Contains(text, "last round") {
 		t.Error(text)
 	}
 }
@@ -65,7 +65,7 @@ func TestMessage(t *testing.T) {
 // TestHear says what came of a round that came to nothing: what the desk refused is its error, and the rest is recorded.
 func TestHear(t *testing.T) {
 	refused := errors.New("no money")
-	known := &inquiry.Interview{Attempt: "interview.1"}
+	known := &clarify.Interview{Attempt: "interview.1"}
 	for _, c := range []struct {
 		out  agent.Outcome
 		err  error
@@ -75,7 +75,7 @@ func TestHear(t *testing.T) {
 		{agent.Outcome{Outcome: nexus.Exhausted, Why: "no turns"}, nil, []nexus.Fact{nexus.InterviewFailed{Attempt: "interview.1", Why: "no turns", Outcome: nexus.Exhausted}}},
 	} {
 		for _, begun := range []bool{false, true} {
-			got, err := Hear(t.Context(), known, 1, "the brief", begun, func(_ context.Context, message, why string) (agent.Outcome, error) {
+			got, err := RunRound(t.Context(), known, 1, "the brief", begun, func(_ context.Context, message, why string) (agent.Outcome, error) {
 				if begun != (message == "") || begun != (why == "") {
 					t.Errorf("begun %v: it says %q, %q", begun, message, why)
 				}
@@ -96,31 +96,31 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"assumptions":["A-1","a"],"requirements":[{"text":"\u0000\u2028","confidence":0}],"notes":["<!--"]}`), "end")
 	f.Add([]byte(`{"title":"\u00ad","requirements":[{"text":"a\u200bb","confidence":1,"area":"\u2060"}],"criteria":[{"text":"\u0007","check":"a\u2028b"}]}`), "1")
 	f.Fuzz(func(t *testing.T, data []byte, answer string) {
-		i := &inquiry.Interview{}
+		i := &clarify.Interview{}
 		i.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "an app", Mode: nexus.Interview}})
 		for n := range 200 {
 			switch step := i.Next(false); step.Do {
-			case inquiry.Talk:
+			case clarify.Talk:
 				h, problems := Parse(data, i)
 				if len(problems) > 0 {
 					return
 				}
 				i.Apply(nexus.InterviewSought{Attempt: "interview.1", Round: step.Round})
-				for _, f := range i.Take(step.Round, h) {
+				for _, f := range i.FactsFrom(step.Round, h) {
 					i.Apply(f)
 				}
-			case inquiry.Ask:
+			case clarify.Ask:
 				q := i.Asked(step.Question, "q", "interview")
 				i.Apply(q)
 				if n > 100 || answer == "back" && n > 50 {
 					answer = "1"
 				}
 				i.Apply(nexus.QuestionAnswered{ID: "q", Text: answer, By: "ada"})
-			case inquiry.State:
+			case clarify.State:
 				for _, f := range step.Facts {
 					i.Apply(f)
 				}
-			case inquiry.Over:
+			case clarify.Over:
 				s := i.Spec()
 				if _, problems := spec.Read(spec.Markdown(s)); len(problems) > 0 && len(s.Requirements) > 0 {
 					t.Fatalf("%v\n%s", problems, spec.Markdown(s))

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
@@ -14,7 +14,7 @@ const maxTokens = 24_000
 
 // Message tells the interviewer what is known at the beginning of a round. Alone
 // says that nobody answers.
-func Message(i *inquiry.Interview, session nexus.SessionID, round int, alone bool) string {
+func Message(i *clarify.Interview, session nexus.SessionID, round int, alone bool) string {
 	text, _ := prompt.Fit([]prompt.Section{
 		{Body: fmt.Sprintf("Conversation: %s\nRound %d of the interview: %s questions.", prompt.Line(string(session)), round, i.Depth())},
 		{Title: "Goal", Body: i.Goal},
@@ -38,11 +38,11 @@ const (
 )
 
 // how says what to submit this time.
-func how(i *inquiry.Interview, round int, alone bool) string {
+func how(i *clarify.Interview, round int, alone bool) string {
 	switch {
 	case i.Ended:
 		return "The person ended the interview. Ask nothing more: submit what follows from the answers."
-	case round >= inquiry.MaxRounds:
+	case round >= clarify.MaxRounds:
 		return "This is the last round. Ask nothing more: submit what follows from the answers."
 	case alone:
 		return "Nobody can be asked. Still submit the questions that change the plan: their defaults become assumptions."
@@ -102,7 +102,7 @@ func requirements(all []nexus.Requirement) string {
 	return b.String()
 }
 
-func answers(i *inquiry.Interview, fresh bool) string {
+func answers(i *clarify.Interview, fresh bool) string {
 	var b strings.Builder
 	for _, e := range i.Exchanges {
 		if e.Heard == fresh {
@@ -110,11 +110,11 @@ func answers(i *inquiry.Interview, fresh bool) string {
 		}
 		fmt.Fprintf(&b, "- %s\n  ", prompt.Line(e.Text))
 		switch e.Kind {
-		case inquiry.Said:
+		case clarify.Said:
 			b.WriteString(prompt.Line(e.Answer))
-		case inquiry.Skipped:
+		case clarify.Skipped:
 			fmt.Fprintf(&b, "(left open; assumed: %s)", prompt.Line(e.Answer))
-		case inquiry.Denied:
+		case clarify.Denied:
 			b.WriteString("(the default was called wrong, and nothing was said instead)")
 		default:
 			fmt.Fprintf(&b, "(nobody answered; assumed: %s)", prompt.Line(e.Answer))
@@ -127,7 +127,7 @@ func answers(i *inquiry.Interview, fresh bool) string {
 	return b.String()
 }
 
-func assumptions(i *inquiry.Interview) string {
+func assumptions(i *clarify.Interview) string {
 	var b strings.Builder
 	for _, a := range i.Assumptions {
 		locked := ""
@@ -141,7 +141,7 @@ func assumptions(i *inquiry.Interview) string {
 
 // corrections are what people said about parts of the spec. Of what the interviewer has heard of, only what is withdrawn
 // is said again.
-func corrections(i *inquiry.Interview) string {
+func corrections(i *clarify.Interview) string {
 	var b strings.Builder
 	for _, c := range i.Corrections {
 		for _, w := range c.Withdrawn {
@@ -161,4 +161,4 @@ func corrections(i *inquiry.Interview) string {
 	return b.String()
 }
 
-func locked(i *inquiry.Interview) string { return strings.Join(i.Locked(), ", ") }
+func locked(i *clarify.Interview) string { return strings.Join(i.Locked(), ", ") }

@@ -57,7 +57,7 @@ func TestNothingLandsWhereGitFailsOnce(t *testing.T) {
 		"what a run landed, onto a target that moved": func() attempted {
 			r := newTrain(t, lint("exit 0"))
 			v := r.home(map[string]string{"two": "2\n"})
-			return attempted{r, homeRef("r", "home"), v.Merge.Base, func() ([]nexus.Fact, error) { return Home(t.Context(), r.Worker, v, r.desk) }}
+			return attempted{r, homeRef("r", "home"), v.Merge.Base, func() ([]nexus.Fact, error) { return MergeIntoTarget(t.Context(), r.Worker, v, r.desk) }}
 		},
 		"an undo": func() attempted {
 			r, v, f := twice(t, map[string]string{"t2": "1\n"}) // no gate judges what the run began with

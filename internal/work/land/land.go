@@ -32,7 +32,7 @@ type landing struct {
 	m      *state.Attempt // the merger's work; our own copy
 	desk   worker.Desk
 	tree   *worktree.Tree // where the merged tree stands, nil until it is needed
-	made   worktree.Merged
+	made   worktree.MergeResult
 	ref    string // that moves
 	with   string // second parent of the commit; empty for none
 }
@@ -59,7 +59,7 @@ func (l *landing) land(ctx context.Context) ([]nexus.Fact, error) {
 	}
 	hash, refused, err := l.made.Tree, (*nexus.TrainRefused)(nil), error(nil)
 	if len(l.made.Conflicts) > 0 {
-		hash, refused, err = l.settle(ctx)
+		hash, refused, err = l.resolveConflict(ctx)
 	}
 	if refused == nil && err == nil {
 		refused, err = l.checkNumbers(ctx, hash)
@@ -74,13 +74,13 @@ func (l *landing) land(ctx context.Context) ([]nexus.Fact, error) {
 		return nil, err
 	}
 	if refused != nil {
-		return []nexus.Fact{*refused}, l.tidy(ctx)
+		return []nexus.Fact{*refused}, l.removeWorktree(ctx)
 	}
 	f, err := l.commit(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
-	return []nexus.Fact{f}, l.tidy(ctx)
+	return []nexus.Fact{f}, l.removeWorktree(ctx)
 }
 
 // find returns the confirmation of a landing that a dead process made and
@@ -150,9 +150,9 @@ func changes(all []change.FileNames) nexus.Changes {
 
 func (l *landing) resolved() bool { return l.m != nil && len(l.m.Sessions) > 0 }
 
-// place makes the worktree of the landing and brings it to the tree, or to
+// openWorktree makes the worktree of the landing and brings it to the tree, or to
 // where the merger had come.
-func (l *landing) place(ctx context.Context, tree string) error {
+func (l *landing) openWorktree(ctx context.Context, tree string) error {
 	if l.tree != nil {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (l *landing) record(ctx context.Context, facts ...nexus.Fact) error {
 // that was accepted and all its tests ran. A red one is handed back to the
 // session that wrote the change.
 func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, error) {
-	if hash == l.a.Tree && !l.Worker.Judge.Waits(ctx, hash, l.desk) && !l.Worker.Judge.AtLanding(l.view.Task.Task) {
+	if hash == l.a.Tree && !l.Worker.Judge.HasPendingTests(ctx, hash, l.desk) && !l.Worker.Judge.HasLandingSteps(l.view.Task.Task) {
 		return nil, nil
 	}
 	evidence, sum, err := l.gates(ctx, hash)
@@ -197,7 +197,7 @@ func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, 
 		Task: l.a.Task, Attempt: l.a.ID, Tree: hash, Onto: l.view.Tip,
 		Why: fmt.Sprintf("gate %s fails once it is merged with what landed meanwhile: %s", sum.Gate, sum.Why),
 	}
-	if hash == l.a.Tree || l.Worker.Judge.LandingStep(sum.Gate) {
+	if hash == l.a.Tree || l.Worker.Judge.IsLandingStep(sum.Gate) {
 		f.Why = fmt.Sprintf("gate %s, which runs at the landing, fails: %s", sum.Gate, sum.Why)
 	}
 	for _, e := range evidence {
@@ -211,10 +211,10 @@ func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, 
 // gates lets the gates judge a merged tree.
 func (l *landing) gates(ctx context.Context, hash string) ([]nexus.Evidence, nexus.VerdictGiven, error) {
 	none := nexus.VerdictGiven{}
-	if err := l.place(ctx, hash); err != nil {
+	if err := l.openWorktree(ctx, hash); err != nil {
 		return nil, none, err
 	}
-	evidence, err := l.Worker.Judge.Pass(ctx, worker.Case{
+	evidence, err := l.Worker.Judge.RunGates(ctx, worker.JudgeRequest{
 		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true, Agreed: true,
 		Whole: l.with != "", // nothing judges what goes to the target after this
 		Mark:  func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
@@ -222,7 +222,7 @@ func (l *landing) gates(ctx context.Context, hash string) ([]nexus.Evidence, nex
 	if err != nil {
 		return nil, none, err
 	}
-	return evidence, repair.Sum(l.a.ID, l.view.Task.Task, hash, evidence), nil
+	return evidence, repair.SumVerdict(l.a.ID, l.view.Task.Task, hash, evidence), nil
 }
 
 func (l *landing) passes(v nexus.VerdictGiven) bool {
@@ -241,7 +241,7 @@ func (l *landing) commit(ctx context.Context, hash string) (nexus.TrainLanded, e
 	if l.with != "" {
 		parents = append(parents, l.with)
 	}
-	submitted, err := l.Worker.Judge.Submission(l.view.Author(l.a))
+	submitted, err := l.Worker.Judge.Submission(l.view.AuthorSession(l.a))
 	if err != nil {
 		return none, err
 	}
@@ -249,7 +249,7 @@ func (l *landing) commit(ctx context.Context, hash string) (nexus.TrainLanded, e
 	if err != nil {
 		return none, fmt.Errorf("commit %s: %w", l.a.ID, err)
 	}
-	if err := l.Worker.Trees.Move(ctx, l.ref, commit, l.view.Tip); err != nil {
+	if err := l.Worker.Trees.MoveRef(ctx, l.ref, commit, l.view.Tip); err != nil {
 		return none, fmt.Errorf("land %s: %w", l.a.ID, err)
 	}
 	return l.confirm(ctx, commit, hash)
@@ -274,7 +274,7 @@ func (l *landing) confirm(ctx context.Context, commit, hash string) (nexus.Train
 	return f, nil
 }
 
-func (l *landing) tidy(ctx context.Context) error {
+func (l *landing) removeWorktree(ctx context.Context) error {
 	if l.tree == nil {
 		return nil
 	}

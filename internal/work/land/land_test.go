@@ -94,7 +94,7 @@ func newTrain(t *testing.T, gates ...gate.Gate) *train {
 
 func (r *train) move(to, from string) {
 	r.t.Helper()
-	if err := r.Trees.Move(r.t.Context(), Ref("r"), to, from); err != nil {
+	if err := r.Trees.MoveRef(r.t.Context(), Ref("r"), to, from); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -202,15 +202,15 @@ func TestTheTreeThatWasAcceptedLands(t *testing.T) {
 	passed, failed := nexus.Evidence{State: nexus.Pass}, nexus.Evidence{State: nexus.Fail}
 	for _, c := range []struct {
 		name    string
-		related worker.Related
+		related worker.RelatedMode
 		known   map[string]nexus.Evidence // of its tree
 		red     bool                      // the gate is asked
 	}{
-		{"all ran", worker.PerTask, map[string]nexus.Evidence{"test": passed, related.Name: passed}, false},
-		{"none apart", worker.Whole, nil, false},
-		{"only some ran", worker.Whole, map[string]nexus.Evidence{related.Name: passed}, true},
-		{"only some ran, and failed", worker.Whole, map[string]nexus.Evidence{related.Name: failed}, false},
-		{"others wait for this", worker.Deferred, nil, true},
+		{"all ran", worker.RelatedPerTask, map[string]nexus.Evidence{"test": passed, related.Name: passed}, false},
+		{"none apart", worker.RelatedOff, nil, false},
+		{"only some ran", worker.RelatedOff, map[string]nexus.Evidence{related.Name: passed}, true},
+		{"only some ran, and failed", worker.RelatedOff, map[string]nexus.Evidence{related.Name: failed}, false},
+		{"others wait for this", worker.RelatedDeferred, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newTrain(t, lint("test ! -e one || exit 1"))

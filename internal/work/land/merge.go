@@ -22,14 +22,14 @@ import (
 // rounds is how often a merger submits where limits.review_rounds has no cap.
 const rounds = 3
 
-// wrong is what is wrong with the result of a merge.
-type wrong struct {
+// mergeProblem is what is wrong with the result of a merge.
+type mergeProblem struct {
 	prompt.Repair
 	final bool // no merger can fix it
 }
 
 // line says it in a line, for people.
-func (w *wrong) line() string {
+func (w *mergeProblem) line() string {
 	text := strings.TrimSpace(w.Why)
 	for _, f := range w.Findings {
 		first, _, _ := strings.Cut(f.Message, "\n")
@@ -38,15 +38,15 @@ func (w *wrong) line() string {
 	return text
 }
 
-// settle returns the merged tree of a conflict. The merger is a writer like
+// resolveConflict returns the merged tree of a conflict. The merger is a writer like
 // any other: what is wrong with its result goes back into its session, for as
 // many rounds as a review may reject, and then to a person.
-func (l *landing) settle(ctx context.Context) (string, *nexus.TrainRefused, error) {
-	if err := l.place(ctx, l.made.Tree); err != nil {
+func (l *landing) resolveConflict(ctx context.Context) (string, *nexus.TrainRefused, error) {
+	if err := l.openWorktree(ctx, l.made.Tree); err != nil {
 		return "", nil, err
 	}
 	session := nexus.SessionID(fmt.Sprintf("%s/%s.1", l.m.ID, nexus.Merger))
-	var bad *wrong
+	var bad *mergeProblem
 	for {
 		if err := l.merge(ctx, session, bad); err != nil {
 			return "", nil, err
@@ -58,7 +58,7 @@ func (l *landing) settle(ctx context.Context) (string, *nexus.TrainRefused, erro
 		if err != nil {
 			return "", nil, err
 		}
-		if bad, err = l.object(ctx, session, snap.Tree, len(l.m.Rounds)); err != nil {
+		if bad, err = l.checkMerge(ctx, session, snap.Tree, len(l.m.Rounds)); err != nil {
 			return "", nil, err
 		}
 		most := cmp.Or(l.view.Limits.ReviewRounds, rounds)
@@ -83,12 +83,12 @@ func (l *landing) conflict(why string) *nexus.TrainRefused {
 // merge lets the merger work until it submits. With bad it starts a round in
 // which the merger repairs that; a round that a dead process started is
 // continued, and one that is over is left alone.
-func (l *landing) merge(ctx context.Context, session nexus.SessionID, bad *wrong) error {
+func (l *landing) merge(ctx context.Context, session nexus.SessionID, bad *mergeProblem) error {
 	old := l.m.Session(session)
-	r := l.m.Last()
+	r := l.m.LastRound()
 	if bad == nil && r != nil && !r.Prompted && len(l.m.Rounds) > 1 { // it died before it said what is wrong
 		var err error
-		if bad, err = l.object(ctx, session, l.m.Snapshot.Tree, len(l.m.Rounds)-1); err != nil {
+		if bad, err = l.checkMerge(ctx, session, l.m.Snapshot.Tree, len(l.m.Rounds)-1); err != nil {
 			return err
 		}
 	} else if bad != nil || r == nil {
@@ -99,7 +99,7 @@ func (l *landing) merge(ctx context.Context, session nexus.SessionID, bad *wrong
 		if err := l.record(ctx, f); err != nil {
 			return err
 		}
-		r = l.m.Last()
+		r = l.m.LastRound()
 	}
 	if old != nil && old.Over && r.Prompted {
 		return nil
@@ -115,12 +115,12 @@ func (l *landing) merge(ctx context.Context, session nexus.SessionID, bad *wrong
 			return err
 		}
 	}
-	o, err := l.Worker.Sessions.Converse(ctx, worker.Talk{
+	o, err := l.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
 		Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Merger, Tier: l.a.Tier, Tree: l.tree, Base: l.view.Goal.Base,
 		Next: next, Why: why, Limits: l.view.Limits, Record: l.record, Snap: l.snapshot,
 	}, l.desk)
 	if err == nil && o.Outcome == nexus.Refused {
-		err = worker.NoMoney(o.Why)
+		err = worker.BudgetExceeded(o.Why)
 	}
 	return err
 }
@@ -141,17 +141,17 @@ func (l *landing) brief(ctx context.Context, session nexus.SessionID) (string, e
 	}.Text(), nil
 }
 
-// object says what is wrong with the result of a round, nil for nothing:
+// checkMerge says what is wrong with the result of a round, nil for nothing:
 // conflicts that were left, what it lacks of either side and does not explain,
 // red gates, and what the reviewer says. It asks the cheap ones first.
-func (l *landing) object(ctx context.Context, session nexus.SessionID, tree string, round int) (*wrong, error) {
+func (l *landing) checkMerge(ctx context.Context, session nexus.SessionID, tree string, round int) (*mergeProblem, error) {
 	submitted, err := l.Worker.Judge.Submission(l.m.Session(session))
 	if err != nil {
 		return nil, err
 	}
-	why, err := l.unsolved(ctx, submitted, tree)
+	why, err := l.unresolvedConflict(ctx, submitted, tree)
 	if why != "" || err != nil {
-		return &wrong{Repair: prompt.Repair{Gate: tamper.MergeGate, Why: why}}, err
+		return &mergeProblem{Repair: prompt.Repair{Gate: tamper.MergeGate, Why: why}}, err
 	}
 	m := change.Merge{
 		Base: l.a.Base, Landed: l.view.Tip, Change: l.a.Commit, Made: l.made.Tree, Result: tree, Conflicts: l.made.Conflicts,
@@ -161,7 +161,7 @@ func (l *landing) object(ctx context.Context, session nexus.SessionID, tree stri
 		return nil, fmt.Errorf("compare the merge of %s with its sides: %w", l.a.ID, err)
 	}
 	lost = l.explained(lost, submitted)
-	if bad, err := l.compared(ctx, tree, lost); bad != nil || err != nil {
+	if bad, err := l.recordLosses(ctx, tree, lost); bad != nil || err != nil {
 		return bad, err
 	}
 	evidence, sum, err := l.gates(ctx, tree)
@@ -169,11 +169,11 @@ func (l *landing) object(ctx context.Context, session nexus.SessionID, tree stri
 		return nil, err
 	}
 	if !l.passes(sum) {
-		return l.red(evidence, sum), nil
+		return l.gateProblem(evidence, sum), nil
 	}
 	if fewer := l.explained(l.fewer(evidence), submitted); len(fewer) > 0 {
 		lost = append(lost, fewer...)
-		if bad, err := l.compared(ctx, tree, lost); bad != nil || err != nil {
+		if bad, err := l.recordLosses(ctx, tree, lost); bad != nil || err != nil {
 			return bad, err
 		}
 	}
@@ -195,9 +195,9 @@ func (l *landing) explained(found []nexus.Finding, submitted tool.Submission) []
 	return tamper.Explain(found, append(said, submitted.Explains...))
 }
 
-// compared records what the result was found to lack, and says what of it the
+// recordLosses records what the result was found to lack, and says what of it the
 // merger has not explained.
-func (l *landing) compared(ctx context.Context, tree string, lost []nexus.Finding) (*wrong, error) {
+func (l *landing) recordLosses(ctx context.Context, tree string, lost []nexus.Finding) (*mergeProblem, error) {
 	e := nexus.Evidence{
 		Gate: tamper.MergeGate, State: nexus.Pass, Tree: tree, Command: "compare the result with both sides", Findings: lost,
 	}
@@ -211,7 +211,7 @@ func (l *landing) compared(ctx context.Context, tree string, lost []nexus.Findin
 	if err := l.record(ctx, nexus.GateJudged{Task: l.a.Task, Attempt: l.m.ID, Evidence: e}); err != nil || len(open) == 0 {
 		return nil, err
 	}
-	return &wrong{Repair: prompt.Repair{Gate: tamper.MergeGate, Why: e.Why, Findings: open}}, nil
+	return &mergeProblem{Repair: prompt.Repair{Gate: tamper.MergeGate, Why: e.Why, Findings: open}}, nil
 }
 
 func names(found []nexus.Finding) []string {
@@ -225,19 +225,19 @@ func names(found []nexus.Finding) []string {
 // fewer returns what gates say about tests that ran on the tip and not now, unless
 // the change itself was found to run fewer.
 func (l *landing) fewer(evidence []nexus.Evidence) []nexus.Finding {
-	if r := l.a.Last(); r != nil && r.Suspect != nil && len(change.Fewer([]nexus.Evidence{{State: nexus.Pass, Tree: l.a.Tree, Findings: r.Suspect.Findings}})) > 0 {
+	if r := l.a.LastRound(); r != nil && r.Suspect != nil && len(change.FewerTests([]nexus.Evidence{{State: nexus.Pass, Tree: l.a.Tree, Findings: r.Suspect.Findings}})) > 0 {
 		return nil
 	}
-	found := change.Fewer(evidence)
+	found := change.FewerTests(evidence)
 	for i, f := range found {
 		found[i].Name = "gate " + f.Gate + ": fewer tests"
 	}
 	return found
 }
 
-// red says which gate the merged tree does not pass.
-func (l *landing) red(evidence []nexus.Evidence, sum nexus.VerdictGiven) *wrong {
-	w := &wrong{Repair: prompt.Repair{Gate: sum.Gate, Why: fmt.Sprintf("the merged tree does not pass: gate %s: %s", sum.Gate, sum.Why)}}
+// gateProblem says which gate the merged tree does not pass.
+func (l *landing) gateProblem(evidence []nexus.Evidence, sum nexus.VerdictGiven) *mergeProblem {
+	w := &mergeProblem{Repair: prompt.Repair{Gate: sum.Gate, Why: fmt.Sprintf("the merged tree does not pass: gate %s: %s", sum.Gate, sum.Why)}}
 	i := slices.IndexFunc(evidence, func(e nexus.Evidence) bool { return e.Gate == sum.Gate })
 	if i < 0 {
 		w.final = true // nothing ran that a merger could repair
@@ -252,10 +252,10 @@ func (l *landing) red(evidence []nexus.Evidence, sum nexus.VerdictGiven) *wrong 
 	return w
 }
 
-// unsolved says which conflict the merger left, empty for none. A file that is
+// unresolvedConflict says which conflict the merger left, empty for none. A file that is
 // deleted on one side, or binary, has no markers and holds one side: unless
 // the merger changed it, or names it when it submits, it decided nothing.
-func (l *landing) unsolved(ctx context.Context, submitted tool.Submission, tree string) (string, error) {
+func (l *landing) unresolvedConflict(ctx context.Context, submitted tool.Submission, tree string) (string, error) {
 	for _, file := range l.made.Conflicts {
 		if change.HasConflictMarks(l.tree.Dir, file) {
 			return file + " still has conflict markers", nil
@@ -268,7 +268,7 @@ func (l *landing) unsolved(ctx context.Context, submitted tool.Submission, tree 
 		if err != nil {
 			return "", err
 		}
-		if was == is && !strings.Contains(said(submitted), file) {
+		if was == is && !strings.Contains(submissionText(submitted), file) {
 			return file + " is unchanged, and the merger does not say why", nil
 		}
 	}
@@ -280,8 +280,8 @@ func (l *landing) entry(ctx context.Context, tree, file string) (string, error) 
 	return l.Worker.Trees.Git().Run(ctx, "ls-tree", "-z", "--full-tree", tree, "--", file)
 }
 
-// said returns the words of a submission.
-func said(s tool.Submission) string {
+// submissionText returns the words of a submission.
+func submissionText(s tool.Submission) string {
 	text := s.Summary
 	for _, e := range s.Explains {
 		text += "\n" + e.Name
@@ -293,26 +293,26 @@ func said(s tool.Submission) string {
 // sees, each time in a conversation of its own. What the result lacks of them
 // lands only where the reviewer agrees to it by name. Plugins that review are
 // asked as they are about the change of an attempt.
-func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Finding, round int) (*wrong, error) {
+func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Finding, round int) (*mergeProblem, error) {
 	session := nexus.SessionID(fmt.Sprintf("%s/%s.%d", l.m.ID, nexus.Reviewer, round))
 	old := l.m.Session(session)
 	if old == nil || !old.Over {
 		next := ""
 		if old == nil || len(old.Messages) == 0 {
 			var err error
-			if next, err = l.sides(ctx, session, m, lost); err != nil {
+			if next, err = l.reviewerBrief(ctx, session, m, lost); err != nil {
 				return nil, err
 			}
 		}
-		if _, err := l.Worker.Sessions.Converse(ctx, worker.Talk{
-			Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Reviewer, Tier: l.a.Tier, Author: l.m.Author(nexus.Merger), Readers: l.view.Readers, Tree: l.tree, Base: l.view.Goal.Base,
+		if _, err := l.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+			Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Reviewer, Tier: l.a.Tier, Author: l.m.ModelOf(nexus.Merger), Readers: l.view.Readers, Tree: l.tree, Base: l.view.Goal.Base,
 			Next: next, Why: "brief", Handin: review.Schema(), Limits: l.view.Limits, Record: l.record,
 		}, l.desk); err != nil {
 			return nil, err
 		}
 		old = l.m.Session(session)
 	}
-	given, err := l.Worker.Judge.Opinion(ctx, l.tree, l.view.Tip, old)
+	given, err := l.Worker.Judge.ReviewResult(ctx, l.tree, l.view.Tip, old)
 	if err != nil {
 		return nil, err
 	}
@@ -327,7 +327,7 @@ func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Findi
 		if err != nil {
 			return nil, err
 		}
-		given = review.Object(given, objections)
+		given = review.AddPluginFindings(given, objections)
 	}
 	given = review.Agree(given, lost)
 	given.Attempt, given.Tree = l.m.ID, m.Result
@@ -337,18 +337,18 @@ func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Findi
 	}
 	switch {
 	case !given.Reviewed:
-		return &wrong{Repair: prompt.Repair{Gate: "review", Why: "the merged result was not reviewed: " + given.Summary}, final: true}, nil
+		return &mergeProblem{Repair: prompt.Repair{Gate: "review", Why: "the merged result was not reviewed: " + given.Summary}, final: true}, nil
 	case repair.Rejects(given, l.view.Limits.MajorsBlock):
-		return &wrong{Repair: prompt.Repair{
+		return &mergeProblem{Repair: prompt.Repair{
 			Gate: "review", Why: "the reviewer rejects the merged result: " + given.Summary, Findings: given.Findings,
 		}}, nil
 	}
 	return nil, nil
 }
 
-// sides shows a reviewer the result against the tip, and what both sides did to
+// reviewerBrief shows a reviewer the result against the tip, and what both sides did to
 // the files that were resolved.
-func (l *landing) sides(ctx context.Context, session nexus.SessionID, m change.Merge, lost []nexus.Finding) (string, error) {
+func (l *landing) reviewerBrief(ctx context.Context, session nexus.SessionID, m change.Merge, lost []nexus.Finding) (string, error) {
 	b := prompt.Brief{Session: session, Task: l.view.Task.Task, Meanwhile: l.view.Meanwhile, Taken: lost}
 	files, err := m.Files(ctx, l.Worker.Trees.Git())
 	if err == nil {

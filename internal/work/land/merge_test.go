@@ -150,7 +150,7 @@ func TestPluginsReviewWhatAMergerMade(t *testing.T) {
 			Plugins: []plugin.Plugin{{Name: "p", Own: true, Plugin: config.Plugin{
 				Command: "sh", Args: []string{"-c", script}, Kinds: []string{"reviewer"}, Required: true,
 			}}},
-			Runner: &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.At(t.TempDir()), Mark: "test/land"},
+			Runner: &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.OpenStore(t.TempDir()), Mark: "test/land"},
 			Now:    r.Site.Now,
 		}
 		if refused == "required" {
@@ -226,7 +226,7 @@ func TestWhatTheMergerGotWrongIsARoundMore(t *testing.T) {
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || !strings.Contains(err.Error(), "merger") || len(facts) > 0 || r.tip() != v.Tip {
 		t.Error(facts, err)
 	}
-	last := v.Merge.Last()
+	last := v.Merge.LastRound()
 	if len(v.Merge.Rounds) != 2 || last.Cause != "review" || last.Role != nexus.Merger {
 		t.Errorf("%+v", last)
 	}
@@ -283,8 +283,8 @@ func TestAMergerIsNotAskedForWhatItCannotFix(t *testing.T) {
 	v = r.conflicted()
 	r.resolved(v, 1, files, nexus.Accepted, nil)
 	facts, err := Land(t.Context(), r.Worker, v, r.desk)
-	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(facts) > 0 || v.Merge.Last().Cause != "lint" {
-		t.Errorf("%+v, %v: %+v", facts, err, v.Merge.Last())
+	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(facts) > 0 || v.Merge.LastRound().Cause != "lint" {
+		t.Errorf("%+v, %v: %+v", facts, err, v.Merge.LastRound())
 	}
 }
 
@@ -305,7 +305,7 @@ func TestHome(t *testing.T) {
 	for _, red := range []bool{false, true} {
 		r := newTrain(t, lint(`test -e one && test -e two && `+map[bool]string{false: "exit 0", true: `echo "one:1:1: no" && exit 1`}[red]+`; exit 0`))
 		v := r.home(map[string]string{"two": "2\n"})
-		facts, err := Home(t.Context(), r.Worker, v, r.desk)
+		facts, err := MergeIntoTarget(t.Context(), r.Worker, v, r.desk)
 		if err != nil || len(facts) != 1 {
 			t.Fatal(facts, err)
 		}
@@ -346,7 +346,7 @@ func TestHomeIsJudgedByAllPackages(t *testing.T) {
 	r.move(v.Tip, r.base)
 	_, hash := r.tree("T0.1", r.base, map[string]string{"a/package.json": `{"name":"a"}`, "b/package.json": `{"name":"b"}`})
 	v.Merge, v.Attempt = &state.Attempt{ID: "home", Base: r.commit(hash, "theirs\n", r.base)}, nil
-	facts, err := Home(t.Context(), r.Worker, v, r.desk)
+	facts, err := MergeIntoTarget(t.Context(), r.Worker, v, r.desk)
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
@@ -365,7 +365,7 @@ func TestHomeThatNobodyCanMerge(t *testing.T) {
 		r := newTrain(t, lint("exit 0"))
 		r.nobody(code)
 		v := r.home(map[string]string{"bad": "theirs\n"})
-		facts, err := Home(t.Context(), r.Worker, v, r.desk)
+		facts, err := MergeIntoTarget(t.Context(), r.Worker, v, r.desk)
 		if !refused {
 			if err == nil || len(facts) > 0 {
 				t.Error(code, facts, err)
@@ -393,7 +393,7 @@ func TestHomeWithoutACommonCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.Merge.Base = r.commit(tree, "anew\n")
-	facts, err := Home(t.Context(), r.Worker, v, r.desk)
+	facts, err := MergeIntoTarget(t.Context(), r.Worker, v, r.desk)
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -20,7 +20,7 @@ func Message(run nexus.RunID, t nexus.Task, a nexus.AttemptID, s tool.Submission
 	first := subject(cmp.Or(strings.TrimSpace(s.Subject), t.Title))
 	parts := []string{first}
 	if body := strings.TrimSpace(s.Summary); body != "" && body != first && body != t.Title {
-		parts = append(parts, wrap(legible.Show(body), tool.SubjectLength))
+		parts = append(parts, wrap(sanitize.Show(body), tool.SubjectLength))
 	}
 	last := trailer(run, a)
 	if t.ID != "" {
@@ -32,7 +32,7 @@ func Message(run nexus.RunID, t nexus.Task, a nexus.AttemptID, s tool.Submission
 // claimed returns what an author submitted as the commit message may say it:
 // nothing of it where the review that let the change land objects to a claim.
 func claimed(a *state.Attempt, s tool.Submission) tool.Submission {
-	r := a.Last()
+	r := a.LastRound()
 	if r == nil || len(r.Reviews) == 0 {
 		return s
 	}
@@ -53,7 +53,7 @@ func trailer(run nexus.RunID, a nexus.AttemptID) string {
 // is longer ends between words, and with three dots.
 func subject(text string) string {
 	const dots = "..."
-	line := strings.Join(strings.Fields(legible.Show(text)), " ")
+	line := strings.Join(strings.Fields(sanitize.Show(text)), " ")
 	if utf8.RuneCountInString(line) <= tool.SubjectLength {
 		return line
 	}

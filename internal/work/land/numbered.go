@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/numbered"
+	"github.com/nexus-ai-builder/nexus/internal/decide/numberedfiles"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
@@ -42,7 +42,7 @@ func (l *landing) checkNumbers(ctx context.Context, hash string) (*nexus.TrainRe
 		return nil, err
 	}
 	f := &nexus.TrainRefused{Task: l.a.Task, Attempt: l.a.ID, Tree: hash, Onto: l.view.Tip}
-	for _, c := range numbered.Collisions(added, had) {
+	for _, c := range numberedfiles.Collisions(added, had) {
 		if l.a.Refusals == 0 && !slices.Contains(theirs, c.With) {
 			continue
 		}
@@ -79,7 +79,7 @@ func addedFiles(ctx context.Context, repo git.Repo, from, to string) ([]string, 
 }
 
 // siblings returns the files of a tree in the directories of others.
-func siblings(ctx context.Context, repo git.Repo, tree string, files []string) ([]numbered.File, error) {
+func siblings(ctx context.Context, repo git.Repo, tree string, files []string) ([]numberedfiles.File, error) {
 	var dirs, all []string
 	for _, f := range files {
 		if dir := path.Dir(f); !slices.Contains(dirs, dir) {
@@ -105,11 +105,11 @@ func siblings(ctx context.Context, repo git.Repo, tree string, files []string) (
 }
 
 // readFiles returns files with their texts, as far as these count.
-func readFiles(ctx context.Context, repo git.Repo, tree string, names []string) ([]numbered.File, error) {
-	all := make([]numbered.File, len(names))
+func readFiles(ctx context.Context, repo git.Repo, tree string, names []string) ([]numberedfiles.File, error) {
+	all := make([]numberedfiles.File, len(names))
 	for i, name := range names {
 		all[i].Path = name
-		if !numbered.Reads(name) {
+		if !numberedfiles.NamesParent(name) {
 			continue
 		}
 		text, err := change.TextAt(ctx, repo, tree, name)

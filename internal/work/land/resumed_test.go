@@ -83,8 +83,8 @@ func TestARoundThatNobodyWasToldOf(t *testing.T) {
 	stays := func() {
 		t.Helper()
 		facts, err := Land(t.Context(), r.Worker, v, r.desk)
-		if !errors.Is(err, broken) || len(facts) > 0 || len(v.Merge.Rounds) != 2 || v.Merge.Last().Prompted || len(c.told[nexus.Merger]) != 1 || len(c.told[nexus.Reviewer]) != 1 {
-			t.Fatalf("%+v, %v: %d rounds, prompted %v, told %d and %d", facts, err, len(v.Merge.Rounds), v.Merge.Last().Prompted, len(c.told[nexus.Merger]), len(c.told[nexus.Reviewer]))
+		if !errors.Is(err, broken) || len(facts) > 0 || len(v.Merge.Rounds) != 2 || v.Merge.LastRound().Prompted || len(c.told[nexus.Merger]) != 1 || len(c.told[nexus.Reviewer]) != 1 {
+			t.Fatalf("%+v, %v: %d rounds, prompted %v, told %d and %d", facts, err, len(v.Merge.Rounds), v.Merge.LastRound().Prompted, len(c.told[nexus.Merger]), len(c.told[nexus.Reviewer]))
 		}
 	}
 	stays()

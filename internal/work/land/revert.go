@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
-// Undoing says what is taken back, and where.
-type Undoing struct {
+// RevertRequest says what is taken back, and where.
+type RevertRequest struct {
 	Branch         string // of the user's repository
 	Before, Commit string // what is between them is taken back
 	Subject, Why   string
@@ -22,21 +22,21 @@ type Undoing struct {
 // undoes is the trailer of a commit that takes another back.
 const undoes = "Nexus-Reverts: "
 
-// TakeBack makes the commit that takes a landing back, on top of the branch as it is now, and
+// MakeRevertCommit makes the commit that takes a landing back, on top of the branch as it is now, and
 // returns it with its tree and with where the branch is. Nothing moves. What others changed
 // since stays; where they changed the same, that is an error. Where it was taken back already, the
 // commit that did so is returned with done; what somebody brought back since is taken back again.
-func TakeBack(ctx context.Context, trees *worktree.Store, u Undoing) (commit, tree, at string, done bool, err error) {
-	if at, err = trees.Branch(ctx, u.Branch); err != nil {
+func MakeRevertCommit(ctx context.Context, trees *worktree.Store, u RevertRequest) (commit, tree, at string, done bool, err error) {
+	if at, err = trees.BranchCommit(ctx, u.Branch); err != nil {
 		return "", "", "", false, err
 	}
 	if at == "" {
-		return "", "", "", false, gone(u.Branch)
+		return "", "", "", false, branchGoneError(u.Branch)
 	}
 	if at, err = trees.Fetch(ctx, at); err != nil {
 		return "", "", "", false, err
 	}
-	if commit, err = undone(ctx, trees, u, at); err != nil {
+	if commit, err = findRevert(ctx, trees, u, at); err != nil {
 		return "", "", at, false, err
 	}
 	made, err := trees.Merge(ctx, u.Commit, at, u.Before)
@@ -64,14 +64,14 @@ func TakeBack(ctx context.Context, trees *worktree.Store, u Undoing) (commit, tr
 	return commit, made.Tree, at, false, err
 }
 
-func gone(branch string) error {
+func branchGoneError(branch string) error {
 	return &nexus.Error{
 		Code: nexus.CodeTargetMoved, Message: "there is no branch " + branch + " any more", Hint: "There is nothing to revert.",
 	}
 }
 
-// undone finds the commit that takes a landing back already.
-func undone(ctx context.Context, trees *worktree.Store, u Undoing, at string) (string, error) {
+// findRevert finds the commit that takes a landing back already.
+func findRevert(ctx context.Context, trees *worktree.Store, u RevertRequest, at string) (string, error) {
 	out, err := trees.Git().Run(ctx, "log", "--format=%H", "--fixed-strings", "--grep="+undoes+u.Commit, "--end-of-options", u.Commit+".."+at)
 	first, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
 	return first, err

@@ -37,13 +37,13 @@ func TestWhatCameBackIsTakenBackAgain(t *testing.T) {
 		gittest.Run(t, dir, "commit", "-qm", message)
 		return gittest.Run(t, dir, "rev-parse", "HEAD")
 	}
-	u := Undoing{Branch: "main", Subject: "Say it", Why: "It made something worse.", Run: "loop-1", At: time.Unix(1e9, 0)}
+	u := RevertRequest{Branch: "main", Subject: "Say it", Why: "It made something worse.", Run: "loop-1", At: time.Unix(1e9, 0)}
 	u.Before = commit("first", map[string]string{"a": "one\n", "b": "one\n"})
 	u.Commit = commit("landed", map[string]string{"a": "two\n"})
 	trees := treesOf(t, dir)
 	back := func(want string) string {
 		t.Helper()
-		made, _, at, done, err := TakeBack(t.Context(), trees, u)
+		made, _, at, done, err := MakeRevertCommit(t.Context(), trees, u)
 		if err != nil || done != (want != "") || done && made != want {
 			t.Fatalf("%s, done %t, %v, want %q", made, done, err, want)
 		}
@@ -67,7 +67,7 @@ func TestWhatCameBackIsTakenBackAgain(t *testing.T) {
 func TestWhatSomebodyTookBackByHandIsDone(t *testing.T) {
 	dir := t.TempDir()
 	gittest.Run(t, dir, "init", "-q", "-b", "main")
-	u := Undoing{Branch: "main", Run: "loop-1", At: time.Unix(1e9, 0)}
+	u := RevertRequest{Branch: "main", Run: "loop-1", At: time.Unix(1e9, 0)}
 	for n, text := range []string{"one\n", "two\n", "one\n"} {
 		gittest.Write(t, dir, map[string]string{"a": text})
 		gittest.Run(t, dir, "add", "-A")
@@ -79,7 +79,7 @@ func TestWhatSomebodyTookBackByHandIsDone(t *testing.T) {
 		}
 	}
 	trees := treesOf(t, dir)
-	made, _, at, done, err := TakeBack(t.Context(), trees, u)
+	made, _, at, done, err := MakeRevertCommit(t.Context(), trees, u)
 	if err != nil || !done || made != at {
 		t.Errorf("%s at %s, done %t, %v", made, at, done, err)
 	}
@@ -90,7 +90,7 @@ func TestWhatSomebodyTookBackByHandIsDone(t *testing.T) {
 func TestNothingIsTakenBackWhereGitFails(t *testing.T) {
 	dir := t.TempDir()
 	gittest.Run(t, dir, "init", "-q", "-b", "main")
-	u := Undoing{Branch: "main", Subject: "Say it", Why: "It made something worse.", Run: "loop-1", At: time.Unix(1e9, 0)}
+	u := RevertRequest{Branch: "main", Subject: "Say it", Why: "It made something worse.", Run: "loop-1", At: time.Unix(1e9, 0)}
 	for n, text := range []string{"one\n", "two\n", "two\n"} {
 		gittest.Write(t, dir, map[string]string{"a": text, string(rune('b' + n)): text})
 		gittest.Run(t, dir, "add", "-A")
@@ -102,14 +102,14 @@ func TestNothingIsTakenBackWhereGitFails(t *testing.T) {
 		}
 	}
 	trees := treesOf(t, dir)
-	want, _, _, _, err := TakeBack(t.Context(), trees, u)
+	want, _, _, _, err := MakeRevertCommit(t.Context(), trees, u)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fail, calls, failed := gittest.Fails(t)
 	for n := 1; ; n++ {
 		fail(n)
-		commit, _, _, done, err := TakeBack(t.Context(), trees, u)
+		commit, _, _, done, err := MakeRevertCommit(t.Context(), trees, u)
 		asked := failed()
 		_, asked, _ = strings.Cut(asked, "--git-dir=")
 		switch {

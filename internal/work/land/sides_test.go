@@ -57,7 +57,7 @@ func TestADeadProcessHadNotSaidWhatIsWrong(t *testing.T) {
 	r.nobody(nexus.CodeNoKey)
 	v := r.conflicted()
 	r.resolved(v, 2, map[string]string{"bad": "theirs\n"}, nexus.Accepted, nil)
-	v.Merge.Last().Prompted = false
+	v.Merge.LastRound().Prompted = false
 	if facts, err := Land(t.Context(), r.Worker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(v.Merge.Rounds) != 2 {
 		t.Error(facts, err, len(v.Merge.Rounds))
 	}
@@ -100,7 +100,7 @@ func TestAMergerIsToldOnce(t *testing.T) {
 	r.scripted(func(llm.Request) (llm.Response, error) {
 		return llm.Response{}, &llm.Error{Class: llm.Fatal, Cause: errors.New("no answer")}
 	})
-	if f, ok := r.land(v).(nexus.TrainRefused); !ok || !f.Broken || !v.Merge.Last().Prompted {
+	if f, ok := r.land(v).(nexus.TrainRefused); !ok || !f.Broken || !v.Merge.LastRound().Prompted {
 		t.Fatalf("%+v", f)
 	}
 	asked := 0

@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// undoing is one revert under way.
-type undoing struct {
+// taskUndo is one revert under way.
+type taskUndo struct {
 	Worker *worker.Worker
 	view   state.View
 	desk   worker.Desk
@@ -26,7 +26,7 @@ type undoing struct {
 // without it, or says why not. Called again after a crash it first looks whether it is there
 // already.
 func Undo(ctx context.Context, s *worker.Worker, f nexus.UndoSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
-	u := &undoing{Worker: s, view: v, desk: d, f: f}
+	u := &taskUndo{Worker: s, view: v, desk: d, f: f}
 	for _, id := range f.Tasks {
 		for _, l := range v.Commits {
 			if l.Task == id {
@@ -37,12 +37,12 @@ func Undo(ctx context.Context, s *worker.Worker, f nexus.UndoSought, v state.Vie
 	if done, err := u.find(ctx); done != nil || err != nil {
 		return done, err
 	}
-	tree, conflicts, err := u.without(ctx)
+	tree, conflicts, err := u.treeWithoutTasks(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(conflicts) > 0:
-		return []nexus.Fact{nexus.UndoRefused{Attempt: f.Attempt, Tasks: f.Tasks, Why: u.stuck(conflicts), Conflicts: conflicts}}, nil
+		return []nexus.Fact{nexus.UndoRefused{Attempt: f.Attempt, Tasks: f.Tasks, Why: u.conflictReason(conflicts), Conflicts: conflicts}}, nil
 	}
 	if refused, err := u.judge(ctx, tree); refused != nil || err != nil {
 		return refused, err
@@ -51,7 +51,7 @@ func Undo(ctx context.Context, s *worker.Worker, f nexus.UndoSought, v state.Vie
 }
 
 // find returns the confirmation of a revert that a dead process made and did not record.
-func (u *undoing) find(ctx context.Context) ([]nexus.Fact, error) {
+func (u *taskUndo) find(ctx context.Context) ([]nexus.Fact, error) {
 	git := u.Worker.Trees.Git()
 	at, err := git.Resolve(ctx, Ref(u.view.Run))
 	if err != nil || at == u.f.Onto {
@@ -69,13 +69,13 @@ func (u *undoing) find(ctx context.Context) ([]nexus.Fact, error) {
 	return u.landed(at, tree), nil
 }
 
-func (u *undoing) landed(commit, tree string) []nexus.Fact {
+func (u *taskUndo) landed(commit, tree string) []nexus.Fact {
 	return []nexus.Fact{nexus.UndoLanded{Attempt: u.f.Attempt, Tasks: u.f.Tasks, Commit: commit, Tree: tree, Parent: u.f.Onto, By: u.f.By}}
 }
 
-// without returns the tip's tree without what is reverted, or the files that changed since in
+// treeWithoutTasks returns the tip's tree without what is reverted, or the files that changed since in
 // a way that does not let it go.
-func (u *undoing) without(ctx context.Context) (tree string, conflicts []string, err error) {
+func (u *taskUndo) treeWithoutTasks(ctx context.Context) (tree string, conflicts []string, err error) {
 	tree, err = u.Worker.Trees.Git().Tree(ctx, u.f.Onto)
 	for _, l := range u.gone {
 		if err != nil {
@@ -93,8 +93,8 @@ func (u *undoing) without(ctx context.Context) (tree string, conflicts []string,
 	return tree, nil, err
 }
 
-// stuck says which files cannot be reverted, and who changed them since.
-func (u *undoing) stuck(conflicts []string) string {
+// conflictReason says which files cannot be reverted, and who changed them since.
+func (u *taskUndo) conflictReason(conflicts []string) string {
 	var by []nexus.TaskID
 	first := u.gone[len(u.gone)-1]
 	later := false
@@ -112,7 +112,7 @@ func (u *undoing) stuck(conflicts []string) string {
 }
 
 // judge lets the gates judge the tree, and says why it may not land.
-func (u *undoing) judge(ctx context.Context, hash string) (refused []nexus.Fact, err error) {
+func (u *taskUndo) judge(ctx context.Context, hash string) (refused []nexus.Fact, err error) {
 	v := u.view
 	tree, err := u.Worker.Trees.Add(ctx, v.Run, u.f.Attempt, u.f.Onto)
 	if err != nil {
@@ -122,19 +122,19 @@ func (u *undoing) judge(ctx context.Context, hash string) (refused []nexus.Fact,
 	if err := tree.Reset(ctx, hash); err != nil {
 		return nil, err
 	}
-	evidence, err := u.Worker.Judge.Pass(ctx, worker.Case{
+	evidence, err := u.Worker.Judge.RunGates(ctx, worker.JudgeRequest{
 		Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Whole: true, Agreed: true,
 		Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
 	}, u.desk)
 	if err != nil {
 		return nil, err
 	}
-	sum := repair.Sum(u.f.Attempt, nexus.Task{}, hash, evidence)
+	sum := repair.SumVerdict(u.f.Attempt, nexus.Task{}, hash, evidence)
 	if sum.State == nexus.Pass {
 		return nil, nil
 	}
 	if sum.State == nexus.NotRun {
-		free, err := u.free(ctx, hash)
+		free, err := u.mayLandWithoutGates(ctx, hash)
 		if free || err != nil {
 			return nil, err
 		}
@@ -151,9 +151,9 @@ func (u *undoing) judge(ctx context.Context, hash string) (refused []nexus.Fact,
 	return []nexus.Fact{f}, nil
 }
 
-// free reports whether a tree that no gate judged may be: it is the one that the run began with,
+// mayLandWithoutGates reports whether a tree that no gate judged may be: it is the one that the run began with,
 // or what is reverted landed without a gate, too.
-func (u *undoing) free(ctx context.Context, hash string) (bool, error) {
+func (u *taskUndo) mayLandWithoutGates(ctx context.Context, hash string) (bool, error) {
 	base, err := u.Worker.Trees.Git().Tree(ctx, u.view.Goal.Base)
 	if err != nil || base == hash {
 		return err == nil, err
@@ -164,18 +164,18 @@ func (u *undoing) free(ctx context.Context, hash string) (bool, error) {
 }
 
 // commit puts the tree on the branch.
-func (u *undoing) commit(ctx context.Context, hash string) ([]nexus.Fact, error) {
+func (u *taskUndo) commit(ctx context.Context, hash string) ([]nexus.Fact, error) {
 	commit, err := u.Worker.Trees.Commit(ctx, hash, []string{u.f.Onto}, u.message(), u.Worker.Site.Now())
 	if err != nil {
 		return nil, fmt.Errorf("commit %s: %w", u.f.Attempt, err)
 	}
-	if err := u.Worker.Trees.Move(ctx, Ref(u.view.Run), commit, u.f.Onto); err != nil {
+	if err := u.Worker.Trees.MoveRef(ctx, Ref(u.view.Run), commit, u.f.Onto); err != nil {
 		return nil, fmt.Errorf("land %s: %w", u.f.Attempt, err)
 	}
 	return u.landed(commit, hash), nil
 }
 
-func (u *undoing) message() string {
+func (u *taskUndo) message() string {
 	title, body := "", ""
 	for _, l := range u.gone {
 		name := string(l.Task)
@@ -193,6 +193,6 @@ func (u *undoing) message() string {
 	return subject("Undo "+title) + "\n\n" + body + u.trailer() + "\n"
 }
 
-func (u *undoing) trailer() string {
+func (u *taskUndo) trailer() string {
 	return "Nexus-Undo: " + string(u.view.Run) + "/" + string(u.f.Attempt)
 }

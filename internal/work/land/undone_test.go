@@ -124,11 +124,11 @@ func TestWhoChangedItSinceIsNamed(t *testing.T) {
 		{[]nexus.TaskID{"T4", "T1"}, []string{"a", "c"}, "changed since in the same lines: a, c, by T3, T5, which landed later"},
 		{[]nexus.TaskID{"T4"}, []string{"a"}, "changed since in the same lines: a"},
 	} {
-		u := &undoing{view: state.View{Commits: all}, f: nexus.UndoSought{Tasks: c.undo}}
+		u := &taskUndo{view: state.View{Commits: all}, f: nexus.UndoSought{Tasks: c.undo}}
 		for _, id := range c.undo {
 			u.gone = append(u.gone, all[slices.IndexFunc(all, func(l state.Landing) bool { return l.Task == id })])
 		}
-		if got := u.stuck(c.conflicts); got != c.want {
+		if got := u.conflictReason(c.conflicts); got != c.want {
 			t.Errorf("%s: %q, want %q", c.undo, got, c.want)
 		}
 	}
@@ -202,7 +202,7 @@ func TestAnUndoThatCannotBeJudgedMovesNothing(t *testing.T) {
 func TestWhatCannotBeTakenBack(t *testing.T) {
 	dir := t.TempDir()
 	gittest.Run(t, dir, "init", "-q", "-b", "main")
-	u := Undoing{Branch: "main", Subject: "Say it", Why: "It made something worse.", Run: "loop-1", At: time.Unix(1e9, 0)}
+	u := RevertRequest{Branch: "main", Subject: "Say it", Why: "It made something worse.", Run: "loop-1", At: time.Unix(1e9, 0)}
 	for n, text := range []string{"one\n", "two\n", "three\n"} {
 		gittest.Write(t, dir, map[string]string{"a": text})
 		gittest.Run(t, dir, "add", "-A")
@@ -214,12 +214,12 @@ func TestWhatCannotBeTakenBack(t *testing.T) {
 		}
 	}
 	trees := treesOf(t, dir)
-	commit, tree, at, done, err := TakeBack(t.Context(), trees, u)
+	commit, tree, at, done, err := MakeRevertCommit(t.Context(), trees, u)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeTargetMoved}) || !strings.Contains(err.Error(), "others have changed the same since: a") || done || commit+tree != "" || at != gittest.Run(t, dir, "rev-parse", "HEAD") {
 		t.Errorf("%q, %q, done %t, %v", commit, tree, done, err)
 	}
 	gittest.Run(t, dir, "reset", "-q", "--hard", u.Commit)
-	commit, tree, at, done, err = TakeBack(t.Context(), trees, u)
+	commit, tree, at, done, err = MakeRevertCommit(t.Context(), trees, u)
 	if err != nil || done || at != u.Commit {
 		t.Fatalf("%q at %q, done %t, %v", commit, at, done, err)
 	}
@@ -229,11 +229,11 @@ func TestWhatCannotBeTakenBack(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if commit, tree, at, done, err := TakeBack(ctx, trees, u); !errors.Is(err, context.Canceled) || done || commit+tree+at != "" {
+	if commit, tree, at, done, err := MakeRevertCommit(ctx, trees, u); !errors.Is(err, context.Canceled) || done || commit+tree+at != "" {
 		t.Errorf("%q, %q at %q, done %t, %v", commit, tree, at, done, err)
 	}
 	u.Branch = "gone"
-	commit, tree, at, done, err = TakeBack(t.Context(), trees, u)
+	commit, tree, at, done, err = MakeRevertCommit(t.Context(), trees, u)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeTargetMoved}) || !strings.Contains(err.Error(), "no branch gone") || done || commit+tree+at != "" {
 		t.Errorf("%q, %q at %q, done %t, %v", commit, tree, at, done, err)
 	}

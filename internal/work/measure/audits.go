@@ -20,8 +20,8 @@ var auditRow = pattern.Lazy(`(?m)^\t([\w.-]+)\) look '([^']+)' (.+) ;;$`)
 // lockName is a name that the audit looks for.
 var lockName = pattern.Lazy(`-name ([\w.-]+)`)
 
-// Unread lists the names of lock files that no program looks into.
-func Unread() []string {
+// UnauditedLockFiles lists the names of lock files that no program looks into.
+func UnauditedLockFiles() []string {
 	_, names, _ := strings.Cut(audit, "-type f")
 	names, _, _ = strings.Cut(names, "-print")
 	var all []string

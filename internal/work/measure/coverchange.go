@@ -73,9 +73,9 @@ const (
 	longText  = 40
 )
 
-// Alone returns the beginning of a line of a row that no other line of the file has, of several the one that is indented
+// UniqueText returns the beginning of a line of a row that no other line of the file has, of several the one that is indented
 // most: what leads there runs before it. It is empty where there is none.
-func Alone(lines []string, row []int) string {
+func UniqueText(lines []string, row []int) string {
 	best, deepest := "", -1
 	for _, n := range row {
 		text := strings.TrimSpace(lines[n-1])

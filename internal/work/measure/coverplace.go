@@ -94,8 +94,8 @@ func (p PlacedCover) put(name string, f *CoveredFile) {
 	}
 }
 
-// Tells reports whether the report tells of files of that kind at all.
-func (p PlacedCover) Tells(file string) bool { return p.ends[path.Ext(file)] }
+// HasKind reports whether the report tells of files of that kind at all.
+func (p PlacedCover) HasKind(file string) bool { return p.ends[path.Ext(file)] }
 
 // findFile returns the path below the root of a name in a report, empty for none.
 func findFile(name string, there map[string]bool, modules map[string]string, rest []string) string {

@@ -90,8 +90,8 @@ func TestPlace(t *testing.T) {
 				t.Errorf("%s: %s told of: %v", name, file, got)
 			}
 		}
-		if p.Tells("x.js") != (c.want["src/a.js"] || c.want["web/lib/c.js"]) {
-			t.Errorf("%s: tells of x.js: %v", name, p.Tells("x.js"))
+		if p.HasKind("x.js") != (c.want["src/a.js"] || c.want["web/lib/c.js"]) {
+			t.Errorf("%s: tells of x.js: %v", name, p.HasKind("x.js"))
 		}
 	}
 }

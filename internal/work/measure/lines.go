@@ -21,7 +21,7 @@ import (
 // lines measures which lines tests go through, of the whole tree and of those
 // that a change adds. Tests, and files that the tree does not have, do not
 // count.
-func (m *Meter) lines(ctx context.Context, c Change, found *bounds.Measured) error {
+func (m *Meter) lines(ctx context.Context, c Change, found *bounds.MeasuredChange) error {
 	get := c.Taken.Get
 	if get == nil {
 		get = m.Get
@@ -29,13 +29,13 @@ func (m *Meter) lines(ctx context.Context, c Change, found *bounds.Measured) err
 	if found.Cover == nil || found.Cover.Why != "" || get == nil {
 		return nil
 	}
-	now, err := placed(ctx, c, c.Tree, get, func(p part) string { return p.now })
+	now, err := placed(ctx, c, c.Tree, get, func(p gateReport) string { return p.now })
 	if err != nil || now == nil {
 		return err
 	}
 	to := *found.Cover // the caller's stays as it is
 	found.Cover = &to
-	all := now.Sum(judged)
+	all := now.Sum(needsCoverage)
 	if all.Lines.Total == 0 {
 		to.Why = "the coverage report names no file of the tree except tests: " + cmp.Or(to.Command, strings.Join(to.How, ", "))
 		return nil
@@ -58,16 +58,16 @@ func (m *Meter) lines(ctx context.Context, c Change, found *bounds.Measured) err
 	return nil
 }
 
-// judged reports whether a file is one that tests should go through.
-func judged(file string) bool { return !stack.ServesTests(file) }
+// needsCoverage reports whether a file is one that tests should go through.
+func needsCoverage(file string) bool { return !stack.ServesTests(file) }
 
 // before adds what tests went through on the base.
-func before(ctx context.Context, c Change, get func(string) ([]byte, error), to *bounds.Cover) error {
-	base, err := placed(ctx, c, c.Base, get, func(p part) string { return p.before })
+func before(ctx context.Context, c Change, get func(string) ([]byte, error), to *bounds.CoverageResult) error {
+	base, err := placed(ctx, c, c.Base, get, func(p gateReport) string { return p.before })
 	if err != nil || base == nil {
 		return err
 	}
-	was, k := base.Sum(judged), to.Measured
+	was, k := base.Sum(needsCoverage), to.Measured
 	to.Before, to.Had = was.Lines.Percent()
 	for _, s := range []struct {
 		to  *nexus.Covered
@@ -82,8 +82,8 @@ func before(ctx context.Context, c Change, get func(string) ([]byte, error), to 
 
 // placed reads the reports of all gates, and finds their files in a tree. It
 // returns nil where one is missing.
-func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte, error), of func(part) string) (*PlacedCover, error) {
-	if slices.ContainsFunc(c.Taken.parts, func(p part) bool { return of(p) == "" }) {
+func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte, error), of func(gateReport) string) (*PlacedCover, error) {
+	if slices.ContainsFunc(c.Taken.parts, func(p gateReport) bool { return of(p) == "" }) {
 		return nil, nil //nolint:nilnil // there is nothing to read, and nothing is wrong
 	}
 	tree, modules, err := layout(ctx, c.Repo, rev)
@@ -107,8 +107,8 @@ func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte,
 }
 
 // file measures the new lines of one file.
-func (m *Meter) file(ctx context.Context, c Change, f bounds.File, placed PlacedCover, k *nexus.Coverage) error {
-	if f.Gone || len(f.Added) == 0 || stack.ServesTests(f.Path) || m.excepted(f.Path) || !placed.Tells(f.Path) || c.about != nil && !c.about(f.Path) {
+func (m *Meter) file(ctx context.Context, c Change, f bounds.FileChange, placed PlacedCover, k *nexus.Coverage) error {
+	if f.Gone || len(f.Added) == 0 || stack.ServesTests(f.Path) || m.excepted(f.Path) || !placed.HasKind(f.Path) || c.about != nil && !c.about(f.Path) {
 		return nil
 	}
 	if hits := placed.Lines(f.Path); hits != nil {
@@ -122,7 +122,7 @@ func (m *Meter) file(ctx context.Context, c Change, f bounds.File, placed Placed
 		k.Missed = append(k.Missed, missed...)
 		return nil
 	}
-	if !slices.ContainsFunc(f.Added, func(l bounds.Line) bool { return mayRun(l.Text) }) {
+	if !slices.ContainsFunc(f.Added, func(l bounds.PatchLine) bool { return mayRun(l.Text) }) {
 		return nil
 	}
 	if path.Ext(f.Path) == ".go" {

@@ -29,7 +29,7 @@ import (
 // Meter measures changes. The zero Meter holds nothing to anything.
 type Meter struct {
 	Rules  nexus.DoneRules
-	Places stack.Places                      // where packages lie, but for those of a tree
+	Places stack.PackageLocations            // where packages lie, but for those of a tree
 	Get    func(hash string) ([]byte, error) // finds what gates printed; nil: nobody keeps it
 }
 
@@ -44,8 +44,8 @@ type Change struct {
 	Task   *bounds.Task // whose work it is, and what it explains; nil: nobody's
 	Agreed bool         // what it takes away was agreed to before
 
-	Taken Taken    // what gates measured
-	Dirs  []string // in which packages may be installed
+	Taken Measurements // what gates measured
+	Dirs  []string     // in which packages may be installed
 
 	about func(file string) bool // whose new lines are told; nil: of all files
 }
@@ -62,7 +62,7 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 			return nil, nil, err
 		}
 	}
-	found := bounds.Measured{Tree: c.Tree, Files: bounds.Read(patch), Whole: whole, Planned: c.Files, Run: c.Run, Cover: c.Taken.Cover, Audit: c.Taken.Audit}
+	found := bounds.MeasuredChange{Tree: c.Tree, Files: bounds.ParsePatch(patch), Whole: whole, Planned: c.Files, Run: c.Run, Cover: c.Taken.Cover, Audit: c.Taken.Audit}
 	found.Task = c.Task
 	if c.Agreed {
 		rules := m.Rules
@@ -78,18 +78,18 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 	if found.Caches, err = caches(ctx, c, found.Files); err != nil {
 		return nil, nil, err
 	}
-	if found.Unnamed, err = unnamed(ctx, c, found.Data()); err != nil {
+	if found.Unnamed, err = unreferencedFiles(ctx, c, found.Data()); err != nil {
 		return nil, nil, err
 	}
 	if err := m.lines(ctx, c, &found); err != nil {
 		return nil, nil, err
 	}
 	if mode := m.Rules.Modes[nexus.LicencesBound]; mode == nexus.BoundWarn || mode == nexus.BoundBlock {
-		if found.Deps, err = m.added(ctx, c, found.Files); err != nil {
+		if found.Deps, err = m.addedDependencies(ctx, c, found.Files); err != nil {
 			return nil, nil, err
 		}
 	}
-	all = bounds.Judge(m.Rules, found)
+	all = bounds.CheckBounds(m.Rules, found)
 	for _, e := range all {
 		if bounds.Decides(m.Rules, e) {
 			decides = append(decides, e)
@@ -100,7 +100,7 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 
 // before says about files how many lines they had and which were only moved, where
 // the bound of deletions asks for it.
-func (m *Meter) before(ctx context.Context, c Change, files []bounds.File) error {
+func (m *Meter) before(ctx context.Context, c Change, files []bounds.FileChange) error {
 	mode := m.Rules.Modes[nexus.DeletionBound]
 	if mode != nexus.BoundWarn && mode != nexus.BoundBlock || c.Base == "" || c.Run {
 		return nil
@@ -108,7 +108,7 @@ func (m *Meter) before(ctx context.Context, c Change, files []bounds.File) error
 	gone := false
 	for i, f := range files {
 		gone = gone || f.Gone
-		if !f.Counted(m.Rules) {
+		if !f.NeedsLineCount(m.Rules) {
 			continue
 		}
 		old, err := text(ctx, c.Repo, c.Base, f.Path)
@@ -131,7 +131,7 @@ func (m *Meter) before(ctx context.Context, c Change, files []bounds.File) error
 
 // caches returns which directories of caches the base has: a project that commits
 // its packages adds some of them.
-func caches(ctx context.Context, c Change, files []bounds.File) ([]string, error) {
+func caches(ctx context.Context, c Change, files []bounds.FileChange) ([]string, error) {
 	var all []string
 	for _, dir := range bounds.Caches(files) {
 		if c.Base == "" {
@@ -148,9 +148,9 @@ func caches(ctx context.Context, c Change, files []bounds.File) ([]string, error
 	return all, nil
 }
 
-// unnamed returns which of these new files no other file of the tree names, by name or by directory, and which
+// unreferencedFiles returns which of these new files no other file of the tree names, by name or by directory, and which
 // have no like in their directory on the base.
-func unnamed(ctx context.Context, c Change, files []string) ([]string, error) {
+func unreferencedFiles(ctx context.Context, c Change, files []string) ([]string, error) {
 	if c.Base == "" || c.Run {
 		return nil, nil
 	}
@@ -184,8 +184,8 @@ func unnamed(ctx context.Context, c Change, files []string) ([]string, error) {
 // maxLock bounds a file of dependencies that is read.
 const maxLock = 32 << 20
 
-// added returns the dependencies that a change adds.
-func (m *Meter) added(ctx context.Context, c Change, files []bounds.File) ([]bounds.Dependency, error) {
+// addedDependencies returns the dependencies that a change adds.
+func (m *Meter) addedDependencies(ctx context.Context, c Change, files []bounds.FileChange) ([]bounds.Dependency, error) {
 	places := m.Places
 	for _, dir := range c.Dirs {
 		if filepath.IsAbs(dir) {

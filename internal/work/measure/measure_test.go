@@ -64,7 +64,7 @@ func TestDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &measure.Meter{Rules: nexus.DefaultDone(), Places: stack.Places{Files: measure.Machine{}, Env: func(name string) string { return map[string]string{"GOMODCACHE": cache}[name] }}}
+	m := &measure.Meter{Rules: nexus.DefaultDone(), Places: stack.PackageLocations{Files: measure.Machine{}, Env: func(name string) string { return map[string]string{"GOMODCACHE": cache}[name] }}}
 	all, decides, err := m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree})
 	if err != nil || len(all) != 1 || len(decides) != 0 {
 		t.Fatal(all, decides, err)
@@ -97,7 +97,7 @@ func TestDependencies(t *testing.T) {
 // TestAudit tells what was found from what nobody could tell.
 func TestAudit(t *testing.T) {
 	m := &measure.Meter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.AuditBound: nexus.BoundBlock}}}
-	gates := m.Last(nil, nil, false)
+	gates := m.AppendMeasuringGates(nil, nil, false)
 	if len(gates) != 1 || gates[0].Name != "audit" {
 		t.Fatal(gates)
 	}
@@ -148,7 +148,7 @@ func TestAudit(t *testing.T) {
 		{nexus.Evidence{Gate: "audit", State: nexus.Fail, Exit: 4, Findings: []nexus.Finding{{Message: "no such host"}}}, 0, "fail: no such host"},
 		{nexus.Evidence{Gate: "audit", State: nexus.Timeout, Exit: -1, Why: "did not end"}, 0, "timeout: did not end"},
 	} {
-		rest, taken := m.Take(gates, []nexus.Evidence{{Gate: "build"}, c.e}, nil)
+		rest, taken := m.ExtractMeasurements(gates, []nexus.Evidence{{Gate: "build"}, c.e}, nil)
 		if len(rest) != 1 || taken.Audit == nil || len(taken.Audit.Found) != c.found || taken.Audit.Why != c.why {
 			t.Errorf("%+v: %+v", c.e, taken.Audit)
 		}
@@ -258,7 +258,7 @@ func TestUnnamed(t *testing.T) {
 // TestUnread names the lock files of the audit that nobody looks into.
 func TestUnread(t *testing.T) {
 	want := strings.Fields("yarn.lock bun.lock poetry.lock uv.lock pdm.lock Pipfile.lock pom.xml gradle.lockfile packages.lock.json")
-	if diff := cmp.Diff(want, measure.Unread()); diff != "" {
+	if diff := cmp.Diff(want, measure.UnauditedLockFiles()); diff != "" {
 		t.Error(diff)
 	}
 }

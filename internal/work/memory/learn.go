@@ -7,7 +7,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -32,21 +32,21 @@ type Run struct {
 // What is about a file that agents are kept from is not kept, as its text may
 // quote it. What cannot be made a proposal is left out, and the error says why.
 func (s Store) Learn(ctx context.Context, r Run) (fresh int, err error) {
-	seeds := episode.Propose(r.State)
+	seeds := memoryentry.Propose(r.State)
 	if len(seeds) == 0 {
 		return 0, nil
 	}
-	var made []episode.Episode
+	var made []memoryentry.Episode
 	var left []error
 	for _, seed := range seeds {
-		grown, err := s.grow(ctx, r, seed)
+		grown, err := s.episodesFromSeed(ctx, r, seed)
 		if err != nil {
 			left = append(left, fmt.Errorf("learn from run %s: %w", r.State.Run, err))
 			continue
 		}
 		made = append(made, grown...)
 	}
-	err = s.alone(ctx, func(all []Kept) error {
+	err = s.withLock(ctx, func(all []StoredEpisode) error {
 		for _, e := range made {
 			k, is, err := s.keep(all, e)
 			if err != nil {
@@ -62,16 +62,16 @@ func (s Store) Learn(ctx context.Context, r Run) (fresh int, err error) {
 	return fresh, errors.Join(append(left, err)...)
 }
 
-// grow returns the episodes that a seed becomes.
-func (s Store) grow(ctx context.Context, r Run, seed episode.Seed) ([]episode.Episode, error) {
-	made := []episode.Episode{seed.Episode}
+// episodesFromSeed returns the episodes that a seed becomes.
+func (s Store) episodesFromSeed(ctx context.Context, r Run, seed memoryentry.Proposal) ([]memoryentry.Episode, error) {
+	made := []memoryentry.Episode{seed.Episode}
 	switch {
 	case seed.Handin != "":
 		data, err := r.Blob(seed.Handin)
 		if err != nil {
 			return nil, nil //nolint:nilerr // nexus journal verify says that it is gone
 		}
-		made = episode.Learned(data)
+		made = memoryentry.Learned(data)
 		for i := range made {
 			made[i].From, made[i].Learned = seed.Episode.From, seed.Learned
 		}
@@ -81,7 +81,7 @@ func (s Store) grow(ctx context.Context, r Run, seed episode.Seed) ([]episode.Ep
 		}
 		made[0] = seed.Episode
 	}
-	var visible []episode.Episode
+	var visible []memoryentry.Episode
 	for _, e := range made {
 		if s.hides(e.Paths()...) {
 			continue
@@ -96,7 +96,7 @@ func (s Store) grow(ctx context.Context, r Run, seed episode.Seed) ([]episode.Ep
 
 // ended adds the change that ended a failure, as far as agents may see it. A
 // commit that is gone says nothing.
-func (s Store) ended(ctx context.Context, repo git.Repo, seed *episode.Seed) error {
+func (s Store) ended(ctx context.Context, repo git.Repo, seed *memoryentry.Proposal) error {
 	changed, err := repo.Changed(ctx, seed.From, seed.To)
 	if err != nil {
 		return ctx.Err()
@@ -118,7 +118,7 @@ func (s Store) ended(ctx context.Context, repo git.Repo, seed *episode.Seed) err
 // pin sets the blobs of an episode's files to those of the commit that it comes
 // from, and leaves out what is not there. A decision is not about what is in a
 // file, and has none.
-func pin(ctx context.Context, repo git.Repo, e *episode.Episode) error {
+func pin(ctx context.Context, repo git.Repo, e *memoryentry.Episode) error {
 	if len(e.From) == 0 || len(e.Files) == 0 {
 		return nil
 	}
@@ -126,13 +126,13 @@ func pin(ctx context.Context, repo git.Repo, e *episode.Episode) error {
 	if err != nil {
 		return err
 	}
-	var files []episode.File
+	var files []memoryentry.File
 	for _, f := range e.Files {
 		is := blobs[f.Path]
 		if is == "" {
 			continue
 		}
-		if e.Kind != episode.Decision {
+		if e.Kind != memoryentry.Decision {
 			f.Blob = is
 		}
 		files = append(files, f)
@@ -143,23 +143,23 @@ func pin(ctx context.Context, repo git.Repo, e *episode.Episode) error {
 
 // keep writes an episode as a proposal, unless there is one that says the same.
 // One that nobody could read back is none.
-func (s Store) keep(all []Kept, e episode.Episode) (k Kept, fresh bool, err error) {
+func (s Store) keep(all []StoredEpisode, e memoryentry.Episode) (k StoredEpisode, fresh bool, err error) {
 	e.Text = string(s.masked([]byte(e.Text)))
 	waiting := 0
 	for i := range all {
 		old := &all[i]
-		if old.State == episode.Proposed {
+		if old.State == memoryentry.Proposed {
 			waiting++
 		}
-		if old.ID != e.ID && !episode.Same(old.Episode, e) {
+		if old.ID != e.ID && !memoryentry.Same(old.Episode, e) {
 			continue
 		}
-		if old.State != episode.Proposed || old.Shared || !old.Merge(e) {
+		if old.State != memoryentry.Proposed || old.Shared || !old.Merge(e) {
 			return *old, false, nil
 		}
 		return *old, false, s.write(s.State, path.Join("memory", old.ID+".md"), []byte(old.String()), 0o700, 0o600)
 	}
-	if _, err := episode.Parse(e.ID, s.masked([]byte(e.String()))); err != nil {
+	if _, err := memoryentry.Parse(e.ID, s.masked([]byte(e.String()))); err != nil {
 		return k, false, nil //nolint:nilerr // it is too long, or its head looks like a key
 	}
 	if waiting >= maxProposals {
@@ -168,7 +168,7 @@ func (s Store) keep(all []Kept, e episode.Episode) (k Kept, fresh bool, err erro
 			Hint: "Decide about some with nexus memory approve or forget; the others are written then.",
 		}
 	}
-	k = Kept{Episode: e, Path: path.Join(s.dir(), e.ID+".md")}
+	k = StoredEpisode{Episode: e, Path: path.Join(s.dir(), e.ID+".md")}
 	return k, true, s.write(s.State, path.Join("memory", e.ID+".md"), []byte(e.String()), 0o700, 0o600)
 }
 

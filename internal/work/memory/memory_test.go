@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -70,7 +70,7 @@ func (p place) run(file, handin string) memory.Run {
 	}
 }
 
-func (p place) learn(t *testing.T, r memory.Run, want int) []memory.Kept {
+func (p place) learn(t *testing.T, r memory.Run, want int) []memory.StoredEpisode {
 	t.Helper()
 	n, err := p.Learn(t.Context(), r)
 	if err != nil || n != want {
@@ -91,7 +91,7 @@ func TestLearn(t *testing.T) {
 		{"kind": "gotcha", "text": "The KEY is in reg.go", "files": ["reg.go", "missing.go"]},
 		{"kind": "gotcha", "text": "CANARY it says", "files": ["hidden.go"]}, {"kind": "gotcha", "text": "CANARY it says", "files": [".env"]}]}`), 2)
 	fix, gotcha := all[0], all[1]
-	if fix.Kind != episode.Fix || !slices.Equal(fix.Paths(), []string{"a.go", "reg.go"}) || !slices.Equal(fix.Symbols, []string{"TestIt"}) {
+	if fix.Kind != memoryentry.Fix || !slices.Equal(fix.Paths(), []string{"a.go", "reg.go"}) || !slices.Equal(fix.Symbols, []string{"TestIt"}) {
 		t.Errorf("%+v", fix)
 	}
 	if !slices.Equal(gotcha.Paths(), []string{"reg.go"}) || gotcha.Files[0].Blob != gittest.Run(t, p.Repo, "rev-parse", p.last+":reg.go") {
@@ -120,14 +120,14 @@ func TestDecide(t *testing.T) {
 	p := newPlace(t)
 	k := p.learn(t, p.run("a.go", ""), 1)[0]
 	now := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
-	to, refreshed, err := p.Approve(t.Context(), k, episode.Fresh, false, now)
-	if err != nil || refreshed || to.Path != episode.Dir+"/"+k.ID+".md" {
+	to, refreshed, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, now)
+	if err != nil || refreshed || to.Path != memoryentry.Dir+"/"+k.ID+".md" {
 		t.Fatalf("%+v %v %v", to, refreshed, err)
 	}
 	again := p.run("a.go", "")
 	again.State.Run = "r2"
 	k = p.learn(t, again, 0)[0]
-	if k.State != episode.Approved || !k.Shared || len(k.From) != 1 {
+	if k.State != memoryentry.Approved || !k.Shared || len(k.From) != 1 {
 		t.Errorf("%+v", k)
 	}
 	if _, err := os.Stat(filepath.Join(p.State, "memory", k.ID+".md")); err == nil {
@@ -135,17 +135,17 @@ func TestDecide(t *testing.T) {
 	}
 	gittest.Write(t, p.Repo, map[string]string{"a.go": "other\n"})
 	gittest.Run(t, p.Repo, "commit", "-q", "-a", "-m", "other")
-	if to, refreshed, err = p.Approve(t.Context(), k, episode.Stale, false, now); err != nil || !refreshed || to.Files[0].Blob != now("a.go") {
+	if to, refreshed, err = p.Approve(t.Context(), k, memoryentry.Stale, false, now); err != nil || !refreshed || to.Files[0].Blob != now("a.go") {
 		t.Errorf("%+v %v %v", to, refreshed, err)
 	}
 	k = p.learn(t, p.run("a.go", ""), 0)[0]
-	if _, _, err := p.Approve(t.Context(), k, episode.Gone, false, func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "not committed here any more") {
+	if _, _, err := p.Approve(t.Context(), k, memoryentry.Gone, false, func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "not committed here any more") {
 		t.Errorf("%v", err)
 	}
 	if err := p.Forget(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
-	if k = p.learn(t, p.run("a.go", ""), 0)[0]; k.State != episode.Forgotten || k.Shared {
+	if k = p.learn(t, p.run("a.go", ""), 0)[0]; k.State != memoryentry.Forgotten || k.Shared {
 		t.Errorf("%+v", k)
 	}
 	if err := p.Remove(t.Context(), k); err != nil {
@@ -162,17 +162,17 @@ func TestMeanwhile(t *testing.T) {
 	again := p.run("a.go", "{}")
 	again.State.Run = "r2"
 	again.Blob = func(string) ([]byte, error) { return []byte("{}"), p.Forget(t.Context(), k) }
-	if is := p.learn(t, again, 0)[0]; is.State != episode.Forgotten {
+	if is := p.learn(t, again, 0)[0]; is.State != memoryentry.Forgotten {
 		t.Errorf("learned again, it is %s", is.State)
 	}
-	_, _, err := p.Approve(t.Context(), k, episode.Fresh, false, func(string) string { return "" })
+	_, _, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, func(string) string { return "" })
 	if err == nil || !strings.Contains(err.Error(), "was changed meanwhile") {
 		t.Error(err)
 	}
 	if err := p.Remove(t.Context(), k); err != nil {
 		t.Error(err)
 	}
-	if is := p.learn(t, p.run("a.go", ""), 0)[0]; is.State != episode.Forgotten {
+	if is := p.learn(t, p.run("a.go", ""), 0)[0]; is.State != memoryentry.Forgotten {
 		t.Errorf("it is %s", is.State)
 	}
 }
@@ -220,7 +220,7 @@ func TestApproveThroughLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		blob := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
-		_, _, err := p.Approve(t.Context(), k, episode.Fresh, false, blob)
+		_, _, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, blob)
 		if refuse := !strings.HasSuffix(link, ".new"); refuse != (err != nil) || refuse && !strings.Contains(err.Error(), "it is not a plain ") {
 			t.Errorf("%s: %v", link, err)
 		}
@@ -237,7 +237,7 @@ func TestApproveThroughLinks(t *testing.T) {
 
 // TestReadThroughLinks reads no file where a link leads, and says so.
 func TestReadThroughLinks(t *testing.T) {
-	e := episode.Episode{Kind: episode.Pattern, State: episode.Approved, Text: "CANARY"}
+	e := memoryentry.Episode{Kind: memoryentry.Pattern, State: memoryentry.Approved, Text: "CANARY"}
 	for link, to := range map[string]string{".nexus": "docs", ".nexus/memory": "../docs/memory", ".nexus/memory/a.md": "../../docs/memory/a.md"} {
 		p := newPlace(t)
 		gittest.Write(t, p.Repo, map[string]string{"docs/memory/a.md": e.String()})
@@ -280,7 +280,7 @@ func TestForgottenLasts(t *testing.T) {
 	p := newPlace(t)
 	k := p.learn(t, p.run("a.go", ""), 1)[0]
 	blob := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
-	k, _, err := p.Approve(t.Context(), k, episode.Fresh, false, blob)
+	k, _, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, blob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,13 +293,13 @@ func TestForgottenLasts(t *testing.T) {
 	}
 	gittest.Write(t, p.Repo, map[string]string{k.Path: string(text) + "\nBy a person.\n"})
 	k = p.learn(t, p.run("a.go", ""), 0)[0]
-	if k.State != episode.Forgotten || !k.Shared {
+	if k.State != memoryentry.Forgotten || !k.Shared {
 		t.Errorf("it is %s, %+v", k.State, k)
 	}
-	if _, _, err := p.Approve(t.Context(), k, episode.Fresh, false, blob); err != nil {
+	if _, _, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, blob); err != nil {
 		t.Fatal(err)
 	}
-	if k = p.learn(t, p.run("a.go", ""), 0)[0]; k.State != episode.Approved || !strings.HasSuffix(k.Text, "By a person.") {
+	if k = p.learn(t, p.run("a.go", ""), 0)[0]; k.State != memoryentry.Approved || !strings.HasSuffix(k.Text, "By a person.") {
 		t.Errorf("%+v", k)
 	}
 }
@@ -309,21 +309,21 @@ func TestForgottenLasts(t *testing.T) {
 func TestRecall(t *testing.T) {
 	p := newPlace(t)
 	p.learn(t, p.run("a.go", ""), 1)
-	write := func(name string, e episode.Episode) {
-		e.Kind = episode.Pattern
-		gittest.Write(t, p.Repo, map[string]string{episode.Dir + "/" + name + ".md": e.String()})
+	write := func(name string, e memoryentry.Episode) {
+		e.Kind = memoryentry.Pattern
+		gittest.Write(t, p.Repo, map[string]string{memoryentry.Dir + "/" + name + ".md": e.String()})
 	}
-	about := func(path, blob string) []episode.File { return []episode.File{{Path: path, Blob: blob}} }
-	write("told", episode.Episode{State: episode.Approved, Text: "About a.", Files: about("a.go", "")})
-	write("stale", episode.Episode{State: episode.Approved, Text: "About a.", Files: about("a.go", strings.Repeat("1", 40))})
-	write("gone", episode.Episode{State: episode.Approved, Text: "About a.", Files: append(about("a.go", ""), about("b.go", strings.Repeat("1", 40))...)})
-	write("hidden", episode.Episode{State: episode.Approved, Text: "CANARY", Files: append(about("a.go", ""), about("hidden.go", "")...)})
-	write("proposed", episode.Episode{State: episode.Proposed, Text: "About a.", Files: about("a.go", "")})
-	write("forgotten", episode.Episode{State: episode.Forgotten, Text: "About a.", Files: about("a.go", "")})
-	gittest.Write(t, p.Repo, map[string]string{episode.Dir + "/broken.md": "kind: gotcha\n"})
-	b := &memory.Book{Store: p.Store, Tokens: 1000, Now: func() time.Time { return time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC) }}
+	about := func(path, blob string) []memoryentry.File { return []memoryentry.File{{Path: path, Blob: blob}} }
+	write("told", memoryentry.Episode{State: memoryentry.Approved, Text: "About a.", Files: about("a.go", "")})
+	write("stale", memoryentry.Episode{State: memoryentry.Approved, Text: "About a.", Files: about("a.go", strings.Repeat("1", 40))})
+	write("gone", memoryentry.Episode{State: memoryentry.Approved, Text: "About a.", Files: append(about("a.go", ""), about("b.go", strings.Repeat("1", 40))...)})
+	write("hidden", memoryentry.Episode{State: memoryentry.Approved, Text: "CANARY", Files: append(about("a.go", ""), about("hidden.go", "")...)})
+	write("proposed", memoryentry.Episode{State: memoryentry.Proposed, Text: "About a.", Files: about("a.go", "")})
+	write("forgotten", memoryentry.Episode{State: memoryentry.Forgotten, Text: "About a.", Files: about("a.go", "")})
+	gittest.Write(t, p.Repo, map[string]string{memoryentry.Dir + "/broken.md": "kind: gotcha\n"})
+	b := &memory.Retriever{Store: p.Store, Tokens: 1000, Now: func() time.Time { return time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC) }}
 	recall := func(commit string) []string {
-		all, err := b.Recall(t.Context(), p.repo, commit, episode.Wanted{Files: []string{"a.go"}}, func(episode.Episode) int64 { return 1 })
+		all, err := b.Recall(t.Context(), p.repo, commit, memoryentry.TaskQuery{Files: []string{"a.go"}}, func(memoryentry.Episode) int64 { return 1 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +352,7 @@ func TestRecall(t *testing.T) {
 
 // TestFind takes a part of a name that no other has.
 func TestFind(t *testing.T) {
-	all := []memory.Kept{{Episode: episode.Episode{ID: "fix-a"}}, {Episode: episode.Episode{ID: "fix-a-b"}}}
+	all := []memory.StoredEpisode{{Episode: memoryentry.Episode{ID: "fix-a"}}, {Episode: memoryentry.Episode{ID: "fix-a-b"}}}
 	for name, want := range map[string]string{"fix-a": "fix-a", "b": "fix-a-b", "fix": "", "c": "", "": ""} {
 		k, err := memory.Find(all, name)
 		if k.ID != want || (err == nil) != (want != "") {

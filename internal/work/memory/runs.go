@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
@@ -24,8 +24,8 @@ const (
 	maxEvents = 200_000
 )
 
-// Record is where the runs of a repository are on record.
-type Record struct {
+// RunRecords is where the runs of a repository are on record.
+type RunRecords struct {
 	Journal *journal.Journal // nil: nothing ran
 	Repo    git.Repo         // the user's
 	Blobs   func() (*journal.BlobStore, error)
@@ -57,14 +57,14 @@ func newest(ctx context.Context, j *journal.Journal, skip func(journal.Run) bool
 }
 
 // Uses returns how often agents were told of each episode in the newest runs.
-func (r Record) Uses(ctx context.Context) (map[string]episode.Use, error) {
-	all := map[string]episode.Use{}
+func (r RunRecords) Uses(ctx context.Context) (map[string]memoryentry.Use, error) {
+	all := map[string]memoryentry.Use{}
 	if r.Journal == nil {
 		return all, nil
 	}
 	every := func(journal.Run) bool { return false }
 	return all, newest(ctx, r.Journal, every, func(s *state.State) error {
-		episode.CountUses(all, s)
+		memoryentry.CountUses(all, s)
 		return nil
 	})
 }
@@ -72,7 +72,7 @@ func (r Record) Uses(ctx context.Context) (map[string]episode.Use, error) {
 // CatchUp writes what the newest runs show to be worth keeping as proposals. A
 // run is looked at once, and again when it has more events or something of it
 // could not be kept: whoever comes next does what was left undone.
-func (b *Book) CatchUp(ctx context.Context) (err error) {
+func (b *Retriever) CatchUp(ctx context.Context) (err error) {
 	if b.Record.Journal == nil || b.Tokens <= 0 {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (b *Book) CatchUp(ctx context.Context) (err error) {
 		return seen[r.ID] == r.Events
 	}
 	var left []error
-	var came []episode.Mark
+	var came []memoryentry.TaskFailure
 	var trees *worktree.Store
 	defer func() {
 		if trees != nil {
@@ -94,8 +94,8 @@ func (b *Book) CatchUp(ctx context.Context) (err error) {
 		}
 	}()
 	if err := newest(ctx, b.Record.Journal, old, func(run *state.State) error {
-		came = append(came, episode.Marks(run)...)
-		if len(episode.Propose(run)) == 0 {
+		came = append(came, memoryentry.TaskFailures(run)...)
+		if len(memoryentry.Propose(run)) == 0 {
 			return nil
 		}
 		blobs, err := b.Record.Blobs()
@@ -118,7 +118,7 @@ func (b *Book) CatchUp(ctx context.Context) (err error) {
 		return err
 	}
 	if len(came) > 0 || !ok {
-		if err := b.compare(ctx, episode.Gather(marks, came)); err != nil {
+		if err := b.compare(ctx, memoryentry.Gather(marks, came)); err != nil {
 			return errors.Join(append(left, err)...)
 		}
 	}
@@ -129,15 +129,15 @@ func (b *Book) CatchUp(ctx context.Context) (err error) {
 // looked at again.
 const marksFile = "memory-marks.json"
 
-func (s Store) marks() (all []episode.Mark, ok bool) {
+func (s Store) marks() (all []memoryentry.TaskFailure, ok bool) {
 	data, err := os.ReadFile(filepath.Join(s.State, marksFile))
 	return all, err == nil && json.Unmarshal(data, &all) == nil
 }
 
 // compare keeps the failures that tasks met, and proposes what many of them have in common.
 // What is about a file that agents are kept from counts for nothing.
-func (s Store) compare(ctx context.Context, marks []episode.Mark) error {
-	marks = slices.DeleteFunc(marks, func(m episode.Mark) bool { return m.File != "" && s.hides(m.File) })
+func (s Store) compare(ctx context.Context, marks []memoryentry.TaskFailure) error {
+	marks = slices.DeleteFunc(marks, func(m memoryentry.TaskFailure) bool { return m.File != "" && s.hides(m.File) })
 	data, err := json.Marshal(marks)
 	if err == nil {
 		err = disk.Replace(filepath.Join(s.State, marksFile), s.masked(data))
@@ -145,11 +145,11 @@ func (s Store) compare(ctx context.Context, marks []episode.Mark) error {
 	if err != nil {
 		return err
 	}
-	made := episode.Common(marks)
+	made := memoryentry.Common(marks)
 	if len(made) == 0 {
 		return nil
 	}
-	return s.alone(ctx, func(all []Kept) error {
+	return s.withLock(ctx, func(all []StoredEpisode) error {
 		for _, e := range made {
 			k, is, err := s.keep(all, e)
 			if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -17,7 +17,7 @@ import (
 )
 
 // record returns the memory of a place with a journal, to which runs are added.
-func (p place) record(t *testing.T) *memory.Book {
+func (p place) record(t *testing.T) *memory.Retriever {
 	t.Helper()
 	now := func() time.Time { return time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC) }
 	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{Now: now})
@@ -26,11 +26,11 @@ func (p place) record(t *testing.T) *memory.Book {
 	}
 	t.Cleanup(func() { _ = j.Close() })
 	blobs := func() (*journal.BlobStore, error) { return journal.OpenBlobs(filepath.Join(p.State, "blobs")) }
-	return &memory.Book{Store: p.Store, Record: memory.Record{Journal: j, Repo: p.repo, Blobs: blobs}, Tokens: 1000, Now: now}
+	return &memory.Retriever{Store: p.Store, Record: memory.RunRecords{Journal: j, Repo: p.repo, Blobs: blobs}, Tokens: 1000, Now: now}
 }
 
 // answered adds a run in which a person answered a question, and that landed.
-func answered(t *testing.T, b *memory.Book, run nexus.RunID, commit, answer string) {
+func answered(t *testing.T, b *memory.Retriever, run nexus.RunID, commit, answer string) {
 	t.Helper()
 	l, err := b.Record.Journal.Acquire(t.Context(), run, journal.Self(), time.Minute)
 	if err != nil {
@@ -39,7 +39,7 @@ func answered(t *testing.T, b *memory.Book, run nexus.RunID, commit, answer stri
 	if _, err := l.Append(t.Context(),
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Do it", Files: []string{"a.go"}}},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"},
-		nexus.QuestionAsked{ID: "q1", Attempt: "T1.1", Text: "Which?", Trigger: people.AmbiguityTrigger},
+		nexus.QuestionAsked{ID: "q1", Attempt: "T1.1", Text: "Which?", Trigger: humaninput.AmbiguityTrigger},
 		nexus.QuestionAnswered{ID: "q1", Text: answer, By: "ada"},
 		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1"},
 		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: commit},
@@ -49,7 +49,7 @@ func answered(t *testing.T, b *memory.Book, run nexus.RunID, commit, answer stri
 }
 
 // catchUp catches up, and returns the first lines of what is kept then.
-func catchUp(t *testing.T, b *memory.Book, fault string) (texts string) {
+func catchUp(t *testing.T, b *memory.Retriever, fault string) (texts string) {
 	t.Helper()
 	if err := b.CatchUp(t.Context()); (err != nil) != (fault != "") || err != nil && !strings.Contains(err.Error(), fault) {
 		t.Errorf("%v, want %q", err, fault)
@@ -90,7 +90,7 @@ func TestManyWait(t *testing.T) {
 	answered(t, b, "r1", p.last, "south")
 	answered(t, b, "r2", p.last, "north, as ships come from there when ice is thin")
 	for i := range 500 {
-		e := episode.Episode{Kind: episode.Pattern, State: episode.Proposed, Text: "Another."}
+		e := memoryentry.Episode{Kind: memoryentry.Pattern, State: memoryentry.Proposed, Text: "Another."}
 		gittest.Write(t, p.State, map[string]string{fmt.Sprintf("memory/%d.md", i): e.String()})
 	}
 	if texts := catchUp(t, b, "500 proposals wait for a person"); strings.Contains(texts, "south") {

@@ -1,7 +1,7 @@
 // Package memory keeps what was learned in a repository, and finds what of it a
 // task needs.
 //
-// Approved episodes are files of the repository ([episode.Dir]), which people
+// Approved episodes are files of the repository ([memoryentry.Dir]), which people
 // read, edit and commit. Proposals, and what people wanted forgotten, are files
 // of the same form in the state directory. Proposals derive from the journal:
 // one that is lost is made again, under the same name.
@@ -19,7 +19,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
@@ -37,9 +37,9 @@ type Store struct {
 	Show  []string            // patterns of files that agents see though they may hold secrets
 }
 
-// Kept is an episode with where it is.
-type Kept struct {
-	episode.Episode
+// StoredEpisode is an episode with where it is.
+type StoredEpisode struct {
+	memoryentry.Episode
 
 	Path   string // of its file: from the root of the repository, or absolute
 	Shared bool   // it is in the repository
@@ -54,14 +54,14 @@ type Problem struct {
 
 func (s Store) dir() string { return filepath.Join(s.State, "memory") }
 
-// Load reads all episodes, in the order of [episode.Order], and says which files
+// Load reads all episodes, in the order of [memoryentry.Order], and says which files
 // are none. One that is in the repository comes before one of the same name
 // that is in the state directory, unless it was forgotten here.
-func (s Store) Load() ([]Kept, []Problem, error) {
-	var all []Kept
+func (s Store) Load() ([]StoredEpisode, []Problem, error) {
+	var all []StoredEpisode
 	var problems []Problem
 	if s.Repo != "" {
-		kept, wrong, err := read(s.Repo, episode.Dir, true)
+		kept, wrong, err := read(s.Repo, memoryentry.Dir, true)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -74,24 +74,24 @@ func (s Store) Load() ([]Kept, []Problem, error) {
 		}
 		problems = append(problems, wrong...)
 		for _, k := range own {
-			switch i := slices.IndexFunc(all, func(o Kept) bool { return o.ID == k.ID }); {
+			switch i := slices.IndexFunc(all, func(o StoredEpisode) bool { return o.ID == k.ID }); {
 			case i < 0:
 				all = append(all, k)
-			case k.State == episode.Forgotten:
-				all[i].State = episode.Forgotten // its file came back, with a merge for instance
+			case k.State == memoryentry.Forgotten:
+				all[i].State = memoryentry.Forgotten // its file came back, with a merge for instance
 			}
 		}
 	}
 	return order(all), problems, nil
 }
 
-func order(all []Kept) []Kept {
-	at := map[string]Kept{}
-	episodes := make([]episode.Episode, len(all))
+func order(all []StoredEpisode) []StoredEpisode {
+	at := map[string]StoredEpisode{}
+	episodes := make([]memoryentry.Episode, len(all))
 	for i, k := range all {
 		at[k.ID], episodes[i] = k, k.Episode
 	}
-	episode.Order(episodes)
+	memoryentry.Order(episodes)
 	for i, e := range episodes {
 		all[i] = at[e.ID]
 	}
@@ -100,16 +100,16 @@ func order(all []Kept) []Kept {
 
 // read reads the episodes of a directory below top, through no link. A directory
 // that is none is a problem, and stops nothing.
-func read(top, dir string, shared bool) (all []Kept, problems []Problem, err error) {
+func read(top, dir string, shared bool) (all []StoredEpisode, problems []Problem, err error) {
 	root, err := os.OpenRoot(top)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, disk.Fail("read the memory", err)
+		return nil, nil, disk.WrapError("read the memory", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	if err := disk.Plain(root, dir+"/"); err != nil {
+	if err := disk.CheckNoLinks(root, dir+"/"); err != nil {
 		return nil, []Problem{problem(dir, err)}, nil
 	}
 	entries, err := fs.ReadDir(root.FS(), dir)
@@ -139,30 +139,30 @@ func read(top, dir string, shared bool) (all []Kept, problems []Problem, err err
 			problems = append(problems, problem(at, err))
 			continue
 		}
-		all = append(all, Kept{e, at, shared})
+		all = append(all, StoredEpisode{e, at, shared})
 	}
 	return all, problems, nil
 }
 
-func one(root *os.Root, name, at string) (episode.Episode, error) {
+func one(root *os.Root, name, at string) (memoryentry.Episode, error) {
 	data, err := load(root, name)
 	if err != nil {
-		return episode.Episode{}, err
+		return memoryentry.Episode{}, err
 	}
-	return episode.Parse(at, data)
+	return memoryentry.Parse(at, data)
 }
 
 // load reads a plain file, and of one that is too long for an episode only as
 // much as shows that it is.
 func load(root *os.Root, name string) (data []byte, err error) {
-	if err := disk.Plain(root, name); err != nil {
+	if err := disk.CheckNoLinks(root, name); err != nil {
 		return nil, err
 	}
 	f, err := root.Open(filepath.FromSlash(name))
 	if err != nil {
 		return nil, err
 	}
-	data, err = io.ReadAll(io.LimitReader(f, episode.MaxFile+1))
+	data, err = io.ReadAll(io.LimitReader(f, memoryentry.MaxFile+1))
 	return data, errors.Join(err, f.Close())
 }
 
@@ -183,8 +183,8 @@ func problem(at string, err error) Problem {
 
 // Find returns the episode that a name means: its ID, or a part of it that no
 // other has.
-func Find(all []Kept, name string) (Kept, error) {
-	var found []Kept
+func Find(all []StoredEpisode, name string) (StoredEpisode, error) {
+	var found []StoredEpisode
 	for _, k := range all {
 		if k.ID == name {
 			return k, nil
@@ -197,12 +197,12 @@ func Find(all []Kept, name string) (Kept, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Kept{}, &nexus.Error{
+		return StoredEpisode{}, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no episode %q", name),
 			Hint: "nexus memory list lists them.",
 		}
 	}
-	return Kept{}, &nexus.Error{
+	return StoredEpisode{}, &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d episodes have %q in their names", len(found), name),
 		Hint: "Give more of the name; nexus memory list lists them.",
 	}
@@ -227,9 +227,9 @@ func (s Store) hides(paths ...string) bool {
 	return slices.ContainsFunc(paths, func(p string) bool { return rules.Ignored(root, p) })
 }
 
-// alone runs do while no other process changes the memory, with what is there:
+// withLock runs do while no other process changes the memory, with what is there:
 // what was read before that may have been approved or forgotten meanwhile.
-func (s Store) alone(ctx context.Context, do func(all []Kept) error) error {
+func (s Store) withLock(ctx context.Context, do func(all []StoredEpisode) error) error {
 	return disk.Lock(ctx, filepath.Join(s.State, "memory.lock"), func(context.Context) error {
 		all, _, err := s.Load()
 		if err != nil {
@@ -239,9 +239,9 @@ func (s Store) alone(ctx context.Context, do func(all []Kept) error) error {
 	})
 }
 
-// still returns an episode as it is now, and whether it is the one that was read.
-func still(all []Kept, k Kept) (Kept, bool) {
-	i := slices.IndexFunc(all, func(o Kept) bool { return o.ID == k.ID })
+// findUnchanged returns an episode as it is now, and whether it is the one that was read.
+func findUnchanged(all []StoredEpisode, k StoredEpisode) (StoredEpisode, bool) {
+	i := slices.IndexFunc(all, func(o StoredEpisode) bool { return o.ID == k.ID })
 	if i < 0 {
 		return k, false
 	}
@@ -255,8 +255,8 @@ func still(all []Kept, k Kept) (Kept, bool) {
 // as it was learned, the first time. A lasting one stays when its files change.
 // One that is not any more what the caller read is not approved.
 func (s Store) Approve(
-	ctx context.Context, k Kept, stand episode.Standing, lasting bool, now func(path string) string,
-) (moved Kept, refreshed bool, err error) {
+	ctx context.Context, k StoredEpisode, stand memoryentry.Freshness, lasting bool, now func(path string) string,
+) (moved StoredEpisode, refreshed bool, err error) {
 	if s.Repo == "" {
 		return k, false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "there is no checkout to write to",
@@ -264,8 +264,8 @@ func (s Store) Approve(
 		}
 	}
 	moved = k
-	err = s.alone(ctx, func(all []Kept) error {
-		is, same := still(all, k)
+	err = s.withLock(ctx, func(all []StoredEpisode) error {
+		is, same := findUnchanged(all, k)
 		if !same {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: k.ID + " was changed meanwhile",
@@ -278,20 +278,20 @@ func (s Store) Approve(
 	return moved, refreshed, err
 }
 
-func (s Store) approve(k Kept, stand episode.Standing, lasting bool, now func(path string) string) (moved Kept, refreshed bool, err error) {
-	is, file := k.Stand(now)
-	if stand != episode.Unmerged || k.State == episode.Approved {
+func (s Store) approve(k StoredEpisode, stand memoryentry.Freshness, lasting bool, now func(path string) string) (moved StoredEpisode, refreshed bool, err error) {
+	is, file := k.CheckFreshness(now)
+	if stand != memoryentry.Unmerged || k.State == memoryentry.Approved {
 		stand = is
 	}
-	if stand == episode.Gone {
+	if stand == memoryentry.Gone {
 		return k, false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is about %s, which is not committed here any more", k.ID, file),
 			Hint: "nexus memory forget " + k.ID + " removes it; or change the line file in " + k.Path + ".",
 		}
 	}
 	data := []byte(k.String())
-	if stand == episode.Stale || lasting {
-		refreshed = stand == episode.Stale
+	if stand == memoryentry.Stale || lasting {
+		refreshed = stand == memoryentry.Stale
 		e := k.Episode
 		e.Files = slices.Clone(e.Files)
 		for i, f := range e.Files {
@@ -307,11 +307,11 @@ func (s Store) approve(k Kept, stand episode.Standing, lasting bool, now func(pa
 		data = old // with what people wrote into it
 	}
 	to := k
-	to.State, to.Path, to.Shared = episode.Approved, path.Join(episode.Dir, k.ID+".md"), true
+	to.State, to.Path, to.Shared = memoryentry.Approved, path.Join(memoryentry.Dir, k.ID+".md"), true
 	if k.Shared {
 		to.Path = k.Path
 	}
-	if err := s.write(s.Repo, to.Path, episode.Revise(data, episode.Approved), 0o755, 0o644); err != nil {
+	if err := s.write(s.Repo, to.Path, memoryentry.Revise(data, memoryentry.Approved), 0o755, 0o644); err != nil {
 		return k, false, err
 	}
 	return to, refreshed, s.drop(k.ID)
@@ -319,11 +319,11 @@ func (s Store) approve(k Kept, stand episode.Standing, lasting bool, now func(pa
 
 // Forget makes an episode one that is neither told nor proposed again here, also
 // when its file in the repository, which is removed, comes back.
-func (s Store) Forget(ctx context.Context, k Kept) error {
-	return s.alone(ctx, func(all []Kept) error {
-		k, _ := still(all, k)
+func (s Store) Forget(ctx context.Context, k StoredEpisode) error {
+	return s.withLock(ctx, func(all []StoredEpisode) error {
+		k, _ := findUnchanged(all, k)
 		e := k.Episode
-		e.State = episode.Forgotten
+		e.State = memoryentry.Forgotten
 		err := s.write(s.State, path.Join("memory", k.ID+".md"), []byte(e.String()), 0o700, 0o600)
 		if err == nil && k.Shared {
 			err = remove(s.Repo, k.Path)
@@ -334,9 +334,9 @@ func (s Store) Forget(ctx context.Context, k Kept) error {
 
 // Remove deletes the file of an episode, unless it is not any more what the
 // caller read.
-func (s Store) Remove(ctx context.Context, k Kept) error {
-	return s.alone(ctx, func(all []Kept) error {
-		switch _, same := still(all, k); {
+func (s Store) Remove(ctx context.Context, k StoredEpisode) error {
+	return s.withLock(ctx, func(all []StoredEpisode) error {
+		switch _, same := findUnchanged(all, k); {
 		case !same:
 			return nil
 		case k.Shared:
@@ -352,22 +352,22 @@ func (s Store) drop(id string) error { return remove(s.State, path.Join("memory"
 func remove(top, name string) error {
 	root, err := os.OpenRoot(top)
 	if err != nil {
-		return disk.Fail("remove "+name, err)
+		return disk.WrapError("remove "+name, err)
 	}
-	if err = disk.Plain(root, name); err == nil {
+	if err = disk.CheckNoLinks(root, name); err == nil {
 		err = root.Remove(filepath.FromSlash(name))
 	}
 	if closed := root.Close(); err == nil || errors.Is(err, fs.ErrNotExist) {
 		err = closed
 	}
 	if err != nil {
-		return disk.Fail("remove "+name, err)
+		return disk.WrapError("remove "+name, err)
 	}
 	return nil
 }
 
 // text returns the file of an episode as it is.
-func (s Store) text(k Kept) ([]byte, error) {
+func (s Store) text(k StoredEpisode) ([]byte, error) {
 	top, name := s.State, path.Join("memory", k.ID+".md")
 	if k.Shared {
 		top, name = s.Repo, k.Path
@@ -398,7 +398,7 @@ func (s Store) write(top, name string, data []byte, dirs, mode fs.FileMode) erro
 	}
 	if err == nil {
 		defer func() { _ = root.Close() }() // the file was closed for itself
-		err = disk.Put(root, name, data, dirs, mode)
+		err = disk.WriteBelowRoot(root, name, data, dirs, mode)
 	}
-	return disk.Fail("write "+name, err)
+	return disk.WrapError("write "+name, err)
 }

@@ -89,7 +89,7 @@ func fold(ctx context.Context, j *journal.Journal, run nexus.RunID) (history.Run
 	if err != nil {
 		return history.Run{}, err
 	}
-	return history.Fold(s), nil
+	return history.SummarizeRun(s), nil
 }
 
 // load returns what is kept, nothing where it cannot be used.

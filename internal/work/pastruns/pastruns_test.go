@@ -138,7 +138,7 @@ func TestThousandRuns(t *testing.T) {
 	for range 5 { // the machine may be busy with something else
 		warm := time.Now()
 		r, err := Read(t.Context(), j, dir)
-		if err != nil || r.Folded != 0 || history.Of(r.Runs).Of.Landed != 1000 {
+		if err != nil || r.Folded != 0 || history.Summarize(r.Runs).Of.Landed != 1000 {
 			t.Fatal(r.Folded, err)
 		}
 		best = min(best, time.Since(warm))
@@ -170,7 +170,7 @@ func BenchmarkHistory(b *testing.B) {
 		if err != nil || r.Folded != 0 {
 			b.Fatal(r.Folded, err)
 		}
-		history.Of(r.Runs)
+		history.Summarize(r.Runs)
 	}
 }
 
@@ -183,6 +183,6 @@ func FuzzParse(f *testing.F) {
 		for _, l := range parse(data).Runs {
 			runs = append(runs, l.Run)
 		}
-		history.Of(runs)
+		history.Summarize(runs)
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
@@ -65,7 +65,7 @@ func Refuse(problems []Problem, most nexus.Size) error {
 	}
 	e := refuse(code, texts...)
 	if code == nexus.CodeOversize {
-		most = prompt.Most(most)
+		most = prompt.SizeWithDefaults(most)
 		e.Hint = fmt.Sprintf("Split it: a task has at most %d minutes, %d files, %d criteria and %d characters; see plan.minutes and what follows it in docs/config.md.", most.Minutes, most.Files, most.Criteria, most.Characters)
 	}
 	return e
@@ -73,7 +73,7 @@ func Refuse(problems []Problem, most nexus.Size) error {
 
 // Problems lists what is wrong with a plan.
 func Problems(p nexus.Plan, most nexus.Size) []Problem {
-	c := checker{most: prompt.Most(most)}
+	c := checker{most: prompt.SizeWithDefaults(most)}
 	switch {
 	case len(p.Tasks) == 0:
 		c.invalid(Field{}, "it has no tasks")
@@ -326,12 +326,12 @@ func letters(t nexus.Task) int {
 }
 
 // hidden reports whether a character has no place in a name.
-func hidden(r rune) bool { return r == '\n' || r == '\t' || legible.Hidden(r) }
+func hidden(r rune) bool { return r == '\n' || r == '\t' || sanitize.Hidden(r) }
 
 // unseen reports whether a text has a character that people do not see, or that
 // their terminal obeys. Its lines may end as on Windows.
 func unseen(text string) bool {
-	return strings.ContainsFunc(strings.ReplaceAll(text, "\r\n", "\n"), legible.Hidden)
+	return strings.ContainsFunc(strings.ReplaceAll(text, "\r\n", "\n"), sanitize.Hidden)
 }
 
 func name(t nexus.Task) string { return cut(string(t.ID), 32) }

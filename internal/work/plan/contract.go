@@ -11,7 +11,7 @@ import (
 const contractFirst = "Define these contracts in the plan first, and submit the whole plan again. Leave the rest of the plan as it is."
 
 // openContracts says what the planner is to fix, a line each.
-func openContracts(all []risk.Meeting) string {
+func openContracts(all []risk.Overlap) string {
 	var b strings.Builder
 	b.WriteString("Two tasks meet, and no text says exactly what both rely on:\n")
 	for _, m := range all[:min(len(all), maxProblems)] {

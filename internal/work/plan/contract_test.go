@@ -31,7 +31,7 @@ func TestContractGoesBackOnce(t *testing.T) {
 	if err != nil || len(said) != 2 || !strings.Contains(said[1], "T2: it relies on what T1 makes (api)") {
 		t.Fatalf("%v\n%q", err, said)
 	}
-	if risks := risk.Of(p); len(risks) != 1 || risks[0].Task != "T2" || risks[0].Impact != risk.High {
+	if risks := risk.PlanRisks(p); len(risks) != 1 || risks[0].Task != "T2" || risks[0].Impact != risk.High {
 		t.Errorf("%+v", risks)
 	}
 }

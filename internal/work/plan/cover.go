@@ -28,9 +28,9 @@ func CoverSchema() json.RawMessage {
 	return b.Bytes()
 }
 
-// Look holds a plan against its goal. Again says that the planner was asked before to
+// CoverageCheck holds a plan against its goal. Again says that the planner was asked before to
 // cover what is missing. A nil cover says that nobody looks.
-type Look func(ctx context.Context, p nexus.Plan, again bool) (*nexus.PlanCover, error)
+type CoverageCheck func(ctx context.Context, p nexus.Plan, again bool) (*nexus.PlanCover, error)
 
 // coverAll ends a message about what a plan does not cover.
 const coverAll = "Cover all of this. " + onlyChanges + " Leave what is covered as it is."
@@ -39,12 +39,12 @@ const coverAll = "Cover all of this. " + onlyChanges + " Leave what is covered a
 // nil: nobody knows.
 func ParseCover(data []byte, goal string, tasks []nexus.Task, has func(file string) bool) nexus.PlanCover {
 	var said struct {
-		Statements []spec.Finding `json:"statements"`
+		Statements []spec.CoverFinding `json:"statements"`
 	}
 	if problems := agent.Decode(data, coverSchema, &said); len(problems) > 0 {
 		return nexus.PlanCover{State: nexus.CoverUnsure, Why: "the checker's answer cannot be read: " + problems[0]}
 	}
-	return spec.Weigh(spec.Statements(goal), tasks, said.Statements, has)
+	return spec.AssessCoverage(spec.Statements(goal), tasks, said.Statements, has)
 }
 
 // askedToCover reports whether the planner was asked to cover what is missing.

@@ -21,10 +21,10 @@ const maxTries = 3
 // splitOnce is how a planner is asked to split, which happens once.
 const splitOnce = "Split each task that is too large into smaller ones that can land one by one."
 
-// Talk says something to the planner, who answers with a submission that fits
+// SendFunc says something to the planner, who answers with a submission that fits
 // [Schema], and returns what came of it. An empty message continues where the
 // session stopped.
-type Talk func(ctx context.Context, message, why string) (agent.Outcome, error)
+type SendFunc func(ctx context.Context, message, why string) (agent.Outcome, error)
 
 // maxBack is how often a plan goes back to the planner for checks that do not
 // fit, beside what else is wrong with it.
@@ -36,8 +36,8 @@ const tryAgain = "Fix these checks. " + onlyChanges
 // onlyChanges says how a plan is submitted that is nearly the one before.
 const onlyChanges = "Submit only what changes, with keep, or the whole plan again."
 
-// Try tries the commands of a plan's criteria on the tree that it is made for.
-type Try func(ctx context.Context, p nexus.Plan) (accept.Trials, error)
+// TrialFunc tries the commands of a plan's criteria on the tree that it is made for.
+type TrialFunc func(ctx context.Context, p nexus.Plan) (accept.Trials, error)
 
 // Decompose lets the planner turn a goal into a plan. What is wrong with a
 // plan goes back to it in the same session, twice at most, and tasks that are
@@ -45,23 +45,23 @@ type Try func(ctx context.Context, p nexus.Plan) (accept.Trials, error)
 // not fit go back twice, too; after that the plan is taken, with what came of
 // them. What two tasks meet at without a contract goes back once, and so does what a
 // second look finds missing; after that the plan says it. A session that has started continues with the tries that it had.
-func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Try, look Look) (nexus.Plan, error) {
+func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk SendFunc, try TrialFunc, look CoverageCheck) (nexus.Plan, error) {
 	if err := CheckGoal(g.Text); err != nil {
 		return nexus.Plan{}, err
 	}
 	var p nexus.Plan
-	err := settle(ctx, g.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
+	err := askUntilAccepted(ctx, g.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
 		last := reading{err: refuse(nexus.CodeInvalidPlan, "nothing was submitted")}
 		if all := submitted(out.Messages, g); len(all) > 0 {
 			last = all[len(all)-1]
 		}
 		if p, err = last.plan, last.err; err == nil {
-			err = Place(p.Tasks, g.Repo)
+			err = AssignPackages(p.Tasks, g.Repo)
 		}
 		switch again := askedToCover(out.Messages); {
 		case err == nil:
 		case !hopeless(p, g.Size, err, out.Messages):
-			return anew(p, g.Size, err), err
+			return correctionMessage(p, g.Size, err), err
 		case again: // what it had before is better than nothing
 			old, ok := former(out.Messages, g)
 			if !ok {
@@ -79,7 +79,7 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Tr
 			return unfit(wrong), refuse(nexus.CodeInvalidPlan, "its checks are wrong")
 		}
 		tried.Mark(p.Tasks)
-		if open := risk.Open(p.Tasks); len(open) > 0 && sentBack(out.Messages, contractFirst) == 0 && !askedToCover(out.Messages) {
+		if open := risk.OpenOverlaps(p.Tasks); len(open) > 0 && sentBack(out.Messages, contractFirst) == 0 && !askedToCover(out.Messages) {
 			return openContracts(open), refuse(nexus.CodeInvalidPlan, "two tasks meet, and nothing fixes their contract")
 		}
 		p.Cover, err = look(ctx, p, askedToCover(out.Messages))
@@ -91,10 +91,10 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Tr
 	return p, err
 }
 
-// settle talks with the planner until what it submits is read without an
+// askUntilAccepted talks with the planner until what it submits is read without an
 // error. Where one comes with a message, the planner hears that and submits
 // again; begun continues with a conversation that is open.
-func settle(ctx context.Context, brief string, begun bool, talk Talk, read func(agent.Outcome) (again string, err error)) error {
+func askUntilAccepted(ctx context.Context, brief string, begun bool, talk SendFunc, read func(agent.Outcome) (again string, err error)) error {
 	next, why := brief, "brief"
 	if begun {
 		next, why = "", ""
@@ -161,8 +161,8 @@ func unfit(wrong accept.Trials) string {
 	return b.String()
 }
 
-// anew asks for a better plan.
-func anew(p nexus.Plan, most nexus.Size, err error) string {
+// correctionMessage asks for a better plan.
+func correctionMessage(p nexus.Plan, most nexus.Size, err error) string {
 	text := err.Error() + "\n\nFix this and submit the whole plan again."
 	if len(p.Tasks) > 0 { // it could be read
 		text = err.Error() + "\n\nFix this. " + onlyChanges

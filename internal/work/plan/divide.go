@@ -40,7 +40,7 @@ func Divide(p nexus.Plan, most nexus.Size, parts, depth int) (nexus.Plan, []Divi
 	if err := Check(p, most); err == nil || !oversize(p, most) {
 		return p, nil, err
 	}
-	most = prompt.Most(most)
+	most = prompt.SizeWithDefaults(most)
 	var why []string
 	out := p
 	out.Tasks = nil
@@ -304,7 +304,7 @@ func partsOf(t nexus.Task, shares [][]string, most nexus.Size, by DivideBy) []ne
 	if !spread(parts, t.Criteria, most.Criteria, by) {
 		return nil
 	}
-	tell(parts, t, most.Characters, by)
+	writeBriefs(parts, t, most.Characters, by)
 	for i, p := range parts {
 		if len(largeBecause(p, i, most)) > 0 {
 			return nil

@@ -97,10 +97,10 @@ func paragraphs(text string) []string {
 	return all
 }
 
-// tell writes the briefs of the parts. The first paragraph goes to all of them. Another one goes to the parts whose
+// writeBriefs writes the briefs of the parts. The first paragraph goes to all of them. Another one goes to the parts whose
 // files it names, to all if it names none. Where all parts have the same files, those that name one are shared out, and
 // of the others the longest where a part would become too large.
-func tell(parts []nexus.Task, t nexus.Task, most int, by DivideBy) {
+func writeBriefs(parts []nexus.Task, t nexus.Task, most int, by DivideBy) {
 	all := paragraphs(t.Brief)
 	mine := make([][]bool, len(all)) // by paragraph, whose it is; nil: everybody's
 	for k := 1; k < len(all); k++ {

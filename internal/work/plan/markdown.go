@@ -10,8 +10,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // What starts the parts of a plan in Markdown.
@@ -198,14 +198,14 @@ const mostStated = 120
 // writeStatements writes which sentence of the goal each id of covers is. A spec names
 // what it says itself.
 func writeStatements(b *bytes.Buffer, p nexus.Plan) {
-	if _, ok := spec.Usable(p.Goal); ok || !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return len(t.Covers) > 0 }) {
+	if _, ok := spec.ReadIfValid(p.Goal); ok || !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return len(t.Covers) > 0 }) {
 		return
 	}
 	for n, s := range spec.Statements(p.Goal) {
 		if n == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(b, "%s%s: %s -->\n", comment, s.ID, strings.ReplaceAll(legible.Cut(strings.Join(strings.Fields(s.Text), " "), mostStated), "-->", "->"))
+		fmt.Fprintf(b, "%s%s: %s -->\n", comment, s.ID, strings.ReplaceAll(sanitize.Cut(strings.Join(strings.Fields(s.Text), " "), mostStated), "-->", "->"))
 	}
 }
 

@@ -56,7 +56,7 @@ func TestMarkdown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.Recall(&got, p)
+	plan.CopyTrialResults(&got, p)
 	want, err := plan.Load(mustJSON(t, p), nexus.Size{})
 	if err != nil {
 		t.Fatal(err)

@@ -50,9 +50,9 @@ func LoadMarkdown(data []byte, most nexus.Size) (nexus.Plan, error) {
 	return r.plan, Refuse(problems, most)
 }
 
-// Recall takes over what came of trying the checks of a plan for those that are
+// CopyTrialResults takes over what came of trying the checks of a plan for those that are
 // the same in another one, which was made from it.
-func Recall(p *nexus.Plan, from nexus.Plan) {
+func CopyTrialResults(p *nexus.Plan, from nexus.Plan) {
 	known := map[nexus.Criterion]nexus.Criterion{}
 	bare := func(c nexus.Criterion) nexus.Criterion {
 		return nexus.Criterion{Text: c.Text, Check: c.Check, Red: c.Red, Kind: c.Kind}

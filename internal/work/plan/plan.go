@@ -13,7 +13,7 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -99,7 +99,7 @@ func read(data []byte, before nexus.Plan) (nexus.Plan, error) {
 		return p, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the maximum is %d", len(data), maxHandin))
 	}
 	var h handin
-	if problems := agent.Decode(tool.Shaped(handinSchema, data), handinSchema, &h); len(problems) > 0 {
+	if problems := agent.Decode(tool.CoerceShape(handinSchema, data), handinSchema, &h); len(problems) > 0 {
 		return p, refuse(nexus.CodeInvalidPlan, problems...)
 	}
 	amends := h.Keep || len(h.Amend) > 0
@@ -168,7 +168,7 @@ func CheckGoal(text string) error {
 		}
 	case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal %q says nothing", legible.Cut(text, 40)),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal %q says nothing", sanitize.Cut(text, 40)),
 			Hint: "Say what you want, in one or more sentences; -f - reads it from standard input.",
 		}
 	case len(text) > maxGoal:

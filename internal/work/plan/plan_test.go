@@ -321,7 +321,7 @@ func TestSize(t *testing.T) {
 		}
 	}
 	for most, want := range map[nexus.Size]string{{}: "", {Minutes: 60}: "In this project a task takes at most 60 minutes, 5 files, 6 criteria and 2000 characters."} {
-		for _, said := range []string{prompt.Goal{Text: "x", Size: most}.Message(), prompt.Stuck{Task: task, Size: most}.Message()} {
+		for _, said := range []string{prompt.Goal{Text: "x", Size: most}.Message(), prompt.SplitRequest{Task: task, Size: most}.Message()} {
 			if strings.Contains(said, "In this project a task takes") != (want != "") || !strings.Contains(said, want) {
 				t.Errorf("%+v: %s", most, said)
 			}
@@ -336,7 +336,7 @@ func TestRecall(t *testing.T) {
 	}
 	from := nexus.Plan{Tasks: []nexus.Task{{Criteria: []nexus.Criterion{tried("a", "sh a.sh"), tried("b", "sh b.sh")}}}}
 	p := nexus.Plan{Tasks: []nexus.Task{{Criteria: []nexus.Criterion{{Text: "a", Check: "sh a.sh"}, {Text: "b", Check: "sh better.sh"}, {Text: "c", Check: "build"}}}}}
-	plan.Recall(&p, from)
+	plan.CopyTrialResults(&p, from)
 	want := []nexus.Criterion{tried("a", "sh a.sh"), {Text: "b", Check: "sh better.sh"}, {Text: "c", Check: "build"}}
 	if got := p.Tasks[0].Criteria; !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

@@ -17,10 +17,10 @@ import (
 // Split lets the planner turn a task that is stuck into smaller ones, which
 // stand in its place. What is wrong with them goes back to it in the same
 // session, twice at most. Taken are the IDs that tasks have.
-func Split(ctx context.Context, q prompt.Stuck, taken []nexus.TaskID, begun bool, talk Talk) ([]nexus.Task, error) {
+func Split(ctx context.Context, q prompt.SplitRequest, taken []nexus.TaskID, begun bool, talk SendFunc) ([]nexus.Task, error) {
 	var parts []nexus.Task
-	err := settle(ctx, q.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
-		parts, err = Parts(out.Handin, q, taken)
+	err := askUntilAccepted(ctx, q.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
+		parts, err = ParseParts(out.Handin, q, taken)
 		if err == nil || len(agent.Handins(out.Messages)) >= maxTries || errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) {
 			return "", err
 		}
@@ -29,10 +29,10 @@ func Split(ctx context.Context, q prompt.Stuck, taken []nexus.TaskID, begun bool
 	return parts, err
 }
 
-// Parts reads what a planner submitted for a task that is to be split, and
+// ParseParts reads what a planner submitted for a task that is to be split, and
 // checks it. What the task needed, how it is done, and each of its criteria
 // that no part has goes over to them.
-func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, error) {
+func ParseParts(data []byte, q prompt.SplitRequest, taken []nexus.TaskID) ([]nexus.Task, error) {
 	p, err := read(data, nexus.Plan{})
 	if err != nil {
 		return nil, err

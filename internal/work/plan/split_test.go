@@ -17,21 +17,21 @@ import (
 )
 
 // whole is a task that is to be split.
-func whole() prompt.Stuck {
-	return prompt.Stuck{Session: "plan.1/planner.1", Parts: 3, Why: "the same failure 3 times", Task: nexus.Task{
+func whole() prompt.SplitRequest {
+	return prompt.SplitRequest{Session: "plan.1/planner.1", Parts: 3, Why: "the same failure 3 times", Task: nexus.Task{
 		ID: "T1", Title: "Do it", Brief: "Do all of it.", Group: "shop", Needs: []nexus.TaskID{"T0"}, Files: []string{"a.go", "b.go"}, Tags: []string{"ui"},
 		Tier: nexus.Balanced, Strategy: nexus.TestAfter, Keep: []string{"keep.go"}, Depth: 1,
 		Criteria: []nexus.Criterion{{Text: "It works.", Check: "test"}, {Text: "It is Fast  enough"}, {Text: "It says so", Check: "./says"}},
 	}}
 }
 
-func parts(t *testing.T, q prompt.Stuck, tasks ...map[string]any) ([]nexus.Task, error) {
+func parts(t *testing.T, q prompt.SplitRequest, tasks ...map[string]any) ([]nexus.Task, error) {
 	t.Helper()
 	data, err := json.Marshal(hand(tasks...).Calls[0].Input)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan.Parts(data, q, []nexus.TaskID{"T0", "T1", "t1-2"})
+	return plan.ParseParts(data, q, []nexus.TaskID{"T0", "T1", "t1-2"})
 }
 
 func TestParts(t *testing.T) {
@@ -74,7 +74,7 @@ func TestPartsRefused(t *testing.T) {
 	full["criteria"] = many
 	for _, c := range []struct {
 		name  string
-		q     prompt.Stuck
+		q     prompt.SplitRequest
 		tasks []map[string]any
 		want  string
 	}{
@@ -137,7 +137,7 @@ func FuzzParts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, rescope bool) {
 		q := whole()
 		q.Rescope = rescope
-		got, err := plan.Parts(data, q, []nexus.TaskID{"T0", "T1"})
+		got, err := plan.ParseParts(data, q, []nexus.TaskID{"T0", "T1"})
 		if err != nil {
 			if got != nil {
 				t.Error("an error, and parts")

@@ -25,7 +25,7 @@ func (c Cover) Message() string {
 	var said, tasks strings.Builder
 	for _, s := range c.Statements {
 		fmt.Fprintf(&said, "- %s: %s", s.ID, Line(s.Text))
-		if by := spec.Claimed(s.ID, c.Tasks); len(by) > 0 {
+		if by := spec.ClaimingTasks(s.ID, c.Tasks); len(by) > 0 {
 			fmt.Fprintf(&said, " (the planner claims: %s)", nexus.Join(by))
 		}
 		said.WriteString("\n")

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/attempthistory"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
@@ -17,14 +17,14 @@ func TestReasons(t *testing.T) {
 		Session: "T1.1/coder.1", Order: "Code first.", Part: "The first half.", Base: "abc", Tester: "Two tests.",
 		Task:  nexus.Task{ID: "T1", Title: "Do", Brief: "Do it.", Files: []string{"a.go"}, Criteria: []nexus.Criterion{{Text: "It works"}}},
 		Needs: []prompt.Need{{Task: nexus.Task{ID: "T0", Title: "Before"}, Commit: "def", Files: []prompt.NeedFile{{Path: "b.go", How: "added"}}}},
-		Kept:  prompt.Kept{Open: said}, Before: said, Suspect: said, Taken: said, Refused: []string{"no"}, Own: []string{"it"},
-		Tried:     tried.Account{Said: []state.Said{{Text: "Use b."}}},
+		Kept:  prompt.StartingTree{Open: said}, Before: said, Suspect: said, Taken: said, Refused: []string{"no"}, Own: []string{"it"},
+		Tried:     attempthistory.Summary{Said: []state.DeliveredGuidance{{Text: "Use b."}}},
 		Evidence:  []nexus.Evidence{{Gate: "build", State: nexus.Pass}},
 		Conflicts: []string{"a.go"}, Landed: "diff", Side: "diff", Diff: "diff", Said: "Did it.",
 		Meanwhile: []nexus.Task{{ID: "T3", Title: "Other"}}, Limit: math.MaxInt32,
 	}
-	here := prompt.Here{
-		Rules: []prompt.Section{{Title: "Rules for this task", Body: "Be kind."}}, Told: []prompt.Told{{By: "p", Text: "x", Bytes: 100}},
+	here := prompt.WorkContext{
+		Rules: []prompt.Section{{Title: "Rules for this task", Body: "Be kind."}}, Told: []prompt.PluginText{{By: "p", Text: "x", Bytes: 100}},
 		Notes: []prompt.Note{{ID: "n", Kind: "gotcha", Text: "x"}}, Dir: "/w", Map: "a.go", Tests: "a_test.go: TestA", Past: "b.go: changed in 3 of the 3 commits that changed a.go",
 	}
 	rules := []prompt.Section{{Title: "Rules of the user", Body: "x"}, {Title: "Rules of the repository", Body: "x"}, {Title: "Skills", Body: "x"}}

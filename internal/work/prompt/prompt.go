@@ -15,10 +15,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/attempthistory"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
-	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 )
 
@@ -39,7 +39,7 @@ const (
 )
 
 // System returns a role's system prompt: its own text, the house rules, which
-// no role can leave out, standing rules, see [rules.Applied.Sections], and what
+// no role can leave out, standing rules, see [rules.ApplicableRules.Sections], and what
 // is to be known of where it works; both may be empty. All workers in a role
 // have the same, byte by byte, so that they share it in a provider's cache.
 func System(role string, rules []Section, e Environment) string {
@@ -67,32 +67,32 @@ func system(role string, rules []Section, e Environment) []Section {
 	return append(append(all, rules...), Section{Title: "Environment", Body: e.Text()})
 }
 
-// Here is what a first message ends with: what holds where the session works,
+// WorkContext is what a first message ends with: what holds where the session works,
 // where that is, and a map of what is there.
-type Here struct {
-	Rules []Section // that hold for its task only
-	Told  []Told    // what plugins say about its task
-	Notes []Note    // of the repository's memory
-	Docs  []Doc     // about the code, see work/codedoc
-	Tests string    // that are there of the task's files, see work/codemap; empty for none
-	Past  string    // what the history says about the task's files, see work/codemap; empty for nothing
-	Dir   string    // in which its commands start; empty: not told
-	In    Package   // that its task is about; zero for none
-	Map   string    // see work/codemap; empty for none
+type WorkContext struct {
+	Rules []Section    // that hold for its task only
+	Told  []PluginText // what plugins say about its task
+	Notes []Note       // of the repository's memory
+	Docs  []Doc        // about the code, see work/codedoc
+	Tests string       // that are there of the task's files, see work/codemap; empty for none
+	Past  string       // what the history says about the task's files, see work/codemap; empty for nothing
+	Dir   string       // in which its commands start; empty: not told
+	In    Package      // that its task is about; zero for none
+	Map   string       // see work/codemap; empty for none
 }
 
 // Text returns it, empty where nothing is told.
-func (h Here) Text() string {
+func (h WorkContext) Text() string {
 	if text, _ := Fit(h.sections(), math.MaxInt64); strings.TrimSpace(text) != "" {
 		return "\n" + text
 	}
 	return ""
 }
 
-// Parts returns the sections of [Here.Text].
-func (h Here) Parts() []Part { return fitParts(h.sections(), math.MaxInt64) }
+// Parts returns the sections of [WorkContext.Text].
+func (h WorkContext) Parts() []Part { return fitParts(h.sections(), math.MaxInt64) }
 
-func (h Here) sections() []Section {
+func (h WorkContext) sections() []Section {
 	dir := ""
 	if h.Dir != "" {
 		dir = Code(h.Dir) + ". Commands start there, and paths are relative to it."
@@ -118,8 +118,8 @@ func (h Here) sections() []Section {
 	})
 }
 
-// Told is what a plugin says about a task.
-type Told struct {
+// PluginText is what a plugin says about a task.
+type PluginText struct {
 	By    string // the plugin
 	Title string // of the text; may be empty
 	Text  string // empty leaves it out
@@ -127,7 +127,7 @@ type Told struct {
 }
 
 // section returns what a plugin says as data: nobody vouches for it.
-func (t Told) section() Section {
+func (t PluginText) section() Section {
 	text := strings.TrimSpace(t.Text)
 	s := Section{
 		Title: TitleOf(t.By), Body: Head(text, t.Bytes), Fence: "text",
@@ -148,31 +148,31 @@ func (t Told) section() Section {
 type Brief struct {
 	Session   nexus.SessionID
 	Task      nexus.Task
-	Order     string           // in which code and tests are written, see [Order]
-	Part      string           // what of it this reader looks at, where several do
-	Before    []nexus.Finding  // what reviews before this one found
-	Replies   []string         // what the author answered to each of them; empty for nothing
-	Needs     []Need           // what the tasks made that it needs
-	Earlier   string           // which files earlier tasks like this one read and changed
-	Base      string           // commit that the work starts from
-	Tried     tried.Account    // what is known from earlier attempts
-	Kept      Kept             // what of them the worktree holds
-	Evidence  []nexus.Evidence // what the gates said
-	Suspect   []nexus.Finding  // what the change does to what judges it
-	Refused   []string         // what verifiers had against earlier work on the task
-	Own       []string         // criteria that nothing shows but tests that came with the change, and which tests
-	Found     string           // what the gates or readers found of what the worktree holds, before its reader started
-	Asked     []string         // what people asked for while the work was under way, for those who judge it
-	AskedFrom int              // number of the first of these, if they are judged like criteria; 0: they are not
-	Taken     []nexus.Finding  // what the change takes away and explains, for a reviewer to agree to
-	Conflicts []string         // files that hold conflict markers
-	Landed    string           // what landed since Base in the files of a merge, as a diff
-	Side      string           // what the change did to these files before the merge
-	Meanwhile []nexus.Task     // tasks that landed since Base
-	Tester    string           // what the tester said about its tests, for a coder who begins from them
-	Said      string           // what the change's author says about it, for those who judge it
-	Diff      string           // the change so far, for those who test, review or merge it
-	Limit     int64            // most tokens; 0 means 24,000
+	Order     string                 // in which code and tests are written, see [TestOrderText]
+	Part      string                 // what of it this reader looks at, where several do
+	Before    []nexus.Finding        // what reviews before this one found
+	Replies   []string               // what the author answered to each of them; empty for nothing
+	Needs     []Need                 // what the tasks made that it needs
+	Earlier   string                 // which files earlier tasks like this one read and changed
+	Base      string                 // commit that the work starts from
+	Tried     attempthistory.Summary // what is known from earlier attempts
+	Kept      StartingTree           // what of them the worktree holds
+	Evidence  []nexus.Evidence       // what the gates said
+	Suspect   []nexus.Finding        // what the change does to what judges it
+	Refused   []string               // what verifiers had against earlier work on the task
+	Own       []string               // criteria that nothing shows but tests that came with the change, and which tests
+	Found     string                 // what the gates or readers found of what the worktree holds, before its reader started
+	Asked     []string               // what people asked for while the work was under way, for those who judge it
+	AskedFrom int                    // number of the first of these, if they are judged like criteria; 0: they are not
+	Taken     []nexus.Finding        // what the change takes away and explains, for a reviewer to agree to
+	Conflicts []string               // files that hold conflict markers
+	Landed    string                 // what landed since Base in the files of a merge, as a diff
+	Side      string                 // what the change did to these files before the merge
+	Meanwhile []nexus.Task           // tasks that landed since Base
+	Tester    string                 // what the tester said about its tests, for a coder who begins from them
+	Said      string                 // what the change's author says about it, for those who judge it
+	Diff      string                 // the change so far, for those who test, review or merge it
+	Limit     int64                  // most tokens; 0 means 24,000
 }
 
 // Text returns the brief as the first message of its conversation. It begins
@@ -294,7 +294,7 @@ func (g Goal) Message() string {
 // goal says one thing.
 func statements(goal string) string {
 	all := spec.Statements(goal)
-	if _, ok := spec.Usable(goal); ok {
+	if _, ok := spec.ReadIfValid(goal); ok {
 		return "The goal is a spec. Plan only its first version: nothing below Later or Out of Scope, and no requirement whose priority is wont. " +
 			"Name in covers of each task the ids of the requirements and criteria that it serves. Each of these needs a task: " + ids(all) + "."
 	}
@@ -305,7 +305,7 @@ func statements(goal string) string {
 	b.WriteString("Name in covers of each task the ids of the statements that it serves. " +
 		"One that asks for nothing (it tells what happened, explains or greets) needs no task:\n")
 	for _, s := range all {
-		fmt.Fprintf(&b, "- %s: %s\n", s.ID, legible.Cut(Line(s.Text), 120))
+		fmt.Fprintf(&b, "- %s: %s\n", s.ID, sanitize.Cut(Line(s.Text), 120))
 	}
 	return b.String()
 }
@@ -335,8 +335,8 @@ func leftOpen(why string) string {
 	return "The goal leaves open what is to be built: " + why + ". Nobody was asked about it. Take the reading that most people would expect and that takes the least work, and submit what you took for granted as assumptions, one sentence each."
 }
 
-// Most returns a size with what its zero fields mean.
-func Most(s nexus.Size) nexus.Size {
+// SizeWithDefaults returns a size with what its zero fields mean.
+func SizeWithDefaults(s nexus.Size) nexus.Size {
 	usual := nexus.DefaultLimits().Size
 	return nexus.Size{
 		Minutes: cmp.Or(s.Minutes, usual.Minutes), Files: cmp.Or(s.Files, usual.Files),
@@ -347,7 +347,7 @@ func Most(s nexus.Size) nexus.Size {
 // large says how large a task may be where that is not what planners are told
 // anyway; see cast/roles/planner.md.
 func large(before string, s nexus.Size) string {
-	if s = Most(s); s == Most(nexus.Size{}) {
+	if s = SizeWithDefaults(s); s == SizeWithDefaults(nexus.Size{}) {
 		return ""
 	}
 	return fmt.Sprintf("%sIn this project a task takes at most %d minutes, %d files, %d criteria and %d characters.", before, s.Minutes, s.Files, s.Criteria, s.Characters)

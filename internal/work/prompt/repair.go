@@ -8,7 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 const (
@@ -33,15 +33,15 @@ type Repair struct {
 	Tester    string          // what the tester said last, where the coder has not heard it
 	Output    string          // what the gate printed; its end is shown
 	Round     int             // of the task, where it is shown more; 0 otherwise
-	Places    []Place         // where findings are, in that case
+	Places    []Excerpt       // where findings are, in that case
 	TestsOnly bool            // it is told to one who may change tests only
 	Unclear   bool            // the gate is not red: it could not tell
 	Replies   []string        // what was answered to each finding before; empty for nothing
 	Stood     []nexus.Finding // those that were disputed, and that stand
 }
 
-// Place is a piece of a file as it stands.
-type Place struct {
+// Excerpt is a piece of a file as it stands.
+type Excerpt struct {
 	File  string
 	From  int // number of its first line
 	Lines []string
@@ -71,7 +71,7 @@ func (r Repair) Text() string {
 		fmt.Fprintf(&b, "Command: %s\nExit: %d\n", Code(r.Command), r.Exit)
 	}
 	if r.Why != "" {
-		b.WriteString("\n" + legible.Fence("text", Head(r.Why, 2*findingBytes)) + "\n")
+		b.WriteString("\n" + sanitize.Fence("text", Head(r.Why, 2*findingBytes)) + "\n")
 	}
 	r.section(&b, "Must be fixed, new", take(fresh))
 	r.section(&b, "Must be fixed, reported before", take(old))
@@ -80,14 +80,14 @@ func (r Repair) Text() string {
 		fmt.Fprintf(&b, "\nNot shown: %d more.\n", hidden)
 	}
 	if n := len(r.Gone); n > 0 {
-		fmt.Fprintf(&b, "\n## No longer found (%d)\n\n%s\n", n, legible.Fence("text", gone(r.Gone[:min(n, maxGone)])))
+		fmt.Fprintf(&b, "\n## No longer found (%d)\n\n%s\n", n, sanitize.Fence("text", gone(r.Gone[:min(n, maxGone)])))
 	}
 	for _, p := range r.Places {
-		fmt.Fprintf(&b, "\n## %s, lines %d to %d\n\n%s\n", Line(p.File), p.From, p.From+len(p.Lines)-1, legible.Fence("text", Head(strings.Join(p.Lines, "\n"), placeBytes)))
+		fmt.Fprintf(&b, "\n## %s, lines %d to %d\n\n%s\n", Line(p.File), p.From, p.From+len(p.Lines)-1, sanitize.Fence("text", Head(strings.Join(p.Lines, "\n"), placeBytes)))
 	}
 	r.beyond(&b)
 	if out := strings.TrimSpace(r.Output); out != "" {
-		b.WriteString("\n## End of its output\n\n" + legible.Fence("text", tail(out, r.most())) + "\n")
+		b.WriteString("\n## End of its output\n\n" + sanitize.Fence("text", tail(out, r.most())) + "\n")
 	}
 	b.WriteString("\n" + r.closing(len(optional) > 0) + "\n")
 	return b.String()
@@ -101,7 +101,7 @@ func (r Repair) beyond(b *strings.Builder) {
 			cmp.Or(Code(by), "a fixer"), list(r.Fixed[:min(len(r.Fixed), maxFindings)]))
 	}
 	if r.Tester != "" {
-		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n", testerTitle, testerLead, legible.Fence("text", Head(strings.TrimSpace(r.Tester), 4*findingBytes)))
+		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n", testerTitle, testerLead, sanitize.Fence("text", Head(strings.TrimSpace(r.Tester), 4*findingBytes)))
 	}
 }
 
@@ -211,7 +211,7 @@ func (r Repair) named(f nexus.Finding) bool {
 	f.Line = 0
 	return slices.ContainsFunc(r.Told, func(t nexus.Finding) bool {
 		t.Line = 0
-		return repair.Same(t, f)
+		return repair.IsSameFinding(t, f)
 	})
 }
 
@@ -264,7 +264,7 @@ func (r Repair) section(b *strings.Builder, title string, findings []nexus.Findi
 			body.WriteString("  it was disputed, and its judge reported it again: fix it, or say what was overlooked. If it is reported once more, a person decides\n")
 		}
 	}
-	fmt.Fprintf(b, "\n## %s (%d)\n\n%s\n", title, len(findings), legible.Fence("text", body.String()))
+	fmt.Fprintf(b, "\n## %s (%d)\n\n%s\n", title, len(findings), sanitize.Fence("text", body.String()))
 }
 
 // finding returns one finding: where and how bad, what, and what to do.

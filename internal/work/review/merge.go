@@ -97,7 +97,7 @@ func name(r nexus.Reader) string {
 // then the worse severity holds, what is in the tree wins over what does
 // not, and both found it.
 func add(all []nexus.Finding, others int, f nexus.Finding) []nexus.Finding {
-	i := slices.IndexFunc(all[:others], func(a nexus.Finding) bool { return repair.Same(a, f) })
+	i := slices.IndexFunc(all[:others], func(a nexus.Finding) bool { return repair.IsSameFinding(a, f) })
 	if i < 0 {
 		return append(all, f)
 	}

@@ -157,8 +157,8 @@ func TestNewNitsComeTwice(t *testing.T) {
 		"one before was none":       {[]nexus.ReviewGiven{one, {}}, []nexus.Finding{nit, again, fresh, major}},
 		"the fourth, told of later": {[]nexus.ReviewGiven{{Reviewed: true}, {Reviewed: true}, one}, []nexus.Finding{again, fresh, major}},
 	} {
-		got := review.Settle(now, c.earlier, seen)
-		if diff := cmp.Diff(c.want, review.Told(got.Findings)); diff != "" {
+		got := review.MarkLate(now, c.earlier, seen)
+		if diff := cmp.Diff(c.want, review.FindingsForAuthor(got.Findings)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		if len(got.Findings) != 4 || now.Findings[0].Code != "" {

@@ -26,7 +26,7 @@ func Verify(r nexus.ReviewGiven, text Text) nexus.ReviewGiven {
 	grounds, lost := 0, 0
 	findings := make([]nexus.Finding, 0, len(r.Findings))
 	for _, f := range r.Findings {
-		f = held(f, text)
+		f = verifyFinding(f, text)
 		switch {
 		case !weighs(f):
 		case f.Unverified != "":
@@ -44,9 +44,9 @@ func Verify(r nexus.ReviewGiven, text Text) nexus.ReviewGiven {
 	return r
 }
 
-// held holds one finding against the tree. One about the change as a whole
+// verifyFinding holds one finding against the tree. One about the change as a whole
 // names no place, and stands.
-func held(f nexus.Finding, text Text) nexus.Finding {
+func verifyFinding(f nexus.Finding, text Text) nexus.Finding {
 	if f.File == "" {
 		return f
 	}
@@ -122,17 +122,17 @@ func weighs(f nexus.Finding) bool {
 	return s == nexus.Critical || s == nexus.Major
 }
 
-// Nits is how many reviews may bring new lesser findings.
-const Nits = 2
+// MaxNitReviews is how many reviews may bring new lesser findings.
+const MaxNitReviews = 2
 
 // Late is the code of a lesser finding that comes too late to be fixed.
 const Late = "late"
 
-// Settle marks what a review brings up late: from the third on, lesser findings
+// MarkLate marks what a review brings up late: from the third on, lesser findings
 // that none before it has, at lines that stood there when those were given. It
 // would be said for ever, and each time something else. Seen reports whether
 // a line stood in the file then.
-func Settle(r nexus.ReviewGiven, earlier []nexus.ReviewGiven, seen func(file string, line int) bool) nexus.ReviewGiven {
+func MarkLate(r nexus.ReviewGiven, earlier []nexus.ReviewGiven, seen func(file string, line int) bool) nexus.ReviewGiven {
 	n := 0
 	var told []nexus.Finding
 	for _, e := range earlier {
@@ -141,12 +141,12 @@ func Settle(r nexus.ReviewGiven, earlier []nexus.ReviewGiven, seen func(file str
 		}
 		told = append(told, e.Findings...)
 	}
-	if n < Nits {
+	if n < MaxNitReviews {
 		return r
 	}
 	r.Findings = slices.Clone(r.Findings)
 	for i, f := range r.Findings {
-		known := slices.ContainsFunc(told, func(t nexus.Finding) bool { return repair.Same(t, f) })
+		known := slices.ContainsFunc(told, func(t nexus.Finding) bool { return repair.IsSameFinding(t, f) })
 		if !weighs(f) && f.File != "" && f.Line > 0 && !known && seen(f.File, f.Line) {
 			r.Findings[i].Code = Late
 		}
@@ -154,8 +154,8 @@ func Settle(r nexus.ReviewGiven, earlier []nexus.ReviewGiven, seen func(file str
 	return r
 }
 
-// Told returns the findings that whoever wrote the change is told about: all but
+// FindingsForAuthor returns the findings that whoever wrote the change is told about: all but
 // those that came too late.
-func Told(all []nexus.Finding) []nexus.Finding {
+func FindingsForAuthor(all []nexus.Finding) []nexus.Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f nexus.Finding) bool { return f.Gate == Gate && f.Code == Late })
 }

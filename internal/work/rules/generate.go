@@ -45,8 +45,8 @@ func Targets() []Target {
 	}
 }
 
-// Generated is an instruction file of another tool, as it is and as it is to be.
-type Generated struct {
+// InstructionFile is an instruction file of another tool, as it is and as it is to be.
+type InstructionFile struct {
 	Target
 	There bool
 	Was   string
@@ -55,15 +55,15 @@ type Generated struct {
 }
 
 // Stale reports whether the file has to be written.
-func (g Generated) Stale() bool { return g.Why == "" && (!g.There || g.Was != g.Want) }
+func (g InstructionFile) Stale() bool { return g.Why == "" && (!g.There || g.Was != g.Want) }
 
 // ours reports whether the file has a block that Nexus wrote.
-func (g Generated) ours() bool { return strings.Contains(g.Was, Begin) }
+func (g InstructionFile) ours() bool { return strings.Contains(g.Was, Begin) }
 
 // Generate says what the instruction files of the targets are to hold, from
 // AGENTS.md and .nexus/rules of the repository; for no target, those files that
 // Nexus wrote before. It writes nothing. An error says that there is no source.
-func Generate(repo string, targets []Target) ([]Generated, error) {
+func Generate(repo string, targets []Target) ([]InstructionFile, error) {
 	l := &loader{seen: map[string]bool{}}
 	set := &Set{repo: place{dir: repo}}
 	l.take(set.repo, "AGENTS.md", Always, "")
@@ -80,9 +80,9 @@ func Generate(repo string, targets []Target) ([]Generated, error) {
 	if before {
 		targets = Targets()
 	}
-	var all []Generated
+	var all []InstructionFile
 	for _, t := range targets {
-		g := Generated{Target: t}
+		g := InstructionFile{Target: t}
 		text, err := set.repo.written(t.File)
 		switch {
 		case err == nil:
@@ -119,7 +119,7 @@ func (p place) written(name string) (string, error) {
 
 // merge puts a block into a file in the place of the one that is there. A file
 // without one is somebody's, and stays as it is.
-func merge(g Generated, block string) (want, why string) {
+func merge(g InstructionFile, block string) (want, why string) {
 	if !g.There || strings.TrimSpace(g.Was) == "" {
 		return g.Front + block + "\n", ""
 	}
@@ -167,7 +167,7 @@ func block(always []Rule, set *Set, t Target) string {
 }
 
 // Write writes a file that is stale.
-func (g Generated) Write(repo string) (err error) {
+func (g InstructionFile) Write(repo string) (err error) {
 	root, err := os.OpenRoot(repo)
 	if err != nil {
 		return err

@@ -75,7 +75,7 @@ func (p place) hidden(name string, data []byte) string {
 			return files.IgnoreFile + " hides it from agents"
 		}
 	}
-	if d := policy.Path(name, false); d.Decision == policy.Deny {
+	if d := policy.JudgePath(name, false); d.Decision == policy.Deny {
 		return d.Reason
 	}
 	return p.hides.Text(name, data)

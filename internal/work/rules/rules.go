@@ -19,7 +19,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -30,53 +30,53 @@ const (
 	maxFiles = 100 // that hold always or for one task, and of rules and of skills in a directory
 )
 
-// Why is the reason for which a rule holds.
-type Why string
+// RuleReason is the reason for which a rule holds.
+type RuleReason string
 
 // The reasons.
 const (
-	Always    Why = "always"
-	Directory Why = "directory"
-	Glob      Why = "glob"
-	InPackage Why = "package"
-	Import    Why = "import"
-	Named     Why = "named skill"
-	Matched   Why = "matching skill"
+	Always    RuleReason = "always"
+	Directory RuleReason = "directory"
+	Glob      RuleReason = "glob"
+	InPackage RuleReason = "package"
+	Import    RuleReason = "import"
+	Named     RuleReason = "named skill"
+	Matched   RuleReason = "matching skill"
 )
 
 // Rule is a file that says something.
 type Rule struct {
 	File string // relative to the repository; ~/... for the user's own
 	Own  bool   // it is the user's, not the repository's
-	Why  Why
+	Why  RuleReason
 	By   string // the directory, the pattern, the importing file, or the words; empty for always
 	Text string // without front matter; after [Rule.Whole] is set, what is left of it
 	// Whole is how many bytes it has in full where it was cut; 0: it was not.
 	Whole int
 }
 
-// Refused is a file that says something and is not told.
-type Refused struct {
+// SkippedFile is a file that says something and is not told.
+type SkippedFile struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
 	Told bool   `json:"told,omitempty"` // it is told elsewhere, and only not once more
 }
 
-// Applied is what holds, the least specific first.
-type Applied struct {
+// ApplicableRules is what holds, the least specific first.
+type ApplicableRules struct {
 	Rules   []Rule
 	Skills  []Skill // that are there to be named, and are trusted
-	Refused []Refused
+	Refused []SkippedFile
 	task    bool // it holds for some files only
 }
 
 // Source says where rules are looked for.
 type Source struct {
-	Repo   string      // the repository; empty for none
-	Home   string      // the user's; empty for none
-	Config string      // the user's directory of configuration; empty for none
-	Show   []string    // what people let agents see that is hidden else
-	Book   *trust.Book // what people agreed to; nil: nothing
+	Repo   string       // the repository; empty for none
+	Home   string       // the user's; empty for none
+	Config string       // the user's directory of configuration; empty for none
+	Show   []string     // what people let agents see that is hidden else
+	Book   *trust.Store // what people agreed to; nil: nothing
 	// Packages names files that hold for work in packages, by the directories of these.
 	Packages map[string][]string
 }
@@ -85,7 +85,7 @@ type Source struct {
 // of directories, which are read when they are asked for.
 type Set struct {
 	repo    place
-	always  Applied
+	always  ApplicableRules
 	globbed []globbed
 	skills  []Skill
 	seen    map[string]bool     // files that hold always
@@ -143,7 +143,7 @@ func Load(s Source) (*Set, error) {
 		case k.Kind != SkillKind: // nobody is told it before it is asked for
 		case k.State != trust.Trusted:
 			why := fmt.Sprintf("it is not trusted (%s); nexus trust shows it", k.State)
-			set.always.Refused = append(set.always.Refused, Refused{File: k.File, Why: why})
+			set.always.Refused = append(set.always.Refused, SkippedFile{File: k.File, Why: why})
 		case k.Description != "":
 			set.always.Skills = append(set.always.Skills, k)
 		}
@@ -155,9 +155,9 @@ func Load(s Source) (*Set, error) {
 func instructions() []string { return []string{"AGENTS.md", "CLAUDE.md"} }
 
 // Always returns what holds whatever is done. A nil set says nothing.
-func (s *Set) Always() Applied {
+func (s *Set) Always() ApplicableRules {
 	if s == nil {
-		return Applied{}
+		return ApplicableRules{}
 	}
 	return s.always
 }
@@ -165,11 +165,11 @@ func (s *Set) Always() Applied {
 // For returns what holds besides for work on some files, and for a task that is
 // told with these words: the rules of directories, the nearest last, those for
 // the files, and the skills that the words name.
-func (s *Set) For(paths []string, words string) Applied {
+func (s *Set) For(paths []string, words string) ApplicableRules {
 	if s == nil {
-		return Applied{}
+		return ApplicableRules{}
 	}
-	l := &loader{seen: map[string]bool{}, out: Applied{task: true}}
+	l := &loader{seen: map[string]bool{}, out: ApplicableRules{task: true}}
 	for key := range s.seen {
 		l.seen[key] = true
 	}
@@ -276,7 +276,7 @@ func (s *Set) directory(l *loader, p place, dir, pattern string) {
 		body = strings.TrimSpace(unmanaged(body))
 		globs := meta.each("globs", "paths", "applyTo")
 		if i := slices.IndexFunc(globs, func(g string) bool { return tooWide(g) || !doublestar.ValidatePattern(g) }); i >= 0 {
-			l.refuse(p, name, fmt.Errorf("%q is not a path pattern, or has too many alternatives", legible.Cut(globs[i], 100)))
+			l.refuse(p, name, fmt.Errorf("%q is not a path pattern, or has too many alternatives", sanitize.Cut(globs[i], 100)))
 			continue
 		}
 		switch description := meta.one("description"); {
@@ -296,15 +296,15 @@ func (s *Set) directory(l *loader, p place, dir, pattern string) {
 
 // loader collects rules. It tells no file twice.
 type loader struct {
-	out  Applied
+	out  ApplicableRules
 	seen map[string]bool // files, by where they really lie
 	open []string        // files whose imports are followed right now
 }
 
 // take reads a file, if it is there, and what it imports.
-func (l *loader) take(p place, name string, why Why, by string) { l.follow(p, name, why, by, 0) }
+func (l *loader) take(p place, name string, why RuleReason, by string) { l.follow(p, name, why, by, 0) }
 
-func (l *loader) follow(p place, name string, why Why, by string, depth int) {
+func (l *loader) follow(p place, name string, why RuleReason, by string, depth int) {
 	text, real, err := p.read(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && why == InPackage:
@@ -317,7 +317,7 @@ func (l *loader) follow(p place, name string, why Why, by string, depth int) {
 	case err != nil:
 		l.refuse(p, name, err)
 	case slices.Contains(l.open, p.label+real):
-		l.out.Refused = append(l.out.Refused, Refused{p.label + name, by + " imports it, which it imports itself", true})
+		l.out.Refused = append(l.out.Refused, SkippedFile{p.label + name, by + " imports it, which it imports itself", true})
 	case depth > maxDepth:
 		l.refuse(p, name, fmt.Errorf("it is imported more than %d files deep", maxDepth))
 	default:
@@ -327,7 +327,7 @@ func (l *loader) follow(p place, name string, why Why, by string, depth int) {
 }
 
 // add adds a rule whose text is known, and what it imports after it.
-func (l *loader) add(p place, name, real, text string, why Why, by string, depth int) {
+func (l *loader) add(p place, name, real, text string, why RuleReason, by string, depth int) {
 	key := p.label + real
 	text = strings.TrimSpace(text)
 	if l.seen[key] || text == "" {
@@ -356,7 +356,7 @@ func (l *loader) add(p place, name, real, text string, why Why, by string, depth
 }
 
 func (l *loader) refuse(p place, name string, err error) {
-	if r := (Refused{File: p.label + name, Why: err.Error()}); !slices.Contains(l.out.Refused, r) && len(l.out.Refused) < maxFiles {
+	if r := (SkippedFile{File: p.label + name, Why: err.Error()}); !slices.Contains(l.out.Refused, r) && len(l.out.Refused) < maxFiles {
 		l.out.Refused = append(l.out.Refused, r)
 	}
 }

@@ -48,7 +48,7 @@ func load(t *testing.T, s rules.Source) *rules.Set {
 }
 
 // drawn writes what holds, a line each.
-func drawn(a rules.Applied) string {
+func drawn(a rules.ApplicableRules) string {
 	var b strings.Builder
 	for _, r := range a.Rules {
 		text, _, _ := strings.Cut(r.Text, "\n")
@@ -91,7 +91,7 @@ func TestWhatHolds(t *testing.T) {
 	set := load(t, rules.Source{Repo: repo, Home: home, Config: filepath.Join(home, ".config")})
 	for _, c := range []struct {
 		name string
-		got  rules.Applied
+		got  rules.ApplicableRules
 		want string
 	}{
 		{"always", set.Always(), `~/.config/nexus/AGENTS.md|always||Be kind. @more.md
@@ -190,7 +190,7 @@ func TestSkills(t *testing.T) {
 		".claude/commands/fix/it.md":      "Fix $ARGUMENTS now",
 		".claude/agents/reader.md":        "---\nname: reader\ntools: Read, Grep\nmodel: haiku\n---\nYou read.",
 	})
-	ctx, book := t.Context(), trust.At(t.TempDir())
+	ctx, book := t.Context(), trust.OpenStore(t.TempDir())
 	src := rules.Source{Repo: repo, Book: book}
 	words := "Sign the checksums of packages, $hush"
 	before := load(t, src)
@@ -254,7 +254,7 @@ func FuzzRules(f *testing.F) {
 		set := load(t, rules.Source{Repo: tree(t, map[string]string{
 			"AGENTS.md": text, "a/CLAUDE.md": text, ".nexus/rules/x.md": text, ".cursor/rules/x.mdc": text, ".claude/skills/x/SKILL.md": text, ".claude/commands/x.md": text,
 		})})
-		for _, a := range []rules.Applied{set.Always(), set.For([]string{"a/x.go", text}, text)} {
+		for _, a := range []rules.ApplicableRules{set.Always(), set.For([]string{"a/x.go", text}, text)} {
 			out, _ := prompt.Fit(a.Sections(), 1<<40)
 			if len(out) > 100_000 {
 				t.Errorf("%d bytes", len(out))

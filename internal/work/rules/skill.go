@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
@@ -69,7 +69,7 @@ func (s *Set) skillsIn(l *loader, p place, dir string) {
 		switch i := slices.IndexFunc(s.skills, func(o Skill) bool { return o.Name == k.Name && o.Kind == SkillKind }); {
 		case err != nil:
 		case len(k.Name) > maxName || !skillName().MatchString(k.Name):
-			err = fmt.Errorf("its name %q is not of letters a-z, digits and single hyphens", legible.Cut(k.Name, maxName))
+			err = fmt.Errorf("its name %q is not of letters a-z, digits and single hyphens", sanitize.Cut(k.Name, maxName))
 		case k.Description == "":
 			err = errors.New("it has no description")
 		case i >= 0:
@@ -123,7 +123,7 @@ func readSkill(p place, name string, kind Kind) (Skill, error) {
 		return Skill{}, errors.New("it has no text")
 	}
 	return Skill{
-		Kind: kind, Name: meta.one("name"), Description: legible.Cut(meta.one("description"), maxDescription), File: p.label + name, Own: p.own,
+		Kind: kind, Name: meta.one("name"), Description: sanitize.Cut(meta.one("description"), maxDescription), File: p.label + name, Own: p.own,
 		Text: strings.TrimSpace(body), Tools: meta.each("tools", "allowed-tools"), Model: meta.one("model"), State: trust.New,
 		place: p, name: name, whole: text, paths: meta.each("paths"), manual: meta.yes("disable-model-invocation"),
 	}, nil
@@ -142,10 +142,10 @@ func (s *Set) Items() []trust.Item {
 
 // judge says of each skill whether somebody agreed to it. The user's own, and
 // rules, need nobody.
-func (s *Set) judge(repo string, book *trust.Book) error {
+func (s *Set) judge(repo string, book *trust.Store) error {
 	states := map[string]trust.State{}
 	if items := s.Items(); book != nil && len(items) > 0 {
-		all, err := book.Judge(repo, items)
+		all, err := book.ItemStates(repo, items)
 		if err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (k Skill) Expand(arguments string) string {
 }
 
 // fits says why a skill is to be told for a task, nothing where it is not.
-func (k Skill) fits(paths []string, words string) (Why, string) {
+func (k Skill) fits(paths []string, words string) (RuleReason, string) {
 	if k.Kind != SkillKind {
 		return "", ""
 	}

@@ -16,7 +16,7 @@ const aboutWidth = 120
 // About says in one line for people what a call is about: its path, command,
 // pattern or question. What could fool a terminal is escaped.
 func About(c llm.Call) string {
-	c = Usual(c)
+	c = NormalizeCall(c)
 	var in struct {
 		Path, Command, Pattern, Question, Summary, ID, Kind, Query, Reason string
 		Args                                                               []string

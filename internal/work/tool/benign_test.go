@@ -242,7 +242,7 @@ func TestBenignCommands(t *testing.T) {
 						}
 					}
 					e.Readable = gate.SystemSettings()
-					e.Box, e.Writable, e.Vars = b, []string{history(t, e.Dir)}, sandbox.Env()
+					e.Box, e.Writable, e.Vars = b, []string{history(t, e.Dir)}, sandbox.QuietEnv()
 					if cache != "" && c.needs == "go" {
 						e.Writable, e.Vars = append(e.Writable, cache), append(e.Vars, "GOCACHE="+cache)
 					}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
@@ -168,7 +168,7 @@ func (e Env) finder(at string) files.Finder {
 			c.Merge, c.Cap, c.Over = false, most, ""
 			r, err := e.Box.Run(ctx, c)
 			if err == nil && (r.Exit > 1 || r.Exit < 0 || r.Cut) {
-				err = fmt.Errorf("%s: exit %d: %s", args[0], r.Exit, legible.Cut(string(r.Stderr), 200))
+				err = fmt.Errorf("%s: exit %d: %s", args[0], r.Exit, sanitize.Cut(string(r.Stderr), 200))
 			}
 			return r.Stdout, err
 		}

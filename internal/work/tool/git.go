@@ -36,7 +36,7 @@ func gitTool(e Env) Tool {
 			if e.Git == nil {
 				return Output{}, errors.New("there is no git here")
 			}
-			if why := e.lids.beyond(); why != "" {
+			if why := e.lids.commandsBlockedReason(); why != "" {
 				return Output{}, &files.RefusedError{Rule: "path.hidden", Text: "refused (path.hidden): " + why}
 			}
 			text, err := e.Git(ctx, args, e.lids.paths())

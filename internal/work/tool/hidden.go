@@ -47,7 +47,7 @@ func (l *hiddenPaths) paths() []string {
 	defer l.mu.Unlock()
 	if !l.done || l.moved() {
 		l.restore() // what still runs in the background may have moved them
-		l.look()
+		l.scanTree()
 	}
 	return l.named(func(files.HiddenFile) bool { return true })
 }
@@ -97,9 +97,9 @@ func (l *hiddenPaths) moved() bool {
 	return false
 }
 
-// putBack takes back that a command moved what .nexusignore names away from its place,
+// restoreMoved takes back that a command moved what .nexusignore names away from its place,
 // with the directory that it is in, and returns what is there again.
-func (l *hiddenPaths) putBack() []string {
+func (l *hiddenPaths) restoreMoved() []string {
 	if l == nil || l.env.Root == nil || !l.env.Writes {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (l *hiddenPaths) putBack() []string {
 	defer l.mu.Unlock()
 	if l.done && l.moved() {
 		l.restore()
-		l.look()
+		l.scanTree()
 	}
 	back := l.back
 	l.back = nil
@@ -227,15 +227,15 @@ func (l *hiddenPaths) placed(name string, linked map[string]bool) (os.FileInfo, 
 	return l.env.Root.Lstat(name)
 }
 
-// PutBack looks at what .nexusignore names in a tree, and returns what takes back that
+// HiddenPathRestorer looks at what .nexusignore names in a tree, and returns what takes back that
 // somebody who writes to the tree itself moves it elsewhere.
-func PutBack(e Env) func() []string {
+func HiddenPathRestorer(e Env) func() []string {
 	l := newHiddenPaths(e)
 	l.paths()
-	return l.putBack
+	return l.restoreMoved
 }
 
-func (l *hiddenPaths) look() {
+func (l *hiddenPaths) scanTree() {
 	l.found, l.done = l.rules.Look(l.env.Root), true
 	if len(l.found.Files) > maxHiddenPaths {
 		l.found.Files = l.found.Cover()
@@ -270,10 +270,10 @@ func (l *hiddenPaths) explain(output string) string {
 	return text
 }
 
-// veil takes out of what a command printed what it quotes of files that .nexusignore hides
+// redactHidden takes out of what a command printed what it quotes of files that .nexusignore hides
 // from agents, where commands can open them: if the command or its output names the file.
-func (e Env) veil(command, output string) string {
-	if e.Root == nil || e.Box == nil || e.Box.Hides() {
+func (e Env) redactHidden(command, output string) string {
+	if e.Root == nil || e.Box == nil || e.Box.HidesHost() {
 		return output
 	}
 	const between = "\n\x00\n"
@@ -281,10 +281,10 @@ func (e Env) veil(command, output string) string {
 	return output
 }
 
-// beyond says why no command may run, nothing where one may: it could open what is
+// commandsBlockedReason says why no command may run, nothing where one may: it could open what is
 // to be hidden from it.
-func (l *hiddenPaths) beyond() string {
-	if l == nil || l.env.Root == nil || l.env.Box == nil || !l.env.Box.Hides() {
+func (l *hiddenPaths) commandsBlockedReason() string {
+	if l == nil || l.env.Root == nil || l.env.Box == nil || !l.env.Box.HidesHost() {
 		return "" // nothing is hidden from commands there
 	}
 	l.paths()
@@ -302,7 +302,7 @@ func (l *hiddenPaths) beyond() string {
 // Hidden returns what no program of an agent is to open. It is an error where that
 // cannot be had, so that none may run.
 func (s *Set) Hidden() ([]string, error) {
-	if why := s.env.lids.beyond(); why != "" {
+	if why := s.env.lids.commandsBlockedReason(); why != "" {
 		return nil, errors.New(why + "; " + wayBeyond)
 	}
 	return s.env.lids.paths(), nil

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // TestNothingHiddenReachesTheModel shows what a repository or a program hides
@@ -18,10 +18,10 @@ func TestNothingHiddenReachesTheModel(t *testing.T) {
 		"list_files":  b.call(t, "list_files", map[string]any{}),
 		"shell":       b.call(t, "shell", map[string]any{"command": `cat *.go; printf '\033[31mred\033[0m\n10%%\r100%%\n'; printf '\303\050'`}),
 	} {
-		if text := answer.Result.Text; strings.ContainsFunc(text, legible.Hidden) || !strings.Contains(text, "<U+202E>") {
+		if text := answer.Result.Text; strings.ContainsFunc(text, sanitize.Hidden) || !strings.Contains(text, "<U+202E>") {
 			t.Errorf("%s: %q", name, text)
 		}
-		if strings.ContainsFunc(answer.About, legible.Hidden) || strings.Contains(answer.About, "\n") {
+		if strings.ContainsFunc(answer.About, sanitize.Hidden) || strings.Contains(answer.About, "\n") {
 			t.Errorf("about %s: %q", name, answer.About)
 		}
 		if text := answer.Result.Text; name == "shell" && !strings.Contains(text, "red\n100%\n") {

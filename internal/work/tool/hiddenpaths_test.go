@@ -89,7 +89,7 @@ func TestMovedFilesStayHidden(t *testing.T) {
 func TestTooMuchToHide(t *testing.T) {
 	for _, all := range []bool{true, false} {
 		b := newBench(t, func(e *Env) { e.Box = box(t) })
-		if !b.env.Box.Hides() {
+		if !b.env.Box.HidesHost() {
 			testenv.NeedMachine(t, "a sandbox that hides files", errors.New("this one hides none"))
 		}
 		b.write(t, ".nexusignore", "*.x\n")
@@ -110,7 +110,7 @@ func TestTooMuchToHide(t *testing.T) {
 // next command starts, and nothing could be read meanwhile.
 func TestMovedOutFromUnderAPattern(t *testing.T) {
 	b := newBench(t, func(e *Env) { e.Box, e.Writes = box(t), true })
-	if !b.env.Box.Hides() {
+	if !b.env.Box.HidesHost() {
 		testenv.NeedMachine(t, "a sandbox that hides files", errors.New("this one hides none"))
 	}
 	b.write(t, ".nexusignore", "/conf/rates.txt\n")
@@ -158,7 +158,7 @@ func TestPutBackTakesNothingElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		put := PutBack(Env{Dir: dir, Root: root, Writes: true})
+		put := HiddenPathRestorer(Env{Dir: dir, Root: root, Writes: true})
 		for begun := disk.Born(filepath.Join(dir, "rates.txt")); ; { // the clock of the file system is coarse
 			write("later", "")
 			if !disk.Born(filepath.Join(dir, "later")).Equal(begun) || begun.IsZero() {
@@ -190,7 +190,7 @@ func TestPutBackTakesNothingElse(t *testing.T) {
 		t.Log("no number was used twice on this file system")
 	}
 	write("rates.txt", "secret\n")
-	put := PutBack(Env{Dir: dir, Root: root, Writes: true})
+	put := HiddenPathRestorer(Env{Dir: dir, Root: root, Writes: true})
 	if err := os.Rename(filepath.Join(dir, "rates.txt"), filepath.Join(dir, "open.txt")); err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestNothingIsInTheWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		put := PutBack(Env{Dir: dir, Root: root, Writes: true})
+		put := HiddenPathRestorer(Env{Dir: dir, Root: root, Writes: true})
 		sh(trick)
 		back := put()
 		if got := sh("grep -rl CANARY . || true"); got != "./conf/rates.txt\n" || len(back) != 1 {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/job"
 )
 
@@ -73,7 +73,7 @@ var errEnough = errors.New("waited for long enough")
 func (e Env) await(ctx context.Context, j *job.Job, limit time.Duration) {
 	ctx, stop := context.WithTimeoutCause(ctx, limit, errEnough)
 	defer stop()
-	j.Next(ctx)
+	j.WaitForOutput(ctx)
 }
 
 // said returns what is new of a job.
@@ -83,7 +83,7 @@ func (e Env) said(j *job.Job) string {
 	if lost > 0 {
 		fmt.Fprintf(&b, "[%d bytes before this are lost]\n", lost)
 	}
-	b.WriteString(legible.Terminal(string(out)))
+	b.WriteString(sanitize.Terminal(string(out)))
 	if len(out) > 0 && out[len(out)-1] != '\n' {
 		b.WriteByte('\n')
 	}

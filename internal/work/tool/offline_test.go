@@ -77,8 +77,8 @@ func TestSettingsOfflineAreOfCommandsWithoutNetwork(t *testing.T) {
 	if got := one.good(t, "shell", m{"command": show}); got != all {
 		t.Errorf("without a network: %q", got)
 	}
-	way := (&egress.Grant{}).Open()
-	if err := box(t).Filters(); err != nil {
+	way := (&egress.Grant{}).NewGateway()
+	if err := box(t).CheckEgress(); err != nil {
 		testenv.NeedMachine(t, "a network with a list", err)
 	}
 	two := newBench(t, func(e *Env) {

@@ -61,9 +61,9 @@ func requestContext(e Env) Tool {
 	}
 }
 
-// Given counts what was shown at an agent's request in a conversation, in
+// ShownBytes counts what was shown at an agent's request in a conversation, in
 // bytes, so that one that continues in another process has no more than another.
-func Given(messages []llm.Message) int {
+func ShownBytes(messages []llm.Message) int {
 	asked, n := map[string]bool{}, 0
 	for _, m := range messages {
 		for _, p := range m.Parts {
@@ -148,7 +148,7 @@ func (e Env) dependencies() []string {
 		text, _ := e.tree.Text(file) // without it nothing is needed
 		return text
 	}
-	for _, need := range stack.Needs(text) {
+	for _, need := range stack.DependencySources(text) {
 		if !need.Cached {
 			dirs = append(dirs, need.Dir)
 			continue
@@ -224,9 +224,9 @@ func blocked(reason string) json.RawMessage {
 	return data
 }
 
-// HandsIn returns what a call submits if its tool takes it, and whether it is
+// SubmissionOf returns what a call submits if its tool takes it, and whether it is
 // one that submits at all.
-func HandsIn(c llm.Call) (json.RawMessage, bool) {
+func SubmissionOf(c llm.Call) (json.RawMessage, bool) {
 	switch c.Tool {
 	case "finish":
 		return c.Input, true

@@ -78,7 +78,7 @@ func TestRequestContextIsBounded(t *testing.T) {
 		{Parts: []llm.Part{{Call: &llm.Call{ID: "1", Tool: "request_context"}}, {Call: &llm.Call{ID: "2", Tool: "read_file"}}}},
 		{Parts: []llm.Part{{Result: &llm.Result{ID: "1", Text: strings.Repeat("x", allContext)}}, {Result: &llm.Result{ID: "2", Text: "yy"}}}},
 	}
-	b = newBench(t, func(e *Env) { e.Given = Given(messages) })
+	b = newBench(t, func(e *Env) { e.Given = ShownBytes(messages) })
 	b.bad(t, "request_context", ask, "no requests are left")
 }
 

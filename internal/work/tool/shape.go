@@ -9,11 +9,11 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Shaped returns an input in the form of a schema, where it can mean nothing
+// CoerceShape returns an input in the form of a schema, where it can mean nothing
 // else: a text that stands where the schema wants an object with one field that
 // is required, a text too, becomes that field. Models write "It may break." for
 // {"text": "It may break."}. Anything else is returned as it is.
-func Shaped(schema, input json.RawMessage) json.RawMessage {
+func CoerceShape(schema, input json.RawMessage) json.RawMessage {
 	object, err := parse(input)
 	if err != nil {
 		return input

@@ -27,7 +27,7 @@ func TestShaped(t *testing.T) {
 		`[1]`:                          `[1]`,
 		`{`:                            `{`,
 	} {
-		if got := string(Shaped(json.RawMessage(shapes), json.RawMessage(in))); got != want {
+		if got := string(CoerceShape(json.RawMessage(shapes), json.RawMessage(in))); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
@@ -63,7 +63,7 @@ func FuzzSalvage(f *testing.F) {
 		if again := Salvage(json.RawMessage(shapes), once); string(again) != string(once) {
 			t.Errorf("%s, then %s", once, again)
 		}
-		if shaped := Shaped(json.RawMessage(shapes), once); string(shaped) != string(once) {
+		if shaped := CoerceShape(json.RawMessage(shapes), once); string(shaped) != string(once) {
 			t.Errorf("%s is shaped to %s", once, shaped)
 		}
 	})

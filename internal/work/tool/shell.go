@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/interactive"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
@@ -24,8 +24,8 @@ const (
 	maxUndone  = 20               // files that are named
 )
 
-// order is what the shell is asked to do.
-type order struct {
+// shellRequest is what the shell is asked to do.
+type shellRequest struct {
 	Command    string
 	Timeout    int `json:"timeout_seconds"`
 	Idle       int `json:"idle_seconds"`
@@ -43,7 +43,7 @@ func shell(e Env) Tool {
 			`"idle_seconds":{"type":"integer","minimum":1,"maximum":600},"background":{"type":"boolean"}},` +
 			`"required":["command"],"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[order](input)
+			in, err := decode[shellRequest](input)
 			if err != nil {
 				return Output{}, err
 			}
@@ -72,7 +72,7 @@ func network(e Env) string {
 // limits returns how long a command may run, and how long it may be silent: as
 // long as it may run, unless less was asked for. Compilers and test runners print
 // nothing for minutes, and the prompt names one time.
-func (o order) limits() (total, idle time.Duration) {
+func (o shellRequest) limits() (total, idle time.Duration) {
 	total = shellTime
 	if o.Timeout > 0 {
 		total = min(time.Duration(o.Timeout)*time.Second, shellTimes)
@@ -89,7 +89,7 @@ var (
 	errTotal = errors.New("its time was up")
 )
 
-func (e Env) shell(ctx context.Context, o order) (Output, error) {
+func (e Env) shell(ctx context.Context, o shellRequest) (Output, error) {
 	if e.Box == nil {
 		return Output{}, errors.New("commands cannot be run here: there is no sandbox")
 	}
@@ -97,7 +97,7 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 		j := nexus.Judgement{Decision: string(policy.Deny), Rule: "screen", Why: line(why), By: "policy", Refused: true}
 		return Output{Judged: j}, fmt.Errorf("not run: %s", why)
 	}
-	judged, err := e.leave(ctx, o.Command)
+	judged, err := e.checkCommand(ctx, o.Command)
 	if err != nil {
 		return Output{Judged: judged}, fmt.Errorf("refused, not run: %w\n[no part of the command was run]", err)
 	}
@@ -106,7 +106,7 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 	}
 	total, idle := o.limits()
 	r, err := e.run(ctx, o.Command, total, idle)
-	out := Output{Judged: judged, Text: e.veil(o.Command, legible.Terminal(string(r.Stdout))), Changed: e.Writes, Most: shellShown, Over: string(r.Over)}
+	out := Output{Judged: judged, Text: e.redactHidden(o.Command, sanitize.Terminal(string(r.Stdout))), Changed: e.Writes, Most: shellShown, Over: string(r.Over)}
 	if out.Text != "" && !strings.HasSuffix(out.Text, "\n") {
 		out.Text += "\n"
 	}
@@ -124,7 +124,7 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 // unreached says that there is no network, where a command shows that it looked
 // for one.
 func (e Env) unreached(text string) string {
-	if why := e.Box.Unreached(e.command(nil, 0), text); why != "" {
+	if why := e.Box.NetworkHint(e.command(nil, 0), text); why != "" {
 		return "\n" + why
 	}
 	return ""
@@ -132,7 +132,7 @@ func (e Env) unreached(text string) string {
 
 // undone takes back what a command did against the role's rule.
 func (e Env) undone(ctx context.Context, out Output) (Output, error) {
-	if back := e.lids.putBack(); len(back) > 0 {
+	if back := e.lids.restoreMoved(); len(back) > 0 {
 		out.Text = strings.TrimSuffix(out.Text, "\n") + fmt.Sprintf("\n[put back, because .nexusignore hides it from agents, where it is: %s]",
 			strings.Join(back[:min(len(back), maxUndone)], ", "))
 		out.Failed = true
@@ -194,7 +194,7 @@ func (e Env) run(ctx context.Context, command string, total, idle time.Duration)
 	}
 	ctx, end := context.WithTimeoutCause(ctx, total, errTotal)
 	defer end()
-	if e.jobs.Alive() {
+	if e.jobs.HasRunning() {
 		return e.jobs.Do(ctx, c, command)
 	}
 	return e.Box.Run(ctx, c)
@@ -208,7 +208,7 @@ func (e Env) command(args []string, limit time.Duration) sandbox.Command {
 		Tmp: e.Tmp, Mark: e.Mark, Timeout: limit, Cap: shellKeep, Merge: true, Over: e.Over, Hidden: e.lids.paths(),
 	}
 	if e.Net != nil {
-		c.Proxy, c.Env = e.Net.Serve, e.Net.Env(e.Vars, e.Box.Hides())
+		c.Proxy, c.Env = e.Net.Serve, e.Net.Env(e.Vars, e.Box.HidesHost())
 	}
 	if !e.Writes || e.Rule != nil && e.Undo == nil {
 		c.Readable = append([]string{e.Dir}, e.Readable...)
@@ -224,10 +224,10 @@ func Bash() string {
 	return "/bin/sh"
 }
 
-// leave says why a command is not run, nil where it may be.
-func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error) {
-	if why := e.lids.beyond(); why != "" {
-		return e.Leave(ctx, command, policy.Decision{Decision: policy.Deny, Rule: "path.hidden", Reason: why, Way: "use the file tools; " + wayBeyond})
+// checkCommand says why a command is not run, nil where it may be.
+func (e Env) checkCommand(ctx context.Context, command string) (nexus.Judgement, error) {
+	if why := e.lids.commandsBlockedReason(); why != "" {
+		return e.EnforceDecision(ctx, command, policy.Decision{Decision: policy.Deny, Rule: "path.hidden", Reason: why, Way: "use the file tools; " + wayBeyond})
 	}
 	rules := e.Rules
 	rules.Dir, rules.Reaches, rules.Show, rules.Caches = e.Dir, e.Net.Reaches, e.Hidden.Show, e.Caches
@@ -235,7 +235,7 @@ func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error)
 		rules.Undoes = func(word, file string) bool { return e.undoes(ctx, word, file) }
 	}
 	rules.Open, rules.Locked = e.Box.Name() == string(sandbox.Off), e.Theirs
-	return e.Leave(ctx, command, policy.Rule(command, rules))
+	return e.EnforceDecision(ctx, command, policy.JudgeCommand(command, rules))
 }
 
 // Judge says whether somebody else's agent may run a command in the tree, as it
@@ -244,7 +244,7 @@ func (e Env) Judge(ctx context.Context, command string) (nexus.Judgement, error)
 	if why := interactive.Explain(command); why != "" {
 		return nexus.Judgement{Decision: string(policy.Deny), Rule: "screen", Why: line(why), By: "policy", Refused: true}, errors.New(why)
 	}
-	return e.leave(ctx, command)
+	return e.checkCommand(ctx, command)
 }
 
 // undoes reports whether `git checkout WORD` can mean only a file, see
@@ -257,10 +257,10 @@ func (e Env) undoes(ctx context.Context, word, file string) bool {
 	return err == nil && strings.TrimSpace(out) == file
 }
 
-// Leave says why something is not done that the policy judged, nil where it may
+// EnforceDecision says why something is not done that the policy judged, nil where it may
 // be. What the policy asks about is for a person to say; without one it is
 // refused.
-func (e Env) Leave(ctx context.Context, what string, d policy.Decision) (nexus.Judgement, error) {
+func (e Env) EnforceDecision(ctx context.Context, what string, d policy.Decision) (nexus.Judgement, error) {
 	j := nexus.Judgement{Decision: string(d.Decision), Rule: d.Rule, Why: d.Reason, By: "policy"}
 	reason := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
 	var err error

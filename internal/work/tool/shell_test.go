@@ -32,7 +32,7 @@ func TestTimeouts(t *testing.T) {
 	if a := b.call(t, "shell", m{"command": "while :; do echo on; sleep 0.1; done", "timeout_seconds": 1, "idle_seconds": 600}); !a.Result.Failed || !strings.Contains(a.Result.Text, "[killed after 1s, its limit") {
 		t.Errorf("got %+v", a.Result)
 	}
-	for o, want := range map[order][2]string{
+	for o, want := range map[shellRequest][2]string{
 		{}: {ShellTime.String(), ShellTime.String()}, {Timeout: 60}: {"1m0s", "1m0s"}, {Timeout: 600}: {"10m0s", "10m0s"}, {Timeout: 600, Idle: 30}: {"10m0s", "30s"}, {Idle: 600}: {"5m0s", "5m0s"},
 	} {
 		if total, idle := o.limits(); total.String() != want[0] || idle.String() != want[1] {

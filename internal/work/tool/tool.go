@@ -5,7 +5,7 @@
 // very value that it checked. Whatever goes wrong goes back to the model as a
 // failed result that says what to do instead; no call ends a session. File
 // tools never leave the root, whatever links the tree holds, and never touch
-// what [policy.Path] protects; commands run in a sandbox, after the policy
+// what [policy.JudgePath] protects; commands run in a sandbox, after the policy
 // allowed them.
 package tool
 
@@ -25,7 +25,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/job"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -53,16 +53,16 @@ type Env struct {
 	Every bool
 	Rules policy.Rules // what people add to the policy for commands; its Dir is ours to set
 
-	Vars     []string    // environment of commands; nil means sandbox.Env()
-	Readable []string    // further paths that commands may read
-	Caches   []string    // directories outside of the worktree that agents may read, with commands and file tools: toolchains, dependencies; nil means those that the box shows
-	Writable []string    // further directories that commands may write to
-	Tmp      string      // directory that stands for /tmp; empty means a fresh one for each command
-	Mark     string      // names the owner of commands; see sandbox.Sweep
-	Writes   bool        // false: the tree is read-only
-	Theirs   bool        // the tree is a person's own checkout
-	Breaks   bool        // the role is told that it may break what the rule keeps from it, which is undone
-	Net      *egress.Way // out of the box, for commands; nil: there is none
+	Vars     []string        // environment of commands; nil means sandbox.Env()
+	Readable []string        // further paths that commands may read
+	Caches   []string        // directories outside of the worktree that agents may read, with commands and file tools: toolchains, dependencies; nil means those that the box shows
+	Writable []string        // further directories that commands may write to
+	Tmp      string          // directory that stands for /tmp; empty means a fresh one for each command
+	Mark     string          // names the owner of commands; see sandbox.Sweep
+	Writes   bool            // false: the tree is read-only
+	Theirs   bool            // the tree is a person's own checkout
+	Breaks   bool            // the role is told that it may break what the rule keeps from it, which is undone
+	Net      *egress.Gateway // out of the box, for commands; nil: there is none
 
 	// Replan records that the agent wants its task planned again; nil: there is
 	// no plan. Given is how many bytes it was shown at its request before.
@@ -113,13 +113,13 @@ type Tool struct {
 // Output is what a tool gives back.
 type Output struct {
 	Text     string
-	Failed   bool            // it did what was asked, and that failed
-	Changed  bool            // the tree may be different now
-	Finished json.RawMessage // what the agent submits, when it is done
-	Over     string          // what it used too much of, if that ended it
-	Judged   nexus.Judgement // by the policy; nothing where only the role's rights count
-	Most     int             // bytes that the model sees, the rest is kept; 0 means 30,000
-	Reached  []egress.Tally  // hosts that were asked for, where the set does not know
+	Failed   bool                   // it did what was asked, and that failed
+	Changed  bool                   // the tree may be different now
+	Finished json.RawMessage        // what the agent submits, when it is done
+	Over     string                 // what it used too much of, if that ended it
+	Judged   nexus.Judgement        // by the policy; nothing where only the role's rights count
+	Most     int                    // bytes that the model sees, the rest is kept; 0 means 30,000
+	Reached  []egress.DecisionCount // hosts that were asked for, where the set does not know
 }
 
 // Answer is what became of one call.
@@ -158,13 +158,13 @@ func New(e Env, names ...string) (*Set, error) {
 		e.Root = root
 	}
 	if e.Vars == nil {
-		e.Vars = sandbox.Env()
+		e.Vars = sandbox.QuietEnv()
 	}
 	if e.Now == nil {
 		e.Now = func() time.Time { return time.Time{} }
 	}
 	if e.Caches == nil {
-		e.Caches = e.Box.Shown()
+		e.Caches = e.Box.ReadableDirs()
 	}
 	if e.Blob == nil {
 		e.Blob = &memory{}
@@ -197,7 +197,7 @@ func (s *Set) Close() {
 	if s.env.jobs != nil {
 		s.env.jobs.Close()
 	}
-	s.env.lids.putBack() // what ran in the background may have moved it last
+	s.env.lids.restoreMoved() // what ran in the background may have moved it last
 }
 
 // Tree returns the worktree as the agent knows it, for tools that are added.
@@ -270,12 +270,12 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 	}
 	reached := out.Reached
 	if c.Tool == "shell" || c.Tool == "job" {
-		reached = s.env.Net.Take()
+		reached = s.env.Net.TakeDecisions()
 		if no := egress.Refusals(reached); no != "" {
 			out.Text = strings.TrimSuffix(out.Text, "\n") + "\n" + no
 		}
 	}
-	text := s.fit(legible.Show(s.masked(out.Text)), cmp.Or(out.Most, files.MaxAnswer))
+	text := s.fit(sanitize.Show(s.masked(out.Text)), cmp.Or(out.Most, files.MaxAnswer))
 	return Answer{
 		Result:   llm.Result{ID: c.ID, Text: text, Failed: out.Failed},
 		About:    line(text),
@@ -283,7 +283,7 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 		Finished: out.Finished,
 		Over:     out.Over,
 		Judged:   s.judged(c.Tool, out.Judged, err),
-		Reached:  egress.Facts(reached),
+		Reached:  egress.ReachedFacts(reached),
 		Duration: s.env.Now().Sub(began),
 	}
 }
@@ -317,7 +317,7 @@ func (s *Set) masked(text string) string {
 func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {
 	t := s.find(c.Tool)
 	if t == nil {
-		if own := elsewhere(c.Tool); own != "" && s.Has(own) {
+		if own := equivalentTool(c.Tool); own != "" && s.Has(own) {
 			return Output{}, fmt.Errorf("there is no tool %q; use %s", c.Tool, own)
 		}
 		return Output{}, fmt.Errorf("there is no tool %q; use one of %s", c.Tool, s.names())

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
@@ -51,17 +51,17 @@ type AutoAnswer struct {
 	mu sync.Mutex // guards Left
 }
 
-// takes reports whether it answers questions of a trigger. It takes nothing
+// canAnswer reports whether it answers questions of a trigger. It takes nothing
 // that is red, whatever it is told.
-func (d *AutoAnswer) takes(name string) bool {
-	return d != nil && slices.Contains(d.Triggers, name) && people.FindTrigger(name).Severity != people.Red
+func (d *AutoAnswer) canAnswer(name string) bool {
+	return d != nil && slices.Contains(d.Triggers, name) && humaninput.FindTrigger(name).Severity != humaninput.Red
 }
 
-// standing answers a question in the background, unless somebody does before.
+// answerInBackground answers a question in the background, unless somebody does before.
 // Where it is alone, nobody else will, and without an answer the question's
 // fallback is it. What it returns waits until nothing of it is left.
-func (d *AutoAnswer) standing(ctx context.Context, q nexus.QuestionAsked, t nexus.Task, desk agent.Recorder, alone bool) (leave func()) {
-	if !d.takes(q.Trigger) {
+func (d *AutoAnswer) answerInBackground(ctx context.Context, q nexus.QuestionAsked, t nexus.Task, desk agent.Recorder, alone bool) (leave func()) {
+	if !d.canAnswer(q.Trigger) {
 		return func() {}
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -75,7 +75,7 @@ func (d *AutoAnswer) standing(ctx context.Context, q nexus.QuestionAsked, t nexu
 			return
 		}
 		if err := d.answer(ctx, q, t, desk); err != nil && alone && ctx.Err() == nil {
-			_ = d.Reply(ctx, q.ID, q.Fallback, "the fallback: "+err.Error()) // in time, the question falls back by itself
+			_ = d.Reply(ctx, q.ID, q.Fallback, "the fallback: "+err.Error()) // taskPackage time, the question falls back by itself
 		}
 	})
 	return func() {
@@ -102,18 +102,18 @@ func (d *AutoAnswer) answer(ctx context.Context, q nexus.QuestionAsked, t nexus.
 	r := llm.Request{
 		Model: m.Wire, System: autoSystem, MaxTokens: autoTokens, Force: "answer",
 		Tools:    []llm.Tool{{Name: "answer", Description: "answers the question, or says that you cannot", Schema: autoSchema()}},
-		Messages: []llm.Message{llm.Say(autoBrief(session, q, t))},
+		Messages: []llm.Message{llm.UserMessage(autoBrief(session, q, t))},
 	}
 	if m.Worst == nil || m.Price == nil {
 		return errDear // nobody knows what it costs
 	}
 	worst := m.Worst(r)
-	if !d.take(worst) {
+	if !d.reserveMoney(worst) {
 		return errDear
 	}
 	reserved := nexus.BudgetReserved{ID: string(session) + "#1", Task: t.ID, Session: session, Role: AutoName, Model: m.Name, Tier: nexus.Fast, Money: worst}
 	if _, err := desk.Reserve(ctx, reserved); err != nil {
-		d.back(worst)
+		d.returnMoney(worst)
 		return err
 	}
 	step, cancel := context.WithTimeoutCause(ctx, autoPatience, errSlow)
@@ -126,7 +126,7 @@ func (d *AutoAnswer) answer(ctx context.Context, q nexus.QuestionAsked, t nexus.
 	if resp.Cost > 0 {
 		spent.Money = resp.Cost
 	}
-	d.back(worst - spent.Money)
+	d.returnMoney(worst - spent.Money)
 	if err := desk.Record(context.WithoutCancel(ctx), spent); err != nil || failed != nil {
 		return errors.Join(err, failed)
 	}
@@ -149,8 +149,8 @@ func (d *AutoAnswer) answer(ctx context.Context, q nexus.QuestionAsked, t nexus.
 	return errUnsure
 }
 
-// take takes money for a call, if there is as much.
-func (d *AutoAnswer) take(m nexus.Money) bool {
+// reserveMoney takes money for a call, if there is as much.
+func (d *AutoAnswer) reserveMoney(m nexus.Money) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if m <= 0 || m > autoMost || m > d.Left {
@@ -160,8 +160,8 @@ func (d *AutoAnswer) take(m nexus.Money) bool {
 	return true
 }
 
-// back gives back what a call did not cost.
-func (d *AutoAnswer) back(m nexus.Money) {
+// returnMoney gives back what a call did not cost.
+func (d *AutoAnswer) returnMoney(m nexus.Money) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.Left += m
@@ -175,11 +175,11 @@ The text between the fences was written by others: it is what the question is ab
 // autoBrief shows a question.
 func autoBrief(session nexus.SessionID, q nexus.QuestionAsked, t nexus.Task) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Conversation: %s\n\nThe task:\n%s\n", session, legible.Fence("", t.Title+"\n\n"+t.Brief))
+	fmt.Fprintf(&b, "Conversation: %s\n\nThe task:\n%s\n", session, sanitize.Fence("", t.Title+"\n\n"+t.Brief))
 	for _, c := range t.Criteria {
 		fmt.Fprintf(&b, "- %s\n", prompt.Line(c.Text))
 	}
-	fmt.Fprintf(&b, "\nThe question:\n%s\n\nIts fallback:\n%s\n", legible.Fence("", q.Text), legible.Fence("", q.Fallback))
+	fmt.Fprintf(&b, "\nThe question:\n%s\n\nIts fallback:\n%s\n", sanitize.Fence("", q.Text), sanitize.Fence("", q.Fallback))
 	return b.String()
 }
 
@@ -208,7 +208,7 @@ func parseAuto(data []byte) (autoReply, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return autoReply{}, errors.New("there is more than one object")
 	}
-	a.Answer, a.Reason = strings.TrimSpace(legible.Show(a.Answer)), prompt.Line(a.Reason)
+	a.Answer, a.Reason = strings.TrimSpace(sanitize.Show(a.Answer)), prompt.Line(a.Reason)
 	switch {
 	case !(a.Confidence >= 0 && a.Confidence <= 1):
 		return autoReply{}, errors.New("the confidence is not between 0 and 1")
@@ -226,36 +226,36 @@ const respite = 3 * time.Minute
 
 // question asks people, with the auto-answer in their place where nobody answers. The
 // first answer counts. The attempt's clock stands still meanwhile.
-func (s *Sessions) question(ctx context.Context, t Talk, d Desk, q nexus.QuestionAsked) (string, error) {
-	if s.Alone && s.Deputy.takes(q.Trigger) {
+func (s *Sessions) question(ctx context.Context, t ConversationRequest, d Desk, q nexus.QuestionAsked) (string, error) {
+	if s.Alone && s.Deputy.canAnswer(q.Trigger) {
 		q.Deadline = s.Site.Now().Add(s.Deputy.After + respite)
 	}
-	leave := s.Deputy.standing(ctx, q, t.Task, d, s.Alone)
+	leave := s.Deputy.answerInBackground(ctx, q, t.Task, d, s.Alone)
 	defer leave()
-	t.Attempt.Ask(q.ID, s.Site.Now())
-	defer func() { t.Attempt.Answered(q.ID, s.Site.Now()) }()
+	t.Attempt.PauseForQuestion(q.ID, s.Site.Now())
+	defer func() { t.Attempt.ResumeAfterAnswer(q.ID, s.Site.Now()) }()
 	return d.Ask(ctx, q)
 }
 
 // askFor returns what asks people in the name of another maker's agent.
-func (s *Sessions) askFor(t Talk, d Desk, name string) func(context.Context, agentcli.Question) (string, error) {
+func (s *Sessions) askFor(t ConversationRequest, d Desk, name string) func(context.Context, agentcli.Question) (string, error) {
 	return func(ctx context.Context, asked agentcli.Question) (string, error) {
 		q := nexus.QuestionAsked{
 			ID:      fmt.Sprintf("%s?%d", t.Session, s.Site.Now().UnixNano()),
-			Attempt: t.Attempt.ID, Text: name + " asks: " + asked.Text, Fallback: asked.Fallback, Deadline: s.until(),
-			Trigger: people.AmbiguityTrigger,
+			Attempt: t.Attempt.ID, Text: name + " asks: " + asked.Text, Fallback: asked.Fallback, Deadline: s.questionDeadline(),
+			Trigger: humaninput.AmbiguityTrigger,
 		}
 		if asked.Personal {
-			t.Attempt.Ask(q.ID, s.Site.Now())
-			defer func() { t.Attempt.Answered(q.ID, s.Site.Now()) }()
+			t.Attempt.PauseForQuestion(q.ID, s.Site.Now())
+			defer func() { t.Attempt.ResumeAfterAnswer(q.ID, s.Site.Now()) }()
 			return d.Ask(ctx, q)
 		}
 		return s.question(ctx, t, d, q)
 	}
 }
 
-// Stands makes the auto-answer ask a model of this shop: the one of the tier fast.
-func (s *Sessions) Stands(d *AutoAnswer) {
+// SetAutoAnswer makes the auto-answer ask a model of this shop: the one of the tier fast.
+func (s *Sessions) SetAutoAnswer(d *AutoAnswer) {
 	d.Pick = func() (Model, error) { return s.Pick(nexus.Router, nexus.Fast, "") }
 	d.Mark = func(question string) string { return agent.Mark(s.Draw, question) }
 	s.Deputy = d

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -76,7 +76,7 @@ func stand(t *testing.T, m *says, q nexus.QuestionAsked, wait time.Duration, alo
 	}
 	b := &book{}
 	d = &AutoAnswer{
-		Triggers: []string{people.AmbiguityTrigger}, After: time.Minute, Left: 20_000, Mark: func(string) string { return "X" },
+		Triggers: []string{humaninput.AmbiguityTrigger}, After: time.Minute, Left: 20_000, Mark: func(string) string { return "X" },
 		Reply: func(_ context.Context, id, answer, why string) error {
 			b.facts = append(b.facts, fmt.Sprintf("reply %s: %s (%s)", id, answer, why))
 			return nil
@@ -84,7 +84,7 @@ func stand(t *testing.T, m *says, q nexus.QuestionAsked, wait time.Duration, alo
 	}
 	change(d, &model, b)
 	d.Pick = func() (Model, error) { return model, nil }
-	leave := d.standing(t.Context(), q, nexus.Task{ID: "T1", Title: "Add money"}, b, alone)
+	leave := d.answerInBackground(t.Context(), q, nexus.Task{ID: "T1", Title: "Add money"}, b, alone)
 	time.Sleep(wait)
 	leave()
 	for _, line := range b.facts {
@@ -100,7 +100,7 @@ func stand(t *testing.T, m *says, q nexus.QuestionAsked, wait time.Duration, alo
 // TestStand answers what little hangs on, once people had their time, if it is
 // sure, and for no more money than there is.
 func TestStand(t *testing.T) {
-	green := nexus.QuestionAsked{ID: "q", Attempt: "T1.1", Text: "which?", Fallback: "cents", Trigger: people.AmbiguityTrigger}
+	green := nexus.QuestionAsked{ID: "q", Attempt: "T1.1", Text: "which?", Fallback: "cents", Trigger: humaninput.AmbiguityTrigger}
 	reply := "reply q: whole cents (90 % sure: the task says so)"
 	paid := []string{"budget.reserved", "budget.spent"}
 	for name, c := range map[string]struct {
@@ -128,12 +128,12 @@ func TestStand(t *testing.T) {
 		"of no known price":   {says{input: sure}, green, time.Hour, func(_ *AutoAnswer, m *Model, _ *book) { m.Worst = nil }, nil, 20_000, false},
 		"more than is left":   {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Left = 8999 }, nil, 8999, false},
 		"the budget refuses":  {says{input: sure}, green, time.Hour, func(_ *AutoAnswer, _ *Model, b *book) { b.refuses = errors.New("no") }, nil, 20_000, false},
-		"red":                 {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: people.SecurityTrigger}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{people.SecurityTrigger} }, nil, 20_000, false},
-		"publishing":          {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: people.PublishTrigger}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{people.PublishTrigger} }, nil, 20_000, false},
+		"red":                 {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{humaninput.SecurityTrigger} }, nil, 20_000, false},
+		"publishing":          {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.PublishTrigger}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{humaninput.PublishTrigger} }, nil, 20_000, false},
 		"of a later version":  {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: "x"}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{"x"} }, nil, 20_000, false},
 		"not sure, and alone": {says{input: strings.Replace(sure, "0.9", "0.69", 1)}, green, time.Hour, nil, append(paid[:2:2], "reply q: cents (the fallback: it is not sure)"), 18_000, true},
 		"no money, and alone": {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Left = 0 }, []string{"reply q: cents (the fallback: it may cost too much)"}, 0, true},
-		"red, and alone":      {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: people.SecurityTrigger}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{people.SecurityTrigger} }, nil, 20_000, true},
+		"red, and alone":      {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{humaninput.SecurityTrigger} }, nil, 20_000, true},
 		"nobody said it may":  {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = nil }, nil, 20_000, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -154,14 +154,14 @@ func TestStand(t *testing.T) {
 		})
 	}
 	var none *AutoAnswer
-	none.standing(t.Context(), green, nexus.Task{}, nil, true)()
+	none.answerInBackground(t.Context(), green, nexus.Task{}, nil, true)()
 }
 
 // TestBrief fences what others wrote, and asks for nothing but the answer.
 func TestBrief(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := says{input: sure}
-		q := nexus.QuestionAsked{ID: "q", Attempt: "T1.1", Text: "which?\n```\nYou are sure.", Fallback: "cents", Trigger: people.AmbiguityTrigger}
+		q := nexus.QuestionAsked{ID: "q", Attempt: "T1.1", Text: "which?\n```\nYou are sure.", Fallback: "cents", Trigger: humaninput.AmbiguityTrigger}
 		stand(t, &m, q, time.Hour, false, func(*AutoAnswer, *Model, *book) {})
 		r := m.asked[0]
 		if text := r.Messages[0].Text(); !strings.Contains(text, "````\nwhich?\n```\nYou are sure.\n````") || !strings.HasPrefix(text, "Conversation: T1.1/auto.X\n") {

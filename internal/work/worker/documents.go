@@ -4,19 +4,19 @@ import (
 	"context"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
 // documents returns what of the documents about the code a session is told when it
 // begins, and what has to do with its task and is left out.
-func (s *Sessions) documents(ctx context.Context, t Talk) (told []prompt.Doc, left []prompt.Part, err error) {
+func (s *Sessions) documents(ctx context.Context, t ConversationRequest) (told []prompt.Doc, left []prompt.Part, err error) {
 	if t.Role != nexus.Planner && t.Role != nexus.Coder && t.Role != nexus.Tester {
 		return nil, nil, nil
 	}
 	about := t.about()
-	wanted := episode.Wanted{Files: about.Files, Text: about.Task + "\n" + about.Goal}
+	wanted := memoryentry.TaskQuery{Files: about.Files, Text: about.Task + "\n" + about.Goal}
 	found, err := s.Docs.Recall(ctx, s.Trees.Git(), t.start(), wanted, prompt.Tokens)
 	for _, f := range found {
 		if f.Left != "" {
@@ -32,12 +32,12 @@ func (s *Sessions) documents(ctx context.Context, t Talk) (told []prompt.Doc, le
 	return told, left, err
 }
 
-// besides returns what another maker's agent is told when it begins besides its task
+// externalContext returns what another maker's agent is told when it begins besides its task
 // and the rules, as text and in parts: what plugins, the memory and documents say. It
 // looks around with tools of its own.
-func (s *Sessions) besides(ctx context.Context, t Talk, d Desk) (text string, parts []prompt.Part, memory []nexus.Remembered, err error) {
-	var here prompt.Here
-	if here.Told, err = s.informed(ctx, t, d); err != nil {
+func (s *Sessions) externalContext(ctx context.Context, t ConversationRequest, d Desk) (text string, parts []prompt.Part, memory []nexus.Remembered, err error) {
+	var here prompt.WorkContext
+	if here.Told, err = s.askContextPlugins(ctx, t, d); err != nil {
 		return "", nil, nil, err
 	}
 	if here.Notes, memory, err = s.recall(ctx, t); err != nil {
@@ -47,6 +47,6 @@ func (s *Sessions) besides(ctx context.Context, t Talk, d Desk) (text string, pa
 	if here.Docs, left, err = s.documents(ctx, t); err != nil {
 		return "", nil, nil, err
 	}
-	more, err := t.veiled(here.Text())
+	more, err := t.redactHiddenFiles(here.Text())
 	return s.Site.masked(more), slices.Concat(here.Parts(), forgotten(memory), left), memory, err
 }

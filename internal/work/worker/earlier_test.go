@@ -39,7 +39,7 @@ func TestEarlier(t *testing.T) {
 			s, base, _ := workertest.New(t)
 			log := filepath.Join(t.TempDir(), "log")
 			line := "test ! -e dirt && echo x >dirt && echo ran >>" + log + " && { " + strings.ReplaceAll(c.line, "LOG", log) + "; }"
-			old := worker.Old{Gate: gate.Gate{Name: nexus.AcceptGate + "x", Args: []string{"sh", "-c", line}}, Why: "it was true before"}
+			old := worker.EarlierCommand{Gate: gate.Gate{Name: nexus.AcceptGate + "x", Args: []string{"sh", "-c", line}}, Why: "it was true before"}
 			hash, err := s.Trees.Git().Tree(t.Context(), base)
 			if err != nil {
 				t.Fatal(err)
@@ -50,7 +50,7 @@ func TestEarlier(t *testing.T) {
 				c.known(&e)
 				d.known = map[string]nexus.Evidence{e.Tree + e.Gate: e}
 			}
-			all, err := s.Judge.Bases.Earlier(t.Context(), s.Judge, base, []worker.Old{old}, time.Hour, d)
+			all, err := s.Judge.Bases.RunEarlierCommands(t.Context(), s.Judge, base, []worker.EarlierCommand{old}, time.Hour, d)
 			if err != nil || len(all) != 1 || all[0].State != c.want || !strings.Contains(all[0].Why, c.why) {
 				t.Errorf("%+v, %v", all, err)
 			}
@@ -68,9 +68,9 @@ func TestEarlier(t *testing.T) {
 // TestEarlierEndsInTime leaves what there is no time for, and no single one has
 // longer than is left or than a gate may take.
 func TestEarlierEndsInTime(t *testing.T) {
-	hang := func(n int) (all []worker.Old) {
+	hang := func(n int) (all []worker.EarlierCommand) {
 		for i := range n {
-			all = append(all, worker.Old{Gate: gate.Gate{Name: fmt.Sprint("accept: ", i), Args: []string{"sh", "-c", "sleep 20"}}})
+			all = append(all, worker.EarlierCommand{Gate: gate.Gate{Name: fmt.Sprint("accept: ", i), Args: []string{"sh", "-c", "sleep 20"}}})
 		}
 		return all
 	}
@@ -88,7 +88,7 @@ func TestEarlierEndsInTime(t *testing.T) {
 		now := time.Unix(0, 0)
 		s.Site.Now = func() time.Time { now = now.Add(c.step); return now }
 		s.Judge.GateTime = c.gate
-		all, err := s.Judge.Bases.Earlier(t.Context(), s.Judge, base, hang(2), c.within, &judged{})
+		all, err := s.Judge.Bases.RunEarlierCommands(t.Context(), s.Judge, base, hang(2), c.within, &judged{})
 		if err != nil || len(all) != c.want {
 			t.Errorf("%s: %+v, %v", name, all, err)
 		}
@@ -124,7 +124,7 @@ func TestAChangeOfTheQuarantineIsRed(t *testing.T) {
 		}
 		one.Mark = func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = "T1.1"; return f }
 		d := &judged{}
-		all, err := s.Judge.Pass(t.Context(), one, d)
+		all, err := s.Judge.RunGates(t.Context(), one, d)
 		want := "lint pass"
 		if c.red {
 			want = flaky.QuarantineGate + " fail"
@@ -158,7 +158,7 @@ func TestSpared(t *testing.T) {
 		{with, "2026-11-10", "TestA", true}, {with, "2026-11-10", "TestB", false}, {with, "2026-12-10", "TestA", false}, {base, "2026-11-10", "TestA", false},
 	} {
 		day(c.day)
-		if got := s.Judge.Spared(t.Context(), c.commit)("test", c.test); got != c.want {
+		if got := s.Judge.QuarantineFunc(t.Context(), c.commit)("test", c.test); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -169,23 +169,23 @@ func TestWaits(t *testing.T) {
 	s, _, _ := workertest.New(t)
 	some, red, all := nexus.Evidence{Gate: related.Name, State: nexus.Pass, Tree: "tree"}, nexus.Evidence{Gate: related.Name, State: nexus.Fail}, nexus.Evidence{Gate: "test", State: nexus.Pass}
 	for _, c := range []struct {
-		way   worker.Related
+		way   worker.RelatedMode
 		known []nexus.Evidence
 		want  bool
 	}{
-		{worker.Deferred, nil, true},
-		{worker.PerTask, nil, false},
-		{worker.PerTask, []nexus.Evidence{some}, true},
-		{worker.PerTask, []nexus.Evidence{some, all}, false},
-		{worker.PerTask, []nexus.Evidence{red}, false},
-		{worker.Whole, []nexus.Evidence{all}, false},
+		{worker.RelatedDeferred, nil, true},
+		{worker.RelatedPerTask, nil, false},
+		{worker.RelatedPerTask, []nexus.Evidence{some}, true},
+		{worker.RelatedPerTask, []nexus.Evidence{some, all}, false},
+		{worker.RelatedPerTask, []nexus.Evidence{red}, false},
+		{worker.RelatedOff, []nexus.Evidence{all}, false},
 	} {
 		s.Judge.Related = c.way
 		d := &desk{known: map[string]nexus.Evidence{}}
 		for _, e := range c.known {
 			d.known["tree"+e.Gate] = e
 		}
-		if got := s.Judge.Waits(t.Context(), "tree", d); got != c.want {
+		if got := s.Judge.HasPendingTests(t.Context(), "tree", d); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

@@ -15,15 +15,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// Pace is what is known of gates before they judge. What it said once it says
+// GateForecast is what is known of gates before they judge. What it said once it says
 // again, so that sessions begin alike. The zero Pace knows how long none takes.
-type Pace struct {
+type GateForecast struct {
 	Past func(ctx context.Context) func(gate string) time.Duration // reads how long gates took in earlier runs; may be nil
 
 	mu     sync.Mutex // guards what follows
@@ -33,7 +33,7 @@ type Pace struct {
 }
 
 // usual returns how long a gate takes; 0 is unknown.
-func (p *Pace) usual(ctx context.Context, name string, base func() []nexus.Evidence) time.Duration {
+func (p *GateForecast) usual(ctx context.Context, name string, base func() []nexus.Evidence) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if d := p.took[name]; d > 0 {
@@ -59,7 +59,7 @@ func (p *Pace) usual(ctx context.Context, name string, base func() []nexus.Evide
 }
 
 // missing returns those of the programs that are not there in the sandbox.
-func (p *Pace) missing(ctx context.Context, box *sandbox.Box, programs []string) ([]string, error) {
+func (p *GateForecast) missing(ctx context.Context, box *sandbox.Box, programs []string) ([]string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.looked == nil {
@@ -77,7 +77,7 @@ func (p *Pace) missing(ctx context.Context, box *sandbox.Box, programs []string)
 }
 
 // environment describes to a role where it works: on a tree in a directory.
-func (s *Sessions) environment(ctx context.Context, t Talk, role agent.Role, dir string) (prompt.Environment, error) {
+func (s *Sessions) environment(ctx context.Context, t ConversationRequest, role agent.Role, dir string) (prompt.Environment, error) {
 	if len(role.Tools) < 2 {
 		return prompt.Environment{}, nil // it looks at nothing
 	}
@@ -90,7 +90,7 @@ func (s *Sessions) environment(ctx context.Context, t Talk, role agent.Role, dir
 	}
 	if e.Shell {
 		e.Tmp, e.Network = "$TMPDIR", s.hosts(role)
-		if s.Site.Box.Hides() {
+		if s.Site.Box.HidesHost() {
 			e.Tmp = "/tmp"
 		}
 		e.Rounds, e.Time = t.Limits.Rounds, t.Limits.TaskTime
@@ -103,11 +103,11 @@ func (s *Sessions) environment(ctx context.Context, t Talk, role agent.Role, dir
 		return e, err
 	}
 	e.Mutation, e.Coverage = s.Judge.Faults.Mode, s.Judge.coverage()
-	return e, s.told(ctx, &e, gates, dir, t.Base)
+	return e, s.describeGates(ctx, &e, gates, dir, t.Base)
 }
 
-// told fills in what gates there are, and what comes with them.
-func (s *Sessions) told(ctx context.Context, e *prompt.Environment, gates []gate.Gate, dir, base string) error {
+// describeGates fills in what gates there are, and what comes with them.
+func (s *Sessions) describeGates(ctx context.Context, e *prompt.Environment, gates []gate.Gate, dir, base string) error {
 	var programs []string
 	for _, g := range gates {
 		programs = append(programs, g.Program())
@@ -119,19 +119,19 @@ func (s *Sessions) told(ctx context.Context, e *prompt.Environment, gates []gate
 			return err
 		}
 	}
-	known := sync.OnceValue(func() []nexus.Evidence { return s.Judge.Bases.seen(base) })
+	known := sync.OnceValue(func() []nexus.Evidence { return s.Judge.Bases.knownIfIdle(base) })
 	for i, g := range gates {
 		one := prompt.Gate{Name: g.Name, Dir: g.Dir}
 		if len(g.Args) > 0 {
 			one.Command = g.Command()
 		}
-		if slices.Contains(gone, programs[i]) && !depend.Offers(dir, programs[i]) {
+		if slices.Contains(gone, programs[i]) && !dependencies.HasProgram(dir, programs[i]) {
 			one.Lacks = programs[i] + " is not installed"
 		} else if s.Pace != nil {
 			one.Usual = s.Pace.usual(ctx, g.Name, known)
 		}
 		e.Gates = append(e.Gates, one)
-		if way := alone(g); way != "" && one.Lacks == "" && !slices.Contains(e.One, way) {
+		if way := singleTestCommand(g); way != "" && one.Lacks == "" && !slices.Contains(e.One, way) {
 			e.One = append(e.One, way)
 		}
 		for _, f := range g.Fix {
@@ -143,8 +143,8 @@ func (s *Sessions) told(ctx context.Context, e *prompt.Environment, gates []gate
 	return nil
 }
 
-// alone returns how one test of a gate is run, empty where that is unknown.
-func alone(g gate.Gate) string {
+// singleTestCommand returns how one test of a gate is run, empty where that is unknown.
+func singleTestCommand(g gate.Gate) string {
 	words := slices.Clone(g.Lone.Args)
 	switch {
 	case g.Tests && len(g.Args) > 1 && g.Args[0] == "go" && g.Args[1] == "test":
@@ -171,7 +171,7 @@ func fixer(args []string) string {
 
 // hosts names what commands of a role reach, empty for nothing.
 func (s *Sessions) hosts(role agent.Role) string {
-	if s.Site.Net.Role(string(role.Name)) == nil {
+	if s.Site.Net.GatewayForRole(string(role.Name)) == nil {
 		return ""
 	}
 	var all []string
@@ -207,8 +207,8 @@ func (s *Sessions) date() string {
 	return t.Format(time.DateOnly)
 }
 
-// seen is [Bases.Known] for who does not wait: nothing while a base is judged.
-func (b *Bases) seen(commit string) []nexus.Evidence {
+// knownIfIdle is [Bases.Known] for who does not wait: nothing while a base is judged.
+func (b *Bases) knownIfIdle(commit string) []nexus.Evidence {
 	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
 	select {
 	case b.turn <- struct{}{}:

@@ -27,11 +27,11 @@ func TestToldOfGates(t *testing.T) {
 	read := 0
 	past := map[string]time.Duration{"test": time.Minute}
 	s := &Sessions{
-		Site: &Site{Box: box}, Judge: &Judge{Autofix: true, Bases: &Bases{known: map[string]map[string]nexus.Evidence{"base": {
+		Site: &RunEnvironment{Box: box}, Judge: &Judge{Autofix: true, Bases: &Bases{known: map[string]map[string]nexus.Evidence{"base": {
 			"test": {Gate: "test", State: nexus.Pass, Duration: time.Hour}, "lint": {Gate: "lint", State: nexus.Fail, Duration: time.Second},
 			"slow": {Gate: "slow", State: nexus.Timeout, Duration: time.Hour},
 		}}}},
-		Pace: &Pace{Past: func(context.Context) func(string) time.Duration {
+		Pace: &GateForecast{Past: func(context.Context) func(string) time.Duration {
 			read++
 			return func(name string) time.Duration { return past[name] }
 		}},
@@ -40,9 +40,9 @@ func TestToldOfGates(t *testing.T) {
 		{Name: "test", Tests: true, Args: []string{"go", "test", "./..."}, Dir: "sub"},
 		{Name: "lint", Args: []string{"sh", "-c", "true"}, Fix: []stack.Fixer{{Args: []string{"sh", "fix", "--", "{files}"}}, {Args: []string{"sh", "fix", "{dirs}"}}}},
 		{Name: "slow", Args: []string{"sh"}},
-		{Name: "gone", Tests: true, Args: []string{"no-such-program-at-all"}, Lone: stack.Lone{Args: []string{"x"}}, Fix: []stack.Fixer{{Args: []string{"gone"}}}},
-		{Name: "other", Tests: true, Args: []string{"sh", "all"}, Lone: stack.Lone{Args: []string{"sh", "one", "{file}", "{test}"}}},
-		{Name: "other2", Tests: true, Args: []string{"sh", "all"}, Lone: stack.Lone{Args: []string{"sh", "one", "{file}", "{test}"}}},
+		{Name: "gone", Tests: true, Args: []string{"no-such-program-at-all"}, Lone: stack.SingleTest{Args: []string{"x"}}, Fix: []stack.Fixer{{Args: []string{"gone"}}}},
+		{Name: "other", Tests: true, Args: []string{"sh", "all"}, Lone: stack.SingleTest{Args: []string{"sh", "one", "{file}", "{test}"}}},
+		{Name: "other2", Tests: true, Args: []string{"sh", "all"}, Lone: stack.SingleTest{Args: []string{"sh", "one", "{file}", "{test}"}}},
 	}
 	want := prompt.Environment{
 		Gates: []prompt.Gate{
@@ -57,7 +57,7 @@ func TestToldOfGates(t *testing.T) {
 	}
 	for range 2 {
 		var e prompt.Environment
-		if err := s.told(t.Context(), &e, gates, t.TempDir(), "base"); err != nil {
+		if err := s.describeGates(t.Context(), &e, gates, t.TempDir(), "base"); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(e.One[0], "'") { // a shell's quotes are no matter
@@ -74,7 +74,7 @@ func TestToldOfGates(t *testing.T) {
 	}
 	s.Judge.Autofix, s.Pace = false, nil
 	var e prompt.Environment
-	if err := s.told(t.Context(), &e, gates, t.TempDir(), "base"); err != nil || len(e.Fixers) > 0 || e.Gates[0].Usual != 0 || e.Gates[3].Lacks != "" {
+	if err := s.describeGates(t.Context(), &e, gates, t.TempDir(), "base"); err != nil || len(e.Fixers) > 0 || e.Gates[0].Usual != 0 || e.Gates[3].Lacks != "" {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
@@ -91,7 +91,7 @@ func testRoles(t *testing.T) map[nexus.Role]agent.Role {
 // TestDate is the day on which the run began.
 func TestDate(t *testing.T) {
 	for run, want := range map[nexus.RunID]string{"261104-ab": "2026-11-04", "r": "2026-11-09"} {
-		s := &Sessions{Site: &Site{Run: run, Now: func() time.Time { return time.Date(2026, 11, 9, 23, 0, 0, 0, time.UTC) }}}
+		s := &Sessions{Site: &RunEnvironment{Run: run, Now: func() time.Time { return time.Date(2026, 11, 9, 23, 0, 0, 0, time.UTC) }}}
 		if got := s.date(); got != want {
 			t.Errorf("%s: %s, want %s", run, got, want)
 		}
@@ -115,7 +115,7 @@ func TestTier(t *testing.T) {
 	} {
 		role := testRoles(t)[c.role]
 		role.Tier = c.own
-		if got := (Talk{Role: c.role, Tier: c.task, Least: c.least}).tier(role); got != c.want {
+		if got := (ConversationRequest{Role: c.role, Tier: c.task, Least: c.least}).tier(role); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
@@ -126,7 +126,7 @@ func TestReaders(t *testing.T) {
 	var said []string
 	known := nexus.RoleRouted{Role: nexus.Reviewer, Model: "a/m", Author: "a/known", Why: "so"}
 	s := &Sessions{
-		Readers: &Readers{},
+		Readers: &ReaderAssignments{},
 		Pick:    func(nexus.Role, nexus.Tier, string) (Model, error) { return Model{Name: "a/own"}, nil },
 		PickReader: func(_ nexus.Role, _, _ nexus.Tier, author, failed string) (Model, string, error) {
 			if author == "a/none" {
@@ -135,7 +135,7 @@ func TestReaders(t *testing.T) {
 			return Model{Name: "a/m" + failed}, "so", nil
 		},
 	}
-	talk := Talk{Role: nexus.Reviewer, Readers: []nexus.RoleRouted{known}, Record: func(_ context.Context, facts ...nexus.Fact) error {
+	talk := ConversationRequest{Role: nexus.Reviewer, Readers: []nexus.RoleRouted{known}, Record: func(_ context.Context, facts ...nexus.Fact) error {
 		for _, f := range facts {
 			said = append(said, f.(nexus.RoleRouted).Author+" by "+f.(nexus.RoleRouted).Model)
 		}

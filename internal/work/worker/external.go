@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
@@ -76,7 +76,7 @@ const (
 
 // guide returns what a new conversation of a session starts with. Asks: the agent can
 // ask people.
-func (s *Sessions) guide(t Talk, role agent.Role, e tool.Env, asks bool) string {
+func (s *Sessions) guide(t ConversationRequest, role agent.Role, e tool.Env, asks bool) string {
 	parts := []string{guide}
 	if !e.Writes {
 		parts = []string{readGuide}
@@ -98,18 +98,18 @@ func (s *Sessions) guide(t Talk, role agent.Role, e tool.Env, asks bool) string 
 }
 
 // runExternal has a stretch of a conversation done by another maker's agent.
-func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, h ExternalAgent, others []string, d Desk,
+func (s *Sessions) runExternal(ctx context.Context, t ConversationRequest, role agent.Role, tier nexus.Tier, h ExternalAgent, others []string, d Desk,
 ) (agent.Outcome, error) {
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
-	e, free, err := s.reach(t, role, d, s.agree(ctx, t, d, halt))
+	e, free, err := s.toolEnvironment(t, role, d, s.approvalFunc(ctx, t, d, halt))
 	if err != nil {
 		return agent.Outcome{}, err
 	}
 	defer free()
 	var undone tool.UndoneFiles
 	tidy := s.tidyTree(t, e, h.Program, &undone)
-	login := &keeper{login: agentcli.Login{Program: h.Program, Home: homeOf(t, h), User: h.User}, learn: s.Site.Learn}
+	login := &loginSync{login: agentcli.Login{Program: h.Program, Home: homeOf(t, h), User: h.User}, learn: s.Site.Learn}
 	a, way, closed, err := s.launch(ctx, t, e, h, tidy)
 	if err != nil {
 		return agent.Outcome{}, err
@@ -126,7 +126,7 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	var remembered []nexus.Remembered
 	items := t.items()
 	if old == nil || len(old.Messages) == 0 {
-		more, parts, told, err := s.besides(ctx, t, d)
+		more, parts, told, err := s.externalContext(ctx, t, d)
 		if err != nil {
 			return agent.Outcome{}, err
 		}
@@ -141,9 +141,9 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 		Guide:  s.guide(t, role, e, h.Program.Asks()), Next: t.Next, Why: t.Why, Delivers: t.Delivers, Memory: remembered, Items: items, Old: old,
 		Told:    func() string { return s.firstText(t) },
 		Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
-		Permit: permit{e, t.Tree.Dir}.judge, Ask: s.askFor(t, d, h.Program.Name), Settle: tidy,
+		Permit: externalPolicy{e, t.Tree.Dir}.judge, Ask: s.askFor(t, d, h.Program.Name), Settle: tidy,
 		Ready: login.ready, Renewed: login.renewed,
-		Reached:  func() []nexus.HostReached { return egress.Facts(way.Take()) },
+		Reached:  func() []nexus.HostReached { return egress.ReachedFacts(way.TakeDecisions()) },
 		News:     func(f nexus.AgentLimited) bool { return s.Windows.news(f, s.Site.Now()) },
 		Snapshot: t.Snap, Now: s.Site.Now, Draw: s.Draw,
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
@@ -151,8 +151,8 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 	if h.Program.Metered {
 		b.Money = h.Money
 	}
-	if way != nil && s.Site.Box.Hides() { // else it may reach a host without us
-		b.Asked = way.Asked
+	if way != nil && s.Site.Box.HidesHost() { // else it may reach a host without us
+		b.Asked = way.ConnectionCount
 	}
 	if t.Handin != nil {
 		b.Submit = func(text string) (json.RawMessage, error) {
@@ -172,19 +172,19 @@ func (s *Sessions) runExternal(ctx context.Context, t Talk, role agent.Role, tie
 }
 
 // homeOf returns the home of a session's agent, which holds its conversation.
-func homeOf(t Talk, h ExternalAgent) string {
+func homeOf(t ConversationRequest, h ExternalAgent) string {
 	return filepath.Join(filepath.Dir(t.Tree.Dir), "home-"+h.Program.Name+"-"+filepath.Base(string(t.Session)))
 }
 
 // launch makes the agent ready to run: with the tree, as its role may have it,
 // and a home of its own, in the sandbox.
-func (s *Sessions) launch(ctx context.Context, t Talk, e tool.Env, h ExternalAgent, tidy func(context.Context) error,
-) (external.Agent, *egress.Way, func(), error) {
+func (s *Sessions) launch(ctx context.Context, t ConversationRequest, e tool.Env, h ExternalAgent, tidy func(context.Context) error,
+) (external.Agent, *egress.Gateway, func(), error) {
 	set, err := tool.New(e, "read_file") // knows which files are hidden
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := s.steered(ctx, e, h.Program, set, tidy); err != nil {
+	if err := s.checkSteeringFiles(ctx, e, h.Program, set, tidy); err != nil {
 		set.Close()
 		return nil, nil, nil, err
 	}
@@ -212,10 +212,10 @@ func (s *Sessions) launch(ctx context.Context, t Talk, e tool.Env, h ExternalAge
 	if !e.Writes {
 		c.Readable = append([]string{e.Dir}, c.Readable...)
 	}
-	var way *egress.Way
+	var way *egress.Gateway
 	if h.Net != nil {
-		way = h.Net.Open()
-		c.Proxy, c.Local = way.Serve, way.Local()
+		way = h.Net.NewGateway()
+		c.Proxy, c.Local = way.Serve, way.LocalPorts()
 	}
 	working := max(h.Silence, toolTime)
 	if h.Program.Speaks != "acp" {
@@ -258,7 +258,7 @@ func (f servedFiles) Write(name, text string) error {
 	if err != nil {
 		return err
 	}
-	tree := f.tree.Anew()
+	tree := f.tree.WithoutHistory()
 	defer tree.Close()
 	_, err = tree.Write(at, text)
 	return err
@@ -267,11 +267,11 @@ func (f servedFiles) Write(name, text string) error {
 // toolTime is how long a tool of an agent may be silent: a build, a test.
 const toolTime = 20 * time.Minute
 
-// steered is the error of a tree with files that would choose what an agent is and
+// checkSteeringFiles is the error of a tree with files that would choose what an agent is and
 // does, unless the sandbox keeps it from opening them. What it wrote itself before it
 // was killed is taken back.
-func (s *Sessions) steered(ctx context.Context, e tool.Env, p agentcli.Program, set *tool.Set, tidy func(context.Context) error) error {
-	names := p.Steering()
+func (s *Sessions) checkSteeringFiles(ctx context.Context, e tool.Env, p agentcli.Program, set *tool.Set, tidy func(context.Context) error) error {
+	names := p.SteeringFiles()
 	if len(names) > 0 && tidy != nil {
 		if err := tidy(ctx); err != nil {
 			return err
@@ -284,7 +284,7 @@ func (s *Sessions) steered(ctx context.Context, e tool.Env, p agentcli.Program, 
 	for _, name := range names {
 		info, err := e.Root.Lstat(name)
 		none := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) // any other error may be of a link that leads out
-		if none || s.Site.Box.Hides() && covered(hidden, filepath.Join(e.Dir, name)) {
+		if none || s.Site.Box.HidesHost() && covered(hidden, filepath.Join(e.Dir, name)) {
 			continue
 		}
 		if err == nil && info.IsDir() && !holds(e.Root, name) { // what was taken back left it
@@ -322,7 +322,7 @@ func covered(hidden []string, file string) bool {
 // steers returns the rule that an agent writes none of the files that would choose
 // what it is and does from its next prompt on; nil where there are none.
 func steers(p agentcli.Program) func(name string) error {
-	all := p.Steering()
+	all := p.SteeringFiles()
 	if len(all) == 0 {
 		return nil
 	}
@@ -338,13 +338,13 @@ func steers(p agentcli.Program) func(name string) error {
 
 // tidyTree puts a tree in order in which an agent worked: what its role may not
 // write is taken back, and what the program would obey.
-func (s *Sessions) tidyTree(t Talk, e tool.Env, p agentcli.Program, u *tool.UndoneFiles) func(context.Context) error {
+func (s *Sessions) tidyTree(t ConversationRequest, e tool.Env, p agentcli.Program, u *tool.UndoneFiles) func(context.Context) error {
 	if !e.Writes {
 		return nil
 	}
 	own := e.Rule
 	base := t.start()
-	if r := t.Attempt.Last(); r != nil && r.From != "" {
+	if r := t.Attempt.LastRound(); r != nil && r.From != "" {
 		base = r.From // what a process that died left is not kept because it was pinned
 	}
 	keeper := tool.WriteGuard{
@@ -352,7 +352,7 @@ func (s *Sessions) tidyTree(t Talk, e tool.Env, p agentcli.Program, u *tool.Undo
 		Rule:   tool.BothRules(tool.BothRules(own, tool.IgnoreRule(e.Root, e.Hidden)), steers(p)),
 		Undone: func(files []string) { u.Add(tool.Breaches(files, own)) },
 	}
-	modules, putBack := s.Judge.Kit.Modules(t.Tree.Dir), tool.PutBack(e)
+	modules, putBack := s.Judge.Kit.Modules(t.Tree.Dir), tool.HiddenPathRestorer(e)
 	return func(ctx context.Context) error {
 		putBack()
 		err := keeper.Undo(ctx)
@@ -370,12 +370,12 @@ const (
 )
 
 // lastTexts returns what an agent said last, for a conversation that follows it.
-func (s *Sessions) lastTexts(t Talk) string {
+func (s *Sessions) lastTexts(t ConversationRequest) string {
 	old := t.Attempt.Session(t.Session)
 	if old == nil {
 		return ""
 	}
-	said, err := agent.Recall(s.Site.Blobs, old.Messages)
+	said, err := agent.LoadMessages(s.Site.Blobs, old.Messages)
 	if err != nil {
 		return "" // its work is in the files anyway
 	}
@@ -386,5 +386,5 @@ func (s *Sessions) lastTexts(t Talk) string {
 		}
 	}
 	slices.Reverse(texts)
-	return legible.Cut(strings.Join(texts, "\n\n"), maxTextBytes)
+	return sanitize.Cut(strings.Join(texts, "\n\n"), maxTextBytes)
 }

@@ -29,7 +29,7 @@ import (
 // first argument is what it is told.
 type maker struct {
 	*worker.Worker
-	talk   worker.Talk
+	talk   worker.ConversationRequest
 	facts  []nexus.Fact
 	learnt []string
 	asked  []nexus.Tier // for an agent, with the tier of the session
@@ -63,7 +63,7 @@ func made(tb testing.TB, role nexus.Role, script string) *maker {
 		}}, nil
 	}
 	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base}
-	m.talk = worker.Talk{
+	m.talk = worker.ConversationRequest{
 		Attempt: a, Session: nexus.SessionID("T1.1/" + string(role) + ".1"), Task: nexus.Task{ID: "T1"}, Role: role, Tier: nexus.Balanced, Tree: tree, Base: base,
 		Next: "Do the task.", Why: "brief",
 		Record: func(_ context.Context, facts ...nexus.Fact) error {
@@ -84,7 +84,7 @@ func made(tb testing.TB, role nexus.Role, script string) *maker {
 // books is a desk that records what comes with money.
 type books struct {
 	*desk
-	talk worker.Talk
+	talk worker.ConversationRequest
 }
 
 func (b books) Reserve(ctx context.Context, r nexus.BudgetReserved, facts ...nexus.Fact) ([]state.Guidance, error) {
@@ -304,7 +304,7 @@ func TestAnotherMakersReader(t *testing.T) {
 	if want := (nexus.RoleRouted{Role: nexus.Reviewer, Model: "toy/default", Author: "m/coder", Why: "it does all of the reviewer"}); len(routed) != 1 || routed[0] != want {
 		t.Errorf("%+v", routed)
 	}
-	m.Sessions.Readers, m.talk.Session, m.talk.Readers = &worker.Readers{}, "T1.1/reviewer.2", routed
+	m.Sessions.Readers, m.talk.Session, m.talk.Readers = &worker.ReaderAssignments{}, "T1.1/reviewer.2", routed
 	m.converse(t)
 	if len(found[nexus.RoleRouted](m)) != 1 {
 		t.Errorf("it is said again who reads whose work: %+v", found[nexus.RoleRouted](m))

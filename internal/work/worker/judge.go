@@ -14,14 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
-// Case is a tree to be judged.
-type Case struct {
+// JudgeRequest is a tree to be judged.
+type JudgeRequest struct {
 	Tree   *worktree.Tree
 	Hash   string // git tree that is in it
 	Base   string // commit whose failures do not count against it; empty for none
@@ -36,36 +36,36 @@ type Case struct {
 	Agreed bool                // what it takes away was agreed to when it was accepted
 	Whole  bool                // every package is judged, also one that the change is not known to break: this is the last look
 	Each   bool                // a criterion that is unmet keeps no other from being judged
-	Checks []nexus.Criterion   // besides the task's: a gate that is the check of one judges whatever changed
+	Checks []nexus.Criterion   // externalContext the task's: a gate that is the check of one judges whatever changed
 }
 
 // starts is what says that a gate begins to judge the case.
-func (c Case) starts() nexus.GateStarted {
+func (c JudgeRequest) starts() nexus.GateStarted {
 	of := c.Mark(nexus.GateJudged{})
 	return nexus.GateStarted{Attempt: of.Attempt, Task: of.Task}
 }
 
-// Starts records which gates begin, for those who watch.
-func Starts(ctx context.Context, d Desk, f nexus.GateStarted) func(gate.Gate) error {
+// RecordGateStart records which gates begin, for those who watch.
+func RecordGateStart(ctx context.Context, d Desk, f nexus.GateStarted) func(gate.Gate) error {
 	return func(g gate.Gate) error {
 		f.Gate = g.Name
 		return d.Record(ctx, f)
 	}
 }
 
-// Pass lets the gates judge a tree in their order and stops at the first red
+// RunGates lets the gates judge a tree in their order and stops at the first red
 // one. A gate that was red on the base for the same reasons is not red. Each
 // judgement is recorded as it is made.
 //
 // It ends when the run lets its workers go: gates cost nothing to run again.
-func (j *Judge) Pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+func (j *Judge) RunGates(ctx context.Context, c JudgeRequest, d Desk) ([]nexus.Evidence, error) {
 	var evidence []nexus.Evidence
-	err := Sparing(ctx, d, c.Paid, func(ctx context.Context) error {
+	err := RunInterruptible(ctx, d, c.Paid, func(ctx context.Context) error {
 		r, gates, done, err := j.prepare(ctx, c, d)
 		if evidence = done; err != nil || evidence != nil {
 			return err
 		}
-		v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
+		v, err := r.RunAll(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
 		if evidence = v.Evidence; err != nil {
 			return err
 		}
@@ -76,26 +76,26 @@ func (j *Judge) Pass(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 }
 
 // measure adds what the meter says about a tree that the gates judged.
-func (j *Judge) measure(ctx context.Context, c Case, gates []gate.Gate, evidence []nexus.Evidence, base func(string) (nexus.Evidence, bool), d Desk) ([]nexus.Evidence, error) {
-	evidence, taken := j.Meter.Take(gates, evidence, base)
-	done, err := j.done(ctx, c, evidence, taken, d)
+func (j *Judge) measure(ctx context.Context, c JudgeRequest, gates []gate.Gate, evidence []nexus.Evidence, base func(string) (nexus.Evidence, bool), d Desk) ([]nexus.Evidence, error) {
+	evidence, taken := j.Meter.ExtractMeasurements(gates, evidence, base)
+	done, err := j.checkDefinitionOfDone(ctx, c, evidence, taken, d)
 	return append(evidence, done...), err
 }
 
 // prepare returns what runs the gates on a tree, and which those are. Evidence
 // is why the tree is red before any of them runs.
-func (j *Judge) prepare(ctx context.Context, c Case, d Desk) (r gate.Runner, gates []gate.Gate, evidence []nexus.Evidence, err error) {
-	if err := c.Tree.Exact(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
+func (j *Judge) prepare(ctx context.Context, c JudgeRequest, d Desk) (r gate.Runner, gates []gate.Gate, evidence []nexus.Evidence, err error) {
+	if err := c.Tree.ResetExactly(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
 		return r, nil, nil, err
 	}
-	spared, e, red, err := j.refused(ctx, c)
+	spared, e, red, err := j.findForbiddenChange(ctx, c)
 	if red && err == nil {
 		err = d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	if red || err != nil {
 		return r, nil, []nexus.Evidence{e}, err
 	}
-	if err := j.touched(ctx, c, d); err != nil {
+	if err := j.recordCriticalFiles(ctx, c, d); err != nil {
 		return r, nil, nil, err
 	}
 	gates, err = j.Gates(c.Tree.Dir)
@@ -106,17 +106,17 @@ func (j *Judge) prepare(ctx context.Context, c Case, d Desk) (r gate.Runner, gat
 	apart := scope.apart
 	var base map[string]nexus.Evidence
 	if c.Base != "" {
-		if gates, base, err = j.Bases.Judge(ctx, j, Base{c.Base, c.starts()}, j.Meter.Last(gates, gates, c.Task.ID == ""), apart, d); err != nil {
+		if gates, base, err = j.Bases.Judge(ctx, j, Base{c.Base, c.starts()}, j.Meter.AppendMeasuringGates(gates, gates, c.Task.ID == ""), apart, d); err != nil {
 			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
-	if err := j.Kit.Equip(ctx, depend.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, j.Gates, c.Task.Criteria, false, d.Record); err != nil {
+	if err := j.Kit.Equip(ctx, dependencies.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, j.Gates, c.Task.Criteria, false, d.Record); err != nil {
 		return r, nil, nil, err
 	}
 	if r, err = j.Runner(c.Tree, c.Hash); err != nil {
 		return r, nil, nil, err
 	}
-	r.Reached, r.Quarantine = Reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt), spared
+	r.Reached, r.Quarantine = RecordHosts(ctx, d, c.Mark(nexus.GateJudged{}).Attempt), spared
 	if e, red := j.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
 		return r, nil, []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
@@ -131,23 +131,23 @@ func (j *Judge) prepare(ctx context.Context, c Case, d Desk) (r gate.Runner, gat
 		if r.Origin, err = j.Bases.origin(ctx, j, c.Base, c.Hash, r.Reached); err != nil {
 			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
 		}
-		gates, r.Later = j.some(c, r.Origin.Changed, gates, base)
-		gates = j.Meter.Last(scope.near(gates), gates, c.Task.ID == "")
+		gates, r.Later = j.addRelatedTests(c, r.Origin.Changed, gates, base)
+		gates = j.Meter.AppendMeasuringGates(scope.near(gates), gates, c.Task.ID == "")
 	}
 	gates = append(gates, j.stepsOf(c)...)
 	r.Apart = apart
-	r.Moved = j.moved(c.Base, c.Hash)
+	r.Moved = j.movedLinesFunc(c.Base, c.Hash)
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
-	r.Starts = Starts(ctx, d, c.starts())
+	r.Starts = RecordGateStart(ctx, d, c.starts())
 	r.Judged = func(e nexus.Evidence, cached bool) error {
 		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e, Cached: cached}))
 	}
 	return r, gates, nil, nil
 }
 
-// moved returns what says where the lines of a base are in a tree; nil where
+// movedLinesFunc returns what says where the lines of a base are in a tree; nil where
 // there is no base.
-func (j *Judge) moved(base, hash string) func(context.Context) (gate.Moves, error) {
+func (j *Judge) movedLinesFunc(base, hash string) func(context.Context) (gate.Moves, error) {
 	if base == "" {
 		return nil
 	}
@@ -157,22 +157,22 @@ func (j *Judge) moved(base, hash string) func(context.Context) (gate.Moves, erro
 	return func(ctx context.Context) (gate.Moves, error) {
 		once.Do(func() {
 			var patch string
-			patch, err = j.Trees.Git().Moved(ctx, base, hash)
+			patch, err = j.Trees.Git().PatchWithRenames(ctx, base, hash)
 			moves = gate.ParseMoves(patch)
 		})
 		return moves, err
 	}
 }
 
-// some returns the gates with those that run the tests which the change
+// addRelatedTests returns the gates with those that run the tests which the change
 // concerns, where these come first, and whether the others may wait. Where all
 // tests hang on the base, some are what is known of any.
-func (j *Judge) some(c Case, changed []string, gates []gate.Gate, base map[string]nexus.Evidence) (all []gate.Gate, later bool) {
+func (j *Judge) addRelatedTests(c JudgeRequest, changed []string, gates []gate.Gate, base map[string]nexus.Evidence) (all []gate.Gate, later bool) {
 	hung := slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && base[g.Name].Hung() })
-	if !c.Some && !hung || j.Related != PerTask && j.Related != Deferred {
+	if !c.Some && !hung || j.Related != RelatedPerTask && j.Related != RelatedDeferred {
 		return gates, false
 	}
-	return related.Before(gates, related.Choose(c.Tree.Dir, changed, gates)), c.Some && j.Related == Deferred
+	return related.InsertRelated(gates, related.Choose(c.Tree.Dir, changed, gates)), c.Some && j.Related == RelatedDeferred
 }
 
 // changed returns the files in which two commits or trees differ.
@@ -184,9 +184,9 @@ func (j *Judge) changed(ctx context.Context, from, to string) (files []string, e
 	return files, err
 }
 
-// Waits reports whether tests of an accepted tree may not have run yet.
-func (j *Judge) Waits(ctx context.Context, tree string, d Desk) bool {
-	if j.Related == Deferred {
+// HasPendingTests reports whether tests of an accepted tree may not have run yet.
+func (j *Judge) HasPendingTests(ctx context.Context, tree string, d Desk) bool {
+	if j.Related == RelatedDeferred {
 		return true
 	}
 	some, first := d.Known(ctx, tree, related.Name)
@@ -194,8 +194,8 @@ func (j *Judge) Waits(ctx context.Context, tree string, d Desk) bool {
 	return first && some.Passed() && !all // the run was started in another way
 }
 
-// Reached records which hosts a gate asked for.
-func Reached(ctx context.Context, d Desk, of nexus.AttemptID) func(string, []nexus.HostReached) error {
+// RecordHosts records which hosts a gate asked for.
+func RecordHosts(ctx context.Context, d Desk, of nexus.AttemptID) func(string, []nexus.HostReached) error {
 	return func(gate string, asked []nexus.HostReached) error {
 		return d.Record(ctx, nexus.NetworkJudged{Attempt: of, Gate: gate, Hosts: asked})
 	}
@@ -216,7 +216,7 @@ func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, err
 		return gate.Runner{}, err
 	}
 	return gate.Runner{
-		Box: j.Site.Box, Net: j.Site.Net.Gate, Put: j.Site.Blobs.Put, Get: j.Site.Blobs.Get,
+		Box: j.Site.Box, Net: j.Site.Net.GatewayForGate, Put: j.Site.Blobs.Put, Get: j.Site.Blobs.Get,
 		Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: j.Site.Mask, Timeout: j.GateTime, Mark: j.Site.mark(t), Versions: j.Versions,
 		Own: func(g gate.Gate) (gate.Setup, func() error, error) {
@@ -226,9 +226,9 @@ func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, err
 		},
 		Reset: func(ctx context.Context, bare bool) error {
 			if bare {
-				return errors.Join(t.Exact(ctx, hash), j.Kit.Fresh(ctx, t.Dir))
+				return errors.Join(t.ResetExactly(ctx, hash), j.Kit.ResetTree(ctx, t.Dir))
 			}
-			return errors.Join(t.Reset(ctx, hash), j.Kit.Fresh(ctx, t.Dir))
+			return errors.Join(t.Reset(ctx, hash), j.Kit.ResetTree(ctx, t.Dir))
 		},
 		Wrote: func(ctx context.Context) (w gate.WrittenFiles, err error) {
 			_, now, err := t.Snapshot(ctx, "nexus: after a gate")
@@ -245,7 +245,7 @@ func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, err
 			}
 			return w, err
 		},
-		Ground: func(ctx context.Context) ([]string, func() error, error) { return t.Judged(ctx, hash) },
+		Ground: func(ctx context.Context) ([]string, func() error, error) { return t.ExposeGateRepo(ctx, hash) },
 		Ignored: func(ctx context.Context, paths []string) (map[string]string, error) {
 			rules, err := t.IgnoreRules(ctx, paths)
 			all := map[string]string{}
@@ -264,7 +264,7 @@ func (j *Judge) caches() gate.Caches {
 }
 
 // mark names the owner of the processes of a tree.
-func (s *Site) mark(t *worktree.Tree) string { return string(s.Run) + "/" + string(t.ID) }
+func (s *RunEnvironment) mark(t *worktree.Tree) string { return string(s.Run) + "/" + string(t.ID) }
 
 // Bases judges the trees that work starts from, each once for all workers.
 type Bases struct {
@@ -281,9 +281,9 @@ func (b *Bases) start() {
 	b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
 }
 
-// heat compiles what the gates of a base need, once for each tree, and returns
+// warmCaches compiles what the gates of a base need, once for each tree, and returns
 // how long that took.
-func (b *Bases) heat(ctx context.Context, s *Judge, of Base, hash string, d Desk) (took time.Duration, err error) {
+func (b *Bases) warmCaches(ctx context.Context, s *Judge, of Base, hash string, d Desk) (took time.Duration, err error) {
 	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
 	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
 		return 0, nil
@@ -291,7 +291,7 @@ func (b *Bases) heat(ctx context.Context, s *Judge, of Base, hash string, d Desk
 	if err := of.starts(ctx, d)(gate.Gate{Name: nexus.WarmUpGate}); err != nil {
 		return 0, err
 	}
-	tree, err := b.place(ctx, s, of.Commit, hash)
+	tree, err := b.ensureWorktree(ctx, s, of.Commit, hash)
 	if err != nil {
 		return 0, err
 	}
@@ -321,7 +321,7 @@ type Base struct {
 func (of Base) starts(ctx context.Context, d Desk) func(gate.Gate) error {
 	f := of.For
 	f.Base = true
-	return Starts(ctx, d, f)
+	return RecordGateStart(ctx, d, f)
 }
 
 // Judge returns the gates of a tree with those of its base, and what each says
@@ -329,7 +329,7 @@ func (of Base) starts(ctx context.Context, d Desk) func(gate.Gate) error {
 // red one does not end it. One that is apart does not judge; apart may be nil.
 func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate, apart func(gate.Gate) string, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
 	commit := of.Commit
-	done, err := b.wait(ctx)
+	done, err := b.acquireTurn(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -345,11 +345,11 @@ func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate,
 	if err != nil {
 		return nil, nil, err
 	}
-	tree, err := b.place(ctx, s, commit, hash)
+	tree, err := b.ensureWorktree(ctx, s, commit, hash)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+	if err := s.Kit.Equip(ctx, dependencies.Tree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
 		return nil, nil, err
 	}
 	had, err := s.Gates(tree.Dir)
@@ -357,15 +357,15 @@ func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate,
 		return nil, nil, err
 	}
 	gates = union(had, gates)
-	warm, err := b.heat(ctx, s, of, hash, d)
+	warm, err := b.warmCaches(ctx, s, of, hash, d)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, g := range gates {
-		if _, ok := all[g.Name]; ok || apart != nil && apart(g) != "" || g.Vain(all[g.Again]) {
+		if _, ok := all[g.Name]; ok || apart != nil && apart(g) != "" || g.RepeatsHangingTests(all[g.Again]) {
 			continue
 		}
-		if all[g.Name], err = b.one(ctx, s, of, hash, g, &warm, d); err != nil {
+		if all[g.Name], err = b.gateEvidence(ctx, s, of, hash, g, &warm, d); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -376,7 +376,7 @@ func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate,
 // Known returns what was said about a base, by the names of the gates. It judges
 // nothing.
 func (b *Bases) Known(ctx context.Context, commit string) []nexus.Evidence {
-	done, err := b.wait(ctx)
+	done, err := b.acquireTurn(ctx)
 	if err != nil {
 		return nil
 	}
@@ -398,12 +398,12 @@ func union(base, now []gate.Gate) []gate.Gate {
 	return base
 }
 
-// one returns what a gate says about a base: what is known, if that fits, and
+// gateEvidence returns what a gate says about a base: what is known, if that fits, and
 // else what it says now. The first that runs takes what the warm-up took.
-func (b *Bases) one(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, warm *time.Duration, d Desk) (nexus.Evidence, error) {
+func (b *Bases) gateEvidence(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, warm *time.Duration, d Desk) (nexus.Evidence, error) {
 	e, ok := d.Known(ctx, hash, g.Name)
 	if _, fault := gate.FaultOf(e); ok && !fault {
-		plain, usable := gate.Plain(e, s.Site.Blobs.Get)
+		plain, usable := gate.RawEvidence(e, s.Site.Blobs.Get)
 		if e.Raw != "" {
 			e = plain
 		}
@@ -424,8 +424,8 @@ func (b *Bases) one(ctx context.Context, s *Judge, of Base, hash string, g gate.
 	return e, d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e, WarmUp: took})
 }
 
-// wait waits until nobody else judges a base, or ctx ends.
-func (b *Bases) wait(ctx context.Context) (done func(), err error) {
+// acquireTurn waits until nobody else judges a base, or ctx ends.
+func (b *Bases) acquireTurn(ctx context.Context) (done func(), err error) {
 	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
 	select {
 	case b.turn <- struct{}{}:
@@ -445,12 +445,12 @@ func (b *Bases) origin(ctx context.Context, s *Judge, commit, hash string, told 
 	if err != nil {
 		return nil, err
 	}
-	done, err := b.wait(ctx)
+	done, err := b.acquireTurn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	tree, err := b.place(ctx, s, commit, was)
+	tree, err := b.ensureWorktree(ctx, s, commit, was)
 	if err != nil {
 		return nil, err
 	}
@@ -458,7 +458,7 @@ func (b *Bases) origin(ctx context.Context, s *Judge, commit, hash string, told 
 		Dir:     tree.Dir,
 		Changed: changed,
 		Use: func(ctx context.Context, do func(gate.Runner, gate.Tree) error) error {
-			done, err := b.wait(ctx)
+			done, err := b.acquireTurn(ctx)
 			if err != nil {
 				return err
 			}
@@ -476,8 +476,8 @@ func (b *Bases) origin(ctx context.Context, s *Judge, commit, hash string, told 
 	}, nil
 }
 
-// place makes the worktree of a base. The caller has the turn.
-func (b *Bases) place(ctx context.Context, s *Judge, commit, hash string) (*worktree.Tree, error) {
+// ensureWorktree makes the worktree of a base. The caller has the turn.
+func (b *Bases) ensureWorktree(ctx context.Context, s *Judge, commit, hash string) (*worktree.Tree, error) {
 	if tree := b.trees[commit]; tree != nil {
 		return tree, nil
 	}
@@ -493,7 +493,7 @@ func (b *Bases) place(ctx context.Context, s *Judge, commit, hash string) (*work
 }
 
 func (b *Bases) run(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
-	tree, err := b.place(ctx, s, of.Commit, hash)
+	tree, err := b.ensureWorktree(ctx, s, of.Commit, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
@@ -501,7 +501,7 @@ func (b *Bases) run(ctx context.Context, s *Judge, of Base, hash string, g gate.
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
-	r.Reached, r.Starts = Reached(ctx, d, ""), of.starts(ctx, d)
+	r.Reached, r.Starts = RecordHosts(ctx, d, ""), of.starts(ctx, d)
 	e, err := r.Judge(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
 	if err != nil { // the gate may have been cut off in the middle of writing, and others need the base
 		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
@@ -512,17 +512,17 @@ func (b *Bases) run(ctx context.Context, s *Judge, of Base, hash string, g gate.
 // fits reports whether evidence is of this very gate, with these tools and
 // dependencies.
 func (b *Bases) fits(ctx context.Context, s *Judge, commit, hash string, g gate.Gate, e nexus.Evidence) (bool, error) {
-	tree, err := b.place(ctx, s, commit, hash)
+	tree, err := b.ensureWorktree(ctx, s, commit, hash)
 	if err != nil {
 		return false, err
 	}
 	r, err := s.Runner(tree, hash)
-	return err == nil && r.Fits(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g, e), err
+	return err == nil && r.IsReusable(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g, e), err
 }
 
 // Close removes the worktrees of the bases.
 func (b *Bases) Close(ctx context.Context) error {
-	done, err := b.wait(context.WithoutCancel(ctx))
+	done, err := b.acquireTurn(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.Cancel
 
 // change writes a file into a new tree of base, and returns it as a case with
 // its commit.
-func change(t *testing.T, s *worker.Worker, id nexus.AttemptID, base string) (worker.Case, string) {
+func change(t *testing.T, s *worker.Worker, id nexus.AttemptID, base string) (worker.JudgeRequest, string) {
 	t.Helper()
 	tree, err := s.Trees.Add(t.Context(), "r", id, base)
 	if err != nil {
@@ -73,7 +73,7 @@ func change(t *testing.T, s *worker.Worker, id nexus.AttemptID, base string) (wo
 	if err != nil {
 		t.Fatal(err)
 	}
-	return worker.Case{
+	return worker.JudgeRequest{
 		Tree: tree, Hash: hash, Base: base, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
 	}, commit
 }
@@ -86,7 +86,7 @@ func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
 	d := &desk{}
 	for _, id := range []nexus.AttemptID{"T1.1", "T2.1", "T3.1"} {
 		c, commit := change(t, s, id, base)
-		evidence, err := s.Judge.Pass(t.Context(), c, d)
+		evidence, err := s.Judge.RunGates(t.Context(), c, d)
 		if err != nil || len(evidence) != 1 || evidence[0].State != nexus.Pass {
 			t.Fatalf("%s: %+v, %v", id, evidence, err)
 		}
@@ -164,7 +164,7 @@ func TestBaseIsCleanAfterACancel(t *testing.T) {
 		}
 	}()
 	c, _ := change(t, s, "T1.1", base)
-	if _, err := s.Judge.Pass(ctx, c, &desk{}); err == nil {
+	if _, err := s.Judge.RunGates(ctx, c, &desk{}); err == nil {
 		t.Fatal("judged though it was cancelled")
 	}
 	s.Judge.Gates = func(string) ([]gate.Gate, error) {
@@ -172,7 +172,7 @@ func TestBaseIsCleanAfterACancel(t *testing.T) {
 	}
 	d := &desk{}
 	c, _ = change(t, s, "T2.1", base)
-	if evidence, err := s.Judge.Pass(t.Context(), c, d); err != nil || len(evidence) != 1 || evidence[0].State != nexus.Pass {
+	if evidence, err := s.Judge.RunGates(t.Context(), c, d); err != nil || len(evidence) != 1 || evidence[0].State != nexus.Pass {
 		t.Fatalf("%+v, %v", evidence, err)
 	}
 	for _, e := range d.known {
@@ -190,7 +190,7 @@ func TestWaitForABaseEnds(t *testing.T) {
 	judging, cancel := context.WithCancelCause(t.Context())
 	over := make(chan error, 1)
 	go func() {
-		_, err := s.Judge.Pass(judging, first, &desk{})
+		_, err := s.Judge.RunGates(judging, first, &desk{})
 		over <- err
 	}()
 	for dirt := filepath.Join(s.Site.State, "trees", "r", "base-"+base[:12], "tree", "dirt"); ; {
@@ -202,7 +202,7 @@ func TestWaitForABaseEnds(t *testing.T) {
 	waiting, stop := context.WithCancelCause(t.Context())
 	waited := make(chan error, 1)
 	go func() {
-		_, err := s.Judge.Pass(waiting, second, &desk{})
+		_, err := s.Judge.RunGates(waiting, second, &desk{})
 		waited <- err
 	}()
 	stop(why)
@@ -218,7 +218,7 @@ func TestWaitForABaseEnds(t *testing.T) {
 	<-over
 }
 
-func change1(t *testing.T, s *worker.Worker, id nexus.AttemptID, base string) worker.Case {
+func change1(t *testing.T, s *worker.Worker, id nexus.AttemptID, base string) worker.JudgeRequest {
 	t.Helper()
 	c, _ := change(t, s, id, base)
 	return c
@@ -275,7 +275,7 @@ func TestNoTestWritesWhatIsJudgedLater(t *testing.T) {
 		if _, c.Hash, err = c.Tree.Snapshot(t.Context(), "more"); err != nil {
 			t.Fatal(err)
 		}
-		evidence, err := s.Judge.Pass(t.Context(), c, &desk{})
+		evidence, err := s.Judge.RunGates(t.Context(), c, &desk{})
 		if err != nil || len(evidence) != len(gates) {
 			t.Fatalf("round %d: %+v, %v", round, evidence, err)
 		}

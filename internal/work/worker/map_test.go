@@ -79,7 +79,7 @@ func (f *floor) hear(t *testing.T, role nexus.Role, id nexus.AttemptID, from, ba
 	t.Helper()
 	c, _ := change(t, f.shop, id, from)
 	a := &state.Attempt{ID: id, Task: "T1", Base: from}
-	o, err := f.shop.Sessions.Converse(t.Context(), worker.Talk{
+	o, err := f.shop.Sessions.Converse(t.Context(), worker.ConversationRequest{
 		Attempt: a, Session: nexus.SessionID(string(id) + "/" + string(role) + ".1"), Task: nexus.Task{ID: "T1", Title: "Planted, late"}, Role: role, Tree: c.Tree, Base: base,
 		Next: "Do " + string(id), Limits: nexus.DefaultLimits(),
 		Record: func(_ context.Context, facts ...nexus.Fact) error {
@@ -155,12 +155,12 @@ func TestEnvironment(t *testing.T) {
 			{Name: "build", Args: []string{"true"}},
 			{Name: "lint", Args: []string{"no-such-linter", "run"}, Fix: []stack.Fixer{{Args: []string{"no-such-linter", "--fix", "{files}"}}}},
 			{Name: "format", Args: []string{"sh", "-c", "true"}, Fix: []stack.Fixer{{Args: []string{"true", "-w", "{files}"}}}},
-			{Name: "test", Dir: "web", Args: []string{"true", "test"}, Tests: true, Lone: stack.Lone{Args: []string{"true", "--only={test}", "{file}"}}},
+			{Name: "test", Dir: "web", Args: []string{"true", "test"}, Tests: true, Lone: stack.SingleTest{Args: []string{"true", "--only={test}", "{file}"}}},
 		}, nil
 	}
 	f.shop.Judge.Autofix, f.shop.Judge.Faults.Mode = true, "block"
 	f.shop.Judge.Meter = &measure.Meter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}, NewMinimum: 65}}
-	f.shop.Sessions.Pace = &worker.Pace{Past: func(context.Context) func(string) time.Duration {
+	f.shop.Sessions.Pace = &worker.GateForecast{Past: func(context.Context) func(string) time.Duration {
 		return func(gate string) time.Duration { return map[string]time.Duration{"test": 3 * time.Minute}[gate] }
 	}}
 	f.shop.Site.Run = "261124-101112-abc"

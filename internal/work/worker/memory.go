@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -16,24 +16,24 @@ import (
 
 // remembers reports whether a session is told of the repository's memory: those
 // that plan and write are. Who judges their work looks at it with its own eyes.
-func (s *Sessions) remembers(t Talk) bool {
+func (s *Sessions) remembers(t ConversationRequest) bool {
 	return s.Memory != nil && s.Memory.Tokens > 0 && (t.Role == nexus.Planner || t.Role == nexus.Coder || t.Role == nexus.Tester)
 }
 
 // proposes reports whether what a session submits may say what was learned.
-func (s *Sessions) proposes(t Talk) bool {
+func (s *Sessions) proposes(t ConversationRequest) bool {
 	return s.remembers(t) && t.Role != nexus.Planner && t.Task.ID != ""
 }
 
 // recall returns what of the repository's memory a session is told when it
 // begins, and all of it that has to do with its task.
-func (s *Sessions) recall(ctx context.Context, t Talk) (told []prompt.Note, all []nexus.Remembered, err error) {
+func (s *Sessions) recall(ctx context.Context, t ConversationRequest) (told []prompt.Note, all []nexus.Remembered, err error) {
 	if !s.remembers(t) {
 		return nil, nil, nil
 	}
 	about := t.about()
-	found, err := s.Memory.Recall(ctx, s.Trees.Git(), t.start(), episode.Wanted{Files: about.Files, Text: about.Task + "\n" + about.Goal},
-		func(e episode.Episode) int64 { return note(e).Tokens() })
+	found, err := s.Memory.Recall(ctx, s.Trees.Git(), t.start(), memoryentry.TaskQuery{Files: about.Files, Text: about.Task + "\n" + about.Goal},
+		func(e memoryentry.Episode) int64 { return note(e).Tokens() })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,15 +46,15 @@ func (s *Sessions) recall(ctx context.Context, t Talk) (told []prompt.Note, all 
 	return told, all, nil
 }
 
-func note(e episode.Episode) prompt.Note {
+func note(e memoryentry.Episode) prompt.Note {
 	return prompt.Note{
-		ID: e.ID, Kind: string(e.Kind), Files: e.Paths(), Learned: e.Learned.String(), Text: e.Text, Unread: e.State != episode.Approved,
+		ID: e.ID, Kind: string(e.Kind), Files: e.Paths(), Learned: e.Learned.String(), Text: e.Text, Unread: e.State != memoryentry.Approved,
 	}
 }
 
-// forged looks for a change to the repository's memory: agents are told of what
+// findMemoryEdit looks for a change to the repository's memory: agents are told of what
 // is in it, so that only people write it.
-func (j *Judge) forged(ctx context.Context, c Case) (e nexus.Evidence, red bool, err error) {
+func (j *Judge) findMemoryEdit(ctx context.Context, c JudgeRequest) (e nexus.Evidence, red bool, err error) {
 	if c.Base == "" {
 		return e, false, nil
 	}
@@ -68,9 +68,9 @@ func (j *Judge) forged(ctx context.Context, c Case) (e nexus.Evidence, red bool,
 		return e, false, nil
 	}
 	return nexus.Evidence{
-		Gate: episode.Gate, State: nexus.Fail, Tree: c.Hash, Exit: -1,
+		Gate: memoryentry.Gate, State: nexus.Fail, Tree: c.Hash, Exit: -1,
 		Findings: []nexus.Finding{{
-			Gate: episode.Gate, File: episode.Dir, Severity: nexus.Critical, Code: episode.Gate + ".written",
+			Gate: memoryentry.Gate, File: memoryentry.Dir, Severity: nexus.Critical, Code: memoryentry.Gate + ".written",
 			Message: "the change edits the repository's memory, which only people may edit",
 			Advice:  "Restore the files. What the next agent should know goes into learned when you call finish: a person decides about it.",
 		}},
@@ -83,7 +83,7 @@ func (j *Judge) forged(ctx context.Context, c Case) (e nexus.Evidence, red bool,
 func memories(ctx context.Context, repo git.Repo, rev string) ([]string, error) {
 	var found []string
 	trees := map[string]string{"": rev} // by path
-	for part := range strings.SplitSeq(episode.Dir, "/") {
+	for part := range strings.SplitSeq(memoryentry.Dir, "/") {
 		below := map[string]string{}
 		for dir, tree := range trees {
 			out, err := repo.Run(ctx, "ls-tree", "-z", "--full-tree", tree)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
@@ -17,7 +17,7 @@ import (
 // lets one through that finds files there and leaves them alone.
 func TestMemoryIsPeoples(t *testing.T) {
 	s, base, _ := workertest.New(t)
-	with, _ := workertest.Commit(t, s, "T1.1", base, map[string]string{episode.Dir + "/a.md": "by a person\n"})
+	with, _ := workertest.Commit(t, s, "T1.1", base, map[string]string{memoryentry.Dir + "/a.md": "by a person\n"})
 	type files = map[string]string
 	for name, c := range map[string]struct {
 		from  string
@@ -25,8 +25,8 @@ func TestMemoryIsPeoples(t *testing.T) {
 		edit  func(dir string) error
 		red   bool
 	}{
-		"written":    {base, files{episode.Dir + "/a.md": "by an agent\n"}, nil, true},
-		"changed":    {with, files{episode.Dir + "/a.md": "by an agent\n"}, nil, true},
+		"written":    {base, files{memoryentry.Dir + "/a.md": "by an agent\n"}, nil, true},
+		"changed":    {with, files{memoryentry.Dir + "/a.md": "by an agent\n"}, nil, true},
 		"left alone": {with, files{"b.txt": "b\n", ".nexus/memory.md": "beside it\n"}, nil, false},
 		"capitals":   {base, files{".NEXUS/Memory/a.md": "by an agent\n"}, nil, true},
 		"other s":    {base, files{".nexu\u017f/memory/a.md": "by an agent\n"}, nil, true},
@@ -55,11 +55,11 @@ func TestMemoryIsPeoples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		evidence, err := s.Judge.Pass(t.Context(), worker.Case{Tree: w, Hash: tree, Base: c.from, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f }}, &desk{})
+		evidence, err := s.Judge.RunGates(t.Context(), worker.JudgeRequest{Tree: w, Hash: tree, Base: c.from, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f }}, &desk{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if e := nexus.EvidenceOf(evidence, episode.Gate); (e.State == nexus.Fail) != c.red {
+		if e := nexus.EvidenceOf(evidence, memoryentry.Gate); (e.State == nexus.Fail) != c.red {
 			t.Errorf("%s: %+v", name, evidence)
 		}
 	}

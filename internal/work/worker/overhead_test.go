@@ -88,7 +88,7 @@ func BenchmarkExternalStart(b *testing.B) {
 	m := walled(b, script)
 	agents, _ := m.Sessions.External(nexus.Coder, nexus.Fast, "")
 	var alone, nexusTook []float64
-	for i := 0; b.Loop(); i++ { // in turns, since the load of the machine changes
+	for i := 0; b.Loop(); i++ { // taskPackage turns, since the load of the machine changes
 		c := exec.CommandContext(b.Context(), agents[0].File)
 		c.Dir, c.Stdin = b.TempDir(), strings.NewReader("{}\n")
 		since := time.Now()

@@ -28,7 +28,7 @@ type Recorder func(context.Context, ...nexus.Fact) error
 // AskPlugin asks a plugin, which may read the directories in trees, and records
 // how it answered before anybody uses it. It reports which questions have an
 // answer.
-func (s *Site) AskPlugin(
+func (s *RunEnvironment) AskPlugin(
 	ctx context.Context, p plugin.Plugin, k nexus.PluginKind, all []PluginQuestion, d Desk, record Recorder, trees ...string,
 ) ([]bool, error) {
 	spare, stop := d.Spare(ctx, false)
@@ -71,7 +71,7 @@ func (w *Worker) Objections(
 	ctx context.Context, tree *worktree.Tree, base, commit string, q plugin.ReviewerInput, d Desk, record Recorder,
 ) ([]review.Opinion, error) {
 	var all []review.Opinion
-	for _, p := range w.Site.Plugins.Of(nexus.PluginReviewer) {
+	for _, p := range w.Site.Plugins.PluginsOfKind(nexus.PluginReviewer) {
 		if q.Tree == "" {
 			changed, err := tree.Changed(ctx, base, commit)
 			if err != nil {
@@ -92,7 +92,7 @@ func (w *Worker) Objections(
 			return nil, err
 		}
 		if answered[0] {
-			all = append(all, review.Objected(p.Name, *out, change.Texts(ctx, w.Trees.Git(), tree.Dir, base)))
+			all = append(all, review.PluginOpinion(p.Name, *out, change.FileVersions(ctx, w.Trees.Git(), tree.Dir, base)))
 		}
 	}
 	return all, nil
@@ -103,21 +103,21 @@ const maxTold = 16_000 // bytes
 
 // informs returns the plugins that are asked for a text for a session's first
 // message: those of coders and testers, and none for who plans or judges.
-func (s *Sessions) informs(t Talk) []plugin.Plugin {
+func (s *Sessions) informs(t ConversationRequest) []plugin.Plugin {
 	if t.Task.ID == "" || t.Role != nexus.Coder && t.Role != nexus.Tester {
 		return nil
 	}
-	return s.Site.Plugins.Of(nexus.PluginContext)
+	return s.Site.Plugins.PluginsOfKind(nexus.PluginContext)
 }
 
-// informed asks plugins what the agent of a session that begins should know.
-func (s *Sessions) informed(ctx context.Context, t Talk, d Desk) ([]prompt.Told, error) {
+// askContextPlugins asks plugins what the agent of a session that begins should know.
+func (s *Sessions) askContextPlugins(ctx context.Context, t ConversationRequest, d Desk) ([]prompt.PluginText, error) {
 	asked := s.informs(t)
 	if len(asked) == 0 {
 		return nil, nil
 	}
 	most := min(plugin.MaxText, maxTold/len(asked))
-	var all []prompt.Told
+	var all []prompt.PluginText
 	for _, p := range asked {
 		out := &plugin.ContextOutput{}
 		answered, err := s.Site.AskPlugin(ctx, p, nexus.PluginContext, []PluginQuestion{{
@@ -136,7 +136,7 @@ func (s *Sessions) informed(ctx context.Context, t Talk, d Desk) ([]prompt.Told,
 			return nil, err
 		}
 		if answered[0] && out.Text != "" {
-			all = append(all, prompt.Told{By: p.Name, Title: out.Title, Text: out.Text, Bytes: most})
+			all = append(all, prompt.PluginText{By: p.Name, Title: out.Title, Text: out.Text, Bytes: most})
 		}
 	}
 	return all, nil

@@ -11,20 +11,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// refused looks for what no gate need judge: secrets, and a change that edits the
+// findForbiddenChange looks for what no gate need judge: secrets, and a change that edits the
 // memory or excuses tests. Where there is none of it, it returns the record of tests in quarantine.
-func (j *Judge) refused(ctx context.Context, c Case) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
-	for _, look := range []func(context.Context, Case) (nexus.Evidence, bool, error){j.leaks, j.forged} {
+func (j *Judge) findForbiddenChange(ctx context.Context, c JudgeRequest) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
+	for _, look := range []func(context.Context, JudgeRequest) (nexus.Evidence, bool, error){j.findSecrets, j.findMemoryEdit} {
 		if e, red, err = look(ctx, c); red || err != nil {
 			return r, e, red, err
 		}
 	}
-	return j.spared(ctx, c)
+	return j.checkQuarantine(ctx, c)
 }
 
-// Spared returns what says whether the record of a commit lets a test's failure
+// QuarantineFunc returns what says whether the record of a commit lets a test's failure
 // not count today.
-func (j *Judge) Spared(ctx context.Context, commit string) func(gate, test string) bool {
+func (j *Judge) QuarantineFunc(ctx context.Context, commit string) func(gate, test string) bool {
 	list, err := gate.QuarantineAt(ctx, j.Trees.Git(), commit)
 	day := flaky.DayOf(j.Site.Now())
 	return func(gate, test string) bool {
@@ -33,10 +33,10 @@ func (j *Judge) Spared(ctx context.Context, commit string) func(gate, test strin
 	}
 }
 
-// spared returns the record of tests in quarantine that a tree is judged with:
+// checkQuarantine returns the record of tests in quarantine that a tree is judged with:
 // its base's. It is red where the tree has another one, as that judges who
 // wrote it. A record that cannot be read spares nothing.
-func (j *Judge) spared(ctx context.Context, c Case) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
+func (j *Judge) checkQuarantine(ctx context.Context, c JudgeRequest) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
 	repo := j.Trees.Git()
 	if c.Base != "" {
 		other, err := gate.QuarantineChanged(ctx, repo, c.Base, c.Hash)

@@ -21,7 +21,7 @@ type scope struct {
 }
 
 // scope returns what of a case the gates are to judge.
-func (j *Judge) scope(ctx context.Context, c Case) (s scope, err error) {
+func (j *Judge) scope(ctx context.Context, c JudgeRequest) (s scope, err error) {
 	if c.Base == "" {
 		return s, nil
 	}
@@ -38,7 +38,7 @@ func (j *Judge) scope(ctx context.Context, c Case) (s scope, err error) {
 
 // spares says why a gate does not concern the change.
 func (s scope) spares(g gate.Gate) string {
-	if why := gate.Apart(g, s.changed, s.criteria); why != "" {
+	if why := gate.UnaffectedReason(g, s.changed, s.criteria); why != "" {
 		return why
 	}
 	named := func(c nexus.Criterion) bool { return strings.TrimSpace(c.Check) == g.Name }
@@ -48,9 +48,9 @@ func (s scope) spares(g gate.Gate) string {
 	if g.Builds() && s.effect.Feeds(g.Dir) {
 		return ""
 	}
-	return s.effect.Spares(g.Dir)
+	return s.effect.UnaffectedReason(g.Dir)
 }
 
 // near puts, among neighbours that do the same for several packages, those of what
 // changed first, then those of what needs it.
-func (s scope) near(gates []gate.Gate) []gate.Gate { return gate.Nearest(gates, s.effect.Steps) }
+func (s scope) near(gates []gate.Gate) []gate.Gate { return gate.SortByDistance(gates, s.effect.Steps) }

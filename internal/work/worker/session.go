@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
@@ -30,8 +30,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// Talk is one stretch of a conversation that is to be had.
-type Talk struct {
+// ConversationRequest is one stretch of a conversation that is to be had.
+type ConversationRequest struct {
 	Attempt  *state.Attempt // whose session it is; kept in step by Record
 	Session  nexus.SessionID
 	About    string // what it is asked, for one that another session sent
@@ -56,42 +56,42 @@ type Talk struct {
 	Record   func(ctx context.Context, facts ...nexus.Fact) error
 	Snap     func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
 
-	kept   *ignore.Set // what .nexusignore said where the work began; nil: it was not read yet
-	given  int         // bytes that were shown at its request before
-	scouts *party      // that it sends; nil for none
+	kept   *ignore.Set       // what .nexusignore said where the work began; nil: it was not read yet
+	given  int               // bytes that were shown at its request before
+	scouts *sessionSubagents // that it sends; nil for none
 }
 
 // Converse has a stretch of a conversation, new or begun by another process,
 // and returns how it ended. It has been recorded when it returns.
-func (s *Sessions) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, error) {
+func (s *Sessions) Converse(ctx context.Context, t ConversationRequest, d Desk) (agent.Outcome, error) {
 	role, ok := s.Roles[cmp.Or(t.As, t.Role)]
 	if !ok {
 		return agent.Outcome{}, fmt.Errorf("there is no role %q", cmp.Or(t.As, t.Role))
 	}
 	tier := t.tier(role)
 	var err error
-	if t.kept, err = s.kept(ctx, t); err != nil {
+	if t.kept, err = s.ignoreRules(ctx, t); err != nil {
 		return agent.Outcome{}, err
 	}
-	if t.Next, err = t.veiled(t.Next); err != nil {
+	if t.Next, err = t.redactHiddenFiles(t.Next); err != nil {
 		return agent.Outcome{}, err
 	}
 	for h, others := s.externalAgent(t, tier); h != nil; h, others = s.externalAgent(t, tier) {
 		o, err := s.runExternal(ctx, t, role, tier, *h, others, d)
-		elsewhere, ok := errors.AsType[*schedule.ElsewhereError](err)
+		elsewhere, ok := errors.AsType[*schedule.OtherModelError](err)
 		if !ok {
 			return o, err
 		}
-		if err := s.move(ctx, &t, tier, h, elsewhere); err != nil {
+		if err := s.switchAgent(ctx, &t, tier, h, elsewhere); err != nil {
 			return o, err
 		}
 	}
 	return s.runOwn(ctx, t, role, tier, d)
 }
 
-// veiled takes out of what is said to a session what it quotes of files that are kept
+// redactHiddenFiles takes out of what is said to a session what it quotes of files that are kept
 // from agents: changes of others and gates name what they like.
-func (t Talk) veiled(text string) (string, error) {
+func (t ConversationRequest) redactHiddenFiles(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
@@ -103,14 +103,14 @@ func (t Talk) veiled(text string) (string, error) {
 	return files.HiddenRules{Kept: t.kept}.Veil(root, text), nil
 }
 
-// kept returns what .nexusignore says in the commit that the work of a session
+// ignoreRules returns what .nexusignore says in the commit that the work of a session
 // began with. What it says in the tree may be the agent's own word.
-func (s *Sessions) kept(ctx context.Context, t Talk) (*ignore.Set, error) {
+func (s *Sessions) ignoreRules(ctx context.Context, t ConversationRequest) (*ignore.Set, error) {
 	commit := cmp.Or(t.Attempt.Base, t.Base)
 	if t.kept != nil || commit == "" { // who makes no change has no commit
 		return t.kept, nil
 	}
-	set, err := change.Hidden(ctx, s.Trees.Git(), commit)
+	set, err := change.IgnoreSet(ctx, s.Trees.Git(), commit)
 	return &set, err
 }
 
@@ -119,15 +119,15 @@ func (s *Sessions) saidIn(id nexus.SessionID, old *state.Session) ([]llm.Message
 	if old == nil {
 		return nil, nil
 	}
-	said, err := agent.Recall(s.Site.Blobs, old.Messages)
+	said, err := agent.LoadMessages(s.Site.Blobs, old.Messages)
 	if err != nil {
 		return nil, fmt.Errorf("read the transcript of %s: %w", id, err)
 	}
 	return said, nil
 }
 
-// hearing returns what hears a session as it speaks; nil where nobody listens.
-func (s *Sessions) hearing(id nexus.SessionID) func(llm.Delta) {
+// deltaListener returns what hears a session as it speaks; nil where nobody listens.
+func (s *Sessions) deltaListener(id nexus.SessionID) func(llm.Delta) {
 	if s.Heard == nil {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (s *Sessions) hearing(id nexus.SessionID) func(llm.Delta) {
 
 // runOwn has a stretch of a conversation in our own loop: it adds the system prompt
 // and the map, and asks the model.
-func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nexus.Tier, d Desk) (o agent.Outcome, err error) {
+func (s *Sessions) runOwn(ctx context.Context, t ConversationRequest, role agent.Role, tier nexus.Tier, d Desk) (o agent.Outcome, err error) {
 	model, err := s.pick(ctx, t, tier)
 	if err != nil {
 		return agent.Outcome{}, err
@@ -146,8 +146,8 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 	if err != nil {
 		return agent.Outcome{}, err
 	}
-	t.given = tool.Given(ownPart(said, old))
-	var begun opened
+	t.given = tool.ShownBytes(ownPart(said, old))
+	var begun sessionOpening
 	items := t.items()
 	if len(said) == 0 {
 		if begun, err = s.opening(ctx, t, role, model, d); err != nil {
@@ -159,10 +159,10 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 	defer halt(nil)
 	role.Tools = s.offered(role, tier)
 	if t.scouts = s.scouts(ctx, t, role, tier, d); t.scouts != nil {
-		defer func() { t.scouts.leave(o, err) }()
+		defer func() { t.scouts.closeSubagents(o, err) }()
 	}
 	var undone tool.UndoneFiles
-	tools, done, err := s.tools(ctx, t, role, d, s.agree(ctx, t, d, halt), &undone)
+	tools, done, err := s.tools(ctx, t, role, d, s.approvalFunc(ctx, t, d, halt), &undone)
 	if err != nil {
 		return agent.Outcome{}, err
 	}
@@ -182,7 +182,7 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 	}
 	if old != nil {
 		b.Messages = said
-		opened, err := agent.Reopen(s.Site.Blobs, old.Prompt)
+		opened, err := agent.LoadSessionStart(s.Site.Blobs, old.Prompt)
 		if err != nil {
 			return agent.Outcome{}, fmt.Errorf("continue with %s: %w", t.Session, err)
 		}
@@ -202,7 +202,7 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 	if t.scouts != nil {
 		b.News = t.scouts.News
 	}
-	heard := s.hearing(t.Session)
+	heard := s.deltaListener(t.Session)
 	o, err = agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Site.Now}, s.Site.Blobs, heard)
 	if closed(); err != nil || len(undone.Files()) == 0 {
 		return o, err
@@ -212,7 +212,7 @@ func (s *Sessions) runOwn(ctx context.Context, t Talk, role agent.Role, tier nex
 
 // tier returns the tier that the role works at: who writes climbs with the
 // task; the others have their own, but none below the least.
-func (t Talk) tier(role agent.Role) nexus.Tier {
+func (t ConversationRequest) tier(role agent.Role) nexus.Tier {
 	if t.Role == nexus.Coder || t.Role == nexus.Tester {
 		return t.Tier
 	}
@@ -233,7 +233,7 @@ func (s *Sessions) offered(role agent.Role, tier nexus.Tier) []string {
 
 // retry says how failed calls of a session are tried again. With a seed its
 // waits are its own, whatever other sessions draw.
-func (s *Sessions) retry(t Talk) llm.Policy {
+func (s *Sessions) retry(t ConversationRequest) llm.Policy {
 	p := s.Retry
 	if s.Draw != nil {
 		p.Jitter = func() float64 { return float64(s.Draw(string(t.Session)+" waits")>>11) / (1 << 53) }
@@ -242,7 +242,7 @@ func (s *Sessions) retry(t Talk) llm.Policy {
 }
 
 // masked takes keys out of a text.
-func (s *Site) masked(text string) string {
+func (s *RunEnvironment) masked(text string) string {
 	if s.Mask == nil {
 		return text
 	}
@@ -251,7 +251,7 @@ func (s *Site) masked(text string) string {
 
 // sessionDesk is the desk as an agent sees it.
 type sessionDesk struct {
-	talk Talk
+	talk ConversationRequest
 	desk Desk
 	now  func() time.Time
 }
@@ -266,22 +266,22 @@ func (d sessionDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
 func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	began := d.now()
 	told, err := d.desk.Reserve(ctx, r, done...)
-	if _, elsewhere := errors.AsType[*schedule.ElsewhereError](err); err != nil && !elsewhere {
+	if _, elsewhere := errors.AsType[*schedule.OtherModelError](err); err != nil && !elsewhere {
 		return told, err
 	}
 	for _, f := range done {
 		d.talk.Attempt.Apply(f, began)
 	}
-	d.talk.Attempt.Waited(began, d.now())
+	d.talk.Attempt.ExcludeWait(began, d.now())
 	if err == nil {
 		d.talk.Attempt.Apply(r, d.now())
 	}
 	return told, err
 }
 
-// reach returns what a session has of its tree and of the machine, and what lets
+// toolEnvironment returns what a session has of its tree and of the machine, and what lets
 // go of it. It may write whatever the sandbox lets it; see [tool.WriteGuard].
-func (s *Sessions) reach(t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error) (tool.Env, func(), error) {
+func (s *Sessions) toolEnvironment(t ConversationRequest, role agent.Role, d Desk, agree func(context.Context, string, string) error) (tool.Env, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return tool.Env{}, nil, err
@@ -290,21 +290,21 @@ func (s *Sessions) reach(t Talk, role agent.Role, d Desk, agree func(context.Con
 		Root: root, Dir: t.Tree.Dir, Box: s.Site.Box, Blob: s.Site.Blobs, Now: s.Site.Now, Mask: s.Site.Mask,
 		Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll),
 		Writes: t.Snap != nil && role.Writes != agent.WriteNothing,
-		Rule:   tool.BothRules(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)),
-		Mark:   s.Site.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.Role(string(role.Name)),
+		Rule:   tool.BothRules(ruleOf(t.Attempt.Strategy, role), keepRule(t.Task.Keep)),
+		Mark:   s.Site.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.GatewayForRole(string(role.Name)),
 		Hidden: files.HiddenRules{Show: s.Site.may(role.Name).Show, Kept: t.kept}, Learn: s.Site.Learn,
-		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Recall: s.proposes(t), Rules: s.Site.may(role.Name), Given: t.given,
+		Handin: t.Handin, Claims: s.TestersWriteChecks() && t.Role == nexus.Tester, Recall: s.proposes(t), Rules: s.Site.may(role.Name), Given: t.given,
 		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(), // see prompt.Order
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Site.Now().UnixNano()),
-				Attempt: t.Attempt.ID, Text: question, Fallback: fallback, Deadline: s.until(), Trigger: people.AmbiguityTrigger,
+				Attempt: t.Attempt.ID, Text: question, Fallback: fallback, Deadline: s.questionDeadline(), Trigger: humaninput.AmbiguityTrigger,
 			}
 			return s.question(ctx, t, d, q)
 		},
 	}
 	e.Ignored = func(ctx context.Context, name string) (string, error) {
-		t.Tree.Keep(name) // it is meant to be there, also where git cannot say which rule leaves it out
+		t.Tree.ForceInclude(name) // it is meant to be there, also where git cannot say which rule leaves it out
 		rules, err := t.Tree.IgnoreRules(ctx, []string{name})
 		if rule, ok := rules[name]; ok && !rule.Own {
 			return rule.String(), err
@@ -326,16 +326,16 @@ func (s *Sessions) reach(t Talk, role agent.Role, d Desk, agree func(context.Con
 		return e, nil, errors.Join(err, root.Close())
 	}
 	e.Vars, e.Writable = s.Judge.Kit.Of(t.Tree.Dir).Vars(".", setup.Env), append(setup.Writable, t.Tree.Git)
-	e.Readable = append(setup.Readable, t.Tree.Reads()...)
-	e.Caches = append(s.Site.Box.Shown(), setup.Writable...) // what was fetched lies in the latter
+	e.Readable = append(setup.Readable, t.Tree.ReadablePaths()...)
+	e.Caches = append(s.Site.Box.ReadableDirs(), setup.Writable...) // what was fetched lies in the latter
 	if !e.Writes {
 		e.Readable = append(e.Readable, t.Tree.Git)
 	}
-	if !s.Site.Box.Hides() {
+	if !s.Site.Box.HidesHost() {
 		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
 	}
 	e.Git = s.git(e)
-	vars, free, err := s.place(t)
+	vars, free, err := s.reserveSlot(t)
 	if err != nil {
 		return e, nil, errors.Join(err, root.Close())
 	}
@@ -348,9 +348,9 @@ func (s *Sessions) reach(t Talk, role agent.Role, d Desk, agree func(context.Con
 
 // tools returns what the role may use on the tree, and what closes it.
 func (s *Sessions) tools(
-	ctx context.Context, t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *tool.UndoneFiles,
+	ctx context.Context, t ConversationRequest, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *tool.UndoneFiles,
 ) (*tool.Set, func(), error) {
-	e, free, err := s.reach(t, role, d, agree)
+	e, free, err := s.toolEnvironment(t, role, d, agree)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -380,7 +380,7 @@ func (s *Sessions) tools(
 		return nil, nil, err
 	}
 	hidden, _ := set.Hidden() // where that is an error, no command runs
-	s.spare(ctx, t, e, hidden)
+	s.hideFromGit(ctx, t, e, hidden)
 	leave := s.Foreign.Join(ctx, set, role.Name, e)
 	hush := s.Code.Join(ctx, set, e)
 	return set, func() {
@@ -394,10 +394,10 @@ func (s *Sessions) tools(
 	}, nil
 }
 
-// place gives an attempt ports and names of its own, so that what it starts
+// reserveSlot gives an attempt ports and names of its own, so that what it starts
 // does not meet what another starts. A run without a state directory gives
 // none.
-func (s *Sessions) place(t Talk) (vars []string, free func(), err error) {
+func (s *Sessions) reserveSlot(t ConversationRequest) (vars []string, free func(), err error) {
 	if s.Site.State == "" {
 		return nil, func() {}, nil
 	}
@@ -406,22 +406,22 @@ func (s *Sessions) place(t Talk) (vars []string, free func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return own.Env(owner, s.Site.Box.Hides()), func() { _ = own.Release() }, nil
+	return own.Env(owner, s.Site.Box.HidesHost()), func() { _ = own.Release() }, nil
 }
 
 // may returns what people add to the policy for a role.
-func (s *Site) may(role nexus.Role) policy.Rules {
+func (s *RunEnvironment) may(role nexus.Role) policy.Rules {
 	if s.May == nil {
 		return policy.Rules{}
 	}
 	return s.May(role)
 }
 
-// spare tells the agent's own git to leave alone what its commands cannot open:
+// hideFromGit tells the agent's own git to leave alone what its commands cannot open:
 // it would take it for changed, and stop at it. Where that cannot be told, git
 // says what it could not open.
-func (s *Sessions) spare(ctx context.Context, t Talk, e tool.Env, names []string) {
-	if len(names) == 0 || !s.Site.Box.Hides() {
+func (s *Sessions) hideFromGit(ctx context.Context, t ConversationRequest, e tool.Env, names []string) {
+	if len(names) == 0 || !s.Site.Box.HidesHost() {
 		return
 	}
 	const script = `git ls-files -z --full-name -- "$@" | git update-index -z --skip-worktree --stdin`
@@ -433,7 +433,7 @@ func (s *Sessions) spare(ctx context.Context, t Talk, e tool.Env, names []string
 	}
 	_, _ = s.Site.Box.Run(ctx, sandbox.Command{
 		Args: args, Dir: e.Dir, Env: append(slices.Clone(e.Vars), "GIT_LITERAL_PATHSPECS=1"),
-		Readable: t.Tree.Reads(), Writable: []string{t.Tree.Git},
+		Readable: t.Tree.ReadablePaths(), Writable: []string{t.Tree.Git},
 		Timeout: gitTime, Cap: gitBytes, Mark: e.Mark,
 	})
 }

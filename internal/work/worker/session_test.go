@@ -49,7 +49,7 @@ func TestSessionTimeIsOfAllRounds(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		a := &state.Attempt{ID: "T1.1", Task: "T1"}
-		talk := worker.Talk{
+		talk := worker.ConversationRequest{
 			Attempt: a, Session: "T1.1/coder.1", Task: nexus.Task{ID: "T1"}, Role: nexus.Coder, Tree: c.Tree,
 			Limits: nexus.Limits{SessionTime: 10 * time.Minute},
 			Record: func(_ context.Context, facts ...nexus.Fact) error {
@@ -111,7 +111,7 @@ func TestAPersonTakesNoneOfTheTasksTime(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		a, start := &state.Attempt{ID: "T1.1", Task: "T1"}, time.Now()
-		o, err := s.Sessions.Converse(t.Context(), worker.Talk{
+		o, err := s.Sessions.Converse(t.Context(), worker.ConversationRequest{
 			Attempt: a, Session: "T1.1/coder.1", Task: nexus.Task{ID: "T1"}, Role: nexus.Coder, Tree: c.Tree, Next: "brief",
 			Left: func() time.Duration { return 10*time.Minute - time.Since(start) + a.Rested },
 			Record: func(_ context.Context, facts ...nexus.Fact) error {

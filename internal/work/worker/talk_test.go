@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
@@ -86,10 +86,10 @@ func told(r llm.Request) string {
 }
 
 // talk is a session of a role on a tree, whose facts are kept.
-func talk(c worker.Case, role nexus.Role, way nexus.Strategy) (worker.Talk, *[]nexus.Fact) {
+func talk(c worker.JudgeRequest, role nexus.Role, way nexus.Strategy) (worker.ConversationRequest, *[]nexus.Fact) {
 	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: c.Base, Strategy: way}
 	var facts []nexus.Fact
-	return worker.Talk{
+	return worker.ConversationRequest{
 		Attempt: a, Session: nexus.SessionID("T1.1/" + string(role) + ".1"), Task: nexus.Task{ID: "T1", Title: "Add one"}, Role: role, Tier: nexus.Strong, Tree: c.Tree, Base: c.Base, Next: "the brief", Why: "brief",
 		Record: func(_ context.Context, all ...nexus.Fact) error {
 			for _, f := range all {
@@ -211,7 +211,7 @@ func TestOfferIsWhatAConversationBeginsWith(t *testing.T) {
 		if role == nexus.Reviewer || role == nexus.Verifier {
 			talk.Handin, talk.Snap = json.RawMessage(`{"type": "object"}`), nil
 		}
-		o, err := s.Sessions.Offer(t.Context(), talk)
+		o, err := s.Sessions.PreviewSession(t.Context(), talk)
 		if err != nil || len(*facts) > 0 || len(cast.asked) > 0 {
 			t.Fatalf("%s: %v, %+v", role, err, *facts)
 		}
@@ -234,7 +234,7 @@ func TestOfferIsWhatAConversationBeginsWith(t *testing.T) {
 		}
 	}
 	s, _, _ := workertest.New(t)
-	if _, err := s.Sessions.Offer(t.Context(), worker.Talk{Role: "cook"}); err == nil || !strings.Contains(err.Error(), "cook") {
+	if _, err := s.Sessions.PreviewSession(t.Context(), worker.ConversationRequest{Role: "cook"}); err == nil || !strings.Contains(err.Error(), "cook") {
 		t.Error(err)
 	}
 }
@@ -252,7 +252,7 @@ func TestLook(t *testing.T) {
 	var d judged
 	of := worker.Base{Commit: base, For: nexus.GateStarted{Attempt: "T1.1"}}
 	for range 2 { // the second time all of it is known
-		if err := s.Judge.Bases.Look(t.Context(), s.Judge, of, c.Tree.Dir, &d); err != nil {
+		if err := s.Judge.Bases.CheckBase(t.Context(), s.Judge, of, c.Tree.Dir, &d); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -275,7 +275,7 @@ func TestLook(t *testing.T) {
 	}
 	broken := errors.New("no gates")
 	s.Judge.Gates = func(string) ([]gate.Gate, error) { return nil, broken }
-	if err := s.Judge.Bases.Look(t.Context(), s.Judge, of, c.Tree.Dir, &d); !errors.Is(err, broken) || !strings.Contains(err.Error(), "judge the base") {
+	if err := s.Judge.Bases.CheckBase(t.Context(), s.Judge, of, c.Tree.Dir, &d); !errors.Is(err, broken) || !strings.Contains(err.Error(), "judge the base") {
 		t.Error(err)
 	}
 }
@@ -292,7 +292,7 @@ func TestASecretIsRed(t *testing.T) {
 		"a secret":             {map[string]string{"conf": "aws_key = \"" + key + "\"\n"}, false, "secrets fail"},
 		"nobody looks for any": {map[string]string{"conf": "aws_key = \"" + key + "\"\n"}, true, "lint pass, lint pass"},
 		"none":                 {map[string]string{"conf": "x\n"}, false, "lint pass, lint pass"},
-		"a file that installs": {map[string]string{"package.json": "{}\n"}, false, people.CriticalGate + " pass, lint pass, lint pass"},
+		"a file that installs": {map[string]string{"package.json": "{}\n"}, false, humaninput.CriticalGate + " pass, lint pass, lint pass"},
 	} {
 		s, base, _ := workertest.New(t, gate.Gate{Name: "lint", Args: []string{"true"}})
 		if !c.off {
@@ -305,7 +305,7 @@ func TestASecretIsRed(t *testing.T) {
 			t.Fatal(err)
 		}
 		var d judged
-		all, err := s.Judge.Pass(t.Context(), one, &d)
+		all, err := s.Judge.RunGates(t.Context(), one, &d)
 		if err != nil || len(all) != 1 {
 			t.Errorf("%s: %+v, %v", name, all, err)
 		}
@@ -348,7 +348,7 @@ func TestNoGatePassesThatIsNotOnRecord(t *testing.T) {
 		if _, one.Hash, err = one.Tree.Snapshot(t.Context(), "work"); err != nil {
 			t.Fatal(err)
 		}
-		all, err := s.Judge.Pass(t.Context(), one, &full{left: n, err: broken})
+		all, err := s.Judge.RunGates(t.Context(), one, &full{left: n, err: broken})
 		if err == nil {
 			if len(all) != 1 || all[0].State != nexus.Pass || n < 4 {
 				t.Errorf("after %d facts: %+v", n, all)

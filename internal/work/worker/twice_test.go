@@ -33,7 +33,7 @@ func TestTwice(t *testing.T) {
 	} {
 		tree := gate.Tree{Dir: t.TempDir(), Hash: "t"}
 		r := gate.Runner{Box: box, Env: []string{"PATH=" + os.Getenv("PATH")}, Timeout: time.Minute, Versions: &gate.ToolVersions{}}
-		e, err := twice(t.Context(), r, tree, gate.Gate{Name: "accept: x", Args: []string{"sh", "-c", "echo ran >> log; " + c.line}, Format: c.format, Tests: c.format == "tap"})
+		e, err := runWithRetry(t.Context(), r, tree, gate.Gate{Name: "accept: x", Args: []string{"sh", "-c", "echo ran >> log; " + c.line}, Format: c.format, Tests: c.format == "tap"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codedoc"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
@@ -53,9 +53,9 @@ type Desk interface {
 	Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc)
 }
 
-// Sparing does what [Desk.Spare] bounds. If that fails after its time was over,
+// RunInterruptible does what [Desk.Spare] bounds. If that fails after its time was over,
 // the error says why it was over.
-func Sparing(ctx context.Context, d Desk, paid bool, do func(context.Context) error) error {
+func RunInterruptible(ctx context.Context, d Desk, paid bool, do func(context.Context) error) error {
 	spare, stop := d.Spare(ctx, paid)
 	defer stop()
 	if err := do(spare); err == nil || spare.Err() == nil {
@@ -85,22 +85,22 @@ func (m Model) Choices() []agent.Choice {
 	return all
 }
 
-// Checked reports whether testers write checks for criteria without one.
-func (s *Sessions) Checked() bool { return s.Checks != "" && s.Checks != "off" }
+// TestersWriteChecks reports whether testers write checks for criteria without one.
+func (s *Sessions) TestersWriteChecks() bool { return s.Checks != "" && s.Checks != "off" }
 
-// Related says when the tests that a change concerns run alone.
-type Related string
+// RelatedMode says when the tests that a change concerns run alone.
+type RelatedMode string
 
 // The ways.
 const (
-	Whole    Related = "off"      // never; so is the zero value
-	PerTask  Related = "task"     // in front of all tests
-	Deferred Related = "deferred" // in their place, until the work lands
+	RelatedOff      RelatedMode = "off"      // never; so is the zero value
+	RelatedPerTask  RelatedMode = "task"     // taskPackage front of all tests
+	RelatedDeferred RelatedMode = "deferred" // taskPackage their place, until the work lands
 )
 
-// Site is what all parts of a worker share: the run, the clock, and where and
+// RunEnvironment is what all parts of a worker share: the run, the clock, and where and
 // within what walls its commands run.
-type Site struct {
+type RunEnvironment struct {
 	Run   nexus.RunID
 	Now   func() time.Time
 	Blobs *journal.BlobStore
@@ -108,7 +108,7 @@ type Site struct {
 	Net   *egress.Grant                 // who may go out of it, and where to; nil: nobody
 	May   func(nexus.Role) policy.Rules // what people add to the policy; nil adds nothing
 	State string                        // directory of the repository's state
-	Mask  func([]byte) []byte           // takes keys out of what agents and reports see; may be nil
+	Mask  func([]byte) []byte           // canAnswer keys out of what agents and reports see; may be nil
 	Learn func(value string)            // makes Mask know another; may be nil
 
 	Plugins *plugin.Host // that are asked; nil: none
@@ -116,27 +116,27 @@ type Site struct {
 
 // Judge lets gates judge trees, and the trees that these were made from.
 type Judge struct {
-	Site  *Site
+	Site  *RunEnvironment
 	Trees *worktree.Store
 
 	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
 	Steps      []config.NamedStep                    // what is done with work once it is written
-	Related    Related                               // when the tests that a change concerns run alone
+	Related    RelatedMode                           // when the tests that a change concerns run alone
 	Packages   map[string]config.Package             // what the settings say about packages of the repository
 	Everywhere bool                                  // gates judge all packages, also those that do not need what changed
 	Autofix    bool                                  // formatters and linters put changes right before the gates judge
 	Bases      *Bases
-	Faults     mutate.Check       // asks whether tests notice faults
-	Meter      *measure.Meter     // holds changes to the definition of done; nil: nobody does
-	Leaks      *leak.Finder       // looks for secrets in changes; nil: nobody does
-	Kit        *depend.Kit        // gives trees their dependencies; nil: nobody does
-	Checkout   string             // the user's, in which packages may be installed; only read
-	Fetched    usercache.User     // whose tools have fetched something that gates and agents may read
-	Caches     []string           // build caches of the user's, which gates may read
-	Exe        string             // this program, which builds call for their cache; empty for none
-	GateTime   time.Duration      // of one gate; 0 for no limit of its own
-	CI         bool               // gates run with the variable CI; see [gate.Runner]
-	Versions   *gate.ToolVersions // of tools, remembered
+	Faults     mutate.Check              // asks whether tests notice faults
+	Meter      *measure.Meter            // holds changes to the definition of done; nil: nobody does
+	Leaks      *leak.Finder              // looks for secrets in changes; nil: nobody does
+	Kit        *dependencies.Provisioner // gives trees their dependencies; nil: nobody does
+	Checkout   string                    // the user's, in which packages may be installed; only read
+	Fetched    usercache.User            // whose tools have fetched something that gates and agents may read
+	Caches     []string                  // build caches of the user's, which gates may read
+	Exe        string                    // this program, which builds call for their cache; empty for none
+	GateTime   time.Duration             // of one gate; 0 for no limit of its own
+	CI         bool                      // gates run with the variable CI; see [gate.Runner]
+	Versions   *gate.ToolVersions        // of tools, remembered
 
 	// Yours lets a gate judge the user's own checkout; false where that does not have the commit as it is. Nil: no gate does.
 	Yours func(ctx context.Context, commit, gate string) (nexus.Evidence, bool, error)
@@ -146,7 +146,7 @@ type Judge struct {
 
 // Sessions has the conversations of agents with models.
 type Sessions struct {
-	Site  *Site
+	Site  *RunEnvironment
 	Trees *worktree.Store
 	Judge *Judge // what will judge the work, which agents are told
 
@@ -160,18 +160,18 @@ type Sessions struct {
 	// a role at a tier, best first, and the models that do while none of them
 	// can; pin is the model that the task names. Nil: none does any.
 	External    func(role nexus.Role, tier nexus.Tier, pin string) (agents []*ExternalAgent, models []string)
-	Windows     *Windows          // what those told of the limits of their accounts; nil says it each time
-	Readers     *Readers          // who reads whose work, as far as it was said; nil says it each time
-	Personas    []review.Persona  // who reads a change; none: one for everything
-	Independent string            // when somebody who sees nothing of a change writes checks of it: auto, always, off; empty is off
-	Checks      string            // when testers write checks for criteria without one: auto, always, off; empty is off
-	Rules       *rules.Set        // what the repository and its user say to agents; nil: nothing
-	Pace        *Pace             // how long gates take and which cannot run; nil: unknown
-	Maps        *codemap.Maps     // of the repository, for the roles that are shown one; nil for none
-	Memory      *memory.Book      // of the repository; nil for none
-	Docs        codedoc.Shelf     // documents about the code
-	Foreign     *mcptools.Servers // whose tools agents may use; nil for none
-	Code        *code.Kit         // whom agents may ask what code means; nil for nobody
+	Windows     *LimitWindows         // what those told of the limits of their accounts; nil says it each time
+	Readers     *ReaderAssignments    // who reads whose work, as far as it was said; nil says it each time
+	Personas    []review.Persona      // who reads a change; none: one for everything
+	Independent string                // when somebody who sees nothing of a change writes checks of it: auto, always, off; empty is off
+	Checks      string                // when testers write checks for criteria without one: auto, always, off; empty is off
+	Rules       *rules.Set            // what the repository and its user say to agents; nil: nothing
+	Pace        *GateForecast         // how long gates take and which cannot run; nil: unknown
+	Maps        *codemap.Maps         // of the repository, for the roles that are shown one; nil for none
+	Memory      *memory.Retriever     // of the repository; nil for none
+	Docs        codedoc.DocStore      // documents about the code
+	Foreign     *mcptools.Servers     // whose tools agents may use; nil for none
+	Code        *code.LanguageServers // whom agents may ask what code means; nil for nobody
 
 	Alone    bool          // nobody answers questions: fall back at once
 	Deputy   *AutoAnswer   // answers in the place of people; nil: nobody does
@@ -189,16 +189,16 @@ type Sessions struct {
 // Worker is what the attempts of a run work with. It is read only once the run
 // has started, and shared by all of them.
 type Worker struct {
-	Site     *Site
+	Site     *RunEnvironment
 	Trees    *worktree.Store
 	Judge    *Judge
 	Sessions *Sessions
 }
 
 // New makes a worker of its parts.
-func New(site Site, trees *worktree.Store, judge Judge, sessions Sessions) *Worker {
+func New(site RunEnvironment, trees *worktree.Store, judge Judge, sessions Sessions) *Worker {
 	judge.Site, judge.Trees = &site, trees
 	sessions.Site, sessions.Trees, sessions.Judge = &site, trees, &judge
-	judge.until = sessions.until
+	judge.until = sessions.questionDeadline
 	return &Worker{Site: &site, Trees: trees, Judge: &judge, Sessions: &sessions}
 }

@@ -95,11 +95,11 @@ func (r Rule) matches(name string, dir bool) bool {
 	return ok
 }
 
-// Left reports whether rules leave a path out by its own name; what is in a
+// IsIgnored reports whether rules leave a path out by its own name; what is in a
 // directory that is left out is left out as well, which [Set.Hides] says. A
 // line with "!" does not bring back a file whose name suggests secrets: agents
 // may not read it, and its name would be shown for nothing.
-func Left(rules []Rule, name string, dir bool) bool {
+func IsIgnored(rules []Rule, name string, dir bool) bool {
 	secret := !dir && pathkind.Protected(name, false) == pathkind.MaySecret
 	for _, r := range slices.Backward(rules) {
 		if r.keep && secret {
@@ -157,9 +157,9 @@ func (s Set) Hides(file string) bool {
 	for i := 0; i <= len(file); i++ {
 		switch {
 		case i == len(file):
-			return Left(all, file, false)
+			return IsIgnored(all, file, false)
 		case file[i] != '/':
-		case Left(all, file[:i], true):
+		case IsIgnored(all, file[:i], true):
 			return true
 		default:
 			all = append(slices.Clip(all), s.rules[file[:i]]...)

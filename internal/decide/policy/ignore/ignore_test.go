@@ -106,8 +106,8 @@ func FuzzParse(f *testing.F) {
 	f.Add("*.log\n!a\n/b/\n**/c\n[x\n", "a/b")
 	f.Fuzz(func(_ *testing.T, text, name string) {
 		rules, _ := ignore.Parse("sub", text)
-		ignore.Left(rules, name, true)
-		ignore.Left(rules, "sub/"+name, false)
+		ignore.IsIgnored(rules, name, true)
+		ignore.IsIgnored(rules, "sub/"+name, false)
 		s, _ := ignore.New(map[string]string{"sub/" + ignore.File: text})
 		s.Hides(name)
 	})

@@ -25,9 +25,9 @@ const (
 	Device              // a way out, or the machine's own
 )
 
-// Of says where a clean absolute path lies, for the worktree in dir, and its
+// Locate says where a clean absolute path lies, for the worktree in dir, and its
 // name in there.
-func Of(p, dir string) (Kind, string) {
+func Locate(p, dir string) (Kind, string) {
 	if Below([]string{dir}, p) {
 		return Tree, path.Clean("." + strings.TrimPrefix(p, path.Clean(dir)))
 	}

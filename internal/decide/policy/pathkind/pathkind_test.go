@@ -18,12 +18,12 @@ func TestOf(t *testing.T) {
 		"/dev/sda": {pathkind.Device, "/dev/sda"}, "/dev": {pathkind.Device, "/dev"}, "/dev/fdx": {pathkind.Device, "/dev/fdx"}, "/device": {pathkind.Outside, "/device"},
 		"/usr/bin/ls": {pathkind.System, "/usr/bin/ls"}, "/usr": {pathkind.System, "/usr"}, "/usrx": {pathkind.Outside, "/usrx"}, "/etc/hosts": {pathkind.System, "/etc/hosts"}, "/etc/passwd": {pathkind.Outside, "/etc/passwd"},
 	} {
-		if kind, name := pathkind.Of(p, "/srv/tree/"); (place{kind, name}) != want {
+		if kind, name := pathkind.Locate(p, "/srv/tree/"); (place{kind, name}) != want {
 			t.Errorf("%s: %d, %s", p, kind, name)
 		}
 	}
 	for _, dir := range []string{"/", "", "srv", "."} {
-		if kind, _ := pathkind.Of("/srv/x", dir); kind != pathkind.Outside {
+		if kind, _ := pathkind.Locate("/srv/x", dir); kind != pathkind.Outside {
 			t.Errorf("in %q: %d", dir, kind)
 		}
 	}

@@ -24,7 +24,7 @@ func Inline(language, code string) (names []string, ok bool) {
 	if language == "python" && versions(code) {
 		return nil, true
 	}
-	code = tells(language, code)
+	code = dropHarmlessNames(language, code)
 	lower := strings.ToLower(code)
 	for word := range strings.FieldsFuncSeq(lower, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && r < 0x80
@@ -57,8 +57,8 @@ func hides(language, code string) bool {
 	return language == "node" && joined.MatchString(code)
 }
 
-// tells takes away what only tells of the process and of modules.
-func tells(language, code string) string {
+// dropHarmlessNames takes away what only tells of the process and of modules.
+func dropHarmlessNames(language, code string) string {
 	switch language {
 	case "node":
 		return regexp.MustCompile(`\bprocess\.(version|versions|platform|arch|argv|stdout|stderr|stdin|exit|exitCode|cwd|uptime|hrtime|memoryUsage)\b`).ReplaceAllString(code, "it")

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Sed reports whether a script has only commands that print, delete and
@@ -233,7 +233,7 @@ func SedWords(rest []shell.Word) (scripts, operands []shell.Word, inPlace, known
 
 // Odd reports whether a character has no place in a command.
 func Odd(r rune) bool {
-	return r == unicode.ReplacementChar || legible.Hidden(r) || r == '\u200c' || r == '\u200d' || r != '\n' && r != '\t' && unicode.IsSpace(r) && r != ' '
+	return r == unicode.ReplacementChar || sanitize.Hidden(r) || r == '\u200c' || r == '\u200d' || r != '\n' && r != '\t' && unicode.IsSpace(r) && r != ' '
 }
 
 // Code reports whether text holds what a shell expands.

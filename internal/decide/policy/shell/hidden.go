@@ -15,20 +15,20 @@ func HiddenOutput(line string, means func(command string) bool) string {
 	if err != nil {
 		return ""
 	}
-	d := dark{line: line, means: means}
+	d := hiddenOutputScan{line: line, means: means}
 	d.walk(file, false)
 	return d.found
 }
 
-// dark looks for what is printed where nobody sees it.
-type dark struct {
+// hiddenOutputScan looks for what is printed where nobody sees it.
+type hiddenOutputScan struct {
 	line  string
 	means func(command string) bool
 	found string
 }
 
 // walk goes through a part of the line; off says that nobody sees what it prints.
-func (d *dark) walk(n syntax.Node, off bool) {
+func (d *hiddenOutputScan) walk(n syntax.Node, off bool) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Stmt:
@@ -44,7 +44,7 @@ func (d *dark) walk(n syntax.Node, off bool) {
 }
 
 // statement reports whether its parts are still to be gone through.
-func (d *dark) statement(s *syntax.Stmt, off bool) bool {
+func (d *hiddenOutputScan) statement(s *syntax.Stmt, off bool) bool {
 	now := off || slices.ContainsFunc(s.Redirs, away)
 	switch c := s.Cmd.(type) {
 	case *syntax.BinaryCmd:

@@ -43,9 +43,9 @@ func New(now func() time.Time) *Journal {
 	return j
 }
 
-// Work does all of it at once, such as a inbox and a channel at it, until stop is
+// RunAll does all of it at once, such as a inbox and a channel at it, until stop is
 // called or the test ends. What fails fails the test.
-func Work(tb testing.TB, all ...func(context.Context) error) (stop func()) {
+func RunAll(tb testing.TB, all ...func(context.Context) error) (stop func()) {
 	tb.Helper()
 	ctx, end := context.WithCancelCause(tb.Context())
 	over := make(chan error, len(all))
@@ -89,8 +89,8 @@ func (j *Journal) Question(id, trigger, text string) {
 	j.Append(nexus.QuestionAsked{ID: id, Text: text, Fallback: "as I think", Trigger: trigger})
 }
 
-// Leave lets nobody conduct the run, so that requests wait.
-func (j *Journal) Leave() {
+// StopConducting lets nobody conduct the run, so that requests wait.
+func (j *Journal) StopConducting() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.away = true

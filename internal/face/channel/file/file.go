@@ -18,14 +18,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Inbox is where it is heard what waits for people, and answered.
 type Inbox interface {
-	Next(ctx context.Context) ([]people.Item, error)
-	Find(run nexus.RunID, id string) (people.Item, error)
+	Next(ctx context.Context) ([]humaninput.Item, error)
+	Find(run nexus.RunID, id string) (humaninput.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
@@ -44,23 +44,23 @@ const (
 
 // The names of the two kinds of files.
 const (
-	asks   = ".md"
-	beside = ".answer"
-	half   = ".new-" // comes before that of a file that is still written
+	formSuffix   = ".md"
+	answerSuffix = ".answer"
+	tempPrefix   = ".new-" // comes before that of a file that is still written
 )
 
-// box is the directory at work. One goroutine owns it.
-type box struct {
+// fileChannel is the directory at work. One goroutine owns it.
+type fileChannel struct {
 	Options
 	inbox Inbox
 	root  *os.Root
-	items map[string]people.Item // that wait, by name of their file
-	known map[string]people.Item // that waited since this process began
-	seen  map[string]look        // files with an answer that is not old enough
+	items map[string]humaninput.Item // that wait, by name of their file
+	known map[string]humaninput.Item // that waited since this process began
+	seen  map[string]fileVersion     // files with an answer that is not old enough
 }
 
-// look is what a file was like when it was looked at last.
-type look struct {
+// fileVersion is what a file was like when it was looked at last.
+type fileVersion struct {
 	size int64
 	at   time.Time
 }
@@ -72,16 +72,16 @@ func Check(dir string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return unfit(dir, err.Error())
+		return unusableDir(dir, err.Error())
 	case !info.IsDir():
-		return unfit(dir, "it is not a directory")
+		return unusableDir(dir, "it is not a directory")
 	case info.Mode().Perm()&0o022 != 0:
-		return unfit(dir, fmt.Sprintf("others may write to it, and so answer for you: its mode is %04o", info.Mode().Perm()))
+		return unusableDir(dir, fmt.Sprintf("others may write to it, and so answer for you: its mode is %04o", info.Mode().Perm()))
 	}
 	return nil
 }
 
-func unfit(dir, why string) error {
+func unusableDir(dir, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidConfig, Message: "channels.file.dir, " + dir + ", is not used: " + why,
 		Hint: "Name a directory that you alone can write to.",
@@ -92,19 +92,19 @@ func unfit(dir, why string) error {
 // The files stay then, and so do answers that are written meanwhile.
 func Serve(ctx context.Context, inbox Inbox, o Options) error {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return unfit(o.Dir, err.Error())
+		return unusableDir(o.Dir, err.Error())
 	}
 	if err := Check(o.Dir); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
-		return unfit(o.Dir, err.Error())
+		return unusableDir(o.Dir, err.Error())
 	}
-	b := &box{Options: o, inbox: inbox, root: root, known: map[string]people.Item{}, seen: map[string]look{}}
-	b.sweep()
+	b := &fileChannel{Options: o, inbox: inbox, root: root, known: map[string]humaninput.Item{}, seen: map[string]fileVersion{}}
+	b.removeTempFiles()
 	b.Poll = cmp.Or(b.Poll, 500*time.Millisecond)
-	feed := make(chan []people.Item)
+	feed := make(chan []humaninput.Item)
 	var hears sync.WaitGroup
 	ctx, stop := context.WithCancelCause(ctx)
 	hears.Go(func() {
@@ -130,100 +130,100 @@ func Serve(ctx context.Context, inbox Inbox, o Options) error {
 	for {
 		select {
 		case items := <-feed:
-			b.sync(items)
+			b.syncForms(items)
 		case <-beat.C:
-			b.collect(ctx)
+			b.collectAnswers(ctx)
 		case <-ctx.Done():
-			var left []people.Item
+			var left []humaninput.Item
 			for _, i := range b.items {
 				if _, err := inbox.Find(i.Run, i.ID); err == nil {
 					left = append(left, i)
 				}
 			}
-			b.sync(left)
+			b.syncForms(left)
 			return nil
 		}
 	}
 }
 
-// sync writes what is new and takes away what does not wait any more.
-func (b *box) sync(items []people.Item) {
-	now := make(map[string]people.Item, len(items))
+// syncForms writes what is new and takes away what does not wait any more.
+func (b *fileChannel) syncForms(items []humaninput.Item) {
+	now := make(map[string]humaninput.Item, len(items))
 	for _, i := range items {
-		n := name(i)
+		n := formName(i)
 		now[n], b.known[n] = i, i
-		if _, err := b.root.Lstat(n + asks); errors.Is(err, fs.ErrNotExist) {
-			b.tell(b.write(n+asks, form(i, "")))
+		if _, err := b.root.Lstat(n + formSuffix); errors.Is(err, fs.ErrNotExist) {
+			b.reportError(b.write(n+formSuffix, renderForm(i, "")))
 		}
 	}
 	b.items = now
-	for _, n := range b.names(asks) {
-		data, err := b.read(n + asks)
+	for _, n := range b.names(formSuffix) {
+		data, err := b.read(n + formSuffix)
 		if err != nil {
 			continue
 		}
-		run, id, ours := whose(data)
+		run, id, ours := parseFormHeader(data)
 		if _, waits := now[n]; waits || !ours {
 			continue
 		}
 		if _, err := b.inbox.Find(run, id); err == nil {
 			continue // its time has not come here
 		}
-		if s, err := read(data); err == nil && s.Answer == "" {
-			b.tell(b.root.Remove(n + asks))
+		if s, err := parseForm(data); err == nil && s.Answer == "" {
+			b.reportError(b.root.Remove(n + formSuffix))
 		}
 	}
 }
 
-// collect takes the answers that are there.
-func (b *box) collect(ctx context.Context) {
-	for _, n := range b.names(asks) {
-		data, ready := b.settle(n + asks)
+// collectAnswers takes the answers that are there.
+func (b *fileChannel) collectAnswers(ctx context.Context) {
+	for _, n := range b.names(formSuffix) {
+		data, ready := b.readStable(n + formSuffix)
 		if !ready {
 			continue
 		}
-		run, id, ours := whose(data)
+		run, id, ours := parseFormHeader(data)
 		if !ours {
 			if i, waits := b.items[n]; waits {
-				b.tell(b.write(n+asks, form(i, "the first line of the file was changed")))
+				b.reportError(b.write(n+formSuffix, renderForm(i, "the first line of the file was changed")))
 			}
 			continue
 		}
-		s, err := read(data)
+		s, err := parseForm(data)
 		if i, waits := b.items[n]; waits {
-			b.take(ctx, n, i, s, err)
+			b.submitAnswer(ctx, n, i, s, err)
 		} else if s.Answer != "" && err == nil {
-			b.refuse(n, run, id)
+			b.writeLateNotice(n, run, id)
 		}
 	}
-	for _, n := range b.names(beside) {
+	for _, n := range b.names(answerSuffix) {
 		i, known := b.known[n]
 		if !known {
 			continue
 		}
-		data, ready := b.settle(n + beside)
+		data, ready := b.readStable(n + answerSuffix)
 		if !ready {
 			continue
 		}
 		if _, waits := b.items[n]; !waits {
-			b.tell(b.root.Remove(n + beside))
-			b.refuse(n, i.Run, i.ID)
+			b.reportError(b.root.Remove(n + answerSuffix))
+			b.writeLateNotice(n, i.Run, i.ID)
 			continue
 		}
-		s, err := readBeside(data)
+		s, err := parseAnswerFile(data)
 		if err == nil && s.Answer == "" {
 			err = errors.New("the answer is empty")
 		}
 		if errors.Is(err, errWriting) {
 			continue
 		}
-		b.tell(b.root.Remove(n + beside))
-		b.take(ctx, n, i, s, err)
+		b.reportError(b.root.Remove(n + answerSuffix))
+		b.submitAnswer(ctx, n, i, s, err)
 	}
 }
 
-// take answers, or says in the form why that is no answer.
-func (b *box) take(ctx context.Context, n string, i people.Item, s said, err error) {
+// submitAnswer answers, or says in the form why that is no answer.
+func (b *fileChannel) submitAnswer(ctx context.Context, n string, i humaninput.Item, s writtenAnswer, err error) {
 	switch {
 	case errors.Is(err, errWriting), err == nil && s.Answer == "":
 		return
@@ -234,35 +234,35 @@ func (b *box) take(ctx context.Context, n string, i people.Item, s said, err err
 		}
 		if _, err = b.inbox.Answer(ctx, i.Run, i.ID, s.Answer, by); err == nil {
 			delete(b.items, n)
-			b.tell(b.root.Remove(n + asks))
+			b.reportError(b.root.Remove(n + formSuffix))
 			return
 		}
 	}
 	if _, gone := b.inbox.Find(i.Run, i.ID); gone != nil {
 		delete(b.items, n)
-		b.refuse(n, i.Run, i.ID)
+		b.writeLateNotice(n, i.Run, i.ID)
 		return
 	}
 	note := err.Error()
-	b.tell(b.write(n+asks, form(i, note)))
+	b.reportError(b.write(n+formSuffix, renderForm(i, note)))
 }
 
-// refuse says to somebody that an answer comes too late.
-func (b *box) refuse(n string, run nexus.RunID, id string) {
+// writeLateNotice says to somebody that an answer comes too late.
+func (b *fileChannel) writeLateNotice(n string, run nexus.RunID, id string) {
 	if _, err := b.inbox.Find(run, id); err != nil {
-		b.tell(b.write(n+asks, late(run, id, err.Error())))
+		b.reportError(b.write(n+formSuffix, renderLateForm(run, id, err.Error())))
 	}
 }
 
-// settle returns a file's content once it is as it was at the last look:
+// readStable returns a file's content once it is as it was at the last look:
 // whoever writes it is done.
-func (b *box) settle(file string) ([]byte, bool) {
+func (b *fileChannel) readStable(file string) ([]byte, bool) {
 	info, err := b.root.Lstat(file)
 	if err != nil {
 		delete(b.seen, file)
 		return nil, false
 	}
-	now := look{info.Size(), info.ModTime()}
+	now := fileVersion{info.Size(), info.ModTime()}
 	if was, ok := b.seen[file]; !ok || was != now {
 		b.seen[file] = now
 		return nil, false
@@ -273,7 +273,7 @@ func (b *box) settle(file string) ([]byte, bool) {
 
 // read reads a plain file that is not too large. What is neither is given
 // back as what is no answer.
-func (b *box) read(file string) ([]byte, error) {
+func (b *fileChannel) read(file string) ([]byte, error) {
 	info, err := b.root.Lstat(file)
 	if err != nil {
 		return nil, err
@@ -297,16 +297,16 @@ func (b *box) read(file string) ([]byte, error) {
 }
 
 // names returns the names of the files of a kind, without their endings.
-func (b *box) names(kind string) []string {
+func (b *fileChannel) names(kind string) []string {
 	dir, err := b.root.Open(".")
 	if err != nil {
-		b.tell(err)
+		b.reportError(err)
 		return nil
 	}
 	defer func() { _ = dir.Close() }() // only read
 	all, err := dir.ReadDir(maxFiles)
 	if err != nil && !errors.Is(err, io.EOF) {
-		b.tell(err)
+		b.reportError(err)
 	}
 	var names []string
 	for _, e := range all {
@@ -317,18 +317,18 @@ func (b *box) names(kind string) []string {
 	return names
 }
 
-// sweep takes away what a process that was killed had half written.
-func (b *box) sweep() {
-	found, err := fs.Glob(b.root.FS(), half+"*"+asks)
-	b.tell(err)
+// removeTempFiles takes away what a process that was killed had half written.
+func (b *fileChannel) removeTempFiles() {
+	found, err := fs.Glob(b.root.FS(), tempPrefix+"*"+formSuffix)
+	b.reportError(err)
 	for _, name := range found {
-		b.tell(b.root.Remove(name))
+		b.reportError(b.root.Remove(name))
 	}
 }
 
 // write puts a whole file in place.
-func (b *box) write(file string, data []byte) error {
-	fresh := half + file
+func (b *fileChannel) write(file string, data []byte) error {
+	fresh := tempPrefix + file
 	if err := b.root.WriteFile(fresh, data, 0o600); err != nil {
 		return err
 	}
@@ -336,15 +336,15 @@ func (b *box) write(file string, data []byte) error {
 	return b.root.Rename(fresh, file)
 }
 
-func (b *box) tell(err error) {
+func (b *fileChannel) reportError(err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && b.Complain != nil {
 		b.Complain(fmt.Errorf("channel file: %w", err))
 	}
 }
 
-// name returns the name of an item's files. What no file may be called is left
+// formName returns the name of an item's files. What no file may be called is left
 // out, and told apart by a sum.
-func name(i people.Item) string {
+func formName(i humaninput.Item) string {
 	keep := func(r rune) rune {
 		if r < 0x80 && (r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z') {
 			return r

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -28,8 +28,8 @@ type mail struct {
 func open(t *testing.T) *mail {
 	t.Helper()
 	j := channeltest.New(time.Now)
-	j.Question("q1", people.SecurityTrigger, "may it run this?\nAnswer: yes\n<!-- nexus r1 q9 -->")
-	j.Question("q2", people.AmbiguityTrigger, "which?")
+	j.Question("q1", humaninput.SecurityTrigger, "may it run this?\nAnswer: yes\n<!-- nexus r1 q9 -->")
+	j.Question("q2", humaninput.AmbiguityTrigger, "which?")
 	m := &mail{t: t, j: j, dir: filepath.Join(t.TempDir(), "in")}
 	m.serve()
 	return m
@@ -42,8 +42,8 @@ func (m *mail) serve() {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	m.stop = channeltest.Work(m.t, d.Follow, func(ctx context.Context) error {
-		return Serve(ctx, d.Seat(0), Options{Dir: m.dir, Poll: 2 * time.Millisecond, Complain: func(err error) { m.t.Error(err) }})
+	m.stop = channeltest.RunAll(m.t, d.Follow, func(ctx context.Context) error {
+		return Serve(ctx, d.Subscribe(0), Options{Dir: m.dir, Poll: 2 * time.Millisecond, Complain: func(err error) { m.t.Error(err) }})
 	})
 }
 
@@ -166,7 +166,7 @@ func TestOddFiles(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(m.dir, "r1-q2.answer"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.j.Question("q3", people.AmbiguityTrigger, "still there?")
+	m.j.Question("q3", humaninput.AmbiguityTrigger, "still there?")
 	text := m.until("r1-q3.md", "still there?")
 	m.put("r1-q3.md", text[:len(text)-1]+" it is\n")
 	m.answered("q3 by file: it is")
@@ -196,12 +196,12 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if run, id, ok := whose(data); ok && (run == "" || id == "" || strings.Contains(id, "\n")) {
+		if run, id, ok := parseFormHeader(data); ok && (run == "" || id == "" || strings.Contains(id, "\n")) {
 			t.Errorf("it is %q %q", run, id)
 		}
-		for _, reads := range []func([]byte) (said, error){read, readBeside} {
+		for _, reads := range []func([]byte) (writtenAnswer, error){parseForm, parseAnswerFile} {
 			s, err := reads(data)
-			if err != nil && s != (said{}) {
+			if err != nil && s != (writtenAnswer{}) {
 				t.Errorf("%+v with %v", s, err)
 			}
 			if s.Answer != "" && !strings.HasSuffix(string(data), "\n") {
@@ -221,27 +221,27 @@ func FuzzForm(f *testing.F) {
 	f.Add("a\r\nAnswer: yes\r\n", "x")
 	f.Fuzz(func(t *testing.T, text, fallback string) {
 		j := channeltest.New(time.Now)
-		j.Question("q1", people.AmbiguityTrigger, text)
+		j.Question("q1", humaninput.AmbiguityTrigger, text)
 		d, err := channel.Open(t.Context(), j, j.Held, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		i := d.Items()[0]
 		i.Fallback = fallback
-		data := form(i, text)
-		if s, err := read(data); err == nil && s.Answer != "" {
+		data := renderForm(i, text)
+		if s, err := parseForm(data); err == nil && s.Answer != "" {
 			t.Errorf("%q is an answer: %q", text, s.Answer)
 		}
 		if s, err := readBytes(string(data) + "mine\n"); err == nil && s.Answer != "mine" {
 			t.Errorf("%q hides the answer: %q", text, s.Answer)
 		}
-		if run, id, ok := whose(data); !ok || run != channeltest.Run || id != "q1" {
+		if run, id, ok := parseFormHeader(data); !ok || run != channeltest.Run || id != "q1" {
 			t.Errorf("it is %q %q", run, id)
 		}
 	})
 }
 
-func readBytes(text string) (said, error) { return read([]byte(text)) }
+func readBytes(text string) (writtenAnswer, error) { return parseForm([]byte(text)) }
 
 // TestSettle takes a file once it is what it was at the last look.
 func TestSettle(t *testing.T) {
@@ -251,7 +251,7 @@ func TestSettle(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	b := &box{root: root, seen: map[string]look{}}
+	b := &fileChannel{root: root, seen: map[string]fileVersion{}}
 	write := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, "x"), []byte(text), 0o600); err != nil {
@@ -260,7 +260,7 @@ func TestSettle(t *testing.T) {
 	}
 	var got []string
 	settle := func() {
-		data, ready := b.settle("x")
+		data, ready := b.readStable("x")
 		if !ready {
 			data = []byte("-")
 		}

@@ -10,9 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // These frame what a form says: what somebody else wrote is between, and
@@ -22,9 +22,9 @@ const (
 	entry = "Answer:"
 )
 
-// form writes what people see of an item. A note says what was wrong with the
+// renderForm writes what people see of an item. A note says what was wrong with the
 // answer before.
-func form(i people.Item, note string) []byte {
+func renderForm(i humaninput.Item, note string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s %s -->\n# %s: an answer is needed\n\n%s\n", head, i.Run, i.ID, i.ID, quoted(i.Text))
 	fmt.Fprintf(&b, "- Run: %s\n- Why: %s (%s)\n- Without an answer: %s\n", i.Run, i.Trigger, i.Severity, line(i.Fallback))
@@ -34,12 +34,12 @@ func form(i people.Item, note string) []byte {
 	if note != "" {
 		fmt.Fprintf(&b, "- Not accepted: %s\n", line(note))
 	}
-	fmt.Fprintf(&b, "\n%s Write it after the colon and save the file.\n\n%s\n", i.Wants(), entry)
+	fmt.Fprintf(&b, "\n%s Write it after the colon and save the file.\n\n%s\n", i.AnswerHint(), entry)
 	return []byte(b.String())
 }
 
-// late writes what people see who answered something that does not wait.
-func late(run nexus.RunID, id, why string) []byte {
+// renderLateForm writes what people see who answered something that does not wait.
+func renderLateForm(run nexus.RunID, id, why string) []byte {
 	return fmt.Appendf(nil, "%s%s %s -->\n# %s: no answer is needed any more\n\n%s.\n", head, run, id, line(id), line(why))
 }
 
@@ -54,8 +54,8 @@ func quoted(text string) string {
 // line makes one line of text.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// whose returns the run and the ID that a form begins with.
-func whose(data []byte) (run nexus.RunID, id string, ok bool) {
+// parseFormHeader returns the run and the ID that a form begins with.
+func parseFormHeader(data []byte) (run nexus.RunID, id string, ok bool) {
 	first, _, _ := strings.Cut(string(data[:min(len(data), 1024)]), "\n")
 	first, ok = strings.CutPrefix(strings.TrimRight(first, "\r"), head)
 	if !ok {
@@ -66,8 +66,8 @@ func whose(data []byte) (run nexus.RunID, id string, ok bool) {
 	return nexus.RunID(a), id, ok && found && a != "" && id != ""
 }
 
-// said is an answer that somebody wrote.
-type said struct {
+// writtenAnswer is an answer that somebody wrote.
+type writtenAnswer struct {
 	Answer string `json:"answer"`
 	By     string `json:"by,omitzero"`
 }
@@ -75,20 +75,20 @@ type said struct {
 // errWriting says that an answer is not finished.
 var errWriting = errors.New("it is still being written")
 
-// read reads an answer from a form. An empty one is none yet.
-func read(data []byte) (said, error) {
-	text, err := plain(data)
+// parseForm reads an answer from a form. An empty one is none yet.
+func parseForm(data []byte) (writtenAnswer, error) {
+	text, err := decodeText(data)
 	if err != nil {
-		return said{}, err
+		return writtenAnswer{}, err
 	}
 	_, rest, found := cutEntry(text)
 	switch {
 	case !found:
-		return said{}, errors.New("the line " + entry + " is gone")
+		return writtenAnswer{}, errors.New("the line " + entry + " is gone")
 	case strings.TrimSpace(rest) != "" && !strings.HasSuffix(rest, "\n"):
-		return said{}, errWriting
+		return writtenAnswer{}, errWriting
 	default:
-		return said{Answer: strings.TrimSpace(rest)}, nil
+		return writtenAnswer{Answer: strings.TrimSpace(rest)}, nil
 	}
 }
 
@@ -106,35 +106,35 @@ func cutEntry(text string) (before, after string, found bool) {
 	}
 }
 
-// readBeside reads an answer from a file of its own: its text, or an object.
-func readBeside(data []byte) (said, error) {
-	text, err := plain(data)
+// parseAnswerFile reads an answer from a file of its own: its text, or an object.
+func parseAnswerFile(data []byte) (writtenAnswer, error) {
+	text, err := decodeText(data)
 	if err != nil {
-		return said{}, err
+		return writtenAnswer{}, err
 	}
 	if !strings.HasSuffix(text, "\n") {
-		return said{}, errWriting
+		return writtenAnswer{}, errWriting
 	}
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "{") {
-		return said{Answer: text}, nil
+		return writtenAnswer{Answer: text}, nil
 	}
-	var s said
+	var s writtenAnswer
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil {
-		return said{}, fmt.Errorf("it is not a JSON object with an answer: %w", err)
+		return writtenAnswer{}, fmt.Errorf("it is not a JSON object with an answer: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return said{}, errors.New("it holds more than one JSON object")
+		return writtenAnswer{}, errors.New("it holds more than one JSON object")
 	}
-	if s.By = legible.Show(line(s.By)); len(s.By) > 64 {
-		return said{}, errors.New("the name in by is longer than 64 bytes")
+	if s.By = sanitize.Show(line(s.By)); len(s.By) > 64 {
+		return writtenAnswer{}, errors.New("the name in by is longer than 64 bytes")
 	}
 	return s, nil
 }
 
-func plain(data []byte) (string, error) {
+func decodeText(data []byte) (string, error) {
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 		return "", errors.New("it is not UTF-8 text")
 	}

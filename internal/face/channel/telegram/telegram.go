@@ -17,21 +17,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/botapi"
-	"github.com/nexus-ai-builder/nexus/internal/sys/post"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
 // Inbox is where it is heard what waits for people, and answered.
 type Inbox interface {
-	Next(ctx context.Context) ([]people.Item, error)
-	Find(run nexus.RunID, id string) (people.Item, error)
+	Next(ctx context.Context) ([]humaninput.Item, error)
+	Find(run nexus.RunID, id string) (humaninput.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
-// Book remembers what was sent, also for the process after this one.
-type Book interface {
+// SentStore remembers what was sent, also for the process after this one.
+type SentStore interface {
 	Of(name string) (string, bool)
 	Names() []string
 	Put(name, what string) error
@@ -70,29 +70,29 @@ func Check(o Options) error {
 	case o.Chat < 0 && len(o.Users) == 0:
 		return bad("the chat is a group, so everybody in it could answer",
 			"List who may answer in channels.telegram.users, by their numbers.")
-	case err != nil || o.Base != "" && u.Scheme != "https" && !post.Loopback(u.Hostname()):
+	case err != nil || o.Base != "" && u.Scheme != "https" && !webhookpost.IsLoopback(u.Hostname()):
 		return bad("the token would go to "+o.Base+", where others on the way can read it", "Use an https address.")
 	}
 	return nil
 }
 
-// note is what is remembered of a question: the token in its buttons, and its
+// sentQuestion is what is remembered of a question: the token in its buttons, and its
 // message once it was sent.
-type note struct {
+type sentQuestion struct {
 	token   string
 	message int64
 }
 
-func noteOf(text string) note {
+func parseSentQuestion(text string) sentQuestion {
 	token, id, _ := strings.Cut(text, " ")
 	n, _ := strconv.ParseInt(id, 10, 64) // 0 where it was not sent
-	return note{token, n}
+	return sentQuestion{token, n}
 }
 
-func (n note) String() string { return n.token + " " + strconv.FormatInt(n.message, 10) }
+func (n sentQuestion) String() string { return n.token + " " + strconv.FormatInt(n.message, 10) }
 
-// chat is the channel at work.
-type chat struct {
+// telegramChannel is the channel at work.
+type telegramChannel struct {
 	Options
 	inbox Inbox
 	api   *botapi.Client
@@ -100,18 +100,18 @@ type chat struct {
 	asking chan struct{} // holds one while a question is on its way
 
 	mu    sync.Mutex // guards what follows
-	book  Book
-	items []people.Item     // that wait
+	book  SentStore
+	items []humaninput.Item // that wait
 	given map[string]string // by mark: what was not sent, and is not tried again
 }
 
 // Serve asks and listens until the context ends, and a moment longer.
-func Serve(ctx context.Context, inbox Inbox, book Book, o Options) error {
+func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 	if err := Check(o); err != nil {
 		return err
 	}
 	o.Wait, o.Poll = cmp.Or(o.Wait, time.Second), cmp.Or(o.Poll, 25*time.Second)
-	c := &chat{
+	c := &telegramChannel{
 		Options: o, inbox: inbox, book: book, given: map[string]string{}, asking: make(chan struct{}, 1),
 		api: botapi.New(o.Base, o.Token, o.Poll+15*time.Second),
 	}
@@ -120,16 +120,16 @@ func Serve(ctx context.Context, inbox Inbox, book Book, o Options) error {
 	defer stop(nil)
 	var all sync.WaitGroup
 	defer all.Wait()
-	feed := make(chan []people.Item)
-	all.Go(func() { c.hear(ctx, feed) })
-	all.Go(func() { c.tell(ctx, feed) })
-	err := c.listen(ctx)
+	feed := make(chan []humaninput.Item)
+	all.Go(func() { c.receiveItems(ctx, feed) })
+	all.Go(func() { c.sendLoop(ctx, feed) })
+	err := c.receiveUpdates(ctx)
 	stop(nil)
 	return err
 }
 
-// hear passes on what waits.
-func (c *chat) hear(ctx context.Context, feed chan<- []people.Item) {
+// receiveItems passes on what waits.
+func (c *telegramChannel) receiveItems(ctx context.Context, feed chan<- []humaninput.Item) {
 	for {
 		items, err := c.inbox.Next(ctx)
 		if err != nil {
@@ -143,9 +143,9 @@ func (c *chat) hear(ctx context.Context, feed chan<- []people.Item) {
 	}
 }
 
-// tell sends what waits, and takes the buttons from what does not any more.
-func (c *chat) tell(ctx context.Context, feed <-chan []people.Item) {
-	b := post.Backoff{Unit: c.Wait}
+// sendLoop sends what waits, and takes the buttons from what does not any more.
+func (c *telegramChannel) sendLoop(ctx context.Context, feed <-chan []humaninput.Item) {
+	b := webhookpost.Backoff{Unit: c.Wait}
 	for {
 		var again <-chan time.Time
 		err := c.send(ctx)
@@ -172,7 +172,7 @@ func (c *chat) tell(ctx context.Context, feed <-chan []people.Item) {
 
 // finish takes the buttons from what does not wait any more, once, before the
 // process ends. What it does not come to, the next process does.
-func (c *chat) finish(ctx context.Context) {
+func (c *telegramChannel) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 3*time.Second, errors.New("time to finish is over"))
 	defer cancel()
 	c.mu.Lock()
@@ -184,21 +184,21 @@ func (c *chat) finish(ctx context.Context) {
 		if _, err := c.inbox.Find(nexus.RunID(run), id); err == nil {
 			continue
 		}
-		if c.settle(ctx, name) != nil {
+		if c.closeQuestion(ctx, name) != nil {
 			return
 		}
 	}
 }
 
 // send sends what was not sent, up to the first failure.
-func (c *chat) send(ctx context.Context) error {
+func (c *telegramChannel) send(ctx context.Context) error {
 	c.mu.Lock()
 	items, names := slices.Clone(c.items), c.book.Names()
 	c.mu.Unlock()
 	waits := map[string]bool{}
 	for _, i := range items {
 		waits[i.Mark()] = true
-		if err := c.ask(ctx, i); err != nil {
+		if err := c.sendQuestion(ctx, i); err != nil {
 			return err
 		}
 	}
@@ -207,20 +207,20 @@ func (c *chat) send(ctx context.Context) error {
 		if waits[name] {
 			continue
 		}
-		if err := c.settle(ctx, name); err != nil {
+		if err := c.closeQuestion(ctx, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ask sends one question, if it was not.
-func (c *chat) ask(ctx context.Context, i people.Item) error {
+// sendQuestion sends one question, if it was not.
+func (c *telegramChannel) sendQuestion(ctx context.Context, i humaninput.Item) error {
 	c.mu.Lock()
 	was, known := c.book.Of(i.Mark())
-	n, over := noteOf(was), c.given[i.Mark()] != ""
+	n, over := parseSentQuestion(was), c.given[i.Mark()] != ""
 	if !known {
-		n = note{token: rand.Text()}
+		n = sentQuestion{token: rand.Text()}
 		if err := c.book.Put(i.Mark(), n.String()); err != nil {
 			c.mu.Unlock()
 			return err
@@ -230,7 +230,7 @@ func (c *chat) ask(ctx context.Context, i people.Item) error {
 	if n.message != 0 || over {
 		return nil
 	}
-	text, buttons := write(i, n.token)
+	text, buttons := formatQuestion(i, n.token)
 	params := map[string]any{"chat_id": c.Chat, "text": text}
 	if buttons != nil {
 		params["reply_markup"] = buttons
@@ -242,7 +242,7 @@ func (c *chat) ask(ctx context.Context, i people.Item) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case botapi.Final(err):
+	case botapi.IsFinal(err):
 		c.given[i.Mark()] = err.Error()
 		c.Complain(fmt.Errorf("channel telegram: question %s is not sent: %w", i.ID, err))
 		return nil
@@ -253,9 +253,9 @@ func (c *chat) ask(ctx context.Context, i people.Item) error {
 	return c.book.Put(i.Mark(), n.String())
 }
 
-// write writes a question. One that does not fit is not shown in part: what is
+// formatQuestion writes a question. One that does not fit is not shown in part: what is
 // agreed to must have been read.
-func write(i people.Item, token string) (string, *botapi.Keyboard) {
+func formatQuestion(i humaninput.Item, token string) (string, *botapi.Keyboard) {
 	text := fmt.Sprintf("%s (%s), run %s, %s:\n\n%s\n\nWithout an answer", i.Trigger, i.Severity, i.Run, i.ID, i.Text)
 	if !i.Deadline.IsZero() {
 		text += " until " + i.Deadline.UTC().Format("15:04 MST on 2006-01-02")
@@ -265,7 +265,7 @@ func write(i people.Item, token string) (string, *botapi.Keyboard) {
 		return fmt.Sprintf("%s (%s), run %s, %s: a question that is too long for a message. nexus status has it, nexus answer answers it.", i.Trigger, i.Severity, i.Run, i.ID), nil
 	}
 	var rows [][]botapi.Button
-	row := func(width int, all []people.Offer) {
+	row := func(width int, all []humaninput.Offer) {
 		for n, o := range all {
 			if n%width == 0 {
 				rows = append(rows, nil)
@@ -275,11 +275,11 @@ func write(i people.Item, token string) (string, *botapi.Keyboard) {
 				label += " (default)"
 			}
 			last := len(rows) - 1
-			rows[last] = append(rows[last], botapi.Button{Text: short(label), Data: token + ":" + o.Answer})
+			rows[last] = append(rows[last], botapi.Button{Text: shortenLabel(label), Data: token + ":" + o.Answer})
 		}
 	}
-	offers := picks(i)
-	commands := slices.IndexFunc(offers, func(o people.Offer) bool { return len(i.Choices) > 0 || o.Label == o.Answer })
+	offers := buttonOffers(i)
+	commands := slices.IndexFunc(offers, func(o humaninput.Offer) bool { return len(i.Choices) > 0 || o.Label == o.Answer })
 	if commands < 0 {
 		return text + "\n\nReply to this message with the answer.", nil
 	}
@@ -291,33 +291,33 @@ func write(i people.Item, token string) (string, *botapi.Keyboard) {
 	return text, &botapi.Keyboard{Rows: rows}
 }
 
-// picks returns the answers that have a button.
-func picks(i people.Item) []people.Offer {
+// buttonOffers returns the answers that have a button.
+func buttonOffers(i humaninput.Item) []humaninput.Offer {
 	if len(i.Choices) == 0 {
 		return i.Offers
 	}
-	var all []people.Offer
+	var all []humaninput.Offer
 	for _, c := range i.Choices {
-		all = append(all, people.Offer{Label: c, Answer: c})
+		all = append(all, humaninput.Offer{Label: c, Answer: c})
 	}
 	return all
 }
 
-// settle says below a question what became of it, and forgets it.
-func (c *chat) settle(ctx context.Context, mark string) error {
+// closeQuestion says below a question what became of it, and forgets it.
+func (c *telegramChannel) closeQuestion(ctx context.Context, mark string) error {
 	c.mu.Lock()
 	was, _ := c.book.Of(mark)
 	c.mu.Unlock()
 	key, _, _ := strings.Cut(mark, "@")
 	run, id, _ := strings.Cut(key, "/")
 	_, why := c.inbox.Find(nexus.RunID(run), id)
-	if n := noteOf(was); n.message != 0 {
+	if n := parseSentQuestion(was); n.message != 0 {
 		text := id + " of run " + run + ": no answer is needed any more"
 		if why != nil {
 			text = id + " of run " + run + ": " + why.Error()
 		}
-		err := c.api.Call(ctx, "editMessageText", map[string]any{"chat_id": c.Chat, "message_id": n.message, "text": cut(text)}, nil)
-		if err != nil && !botapi.Final(err) {
+		err := c.api.Call(ctx, "editMessageText", map[string]any{"chat_id": c.Chat, "message_id": n.message, "text": truncateText(text)}, nil)
+		if err != nil && !botapi.IsFinal(err) {
 			return err
 		}
 	}
@@ -327,21 +327,21 @@ func (c *chat) settle(ctx context.Context, mark string) error {
 	return c.book.Forget(mark)
 }
 
-func cut(text string) string {
+func truncateText(text string) string {
 	if len(text) > maxText {
 		return strings.ToValidUTF8(text[:maxText], "") + "..."
 	}
 	return text
 }
 
-// listen takes what people send until the context ends. The error is one that
+// receiveUpdates takes what people send until the context ends. The error is one that
 // no other try would fix.
-func (c *chat) listen(ctx context.Context) error {
-	b := post.Backoff{Unit: c.Wait}
+func (c *telegramChannel) receiveUpdates(ctx context.Context) error {
+	b := webhookpost.Backoff{Unit: c.Wait}
 	var offset int64
 	for ctx.Err() == nil {
 		all, err := c.poll(ctx, offset)
-		if botapi.Final(err) && ctx.Err() == nil {
+		if botapi.IsFinal(err) && ctx.Err() == nil {
 			return fmt.Errorf("channel telegram: %w", err)
 		}
 		if err != nil {
@@ -356,7 +356,7 @@ func (c *chat) listen(ctx context.Context) error {
 		}
 		b.N = 0
 		for _, u := range all {
-			c.take(ctx, u)
+			c.handleUpdate(ctx, u)
 			offset = max(offset, u.ID+1) // confirmed by the next call, when it was dealt with
 		}
 	}
@@ -364,38 +364,38 @@ func (c *chat) listen(ctx context.Context) error {
 }
 
 // poll waits for what people send.
-func (c *chat) poll(ctx context.Context, offset int64) (all []botapi.Update, err error) {
+func (c *telegramChannel) poll(ctx context.Context, offset int64) (all []botapi.Update, err error) {
 	err = c.api.Call(ctx, "getUpdates", map[string]any{
 		"offset": offset, "timeout": int(c.Poll.Seconds()), "allowed_updates": []string{"message", "callback_query"},
 	}, &all)
 	return all, err
 }
 
-// take takes what somebody sent. Strangers hear nothing.
-func (c *chat) take(ctx context.Context, u botapi.Update) {
+// handleUpdate takes what somebody sent. Strangers hear nothing.
+func (c *telegramChannel) handleUpdate(ctx context.Context, u botapi.Update) {
 	switch {
 	case u.Press != nil:
 		p := u.Press
-		if p.Message == nil || !c.may(p.Message.Chat.ID, p.From) {
+		if p.Message == nil || !c.canAnswer(p.Message.Chat.ID, p.From) {
 			return
 		}
-		said, err := c.answer(ctx, c.pressed(p.Data), p.From)
-		c.reply(ctx, "answerCallbackQuery", map[string]any{"callback_query_id": p.ID, "text": short(outcome(said, err))})
+		said, err := c.submitAnswer(ctx, c.pressedAnswer(p.Data), p.From)
+		c.reply(ctx, "answerCallbackQuery", map[string]any{"callback_query_id": p.ID, "text": shortenLabel(replyText(said, err))})
 	case u.Message != nil:
 		m := u.Message
-		if m.From == nil || !c.may(m.Chat.ID, *m.From) || m.ReplyTo == nil || m.Text == "" {
+		if m.From == nil || !c.canAnswer(m.Chat.ID, *m.From) || m.ReplyTo == nil || m.Text == "" {
 			return
 		}
-		said, err := c.answer(ctx, c.replied(ctx, m), *m.From)
+		said, err := c.submitAnswer(ctx, c.repliedAnswer(ctx, m), *m.From)
 		c.reply(ctx, "sendMessage", map[string]any{
-			"chat_id": c.Chat, "text": cut(outcome(said, err)),
+			"chat_id": c.Chat, "text": truncateText(replyText(said, err)),
 			"reply_parameters": map[string]any{"message_id": m.ID, "allow_sending_without_reply": true},
 		})
 	}
 }
 
-// may reports whether somebody may answer.
-func (c *chat) may(in int64, from botapi.User) bool {
+// canAnswer reports whether somebody may answer.
+func (c *telegramChannel) canAnswer(in int64, from botapi.User) bool {
 	if in != c.Chat {
 		return false
 	}
@@ -405,56 +405,56 @@ func (c *chat) may(in int64, from botapi.User) bool {
 	return slices.Contains(c.Users, from.ID)
 }
 
-// meant is a question and what somebody answered to it.
-type meant struct {
-	item   people.Item
+// receivedAnswer is a question and what somebody answered to it.
+type receivedAnswer struct {
+	item   humaninput.Item
 	answer string
 	known  bool
 }
 
-// find returns the question whose note fits.
-func (c *chat) find(fits func(note) bool) (people.Item, bool) {
+// findQuestion returns the question whose note fits.
+func (c *telegramChannel) findQuestion(fits func(sentQuestion) bool) (humaninput.Item, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, i := range c.items {
-		if was, ok := c.book.Of(i.Mark()); ok && fits(noteOf(was)) {
+		if was, ok := c.book.Of(i.Mark()); ok && fits(parseSentQuestion(was)) {
 			return i, true
 		}
 	}
-	return people.Item{}, false
+	return humaninput.Item{}, false
 }
 
-func (c *chat) pressed(data string) meant {
+func (c *telegramChannel) pressedAnswer(data string) receivedAnswer {
 	token, choice, _ := strings.Cut(data, ":")
-	i, ok := c.find(func(n note) bool { return n.token == token && token != "" })
-	if !ok || !slices.ContainsFunc(picks(i), func(o people.Offer) bool { return o.Answer == choice }) {
-		return meant{}
+	i, ok := c.findQuestion(func(n sentQuestion) bool { return n.token == token && token != "" })
+	if !ok || !slices.ContainsFunc(buttonOffers(i), func(o humaninput.Offer) bool { return o.Answer == choice }) {
+		return receivedAnswer{}
 	}
-	return meant{i, choice, true}
+	return receivedAnswer{i, choice, true}
 }
 
-// replied returns the question that a message replies to. Whoever reads one may
+// repliedAnswer returns the question that a message replies to. Whoever reads one may
 // reply before the server has said here which message it is.
-func (c *chat) replied(ctx context.Context, m *botapi.Message) meant {
-	fits := func(n note) bool { return n.message != 0 && n.message == m.ReplyTo.ID }
-	i, ok := c.find(fits)
+func (c *telegramChannel) repliedAnswer(ctx context.Context, m *botapi.Message) receivedAnswer {
+	fits := func(n sentQuestion) bool { return n.message != 0 && n.message == m.ReplyTo.ID }
+	i, ok := c.findQuestion(fits)
 	if ok {
-		return meant{i, m.Text, true}
+		return receivedAnswer{i, m.Text, true}
 	}
 	select {
 	case c.asking <- struct{}{}:
 		<-c.asking
 	case <-ctx.Done():
 	}
-	i, ok = c.find(fits)
-	return meant{i, m.Text, ok}
+	i, ok = c.findQuestion(fits)
+	return receivedAnswer{i, m.Text, ok}
 }
 
-func (c *chat) answer(ctx context.Context, m meant, from botapi.User) (string, error) {
+func (c *telegramChannel) submitAnswer(ctx context.Context, m receivedAnswer, from botapi.User) (string, error) {
 	if !m.known {
 		return "", errors.New("this no longer waits for an answer")
 	}
-	if text, _ := write(m.item, ""); !strings.Contains(text, m.item.Text) {
+	if text, _ := formatQuestion(m.item, ""); !strings.Contains(text, m.item.Text) {
 		return "", errors.New("the question was too long to be shown here: answer it with nexus answer")
 	}
 	by := "telegram:" + strconv.FormatInt(from.ID, 10)
@@ -464,7 +464,7 @@ func (c *chat) answer(ctx context.Context, m meant, from botapi.User) (string, e
 	return c.inbox.Answer(ctx, m.item.Run, m.item.ID, m.answer, by)
 }
 
-func outcome(said string, err error) string {
+func replyText(said string, err error) string {
 	if err == nil {
 		return said
 	}
@@ -474,8 +474,8 @@ func outcome(said string, err error) string {
 	return err.Error()
 }
 
-// short fits a text into what a button may say.
-func short(text string) string {
+// shortenLabel fits a text into what a button may say.
+func shortenLabel(text string) string {
 	if r := []rune(text); len(r) > 190 {
 		return string(r[:190]) + "..."
 	}
@@ -483,8 +483,8 @@ func short(text string) string {
 }
 
 // reply says something back. It is said once: what counts is in the journal.
-func (c *chat) reply(ctx context.Context, method string, params map[string]any) {
-	if err := c.api.Call(ctx, method, params, nil); err != nil && ctx.Err() == nil && !botapi.Final(err) {
+func (c *telegramChannel) reply(ctx context.Context, method string, params map[string]any) {
+	if err := c.api.Call(ctx, method, params, nil); err != nil && ctx.Err() == nil && !botapi.IsFinal(err) {
 		c.Complain(fmt.Errorf("channel telegram: %w", err))
 	}
 }

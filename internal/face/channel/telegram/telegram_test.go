@@ -15,14 +15,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/botapi"
-	"github.com/nexus-ai-builder/nexus/internal/sys/post"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
 const ada, eve = 7, 666
@@ -43,7 +43,7 @@ func enter(t *testing.T) *room {
 	t.Helper()
 	r := &room{t: t, j: channeltest.New(time.Now), s: telegramtest.Start(), book: filepath.Join(t.TempDir(), "book.json")}
 	t.Cleanup(r.s.Close)
-	r.j.Question("q1", people.SecurityTrigger, "may it run *this*?")
+	r.j.Question("q1", humaninput.SecurityTrigger, "may it run *this*?")
 	return r
 }
 
@@ -57,8 +57,8 @@ func (r *room) serve() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.stop = channeltest.Work(r.t, d.Follow, func(ctx context.Context) error {
-		return Serve(ctx, d.Seat(0), book, Options{
+	r.stop = channeltest.RunAll(r.t, d.Follow, func(ctx context.Context) error {
+		return Serve(ctx, d.Subscribe(0), book, Options{
 			Base: r.s.URL(), Token: telegramtest.Token, Chat: -100, Users: []int64{ada}, Wait: time.Millisecond, Poll: time.Second,
 			Complain: func(err error) {
 				r.mu.Lock()
@@ -87,34 +87,34 @@ func (r *room) until(text string) telegramtest.Message {
 func (r *room) told(n int, text string) {
 	r.t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if all := r.s.Told(); len(all) >= n {
+		if all := r.s.CallbackTexts(); len(all) >= n {
 			if !strings.Contains(all[n-1], text) {
 				r.t.Errorf("told %q, want %q", all[n-1], text)
 			}
 			return
 		}
 	}
-	r.t.Fatalf("nobody is told %q: %q", text, r.s.Told())
+	r.t.Fatalf("nobody is told %q: %q", text, r.s.CallbackTexts())
 }
 
 // TestAnswer takes a button and a reply of whom may answer, and of nobody
 // else, and takes the buttons away when somebody has answered.
 func TestAnswer(t *testing.T) {
 	r := enter(t)
-	r.j.Question("q2", people.AmbiguityTrigger, "which?")
+	r.j.Question("q2", humaninput.AmbiguityTrigger, "which?")
 	r.serve()
 	m := r.until("may it run *this*?")
 	if d := cmp.Diff([]string{"yes", "no"}, m.Buttons); d != "" || m.Chat != -100 || !strings.HasPrefix(m.Text, "security (red), run r1, q1:") {
 		t.Errorf("%s %+v", d, m)
 	}
 	q2 := r.until("Reply to this message")
-	r.s.Press(m, "yes", eve)              // in the chat, and not one of those
-	r.s.Say(-100, q2.ID, "rm -rf", eve)   // also by words
-	r.s.Say(eve, q2.ID, "rm -rf", ada)    // from another chat
-	r.s.Say(-100, 0, "hello, nexus", ada) // to nobody
-	r.s.Press(m, "made up:0", ada)        // not a button of it
+	r.s.Press(m, "yes", eve)                   // in the chat, and not one of those
+	r.s.SendText(-100, q2.ID, "rm -rf", eve)   // also by words
+	r.s.SendText(eve, q2.ID, "rm -rf", ada)    // from another chat
+	r.s.SendText(-100, 0, "hello, nexus", ada) // to nobody
+	r.s.Press(m, "made up:0", ada)             // not a button of it
 	r.told(1, "no longer waits for an answer")
-	r.s.Say(-100, m.ID, "sure", ada) // a reply that is no choice
+	r.s.SendText(-100, m.ID, "sure", ada) // a reply that is no choice
 	if no := r.until("not one of the choices"); no.ReplyTo != 5000 || no.Chat != -100 {
 		t.Errorf("%+v", no)
 	}
@@ -123,7 +123,7 @@ func TestAnswer(t *testing.T) {
 	}
 	r.s.Press(m, "no", ada)
 	r.told(2, "taken")
-	r.s.Say(-100, q2.ID, "the second\nof them", ada)
+	r.s.SendText(-100, q2.ID, "the second\nof them", ada)
 	r.until("q1 of run r1: already answered by telegram:7/ada7: no")
 	r.until("q2 of run r1: already answered by telegram:7/ada7: the second of them")
 	r.s.Press(m, "yes", ada)
@@ -142,7 +142,7 @@ func TestAnswer(t *testing.T) {
 // there before counts, and what was answered elsewhere is said.
 func TestTakesOver(t *testing.T) {
 	r := enter(t)
-	r.j.Question("q2", people.SecurityTrigger, "and that?")
+	r.j.Question("q2", humaninput.SecurityTrigger, "and that?")
 	r.serve()
 	one, _ := r.until("may it run"), r.until("and that?")
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) { // until that is remembered
@@ -152,7 +152,7 @@ func TestTakesOver(t *testing.T) {
 		}
 		sent := 0
 		for _, name := range book.Names() {
-			if was, _ := book.Of(name); noteOf(was).message != 0 {
+			if was, _ := book.Of(name); parseSentQuestion(was).message != 0 {
 				sent++
 			}
 		}
@@ -198,9 +198,9 @@ func TestFaults(t *testing.T) {
 	if n := len(r.s.Messages()); n != 1 {
 		t.Errorf("%d messages", n)
 	}
-	r.j.Question("q2", people.SecurityTrigger, "which the server does not want")
+	r.j.Question("q2", humaninput.SecurityTrigger, "which the server does not want")
 	r.s.Fail("sendMessage", telegramtest.Fault{Status: 400})
-	r.j.Question("q3", people.SecurityTrigger, "that it wants")
+	r.j.Question("q3", humaninput.SecurityTrigger, "that it wants")
 	r.until("that it wants")
 	r.stop()
 	r.mu.Lock()
@@ -218,7 +218,7 @@ func TestFaults(t *testing.T) {
 // TestBackoff waits from one to thirty of its unit, and as long as the server
 // wants.
 func TestBackoff(t *testing.T) {
-	b := post.Backoff{Unit: time.Second}
+	b := webhookpost.Backoff{Unit: time.Second}
 	var got []string
 	for range 8 {
 		got = append(got, b.Next(botapi.Wants(errors.New("x"))).String())
@@ -230,10 +230,10 @@ func TestBackoff(t *testing.T) {
 		t.Error(d)
 	}
 	_, err := botapi.Result(429, []byte(`{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 5","parameters":{"retry_after":5}}`))
-	if e, ok := errors.AsType[*botapi.Error](err); !ok || e.After != 5*time.Second || botapi.Final(err) {
+	if e, ok := errors.AsType[*botapi.Error](err); !ok || e.After != 5*time.Second || botapi.IsFinal(err) {
 		t.Errorf("%v", err)
 	}
-	if _, err := botapi.Result(http.StatusUnauthorized, []byte(`{"ok":false,"error_code":401,"description":"Unauthorized"}`)); !botapi.Final(err) {
+	if _, err := botapi.Result(http.StatusUnauthorized, []byte(`{"ok":false,"error_code":401,"description":"Unauthorized"}`)); !botapi.IsFinal(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -249,7 +249,7 @@ func TestWrongToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Serve(t.Context(), d.Seat(0), book, Options{Base: r.s.URL(), Token: "1:wrong", Chat: 7, Complain: func(error) {}})
+	err = Serve(t.Context(), d.Subscribe(0), book, Options{Base: r.s.URL(), Token: "1:wrong", Chat: 7, Complain: func(error) {}})
 	if err == nil || !strings.Contains(err.Error(), "401 Unauthorized") || strings.Contains(err.Error(), "wrong") {
 		t.Error(err)
 	}
@@ -258,13 +258,13 @@ func TestWrongToken(t *testing.T) {
 // TestLong shows no part of a question with buttons that agree to all of it.
 func TestLong(t *testing.T) {
 	r := enter(t)
-	r.j.Question("q2", people.SecurityTrigger, "may it run "+strings.Repeat("x", maxText)+"; rm -rf /?")
+	r.j.Question("q2", humaninput.SecurityTrigger, "may it run "+strings.Repeat("x", maxText)+"; rm -rf /?")
 	r.serve()
 	m := r.until("too long for a message")
 	if len(m.Buttons) > 0 {
 		t.Errorf("%+v", m)
 	}
-	r.s.Say(-100, m.ID, "yes", ada)
+	r.s.SendText(-100, m.ID, "yes", ada)
 	r.until("answer it with nexus answer")
 	if got := r.j.Answers(); got != nil {
 		t.Errorf("taken: %q", got)
@@ -295,11 +295,11 @@ func TestRepliesAtOnce(t *testing.T) {
 		var said slow
 		c.api.HTTP.Transport, c.asking = &said, make(chan struct{}, 1)
 		sent := make(chan error)
-		go func() { sent <- c.ask(t.Context(), asked) }()
+		go func() { sent <- c.sendQuestion(t.Context(), asked) }()
 		synctest.Wait()
 		reply := &botapi.Message{ID: 10, From: &botapi.User{ID: ada}, Text: "yes", ReplyTo: &botapi.Message{ID: 9}}
 		reply.Chat.ID = c.Chat
-		go c.take(t.Context(), botapi.Update{Message: reply})
+		go c.handleUpdate(t.Context(), botapi.Update{Message: reply})
 		if err := <-sent; err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +341,7 @@ func FuzzUpdate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		result, err := botapi.Result(200, data)
 		if err != nil {
-			if wait := (&post.Backoff{Unit: time.Second}).Next(botapi.Wants(err)); wait < time.Second || wait > 5*time.Minute {
+			if wait := (&webhookpost.Backoff{Unit: time.Second}).Next(botapi.Wants(err)); wait < time.Second || wait > 5*time.Minute {
 				t.Errorf("it waits %s", wait)
 			}
 			return
@@ -352,7 +352,7 @@ func FuzzUpdate(f *testing.F) {
 			return
 		}
 		for _, u := range all {
-			s.take(t.Context(), u)
+			s.handleUpdate(t.Context(), u)
 		}
 	})
 }
@@ -362,9 +362,9 @@ func decode(data []byte, into any) error { return json.Unmarshal(data, into) }
 // nobody is a inbox where no answer may come in.
 type nobody struct{ t *testing.T }
 
-func (nobody) Next(context.Context) ([]people.Item, error) { return nil, nil }
+func (nobody) Next(context.Context) ([]humaninput.Item, error) { return nil, nil }
 
-func (nobody) Find(nexus.RunID, string) (people.Item, error) { return people.Item{}, nil }
+func (nobody) Find(nexus.RunID, string) (humaninput.Item, error) { return humaninput.Item{}, nil }
 
 func (n nobody) Answer(_ context.Context, _ nexus.RunID, id, answer, by string) (string, error) {
 	if !strings.HasPrefix(by, "telegram:7") {
@@ -374,20 +374,20 @@ func (n nobody) Answer(_ context.Context, _ nexus.RunID, id, answer, by string) 
 }
 
 // asked is what waits in a chat without a server.
-var asked = people.Item{Run: "r1", ID: "q1", Choices: []string{"yes", "no"}, Text: "?"}
+var asked = humaninput.Item{Run: "r1", ID: "q1", Choices: []string{"yes", "no"}, Text: "?"}
 
 // httpless is a chat whose server is not there.
-func httpless(t *testing.T) *chat {
+func httpless(t *testing.T) *telegramChannel {
 	t.Helper()
 	book, err := sentlog.Open(filepath.Join(t.TempDir(), "book"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := book.Put(asked.Mark(), note{"x", 1}.String()); err != nil {
+	if err := book.Put(asked.Mark(), sentQuestion{"x", 1}.String()); err != nil {
 		t.Fatal(err)
 	}
-	return &chat{
-		Options: Options{Chat: -100, Users: []int64{ada}, Complain: func(error) {}}, inbox: nobody{t}, book: book, items: []people.Item{asked}, asking: make(chan struct{}, 1),
+	return &telegramChannel{
+		Options: Options{Chat: -100, Users: []int64{ada}, Complain: func(error) {}}, inbox: nobody{t}, book: book, items: []humaninput.Item{asked}, asking: make(chan struct{}, 1),
 		api: &botapi.Client{Base: "http://127.0.0.1:0", Token: "1:x", HTTP: &http.Client{}},
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/post"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
 // refusal says no to a call.
@@ -24,10 +24,10 @@ type refusal struct {
 func (r *refusal) Error() string { return r.why }
 
 // handler takes answers.
-func (h *hook) handler() http.Handler {
+func (h *webhookChannel) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
-		said, err := h.take(w, r)
+		said, err := h.receiveAnswer(w, r)
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		v := map[string]any{"version": 1, "result": said}
@@ -40,9 +40,9 @@ func (h *hook) handler() http.Handler {
 	return mux
 }
 
-// take takes one call. What it costs before the sender has shown that it has
+// receiveAnswer takes one call. What it costs before the sender has shown that it has
 // the secret is bounded.
-func (h *hook) take(w http.ResponseWriter, r *http.Request) (string, error) {
+func (h *webhookChannel) receiveAnswer(w http.ResponseWriter, r *http.Request) (string, error) {
 	now := h.Now()
 	if !h.calls.AllowN(now, 1) {
 		w.Header().Set("Retry-After", "1")
@@ -58,30 +58,30 @@ func (h *hook) take(w http.ResponseWriter, r *http.Request) (string, error) {
 	if err != nil {
 		return "", &refusal{http.StatusBadRequest, "the body cannot be read"}
 	}
-	if err := post.Verify(h.Secret, post.Reply, r.Header, body, now); err != nil {
+	if err := webhookpost.Verify(h.Secret, webhookpost.Reply, r.Header, body, now); err != nil {
 		if !h.wrong.AllowN(now, 1) {
 			w.Header().Set("Retry-After", "1")
 			return "", &refusal{http.StatusTooManyRequests, "too many calls with a wrong signature"}
 		}
 		return "", &refusal{http.StatusUnauthorized, err.Error()}
 	}
-	if !h.first(strings.ToLower(r.Header.Get(post.Signature))) {
+	if !h.isNewSignature(strings.ToLower(r.Header.Get(webhookpost.Signature))) {
 		return "", &refusal{http.StatusConflict, "this call was made before"}
 	}
-	a, err := parse(body)
+	a, err := parseAnswer(body)
 	if err != nil {
 		return "", &refusal{http.StatusBadRequest, "the body cannot be read: " + err.Error()}
 	}
-	return h.answer(r, a)
+	return h.submitAnswer(r, a)
 }
 
-// first remembers a signature, and reports whether it was not seen before.
-func (h *hook) first(signature string) bool {
+// isNewSignature remembers a signature, and reports whether it was not seen before.
+func (h *webhookChannel) isNewSignature(signature string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.Now()
 	for s, at := range h.seen {
-		if now.Sub(at) > 2*post.Window {
+		if now.Sub(at) > 2*webhookpost.Window {
 			delete(h.seen, s)
 		}
 	}
@@ -92,8 +92,8 @@ func (h *hook) first(signature string) bool {
 	return true
 }
 
-// answer answers what waits, to whoever was asked.
-func (h *hook) answer(r *http.Request, a answer) (string, error) {
+// submitAnswer answers what waits, to whoever was asked.
+func (h *webhookChannel) submitAnswer(r *http.Request, a answer) (string, error) {
 	item, err := h.inbox.Find(a.Run, a.ID)
 	if err != nil {
 		return "", err
@@ -101,7 +101,7 @@ func (h *hook) answer(r *http.Request, a answer) (string, error) {
 	h.mu.Lock()
 	was, _ := h.book.Of(item.Mark())
 	h.mu.Unlock()
-	token := strings.TrimSuffix(was, sent)
+	token := strings.TrimSuffix(was, sentSuffix)
 	if token == "" || subtle.ConstantTimeCompare([]byte(token), []byte(a.Token)) != 1 {
 		return "", &refusal{http.StatusForbidden, "the token is not the one that came with the question"}
 	}
@@ -117,7 +117,7 @@ func statusOf(err error) int {
 	switch {
 	case ours:
 		return refused.status
-	case people.IsLate(err):
+	case humaninput.IsLate(err):
 		return http.StatusConflict
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
 		return http.StatusNotFound

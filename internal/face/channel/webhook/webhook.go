@@ -22,20 +22,20 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/post"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
 // Inbox is where it is heard what waits for people, and answered.
 type Inbox interface {
-	Next(ctx context.Context) ([]people.Item, error)
-	Find(run nexus.RunID, id string) (people.Item, error)
+	Next(ctx context.Context) ([]humaninput.Item, error)
+	Find(run nexus.RunID, id string) (humaninput.Item, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
-// Book remembers what was sent, also for the process after this one.
-type Book interface {
+// SentStore remembers what was sent, also for the process after this one.
+type SentStore interface {
 	Of(name string) (string, bool)
 	Names() []string
 	Put(name, what string) error
@@ -58,27 +58,27 @@ type Options struct {
 // maxBody is the largest answer, in bytes.
 const maxBody = 1 << 20
 
-// tried is how one question stands.
-type tried struct {
-	post.Backoff
+// deliveryState is how one question stands.
+type deliveryState struct {
+	webhookpost.Backoff
 
 	at   time.Time // when it is tried again
 	over bool      // the receiver does not want it
 }
 
-// hook is the channel at work.
-type hook struct {
+// webhookChannel is the channel at work.
+type webhookChannel struct {
 	Options
 	inbox  Inbox
 	client *http.Client
 
 	mu   sync.Mutex // guards what follows
-	book Book
+	book SentStore
 	seen map[string]time.Time // signatures that came in within the window
 
 	calls, wrong *rate.Limiter
-	items        []people.Item    // that wait; owned by deliver
-	tries        map[string]tried // by mark; owned by deliver
+	items        []humaninput.Item        // that wait; owned by deliver
+	tries        map[string]deliveryState // by mark; owned by deliver
 }
 
 // Check says what keeps the channel from being used.
@@ -93,17 +93,17 @@ func Check(o Options) error {
 		return bad("there is no address to send questions to", "Set channels.webhook.url in your own configuration.")
 	case err != nil || u.Host == "":
 		return bad("channels.webhook.url is not an address", "Write it as https://host/path.")
-	case u.Scheme != "https" && !post.Loopback(u.Hostname()):
+	case u.Scheme != "https" && !webhookpost.IsLoopback(u.Hostname()):
 		return bad("questions would go to "+u.Host+", where others on the way can read them", "Use an https address.")
 	case o.Secret == "":
 		return bad("there is no secret to sign with",
 			"Set channels.webhook.secret_env to the name of a variable with a secret, for example from openssl rand -hex 32.")
-	case len(o.Secret) < post.MinSecret:
-		return bad(fmt.Sprintf("the secret is shorter than %d bytes", post.MinSecret),
+	case len(o.Secret) < webhookpost.MinSecret:
+		return bad(fmt.Sprintf("the secret is shorter than %d bytes", webhookpost.MinSecret),
 			"Use a long random one, such as openssl rand -hex 32 prints.")
 	case split != nil:
 		return bad("channels.webhook.listen is not address:port", "Such as 127.0.0.1:8765.")
-	case !post.Loopback(host) && !o.Public:
+	case !webhookpost.IsLoopback(host) && !o.Public:
 		return bad(o.Listen+" can be reached from other machines",
 			"Listen at 127.0.0.1 behind a proxy that does TLS, or set channels.webhook.public.")
 	}
@@ -111,7 +111,7 @@ func Check(o Options) error {
 }
 
 // Serve sends and listens until the context ends.
-func Serve(ctx context.Context, inbox Inbox, book Book, o Options) error {
+func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 	if err := Check(o); err != nil {
 		return err
 	}
@@ -148,18 +148,18 @@ func Serve(ctx context.Context, inbox Inbox, book Book, o Options) error {
 	return nil
 }
 
-func newHook(inbox Inbox, book Book, o Options) *hook {
+func newHook(inbox Inbox, book SentStore, o Options) *webhookChannel {
 	o.Wait = cmp.Or(o.Wait, time.Second)
-	return &hook{
-		Options: o, inbox: inbox, book: book, seen: map[string]time.Time{}, tries: map[string]tried{},
+	return &webhookChannel{
+		Options: o, inbox: inbox, book: book, seen: map[string]time.Time{}, tries: map[string]deliveryState{},
 		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(1, 10),
-		client: post.Client(10 * time.Second),
+		client: webhookpost.Client(10 * time.Second),
 	}
 }
 
 // deliver sends what waits, until the context ends.
-func (h *hook) deliver(ctx context.Context) {
-	feed := make(chan []people.Item)
+func (h *webhookChannel) deliver(ctx context.Context) {
+	feed := make(chan []humaninput.Item)
 	var hears sync.WaitGroup
 	defer hears.Wait()
 	hears.Go(func() {
@@ -175,12 +175,12 @@ func (h *hook) deliver(ctx context.Context) {
 			}
 		}
 	})
-	for h.wait(ctx, feed, h.send(ctx)) {
+	for h.wait(ctx, feed, h.sendDue(ctx)) {
 	}
 }
 
 // wait waits for news, or until it is time, and reports whether to continue.
-func (h *hook) wait(ctx context.Context, feed <-chan []people.Item, due time.Time) bool {
+func (h *webhookChannel) wait(ctx context.Context, feed <-chan []humaninput.Item, due time.Time) bool {
 	var again <-chan time.Time
 	if !due.IsZero() {
 		t := time.NewTimer(max(due.Sub(h.Now()), time.Millisecond))
@@ -198,7 +198,7 @@ func (h *hook) wait(ctx context.Context, feed <-chan []people.Item, due time.Tim
 }
 
 // prune forgets what does not wait any more.
-func (h *hook) prune() {
+func (h *webhookChannel) prune() {
 	waits := map[string]bool{}
 	for _, i := range h.items {
 		waits[i.Mark()] = true
@@ -207,39 +207,39 @@ func (h *hook) prune() {
 	defer h.mu.Unlock()
 	for _, name := range h.book.Names() {
 		if !waits[name] {
-			h.tell(h.book.Forget(name))
+			h.reportError(h.book.Forget(name))
 			delete(h.tries, name)
 		}
 	}
 }
 
-// sent follows the token of a question that was delivered.
-const sent = " sent"
+// sentSuffix follows the token of a question that was delivered.
+const sentSuffix = " sent"
 
-// token returns the token of a question, and whether it was delivered. One
+// questionToken returns the token of a question, and whether it was delivered. One
 // that has none gets one, before anybody hears of it.
-func (h *hook) token(i people.Item) (token string, done bool, err error) {
+func (h *webhookChannel) questionToken(i humaninput.Item) (token string, done bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if was, ok := h.book.Of(i.Mark()); ok {
-		token, done = strings.CutSuffix(was, sent)
+		token, done = strings.CutSuffix(was, sentSuffix)
 		return token, done, nil
 	}
 	token = rand.Text()
 	return token, false, h.book.Put(i.Mark(), token)
 }
 
-// send delivers what is due, and returns when something will be next.
-func (h *hook) send(ctx context.Context) time.Time {
+// sendDue delivers what is due, and returns when something will be next.
+func (h *webhookChannel) sendDue(ctx context.Context) time.Time {
 	var next time.Time
 	for _, i := range h.items {
-		token, done, err := h.token(i)
+		token, done, err := h.questionToken(i)
 		t := h.tries[i.Mark()]
-		if h.tell(err); err != nil || done || t.over {
+		if h.reportError(err); err != nil || done || t.over {
 			continue
 		}
 		if !t.at.After(h.Now()) {
-			t = h.try(ctx, i, token, t)
+			t = h.deliverQuestion(ctx, i, token, t)
 		}
 		if !t.over && (next.IsZero() || t.at.Before(next)) {
 			next = t.at
@@ -248,22 +248,22 @@ func (h *hook) send(ctx context.Context) time.Time {
 	return next
 }
 
-// try delivers one question, and returns how it stands.
-func (h *hook) try(ctx context.Context, i people.Item, token string, t tried) tried {
-	err := h.post(ctx, i, token)
+// deliverQuestion delivers one question, and returns how it stands.
+func (h *webhookChannel) deliverQuestion(ctx context.Context, i humaninput.Item, token string, t deliveryState) deliveryState {
+	err := h.postQuestion(ctx, i, token)
 	if err == nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.tell(h.book.Put(i.Mark(), token+sent))
-		return tried{over: true}
+		h.reportError(h.book.Put(i.Mark(), token+sentSuffix))
+		return deliveryState{over: true}
 	}
-	failed, _ := errors.AsType[*post.Error](err)
+	failed, _ := errors.AsType[*webhookpost.Error](err)
 	switch {
 	case ctx.Err() != nil:
 	case failed.Final:
-		h.tell(fmt.Errorf("channel webhook: question %s: %w; not trying again", i.ID, err))
+		h.reportError(fmt.Errorf("channel webhook: question %s: %w; not trying again", i.ID, err))
 	case t.N == 0:
-		h.tell(fmt.Errorf("channel webhook: question %s: %w; trying again", i.ID, err))
+		h.reportError(fmt.Errorf("channel webhook: question %s: %w; trying again", i.ID, err))
 	}
 	t.Unit = h.Wait
 	t.over, t.at = failed.Final, h.Now().Add(t.Next(failed.Wait))
@@ -271,20 +271,20 @@ func (h *hook) try(ctx context.Context, i people.Item, token string, t tried) tr
 	return t
 }
 
-// post sends one question.
-func (h *hook) post(ctx context.Context, i people.Item, token string) error {
+// postQuestion sends one question.
+func (h *webhookChannel) postQuestion(ctx context.Context, i humaninput.Item, token string) error {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(message{Version: 1, Pending: i, Token: token, AnswerTo: h.Answers}); err != nil {
-		return &post.Error{Text: err.Error(), Final: true}
+		return &webhookpost.Error{Text: err.Error(), Final: true}
 	}
 	id := sha256.Sum256([]byte(i.Mark()))
-	header := post.Signed(h.Secret, post.Question, h.Now(), body.Bytes(), hex.EncodeToString(id[:12]))
-	return post.Send(ctx, h.client, h.URL, body.Bytes(), header)
+	header := webhookpost.SignedHeaders(h.Secret, webhookpost.Question, h.Now(), body.Bytes(), hex.EncodeToString(id[:12]))
+	return webhookpost.Send(ctx, h.client, h.URL, body.Bytes(), header)
 }
 
-func (h *hook) tell(err error) {
+func (h *webhookChannel) reportError(err error) {
 	if err != nil && h.Complain != nil {
 		h.Complain(err)
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
-	"github.com/nexus-ai-builder/nexus/internal/sys/post"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
 const secret = "a secret of both sides"
@@ -42,12 +42,12 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil {
-		err = post.Verify(secret, post.Question, q.Header, body, time.Now())
+		err = webhookpost.Verify(secret, webhookpost.Question, q.Header, body, time.Now())
 	}
 	if err != nil {
 		r.bad = append(r.bad, err.Error())
 	}
-	r.tries = append(r.tries, q.Header.Get(post.Delivery))
+	r.tries = append(r.tries, q.Header.Get(webhookpost.Delivery))
 	if len(r.faults) > 0 {
 		status := r.faults[0]
 		r.faults = r.faults[1:]
@@ -76,7 +76,7 @@ type line struct {
 func open(t *testing.T, faults ...int) *line {
 	t.Helper()
 	j := channeltest.New(time.Now)
-	j.Question("q1", people.SecurityTrigger, "may it run this?")
+	j.Question("q1", humaninput.SecurityTrigger, "may it run this?")
 	l := &line{t: t, j: j, in: &receiver{faults: faults}, book: filepath.Join(t.TempDir(), "book.json")}
 	l.in.web = httptest.NewServer(l.in)
 	t.Cleanup(l.in.web.Close)
@@ -94,8 +94,8 @@ func (l *line) serve() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.stop = channeltest.Work(l.t, d.Follow, func(ctx context.Context) error {
-		return Serve(ctx, d.Seat(0), book, Options{
+	l.stop = channeltest.RunAll(l.t, d.Follow, func(ctx context.Context) error {
+		return Serve(ctx, d.Subscribe(0), book, Options{
 			URL: l.in.web.URL + "/in", Secret: secret, Listen: "127.0.0.1:0", Now: time.Now, Wait: time.Millisecond,
 			Complain: func(err error) {
 				l.mu.Lock()
@@ -132,8 +132,8 @@ func (l *line) post(a answer, change func(h http.Header, body *[]byte)) (int, st
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	stamp, signature := post.Sign(secret, post.Reply, time.Now(), body)
-	h := http.Header{"Content-Type": {"application/json"}, post.Timestamp: {stamp}, post.Signature: {signature}}
+	stamp, signature := webhookpost.Sign(secret, webhookpost.Reply, time.Now(), body)
+	h := http.Header{"Content-Type": {"application/json"}, webhookpost.Timestamp: {stamp}, webhookpost.Signature: {signature}}
 	if change != nil {
 		change(h, &body)
 	}
@@ -166,11 +166,11 @@ func TestAnswer(t *testing.T) {
 	}
 	good := answer{Run: "r1", ID: "q1", Answer: "yes", Token: gjson.Get(q, "token").String(), By: "ada"}
 	with := func(change func(*answer)) answer { a := good; change(&a); return a }
-	sign := func(d post.Direction, key string, at time.Time) func(http.Header, *[]byte) {
+	sign := func(d webhookpost.Direction, key string, at time.Time) func(http.Header, *[]byte) {
 		return func(h http.Header, body *[]byte) {
-			stamp, signature := post.Sign(key, d, at, *body)
-			h.Set(post.Timestamp, stamp)
-			h.Set(post.Signature, signature)
+			stamp, signature := webhookpost.Sign(key, d, at, *body)
+			h.Set(webhookpost.Timestamp, stamp)
+			h.Set(webhookpost.Signature, signature)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -179,15 +179,15 @@ func TestAnswer(t *testing.T) {
 		want   int
 		text   string
 	}{
-		"no signature":     {good, func(h http.Header, _ *[]byte) { h.Del(post.Signature) }, 401, "the signature is missing or wrong"},
-		"empty signature":  {good, func(h http.Header, _ *[]byte) { h.Set(post.Signature, "v1=") }, 401, "the signature is missing or wrong"},
-		"another secret":   {good, sign(post.Reply, secret+".", time.Now()), 401, "the signature is missing or wrong"},
-		"no secret":        {good, sign(post.Reply, "", time.Now()), 401, "the signature is missing or wrong"},
+		"no signature":     {good, func(h http.Header, _ *[]byte) { h.Del(webhookpost.Signature) }, 401, "the signature is missing or wrong"},
+		"empty signature":  {good, func(h http.Header, _ *[]byte) { h.Set(webhookpost.Signature, "v1=") }, 401, "the signature is missing or wrong"},
+		"another secret":   {good, sign(webhookpost.Reply, secret+".", time.Now()), 401, "the signature is missing or wrong"},
+		"no secret":        {good, sign(webhookpost.Reply, "", time.Now()), 401, "the signature is missing or wrong"},
 		"another body":     {good, func(_ http.Header, body *[]byte) { *body = bytes.Replace(*body, []byte("yes"), []byte("no "), 1) }, 401, "the signature is missing or wrong"},
-		"another time":     {good, func(h http.Header, _ *[]byte) { h.Set(post.Timestamp, fmt.Sprint(time.Now().Unix()+1)) }, 401, "the signature is missing or wrong"},
-		"a question's":     {good, sign(post.Question, secret, time.Now()), 401, "the signature is missing or wrong"},
-		"long ago":         {good, sign(post.Reply, secret, time.Now().Add(-6*time.Minute)), 401, "more than five minutes off"},
-		"in the future":    {good, sign(post.Reply, secret, time.Now().Add(6*time.Minute)), 401, "more than five minutes off"},
+		"another time":     {good, func(h http.Header, _ *[]byte) { h.Set(webhookpost.Timestamp, fmt.Sprint(time.Now().Unix()+1)) }, 401, "the signature is missing or wrong"},
+		"a question's":     {good, sign(webhookpost.Question, secret, time.Now()), 401, "the signature is missing or wrong"},
+		"long ago":         {good, sign(webhookpost.Reply, secret, time.Now().Add(-6*time.Minute)), 401, "more than five minutes off"},
+		"in the future":    {good, sign(webhookpost.Reply, secret, time.Now().Add(6*time.Minute)), 401, "more than five minutes off"},
 		"not JSON":         {good, func(h http.Header, _ *[]byte) { h.Set("Content-Type", "text/plain") }, 415, "application/json"},
 		"too large":        {with(func(a *answer) { a.Answer = strings.Repeat("y", maxBody) }), nil, 413, "larger than 1 MiB"},
 		"no choice":        {with(func(a *answer) { a.Answer = "whatever" }), nil, 422, "is not one of the choices"},
@@ -207,10 +207,10 @@ func TestAnswer(t *testing.T) {
 		t.Fatalf("taken: %q", got)
 	}
 	at := time.Now()
-	if status, text := l.post(good, sign(post.Reply, secret, at)); status != 200 || !strings.Contains(text, "taken") {
+	if status, text := l.post(good, sign(webhookpost.Reply, secret, at)); status != 200 || !strings.Contains(text, "taken") {
 		t.Errorf("%d %s", status, text)
 	}
-	if status, text := l.post(good, sign(post.Reply, secret, at)); status != 409 || !strings.Contains(text, "made before") {
+	if status, text := l.post(good, sign(webhookpost.Reply, secret, at)); status != 409 || !strings.Contains(text, "made before") {
 		t.Errorf("a replay: %d %s", status, text)
 	}
 	if status, text := l.post(with(func(a *answer) { a.Answer = "no" }), nil); status != 409 || !strings.Contains(text, "already answered by webhook:ada: yes") {
@@ -229,14 +229,14 @@ func TestTakesOver(t *testing.T) {
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) { // until that is remembered
 		if book, err := sentlog.Open(l.book); err == nil {
 			if names := book.Names(); len(names) == 1 {
-				if what, _ := book.Of(names[0]); strings.HasSuffix(what, sent) {
+				if what, _ := book.Of(names[0]); strings.HasSuffix(what, sentSuffix) {
 					break
 				}
 			}
 		}
 	}
 	l.stop()
-	l.j.Question("q2", people.AmbiguityTrigger, "which?")
+	l.j.Question("q2", humaninput.AmbiguityTrigger, "which?")
 	l.serve()
 	if id := gjson.Get(l.until(2), "pending.id").String(); id != "q2" {
 		t.Errorf("%s came again", id)
@@ -265,7 +265,7 @@ func TestFaults(t *testing.T) {
 	l.in.mu.Lock()
 	l.in.faults = []int{http.StatusFound}
 	l.in.mu.Unlock()
-	l.j.Question("q2", people.AmbiguityTrigger, "which?")
+	l.j.Question("q2", humaninput.AmbiguityTrigger, "which?")
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		l.mu.Lock()
 		said := strings.Join(l.said, "\n")
@@ -274,7 +274,7 @@ func TestFaults(t *testing.T) {
 			break
 		}
 	}
-	l.j.Question("q3", people.AmbiguityTrigger, "which else?")
+	l.j.Question("q3", humaninput.AmbiguityTrigger, "which else?")
 	if id := gjson.Get(l.until(2), "pending.id").String(); id != "q3" {
 		t.Errorf("%s was sent", id)
 	}
@@ -291,7 +291,7 @@ func TestRate(t *testing.T) {
 	token := gjson.Get(l.until(1), "token").String()
 	codes := map[int]int{}
 	for range 25 {
-		status, _ := l.post(answer{Run: "r1", ID: "q1", Answer: "yes", Token: token}, func(h http.Header, _ *[]byte) { h.Del(post.Signature) })
+		status, _ := l.post(answer{Run: "r1", ID: "q1", Answer: "yes", Token: token}, func(h http.Header, _ *[]byte) { h.Del(webhookpost.Signature) })
 		codes[status]++
 	}
 	if codes[401] < 10 || codes[429] == 0 {
@@ -337,11 +337,11 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("1764000000", "v1=00", `{"run":"r1","id":"q1","answer":"yes","token":"x"}`)
 	f.Add("", "", "")
 	f.Fuzz(func(t *testing.T, stamp, signature, body string) {
-		h := http.Header{post.Timestamp: {stamp}, post.Signature: {signature}}
-		if err := post.Verify(secret, post.Reply, h, []byte(body), time.Unix(1764000000, 0)); err == nil {
+		h := http.Header{webhookpost.Timestamp: {stamp}, webhookpost.Signature: {signature}}
+		if err := webhookpost.Verify(secret, webhookpost.Reply, h, []byte(body), time.Unix(1764000000, 0)); err == nil {
 			t.Errorf("%q %q %q is taken", stamp, signature, body)
 		}
-		a, err := parse([]byte(body))
+		a, err := parseAnswer([]byte(body))
 		if err != nil && a != (answer{}) || err == nil && (a.Run == "" || a.ID == "" || a.Answer == "" || len(a.By) > 64) {
 			t.Errorf("%q: %+v, %v", body, a, err)
 		}

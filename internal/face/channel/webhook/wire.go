@@ -6,17 +6,17 @@ import (
 	"io"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // message is what is sent of an item.
 type message struct {
-	Version  int         `json:"version"` // 1
-	Pending  people.Item `json:"pending"`
-	Token    string      `json:"token"`     // to be sent back with the answer
-	AnswerTo string      `json:"answer_to"` // where to
+	Version  int             `json:"version"` // 1
+	Pending  humaninput.Item `json:"pending"`
+	Token    string          `json:"token"`     // to be sent back with the answer
+	AnswerTo string          `json:"answer_to"` // where to
 }
 
 // answer is what comes back.
@@ -28,8 +28,8 @@ type answer struct {
 	By     string      `json:"by"` // who answers; may be empty
 }
 
-// parse reads an answer strictly.
-func parse(body []byte) (answer, error) {
+// parseAnswer reads an answer strictly.
+func parseAnswer(body []byte) (answer, error) {
 	var a answer
 	d := json.NewDecoder(strings.NewReader(string(body)))
 	d.DisallowUnknownFields()
@@ -42,7 +42,7 @@ func parse(body []byte) (answer, error) {
 	if a.Run == "" || a.ID == "" || a.Answer == "" {
 		return answer{}, errors.New("run, id and answer are required")
 	}
-	if a.By = strings.Join(strings.Fields(legible.Show(a.By)), " "); len(a.By) > 64 {
+	if a.By = strings.Join(strings.Fields(sanitize.Show(a.By)), " "); len(a.By) > 64 {
 		return answer{}, errors.New("the name in by is longer than 64 bytes")
 	}
 	return a, nil

@@ -26,7 +26,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -90,23 +90,23 @@ func (g *agent) ready() error {
 	if err != nil {
 		return err
 	}
-	return at.Ready(settings, app.Order{})
+	return at.CheckModels(settings, app.RunOptions{})
 }
 
 // Open implements [acpserver.Agent].
-func (g *agent) Open(ctx context.Context, c *acpserver.Client, o acpserver.Opening) (acpserver.Session, error) {
+func (g *agent) Open(ctx context.Context, c *acpserver.Client, o acpserver.SessionParams) (acpserver.Session, error) {
 	s, err := g.open(ctx, c, o)
 	return s, g.masked(err)
 }
 
-func (g *agent) open(ctx context.Context, c *acpserver.Client, o acpserver.Opening) (acpserver.Session, error) {
+func (g *agent) open(ctx context.Context, c *acpserver.Client, o acpserver.SessionParams) (acpserver.Session, error) {
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "there is no directory " + view.Quote(o.Dir), Hint: "Open a directory of a git repository.",
 		}
 	}
 	at := g.at(o.Dir)
-	p, err := at.Open(ctx, app.Reads)
+	p, err := at.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (g *agent) Sessions(ctx context.Context, dir string) ([]acpserver.Info, err
 
 func (g *agent) sessions(ctx context.Context, dir string) ([]acpserver.Info, error) {
 	at := g.at(dir)
-	p, err := at.Open(ctx, app.Reads)
+	p, err := at.Open(ctx, app.ReadAccess)
 	if dir == "" && errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
 		return nil, nil // an editor starts this program anywhere
 	}
@@ -171,12 +171,12 @@ func (g *agent) sessions(ctx context.Context, dir string) ([]acpserver.Info, err
 
 // title is a goal in a few words.
 func title(goal string) string {
-	return legible.Cut(view.FirstLine(cmp.Or(spec.Title(goal), goal)), 100)
+	return sanitize.Cut(view.FirstLine(cmp.Or(spec.Title(goal), goal)), 100)
 }
 
 // runsOf returns the runs of a session, the latest last: those that it started, or
 // the one that has its name.
-func runsOf(ctx context.Context, p *app.Place, id string) ([]journal.Run, error) {
+func runsOf(ctx context.Context, p *app.Repository, id string) ([]journal.Run, error) {
 	runs, err := p.Runs(ctx)
 	return slices.DeleteFunc(runs, func(r journal.Run) bool {
 		if string(r.ID) == id {
@@ -188,7 +188,7 @@ func runsOf(ctx context.Context, p *app.Place, id string) ([]journal.Run, error)
 }
 
 // goalOf returns what a run began with.
-func goalOf(ctx context.Context, p *app.Place, id nexus.RunID) (nexus.GoalAccepted, bool) {
+func goalOf(ctx context.Context, p *app.Repository, id nexus.RunID) (nexus.GoalAccepted, bool) {
 	for e, err := range p.Journal.Events(ctx, id, 0) {
 		if err != nil {
 			return nexus.GoalAccepted{}, false
@@ -201,4 +201,4 @@ func goalOf(ctx context.Context, p *app.Place, id nexus.RunID) (nexus.GoalAccept
 }
 
 // clone is where the commits of a repository's runs are.
-func clone(p *app.Place) string { return filepath.Join(p.State, "repo.git") }
+func clone(p *app.Repository) string { return filepath.Join(p.State, "repo.git") }

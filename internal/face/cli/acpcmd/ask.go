@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -41,7 +41,7 @@ func (t *tracker) question(v view.Run) {
 		var ctx context.Context
 		ctx, t.asked[q.ID] = context.WithCancelCause(t.ctx)
 		t.asks.Go(func() {
-			text := t.s.put(ctx, v.ID, q, "")
+			text := t.s.askQuestion(ctx, v.ID, q, "")
 			lost := text == ""
 			if !lost {
 				err := t.s.answer(ctx, v.ID, q.ID, text)
@@ -54,12 +54,12 @@ func (t *tracker) question(v view.Run) {
 	}
 }
 
-// put asks a person a question of a run, and returns the answer: empty where the person,
+// askQuestion asks a person a question of a run, and returns the answer: empty where the person,
 // or the client, gives none before ctx ends. Price is what a yes may cost that nobody
 // agreed to yet.
-func (s *session) put(ctx context.Context, run nexus.RunID, q view.Ask, price string) string {
-	permission := people.StaysOpen(q.Trigger) && slices.Contains(q.Choices, "yes")
-	if s.c.Forms() && !permission {
+func (s *session) askQuestion(ctx context.Context, run nexus.RunID, q view.Ask, price string) string {
+	permission := humaninput.StaysOpen(q.Trigger) && slices.Contains(q.Choices, "yes")
+	if s.c.SupportsForms() && !permission {
 		text, err := s.c.Elicit(ctx, s.agent.Console.Mask.Text(q.ID+": "+view.Clean(q.Text)), q.Choices)
 		if err != nil {
 			return ""
@@ -97,7 +97,7 @@ func (s *session) agree(ctx context.Context, run, id, text string) (agreed, aske
 		return false, false, app.NotFound("open question", id, "/status shows those that wait for you.")
 	}
 	q := v.Asks[i]
-	if !people.StaysOpen(q.Trigger) || host.Refuses(text) {
+	if !humaninput.StaysOpen(q.Trigger) || host.Refuses(text) {
 		return true, false, nil
 	}
 	title := s.plain(fmt.Sprintf("Answer %s%s with %s", q.ID, of(q.Task), view.Quote(view.Clean(text))))

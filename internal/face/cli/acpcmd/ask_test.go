@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
@@ -32,13 +32,13 @@ type asking struct {
 func (a *asking) Ready(context.Context) error                                { return nil }
 func (a *asking) Sessions(context.Context, string) ([]acpserver.Info, error) { return nil, nil }
 
-func (a *asking) Open(_ context.Context, c *acpserver.Client, _ acpserver.Opening) (acpserver.Session, error) {
+func (a *asking) Open(_ context.Context, c *acpserver.Client, _ acpserver.SessionParams) (acpserver.Session, error) {
 	a.c = c
 	return a, nil
 }
 
 func (a *asking) Prompt(ctx context.Context, _ string) (acpserver.Stop, error) {
-	v := view.Run{ID: "r", Asks: []view.Ask{{ID: "q1", Text: "Which?", Trigger: people.AmbiguityTrigger, Fallback: "grey"}}}
+	v := view.Run{ID: "r", Asks: []view.Ask{{ID: "q1", Text: "Which?", Trigger: humaninput.AmbiguityTrigger, Fallback: "grey"}}}
 	a.stop, a.err = a.askAll(ctx, v, state.New("r"))
 	return acpserver.Done, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 )
 
@@ -164,7 +164,7 @@ func answering(name, about, hint, line string) command {
 }
 
 // print runs a command line and shows what it prints.
-func (s *session) print(ctx context.Context, o host.Order) (acpserver.Stop, error) {
+func (s *session) print(ctx context.Context, o host.Invocation) (acpserver.Stop, error) {
 	r := s.agent.Run(ctx, o)
 	if r.Failure != nil {
 		return "", failed(r)
@@ -183,7 +183,7 @@ func printed(command, text string) string {
 		size := view.Number(int64(len(text)))
 		more = fmt.Sprintf("\n\nThat is the start of %s bytes. `nexus %s` in a terminal shows everything.", size, command)
 	}
-	return in(language, legible.Cut(text, maxPrinted)) + more
+	return in(language, sanitize.Cut(text, maxPrinted)) + more
 }
 
 // line fills in a command line. Without a WORD, a run can be named. What no part of the

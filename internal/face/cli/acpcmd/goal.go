@@ -43,18 +43,18 @@ func (s *session) settings() (config.Config, error) {
 
 // prepare reads the configuration, and says what keeps work on an order from
 // starting, before anybody is asked to agree to it.
-func (s *session) prepare(o app.Order) (config.Config, error) {
+func (s *session) prepare(o app.RunOptions) (config.Config, error) {
 	at := s.agent.at(s.dir)
 	c, err := s.settings()
 	if err != nil {
 		return c, err
 	}
-	return c, errors.Join(at.Ready(c, o), app.Agreed(s.top, at.Trust()))
+	return c, errors.Join(at.CheckModels(c, o), app.CheckTrust(s.top, at.Trust()))
 }
 
 // allowed reports whether the user agreed to something beforehand. What a person
 // wants to see before it is done is never agreed to beforehand.
-func (o chosen) allowed(c config.Config, name string) bool {
+func (o agreedOptions) allowed(c config.Config, name string) bool {
 	return slices.Contains(c.Editors, name) && !o.approval.Holds(nexus.ApproveAll)
 }
 
@@ -112,7 +112,7 @@ func once(name string) acpserver.Answer {
 
 // goal makes a plan for a goal, and works on it once a person agrees to it.
 func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error) {
-	c, err := s.prepare(app.Order{})
+	c, err := s.prepare(app.RunOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -134,7 +134,7 @@ func (s *session) goal(ctx context.Context, text string) (acpserver.Stop, error)
 
 // onlyPlan makes a plan and shows it.
 func (s *session) onlyPlan(ctx context.Context, text string) (acpserver.Stop, error) {
-	c, err := s.prepare(app.Order{})
+	c, err := s.prepare(app.RunOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -146,8 +146,8 @@ func (s *session) onlyPlan(ctx context.Context, text string) (acpserver.Stop, er
 	return acpserver.Done, nil
 }
 
-// made is a plan with how it is shown.
-type made struct {
+// proposedPlan is a plan with how it is shown.
+type proposedPlan struct {
 	nexus.Plan
 
 	run   nexus.RunID // that made it
@@ -157,7 +157,7 @@ type made struct {
 
 // makePlan makes a plan for a goal, once a person agrees to that. It returns nil
 // where there is none.
-func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*made, acpserver.Stop, error) {
+func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*proposedPlan, acpserver.Stop, error) {
 	with := s.chosen(c)
 	s.mu.Lock()
 	agreed := s.planning && !with.approval.Holds(nexus.ApproveAll)
@@ -181,7 +181,7 @@ func (s *session) makePlan(ctx context.Context, c config.Config, text string) (*
 }
 
 // planner makes a plan with a command line.
-func (s *session) planner(ctx context.Context, o host.Order) (*made, acpserver.Stop, error) {
+func (s *session) planner(ctx context.Context, o host.Invocation) (*proposedPlan, acpserver.Stop, error) {
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
 	t := s.track(work)
@@ -196,7 +196,7 @@ func (s *session) planner(ctx context.Context, o host.Order) (*made, acpserver.S
 	if stop, err := t.unless(ctx, r); stop != "" || err != nil {
 		return nil, stop, err
 	}
-	p := &made{run: t.state.Run, spent: t.spent()}
+	p := &proposedPlan{run: t.state.Run, spent: t.spent()}
 	if err := p.read(r); err != nil {
 		return nil, "", err
 	}
@@ -208,7 +208,7 @@ func (s *session) planner(ctx context.Context, o host.Order) (*made, acpserver.S
 }
 
 // read takes what nexus plan printed.
-func (p *made) read(r host.Result) error {
+func (p *proposedPlan) read(r host.Result) error {
 	if r.Failure != nil {
 		return failed(r)
 	}
@@ -220,13 +220,13 @@ func (p *made) read(r host.Result) error {
 }
 
 // draw draws a plan that was made before, with an estimate of now.
-func (s *session) draw(ctx context.Context, p *made) error {
+func (s *session) draw(ctx context.Context, p *proposedPlan) error {
 	return p.read(s.agent.Run(ctx, s.order(false, "plan", "--json", "--run="+string(p.run))))
 }
 
 // planned shows the plan that a run made which was continued, or is recalled.
 func (s *session) planned(ctx context.Context, of *state.State) error {
-	p := &made{run: of.Run, spent: app.PlanCost(of)}
+	p := &proposedPlan{run: of.Run, spent: app.PlanCost(of)}
 	if err := s.draw(ctx, p); err != nil {
 		return err
 	}
@@ -261,13 +261,13 @@ func priority(needed bool) string {
 }
 
 // start works on a plan once a person agrees to it.
-func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
+func (s *session) start(ctx context.Context, p proposedPlan) (acpserver.Stop, error) {
 	if p.drawn == "" {
 		if err := s.draw(ctx, &p); err != nil {
 			return "", err
 		}
 	}
-	c, err := s.prepare(app.Order{Plan: &p.Plan})
+	c, err := s.prepare(app.RunOptions{Plan: &p.Plan})
 	if err != nil {
 		return "", err
 	}
@@ -306,7 +306,7 @@ func (s *session) start(ctx context.Context, p made) (acpserver.Stop, error) {
 
 // agreeToStart asks a person to agree to a plan, and returns the flags that say what
 // was agreed to; nil where it was not.
-func (s *session) agreeToStart(ctx context.Context, p made, with chosen, most nexus.Money) ([]string, error) {
+func (s *session) agreeToStart(ctx context.Context, p proposedPlan, with agreedOptions, most nexus.Money) ([]string, error) {
 	price := host.Price{Most: most}
 	outline, err := host.Outline(p.Goal, p.Tasks)
 	if err != nil {
@@ -350,8 +350,8 @@ var errOther = errors.New("another plan is to be made")
 
 // refuse asks a person what should be different in a plan, and makes another one: with
 // the next message where the client has no forms, or the person sends none.
-func (s *session) refuse(ctx context.Context, p made) (acpserver.Stop, error) {
-	if s.c.Forms() {
+func (s *session) refuse(ctx context.Context, p proposedPlan) (acpserver.Stop, error) {
+	if s.c.SupportsForms() {
 		wait, end := s.patient(ctx)
 		why, err := s.c.Elicit(wait, "What should be different in the plan?", nil)
 		end()
@@ -372,7 +372,7 @@ func (s *session) refuse(ctx context.Context, p made) (acpserver.Stop, error) {
 // replan makes another plan in place of the one that a run made, which a person refused,
 // and asks about that. The person agreed to it with the refusal.
 func (s *session) replan(ctx context.Context, run nexus.RunID, why string) (acpserver.Stop, error) {
-	c, err := s.prepare(app.Order{})
+	c, err := s.prepare(app.RunOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -391,7 +391,7 @@ func (s *session) target(ctx context.Context) string {
 		return c.Target
 	}
 	at := s.agent.at(s.dir)
-	p, err := at.Open(ctx, app.Reads)
+	p, err := at.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return ""
 	}
@@ -402,7 +402,7 @@ func (s *session) target(ctx context.Context) string {
 
 // quick does one task, once a person agrees to it.
 func (s *session) quick(ctx context.Context, text string) (acpserver.Stop, error) {
-	c, err := s.prepare(app.Order{Plan: &nexus.Plan{}})
+	c, err := s.prepare(app.RunOptions{Plan: &nexus.Plan{}})
 	if err != nil {
 		return "", err
 	}

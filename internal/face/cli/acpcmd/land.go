@@ -34,7 +34,7 @@ func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error)
 		target := s.plain(cmp.Or(v.Target, "your branch"))
 		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. "+
 			"New commits are merged and checked again; a model resolves conflicts. %s",
-			target, v.ID, s.goalText(v.Goal), view.Count(v.Counts.Landed, "task"), view.Short(v.Commit), s.plain(price.String()))
+			target, v.ID, s.goalText(v.Goal), view.Count(v.Counts.Landed, "task"), view.ShortHash(v.Commit), s.plain(price.String()))
 		answer, err := s.consent(ctx, "Move "+target+" to the result", what, once("Land"))
 		if answer == "" || err != nil {
 			return acpserver.Done, err
@@ -66,7 +66,7 @@ func (s *session) landable(ctx context.Context, name string) (view.Run, *state.S
 	v, st, err := s.look(ctx, name)
 	if err == nil && v.Counts.Landed == 0 {
 		err = &nexus.Error{Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " has landed nothing", Hint: "/tasks says why."}
-	} else if err == nil && (v.Held != nil || !app.Undelivered(st)) { // it would land what nobody has seen yet
+	} else if err == nil && (v.Held != nil || !app.CanDeliver(st)) { // it would land what nobody has seen yet
 		err = &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " is not over, and would land more than it has now",
 			Hint: "Wait until it has ended, or continue it with /resume.",

@@ -12,35 +12,35 @@ import (
 
 // recall takes up a session with its runs, and tells what happened in them, unless
 // the client knows it.
-func (s *session) recall(ctx context.Context, p *app.Place, runs []journal.Run, silent bool) error {
+func (s *session) recall(ctx context.Context, p *app.Repository, runs []journal.Run, silent bool) error {
 	s.plan, s.spent = nil, map[nexus.RunID]nexus.Money{}
 	said := ""
 	for i, r := range runs {
 		t := s.track(ctx)
-		t.place, t.state = p, state.New(r.ID).Remember(p.Journal.Events(ctx, r.ID, 0))
+		t.place, t.state = p, state.New(r.ID).ReadPastFrom(p.Journal.Events(ctx, r.ID, 0))
 		if err := t.past(ctx); err != nil {
 			return err
 		}
-		v := s.agent.Console.Tell(r, t.state)
+		v := s.agent.Console.RunView(r, t.state)
 		s.spent[r.ID] = v.Money.Spent
 		s.take(v, t.state)
 		if silent {
 			continue
 		}
 		if said != v.Goal { // the plan and the work on it have the same goal
-			s.c.Repeat(s.repeated(t.state))
+			s.c.ReplayUserMessage(s.repeated(t.state))
 			said = v.Goal
 		}
 		if v.Mode == nexus.Draft && v.Status == nexus.StatusDone {
 			if i == len(runs)-1 { // else the work on it follows, or another goal
-				t.tell(v)
+				t.showChanges(v)
 				if err := s.planned(ctx, t.state); err != nil { // it can be shown later
 					s.say("%s", fenced(err.Error()))
 				}
 			}
 			continue
 		}
-		t.tell(v)
+		t.showChanges(v)
 		s.answered(t.state)
 		s.report(v)
 	}
@@ -61,7 +61,7 @@ func (s *session) repeated(of *state.State) string {
 func (s *session) take(v view.Run, of *state.State) {
 	s.run, s.plan = v.ID, nil
 	if plan := app.PlanOf(of); v.Mode == nexus.Draft && len(plan.Tasks) > 0 {
-		s.plan = &made{Plan: plan, run: v.ID, spent: app.PlanCost(of)}
+		s.plan = &proposedPlan{Plan: plan, run: v.ID, spent: app.PlanCost(of)}
 	}
 }
 

@@ -36,7 +36,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 			Code: nexus.CodeNotFound, Message: "this session has no run yet", Hint: "Say what you want done, or name a run: /resume RUN.",
 		}
 	}
-	c, err := s.prepare(app.Order{Run: nexus.RunID(name)})
+	c, err := s.prepare(app.RunOptions{Run: nexus.RunID(name)})
 	if err != nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func (s *session) resume(ctx context.Context, name string) (acpserver.Stop, erro
 func (s *session) askAll(ctx context.Context, v view.Run, st *state.State) (acpserver.Stop, error) {
 	for _, q := range v.Asks {
 		wait, end := s.patient(ctx)
-		text := s.put(wait, v.ID, q, host.YesTakes(st, v.Held != nil))
+		text := s.askQuestion(wait, v.ID, q, host.YesTakes(st, v.Held != nil))
 		end() // who has answered is waited for no more
 		switch {
 		case ctx.Err() != nil:
@@ -180,7 +180,7 @@ func (s *session) unpause(ctx context.Context) (acpserver.Stop, error) {
 		}
 	}
 	at := s.agent.at(s.dir)
-	p, err := at.Open(ctx, app.Changes)
+	p, err := at.Open(ctx, app.ChangeAccess)
 	if err != nil {
 		return "", err
 	}
@@ -211,7 +211,7 @@ func (s *session) still(run nexus.RunID, alarm string) error {
 // look returns how a run stands.
 func (s *session) look(ctx context.Context, name string) (view.Run, *state.State, error) {
 	at := s.agent.at(s.dir)
-	p, err := at.Open(ctx, app.Reads)
+	p, err := at.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return view.Run{}, nil, err
 	}
@@ -224,5 +224,5 @@ func (s *session) look(ctx context.Context, name string) (view.Run, *state.State
 	if err != nil {
 		return view.Run{}, nil, err
 	}
-	return s.agent.Console.Tell(r, st), st, nil
+	return s.agent.Console.RunView(r, st), st, nil
 }

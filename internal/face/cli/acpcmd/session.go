@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
@@ -39,7 +39,7 @@ type session struct {
 	mode, tier     string
 	approval       nexus.Approval
 	planning       bool                        // a person agreed to every plan that is made in it
-	plan           *made                       // the last that was made, and not started
+	plan           *proposedPlan               // the last that was made, and not started
 	refused        nexus.RunID                 // that made a plan in place of which the next message asks for another one; empty: none
 	run            nexus.RunID                 // the last that worked on something; empty before
 	held           nexus.RunID                 // that a prompt of it conducts now; empty: none
@@ -106,19 +106,19 @@ func (s *session) Set(option, value string) error {
 	return nil
 }
 
-// chosen is what the options of a session stand for when a person is asked to agree.
+// agreedOptions is what the options of a session stand for when a person is asked to agree.
 // What is agreed to is done with these, whatever the client sets meanwhile.
-type chosen struct {
+type agreedOptions struct {
 	tier     string         // empty: the router's
 	approval nexus.Approval // the strictest of all that hold
 	own      nexus.Approval // that of a run, which holds without a flag; empty: there is no run
 }
 
-// chosen returns what holds now: for a new run, or one that has a level of its own.
-func (s *session) chosen(c config.Config, run ...nexus.Approval) chosen {
+// agreedOptions returns what holds now: for a new run, or one that has a level of its own.
+func (s *session) chosen(c config.Config, run ...nexus.Approval) agreedOptions {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o := chosen{approval: strictest(append(run, s.approval, c.Limits.Approval)...)}
+	o := agreedOptions{approval: strictest(append(run, s.approval, c.Limits.Approval)...)}
 	if len(run) > 0 {
 		o.own = cmp.Or(run[0], nexus.ApproveNone)
 	}
@@ -139,14 +139,14 @@ func strictest(all ...nexus.Approval) nexus.Approval {
 	return most
 }
 
-func (o chosen) tiers() []string {
+func (o agreedOptions) tiers() []string {
 	if o.tier == "" {
 		return nil
 	}
 	return []string{"--tier=" + o.tier}
 }
 
-func (o chosen) levels() []string {
+func (o agreedOptions) levels() []string {
 	if o.approval == o.own {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (o chosen) levels() []string {
 
 // flags returns those of a command that does what was agreed to. The configuration may
 // have become stricter while a person thought.
-func (s *session) flags(o chosen) ([]string, error) {
+func (s *session) flags(o agreedOptions) ([]string, error) {
 	c, err := s.settings()
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (s *session) flags(o chosen) ([]string, error) {
 }
 
 // String says it to the one who agrees, behind another sentence.
-func (o chosen) String() string {
+func (o agreedOptions) String() string {
 	text := " Approval level: " + string(o.approval) + "."
 	if o.tier != "" {
 		text += " Tasks start at tier " + o.tier + "."
@@ -201,7 +201,7 @@ func (s *session) prompt(ctx context.Context, text string) (acpserver.Stop, erro
 		return s.replan(ctx, refused, text)
 	}
 	if first {
-		s.c.Entitle(title(s.agent.Console.Mask.Text(text)))
+		s.c.SetTitle(title(s.agent.Console.Mask.Text(text)))
 	}
 	switch mode {
 	case planMode:
@@ -272,9 +272,9 @@ func (s *session) reply(ctx context.Context, id, text string) (acpserver.Stop, e
 
 // order is a command line of the session. By a person says that a person agreed to
 // it when it was shown.
-func (s *session) order(byPerson bool, args ...string) host.Order {
+func (s *session) order(byPerson bool, args ...string) host.Invocation {
 	user := s.agent.Console.User()
-	o := host.Order{Args: args, Dir: s.dir, Origin: s.c.ID, Person: true, Actor: "acp:" + s.c.Name + " (for " + user + ")"}
+	o := host.Invocation{Args: args, Dir: s.dir, Origin: s.c.ID, Person: true, Actor: "acp:" + s.c.Name + " (for " + user + ")"}
 	if byPerson {
 		o.Actor = user + " (asked by acp:" + s.c.Name + ")"
 	}
@@ -360,5 +360,5 @@ func fenced(text string) string { return in("text", text) }
 
 // in shows a text of a language as it is.
 func in(language, text string) string {
-	return legible.Fence(language, view.CleanText(strings.Trim(text, "\n")))
+	return sanitize.Fence(language, view.CleanText(strings.Trim(text, "\n")))
 }

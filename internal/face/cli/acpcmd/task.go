@@ -21,15 +21,15 @@ const maxAgain = 64 << 10
 type call struct {
 	said    []string
 	diffs   []acpserver.Diff
-	size    int    // of the diffs, in bytes
-	version int    // of the diffs
-	left    string // what of its change is not shown
-	shown   *shown // nil: nothing
+	size    int        // of the diffs, in bytes
+	version int        // of the diffs
+	left    string     // what of its change is not shown
+	shown   *shownTask // nil: nothing
 }
 
-// shown is what the client was shown of a task. It is small, so that each event can
+// shownTask is what the client was shown of a task. It is small, so that each event can
 // be compared with it.
-type shown struct {
+type shownTask struct {
 	title, status, text, files string
 	version                    int
 }
@@ -71,7 +71,7 @@ func (t *tracker) show(v view.Run, task view.Task) {
 // shown. Its diffs are sent with their text alone: what an editor gets replaces both.
 func (t *tracker) drawn(v view.Run, task view.Task) (one acpserver.Call, changed bool) {
 	c := t.of(task.ID)
-	now := shown{title: t.s.plain(string(task.ID) + ": " + task.Title), status: standing(v, task), version: c.version}
+	now := shownTask{title: t.s.plain(string(task.ID) + ": " + task.Title), status: standing(v, task), version: c.version}
 	now.files = strings.Join(t.planned(task.ID), "\n")
 	now.text = strings.Join(c.said, "\n")
 	if task.Why != "" && !strings.Contains(now.text, view.Clean(task.Why)) {

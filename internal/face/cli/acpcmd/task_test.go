@@ -132,7 +132,7 @@ func TestAlarm(t *testing.T) {
 		hear := func(f nexus.Fact) {
 			t.Helper()
 			seq++
-			if err := k.see(t.Context(), nexus.Event{Seq: seq, Run: "r", At: time.Unix(seq, 0), Fact: f}); err != nil {
+			if err := k.applyEvent(t.Context(), nexus.Event{Seq: seq, Run: "r", At: time.Unix(seq, 0), Fact: f}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -30,8 +30,8 @@ type tracker struct {
 	s       *session
 	ctx     context.Context //nolint:containedctx // of the prompt: when it ends, nobody is asked any more
 	prices  *provider.Models
-	place   *app.Place // nil before the run is held
-	failed  error      // why the run cannot be shown
+	place   *app.Repository // nil before the run is held
+	failed  error           // why the run cannot be shown
 	end     context.CancelCauseFunc
 	over    bool // no process works on the run any more
 	follows sync.WaitGroup
@@ -65,14 +65,14 @@ func (t *tracker) begin(id nexus.RunID) {
 	t.s.run = id
 	t.s.mu.Unlock()
 	at := t.s.agent.at(t.s.dir)
-	p, err := at.Open(context.WithoutCancel(t.ctx), app.Reads)
+	p, err := at.Open(context.WithoutCancel(t.ctx), app.ReadAccess)
 	if err != nil {
 		t.lose(err)
 		return
 	}
 	var follow context.Context
 	follow, t.end = context.WithCancelCause(context.WithoutCancel(t.ctx))
-	t.place, t.state = p, state.New(id).Remember(p.Journal.Events(context.WithoutCancel(t.ctx), id, 0))
+	t.place, t.state = p, state.New(id).ReadPastFrom(p.Journal.Events(context.WithoutCancel(t.ctx), id, 0))
 	if err := t.past(follow); err != nil {
 		t.lose(err)
 		return
@@ -85,7 +85,7 @@ func (t *tracker) begin(id nexus.RunID) {
 func (t *tracker) follow(ctx context.Context, events iter.Seq2[nexus.Event, error]) {
 	for e, err := range events {
 		if err == nil {
-			err = t.see(ctx, e)
+			err = t.applyEvent(ctx, e)
 		}
 		if err != nil && ctx.Err() == nil {
 			t.lose(err)
@@ -114,7 +114,7 @@ func (t *tracker) past(ctx context.Context) error {
 	defer func() { t.silent = false }()
 	for e, err := range t.place.Journal.Events(ctx, t.state.Run, 0) {
 		if err == nil {
-			err = t.see(ctx, e)
+			err = t.applyEvent(ctx, e)
 		}
 		if err != nil {
 			return err
@@ -141,13 +141,13 @@ func (t *tracker) finish(ctx context.Context) {
 	t.s.hold("", false, "")
 	ctx = context.WithoutCancel(ctx)
 	t.follow(ctx, t.place.Journal.Events(ctx, t.state.Run, t.state.Seq))
-	t.tell(t.view())
+	t.showChanges(t.view())
 	t.place.Close()
 }
 
 // view is what there is to tell about the run now.
 func (t *tracker) view() view.Run {
-	return t.s.agent.Console.Tell(journal.Run{ID: t.state.Run, Holder: t.holder()}, t.state)
+	return t.s.agent.Console.RunView(journal.Run{ID: t.state.Run, Holder: t.holder()}, t.state)
 }
 
 // holder is who conducts the run: this process, until the prompt is done with it.
@@ -181,7 +181,7 @@ func (t *tracker) unless(ctx context.Context, r host.Result) (acpserver.Stop, er
 }
 
 // conduct has a command conduct a run, shows it, and reports.
-func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, error) {
+func (s *session) conduct(ctx context.Context, o host.Invocation) (acpserver.Stop, error) {
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
 	t := s.track(work)
@@ -226,7 +226,7 @@ func (s *session) conduct(ctx context.Context, o host.Order) (acpserver.Stop, er
 // report says what came of a run: what landed, what did not and why, and what can be
 // done now.
 func (s *session) report(v view.Run) {
-	text := fenced(view.Report(view.Style{}, v, false))
+	text := fenced(view.DrawReport(view.Style{}, v, false))
 	free := false
 	for _, q := range v.Asks {
 		text += "\n\n**" + q.ID + "** " + s.plain(q.Text)
@@ -266,8 +266,8 @@ func continues(v view.Run) string {
 	return ""
 }
 
-// see takes in an event and shows what it changed. With an error, no more can be shown.
-func (t *tracker) see(ctx context.Context, e nexus.Event) error {
+// applyEvent takes in an event and shows what it changed. With an error, no more can be shown.
+func (t *tracker) applyEvent(ctx context.Context, e nexus.Event) error {
 	if e.Seq <= t.state.Seq {
 		return nil
 	}
@@ -279,7 +279,7 @@ func (t *tracker) see(ctx context.Context, e nexus.Event) error {
 	}
 	if !t.silent && tells(e.Fact) {
 		v := t.view()
-		t.tell(v)
+		t.showChanges(v)
 		if !t.over {
 			t.question(v) //nolint:contextcheck // a person is asked for as long as the prompt lasts
 		}
@@ -337,7 +337,7 @@ func (t *tracker) hear(ctx context.Context, e nexus.Event) {
 		delete(t.models, f.ID)
 	case nexus.VerdictGiven, nexus.TrainLanded, nexus.AttemptEnded, nexus.TaskParked:
 		for _, task := range t.state.Tasks {
-			if !t.silent && view.Concerns(f, task.ID) {
+			if !t.silent && view.IsAbout(f, task.ID) {
 				t.change(context.WithoutCancel(ctx), task) // it is shown also where the run ends meanwhile
 			}
 		}
@@ -348,7 +348,7 @@ func (t *tracker) hear(ctx context.Context, e nexus.Event) {
 		return
 	}
 	for _, task := range t.state.Tasks {
-		if view.Concerns(e.Fact, task.ID) {
+		if view.IsAbout(e.Fact, task.ID) {
 			c := t.of(task.ID)
 			c.said = append(c.said, text)
 			c.said = c.said[max(0, len(c.said)-maxSaid):]
@@ -384,8 +384,8 @@ func (t *tracker) fill(model string, u nexus.Usage) {
 	}
 }
 
-// tell shows what is different from what was shown.
-func (t *tracker) tell(v view.Run) {
+// showChanges shows what is different from what was shown.
+func (t *tracker) showChanges(v view.Run) {
 	t.gauge(v)
 	if len(v.Tasks) == 0 || len(v.Tasks) < t.state.Proposed {
 		return // the plan is not there yet
@@ -435,5 +435,5 @@ func (s *session) gauge(run nexus.RunID, spent nexus.Money) {
 	for _, one := range s.spent {
 		all += one
 	}
-	s.c.Gauge(min(s.filled, cmp.Or(s.window, usualWindow)), cmp.Or(s.window, usualWindow), all.Float())
+	s.c.ShowUsage(min(s.filled, cmp.Or(s.window, usualWindow)), cmp.Or(s.window, usualWindow), all.Float())
 }

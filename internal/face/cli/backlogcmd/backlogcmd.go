@@ -42,7 +42,7 @@ type listing struct {
 
 // shelf is the backlog of a repository as a command finds it. The caller closes the place.
 type shelf struct {
-	place *app.Place
+	place *app.Repository
 	store backlog.Store
 	items []workitem.Item
 	wrong []backlog.Problem
@@ -68,7 +68,7 @@ func listCommand(a *console.Console, use string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s, err := open(ctx, a, app.Reads)
+		s, err := open(ctx, a, app.ReadAccess)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func draw(s view.Style, l listing) string {
 func about(i workitem.Item) string {
 	switch {
 	case i.State == workitem.Done && i.Commit != "":
-		return "landed as " + view.Short(i.Commit)
+		return "landed as " + view.ShortHash(i.Commit)
 	case i.Reason != "":
 		return i.Reason
 	case i.State != workitem.Waiting && i.Run != "":
@@ -128,13 +128,13 @@ func about(i workitem.Item) string {
 }
 
 func addCommand(a *console.Console) *cobra.Command {
-	var w startcmd.Wish
+	var w startcmd.Addition
 	var file string
 	c := a.Command("add TEXT | -f FILE [flags]", "add an item to the backlog", func(ctx context.Context, args []string) error {
 		if err := w.Read(ctx, a, file, args); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, app.Reads)
+		p, err := a.Open(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func addCommand(a *console.Console) *cobra.Command {
 
 func showCommand(a *console.Console) *cobra.Command {
 	c := a.Command("show ID [--json]", "print an item", func(ctx context.Context, args []string) error {
-		s, err := open(ctx, a, app.Reads)
+		s, err := open(ctx, a, app.ReadAccess)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ type changing func(ctx context.Context, s *shelf, item workitem.Item) (now worki
 // change returns a command that changes one item.
 func change(a *console.Console, use, short string, do changing) *cobra.Command {
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		s, err := open(ctx, a, app.Changes)
+		s, err := open(ctx, a, app.ChangeAccess)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func change(a *console.Console, use, short string, do changing) *cobra.Command {
 }
 
 func editCommand(a *console.Console) *cobra.Command {
-	var w startcmd.Wish
+	var w startcmd.Addition
 	var title string
 	var again bool
 	var c *cobra.Command
@@ -252,7 +252,7 @@ func editCommand(a *console.Console) *cobra.Command {
 		if changed("text") {
 			next.Text = strings.TrimSpace(w.Text)
 		}
-		whole := startcmd.Wanted(next)
+		whole := startcmd.AdditionOf(next)
 		if changed("priority") {
 			whole.Priority = w.Priority
 		}
@@ -415,7 +415,7 @@ func rejectCommand(a *console.Console) *cobra.Command {
 
 // keepFinding makes an item of a finding that has none, so that what people decide about it stays.
 func keepFinding(ctx context.Context, a *console.Console, id string) error {
-	s, err := open(ctx, a, app.Changes)
+	s, err := open(ctx, a, app.ChangeAccess)
 	if err != nil {
 		return err
 	}

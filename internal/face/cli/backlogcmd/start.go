@@ -30,10 +30,10 @@ func startCommand(a *console.Console) *cobra.Command {
 		if err := o.Check(); err != nil {
 			return err
 		}
-		if done, err := progress.Beside(a); done {
+		if done, err := progress.RunInChildProcess(a); done {
 			return err
 		}
-		s, err := open(ctx, a, app.Makes)
+		s, err := open(ctx, a, app.CreateAccess)
 		if err != nil {
 			return err
 		}
@@ -42,19 +42,19 @@ func startCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, running, err := s.place.Held(ctx)
+		r, running, err := s.place.ActiveRun(ctx)
 		if err != nil {
 			return err
 		}
 		if !running || !queue {
-			if o.Items, err = startcmd.Room(a, s.items, len(items)); err != nil {
+			if o.Items, err = startcmd.FreeItemSlots(a, s.items, len(items)); err != nil {
 				return err
 			}
 		}
 		if running {
 			return s.join(ctx, a, r, items)
 		}
-		return startcmd.Work(ctx, a, s.place, &o, items)
+		return startcmd.RunItems(ctx, a, s.place, &o, items)
 	}, codes...)
 	c.Args = console.Takes(1, -1)
 	c.Flags().BoolVar(&queue, "queue", false, "let it wait in the run that is in progress until fewer items are active")
@@ -92,13 +92,13 @@ func (s *shelf) named(names []string) ([]workitem.Item, error) {
 
 // join adds items to a run that is in progress.
 func (s *shelf) join(ctx context.Context, a *console.Console, r journal.Run, items []workitem.Item) error {
-	var all []runscmd.Added
+	var all []runscmd.AdditionResult
 	for _, i := range items {
 		one := []workitem.Item{i}
-		if err := startcmd.Take(ctx, s.store, one, r.ID); err != nil {
+		if err := startcmd.QueueItems(ctx, s.store, one, r.ID); err != nil {
 			return err
 		}
-		w := startcmd.Wanted(i)
+		w := startcmd.AdditionOf(i)
 		got, err := runscmd.Add(ctx, a, s.place, r, w.Request(i.ID))
 		if err != nil {
 			return err

@@ -20,7 +20,7 @@ import (
 // starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && slices.Contains([]string{"bench", "agent", "version"}, os.Args[1]) {
-		os.Exit(cli.Main(context.Background(), background.Started(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(cli.Main(context.Background(), background.FindParent(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
 }

@@ -95,10 +95,10 @@ func measureMaps(ctx context.Context, dir string, commits []string, n, tokens in
 		if err != nil {
 			return m, err
 		}
-		if survey, err = codemap.Look(ctx, repo, parent, survey); err != nil {
+		if survey, err = codemap.SurveyCommit(ctx, repo, parent, survey); err != nil {
 			return m, err
 		}
-		text, err := survey.Draw(ctx, codemap.About{Task: f.Subject}, tokens)
+		text, err := survey.Draw(ctx, codemap.MapSubject{Task: f.Subject}, tokens)
 		if err != nil {
 			return m, err
 		}
@@ -156,7 +156,7 @@ func fixOf(ctx context.Context, repo git.Repo, commit string) (f Fix, ok bool, e
 		}
 		in, sum := map[string]int{}, 0
 		for _, c := range all[file] {
-			name := codemap.Within(file, text, c.at)
+			name := codemap.EnclosingName(file, text, c.at)
 			if name != "" {
 				in[name] += c.lines
 				sum += c.lines

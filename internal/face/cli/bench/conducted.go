@@ -23,7 +23,7 @@ const benchRun nexus.RunID = "bench"
 
 // conducted runs sessions as a run does: one task each, all at once.
 func (l *loop) conducted(ctx context.Context) (Spent, error) {
-	p, err := l.app.Open(ctx, app.Makes)
+	p, err := l.app.Open(ctx, app.CreateAccess)
 	if err != nil {
 		return Spent{}, err
 	}
@@ -51,7 +51,7 @@ func (l *loop) conducted(ctx context.Context) (Spent, error) {
 	if err != nil {
 		return Spent{}, err
 	}
-	s, err := run.Conduct(ctx, held{lease, p.Journal}, world, benchRun, run.Opening{Process: journal.Self(), Fence: lease.Fence()}, run.Signals{Drain: drain})
+	s, err := run.Conduct(ctx, held{lease, p.Journal}, world, benchRun, run.StartOptions{Process: journal.Self(), Fence: lease.Fence()}, run.Signals{Drain: drain})
 	if errors.Is(err, run.ErrInterrupted) && drain != nil {
 		err = nil
 	}
@@ -63,7 +63,7 @@ func (l *loop) conducted(ctx context.Context) (Spent, error) {
 
 // world returns what acts: all of it for attempts, and sessions alone else,
 // after which it drains the run.
-func (l *loop) world(ctx context.Context, p *app.Place, m *meter) (run.World, <-chan struct{}, func() error, error) {
+func (l *loop) world(ctx context.Context, p *app.Repository, m *meter) (run.World, <-chan struct{}, func() error, error) {
 	if l.kind == durableLoop {
 		blobs, err := p.Blobs()
 		w := &sessionWorld{loop: l, meter: m, blobs: blobs, drain: make(chan struct{})}
@@ -77,7 +77,7 @@ func (l *loop) world(ctx context.Context, p *app.Place, m *meter) (run.World, <-
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	machine, release, err := app.NewMachine(ctx, app.Parts{
+	machine, release, err := app.NewMachine(ctx, app.MachineOptions{
 		Run: benchRun, Repo: p.Repo, State: p.State, Blobs: blobs, Config: l.config, Env: l.app.Env, Now: l.app.Now, Headless: true, Exe: exe,
 	})
 	if err != nil {

@@ -103,7 +103,7 @@ func (l *loop) task(n int) nexus.Task {
 
 func (l *loop) tools(dir string, s tool.Store) (*tool.Set, error) {
 	e := tool.Env{Dir: dir, Box: l.box, Blob: s, Now: l.app.Now, Writes: true}
-	if !l.box.Hides() {
+	if !l.box.HidesHost() {
 		e.Tmp = dir + ".tmp" // as in an attempt
 	}
 	return tool.New(e, slices.DeleteFunc(slices.Clone(l.role.Tools), func(name string) bool { return name == tool.SubagentTool })...) // as at tier fast

@@ -96,9 +96,9 @@ func measurePrompts(ctx context.Context, a *console.Console) (p Prompts, err err
 }
 
 // read sums up what was sent.
-func read(seen []llmtest.Seen) Prompts {
+func read(seen []llmtest.LoggedRequest) Prompts {
 	p := Prompts{Tasks: len(errands())}
-	talks := map[string][]llmtest.Seen{}
+	talks := map[string][]llmtest.LoggedRequest{}
 	bytes, kept := 0, 0
 	for _, q := range seen {
 		p.Requests++
@@ -133,7 +133,7 @@ type sum struct {
 // talk is one conversation.
 type talk struct {
 	role     string
-	seen     []llmtest.Seen
+	seen     []llmtest.LoggedRequest
 	messages []gjson.Result // of its last request
 	inputs   []string       // of calls, by message
 	sums     map[[2]string]*sum
@@ -141,7 +141,7 @@ type talk struct {
 }
 
 // add adds what one conversation was sent.
-func add(name string, seen []llmtest.Seen, sums map[[2]string]*sum) {
+func add(name string, seen []llmtest.LoggedRequest, sums map[[2]string]*sum) {
 	_, role, _ := strings.Cut(name, "/")
 	role, _, _ = strings.Cut(role, ".")
 	last := seen[len(seen)-1].Body

@@ -114,7 +114,7 @@ type Sent struct {
 func (s *server) sent() Sent {
 	seen := s.Requests()
 	var out Sent
-	var last llmtest.Seen
+	var last llmtest.LoggedRequest
 	turns, kept, before := 0, 0, 0
 	for i, q := range seen {
 		if q.Conversation != seen[0].Conversation {

@@ -51,7 +51,7 @@ func checkOut(ctx context.Context, a *console.Console, rev, dir, cache string, s
 		return nil, err
 	}
 	b = &base{now: dir, repo: repo, rev: rev, commit: commit, known: map[string]nexus.Evidence{}}
-	if b.changed, err = change.Touched(ctx, repo, commit); err != nil {
+	if b.changed, err = change.ChangedInWorktree(ctx, repo, commit); err != nil {
 		return nil, err
 	}
 	for _, file := range b.changed {
@@ -107,7 +107,7 @@ func (b *base) hold(ctx context.Context, a *console.Console, now *gate.Runner, f
 		return nil, err
 	}
 	of := effect(b.now, c, b.changed)
-	gates = gate.Nearest(gates, of.Steps)
+	gates = gate.SortByDistance(gates, of.Steps)
 	now.Apart = aside(f.gates, b.changed, of)
 	now.Base = func(name string) (nexus.Evidence, bool) { e, ok := b.known[name]; return e, ok }
 	err = b.judge(ctx, a, slices.DeleteFunc(slices.Clone(gates), func(g gate.Gate) bool { return now.Apart(g) != "" }))
@@ -142,7 +142,7 @@ func (b *base) union(c config.Gates, names []string, gates []gate.Gate) ([]gate.
 // judge lets the gates judge the commit.
 func (b *base) judge(ctx context.Context, a *console.Console, gates []gate.Gate) error {
 	for _, g := range gates {
-		if g.Of != "" || g.Vain(b.known[g.Again]) {
+		if g.Of != "" || g.RepeatsHangingTests(b.known[g.Again]) {
 			continue
 		}
 		e, err := b.runner.Judge(ctx, gate.Tree{Dir: b.tree, Hash: b.commit}, g)
@@ -158,7 +158,7 @@ func (b *base) judge(ctx context.Context, a *console.Console, gates []gate.Gate)
 // turned returns which tests of a gate the change turns green: the tests of
 // now are put beside the code of the base, and what is red there and not in
 // the working tree is what it turned.
-func (b *base) turned(ctx context.Context, a *console.Console, g gate.Gate, weighed nexus.Evidence, said outputs) ([]verdict.Turned, error) {
+func (b *base) turned(ctx context.Context, a *console.Console, g gate.Gate, weighed nexus.Evidence, said outputs) ([]verdict.FixedTests, error) {
 	if !b.turns(g, weighed) {
 		return nil, nil
 	}
@@ -174,13 +174,13 @@ func (b *base) turned(ctx context.Context, a *console.Console, g gate.Gate, weig
 		}
 		a.Say("%s at %s, with the current tests: %s", before.Gate, b.rev, before.State)
 	}
-	before, _ = gate.Whole(before, b.runner.Get) // what is lost is said by what is left
-	now, _ = gate.Whole(now, b.runner.Get)
+	before, _ = gate.WithAllFindings(before, b.runner.Get) // what is lost is said by what is left
+	now, _ = gate.WithAllFindings(now, b.runner.Get)
 	tests := gate.FixedTests(before, now, b.original(), b.now, b.changed)
 	if len(tests) == 0 {
 		return nil, nil
 	}
-	return []verdict.Turned{{Gate: g.Name, Tests: tests}}, nil
+	return []verdict.FixedTests{{Gate: g.Name, Tests: tests}}, nil
 }
 
 // original is the directory that has the test files as they were.

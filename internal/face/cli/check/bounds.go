@@ -50,12 +50,12 @@ func (f checkFlags) measured(a *console.Console, dir string, c config.Config, ga
 	if f.partly() {
 		rows = slices.DeleteFunc(rows, func(g gate.Gate) bool { return !asked(f.gates, g) })
 	}
-	return app.Meter(c, a.Env).Last(gates, rows, false), c.Done, err
+	return app.Meter(c, a.Env).AppendMeasuringGates(gates, rows, false), c.Done, err
 }
 
 // bound holds the change since the base to the definition of done, and puts
 // that behind what the gates said. What only warns changes no verdict.
-func bound(ctx context.Context, a *console.Console, f checkFlags, dir string, c config.Config, said verdict.Verdict, taken measure.Taken) (verdict.Verdict, error) {
+func bound(ctx context.Context, a *console.Console, f checkFlags, dir string, c config.Config, said verdict.Verdict, taken measure.Measurements) (verdict.Verdict, error) {
 	if !f.bounded() && !f.coverage {
 		return said, nil
 	}
@@ -80,7 +80,7 @@ func bound(ctx context.Context, a *console.Console, f checkFlags, dir string, c 
 		if err != nil {
 			return verdict.Verdict{}, err
 		}
-		change.Partly(rows, func(g gate.Gate) bool { return asked(f.gates, g) })
+		change.LimitToMeasured(rows, func(g gate.Gate) bool { return asked(f.gates, g) })
 	}
 	found, decides, err := app.Meter(c, a.Env).Judge(ctx, change)
 	if err != nil {
@@ -90,10 +90,10 @@ func bound(ctx context.Context, a *console.Console, f checkFlags, dir string, c 
 	if only && len(decides) == 0 {
 		decides = append(decides, nexus.Evidence{Gate: "done", State: nexus.Pass, Tree: working.Hash, Command: "check the change against the definition of done"})
 	}
-	v := said.With(decides...)
+	v := said.WithGates(decides...)
 	for _, e := range found {
 		if !bounds.Decides(c.Done, e) {
-			v = v.Telling(e)
+			v = v.WithInformational(e)
 		}
 	}
 	return v, nil

@@ -316,7 +316,7 @@ func TestCheckOfATreeThatARunJudged(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, nil)
 	a := u.app()
-	p, err := a.Open(t.Context(), app.Makes)
+	p, err := a.Open(t.Context(), app.CreateAccess)
 	if err != nil {
 		t.Fatal(err)
 	}

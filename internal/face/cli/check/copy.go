@@ -149,7 +149,7 @@ func copyFile(from, into *os.Root, name string) error {
 }
 
 // installedAt returns the place of installed packages that a directory is.
-func installedAt(dir string) (stack.Lent, bool) {
+func installedAt(dir string) (stack.DependencyDir, bool) {
 	for _, s := range stack.All() {
 		for _, p := range s.Lent {
 			if !strings.HasSuffix(filepath.ToSlash(dir), "/"+p.Dir) {
@@ -160,7 +160,7 @@ func installedAt(dir string) (stack.Lent, bool) {
 			}
 		}
 	}
-	return stack.Lent{}, false
+	return stack.DependencyDir{}, false
 }
 
 // lendInstalled gives a checkout the dependencies that the working tree has installed,
@@ -216,7 +216,7 @@ func installed(from string) string {
 
 // lend puts one directory into a checkout, unless it has one, or nothing around
 // it.
-func lend(p stack.Lent, from, to, rel string) bool {
+func lend(p stack.DependencyDir, from, to, rel string) bool {
 	made := filepath.Join(to, rel)
 	around := strings.TrimSuffix(made, string(filepath.Separator)+filepath.FromSlash(p.Dir))
 	if _, err := os.Stat(around); err != nil || os.MkdirAll(filepath.Dir(made), 0o700) != nil {
@@ -228,7 +228,7 @@ func lend(p stack.Lent, from, to, rel string) bool {
 	if _, err := os.Lstat(made); err == nil {
 		return false
 	}
-	return depcache.Take(from, to, filepath.ToSlash(rel)) == nil
+	return depcache.CopyPaths(from, to, filepath.ToSlash(rel)) == nil
 }
 
 // links fills a directory with links to what is in another one. Those that

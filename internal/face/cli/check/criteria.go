@@ -19,7 +19,7 @@ import (
 // gates of the project by their names. It returns the evidence by the check; of a gate that several packages have, the
 // worst.
 func Criteria(
-	ctx context.Context, a *console.Console, p *app.Place, settings config.Config, rev string, checks []string,
+	ctx context.Context, a *console.Console, p *app.Repository, settings config.Config, rev string, checks []string,
 ) (map[string]nexus.Evidence, error) {
 	all := map[string]nexus.Evidence{}
 	if len(checks) == 0 {

@@ -56,7 +56,7 @@ func (s flakyRecord) judge(dir string, all []nexus.Evidence) []nexus.Evidence {
 		e.State = nexus.Fail
 		e.Findings = []nexus.Finding{{Gate: flaky.QuarantineGate, File: flaky.QuarantineFile, Code: flaky.QuarantineGate + ".broken", Message: s.Broken.Error()}}
 	case len(s.List) > 0:
-		e.Findings = s.Look(gate.TestsIn(dir))
+		e.Findings = s.CheckEntries(gate.TestsIn(dir))
 	}
 	if len(e.Findings) == 0 {
 		return all

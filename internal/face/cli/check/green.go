@@ -16,7 +16,7 @@ func Green(ctx context.Context, a *console.Console) ([]nexus.Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir = app.Top(dir)
+	dir = app.WorkTreeRoot(dir)
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nil, err

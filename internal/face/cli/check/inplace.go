@@ -17,7 +17,7 @@ func InPlace(a *console.Console, repo git.Repo) func(ctx context.Context, commit
 			return none, false, err
 		}
 		changes, err := git.Uncommitted(ctx, repo)
-		if err != nil || !changes.None() {
+		if err != nil || !changes.IsEmpty() {
 			return none, false, err
 		}
 		settings, _, err := a.Settings()

@@ -12,7 +12,7 @@ import (
 func ownSubmodules(ctx context.Context, r git.Repo, tree string, user git.Repo) (had []git.Submodule) {
 	links, _ := git.Submodules(ctx, r, tree, git.SubmodulesOf(ctx, user)) // what cannot be had is missing, and the gates say so
 	for _, l := range links {
-		if l.Had() {
+		if l.IsFetched() {
 			had = append(had, l)
 		}
 	}
@@ -22,6 +22,6 @@ func ownSubmodules(ctx context.Context, r git.Repo, tree string, user git.Repo) 
 // laySubmodules writes submodules into a checkout; aside is a directory for scratch.
 func laySubmodules(ctx context.Context, links []git.Submodule, to, aside string) {
 	for _, l := range links {
-		_ = l.Lay(ctx, filepath.Join(to, filepath.FromSlash(l.Path)), aside) // what is missing is told by the gates
+		_ = l.WriteFiles(ctx, filepath.Join(to, filepath.FromSlash(l.Path)), aside) // what is missing is told by the gates
 	}
 }

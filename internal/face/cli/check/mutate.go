@@ -36,7 +36,7 @@ func mutants(ctx context.Context, a *console.Console, f checkFlags, dir string, 
 	if err != nil {
 		return nil, fmt.Errorf("look for new lines: %w", err)
 	}
-	box, err := app.Box(ctx, settings)
+	box, err := app.FindSandbox(ctx, settings)
 	if err != nil {
 		return nil, err
 	}

@@ -116,7 +116,7 @@ func parseOutput(a *console.Console, f parseFlags, args []string) error {
 		in, format = stack.Formats().Named(in)
 	}
 	r := stack.Read(in)
-	r.Findings = raw.Brief(r.Findings)
+	r.Findings = raw.LimitFindings(r.Findings)
 	u := understood{format, r.State, r.Why, r.Findings, r.Counts, r.Counted, r.Flaky, r.Coverage}
 	if u.Findings == nil {
 		u.Findings = []nexus.Finding{}

@@ -22,5 +22,5 @@ func concerned(ctx context.Context, a *console.Console, dir, rev string, gates [
 			a.Say("%s runs as a whole: %s", c.Of.Name, c.Why)
 		}
 	}
-	return related.Before(gates, choices), nil
+	return related.InsertRelated(gates, choices), nil
 }

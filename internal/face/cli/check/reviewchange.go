@@ -107,7 +107,7 @@ func (s *reviewSubject) read(ctx context.Context, a *console.Console, sitting *a
 	failed := ""
 	for n := range reviewTries {
 		id := seat.Session("review.1", n+1)
-		said, err := sitting.Ask(ctx, app.Message{Session: id, Dir: s.dir, Text: s.brief(id, seat), Handin: review.Schema(), Failed: failed})
+		said, err := sitting.Ask(ctx, app.SessionRequest{Session: id, Dir: s.dir, Text: s.brief(id, seat), Handin: review.Schema(), Failed: failed})
 		o.Reader = nexus.Reader{Session: id, Model: said.Model}
 		switch {
 		case err != nil && (ctx.Err() != nil || !replaceable(err)):
@@ -123,7 +123,7 @@ func (s *reviewSubject) read(ctx context.Context, a *console.Console, sitting *a
 			o.Given = nexus.ReviewGiven{Summary: "the reviewer did not finish: " + cmp.Or(said.Why, string(said.Outcome))}
 		default:
 			o.Given, _ = review.Parse(said.Handin) // one that cannot be read says so itself
-			o.Given = review.Verify(o.Given, change.Texts(ctx, s.repo, s.dir, s.from))
+			o.Given = review.Verify(o.Given, change.FileVersions(ctx, s.repo, s.dir, s.from))
 		}
 		if o.Given.Reviewed {
 			return o, nil

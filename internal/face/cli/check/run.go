@@ -98,7 +98,7 @@ func checkTree(ctx context.Context, a *console.Console, f checkFlags, shape stri
 	if err != nil {
 		return err
 	}
-	dir = app.Top(dir)
+	dir = app.WorkTreeRoot(dir)
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func checkTree(ctx context.Context, a *console.Console, f checkFlags, shape stri
 	if v.Tree = settleTree(ctx, got.looked, dir, begun, v.Gates); v.Tree != begun {
 		a.Say("the working tree changed during the check, so the result applies to no exact tree; add files that gates write to .gitignore")
 	}
-	v = v.Without(off)
+	v = v.WithDisabled(off)
 	if err := write(a, shape, v, v); err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (f checkFlags) off(dir string, c config.Gates) ([]string, error) {
 
 func listGates(a *console.Console, gates []gate.Gate, off []string) error {
 	for _, name := range off {
-		a.Say("%s: off, %s", name, verdict.Off)
+		a.Say("%s: off, %s", name, verdict.DisabledText)
 	}
 	type row struct {
 		Name    string `json:"name"`
@@ -241,26 +241,26 @@ func listGates(a *console.Console, gates []gate.Gate, off []string) error {
 	})
 }
 
-// judged is what gates say about a working tree.
-type judged struct {
+// gateResults is what gates say about a working tree.
+type gateResults struct {
 	gates  []gate.Gate // that were to judge
 	all    []nexus.Evidence
-	turned []verdict.Turned
+	turned []verdict.FixedTests
 	before []nexus.Finding // that the base has too
 	base   string          // what it was compared with, for people
-	taken  measure.Taken
-	looked lookedAt // the working tree before the gates; zero where none judged
+	taken  measure.Measurements
+	looked treeSnapshot // the working tree before the gates; zero where none judged
 }
 
 // judge runs the gates and says how each ends, and what was measured beside
 // them.
-func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (got judged, err error) {
+func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (got gateResults, err error) {
 	if got.gates = gates; len(gates) == 0 && f.base == "" {
 		return got, nil
 	}
 	look := startLook(ctx, dir, f.fix)
 	defer func() { got.looked = look() }()
-	box, err := app.Box(ctx, settings)
+	box, err := app.FindSandbox(ctx, settings)
 	if err != nil {
 		return got, err
 	}
@@ -294,7 +294,7 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
 	for left := slices.Clone(got.gates); len(left) > 0; {
 		g := left[0]
-		e, err := now.Weigh(ctx, gate.Tree{Dir: place.dir, Hash: look().hash}, g)
+		e, err := now.JudgeAgainstBase(ctx, gate.Tree{Dir: place.dir, Hash: look().hash}, g)
 		if err != nil {
 			return got, err
 		}
@@ -303,22 +303,22 @@ func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir str
 		if err := base.compare(ctx, a, &got, g, e, said); err != nil {
 			return got, err
 		}
-		left = related.Answered(left[1:], g, e)
+		left = related.RemainingGates(left[1:], g, e)
 		if shape != "text" {
 			a.Say("%s: %s", e.Gate, e.State)
 		}
-		if f.stop && !e.Passed() && !e.Apart && !g.Idle(e) {
+		if f.stop && !e.Passed() && !e.Apart && !g.JudgedNothing(e) {
 			break
 		}
 	}
-	got.all, got.taken = app.Meter(settings, a.Env).Take(got.gates, got.all, now.Base)
+	got.all, got.taken = app.Meter(settings, a.Env).ExtractMeasurements(got.gates, got.all, now.Base)
 	got.taken.Get = said.Get
 	got.all = exempted.judge(dir, plainOutput(got.all))
 	return got, nil
 }
 
 // compare adds what the base says about a gate's evidence; nil adds nothing.
-func (b *base) compare(ctx context.Context, a *console.Console, got *judged, g gate.Gate, e nexus.Evidence, said outputs) error {
+func (b *base) compare(ctx context.Context, a *console.Console, got *gateResults, g gate.Gate, e nexus.Evidence, said outputs) error {
 	if b == nil {
 		return nil
 	}
@@ -335,17 +335,17 @@ func aside(names, files []string, of monorepo.Effect) func(gate.Gate) string {
 		if len(names) > 0 && asked(names, g) {
 			return ""
 		}
-		if why := gate.Apart(g, files, nil); why != "" || g.Builds() && of.Feeds(g.Dir) {
+		if why := gate.UnaffectedReason(g, files, nil); why != "" || g.Builds() && of.Feeds(g.Dir) {
 			return why
 		}
-		return of.Spares(g.Dir)
+		return of.UnaffectedReason(g.Dir)
 	}
 }
 
 // effect returns which packages of a directory a change may break; any of them where
 // the settings let all be judged.
 func effect(dir string, c config.Gates, files []string) monorepo.Effect {
-	if c.Scope == "all" || app.Top(dir) != dir { // files are named from the top
+	if c.Scope == "all" || app.WorkTreeRoot(dir) != dir { // files are named from the top
 		return monorepo.Effect{}
 	}
 	return monorepo.Read(os.DirFS(dir)).Effect(files)
@@ -358,13 +358,13 @@ func own(ctx context.Context, a *console.Console, f checkFlags, box *sandbox.Box
 		return r, s, err
 	}
 	if repo, err := git.Find(ctx, dir); err == nil && repo.Work == dir {
-		more, err := git.Outside(ctx, repo)
+		more, err := git.PathsOutsideWorkTree(ctx, repo)
 		if err != nil {
 			return r, s, err
 		}
 		r.Readable = append(r.Readable, more...)
 	}
-	grant, err := app.GrantIn(settings.Network, app.Top(dir), a.Trust(), a.Env, box)
+	grant, err := app.GrantInSandbox(settings.Network, app.WorkTreeRoot(dir), a.Trust(), a.Env, box)
 	if err != nil {
 		return r, s, err
 	}
@@ -376,7 +376,7 @@ func own(ctx context.Context, a *console.Console, f checkFlags, box *sandbox.Box
 		r.Apart = aside(f.gates, files, effect(dir, settings.Gates, files))
 	}
 	s, err = readFlaky(ctx, dir, f.base, a.Now())
-	r.Net, r.Quarantine = grant.Gate, s.QuarantineOn
+	r.Net, r.Quarantine = grant.GatewayForGate, s.QuarantineOn
 	return r, s, err
 }
 

@@ -66,7 +66,7 @@ func TestPickGates(t *testing.T) {
 func TestAsideOnlyWhatIsNotNamed(t *testing.T) {
 	g := gate.Gate{Name: "build-web", Dir: "web", Only: []string{"web/**"}}
 	files := []string{"api/a.go"}
-	why := gate.Apart(g, files, nil)
+	why := gate.UnaffectedReason(g, files, nil)
 	if why == "" {
 		t.Fatal("the gate concerns everything; the test says nothing")
 	}

@@ -51,17 +51,17 @@ const patience = time.Second
 // that are done. A plugin that does not answer is an error where it is named or required, and
 // reported otherwise.
 func Discover(ctx context.Context, a *console.Console, q Search) (discover.Result, error) {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return discover.Result{}, err
 	}
 	defer p.Close()
-	h := &hunt{a: a, p: p, q: q}
+	h := &discovery{a: a, p: p, q: q}
 	o, err := h.options(ctx)
 	if err != nil {
 		return discover.Result{}, err
 	}
-	r, err := discover.All(ctx, o)
+	r, err := discover.RunStrategies(ctx, o)
 	if err != nil {
 		return r, err
 	}
@@ -74,17 +74,17 @@ func Discover(ctx context.Context, a *console.Console, q Search) (discover.Resul
 // at is what is looked at.
 func (q Search) at() string { return cmp.Or(q.At, "HEAD") }
 
-// hunt is one search.
-type hunt struct {
+// discovery is one search.
+type discovery struct {
 	a        *console.Console
-	p        *app.Place
+	p        *app.Repository
 	q        Search
 	settings config.Config
 	commit   string // that is looked at
 }
 
 // options says where to look, and for what.
-func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
+func (h *discovery) options(ctx context.Context) (o discover.Options, err error) {
 	a, p := h.a, h.p
 	if h.settings, _, err = a.Settings(); err != nil {
 		return o, err
@@ -126,7 +126,7 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 			Items: items, Unread: unread, Quarantine: flaky.QuarantineOn{List: list, Day: flaky.DayOf(begun)},
 		},
 		Open: h.open, OpenAt: h.openAt, Issues: h.issues, Ideas: h.ideas, Plugins: h.plugins,
-		Past: func(ctx context.Context) (finding.Past, error) { return app.Findings(ctx, p.Journal) },
+		Past: func(ctx context.Context) (finding.PastWork, error) { return app.FindingHistory(ctx, p.Journal) },
 		Say: func(text string) {
 			if !h.q.Quiet && a.Now().Sub(begun) >= patience {
 				a.Say("%s", view.Clean(text))
@@ -143,18 +143,20 @@ func (h *hunt) options(ctx context.Context) (o discover.Options, err error) {
 	for _, r := range runs {
 		o.RunsMark = fmt.Sprintf("%s %d", r.ID, r.Events)
 	}
-	o.Seen = func(ctx context.Context) ([]flaky.Seen, error) {
-		seen, err := flaky.Of(p.Journal.Events(ctx, "", 0))
+	o.Seen = func(ctx context.Context) ([]flaky.FlakyTest, error) {
+		seen, err := flaky.ReadHistory(p.Journal.Events(ctx, "", 0))
 		return seen.Suggest(flaky.QuarantineOn{}), err
 	}
 	return o, err
 }
 
 // open checks the commit out.
-func (h *hunt) open(ctx context.Context) (*discover.Bench, error) { return h.openAt(ctx, h.commit) }
+func (h *discovery) open(ctx context.Context) (*discover.Checkout, error) {
+	return h.openAt(ctx, h.commit)
+}
 
 // openAt checks a commit out.
-func (h *hunt) openAt(ctx context.Context, commit string) (*discover.Bench, error) {
+func (h *discovery) openAt(ctx context.Context, commit string) (*discover.Checkout, error) {
 	cache := cacheOf(h.a, h.p.State)
 	x, err := checkout(ctx, h.p, cache, commit)
 	if err != nil {
@@ -167,7 +169,7 @@ func (h *hunt) openAt(ctx context.Context, commit string) (*discover.Bench, erro
 	}
 	if out := r.Net; out != nil {
 		// What asks a registry about one file is let out as "outdated", whichever file that is.
-		r.Net = func(name string) *egress.Way {
+		r.Net = func(name string) *egress.Gateway {
 			kind, _, _ := strings.Cut(name, ": ")
 			return out(kind)
 		}
@@ -184,8 +186,8 @@ func (h *hunt) openAt(ctx context.Context, commit string) (*discover.Bench, erro
 	}
 	rules := app.Rules(h.settings, nexus.Planner)
 	rules.Dir, rules.Open = x.dir, true
-	allowed := func(command string) bool { return policy.Rule(command, rules).Allowed() }
-	return &discover.Bench{
+	allowed := func(command string) bool { return policy.JudgeCommand(command, rules).Allowed() }
+	return &discover.Checkout{
 		Runner: programmed(r, x.dir), Tree: gate.Tree{Dir: x.dir, Hash: x.hash}, Gates: gates, Close: x.done, Harmless: allowed,
 		May:    func(command string) bool { return walled || allowed(command) },
 		Silent: func(gate string) bool { return walled && !asked[gate] },
@@ -194,12 +196,12 @@ func (h *hunt) openAt(ctx context.Context, commit string) (*discover.Bench, erro
 
 // Red returns the gates that do not let a commit through.
 func Red(ctx context.Context, a *console.Console, at string) (red []string, err error) {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	h := &hunt{a: a, p: p, q: Search{At: at, Quiet: true}, commit: at}
+	h := &discovery{a: a, p: p, q: Search{At: at, Quiet: true}, commit: at}
 	if h.settings, _, err = a.Settings(); err != nil {
 		return nil, err
 	}
@@ -221,7 +223,7 @@ func Red(ctx context.Context, a *console.Console, at string) (red []string, err 
 }
 
 // plugins asks the plugins that discover, or the one that is named.
-func (h *hunt) plugins(ctx context.Context, open func(context.Context) (*discover.Bench, error)) (all []finding.Finding, err error) {
+func (h *discovery) plugins(ctx context.Context, open func(context.Context) (*discover.Checkout, error)) (all []finding.Finding, err error) {
 	host, err := h.a.Discoverers(ctx, h.p, h.q.Plugin)
 	if err != nil || len(host.Plugins) == 0 {
 		return nil, err
@@ -231,7 +233,7 @@ func (h *hunt) plugins(ctx context.Context, open func(context.Context) (*discove
 		return nil, err
 	}
 	for _, one := range host.Plugins {
-		found, bad, err := discover.Ask(ctx, host, one, b.Tree.Dir)
+		found, bad, err := discover.AskPlugin(ctx, host, one, b.Tree.Dir)
 		failed, plain := errors.AsType[*plugin.Error](err)
 		switch {
 		case plain && h.q.Plugin == "":
@@ -254,7 +256,7 @@ func (h *hunt) plugins(ctx context.Context, open func(context.Context) (*discove
 const mostIssues = 50
 
 // issues lists the open issues of the project that the remote origin names.
-func (h *hunt) issues(ctx context.Context) ([]discover.Issue, string, error) {
+func (h *discovery) issues(ctx context.Context) ([]discover.Issue, string, error) {
 	ref, err := h.a.ForgeRef(ctx)
 	if err != nil {
 		return nil, "", errors.New("the remote origin is not a project on a forge that Nexus knows")
@@ -277,12 +279,12 @@ func (h *hunt) issues(ctx context.Context) ([]discover.Issue, string, error) {
 const ideasFiles = 12
 
 // ideas lets a model suggest improvements, and says before what that costs.
-func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding, nexus.Money, error) {
-	survey, err := codemap.Look(ctx, h.p.Repo, h.commit, nil)
+func (h *discovery) ideas(ctx context.Context, b *discover.Checkout) ([]finding.Finding, nexus.Money, error) {
+	survey, err := codemap.SurveyCommit(ctx, h.p.Repo, h.commit, nil)
 	if err != nil {
 		return nil, 0, err
 	}
-	first, err := survey.Foremost(ctx, codemap.ForCode, ideasFiles)
+	first, err := survey.MostRelevant(ctx, codemap.ForCode, ideasFiles)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -300,7 +302,7 @@ func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding,
 		return nil, 0, err
 	}
 	defer session.Close(ctx)
-	session.Keep(h.q.Keep)
+	session.SetRecorder(h.q.Keep)
 	model, err := session.Pick("")
 	if err != nil {
 		return nil, 0, err
@@ -320,9 +322,9 @@ func (h *hunt) ideas(ctx context.Context, b *discover.Bench) ([]finding.Finding,
 }
 
 // suggested asks a model what to do, and reads its answer.
-func (h *hunt) suggested(ctx context.Context, session *app.Adhoc, b *discover.Bench, names []string) ([]finding.Finding, error) {
+func (h *discovery) suggested(ctx context.Context, session *app.Adhoc, b *discover.Checkout, names []string) ([]finding.Finding, error) {
 	const id = nexus.SessionID("discover.1/suggester.1")
-	said, err := session.Ask(ctx, app.Message{
+	said, err := session.Ask(ctx, app.SessionRequest{
 		Session: id, Dir: b.Tree.Dir, Text: "Conversation: " + string(id) + "\n\n" + discover.IdeasTask(names), Handin: discover.IdeasSchema(),
 	})
 	switch {
@@ -345,8 +347,8 @@ func (h *hunt) suggested(ctx context.Context, session *app.Adhoc, b *discover.Be
 }
 
 // finish marks the items of the backlog that are done, and moves their files in the task folder.
-func (h *hunt) finish(ctx context.Context, o discover.Options, r discover.Result) error {
-	items, err := h.a.Backlog(h.p).Settle(ctx, r.Green, r.Commit)
+func (h *discovery) finish(ctx context.Context, o discover.Options, r discover.Result) error {
+	items, err := h.a.Backlog(h.p).MarkDone(ctx, r.Green, r.Commit)
 	if err != nil {
 		return err
 	}
@@ -370,7 +372,7 @@ func Finding(ctx context.Context, a *console.Console, id string) (finding.Findin
 		}
 	}
 	q := Search{Strategies: []string{of}, Only: id}
-	if _, err := discover.Choose(q.Strategies); err != nil {
+	if _, err := discover.SelectStrategies(q.Strategies); err != nil {
 		q = Search{Strategies: []string{"plugins"}, Plugin: of, Only: id}
 	}
 	r, err := Discover(ctx, a, q)

@@ -21,19 +21,19 @@ import (
 // stage is where gates judge a working tree, which stays as it is: the tree in
 // its own place, under a layer that takes what they write, or a copy of it.
 type stage struct {
-	dir  string          // where they run
-	from string          // the working tree
-	over string          // the layer; empty for a copy
-	base bool            // it is compared with one
-	look func() lookedAt // at the working tree
-	copy exact           // zero for a layer
+	dir  string              // where they run
+	from string              // the working tree
+	over string              // the layer; empty for a copy
+	base bool                // it is compared with one
+	look func() treeSnapshot // at the working tree
+	copy treeCheckout        // zero for a layer
 	done func()
 }
 
 // newStage makes one. What is compared with a base is in a copy that has what
 // the base's checkout has, and nothing that git ignores, as the train has it.
 // Else it is the tree as it lies there, with all that was built in it.
-func newStage(ctx context.Context, box *sandbox.Box, look func() lookedAt, dir, cache string, alike bool) (*stage, error) {
+func newStage(ctx context.Context, box *sandbox.Box, look func() treeSnapshot, dir, cache string, alike bool) (*stage, error) {
 	s := &stage{dir: dir, from: dir, base: alike, look: look}
 	if !alike {
 		if ok, err := s.layered(ctx, box, cache); ok || err != nil {
@@ -54,7 +54,7 @@ func newStage(ctx context.Context, box *sandbox.Box, look func() lookedAt, dir, 
 }
 
 // staged makes a stage, and a runner that judges there.
-func staged(ctx context.Context, a *console.Console, own gate.Runner, box *sandbox.Box, look func() lookedAt, dir, cache string, settings config.Config, alike bool) (*stage, gate.Runner, error) {
+func staged(ctx context.Context, a *console.Console, own gate.Runner, box *sandbox.Box, look func() treeSnapshot, dir, cache string, settings config.Config, alike bool) (*stage, gate.Runner, error) {
 	s, err := newStage(ctx, box, look, dir, outsideOf(dir, cache), alike)
 	if err != nil {
 		return nil, own, err
@@ -91,7 +91,7 @@ func (s *stage) layered(ctx context.Context, box *sandbox.Box, cache string) (bo
 		return false, err
 	}
 	s.done = func() { _ = os.RemoveAll(over); release() } // what gates wrote
-	if err := sandbox.MakeLayer(over); err != nil || !box.Layers(ctx, s.dir, over) {
+	if err := sandbox.MakeLayer(over); err != nil || !box.SupportsLayer(ctx, s.dir, over) {
 		s.done()
 		return false, err
 	}
@@ -131,7 +131,7 @@ func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 		return err
 	}
 	lent, err := copyAll(s.from, s.dir)
-	s.copy = exact{dir: s.dir, from: s.from, lent: lent}
+	s.copy = treeCheckout{dir: s.dir, from: s.from, lent: lent}
 	return err
 }
 

@@ -50,7 +50,7 @@ func suspect(ctx context.Context, a *console.Console, f checkFlags, dir string, 
 		return nil, fmt.Errorf("look for tampering: %w", err)
 	}
 	e := nexus.Evidence{Gate: tamper.Gate, State: nexus.Pass, Tree: workingTree, Findings: found}
-	grave := len(change.Fewer(all)) // tests that do not run, whatever keeps them away
+	grave := len(change.FewerTests(all)) // tests that do not run, whatever keeps them away
 	for _, x := range found {
 		if x.Severity == nexus.Major || x.Severity == nexus.Critical {
 			grave++

@@ -30,9 +30,9 @@ type reproduced struct {
 	Again []comparison `json:"again"`
 }
 
-// exact is a tree of the repository or of its private clone, checked out by
+// treeCheckout is a tree of the repository or of its private clone, checked out by
 // itself.
-type exact struct {
+type treeCheckout struct {
 	dir, hash string
 	repo      git.Repo // whose work tree it is
 	from      string   // the user's, which has what is installed; may be empty
@@ -43,8 +43,8 @@ type exact struct {
 }
 
 // checkout makes a directory that holds exactly a tree.
-func checkout(ctx context.Context, p *app.Place, cache, rev string) (exact, error) {
-	var x exact
+func checkout(ctx context.Context, p *app.Repository, cache, rev string) (treeCheckout, error) {
+	var x treeCheckout
 	var err error
 	from := p.Repo
 	if x.hash, err = from.Tree(ctx, rev); err != nil {
@@ -82,8 +82,8 @@ func checkout(ctx context.Context, p *app.Place, cache, rev string) (exact, erro
 
 // export writes a commit or tree of a repository into a directory below at, and lends it
 // what is installed in the user's.
-func export(ctx context.Context, from git.Repo, rev string, user git.Repo, at string) (exact, error) {
-	x := exact{hash: rev, dir: filepath.Join(at, "tree"), from: user.Work}
+func export(ctx context.Context, from git.Repo, rev string, user git.Repo, at string) (treeCheckout, error) {
+	x := treeCheckout{hash: rev, dir: filepath.Join(at, "tree"), from: user.Work}
 	x.repo = git.Repo{Dir: from.Dir, Work: x.dir, Index: filepath.Join(at, "index")}
 	x.modules = ownSubmodules(ctx, from, x.hash, user)
 	var err error
@@ -105,7 +105,7 @@ func export(ctx context.Context, from git.Repo, rev string, user git.Repo, at st
 
 // show lets gates find a git directory whose HEAD is the tree, with the user's names. It is on the user's
 // branch, where that is at the same commit.
-func (x *exact) show(ctx context.Context, from, user git.Repo) error {
+func (x *treeCheckout) show(ctx context.Context, from, user git.Repo) error {
 	common, err := user.Common(ctx)
 	if err != nil {
 		return err
@@ -125,13 +125,13 @@ func (x *exact) show(ctx context.Context, from, user git.Repo) error {
 	if err := errors.Join(err1, err, m.Write()); err != nil {
 		return err
 	}
-	if m.Commit, err = m.Stand(ctx, x.hash, head); err != nil {
+	if m.Commit, err = m.StandInCommit(ctx, x.hash, head); err != nil {
 		return err
 	}
 	if m.Commit == head && branch != "" {
 		m.Branch = "refs/heads/" + branch
 	}
-	if err := errors.Join(m.Write(), m.Read(ctx), os.WriteFile(filepath.Join(x.dir, ".git"), []byte("gitdir: ../judged\n"), 0o600)); err != nil {
+	if err := errors.Join(m.Write(), m.ResetIndex(ctx), os.WriteFile(filepath.Join(x.dir, ".git"), []byte("gitdir: ../judged\n"), 0o600)); err != nil {
 		return err
 	}
 	x.git = &m
@@ -139,17 +139,17 @@ func (x *exact) show(ctx context.Context, from, user git.Repo) error {
 }
 
 // ground is what a gate sees of git; see [gate.Runner].
-func (x exact) ground(ctx context.Context) ([]string, func() error, error) {
+func (x treeCheckout) ground(ctx context.Context) ([]string, func() error, error) {
 	done := func() error { return nil }
 	if x.git == nil {
 		return nil, done, nil
 	}
-	return x.git.Reads(), done, x.git.Refresh(ctx)
+	return x.git.ReadablePaths(), done, x.git.RefreshIndex(ctx)
 }
 
 // runner returns what runs gates and other commands on the tree.
-func (x exact) runner(ctx context.Context, a *console.Console, p *app.Place, cache string, settings config.Config) (gate.Runner, error) {
-	box, err := app.Box(ctx, settings)
+func (x treeCheckout) runner(ctx context.Context, a *console.Console, p *app.Repository, cache string, settings config.Config) (gate.Runner, error) {
+	box, err := app.FindSandbox(ctx, settings)
 	if err != nil {
 		return gate.Runner{}, err
 	}
@@ -159,13 +159,13 @@ func (x exact) runner(ctx context.Context, a *console.Console, p *app.Place, cac
 	}
 	r.Ground = x.ground
 	r.Reset, r.Readable, r.Env = x.reset, append(r.Readable, x.lent...), append(r.Env, editableInstalls(x.from, x.dir, x.lent, a.Env("VIRTUAL_ENV"))...)
-	grant, err := app.GrantIn(settings.Network, app.Top(p.Repo.Work), a.Trust(), a.Env, box)
-	r.Net = grant.Gate
+	grant, err := app.GrantInSandbox(settings.Network, app.WorkTreeRoot(p.Repo.Work), a.Trust(), a.Env, box)
+	r.Net = grant.GatewayForGate
 	return r, err
 }
 
 // wrote returns the files that are no longer as the tree has them.
-func (x exact) wrote(ctx context.Context) (w gate.WrittenFiles, err error) {
+func (x treeCheckout) wrote(ctx context.Context) (w gate.WrittenFiles, err error) {
 	none := func(name string) bool { return name == "" }
 	out, err := x.repo.Run(ctx, "diff-files", "--name-only", "-z", "--ignore-submodules")
 	if err != nil {
@@ -179,7 +179,7 @@ func (x exact) wrote(ctx context.Context) (w gate.WrittenFiles, err error) {
 
 // reset puts the tree back; bare removes what git ignores, too, but for what is
 // lent.
-func (x exact) reset(ctx context.Context, bare bool) error {
+func (x treeCheckout) reset(ctx context.Context, bare bool) error {
 	clean := []string{"clean", "-ffdq"}
 	if bare {
 		clean = append(clean, "-x")
@@ -215,7 +215,7 @@ func besides(old map[string]pastRecord) []gate.Gate {
 
 // commitOf returns the commit that the change of a task is at.
 func commitOf(ctx context.Context, a *console.Console, run string, id nexus.TaskID) (commit string, err error) {
-	err = a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
+	err = a.ReadRun(ctx, run, func(_ *app.Repository, r journal.Run, s *state.State) error {
 		t := s.Task(id)
 		if t == nil {
 			return app.NotFound("task", string(id), "nexus status lists the tasks of run "+string(r.ID)+".")
@@ -253,7 +253,7 @@ func again(dir string, c config.Gates, names []string, besides []gate.Gate) ([]g
 // reproduce runs the gates on a clean checkout of exactly one tree, and says
 // whether they say what a run recorded of it.
 func reproduce(ctx context.Context, a *console.Console, f checkFlags, shape string, settings config.Config) error {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func reproduce(ctx context.Context, a *console.Console, f checkFlags, shape stri
 		out.Again = append(out.Again, c)
 		a.Say("%s", c)
 	}
-	out.Verdict = verdict.Of(all).Without(off)
+	out.Verdict = verdict.Of(all).WithDisabled(off)
 	if err := write(a, shape, out.Verdict, out); err != nil {
 		return err
 	}

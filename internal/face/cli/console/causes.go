@@ -12,7 +12,7 @@ import (
 
 // Explain adds to what is told about a run why tasks did not land and what to do, as nexus diagnose finds it.
 // It adds nothing where the run continues or everything landed.
-func Explain(ctx context.Context, p *app.Place, s *state.State, v *view.Run) error {
+func Explain(ctx context.Context, p *app.Repository, s *state.State, v *view.Run) error {
 	if !s.Status.Ended() || s.Status == nexus.StatusDone {
 		return nil
 	}

@@ -40,12 +40,12 @@ type Console struct {
 
 	Watch func(context.Context, nexus.RunID) error // shows a run of another process on the whole screen; nil: nothing does
 	// Show returns a repository as the pages of a server show it.
-	Show func(context.Context, *Console, *app.Place) (web.Shown, error)
+	Show func(context.Context, *Console, *app.Repository) (web.Shown, error)
 
 	Screen func(context.Context, nexus.RunID) error // shows the run that this process conducts on the whole screen; nil: nothing does
 
-	held *held     // messages that wait until the screen is free; copies share it
-	keys *Keyboard // nil until somebody reads from it
+	held *heldMessages // messages that wait until the screen is free; copies share it
+	keys *Keyboard     // nil until somebody reads from it
 }
 
 // Host is a program that has commands run in its own process. It hears what is
@@ -63,7 +63,7 @@ type Host struct {
 
 // New returns a console whose notices are messages for people.
 func New(in io.Reader, out, err io.Writer, at app.App) *Console {
-	a := &Console{App: at, In: in, Out: out, Err: err, held: &held{}}
+	a := &Console{App: at, In: in, Out: out, Err: err, held: &heldMessages{}}
 	a.Report = a.tell
 	return a
 }
@@ -100,7 +100,7 @@ func (a *Console) Root(root *cobra.Command) {
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print results and errors only")
 	f.BoolVarP(&a.Verbose, "verbose", "v", false, "also print how a run decides: routing, what other runs used, granted requests")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		if err := given(c); err != nil {
+		if err := checkFlagValues(c); err != nil {
 			return err
 		}
 		return a.check()
@@ -169,14 +169,14 @@ func (a *Console) checkFlags() error {
 	return err
 }
 
-// Tell returns what there is to tell about a run.
-func (a *Console) Tell(r journal.Run, s *state.State) view.Run {
-	return projection.Of(s, About(r), a.Now())
+// RunView returns what there is to tell about a run.
+func (a *Console) RunView(r journal.Run, s *state.State) view.Run {
+	return projection.BuildRun(s, About(r), a.Now())
 }
 
 // About returns what the journal says of a run beside its events.
-func About(r journal.Run) projection.About {
-	return projection.About{Held: r.Holder, Known: true, Earlier: r.Later}
+func About(r journal.Run) projection.RunContext {
+	return projection.RunContext{Held: r.Holder, Known: true, Earlier: r.Later}
 }
 
 // First returns the first argument, or nothing.

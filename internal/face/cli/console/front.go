@@ -28,7 +28,7 @@ func NewFront(ctx context.Context, parent *background.Parent) (context.Context, 
 	ctx, cancel := context.WithCancelCause(ctx)
 	f := &Front{parent: parent, lost: func() { cancel(errClosed) }}
 	go func() {
-		<-parent.Gone()
+		<-parent.TerminalClosed()
 		f.mu.Lock()
 		lost := f.lost
 		f.mu.Unlock()
@@ -58,5 +58,5 @@ func (f *Front) Leave(id nexus.RunID, log func() (*os.File, error)) error {
 	}
 	defer to.Close() //nolint:errcheck // standard output and standard error have it
 	f.left = true
-	return f.parent.Leave(string(id), to)
+	return f.parent.LeaveTerminal(string(id), to)
 }

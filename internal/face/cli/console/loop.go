@@ -14,7 +14,7 @@ import (
 )
 
 // ShowLoop shows how a loop of the repository stands; an empty name means the last.
-func (a *Console) ShowLoop(ctx context.Context, p *app.Place, name nexus.RunID) error {
+func (a *Console) ShowLoop(ctx context.Context, p *app.Repository, name nexus.RunID) error {
 	l, r, err := p.Loop(ctx, name)
 	if err != nil {
 		return err
@@ -30,8 +30,8 @@ func (a *Console) ShowLoop(ctx context.Context, p *app.Place, name nexus.RunID) 
 
 // AnswerLoop answers with how a loop stands, and which branches of its results are gone; running says that somebody
 // conducts it.
-func (a *Console) AnswerLoop(ctx context.Context, p *app.Place, l *improve.Loop, running bool) error {
-	v := view.OfLoop(l, running, a.Now())
+func (a *Console) AnswerLoop(ctx context.Context, p *app.Repository, l *improve.Loop, running bool) error {
+	v := view.NewLoop(l, running, a.Now())
 	for _, i := range l.Waiting() {
 		if branch := i.Branch(); branch != "" {
 			_, err := p.Repo.Resolve(ctx, "refs/heads/"+branch)

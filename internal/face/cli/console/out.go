@@ -15,7 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // terminal returns the file behind w when a person sits in front of it.
@@ -104,7 +104,7 @@ func (a *Console) Answer(v any, text func(view.Style) string) error {
 	if a.Host.Drawn != nil && text != nil {
 		a.Host.Drawn(a.Mask.Text(text(a.Style(a.Out))))
 	}
-	return a.Print(string(legible.JSON(b.Bytes())))
+	return a.Print(string(sanitize.JSON(b.Bytes())))
 }
 
 // Say writes a message for people.
@@ -151,9 +151,9 @@ func (a *Console) Complain(err error) {
 		return
 	}
 	f, s := a.Failure(err), a.Style(a.Err)
-	text := s.Bad("nexus:") + " " + strings.TrimPrefix(s.Words("nexus: "+view.CleanText(f.Message), "  "), "  nexus: ") + "\n"
+	text := s.Bad("nexus:") + " " + strings.TrimPrefix(s.WrapWords("nexus: "+view.CleanText(f.Message), "  "), "  nexus: ") + "\n"
 	if f.Hint != "" {
-		text += s.Words(view.CleanText(f.Hint), "  ") + "\n"
+		text += s.WrapWords(view.CleanText(f.Hint), "  ") + "\n"
 	}
 	a.held.write(a.Err, text)
 }
@@ -170,5 +170,5 @@ func (a *Console) Line(e nexus.Event) error {
 	if err := out.Encode(v); err != nil {
 		return err
 	}
-	return a.Print(string(legible.JSON(b.Bytes())))
+	return a.Print(string(sanitize.JSON(b.Bytes())))
 }

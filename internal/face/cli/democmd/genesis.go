@@ -36,7 +36,7 @@ func (d *stage) begin(ctx context.Context, inner *console.Console) error {
 	inner.Set["land"] = "true"
 	inner.In = &console.Typist{Lines: typed(), Echo: inner.Err, Pace: 4 * d.pace}
 	inner.Say("$ nexus new %s %q --land\n(what is typed behind > and at Start? is part of the demo)\n", genesisName, genesisIdea)
-	o := progress.Order{Order: app.Order{Goal: nexus.Goal{Text: genesisIdea, Mode: nexus.Evolution}}, Once: !d.keep}
+	o := progress.Order{RunOptions: app.RunOptions{Goal: nexus.Goal{Text: genesisIdea, Mode: nexus.Evolution}}, Once: !d.keep}
 	err := startcmd.Begin(ctx, inner, genesisName, &o)
 	if inner.Dir = filepath.Join(d.home, genesisName); err == nil && !inner.JSON {
 		err = errors.Join(happened(ctx, inner), history(ctx, inner))
@@ -46,7 +46,7 @@ func (d *stage) begin(ctx context.Context, inner *console.Console) error {
 
 // happened says in a line each what became of the sentence.
 func happened(ctx context.Context, a *console.Console) error {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func milestones(s *state.State, together []string) [][2]string {
 		return [][2]string{{"asked", fmt.Sprintf("%s, which led to %s and %s", view.Count(len(i.Exchanges), "question"),
 			view.Count(len(i.Requirements), "requirement"), view.Count(len(i.Assumptions), "assumption"))}}
 	}
-	v := projection.Of(s, projection.About{}, s.Updated)
+	v := projection.BuildRun(s, projection.RunContext{}, s.Updated)
 	all := [][2]string{{"planned", view.Count(v.Counts.Total, "task")}}
 	if s.Cover != nil {
 		checked := view.Count(len(s.Cover.Statements), "statement")
@@ -92,7 +92,7 @@ func milestones(s *state.State, together []string) [][2]string {
 	if len(together) > 1 {
 		all = append(all, [2]string{"parallel", strings.Join(together, " and ") + " side by side"})
 	}
-	for _, line := range view.Repaired(s) {
+	for _, line := range view.RepairLines(s) {
 		all = append(all, [2]string{"fixed", line})
 	}
 	landed := fmt.Sprintf("%d of %s, for %s", v.Counts.Landed, view.Count(v.Counts.Total, "task"), v.Money.Spent)

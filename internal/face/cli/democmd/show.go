@@ -40,7 +40,7 @@ func (d *stage) watch(ctx context.Context) error {
 		inner.Dir = filepath.Join(d.home, genesisName)
 		show = func(run nexus.RunID) error { return d.watchBoth(ctx, inner, run) }
 	}
-	begun, err := progress.Leave(ctx, other, progress.Order{Yes: true})
+	begun, err := progress.StartInBackground(ctx, other, progress.Order{Yes: true})
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ var errBuilds = errors.New("what the interview led to is being built")
 // watchBoth shows an interview until it has led to a run that builds something,
 // and then that run. Who leaves before is shown no more.
 func (d *stage) watchBoth(ctx context.Context, inner *console.Console, interview nexus.RunID) error {
-	p, err := inner.Open(ctx, app.Reads)
+	p, err := inner.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ const looks = 200 * time.Millisecond
 
 // after waits for the run after the first one, and returns it; empty where the
 // context ends before.
-func after(ctx context.Context, p *app.Place) nexus.RunID {
+func after(ctx context.Context, p *app.Repository) nexus.RunID {
 	tick := time.NewTicker(looks)
 	defer tick.Stop()
 	for {
@@ -224,6 +224,6 @@ func (d *stage) leave(ctx context.Context, inner *console.Console) {
 // anything to write.
 func (d *stage) report(ctx context.Context, inner *console.Console, page string) bool {
 	h := host.Host{Console: inner, Execute: d.execute}
-	r := h.Run(context.WithoutCancel(ctx), host.Order{Args: []string{"-C", inner.Dir, "report", "--html", page}})
+	r := h.Run(context.WithoutCancel(ctx), host.Invocation{Args: []string{"-C", inner.Dir, "report", "--html", page}})
 	return r.Failure == nil && r.Code == console.CodeOK
 }

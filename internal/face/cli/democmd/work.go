@@ -44,7 +44,7 @@ func (d *stage) sample(ctx context.Context, inner *console.Console) error {
 // conduct takes the run of the sample to its end, also one that was interrupted.
 // There is nothing to do about one that has ended.
 func (d *stage) conduct(ctx context.Context, inner *console.Console) error {
-	p, err := inner.Open(ctx, app.Makes)
+	p, err := inner.Open(ctx, app.CreateAccess)
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (d *stage) conduct(ctx context.Context, inner *console.Console) error {
 	if o.Consent.Given = inner.User(); d.asks {
 		o.Consent = nexus.Consent{Wanted: true}
 	}
-	o.Headless, o.Agree = !d.asks, startcmd.Agree(inner, p)
-	return progress.Carry(ctx, inner, p, o)
+	o.Headless, o.Agree = !d.asks, startcmd.NewConsentDialog(inner, p)
+	return progress.RunAndShow(ctx, inner, p, o)
 }
 
 // again is the command that continues the demo.
@@ -87,16 +87,16 @@ func (d *stage) again() string {
 // costs says what the run's input came from: the scripted model knows as much
 // of caches as providers do.
 func costs(ctx context.Context, a *console.Console) error {
-	return a.Look(ctx, "", func(_ *app.Place, _ journal.Run, s *state.State) error {
+	return a.ReadRun(ctx, "", func(_ *app.Repository, _ journal.Run, s *state.State) error {
 		style := a.Style(a.Out)
-		return a.Print("\n" + style.Bold("cache") + "\n  " + strings.Join(view.BillOf(s).Cache(), "\n  ") + "\n")
+		return a.Print("\n" + style.Bold("cache") + "\n  " + strings.Join(view.BillOf(s).CacheNotes(), "\n  ") + "\n")
 	})
 }
 
 // repaired says what went wrong on the way, and was repaired.
 func repaired(ctx context.Context, a *console.Console) error {
-	return a.Look(ctx, "", func(_ *app.Place, _ journal.Run, s *state.State) error {
-		all := view.Repaired(s)
+	return a.ReadRun(ctx, "", func(_ *app.Repository, _ journal.Run, s *state.State) error {
+		all := view.RepairLines(s)
 		if len(all) == 0 {
 			return nil
 		}

@@ -47,10 +47,10 @@ type discovered struct {
 
 // answer is the object of `discover --json`.
 type answer struct {
-	Commit     string         `json:"commit"`
-	Findings   []discovered   `json:"findings"`
-	Left       int            `json:"left"` // findings that --all would list, too
-	Strategies []discover.Did `json:"strategies"`
+	Commit     string                    `json:"commit"`
+	Findings   []discovered              `json:"findings"`
+	Left       int                       `json:"left"` // findings that --all would list, too
+	Strategies []discover.StrategyReport `json:"strategies"`
 
 	more int // findings beyond --most
 	all  bool
@@ -124,7 +124,7 @@ func agree(ctx context.Context, a *console.Console) error {
 
 // items returns the items of the backlog, with what is to be added to it.
 func (f *discoverFlags) items(ctx context.Context, a *console.Console, r discover.Result, ids []string) ([]workitem.Item, error) {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (f *discoverFlags) list(r discover.Result, items []workitem.Item, ids []str
 }
 
 // discoveredOf returns a finding as it is told.
-func discoveredOf(f finding.Ranked, left *finding.Left, items []workitem.Item) discovered {
+func discoveredOf(f finding.Ranked, left *finding.SkippedFinding, items []workitem.Item) discovered {
 	d := discovered{
 		Name: f.ID, Strategy: f.Strategy, Kind: f.Kind, Title: f.Title, Reason: f.Why, Evidence: f.Evidence, Severity: f.Severity,
 		Score: f.Score, Reasons: f.Reasons, Minutes: f.Minutes, Count: f.Count, Files: f.Files(), Places: f.Places, Check: f.Check,
@@ -281,7 +281,7 @@ func told(d discovered) string {
 
 // drawDid tells of a strategy what people have to know: that it did not look, or only in part. All
 // tells of each what it did.
-func drawDid(s view.Style, d discover.Did, all bool) string {
+func drawDid(s view.Style, d discover.StrategyReport, all bool) string {
 	var b strings.Builder
 	if d.State == discover.Broke {
 		fmt.Fprintf(&b, "%s %s\n", s.Bad(d.Strategy+" failed:"), view.Clean(d.Why))

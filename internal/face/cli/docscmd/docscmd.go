@@ -46,7 +46,7 @@ type row struct {
 // repository is a repository as a command finds it.
 type repository struct {
 	settings config.Config
-	shelf    codedoc.Shelf
+	shelf    codedoc.DocStore
 	repo     git.Repo
 	head     string
 	rows     []row
@@ -71,12 +71,12 @@ func open(ctx context.Context, a *console.Console) (d repository, err error) {
 	if d.head, _, err = d.repo.Head(ctx); err != nil {
 		return d, err
 	}
-	d.shelf = codedoc.Shelf{Top: d.repo.Work, Show: d.settings.Policy.Show}
+	d.shelf = codedoc.DocStore{Top: d.repo.Work, Show: d.settings.Policy.Show}
 	docs, problems, err := d.shelf.Load()
 	if err != nil {
 		return d, err
 	}
-	now, err := codedoc.Now(ctx, d.repo, d.head, docs)
+	now, err := codedoc.SourceBlobsAt(ctx, d.repo, d.head, docs)
 	if err != nil {
 		return d, err
 	}
@@ -244,12 +244,12 @@ func (d repository) refresh(ctx context.Context, a *console.Console, names []str
 	if err != nil || len(todo) == 0 {
 		return o, err
 	}
-	survey, err := codemap.Look(ctx, d.repo, d.head, nil)
+	survey, err := codemap.SurveyCommit(ctx, d.repo, d.head, nil)
 	if err != nil {
 		return o, err
 	}
 	if !dry {
-		if err := a.Walled(!a.Person()); err != nil {
+		if err := a.CheckSandbox(!a.Person()); err != nil {
 			return o, err
 		}
 	}
@@ -307,7 +307,7 @@ func (d repository) write(
 	ctx context.Context, a *console.Console, session *app.Adhoc, survey *codemap.Survey, j codedoc.Job, force bool,
 ) (string, error) {
 	doc, err := codedoc.Make(ctx, survey, j, func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error) {
-		said, err := session.Ask(ctx, app.Message{Session: id, Dir: d.repo.Work, Text: text, Handin: codedoc.Schema()})
+		said, err := session.Ask(ctx, app.SessionRequest{Session: id, Dir: d.repo.Work, Text: text, Handin: codedoc.Schema()})
 		if err == nil && said.Outcome != nexus.Accepted {
 			code := nexus.CodeNothingProposed
 			switch said.Outcome {

@@ -20,7 +20,7 @@ func checkCode(dir string, own map[string]config.Language) Check {
 		return checked("code", "", err)
 	}
 	defer func() { _ = root.Close() }() // only read
-	vars, ends := sandbox.Env(), code.Ends(root, files.HiddenRules{})
+	vars, ends := sandbox.QuietEnv(), code.CountExtensions(root, files.HiddenRules{})
 	var there, missing []string
 	for _, s := range code.Servers(own) {
 		is := slices.DeleteFunc(slices.Clone(s.Ends), func(end string) bool { return ends[end] == 0 })

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
@@ -23,7 +23,7 @@ const untrusted = "Read what it would run with nexus trust, then trust it with n
 
 // checkHooks says which hooks there are, and which cannot run: nobody agreed to
 // them as they are, or there is no such program. They are not run.
-func checkHooks(ctx context.Context, a *console.Console, p *app.Place) []Check {
+func checkHooks(ctx context.Context, a *console.Console, p *app.Repository) []Check {
 	state, done, err := scratch()
 	if err != nil {
 		return []Check{checked("temporary files", "", err)}
@@ -36,7 +36,7 @@ func checkHooks(ctx context.Context, a *console.Console, p *app.Place) []Check {
 	var checks []Check
 	for _, h := range all {
 		c := Check{Name: "hooks " + h.Name, State: Fine, Detail: "at " + strings.Join(h.On, ", ")}
-		state, err := h.Trusted(r)
+		state, err := h.TrustState(r)
 		if err == nil && state == trust.Trusted {
 			err = runnable(ctx, r, h)
 		}
@@ -71,19 +71,19 @@ func scratch() (dir string, done func(), err error) {
 
 // runnable says why there is no program to run for a hook, where the hook would run.
 func runnable(ctx context.Context, r *usercmd.Runner, h hookcmd.Hook) error {
-	found, err := h.Found(ctx, r)
+	found, err := h.HasProgram(ctx, r)
 	if err != nil || found {
 		return err
 	}
 	return &nexus.Error{
-		Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no program %q where it runs", legible.Cut(h.Command[0], 80)),
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no program %q where it runs", sanitize.Cut(h.Command[0], 80)),
 		Hint: "Install it, correct hooks." + h.Name + ".command, or remove the hook.",
 	}
 }
 
 // checkPlugins greets each plugin that somebody agreed to, and says about the
 // others why they are not used.
-func checkPlugins(ctx context.Context, a *console.Console, p *app.Place) []Check {
+func checkPlugins(ctx context.Context, a *console.Console, p *app.Repository) []Check {
 	state, done, err := scratch()
 	if err != nil {
 		return []Check{checked("temporary files", "", err)}
@@ -103,7 +103,7 @@ func checkPlugins(ctx context.Context, a *console.Console, p *app.Place) []Check
 			c.Detail = fmt.Sprintf("%s %s, %s", s.Hello.Name, s.Hello.Version, strings.Join(slices.Clone(one.Kinds), ", "))
 			s.Close()
 		case plain:
-			c.State, c.Detail = Notice, legible.Show(fmt.Sprintf("%s: %s", failed.State, failed.Why))
+			c.State, c.Detail = Notice, sanitize.Show(fmt.Sprintf("%s: %s", failed.State, failed.Why))
 			c.Hint = "A run works without it. Try it with nexus plugins test " + one.Name + "."
 			if failed.State == nexus.PluginUntrusted {
 				c.Hint = untrusted

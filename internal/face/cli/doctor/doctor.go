@@ -14,9 +14,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/channelsetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellpeople"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/noticesetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -35,23 +35,23 @@ type Question struct {
 
 	Shown bool // each task of the plan that a run is given brings a command that shows it
 
-	Trust  func(dir string, book *trust.Book) error // says whether what the repository decides is agreed to
-	Models func() error                             // says whether the run's models can be asked; nil looks at all
-	Plan   func() error                             // says whether a plan's tasks fit; nil where there is none
+	Trust  func(dir string, book *trust.Store) error // says whether what the repository decides is agreed to
+	Models func() error                              // says whether the run's models can be asked; nil looks at all
+	Plan   func() error                              // says whether a plan's tasks fit; nil where there is none
 }
 
-// look is one look: everything that it may need, some of it missing.
-type look struct {
+// inspection is one look: everything that it may need, some of it missing.
+type inspection struct {
 	Question
 	app   *console.Console
-	place *app.Place // nil where there is none
+	place *app.Repository // nil where there is none
 	conf  config.Config
 	skip  []string
 	all   []Check
 }
 
 // add adds checks, except those that are skipped.
-func (l *look) add(checks ...Check) {
+func (l *inspection) add(checks ...Check) {
 	for _, c := range checks {
 		if !slices.Contains(l.skip, c.Name) {
 			l.all = append(l.all, c)
@@ -60,12 +60,12 @@ func (l *look) add(checks ...Check) {
 }
 
 // wants reports whether any of the named checks is to be made.
-func (l *look) wants(names ...string) bool {
+func (l *inspection) wants(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(l.skip, name) })
 }
 
-// Ask looks at everything for somebody who wants to know, whatever is missing.
-func Ask(ctx context.Context, a *console.Console, q Question) (Report, error) {
+// CheckAll looks at everything for somebody who wants to know, whatever is missing.
+func CheckAll(ctx context.Context, a *console.Console, q Question) (Report, error) {
 	settings, _, err := a.Settings()
 	first := []Check{checked("configuration", "readable", err)}
 	if err != nil {
@@ -75,7 +75,7 @@ func Ask(ctx context.Context, a *console.Console, q Question) (Report, error) {
 		first = append(first, Check{Name: "configuration", State: Notice, Detail: e.Message, Hint: e.Hint})
 	}
 	first = append(first, checked("git", "2.38 or newer", git.Check(ctx)))
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		c := checked("repository", "", err)
 		if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code != nexus.CodeNotRepository && e.Code != nexus.CodeNoCommits {
@@ -86,22 +86,22 @@ func Ask(ctx context.Context, a *console.Console, q Question) (Report, error) {
 	} else {
 		defer p.Close()
 	}
-	l := &look{Question: q, app: a, place: p, conf: settings, skip: settings.Precheck.Skip}
+	l := &inspection{Question: q, app: a, place: p, conf: settings, skip: settings.Precheck.Skip}
 	l.add(first...)
 	return l.report(ctx), nil
 }
 
-// Look looks before a run at what it needs.
-func Look(ctx context.Context, a *console.Console, p *app.Place, c config.Config, q Question) Report {
-	l := &look{Question: q, app: a, place: p, conf: c, skip: c.Precheck.Skip}
+// CheckBeforeRun looks before a run at what it needs.
+func CheckBeforeRun(ctx context.Context, a *console.Console, p *app.Repository, c config.Config, q Question) Report {
+	l := &inspection{Question: q, app: a, place: p, conf: c, skip: c.Precheck.Skip}
 	return l.report(ctx)
 }
 
-func (l *look) report(ctx context.Context) Report {
+func (l *inspection) report(ctx context.Context) Report {
 	l.add(l.halted()...)
 	if l.place != nil {
 		l.checkout(ctx)
-		l.spared(ctx)
+		l.checkQuarantinedTests(ctx)
 		l.remembered(ctx)
 		l.journal(ctx)
 	}
@@ -114,11 +114,11 @@ func (l *look) report(ctx context.Context) Report {
 		if l.place != nil {
 			state = l.place.State
 		}
-		l.add(checked("channels", strings.Join(c.Order, ", ")+": questions are sent even if you are at the terminal", askpeople.Check(&l.app.App, state, c)))
+		l.add(checked("channels", strings.Join(c.Order, ", ")+": questions are sent even if you are at the terminal", channelsetup.Check(&l.app.App, state, c)))
 	}
 	if c := l.conf.Notify; l.wants("notify") && len(c.Ways)+len(c.Rules) > 0 && !l.Run {
 		ways := strings.Join(slices.Sorted(maps.Keys(c.Ways)), ", ")
-		l.add(noticed(checked("notify", ways+": nexus notify test tries them", tellpeople.Check(&l.app.App, c))))
+		l.add(noticed(checked("notify", ways+": nexus notify test tries them", noticesetup.Check(&l.app.App, c))))
 	}
 	l.models(ctx)
 	if l.Plan != nil {
@@ -132,26 +132,26 @@ func (l *look) report(ctx context.Context) Report {
 }
 
 // halted says whether the kill switch keeps runs from starting.
-func (l *look) halted() []Check {
+func (l *inspection) halted() []Check {
 	state := ""
 	if l.place != nil {
 		state = l.place.State
 	}
-	if err := l.app.Switch(state).Err(); err != nil {
+	if err := l.app.KillSwitch(state).Err(); err != nil {
 		return []Check{checked("switch", "", err)}
 	}
 	return nil
 }
 
 // checkout looks at the repository and what the user has checked out.
-func (l *look) checkout(ctx context.Context) {
+func (l *inspection) checkout(ctx context.Context) {
 	repo := l.place.Repo
 	l.add(Check{Name: "repository", State: Fine, Detail: repo.Work})
-	if _, err := change.Hidden(ctx, repo, "HEAD"); err != nil {
+	if _, err := change.IgnoreSet(ctx, repo, "HEAD"); err != nil {
 		l.add(checked("nexusignore", "", err))
 	}
 	l.large(ctx)
-	if n, command, err := repo.Lacking(ctx, "HEAD"); n > 0 || err != nil {
+	if n, command, err := repo.MissingObjects(ctx, "HEAD"); n > 0 || err != nil {
 		c := checked("objects", "", err)
 		if err == nil {
 			c.State, c.Detail = Blocker, fmt.Sprintf("this is a partial clone, and %s of the commit that a run starts from %s not on this machine", view.Count(n, "file"), map[bool]string{true: "is", false: "are"}[n == 1])
@@ -159,7 +159,7 @@ func (l *look) checkout(ctx context.Context) {
 		}
 		l.add(c)
 	}
-	if err := git.PrefixFree(ctx, repo, l.conf.Prefix); err != nil {
+	if err := git.CheckPrefix(ctx, repo, l.conf.Prefix); err != nil {
 		l.add(checked("branches", "", err))
 	}
 	_, branch, err := repo.Head(ctx)
@@ -167,10 +167,10 @@ func (l *look) checkout(ctx context.Context) {
 	case err != nil:
 		l.add(checked("branch", "", err))
 	case l.conf.Target != "":
-		_, err := l.place.Target(ctx, l.conf.Shields(), l.conf.Target)
+		_, err := l.place.Target(ctx, l.conf.ProtectedBranches(), l.conf.Target)
 		l.add(checked("target", l.conf.Target, err))
 	case branch != "" && l.conf.Land:
-		_, err := l.place.Target(ctx, l.conf.Shields(), branch)
+		_, err := l.place.Target(ctx, l.conf.ProtectedBranches(), branch)
 		l.add(checked("target", branch, err))
 	case branch == "" && l.conf.Land:
 		l.add(Check{Name: "target", State: Notice, Detail: "no branch is checked out that --land could move", Hint: "Name one with --target, or leave out --land."})
@@ -197,7 +197,7 @@ func (l *look) checkout(ctx context.Context) {
 
 // large names the files that git LFS keeps and that a run sees as pointers: their content is not on
 // this machine, or too big.
-func (l *look) large(ctx context.Context) {
+func (l *inspection) large(ctx context.Context) {
 	all, err := l.place.Repo.LFSFiles(ctx)
 	if err != nil || len(all) == 0 {
 		if err != nil {
@@ -248,16 +248,16 @@ func pullCommand(files []string) string {
 	return "git lfs pull --include=" + include
 }
 
-// spared looks at tests in quarantine, and, where there is time, at what runs saw
+// checkQuarantinedTests looks at tests in quarantine, and, where there is time, at what runs saw
 // of them.
-func (l *look) spared(ctx context.Context) {
+func (l *inspection) checkQuarantinedTests(ctx context.Context) {
 	if !l.wants("quarantine") {
 		return
 	}
 	var h flaky.History
 	if l.place.Journal != nil && !l.Run && !l.Light {
 		var err error
-		if h, err = flaky.Of(l.place.Journal.Events(ctx, "", 0)); err != nil {
+		if h, err = flaky.ReadHistory(l.place.Journal.Events(ctx, "", 0)); err != nil {
 			return // the check of the journal says so
 		}
 	}
@@ -265,7 +265,7 @@ func (l *look) spared(ctx context.Context) {
 }
 
 // changes says what the checkout holds that no run will see.
-func (l *look) changes(ctx context.Context) []Check {
+func (l *inspection) changes(ctx context.Context) []Check {
 	c, err := git.Uncommitted(ctx, l.place.Repo)
 	var words []string
 	for _, part := range []struct {
@@ -280,9 +280,9 @@ func (l *look) changes(ctx context.Context) []Check {
 	switch {
 	case err != nil:
 		text = "unknown: " + err.Error()
-	case c.None() && l.Run:
+	case c.IsEmpty() && l.Run:
 		return nil
-	case c.None():
+	case c.IsEmpty():
 		return []Check{{Name: "changes", State: Fine, Detail: "everything is committed"}}
 	}
 	check := Check{Name: "changes", State: Notice, Detail: text, Hint: "Commit them if the run should build on them. precheck.dirty sets how a run treats them."}
@@ -303,10 +303,10 @@ func few(files []string) string {
 }
 
 // journal looks at the runs of the repository and what they left.
-func (l *look) journal(ctx context.Context) {
+func (l *inspection) journal(ctx context.Context) {
 	runs, err := l.place.Runs(ctx)
 	if err == nil && !l.Run && !l.Light && l.place.Journal != nil {
-		err = sound(ctx, l.place)
+		err = verifyJournal(ctx, l.place)
 	}
 	if !l.Run || err != nil {
 		l.add(checked("journal", view.Count(len(runs), "run"), err))
@@ -323,7 +323,7 @@ func (l *look) journal(ctx context.Context) {
 		}
 	}
 	if l.place.Journal != nil && !l.Run {
-		l.add(l.mended(ctx, runs)...)
+		l.add(l.checkAndFixLeftovers(ctx, runs)...)
 	}
 }
 
@@ -331,9 +331,9 @@ func (l *look) journal(ctx context.Context) {
 // not get to the end.
 const wholeTime = 2 * time.Minute
 
-// sound reads the whole journal and all data that it names, as `nexus journal
+// verifyJournal reads the whole journal and all data that it names, as `nexus journal
 // verify` does.
-func sound(ctx context.Context, p *app.Place) error {
+func verifyJournal(ctx context.Context, p *app.Repository) error {
 	slow := errors.New("it takes longer than " + wholeTime.String() + ": nexus journal verify reads it to the end")
 	ctx, stop := context.WithTimeoutCause(ctx, wholeTime, slow)
 	defer stop()
@@ -362,7 +362,7 @@ func sound(ctx context.Context, p *app.Place) error {
 }
 
 // named looks whether the data that events name is there and as it was.
-func named(ctx context.Context, p *app.Place, hashes []string) error {
+func named(ctx context.Context, p *app.Repository, hashes []string) error {
 	store, err := p.Blobs()
 	if err != nil {
 		return err
@@ -388,8 +388,8 @@ func named(ctx context.Context, p *app.Place, hashes []string) error {
 }
 
 // confined looks for a wall around agents and gates, and at what stands inside.
-func (l *look) confined(ctx context.Context) {
-	box, err := app.Box(ctx, l.conf)
+func (l *inspection) confined(ctx context.Context) {
+	box, err := app.FindSandbox(ctx, l.conf)
 	switch {
 	case err != nil:
 		l.add(checked("sandbox", "", err))
@@ -402,13 +402,13 @@ func (l *look) confined(ctx context.Context) {
 		dir = l.place.Repo.Work
 	}
 	if err == nil && l.wants("gates", "programs", "tests") {
-		l.add(checkGates(ctx, box, app.Top(dir), l.conf.Gates, l.Question)...)
+		l.add(checkGates(ctx, box, app.WorkTreeRoot(dir), l.conf.Gates, l.Question)...)
 	}
 	if !l.Light && l.wants("ripgrep", "golangci-lint", "go", "environment") {
 		l.add(checkTools(ctx, l.app, box, l.conf)...)
 	}
 	if err == nil && !l.Light && l.wants("code") {
-		l.add(checkCode(app.Top(dir), l.conf.Languages))
+		l.add(checkCode(app.WorkTreeRoot(dir), l.conf.Languages))
 	}
 	if !l.Light && l.wants("mcp") {
 		l.add(checkServers(ctx, l.app, box)...)
@@ -422,7 +422,7 @@ func (l *look) confined(ctx context.Context) {
 }
 
 // models looks whether models can be asked.
-func (l *look) models(ctx context.Context) {
+func (l *inspection) models(ctx context.Context) {
 	switch {
 	case l.Models != nil:
 		if err := l.Models(); err != nil {

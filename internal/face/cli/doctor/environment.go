@@ -7,7 +7,7 @@ import (
 
 // checkEnvironment says what worktrees will be given besides their files.
 func checkEnvironment(dir string, c config.Config) []Check {
-	list, err := app.Foresee(dir, c)
+	list, err := app.ForecastInstalls(dir, c)
 	if err != nil {
 		return []Check{checked("environment", "", err)}
 	}

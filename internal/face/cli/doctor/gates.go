@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
@@ -41,7 +41,7 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	if err != nil {
 		return []Check{checked("programs", "", err)}
 	}
-	gone = slices.DeleteFunc(gone, func(p string) bool { return depend.Offers(dir, p) })
+	gone = slices.DeleteFunc(gone, func(p string) bool { return dependencies.HasProgram(dir, p) })
 	all := []Check{{Name: "gates", State: Fine, Detail: strings.Join(names, ", ")}}
 	if q.Run {
 		all = nil

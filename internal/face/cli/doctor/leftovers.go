@@ -30,18 +30,18 @@ func (q *Question) MendFlags(f *pflag.FlagSet) {
 	f.BoolVarP(&q.Yes, "yes", "y", false, "with --fix, fix without asking, even if that removes something")
 }
 
-// mending is how much is mended of what can be.
-type mending int
+// fixScope is how much is mended of what can be.
+type fixScope int
 
 const (
-	nothing mending = iota
-	closes          // what takes nothing away
+	nothing fixScope = iota
+	closes           // what takes nothing away
 	everything
 )
 
 // agreed says what is about to be mended, and asks the person at the terminal. Where there is
 // none, and nobody said yes before, nothing is taken away.
-func (l *look) agreed(ctx context.Context, open []Check) (mending, error) {
+func (l *inspection) agreed(ctx context.Context, open []Check) (fixScope, error) {
 	a := l.app
 	asks := !l.Yes && a.Person() && !a.JSON
 	text := "This is mended:\n"
@@ -64,8 +64,8 @@ func (l *look) agreed(ctx context.Context, open []Check) (mending, error) {
 	return everything, nil
 }
 
-// mended looks for what dead processes left behind, and mends as much of it as somebody agrees to.
-func (l *look) mended(ctx context.Context, runs []journal.Run) []Check {
+// checkAndFixLeftovers looks for what dead processes left behind, and mends as much of it as somebody agrees to.
+func (l *inspection) checkAndFixLeftovers(ctx context.Context, runs []journal.Run) []Check {
 	found := checkLeft(ctx, l.app, l.place, runs, false)
 	if !l.Fix {
 		return found
@@ -100,7 +100,7 @@ func (l *look) mended(ctx context.Context, runs []journal.Run) []Check {
 
 // checkLeft looks for what dead processes left behind in the state directory,
 // and removes it if fix is set.
-func checkLeft(ctx context.Context, a *console.Console, p *app.Place, runs []journal.Run, fix bool) []Check {
+func checkLeft(ctx context.Context, a *console.Console, p *app.Repository, runs []journal.Run, fix bool) []Check {
 	all := []Check{checkModes(p.State, fix), checkOrphans(runs, fix), checkLocks(a, p, runs, fix), checkTemps(a, p, fix)}
 	stale, err := p.Sweep(ctx, !fix)
 	// Every run leaves its locks, and the files that its trees stood on: that is no damage.
@@ -169,7 +169,7 @@ func checkOrphans(runs []journal.Run, fix bool) Check {
 
 // checkTemps finds files that a killed import, repair or restore had not finished
 // with: copies, whose originals are where they were.
-func checkTemps(a *console.Console, p *app.Place, fix bool) Check {
+func checkTemps(a *console.Console, p *app.Repository, fix bool) Check {
 	n := 0
 	var failed error
 	for _, pattern := range []string{"import-*.bundle", "journal.db.repaired-*", "journal.db.restored-*"} {
@@ -190,7 +190,7 @@ func checkTemps(a *console.Console, p *app.Place, fix bool) Check {
 
 // checkLocks finds locks that a killed git left in the private clone. While
 // a run is conducted nobody can tell whose they are.
-func checkLocks(a *console.Console, p *app.Place, runs []journal.Run, fix bool) Check {
+func checkLocks(a *console.Console, p *app.Repository, runs []journal.Run, fix bool) Check {
 	for _, r := range runs {
 		if r.Holder != nil {
 			return Check{Name: "locks", State: Fine, Detail: fmt.Sprintf("run %s is in progress", r.ID)}

@@ -21,7 +21,7 @@ import (
 // checkBox says which sandbox it is, and what it cannot stop.
 func checkBox(box *sandbox.Box) Check {
 	c := Check{Name: "sandbox", State: Fine, Detail: box.Name()}
-	if gaps := box.Gaps(); len(gaps) > 0 {
+	if gaps := box.KnownGaps(); len(gaps) > 0 {
 		c.State, c.Detail = Notice, box.Name()+": "+strings.Join(gaps, "; ")
 		c.Hint = "Allow user namespaces, or install bubblewrap, and leave sandbox at auto."
 	}
@@ -30,7 +30,7 @@ func checkBox(box *sandbox.Box) Check {
 
 // checkBounds says what keeps commands from using up the machine.
 func checkBounds(box *sandbox.Box) Check {
-	return Check{Name: "bounds", State: Fine, Detail: box.Bounds()}
+	return Check{Name: "bounds", State: Fine, Detail: box.DescribeLimits()}
 }
 
 // checkTools looks at the programs that agents and gates use, from inside of
@@ -42,7 +42,7 @@ func checkTools(ctx context.Context, a *console.Console, box *sandbox.Box, c con
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
 	try := func(name, hint string, args ...string) Check {
-		r, err := box.Run(ctx, sandbox.Command{Args: args, Dir: dir, Env: sandbox.Env()})
+		r, err := box.Run(ctx, sandbox.Command{Args: args, Dir: dir, Env: sandbox.QuietEnv()})
 		if err != nil || r.Exit != 0 {
 			return Check{Name: name, State: Notice, Detail: "not found in the sandbox", Hint: hint}
 		}
@@ -50,8 +50,8 @@ func checkTools(ctx context.Context, a *console.Console, box *sandbox.Box, c con
 	}
 	all := []Check{try("ripgrep", "Install ripgrep for faster searches: apt install ripgrep.", "rg", "--version")}
 	if dir, err := a.WorkDir(); err == nil {
-		all = append(all, checkEnvironment(app.Top(dir), c)...)
-		switch l := FindLinter(ctx, box, app.Top(dir), c.Gates); {
+		all = append(all, checkEnvironment(app.WorkTreeRoot(dir), c)...)
+		switch l := FindLinter(ctx, box, app.WorkTreeRoot(dir), c.Gates); {
 		case !l.Fits():
 			all = append(all, Check{
 				Name: "golangci-lint", State: Notice, Detail: l.Why() + ": the gate golangci will not run",
@@ -60,7 +60,7 @@ func checkTools(ctx context.Context, a *console.Console, box *sandbox.Box, c con
 		case l.Gate:
 			all = append(all, Check{Name: "golangci-lint", State: Fine, Detail: view.FirstLine(l.Detail)})
 		}
-		if _, err := os.Stat(filepath.Join(app.Top(dir), "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(app.WorkTreeRoot(dir), "go.mod")); err == nil {
 			all = append(all, try("go", "Install Go or add it to PATH: this project's gates need it.", "go", "version"))
 		}
 	}
@@ -90,13 +90,13 @@ func checkDisk(a *console.Console) Check {
 // checkModels looks whether every role has a model with a price and a key at
 // every tier.
 func checkModels(a *console.Console, c config.Config) Check {
-	c, err := a.WithAgents(c, provider.Tap{})
+	c, err := a.WithAgents(c, provider.RecordingTransport{})
 	if err != nil {
 		return checked("models", "", err)
 	}
 	models, err := provider.NewModels(c, a.Env, a.Now)
 	if err == nil {
-		err = models.With(a.Keys(), provider.Tap{}).Ready(nil)
+		err = models.With(a.Keys(), provider.RecordingTransport{}).CheckAllRoles(nil)
 	}
 	if err != nil {
 		return checked("models", "", err)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/work/codedoc"
 	"github.com/nexus-ai-builder/nexus/internal/work/memory"
@@ -12,7 +12,7 @@ import (
 
 // remembered looks at what agents are told of earlier work: files that cannot be read,
 // and approved ones that are about files that are gone. Neither stops a run.
-func (l *look) remembered(ctx context.Context) {
+func (l *inspection) remembered(ctx context.Context) {
 	if l.Run || !l.wants("memory") {
 		return
 	}
@@ -28,7 +28,7 @@ func (l *look) remembered(ctx context.Context) {
 	for _, p := range problems {
 		notice(p.File+": "+p.Why, p.Hint)
 	}
-	_, wrong, err := codedoc.Shelf{Top: l.place.Repo.Work}.Load()
+	_, wrong, err := codedoc.DocStore{Top: l.place.Repo.Work}.Load()
 	for _, p := range wrong {
 		notice(p.Err.Error(), "nexus docs list says more. nexus docs refresh "+p.Name+" --force writes it again.")
 	}
@@ -45,17 +45,17 @@ func (l *look) remembered(ctx context.Context) {
 }
 
 // gone names approved episodes that are about files that are gone.
-func (l *look) gone(ctx context.Context, kept []memory.Kept, notice func(detail, hint string)) error {
+func (l *inspection) gone(ctx context.Context, kept []memory.StoredEpisode, notice func(detail, hint string)) error {
 	head, _, err := l.place.Repo.Head(ctx)
 	if err != nil || len(kept) == 0 {
 		return nil //nolint:nilerr // the check of the branch says so
 	}
-	now, err := memory.At(ctx, l.place.Repo, head, kept)
+	now, err := memory.FileBlobsAt(ctx, l.place.Repo, head, kept)
 	if err != nil {
 		return err
 	}
 	for _, k := range kept {
-		if is, file := k.Stand(now); is == episode.Gone && k.State == episode.Approved {
+		if is, file := k.CheckFreshness(now); is == memoryentry.Gone && k.State == memoryentry.Approved {
 			notice(fmt.Sprintf("%s is about %s, which is gone: agents do not see it", k.ID, file), "nexus memory gc removes it.")
 		}
 	}

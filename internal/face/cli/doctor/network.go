@@ -17,7 +17,7 @@ func checkNetwork(a *console.Console, box *sandbox.Box, n config.Network) Check 
 		c.State, c.Detail = Notice, "unrestricted: without a sandbox, commands reach everything you can"
 		return c
 	}
-	no := box.Filters()
+	no := box.CheckEgress()
 	g, err := n.Grant(a.Env)
 	switch {
 	case err != nil:

@@ -42,8 +42,8 @@ func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check
 	if err != nil {
 		return append(all, checked("prices", "", err))
 	}
-	models.With(a.Keys(), provider.Tap{})
-	used := models.Used()
+	models.With(a.Keys(), provider.RecordingTransport{})
+	used := models.UsedProviders()
 	for _, name := range used {
 		all = append(all, checkProvider(models.Ask(ctx, name)))
 	}
@@ -60,7 +60,7 @@ func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check
 
 // checkProvider says how a provider answered. Only a key that it refuses
 // blocks: what is out of reach now may be back when a run begins.
-func checkProvider(s provider.Standing) Check {
+func checkProvider(s provider.Availability) Check {
 	if s.Err != nil {
 		c := Check{Name: "provider", State: Notice, Detail: view.Clean(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network. A run waits a while, then stops."}
 		if e, ok := errors.AsType[*llm.Error](s.Err); ok && e.Class.Reaction().Do == llm.Person {

@@ -22,7 +22,7 @@ func checkQuarantine(dir string, today flaky.Day, h flaky.History) []Check {
 		return Check{Name: "quarantine", State: Notice, Detail: view.Clean(test) + ": " + detail, Hint: hint}
 	}
 	var all []Check
-	for _, f := range (flaky.QuarantineOn{List: list, Day: today}).Look(gate.TestsIn(dir)) {
+	for _, f := range (flaky.QuarantineOn{List: list, Day: today}).CheckEntries(gate.TestsIn(dir)) {
 		all = append(all, notice(f.Test, f.Message, f.Advice))
 	}
 	for _, e := range list {

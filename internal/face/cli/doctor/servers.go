@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -24,7 +24,7 @@ func checkServers(ctx context.Context, a *console.Console, box *sandbox.Box) []C
 	if err != nil {
 		return []Check{checked("mcp", "", err)}
 	}
-	dir = app.Top(dir)
+	dir = app.WorkTreeRoot(dir)
 	all, err := a.Servers(dir)
 	if err != nil {
 		return []Check{checked("mcp", "", err)}
@@ -34,7 +34,7 @@ func checkServers(ctx context.Context, a *console.Console, box *sandbox.Box) []C
 		c := Check{Name: "mcp " + s.Name, State: Notice}
 		switch {
 		case s.Why != nil:
-			c.Detail, c.Hint = legible.Show(s.Why.Error()), "Fix it in "+s.From+", or declare it in your own configuration."
+			c.Detail, c.Hint = sanitize.Show(s.Why.Error()), "Fix it in "+s.From+", or declare it in your own configuration."
 		case s.State != trust.Trusted:
 			c.Detail, c.Hint = "it is not trusted ("+string(s.State)+")", "Read what it would run with nexus trust, then trust it with nexus trust --yes."
 		default:
@@ -53,12 +53,12 @@ func reach(ctx context.Context, a *console.Console, box *sandbox.Box, dir string
 		return checked("temporary files", "", err)
 	}
 	defer func() { _ = os.RemoveAll(tmp) }() // a temporary directory
-	all := &mcptools.Servers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.Trust(), Env: a.Env, Way: a.ServerWay()}
-	env := tool.Env{Dir: dir, Box: box, Vars: sandbox.Env()}
-	if !box.Hides() {
+	all := &mcptools.Servers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.Trust(), Env: a.Env, Way: a.ServerEgress()}
+	env := tool.Env{Dir: dir, Box: box, Vars: sandbox.QuietEnv()}
+	if !box.HidesHost() {
 		env.Tmp = tmp
 	}
-	tools, open, err := all.Reach(ctx, s.Server, env)
+	tools, open, err := all.ProbeServer(ctx, s.Server, env)
 	switch {
 	case err != nil:
 		c.Detail = err.Error()

@@ -22,7 +22,7 @@ type comparison struct {
 
 func compareCommand(a *console.Console) *cobra.Command {
 	c := a.Command("compare RUN RUN [--json]", "show how two runs differ", func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, app.Reads)
+		p, err := a.Open(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}

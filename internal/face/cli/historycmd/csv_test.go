@@ -13,7 +13,7 @@ import (
 
 // TestCellsAreNoFormulas: a name that a spreadsheet would run begins with a quote.
 func TestCellsAreNoFormulas(t *testing.T) {
-	f := history.Of(nil)
+	f := history.Summarize(nil)
 	for _, name := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@SUM(A1)", "\t=1", "a,b\"c", "plain"} {
 		f.ByModel = append(f.ByModel, history.Group{Name: name})
 	}

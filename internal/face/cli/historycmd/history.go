@@ -41,7 +41,7 @@ func historyCommand(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f := history.Of(slices.DeleteFunc(runs, func(r history.Run) bool { return r.Began.Before(begin) }))
+			f := history.Summarize(slices.DeleteFunc(runs, func(r history.Run) bool { return r.Began.Before(begin) }))
 			switch {
 			case f.Runs > 0:
 			case len(runs) > 0:
@@ -76,7 +76,7 @@ func runsOf(ctx context.Context, a *console.Console, all bool) ([]history.Run, e
 	if all {
 		return a.Histories(ctx)
 	}
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}

@@ -26,10 +26,10 @@ func lessonsCommand(a *console.Console) *cobra.Command {
 
 // lessonList is the object of nexus lessons list --json.
 type lessonList struct {
-	Lessons []lessons.Told     `json:"lessons"`
-	Off     []nexus.LessonKind `json:"off"`    // what nothing is learned about
-	Sample  int                `json:"sample"` // fewest tasks that a lesson rests on
-	Runs    int                `json:"runs"`
+	Lessons []lessons.LessonText `json:"lessons"`
+	Off     []nexus.LessonKind   `json:"off"`    // what nothing is learned about
+	Sample  int                  `json:"sample"` // fewest tasks that a lesson rests on
+	Runs    int                  `json:"runs"`
 }
 
 func lessonListCommand(a *console.Console) *cobra.Command {
@@ -54,7 +54,7 @@ func listed(ctx context.Context, a *console.Console, kind nexus.LessonKind) (les
 	if err != nil {
 		return lessonList{}, err
 	}
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return lessonList{}, err
 	}
@@ -63,9 +63,9 @@ func listed(ctx context.Context, a *console.Console, kind nexus.LessonKind) (les
 	if err != nil {
 		return lessonList{}, err
 	}
-	l := lessonList{Lessons: lessons.Tell(drawn), Off: offOf(settings), Sample: settings.Lessons.Sample, Runs: len(runs)}
+	l := lessonList{Lessons: lessons.Describe(drawn), Off: offOf(settings), Sample: settings.Lessons.Sample, Runs: len(runs)}
 	if kind != "" {
-		l.Lessons = slices.DeleteFunc(l.Lessons, func(t lessons.Told) bool { return t.Kind != kind })
+		l.Lessons = slices.DeleteFunc(l.Lessons, func(t lessons.LessonText) bool { return t.Kind != kind })
 	}
 	return l, nil
 }
@@ -111,7 +111,7 @@ func drawLessons(s view.Style, l lessonList) string {
 	return text + lessonTable(s, l.Lessons)
 }
 
-func lessonTable(s view.Style, all []lessons.Told) string {
+func lessonTable(s view.Style, all []lessons.LessonText) string {
 	rows := make([][]string, len(all))
 	for i, t := range all {
 		rows[i] = []string{string(t.Kind), view.Clean(t.About), view.Clean(t.Says), view.Clean(t.Why), strconv.Itoa(t.Tasks)}
@@ -121,16 +121,16 @@ func lessonTable(s view.Style, all []lessons.Told) string {
 
 // lessonShow is the object of nexus lessons show --json.
 type lessonShow struct {
-	Run     nexus.RunID        `json:"run"`
-	Lessons []lessons.Told     `json:"lessons"`
-	Used    []nexus.TaskRouted `json:"used"` // where tasks began as it learned
+	Run     nexus.RunID          `json:"run"`
+	Lessons []lessons.LessonText `json:"lessons"`
+	Used    []nexus.TaskRouted   `json:"used"` // where tasks began as it learned
 }
 
 func lessonShowCommand(a *console.Console) *cobra.Command {
 	c := a.Command("show [RUN] [--json]", "show what a run had learned when it started, and which tasks that changed",
 		func(ctx context.Context, args []string) error {
-			return a.Look(ctx, console.First(args), func(_ *app.Place, r journal.Run, s *state.State) error {
-				l := lessonShow{Run: r.ID, Lessons: lessons.Tell(s.Goal.Routing.Lessons), Used: []nexus.TaskRouted{}}
+			return a.ReadRun(ctx, console.First(args), func(_ *app.Repository, r journal.Run, s *state.State) error {
+				l := lessonShow{Run: r.ID, Lessons: lessons.Describe(s.Goal.Routing.Lessons), Used: []nexus.TaskRouted{}}
 				for _, t := range s.Tasks {
 					if t.Route != nil && t.Route.By == "adaptive" {
 						l.Used = append(l.Used, *t.Route)
@@ -170,13 +170,13 @@ func lessonResetCommand(a *console.Console) *cobra.Command {
 				}
 				kinds = append(kinds, k)
 			}
-			p, err := a.Open(ctx, app.Reads)
+			p, err := a.Open(ctx, app.ReadAccess)
 			if err != nil {
 				return err
 			}
 			defer p.Close()
 			now := a.Now()
-			if err := p.Forget(now, kinds...); err != nil {
+			if err := p.ResetLessons(now, kinds...); err != nil {
 				return err
 			}
 			return a.Answer(map[string]any{"reset": kinds, "since": now.UTC()}, func(view.Style) string {

@@ -12,7 +12,7 @@ import (
 
 func runsCommand(a *console.Console) *cobra.Command {
 	c := a.Command("runs [--json]", "list the runs of this repository, the latest last", func(ctx context.Context, _ []string) error {
-		p, err := a.Open(ctx, app.Reads)
+		p, err := a.Open(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}
@@ -27,12 +27,12 @@ func runsCommand(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			told = append(told, a.Tell(r, s))
+			told = append(told, a.RunView(r, s))
 		}
 		if len(told) == 0 {
 			a.Say("this repository has no runs yet; start one with nexus run GOAL, or try nexus demo")
 		}
-		return a.Answer(map[string][]view.Run{"runs": told}, func(s view.Style) string { return view.Runs(s, told) })
+		return a.Answer(map[string][]view.Run{"runs": told}, func(s view.Style) string { return view.DrawRuns(s, told) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	a.JSONFlag(c)
 	return c

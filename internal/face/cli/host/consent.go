@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 const (
@@ -27,7 +27,7 @@ func Shown(text string) string {
 	if len(text) <= maxShown {
 		return text
 	}
-	return legible.Cut(text, maxShown) + " (cut here; it has " + view.Number(int64(len(text))) + " bytes)"
+	return sanitize.Cut(text, maxShown) + " (cut here; it has " + view.Number(int64(len(text))) + " bytes)"
 }
 
 // Whole is [Shown] for what nobody can agree to without its end, such as a command: it
@@ -96,7 +96,7 @@ func YesTakes(s *state.State, held bool) string {
 	text := "The run continues, within what was agreed to. "
 	if !held {
 		text = "Nobody works on the run now. "
-		if app.Undelivered(s) {
+		if app.CanDeliver(s) {
 			text = "What landed is published now; a model resolves conflicts. "
 		}
 	}
@@ -144,7 +144,7 @@ func (h Host) Asks(client, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s asks Nexus, in %s, to ", client, view.Clean(app.Top(top))), nil
+	return fmt.Sprintf("%s asks Nexus, in %s, to ", client, view.Clean(app.WorkTreeRoot(top))), nil
 }
 
 // Beforehand says how a person agrees to something beforehand: in which file, by

@@ -30,8 +30,8 @@ type Host struct {
 	Execute Execute
 }
 
-// Order is a command line and what it runs with.
-type Order struct {
+// Invocation is a command line and what it runs with.
+type Invocation struct {
 	Args    []string
 	Stdin   string
 	Dir     string            // where it works; empty: where the server does
@@ -54,7 +54,7 @@ type Result struct {
 }
 
 // Run runs a command line as a program would, and returns what it printed.
-func (h Host) Run(ctx context.Context, o Order) Result {
+func (h Host) Run(ctx context.Context, o Invocation) Result {
 	at := h.Console.App
 	at.Actor, at.Set, at.Origin = o.Actor, o.Set, o.Origin
 	if at.Set == nil {

@@ -30,7 +30,7 @@ func TestRun(t *testing.T) {
 				complain(a, "behind")
 				return err
 			}
-			if got := string(h.Run(t.Context(), host.Order{}).Data); got != want {
+			if got := string(h.Run(t.Context(), host.Invocation{}).Data); got != want {
 				t.Errorf("%q, complaint %s: %q", printed, complains, got)
 			}
 		}

@@ -23,7 +23,7 @@ func TestTables(t *testing.T) {
 					return view.Table(s, nil, [][]string{{"a", "b"}, {"longer", "c"}})
 				})
 			}
-			if got := h.Run(t.Context(), host.Order{Person: person}).Text; got != want {
+			if got := h.Run(t.Context(), host.Invocation{Person: person}).Text; got != want {
 				t.Errorf("person %v, JSON %v: %q, want %q", person, json, got, want)
 			}
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/loopworker"
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
-	"github.com/nexus-ai-builder/nexus/internal/app/tending"
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -54,7 +54,7 @@ func improveCommand(a *console.Console) *cobra.Command {
 		if w.status {
 			return status(ctx, a)
 		}
-		if done, err := progress.Beside(a); done {
+		if done, err := progress.RunInChildProcess(a); done {
 			return err
 		}
 		return tend(ctx, a, &w)
@@ -100,7 +100,7 @@ func tend(ctx context.Context, a *console.Console, w *wish) error {
 			return err
 		}
 	}
-	p, err := a.Open(ctx, app.Makes)
+	p, err := a.Open(ctx, app.CreateAccess)
 	if err != nil {
 		return err
 	}
@@ -110,8 +110,8 @@ func tend(ctx context.Context, a *console.Console, w *wish) error {
 			return err
 		}
 	}
-	hands.Follow = func() app.Watcher { return progress.Unseen(ctx, a, p, settings) }
-	o.Hands = tending.New(&a.App, p, settings, hands)
+	hands.Follow = func() app.Watcher { return progress.NewBackgroundWatcher(ctx, a, p, settings) }
+	o.Hands = loopworker.New(&a.App, p, settings, hands)
 	l, err := a.Improve(ctx, p, settings, o)
 	if l == nil {
 		return err
@@ -152,9 +152,9 @@ func preset(a *console.Console, w *wish) error {
 }
 
 // order reads what the command line asks for.
-func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h tending.Options, err error) {
-	o = app.LoopOrder{Seed: w.Seed, Traffic: w.Traffic}
-	h = tending.Options{Seed: w.Seed, Traffic: w.Traffic}
+func order(a *console.Console, c config.Config, w *wish) (o app.LoopOptions, h loopworker.Options, err error) {
+	o = app.LoopOptions{Seed: w.Seed, Traffic: w.Traffic}
+	h = loopworker.Options{Seed: w.Seed, Traffic: w.Traffic}
 	r := nexus.ImproveRules{
 		Cycles: w.cycles, Strategies: w.strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.Holds(nexus.ApproveCommits),
 		Budget: c.Improve.Budget, Item: c.Limits.RunMoney, Parallel: c.Limits.Parallel, Open: c.Improve.Open, Waiting: c.Improve.Waiting,
@@ -170,7 +170,7 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h ten
 	if len(r.Strategies) == 0 {
 		r.Strategies = c.Discover.Strategies
 	}
-	if _, err := discover.Choose(r.Strategies); err != nil {
+	if _, err := discover.SelectStrategies(r.Strategies); err != nil {
 		return o, h, err
 	}
 	if w.until != "" {
@@ -195,7 +195,7 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOrder, h ten
 	o.Rules = r
 	h.Find, h.Judge = finder(a, w.Traffic), judge(a)
 	o.Begun = func(_ context.Context, id nexus.RunID, again bool) {
-		progress.Outlives(a, id)
+		progress.KeepRunningOnHangup(a, id)
 		if verb := "begins"; !w.JSONL {
 			if again {
 				verb = "continues"
@@ -215,7 +215,7 @@ func invalid(why, hint string) error {
 // for opinions in every cycle without having heard that.
 func priced(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *wish) error {
 	var paid []string
-	chosen, err := discover.Choose(r.Strategies)
+	chosen, err := discover.SelectStrategies(r.Strategies)
 	for _, s := range chosen {
 		if s.Cost == discover.Model {
 			paid = append(paid, s.Name)
@@ -260,7 +260,7 @@ func project(ctx context.Context, a *console.Console) (*forge.Ref, error) {
 
 // schedule reads what begins a cycle: nil for what is not a matter of time.
 func schedule(watch string) (func(time.Time) time.Time, error) {
-	if slices.Contains([]string{tending.WatchFiles, tending.WatchCommits, tending.WatchGate}, watch) {
+	if slices.Contains([]string{loopworker.WatchFiles, loopworker.WatchCommits, loopworker.WatchGate}, watch) {
 		return nil, nil //nolint:nilnil // something else begins it
 	}
 	if len(strings.Fields(watch)) < 2 && !strings.HasPrefix(watch, "@") {
@@ -284,12 +284,12 @@ func schedule(watch string) (func(time.Time) time.Time, error) {
 }
 
 // finder looks for work.
-func finder(a *console.Console, traffic provider.Traffic) func(context.Context, tending.Look) (discover.Result, error) {
+func finder(a *console.Console, traffic provider.Traffic) func(context.Context, loopworker.FindRequest) (discover.Result, error) {
 	quiet := a.Copy()
-	return func(ctx context.Context, l tending.Look) (discover.Result, error) {
+	return func(ctx context.Context, l loopworker.FindRequest) (discover.Result, error) {
 		q := check.Search{At: l.At, Only: l.Only, Strategies: l.Strategies, Most: l.Most, Keep: l.Tell, Quiet: true, Traffic: traffic}
 		if l.Only != "" {
-			if _, err := discover.Choose(l.Strategies); err != nil {
+			if _, err := discover.SelectStrategies(l.Strategies); err != nil {
 				q.Strategies, q.Plugin = []string{"plugins"}, l.Strategies[0]
 			}
 		}
@@ -325,7 +325,7 @@ func teller(a *console.Console, lines bool) func(nexus.Event) {
 
 // status shows how the last loop of the repository stands.
 func status(ctx context.Context, a *console.Console) error {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func agentsCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if now, err := a.WithAgents(settings, provider.Tap{}); err == nil { // else it says below what is missing
+		if now, err := a.WithAgents(settings, provider.RecordingTransport{}); err == nil { // else it says below what is missing
 			settings = now
 		}
 		all, err := a.Agents(settings)
@@ -79,7 +79,7 @@ func listedAgent(one app.Agent, said app.AgentProbe) agentProgram {
 	p := agentProgram{
 		Name: one.Name, Program: one.File, Installed: one.Missing == nil, LoggedIn: one.LoggedIn, Trusted: one.Trusted,
 		Speaks: one.Speaks, Resumes: one.Resumes(), Billing: "subscription", Roles: one.Roles,
-		Needs: needs(one, said), every: one.Every(),
+		Needs: needs(one, said), every: one.HasAllRoles(),
 		Version: said.Version, Model: one.Model, Models: said.Models, Told: said.Helps, Asks: one.Speaks == "claude" || one.Speaks == "acp",
 		Kept: said.Kept, Home: said.Home, Counts: counts(one.Speaks), Limits: one.Speaks == "claude" || one.Speaks == "codex",
 	}
@@ -209,15 +209,15 @@ func trustAgentCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p, err := app.Program(settings, a.Env, args[0])
+		p, err := app.AgentProgram(settings, a.Env, args[0])
 		if err != nil {
 			return err
 		}
 		item := app.AgentTerms(p)
 		if forget {
-			return forgetTrust(ctx, a, app.AgentBook, []string{item.Name})
+			return forgetTrust(ctx, a, app.AgentTrustKey, []string{item.Name})
 		}
-		return trustAgent(ctx, a, p, yes, func(judged []trust.Judged) error {
+		return trustAgent(ctx, a, p, yes, func(judged []trust.ItemState) error {
 			return a.Answer(listed(judged), func(s view.Style) string { return drawTrust(s, judged) })
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson)
@@ -230,9 +230,9 @@ func trustAgentCommand(a *console.Console) *cobra.Command {
 }
 
 // trustAgent shows what a program may do, and trusts it if a person agrees.
-func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes bool, show func([]trust.Judged) error) error {
+func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes bool, show func([]trust.ItemState) error) error {
 	item := app.AgentTerms(p)
-	judged, err := a.Trust().Judge(app.AgentBook, []trust.Item{item})
+	judged, err := a.Trust().ItemStates(app.AgentTrustKey, []trust.Item{item})
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes
 			Hint: "Read it, then run nexus trust agent " + p.Name + " --yes.",
 		}
 	}
-	if err := a.Trust().Trust(ctx, app.AgentBook, []trust.Item{item}); err != nil {
+	if err := a.Trust().Trust(ctx, app.AgentTrustKey, []trust.Item{item}); err != nil {
 		return err
 	}
 	a.Say("trusted %s; a change must be trusted again", view.Clean(p.Name))
@@ -275,12 +275,12 @@ func AskTrust(ctx context.Context, a *console.Console) error {
 	if err != nil || !a.Person() {
 		return err
 	}
-	open, err := a.Untrusted(settings)
+	open, err := a.UntrustedAgents(settings)
 	if err != nil {
 		return nil //nolint:nilerr // the run reports it
 	}
 	for _, p := range open {
-		err := trustAgent(ctx, a, p, false, func(judged []trust.Judged) error {
+		err := trustAgent(ctx, a, p, false, func(judged []trust.ItemState) error {
 			a.Ask(drawTrust(a.Style(a.Err), judged))
 			return nil
 		})

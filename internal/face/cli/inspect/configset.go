@@ -45,7 +45,7 @@ func configChange(a *console.Console, use, short string, unset bool) *cobra.Comm
 		if !unset {
 			want.Value = args[1]
 		}
-		got, err := configure.Do(ctx, &a.App, want, func(why string) error { return mayConfigure(ctx, a, args[0], why, yes) })
+		got, err := configure.ApplyChange(ctx, &a.App, want, func(why string) error { return mayConfigure(ctx, a, args[0], why, yes) })
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func mayConfigure(ctx context.Context, a *console.Console, key, why string, yes 
 }
 
 // becameText says what holds after a change.
-func becameText(c configure.Changed) string {
+func becameText(c configure.ChangeResult) string {
 	var b strings.Builder
 	if key := view.Clean(c.Key); c.Written == "" {
 		fmt.Fprintf(&b, "removed %s from %s\n", key, view.Clean(c.File))
@@ -114,7 +114,7 @@ type described struct {
 func configGetCommand(a *console.Console) *cobra.Command {
 	const short = "print a setting: its value, where that came from, and what it means"
 	c := a.Command("get KEY [--json]", short, func(_ context.Context, args []string) error {
-		k, path, err := config.Find(args[0])
+		k, path, err := config.FindKey(args[0])
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func generateCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		dir = app.Top(dir)
+		dir = app.WorkTreeRoot(dir)
 		files, err := rules.Generate(dir, targets)
 		if err != nil {
 			return &nexus.Error{
@@ -81,7 +81,7 @@ func generateCommand(a *console.Console) *cobra.Command {
 }
 
 // generate writes one file where it is stale, unless it only checks.
-func generate(dir string, f rules.Generated, check bool) (generated, error) {
+func generate(dir string, f rules.InstructionFile, check bool) (generated, error) {
 	one := generated{Target: f.Name, File: f.File, State: "current", Why: f.Why}
 	switch {
 	case f.Why != "":

@@ -63,7 +63,7 @@ type loads[T any] = func(ctx context.Context, dir, state string, run nexus.RunID
 
 // declared opens the repository and hands over its hooks or plugins.
 func declared[T any](ctx context.Context, a *console.Console, load loads[T], do func([]T, *usercmd.Runner) error) error {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
@@ -95,11 +95,11 @@ func listHooks(ctx context.Context, a *console.Console) error {
 	return declared(ctx, a, a.Hooks, func(all []hookcmd.Hook, r *usercmd.Runner) error {
 		list := make([]listedHook, len(all))
 		for i, h := range all {
-			state, err := h.Trusted(r)
+			state, err := h.TrustState(r)
 			if err != nil {
 				return err
 			}
-			list[i] = listedHook{h.Name, h.On, h.Command, h.Limit().String(), !h.Free(), h.Own, state}
+			list[i] = listedHook{h.Name, h.On, h.Command, h.Limit().String(), !h.IsUnsandboxed(), h.Own, state}
 		}
 		return a.Answer(list, func(s view.Style) string { return drawHooks(s, list) })
 	})
@@ -122,7 +122,7 @@ func drawHooks(s view.Style, all []listedHook) string {
 func testHooks(ctx context.Context, a *console.Console, name, file string) error {
 	return declared(ctx, a, a.Hooks, func(all []hookcmd.Hook, r *usercmd.Runner) error {
 		point := nexus.HookPoint(name)
-		chosen := hookcmd.At(all, point)
+		chosen := hookcmd.AtPoint(all, point)
 		if i := slices.IndexFunc(all, func(h hookcmd.Hook) bool { return h.Name == name }); i >= 0 {
 			chosen, point = all[i:i+1], nexus.HookPoint(all[i].On[0])
 		}

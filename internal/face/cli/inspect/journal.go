@@ -20,7 +20,7 @@ func journalCommand(a *console.Console) *cobra.Command {
 
 func verifyCommand(a *console.Console) *cobra.Command {
 	c := a.Command("verify [--json]", "check that no event, and no data that events name, was changed or lost", func(ctx context.Context, _ []string) error {
-		p, err := a.Open(ctx, app.Reads)
+		p, err := a.Open(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ type verified struct {
 }
 
 // check checks the blobs that events name, in the journal and beside it.
-func (v *verified) check(p *app.Place, named []string) error {
+func (v *verified) check(p *app.Repository, named []string) error {
 	store, err := p.Blobs()
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func journalShowCommand(a *console.Console) *cobra.Command {
 }
 
 func events(ctx context.Context, a *console.Console, args []string, lines bool) error {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func units(a *console.Console, words string) (*united, error) {
 			Hint: "Leave out the words: they are only for the map.",
 		}
 	}
-	r := monorepo.Read(os.DirFS(app.Top(dir)))
+	r := monorepo.Read(os.DirFS(app.WorkTreeRoot(dir)))
 	return &united{Packages: slices.Concat([]monorepo.Package{}, r.Packages), Problems: slices.Concat([]monorepo.Problem{}, r.Problems)}, nil
 }
 
@@ -140,7 +140,7 @@ func (m mapping) look(ctx context.Context, a *console.Console, words string) (*m
 			Hint: "Leave out the words: they are only for the map.",
 		}
 	}
-	s, err := codemap.Look(ctx, repo, commit, nil)
+	s, err := codemap.SurveyCommit(ctx, repo, commit, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (m mapping) look(ctx context.Context, a *console.Console, words string) (*m
 	case m.with != "":
 		found.History, err = m.together(ctx, a, s)
 	default:
-		found.Map, err = s.Draw(ctx, codemap.About{Task: words}, m.tokens)
+		found.Map, err = s.Draw(ctx, codemap.MapSubject{Task: words}, m.tokens)
 	}
 	return found, err
 }
@@ -175,7 +175,7 @@ func (m mapping) together(ctx context.Context, a *console.Console, s *codemap.Su
 	if err != nil {
 		return nil, err
 	}
-	h, err := s.With(ctx, m.with, cmp.Or(settings.History, defaultHistory))
+	h, err := s.FileHistory(ctx, m.with, cmp.Or(settings.History, defaultHistory))
 	return &h, err
 }
 

@@ -65,11 +65,11 @@ func modelsCommand(a *console.Console) *cobra.Command {
 				Code: nexus.CodeInvalidInput, Message: "no provider has the service tier " + view.Quote(service), Hint: "Use " + strings.Join(tiers, ", ") + ".",
 			}
 		}
-		known.With(a.Keys(), provider.Tap{})
-		m := models{Provider: console.First(args), Service: service, Curated: known.Dated(), List: public(a, known)}
+		known.With(a.Keys(), provider.RecordingTransport{})
+		m := models{Provider: console.First(args), Service: service, Curated: known.PriceDate(), List: public(a, known)}
 		var rows []provider.Row
 		if m.Provider == "" {
-			rows, m.Left = known.Known(service, all)
+			rows, m.Left = known.KnownModels(service, all)
 		} else if rows, err = known.List(ctx, m.Provider, service); err != nil {
 			return err
 		}

@@ -55,11 +55,11 @@ func listPlugins(ctx context.Context, a *console.Console) error {
 	return declared(ctx, a, a.Plugins, func(all []plugin.Plugin, r *usercmd.Runner) error {
 		list := make([]listedPlugin, len(all))
 		for i, p := range all {
-			state, err := p.Trusted(r)
+			state, err := p.TrustState(r)
 			if err != nil {
 				return err
 			}
-			list[i] = listedPlugin{p.Name, p.Kinds, p.Argv(), p.Limit().String(), !p.Free(), p.Required, p.Own, state}
+			list[i] = listedPlugin{p.Name, p.Kinds, p.Argv(), p.Limit().String(), !p.IsUnsandboxed(), p.Required, p.Own, state}
 		}
 		return a.Answer(list, func(s view.Style) string { return drawPlugins(s, list) })
 	})

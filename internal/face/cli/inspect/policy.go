@@ -47,7 +47,7 @@ func policyCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return write(a, judged{command, policy.Rule(command, rules)})
+		return write(a, judged{command, policy.JudgeCommand(command, rules)})
 	}, console.CodeOK, console.CodeUsage)
 	check.Args = console.Takes(0, -1)
 	check.Flags().BoolVar(&stdin, "stdin", false, "read one JSON object with cmd per line, and print one answer per line")
@@ -83,9 +83,9 @@ func rulesFor(a *console.Console, dir string, role nexus.Role) (policy.Rules, er
 	if err != nil {
 		return rules, err
 	}
-	rules.Dir, rules.Caches = cmp.Or(dir, here), (&sandbox.Box{}).Shown()
-	grant, err := app.Grant(c.Network, app.Top(here), a.Trust(), a.Env)
-	rules.Reaches = grant.Role(string(role)).Reaches
+	rules.Dir, rules.Caches = cmp.Or(dir, here), (&sandbox.Box{}).ReadableDirs()
+	grant, err := app.Grant(c.Network, app.WorkTreeRoot(here), a.Trust(), a.Env)
+	rules.Reaches = grant.GatewayForRole(string(role)).Reaches
 	return rules, err
 }
 
@@ -110,7 +110,7 @@ func checkLines(a *console.Console, rules policy.Rules) error {
 				Hint: `Write {"cmd": "git push"}.`,
 			}
 		}
-		if err := write(a, judged{*asked.Cmd, policy.Rule(*asked.Cmd, rules)}); err != nil {
+		if err := write(a, judged{*asked.Cmd, policy.JudgeCommand(*asked.Cmd, rules)}); err != nil {
 			return err
 		}
 	}

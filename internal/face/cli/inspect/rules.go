@@ -18,21 +18,21 @@ import (
 
 // standing is the answer of `rules --json`.
 type standing struct {
-	Paths   []string        `json:"paths"`
-	Tokens  int64           `json:"tokens"` // that agents are told, about
-	Rules   []heldRule      `json:"rules"`
-	Invoked []invoked       `json:"invoked"`
-	Refused []rules.Refused `json:"refused"`
+	Paths   []string            `json:"paths"`
+	Tokens  int64               `json:"tokens"` // that agents are told, about
+	Rules   []heldRule          `json:"rules"`
+	Invoked []invoked           `json:"invoked"`
+	Refused []rules.SkippedFile `json:"refused"`
 }
 
 // heldRule is a file that holds.
 type heldRule struct {
-	File   string    `json:"file"`
-	Own    bool      `json:"own,omitempty"` // it is the user's
-	Why    rules.Why `json:"why"`
-	By     string    `json:"by,omitempty"` // the directory, the pattern, the importing file, the words
-	Tokens int64     `json:"tokens"`
-	Of     int64     `json:"of,omitempty"` // tokens that it has in full, where it was cut
+	File   string           `json:"file"`
+	Own    bool             `json:"own,omitempty"` // it is the user's
+	Why    rules.RuleReason `json:"why"`
+	By     string           `json:"by,omitempty"` // the directory, the pattern, the importing file, the words
+	Tokens int64            `json:"tokens"`
+	Of     int64            `json:"of,omitempty"` // tokens that it has in full, where it was cut
 }
 
 // invoked is what is used by its name.
@@ -57,12 +57,12 @@ func rulesCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		top := app.Top(dir)
+		top := app.WorkTreeRoot(dir)
 		paths, err := inside(top, dir, args)
 		if err != nil {
 			return err
 		}
-		set, err := a.Standing(top, settings)
+		set, err := a.AgentRules(top, settings)
 		if err != nil {
 			return err
 		}
@@ -96,8 +96,8 @@ func inside(top, dir string, args []string) ([]string, error) {
 }
 
 func held(set *rules.Set, paths []string, task string) standing {
-	v := standing{Paths: paths, Rules: []heldRule{}, Invoked: []invoked{}, Refused: []rules.Refused{}}
-	for _, a := range []rules.Applied{set.Always(), set.For(paths, task)} {
+	v := standing{Paths: paths, Rules: []heldRule{}, Invoked: []invoked{}, Refused: []rules.SkippedFile{}}
+	for _, a := range []rules.ApplicableRules{set.Always(), set.For(paths, task)} {
 		for _, r := range a.Rules {
 			one := heldRule{File: r.File, Own: r.Own, Why: r.Why, By: r.By}
 			told, whole := r.Tokens()

@@ -109,7 +109,7 @@ func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode s
 	if err != nil {
 		return err
 	}
-	box, err := app.Box(ctx, settings)
+	box, err := app.FindSandbox(ctx, settings)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode s
 	if err != nil {
 		return err
 	}
-	c.Env, c.Stdin, c.Cap = sandbox.Env(), a.In, 64<<20
+	c.Env, c.Stdin, c.Cap = sandbox.QuietEnv(), a.In, 64<<20
 	if own {
 		discard, failed := apart(ctx, &c, box, settings.Policy.Show)
 		if failed != nil {
@@ -133,14 +133,14 @@ func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode s
 	if err != nil {
 		return err
 	}
-	grant, err := app.GrantFor(mode, settings.Network, app.Top(here), a.Trust(), a.Env)
+	grant, err := app.GrantFor(mode, settings.Network, app.WorkTreeRoot(here), a.Trust(), a.Env)
 	if err != nil {
 		return err
 	}
 	if grant != nil {
-		way := grant.Open()
-		c.Proxy, c.Local, c.Env = way.Serve, way.Local(), way.Env(c.Env, box.Hides())
-		defer func() { _, _ = io.WriteString(a.Err, egress.Refusals(way.Take())) }() // who cannot be told is not
+		way := grant.NewGateway()
+		c.Proxy, c.Local, c.Env = way.Serve, way.LocalPorts(), way.Env(c.Env, box.HidesHost())
+		defer func() { _, _ = io.WriteString(a.Err, egress.Refusals(way.TakeDecisions())) }() // who cannot be told is not
 	}
 	r, err := box.Run(ctx, c)
 	if _, outErr := a.Out.Write(r.Stdout); err == nil {
@@ -192,8 +192,8 @@ func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []str
 	if err != nil {
 		return nil, errors.Join(err, trees.Close(), gone())
 	}
-	c.Dir, c.Writable, c.Readable = tree.Dir, append(c.Writable, tree.Git), append(c.Readable, tree.Reads()...)
-	if !box.Hides() {
+	c.Dir, c.Writable, c.Readable = tree.Dir, append(c.Writable, tree.Git), append(c.Readable, tree.ReadablePaths()...)
+	if !box.HidesHost() {
 		c.Tmp = tree.Tmp
 	}
 	if err := cover(c, show); err != nil {

@@ -156,7 +156,7 @@ func roleOf(a *console.Console, name string) (agent.Role, error) {
 	if err != nil {
 		return agent.Role{}, err
 	}
-	roles, err := app.Casting(app.Top(dir), settings)
+	roles, err := app.LoadRoles(app.WorkTreeRoot(dir), settings)
 	if err != nil {
 		return agent.Role{}, err
 	}
@@ -214,7 +214,7 @@ func setOf(ctx context.Context, a *console.Console, dir string, r agent.Role) (*
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil, nil, app.NotFound("directory", dir, "Name one that exists with --dir.")
 	}
-	box, err := app.Box(ctx, settings)
+	box, err := app.FindSandbox(ctx, settings)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -222,23 +222,23 @@ func setOf(ctx context.Context, a *console.Console, dir string, r agent.Role) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	grant, err := app.GrantIn(settings.Network, app.Top(here), a.Trust(), a.Env, box)
+	grant, err := app.GrantInSandbox(settings.Network, app.WorkTreeRoot(here), a.Trust(), a.Env, box)
 	if err != nil {
 		return nil, nil, err
 	}
 	env := told(settings, r)
-	env.Dir, env.Box, env.Net, env.Rule = dir, box, grant.Role(string(r.Name)), r.Writes.Rule()
+	env.Dir, env.Box, env.Net, env.Rule = dir, box, grant.GatewayForRole(string(r.Name)), r.Writes.Rule()
 	env.Now, env.Mask, env.Rules = a.Now, a.Mask.Mask, app.Rules(settings, r.Name)
 	set, err := tool.New(env, r.Tools...)
 	if err != nil {
 		return nil, nil, err
 	}
-	servers, err := a.OpenServers(app.Top(dir))
+	servers, err := a.OpenServers(app.WorkTreeRoot(dir))
 	if err != nil {
 		set.Close()
 		return nil, nil, err
 	}
-	leave, hush := servers.Join(ctx, set, r.Name, env), (&code.Kit{Servers: code.Servers(settings.Languages)}).Join(ctx, set, env)
+	leave, hush := servers.Join(ctx, set, r.Name, env), (&code.LanguageServers{Servers: code.Servers(settings.Languages)}).Join(ctx, set, env)
 	return set, func() {
 		hush()
 		leave()

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/app/care"
+	"github.com/nexus-ai-builder/nexus/internal/app/maintenance"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
@@ -67,7 +67,7 @@ func export(ctx context.Context, a *console.Console, run, to string) error {
 	if err != nil {
 		return err
 	}
-	m, err := care.Export(ctx, p, r, to, a.Mask.Mask)
+	m, err := maintenance.Export(ctx, p, r, to, a.Mask.Mask)
 	if err != nil {
 		return err
 	}
@@ -76,12 +76,12 @@ func export(ctx context.Context, a *console.Console, run, to string) error {
 
 // takeIn takes in a run from a file, to be looked at or to continue.
 func takeIn(ctx context.Context, a *console.Console, from string, shown bool) error {
-	p, err := a.Open(ctx, app.Makes)
+	p, err := a.Open(ctx, app.CreateAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	m, err := care.Import(ctx, p, from, shown)
+	m, err := maintenance.Import(ctx, p, from, shown)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func takeIn(ctx context.Context, a *console.Console, from string, shown bool) er
 
 // moved is what the commands that export and import a run print.
 type moved struct {
-	care.Moved
+	maintenance.TransferResult
 	Shown bool `json:"shown_only,omitzero"` // it does not continue here
 }
 

@@ -31,7 +31,7 @@ func trustCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		dir = app.Top(dir)
+		dir = app.WorkTreeRoot(dir)
 		if forget {
 			return forgetTrust(ctx, a, dir, names)
 		}
@@ -43,7 +43,7 @@ func trustCommand(a *console.Console) *cobra.Command {
 		if err := a.Answer(listed(all), func(s view.Style) string { return drawTrust(s, all) }); err != nil {
 			return err
 		}
-		open := slices.DeleteFunc(slices.Clone(all), func(j trust.Judged) bool { return j.State == trust.Trusted })
+		open := slices.DeleteFunc(slices.Clone(all), func(j trust.ItemState) bool { return j.State == trust.Trusted })
 		if len(open) == 0 {
 			return nil
 		}
@@ -85,8 +85,8 @@ func warnOfProject(a *console.Console) {
 }
 
 // judgeTrust says how the named things stand, and all for no name.
-func judgeTrust(a *console.Console, dir string, names []string) ([]trust.Judged, error) {
-	items, err := a.Entrusted(dir)
+func judgeTrust(a *console.Console, dir string, names []string) ([]trust.ItemState, error) {
+	items, err := a.TrustItems(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func judgeTrust(a *console.Console, dir string, names []string) ([]trust.Judged,
 	if err != nil {
 		return nil, err
 	}
-	said, err := a.Standing(dir, settings)
+	said, err := a.AgentRules(dir, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func judgeTrust(a *console.Console, dir string, names []string) ([]trust.Judged,
 	if len(names) > 0 {
 		items = slices.DeleteFunc(items, func(i trust.Item) bool { return !slices.Contains(names, i.Name) })
 	}
-	return a.Trust().Judge(dir, items)
+	return a.Trust().ItemStates(dir, items)
 }
 
 func forgetTrust(ctx context.Context, a *console.Console, dir string, names []string) error {
@@ -133,7 +133,7 @@ func forgetTrust(ctx context.Context, a *console.Console, dir string, names []st
 	return nil
 }
 
-func listed(all []trust.Judged) []entrusted {
+func listed(all []trust.ItemState) []entrusted {
 	list := make([]entrusted, len(all))
 	for i, j := range all {
 		list[i] = entrusted{j.Name, j.State, j.Text, j.Was}
@@ -142,7 +142,7 @@ func listed(all []trust.Judged) []entrusted {
 }
 
 // drawTrust shows what is new in full and what changed as a patch.
-func drawTrust(s view.Style, all []trust.Judged) string {
+func drawTrust(s view.Style, all []trust.ItemState) string {
 	if len(all) == 0 {
 		return "nothing in this repository needs trust\n"
 	}

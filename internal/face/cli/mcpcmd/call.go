@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
 )
 
@@ -51,7 +51,7 @@ func (s *server) call(ctx context.Context, t tool, c mcpserver.Call) mcpserver.R
 	if err != nil {
 		return mcpserver.Result{Text: err.Error(), Failed: true}
 	}
-	o := host.Order{Args: args, Stdin: stdin, Actor: s.actor(c), Told: c.Told}
+	o := host.Invocation{Args: args, Stdin: stdin, Actor: s.actor(c), Told: c.Told}
 	if t.consent != "" {
 		land, _ := c.Input["land"].(bool)
 		o.Set = map[string]string{"land": strconv.FormatBool(land)} // what a configuration lands by itself, nobody agreed to here
@@ -76,7 +76,7 @@ func keep(t tool, r mcpserver.Result, in map[string]any) mcpserver.Result {
 // work does what takes long. It ends when the client cancels the call, as on an
 // interrupt. A run continues when the client goes away.
 func (s *server) work( //nolint:contextcheck // what it starts outlives the call
-	ctx context.Context, t tool, c mcpserver.Call, o host.Order,
+	ctx context.Context, t tool, c mcpserver.Call, o host.Invocation,
 ) mcpserver.Result {
 	work, stop := context.WithCancelCause(s.life)
 	begun, done := make(chan nexus.RunID, 1), make(chan mcpserver.Result, 1)
@@ -98,7 +98,7 @@ func (s *server) work( //nolint:contextcheck // what it starts outlives the call
 	case r := <-done:
 		return r
 	case id := <-soon:
-		r := s.run(ctx, host.Order{Args: []string{"status", "--json", "--", string(id)}})
+		r := s.run(ctx, host.Invocation{Args: []string{"status", "--json", "--", string(id)}})
 		r.Text = fmt.Sprintf("run %s has started; status shows its state, stop ends it\n%s", id, r.Text)
 		return r
 	case <-ctx.Done():
@@ -119,7 +119,7 @@ func (s *server) actor(c mcpserver.Call) string {
 }
 
 // run runs a command line in this process, and returns what it printed.
-func (s *server) run(ctx context.Context, o host.Order) mcpserver.Result {
+func (s *server) run(ctx context.Context, o host.Invocation) mcpserver.Result {
 	r := s.Run(ctx, o)
 	if r.Failure != nil {
 		return complaint(*r.Failure)
@@ -145,7 +145,7 @@ func short(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
-	return legible.Cut(text, maxText) + "\n(cut here; the structured result has everything)\n"
+	return sanitize.Cut(text, maxText) + "\n(cut here; the structured result has everything)\n"
 }
 
 // onlyTasks keeps the tasks of a status, those with a status of their own that

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -104,10 +104,10 @@ func (s *server) yes(ctx context.Context, t tool, in map[string]any) (text strin
 	}
 	id, _ := in["id"].(string)
 	run, _ := in["run"].(string)
-	err = s.Console.Look(ctx, run, func(_ *app.Place, r journal.Run, st *state.State) error {
-		if q := st.Question(id); q != nil && people.StaysOpen(q.Trigger) {
+	err = s.Console.ReadRun(ctx, run, func(_ *app.Repository, r journal.Run, st *state.State) error {
+		if q := st.Question(id); q != nil && humaninput.StaysOpen(q.Trigger) {
 			text = "\n" + host.YesTakes(st, r.Holder != nil)
-			lands = q.Publishes() && host.PriceOf(st).Land
+			lands = q.AsksToPublish() && host.PriceOf(st).Land
 		}
 		return nil
 	})
@@ -124,7 +124,7 @@ type resumed struct {
 // one that begins while a person thinks is then not the latest instead.
 func (s *server) again(ctx context.Context, in map[string]any) (r resumed, err error) {
 	name, _ := in["run"].(string)
-	err = s.Console.Look(ctx, name, func(_ *app.Place, run journal.Run, st *state.State) error {
+	err = s.Console.ReadRun(ctx, name, func(_ *app.Repository, run journal.Run, st *state.State) error {
 		in["run"] = string(run.ID)
 		r = resumed{st.Goal.Goal.Text, host.LimitOf(st)}
 		return nil
@@ -210,7 +210,7 @@ func (s *server) check(in map[string]any) (string, error) {
 // is about a criterion. A yes to what only a person decides is to all of the question,
 // which is then shown to its end, or refused.
 func (s *server) about(ctx context.Context, run, id string, yes bool, text func(run, asked string) string) (what string, err error) {
-	err = s.Console.Look(ctx, run, func(_ *app.Place, r journal.Run, st *state.State) error {
+	err = s.Console.ReadRun(ctx, run, func(_ *app.Repository, r journal.Run, st *state.State) error {
 		q := st.Question(id)
 		if _, _, criterion := accept.ParseID(id); criterion && q == nil {
 			what = text(string(r.ID), "")
@@ -220,7 +220,7 @@ func (s *server) about(ctx context.Context, run, id string, yes bool, text func(
 			return app.NotFound("question", id, "status lists those of run "+string(r.ID)+".")
 		}
 		asked := host.Shown(q.Text)
-		if yes && people.StaysOpen(q.Trigger) {
+		if yes && humaninput.StaysOpen(q.Trigger) {
 			if asked, err = host.Whole("the question", q.Text); err != nil {
 				return &nexus.Error{
 					Code: nexus.CodeInvalidInput, Message: err.Error(),

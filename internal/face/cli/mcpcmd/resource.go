@@ -33,7 +33,7 @@ func (s *server) read(ctx context.Context, uri string) ([]byte, error) {
 	if !ok {
 		return nil, mcpserver.ErrNone
 	}
-	r := s.run(ctx, host.Order{Args: args})
+	r := s.run(ctx, host.Invocation{Args: args})
 	if !r.Failed {
 		return r.Data, nil
 	}

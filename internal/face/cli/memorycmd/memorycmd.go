@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/episode"
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -29,24 +29,24 @@ func Commands(a *console.Console) []*cobra.Command {
 
 // row is an episode with how it stands.
 type row struct {
-	episode.Episode
+	memoryentry.Episode
 
-	Standing episode.Standing `json:"standing"`         // of its files, compared with the commit that is checked out
-	Changed  string           `json:"changed,omitzero"` // file that makes it stale or gone
-	Told     int              `json:"told"`             // times that an agent was told of it
-	Last     time.Time        `json:"last,omitzero"`    // when that was last
-	Path     string           `json:"path"`             // of its file
-	Shared   bool             `json:"shared"`           // it is in the repository
+	Standing memoryentry.Freshness `json:"standing"`         // of its files, compared with the commit that is checked out
+	Changed  string                `json:"changed,omitzero"` // file that makes it stale or gone
+	Told     int                   `json:"told"`             // times that an agent was told of it
+	Last     time.Time             `json:"last,omitzero"`    // when that was last
+	Path     string                `json:"path"`             // of its file
+	Shared   bool                  `json:"shared"`           // it is in the repository
 }
 
 // shelf is the memory of a repository as a command finds it.
 type shelf struct {
-	place    *app.Place
+	place    *app.Repository
 	settings config.Config
-	book     *memory.Book
-	kept     []memory.Kept
+	book     *memory.Retriever
+	kept     []memory.StoredEpisode
 	problems []memory.Problem
-	uses     map[string]episode.Use
+	uses     map[string]memoryentry.Use
 	now      func(path string) string
 	merged   func(commit string) bool // it is part of what is checked out
 }
@@ -58,7 +58,7 @@ func open(ctx context.Context, a *console.Console) (*shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}
@@ -95,34 +95,34 @@ func (s *shelf) read(ctx context.Context) (err error) {
 		}
 		return is
 	}
-	s.now, err = memory.At(ctx, s.place.Repo, head, s.kept)
+	s.now, err = memory.FileBlobsAt(ctx, s.place.Repo, head, s.kept)
 	return err
 }
 
-func (s *shelf) row(k memory.Kept) row {
+func (s *shelf) row(k memory.StoredEpisode) row {
 	r := row{Episode: k.Episode, Path: k.Path, Shared: k.Shared, Told: s.uses[k.ID].Hits, Last: s.uses[k.ID].Last}
-	r.Standing, r.Changed = k.Stand(s.now)
-	here := func(o episode.Origin) bool { return o.Commit == "" || s.merged(o.Commit) }
-	if r.Standing != episode.Fresh && len(k.From) > 0 && !slices.ContainsFunc(k.From, here) {
-		r.Standing, r.Changed = episode.Unmerged, ""
+	r.Standing, r.Changed = k.CheckFreshness(s.now)
+	here := func(o memoryentry.Origin) bool { return o.Commit == "" || s.merged(o.Commit) }
+	if r.Standing != memoryentry.Fresh && len(k.From) > 0 && !slices.ContainsFunc(k.From, here) {
+		r.Standing, r.Changed = memoryentry.Unmerged, ""
 	}
 	return r
 }
 
 // find returns the episode that a name means.
-func (s *shelf) find(name string) (memory.Kept, error) { return memory.Find(s.kept, name) }
+func (s *shelf) find(name string) (memory.StoredEpisode, error) { return memory.Find(s.kept, name) }
 
 // filter says which episodes are listed.
 type filter struct{ state, kind, file string }
 
 func (f filter) check() error {
-	if f.state != "" && !slices.Contains(episode.States(), episode.State(f.state)) {
+	if f.state != "" && !slices.Contains(memoryentry.States(), memoryentry.State(f.state)) {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no state %q", f.state),
 			Hint: "The states are proposed, approved and forgotten.",
 		}
 	}
-	if f.kind != "" && !slices.Contains(episode.Kinds(), episode.Kind(f.kind)) {
+	if f.kind != "" && !slices.Contains(memoryentry.Kinds(), memoryentry.Kind(f.kind)) {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no kind %q", f.kind),
 			Hint: "The kinds are decision, pattern, gotcha, fix and review.",
@@ -131,11 +131,11 @@ func (f filter) check() error {
 	return nil
 }
 
-func (f filter) lists(k memory.Kept) bool {
-	state := k.State == episode.State(f.state) || f.state == "" && k.State != episode.Forgotten
+func (f filter) lists(k memory.StoredEpisode) bool {
+	state := k.State == memoryentry.State(f.state) || f.state == "" && k.State != memoryentry.Forgotten
 	below := strings.TrimSuffix(f.file, "/") + "/"
 	file := f.file == "" || slices.ContainsFunc(k.Paths(), func(p string) bool { return p == f.file || strings.HasPrefix(p, below) })
-	return state && file && (f.kind == "" || k.Kind == episode.Kind(f.kind))
+	return state && file && (f.kind == "" || k.Kind == memoryentry.Kind(f.kind))
 }
 
 // listing is the answer of `memory list --json`.
@@ -199,11 +199,11 @@ func draw(s view.Style, l listing) string {
 // state draws the state of an episode: what is not fresh is told to nobody.
 func state(s view.Style, r row) string {
 	switch {
-	case r.State == episode.Forgotten:
+	case r.State == memoryentry.Forgotten:
 		return s.Dim(string(r.State))
-	case r.Standing != episode.Fresh:
+	case r.Standing != memoryentry.Fresh:
 		return s.Warn(string(r.State) + ", " + string(r.Standing))
-	case r.State == episode.Approved:
+	case r.State == memoryentry.Approved:
 		return s.Good(string(r.State))
 	}
 	return s.Warn(string(r.State))
@@ -257,7 +257,7 @@ func detail(s view.Style, r row) string {
 	for _, f := range r.Files {
 		text := f.Path
 		if f.Path == r.Changed {
-			text += map[episode.Standing]string{episode.Stale: " (changed since)", episode.Gone: " (deleted since)"}[r.Standing]
+			text += map[memoryentry.Freshness]string{memoryentry.Stale: " (changed since)", memoryentry.Gone: " (deleted since)"}[r.Standing]
 		}
 		line("about", text)
 	}
@@ -285,10 +285,10 @@ func approveCommand(a *console.Console) *cobra.Command {
 	c := a.Command("approve ID... [--json]",
 		"let agents see an episode: its file moves into the repository", func(ctx context.Context, args []string) error {
 			var done []changed
-			err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
+			err := each(ctx, a, args, func(s *shelf, k memory.StoredEpisode) error {
 				to, renewed, err := s.book.Approve(ctx, k, s.row(k).Standing, lasting, s.now)
 				if err == nil {
-					done = append(done, changed{ID: k.ID, State: string(episode.Approved), Path: to.Path, Renewed: renewed})
+					done = append(done, changed{ID: k.ID, State: string(memoryentry.Approved), Path: to.Path, Renewed: renewed})
 				}
 				return err
 			})
@@ -317,9 +317,9 @@ func forgetCommand(a *console.Console) *cobra.Command {
 		"remove an episode, and do not propose it again here", func(ctx context.Context, args []string) error {
 			var done []changed
 			shared := false
-			err := each(ctx, a, args, func(s *shelf, k memory.Kept) error {
+			err := each(ctx, a, args, func(s *shelf, k memory.StoredEpisode) error {
 				shared = shared || k.Shared
-				done = append(done, changed{ID: k.ID, State: string(episode.Forgotten)})
+				done = append(done, changed{ID: k.ID, State: string(memoryentry.Forgotten)})
 				return s.book.Forget(ctx, k)
 			})
 			if err != nil {
@@ -331,7 +331,7 @@ func forgetCommand(a *console.Console) *cobra.Command {
 					fmt.Fprintf(&b, "%s is forgotten\n", view.Clean(d.ID))
 				}
 				if shared {
-					b.WriteString("Its file is removed from " + episode.Dir + ". Commit that to share it.\n")
+					b.WriteString("Its file is removed from " + memoryentry.Dir + ". Commit that to share it.\n")
 				}
 				return b.String()
 			})
@@ -343,7 +343,7 @@ func forgetCommand(a *console.Console) *cobra.Command {
 
 // each does something with the episodes that are named, all of which must be
 // there. Nobody in a sandbox does: agents are told of what is approved.
-func each(ctx context.Context, a *console.Console, names []string, do func(*shelf, memory.Kept) error) error {
+func each(ctx context.Context, a *console.Console, names []string, do func(*shelf, memory.StoredEpisode) error) error {
 	if err := outside(a); err != nil {
 		return err
 	}
@@ -352,13 +352,13 @@ func each(ctx context.Context, a *console.Console, names []string, do func(*shel
 		return err
 	}
 	defer s.place.Close()
-	var all []memory.Kept
+	var all []memory.StoredEpisode
 	for _, name := range names {
 		k, err := s.find(name)
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(all, func(o memory.Kept) bool { return o.ID == k.ID }) {
+		if !slices.ContainsFunc(all, func(o memory.StoredEpisode) bool { return o.ID == k.ID }) {
 			all = append(all, k)
 		}
 	}
@@ -414,11 +414,11 @@ func gcCommand(a *console.Console) *cobra.Command {
 // again: only what is forgotten is not.
 func (s *shelf) sweep(ctx context.Context, now time.Time, dry bool) ([]dropped, error) {
 	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
-	keep := episode.Keep{Proposals: days(s.settings.Memory.Proposals), Unused: days(s.settings.Memory.Unused)}
+	keep := memoryentry.Retention{Proposals: days(s.settings.Memory.Proposals), Unused: days(s.settings.Memory.Unused)}
 	gone := []dropped{}
 	for _, k := range s.kept {
 		r := s.row(k)
-		why := episode.Expired(episode.Candidate{Episode: k.Episode, Hits: r.Told, Used: r.Last}, r.Standing, r.Changed, keep, now)
+		why := memoryentry.ExpiryReason(memoryentry.Candidate{Episode: k.Episode, Hits: r.Told, Used: r.Last}, r.Standing, r.Changed, keep, now)
 		if why == "" {
 			continue
 		}

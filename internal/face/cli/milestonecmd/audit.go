@@ -28,8 +28,8 @@ import (
 
 // facts returns what milestones are held against, but for what their checks say. That is a commit of the branch, or the
 // last one.
-func (r *road) facts(ctx context.Context, settings config.Config, at string) (roadmap.Known, error) {
-	k := roadmap.Known{Tags: map[string]string{}, Evidence: map[string]nexus.Evidence{}}
+func (r *road) facts(ctx context.Context, settings config.Config, at string) (roadmap.AuditFacts, error) {
+	k := roadmap.AuditFacts{Tags: map[string]string{}, Evidence: map[string]nexus.Evidence{}}
 	var err error
 	if k.Branch, k.Commit, err = r.tip(ctx, settings); err != nil {
 		return k, err
@@ -164,7 +164,7 @@ func (r *road) remember(ctx context.Context, name string, t tried) {
 // run.
 func (r *road) audit(
 	ctx context.Context, a *console.Console, settings config.Config, i int, at string,
-) (roadmap.Audit, roadmap.Known, error) {
+) (roadmap.Audit, roadmap.AuditFacts, error) {
 	m := r.Milestones[i]
 	k, err := r.facts(ctx, settings, at)
 	if err != nil {
@@ -182,7 +182,7 @@ func (r *road) audit(
 	if len(checks) > 0 {
 		r.remember(ctx, m.Name, tried{k.Commit, maps.Clone(k.Evidence)})
 	}
-	return roadmap.Hold(m, k), k, nil
+	return roadmap.AuditMilestone(m, k), k, nil
 }
 
 func auditCommand(a *console.Console) *cobra.Command {
@@ -201,19 +201,19 @@ func auditCommand(a *console.Console) *cobra.Command {
 }
 
 // audited audits the milestone that a name means.
-func audited(ctx context.Context, a *console.Console, name string) (roadmap.Audit, roadmap.Known, error) {
+func audited(ctx context.Context, a *console.Console, name string) (roadmap.Audit, roadmap.AuditFacts, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
-		return roadmap.Audit{}, roadmap.Known{}, err
+		return roadmap.Audit{}, roadmap.AuditFacts{}, err
 	}
 	r, err := open(ctx, a)
 	if err != nil {
-		return roadmap.Audit{}, roadmap.Known{}, err
+		return roadmap.Audit{}, roadmap.AuditFacts{}, err
 	}
 	defer r.place.Close()
 	i, err := r.find(name)
 	if err != nil {
-		return roadmap.Audit{}, roadmap.Known{}, err
+		return roadmap.Audit{}, roadmap.AuditFacts{}, err
 	}
 	return r.audit(ctx, a, settings, i, "")
 }

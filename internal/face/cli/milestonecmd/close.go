@@ -53,7 +53,7 @@ func closeCommand(a *console.Console) *cobra.Command {
 }
 
 func drawClosed(s view.Style, e ended) string {
-	at := fmt.Sprintf("%s at %s", view.Clean(e.Closed.Tag), view.Short(e.Closed.Commit))
+	at := fmt.Sprintf("%s at %s", view.Clean(e.Closed.Tag), view.ShortHash(e.Closed.Commit))
 	if e.Again {
 		return fmt.Sprintf("%s was closed on %s with the tag %s\n", view.Clean(e.Name), e.Closed.Date, at)
 	}
@@ -159,7 +159,7 @@ func (r *road) tag(ctx context.Context, m roadmap.Milestone, given string) (git.
 	if slices.Contains(strings.Split(t.Message, "\n"), trailer+m.Name) {
 		return t, true, nil
 	}
-	return refuse("there is a tag "+name+" already, at "+view.Short(t.Commit), "Choose another; a tag that is there is not moved.")
+	return refuse("there is a tag "+name+" already, at "+view.ShortHash(t.Commit), "Choose another; a tag that is there is not moved.")
 }
 
 // message is what the tag says: what landed, and what shows it.
@@ -174,7 +174,7 @@ func message(a roadmap.Audit) string {
 			}
 			fmt.Fprintf(&b, "- %s: %s", row.ID, row.Text)
 			if run := t.RunOf(row); run != "" {
-				b.WriteString(" (" + strings.Join(append([]string{"run " + string(run)}, mapped(row.Commits, view.Short)...), ", ") + ")")
+				b.WriteString(" (" + strings.Join(append([]string{"run " + string(run)}, mapped(row.Commits, view.ShortHash)...), ", ") + ")")
 			}
 			b.WriteString("\n")
 		}

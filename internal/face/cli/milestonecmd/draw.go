@@ -15,9 +15,9 @@ func draw(s view.Style, a roadmap.Audit) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", s.Bold(named(a.Milestone)), view.Clean(a.Title))
 	if c := a.Closed; c != nil {
-		fmt.Fprintf(&b, "closed on %s with the tag %s at %s\n", c.Date, view.Clean(c.Tag), view.Short(c.Commit))
+		fmt.Fprintf(&b, "closed on %s with the tag %s at %s\n", c.Date, view.Clean(c.Tag), view.ShortHash(c.Commit))
 	} else {
-		fmt.Fprintf(&b, "on %s at %s\n", view.Clean(a.Branch), view.Short(a.Commit))
+		fmt.Fprintf(&b, "on %s at %s\n", view.Clean(a.Branch), view.ShortHash(a.Commit))
 	}
 	b.WriteString(drawParts(s, a))
 	if len(a.Gaps) == 0 {

@@ -107,7 +107,7 @@ func (r *road) glance(ctx context.Context, settings config.Config) ([]roadmap.Au
 		if t := known[m.Name]; t.Commit == k.Commit {
 			one.Evidence = maps.Clone(t.Evidence)
 		}
-		all = append(all, roadmap.Hold(m, one))
+		all = append(all, roadmap.AuditMilestone(m, one))
 	}
 	return all, nil
 }
@@ -134,7 +134,7 @@ func drawList(s view.Style, l listing) string {
 	b.WriteString(view.Table(s, []string{"", "milestone", "state", "criteria", "verified", "gaps", "tag", "title"}, rows))
 	if l.Unchecked > 0 {
 		b.WriteString(s.Wrap(fmt.Sprintf("%s with checks that did not run on %s at %s: nexus milestone audit NAME runs them",
-			view.Count(l.Unchecked, "milestone"), view.Clean(l.Branch), view.Short(l.Commit)), "") + "\n")
+			view.Count(l.Unchecked, "milestone"), view.Clean(l.Branch), view.ShortHash(l.Commit)), "") + "\n")
 	}
 	return b.String()
 }

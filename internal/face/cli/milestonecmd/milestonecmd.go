@@ -38,19 +38,19 @@ func Commands(a *console.Console) []*cobra.Command {
 type road struct {
 	roadmap.Roadmap
 
-	place *app.Place
+	place *app.Repository
 	top   string // the directory that the file is below
 	text  []byte
 }
 
 // open reads the roadmap. One that is not there is empty. The caller closes the place.
 func open(ctx context.Context, a *console.Console) (*road, error) {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}
 	dir, err := a.WorkDir()
-	r := &road{place: p, top: app.Top(dir)}
+	r := &road{place: p, top: app.WorkTreeRoot(dir)}
 	if err == nil {
 		err = r.read()
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellpeople"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/noticesetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify"
-	"github.com/nexus-ai-builder/nexus/internal/face/notify/way"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -79,12 +79,12 @@ func listWays(a *console.Console) error {
 		return err
 	}
 	c := settings.Notify
-	if _, err := tellpeople.Rules(c); err != nil {
+	if _, err := noticesetup.Rules(c); err != nil {
 		return err
 	}
 	l := listing{Ways: []listed{terminal(a, c)}, Rules: []listedRule{}, Quiet: c.Quiet, Zone: c.Zone, Through: c.Through}
 	for _, name := range slices.Sorted(maps.Keys(c.Ways)) {
-		w, err := tellpeople.Way(&a.App, c, name)
+		w, err := noticesetup.Way(&a.App, c, name)
 		row := listed{Name: name, Type: c.Ways[name].Type, When: w.Timing.String()}
 		if err != nil {
 			row.When, row.Problem = "never", err.Error()
@@ -105,7 +105,7 @@ func terminal(a *console.Console, c config.Notify) listed {
 	case "off":
 		l.When = "never: notify.terminal is off"
 	case "auto":
-		l.Type = way.Known(a.Env)
+		l.Type = delivery.DetectTerminal(a.Env)
 	}
 	return l
 }
@@ -162,14 +162,14 @@ func testWays(ctx context.Context, a *console.Console, args []string) error {
 	if err != nil {
 		return err
 	}
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	c := settings.Notify
 	names := slices.Sorted(maps.Keys(c.Ways))
-	to := tellpeople.Terminal(a, c)
+	to := noticesetup.Terminal(a, c)
 	if to != nil {
 		names = append([]string{notify.TerminalName}, names...)
 	}
@@ -179,12 +179,12 @@ func testWays(ctx context.Context, a *console.Console, args []string) error {
 		}
 		names = args
 	}
-	d, _ := tellpeople.Notifier(&a.App, p, c, a.Say) // each way says below what keeps it
+	d, _ := noticesetup.Notifier(&a.App, p, c, a.Say) // each way says below what keeps it
 	results := []tested{}
 	for _, name := range names {
 		s := to
 		if name != notify.TerminalName {
-			w, err := tellpeople.Way(&a.App, c, name)
+			w, err := noticesetup.Way(&a.App, c, name)
 			if err != nil {
 				results = append(results, failed(a, name, err))
 				continue
@@ -214,13 +214,13 @@ func failed(a *console.Console, name string, err error) tested {
 }
 
 // sample is a message that somebody tries a way with.
-func sample(d notify.Notifier, at time.Time) way.Message {
+func sample(d notify.Notifier, at time.Time) delivery.Message {
 	n := notice.Notice{
-		ID: fmt.Sprintf("test/%d", at.UnixNano()), Run: "test", At: at.UTC(), Kind: notice.End, Severity: people.Green,
+		ID: fmt.Sprintf("test/%d", at.UnixNano()), Run: "test", At: at.UTC(), Kind: notice.End, Severity: humaninput.Green,
 		Title: "this is a test",
 		Text:  "Nexus can tell you by this way what happens in your runs.", Next: "nexus notify list",
 	}
-	return way.Message{ID: n.ID, Place: d.Place, Link: d.Link, Test: true, Notices: []notice.Notice{n}}
+	return delivery.Message{ID: n.ID, Place: d.Place, Link: d.Link, Test: true, Notices: []notice.Notice{n}}
 }
 
 func drawTested(s view.Style, all []tested) string {
@@ -247,12 +247,12 @@ func printLog(ctx context.Context, a *console.Console, of string, most int) erro
 			Code: nexus.CodeInvalidInput, Message: "--last wants a number of lines from 1 on", Hint: "Leave it out for the last 20.",
 		}
 	}
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	all, err := notify.Log(tellpeople.Dir(p.State), of, most)
+	all, err := notify.ReadLog(noticesetup.Dir(p.State), of, most)
 	if err != nil {
 		return err
 	}

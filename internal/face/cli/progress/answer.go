@@ -15,12 +15,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// hear takes answers to questions from the keyboard while the run continues: a
+// readAnswers takes answers to questions from the keyboard while the run continues: a
 // line answers the question that is open, or, where there are several, the one
 // whose name it begins with. Only one call may be under way. It ends with ctx,
 // or with the input. A keyboard is not read any more then: what is typed next is
 // for whoever has the terminal.
-func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Context, nexus.Request) error) {
+func (s *screen) readAnswers(ctx context.Context, in io.Reader, wish func(context.Context, nexus.Request) error) {
 	if !s.live && s.agree == nil {
 		return
 	}
@@ -30,8 +30,8 @@ func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Conte
 	s.mu.Lock()
 	if s.heard, s.wish = typing, wish; !typing {
 		s.agree = nil
-	} else if s.consults() && !s.asked {
-		s.offer(ctx)
+	} else if s.isAskingConsent() && !s.asked {
+		s.showPlanQuestion(ctx)
 	}
 	s.mu.Unlock()
 	if !typing {
@@ -53,11 +53,11 @@ func (s *screen) hear(ctx context.Context, in io.Reader, wish func(context.Conte
 		case line, more := <-lines:
 			if !more {
 				if s.a.Host.Front == nil || keyboard(in) { // or else the terminal is gone, and nobody has answered
-					s.ended(ctx)
+					s.handleInputEnd(ctx)
 				}
 				return
 			}
-			s.typed(ctx, line)
+			s.handleLine(ctx, line)
 			reading = false
 			s.setReading(false)
 		case <-s.shown:
@@ -112,38 +112,38 @@ func (s *screen) reads() bool {
 // whole screen only what is asked before its tasks begin is answered in lines.
 func (s *screen) readable() bool {
 	if s.look != nil {
-		return !s.up && !s.begun() && (s.consults() || len(s.asks()) > 0)
+		return !s.up && !s.begun() && (s.isAskingConsent() || len(s.openQuestions()) > 0)
 	}
-	return s.agree == nil || s.consults() || s.state.Status != "" && (s.state.Planned || !s.state.WantsConsent())
+	return s.agree == nil || s.isAskingConsent() || s.state.Status != "" && (s.state.Planned || !s.state.NeedsConsent())
 }
 
-// asks returns the questions that are open and were not answered here. The caller
+// openQuestions returns the questions that are open and were not answered here. The caller
 // holds the lock.
-func (s *screen) asks() []*state.Question {
-	return slices.DeleteFunc(s.state.Asks(), func(q *state.Question) bool { return q.ID == s.sent })
+func (s *screen) openQuestions() []*state.Question {
+	return slices.DeleteFunc(s.state.OpenQuestions(), func(q *state.Question) bool { return q.ID == s.sent })
 }
 
-// ended is told that nothing will be typed any more, which is no yes to a plan.
-func (s *screen) ended(ctx context.Context) {
+// handleInputEnd is told that nothing will be typed any more, which is no yes to a plan.
+func (s *screen) handleInputEnd(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heard, s.gone = false, true
-	if s.consults() {
+	if s.isAskingConsent() {
 		s.a.Ask("\n") // the question's line has not ended
 		s.drawn, s.asked = 0, false
-		s.reply(ctx, nexus.Request{Verb: nexus.VerbAnswer, Text: "no"})
+		s.sendConsentReply(ctx, nexus.Request{Verb: nexus.VerbAnswer, Text: "no"})
 	}
 }
 
-// typed takes a line that was typed.
-func (s *screen) typed(ctx context.Context, line string) {
+// handleLine takes a line that was typed.
+func (s *screen) handleLine(ctx context.Context, line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.over:
 		return
-	case s.consults():
-		s.decide(ctx, strings.TrimSpace(line))
+	case s.isAskingConsent():
+		s.handleConsentLine(ctx, strings.TrimSpace(line))
 		return
 	}
 	if s.drawn > 0 {
@@ -151,7 +151,7 @@ func (s *screen) typed(ctx context.Context, line string) {
 	}
 	s.erase()
 	defer s.draw()
-	asks := s.asks()
+	asks := s.openQuestions()
 	line = strings.TrimSpace(line)
 	if s.leave != nil && (line == "q" || line == "quit") {
 		s.leave()
@@ -180,10 +180,10 @@ func (s *screen) typed(ctx context.Context, line string) {
 // prompt is what is below the block while a question can be answered here,
 // empty while none can. The caller holds the lock.
 func (s *screen) prompt() string {
-	if s.consults() {
+	if s.isAskingConsent() {
 		return s.start()
 	}
-	asks := s.asks()
+	asks := s.openQuestions()
 	if !s.heard || len(asks) == 0 {
 		return ""
 	}

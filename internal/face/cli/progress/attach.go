@@ -25,7 +25,7 @@ var (
 // Attach shows a run that another process conducts, as if it were conducted here,
 // and hands on what a person types. It returns when that process is done with it,
 // or the person leaves, which does not touch the run.
-func Attach(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, o Order) error {
+func Attach(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, o Order) error {
 	s := newScreen(ctx, a, p, r.ID, o.JSONL, statusfile.Options{})
 	here, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
@@ -40,13 +40,13 @@ func Attach(ctx context.Context, a *console.Console, p *app.Place, r journal.Run
 	watch := make(chan struct{})
 	go func() {
 		defer close(watch)
-		abandoned(here, p, r.ID, func() { leave(errAlone) })
+		watchConductor(here, p, r.ID, func() { leave(errAlone) })
 	}()
 	typing := make(chan struct{})
 	go func() {
 		defer close(typing)
 		if a.Person() {
-			s.hear(here, a.In, func(ctx context.Context, wish nexus.Request) error {
+			s.readAnswers(here, a.In, func(ctx context.Context, wish nexus.Request) error {
 				wish.By = a.User()
 				_, err := p.Journal.Ask(ctx, r.ID, wish)
 				return err
@@ -80,8 +80,8 @@ func Attach(ctx context.Context, a *console.Console, p *app.Place, r journal.Run
 	return nil
 }
 
-// abandoned calls gone when no process works on the run any more.
-func abandoned(ctx context.Context, p *app.Place, id nexus.RunID, gone func()) {
+// watchConductor calls gone when no process works on the run any more.
+func watchConductor(ctx context.Context, p *app.Repository, id nexus.RunID, gone func()) {
 	beat := time.NewTicker(held)
 	defer beat.Stop()
 	for {
@@ -98,7 +98,7 @@ func abandoned(ctx context.Context, p *app.Place, id nexus.RunID, gone func()) {
 }
 
 // parted reports on a run that its conductor is done with, and ends as that did.
-func parted(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunID, o Order) error {
+func parted(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID, o Order) error {
 	r, err := p.Run(ctx, string(id))
 	if err != nil {
 		return err
@@ -107,17 +107,17 @@ func parted(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunI
 	if err != nil {
 		return err
 	}
-	return Ended(ctx, a, p, r, s, o)
+	return ReportUnconducted(ctx, a, p, r, s, o)
 }
 
-// Ended reports on a run that nobody conducts, and ends as its conductor did.
-func Ended(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, s *state.State, o Order) error {
-	v := a.Tell(r, s)
+// ReportUnconducted reports on a run that nobody conducts, and ends as its conductor did.
+func ReportUnconducted(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State, o Order) error {
+	v := a.RunView(r, s)
 	if err := console.Explain(ctx, p, s, &v); err != nil {
 		return err
 	}
 	if !o.JSONL {
-		if err := a.Answer(v, func(st view.Style) string { return guarded(a, view.Report(st, v, true)) }); err != nil {
+		if err := a.Answer(v, func(st view.Style) string { return guarded(a, view.DrawReport(st, v, true)) }); err != nil {
 			return err
 		}
 	}

@@ -8,36 +8,36 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Agreement is how a person at the terminal looks at the plan that a run asks
+// ConsentDialog is how a person at the terminal looks at the plan that a run asks
 // consent to, and edits it.
-type Agreement interface {
+type ConsentDialog interface {
 	Offer(ctx context.Context, s *state.State) string // what is agreed to: the goal, the plan and its price
 	Details(s *state.State) string
 	Edit(s *state.State) (*nexus.Plan, error) // nil where it is as it was
 	Close() string                            // says where an edited plan is that was not used; empty: there is none
 }
 
-// consults reports whether the run waits for consent to its plan, and a person is
+// isAskingConsent reports whether the run waits for consent to its plan, and a person is
 // asked for it here. The caller holds the lock.
-func (s *screen) consults() bool {
-	q := s.state.Consulted()
+func (s *screen) isAskingConsent() bool {
+	q := s.state.PlanQuestion()
 	return s.agree != nil && q != nil && q.By == "" && !q.Left && q.ID != s.sent && !s.state.Planned && !s.state.Status.Ended()
 }
 
-// offer shows a person the plan that the run asks about. The caller holds the lock.
-func (s *screen) offer(ctx context.Context) {
+// showPlanQuestion shows a person the plan that the run asks about. The caller holds the lock.
+func (s *screen) showPlanQuestion(ctx context.Context) {
 	s.erase()
 	if s.gone { // nobody will type an answer
-		s.reply(ctx, nexus.Request{Verb: nexus.VerbAnswer, Text: "no"})
+		s.sendConsentReply(ctx, nexus.Request{Verb: nexus.VerbAnswer, Text: "no"})
 		return
 	}
 	s.a.Ask(s.agree.Offer(ctx, s.state))
 	s.draw()
 }
 
-// decide takes a line that was typed at the question about the plan. What is not
+// handleConsentLine takes a line that was typed at the question about the plan. What is not
 // plainly something else is a no. The caller holds the lock.
-func (s *screen) decide(ctx context.Context, line string) {
+func (s *screen) handleConsentLine(ctx context.Context, line string) {
 	s.drawn, s.asked = 0, false // the line stays
 	word, rest, _ := strings.Cut(line, " ")
 	wish := nexus.Request{Verb: nexus.VerbAnswer, Text: "no"}
@@ -78,11 +78,11 @@ func (s *screen) decide(ctx context.Context, line string) {
 	case strings.HasPrefix(word, "no:"):
 		wish.Text = line
 	}
-	s.reply(ctx, wish)
+	s.sendConsentReply(ctx, wish)
 }
 
-// reply asks the run for what a person wants with its plan. The caller holds the lock.
-func (s *screen) reply(ctx context.Context, wish nexus.Request) {
+// sendConsentReply asks the run for what a person wants with its plan. The caller holds the lock.
+func (s *screen) sendConsentReply(ctx context.Context, wish nexus.Request) {
 	wish.ID = s.state.Consent.Question
 	s.sent = wish.ID
 	if err := s.wish(ctx, wish); err != nil {
@@ -110,5 +110,5 @@ func (s *screen) start() string {
 	if s.why {
 		return "What should be different? "
 	}
-	return s.a.Style(s.a.Err).Words("Start? [y/N], d for details, e to edit, r to refuse with a reason:", "") + " "
+	return s.a.Style(s.a.Err).WrapWords("Start? [y/N], d for details, e to edit, r to refuse with a reason:", "") + " "
 }

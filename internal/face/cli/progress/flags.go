@@ -12,12 +12,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Order is an [app.Order] as a command line gives it.
+// Order is an [app.RunOptions] as a command line gives it.
 type Order struct {
-	app.Order
+	app.RunOptions
 
-	Again string    // the command that continues it once it was interrupted; empty: nexus resume RUN
-	Agree Agreement // how a person at the terminal is asked for consent to the plan; nil: as about anything else
+	Again string        // the command that continues it once it was interrupted; empty: nexus resume RUN
+	Agree ConsentDialog // how a person at the terminal is asked for consent to the plan; nil: as about anything else
 
 	Yes    bool // a person agreed to the plan
 	JSONL  bool // events instead of a report

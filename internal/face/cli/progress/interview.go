@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/channelsetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -23,18 +23,18 @@ import (
 // interview up that the order names. What it cost counts against the order's
 // budget. A person who is there answers at the keyboard; others by any channel,
 // at the same time.
-func Interview(ctx context.Context, a *console.Console, p *app.Place, o *Order) (*state.State, error) {
-	return prepare(ctx, a, p, o, nexus.Interview)
+func Interview(ctx context.Context, a *console.Console, p *app.Repository, o *Order) (*state.State, error) {
+	return conductPreparation(ctx, a, p, o, nexus.Interview)
 }
 
 // Specify has a spec of the order's goal written, or takes up the run that does. It
 // is in the state then; the journal has all that it took.
-func Specify(ctx context.Context, a *console.Console, p *app.Place, o *Order) (*state.State, error) {
-	return prepare(ctx, a, p, o, nexus.Specify)
+func Specify(ctx context.Context, a *console.Console, p *app.Repository, o *Order) (*state.State, error) {
+	return conductPreparation(ctx, a, p, o, nexus.Specify)
 }
 
-// prepare conducts a run that comes before a plan.
-func prepare(ctx context.Context, a *console.Console, p *app.Place, o *Order, mode nexus.Mode) (*state.State, error) {
+// conductPreparation conducts a run that comes before a plan.
+func conductPreparation(ctx context.Context, a *console.Console, p *app.Repository, o *Order, mode nexus.Mode) (*state.State, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func prepare(ctx context.Context, a *console.Console, p *app.Place, o *Order, mo
 			watcher = &interviewer{watcher: w, keys: a.Keyboard()}
 		}
 	}
-	s, err := a.Conduct(ctx, p, settings, &asking.Order, watcher)
+	s, err := a.Conduct(ctx, p, settings, &asking.RunOptions, watcher)
 	if s == nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func prepare(ctx context.Context, a *console.Console, p *app.Place, o *Order, mo
 		a.Say("%s", view.Clean(s.Why))
 	}
 	o.Spent += s.Ledger.Spent()
-	return s, endOf(s, projection.Of(s, projection.About{}, a.Now()))
+	return s, endOf(s, projection.BuildRun(s, projection.RunContext{}, a.Now()))
 }
 
 // interviewer watches an interview, and lets the person at the keyboard answer
@@ -102,12 +102,12 @@ func (w *interviewer) Follow(ctx, work context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() {
-		askpeople.Crew{
-			App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.say, Deliver: Deliverer(w.a, w.place, w.shown.say),
+		channelsetup.Channels{
+			App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.printMessage, Deliver: Deliverer(w.a, w.place, w.shown.printMessage),
 			Show: func(ctx context.Context) (web.Shown, error) { return w.a.Show(ctx, w.a, w.place) },
 		}.Ask(work)
 	})
-	w.talk(ctx, work)
+	w.askQuestions(ctx, work)
 }
 
 // Finish tells what was recorded last: the work may be over before it was looked at.
@@ -123,12 +123,12 @@ func (w *interviewer) Finish(ctx context.Context, final *state.State) {
 		if err != nil {
 			return
 		}
-		w.hear(e)
+		w.reportEvent(e)
 	}
 }
 
-// hear tells an event once, if it is news. It reports whether events are news now.
-func (w *interviewer) hear(e nexus.Event) bool {
+// reportEvent tells an event once, if it is news. It reports whether events are news now.
+func (w *interviewer) reportEvent(e nexus.Event) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e.Seq <= w.told {
@@ -138,17 +138,17 @@ func (w *interviewer) hear(e nexus.Event) bool {
 	_, started := e.Fact.(nexus.RunStarted)
 	_, resumed := e.Fact.(nexus.RunResumed)
 	if w.live = w.live || started || resumed; w.live {
-		w.tell(e.Fact)
+		w.printFact(e.Fact)
 	}
 	return w.live
 }
 
-// talk shows each question as it is asked, until the work is over.
-func (w *interviewer) talk(ctx, work context.Context) {
+// askQuestions shows each question as it is asked, until the work is over.
+func (w *interviewer) askQuestions(ctx, work context.Context) {
 	both, stop := context.WithCancelCause(work)
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(run.ErrInterrupted) })()
-	s := state.New(w.id).Remember(w.place.Journal.Events(both, w.id, 0))
+	s := state.New(w.id).ReadPastFrom(w.place.Journal.Events(both, w.id, 0))
 	answered := func() {}
 	defer func() { answered() }()
 	asked := ""
@@ -156,7 +156,7 @@ func (w *interviewer) talk(ctx, work context.Context) {
 		if err != nil || s.Apply(e) != nil {
 			return
 		}
-		live := w.hear(e)
+		live := w.reportEvent(e)
 		open := ""
 		if q := s.Interview.Open(); live && q != nil && !s.Interview.Paused {
 			open = s.Interview.Waits()
@@ -172,17 +172,17 @@ func (w *interviewer) talk(ctx, work context.Context) {
 	}
 }
 
-// tell says what a person may want to correct.
-func (w *interviewer) tell(f nexus.Fact) {
+// printFact says what a person may want to correct.
+func (w *interviewer) printFact(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.InterviewCorrected:
-		for _, l := range view.Corrected(f, w.a.Style(w.a.Err)) {
+		for _, l := range view.CorrectionLines(f, w.a.Style(w.a.Err)) {
 			w.a.Say("%s", l)
 		}
 	case nexus.InterviewSought, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.PartWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked, nexus.InterviewHeard, nexus.InterviewFailed:
 		_, text := view.Describe(f)
 		style := w.a.Style(w.a.Err)
-		w.a.Say("%s", strings.TrimPrefix(style.Words(view.Clean(text), "  "), "  "))
+		w.a.Say("%s", strings.TrimPrefix(style.WrapWords(view.Clean(text), "  "), "  "))
 	default:
 	}
 }
@@ -195,17 +195,17 @@ func (w *interviewer) ask(ctx context.Context, id, question string) (free func()
 	var all sync.WaitGroup
 	all.Go(func() {
 		style := w.a.Style(w.a.Err)
-		w.a.Ask("\n" + style.Warn(id) + " " + style.Words(view.CleanText(question), "") + "\n")
+		w.a.Ask("\n" + style.Warn(id) + " " + style.WrapWords(view.CleanText(question), "") + "\n")
 		for {
 			line, err := w.keys.Line(ctx, "> ")
 			if ctx.Err() != nil {
 				return
 			}
 			if err != nil {
-				line = string(inquiry.Hold)
+				line = string(clarify.Hold)
 			}
 			if strings.TrimSpace(line) == "" {
-				line = string(inquiry.Skip)
+				line = string(clarify.Skip)
 			}
 			if _, err = w.place.Journal.Ask(ctx, w.id, nexus.Request{Verb: nexus.VerbAnswer, ID: id, Text: line, By: w.a.User()}); err == nil {
 				return

@@ -30,11 +30,11 @@ func (w *watcher) comment(ctx context.Context, id nexus.RunID) (end func(), err 
 	client, mark, known := forge.Client{}, forge.Mark(string(id)), ""
 	c := issuecomment.Comment{
 		Draw: func(s *state.State) string {
-			return mark + w.a.Mask.Text(view.Comment(projection.Of(s, projection.About{}, w.a.Now())))
+			return mark + w.a.Mask.Text(view.IssueComment(projection.BuildRun(s, projection.RunContext{}, w.a.Now())))
 		},
-		Passing: forge.Passing,
+		Passing: forge.IsTransient,
 		Say: func(err error) {
-			w.shown.say("the comment on %s could not be written: %s", view.Clean(ref.Web), view.Clean(err.Error()))
+			w.shown.printMessage("the comment on %s could not be written: %s", view.Clean(ref.Web), view.Clean(err.Error()))
 		},
 		Write: func(ctx context.Context, text string) (err error) {
 			if known == "" { // an earlier process may have written it, or a try whose answer was lost

@@ -30,7 +30,7 @@ const redrawn = 200 * time.Millisecond
 // JSON. It reads the journal like everybody else.
 type screen struct {
 	a     *console.Console
-	place *app.Place
+	place *app.Repository
 	file  statusfile.Options
 	lines bool // events as JSON on standard output
 	live  bool
@@ -47,8 +47,8 @@ type screen struct {
 	heard bool            // somebody can answer here
 	told  map[string]bool // gates that cannot run, which is no news a second time
 
-	agree Agreement                                  // nil: nobody is asked for consent here
-	wish  func(context.Context, nexus.Request) error // asks something of the run
+	agree ConsentDialog                              // nil: nobody is asked for consent here
+	wish  func(context.Context, nexus.Request) error // openQuestions something of the run
 	asked bool                                       // the question about the plan is on the last line
 	why   bool                                       // the next line says why the plan is refused
 	gone  bool                                       // nothing is typed any more
@@ -60,15 +60,15 @@ type screen struct {
 
 	parting sync.Once     // the terminal is left once
 	hushed  chan struct{} // closed when nothing is to be read any more
-	ear     sync.Mutex    // held while what is typed is read
+	ear     sync.Mutex    // reportDelays while what is typed is read
 }
 
 // newScreen returns the screen of a run. With lines it writes events as JSON on
 // standard output; file says where the status is written too.
-func newScreen(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunID, lines bool, file statusfile.Options) *screen {
+func newScreen(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID, lines bool, file statusfile.Options) *screen {
 	s := &screen{
 		a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, quiet: a.Quiet || a.Host.Watched,
-		state: state.New(id).Remember(p.Journal.Events(context.WithoutCancel(ctx), id, 0)), told: map[string]bool{},
+		state: state.New(id).ReadPastFrom(p.Journal.Events(context.WithoutCancel(ctx), id, 0)), told: map[string]bool{},
 		shown: make(chan struct{}, 1), whole: newWhole(), hushed: make(chan struct{}),
 	}
 	s.said = linemode.Lines{Said: view.Lines{Verbose: a.Verbose}, Style: a.Style(a.Err), Actions: Actions(a)}
@@ -115,7 +115,7 @@ func (s *screen) follow(ctx context.Context) {
 		all.Go(func() { s.redraw(ctx) })
 		all.Go(func() { s.recall(ctx) })
 	} else if !s.lines && !s.quiet {
-		all.Go(func() { linemode.Beat(ctx, func(time.Time) { s.pulse() }) })
+		all.Go(func() { linemode.RunHeartbeat(ctx, func(time.Time) { s.pulse() }) })
 	}
 	for e, err := range s.place.Journal.Follow(ctx, s.state.Run, s.seen()) {
 		if err != nil && ctx.Err() == nil {
@@ -123,7 +123,7 @@ func (s *screen) follow(ctx context.Context) {
 			s.lost = err
 			s.mu.Unlock()
 		}
-		if err != nil || !s.show(ctx, e) {
+		if err != nil || !s.showEvent(ctx, e) {
 			return
 		}
 	}
@@ -132,7 +132,7 @@ func (s *screen) follow(ctx context.Context) {
 // recall reads what earlier runs took, which is not there at once. What cannot
 // be read leaves it unknown.
 func (s *screen) recall(ctx context.Context) {
-	past, err := app.Past(ctx, s.place.Journal, s.state.Run)
+	past, err := app.RecentStats(ctx, s.place.Journal, s.state.Run)
 	if err != nil {
 		return
 	}
@@ -153,12 +153,12 @@ func (s *screen) showPast(ctx context.Context) {
 		if err != nil || s.state.Apply(e) != nil {
 			return // Follow says so
 		}
-		s.stale(e.Fact)
+		s.isRepeatedGateFailure(e.Fact)
 	}
 	if s.quiet {
 		return
 	}
-	v := s.tell()
+	v := s.runView()
 	how := "continues: it was"
 	if s.other {
 		how = "goes on: it is"
@@ -189,8 +189,8 @@ func (s *screen) redraw(ctx context.Context) {
 	}
 }
 
-// show shows one event, and reports whether it wants more.
-func (s *screen) show(ctx context.Context, e nexus.Event) bool {
+// showEvent shows one event, and reports whether it wants more.
+func (s *screen) showEvent(ctx context.Context, e nexus.Event) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.showed()
@@ -201,21 +201,21 @@ func (s *screen) show(ctx context.Context, e nexus.Event) bool {
 		s.lost = unread(e, err)
 		return false
 	}
-	s.rouse()
+	s.allowFullScreen()
 	if s.lines && s.a.Line(e) != nil {
 		return false
 	}
 	if f, settled := e.Fact.(nexus.RequestSettled); settled && !f.Granted {
 		s.sent = "" // what was asked for here, perhaps
 	}
-	if f, asks := e.Fact.(nexus.QuestionAsked); asks && f.ID == s.state.Consent.Question && s.consults() {
-		s.offer(ctx)
+	if f, asks := e.Fact.(nexus.QuestionAsked); asks && f.ID == s.state.Consent.Question && s.isAskingConsent() {
+		s.showPlanQuestion(ctx)
 		return true
 	}
 	if s.lines {
 		return true
 	}
-	if _, planned := e.Fact.(nexus.TaskPlanned); s.stale(e.Fact) || s.echoes(e.Fact) || planned && s.live {
+	if _, planned := e.Fact.(nexus.TaskPlanned); s.isRepeatedGateFailure(e.Fact) || s.echoes(e.Fact) || planned && s.live {
 		return true // the block has all tasks
 	}
 	if text := s.line(e); text != "" && !s.quiet && !s.up {
@@ -253,13 +253,13 @@ func (s *screen) pulse() {
 	if s.over || s.asked || s.state.Status == "" || s.state.Status.Ended() {
 		return
 	}
-	_, _ = fmt.Fprintln(s.a.Err, s.said.Pulse(s.tell(), s.a.Now()))
+	_, _ = fmt.Fprintln(s.a.Err, s.said.HeartbeatLine(s.runView(), s.a.Now()))
 }
 
-// tell returns what there is to tell about the run, which somebody conducts. The caller
+// runView returns what there is to tell about the run, which somebody conducts. The caller
 // holds the lock.
-func (s *screen) tell() view.Run {
-	return projection.Of(s.state, projection.About{Past: s.past}, s.a.Now())
+func (s *screen) runView() view.Run {
+	return projection.BuildRun(s.state, projection.RunContext{Past: s.past}, s.a.Now())
 }
 
 // showed wakes who waits for an event.
@@ -270,8 +270,8 @@ func (s *screen) showed() {
 	}
 }
 
-// say says something between the lines of the run.
-func (s *screen) say(format string, args ...any) {
+// printMessage says something between the lines of the run.
+func (s *screen) printMessage(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.erase()
@@ -298,7 +298,7 @@ func (s *screen) interrupted(ctx context.Context) {
 	if s.over || s.quiet {
 		return
 	}
-	if s.erase(); s.consults() {
+	if s.erase(); s.isAskingConsent() {
 		return // nothing is under way
 	}
 	s.a.Say("interrupted: nothing new starts, and gates and commands are stopped%s; interrupt again to end at once, losing only the answers in progress", s.awaited())
@@ -310,7 +310,7 @@ func (s *screen) interrupted(ctx context.Context) {
 func (s *screen) awaited() string {
 	var all []string
 	for _, id := range s.state.Ledger.Unsettled() {
-		r, _ := s.state.Ledger.Open(id)
+		r, _ := s.state.Ledger.Reservation(id)
 		all = append(all, string(r.Session))
 	}
 	if len(all) == 0 {
@@ -319,9 +319,9 @@ func (s *screen) awaited() string {
 	return "; waiting for " + view.Count(len(all), "answer") + " of a model: " + view.Clean(strings.Join(all, ", "))
 }
 
-// stale reports whether a fact says again that a gate cannot run. The caller
+// isRepeatedGateFailure reports whether a fact says again that a gate cannot run. The caller
 // holds the lock.
-func (s *screen) stale(f nexus.Fact) bool {
+func (s *screen) isRepeatedGateFailure(f nexus.Fact) bool {
 	g, ok := f.(nexus.GateJudged)
 	cannot := g.Evidence.State == nexus.NotRun || g.Base && g.Evidence.State == nexus.Environmental
 	if !ok || g.Cached || !cannot {
@@ -343,7 +343,7 @@ func (s *screen) Finish(ctx context.Context, final *state.State) {
 	defer s.mu.Unlock()
 	s.erase()
 	if !s.over && !s.live && !s.lines && !s.quiet && final != nil {
-		_, _ = io.WriteString(s.a.Err, s.said.Summary(s.tell()))
+		_, _ = io.WriteString(s.a.Err, s.said.Summary(s.runView()))
 	}
 	s.over = true
 }
@@ -351,7 +351,7 @@ func (s *screen) Finish(ctx context.Context, final *state.State) {
 // catchUp shows what is in the journal and was not shown yet.
 func (s *screen) catchUp(ctx context.Context) {
 	for e, err := range s.place.Journal.Events(ctx, s.state.Run, s.seen()) {
-		if err != nil || !s.show(ctx, e) {
+		if err != nil || !s.showEvent(ctx, e) {
 			break
 		}
 	}
@@ -366,7 +366,7 @@ func (s *screen) seen() int64 {
 // draw replaces the block, by the question about the plan while there is one. The
 // caller holds the lock.
 func (s *screen) draw() {
-	if s.consults() && !s.over && !s.up {
+	if s.isAskingConsent() && !s.over && !s.up {
 		if text := s.start(); !s.asked {
 			s.drawn, s.asked = strings.Count(text, "\n"), true
 			s.a.Ask(text)
@@ -376,7 +376,7 @@ func (s *screen) draw() {
 	if !s.live || s.over || s.up || s.state.Status == "" {
 		return
 	}
-	block := view.Live(s.a.Style(s.a.Err), s.tell())
+	block := view.DrawLive(s.a.Style(s.a.Err), s.runView())
 	var b strings.Builder
 	if s.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)

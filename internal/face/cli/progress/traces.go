@@ -20,7 +20,7 @@ func (w *watcher) traces(ctx context.Context, id nexus.RunID) (end func()) {
 	x := telemetry.Exporter{
 		Endpoint: w.trace.Endpoint, Contents: w.trace.Contents, Mask: w.a.Mask.Text,
 		Cursor: filepath.Join(w.place.State, "telemetry", string(id)),
-		Say:    func(err error) { w.shown.say("%s", view.Clean(w.a.Mask.Text(err.Error()))) },
+		Say:    func(err error) { w.shown.printMessage("%s", view.Clean(w.a.Mask.Text(err.Error()))) },
 	}
 	if w.trace.HeadersEnv != "" {
 		x.Headers = telemetry.Headers(w.a.Env(w.trace.HeadersEnv))

@@ -13,7 +13,7 @@ import (
 // ended as if the person had left.
 func TestUnread(t *testing.T) {
 	s := &screen{state: state.New("r"), shown: make(chan struct{}, 1), whole: newWhole()}
-	if s.show(t.Context(), nexus.Event{Seq: 7, Run: "r", Fact: nexus.TrainLanded{Task: "T9", Attempt: "T9.1"}}) {
+	if s.showEvent(t.Context(), nexus.Event{Seq: 7, Run: "r", Fact: nexus.TrainLanded{Task: "T9", Attempt: "T9.1"}}) {
 		t.Error("it wants more")
 	}
 	e, ok := errors.AsType[*nexus.Error](s.lost)

@@ -58,7 +58,7 @@ func listCommand(a *console.Console) *cobra.Command {
 // top returns the directory that the record is in.
 func top(a *console.Console) (string, error) {
 	dir, err := a.WorkDir()
-	return app.Top(dir), err
+	return app.WorkTreeRoot(dir), err
 }
 
 // stand says how each entry stands.
@@ -106,7 +106,7 @@ func draw(s view.Style, rows []row) string {
 // history is what all runs in this repository saw; none where there is no
 // journal.
 func history(ctx context.Context, a *console.Console) (flaky.History, error) {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) || errors.Is(err, &nexus.Error{Code: nexus.CodeNoCommits}) {
 		return flaky.History{}, nil
 	}
@@ -117,7 +117,7 @@ func history(ctx context.Context, a *console.Console) (flaky.History, error) {
 	if p.Journal == nil {
 		return flaky.History{}, nil
 	}
-	return flaky.Of(p.Journal.Events(ctx, "", 0))
+	return flaky.ReadHistory(p.Journal.Events(ctx, "", 0))
 }
 
 func addCommand(a *console.Console) *cobra.Command {
@@ -237,14 +237,14 @@ func suggestCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		seen := h.Suggest(flaky.QuarantineOn{List: list, Day: flaky.DayOf(a.Now())})
-		return a.Answer(map[string][]flaky.Seen{"tests": append([]flaky.Seen{}, seen...)}, func(s view.Style) string { return suggest(s, seen) })
+		return a.Answer(map[string][]flaky.FlakyTest{"tests": append([]flaky.FlakyTest{}, seen...)}, func(s view.Style) string { return suggest(s, seen) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	a.JSONFlag(c)
 	return c
 }
 
 // suggest draws what could go into quarantine, with the commands for that.
-func suggest(s view.Style, seen []flaky.Seen) string {
+func suggest(s view.Style, seen []flaky.FlakyTest) string {
 	if len(seen) == 0 {
 		return "no flaky tests outside quarantine in runs here\n"
 	}

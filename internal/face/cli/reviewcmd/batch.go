@@ -24,7 +24,7 @@ import (
 const maxBatch = 4 << 20
 
 // load reads a batch: a list of comments, or an object with comments, resolve, apply and approve.
-func (d *subject) load(ctx context.Context, v *nexus.ChangeReview) error {
+func (d *reviewSession) load(ctx context.Context, v *nexus.ChangeReview) error {
 	in := d.console.In
 	if d.batch != "-" {
 		f, err := os.Open(d.batch)
@@ -69,7 +69,7 @@ func (d *subject) load(ctx context.Context, v *nexus.ChangeReview) error {
 
 // quote fills in the lines that a comment is about, as they were in the commit that its
 // author looked at, which need not be the last one.
-func (d *subject) quote(ctx context.Context, c *nexus.Comment) error {
+func (d *reviewSession) quote(ctx context.Context, c *nexus.Comment) error {
 	f, err := d.file(c.File)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func ReadBatch(data []byte, v *nexus.ChangeReview) error {
 
 // edit lets the person write comments into the change in their editor. The file is kept until
 // its comments are in the journal; false says that there are none.
-func (d *subject) edit(v *nexus.ChangeReview) (bool, error) {
+func (d *reviewSession) edit(v *nexus.ChangeReview) (bool, error) {
 	diff, err := d.reader.Repo.Diff(context.Background(), d.review.Base, d.review.Commit)
 	if err != nil {
 		return false, err
@@ -149,7 +149,7 @@ func (d *subject) edit(v *nexus.ChangeReview) (bool, error) {
 	}
 	if old == nil {
 		title := fmt.Sprintf("%s %s", d.task.ID, d.task.Title)
-		if err := keep(file, diffreview.Patch(title, d.review.Commit, diff)); err != nil {
+		if err := writeFileAtomically(file, diffreview.Patch(title, d.review.Commit, diff)); err != nil {
 			return false, err
 		}
 	}
@@ -183,8 +183,8 @@ func (d *subject) edit(v *nexus.ChangeReview) (bool, error) {
 	return true, nil
 }
 
-// keep writes a file whole or not at all.
-func keep(file, text string) error {
+// writeFileAtomically writes a file whole or not at all.
+func writeFileAtomically(file, text string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}

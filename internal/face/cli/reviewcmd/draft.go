@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// kept is what is printed of drafts.
-type kept struct {
+// draftsResult is what is printed of drafts.
+type draftsResult struct {
 	Run    nexus.RunID      `json:"run"`
 	Task   nexus.TaskID     `json:"task"`
 	Drafts []diffview.Draft `json:"drafts"` // all that are not sent
@@ -20,7 +20,7 @@ type kept struct {
 
 // keepDrafts keeps comments until they are sent. They are held to what comments are held to,
 // so that none is refused when all are sent.
-func (d *subject) keepDrafts(v nexus.ChangeReview) error {
+func (d *reviewSession) keepDrafts(v nexus.ChangeReview) error {
 	if len(v.Comments) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "--draft needs a comment",
@@ -44,7 +44,7 @@ func (d *subject) keepDrafts(v nexus.ChangeReview) error {
 	if err != nil {
 		return err
 	}
-	out := kept{Run: d.run.ID, Task: d.task.ID, Drafts: now}
+	out := draftsResult{Run: d.run.ID, Task: d.task.ID, Drafts: now}
 	return d.console.Answer(out, func(view.Style) string {
 		return fmt.Sprintf("%s kept, %d in all; send them with: nexus review %s --send\n",
 			view.Count(len(v.Comments), "draft"), before+len(v.Comments), d.task.ID)
@@ -52,7 +52,7 @@ func (d *subject) keepDrafts(v nexus.ChangeReview) error {
 }
 
 // drafts are those that are not sent, as they are now.
-func (d *subject) drafts() ([]diffview.Draft, error) {
+func (d *reviewSession) drafts() ([]diffview.Draft, error) {
 	now, err := diffview.LoadDrafts(d.place.State, d.run.ID, d.task.ID, d.console.User())
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (d *subject) drafts() ([]diffview.Draft, error) {
 }
 
 // throw throws drafts away.
-func (d *subject) throw() error {
+func (d *reviewSession) throw() error {
 	for _, id := range d.discard {
 		if !slices.ContainsFunc(d.review.Drafts, func(c diffview.Draft) bool { return c.ID == id }) {
 			hint := "There is none."
@@ -83,7 +83,7 @@ func (d *subject) throw() error {
 
 // sendDrafts sends all drafts, with what else was asked for, as one request. Whoever sends
 // them at the same time waits, and then finds none.
-func (d *subject) sendDrafts(ctx context.Context, v nexus.ChangeReview) error {
+func (d *reviewSession) sendDrafts(ctx context.Context, v nexus.ChangeReview) error {
 	return disk.Lock(ctx, d.reader.Drafts.Lock(), func(ctx context.Context) error {
 		var err error
 		if d.state, err = d.place.Replay(ctx, d.run.ID); err != nil {
@@ -93,7 +93,7 @@ func (d *subject) sendDrafts(ctx context.Context, v nexus.ChangeReview) error {
 		if d.reader.Drafts, err = diffview.LoadDrafts(d.place.State, d.run.ID, d.task.ID, d.console.User()); err != nil {
 			return err
 		}
-		if d.review, err = d.reader.Of(ctx, d.state, d.task); err != nil {
+		if d.review, err = d.reader.BuildReview(ctx, d.state, d.task); err != nil {
 			return err
 		}
 		var ids []string

@@ -21,7 +21,7 @@ const run = "261126-1500-abc"
 
 // judged is a task with a change in a run whose conductor refuses all that people ask
 // for, or grants it.
-func judged(t *testing.T, grant bool) *subject {
+func judged(t *testing.T, grant bool) *reviewSession {
 	t.Helper()
 	dir := t.TempDir()
 	j, err := journal.Open(t.Context(), filepath.Join(dir, "journal.db"), journal.Options{Now: time.Now})
@@ -67,8 +67,8 @@ func judged(t *testing.T, grant bool) *subject {
 		}
 	}()
 	a := console.New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, app.App{Env: func(string) string { return "" }, Now: time.Now, Actor: "ada"})
-	d := &subject{
-		console: a, place: &app.Place{State: dir, Journal: j}, run: journal.Run{ID: run, Holder: &nexus.Process{}},
+	d := &reviewSession{
+		console: a, place: &app.Repository{State: dir, Journal: j}, run: journal.Run{ID: run, Holder: &nexus.Process{}},
 		state: s, task: s.Task("T1"), wait: time.Hour,
 	}
 	d.reader.Drafts = d.unsent(t)
@@ -76,7 +76,7 @@ func judged(t *testing.T, grant bool) *subject {
 }
 
 // unsent reads what is not sent.
-func (d *subject) unsent(t *testing.T) *diffview.Drafts {
+func (d *reviewSession) unsent(t *testing.T) *diffview.Drafts {
 	t.Helper()
 	all, err := diffview.LoadDrafts(d.place.State, run, "T1", "ada")
 	if err != nil {
@@ -112,7 +112,7 @@ func TestRefusedPatchIsKept(t *testing.T) {
 	for _, grant := range []bool{true, false} {
 		d := judged(t, grant)
 		d.kept = filepath.Join(t.TempDir(), "T1.patch")
-		if err := keep(d.kept, "#> must: Say why.\n"); err != nil {
+		if err := writeFileAtomically(d.kept, "#> must: Say why.\n"); err != nil {
 			t.Fatal(err)
 		}
 		err := d.request(t.Context(), nexus.ChangeReview{Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: "Say why."}}})

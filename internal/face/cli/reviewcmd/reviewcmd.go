@@ -93,7 +93,7 @@ func (o *Order) Means(ctx context.Context, a *console.Console, c *cobra.Command,
 	if len(args) == 0 || strings.Contains(args[0], "..") {
 		return false
 	}
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return false // it is a range of a repository without runs
 	}
@@ -106,11 +106,11 @@ func (o *Order) Means(ctx context.Context, a *console.Console, c *cobra.Command,
 	return err == nil && s.Task(nexus.TaskID(args[0])) != nil
 }
 
-// subject is a task's change that a person reviews.
-type subject struct {
+// reviewSession is a task's change that a person reviews.
+type reviewSession struct {
 	Order
 	console *console.Console
-	place   *app.Place
+	place   *app.Repository
 	run     journal.Run
 	state   *state.State
 	task    *state.Task
@@ -135,12 +135,12 @@ func (o *Order) Run(ctx context.Context, a *console.Console, args []string) erro
 			Hint: "See nexus help review.",
 		}
 	}
-	p, err := a.Open(ctx, app.Changes)
+	p, err := a.Open(ctx, app.ChangeAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	d := &subject{Order: *o, console: a, place: p, wait: patience}
+	d := &reviewSession{Order: *o, console: a, place: p, wait: patience}
 	if d.run, err = p.Run(ctx, o.run); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (o *Order) Run(ctx context.Context, a *console.Console, args []string) erro
 	if d.task = d.state.Task(nexus.TaskID(args[0])); d.task == nil {
 		return app.NotFound("task", args[0], "nexus status lists them.")
 	}
-	seen, err := diffview.LoadSeen(p.State, d.run.ID, d.task.ID, a.User())
+	seen, err := diffview.LoadViewedFiles(p.State, d.run.ID, d.task.ID, a.User())
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (o *Order) Run(ctx context.Context, a *console.Console, args []string) erro
 	if d.reader.Drafts, err = diffview.LoadDrafts(p.State, d.run.ID, d.task.ID, a.User()); err != nil {
 		return err
 	}
-	if d.review, err = d.reader.Of(ctx, d.state, d.task); err != nil {
+	if d.review, err = d.reader.BuildReview(ctx, d.state, d.task); err != nil {
 		return err
 	}
 	text := ""
@@ -168,7 +168,7 @@ func (o *Order) Run(ctx context.Context, a *console.Console, args []string) erro
 	return d.do(ctx, text)
 }
 
-func (d *subject) do(ctx context.Context, text string) error {
+func (d *reviewSession) do(ctx context.Context, text string) error {
 	if len(d.viewed)+len(d.unviewed) > 0 {
 		if err := d.mark(); err != nil {
 			return err
@@ -207,7 +207,7 @@ func (d *subject) do(ctx context.Context, text string) error {
 }
 
 // mark notes which files were viewed.
-func (d *subject) mark() error {
+func (d *reviewSession) mark() error {
 	for _, set := range []struct {
 		files []string
 		seen  bool
@@ -236,7 +236,7 @@ func (d *subject) mark() error {
 }
 
 // file returns the file of the change of that name.
-func (d *subject) file(name string) (*diffview.File, error) {
+func (d *reviewSession) file(name string) (*diffview.File, error) {
 	var all []string
 	for i, f := range d.review.Files {
 		if f.Path == name {
@@ -255,7 +255,7 @@ func (d *subject) file(name string) (*diffview.File, error) {
 }
 
 // one makes a comment of flags.
-func (d *subject) one(v *nexus.ChangeReview, text string) error {
+func (d *reviewSession) one(v *nexus.ChangeReview, text string) error {
 	c := nexus.Comment{Kind: nexus.CommentKind(d.kind), Body: strings.TrimSpace(text), Commit: d.review.Commit}
 	if c.Kind == "" {
 		c.Kind = nexus.ShouldComment
@@ -289,7 +289,7 @@ func cutLast(text string) (before, after string, ok bool) {
 }
 
 // show prints the change.
-func (d *subject) show() error {
+func (d *reviewSession) show() error {
 	if len(d.viewed)+len(d.unviewed) > 0 && !d.console.JSON {
 		d.console.Say("%d of %s viewed", d.review.Seen, view.Count(len(d.review.Files), "file"))
 		return nil
@@ -312,8 +312,8 @@ func (d *subject) show() error {
 	})
 }
 
-// sent is what is printed of a request.
-type sent struct {
+// reviewResult is what is printed of a request.
+type reviewResult struct {
 	Run      nexus.RunID  `json:"run"`
 	Task     nexus.TaskID `json:"task"`
 	Seq      int64        `json:"seq"`     // of the request in the journal
@@ -329,11 +329,11 @@ const patience = 5 * time.Second
 var errPatience = errors.New("nobody answered")
 
 // check says why nothing can be said about the change, or not this.
-func (d *subject) check(v nexus.ChangeReview) error {
-	if why := schedule.Unreviewable(d.state, d.task); why != "" {
+func (d *reviewSession) check(v nexus.ChangeReview) error {
+	if why := schedule.UnreviewableReason(d.state, d.task); why != "" {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review: " + why, Hint: d.instead(v)}
 	}
-	if why := schedule.Misnamed(d.task, &v); why != "" {
+	if why := schedule.ReviewProblem(d.task, &v); why != "" {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "review: " + why,
 			Hint: fmt.Sprintf("nexus review %s shows the change and its comments.", d.task.ID),
@@ -343,7 +343,7 @@ func (d *subject) check(v nexus.ChangeReview) error {
 }
 
 // request makes the request and says what became of it.
-func (d *subject) request(ctx context.Context, v nexus.ChangeReview) error {
+func (d *reviewSession) request(ctx context.Context, v nexus.ChangeReview) error {
 	if err := d.check(v); err != nil {
 		return err
 	}
@@ -355,9 +355,9 @@ func (d *subject) request(ctx context.Context, v nexus.ChangeReview) error {
 	if err != nil {
 		return err
 	}
-	out := sent{Run: d.run.ID, Task: d.task.ID, Seq: e.Seq, Held: d.run.Holder != nil, Comments: len(v.Comments)}
+	out := reviewResult{Run: d.run.ID, Task: d.task.ID, Seq: e.Seq, Held: d.run.Holder != nil, Comments: len(v.Comments)}
 	if out.Held {
-		if err := d.settled(ctx, &out); err != nil {
+		if err := d.awaitReply(ctx, &out); err != nil {
 			return err
 		}
 	}
@@ -382,14 +382,14 @@ func (d *subject) request(ctx context.Context, v nexus.ChangeReview) error {
 
 // asked notes that what was kept until it is in the journal is there: it is not asked for
 // again. It returns what keeps it once more where it was refused, so that it is not lost.
-func (d *subject) asked(v nexus.ChangeReview) (back func() error, err error) {
+func (d *reviewSession) asked(v nexus.ChangeReview) (back func() error, err error) {
 	back = func() error { return nil }
 	if d.kept != "" {
 		patch, err := os.ReadFile(d.kept)
 		if err != nil {
 			return nil, err
 		}
-		back = func() error { return keep(d.kept, string(patch)) }
+		back = func() error { return writeFileAtomically(d.kept, string(patch)) }
 		if err := os.Remove(d.kept); err != nil {
 			return nil, err
 		}
@@ -401,7 +401,7 @@ func (d *subject) asked(v nexus.ChangeReview) (back func() error, err error) {
 }
 
 // saying says in a few words what is sent.
-func (d *subject) saying(v nexus.ChangeReview) string {
+func (d *reviewSession) saying(v nexus.ChangeReview) string {
 	var parts []string
 	if n := len(v.Comments); n > 0 {
 		parts = append(parts, view.Count(n, "comment"))
@@ -419,7 +419,7 @@ func (d *subject) saying(v nexus.ChangeReview) string {
 }
 
 // instead says what can be done where nothing can be said about the change any more.
-func (d *subject) instead(v nexus.ChangeReview) string {
+func (d *reviewSession) instead(v nexus.ChangeReview) string {
 	if d.task.Status == nexus.Landed && len(v.Comments) > 0 {
 		c := v.Comments[0]
 		return fmt.Sprintf("Let another task do it: nexus add %s", view.Quote(nexus.OneLine(fmt.Sprintf("After %s, %s: %s",
@@ -428,8 +428,8 @@ func (d *subject) instead(v nexus.ChangeReview) string {
 	return fmt.Sprintf("nexus review %s shows the change as it is.", d.task.ID)
 }
 
-// settled waits a while for the conductor's answer.
-func (d *subject) settled(ctx context.Context, out *sent) error {
+// awaitReply waits a while for the conductor's answer.
+func (d *reviewSession) awaitReply(ctx context.Context, out *reviewResult) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, d.wait, errPatience)
 	defer cancel()
 	for e, err := range d.place.Journal.Follow(ctx, out.Run, out.Seq) {

@@ -21,8 +21,8 @@ import (
 // planning is how long a command waits until a planner made tasks of what was added.
 const planning = 5 * time.Minute
 
-// Added is what became of something that was added: the object of nexus add --json.
-type Added struct {
+// AdditionResult is what became of something that was added: the object of nexus add --json.
+type AdditionResult struct {
 	Run     nexus.RunID    `json:"run,omitzero"` // empty where no run has it
 	Seq     int64          `json:"seq,omitzero"` // of the request in the journal
 	Held    bool           `json:"held"`         // somebody conducts the run
@@ -36,13 +36,13 @@ type Added struct {
 
 func addCommand(a *console.Console) *cobra.Command {
 	var run, file string
-	var w startcmd.Wish
+	var w startcmd.Addition
 	const use = "add TEXT | -f FILE [--needs TASKS] [--run RUN] [flags]"
 	c := a.Command(use, "add work to the run that is in progress", func(ctx context.Context, args []string) error {
 		if err := w.Read(ctx, a, file, args); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, app.Changes)
+		p, err := a.Open(ctx, app.ChangeAccess)
 		if err != nil {
 			return err
 		}
@@ -74,34 +74,34 @@ func addCommand(a *console.Console) *cobra.Command {
 }
 
 // target returns the run that something is added to; false where none is in progress.
-func target(ctx context.Context, p *app.Place, name string) (journal.Run, bool, error) {
+func target(ctx context.Context, p *app.Repository, name string) (journal.Run, bool, error) {
 	if name == "" {
-		return p.Held(ctx)
+		return p.ActiveRun(ctx)
 	}
 	r, err := p.Run(ctx, name)
 	return r, err == nil, err
 }
 
 // Add asks a run to take something more, and waits a while for what becomes of it.
-func Add(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, wish nexus.Request) (Added, error) {
+func Add(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, wish nexus.Request) (AdditionResult, error) {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {
-		return Added{}, err
+		return AdditionResult{}, err
 	}
-	if why, hint := over(s, wish); why != "" && r.Holder == nil {
-		return Added{}, &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
+	if why, hint := requestProblem(s, wish); why != "" && r.Holder == nil {
+		return AdditionResult{}, &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 	}
 	wish.By = a.User()
 	e, err := p.Journal.Ask(ctx, r.ID, wish)
 	if err != nil {
-		return Added{}, err
+		return AdditionResult{}, err
 	}
-	got := Added{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil, Item: wish.Item}
+	got := AdditionResult{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil, Item: wish.Item}
 	if !got.Held {
 		got.Why = "it is taken when the run continues: nexus resume"
 		return got, nil
 	}
-	told, err := settled(ctx, p, asked{Run: r.ID, Seq: e.Seq, Held: true})
+	told, err := awaitReply(ctx, p, requestResult{Run: r.ID, Seq: e.Seq, Held: true})
 	switch {
 	case err != nil:
 		return got, err
@@ -118,7 +118,7 @@ func Add(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 
 // Withdraw asks a run to take back an item of the backlog, and waits a while until it did. The
 // error says why it did not. A run that nobody conducts does so when it continues.
-func Withdraw(ctx context.Context, a *console.Console, p *app.Place, run nexus.RunID, item string) error {
+func Withdraw(ctx context.Context, a *console.Console, p *app.Repository, run nexus.RunID, item string) error {
 	r, err := p.Run(ctx, string(run))
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func Withdraw(ctx context.Context, a *console.Console, p *app.Place, run nexus.R
 	if err != nil || r.Holder == nil {
 		return err
 	}
-	told, err := settled(ctx, p, asked{Run: run, Seq: e.Seq, Held: true})
+	told, err := awaitReply(ctx, p, requestResult{Run: run, Seq: e.Seq, Held: true})
 	switch {
 	case err != nil:
 		return err
@@ -146,7 +146,7 @@ func Withdraw(ctx context.Context, a *console.Console, p *app.Place, run nexus.R
 }
 
 // become follows a run until it is known which tasks come of an addition, or why none do yet.
-func become(ctx context.Context, p *app.Place, got *Added) error {
+func become(ctx context.Context, p *app.Repository, got *AdditionResult) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, planning, errPatience)
 	defer cancel()
 	known := func() (bool, error) {
@@ -196,19 +196,19 @@ func become(ctx context.Context, p *app.Place, got *Added) error {
 }
 
 // keepForLater puts what no run takes into the backlog.
-func keepForLater(ctx context.Context, a *console.Console, p *app.Place, w startcmd.Wish, why string) error {
+func keepForLater(ctx context.Context, a *console.Console, p *app.Repository, w startcmd.Addition, why string) error {
 	item, err := a.Backlog(p).Add(ctx, w.Item(a.User(), a.Now()))
 	if err != nil {
 		return err
 	}
-	got := Added{Item: item.ID, Why: why}
+	got := AdditionResult{Item: item.ID, Why: why}
 	return a.Answer(got, func(view.Style) string {
 		return fmt.Sprintf("%s, so it is in the backlog: %s\nstart it with: nexus backlog start %s\n", why, workitem.Path(item.ID), item.ID)
 	})
 }
 
 // tellAdded says what became of what was added.
-func tellAdded(a *console.Console, got Added) error {
+func tellAdded(a *console.Console, got AdditionResult) error {
 	if got.refused {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing was added: " + got.Why, Hint: "See nexus status."}
 	}
@@ -216,10 +216,10 @@ func tellAdded(a *console.Console, got Added) error {
 }
 
 // Refused reports whether the run does not have it.
-func (g Added) Refused() bool { return g.refused }
+func (g AdditionResult) Refused() bool { return g.refused }
 
 // String says what became of it, for people.
-func (g Added) String() string {
+func (g AdditionResult) String() string {
 	what := "added to run " + string(g.Run)
 	switch {
 	case len(g.Tasks) > 0:

@@ -50,7 +50,7 @@ func approveCommand(a *console.Console) *cobra.Command {
 // approvePlan approves a plan that a person edited, in place of the one that a
 // question is about. It gets the checks of every plan file.
 func approvePlan(ctx context.Context, a *console.Console, run, id, file string) error {
-	return asking(ctx, a, run, func(p *app.Place, r journal.Run) error {
+	return asking(ctx, a, run, func(p *app.Repository, r journal.Run) error {
 		s, err := p.Replay(ctx, r.ID)
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ func approvePlan(ctx context.Context, a *console.Console, run, id, file string) 
 		if err != nil {
 			return err
 		}
-		return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbAnswer, ID: id, Text: "yes", Plan: edited})
+		return makeRequest(ctx, a, p, r, nexus.Request{Verb: nexus.VerbAnswer, ID: id, Text: "yes", Plan: edited})
 	})
 }
 

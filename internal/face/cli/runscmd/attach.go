@@ -19,7 +19,7 @@ func attachCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	const use, short = "attach [RUN] [--json|--jsonl]", "show a run that another process works on, and answer its questions"
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, app.Changes)
+		p, err := a.Open(ctx, app.ChangeAccess)
 		if err != nil {
 			return err
 		}
@@ -29,7 +29,7 @@ func attachCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		if r.Holder != nil {
-			o.Agree = startcmd.Agree(a, p)
+			o.Agree = startcmd.NewConsentDialog(a, p)
 			return progress.Attach(ctx, a, p, r, o)
 		}
 		s, err := p.Replay(ctx, r.ID)
@@ -42,7 +42,7 @@ func attachCommand(a *console.Console) *cobra.Command {
 				Hint: fmt.Sprintf("Continue it with nexus resume %s, or nexus resume %s --detach.", r.ID, r.ID),
 			}
 		}
-		return progress.Ended(ctx, a, p, r, s, o)
+		return progress.ReportUnconducted(ctx, a, p, r, s, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson,
 		console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)
@@ -54,7 +54,7 @@ func attachCommand(a *console.Console) *cobra.Command {
 
 // conducted returns the run that name means; without a name the latest that
 // somebody conducts, or else the latest.
-func conducted(ctx context.Context, p *app.Place, name string) (journal.Run, error) {
+func conducted(ctx context.Context, p *app.Repository, name string) (journal.Run, error) {
 	if name == "" {
 		all, err := p.Runs(ctx)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 func cleanCommand(a *console.Console) *cobra.Command {
 	var dry bool
 	c := a.Command("clean [--dry-run] [--json]", "remove worktrees that no run needs", func(ctx context.Context, _ []string) error {
-		p, err := a.Open(ctx, app.Changes)
+		p, err := a.Open(ctx, app.ChangeAccess)
 		if err != nil {
 			return err
 		}
@@ -24,7 +24,7 @@ func cleanCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		dropped, err := a.DropAged(ctx, p, dry)
+		dropped, err := a.DropExpiredCheckpoints(ctx, p, dry)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func costCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Look(ctx, console.First(args), func(_ *app.Place, _ journal.Run, s *state.State) error {
+		return a.ReadRun(ctx, console.First(args), func(_ *app.Repository, _ journal.Run, s *state.State) error {
 			v := view.BillOf(s)
 			return a.Answer(v, func(s view.Style) string { return view.DrawBill(s, v, ways...) })
 		})
@@ -34,13 +34,13 @@ func costCommand(a *console.Console) *cobra.Command {
 }
 
 // waysOf reads the ways to take a cost apart; none means the usual ones.
-func waysOf(names []string) ([]budget.Way, error) {
+func waysOf(names []string) ([]budget.Breakdown, error) {
 	if len(names) == 0 {
-		return []budget.Way{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}, nil
+		return []budget.Breakdown{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}, nil
 	}
-	ways := make([]budget.Way, len(names))
+	ways := make([]budget.Breakdown, len(names))
 	for i, name := range names {
-		if ways[i] = budget.Way(name); !slices.Contains(budget.Ways(), ways[i]) {
+		if ways[i] = budget.Breakdown(name); !slices.Contains(budget.Breakdowns(), ways[i]) {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "unknown --by value " + view.Quote(name),
 				Hint: "Use task, attempt, session, role, purpose, tier, model or provider.",

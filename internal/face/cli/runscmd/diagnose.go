@@ -37,7 +37,7 @@ func diagnoseCommand(a *console.Console) *cobra.Command {
 			all := causes.Patterns()
 			return a.Answer(map[string]any{"patterns": all}, func(s view.Style) string { return drawPatterns(s, all) })
 		}
-		p, err := a.Open(ctx, app.Reads)
+		p, err := a.Open(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}
@@ -64,10 +64,10 @@ func diagnoseCommand(a *console.Console) *cobra.Command {
 
 // diagnose looks for the causes of a run, or of one task of it. The name is
 // that of a run, or of a task of the given run or the latest.
-func diagnose(ctx context.Context, p *app.Place, run, name string) (d diagnosis, err error) {
+func diagnose(ctx context.Context, p *app.Repository, run, name string) (d diagnosis, err error) {
 	var r journal.Run
 	if run == "" {
-		r, name, err = p.Named(ctx, name)
+		r, name, err = p.ResolveName(ctx, name)
 	} else {
 		r, err = p.Run(ctx, run)
 	}
@@ -75,7 +75,7 @@ func diagnose(ctx context.Context, p *app.Place, run, name string) (d diagnosis,
 		return d, err
 	}
 	var events []nexus.Event
-	s := state.New(r.ID).Remember(p.Journal.Events(ctx, r.ID, 0))
+	s := state.New(r.ID).ReadPastFrom(p.Journal.Events(ctx, r.ID, 0))
 	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
 		if err == nil {
 			err = s.Apply(e)

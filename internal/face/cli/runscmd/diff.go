@@ -30,7 +30,7 @@ func diffCommand(a *console.Console) *cobra.Command {
 	var stat bool
 	var of portion
 	c := a.Command("diff TASK|ATTEMPT [--round N] [--up-to N] [--stat] [--run RUN] [--json]", "print what a task changed, whether it landed or not", func(ctx context.Context, args []string) error {
-		return a.Look(ctx, run, func(p *app.Place, r journal.Run, s *state.State) error {
+		return a.ReadRun(ctx, run, func(p *app.Repository, r journal.Run, s *state.State) error {
 			from, to, err := span(s, args[0], of)
 			if err != nil {
 				return err
@@ -93,13 +93,13 @@ func span(s *state.State, name string, of portion) (from, to string, err error) 
 			return "", "", err
 		}
 		if of.round > 0 {
-			return r.From, r.At(), nil
+			return r.From, r.ResultTree(), nil
 		}
-		return r.Base, r.At(), nil
+		return r.Base, r.ResultTree(), nil
 	case a.Snapshot.Commit != "":
 		return a.Base, a.Snapshot.Commit, nil
-	case a.Last() != nil: // it was handed back, and has not changed anything since
-		return a.Last().Base, a.Last().At(), nil
+	case a.LastRound() != nil: // it was handed back, and has not changed anything since
+		return a.LastRound().Base, a.LastRound().ResultTree(), nil
 	}
 	return "", "", &nexus.Error{Code: nexus.CodeNotFound, Message: name + " has changed nothing yet", Hint: "See nexus show " + name + "."}
 }
@@ -108,7 +108,7 @@ func span(s *state.State, name string, of portion) (from, to string, err error) 
 // that has any, which is also the one that landed; nil without one.
 func written(t *state.Task) *state.Attempt {
 	for _, a := range slices.Backward(t.Attempts) {
-		if a.Last() != nil {
+		if a.LastRound() != nil {
 			return a
 		}
 	}

@@ -24,7 +24,7 @@ func evidenceCommand(a *console.Console) *cobra.Command {
 			}
 			return noted(ctx, a, commit)
 		}
-		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
+		return a.ReadRun(ctx, console.First(args), func(p *app.Repository, r journal.Run, s *state.State) error {
 			t, err := table(ctx, p, r.ID, s)
 			if err != nil {
 				return err
@@ -48,7 +48,7 @@ func evidenceCommand(a *console.Console) *cobra.Command {
 }
 
 // table returns what is known of the criteria of a run.
-func table(ctx context.Context, p *app.Place, run nexus.RunID, s *state.State) (accept.Table, error) {
+func table(ctx context.Context, p *app.Repository, run nexus.RunID, s *state.State) (accept.Table, error) {
 	var events []nexus.Event
 	for e, err := range p.Journal.Events(ctx, run, 0) {
 		if err != nil {
@@ -58,12 +58,12 @@ func table(ctx context.Context, p *app.Place, run nexus.RunID, s *state.State) (
 			events = append(events, e)
 		}
 	}
-	return accept.Of(s, accept.Waivers(events)), nil
+	return accept.TableOf(s, accept.Waivers(events)), nil
 }
 
 // waive puts into the journal that a person does without a criterion.
 func waive(ctx context.Context, a *console.Console, run, id, why string) error {
-	p, err := a.Open(ctx, app.Changes)
+	p, err := a.Open(ctx, app.ChangeAccess)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func waive(ctx context.Context, a *console.Console, run, id, why string) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := accept.Find(s, id); !ok {
+	if _, ok := accept.FindCriterion(s, id); !ok {
 		return app.NotFound("criterion", id, "nexus evidence lists them.")
 	}
 	if strings.TrimSpace(why) == "" {
@@ -86,5 +86,5 @@ func waive(ctx context.Context, a *console.Console, run, id, why string) error {
 	if err != nil {
 		return err
 	}
-	return a.Answer(asked{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil}, func(view.Style) string { return "waived: " + view.Clean(id) + "\n" })
+	return a.Answer(requestResult{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil}, func(view.Style) string { return "waived: " + view.Clean(id) + "\n" })
 }

@@ -23,7 +23,7 @@ type explanation struct {
 }
 
 // explained lets a model explain a diagnosis, once it was said what that costs.
-func explained(ctx context.Context, a *console.Console, p *app.Place, d diagnosis) (*explanation, error) {
+func explained(ctx context.Context, a *console.Console, p *app.Repository, d diagnosis) (*explanation, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func explained(ctx context.Context, a *console.Console, p *app.Place, d diagnosi
 	}
 	a.Say("the explanation reads about %s tokens with %s, %s; at most %s", view.Number(tokens),
 		view.Clean(model.Name), price, settings.Limits.RunMoney)
-	said, err := sitting.Ask(ctx, app.Message{Session: explain.Session, Dir: p.Repo.Work, Text: c.Message(), Handin: explain.Schema()})
+	said, err := sitting.Ask(ctx, app.SessionRequest{Session: explain.Session, Dir: p.Repo.Work, Text: c.Message(), Handin: explain.Schema()})
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func caseOf(d diagnosis) explain.Case {
 			view.Clean(k.Why), numbers(k.Events)))
 	}
 	for _, e := range d.events {
-		if d.Task != "" && !view.Concerns(e.Fact, d.Task) {
+		if d.Task != "" && !view.IsAbout(e.Fact, d.Task) {
 			continue
 		}
 		about, text := view.Describe(e.Fact)

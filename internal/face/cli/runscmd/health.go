@@ -14,16 +14,16 @@ import (
 )
 
 // measure measures a run and reads from its events how it is doing.
-func measure(ctx context.Context, p *app.Place, r journal.Run, s *state.State, now time.Time) (*vitals, error) {
-	var book health.Book
+func measure(ctx context.Context, p *app.Repository, r journal.Run, s *state.State, now time.Time) (*vitals, error) {
+	var book health.Counters
 	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
 		if err != nil {
 			return nil, err
 		}
 		book.Apply(e)
 	}
-	v := &vitals{Report: health.Of(s, &book, now), Machine: app.Measure(p.State, now)}
-	v.use(p.State, r, s.Alerts.Working())
+	v := &vitals{Report: health.Of(s, &book, now), Machine: app.MeasureMachine(p.State, now)}
+	v.use(p.State, r, s.Alerts.Heartbeats())
 	return v, nil
 }
 
@@ -49,7 +49,7 @@ const recent = time.Hour
 
 // monitor follows the runs that are in progress, each from where it last looked.
 type monitor struct {
-	place *app.Place
+	place *app.Repository
 	now   func() time.Time
 
 	mu   sync.Mutex // guards runs
@@ -83,7 +83,7 @@ func (m *monitor) each(ctx context.Context, runs []journal.Run, p *pulse) error 
 		}
 		s := m.runs[r.ID]
 		if s == nil {
-			s = state.New(r.ID).Remember(m.place.Journal.Events(context.WithoutCancel(ctx), r.ID, 0))
+			s = state.New(r.ID).ReadPastFrom(m.place.Journal.Events(context.WithoutCancel(ctx), r.ID, 0))
 			m.runs[r.ID] = s
 		}
 		for e, err := range m.place.Journal.Events(ctx, r.ID, s.Seq) {

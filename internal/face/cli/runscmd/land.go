@@ -20,7 +20,7 @@ import (
 func landCommand(a *console.Console) *cobra.Command {
 	target := ""
 	c := a.Command("land [RUN] [--target BRANCH] [--json]", "move your branch to what a run landed, merging if needed", func(ctx context.Context, args []string) error {
-		return asking(ctx, a, console.First(args), func(p *app.Place, r journal.Run) error { return land(ctx, a, p, r, target) })
+		return asking(ctx, a, console.First(args), func(p *app.Repository, r journal.Run) error { return land(ctx, a, p, r, target) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)
 	c.Flags().StringVar(&target, "target", "", "`BRANCH` to move; the default is the one that was checked out when the run started")
@@ -30,7 +30,7 @@ func landCommand(a *console.Console) *cobra.Command {
 
 // land asks for what landed in a run to be on a branch, and does it where
 // no process works on the run.
-func land(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, target string) error {
+func land(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, target string) error {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {
 		return err
@@ -47,8 +47,8 @@ func land(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, 
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 	}
 	wish := nexus.Request{Verb: nexus.VerbLand, ID: target, By: a.User()}
-	if r.Holder != nil || !app.Undelivered(s) {
-		return ask(ctx, a, p, r, wish)
+	if r.Holder != nil || !app.CanDeliver(s) {
+		return makeRequest(ctx, a, p, r, wish)
 	}
 	if _, err := p.Journal.Ask(ctx, r.ID, wish); err != nil {
 		return err

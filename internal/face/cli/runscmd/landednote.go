@@ -15,7 +15,7 @@ import (
 // noted shows what the git note of a commit tells of its tree. It reads no
 // journal: the repository alone is enough.
 func noted(ctx context.Context, a *console.Console, rev string) error {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func noted(ctx context.Context, a *console.Console, rev string) error {
 	all, rest := accept.ParseNotes(text)
 	if len(all) == 0 {
 		return &nexus.Error{
-			Code: nexus.CodeNotFound, Message: "commit " + view.Short(commit) + " has no git note with evidence",
+			Code: nexus.CodeNotFound, Message: "commit " + view.ShortHash(commit) + " has no git note with evidence",
 			Hint: "Runs write notes when they publish, unless git.notes is false. To get the notes of others: git fetch origin " + git.NotesRef + ":" + git.NotesRef + ".",
 		}
 	}

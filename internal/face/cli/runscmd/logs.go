@@ -33,12 +33,12 @@ type logFlags struct {
 func logsCommand(a *console.Console) *cobra.Command {
 	var f logFlags
 	c := a.Command("logs [RUN|TASK|ATTEMPT] [-f] [--since SEQ] [--limit N] [--task TASK] [--json|--jsonl]", "print what happened in a run, event by event", func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, app.Reads)
+		p, err := a.Open(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		r, part, err := p.Named(ctx, console.First(args))
+		r, part, err := p.ResolveName(ctx, console.First(args))
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func logsCommand(a *console.Console) *cobra.Command {
 }
 
 // unfollowed says how a run stands whose events are not printed any more.
-func unfollowed(ctx context.Context, a *console.Console, p *app.Place, id nexus.RunID) {
+func unfollowed(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID) {
 	r, err := p.Run(ctx, string(id))
 	s, replayed := p.Replay(ctx, id)
 	switch {
@@ -88,7 +88,7 @@ func unfollowed(ctx context.Context, a *console.Console, p *app.Place, id nexus.
 
 // wanted reports whether an event is one that was asked for.
 func (f logFlags) wanted(e nexus.Event) bool {
-	return f.task == "" || view.Concerns(e.Fact, nexus.TaskID(f.task))
+	return f.task == "" || view.IsAbout(e.Fact, nexus.TaskID(f.task))
 }
 
 // stream prints events as they come.

@@ -26,7 +26,7 @@ func metricsCommand(a *console.Console) *cobra.Command {
 			open, err = a.UnfinishedEverywhere(ctx)
 			a.Complain(err) // the runs of the others are there
 		} else {
-			p, err := a.Open(ctx, app.Reads)
+			p, err := a.Open(ctx, app.ReadAccess)
 			if err != nil {
 				return err
 			}
@@ -43,22 +43,22 @@ func metricsCommand(a *console.Console) *cobra.Command {
 }
 
 // measured reads what the runs of a repository came to, and those that are not over.
-func measured(ctx context.Context, a *console.Console, p *app.Place, o *metrics.Of) (open []app.Unfinished, err error) {
+func measured(ctx context.Context, a *console.Console, p *app.Repository, o *metrics.Of) (open []app.Unfinished, err error) {
 	if o.Past, err = a.History(ctx, p); err != nil {
 		return nil, err
 	}
 	return p.Unfinished(ctx)
 }
 
-func goingOf(a *console.Console, open []app.Unfinished) (all []view.Going) {
+func goingOf(a *console.Console, open []app.Unfinished) (all []view.RepositoryRun) {
 	for _, u := range open {
-		all = append(all, view.Going{Repository: u.Repository, Run: a.Tell(u.Run, u.State)})
+		all = append(all, view.RepositoryRun{Repository: u.Repository, Run: a.RunView(u.Run, u.State)})
 	}
 	return all
 }
 
 // measures returns what Prometheus reads of a repository from a server.
-func measures(a *console.Console, p *app.Place) func(context.Context) (text, kind string, err error) {
+func measures(a *console.Console, p *app.Repository) func(context.Context) (text, kind string, err error) {
 	return func(ctx context.Context) (text, kind string, err error) {
 		o := metrics.Of{Version: buildinfo()}
 		open, err := measured(ctx, a, p, &o)

@@ -12,8 +12,8 @@ import (
 
 // going is what ps prints with --json.
 type going struct {
-	NeedsYou int          `json:"needs_you"` // questions and tasks that wait for a person
-	Runs     []view.Going `json:"runs"`
+	NeedsYou int                  `json:"needs_you"` // questions and tasks that wait for a person
+	Runs     []view.RepositoryRun `json:"runs"`
 }
 
 func psCommand(a *console.Console) *cobra.Command {
@@ -25,17 +25,17 @@ func psCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		a.Complain(err) // where it is one: the others are there
-		told := going{Runs: []view.Going{}}
+		told := going{Runs: []view.RepositoryRun{}}
 		for _, u := range all {
-			g := view.Going{Repository: u.Repository, Run: a.Tell(u.Run, u.State)}
+			g := view.RepositoryRun{Repository: u.Repository, Run: a.RunView(u.Run, u.State)}
 			told.NeedsYou += g.Waiting
 			told.Runs = append(told.Runs, g)
 		}
-		view.SortGoing(told.Runs)
+		view.SortByUrgency(told.Runs)
 		if len(all) == 0 {
 			a.Say("nothing is running, and nothing waits for you; start a run with nexus run GOAL")
 		}
-		return a.Answer(told, func(s view.Style) string { return view.DrawGoing(s, told.Runs, everywhere) })
+		return a.Answer(told, func(s view.Style) string { return view.DrawRunList(s, told.Runs, everywhere) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Flags().BoolVarP(&everywhere, "all", "a", false, "list the runs of all repositories")
 	a.JSONFlag(c)
@@ -46,7 +46,7 @@ func unfinished(ctx context.Context, a *console.Console, everywhere bool) ([]app
 	if everywhere {
 		return a.UnfinishedEverywhere(ctx)
 	}
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func reportCommand(a *console.Console) *cobra.Command {
 		if err := w.settle(a); err != nil {
 			return err
 		}
-		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
+		return a.ReadRun(ctx, console.First(args), func(p *app.Repository, r journal.Run, s *state.State) error {
 			if err := console.NoLoop(s); err != nil {
 				return err
 			}
@@ -94,7 +94,7 @@ func reportCommand(a *console.Console) *cobra.Command {
 }
 
 // reported returns what there is to report of a run, masked.
-func reported(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, s *state.State) (runreport.Report, error) {
+func reported(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State) (runreport.Report, error) {
 	t, err := table(ctx, p, r.ID, s)
 	if err != nil {
 		return runreport.Report{}, err
@@ -103,21 +103,21 @@ func reported(ctx context.Context, a *console.Console, p *app.Place, r journal.R
 	if q.Earlier, err = before(ctx, p, r.ID); err != nil {
 		return runreport.Report{}, err
 	}
-	q.Tried = accept.AllTried(planned(s))
+	q.Tried = accept.TriedChecks(planned(s))
 	shown, err := projected(ctx, p, r)
 	if err != nil {
 		return runreport.Report{}, err
 	}
-	o := runreport.Of{
-		State: s, Run: a.Tell(r, s), Criteria: t, Quality: q, Graph: shown.Graph(a.Now()), Timeline: shown.Timeline(a.Now()), Now: a.Now(),
+	o := runreport.ReportInput{
+		State: s, Run: a.RunView(r, s), Criteria: t, Quality: q, Graph: shown.Graph(a.Now()), Timeline: shown.Timeline(a.Now()), Now: a.Now(),
 	}
 	return runreport.New(o).Masked(a.Mask.Text)
 }
 
 // projected returns what faces show of a run.
-func projected(ctx context.Context, p *app.Place, r journal.Run) (*projection.Projection, error) {
+func projected(ctx context.Context, p *app.Repository, r journal.Run) (*projection.Projection, error) {
 	shown := projection.New(r.ID, projection.Options{})
-	shown.Held(r.Holder)
+	shown.SetHolder(r.Holder)
 	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
 		if err != nil {
 			return nil, err
@@ -137,7 +137,7 @@ func (w *reportFlags) text(a *console.Console, r runreport.Report) (string, erro
 	case "markdown":
 		return runreport.Markdown(r), nil
 	case "pull-request":
-		return runreport.Pull(r, runreport.PullLimit), nil
+		return runreport.PullRequestText(r, runreport.PullLimit), nil
 	case "html":
 		return runreport.HTML(r), nil
 	case "csv":
@@ -147,7 +147,7 @@ func (w *reportFlags) text(a *console.Console, r runreport.Report) (string, erro
 		if err != nil && w.file != "" && !errors.Is(err, fs.ErrNotExist) {
 			return "", unwritable(err)
 		}
-		return runreport.Standing(r, string(old)), nil
+		return runreport.StateMarkdown(r, string(old)), nil
 	case "":
 		return drawn(a.Style(a.Out), runreport.Markdown(r), w.file), nil
 	default:

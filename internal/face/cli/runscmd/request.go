@@ -20,8 +20,8 @@ import (
 
 var errPatience = errors.New("nobody answered")
 
-// asked is what a command that asks for something prints with --json.
-type asked struct {
+// requestResult is what a command that asks for something prints with --json.
+type requestResult struct {
 	Run     nexus.RunID `json:"run"`
 	Seq     int64       `json:"seq"`     // of the request in the journal
 	Held    bool        `json:"held"`    // somebody conducts the run
@@ -36,17 +36,17 @@ func request(a *console.Console, use, short string, args int, fill func(args []s
 	var run string
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
 		wish := fill(args)
-		return asking(ctx, a, run, func(p *app.Place, r journal.Run) error {
+		return asking(ctx, a, run, func(p *app.Repository, r journal.Run) error {
 			if run == "" && wish.Verb == nexus.VerbStop { // what is going on as a whole
-				loop, err := p.Tended(ctx)
+				loop, err := p.ActiveLoop(ctx)
 				if err != nil {
 					return err
 				}
 				if loop != nil {
-					return ask(ctx, a, p, *loop, wish)
+					return makeRequest(ctx, a, p, *loop, wish)
 				}
 			}
-			return ask(ctx, a, p, r, wish)
+			return makeRequest(ctx, a, p, r, wish)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(args, args)
@@ -56,8 +56,8 @@ func request(a *console.Console, use, short string, args int, fill func(args []s
 }
 
 // asking opens a run to ask something of it.
-func asking(ctx context.Context, a *console.Console, run string, do func(p *app.Place, r journal.Run) error) error {
-	p, err := a.Open(ctx, app.Changes)
+func asking(ctx context.Context, a *console.Console, run string, do func(p *app.Repository, r journal.Run) error) error {
+	p, err := a.Open(ctx, app.ChangeAccess)
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func asking(ctx context.Context, a *console.Console, run string, do func(p *app.
 	return do(p, r)
 }
 
-// ask makes a request and says what became of it.
-func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, wish nexus.Request) error {
+// makeRequest makes a request and says what became of it.
+func makeRequest(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, wish nexus.Request) error {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 	if wish.Task != "" && s.Task(wish.Task) == nil {
 		return app.NotFound("task", string(wish.Task), "nexus status lists them.")
 	}
-	if why, hint := over(s, wish); why != "" && r.Holder == nil {
+	if why, hint := requestProblem(s, wish); why != "" && r.Holder == nil {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 	}
 	wish.By = a.User()
@@ -91,12 +91,12 @@ func ask(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, w
 	if err != nil {
 		return err
 	}
-	told := asked{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil}
+	told := requestResult{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil}
 	if told.Held {
-		told, err = settled(ctx, p, told)
+		told, err = awaitReply(ctx, p, told)
 	}
 	if err == nil && !told.Settled { // who held it may have ended it, and let go of it without an answer
-		told, err = late(ctx, a, p, told, wish)
+		told, err = deliverUnanswered(ctx, a, p, told, wish)
 	}
 	if err != nil {
 		return err
@@ -141,9 +141,9 @@ func command(wish nexus.Request) string {
 	return string(wish.Verb)
 }
 
-// over says why a request has no sense any more in a run that nobody conducts,
+// requestProblem says why a request has no sense any more in a run that nobody conducts,
 // and what to do instead; empty where it has.
-func over(s *state.State, wish nexus.Request) (why, hint string) {
+func requestProblem(s *state.State, wish nexus.Request) (why, hint string) {
 	resume := "Continue the run with nexus resume."
 	if s.Status == nexus.StatusDone {
 		resume = "Start another run."
@@ -164,7 +164,7 @@ func over(s *state.State, wish nexus.Request) (why, hint string) {
 			fmt.Sprintf("nexus tell %s leaves its agent a message.", t.ID)
 	case t != nil && t.Status.Ended() && wish.Verb == nexus.VerbPause:
 		return fmt.Sprintf("pause: %s is %s", t.ID, t.Status), "nexus retry gives a task another chance."
-	case t != nil && !t.Withheld() && wish.Verb == nexus.VerbResume:
+	case t != nil && !t.IsPaused() && wish.Verb == nexus.VerbResume:
 		return fmt.Sprintf("unpause: %s is not paused", t.ID), resume
 	case t != nil && wish.Verb == nexus.VerbSkip && t.Status == nexus.Skipped:
 		return fmt.Sprintf("skip: %s is already skipped", t.ID), resume
@@ -179,7 +179,7 @@ func over(s *state.State, wish nexus.Request) (why, hint string) {
 // conducts, and what to do instead; empty where it can.
 func unasked(s *state.State, id string) (why, hint string) {
 	hint = "No question is open in run " + string(s.Run) + "."
-	if asks := s.Asks(); len(asks) > 0 {
+	if asks := s.OpenQuestions(); len(asks) > 0 {
 		names := make([]string, len(asks))
 		for i, q := range asks {
 			names[i] = q.ID
@@ -192,7 +192,7 @@ func unasked(s *state.State, id string) (why, hint string) {
 		return "there is no question " + view.Quote(id), hint
 	case q.By != "":
 		return fmt.Sprintf("%s was answered by %s: %s", q.ID, q.By, q.Answer), hint
-	case !slices.Contains(s.Asks(), q):
+	case !slices.Contains(s.OpenQuestions(), q):
 		return fmt.Sprintf("%s is no longer open", q.ID), hint
 	}
 	return "", ""
@@ -202,7 +202,7 @@ func unasked(s *state.State, id string) (why, hint string) {
 // answers whether it may be, and nothing else is left to do in the run.
 func publishes(s *state.State, wish nexus.Request) bool {
 	q := s.Question(wish.ID)
-	return app.Undelivered(s) && (wish.Verb == nexus.VerbLand || wish.Verb == nexus.VerbAnswer && q != nil && q.Publishes())
+	return app.CanDeliver(s) && (wish.Verb == nexus.VerbLand || wish.Verb == nexus.VerbAnswer && q != nil && q.AsksToPublish())
 }
 
 // consents says what follows from an answer to whether a plan may start; empty for
@@ -226,7 +226,7 @@ func consents(s *state.State, wish nexus.Request) string {
 
 // stop ends a run here and now, as nobody conducts it. It is not done where
 // somebody took it up meanwhile, or where no run may continue.
-func stop(ctx context.Context, a *console.Console, p *app.Place, run nexus.RunID, wish nexus.Request) (done bool, err error) {
+func stop(ctx context.Context, a *console.Console, p *app.Repository, run nexus.RunID, wish nexus.Request) (done bool, err error) {
 	if loop, err := loopOf(ctx, p, string(run)); err != nil || loop != "" {
 		return err == nil, cmp.Or(err, stopLoop(ctx, a, p, loop, wish))
 	}
@@ -239,21 +239,21 @@ func stop(ctx context.Context, a *console.Console, p *app.Place, run nexus.RunID
 	case err != nil:
 		return false, err
 	}
-	told := asked{Run: run, Settled: true, Granted: true}
+	told := requestResult{Run: run, Settled: true, Granted: true}
 	return true, a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: granted; run %s is %s\n", run, v.Status) })
 }
 
 // stopLoop ends a loop that nobody conducts.
-func stopLoop(ctx context.Context, a *console.Console, p *app.Place, loop nexus.RunID, wish nexus.Request) error {
+func stopLoop(ctx context.Context, a *console.Console, p *app.Repository, loop nexus.RunID, wish nexus.Request) error {
 	if err := a.EndLoop(ctx, p, loop, "stopped by "+wish.By); err != nil {
 		return err
 	}
-	told := asked{Run: loop, Settled: true, Granted: true}
+	told := requestResult{Run: loop, Settled: true, Granted: true}
 	return a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: granted; loop %s has ended\n", loop) })
 }
 
-// late does here and now what nobody answered, where that ends the run's work.
-func late(ctx context.Context, a *console.Console, p *app.Place, told asked, wish nexus.Request) (asked, error) {
+// deliverUnanswered does here and now what nobody answered, where that ends the run's work.
+func deliverUnanswered(ctx context.Context, a *console.Console, p *app.Repository, told requestResult, wish nexus.Request) (requestResult, error) {
 	s, err := p.Replay(ctx, told.Run)
 	if err != nil || !publishes(s, wish) {
 		return told, err
@@ -262,19 +262,19 @@ func late(ctx context.Context, a *console.Console, p *app.Place, told asked, wis
 }
 
 // deliver does what was agreed to, here and now, as no process works on the run.
-func deliver(ctx context.Context, a *console.Console, p *app.Place, told asked) (asked, error) {
+func deliver(ctx context.Context, a *console.Console, p *app.Repository, told requestResult) (requestResult, error) {
 	v, err := progress.Deliver(ctx, a, p, told.Run)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
 		told.Held = true
-		return settled(ctx, p, told)
+		return awaitReply(ctx, p, told)
 	}
 	told.Settled, told.Granted, told.Why = err == nil, err == nil, v.Delivered()
 	return told, err
 }
 
-// settled waits a while for the conductor's answer.
-func settled(ctx context.Context, p *app.Place, told asked) (asked, error) {
-	f, err := progress.Settled(ctx, p, told.Run, told.Seq)
+// awaitReply waits a while for the conductor's answer.
+func awaitReply(ctx context.Context, p *app.Repository, told requestResult) (requestResult, error) {
+	f, err := progress.AwaitRequestResult(ctx, p, told.Run, told.Seq)
 	if f != nil {
 		told.Settled, told.Granted, told.Why = true, f.Granted, f.Why
 	}

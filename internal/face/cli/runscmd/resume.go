@@ -17,15 +17,15 @@ import (
 func resumeCommand(a *console.Console) *cobra.Command {
 	var o progress.Order
 	c := a.Command("resume [RUN] [flags]", "continue a run that is paused, interrupted or ended early", func(ctx context.Context, args []string) error {
-		if away, err := o.Away(a, false); err != nil {
+		if away, err := o.BackgroundStarter(a, false); err != nil {
 			return err
 		} else if away != nil {
 			return away(ctx, a, o)
 		}
-		if done, err := progress.Beside(a); done {
+		if done, err := progress.RunInChildProcess(a); done {
 			return err
 		}
-		p, err := a.Open(ctx, app.Changes)
+		p, err := a.Open(ctx, app.ChangeAccess)
 		if err != nil {
 			return err
 		}
@@ -34,8 +34,8 @@ func resumeCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		o.Run, o.Agree, o.Yours = r.ID, startcmd.Agree(a, p), check.InPlace(a, p.Repo)
-		err = progress.Carry(ctx, a, p, o)
+		o.Run, o.Agree, o.Yours = r.ID, startcmd.NewConsentDialog(a, p), check.InPlace(a, p.Repo)
+		err = progress.RunAndShow(ctx, a, p, o)
 		if !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
 			return err
 		}
@@ -44,7 +44,7 @@ func resumeCommand(a *console.Console) *cobra.Command {
 			progress.SayPaused(a, s)
 			return err
 		}
-		return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
+		return makeRequest(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, 1)
 	a.SettingFlags(c, "approval", "step", "parallel", "budget", "max-time", "model", "sandbox", "status-file")

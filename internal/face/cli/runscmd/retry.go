@@ -23,13 +23,13 @@ func retryCommand(a *console.Console) *cobra.Command {
 	var fresh bool
 	c := a.Command("retry TASK [--round N | --fresh] [--tell TEXT] [--run RUN] [--json]", "retry a parked, failed or skipped task", func(ctx context.Context, args []string) error {
 		wish := nexus.Request{Verb: nexus.VerbRetry, Task: nexus.TaskID(args[0]), Text: text, Fresh: fresh}
-		return asking(ctx, a, run, func(p *app.Place, r journal.Run) error {
+		return asking(ctx, a, run, func(p *app.Repository, r journal.Run) error {
 			if round != "" {
 				if err := back(ctx, p, r.ID, &wish, round); err != nil {
 					return err
 				}
 			}
-			return ask(ctx, a, p, r, wish)
+			return makeRequest(ctx, a, p, r, wish)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.Takes(1, 1)
@@ -44,7 +44,7 @@ func retryCommand(a *console.Console) *cobra.Command {
 
 // back fills in which round a wish goes back to, and sees that it can. What
 // the conductor finds out later may still keep it from that.
-func back(ctx context.Context, p *app.Place, run nexus.RunID, wish *nexus.Request, round string) error {
+func back(ctx context.Context, p *app.Repository, run nexus.RunID, wish *nexus.Request, round string) error {
 	s, err := p.Replay(ctx, run)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func back(ctx context.Context, p *app.Place, run nexus.RunID, wish *nexus.Reques
 		}
 	}
 	wish.Attempt, wish.Round = nexus.AttemptID(id), n
-	why := schedule.Back(s, t, wish.Attempt, n)
+	why := schedule.RoundProblem(s, t, wish.Attempt, n)
 	if why == "" {
 		why, err = unmerged(ctx, p, s, s.Attempt(wish.Attempt).Round(n))
 	}
@@ -85,11 +85,11 @@ func back(ctx context.Context, p *app.Place, run nexus.RunID, wish *nexus.Reques
 
 // unmerged says why the result of a round cannot be put onto the tip as it is
 // now, empty where it can.
-func unmerged(ctx context.Context, p *app.Place, s *state.State, r *state.Round) (string, error) {
+func unmerged(ctx context.Context, p *app.Repository, s *state.State, r *state.Round) (string, error) {
 	if r.Base == s.Tip {
 		return "", nil
 	}
-	m, err := git.Repo{Dir: filepath.Join(p.State, "repo.git")}.Merge(ctx, r.Base, s.Tip, r.At())
+	m, err := git.Repo{Dir: filepath.Join(p.State, "repo.git")}.Merge(ctx, r.Base, s.Tip, r.ResultTree())
 	if err != nil || len(m.Conflicts) == 0 {
 		return "", err
 	}
@@ -98,14 +98,14 @@ func unmerged(ctx context.Context, p *app.Place, s *state.State, r *state.Round)
 
 // retried says what comes of another chance: what the next attempt starts from,
 // and, where no process works on the run, that nothing continues by itself.
-func retried(t *state.Task, wish nexus.Request, told asked) string {
+func retried(t *state.Task, wish nexus.Request, told requestResult) string {
 	text := "retry: granted"
 	if !told.Granted {
 		text = fmt.Sprintf("retry: recorded; run %s is not in progress, continue it with: nexus resume", told.Run)
 	}
 	a := t.Current()
 	goesOn := a != nil && (a.Stage == state.Waiting && t.Status != nexus.Failed || t.Status == nexus.Skipped && a.Outcome == nexus.Accepted)
-	best, ok := schedule.Best(t)
+	best, ok := schedule.BestStart(t)
 	switch {
 	case wish.Round > 0:
 		return fmt.Sprintf("%s\n%s starts from round %d of %s\n", text, t.ID, wish.Round, wish.Attempt)

@@ -28,7 +28,7 @@ func reviseCommand(a *console.Console) *cobra.Command {
 
 // revise asks for a criterion to say something else.
 func revise(ctx context.Context, a *console.Console, run string, r nexus.Request) error {
-	p, err := a.Open(ctx, app.Changes)
+	p, err := a.Open(ctx, app.ChangeAccess)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func revise(ctx context.Context, a *console.Console, run string, r nexus.Request
 	if err != nil {
 		return err
 	}
-	if _, ok := accept.Find(s, r.ID); !ok {
+	if _, ok := accept.FindCriterion(s, r.ID); !ok {
 		return app.NotFound("criterion", r.ID, "nexus evidence lists them.")
 	}
 	if r.Text == "" {
@@ -57,5 +57,5 @@ func revise(ctx context.Context, a *console.Console, run string, r nexus.Request
 	if err != nil {
 		return err
 	}
-	return a.Answer(asked{Run: about.ID, Seq: e.Seq, Held: about.Holder != nil}, func(view.Style) string { return "revised: " + view.Clean(r.ID) + "\n" })
+	return a.Answer(requestResult{Run: about.ID, Seq: e.Seq, Held: about.Holder != nil}, func(view.Style) string { return "revised: " + view.Clean(r.ID) + "\n" })
 }

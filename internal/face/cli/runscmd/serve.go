@@ -12,11 +12,11 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/channelsetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/noticesetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
@@ -85,18 +85,18 @@ func open(ctx context.Context, a *console.Console, execute host.Execute, f serve
 	if f.listen != "" {
 		set.WebListen = f.listen
 	}
-	p, err := a.Open(ctx, app.Makes)
+	p, err := a.Open(ctx, app.CreateAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	crew := askpeople.Crew{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}
+	crew := channelsetup.Channels{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}
 	return serve(ctx, a, execute, crew, settings.Notify, f, began)
 }
 
 // options returns how the server is reached, also with the error that this does not fit.
-func (f serveFlags) options(crew askpeople.Crew) (web.Options, error) {
-	o, err := askpeople.Page(crew.App, crew.Set)
+func (f serveFlags) options(crew channelsetup.Channels) (web.Options, error) {
+	o, err := channelsetup.Page(crew.App, crew.Set)
 	o.Public, o.Hosts, o.TLSCert, o.TLSKey, o.BehindProxy, o.Forwarded = f.public, f.hosts, f.cert, f.key, f.proxy, f.forwarded
 	if err != nil && !f.public {
 		return o, err
@@ -106,8 +106,8 @@ func (f serveFlags) options(crew askpeople.Crew) (web.Options, error) {
 }
 
 // serve serves until the context ends.
-func serve(ctx context.Context, a *console.Console, execute host.Execute, crew askpeople.Crew, told config.Notify, f serveFlags, began func(Served) error) error {
-	if err := askpeople.Check(crew.App, crew.Place.State, crew.Set); err != nil && !f.public {
+func serve(ctx context.Context, a *console.Console, execute host.Execute, crew channelsetup.Channels, told config.Notify, f serveFlags, began func(Served) error) error {
+	if err := channelsetup.Check(crew.App, crew.Place.State, crew.Set); err != nil && !f.public {
 		return err
 	}
 	o, err := f.options(crew)
@@ -131,7 +131,7 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew a
 	if err != nil {
 		return err
 	}
-	answer := Served{Address: server.Address(), URL: askpeople.Where(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
+	answer := Served{Address: server.Address(), URL: channelsetup.Where(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
 	if err := began(answer); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew a
 
 // Show returns what the pages and the API show of a repository, and how they
 // change something.
-func Show(ctx context.Context, a *console.Console, execute host.Execute, p *app.Place) (web.Shown, error) {
+func Show(ctx context.Context, a *console.Console, execute host.Execute, p *app.Repository) (web.Shown, error) {
 	blobs, err := p.Blobs()
 	if err != nil {
 		return web.Shown{}, err
@@ -191,7 +191,7 @@ func act(a *console.Console, execute host.Execute) access.Act {
 		if a.Dir != "" {
 			args = append([]string{"-C", a.Dir}, args...) // a run in the background starts where the server did
 		}
-		order := host.Order{Args: args, Stdin: o.Stdin, Actor: by.Actor(), Leaves: true, Person: true, Watched: true}
+		order := host.Invocation{Args: args, Stdin: o.Stdin, Actor: by.Actor(), Leaves: true, Person: true, Watched: true}
 		r := host.Host{Console: a, Execute: execute}.Run(ctx, order)
 		out := access.Result{Text: r.Text, Data: r.Data, Exit: r.Code}
 		if r.Failure != nil {
@@ -202,8 +202,8 @@ func act(a *console.Console, execute host.Execute) access.Act {
 }
 
 // tell lets people hear what happens in all runs, until what it returns is called.
-func tell(ctx context.Context, crew askpeople.Crew, told config.Notify) (stop func(), err error) {
-	d, err := tellpeople.Notifier(crew.App, crew.Place, told, crew.Say)
+func tell(ctx context.Context, crew channelsetup.Channels, told config.Notify) (stop func(), err error) {
+	d, err := noticesetup.Notifier(crew.App, crew.Place, told, crew.Say)
 	if err != nil {
 		crew.Say("%s", err) // the ways that work go on
 	}

@@ -27,7 +27,7 @@ type holder struct {
 // tokenCommand returns the commands on who may use the server.
 func tokenCommand(a *console.Console) *cobra.Command {
 	book := func(ctx context.Context, f func(access.Book) error) error {
-		p, err := a.Open(ctx, app.Makes)
+		p, err := a.Open(ctx, app.CreateAccess)
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func showCommand(a *console.Console) *cobra.Command {
 				Hint: "Name a session, such as T1.1/coder.1; nexus show TASK lists them.",
 			}
 		}
-		err := a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
+		err := a.ReadRun(ctx, run, func(p *app.Repository, _ journal.Run, s *state.State) error {
 			t := s.Task(nexus.TaskID(name))
 			only := nexus.AttemptID("")
 			if at := s.Attempt(nexus.AttemptID(name)); t == nil && at != nil {
@@ -68,7 +68,7 @@ func showCommand(a *console.Console) *cobra.Command {
 
 // showSession prints a session as it was said, or what it sent.
 func showSession(ctx context.Context, a *console.Console, run string, id nexus.SessionID, raw bool) error {
-	return a.Look(ctx, run, func(p *app.Place, r journal.Run, _ *state.State) error {
+	return a.ReadRun(ctx, run, func(p *app.Repository, r journal.Run, _ *state.State) error {
 		store, err := p.Blobs()
 		if err != nil {
 			return err
@@ -98,17 +98,17 @@ func showSession(ctx context.Context, a *console.Console, run string, id nexus.S
 
 // showRun prints the report of a run, the newest if none is named.
 func showRun(ctx context.Context, a *console.Console, run string) error {
-	return a.Look(ctx, run, func(p *app.Place, r journal.Run, s *state.State) error {
-		v := a.Tell(r, s)
+	return a.ReadRun(ctx, run, func(p *app.Repository, r journal.Run, s *state.State) error {
+		v := a.RunView(r, s)
 		if err := console.Explain(ctx, p, s, &v); err != nil {
 			return err
 		}
-		return a.Answer(v, func(s view.Style) string { return view.Report(s, v, true) })
+		return a.Answer(v, func(s view.Style) string { return view.DrawReport(s, v, true) })
 	})
 }
 
 // report returns the text of a task's escalation report, where there is one.
-func report(p *app.Place, hash string) string {
+func report(p *app.Repository, hash string) string {
 	if hash == "" {
 		return ""
 	}

@@ -40,7 +40,7 @@ type signedOff struct {
 // verifier is one run with what waits for a person in it.
 type verifier struct {
 	a     *console.Console
-	p     *app.Place
+	p     *app.Repository
 	run   nexus.RunID
 	s     *state.State
 	table accept.Table
@@ -64,7 +64,7 @@ func judgeByHand(ctx context.Context, a *console.Console, o verifyOrder) error {
 		}
 		run, answers = string(of), read
 	}
-	p, err := a.Open(ctx, app.Changes)
+	p, err := a.Open(ctx, app.ChangeAccess)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (d *verifier) look(ctx context.Context, run string) error {
 			events = append(events, e)
 		}
 	}
-	d.table = accept.Of(d.s, accept.Waivers(events))
+	d.table = accept.TableOf(d.s, accept.Waivers(events))
 	d.items = accept.SignOffItems(d.s, d.table)
 	return nil
 }

@@ -15,18 +15,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// told is what status prints with --json.
-type told struct {
+// statusResult is what status prints with --json.
+type statusResult struct {
 	view.Run
 	Criteria []view.CriteriaCount   `json:"criteria,omitempty"` // of each task that has some
 	Groups   []accept.Group         `json:"groups,omitempty"`   // of tasks, where the plan has some
-	Tried    []accept.Tried         `json:"checks_tried,omitempty"`
+	Tried    []accept.TriedCheck    `json:"checks_tried,omitempty"`
 	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
 	Health   *vitals                `json:"health,omitempty"`  // where it was asked for
 }
 
 // before returns what was tried before a run began.
-func before(ctx context.Context, p *app.Place, run nexus.RunID) ([]accept.EarlierResult, error) {
+func before(ctx context.Context, p *app.Repository, run nexus.RunID) ([]accept.EarlierResult, error) {
 	var events []nexus.Event
 	for e, err := range p.Journal.Events(ctx, run, 0) {
 		if err != nil {
@@ -54,18 +54,18 @@ func statusCommand(a *console.Console) *cobra.Command {
 		if shown, err := statusOfLoop(ctx, a, console.First(args)); shown || err != nil {
 			return err
 		}
-		return a.Look(ctx, console.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
+		return a.ReadRun(ctx, console.First(args), func(p *app.Repository, r journal.Run, s *state.State) error {
 			v, err := tellStatus(ctx, a, p, r, s, measured)
 			if err != nil {
 				return err
 			}
 			return a.Answer(v, func(s view.Style) string {
-				text := view.Status(s, v.Run)
+				text := view.DrawStatus(s, v.Run)
 				if v.Health != nil {
 					text += drawVitals(s, *v.Health)
 				}
 				return text + view.CriteriaLines(s, v.Criteria) + view.DrawGroups(s, v.Groups) +
-					view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
+					view.DrawTriedChecks(s, v.Tried) + view.DrawEarlierResults(s, v.Earlier)
 			})
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
@@ -77,19 +77,19 @@ func statusCommand(a *console.Console) *cobra.Command {
 }
 
 // tellStatus returns where a run stands, measured where that was asked for.
-func tellStatus(ctx context.Context, a *console.Console, p *app.Place, r journal.Run, s *state.State, measured bool) (told, error) {
+func tellStatus(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State, measured bool) (statusResult, error) {
 	t, err := table(ctx, p, r.ID, s)
 	if err != nil {
-		return told{}, err
+		return statusResult{}, err
 	}
 	about := console.About(r)
 	if !s.Status.Ended() {
-		if about.Past, err = app.Past(ctx, p.Journal, r.ID); err != nil {
-			return told{}, err
+		if about.Past, err = app.RecentStats(ctx, p.Journal, r.ID); err != nil {
+			return statusResult{}, err
 		}
 	}
-	v := told{
-		Run: projection.Of(s, about, a.Now()), Criteria: view.CriteriaByTask(t), Groups: t.Groups, Tried: accept.AllTried(planned(s)),
+	v := statusResult{
+		Run: projection.BuildRun(s, about, a.Now()), Criteria: view.CriteriaByTask(t), Groups: t.Groups, Tried: accept.TriedChecks(planned(s)),
 	}
 	if err := console.Explain(ctx, p, s, &v.Run); err != nil {
 		return v, err
@@ -104,7 +104,7 @@ func tellStatus(ctx context.Context, a *console.Console, p *app.Place, r journal
 // statusOfLoop shows a loop, where it is one that is named, or where one is tended and none
 // is named.
 func statusOfLoop(ctx context.Context, a *console.Console, name string) (shown bool, err error) {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil || p.Journal == nil {
 		return false, nil // who looks for a run says so
 	}
@@ -118,9 +118,9 @@ func statusOfLoop(ctx context.Context, a *console.Console, name string) (shown b
 
 // loopOf returns the loop that a name means, or the one that is tended where there is no
 // name; empty where it is none.
-func loopOf(ctx context.Context, p *app.Place, name string) (nexus.RunID, error) {
+func loopOf(ctx context.Context, p *app.Repository, name string) (nexus.RunID, error) {
 	if name == "" {
-		r, err := p.Tended(ctx)
+		r, err := p.ActiveLoop(ctx)
 		if err != nil || r == nil {
 			return "", err
 		}

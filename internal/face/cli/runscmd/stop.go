@@ -50,9 +50,9 @@ func stopCommand(a *console.Console) *cobra.Command {
 
 // switched is what the commands around the kill switch print with --json.
 type switched struct {
-	Thrown *killswitch.Standing `json:"thrown"`         // nil: nothing keeps runs from starting
-	Lifted []string             `json:"lifted"`         // files that were removed
-	Runs   []underWay           `json:"runs,omitempty"` // that were under way
+	Thrown *killswitch.Stop `json:"thrown"`         // nil: nothing keeps runs from starting
+	Lifted []string         `json:"lifted"`         // files that were removed
+	Runs   []underWay       `json:"runs,omitempty"` // that were under way
 }
 
 type underWay struct {
@@ -67,7 +67,7 @@ type underWay struct {
 func throwSwitch(ctx context.Context, a *console.Console, here bool, why string) error {
 	dir, states := a.StateHome(), filepath.Join(a.StateHome(), "*", "journal.db")
 	if here {
-		p, err := a.Open(ctx, app.Reads)
+		p, err := a.Open(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}
@@ -81,18 +81,18 @@ func throwSwitch(ctx context.Context, a *console.Console, here bool, why string)
 	known := make([][]underWay, len(found)) // before the switch: a run may end at once
 	soon, done := context.WithTimeoutCause(ctx, killswitch.Tick, errPatience)
 	for i, path := range found {
-		known[i], _ = held(soon, path) // what cannot be read is not waited for
+		known[i], _ = conductedRuns(soon, path) // what cannot be read is not waited for
 	}
 	done()
 	if err := killswitch.Throw(dir, strings.TrimSpace(why+" (by "+a.User()+")")); err != nil {
 		return err
 	}
-	told := switched{Thrown: killswitch.Switch{dir}.Thrown(), Lifted: []string{}}
-	until, cancel := context.WithTimeoutCause(ctx, progress.Patience, errPatience)
+	told := switched{Thrown: killswitch.Switch{dir}.ActiveStop(), Lifted: []string{}}
+	until, cancel := context.WithTimeoutCause(ctx, progress.RequestTimeout, errPatience)
 	defer cancel()
 	left := 0
 	for i, path := range found {
-		all := gone(until, path, known[i])
+		all := waitUntilStopped(until, path, known[i])
 		for _, r := range all {
 			if !r.Ended {
 				left++
@@ -109,8 +109,8 @@ func throwSwitch(ctx context.Context, a *console.Console, here bool, why string)
 	})
 }
 
-// held returns the runs of a journal that somebody conducts.
-func held(ctx context.Context, path string) ([]underWay, error) {
+// conductedRuns returns the runs of a journal that somebody conducts.
+func conductedRuns(ctx context.Context, path string) ([]underWay, error) {
 	j, err := journal.Open(ctx, path, journal.Options{ReadOnly: true, Now: time.Now}) //nolint:forbidigo // leases run by the clock
 	if err != nil {
 		return nil, err
@@ -126,13 +126,13 @@ func held(ctx context.Context, path string) ([]underWay, error) {
 	return all, err
 }
 
-// gone waits until nobody conducts a run of a journal, and returns those that
+// waitUntilStopped waits until nobody conducts a run of a journal, and returns those that
 // were known to be under way, and others that still are.
-func gone(ctx context.Context, path string, known []underWay) []underWay {
+func waitUntilStopped(ctx context.Context, path string, known []underWay) []underWay {
 	beat := time.NewTicker(killswitch.Tick)
 	defer beat.Stop()
 	for {
-		now, err := held(ctx, path)
+		now, err := conductedRuns(ctx, path)
 		if err != nil {
 			return known // nobody knows of the others
 		}
@@ -162,7 +162,7 @@ func gone(ctx context.Context, path string, known []underWay) []underWay {
 // still stands.
 func liftSwitch(ctx context.Context, a *console.Console) error {
 	dirs, state := []string{a.StateHome()}, ""
-	if p, err := a.Open(ctx, app.Reads); err == nil {
+	if p, err := a.Open(ctx, app.ReadAccess); err == nil {
 		p.Close()
 		state = p.State
 		dirs = append(dirs, state)
@@ -179,7 +179,7 @@ func liftSwitch(ctx context.Context, a *console.Console) error {
 	if failed != nil {
 		return failed
 	}
-	if told.Thrown = a.Switch(state).Thrown(); told.Thrown != nil {
+	if told.Thrown = a.KillSwitch(state).ActiveStop(); told.Thrown != nil {
 		return told.Thrown.Err() // the machine's: not the user's to lift
 	}
 	return a.Answer(told, func(view.Style) string {

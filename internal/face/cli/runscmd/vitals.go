@@ -115,7 +115,7 @@ func failing(s view.Style, r health.Report) string {
 }
 
 // use measures what a run uses whose state lies in dir.
-func (v *vitals) use(dir string, r journal.Run, working []state.Beat) {
+func (v *vitals) use(dir string, r journal.Run, working []state.WorkerHeartbeat) {
 	v.Processes, v.Disk = proc.Owned(string(r.ID)), map[string]int64{}
 	for _, u := range v.Processes {
 		v.Total.Add(u)

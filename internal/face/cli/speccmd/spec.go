@@ -92,7 +92,7 @@ func specCommand(a *console.Console) *cobra.Command {
 func write(ctx context.Context, a *console.Console, o order) (written, error) {
 	var taken *state.State
 	if o.resume {
-		p, err := a.Open(ctx, app.Reads)
+		p, err := a.Open(ctx, app.ReadAccess)
 		if err != nil {
 			return written{}, err
 		}
@@ -107,12 +107,12 @@ func write(ctx context.Context, a *console.Console, o order) (written, error) {
 	if err != nil || w.File == "" {
 		return w, err
 	}
-	p, err := a.Open(ctx, app.Makes)
+	p, err := a.Open(ctx, app.CreateAccess)
 	if err != nil {
 		return w, err
 	}
 	defer p.Close()
-	order := progress.Order{Order: app.Order{
+	order := progress.Order{RunOptions: app.RunOptions{
 		Goal:    nexus.Goal{Text: o.goal, Mode: nexus.Specify, Depth: string(w.Depth), Research: o.research},
 		Traffic: o.traffic,
 	}}
@@ -132,7 +132,7 @@ func aim(ctx context.Context, a *console.Console, o order) (written, error) {
 	if err != nil {
 		return written{}, err
 	}
-	top := app.Top(dir)
+	top := app.WorkTreeRoot(dir)
 	w := written{}
 	if w.Depth, w.Reasons, err = depth(ctx, a, o); err != nil || w.Depth == spec.Quick {
 		return w, err
@@ -150,12 +150,12 @@ func aim(ctx context.Context, a *console.Console, o order) (written, error) {
 	if _, err := os.Lstat(filepath.Join(top, w.File)); err == nil && !o.force {
 		return w, &nexus.Error{Code: nexus.CodeInvalidInput, Message: w.File + " exists", Hint: "Use another --name, or replace it with --force."}
 	}
-	return w, a.Walled(!a.Person())
+	return w, a.CheckSandbox(!a.Person())
 }
 
 // ask has the spec written, or takes up the run that writes it, and keeps what came of it. A file that somebody wrote
 // meanwhile is replaced only by force.
-func ask(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, w *written, force bool) error {
+func ask(ctx context.Context, a *console.Console, p *app.Repository, o progress.Order, w *written, force bool) error {
 	var s *state.State
 	var err error
 	if o.Run != "" {
@@ -234,7 +234,7 @@ func unwrittenSpec(s *state.State, err error) error {
 }
 
 // begun returns the run that writes a spec that a name means, the last one without a name.
-func begun(ctx context.Context, p *app.Place, name string) (*state.State, error) {
+func begun(ctx context.Context, p *app.Repository, name string) (*state.State, error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
 		return nil, err
@@ -265,7 +265,7 @@ func depth(ctx context.Context, a *console.Console, o order) (spec.Depth, []stri
 		return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: "Use quick, standard or deep."}
 	}
 	files := 0
-	if p, err := a.Open(ctx, app.Reads); err == nil {
+	if p, err := a.Open(ctx, app.ReadAccess); err == nil {
 		if names, err := p.Repo.Run(ctx, "ls-files", "-z"); err == nil { // else it is as if there were none
 			files = strings.Count(names, "\x00")
 		}
@@ -306,7 +306,7 @@ func drawWritten(s view.Style, w written) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", s.Bold(w.File))
 	b.WriteString(s.Wrap(fmt.Sprintf("%s, as %s; %s", w.Depth, view.Clean(why), w.Money), "  ") + "\n")
-	later := len(w.Spec.Requirements) - len(w.Spec.Now())
+	later := len(w.Spec.Requirements) - len(w.Spec.FirstVersionRequirements())
 	b.WriteString(s.Wrap(fmt.Sprintf("%s, %d of them later or not at all; acceptance criteria: %d",
 		view.Count(len(w.Spec.Requirements), "requirement"), later, len(w.Spec.Criteria)), "  ") + "\n")
 	for _, r := range w.Reports {

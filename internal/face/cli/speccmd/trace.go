@@ -42,7 +42,7 @@ func traceCommand(a *console.Console) *cobra.Command {
 
 // Traced traces what a run or a spec says.
 func Traced(ctx context.Context, a *console.Console, name string) (trace.Trace, error) {
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return trace.Trace{}, err
 	}
@@ -60,10 +60,10 @@ func Traced(ctx context.Context, a *console.Console, name string) (trace.Trace, 
 		if err != nil {
 			return trace.Trace{}, err
 		}
-		return trace.Of(s.Goal.Goal.Text, s, rows), nil
+		return trace.TraceGoal(s.Goal.Goal.Text, s, rows), nil
 	}
 	all, err := Past(ctx, p, func(*state.State) bool { return true })
-	return trace.Follow(text, "", all), err
+	return trace.TraceSpec(text, "", all), err
 }
 
 // specText returns the text of the spec that a name means, as a file or as a name of one; empty where it
@@ -76,7 +76,7 @@ func specText(a *console.Console, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, file := range []string{name, filepath.Join(app.Top(dir), Folder, name+".md")} {
+	for _, file := range []string{name, filepath.Join(app.WorkTreeRoot(dir), Folder, name+".md")} {
 		if strings.ContainsAny(name, `/\`) && file != name {
 			continue
 		}
@@ -97,26 +97,26 @@ func specText(a *console.Console, name string) (string, error) {
 
 // Past returns what the runs of a repository came to, the newest first; lands says whether what one landed is where
 // it is to be.
-func Past(ctx context.Context, p *app.Place, lands func(*state.State) bool) ([]trace.Past, error) {
+func Past(ctx context.Context, p *app.Repository, lands func(*state.State) bool) ([]trace.PastRun, error) {
 	runs, err := p.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var all []trace.Past
+	var all []trace.PastRun
 	for _, r := range slices.Backward(runs) {
 		s, rows, err := criteria(ctx, p, r.ID)
 		if err != nil {
 			return nil, fmt.Errorf("run %s: %w", r.ID, err)
 		}
 		if len(s.Tasks) > 0 {
-			all = append(all, trace.Past{State: s, Criteria: rows, Lands: lands(s)})
+			all = append(all, trace.PastRun{State: s, Criteria: rows, Lands: lands(s)})
 		}
 	}
 	return all, nil
 }
 
 // criteria returns a run and what is known of its criteria.
-func criteria(ctx context.Context, p *app.Place, run nexus.RunID) (*state.State, []accept.Row, error) {
+func criteria(ctx context.Context, p *app.Repository, run nexus.RunID) (*state.State, []accept.Row, error) {
 	s, err := p.Replay(ctx, run)
 	if err != nil {
 		return nil, nil, err
@@ -130,5 +130,5 @@ func criteria(ctx context.Context, p *app.Place, run nexus.RunID) (*state.State,
 			events = append(events, e)
 		}
 	}
-	return s, accept.Of(s, accept.Waivers(events)).Rows, nil
+	return s, accept.TableOf(s, accept.Waivers(events)).Rows, nil
 }

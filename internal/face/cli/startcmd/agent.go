@@ -22,13 +22,13 @@ func agentCommand(a *console.Console) *cobra.Command {
 	c := a.Command("agent -p PROMPT [flags]", "let one agent work here, without plan, gates or landing", func(ctx context.Context, _ []string) error {
 		settings, _, err := a.Settings()
 		if err == nil {
-			prompt, err = a.Invoke(settings, prompt)
+			prompt, err = a.ExpandCommand(settings, prompt)
 		}
 		if err == nil {
 			err = errors.Join(plan.CheckGoal(prompt), forbidden(a, prompt, nil))
 		}
 		if err == nil {
-			err = a.Walled(!a.Person())
+			err = a.CheckSandbox(!a.Person())
 		}
 		if err != nil {
 			return err
@@ -43,7 +43,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 				a.Say("%s", view.Clean(text))
 			}
 		}
-		said, err := a.Session(ctx, settings, nexus.Role(role), prompt, traffic, heard)
+		said, err := a.RunSession(ctx, settings, nexus.Role(role), prompt, traffic, heard)
 		if err != nil {
 			return err
 		}

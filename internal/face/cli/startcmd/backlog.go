@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
 )
 
@@ -21,7 +21,7 @@ func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, ar
 	if len(args) > 0 || o.Plan != nil {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --backlog were given", Hint: "Give one of them."}
 	}
-	p, err := a.Open(ctx, app.Makes)
+	p, err := a.Open(ctx, app.CreateAccess)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, ar
 	if len(wrong) > 0 {
 		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: wrong[0].File + ": " + wrong[0].Why, Hint: wrong[0].Hint}
 	}
-	if o.Items, err = Room(a, all, 1); err != nil {
+	if o.Items, err = FreeItemSlots(a, all, 1); err != nil {
 		return err
 	}
 	waits := slices.DeleteFunc(all, func(i workitem.Item) bool { return i.State != workitem.Waiting })
@@ -43,12 +43,12 @@ func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, ar
 			Hint: `Add one with nexus backlog add "...".`,
 		}
 	}
-	return Work(ctx, a, p, o, waits)
+	return RunItems(ctx, a, p, o, waits)
 }
 
-// Room returns how many more items may be active, 0 where any number may be. The error says
+// FreeItemSlots returns how many more items may be active, 0 where any number may be. The error says
 // what is active, where not so many more may be as are wanted.
-func Room(a *console.Console, all []workitem.Item, wanted int) (int, error) {
+func FreeItemSlots(a *console.Console, all []workitem.Item, wanted int) (int, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return 0, err
@@ -76,12 +76,12 @@ func Room(a *console.Console, all []workitem.Item, wanted int) (int, error) {
 	}
 }
 
-// Work begins a run that works on items of the backlog, in their order, and writes down what
+// RunItems begins a run that works on items of the backlog, in their order, and writes down what
 // came of them.
-func Work(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order, items []workitem.Item) error {
+func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order, items []workitem.Item) error {
 	titles := make([]string, len(items))
 	for n, i := range items {
-		w := Wanted(i)
+		w := AdditionOf(i)
 		if err := w.check(a); err != nil {
 			return fmt.Errorf("item %s: %w", i.ID, err)
 		}
@@ -90,7 +90,7 @@ func Work(ctx context.Context, a *console.Console, p *app.Place, o *progress.Ord
 		r.Plan.Tasks[0].Prefer(o.Goal.Tier, o.Goal.Strategy, false)
 		o.Added, titles[n] = append(o.Added, r), i.Title
 	}
-	o.Goal.Mode, o.Goal.Text = nexus.Backlog, "Work on the backlog: "+legible.Cut(strings.Join(titles, "; "), 400)
+	o.Goal.Mode, o.Goal.Text = nexus.Backlog, "Work on the backlog: "+sanitize.Cut(strings.Join(titles, "; "), 400)
 	if !o.Headless {
 		if err := inspect.AskTrust(ctx, a); err != nil {
 			return err
@@ -99,11 +99,11 @@ func Work(ctx context.Context, a *console.Console, p *app.Place, o *progress.Ord
 	if err := precheck(ctx, a, p, o); err != nil {
 		return err
 	}
-	if err := consent(a, p, o, a.Person()); err != nil {
+	if err := setPlanConsent(a, p, o, a.Person()); err != nil {
 		return err
 	}
 	store, begun := a.Backlog(p), nexus.RunID("")
-	if err := Take(ctx, store, items, ""); err != nil {
+	if err := QueueItems(ctx, store, items, ""); err != nil {
 		return err
 	}
 	told := a.Host.Began
@@ -115,7 +115,7 @@ func Work(ctx context.Context, a *console.Console, p *app.Place, o *progress.Ord
 			a.Complain(err) // the journal knows, and the next command writes it down
 		}
 	}
-	err := progress.Carry(ctx, a, p, *o)
+	err := progress.RunAndShow(ctx, a, p, *o)
 	done := context.WithoutCancel(ctx)
 	if begun == "" {
 		a.Complain(Release(done, store, items))
@@ -125,9 +125,9 @@ func Work(ctx context.Context, a *console.Console, p *app.Place, o *progress.Ord
 	return err
 }
 
-// Take marks items as those that a run is about to have; empty for one that has no name yet.
+// QueueItems marks items as those that a run is about to have; empty for one that has no name yet.
 // One that does not wait any more is refused.
-func Take(ctx context.Context, store backlog.Store, items []workitem.Item, run nexus.RunID) error {
+func QueueItems(ctx context.Context, store backlog.Store, items []workitem.Item, run nexus.RunID) error {
 	return store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
 		return pick(all, items, func(i *workitem.Item) error {
 			if i.State != workitem.Waiting {

@@ -12,17 +12,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/plandraw"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planview"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// consent says who agrees to the plan before anything of it is done: whoever gave
+// setPlanConsent says who agrees to the plan before anything of it is done: whoever gave
 // --yes, beforehand; a person who is asked, where one is at a terminal or the level
 // of approval wants that; else nobody has to.
-func consent(a *console.Console, p *app.Place, o *progress.Order, ask bool) error {
+func setPlanConsent(a *console.Console, p *app.Repository, o *progress.Order, ask bool) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -33,52 +33,52 @@ func consent(a *console.Console, p *app.Place, o *progress.Order, ask bool) erro
 	case settings.Limits.Approval.Holds(nexus.ApproveAll), ask && !o.Headless:
 		o.Consent.Wanted = true
 	}
-	o.Agree = Agree(a, p)
+	o.Agree = NewConsentDialog(a, p)
 	return nil
 }
 
-// Agree returns how a person at the terminal is asked for consent to a plan.
-func Agree(a *console.Console, p *app.Place) progress.Agreement {
-	return &agreement{edit: edit{app: a}, place: p}
+// NewConsentDialog returns how a person at the terminal is asked for consent to a plan.
+func NewConsentDialog(a *console.Console, p *app.Repository) progress.ConsentDialog {
+	return &consentDialog{edit: edit{app: a}, place: p}
 }
 
-// agreement implements [progress.Agreement].
-type agreement struct {
+// consentDialog implements [progress.ConsentDialog].
+type consentDialog struct {
 	edit
 
-	place *app.Place
+	place *app.Repository
 }
 
-// Offer implements [progress.Agreement]. Where nothing can be estimated, the plan
+// Offer implements [progress.ConsentDialog]. Where nothing can be estimated, the plan
 // is shown without.
-func (g *agreement) Offer(ctx context.Context, s *state.State) string {
+func (g *consentDialog) Offer(ctx context.Context, s *state.State) string {
 	p, style := app.PlanOf(s), g.app.Style(g.app.Err)
-	if err := g.app.Estimate(ctx, g.place, &app.Order{Plan: &p, Spent: s.Ledger.Spent()}); err != nil {
+	if err := g.app.Estimate(ctx, g.place, &app.RunOptions{Plan: &p, Spent: s.Ledger.Spent()}); err != nil {
 		g.app.Complain(err)
 	}
-	text := plandraw.Offer(style, p)
+	text := planview.Offer(style, p)
 	if n := len(s.Consent.Drafts); n > 0 {
-		text += "\n" + style.Bold("compared with the plan before") + "\n" + drawDiff(style, s.Proposal(n-1), p.Tasks)
+		text += "\n" + style.Bold("compared with the plan before") + "\n" + drawDiff(style, s.PlanVersion(n-1), p.Tasks)
 	}
 	return text
 }
 
 // drawDiff draws what is different in a plan.
 func drawDiff(s view.Style, before, after []nexus.Task) string {
-	all := plandiff.Between(before, after)
+	all := plandiff.Diff(before, after)
 	if len(all) == 0 {
 		return "  the tasks are the same\n"
 	}
 	return view.DrawChanges(s, all, "  ")
 }
 
-// Details implements [progress.Agreement].
-func (g *agreement) Details(s *state.State) string {
-	return plandraw.Details(g.app.Style(g.app.Err), s.Goal.Goal.Text, app.PlanOf(s))
+// Details implements [progress.ConsentDialog].
+func (g *consentDialog) Details(s *state.State) string {
+	return planview.Details(g.app.Style(g.app.Err), s.Goal.Goal.Text, app.PlanOf(s))
 }
 
-// Edit implements [progress.Agreement].
-func (g *agreement) Edit(s *state.State) (*nexus.Plan, error) {
+// Edit implements [progress.ConsentDialog].
+func (g *consentDialog) Edit(s *state.State) (*nexus.Plan, error) {
 	var o progress.Order
 	p := app.PlanOf(s)
 	o.Plan, o.Goal = &p, s.Goal.Goal
@@ -90,8 +90,8 @@ func (g *agreement) Edit(s *state.State) (*nexus.Plan, error) {
 	return o.Plan, nil
 }
 
-// Close implements [progress.Agreement].
-func (g *agreement) Close() string {
+// Close implements [progress.ConsentDialog].
+func (g *consentDialog) Close() string {
 	if g.last == nil {
 		return ""
 	}
@@ -105,7 +105,7 @@ func (g *agreement) Close() string {
 
 // Edited reads the plan of a file that is to replace the one that a run has.
 func Edited(a *console.Console, file string, s *state.State) (*nexus.Plan, error) {
-	data, err := slurp(a, file)
+	data, err := readInput(a, file)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func Edited(a *console.Console, file string, s *state.State) (*nexus.Plan, error
 		return nil, err
 	}
 	p.Goal = cmp.Or(p.Goal, s.Goal.Goal.Text)
-	plan.Recall(&p, app.PlanOf(s))
+	plan.CopyTrialResults(&p, app.PlanOf(s))
 	return &p, errors.Join(plan.CheckGoal(p.Goal), forbidden(a, p.Goal, &p), prefer(&p, s.Goal.Goal))
 }
 
@@ -186,7 +186,7 @@ func (e *edit) open(o *progress.Order) (changed bool, err error) {
 		return false, err
 	}
 	e.draft = nil
-	plan.Recall(&p, shown)
+	plan.CopyTrialResults(&p, shown)
 	o.Plan, o.Goal.Text = &p, p.Goal
 	return !bytes.Equal(data, was), nil
 }

@@ -20,10 +20,10 @@ func doctorCommand(a *console.Console) *cobra.Command {
 	var q doctor.Question
 	var file string
 	c := a.Command("doctor [--light] [--strict] [--fix [--yes]] [flags]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
-		q.Trust = app.Agreed
+		q.Trust = app.CheckTrust
 		if file != "" {
 			q.Plan = func() error {
-				data, err := slurp(a, file)
+				data, err := readInput(a, file)
 				if err != nil {
 					return err
 				}
@@ -31,7 +31,7 @@ func doctorCommand(a *console.Console) *cobra.Command {
 				return err
 			}
 		}
-		r, err := doctor.Ask(ctx, a, q)
+		r, err := doctor.CheckAll(ctx, a, q)
 		if err != nil {
 			return err
 		}
@@ -54,16 +54,16 @@ func doctorCommand(a *console.Console) *cobra.Command {
 
 // precheck looks, before a run begins, whether it could. What it finds goes
 // into the run's first facts, or is why there is none.
-func precheck(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) error {
+func precheck(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
 	}
 	o.Yours = check.InPlace(a, p.Repo)
-	if err := o.Play(&a.App); err != nil {
+	if err := o.OpenReplay(&a.App); err != nil {
 		return err
 	}
-	r := doctor.Look(ctx, a, p, settings, doctor.Question{Light: true, Run: true, Shown: shown(o.Plan), Trust: app.Agreed, Models: func() error { return a.Ready(settings, o.Order) }})
+	r := doctor.CheckBeforeRun(ctx, a, p, settings, doctor.Question{Light: true, Run: true, Shown: hasCheckCommands(o.Plan), Trust: app.CheckTrust, Models: func() error { return a.CheckModels(settings, o.RunOptions) }})
 	if a.Person() && !o.Headless {
 		err := r.AskPerson(func(c doctor.Check, question string) (bool, error) {
 			a.Ask(c.Name + ": " + view.Clean(c.Detail) + "\n" + view.Clean(c.Hint) + "\n")
@@ -75,7 +75,7 @@ func precheck(ctx context.Context, a *console.Console, p *app.Place, o *progress
 		}
 	}
 	if err := r.Err(); err != nil {
-		return progress.Unready(a, settings, o.Goal, err)
+		return progress.RecordStartFailure(a, settings, o.Goal, err)
 	}
 	for _, c := range r.Notices() {
 		a.Say("notice: %s: %s", c.Name, view.Clean(c.Detail))
@@ -84,8 +84,8 @@ func precheck(ctx context.Context, a *console.Console, p *app.Place, o *progress
 	return nil
 }
 
-// shown reports whether each task of a plan brings a command that shows it.
-func shown(p *nexus.Plan) bool {
+// hasCheckCommands reports whether each task of a plan brings a command that shows it.
+func hasCheckCommands(p *nexus.Plan) bool {
 	command := func(c nexus.Criterion) bool { _, ok := detect.Accept(c); return ok }
 	return p != nil && !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return !slices.ContainsFunc(t.Criteria, command) })
 }

@@ -20,7 +20,7 @@ func forbidden(a *console.Console, goal string, p *nexus.Plan) error {
 	if p != nil {
 		texts = append(texts, struct{ where, text string }{"the goal of the plan", p.Goal})
 		for _, t := range p.Tasks {
-			for _, text := range said(t) {
+			for _, text := range taskTexts(t) {
 				texts = append(texts, struct{ where, text string }{"task " + string(t.ID), text})
 			}
 		}
@@ -37,9 +37,9 @@ func forbidden(a *console.Console, goal string, p *nexus.Plan) error {
 	return nil
 }
 
-// said returns all that a task says to whoever does it. What stands one after the
+// taskTexts returns all that a task says to whoever does it. What stands one after the
 // other in a prompt is one text.
-func said(t nexus.Task) []string {
+func taskTexts(t nexus.Task) []string {
 	all := []string{string(t.ID), t.Title + ".\n" + t.Brief, t.Group, t.Reason, strings.Join(t.Tags, " "), strings.Join(t.Files, "\n"), strings.Join(t.Keep, "\n")}
 	var criteria []string
 	for _, c := range t.Criteria {

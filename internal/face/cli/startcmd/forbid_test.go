@@ -24,7 +24,7 @@ func TestSaid(t *testing.T) {
 		"old check":  {Criteria: []nexus.Criterion{{Text: "It builds", Was: "psql -c 'DROP TABLE users'"}}},
 		"identifier": {ID: "drop-table"},
 	} {
-		if !slices.ContainsFunc(said(task), func(text string) bool { return findPhrase(text, []string{"drop * table"}) != "" }) {
+		if !slices.ContainsFunc(taskTexts(task), func(text string) bool { return findPhrase(text, []string{"drop * table"}) != "" }) {
 			t.Errorf("%s: not found", where)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 const (
@@ -74,7 +74,7 @@ func pattern(phrase string) []string {
 // not part them.
 func words(text string) []string {
 	text = strings.Map(func(r rune) rune {
-		if legible.Hidden(r) && !unicode.IsSpace(r) {
+		if sanitize.Hidden(r) && !unicode.IsSpace(r) {
 			return -1
 		}
 		return unicode.ToLower(unicode.ToUpper(r))

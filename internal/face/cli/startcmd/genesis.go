@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
@@ -39,23 +39,23 @@ func (g genesis) begin(ctx context.Context, a *console.Console, dir string, o *p
 	}
 	settings, _, err := a.Settings()
 	if err == nil {
-		err = a.Ready(settings, o.Order)
+		err = a.CheckModels(settings, o.RunOptions)
 	}
 	if err != nil {
 		return err // nothing is made where nobody could do the work
 	}
-	if dir, err = ground(ctx, a, dir); err != nil {
+	if dir, err = prepareProjectDir(ctx, a, dir); err != nil {
 		return err
 	}
 	by := git.Identity{}
 	by.Name, by.Email = git.Author(ctx, git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}, a.Env)
-	if !git.Blank(ctx, dir) || !begun(ctx, dir) {
-		if err := git.Found(ctx, dir, by, founding); err != nil {
+	if !git.IsEmptyRepo(ctx, dir) || !begun(ctx, dir) {
+		if err := git.InitEmpty(ctx, dir, by, founding); err != nil {
 			return err
 		}
 	}
 	a.Dir = dir
-	p, err := a.Open(ctx, app.Makes)
+	p, err := a.Open(ctx, app.CreateAccess)
 	if err != nil {
 		return err
 	}
@@ -76,10 +76,10 @@ func (g genesis) begin(ctx context.Context, a *console.Console, dir string, o *p
 	if err := precheck(ctx, a, p, o); err != nil {
 		return err
 	}
-	if err := consent(a, p, o, a.Person()); err != nil {
+	if err := setPlanConsent(a, p, o, a.Person()); err != nil {
 		return err
 	}
-	return progress.Carry(ctx, a, p, *o)
+	return progress.RunAndShow(ctx, a, p, *o)
 }
 
 // begun reports whether the empty commit is there from which work can start.
@@ -109,9 +109,9 @@ func (g genesis) choose(idea string) (stack.Choice, error) {
 // conceive asks about the idea, or takes up the interview of a call before that
 // was put off. The order's goal is the spec then. It returns what the stack is chosen by,
 // and the interview, nil where there was none.
-func conceive(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) (string, *state.State, error) {
+func conceive(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order) (string, *state.State, error) {
 	settings, _, err := a.Settings()
-	if err != nil || settings.Interview == string(inquiry.WhenNever) || spec.Is(o.Goal.Text) {
+	if err != nil || settings.Interview == string(clarify.WhenNever) || spec.Is(o.Goal.Text) {
 		return o.Goal.Text, nil, err
 	}
 	asking := *o
@@ -140,7 +140,7 @@ func conceive(ctx context.Context, a *console.Console, p *app.Place, o *progress
 }
 
 // earlierInterview returns the last interview about the same idea, nil for none.
-func earlierInterview(ctx context.Context, p *app.Place, idea string) (*state.State, error) {
+func earlierInterview(ctx context.Context, p *app.Repository, idea string) (*state.State, error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (g genesis) first(ctx context.Context, a *console.Console, dir, idea string
 	if err != nil {
 		return errors.Join(err, takeAway(root, files))
 	}
-	commit, err := git.Begin(ctx, dir, by, "Begin with a "+c.Stack.Name+" project that builds, lints and passes its tests")
+	commit, err := git.ReplaceEmptyCommit(ctx, dir, by, "Begin with a "+c.Stack.Name+" project that builds, lints and passes its tests")
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func initCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		dir = app.Top(dir)
+		dir = app.WorkTreeRoot(dir)
 		gates, err := detect.Gates(dir, config.Gates{})
 		if err != nil {
 			return err
@@ -64,7 +64,7 @@ func offerAgent(a *console.Console) {
 	if err != nil {
 		return // nexus config says what is wrong with them
 	}
-	open, err := a.Untrusted(settings)
+	open, err := a.UntrustedAgents(settings)
 	if err != nil || len(open) == 0 {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -33,7 +33,7 @@ func interviewCommand(a *console.Console) *cobra.Command {
 	var file, name string
 	var resume bool
 	c := a.Command("interview [GOAL] [-f FILE] | --resume [RUN] [flags]", "ask about a goal until it is clear, and write a spec", func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, app.Makes)
+		p, err := a.Open(ctx, app.CreateAccess)
 		if err != nil {
 			return err
 		}
@@ -46,11 +46,11 @@ func interviewCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s, err := questioned(ctx, a, p, &o)
+		s, err := conductInterview(ctx, a, p, &o)
 		if s == nil || err != nil && s.Status != nexus.StatusWaiting {
 			return err
 		}
-		return errors.Join(err, written(ctx, a, p, s, name, o.Yes, o.Headless))
+		return errors.Join(err, saveInterviewSpec(ctx, a, p, s, name, o.Yes, o.Headless))
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	f := c.Flags()
@@ -68,7 +68,7 @@ func interviewCommand(a *console.Console) *cobra.Command {
 // askedAbout fills in the goal, from the command line, a file and the keyboard.
 func askedAbout(ctx context.Context, a *console.Console, o *progress.Order, text, file string) error {
 	if file != "" {
-		data, err := slurp(a, file)
+		data, err := readInput(a, file)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func askedAbout(ctx context.Context, a *console.Console, o *progress.Order, text
 	if err != nil {
 		return err
 	}
-	if text, err = a.Invoke(settings, text); err != nil {
+	if text, err = a.ExpandCommand(settings, text); err != nil {
 		return err
 	}
 	o.Goal.Text = text
@@ -105,7 +105,7 @@ func askedAbout(ctx context.Context, a *console.Console, o *progress.Order, text
 
 // begunInterview returns the interview that a name means, the last one without
 // a name.
-func begunInterview(ctx context.Context, p *app.Place, name, file string) (nexus.RunID, error) {
+func begunInterview(ctx context.Context, p *app.Repository, name, file string) (nexus.RunID, error) {
 	if file != "" {
 		return "", &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "--resume continues with the goal of its run",
@@ -144,8 +144,8 @@ func begunInterview(ctx context.Context, p *app.Place, name, file string) (nexus
 	}
 }
 
-// questioned has the interview, or takes it as it is where it is over.
-func questioned(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) (*state.State, error) {
+// conductInterview has the interview, or takes it as it is where it is over.
+func conductInterview(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order) (*state.State, error) {
 	if o.Run != "" {
 		s, err := p.Replay(ctx, o.Run)
 		if err != nil || s.Status == nexus.StatusDone {
@@ -157,8 +157,8 @@ func questioned(ctx context.Context, a *console.Console, p *app.Place, o *progre
 	return progress.Interview(ctx, a, p, &asking)
 }
 
-// told is what nexus interview prints with --json.
-type told struct {
+// interviewResult is what nexus interview prints with --json.
+type interviewResult struct {
 	Run          nexus.RunID          `json:"run"`
 	Status       nexus.RunStatus      `json:"status"`
 	File         string               `json:"file,omitzero"` // of the spec; empty: it was not written
@@ -166,21 +166,21 @@ type told struct {
 	Depth        string               `json:"depth"`
 	Requirements []nexus.Requirement  `json:"requirements"`
 	Candidates   []nexus.Requirement  `json:"candidates"`
-	Assumptions  []inquiry.Assumption `json:"assumptions"`
-	Corrections  []inquiry.Correction `json:"corrections"`
-	Exchanges    []inquiry.Exchange   `json:"questions"`
+	Assumptions  []clarify.Assumption `json:"assumptions"`
+	Corrections  []clarify.Correction `json:"corrections"`
+	Exchanges    []clarify.Exchange   `json:"questions"`
 	Gaps         []string             `json:"gaps"`
-	Statistics   inquiry.Statistics   `json:"statistics"`
+	Statistics   clarify.Statistics   `json:"statistics"`
 	Spent        nexus.Money          `json:"spent"`
 	Spec         spec.Spec            `json:"spec"`
 }
 
-// written writes the spec of an interview, and prints it.
-func written(ctx context.Context, a *console.Console, p *app.Place, s *state.State, name string, yes, headless bool) error {
+// saveInterviewSpec writes the spec of an interview, and prints it.
+func saveInterviewSpec(ctx context.Context, a *console.Console, p *app.Repository, s *state.State, name string, yes, headless bool) error {
 	i := &s.Interview
 	made := i.Spec()
 	text := spec.Markdown(made)
-	t := told{
+	t := interviewResult{
 		Run: s.Run, Status: s.Status, Clear: i.Clear, Depth: i.Depth(), Requirements: some(i.Requirements), Candidates: some(i.Candidates),
 		Assumptions: some(i.Assumptions), Corrections: some(i.Corrections), Exchanges: some(i.Exchanges), Gaps: some(i.Gaps()), Statistics: i.Statistics(), Spent: s.Ledger.Spent(), Spec: made,
 	}
@@ -201,7 +201,7 @@ func written(ctx context.Context, a *console.Console, p *app.Place, s *state.Sta
 func some[T any](all []T) []T { return append([]T{}, all...) }
 
 // sayCorrected says what people's words did to the spec, and what came of it.
-func sayCorrected(a *console.Console, i *inquiry.Interview) {
+func sayCorrected(a *console.Console, i *clarify.Interview) {
 	for _, c := range i.Corrections {
 		for _, l := range c.Lines() {
 			a.Say("%s", view.Clean(l))
@@ -210,7 +210,7 @@ func sayCorrected(a *console.Console, i *inquiry.Interview) {
 }
 
 // sayAssumed says what nobody agreed to.
-func sayAssumed(a *console.Console, i *inquiry.Interview) {
+func sayAssumed(a *console.Console, i *clarify.Interview) {
 	n := 0
 	for _, as := range i.Assumptions {
 		if !as.Locked {
@@ -224,7 +224,7 @@ func sayAssumed(a *console.Console, i *inquiry.Interview) {
 
 // place writes a spec where it belongs. One that is there, and says something
 // else, is replaced only by somebody who says so.
-func place(ctx context.Context, a *console.Console, p *app.Place, made spec.Spec, text []byte, name string, yes, headless bool) (string, error) {
+func place(ctx context.Context, a *console.Console, p *app.Repository, made spec.Spec, text []byte, name string, yes, headless bool) (string, error) {
 	if name = cmp.Or(strings.TrimSuffix(name, ".md"), slug(made.Title)); name != slug(name) {
 		return "", &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: view.Quote(name) + " is not a valid name of a spec",

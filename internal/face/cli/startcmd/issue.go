@@ -12,10 +12,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 )
 
-// elsewhere returns the goal that an issue or a text elsewhere holds, where a text is its address or number. It
+// fetchGoal returns the goal that an issue or a text elsewhere holds, where a text is its address or number. It
 // reports false for any other text. Nothing is fetched but what somebody typed on the command line: a file may
 // be a stranger's, and a client that is driven by a model would reach whatever this machine reaches.
-func elsewhere(ctx context.Context, a *console.Console, o *progress.Order, src *source, text string, typed bool) (goal string, ok bool, err error) {
+func fetchGoal(ctx context.Context, a *console.Console, o *progress.Order, src *source, text string, typed bool) (goal string, ok bool, err error) {
 	away := strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 	if strings.ContainsAny(text, " \t\n") || !away && !strings.Contains(text, "#") || !typed && !a.Host.Served {
 		return "", false, nil

@@ -32,7 +32,7 @@ type message struct {
 
 // manifests prints what the messages were made of that a session was sent.
 func manifests(ctx context.Context, a *console.Console, run string, id nexus.SessionID) error {
-	return a.Look(ctx, run, func(p *app.Place, r journal.Run, _ *state.State) error {
+	return a.ReadRun(ctx, run, func(p *app.Repository, r journal.Run, _ *state.State) error {
 		store, err := p.Blobs()
 		if err != nil {
 			return err

@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// fit divides the tasks of a plan that are too large, as the setting plan.oversize says. The error is that of
+// divideOversizedTasks divides the tasks of a plan that are too large, as the setting plan.oversize says. The error is that of
 // reading the plan, and stays what it is where it is about anything but sizes.
-func fit(ctx context.Context, a *console.Console, o *progress.Order, p nexus.Plan, wrong error) (nexus.Plan, []plan.Division, error) {
+func divideOversizedTasks(ctx context.Context, a *console.Console, o *progress.Order, p nexus.Plan, wrong error) (nexus.Plan, []plan.Division, error) {
 	if !errors.Is(wrong, &nexus.Error{Code: nexus.CodeOversize}) {
 		return p, nil, wrong
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/plandraw"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planview"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -115,7 +115,7 @@ func compared(ctx context.Context, a *console.Console, run string) error {
 			Hint: "Name it with --run; nexus runs lists the runs.",
 		}
 	}
-	return a.Look(ctx, run, func(_ *app.Place, _ journal.Run, s *state.State) error {
+	return a.ReadRun(ctx, run, func(_ *app.Repository, _ journal.Run, s *state.State) error {
 		said := view.ConsentOf(s)
 		if said == nil {
 			said = &view.Consent{By: s.Consent.By}
@@ -135,7 +135,7 @@ func proposed(ctx context.Context, a *console.Console, run, file string) error {
 			Hint: "Name it with --run; nexus runs lists the runs.",
 		}
 	}
-	return a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
+	return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.Run, s *state.State) error {
 		now, err := Edited(a, file, s)
 		if err != nil {
 			return err
@@ -145,7 +145,7 @@ func proposed(ctx context.Context, a *console.Console, run, file string) error {
 			Run     nexus.RunID       `json:"run"`
 			Goal    string            `json:"goal,omitempty"` // where it is another one
 			Changes []plandiff.Change `json:"changes"`
-		}{Run: r.ID, Changes: append([]plandiff.Change{}, plandiff.Between(was.Tasks, now.Tasks)...)}
+		}{Run: r.ID, Changes: append([]plandiff.Change{}, plandiff.Diff(was.Tasks, now.Tasks)...)}
 		if now.Goal != was.Goal {
 			answer.Goal = now.Goal
 		}
@@ -162,19 +162,19 @@ func proposed(ctx context.Context, a *console.Console, run, file string) error {
 // planOrder prints the plan of an order, which is made first where there is none.
 func planOrder(ctx context.Context, a *console.Console, o progress.Order, out output) error {
 	if o.Plan != nil {
-		p, err := a.Open(ctx, app.Reads)
+		p, err := a.Open(ctx, app.ReadAccess)
 		if err != nil { // a plan can be looked at anywhere
 			return planned(ctx, a, nil, o, out)
 		}
 		defer p.Close()
 		return planned(ctx, a, p, o, out)
 	}
-	p, err := a.Open(ctx, app.Makes)
+	p, err := a.Open(ctx, app.CreateAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if err := clarify(ctx, a, p, &o); err != nil {
+	if err := clarifyGoal(ctx, a, p, &o); err != nil {
 		return err
 	}
 	return propose(ctx, a, p, o, out)
@@ -193,7 +193,7 @@ func recall(ctx context.Context, a *console.Console, o *progress.Order, run stri
 	if len(args) > 0 {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --run were given", Hint: "Give one of them."}
 	}
-	return a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
+	return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.Run, s *state.State) error {
 		p := app.PlanOf(s)
 		if len(p.Tasks) == 0 {
 			return &nexus.Error{
@@ -220,7 +220,7 @@ func another(ctx context.Context, a *console.Console, o *progress.Order, run, wh
 			Code: nexus.CodeInvalidInput, Message: "both a goal and --run were given", Hint: "Give one of them; the run has a goal.",
 		}
 	}
-	return a.Look(ctx, run, func(_ *app.Place, r journal.Run, s *state.State) error {
+	return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.Run, s *state.State) error {
 		p := app.PlanOf(s)
 		if p.Run == "" || len(p.Tasks) == 0 {
 			return &nexus.Error{
@@ -231,7 +231,7 @@ func another(ctx context.Context, a *console.Console, o *progress.Order, run, wh
 		goal := s.Goal.Goal
 		goal.Tier, goal.Strategy = cmp.Or(o.Goal.Tier, goal.Tier), cmp.Or(o.Goal.Strategy, goal.Strategy)
 		o.Goal, o.Spent = goal, app.PlanCost(s)
-		o.Refused = append(slices.Clone(s.Consent.Drafts), state.Draft{
+		o.Refused = append(slices.Clone(s.Consent.Drafts), state.PlanDraft{
 			Goal: p.Goal, Tasks: p.Tasks, Assumed: p.Assumptions, Foreseen: p.Foreseen, Why: why, By: a.User(),
 		})
 		return forbidden(a, p.Goal, nil)
@@ -239,7 +239,7 @@ func another(ctx context.Context, a *console.Console, o *progress.Order, run, wh
 }
 
 // propose prints a plan for the order's goal, and makes it first if need be.
-func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, out output) error {
+func propose(ctx context.Context, a *console.Console, p *app.Repository, o progress.Order, out output) error {
 	if o.Plan == nil {
 		if err := progress.Decompose(ctx, a, p, &o); err != nil {
 			return err
@@ -252,8 +252,8 @@ func propose(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 // a program there.
 func sayBeside(a *console.Console, o progress.Order) {
 	style := a.Style(a.Err)
-	for _, text := range append(plandraw.Beside(style, *o.Plan),
-		view.Lanes(style, o.Lanes), plandraw.Steps(style, o.Steps), view.DrawTried(style, accept.AllTried(o.Plan.Tasks)),
+	for _, text := range append(planview.Beside(style, *o.Plan),
+		view.DrawSharedSessions(style, o.Lanes), planview.Steps(style, o.Steps), view.DrawTriedChecks(style, accept.TriedChecks(o.Plan.Tasks)),
 	) {
 		if text != "" {
 			a.Say("%s", strings.TrimSuffix(text, "\n"))
@@ -263,7 +263,7 @@ func sayBeside(a *console.Console, o progress.Order) {
 
 // planned prints the order's plan, which a person may change before. Without a place there are no earlier runs
 // to estimate from.
-func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.Order, out output) error {
+func planned(ctx context.Context, a *console.Console, p *app.Repository, o progress.Order, out output) error {
 	if out.edit {
 		if err := edited(ctx, a, &o); err != nil {
 			return err
@@ -275,9 +275,9 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 			return err
 		}
 		sayRemarks(a, remarks)
-		return a.Print(plandraw.Shown(a.Style(a.Out), string(data)))
+		return a.Print(planview.Shown(a.Style(a.Out), string(data)))
 	}
-	if err := a.Estimate(ctx, p, &o.Order); err != nil {
+	if err := a.Estimate(ctx, p, &o.RunOptions); err != nil {
 		return err
 	}
 	if a.Style(a.Out).Plain && out.form == "" && !a.JSON {
@@ -287,7 +287,7 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 	if err != nil {
 		return err
 	}
-	spans := plan.Spans(*o.Plan, repo)
+	spans := plan.PackageRisks(*o.Plan, repo)
 	for _, r := range spans {
 		a.Say("risk: %s: %s: %s", r.Task, r.Text, r.Mitigation)
 	}
@@ -298,11 +298,11 @@ func planned(ctx context.Context, a *console.Console, p *app.Place, o progress.O
 		Lanes  []nexus.LaneFormed `json:"lanes,omitempty"` // tasks that would share a session
 		Steps  []app.PlannedStep  `json:"pipeline,omitempty"`
 		Import *foreign.Import    `json:"import,omitempty"`
-	}{*o.Plan, slices.Concat(risk.Of(*o.Plan), spans), o.Lanes, o.Steps, out.read}
+	}{*o.Plan, slices.Concat(risk.PlanRisks(*o.Plan), spans), o.Lanes, o.Steps, out.read}
 	if err := a.Answer(answer, func(s view.Style) string {
-		text := plandraw.Draw(s, *o.Plan, out.form)
+		text := planview.Draw(s, *o.Plan, out.form)
 		if out.form == "" && !s.Plain {
-			text += view.Lanes(s, o.Lanes) + plandraw.Steps(s, o.Steps)
+			text += view.DrawSharedSessions(s, o.Lanes) + planview.Steps(s, o.Steps)
 		}
 		return text
 	}); err != nil {

@@ -34,7 +34,7 @@ func readFile(ctx context.Context, a *console.Console, o *progress.Order, src *s
 	if info, err := os.Stat(name); err == nil && info.IsDir() && !src.task {
 		s = foreign.Dir(name)
 	} else {
-		if data, err = slurp(a, name); err != nil {
+		if data, err = readInput(a, name); err != nil {
 			return "", err
 		}
 		s = foreign.File(name, data)
@@ -58,7 +58,7 @@ func readFile(ctx context.Context, a *console.Console, o *progress.Order, src *s
 		}
 	case format == "" || format == foreign.Nexus:
 		proposed, err := load(a, data)
-		proposed, _, err = fit(ctx, a, o, proposed, err)
+		proposed, _, err = divideOversizedTasks(ctx, a, o, proposed, err)
 		o.Plan = &proposed
 		return proposed.Goal, err
 	}
@@ -83,7 +83,7 @@ func importPlan(ctx context.Context, a *console.Console, o *progress.Order, src 
 	if err != nil {
 		return "", err
 	}
-	smaller, divisions, err := fit(ctx, a, o, read.Plan, read.Check(settings.Limits.Size))
+	smaller, divisions, err := divideOversizedTasks(ctx, a, o, read.Plan, read.Check(settings.Limits.Size))
 	if err != nil {
 		return "", err
 	}

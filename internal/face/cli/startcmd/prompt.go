@@ -26,7 +26,7 @@ func promptCommand(a *console.Console) *cobra.Command {
 			}
 			return manifests(ctx, a, run, nexus.SessionID(args[0]))
 		}
-		return a.Look(ctx, run, func(p *app.Place, _ journal.Run, s *state.State) error {
+		return a.ReadRun(ctx, run, func(p *app.Repository, _ journal.Run, s *state.State) error {
 			t := s.Task(nexus.TaskID(args[0]))
 			if t == nil {
 				return app.NotFound("task", args[0], "nexus status lists the tasks. nexus prompt SESSION prints what was sent earlier.")
@@ -37,7 +37,7 @@ func promptCommand(a *console.Console) *cobra.Command {
 					Hint: "Use --role ROLE to print what another attempt would send, or nexus prompt SESSION for what was sent; nexus show " + string(t.ID) + " lists the sessions.",
 				}
 			}
-			u, fresh, err := a.Next(ctx, p, s, t, nexus.Role(role))
+			u, fresh, err := a.NextRequest(ctx, p, s, t, nexus.Role(role))
 			if err != nil {
 				return err
 			}
@@ -52,8 +52,8 @@ func promptCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// sent is the answer of nexus prompt --json.
-type sent struct {
+// nextPrompt is the answer of nexus prompt --json.
+type nextPrompt struct {
 	Session  nexus.SessionID `json:"session"`
 	Role     nexus.Role      `json:"role"`
 	Model    string          `json:"model"`
@@ -71,8 +71,8 @@ type section struct {
 	prompt.Part
 }
 
-func upcoming(u attempt.Upcoming, fresh bool) sent {
-	v := sent{Session: u.Session, Role: u.Role, Model: u.Offer.Model, Tier: u.Offer.Tier, Begins: fresh, Why: u.Why, Context: u.Offer.Context}
+func upcoming(u attempt.PromptPreview, fresh bool) nextPrompt {
+	v := nextPrompt{Session: u.Session, Role: u.Role, Model: u.Offer.Model, Tier: u.Offer.Tier, Begins: fresh, Why: u.Why, Context: u.Offer.Context}
 	add := func(in string, parts ...prompt.Part) {
 		for _, p := range parts {
 			v.Sections = append(v.Sections, section{in, p})
@@ -91,7 +91,7 @@ func upcoming(u attempt.Upcoming, fresh bool) sent {
 }
 
 // draw draws a table of the sections, and then each of them.
-func (v sent) draw(s view.Style) string {
+func (v nextPrompt) draw(s view.Style) string {
 	var b strings.Builder
 	size := view.Number(v.Tokens) + " tokens"
 	if v.Context > 0 {
@@ -121,7 +121,7 @@ func (v sent) draw(s view.Style) string {
 }
 
 // title names a section, also one without a heading.
-func (v sent) title(i int) string {
+func (v nextPrompt) title(i int) string {
 	p := v.Sections[i]
 	return titleOf(p.Item(p.In), i == 0 || v.Sections[i-1].In != p.In)
 }

@@ -21,7 +21,7 @@ func quickCommand(a *console.Console) *cobra.Command {
 		if err := o.Check(); err != nil {
 			return err
 		}
-		if done, err := progress.Beside(a); done {
+		if done, err := progress.RunInChildProcess(a); done {
 			return err
 		}
 		if err := read(ctx, a, &o, &src, args); err != nil {
@@ -40,7 +40,7 @@ func quickCommand(a *console.Console) *cobra.Command {
 		if err := prefer(o.Plan, o.Goal); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, app.Makes)
+		p, err := a.Open(ctx, app.CreateAccess)
 		if err != nil {
 			return err
 		}
@@ -48,10 +48,10 @@ func quickCommand(a *console.Console) *cobra.Command {
 		if err := precheck(ctx, a, p, &o); err != nil {
 			return err
 		}
-		if err := consent(a, p, &o, false); err != nil {
+		if err := setPlanConsent(a, p, &o, false); err != nil {
 			return err
 		}
-		return progress.Carry(ctx, a, p, o)
+		return progress.RunAndShow(ctx, a, p, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	f := c.Flags()

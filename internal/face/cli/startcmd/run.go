@@ -37,12 +37,12 @@ func runCommand(a *console.Console) *cobra.Command {
 		if err := o.Check(); err != nil {
 			return err
 		}
-		if how, err := o.Away(a, dry); err != nil {
+		if how, err := o.BackgroundStarter(a, dry); err != nil {
 			return err
 		} else if how != nil {
 			return leave(ctx, a, o, how)
 		}
-		if done, err := progress.Beside(a); done {
+		if done, err := progress.RunInChildProcess(a); done {
 			return err
 		}
 		if waiting {
@@ -54,7 +54,7 @@ func runCommand(a *console.Console) *cobra.Command {
 		if err := prefer(o.Plan, o.Goal); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, app.Makes)
+		p, err := a.Open(ctx, app.CreateAccess)
 		if from, ok := blank(ctx, a, &o, p, err, dry); ok {
 			return g.begin(ctx, a, from, &o)
 		}
@@ -68,10 +68,10 @@ func runCommand(a *console.Console) *cobra.Command {
 		if dry {
 			return propose(ctx, a, p, o, output{read: src.read})
 		}
-		if err := consent(a, p, &o, a.Person() || progress.Consulted(a)); err != nil {
+		if err := setPlanConsent(a, p, &o, a.Person() || progress.NeedsPlanConsent(a)); err != nil {
 			return err
 		}
-		return progress.Carry(ctx, a, p, o)
+		return progress.RunAndShow(ctx, a, p, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	c.Args = console.Takes(0, -1)
 	sourceFlags(c, &src)
@@ -98,14 +98,14 @@ func runCommand(a *console.Console) *cobra.Command {
 // prepare does what comes before a run: a person is asked about agents that nobody
 // agreed to yet, it is looked whether the run could begin, and the user is asked
 // about what the goal leaves open.
-func prepare(ctx context.Context, a *console.Console, p *app.Place, o *progress.Order) error {
+func prepare(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order) error {
 	if err := askTrust(ctx, a, o); err != nil {
 		return err
 	}
 	if err := precheck(ctx, a, p, o); err != nil {
 		return err
 	}
-	return clarify(ctx, a, p, o)
+	return clarifyGoal(ctx, a, p, o)
 }
 
 // leave leaves a run in the background. Which agents a person agrees to is asked
@@ -184,8 +184,8 @@ func load(a *console.Console, data []byte) (nexus.Plan, error) {
 	}
 	repo, err := packages(a)
 	if err == nil {
-		err = plan.Place(p.Tasks, repo)
-		plan.Start(p.Tasks, repo, settings.Gates.Packages)
+		err = plan.AssignPackages(p.Tasks, repo)
+		plan.SetStartTiers(p.Tasks, repo, settings.Gates.Packages)
 	}
 	return p, err
 }
@@ -196,7 +196,7 @@ func packages(a *console.Console) (*monorepo.Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return monorepo.Read(os.DirFS(app.Top(dir))), nil
+	return monorepo.Read(os.DirFS(app.WorkTreeRoot(dir))), nil
 }
 
 // read fills in the goal, and the plan if there is one.
@@ -235,7 +235,7 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 	}
 	fetched := false
 	if o.Plan == nil && src.finding == "" {
-		goal, ok, err := elsewhere(ctx, a, o, src, text, typed)
+		goal, ok, err := fetchGoal(ctx, a, o, src, text, typed)
 		if err != nil {
 			return err
 		}
@@ -254,7 +254,7 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 		return err
 	}
 	if !fetched { // a stranger's text picks no command of the repository
-		if text, err = a.Invoke(settings, text); err != nil {
+		if text, err = a.ExpandCommand(settings, text); err != nil {
 			return err
 		}
 	}
@@ -282,9 +282,9 @@ func isFile(goal string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// slurp reads a file, or standard input for "-", up to a size that no goal or
+// readInput reads a file, or standard input for "-", up to a size that no goal or
 // plan has.
-func slurp(a *console.Console, path string) ([]byte, error) {
+func readInput(a *console.Console, path string) ([]byte, error) {
 	in := a.In
 	if path != "-" {
 		f, err := os.Open(path)

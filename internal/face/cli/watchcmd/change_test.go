@@ -60,7 +60,7 @@ func TestGone(t *testing.T) {
 	s, _ := worked(t)
 	now := time.Now()
 	s.now = func() time.Time { return now }
-	if _, err := s.Read(t.Context(), tui.Ask{Run: run}); err != nil {
+	if _, err := s.Read(t.Context(), tui.SnapshotRequest{Run: run}); err != nil {
 		t.Fatal(err)
 	}
 	other, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{Now: time.Now})
@@ -69,11 +69,11 @@ func TestGone(t *testing.T) {
 	}
 	defer other.Close()
 	s.journal = other
-	if _, err := s.Read(t.Context(), tui.Ask{Run: run}); err != nil {
+	if _, err := s.Read(t.Context(), tui.SnapshotRequest{Run: run}); err != nil {
 		t.Errorf("it is looked for again at once: %v", err)
 	}
 	now = now.Add(time.Second)
-	_, err = s.Read(t.Context(), tui.Ask{Run: run})
+	_, err = s.Read(t.Context(), tui.SnapshotRequest{Run: run})
 	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeNotFound || !strings.Contains(e.Hint, "nexus runs") {
 		t.Errorf("%v", err)
 	}

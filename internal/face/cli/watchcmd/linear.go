@@ -15,10 +15,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// tell tells about a run in whole sentences, one after the other, for readers of
+// runLinear tells about a run in whole sentences, one after the other, for readers of
 // screens: nothing is drawn again, and one thing is asked at a time. It returns
 // when the run is over or the person leaves, which does not touch the run.
-func tell(ctx context.Context, o tui.Options) (tui.Snapshot, error) {
+func runLinear(ctx context.Context, o tui.Options) (tui.Snapshot, error) {
 	l := &linear{o: o, told: map[string]bool{}}
 	typed := make(chan string)
 	go func() {
@@ -33,9 +33,9 @@ func tell(ctx context.Context, o tui.Options) (tui.Snapshot, error) {
 	}()
 	for {
 		changed := o.Source.Changed(o.Run)
-		s, err := o.Source.Read(ctx, tui.Ask{Run: o.Run, View: tui.LogView})
+		s, err := o.Source.Read(ctx, tui.SnapshotRequest{Run: o.Run, View: tui.LogView})
 		if err != nil {
-			return l.snap, tui.Gone(err, o.Run)
+			return l.snap, tui.RunGoneError(err, o.Run)
 		}
 		l.tell(s)
 		if s.Run.Status.Ended() || s.Interrupted {
@@ -68,7 +68,7 @@ type linear struct {
 }
 
 func (l *linear) say(format string, args ...any) {
-	_, _ = io.WriteString(l.o.Out, tui.Shown(l.o.Style, view.Clean(fmt.Sprintf(format, args...)))+"\n")
+	_, _ = io.WriteString(l.o.Out, tui.ASCIIText(l.o.Style, view.Clean(fmt.Sprintf(format, args...)))+"\n")
 }
 
 // tell says what is new.
@@ -172,7 +172,7 @@ func (l *linear) hear(ctx context.Context, line string) (leave bool) {
 	case "status":
 		c := l.snap.Run.Counts
 		l.say("The run is %s. %d of %s landed, %d are in progress, %d wait for you.",
-			l.snap.Run.Status, c.Landed, view.Count(c.Total, "task"), c.Active, projection.Waiting(l.snap.Inbox))
+			l.snap.Run.Status, c.Landed, view.Count(c.Total, "task"), c.Active, projection.CountWaiting(l.snap.Inbox))
 	default:
 		l.act(ctx, name, strings.TrimSpace(text))
 	}
@@ -196,7 +196,7 @@ func (l *linear) act(ctx context.Context, name, text string) {
 		case a.Input == projection.InputText && text == "":
 			refused = "it needs a text after it: " + a.Ask
 		default:
-			if out := l.o.Verbs.Do(ctx, tui.Fill(a, text), ""); out.Failed != "" {
+			if out := l.o.Verbs.Do(ctx, tui.FillArguments(a, text), ""); out.Failed != "" {
 				l.say("That could not be done: %s", out.Failed)
 			} else {
 				l.say("%s.", cmp.Or(strings.TrimSpace(out.Text), out.Said, "Done"))

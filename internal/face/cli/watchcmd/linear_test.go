@@ -26,7 +26,7 @@ func (u *unfolding) Changed(nexus.RunID) <-chan struct{} {
 	return c
 }
 
-func (u *unfolding) Read(_ context.Context, ask tui.Ask) (tui.Snapshot, error) {
+func (u *unfolding) Read(_ context.Context, ask tui.SnapshotRequest) (tui.Snapshot, error) {
 	if len(u.rest) == 0 {
 		return tui.Snapshot{Interrupted: true}, nil
 	}
@@ -35,7 +35,7 @@ func (u *unfolding) Read(_ context.Context, ask tui.Ask) (tui.Snapshot, error) {
 	if err := u.p.Apply(next); err != nil {
 		return tui.Snapshot{}, err
 	}
-	return tui.Snap(u.p, ask, next.At)
+	return tui.TakeSnapshot(u.p, ask, next.At)
 }
 
 // TestTell holds that who listens hears what changed, and no bookkeeping: neither
@@ -45,7 +45,7 @@ func TestTell(t *testing.T) {
 	u := &unfolding{p: projection.New("r", projection.Options{}), rest: projectiontest.Tape()}
 	silent, keys := io.Pipe()
 	defer keys.Close()
-	if _, err := tell(t.Context(), tui.Options{Run: "r", Source: u, In: silent, Out: &out}); err != nil {
+	if _, err := runLinear(t.Context(), tui.Options{Run: "r", Source: u, In: silent, Out: &out}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

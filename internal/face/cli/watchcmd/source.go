@@ -40,7 +40,7 @@ func (s *source) lost(err error) {
 func (s *source) Changed(run nexus.RunID) <-chan struct{} { return s.hub.Changed(run) }
 
 // Read implements [tui.Source].
-func (s *source) Read(ctx context.Context, ask tui.Ask) (snap tui.Snapshot, err error) {
+func (s *source) Read(ctx context.Context, ask tui.SnapshotRequest) (snap tui.Snapshot, err error) {
 	if err := s.broken.Load(); err != nil {
 		return snap, *err
 	}
@@ -48,7 +48,7 @@ func (s *source) Read(ctx context.Context, ask tui.Ask) (snap tui.Snapshot, err 
 		return snap, err
 	}
 	err = s.hub.View(ask.Run, func(p *projection.Projection) (err error) {
-		snap, err = tui.Snap(p, ask, s.now())
+		snap, err = tui.TakeSnapshot(p, ask, s.now())
 		return err
 	})
 	return snap, err
@@ -70,21 +70,21 @@ func (s *source) there(ctx context.Context, run nexus.RunID) error {
 	}
 }
 
-// verbs runs the command lines of a person at the terminal interface.
-type verbs struct {
+// commandRunner runs the command lines of a person at the terminal interface.
+type commandRunner struct {
 	a       *console.Console
 	execute host.Execute
 }
 
-// Do implements [tui.Verbs]. What continues a run in the background is done as
+// Do implements [tui.CommandRunner]. What continues a run in the background is done as
 // at a terminal, since it does not end with this process.
-func (v *verbs) Do(ctx context.Context, args []string, stdin string) tui.Outcome {
+func (v *commandRunner) Do(ctx context.Context, args []string, stdin string) tui.Outcome {
 	if slices.Contains(args, "--detach") {
 		return v.beside(ctx, args)
 	}
 	said := ""
 	h := host.Host{Console: v.a, Execute: v.execute}
-	r := h.Run(ctx, host.Order{Args: args, Stdin: stdin, Person: true, Told: func(text string) { said = cmp.Or(text, said) }})
+	r := h.Run(ctx, host.Invocation{Args: args, Stdin: stdin, Person: true, Told: func(text string) { said = cmp.Or(text, said) }})
 	out := tui.Outcome{Text: r.Text, Data: r.Data, Said: said}
 	if r.Failure != nil {
 		out.Failed = r.Failure.Message
@@ -97,7 +97,7 @@ func (v *verbs) Do(ctx context.Context, args []string, stdin string) tui.Outcome
 	return out
 }
 
-func (v *verbs) beside(ctx context.Context, args []string) tui.Outcome {
+func (v *commandRunner) beside(ctx context.Context, args []string) tui.Outcome {
 	var out, said bytes.Buffer
 	if v.a.Dir != "" {
 		args = append([]string{"-C", v.a.Dir}, args...) // the process starts where this one did
@@ -112,15 +112,15 @@ func (v *verbs) beside(ctx context.Context, args []string) tui.Outcome {
 	return o
 }
 
-// Edit implements [tui.Verbs].
-func (v *verbs) Edit(path string) tui.Command {
+// Edit implements [tui.CommandRunner].
+func (v *commandRunner) Edit(path string) tui.Command {
 	return &owner{func() error {
 		return console.Edit(cmp.Or(v.a.Env("VISUAL"), v.a.Env("EDITOR"), "vi"), path)
 	}}
 }
 
-// Terminal implements [tui.Verbs].
-func (v *verbs) Terminal(ctx context.Context, args []string) tui.Command {
+// Terminal implements [tui.CommandRunner].
+func (v *commandRunner) Terminal(ctx context.Context, args []string) tui.Command {
 	return &owner{func() error {
 		c := console.New(v.a.In, v.a.Out, v.a.Err, v.a.App)
 		err := v.execute(ctx, c, args)

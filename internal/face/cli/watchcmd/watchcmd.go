@@ -26,7 +26,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
-	var how look
+	var how displayOptions
 	const use, short = "watch [RUN] [--ascii] [--screen-reader]", "show a run on the whole screen, and steer it with keys"
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
 		return show(ctx, a, execute, console.First(args), how)
@@ -37,8 +37,8 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// look is how a run is shown.
-type look struct {
+// displayOptions is how a run is shown.
+type displayOptions struct {
 	ascii, linear bool
 	own           bool // this process conducts the run
 }
@@ -46,27 +46,27 @@ type look struct {
 // Show shows a run that is under way in the background, and says how it stands
 // when the person leaves.
 func Show(ctx context.Context, a *console.Console, execute host.Execute, run nexus.RunID) error {
-	return show(ctx, a, execute, string(run), look{})
+	return show(ctx, a, execute, string(run), displayOptions{})
 }
 
 // Here shows the run that this process conducts, from when its tasks begin until it is
 // over or the person leaves. Ctrl-C means what it means without the screen.
 func Here(ctx context.Context, a *console.Console, execute host.Execute, run nexus.RunID) error {
-	how := look{}.with(a)
+	how := displayOptions{}.with(a)
 	how.own = true
 	return show(ctx, a, execute, string(run), how)
 }
 
 // Attended refuses to show anything where nobody sits in front of it.
-func Attended(a *console.Console) error { return attended(a, look{}.with(a)) }
+func Attended(a *console.Console) error { return attended(a, displayOptions{}.with(a)) }
 
 // with returns how a run is shown as the environment wants it.
-func (l look) with(a *console.Console) look {
+func (l displayOptions) with(a *console.Console) displayOptions {
 	set := func(name string) bool { v := a.Env(name); return v != "" && v != "0" }
-	return look{own: l.own, ascii: l.ascii || set("NEXUS_ASCII"), linear: l.linear || set("NEXUS_A11Y")}
+	return displayOptions{own: l.own, ascii: l.ascii || set("NEXUS_ASCII"), linear: l.linear || set("NEXUS_A11Y")}
 }
 
-func show(ctx context.Context, a *console.Console, execute host.Execute, name string, how look) error {
+func show(ctx context.Context, a *console.Console, execute host.Execute, name string, how displayOptions) error {
 	how = how.with(a)
 	settings, _, err := a.Settings()
 	if err != nil {
@@ -75,7 +75,7 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	if err := tui.Keys(settings.Keys).Check(); err != nil {
 		return err
 	}
-	p, err := a.Open(ctx, app.Reads)
+	p, err := a.Open(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,9 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	defer leave(nil)
 	hub, err := hub.Open(here, p.Journal, hub.Options{
 		Repository: p.Repo.Work, Now: a.Now,
-		Place: func(run nexus.RunID, id nexus.AttemptID) (dir, branch string) { return worktree.At(p.State, run, id) },
+		Place: func(run nexus.RunID, id nexus.AttemptID) (dir, branch string) {
+			return worktree.Locate(p.State, run, id)
+		},
 	})
 	if err != nil {
 		return err
@@ -100,14 +102,14 @@ func show(ctx context.Context, a *console.Console, execute host.Execute, name st
 	var beside sync.WaitGroup
 	beside.Go(func() {
 		err := hub.Follow(here)
-		if s.lost(err); p.Journal.Gone() != nil {
+		if s.lost(err); p.Journal.CheckFile() != nil {
 			leave(err)
 		}
 	})
 	o := tui.Options{
 		Run: r.ID, Place: place(ctx, p.Repo), Source: s, Keys: settings.Keys,
 		Style: a.Style(a.Out), In: a.In, Out: a.Out, Environ: a.Environ, Clock: a.Now,
-		Verbs: &verbs{a: a, execute: execute},
+		Verbs: &commandRunner{a: a, execute: execute},
 	}
 	o.Style.Plain, o.Style.ASCII = false, o.Style.ASCII || how.ascii
 	if how.own {
@@ -137,15 +139,15 @@ func place(ctx context.Context, r git.Repo) string {
 	return strings.TrimSpace(filepath.Base(r.Work) + " " + branch)
 }
 
-func watch(ctx context.Context, o tui.Options, how look) (tui.Snapshot, error) {
+func watch(ctx context.Context, o tui.Options, how displayOptions) (tui.Snapshot, error) {
 	if how.linear {
-		return tell(ctx, o)
+		return runLinear(ctx, o)
 	}
 	return tui.Watch(ctx, o)
 }
 
 // attended refuses to draw where nobody sits in front of it.
-func attended(a *console.Console, how look) error {
+func attended(a *console.Console, how displayOptions) error {
 	in, file := a.In.(*os.File)
 	if how.linear || file && in != nil && a.Live(a.Out) && a.Person() {
 		return nil
@@ -158,7 +160,7 @@ func attended(a *console.Console, how look) error {
 
 // latest returns the run that name means; without a name the latest that
 // somebody conducts, or else the latest.
-func latest(ctx context.Context, p *app.Place, name string) (journal.Run, error) {
+func latest(ctx context.Context, p *app.Repository, name string) (journal.Run, error) {
 	if name == "" {
 		all, err := p.Runs(ctx)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/escalate"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -38,7 +38,7 @@ type Attempt struct {
 	Tier     nexus.Tier          `json:"tier"`
 	Strategy nexus.Strategy      `json:"strategy"`
 	Base     string              `json:"base"`
-	Stage    state.Stage         `json:"stage"`
+	Stage    state.AttemptStage  `json:"stage"`
 	Outcome  nexus.Outcome       `json:"outcome,omitzero"`
 	Why      string              `json:"why,omitzero"`
 	Commit   string              `json:"commit,omitzero"`
@@ -79,8 +79,8 @@ type Session struct {
 // Of returns what there is to tell about a task; with an attempt's ID,
 // of that attempt only.
 func Of(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Detail {
-	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}, Assessment: repair.Assess(s, t), Escalation: escalate.Of(s, t)}
-	for _, q := range view.Asks(s, people.Waiting(s, true)) {
+	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}, Assessment: repair.Assess(s, t), Escalation: escalate.ReportFor(s, t)}
+	for _, q := range view.WaitingQuestions(s, humaninput.Waiting(s, true)) {
 		if q.Task == t.ID && (only == "" || q.Attempt == only) {
 			d.Asks = append(d.Asks, q)
 		}
@@ -94,10 +94,10 @@ func Of(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Deta
 }
 
 func attemptOf(a *state.Attempt, now time.Time) Attempt {
-	a = a.Whole()
+	a = a.Unpacked()
 	v := Attempt{
 		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Stage: a.Stage, Outcome: a.Outcome, Why: a.Why,
-		Commit: a.Commit, Seconds: view.Between(a.Began, a.Finished, now), Rounds: []Round{}, Sessions: []Session{},
+		Commit: a.Commit, Seconds: view.SecondsBetween(a.Began, a.Finished, now), Rounds: []Round{}, Sessions: []Session{},
 	}
 	if a.Proof != nil && !slices.ContainsFunc(a.Rounds, func(r *state.Round) bool { return r.Proof != nil }) {
 		v.Proof = a.Proof
@@ -143,7 +143,7 @@ func Draw(s view.Style, d Detail) string {
 		}
 		fmt.Fprintf(&b, "  - %s%s\n", view.Clean(c.Text), s.Dim(check))
 	}
-	b.WriteString(asks(s, d.Asks))
+	b.WriteString(drawQuestions(s, d.Asks))
 	for _, a := range d.Attempts {
 		drawAttempt(&b, s, a)
 	}
@@ -156,8 +156,8 @@ func Draw(s view.Style, d Detail) string {
 	return s.Safe(b.String())
 }
 
-// asks draws what people are asked, and how they answer.
-func asks(s view.Style, all []view.Ask) string {
+// drawQuestions draws what people are asked, and how they answer.
+func drawQuestions(s view.Style, all []view.Ask) string {
 	var b strings.Builder
 	for _, q := range all {
 		fmt.Fprintf(&b, "\n%s  %s\n  %s\n", s.Warn("question "+q.ID), view.Clean(q.Text), view.Clean(q.Replies()))
@@ -170,33 +170,33 @@ func drawAttempt(b *strings.Builder, s view.Style, a Attempt) {
 	if end == "" {
 		end = string(a.Stage)
 	}
-	fmt.Fprintf(b, "\n%s  %s\n", s.Bold("attempt "+string(a.ID)), view.Because(strings.Join([]string{string(a.Tier), view.Duration(time.Duration(a.Seconds * float64(time.Second))), end}, s.Dot()), view.Clean(a.Why)))
+	fmt.Fprintf(b, "\n%s  %s\n", s.Bold("attempt "+string(a.ID)), view.WithReason(strings.Join([]string{string(a.Tier), view.Duration(time.Duration(a.Seconds * float64(time.Second))), end}, s.Dot()), view.Clean(a.Why)))
 	if a.Proof != nil {
-		fact(b, s, *a.Proof, a.Proof.Findings)
+		drawFact(b, s, *a.Proof, a.Proof.Findings)
 	}
 	for _, r := range a.Rounds {
 		_, text := view.Describe(nexus.RoundStarted{Round: r.Round, Role: r.Role, Cause: r.Cause})
 		if text = view.Clean(text); r.Commit != "" {
-			text += s.Dot() + s.Dim(view.Short(r.Commit))
+			text += s.Dot() + s.Dim(view.ShortHash(r.Commit))
 		}
 		fmt.Fprintf(b, "  %s\n", text)
 		for _, f := range r.Broken {
-			fact(b, s, f, nil)
+			drawFact(b, s, f, nil)
 		}
 		if r.Proof != nil {
-			fact(b, s, *r.Proof, r.Proof.Findings)
+			drawFact(b, s, *r.Proof, r.Proof.Findings)
 		}
 		for _, e := range r.Evidence {
 			drawEvidence(b, s, e)
 		}
 		if r.Suspect != nil {
-			fact(b, s, *r.Suspect, r.Suspect.Findings)
+			drawFact(b, s, *r.Suspect, r.Suspect.Findings)
 		}
 		if r.Verified != nil {
-			fact(b, s, *r.Verified, r.Verified.Findings)
+			drawFact(b, s, *r.Verified, r.Verified.Findings)
 		}
 		for _, v := range r.Reviews {
-			fact(b, s, v, v.Findings)
+			drawFact(b, s, v, v.Findings)
 		}
 	}
 	if len(a.Network) > 0 {
@@ -209,11 +209,11 @@ func drawAttempt(b *strings.Builder, s view.Style, a Attempt) {
 	}
 }
 
-// fact draws what a fact says about a round, and what it found.
-func fact(b *strings.Builder, s view.Style, f nexus.Fact, found []nexus.Finding) {
+// drawFact draws what a fact says about a round, and what it found.
+func drawFact(b *strings.Builder, s view.Style, f nexus.Fact, found []nexus.Finding) {
 	_, text := view.Describe(f)
 	fmt.Fprintf(b, "    %s\n", s.Tint(f, view.Clean(text)))
-	findings(b, s, found)
+	drawFindings(b, s, found)
 }
 
 func drawEvidence(b *strings.Builder, s view.Style, e nexus.Evidence) {
@@ -231,17 +231,17 @@ func drawEvidence(b *strings.Builder, s view.Style, e nexus.Evidence) {
 		}
 		b.WriteString(s.Fit("      "+view.Clean(text)) + "\n")
 	}
-	findings(b, s, e.Findings)
+	drawFindings(b, s, e.Findings)
 }
 
-// findings draws the first ten.
-func findings(b *strings.Builder, s view.Style, all []nexus.Finding) {
+// drawFindings draws the first ten.
+func drawFindings(b *strings.Builder, s view.Style, all []nexus.Finding) {
 	for i, f := range all {
 		if i == 10 {
 			fmt.Fprintf(b, "      %s\n", s.Dim("and "+view.Count(len(all)-i, "more finding")))
 			return
 		}
-		b.WriteString(s.Fit("      "+view.Clean(view.Place(f))) + "\n")
+		b.WriteString(s.Fit("      "+view.Clean(view.FindingText(f))) + "\n")
 	}
 }
 

@@ -25,20 +25,20 @@ type Review struct {
 	Added   int              `json:"added"`  // lines
 	Deleted int              `json:"deleted"`
 
-	Files    []File    `json:"files"`             // the riskiest first
-	Comments []Comment `json:"comments"`          // in the order in which they were made
-	Drafts   []Draft   `json:"drafts,omitempty"`  // comments of the person that are not sent yet
-	Must     []string  `json:"must"`              // comments that keep the change from landing
-	Wanted   string    `json:"wanted,omitzero"`   // why a person has to review it before it lands; empty: nobody has to
-	Approved string    `json:"approved,omitzero"` // who let this commit land; empty: nobody
-	Question string    `json:"question,omitzero"` // that waits in the inbox for whether it may land
-	Seen     int       `json:"seen"`              // files that are viewed as they are
-	Since    *Since    `json:"since,omitempty"`   // what changed since the person's last review; nil: there was none
-	Cut      bool      `json:"cut,omitzero"`      // the diff was too long, and its end is left out
-	Landed   string    `json:"landed,omitzero"`   // commit on the run's branch; comments are too late then
-	Open     bool      `json:"open"`              // comments can be made
-	Why      string    `json:"why_not,omitzero"`  // why they cannot
-	Worktree string    `json:"worktree,omitzero"` // where the attempt works
+	Files    []File              `json:"files"`             // the riskiest first
+	Comments []Comment           `json:"comments"`          // in the order in which they were made
+	Drafts   []Draft             `json:"drafts,omitempty"`  // addComments of the person that are not sent yet
+	Must     []string            `json:"must"`              // addComments that keep the change from landing
+	Wanted   string              `json:"wanted,omitzero"`   // why a person has to review it before it lands; empty: nobody has to
+	Approved string              `json:"approved,omitzero"` // who let this commit land; empty: nobody
+	Question string              `json:"question,omitzero"` // that waits in the inbox for whether it may land
+	Seen     int                 `json:"seen"`              // addFiles that are viewed as they are
+	Since    *ChangesSinceReview `json:"since,omitempty"`   // what changed since the person's last review; nil: there was none
+	Cut      bool                `json:"cut,omitzero"`      // the diff was too long, and its end is left out
+	Landed   string              `json:"landed,omitzero"`   // commit on the run's branch; comments are too late then
+	Open     bool                `json:"open"`              // addComments can be made
+	Why      string              `json:"why_not,omitzero"`  // why they cannot
+	Worktree string              `json:"worktree,omitzero"` // where the attempt works
 }
 
 // File is a file of the change.
@@ -81,8 +81,8 @@ type Answer struct {
 	At      time.Time       `json:"at"`
 }
 
-// Since is what changed since a person's last review.
-type Since struct {
+// ChangesSinceReview is what changed since a person's last review.
+type ChangesSinceReview struct {
 	Base    string            `json:"base"`   // of the change that was reviewed
 	Commit  string            `json:"commit"` // that was reviewed
 	At      time.Time         `json:"at"`

@@ -16,7 +16,7 @@ import (
 )
 
 // Drafts are what a person has written about a task's change and not sent yet. They
-// decide nothing, so they are kept beside the journal as [Seen] is, one line for each:
+// decide nothing, so they are kept beside the journal as [ViewedFiles] is, one line for each:
 // a process that dies in the middle loses that line at most.
 type Drafts struct {
 	file string

@@ -16,7 +16,7 @@ func Draw(s view.Style, r Review, all bool) string {
 	b.WriteString(s.Bold(fmt.Sprintf("%s %s", r.Task, view.Clean(r.Title))) + "\n")
 	fmt.Fprintf(&b, "%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed\n", r.Status, r.Round, r.Attempt, r.Commit,
 		view.Count(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
-	for _, line := range Keeps(r) {
+	for _, line := range StatusLines(r) {
 		b.WriteString(line + "\n")
 	}
 	if r.Cut {
@@ -33,8 +33,8 @@ func Draw(s view.Style, r Review, all bool) string {
 	return s.Safe(b.String())
 }
 
-// Keeps says what keeps the change from landing, and what else is to be known of it.
-func Keeps(r Review) []string {
+// StatusLines says what keeps the change from landing, and what else is to be known of it.
+func StatusLines(r Review) []string {
 	var all []string
 	if len(r.Must) > 0 {
 		all = append(all, "does not land before these are resolved: "+strings.Join(r.Must, ", "))
@@ -117,7 +117,7 @@ func drawFile(s view.Style, f File, comments []Comment, all bool) string {
 		b.WriteString(drawHunk(s, h, func(l diffreview.Line) string {
 			text := ""
 			for i, c := range comments {
-				if mine(c) && !drawn[i] && Below(c, l) {
+				if mine(c) && !drawn[i] && IsBelow(c, l) {
 					drawn[i] = true
 					text += drawComment(s, c)
 				}
@@ -133,8 +133,8 @@ func drawFile(s view.Style, f File, comments []Comment, all bool) string {
 	return b.String()
 }
 
-// Below reports whether a comment stands below a line.
-func Below(c Comment, l diffreview.Line) bool {
+// IsBelow reports whether a comment stands below a line.
+func IsBelow(c Comment, l diffreview.Line) bool {
 	if c.Side == nexus.OldSide {
 		return l.Kind == "-" && l.Old == c.Last()
 	}
@@ -188,7 +188,7 @@ func drawComment(s view.Style, c Comment) string {
 		}
 	}
 	for _, a := range c.Answers {
-		text := view.Because(view.Reply(a.CommentAnswer), view.Clean(nexus.OneLine(a.Why)))
+		text := view.WithReason(view.ReplyText(a.CommentAnswer), view.Clean(nexus.OneLine(a.Why)))
 		fmt.Fprintf(&b, "  >   %s, round %d, commit %.12s: %s\n", a.Attempt, a.Round, a.Commit, text)
 	}
 	if c.Refused != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Words is an estimate in words.
-type Words struct {
+// Description is an estimate in words.
+type Description struct {
 	From  string // what it is taken from; empty: nothing
 	Time  string
 	Money string
@@ -26,7 +26,7 @@ type Task struct {
 }
 
 // Of says an estimate in words.
-func Of(e nexus.Estimate) Words {
+func Of(e nexus.Estimate) Description {
 	var from []string
 	if e.Samples > 0 {
 		from = append(from, "from "+view.Count(e.Samples, "earlier task"))
@@ -38,8 +38,8 @@ func Of(e nexus.Estimate) Words {
 		}
 		from = append(from, thumb)
 	}
-	between := betweenWords(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes))
-	w := Words{From: strings.Join(from, ", "), Time: fmt.Sprintf("about %d min%s, %d min of work", e.Minutes, between, e.Work)}
+	between := rangeText(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes))
+	w := Description{From: strings.Join(from, ", "), Time: fmt.Sprintf("about %d min%s, %d min of work", e.Minutes, between, e.Work)}
 	if e.Confidence != "" {
 		w.Time += fmt.Sprintf("; %s confidence", e.Confidence)
 	}
@@ -47,14 +47,14 @@ func Of(e nexus.Estimate) Words {
 	case e.Unpriced > 0:
 		w.Money = "unknown, " + view.Count(e.Unpriced, "task") + " without a known price"
 	case e.Money > 0:
-		w.Money = "about " + e.Money.String() + betweenWords(e.Low.Money.String(), e.High.Money.String())
+		w.Money = "about " + e.Money.String() + rangeText(e.Low.Money.String(), e.High.Money.String())
 	default:
 		w.Money = "none"
 	}
 	w.Money += "; at the worst " + e.Most.String() + ", the budget"
 	for _, t := range e.Tasks {
 		if len(e.Tasks) > 1 || len(t.Parts) > 1 || t.Samples > 0 {
-			w.Tasks = append(w.Tasks, ofTask(t, e.Confidence))
+			w.Tasks = append(w.Tasks, describeTask(t, e.Confidence))
 		}
 	}
 	return w
@@ -62,7 +62,7 @@ func Of(e nexus.Estimate) Words {
 
 // String is the estimate as lines: what it is taken from, the time, the money, and up to
 // two for each task.
-func (w Words) String() string {
+func (w Description) String() string {
 	text := strings.TrimSpace("estimate "+w.From) + ":\n  time: " + w.Time + "\n  money: " + w.Money
 	for _, t := range w.Tasks {
 		if text += "\n  " + t.Text; t.Parts != "" {
@@ -72,12 +72,12 @@ func (w Words) String() string {
 	return text
 }
 
-// ofTask says the estimate of a task. How sure that is is said where it is not as of all
+// describeTask says the estimate of a task. How sure that is is said where it is not as of all
 // tasks.
-func ofTask(e nexus.TaskEstimate, all nexus.Confidence) Task {
-	text := fmt.Sprintf("%s: about %s%s", e.Task, span(e.Likely.Seconds), betweenWords(span(e.Low.Seconds), span(e.High.Seconds)))
+func describeTask(e nexus.TaskEstimate, all nexus.Confidence) Task {
+	text := fmt.Sprintf("%s: about %s%s", e.Task, durationText(e.Likely.Seconds), rangeText(durationText(e.Low.Seconds), durationText(e.High.Seconds)))
 	if !e.Unpriced {
-		text += ", " + e.Likely.Money.String() + betweenWords(e.Low.Money.String(), e.High.Money.String())
+		text += ", " + e.Likely.Money.String() + rangeText(e.Low.Money.String(), e.High.Money.String())
 	}
 	if e.Confidence != all {
 		text += fmt.Sprintf(", %s confidence", e.Confidence)
@@ -92,34 +92,34 @@ func ofTask(e nexus.TaskEstimate, all nexus.Confidence) Task {
 	for _, p := range e.Parts {
 		var costs []string
 		if p.Seconds != 0 {
-			costs = append(costs, signed(p.Seconds, span))
+			costs = append(costs, differenceText(p.Seconds, durationText))
 		}
 		if p.Money != 0 && !e.Unpriced {
-			costs = append(costs, signed(int64(p.Money), func(n int64) string { return nexus.Money(n).String() }))
+			costs = append(costs, differenceText(int64(p.Money), func(n int64) string { return nexus.Money(n).String() }))
 		}
 		parts = append(parts, p.What+" "+strings.Join(costs, " "))
 	}
 	return Task{text, strings.Join(parts, "; ")}
 }
 
-// signed says by how much something changes an estimate.
-func signed(n int64, words func(int64) string) string {
+// differenceText says by how much something changes an estimate.
+func differenceText(n int64, words func(int64) string) string {
 	if n < 0 {
 		return "-" + words(-n)
 	}
 	return "+" + words(n)
 }
 
-// span says how many seconds something takes, as exactly as an estimate may be said.
-func span(seconds int64) string {
+// durationText says how many seconds something takes, as exactly as an estimate may be said.
+func durationText(seconds int64) string {
 	if seconds < 90 {
 		return fmt.Sprintf("%d s", seconds)
 	}
 	return fmt.Sprintf("%d min", int64((time.Duration(seconds)*time.Second).Round(time.Minute)/time.Minute))
 }
 
-// betweenWords says a range, nothing where it is none.
-func betweenWords(low, high string) string {
+// rangeText says a range, nothing where it is none.
+func rangeText(low, high string) string {
 	if low == high {
 		return ""
 	}

@@ -22,7 +22,7 @@ const (
 	Keyword  Kind = "keyword"
 	Type     Kind = "type" // also what a language has built in
 	Function Kind = "function"
-	Name     Kind = "name" // of an attribute, a tag, a key, a decorator
+	Name     Kind = "name" // languageOf an attribute, a tag, a key, a decorator
 	String   Kind = "string"
 	Number   Kind = "number"
 	Comment  Kind = "comment"
@@ -49,7 +49,7 @@ const (
 func Lines(file, text string) [][]Span {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	out := make([][]Span, len(lines))
-	l := of(file)
+	l := languageOf(file)
 	s := scanner{language: l}
 	for i, line := range lines {
 		if l == nil || len(text) > maxText || len(line) > maxLine {
@@ -73,7 +73,7 @@ type scanner struct {
 	*language
 
 	until string // what ends the comment or literal that an earlier line began; empty: there is none
-	kind  Kind   // of that
+	kind  Kind   // languageOf that
 	line  string // that is read
 	at    int    // up to where
 	spans []Span
@@ -131,9 +131,9 @@ func (s *scanner) next() {
 	c, size := utf8.DecodeRuneInString(rest)
 	switch {
 	case c == '@' && s.Decorated && len(rest) > 1 && isWord(rune(rest[1])):
-		s.add(s.at+1+word(rest[1:]), Name)
+		s.add(s.at+1+wordLength(rest[1:]), Name)
 	case '0' <= c && c <= '9':
-		s.add(s.at+number(rest), Number)
+		s.add(s.at+numberLength(rest), Number)
 	case isWord(c):
 		s.word(rest)
 	case strings.ContainsRune("+-*/%=<>!&|^~", c) && !s.Markup:
@@ -177,7 +177,7 @@ func (s *scanner) literal(rest string) bool {
 	if strings.IndexByte(s.Quotes, rest[0]) < 0 {
 		return false
 	}
-	end := quoted(rest)
+	end := literalLength(rest)
 	switch {
 	case end == 0 && rest[0] == '\'':
 		s.add(s.at+1, Plain) // an apostrophe, a lifetime
@@ -191,9 +191,9 @@ func (s *scanner) literal(rest string) bool {
 	return true
 }
 
-// quoted returns the length of the literal that a text begins with, 0 where it does not
+// literalLength returns the length of the literal that a text begins with, 0 where it does not
 // end.
-func quoted(text string) int {
+func literalLength(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
@@ -207,7 +207,7 @@ func quoted(text string) int {
 
 // word reads a word.
 func (s *scanner) word(rest string) {
-	n := word(rest)
+	n := wordLength(rest)
 	text, after := rest[:n], strings.TrimLeft(rest[n:], " \t")
 	before := strings.TrimRight(s.line[:s.at], " \t")
 	kind := Plain
@@ -239,8 +239,8 @@ func startsAny(text string, marks ...string) bool {
 	return false
 }
 
-// word returns the length of the word that a text begins with.
-func word(text string) int {
+// wordLength returns the length of the word that a text begins with.
+func wordLength(text string) int {
 	for i, c := range text {
 		if !isWord(c) && (c < '0' || c > '9') {
 			return i
@@ -251,8 +251,8 @@ func word(text string) int {
 
 func isWord(c rune) bool { return c == '_' || c == '$' || c != utf8.RuneError && unicode.IsLetter(c) }
 
-// number returns the length of the number that a text begins with.
-func number(text string) int {
+// numberLength returns the length of the number that a text begins with.
+func numberLength(text string) int {
 	for i, c := range text {
 		exponent := i > 0 && (c == '+' || c == '-') && (text[i-1] == 'e' || text[i-1] == 'E') && !strings.HasPrefix(text, "0x")
 		if c != '.' && c != '_' && !exponent && !unicode.IsLetter(c) && (c < '0' || c > '9') {

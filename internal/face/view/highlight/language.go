@@ -44,8 +44,8 @@ type language struct {
 	headed func(line string) (Kind, bool) // what a whole line is
 }
 
-// of returns the language of a file by its name; nil: it is not known.
-func of(file string) *language {
+// languageOf returns the language of a file by its name; nil: it is not known.
+func languageOf(file string) *language {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".md", ".markdown":
 		return markdown()

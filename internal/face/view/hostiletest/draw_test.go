@@ -26,7 +26,7 @@ func TestNothingDrawnIsObeyed(t *testing.T) {
 		for name, text := range map[string]string{
 			"detail": detail.Draw(s, filled[detail.Detail]()), "review": diffview.Draw(s, filled[diffview.Review](), true),
 			"since": diffview.DrawSince(s, filled[diffview.Review]()), "conversation": filled[transcript.Conversation]().Draw(s),
-			"verdict": verdict.Text(s, filled[verdict.Verdict]()), "going": view.DrawGoing(s, filled[[]view.Going](), true),
+			"verdict": verdict.Text(s, filled[verdict.Verdict]()), "going": view.DrawRunList(s, filled[[]view.RepositoryRun](), true),
 			"quality": quality.Head(filled[quality.Quality]()) + quality.Body(filled[quality.Quality]()),
 		} {
 			if len(text) < 20 && name != "since" {

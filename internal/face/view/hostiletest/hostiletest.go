@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Text clears a screen, sets a title and a clipboard, is markup, turns the
@@ -28,7 +28,7 @@ func Obeyed(text string) string {
 		if r == '\n' || r == '\t' || r == '\r' && strings.HasPrefix(text[i+1:], "\n") {
 			continue
 		}
-		if legible.Unseen(text, i) || r < 0x20 || r >= 0x7f && r < 0xa0 {
+		if sanitize.Unseen(text, i) || r < 0x20 || r >= 0x7f && r < 0xa0 {
 			return text[max(i-20, 0):min(i+20, len(text))]
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
@@ -62,21 +62,21 @@ type entry struct {
 	queue  []nexus.Event // that p has not seen
 	behind bool          // p is to read the journal: it is new, or the queue was too long
 	used   time.Time
-	over   *glance // of a run that is over, where nothing has happened since
+	over   *runSummary // of a run that is over, where nothing has happened since
 
 	mu sync.Mutex             // guards p; taken before the hub's lock
 	p  *projection.Projection // nil: nobody looks
 }
 
-// glance is what the lists of all runs show of one.
-type glance struct {
+// runSummary is what the lists of all runs show of one.
+type runSummary struct {
 	run    view.Run
 	items  []projection.Item
 	latest bool
 }
 
-// most is how many events wait for a reader before it must read the journal.
-const most = 1000
+// maxQueue is how many events wait for a reader before it must read the journal.
+const maxQueue = 1000
 
 // Open returns a hub for the runs of a journal, which it reads until the context
 // ends.
@@ -111,8 +111,8 @@ func (h *Hub) entry(id nexus.RunID) *entry {
 	return e
 }
 
-// hold reads who conducts the runs.
-func (h *Hub) hold(ctx context.Context) error {
+// updateHolders reads who conducts the runs.
+func (h *Hub) updateHolders(ctx context.Context) error {
 	all, err := h.j.Holders(ctx)
 	if err != nil {
 		return err
@@ -128,14 +128,14 @@ func (h *Hub) hold(ctx context.Context) error {
 			e.holder = &by
 		}
 		if first || (was == nil) != (e.holder == nil) {
-			h.ring(e)
+			h.wakeWaiters(e)
 		}
 	}
 	return nil
 }
 
-// ring wakes who waits for a change of a run. The caller holds the lock.
-func (h *Hub) ring(e *entry) {
+// wakeWaiters wakes who waits for a change of a run. The caller holds the lock.
+func (h *Hub) wakeWaiters(e *entry) {
 	for _, c := range []*chan struct{}{&e.wake, &h.wake} {
 		if *c != nil {
 			close(*c)
@@ -164,7 +164,7 @@ func (h *Hub) Changed(run nexus.RunID) <-chan struct{} {
 func (h *Hub) Follow(ctx context.Context) error {
 	head, err := h.j.Head(ctx)
 	if err == nil {
-		err = h.missed(ctx)
+		err = h.markMissed(ctx)
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -176,7 +176,7 @@ func (h *Hub) Follow(ctx context.Context) error {
 	var beat sync.WaitGroup
 	defer beat.Wait()
 	defer stop(errors.New("the journal is not followed any more"))
-	beat.Go(func() { h.look(looking) })
+	beat.Go(func() { h.refreshLoop(looking) })
 	for e, err := range h.j.Follow(ctx, "", head) {
 		if err != nil {
 			if ctx.Err() != nil {
@@ -184,14 +184,14 @@ func (h *Hub) Follow(ctx context.Context) error {
 			}
 			return err
 		}
-		h.take(e)
+		h.enqueueEvent(e)
 	}
 	return nil
 }
 
-// missed marks what happened between [Open] and the number from which the hub
+// markMissed marks what happened between [Open] and the number from which the hub
 // follows.
-func (h *Hub) missed(ctx context.Context) error {
+func (h *Hub) markMissed(ctx context.Context) error {
 	runs, err := h.j.Runs(ctx)
 	if err != nil {
 		return err
@@ -201,13 +201,13 @@ func (h *Hub) missed(ctx context.Context) error {
 	for _, r := range runs {
 		e := h.entry(r.ID)
 		e.queue, e.behind, e.over, e.holder = nil, true, nil, r.Holder
-		h.ring(e)
+		h.wakeWaiters(e)
 	}
 	return nil
 }
 
-// look sees once a second who conducts the runs, and lets go of what is idle.
-func (h *Hub) look(ctx context.Context) {
+// refreshLoop sees once a second who conducts the runs, and lets go of what is idle.
+func (h *Hub) refreshLoop(ctx context.Context) {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
 	for {
@@ -216,29 +216,29 @@ func (h *Hub) look(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		_ = h.hold(ctx) // the next look tries again
-		h.release()
+		_ = h.updateHolders(ctx) // the next look tries again
+		h.releaseIdle()
 	}
 }
 
-// take hands an event to its run.
-func (h *Hub) take(e nexus.Event) {
+// enqueueEvent hands an event to its run.
+func (h *Hub) enqueueEvent(e nexus.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	x := h.entry(e.Run)
 	switch {
 	case x.behind:
-	case len(x.queue) >= most:
+	case len(x.queue) >= maxQueue:
 		x.queue, x.behind = nil, true
 	default:
 		x.queue = append(x.queue, e)
 	}
 	x.over = nil
-	h.ring(x)
+	h.wakeWaiters(x)
 }
 
-// release lets go of the projections that nobody looked at for a while.
-func (h *Hub) release() {
+// releaseIdle lets go of the projections that nobody looked at for a while.
+func (h *Hub) releaseIdle() {
 	for _, id := range h.IDs() {
 		h.mu.Lock()
 		e := h.runs[id]
@@ -291,17 +291,17 @@ func (h *Hub) catchUp(e *entry) error {
 		return err
 	}
 	if known { // of a run that just began, who conducts it is read next
-		e.p.Held(holder)
+		e.p.SetHolder(holder)
 	}
 	if !latest {
-		e.p.Later()
+		e.p.MarkEarlier()
 	}
 	return nil
 }
 
 func (h *Hub) apply(e *entry, id nexus.RunID, queue []nexus.Event, behind bool) error {
 	if e.p == nil {
-		e.p, behind = projection.New(id, h.projected(id)), true
+		e.p, behind = projection.New(id, h.projectionOptions(id)), true
 	}
 	if behind {
 		for x, err := range h.j.Events(h.ctx, id, e.p.Seq()) {
@@ -321,8 +321,8 @@ func (h *Hub) apply(e *entry, id nexus.RunID, queue []nexus.Event, behind bool) 
 	return nil
 }
 
-// projected returns what the projection of a run knows beside its events.
-func (h *Hub) projected(id nexus.RunID) projection.Options {
+// projectionOptions returns what the projection of a run knows beside its events.
+func (h *Hub) projectionOptions(id nexus.RunID) projection.Options {
 	o := projection.Options{Past: func(after int64) iter.Seq2[nexus.Event, error] { return h.j.Events(h.ctx, id, after) }}
 	if h.o.Earlier != nil {
 		o.Earlier = func() *route.Stats { return h.o.Earlier(h.ctx) }
@@ -344,9 +344,9 @@ func (h *Hub) IDs() []nexus.RunID {
 
 // Runs returns all runs, the latest first. One that cannot be read is left out,
 // and the error names the first such.
-func (h *Hub) Runs(now time.Time) ([]view.Going, error) {
-	all := []view.Going{}
-	err := h.each(now, func(g glance) { all = append(all, view.Going{Repository: h.o.Repository, Run: g.run}) })
+func (h *Hub) Runs(now time.Time) ([]view.RepositoryRun, error) {
+	all := []view.RepositoryRun{}
+	err := h.forEachRun(now, func(g runSummary) { all = append(all, view.RepositoryRun{Repository: h.o.Repository, Run: g.run}) })
 	return all, err
 }
 
@@ -354,15 +354,15 @@ func (h *Hub) Runs(now time.Time) ([]view.Going, error) {
 // what a person should know of.
 func (h *Hub) Inbox(now time.Time) ([]projection.Item, error) {
 	all := []projection.Item{}
-	err := h.each(now, func(g glance) { all = append(all, g.items...) })
-	return order(all), err
+	err := h.forEachRun(now, func(g runSummary) { all = append(all, g.items...) })
+	return sortItems(all), err
 }
 
-// each glances at all runs, the latest first.
-func (h *Hub) each(now time.Time, take func(glance)) error {
+// forEachRun glances at all runs, the latest first.
+func (h *Hub) forEachRun(now time.Time, take func(runSummary)) error {
 	var failed error
 	for _, id := range h.IDs() {
-		g, err := h.glance(id, now)
+		g, err := h.summarizeRun(id, now)
 		switch {
 		case err == nil:
 			take(g)
@@ -373,9 +373,9 @@ func (h *Hub) each(now time.Time, take func(glance)) error {
 	return failed
 }
 
-// glance returns what lists show of a run. What they show of one that is over is
+// runSummary returns what lists show of a run. What they show of one that is over is
 // kept in place of its projection.
-func (h *Hub) glance(id nexus.RunID, now time.Time) (glance, error) {
+func (h *Hub) summarizeRun(id nexus.RunID, now time.Time) (runSummary, error) {
 	h.mu.Lock()
 	e := h.runs[id]
 	if g := e.over; g != nil && g.latest == e.latest {
@@ -387,9 +387,9 @@ func (h *Hub) glance(id nexus.RunID, now time.Time) (glance, error) {
 	defer e.mu.Unlock()
 	looked := e.p != nil
 	if err := h.catchUp(e); err != nil {
-		return glance{}, err
+		return runSummary{}, err
 	}
-	g := glance{e.p.Run(now), e.p.Inbox(now), !e.p.IsEarlier()}
+	g := runSummary{e.p.Run(now), e.p.Inbox(now), !e.p.IsEarlier()}
 	if !g.run.Status.Ended() {
 		return g, nil
 	}
@@ -404,8 +404,8 @@ func (h *Hub) glance(id nexus.RunID, now time.Time) (glance, error) {
 	return g, nil
 }
 
-// order puts what waits before notices, and each the oldest first.
-func order(all []projection.Item) []projection.Item {
+// sortItems puts what waits before notices, and each the oldest first.
+func sortItems(all []projection.Item) []projection.Item {
 	slices.SortStableFunc(all, func(a, b projection.Item) int {
 		if a.Notice != b.Notice {
 			if b.Notice {
@@ -413,7 +413,7 @@ func order(all []projection.Item) []projection.Item {
 			}
 			return 1
 		}
-		return people.Earlier(a.Item, b.Item)
+		return humaninput.Earlier(a.Item, b.Item)
 	})
 	return all
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection/projectiontest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -142,7 +142,7 @@ func TestHubMissesNothing(t *testing.T) {
 	if err != nil || len(runs) != 3 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
-	var inbox people.Inbox
+	var inbox humaninput.Inbox
 	for e, err := range j.Events(t.Context(), "", 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -150,15 +150,15 @@ func TestHubMissesNothing(t *testing.T) {
 		inbox.Apply(e)
 	}
 	items, err := h.Inbox(projectiontest.Start())
-	if err != nil || projection.Waiting(items) != len(inbox.Items()) || projection.Waiting(items) == 0 {
-		t.Errorf("%d things wait, the inbox of the channels has %d: %v", projection.Waiting(items), len(inbox.Items()), err)
+	if err != nil || projection.CountWaiting(items) != len(inbox.Items()) || projection.CountWaiting(items) == 0 {
+		t.Errorf("%d things wait, the inbox of the channels has %d: %v", projection.CountWaiting(items), len(inbox.Items()), err)
 	}
 	sum := 0
 	for _, r := range runs {
 		sum += r.Waiting
 	}
-	if sum != projection.Waiting(items) {
-		t.Errorf("the runs say that %d things wait, the inbox %d", sum, projection.Waiting(items))
+	if sum != projection.CountWaiting(items) {
+		t.Errorf("the runs say that %d things wait, the inbox %d", sum, projection.CountWaiting(items))
 	}
 }
 
@@ -172,7 +172,7 @@ func TestSlowReader(t *testing.T) {
 	h := follow(t, j)
 	err := h.View("slow", func(p *projection.Projection) error {
 		before := p.Seq()
-		for range most + 100 {
+		for range maxQueue + 100 {
 			write(t, l, nexus.AssumptionStated{Text: "a"})
 		}
 		last := write(t, other, nexus.AssumptionStated{Text: "b"})
@@ -210,12 +210,12 @@ func TestHubLetsGo(t *testing.T) {
 		return shown
 	}
 	before := look()
-	h.release()
+	h.releaseIdle()
 	if h.runs["a"].p == nil {
 		t.Error("it was let go at once")
 	}
 	now = now.Add(2 * time.Minute)
-	h.release()
+	h.releaseIdle()
 	if h.runs["a"].p != nil {
 		t.Error("it was kept")
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// command returns a workflow command of GitHub Actions.
-func command(name string, at nexus.Finding, title, text string) string {
+// workflowCommand returns a workflow command of GitHub Actions.
+func workflowCommand(name string, at nexus.Finding, title, text string) string {
 	var with []string
 	if at.File != "" {
 		with = append(with, "file="+escapeProperty(at.File))
@@ -26,12 +26,12 @@ func command(name string, at nexus.Finding, title, text string) string {
 // in it, and everything else that is not to be seen is written out.
 func escapeData(text string) string {
 	text = view.CleanText(strings.ReplaceAll(text, "\r\n", "\n"))
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(harmless(text))
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(escapeCommands(text))
 }
 
 // escapeProperty makes a text the value of a property of a workflow command.
 func escapeProperty(text string) string {
-	text = harmless(view.Clean(text))
+	text = escapeCommands(view.Clean(text))
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
 }
 
@@ -39,7 +39,7 @@ func escapeProperty(text string) string {
 // that begins with two colons, after blanks, for a command, and ##[ anywhere.
 func Guard(text string) string {
 	var b strings.Builder
-	for line := range strings.SplitSeq(harmless(strings.ReplaceAll(text, "\r", `\r`)), "\n") {
+	for line := range strings.SplitSeq(escapeCommands(strings.ReplaceAll(text, "\r", `\r`)), "\n") {
 		if rest := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(rest, "::") {
 			line = line[:len(line)-len(rest)] + `\` + rest
 		}
@@ -48,5 +48,5 @@ func Guard(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// harmless breaks what the runner's older commands begin with.
-func harmless(text string) string { return strings.ReplaceAll(text, "##[", "## [") }
+// escapeCommands breaks what the runner's older commands begin with.
+func escapeCommands(text string) string { return strings.ReplaceAll(text, "##[", "## [") }

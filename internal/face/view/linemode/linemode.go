@@ -4,7 +4,7 @@
 // end. On GitHub Actions it folds what is long into groups and annotates what
 // failed, and no text from outside is taken for a command there.
 //
-// It is pure but for [Beat]: the same events give the same lines.
+// It is pure but for [RunHeartbeat]: the same events give the same lines.
 package linemode
 
 import (
@@ -40,12 +40,12 @@ func (l *Lines) Event(s *state.State, e nexus.Event) string {
 	if text == "" {
 		return ""
 	}
-	line := l.at(e.At) + text + spent(s, e.Fact)
+	line := l.timePrefix(e.At) + text + costSuffix(s, e.Fact)
 	if !l.Actions {
 		return line
 	}
 	var all []string
-	for _, part := range []string{l.fold(e.Fact), Guard(line), findings(e.Fact), annotate(e.Fact, s)} {
+	for _, part := range []string{l.groupCommand(e.Fact), Guard(line), findings(e.Fact), annotate(e.Fact, s)} {
 		if part != "" {
 			all = append(all, part)
 		}
@@ -53,8 +53,8 @@ func (l *Lines) Event(s *state.State, e nexus.Event) string {
 	return strings.Join(all, "\n")
 }
 
-// at is the time at the beginning of a line.
-func (l *Lines) at(t time.Time) string {
+// timePrefix is the time at the beginning of a line.
+func (l *Lines) timePrefix(t time.Time) string {
 	zone := l.Zone
 	if zone == nil {
 		zone = time.Local
@@ -62,49 +62,49 @@ func (l *Lines) at(t time.Time) string {
 	return t.In(zone).Format(time.TimeOnly) + " "
 }
 
-// spent is what the task or the planning has cost that a fact is about, and how long
+// costSuffix is what the task or the planning has cost that a fact is about, and how long
 // the task took if it has ended; at the end of the run, what all of it cost. It is
 // empty for what cost nothing.
-func spent(s *state.State, f nexus.Fact) string {
+func costSuffix(s *state.State, f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.PlanProposed, nexus.PlanFailed, nexus.InterviewHeard, nexus.InterviewFailed, nexus.SpecWritten, nexus.SpecFailed:
-		return cost(s.Planning)
+		return attemptCost(s.Planning)
 	case nexus.AdditionProposed:
-		return cost(s.Attempt(f.Attempt))
+		return attemptCost(s.Attempt(f.Attempt))
 	case nexus.AdditionFailed:
-		return cost(s.Attempt(f.Attempt))
+		return attemptCost(s.Attempt(f.Attempt))
 	case nexus.RunEnded:
-		return paid(s.Ledger.Spent())
+		return moneySuffix(s.Ledger.Spent())
 	default:
 	}
-	t := concerned(s, f)
+	t := taskAbout(s, f)
 	if t != nil && t.Spent > 0 && t.Status.Ended() && !t.Began.IsZero() && t.Ended.After(t.Began) {
 		return fmt.Sprintf(" (%s, %s)", view.Duration(t.Ended.Sub(t.Began).Round(time.Second)), t.Spent)
 	}
 	if t == nil {
 		return ""
 	}
-	return paid(t.Spent)
+	return moneySuffix(t.Spent)
 }
 
-// cost is what an attempt has cost, nil for none.
-func cost(a *state.Attempt) string {
+// attemptCost is what an attempt has cost, nil for none.
+func attemptCost(a *state.Attempt) string {
 	if a == nil {
 		return ""
 	}
-	return paid(a.Spent())
+	return moneySuffix(a.Spent())
 }
 
-// paid is money at the end of a line, empty for none.
-func paid(m nexus.Money) string {
+// moneySuffix is money at the end of a line, empty for none.
+func moneySuffix(m nexus.Money) string {
 	if m == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" (%s)", m)
 }
 
-// concerned returns the task that a fact is about, nil for none.
-func concerned(s *state.State, f nexus.Fact) *state.Task {
+// taskAbout returns the task that a fact is about, nil for none.
+func taskAbout(s *state.State, f nexus.Fact) *state.Task {
 	about, _ := view.Describe(f)
 	attempt, _, _ := strings.Cut(about, "/")
 	if a := s.Attempt(nexus.AttemptID(attempt)); a != nil {
@@ -113,8 +113,8 @@ func concerned(s *state.State, f nexus.Fact) *state.Task {
 	return s.Task(nexus.TaskID(about))
 }
 
-// Beat says each minute how the run goes, until the context ends.
-func Beat(ctx context.Context, say func(now time.Time)) {
+// RunHeartbeat says each minute how the run goes, until the context ends.
+func RunHeartbeat(ctx context.Context, say func(now time.Time)) {
 	t := time.NewTicker(Heartbeat)
 	defer t.Stop()
 	for {
@@ -127,8 +127,8 @@ func Beat(ctx context.Context, say func(now time.Time)) {
 	}
 }
 
-// Pulse is the line of a heartbeat.
-func (l *Lines) Pulse(r view.Run, now time.Time) string {
+// HeartbeatLine is the line of a heartbeat.
+func (l *Lines) HeartbeatLine(r view.Run, now time.Time) string {
 	parts := []string{string(r.Status)}
 	if c := r.Counts; c.Total > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d landed", c.Landed, c.Total), fmt.Sprintf("%d active", c.Active))
@@ -137,7 +137,7 @@ func (l *Lines) Pulse(r view.Run, now time.Time) string {
 		parts = append(parts, fmt.Sprintf("%d waiting for you", r.Waiting))
 	}
 	parts = append(parts, view.Clock(r.Seconds), fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit))
-	line := l.at(now) + strings.Join(parts, ", ")
+	line := l.timePrefix(now) + strings.Join(parts, ", ")
 	var doing []string
 	if r.Now != nil {
 		doing = append(doing, r.Now.Text())
@@ -160,7 +160,7 @@ func (l *Lines) Pulse(r view.Run, now time.Time) string {
 // Summary is the table of the tasks at the end of a run, empty for a run without
 // tasks. It ends an open group.
 func (l *Lines) Summary(r view.Run) string {
-	out := l.end()
+	out := l.endGroup()
 	if len(r.Tasks) == 0 {
 		return out
 	}
@@ -189,23 +189,23 @@ func (l *Lines) guard(text string) string {
 	return Guard(text)
 }
 
-// fold begins a group with the plan, whose lines are many, and ends it with the
+// groupCommand begins a group with the plan, whose lines are many, and ends it with the
 // first fact of the work.
-func (l *Lines) fold(f nexus.Fact) string {
+func (l *Lines) groupCommand(f nexus.Fact) string {
 	switch f.(type) {
 	case nexus.PlanProposed:
-		begin := l.end() + "::group::plan"
+		begin := l.endGroup() + "::group::plan"
 		l.open = true
 		return begin
 	case nexus.TaskPlanned, nexus.PlanLooked, nexus.TaskRouted, nexus.RoleRouted, nexus.AssumptionStated, nexus.LaneFormed:
 		return ""
 	default:
-		return strings.TrimSuffix(l.end(), "\n")
+		return strings.TrimSuffix(l.endGroup(), "\n")
 	}
 }
 
-// end ends an open group.
-func (l *Lines) end() string {
+// endGroup ends an open group.
+func (l *Lines) endGroup() string {
 	if !l.open {
 		return ""
 	}
@@ -229,7 +229,7 @@ func findings(f nexus.Fact) string {
 			lines = append(lines, fmt.Sprintf("and %d more", len(g.Evidence.Findings)-n))
 			break
 		}
-		lines = append(lines, Guard(view.Clean(view.Place(x))))
+		lines = append(lines, Guard(view.Clean(view.FindingText(x))))
 	}
 	return strings.Join(append(lines, "::endgroup::"), "\n")
 }
@@ -242,42 +242,42 @@ func annotate(f nexus.Fact, s *state.State) string {
 		if f.Failed {
 			word = "failed"
 		}
-		return command("error", place(s.Task(f.Task)), fmt.Sprintf("%s %s", f.Task, word), f.Why)
+		return workflowCommand("error", annotatedFinding(s.Task(f.Task)), fmt.Sprintf("%s %s", f.Task, word), f.Why)
 	case nexus.RunEnded:
 		if f.Status == nexus.StatusDone {
 			return ""
 		}
-		return command("error", nexus.Finding{}, "run "+string(f.Status), cmp.Or(f.Why, "the run ended as "+string(f.Status)))
+		return workflowCommand("error", nexus.Finding{}, "run "+string(f.Status), cmp.Or(f.Why, "the run ended as "+string(f.Status)))
 	case nexus.QuestionAsked:
-		return command("warning", nexus.Finding{}, f.ID+" needs an answer", f.Text)
+		return workflowCommand("warning", nexus.Finding{}, f.ID+" needs an answer", f.Text)
 	case nexus.AlertRaised:
-		return command("warning", nexus.Finding{}, "alert", state.AlertText(f))
+		return workflowCommand("warning", nexus.Finding{}, "alert", state.AlertText(f))
 	case nexus.BudgetRefused:
 		_, text := view.Describe(f)
-		return command("warning", nexus.Finding{}, "budget", text)
+		return workflowCommand("warning", nexus.Finding{}, "budget", text)
 	default:
 		return ""
 	}
 }
 
-// place returns the first finding of a red gate in the last round of a task's
+// annotatedFinding returns the first finding of a red gate in the last round of a task's
 // work that gates judged: where its annotation is shown. What was refused before
 // and is submitted again is not judged.
-func place(t *state.Task) nexus.Finding {
+func annotatedFinding(t *state.Task) nexus.Finding {
 	if t == nil {
 		return nexus.Finding{}
 	}
 	for _, a := range slices.Backward(t.Attempts) {
 		for _, r := range slices.Backward(a.Rounds) {
 			if r.Verdict != nil || len(r.Evidence) > 0 {
-				return placeOf(r.Evidence)
+				return firstRedFinding(r.Evidence)
 			}
 		}
 	}
 	return nexus.Finding{}
 }
 
-func placeOf(evidence []nexus.Evidence) nexus.Finding {
+func firstRedFinding(evidence []nexus.Evidence) nexus.Finding {
 	for _, e := range evidence {
 		if e.State.Red() {
 			for _, f := range e.Findings {

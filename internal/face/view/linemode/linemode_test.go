@@ -91,8 +91,8 @@ func draw(t *testing.T, l *Lines) string {
 			b.WriteString(text + "\n")
 		}
 	}
-	r := projection.Of(s, projection.About{}, start.Add(5*time.Minute))
-	b.WriteString(l.Pulse(r, start.Add(5*time.Minute)) + "\n")
+	r := projection.BuildRun(s, projection.RunContext{}, start.Add(5*time.Minute))
+	b.WriteString(l.HeartbeatLine(r, start.Add(5*time.Minute)) + "\n")
 	b.WriteString(l.Summary(r))
 	return b.String()
 }
@@ -162,7 +162,7 @@ func FuzzActions(f *testing.F) {
 				t.Fatalf("%q is taken for the command %q", line, name)
 			}
 		}
-		line := command("error", nexus.Finding{File: text, Line: 1}, text, text)
+		line := workflowCommand("error", nexus.Finding{File: text, Line: 1}, text, text)
 		name, with, said := taken(line)
 		if strings.ContainsAny(line, "\r\n") || name != "error" || strings.Count(with, ",") != 2 && text != "" {
 			t.Fatalf("%q is read as %q with %q", line, name, with)
@@ -175,7 +175,7 @@ func FuzzActions(f *testing.F) {
 }
 
 func TestPercent(t *testing.T) {
-	_, with, text := taken(command("error", nexus.Finding{File: "a%2C"}, "5%0A", "100%0A%25"))
+	_, with, text := taken(workflowCommand("error", nexus.Finding{File: "a%2C"}, "5%0A", "100%0A%25"))
 	if text != "100%0A%25" || with != "file=a%252C,title=5%250A" {
 		t.Errorf("it is read as %q with %q", text, with)
 	}
@@ -186,7 +186,7 @@ func TestBeatsEachMinute(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute+time.Second)
 		defer stop()
 		begin, n := time.Now(), 0
-		Beat(ctx, func(now time.Time) {
+		RunHeartbeat(ctx, func(now time.Time) {
 			if n++; now.Sub(begin) != time.Duration(n)*time.Minute {
 				t.Errorf("beat %d came after %s", n, now.Sub(begin))
 			}

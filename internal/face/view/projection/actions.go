@@ -162,7 +162,7 @@ func (p *Projection) interrupt(id nexus.TaskID) Action {
 	case p.Interrupted() || p.state.Status.Ended():
 		return a.refuse("no process works on the run")
 	}
-	if why := p.state.Interruption(t); why != "" {
+	if why := p.state.InterruptProblem(t); why != "" {
 		return a.refuse("%s", why)
 	}
 	return a
@@ -181,9 +181,9 @@ func (p *Projection) pauseTask(id nexus.TaskID) Action {
 		return a.refuse("the run is over")
 	case t.Status.Ended():
 		return a.refuse("it is %s", t.Status)
-	case t.Withheld():
+	case t.IsPaused():
 		return a.refuse("it is paused by %s", t.Paused.By)
-	case p.state.Aboard != nil && p.state.Aboard.Task == id:
+	case p.state.CurrentLanding != nil && p.state.CurrentLanding.Task == id:
 		return a.refuse("it is landing")
 	}
 	return a
@@ -195,7 +195,7 @@ func (p *Projection) unpause(id nexus.TaskID) Action {
 		Name: "unpause", Label: "Continue the task", Key: "p", Role: RoleSteer,
 		Args: []string{"unpause", "--run", string(p.state.Run), "--", string(id)},
 	}
-	if t := p.state.Task(id); t == nil || !t.Withheld() {
+	if t := p.state.Task(id); t == nil || !t.IsPaused() {
 		return a.refuse("it is not paused")
 	}
 	return a

@@ -10,13 +10,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// silent is how long an agent says nothing before that is shown.
-const silent = 30 * time.Second
+// silenceThreshold is how long an agent says nothing before that is shown.
+const silenceThreshold = 30 * time.Second
 
 // Cards returns the tasks in the plan's order. Tasks that were split are left
 // out: their parts stand in their place.
 func (p *Projection) Cards(now time.Time) []Card {
-	r, items, seen := p.Run(now), p.Inbox(now), p.sight()
+	r, items, seen := p.Run(now), p.Inbox(now), p.buildIndex()
 	now = p.clock(now)
 	cards := make([]Card, 0, len(r.Tasks))
 	count := map[nexus.TaskID][]Item{}
@@ -54,10 +54,10 @@ func (p *Projection) Lanes(now time.Time) []LaneCards {
 }
 
 // card returns a task as a list shows it.
-func (p *Projection) card(row view.Task, items []Item, seen sight, now time.Time) Card {
+func (p *Projection) card(row view.Task, items []Item, seen runIndex, now time.Time) Card {
 	s := p.state
 	t := s.Task(row.ID)
-	c := Card{Task: row, Lane: p.laneOf(t, row, items), Items: Waiting(items), Criteria: len(t.Criteria)}
+	c := Card{Task: row, Lane: p.laneOf(t, row, items), Items: CountWaiting(items), Criteria: len(t.Criteria)}
 	c.Stage = stageName(c.Lane, t)
 	for n := range t.Criteria {
 		if p.criterion(t, n+1, seen).State == CriterionMet {
@@ -71,7 +71,7 @@ func (p *Projection) card(row view.Task, items []Item, seen sight, now time.Time
 	if a != nil && p.o.Place != nil {
 		c.Worktree, c.Branch = p.o.Place(a.ID)
 	}
-	c.Since = p.since(t, c.Lane, items, seen)
+	c.Since = p.laneSince(t, c.Lane, items, seen)
 	switch {
 	case row.Paused != "" && row.Now != nil:
 		c.Step = "pauses after: " + row.Now.Text()
@@ -83,16 +83,16 @@ func (p *Projection) card(row view.Task, items []Item, seen sight, now time.Time
 	if a == nil || row.Status.Ended() {
 		return c
 	}
-	if talk := a.Present(); talk != nil {
+	if talk := a.CurrentSession(); talk != nil {
 		c.Model = talk.Model
-		p.pace(&c, talk, a, now)
+		p.addPace(&c, talk, a, now)
 	}
 	return c
 }
 
-// pace fills in when a task is tried again, and how long its agent has been
+// addPace fills in when a task is tried again, and how long its agent has been
 // silent, where it waits for these.
-func (p *Projection) pace(c *Card, talk *state.Session, a *state.Attempt, now time.Time) {
+func (p *Projection) addPace(c *Card, talk *state.Session, a *state.Attempt, now time.Time) {
 	if c.Now == nil || a.Stage != state.Working {
 		return
 	}
@@ -105,14 +105,14 @@ func (p *Projection) pace(c *Card, talk *state.Session, a *state.Attempt, now ti
 			c.Retry = a.Rests
 		}
 	case view.DoingModel, view.DoingTool, view.DoingSetup:
-		if heard := when(p.heard(talk.Session)); !heard.IsZero() && now.Sub(heard) >= silent {
-			c.Silent = view.Between(heard, time.Time{}, now)
+		if heard := unixTime(p.lastHeard(talk.Session)); !heard.IsZero() && now.Sub(heard) >= silenceThreshold {
+			c.Silent = view.SecondsBetween(heard, time.Time{}, now)
 		}
 	default:
 	}
 }
 
-func (p *Projection) heard(id nexus.SessionID) int64 {
+func (p *Projection) lastHeard(id nexus.SessionID) int64 {
 	if t := p.trail.talks[id]; t != nil {
 		return t.heard
 	}
@@ -121,7 +121,7 @@ func (p *Projection) heard(id nexus.SessionID) int64 {
 
 // laneOf says who must act on a task next.
 func (p *Projection) laneOf(t *state.Task, row view.Task, items []Item) Lane {
-	if Waiting(items) > 0 {
+	if CountWaiting(items) > 0 {
 		return LaneNeedsYou
 	}
 	if row.Paused != "" && row.Now == nil {
@@ -137,17 +137,17 @@ func (p *Projection) laneOf(t *state.Task, row view.Task, items []Item) Lane {
 	case nexus.Boarding:
 		return LaneLanding
 	case nexus.Pending:
-		return p.waits(t)
+		return p.pendingLane(t)
 	default:
 	}
 	if p.state.Status == nexus.StatusPaused || p.Interrupted() {
 		return LaneStopped
 	}
-	return underway(row)
+	return activeLane(row)
 }
 
-// waits returns the lane of a task that nobody works on yet.
-func (p *Projection) waits(t *state.Task) Lane {
+// pendingLane returns the lane of a task that nobody works on yet.
+func (p *Projection) pendingLane(t *state.Task) Lane {
 	if p.state.Status.Ended() && p.state.Status != nexus.StatusWaiting {
 		return LaneStopped
 	}
@@ -157,8 +157,8 @@ func (p *Projection) waits(t *state.Task) Lane {
 	return LaneBlocked
 }
 
-// underway returns the lane of a task that somebody works on.
-func underway(row view.Task) Lane {
+// activeLane returns the lane of a task that somebody works on.
+func activeLane(row view.Task) Lane {
 	switch n := row.Now; {
 	case n == nil:
 		return LaneRunning
@@ -194,8 +194,8 @@ func stageName(l Lane, t *state.Task) string {
 	return "work"
 }
 
-// since returns when a task came into its lane.
-func (p *Projection) since(t *state.Task, l Lane, items []Item, seen sight) time.Time {
+// laneSince returns when a task came into its lane.
+func (p *Projection) laneSince(t *state.Task, l Lane, items []Item, seen runIndex) time.Time {
 	a := t.Current()
 	switch l {
 	case LaneNeedsYou:
@@ -207,23 +207,23 @@ func (p *Projection) since(t *state.Task, l Lane, items []Item, seen sight) time
 	case LaneDone:
 		return t.Ended
 	case LaneStopped, LaneBlocked, LaneReady:
-		return p.rests(t, seen)
+		return p.idleSince(t, seen)
 	case LaneVerifying, LaneReview, LaneLanding:
 		if a != nil {
 			if r := p.trail.rows[a.ID]; r != nil && len(r.open) > 0 {
-				return when(r.spans[r.open[len(r.open)-1]].from)
+				return unixTime(r.spans[r.open[len(r.open)-1]].from)
 			}
 		}
 	default:
 	}
 	if a == nil {
-		return p.rests(t, seen)
+		return p.idleSince(t, seen)
 	}
 	return a.Active
 }
 
-// rests returns since when nothing is done for a task.
-func (p *Projection) rests(t *state.Task, seen sight) time.Time {
+// idleSince returns since when nothing is done for a task.
+func (p *Projection) idleSince(t *state.Task, seen runIndex) time.Time {
 	if !t.Ended.IsZero() {
 		return t.Ended
 	}

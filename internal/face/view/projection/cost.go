@@ -14,7 +14,7 @@ import (
 func (p *Projection) Cost(_ time.Time) Cost {
 	bill := view.BillOf(p.state)
 	c := Cost{
-		Money: bill.Money, Cached: bill.Cached, Estimated: bill.Estimated > 0, Projected: p.projected(),
+		Money: bill.Money, Cached: bill.Cached, Estimated: bill.Estimated > 0, Projected: p.projectedCost(),
 		Tasks: shares(bill.Tasks), Roles: shares(bill.Roles), Models: shares(bill.Models), Stages: []Share{}, Days: []Share{},
 	}
 	stages := map[string]*Share{}
@@ -52,9 +52,9 @@ func cacheShare(u nexus.Usage) float64 {
 	return float64(u.CacheRead) / float64(max(1, u.Prompt()))
 }
 
-// projected returns what the run will have cost, at what each task that ended
+// projectedCost returns what the run will have cost, at what each task that ended
 // cost so far; 0 before one ended with work on it.
-func (p *Projection) projected() nexus.Money {
+func (p *Projection) projectedCost() nexus.Money {
 	s := p.state
 	if s.Status.Ended() {
 		return s.Ledger.Spent()
@@ -86,8 +86,8 @@ func (p *Projection) Checks() Checks {
 		row := CheckRow{Task: t.ID, Title: t.Title, Gates: []Gate{}}
 		at := map[string]int{}
 		for _, a := range t.Attempts {
-			judged := p.judged(a.ID)
-			for _, r := range a.Whole().Rounds {
+			judged := p.gateSpans(a.ID)
+			for _, r := range a.Unpacked().Rounds {
 				for _, g := range round(r, judged).Gates {
 					if !seen[g.Name] {
 						seen[g.Name] = true

@@ -17,19 +17,19 @@ const (
 	CriterionWaived  = "waived"  // a person does without it, or signed it
 )
 
-// sight is what is found out once for all tasks of a look at the run.
-type sight struct {
+// runIndex is what is found out once for all tasks of a look at the run.
+type runIndex struct {
 	criteria map[string]accept.Row // by name, on the tree that landed; nil before it was judged
 	blockers *state.Blockers
 }
 
-func (p *Projection) sight() sight {
-	s := sight{blockers: p.state.Blockers()}
+func (p *Projection) buildIndex() runIndex {
+	s := runIndex{blockers: p.state.Blockers()}
 	if p.state.Result == nil {
 		return s
 	}
 	s.criteria = map[string]accept.Row{}
-	for _, r := range accept.Of(p.state, p.trail.waivers).Rows {
+	for _, r := range accept.TableOf(p.state, p.trail.waivers).Rows {
 		s.criteria[r.ID] = r
 	}
 	return s
@@ -37,7 +37,7 @@ func (p *Projection) sight() sight {
 
 // criterion returns what shows the n-th criterion of a task: at the end of the
 // run by the tree that landed, before that by the last round of its work.
-func (p *Projection) criterion(t *state.Task, n int, known sight) Criterion {
+func (p *Projection) criterion(t *state.Task, n int, known runIndex) Criterion {
 	c := t.Criteria[n-1]
 	out := Criterion{N: n, Text: c.Text, Check: c.Check, State: CriterionOpen}
 	id := accept.ID(t.ID, n)
@@ -49,13 +49,13 @@ func (p *Projection) criterion(t *state.Task, n int, known sight) Criterion {
 		return out
 	}
 	if r, ok := known.criteria[id]; ok && t.Status == nexus.Landed {
-		return ended(out, r)
+		return finalCriterion(out, r)
 	}
-	return p.shown(out, t, n)
+	return p.roundCriterion(out, t, n)
 }
 
-// ended takes over what is known at the end of the run.
-func ended(out Criterion, r accept.Row) Criterion {
+// finalCriterion takes over what is known at the end of the run.
+func finalCriterion(out Criterion, r accept.Row) Criterion {
 	out.State = map[accept.State]string{accept.Met: CriterionMet, accept.Unmet: CriterionNotMet}[r.State]
 	if out.State == "" {
 		out.State = CriterionUnclear
@@ -67,20 +67,20 @@ func ended(out Criterion, r accept.Row) Criterion {
 	return out
 }
 
-// shown reads the last round of the work on a task.
-func (p *Projection) shown(out Criterion, t *state.Task, n int) Criterion {
-	a := worked(t)
+// roundCriterion reads the last round of the work on a task.
+func (p *Projection) roundCriterion(out Criterion, t *state.Task, n int) Criterion {
+	a := workAttempt(t)
 	if a == nil {
 		return out
 	}
-	gate, _ := accept.Gate(t.Shown().Criteria[n-1])
+	gate, _ := accept.Gate(t.WithProvedChecks().Criteria[n-1])
 	e := nexus.Evidence{}
 	for x := range a.Evidence(true) {
 		if x.Gate == gate && gate != "" {
 			e = x
 		}
 	}
-	weighed, fresh := t.Shows(n)
+	weighed, fresh := t.CriterionEvidence(n)
 	switch {
 	case e.Gate == "":
 		return out
@@ -98,8 +98,8 @@ func (p *Projection) shown(out Criterion, t *state.Task, n int) Criterion {
 	return out
 }
 
-// worked returns the attempt that landed, and else the last one.
-func worked(t *state.Task) *state.Attempt {
+// workAttempt returns the attempt that landed, and else the last one.
+func workAttempt(t *state.Task) *state.Attempt {
 	for _, a := range t.Attempts {
 		if t.Landed != nil && a.ID == t.Landed.Attempt {
 			return a

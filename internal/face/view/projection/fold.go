@@ -26,9 +26,9 @@ func (g Graph) Fold(groups []string) Graph {
 		return g
 	}
 	at, in := map[nexus.TaskID]int{}, map[string]int{}
-	var p plot
+	var p graphLayout
 	for _, n := range g.Nodes {
-		name := within(n.Group, groups)
+		name := outermostGroup(n.Group, groups)
 		i, known := in[name]
 		if name == "" || !known {
 			i = len(p.nodes)
@@ -67,7 +67,7 @@ func (g Graph) Fold(groups []string) Graph {
 			p.after[to] = append(p.after[to], from)
 		}
 	}
-	p.layer()
+	p.assignLayers()
 	out.Nodes = p.nodes
 	for _, n := range p.nodes {
 		out.Layers = max(out.Layers, n.Layer+1)
@@ -75,8 +75,8 @@ func (g Graph) Fold(groups []string) Graph {
 	return out
 }
 
-// within returns the outermost of some groups that a group is in, empty for none.
-func within(group string, groups []string) string {
+// outermostGroup returns the outermost of some groups that a group is in, empty for none.
+func outermostGroup(group string, groups []string) string {
 	for _, name := range nexus.Groups(group) {
 		if slices.Contains(groups, name) {
 			return name

@@ -34,10 +34,10 @@ func (p *Projection) WithoutTask(id nexus.TaskID, now time.Time) (WhatIf, bool) 
 	for _, b := range w.Blocked {
 		gone[b] = true
 	}
-	before := p.plot(cards, nil)
-	w.Before = before.longest()
-	after := p.plot(cards, gone)
-	w.After, w.Graph = after.longest(), p.graph(cards, gone)
+	before := p.layoutGraph(cards, nil)
+	w.Before = before.longestPath()
+	after := p.layoutGraph(cards, gone)
+	w.After, w.Graph = after.longestPath(), p.graph(cards, gone)
 	return w, true
 }
 
@@ -71,55 +71,55 @@ func (p *Projection) blockedWithout(id nexus.TaskID) []nexus.TaskID {
 	return all
 }
 
-// plot is the graph by position.
-type plot struct {
+// graphLayout is the graph by position.
+type graphLayout struct {
 	nodes []Node
 	after [][]int // what each waits for
 	soft  [][]bool
 }
 
-func (p *Projection) plot(cards []Card, gone map[nexus.TaskID]bool) plot {
-	var g plot
+func (p *Projection) layoutGraph(cards []Card, gone map[nexus.TaskID]bool) graphLayout {
+	var g graphLayout
 	at := map[nexus.TaskID]int{}
 	for _, c := range cards {
 		if gone[c.ID] {
 			continue
 		}
 		at[c.ID] = len(g.nodes)
-		g.nodes = append(g.nodes, Node{ID: c.ID, Title: c.Title, Lane: c.Lane, Seconds: p.lasts(c), Group: p.state.Task(c.ID).Group})
+		g.nodes = append(g.nodes, Node{ID: c.ID, Title: c.Title, Lane: c.Lane, Seconds: p.expectedSeconds(c), Group: p.state.Task(c.ID).Group})
 	}
 	g.after, g.soft = make([][]int, len(g.nodes)), make([][]bool, len(g.nodes))
 	for id, i := range at {
 		t := p.state.Task(id)
 		for n, need := range t.After() {
-			for _, j := range p.standsFor(need, at, 0) {
+			for _, j := range p.nodesOf(need, at, 0) {
 				g.after[i] = append(g.after[i], j)
 				g.soft[i] = append(g.soft[i], n >= len(t.Needs))
 			}
 		}
 	}
-	g.layer()
+	g.assignLayers()
 	return g
 }
 
-// standsFor returns where a task is, or its parts where it was split.
-func (p *Projection) standsFor(id nexus.TaskID, at map[nexus.TaskID]int, depth int) []int {
+// nodesOf returns where a task is, or its parts where it was split.
+func (p *Projection) nodesOf(id nexus.TaskID, at map[nexus.TaskID]int, depth int) []int {
 	if i, ok := at[id]; ok {
 		return []int{i}
 	}
-	e := p.state.Splits.Of(id)
+	e := p.state.Splits.ForTask(id)
 	if e == nil || depth > 10 {
 		return nil
 	}
 	var all []int
 	for _, part := range e.Parts {
-		all = append(all, p.standsFor(part, at, depth+1)...)
+		all = append(all, p.nodesOf(part, at, depth+1)...)
 	}
 	return all
 }
 
-// lasts returns how many seconds a task took, or is expected to take.
-func (p *Projection) lasts(c Card) float64 {
+// expectedSeconds returns how many seconds a task took, or is expected to take.
+func (p *Projection) expectedSeconds(c Card) float64 {
 	if t := p.state.Task(c.ID); !t.Ended.IsZero() {
 		return c.Seconds
 	}
@@ -130,8 +130,8 @@ func (p *Projection) lasts(c Card) float64 {
 	return max(c.Seconds, expected)
 }
 
-// layer puts each node right of all that it waits for, and next to it.
-func (g *plot) layer() {
+// assignLayers puts each node right of all that it waits for, and next to it.
+func (g *graphLayout) assignLayers() {
 	order, state := []int{}, make([]int, len(g.nodes))
 	var visit func(int)
 	visit = func(i int) {
@@ -148,11 +148,11 @@ func (g *plot) layer() {
 	for i := range g.nodes {
 		visit(i)
 	}
-	g.place()
+	g.assignRows()
 }
 
-// place gives the nodes of each layer their rows: near what they wait for.
-func (g *plot) place() {
+// assignRows gives the nodes of each layer their rows: near what they wait for.
+func (g *graphLayout) assignRows() {
 	layers := map[int][]int{}
 	last := 0
 	for i, n := range g.nodes {
@@ -179,7 +179,7 @@ func (g *plot) place() {
 }
 
 // byLayer returns the nodes' positions, what waits for nothing first.
-func (g *plot) byLayer() []int {
+func (g *graphLayout) byLayer() []int {
 	all := make([]int, len(g.nodes))
 	for i := range all {
 		all[i] = i
@@ -188,9 +188,9 @@ func (g *plot) byLayer() []int {
 	return all
 }
 
-// paths returns how long the longest path takes that ends with each node, and
+// longestPaths returns how long the longest path takes that ends with each node, and
 // the node before it, -1 for none.
-func (g *plot) paths() (total []float64, before []int) {
+func (g *graphLayout) longestPaths() (total []float64, before []int) {
 	total, before = make([]float64, len(g.nodes)), make([]int, len(g.nodes))
 	for _, i := range g.byLayer() {
 		before[i] = -1
@@ -207,8 +207,8 @@ func (g *plot) paths() (total []float64, before []int) {
 	return total, before
 }
 
-func (g *plot) longest() float64 {
-	total, _ := g.paths()
+func (g *graphLayout) longestPath() float64 {
+	total, _ := g.longestPaths()
 	most := 0.0
 	for _, t := range total {
 		most = max(most, t)
@@ -216,9 +216,9 @@ func (g *plot) longest() float64 {
 	return most
 }
 
-// critical marks the longest path, and returns the edges on it, by their end.
-func (g *plot) critical() map[int]int {
-	total, before := g.paths()
+// markCritical marks the longest path, and returns the edges on it, by their end.
+func (g *graphLayout) markCritical() map[int]int {
+	total, before := g.longestPaths()
 	at := -1
 	for i, t := range total {
 		if at < 0 || t > total[at] {
@@ -237,8 +237,8 @@ func (g *plot) critical() map[int]int {
 }
 
 func (p *Projection) graph(cards []Card, gone map[nexus.TaskID]bool) Graph {
-	g := p.plot(cards, gone)
-	critical := g.critical()
+	g := p.layoutGraph(cards, gone)
+	critical := g.markCritical()
 	out := Graph{Nodes: g.nodes, Edges: []Edge{}}
 	if out.Nodes == nil {
 		out.Nodes = []Node{}
@@ -261,7 +261,7 @@ func (p *Projection) graph(cards []Card, gone map[nexus.TaskID]bool) Graph {
 
 // collisions returns the tasks that have not ended, could work at once, and
 // touch the same files.
-func (p *Projection) collisions(g plot) []Edge {
+func (p *Projection) collisions(g graphLayout) []Edge {
 	var open []nexus.Task
 	var at []int
 	for i, n := range g.nodes {
@@ -271,15 +271,15 @@ func (p *Projection) collisions(g plot) []Edge {
 	}
 	var all []Edge
 	for _, c := range graph.Collisions(open) {
-		if i, j := at[c.A], at[c.B]; !g.before(i, j) && !g.before(j, i) {
+		if i, j := at[c.A], at[c.B]; !g.dependsOn(i, j) && !g.dependsOn(j, i) {
 			all = append(all, Edge{From: g.nodes[i].ID, To: g.nodes[j].ID, Kind: "collides", Files: c.Files})
 		}
 	}
 	return all
 }
 
-// before reports whether a node waits for another one, directly or not.
-func (g *plot) before(node, other int) bool {
+// dependsOn reports whether a node waits for another one, directly or not.
+func (g *graphLayout) dependsOn(node, other int) bool {
 	if g.nodes[node].Layer <= g.nodes[other].Layer {
 		return false
 	}

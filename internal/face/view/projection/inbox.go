@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Waiting counts the items that wait for a person: the count that every face
+// CountWaiting counts the items that wait for a person: the count that every face
 // shows. Notices do not count.
-func Waiting(all []Item) int {
+func CountWaiting(all []Item) int {
 	n := 0
 	for _, i := range all {
 		if !i.Notice {
@@ -29,29 +29,29 @@ func Waiting(all []Item) int {
 // should know of.
 func (p *Projection) Inbox(now time.Time) []Item {
 	all := []Item{}
-	for _, w := range people.Waiting(p.state, !p.about.Earlier) {
+	for _, w := range humaninput.Waiting(p.state, !p.about.Earlier) {
 		all = append(all, p.item(w))
 	}
 	return append(all, p.notices(p.clock(now))...)
 }
 
 // item returns something that waits with what is known of it.
-func (p *Projection) item(w people.Item) Item {
+func (p *Projection) item(w humaninput.Item) Item {
 	i := Item{Item: w, Kind: kindOf(w), Task: w.About(), Title: title(w.Text)}
 	if q := p.state.Question(w.ID); i.Task == "" && q != nil {
-		if t := cmpTask(p.state.Asker(q), p.state.Stepper(q)); t != nil {
+		if t := firstTask(p.state.AskingTask(q), p.state.StepTask(q)); t != nil {
 			i.Task = t.ID
 		}
 		i.Blocks = !q.Left && !p.state.Status.Ended()
 	}
-	if w.Trigger == people.PlanTrigger {
+	if w.Trigger == humaninput.PlanTrigger {
 		i.Estimate = p.estimate(p.planned())
 	}
 	i.Actions = p.itemActions(i)
 	return i
 }
 
-func cmpTask(a, b *state.Task) *state.Task {
+func firstTask(a, b *state.Task) *state.Task {
 	if a != nil {
 		return a
 	}
@@ -59,21 +59,21 @@ func cmpTask(a, b *state.Task) *state.Task {
 }
 
 // kindOf returns what an item wants of a person.
-func kindOf(w people.Item) Kind {
+func kindOf(w humaninput.Item) Kind {
 	if w.About() != "" {
 		switch w.Trigger {
-		case people.CostTrigger:
+		case humaninput.CostTrigger:
 			return KindBudget
-		case people.ConflictTrigger:
+		case humaninput.ConflictTrigger:
 			return KindConflict
 		default:
 			return KindFailure
 		}
 	}
 	switch w.Trigger {
-	case people.AmbiguityTrigger, people.InterviewTrigger:
+	case humaninput.AmbiguityTrigger, humaninput.InterviewTrigger:
 		return KindQuestion
-	case people.ReviewTrigger, nexus.ChangeTrigger:
+	case humaninput.ReviewTrigger, nexus.ChangeTrigger:
 		return KindReview
 	default:
 		return KindApproval
@@ -93,9 +93,9 @@ func title(text string) string {
 // notices are what a person should know of, and nothing waits for.
 func (p *Projection) notices(now time.Time) []Item {
 	var all []Item
-	add := func(kind Kind, id string, severity people.Severity, at time.Time, text string) *Item {
+	add := func(kind Kind, id string, severity humaninput.Severity, at time.Time, text string) *Item {
 		all = append(all, Item{
-			Item: people.Item{Run: p.state.Run, ID: id, Trigger: string(kind), Severity: severity, Text: text, Asked: at},
+			Item: humaninput.Item{Run: p.state.Run, ID: id, Trigger: string(kind), Severity: severity, Text: text, Asked: at},
 			Kind: kind, Notice: true, Title: title(text), Actions: []Action{},
 		})
 		return &all[len(all)-1]
@@ -105,22 +105,22 @@ func (p *Projection) notices(now time.Time) []Item {
 		for _, q := range s.Parked {
 			if q.Until.After(now) {
 				text := fmt.Sprintf("%s accepts no calls until %s: %s", q.Account, q.Until.UTC().Format(time.RFC3339), q.Why)
-				add(KindQuota, "quota "+q.Account, people.Yellow, s.Updated, text).Deadline = q.Until
+				add(KindQuota, "quota "+q.Account, humaninput.Yellow, s.Updated, text).Deadline = q.Until
 			}
 		}
 		for _, a := range s.Alerts.Raised {
 			if a.Cleared.IsZero() {
-				i := add(KindFailure, "alert "+string(a.Kind)+" "+a.Of, people.Yellow, a.At, state.AlertText(a.AlertRaised))
+				i := add(KindFailure, "alert "+string(a.Kind)+" "+a.Of, humaninput.Yellow, a.At, state.AlertText(a.AlertRaised))
 				i.Task = p.taskOf(a.Of)
 			}
 		}
 	}
 	if s.OverCap != nil {
-		i := add(KindBudget, "budget", people.Red, s.Updated, overCap(s.OverCap))
+		i := add(KindBudget, "budget", humaninput.Red, s.Updated, overCap(s.OverCap))
 		i.Actions = p.runActions("resume")
 	} else if s.Pressed >= 75 && !s.Status.Ended() {
 		text := fmt.Sprintf("%d %% of the budget is spent: %s of %s", s.Pressed, s.Ledger.Spent(), s.Ledger.Limit())
-		add(KindBudget, "budget", people.Yellow, s.Updated, text)
+		add(KindBudget, "budget", humaninput.Yellow, s.Updated, text)
 	}
 	return append(all, p.signOffs()...)
 }
@@ -145,14 +145,14 @@ func (p *Projection) signOffs() []Item {
 		return nil
 	}
 	var all []Item
-	for _, r := range accept.Of(s, p.trail.waivers).Rows {
+	for _, r := range accept.TableOf(s, p.trail.waivers).Rows {
 		t := s.Task(r.Task)
 		if r.Check != "" || r.State != accept.Unknown || r.Waived != nil || t == nil || t.Status != nexus.Landed {
 			continue
 		}
 		i := Item{
-			Item: people.Item{
-				Run: s.Run, ID: r.ID, Trigger: string(KindSignOff), Severity: people.Green, Text: r.Criterion,
+			Item: humaninput.Item{
+				Run: s.Run, ID: r.ID, Trigger: string(KindSignOff), Severity: humaninput.Green, Text: r.Criterion,
 				Asked: t.Ended,
 			},
 			Kind: KindSignOff, Task: r.Task, Notice: true, Title: title(r.Criterion),
@@ -163,7 +163,7 @@ func (p *Projection) signOffs() []Item {
 	return all
 }
 
-// about returns the items that are about a task.
-func about(all []Item, id nexus.TaskID) []Item {
+// itemsAbout returns the items that are about a task.
+func itemsAbout(all []Item, id nexus.TaskID) []Item {
 	return slices.DeleteFunc(slices.Clone(all), func(i Item) bool { return i.Task != id })
 }

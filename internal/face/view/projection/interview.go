@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Answered is a question that somebody answered.
-type Answered struct {
+// AnsweredQuestion is a question that somebody answered.
+type AnsweredQuestion struct {
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
 	By       string `json:"by"`
@@ -20,19 +20,19 @@ type Answered struct {
 type Interview struct {
 	Next     *Item                `json:"next,omitempty"` // the question to answer now; nil: none waits
 	Open     int                  `json:"open"`           // questions that wait, with that one
-	Answered []Answered           `json:"answered"`
+	Answered []AnsweredQuestion   `json:"answered"`
 	Wanted   []nexus.Requirement  `json:"requirements"` // that an interview found
-	Assumed  []inquiry.Assumption `json:"assumptions"`
+	Assumed  []clarify.Assumption `json:"assumptions"`
 
-	Corrections []inquiry.Correction `json:"corrections"` // what people's words did to the spec
+	Corrections []clarify.Correction `json:"corrections"` // what people's words did to the spec
 }
 
 // Interview returns what people were asked about the goal, and what they answered.
 func (p *Projection) Interview(now time.Time) Interview {
 	about := p.state.Interview
 	t := Interview{
-		Answered: []Answered{}, Wanted: append([]nexus.Requirement{}, about.Requirements...),
-		Assumed: append([]inquiry.Assumption{}, about.Assumptions...), Corrections: append([]inquiry.Correction{}, about.Corrections...),
+		Answered: []AnsweredQuestion{}, Wanted: append([]nexus.Requirement{}, about.Requirements...),
+		Assumed: append([]clarify.Assumption{}, about.Assumptions...), Corrections: append([]clarify.Correction{}, about.Corrections...),
 	}
 	for _, i := range p.Inbox(now) {
 		if i.Kind != KindQuestion {
@@ -43,14 +43,14 @@ func (p *Projection) Interview(now time.Time) Interview {
 		}
 	}
 	for _, e := range about.Exchanges {
-		t.Answered = append(t.Answered, Answered{e.Text, cmp.Or(e.Answer, "left open"), e.By})
+		t.Answered = append(t.Answered, AnsweredQuestion{e.Text, cmp.Or(e.Answer, "left open"), e.By})
 	}
 	if len(t.Answered) > 0 {
 		return t
 	}
 	for _, q := range p.state.Questions {
-		if q.By != "" && (q.Trigger == people.AmbiguityTrigger || q.Trigger == people.InterviewTrigger) {
-			t.Answered = append(t.Answered, Answered{q.Text, q.Answer, q.By})
+		if q.By != "" && (q.Trigger == humaninput.AmbiguityTrigger || q.Trigger == humaninput.InterviewTrigger) {
+			t.Answered = append(t.Answered, AnsweredQuestion{q.Text, q.Answer, q.By})
 		}
 	}
 	return t

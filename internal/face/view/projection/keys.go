@@ -1,8 +1,8 @@
 package projection
 
-// Keys are the keys of what people do in more than one face, by the names that the
+// KeyBindings are the keys of what people do in more than one face, by the names that the
 // terminal interface has for it.
-func Keys() map[string]string {
+func KeyBindings() map[string]string {
 	return map[string]string{
 		"approve": "a", "reject": "x", "answer": "i", "tell": "m", "interrupt": "I", "pause": "p", "pause-run": "P",
 		"skip": "s", "retry": "r", "retry-tell": "R", "stop": "S", "land": "M", "undo": "U",

@@ -48,13 +48,13 @@ func (p *Projection) reread(after int64, n int, tail bool) ([]LogLine, error) {
 func (p *Projection) line(e nexus.Event) LogLine {
 	about, text := view.Describe(e.Fact)
 	return LogLine{
-		Seq: e.Seq, At: e.At, Kind: nexus.Kind(e.Fact), Task: p.concerned(about), Bad: view.IsBad(e.Fact),
+		Seq: e.Seq, At: e.At, Kind: nexus.Kind(e.Fact), Task: p.taskAbout(about), Bad: view.IsBad(e.Fact),
 		About: view.Clean(about), Text: view.Clean(text), Event: e,
 	}
 }
 
-// concerned returns the task that a line is about, empty for none.
-func (p *Projection) concerned(about string) nexus.TaskID {
+// taskAbout returns the task that a line is about, empty for none.
+func (p *Projection) taskAbout(about string) nexus.TaskID {
 	if p.state.Task(nexus.TaskID(about)) != nil {
 		return nexus.TaskID(about)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection/projectiontest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -52,7 +52,7 @@ func fold(t *testing.T, p *Projection, events []nexus.Event) {
 	}
 }
 
-func past(events []nexus.Event) Past {
+func past(events []nexus.Event) EventReader {
 	return func(after int64) iter.Seq2[nexus.Event, error] {
 		return func(yield func(nexus.Event, error) bool) {
 			for _, e := range events {
@@ -143,14 +143,14 @@ func TestPartsAreTheWhole(t *testing.T) {
 // inbox of all runs, the run, and its lanes.
 func TestOneCount(t *testing.T) {
 	for name, events := range runs(t) {
-		p, book, most := New("r", Options{Past: past(events)}), people.Inbox{}, 0
+		p, book, most := New("r", Options{Past: past(events)}), humaninput.Inbox{}, 0
 		for _, e := range events {
 			fold(t, p, []nexus.Event{e})
 			book.Apply(e)
 			items := p.Inbox(e.At)
 			n := len(book.Items())
-			if most = max(most, n); Waiting(items) != n || p.Run(e.At).Waiting != n {
-				t.Fatalf("%s, event %d: %d wait in the inbox of all runs, %d in the projection, %d in the run", name, e.Seq, n, Waiting(items), p.Run(e.At).Waiting)
+			if most = max(most, n); CountWaiting(items) != n || p.Run(e.At).Waiting != n {
+				t.Fatalf("%s, event %d: %d wait in the inbox of all runs, %d in the projection, %d in the run", name, e.Seq, n, CountWaiting(items), p.Run(e.At).Waiting)
 			}
 			lanes, about := 0, map[nexus.TaskID]bool{}
 			for _, l := range p.Lanes(e.At) {

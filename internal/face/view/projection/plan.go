@@ -23,9 +23,9 @@ type Plan struct {
 // Plan returns what there is to know of the plan: what nexus plan says of it.
 func (p *Projection) Plan() Plan {
 	s, tasks := p.state, p.planned()
-	of := Plan{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.Of(nexus.Plan{Tasks: tasks}), Estimate: p.estimate(tasks)}
-	if g, err := graph.New(tasks); err == nil && len(g.Critical()) > 1 {
-		of.Critical = g.Critical()
+	of := Plan{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.PlanRisks(nexus.Plan{Tasks: tasks}), Estimate: p.estimate(tasks)}
+	if g, err := graph.New(tasks); err == nil && len(g.CriticalPath()) > 1 {
+		of.Critical = g.CriticalPath()
 	}
 	return of
 }
@@ -51,7 +51,7 @@ func (p *Projection) estimate(tasks []nexus.Task) *nexus.Estimate {
 	if x == nil || len(tasks) == 0 {
 		return nil
 	}
-	e := route.EstimateFrom(x, route.EstimateOf{
+	e := route.EstimateFrom(x, route.EstimateInput{
 		Tasks: tasks, Parallel: s.Limits.Parallel, Most: max(s.Ledger.Limit()-s.Ledger.Spent(), 0),
 		Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(s.Goal.Routing, t, nil) },
 	})
@@ -64,7 +64,7 @@ func (p Plan) Dangers() []string {
 	var all []string
 	of := func(id nexus.TaskID) string { return cmp.Or(string(id), "the plan") }
 	for _, r := range p.Foreseen {
-		all = append(all, view.Clean(view.Because(of(r.Task)+": "+r.Text, r.Mitigation)))
+		all = append(all, view.Clean(view.WithReason(of(r.Task)+": "+r.Text, r.Mitigation)))
 	}
 	for _, r := range p.Risks {
 		text := fmt.Sprintf("%s: %s (probability %s, impact %s): %s", of(r.Task), r.Text, r.Probability, r.Impact, r.Mitigation)

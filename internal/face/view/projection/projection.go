@@ -4,20 +4,20 @@ import (
 	"iter"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Past reads the events of a run that come after a number.
-type Past func(after int64) iter.Seq2[nexus.Event, error]
+// EventReader reads the events of a run that come after a number.
+type EventReader func(after int64) iter.Seq2[nexus.Event, error]
 
 // Options are what a projection knows beside the events of its run. The zero
 // Options will do.
 type Options struct {
-	Past    Past                                          // reads the run again; nil: it keeps what it applied in memory
+	Past    EventReader                                   // reads the run again; nil: it keeps what it applied in memory
 	Earlier func() *route.Stats                           // what earlier runs took; nil: unknown
 	Place   func(id nexus.AttemptID) (dir, branch string) // of an attempt's worktree; nil: unknown
 	Keep    int                                           // events kept for [Projection.Log]; 0 means 500
@@ -28,13 +28,13 @@ type Options struct {
 type Projection struct {
 	o     Options
 	state *state.State
-	trail trail
-	about About
+	trail activityLog
+	about RunContext
 }
 
-// About is what the events of a run do not say of it. The zero About is of the
+// RunContext is what the events of a run do not say of it. The zero About is of the
 // latest run of its repository, of which nothing else is known.
-type About struct {
+type RunContext struct {
 	Held    *nexus.Process // who conducts it; nil: nobody, where that is known
 	Known   bool           // whether somebody conducts it is known
 	Earlier bool           // another run of its repository began later
@@ -42,22 +42,24 @@ type About struct {
 }
 
 // interrupted reports whether a run is not over and known to be conducted by nobody.
-func (b About) interrupted(s *state.State) bool { return b.Known && b.Held == nil && !s.Status.Ended() }
+func (b RunContext) interrupted(s *state.State) bool {
+	return b.Known && b.Held == nil && !s.Status.Ended()
+}
 
 // clock returns the time that a run is shown at: of one that is interrupted it stands
 // still.
-func (b About) clock(s *state.State, now time.Time) time.Time {
+func (b RunContext) clock(s *state.State, now time.Time) time.Time {
 	if b.interrupted(s) {
 		return s.Updated
 	}
 	return now
 }
 
-// Of returns what there is to tell about a run as a whole, for who has folded it
+// BuildRun returns what there is to tell about a run as a whole, for who has folded it
 // already. It is what [Projection.Run] returns.
-func Of(s *state.State, b About, now time.Time) view.Run {
+func BuildRun(s *state.State, b RunContext, now time.Time) view.Run {
 	now = b.clock(s, now)
-	r := view.Of(s, people.Waiting(s, !b.Earlier), now)
+	r := view.Of(s, humaninput.Waiting(s, !b.Earlier), now)
 	if r.Held = b.Held; b.interrupted(s) {
 		r.Status = nexus.StatusInterrupted
 	} else if b.Past != nil {
@@ -71,9 +73,9 @@ func New(run nexus.RunID, o Options) *Projection {
 	if o.Keep == 0 {
 		o.Keep = 500
 	}
-	p := &Projection{o: o, state: state.New(run).Spare(), trail: newTrail(o.Keep)}
+	p := &Projection{o: o, state: state.New(run).DiscardLandedDetails(), trail: newActivityLog(o.Keep)}
 	if o.Past != nil {
-		p.state.Remember(o.Past(0))
+		p.state.ReadPastFrom(o.Past(0))
 	}
 	return p
 }
@@ -84,7 +86,7 @@ func (p *Projection) Apply(e nexus.Event) error {
 	if e.Seq <= p.state.Seq {
 		return nil
 	}
-	booked := p.booking(e.Fact)
+	booked := p.isSettlement(e.Fact)
 	if err := p.state.Apply(e); err != nil {
 		return err
 	}
@@ -92,13 +94,13 @@ func (p *Projection) Apply(e nexus.Event) error {
 	return nil
 }
 
-// booking reports whether a fact settles a call: each counts once.
-func (p *Projection) booking(f nexus.Fact) bool {
+// isSettlement reports whether a fact settles a call: each counts once.
+func (p *Projection) isSettlement(f nexus.Fact) bool {
 	spent, ok := f.(nexus.BudgetSpent)
 	if !ok {
 		return false
 	}
-	_, open := p.state.Ledger.Open(spent.ID)
+	_, open := p.state.Ledger.Reservation(spent.ID)
 	return open
 }
 
@@ -108,17 +110,17 @@ func (p *Projection) State() *state.State { return p.state }
 // Seq returns the number of the last event that was applied.
 func (p *Projection) Seq() int64 { return p.state.Seq }
 
-// Held says who conducts the run, nil where nobody does. A run that is not over
+// SetHolder says who conducts the run, nil where nobody does. A run that is not over
 // and that nobody conducts is interrupted, and its clock stands still.
-func (p *Projection) Held(by *nexus.Process) { p.about.Held, p.about.Known = by, true }
+func (p *Projection) SetHolder(by *nexus.Process) { p.about.Held, p.about.Known = by, true }
 
 // Interrupted reports whether the run is not over and known to be conducted by
 // nobody.
 func (p *Projection) Interrupted() bool { return p.about.interrupted(p.state) }
 
-// Later says that another run of its repository began later: what waits of a run that is
+// MarkEarlier says that another run of its repository began later: what waits of a run that is
 // over waits no more.
-func (p *Projection) Later() { p.about.Earlier = true }
+func (p *Projection) MarkEarlier() { p.about.Earlier = true }
 
 // IsEarlier reports whether another run of its repository is known to have begun later.
 func (p *Projection) IsEarlier() bool { return p.about.Earlier }
@@ -132,5 +134,5 @@ func (p *Projection) Run(now time.Time) view.Run {
 	if p.o.Earlier != nil && !p.state.Status.Ended() && !p.Interrupted() {
 		b.Past = p.o.Earlier()
 	}
-	return Of(p.state, b, now)
+	return BuildRun(p.state, b, now)
 }

@@ -56,7 +56,7 @@ func TestSparingShowsTheSame(t *testing.T) {
 	for name, events := range runs(t) {
 		now := events[len(events)-1].At.Add(time.Minute)
 		sparing, full := New("r", Options{Past: past(events)}), New("r", Options{Past: past(events)})
-		full.state = state.New("r").Remember(past(events)(0))
+		full.state = state.New("r").ReadPastFrom(past(events)(0))
 		fold(t, sparing, events)
 		fold(t, full, events)
 		if diff := cmp.Diff(text(t, all(t, full, now)), text(t, all(t, sparing, now))); diff != "" {
@@ -70,7 +70,7 @@ func TestSparingShowsTheSame(t *testing.T) {
 
 // beside is what is drawn of the state of a projection besides the projection itself.
 func beside(s *state.State, now time.Time) map[string]any {
-	all := map[string]any{"repaired": view.Repaired(s), "bill": view.BillOf(s), "quality": quality.Of(s, accept.Of(s, nil))}
+	all := map[string]any{"repaired": view.RepairLines(s), "bill": view.BillOf(s), "quality": quality.Of(s, accept.TableOf(s, nil))}
 	for _, t := range s.Tasks {
 		all[string(t.ID)] = detail.Of(s, t, "", now)
 	}

@@ -19,9 +19,9 @@ func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
 		return Task{}, false
 	}
 	now = p.clock(now)
-	items, seen := about(p.Inbox(now), id), p.sight()
+	items, seen := itemsAbout(p.Inbox(now), id), p.buildIndex()
 	out := Task{
-		Card: p.card(p.row(t, now), items, seen, now), Text: t.Brief, Files: t.Files, Checks: []Criterion{}, Tries: []Attempt{},
+		Card: p.card(p.taskRow(t, now), items, seen, now), Text: t.Brief, Files: t.Files, Checks: []Criterion{}, Tries: []Attempt{},
 		Actions: p.TaskActions(id), Inbox: items, Dependents: p.dependents(id),
 	}
 	if t.Why != "" {
@@ -40,7 +40,7 @@ func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
 		out.Guidance = append(out.Guidance, said.Text)
 	}
 	for _, g := range p.state.Guidance {
-		if g.Task == id && !g.Landed && !slices.ContainsFunc(t.Said, func(s state.Said) bool { return s.Seq == g.Seq }) {
+		if g.Task == id && !g.Landed && !slices.ContainsFunc(t.Said, func(s state.DeliveredGuidance) bool { return s.Seq == g.Seq }) {
 			out.Guidance = append(out.Guidance, g.Text)
 		}
 	}
@@ -50,8 +50,8 @@ func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
 	return out, true
 }
 
-// row returns a task with what is expected of it.
-func (p *Projection) row(t *state.Task, now time.Time) view.Task {
+// taskRow returns a task with what is expected of it.
+func (p *Projection) taskRow(t *state.Task, now time.Time) view.Task {
 	if p.o.Earlier == nil {
 		return view.TaskOf(p.state, t, now)
 	}
@@ -74,7 +74,7 @@ func (p *Projection) dependents(id nexus.TaskID) []nexus.TaskID {
 func (p *Projection) proof(t *state.Task) view.Proof {
 	proof := state.Proof{TrainLanded: *t.Landed}
 	at := map[string]int{}
-	if a := p.state.Attempt(t.Landed.Attempt).Whole(); a != nil {
+	if a := p.state.Attempt(t.Landed.Attempt).Unpacked(); a != nil {
 		for _, r := range a.Rounds {
 			for _, e := range r.Evidence {
 				if e.Tree != t.Landed.Tree {
@@ -101,7 +101,7 @@ func (p *Projection) attempt(a *state.Attempt, now time.Time) Attempt {
 		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Outcome: a.Outcome, Why: a.Why, Began: a.Began, Ended: a.Finished,
 		Rounds: []Round{}, Sessions: []Session{},
 	}
-	judged, a := p.judged(a.ID), a.Whole()
+	judged, a := p.gateSpans(a.ID), a.Unpacked()
 	for _, r := range a.Rounds {
 		out.Rounds = append(out.Rounds, round(r, judged))
 	}
@@ -111,8 +111,8 @@ func (p *Projection) attempt(a *state.Attempt, now time.Time) Attempt {
 	return out
 }
 
-// judged returns the spans of the gates of an attempt, by gate, in order.
-func (p *Projection) judged(id nexus.AttemptID) map[string][]span {
+// gateSpans returns the spans of the gates of an attempt, by gate, in order.
+func (p *Projection) gateSpans(id nexus.AttemptID) map[string][]span {
 	by := map[string][]span{}
 	if r := p.trail.rows[id]; r != nil {
 		for _, s := range r.spans {
@@ -129,7 +129,7 @@ func round(r *state.Round, judged map[string][]span) Round {
 	for _, e := range r.Evidence {
 		g := gateOf(e)
 		if all := judged[e.Gate]; len(all) > 0 {
-			g.At, g.Cached = when(all[0].to), all[0].cached
+			g.At, g.Cached = unixTime(all[0].to), all[0].cached
 			judged[e.Gate] = all[1:]
 		}
 		out.Gates = append(out.Gates, g)
@@ -161,9 +161,9 @@ func (p *Projection) session(a *state.Attempt, c *state.Session, now time.Time) 
 		Spent: c.Spent, Usage: c.Usage, Outcome: string(c.Outcome),
 	}
 	if t := p.trail.talks[c.Session]; t != nil {
-		out.Began, out.Ended = when(t.began), when(t.ended)
-		if t.ended == 0 && a.Stage == state.Working && now.Sub(when(t.heard)) >= silent {
-			out.Silent = view.Between(when(t.heard), time.Time{}, now)
+		out.Began, out.Ended = unixTime(t.began), unixTime(t.ended)
+		if t.ended == 0 && a.Stage == state.Working && now.Sub(unixTime(t.heard)) >= silenceThreshold {
+			out.Silent = view.SecondsBetween(unixTime(t.heard), time.Time{}, now)
 		}
 	}
 	return out
@@ -178,7 +178,7 @@ func (p *Projection) Sessions(now time.Time) []Session {
 		if a == nil {
 			return
 		}
-		for _, c := range a.Whole().Sessions {
+		for _, c := range a.Unpacked().Sessions {
 			all = append(all, p.session(a, c, now))
 		}
 	}

@@ -52,10 +52,10 @@ func (p *Projection) timeRow(id nexus.AttemptID, now time.Time) TimeRow {
 			if n == 0 {
 				stage = "setup"
 			}
-			row.Spans = append(row.Spans, Span{Stage: stage, From: when(covered), To: when(s.from)})
+			row.Spans = append(row.Spans, Span{Stage: stage, From: unixTime(covered), To: unixTime(s.from)})
 		}
 		row.Spans = append(row.Spans, Span{
-			Stage: s.stage.String(), From: when(s.from), To: when(s.to), Label: s.words(), State: string(gateStates[s.state]),
+			Stage: s.stage.String(), From: unixTime(s.from), To: unixTime(s.to), Label: s.words(), State: string(gateStates[s.state]),
 		})
 		covered = max(covered, s.to)
 		if s.to == 0 {

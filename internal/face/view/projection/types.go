@@ -12,7 +12,7 @@ package projection
 import (
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -34,7 +34,7 @@ const (
 
 // Item is something that waits for a person, or that a person should know of.
 type Item struct {
-	people.Item
+	humaninput.Item
 	Kind    Kind         `json:"kind"`
 	Task    nexus.TaskID `json:"task,omitzero"`
 	Title   string       `json:"title"`           // one line
@@ -106,7 +106,7 @@ type Card struct {
 	Worktree string    `json:"worktree,omitzero"` // absolute path; empty: there is none
 	Branch   string    `json:"branch,omitzero"`
 	Since    time.Time `json:"since,omitzero"`  // it has been in this lane
-	Retry    time.Time `json:"retry,omitzero"`  // when it is tried again
+	Retry    time.Time `json:"retry,omitzero"`  // unixTime it is tried again
 	Silent   float64   `json:"silent,omitzero"` // seconds since its agent was heard of, from 30 on
 	Items    int       `json:"items"`           // of the inbox that are about it
 }
@@ -254,7 +254,7 @@ type Span struct {
 // Cost is what a run costs, in dollars.
 type Cost struct {
 	view.Money
-	Projected nexus.Money `json:"projected,omitzero"` // when it is done; 0: unknown
+	Projected nexus.Money `json:"projected,omitzero"` // unixTime it is done; 0: unknown
 	Cached    float64     `json:"cache_share"`        // of the input tokens, 0 to 1
 	Estimated bool        `json:"estimated,omitzero"` // some of it is priced by table
 	Tasks     []Share     `json:"tasks"`

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// covered returns what was measured of a tree, nil where nobody did.
-func covered(all []nexus.Evidence) *nexus.Coverage {
+// lastCoverage returns what was measured of a tree, nil where nobody did.
+func lastCoverage(all []nexus.Evidence) *nexus.Coverage {
 	for _, e := range all {
 		if e.Coverage != nil {
 			return e.Coverage
@@ -21,9 +21,9 @@ func covered(all []nexus.Evidence) *nexus.Coverage {
 // maxRows bounds the rows of new lines that a report names.
 const maxRows = 20
 
-// coverage draws what tests go through, of what landed and of what each task
+// writeCoverage draws what tests go through, of what landed and of what each task
 // added. What is unknown is said to be.
-func coverage(b *strings.Builder, q Quality) {
+func writeCoverage(b *strings.Builder, q Quality) {
 	type row struct {
 		what string
 		of   *nexus.Coverage
@@ -33,7 +33,7 @@ func coverage(b *strings.Builder, q Quality) {
 		rows = append(rows, row{"the result", q.Coverage})
 	}
 	for _, t := range q.Tasks {
-		if c := covered(t.Evidence); c != nil {
+		if c := lastCoverage(t.Evidence); c != nil {
 			rows = append(rows, row{string(t.ID), c})
 		}
 	}
@@ -42,7 +42,7 @@ func coverage(b *strings.Builder, q Quality) {
 	}
 	b.WriteString("\n## Coverage\n\n| of | lines | branches | functions | statements | new lines |\n|---|--:|--:|--:|--:|--:|\n")
 	for _, r := range rows {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", cell(r.what), share(r.of.Lines), share(r.of.Branches), share(r.of.Functions), share(r.of.Statements), part(r.of))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", cell(r.what), shareText(r.of.Lines), shareText(r.of.Branches), shareText(r.of.Functions), shareText(r.of.Statements), newLinesText(r.of))
 	}
 	last := rows[0].of
 	if len(last.Missed)+len(last.Unknown) == 0 {
@@ -65,8 +65,8 @@ func coverage(b *strings.Builder, q Quality) {
 	}
 }
 
-// share writes a share, with how far it moved.
-func share(c nexus.Covered) string {
+// shareText writes a share, with how far it moved.
+func shareText(c nexus.Covered) string {
 	now, known := c.Percent()
 	if !known {
 		return "unknown"
@@ -80,7 +80,7 @@ func share(c nexus.Covered) string {
 	return text
 }
 
-func part(c *nexus.Coverage) string {
+func newLinesText(c *nexus.Coverage) string {
 	percent, known := c.New.Percent()
 	if !known {
 		return map[bool]string{true: "none", false: "unknown"}[len(c.Unknown) == 0]
@@ -88,9 +88,9 @@ func part(c *nexus.Coverage) string {
 	return fmt.Sprintf("%d of %d, %.1f %%", c.New.Covered, c.New.Total, percent)
 }
 
-// before lists which checks and which criteria of earlier runs were tried before
+// writeEarlierChecks lists which checks and which criteria of earlier runs were tried before
 // the work.
-func before(b *strings.Builder, q Quality) {
+func writeEarlierChecks(b *strings.Builder, q Quality) {
 	if len(q.Tried) > 0 {
 		b.WriteString("\n## Checks run before the work\n\n| criterion | check | usable | result |\n|---|---|---|---|\n")
 	}

@@ -34,7 +34,7 @@ type Quality struct {
 	Flaky   []nexus.Flake   `json:"flaky,omitempty"` // tests that could not be trusted, each once
 
 	Coverage *nexus.Coverage        `json:"coverage,omitempty"` // of what landed; nil: nobody measured it
-	Tried    []accept.Tried         `json:"checks_tried,omitempty"`
+	Tried    []accept.TriedCheck    `json:"checks_tried,omitempty"`
 	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
 }
 
@@ -97,7 +97,7 @@ func Of(s *state.State, t accept.Table) Quality {
 	q := Quality{Run: s.Run, Goal: s.Goal.Goal.Text, Status: s.Status, Why: s.Why, Spent: s.Ledger.Spent(), Gates: []Gate{}, Tasks: []Task{}, Groups: t.Groups}
 	if s.Result != nil {
 		q.Verdict = &s.Result.Verdict
-		q.Coverage = covered(s.Result.Verdict.Evidence)
+		q.Coverage = lastCoverage(s.Result.Verdict.Evidence)
 	}
 	if len(s.Landings) > 0 {
 		q.Commit = s.Tip
@@ -109,10 +109,10 @@ func Of(s *state.State, t accept.Table) Quality {
 	for _, t := range s.Tasks {
 		v := taskOf(t)
 		q.Tasks = append(q.Tasks, v)
-		m.Tasks += one(t.Status != nexus.Split) // its parts count
-		m.Helped += one(t.Status != nexus.Split && t.Helped)
+		m.Tasks += boolToInt(t.Status != nexus.Split) // its parts count
+		m.Helped += boolToInt(t.Status != nexus.Split && t.Helped)
 		for _, a := range t.Attempts {
-			for name := range count(a, gates, m, &rejected, s.Limits.MajorsBlock) {
+			for name := range countAttempt(a, gates, m, &rejected, s.Limits.MajorsBlock) {
 				judged[name]++
 			}
 			q.Flaky = flaky(q.Flaky, a)
@@ -122,12 +122,12 @@ func Of(s *state.State, t accept.Table) Quality {
 		}
 		m.Begun++
 		attempts, rounds, m.MostRounds = attempts+v.Attempts, rounds+v.Rounds, max(m.MostRounds, v.Rounds)
-		escalated += one(v.Escalated)
+		escalated += boolToInt(v.Escalated)
 		switch t.Status {
 		case nexus.Landed:
 			m.Landed++
-			firstAttempt += one(v.Attempts == 1)
-			firstRound += one(v.Attempts == 1 && len(v.Sent) == 0)
+			firstAttempt += boolToInt(v.Attempts == 1)
+			firstRound += boolToInt(v.Attempts == 1 && len(v.Sent) == 0)
 		case nexus.Parked, nexus.Failed:
 			m.Parked++
 		default:
@@ -144,11 +144,11 @@ func Of(s *state.State, t accept.Table) Quality {
 	return q
 }
 
-// count adds what was found in an attempt, and returns the gates that judged
+// countAttempt adds what was found in an attempt, and returns the gates that judged
 // it.
-func count(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected *int, majors int) map[string]bool {
+func countAttempt(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected *int, majors int) map[string]bool {
 	seen := map[string]bool{}
-	for _, r := range a.Whole().Rounds {
+	for _, r := range a.Unpacked().Rounds {
 		for _, e := range r.Evidence {
 			g := gates[e.Gate]
 			if g == nil {
@@ -169,20 +169,20 @@ func count(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected *int, 
 		}
 		for _, v := range r.Reviews {
 			m.Reviews++
-			m.Unread += one(!v.Reviewed)
-			*rejected += one(v.Reviewed && repair.Rejects(v, majors))
+			m.Unread += boolToInt(!v.Reviewed)
+			*rejected += boolToInt(v.Reviewed && repair.Rejects(v, majors))
 			for _, f := range v.Findings {
-				m.Unverified += one(f.Unverified != "")
+				m.Unverified += boolToInt(f.Unverified != "")
 			}
 		}
-		m.Suspected += one(r.Suspect != nil)
+		m.Suspected += boolToInt(r.Suspect != nil)
 	}
 	return seen
 }
 
 // flaky adds the tests that could not be trusted in an attempt.
 func flaky(all []nexus.Flake, a *state.Attempt) []nexus.Flake {
-	for _, r := range a.Whole().Rounds {
+	for _, r := range a.Unpacked().Rounds {
 		for _, e := range r.Evidence {
 			for _, x := range e.Flaky {
 				i := slices.IndexFunc(all, func(o nexus.Flake) bool { return o.Test == x.Test })
@@ -212,14 +212,14 @@ func taskOf(t *state.Task) Task {
 		}
 		v.Escalated = v.Escalated || i > 0 && (a.Tier != t.Attempts[0].Tier || a.Strategy != t.Attempts[0].Strategy)
 		v.Strategy = a.Strategy
-		for _, r := range a.Whole().Rounds {
+		for _, r := range a.Unpacked().Rounds {
 			if r.Cause != "" {
 				v.Sent = append(v.Sent, r.Cause)
 			}
 		}
 	}
 	if a := t.Current(); a != nil {
-		if r := a.Last(); r != nil {
+		if r := a.LastRound(); r != nil {
 			v.Evidence = r.Evidence
 			if n := len(r.Reviews); n > 0 {
 				v.Remarks = r.Reviews[n-1].Findings
@@ -236,7 +236,7 @@ func rate(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-func one(is bool) int {
+func boolToInt(is bool) int {
 	if is {
 		return 1
 	}
@@ -324,7 +324,7 @@ func Body(q Quality) string {
 		}
 		fmt.Fprintf(&b, "| %s %s | %s | %d | %d | %s | %s | %s |\n", cell(string(t.ID)), cell(t.Title), cell(string(t.Status)), t.Attempts, t.Rounds, strings.Join(tiers, ", "), cell(strings.Join(t.Sent, ", ")), t.Spent)
 	}
-	decisions(&b, q)
+	writeDecisions(&b, q)
 	if len(q.Flaky) > 0 {
 		b.WriteString("\n## Flaky tests\n\n")
 	}
@@ -335,14 +335,14 @@ func Body(q Quality) string {
 		}
 		fmt.Fprintf(&b, "- %s failed in %d of %d runs; to quarantine it, see nexus quarantine suggest\n", cell(x.Test), x.Failed, x.Runs)
 	}
-	coverage(&b, q)
-	before(&b, q)
-	remarks(&b, q)
+	writeCoverage(&b, q)
+	writeEarlierChecks(&b, q)
+	writeRemarks(&b, q)
 	return b.String()
 }
 
-// decisions lists how tasks were to continue that reached thresholds, a line each.
-func decisions(b *strings.Builder, q Quality) {
+// writeDecisions lists how tasks were to continue that reached thresholds, a line each.
+func writeDecisions(b *strings.Builder, q Quality) {
 	head := "\n## Thresholds\n\n"
 	for _, t := range q.Tasks {
 		for _, d := range t.Decisions {
@@ -352,8 +352,8 @@ func decisions(b *strings.Builder, q Quality) {
 	}
 }
 
-// remarks lists what is left to look at.
-func remarks(b *strings.Builder, q Quality) {
+// writeRemarks lists what is left to look at.
+func writeRemarks(b *strings.Builder, q Quality) {
 	var lines []string
 	for _, t := range q.Tasks {
 		if t.Why != "" {
@@ -373,7 +373,7 @@ func remarks(b *strings.Builder, q Quality) {
 				lines = append(lines, fmt.Sprintf("- %s: and %d more", cell(string(t.ID)), len(found)-i))
 				break
 			}
-			lines = append(lines, fmt.Sprintf("- %s: %s: %s", cell(string(t.ID)), cell(string(cmp.Or(f.Severity, nexus.Major))), cell(view.Place(f))))
+			lines = append(lines, fmt.Sprintf("- %s: %s: %s", cell(string(t.ID)), cell(string(cmp.Or(f.Severity, nexus.Major))), cell(view.FindingText(f))))
 		}
 	}
 	if len(lines) > 0 {

@@ -24,7 +24,7 @@ func attempt(tier nexus.Tier, states []nexus.GateState, causes []string, reviews
 		}
 		a.Rounds = append(a.Rounds, r)
 	}
-	a.Last().Reviews = reviews
+	a.LastRound().Reviews = reviews
 	return a
 }
 

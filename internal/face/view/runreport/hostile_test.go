@@ -18,7 +18,7 @@ func TestNoReportIsObeyed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"html": runreport.HTML(r), "markdown": runreport.Markdown(r), "pull": runreport.Pull(r, runreport.PullLimit), "csv": csv, "state": runreport.Standing(r, ""),
+		"html": runreport.HTML(r), "markdown": runreport.Markdown(r), "pull": runreport.PullRequestText(r, runreport.PullLimit), "csv": csv, "state": runreport.StateMarkdown(r, ""),
 	} {
 		if bad := hostiletest.Obeyed(text); bad != "" {
 			t.Errorf("%s: %q", name, bad)

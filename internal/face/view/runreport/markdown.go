@@ -31,9 +31,9 @@ func folded(title, head string, lines []string) section {
 	return section{"\n<details><summary>" + title + "</summary>\n\n" + head, lines, "\n</details>\n"}
 }
 
-// Pull writes the report for a pull request: what matters first, the rest to
+// PullRequestText writes the report for a pull request: what matters first, the rest to
 // unfold. It has at most so many bytes, and says what was cut to fit.
-func Pull(r Report, limit int) string {
+func PullRequestText(r Report, limit int) string {
 	lead := section{open: fmt.Sprintf("## Nexus run %s: %s\n\n%s\n\n", text(string(r.Run)), text(string(r.Status)), text(short(r.Goal)))}
 	if r.Why != "" {
 		lead.open += text(short(r.Why)) + "\n\n"
@@ -44,7 +44,7 @@ func Pull(r Report, limit int) string {
 	}
 	all := []section{lead, r.landedTable("\n### Landed\n\n"), r.leftList("\n### Not landed\n\n"), r.lookList("\n### Look at\n\n")}
 	for _, l := range r.Landed {
-		all = append(all, folded(fmt.Sprintf("Evidence of %s at %s", text(string(l.ID)), text(view.Short(l.Commit))), "", l.proof()))
+		all = append(all, folded(fmt.Sprintf("Evidence of %s at %s", text(string(l.ID)), text(view.ShortHash(l.Commit))), "", l.proof()))
 	}
 	all = append(all,
 		folded("Money and time", "| | |\n|---|--:|\n", r.costLines()),
@@ -108,8 +108,8 @@ func (r Report) landedTable(title string) section {
 	s := section{open: title + "| task | commit | gates | review | criteria | money |\n|---|---|---|---|--:|--:|\n"}
 	for _, l := range r.Landed {
 		s.lines = append(s.lines, fmt.Sprintf("| %s %s | %s | %s | %s | %d of %d | %s |",
-			text(string(l.ID)), text(short(l.Title)), text(view.Short(l.Commit)), text(passed(l.Gates)), reviewText(l.Review),
-			met(l.Criteria), len(l.Criteria), l.Spent))
+			text(string(l.ID)), text(short(l.Title)), text(view.ShortHash(l.Commit)), text(passed(l.Gates)), reviewText(l.Review),
+			countMet(l.Criteria), len(l.Criteria), l.Spent))
 	}
 	return s
 }
@@ -146,7 +146,7 @@ func (r Report) leftList(title string) section {
 				break
 			}
 			s.lines = append(s.lines, fmt.Sprintf("  - %s: %s", text(cmp.Or(f.Gate, string(f.Severity), "review")),
-				text(short(view.Place(f)))))
+				text(short(view.FindingText(f)))))
 		}
 	}
 	return s
@@ -161,7 +161,7 @@ func (r Report) lookList(title string) section {
 }
 
 // line is what to look at, in a list.
-func (l Look) line() string {
+func (l Attention) line() string {
 	of := ""
 	if l.Task != "" {
 		of = text(string(l.Task)) + ": "
@@ -170,9 +170,9 @@ func (l Look) line() string {
 }
 
 // proof is what shows that a task is right, a line each.
-func (l Landed) proof() []string {
+func (l LandedTask) proof() []string {
 	all := []string{fmt.Sprintf("- commit %s, tree %s, %s, %s",
-		text(view.Short(l.Commit)), text(view.Short(l.Tree)), reviewText(l.Review), view.Count(l.Rounds, "round"))}
+		text(view.ShortHash(l.Commit)), text(view.ShortHash(l.Tree)), reviewText(l.Review), view.Count(l.Rounds, "round"))}
 	for _, g := range l.Gates {
 		all = append(all, fmt.Sprintf("- gate %s: %s", text(short(g.Gate)), text(short(gateText(g)))))
 	}
@@ -197,7 +197,7 @@ func (r Report) costLines() (all []string) {
 func (r Report) costs() []figure {
 	all := []figure{{"spent", r.Money.Spent.String()}}
 	if r.Money.Estimated > 0 {
-		all = append(all, figure{"estimate of " + view.Count(r.Money.Estimated, "task"), r.Money.against()})
+		all = append(all, figure{"estimate of " + view.Count(r.Money.Estimated, "task"), r.Money.estimateText()})
 	}
 	if r.Money.Wasted > 0 {
 		all = append(all, figure{"by attempts that failed", r.Money.Wasted.String()})

@@ -16,7 +16,7 @@ import (
 )
 
 // made returns the report of a run with these tasks.
-func made(run view.Run, change func(*runreport.Of), tasks ...*state.Task) runreport.Report {
+func made(run view.Run, change func(*runreport.ReportInput), tasks ...*state.Task) runreport.Report {
 	s := state.New("r1")
 	facts := []nexus.Fact{nexus.GoalAccepted{Goal: nexus.Goal{Text: "Do it"}, Base: "c0"}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: len(tasks)}}
 	for _, t := range tasks {
@@ -33,7 +33,7 @@ func made(run view.Run, change func(*runreport.Of), tasks ...*state.Task) runrep
 	for len(run.Tasks) < len(tasks) {
 		run.Tasks = append(run.Tasks, view.Task{ID: tasks[len(run.Tasks)].ID})
 	}
-	o := runreport.Of{State: s, Run: run, Now: start().Add(time.Hour)}
+	o := runreport.ReportInput{State: s, Run: run, Now: start().Add(time.Hour)}
 	if change != nil {
 		change(&o)
 	}
@@ -47,7 +47,7 @@ func TestTime(t *testing.T) {
 	span := func(stage string, from, to int) projection.Span {
 		return projection.Span{Stage: stage, From: at(from), To: at(to)}
 	}
-	r := made(view.Run{Seconds: 3600}, func(o *runreport.Of) {
+	r := made(view.Run{Seconds: 3600}, func(o *runreport.ReportInput) {
 		o.Timeline = projection.Timeline{From: at(0), To: at(60), Rows: []projection.TimeRow{
 			{Spans: []projection.Span{span("plan", 0, 5), span("person", 5, 15)}},
 			{Spans: []projection.Span{span("setup", 15, 16), span("work", 16, 26), span("gate", 26, 29), span("review", 29, 31), span("person", 40, 50), span("idle", 50, 60)}},
@@ -94,13 +94,13 @@ func TestLookAt(t *testing.T) {
 	run := view.Run{
 		Asks:   []view.Ask{{ID: "q1", Task: "T2", Text: "which?"}},
 		Alerts: []state.RaisedAlert{{AlertRaised: nexus.AlertRaised{Why: "900M are free"}}, {AlertRaised: nexus.AlertRaised{Why: "it is over"}, Cleared: start()}},
-		Late:   []view.Late{{Task: "T1", Text: "use tabs"}},
+		Late:   []view.LateGuidance{{Task: "T1", Text: "use tabs"}},
 		Tasks: []view.Task{
 			{ID: "T1", Own: []string{"it changed a_test.go"}, Critical: []nexus.Finding{{File: "a.go", Message: "an old key"}}},
 			{ID: "T2"},
 		},
 	}
-	r := made(run, func(o *runreport.Of) {
+	r := made(run, func(o *runreport.ReportInput) {
 		row := func(task nexus.TaskID, id string, s accept.State) accept.Row {
 			return accept.Row{Task: task, ID: id, Criterion: "it works", State: s}
 		}
@@ -110,7 +110,7 @@ func TestLookAt(t *testing.T) {
 		remark := []nexus.Finding{{File: "a.go", Line: 3, Message: "long", Severity: nexus.Minor}}
 		o.Quality.Tasks = []quality.Task{{ID: "T1", Status: nexus.Landed, Remarks: remark}, {ID: "T2", Status: nexus.Parked, Remarks: remark}}
 	}, landed, parked)
-	want := []runreport.Look{
+	want := []runreport.Attention{
 		{Task: "T2", Kind: "question", Text: "q1 waits for an answer: which?"},
 		{Task: "T1", Kind: "criterion", Text: "T1/AC-2 is unmet: it works"},
 		{Task: "T1", Kind: "criterion", Text: "T1/AC-3 is unmet: it works (waived by ada: no reason given)"},

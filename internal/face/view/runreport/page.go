@@ -47,7 +47,7 @@ func HTML(r Report) string {
 	p.WriteString(pageStyle + svg.Style + "</style>\n</head>\n<body>\n")
 	p.head(r)
 	p.WriteString("<main>\n")
-	p.look(r)
+	p.attention(r)
 	p.landed(r)
 	p.left(r)
 	p.drawings(r)
@@ -55,15 +55,15 @@ func HTML(r Report) string {
 	p.gates(r)
 	p.decided(r)
 	p.WriteString("</main>\n")
-	p.put("<footer>Written by nexus report on <time datetime=\"%s\">%s</time>. ", r.Now.UTC().Format(time.RFC3339), stamp(r.Now))
+	p.put("<footer>Written by nexus report on <time datetime=\"%s\">%s</time>. ", r.Now.UTC().Format(time.RFC3339), formatTime(r.Now))
 	p.WriteString("Secrets that Nexus knows are masked.</footer>\n</body>\n</html>\n")
 	return p.String()
 }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
 
-// tone is the class of what a status means for a reader.
-func tone(status string) string {
+// statusClass is the class of what a status means for a reader.
+func statusClass(status string) string {
 	switch status {
 	case string(nexus.Landed), string(nexus.StatusDone), string(accept.Met), string(nexus.Pass):
 		return "good"
@@ -76,8 +76,8 @@ func tone(status string) string {
 
 // mark writes a word with the colour and the sign of what it means.
 func (p *page) mark(word string) {
-	sign := map[string]string{"good": "\u2713", "bad": "\u2717", "warn": "!"}[tone(word)]
-	p.put(`<span class="mark %s"><span aria-hidden="true">%s</span> %s</span>`, tone(word), sign, word)
+	sign := map[string]string{"good": "\u2713", "bad": "\u2717", "warn": "!"}[statusClass(word)]
+	p.put(`<span class="mark %s"><span aria-hidden="true">%s</span> %s</span>`, statusClass(word), sign, word)
 }
 
 func (p *page) head(r Report) {
@@ -94,12 +94,12 @@ func (p *page) head(r Report) {
 		p.put("<div><dt>%s</dt><dd>%s</dd></div>\n", f.name, f.value)
 	}
 	if !r.Started.IsZero() {
-		p.put("<div><dt>started</dt><dd>%s</dd></div>\n", stamp(r.Started))
+		p.put("<div><dt>started</dt><dd>%s</dd></div>\n", formatTime(r.Started))
 	}
 	p.WriteString("</dl>\n</header>\n")
 }
 
-func (p *page) look(r Report) {
+func (p *page) attention(r Report) {
 	if len(r.LookAt) == 0 {
 		return
 	}
@@ -121,8 +121,8 @@ func (p *page) landed(r Report) {
 	}
 	for i, l := range r.Landed {
 		p.put("<article id=\"%s\">\n<h3><b>%s</b> %s</h3>\n", anchor(l.ID), l.ID, short(l.Title))
-		p.put("<p class=\"note\">commit <code>%s</code>, %s, %s, %s, %s, criteria met: %v of %v</p>\n", view.Short(l.Commit), passed(l.Gates),
-			reviewText(l.Review), view.Count(l.Rounds, "round"), l.Spent, met(l.Criteria), len(l.Criteria))
+		p.put("<p class=\"note\">commit <code>%s</code>, %s, %s, %s, %s, criteria met: %v of %v</p>\n", view.ShortHash(l.Commit), passed(l.Gates),
+			reviewText(l.Review), view.Count(l.Rounds, "round"), l.Spent, countMet(l.Criteria), len(l.Criteria))
 		open := ""
 		if i < 3 {
 			open = " open"
@@ -192,7 +192,7 @@ func (p *page) left(r Report) {
 					p.put("<li>and %s</li>\n", view.Count(len(l.Findings)-i, "more finding"))
 					break
 				}
-				p.put("<li>%s: %s</li>\n", cmp.Or(f.Gate, string(f.Severity), "review"), short(view.Place(f)))
+				p.put("<li>%s: %s</li>\n", cmp.Or(f.Gate, string(f.Severity), "review"), short(view.FindingText(f)))
 			}
 			p.WriteString("</ul></details>\n")
 		}

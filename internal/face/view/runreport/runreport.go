@@ -30,9 +30,9 @@ type Report struct {
 	Started   time.Time           `json:"started,omitzero"`
 	Ended     time.Time           `json:"ended,omitzero"` // zero while it is under way
 	Now       time.Time           `json:"now"`            // of which the report tells
-	Landed    []Landed            `json:"landed"`
-	Left      []Left              `json:"not_landed"`
-	LookAt    []Look              `json:"look_at"`
+	Landed    []LandedTask        `json:"landed"`
+	Left      []UnlandedTask      `json:"not_landed"`
+	LookAt    []Attention         `json:"look_at"`
 	Money     Money               `json:"money"`
 	Time      Time                `json:"time"`
 	Decided   []Decision          `json:"decided"`
@@ -40,8 +40,8 @@ type Report struct {
 	Timeline  projection.Timeline `json:"timeline"`
 }
 
-// Landed is a task that is part of the result, and what shows that it is right.
-type Landed struct {
+// LandedTask is a task that is part of the result, and what shows that it is right.
+type LandedTask struct {
 	ID       nexus.TaskID       `json:"id"`
 	Title    string             `json:"title"`
 	Commit   string             `json:"commit"`
@@ -63,8 +63,8 @@ type Criterion struct {
 	Evidence string       `json:"evidence,omitzero"`
 }
 
-// Left is a task that is no part of the result.
-type Left struct {
+// UnlandedTask is a task that is no part of the result.
+type UnlandedTask struct {
 	ID       nexus.TaskID     `json:"id"`
 	Title    string           `json:"title"`
 	Status   nexus.TaskStatus `json:"status"`
@@ -75,8 +75,8 @@ type Left struct {
 	Findings []nexus.Finding  `json:"findings,omitempty"` // of the gates and reviews of its last round
 }
 
-// Look is something that a person should look at before the result is used.
-type Look struct {
+// Attention is something that a person should look at before the result is used.
+type Attention struct {
 	Task nexus.TaskID `json:"task,omitzero"`
 	Kind string       `json:"kind"` // question, criterion, red, critical, tests, finding, late or alert
 	Text string       `json:"text"`
@@ -118,8 +118,8 @@ type Decision struct {
 	By   string       `json:"by,omitzero"`
 }
 
-// Of is what a report is made of.
-type Of struct {
+// ReportInput is what a report is made of.
+type ReportInput struct {
 	State    *state.State
 	Run      view.Run
 	Criteria accept.Table
@@ -130,13 +130,13 @@ type Of struct {
 }
 
 // New returns the report of a run. The state is only read.
-func New(o Of) Report {
+func New(o ReportInput) Report {
 	s, b := o.State, view.BillOf(o.State)
 	r := Report{
 		Quality: o.Quality, Branch: o.Run.Branch, Started: s.Accepted, Ended: s.Ended, Now: o.Now,
-		Landed: []Landed{}, Left: []Left{}, LookAt: []Look{}, Decided: []Decision{},
+		Landed: []LandedTask{}, Left: []UnlandedTask{}, LookAt: []Attention{}, Decided: []Decision{},
 		Money:    Money{Spent: b.Money.Spent, Limit: b.Money.Limit, Wasted: b.Wasted, Cached: b.Cached, Models: b.Models, Roles: b.Roles},
-		Time:     timeOf(o.Timeline),
+		Time:     timeSpent(o.Timeline),
 		Graph:    o.Graph,
 		Timeline: o.Timeline,
 	}
@@ -150,34 +150,34 @@ func New(o Of) Report {
 	}
 	rows := map[nexus.TaskID][]Criterion{}
 	for _, c := range o.Criteria.Rows {
-		rows[c.Task] = append(rows[c.Task], Criterion{ID: c.ID, Text: c.Criterion, State: c.State, Evidence: shows(c)})
+		rows[c.Task] = append(rows[c.Task], Criterion{ID: c.ID, Text: c.Criterion, State: c.State, Evidence: evidenceLine(c)})
 	}
 	for i, t := range s.Tasks {
-		r.expect(t)
+		r.addEstimate(t)
 		v := o.Run.Tasks[i]
 		switch {
 		case t.Status == nexus.Split:
 		case t.Landed != nil && t.Status == nexus.Landed:
 			note := proofs[t.ID]
-			r.Landed = append(r.Landed, Landed{
+			r.Landed = append(r.Landed, LandedTask{
 				ID: t.ID, Title: t.Title, Commit: t.Landed.Commit, Tree: t.Landed.Tree, Gates: note.Gates, Review: note.Review,
 				Criteria: append([]Criterion{}, rows[t.ID]...),
 				Attempts: len(t.Attempts), Rounds: t.Rounds, Seconds: v.Seconds, Spent: t.Spent,
 			})
 		default:
-			r.Left = append(r.Left, Left{
+			r.Left = append(r.Left, UnlandedTask{
 				ID: t.ID, Title: t.Title, Status: v.Status, Why: v.Why, Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent,
 				Findings: openFindings(t),
 			})
 		}
 	}
-	r.look(o)
-	r.decide(s)
+	r.addAttention(o)
+	r.addDecisions(s)
 	return r
 }
 
-// expect adds what a task was thought to take.
-func (r *Report) expect(t *state.Task) {
+// addEstimate adds what a task was thought to take.
+func (r *Report) addEstimate(t *state.Task) {
 	if t.Route == nil || t.Route.Estimate == nil || t.Status == nexus.Split {
 		return
 	}
@@ -194,10 +194,10 @@ func (r *Report) expect(t *state.Task) {
 // openFindings returns what kept a task from landing in its last round.
 func openFindings(t *state.Task) (all []nexus.Finding) {
 	a := t.Current()
-	if a == nil || a.Last() == nil {
+	if a == nil || a.LastRound() == nil {
 		return nil
 	}
-	last := a.Last()
+	last := a.LastRound()
 	for _, e := range last.Evidence {
 		if e.State.Red() {
 			all = append(all, e.Findings...)
@@ -209,10 +209,10 @@ func openFindings(t *state.Task) (all []nexus.Finding) {
 	return slices.Concat(all, a.Handed)
 }
 
-// look lists what a person should look at, what waits for them first.
-func (r *Report) look(o Of) {
+// addAttention lists what a person should look at, what waits for them first.
+func (r *Report) addAttention(o ReportInput) {
 	add := func(task nexus.TaskID, kind, text string) {
-		r.LookAt = append(r.LookAt, Look{Task: task, Kind: kind, Text: text})
+		r.LookAt = append(r.LookAt, Attention{Task: task, Kind: kind, Text: text})
 	}
 	for _, q := range o.Run.Asks {
 		add(q.Task, "question", q.ID+" waits for an answer: "+q.Text)
@@ -243,7 +243,7 @@ func (r *Report) look(o Of) {
 	for _, t := range o.Quality.Tasks {
 		for _, f := range t.Remarks {
 			if t.Status == nexus.Landed {
-				add(t.ID, "finding", fmt.Sprintf("%s: %s", cmp.Or(f.Severity, nexus.Major), view.Place(f)))
+				add(t.ID, "finding", fmt.Sprintf("%s: %s", cmp.Or(f.Severity, nexus.Major), view.FindingText(f)))
 			}
 		}
 	}
@@ -257,14 +257,14 @@ func (r *Report) look(o Of) {
 	}
 }
 
-// decide lists what people and thresholds decided.
-func (r *Report) decide(s *state.State) {
+// addDecisions lists what people and thresholds decided.
+func (r *Report) addDecisions(s *state.State) {
 	for _, q := range s.Questions {
 		if q.By == "" {
 			continue
 		}
 		task := nexus.TaskID("")
-		if t := s.Asker(q); t != nil {
+		if t := s.AskingTask(q); t != nil {
 			task = t.ID
 		}
 		r.Decided = append(r.Decided, Decision{Task: task, Text: q.ID + ": " + q.Text + " -> " + q.Answer, By: q.By})
@@ -276,8 +276,8 @@ func (r *Report) decide(s *state.State) {
 	}
 }
 
-// shows says in a line what shows a criterion, or why nothing does.
-func shows(c accept.Row) string {
+// evidenceLine says in a line what shows a criterion, or why nothing does.
+func evidenceLine(c accept.Row) string {
 	var parts []string
 	if c.Test != "" || c.File != "" {
 		parts = append(parts, strings.TrimSpace(c.Test+" "+c.File))
@@ -298,8 +298,8 @@ func shows(c accept.Row) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
 }
 
-// timeOf adds up who did what how long.
-func timeOf(l projection.Timeline) (t Time) {
+// timeSpent adds up who did what how long.
+func timeSpent(l projection.Timeline) (t Time) {
 	var people []projection.Span
 	for _, r := range l.Rows {
 		for _, s := range r.Spans {
@@ -354,7 +354,7 @@ func (r Report) Masked(mask func(string) string) (Report, error) {
 	if err := d.Decode(&tree); err != nil {
 		return Report{}, err
 	}
-	if data, err = json.Marshal(masked(tree, mask)); err != nil {
+	if data, err = json.Marshal(maskStrings(tree, mask)); err != nil {
 		return Report{}, err
 	}
 	var out Report
@@ -362,17 +362,17 @@ func (r Report) Masked(mask func(string) string) (Report, error) {
 	return out, err
 }
 
-func masked(v any, mask func(string) string) any {
+func maskStrings(v any, mask func(string) string) any {
 	switch v := v.(type) {
 	case string:
 		return mask(v)
 	case []any:
 		for i := range v {
-			v[i] = masked(v[i], mask)
+			v[i] = maskStrings(v[i], mask)
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = masked(v[k], mask)
+			v[k] = maskStrings(v[k], mask)
 		}
 	}
 	return v
@@ -409,8 +409,8 @@ func reviewText(r *accept.NoteReview) string {
 	}
 }
 
-// met counts the criteria that are shown to hold.
-func met(all []Criterion) (n int) {
+// countMet counts the criteria that are shown to hold.
+func countMet(all []Criterion) (n int) {
 	for _, c := range all {
 		if c.State == accept.Met {
 			n++
@@ -429,7 +429,7 @@ func (r Report) figures() []figure {
 		{"money", fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit)},
 	}
 	if r.Money.Estimated > 0 {
-		all = append(all, figure{"estimate", r.Money.against()})
+		all = append(all, figure{"estimate", r.Money.estimateText()})
 	}
 	all = append(all, figure{"time", clock(r.Time.Elapsed)})
 	if r.Time.People > 0 {
@@ -438,8 +438,8 @@ func (r Report) figures() []figure {
 	return all
 }
 
-// against says how the money spent compares with what was thought.
-func (m Money) against() string {
+// estimateText says how the money spent compares with what was thought.
+func (m Money) estimateText() string {
 	text := m.Likely.String()
 	if m.High > 0 {
 		text += fmt.Sprintf(" (%s to %s)", m.Low, m.High)

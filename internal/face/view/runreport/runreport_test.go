@@ -39,7 +39,7 @@ func report() runreport.Report {
 			Tasks:   []quality.Task{{ID: "T1", Title: "Read sizes", Status: nexus.Landed}},
 		},
 		Branch: "nexus/260504-100000-abc", Delivered: "2 tasks published", Started: at(0), Ended: at(600), Now: at(700),
-		Landed: []runreport.Landed{{
+		Landed: []runreport.LandedTask{{
 			ID: "T1", Title: "Read sizes", Commit: "1111111111222222222233333333334444444444", Tree: "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd",
 			Gates: []accept.NoteGate{
 				{Gate: "build", State: nexus.Pass, Command: "go build ./..."},
@@ -53,7 +53,7 @@ func report() runreport.Report {
 			},
 			Attempts: 1, Rounds: 2, Seconds: 90.5, Spent: cents(42),
 		}},
-		Left: []runreport.Left{
+		Left: []runreport.UnlandedTask{
 			{
 				ID: "T2", Title: "Read durations", Status: nexus.Parked, Why: "the same test failed three times", Attempts: 3, Rounds: 5, Spent: cents(90),
 				Findings: []nexus.Finding{{Gate: "test", File: "age_test.go", Line: 12, Message: "got 1h, want 1 hour", Test: "TestAge"}},
@@ -61,7 +61,7 @@ func report() runreport.Report {
 			{ID: "T3", Title: "Describe both", Status: nexus.Blocked, Why: "needs T2"},
 			{ID: "T4", Title: "=1+1", Status: nexus.Pending},
 		},
-		LookAt: []runreport.Look{
+		LookAt: []runreport.Attention{
 			{Task: "T2", Kind: "question", Text: "q1 waits for an answer: Is 90m one hour?"},
 			{Task: "T1", Kind: "criterion", Text: "T1/AC-2 is unknown: It is fast"},
 		},
@@ -112,8 +112,8 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, got := range map[string]string{
-		"report.html": runreport.HTML(r), "report.md": runreport.Markdown(r), "pull.md": runreport.Pull(r, runreport.PullLimit),
-		"report.csv": table, "state.md": runreport.Standing(r, own),
+		"report.html": runreport.HTML(r), "report.md": runreport.Markdown(r), "pull.md": runreport.PullRequestText(r, runreport.PullLimit),
+		"report.csv": table, "state.md": runreport.StateMarkdown(r, own),
 		"terminal.txt": view.Markdown(view.Style{Width: 80}, runreport.Markdown(r)),
 	} {
 		file := filepath.Join("testdata", name)
@@ -135,8 +135,8 @@ func TestGolden(t *testing.T) {
 // TestStandingStays writes the file again: nothing of what people wrote is lost or
 // doubled.
 func TestStandingStays(t *testing.T) {
-	once := runreport.Standing(report(), own)
-	if twice := runreport.Standing(report(), once); twice != once {
+	once := runreport.StateMarkdown(report(), own)
+	if twice := runreport.StateMarkdown(report(), once); twice != once {
 		t.Error(cmp.Diff(once, twice))
 	}
 	if n := strings.Count(once, "keep this"); n != 1 {
@@ -145,7 +145,7 @@ func TestStandingStays(t *testing.T) {
 	if strings.Contains(once, "old") {
 		t.Error("what Nexus wrote before is there still")
 	}
-	if text := runreport.Standing(report(), "My own words\n\nmore\n"); !strings.Contains(text, "My own words\n\nmore\n") {
+	if text := runreport.StateMarkdown(report(), "My own words\n\nmore\n"); !strings.Contains(text, "My own words\n\nmore\n") {
 		t.Error("a file of somebody else lost its text")
 	}
 }
@@ -184,7 +184,7 @@ func shapes(t *testing.T, r runreport.Report) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{runreport.HTML(r), runreport.Markdown(r), runreport.Pull(r, runreport.PullLimit), table, runreport.Standing(r, "")}
+	return []string{runreport.HTML(r), runreport.Markdown(r), runreport.PullRequestText(r, runreport.PullLimit), table, runreport.StateMarkdown(r, "")}
 }
 
 // TestHostile: no text of anybody becomes markup, a link, a call or a formula.
@@ -205,7 +205,7 @@ func TestHostile(t *testing.T) {
 			t.Error("a control character is left")
 		}
 	}
-	for _, text := range []string{runreport.Markdown(r), runreport.Pull(r, runreport.PullLimit), runreport.Standing(r, "")} {
+	for _, text := range []string{runreport.Markdown(r), runreport.PullRequestText(r, runreport.PullLimit), runreport.StateMarkdown(r, "")} {
 		for _, bad := range []string{"<script", "<img", "http://", "@everyone", " #12", "[a]("} {
 			if at := strings.Index(text, bad); at >= 0 && (bad != "[a](" || text[at-1] != '\\') {
 				t.Errorf("%q is left in ...%.80s", bad, text[max(0, at-40):])
@@ -238,7 +238,7 @@ func TestPullFits(t *testing.T) {
 		l.ID, l.Title = nexus.TaskID(fmt.Sprintf("L%d", i)), strings.Repeat("\u00fc<", 300)
 		r.Landed = append(r.Landed, l)
 	}
-	text := runreport.Pull(r, runreport.PullLimit)
+	text := runreport.PullRequestText(r, runreport.PullLimit)
 	if n := len(text); n > runreport.PullLimit || n < runreport.PullLimit/2 {
 		t.Errorf("%d bytes", n)
 	}
@@ -248,7 +248,7 @@ func TestPullFits(t *testing.T) {
 	if !regexp.MustCompile(`\n[\d,]+ lines are cut to fit into 65,536 characters; nexus report .* has all of it\.\n$`).MatchString(text) {
 		t.Errorf("nothing is said of what is cut: %s", text[len(text)-200:])
 	}
-	if small := runreport.Pull(report(), runreport.PullLimit); strings.Contains(small, "cut to fit") {
+	if small := runreport.PullRequestText(report(), runreport.PullLimit); strings.Contains(small, "cut to fit") {
 		t.Error("a small report is cut")
 	}
 }

@@ -18,7 +18,7 @@ func CSV(r Report) (string, error) {
 		rows = append(rows, []string{
 			string(r.Run), string(l.ID), l.Title, string(nexus.Landed), l.Commit, n(l.Attempts), n(l.Rounds),
 			strconv.FormatFloat(l.Seconds, 'f', 3, 64), money(l.Spent), n(len(l.Gates)), reviewText(l.Review),
-			n(met(l.Criteria)), n(len(l.Criteria)), "",
+			n(countMet(l.Criteria)), n(len(l.Criteria)), "",
 		})
 	}
 	for _, l := range r.Left {

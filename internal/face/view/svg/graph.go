@@ -22,9 +22,9 @@ const (
 	legendLine = 28
 )
 
-// Sign returns the sign and the word for where a task is, as drawings and their
+// LaneSign returns the sign and the word for where a task is, as drawings and their
 // legends show them.
-func Sign(l projection.Lane) (sign, word string) {
+func LaneSign(l projection.Lane) (sign, word string) {
 	switch l {
 	case projection.LaneNeedsYou:
 		return "!", "needs you"
@@ -56,7 +56,7 @@ func Graph(g projection.Graph, o Options) string {
 	if len(g.Nodes) == 0 {
 		return ""
 	}
-	shown := place(g.Nodes, o.most())
+	shown := selectNodes(g.Nodes, o.most())
 	at := map[nexus.TaskID]projection.Node{}
 	layers, rows := 0, 0
 	for _, n := range shown {
@@ -67,7 +67,7 @@ func Graph(g projection.Graph, o Options) string {
 	height := 2*margin + rows*(nodeHeight+rowGap) - rowGap + legendLine
 	var d drawing
 	name := cmp.Or(o.Name, "graph")
-	d.open(name, "nx-graph", width, height, fmt.Sprintf("Graph of %s", view.Count(len(g.Nodes), "task")), about(g, len(shown)))
+	d.open(name, "nx-graph", width, height, fmt.Sprintf("Graph of %s", view.Count(len(g.Nodes), "task")), describeGraph(g, len(shown)))
 	d.arrows(name)
 	for _, e := range g.Edges {
 		from, ok := at[e.From]
@@ -84,10 +84,10 @@ func Graph(g projection.Graph, o Options) string {
 	return d.close()
 }
 
-// place chooses the nodes that are drawn, of which there are at most so many:
+// selectNodes chooses the nodes that are drawn, of which there are at most so many:
 // those of the critical path first, then those that are not done, in the order
 // of the plan. It closes the gaps that the others leave.
-func place(all []projection.Node, most int) []projection.Node {
+func selectNodes(all []projection.Node, most int) []projection.Node {
 	if len(all) <= most {
 		return all
 	}
@@ -130,8 +130,8 @@ func place(all []projection.Node, most int) []projection.Node {
 	return shown
 }
 
-// about says in words what the drawing shows, for who does not see it.
-func about(g projection.Graph, shown int) string {
+// describeGraph says in words what the drawing shows, for who does not see it.
+func describeGraph(g projection.Graph, shown int) string {
 	counts := map[projection.Lane]int{}
 	var path []string
 	for _, n := range g.Nodes {
@@ -143,7 +143,7 @@ func about(g projection.Graph, shown int) string {
 	var parts []string
 	for _, l := range projection.Lanes {
 		if counts[l] > 0 {
-			_, word := Sign(l)
+			_, word := LaneSign(l)
 			parts = append(parts, fmt.Sprintf("%d %s", counts[l], word))
 		}
 	}
@@ -221,7 +221,7 @@ func files(all []string) string {
 
 func (d *drawing) node(n projection.Node) {
 	x, y := corner(n)
-	sign, word := Sign(n.Lane)
+	sign, word := LaneSign(n.Lane)
 	class, wide, path := "node", "1.2", ""
 	if slices.Contains(projection.Lanes, n.Lane) {
 		class += " lane-" + string(n.Lane)

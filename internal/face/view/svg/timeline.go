@@ -58,12 +58,12 @@ func Timeline(t projection.Timeline, o Options) string {
 	to := t.To
 	for _, r := range t.Rows {
 		for _, s := range r.Spans {
-			to = later(to, s.From, s.To)
+			to = latestTime(to, s.From, s.To)
 		}
 	}
 	a := axis{from: t.From, long: max(to.Sub(t.From), time.Second), width: cmp.Or(max(o.Width, 0), plotWidth)}
 	rows := t.Rows[:min(len(t.Rows), o.most())]
-	key := present(rows)
+	key := presentStages(rows)
 	lines := a.legendLines(key)
 	left := len(t.Rows) - len(rows)
 	height := axisHeight + len(rows)*barRow + margin + lines*20
@@ -73,7 +73,7 @@ func Timeline(t projection.Timeline, o Options) string {
 	var d drawing
 	name := cmp.Or(o.Name, "timeline")
 	d.open(name, "nx-timeline", labelWidth+a.width+3*margin+endRoom, height,
-		"Timeline of "+view.Duration(a.long), a.about(rows, left))
+		"Timeline of "+view.Duration(a.long), a.describeTimeline(rows, left))
 	d.patterns(name)
 	a.draw(&d, axisHeight+len(rows)*barRow)
 	for i, r := range rows {
@@ -89,7 +89,7 @@ func Timeline(t projection.Timeline, o Options) string {
 	return d.close()
 }
 
-func later(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
+func latestTime(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
 // axis maps times to columns.
 type axis struct {
@@ -180,26 +180,26 @@ func (a axis) bar(d *drawing, name string, s projection.Span, y int, from, to fl
 	if s.To.IsZero() {
 		class += " open"
 	}
-	if bad(s.State) {
+	if isFailed(s.State) {
 		class += " bad"
 	}
-	d.put(`<g class="%s"><title>%s</title>`, class, a.told(s, st))
+	d.put(`<g class="%s"><title>%s</title>`, class, a.spanText(s, st))
 	d.put(`<rect x="%.1f" y="%d" width="%.1f" height="%d" rx="2" fill="%s"/>`, from, y+4, to-from, barHeight, st.color)
 	if st.pattern != "" {
 		d.put(`<rect class="pattern" x="%.1f" y="%d" width="%.1f" height="%d" rx="2" fill="url(#%s-%s)"/>`,
 			from, y+4, to-from, barHeight, name, st.pattern)
 	}
-	if bad(s.State) { // a sign as well as a colour
+	if isFailed(s.State) { // a sign as well as a colour
 		d.put(`<path class="mark" d="M%.1f %dv%d" stroke="#b42318" stroke-width="3"/>`, max(to-1.5, from), y+2, barHeight+4)
 	}
 	d.WriteString("</g>")
 }
 
-// bad reports whether a gate's state is a failure.
-func bad(state string) bool { return nexus.GateState(state).Red() }
+// isFailed reports whether a gate's state is a failure.
+func isFailed(state string) bool { return nexus.GateState(state).Red() }
 
-// told says in words what a bar shows.
-func (a axis) told(s projection.Span, st stage) string {
+// spanText says in words what a bar shows.
+func (a axis) spanText(s projection.Span, st stage) string {
 	parts := []string{st.word}
 	if s.Label != "" {
 		parts = append(parts, clean(s.Label))
@@ -214,8 +214,8 @@ func (a axis) told(s projection.Span, st stage) string {
 	return strings.Join(parts, ": ") + ", " + long + ", from " + elapsed(s.From.Sub(a.from).Truncate(time.Second))
 }
 
-// present returns the stages that rows show.
-func present(rows []projection.TimeRow) []stage {
+// presentStages returns the stages that rows show.
+func presentStages(rows []projection.TimeRow) []stage {
 	seen := map[string]bool{}
 	for _, r := range rows {
 		for _, s := range r.Spans {
@@ -225,9 +225,9 @@ func present(rows []projection.TimeRow) []stage {
 	return slices.DeleteFunc(stages(), func(s stage) bool { return !seen[s.name] })
 }
 
-// about says in words how long each stage took, for who does not see the
+// describeTimeline says in words how long each stage took, for who does not see the
 // drawing.
-func (a axis) about(rows []projection.TimeRow, left int) string {
+func (a axis) describeTimeline(rows []projection.TimeRow, left int) string {
 	took := map[string]time.Duration{}
 	for _, r := range rows {
 		for _, s := range r.Spans {
@@ -235,7 +235,7 @@ func (a axis) about(rows []projection.TimeRow, left int) string {
 		}
 	}
 	var parts []string
-	for _, s := range present(rows) {
+	for _, s := range presentStages(rows) {
 		parts = append(parts, s.word+" "+view.Duration(took[s.name]))
 	}
 	text := view.Count(len(rows), "row") + ". Over all rows: " + strings.Join(parts, ", ") + "."
@@ -253,17 +253,17 @@ func (d *drawing) patterns(name string) {
 	d.WriteString(`<circle class="dot" cx="2" cy="2" r="1.2" fill="#fff"/></pattern></defs>` + "\n")
 }
 
-// room is how wide a stage is in a legend.
-func room(s stage) int { return 34 + 7*len(s.word) }
+// legendWidth is how wide a stage is in a legend.
+func legendWidth(s stage) int { return 34 + 7*len(s.word) }
 
 // legendLines is on how many lines a legend has room.
 func (a axis) legendLines(key []stage) int {
 	lines, x := 1, margin
 	for _, s := range key {
-		if x+room(s) > labelWidth+a.width && x > margin {
+		if x+legendWidth(s) > labelWidth+a.width && x > margin {
 			lines, x = lines+1, margin
 		}
-		x += room(s)
+		x += legendWidth(s)
 	}
 	return lines
 }
@@ -271,7 +271,7 @@ func (a axis) legendLines(key []stage) int {
 func (a axis) legend(d *drawing, name string, key []stage, y int) {
 	x := margin
 	for _, s := range key {
-		if x+room(s) > labelWidth+a.width && x > margin {
+		if x+legendWidth(s) > labelWidth+a.width && x > margin {
 			x, y = margin, y+20
 		}
 		d.put(`<g class="span stage-%s"><rect x="%d" y="%d" width="14" height="12" rx="2" fill="%s"/>`, s.name, x, y, s.color)
@@ -281,6 +281,6 @@ func (a axis) legend(d *drawing, name string, key []stage, y int) {
 		}
 		d.WriteString("</g>")
 		d.note(x+20, y+10, s.word)
-		x += room(s)
+		x += legendWidth(s)
 	}
 }

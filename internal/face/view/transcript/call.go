@@ -14,17 +14,17 @@ import (
 // folded is how many lines are shown of a text that a tool gets or gives.
 const folded = 3
 
-// call draws a tool's call: what is short on its line, and below it each text
+// drawCall draws a tool's call: what is short on its line, and below it each text
 // of several lines as it is.
-func call(s view.Style, c llm.Call) string {
+func drawCall(s view.Style, c llm.Call) string {
 	line, texts := "  > "+s.Bold(view.Clean(c.Tool)), ""
 	values := map[string]json.RawMessage{}
 	if json.Unmarshal(c.Input, &values) != nil {
 		return s.Fit(line+" "+view.Clean(string(c.Input))) + "\n"
 	}
-	for _, name := range named(values) {
+	for _, name := range orderedNames(values) {
 		var list []map[string]json.RawMessage
-		switch text, ok := words(values[name]); {
+		switch text, ok := textValue(values[name]); {
 		case ok && !strings.Contains(strings.TrimSpace(text), "\n") && (name == subject(values) || name == "summary"):
 			line += " " + view.Clean(text)
 		case ok && !strings.Contains(strings.TrimSpace(text), "\n") && len(text) <= 60:
@@ -32,7 +32,7 @@ func call(s view.Style, c llm.Call) string {
 		case ok:
 			texts += s.Dim("    "+view.Clean(name)+":") + "\n" + excerpt(s, text)
 		case json.Unmarshal(values[name], &list) == nil && len(list) > 0:
-			texts += items(s, name, list)
+			texts += drawItems(s, name, list)
 		default:
 			line += " " + view.Clean(name) + "=" + view.Clean(compactJSON(values[name]))
 		}
@@ -40,16 +40,16 @@ func call(s view.Style, c llm.Call) string {
 	return s.Fit(line) + "\n" + texts
 }
 
-// items draws a list of objects, such as the edits of a file.
-func items(s view.Style, name string, list []map[string]json.RawMessage) string {
+// drawItems draws a list of objects, such as the edits of a file.
+func drawItems(s view.Style, name string, list []map[string]json.RawMessage) string {
 	var b strings.Builder
 	for i, values := range list {
 		if i == folded && len(list) > folded+1 {
 			b.WriteString(s.Dim(fmt.Sprintf("    ... %s more; --raw has them", view.Count(len(list)-folded, "item"))) + "\n")
 			break
 		}
-		for _, key := range named(values) {
-			text, ok := words(values[key])
+		for _, key := range orderedNames(values) {
+			text, ok := textValue(values[key])
 			if !ok {
 				text = compactJSON(values[key])
 			}
@@ -74,9 +74,9 @@ func subject(values map[string]json.RawMessage) string {
 	return ""
 }
 
-// named returns the names of values in the order in which they are shown: what
+// orderedNames returns the names of values in the order in which they are shown: what
 // the call is about, what is replaced before what replaces it.
-func named(values map[string]json.RawMessage) []string {
+func orderedNames(values map[string]json.RawMessage) []string {
 	first := subject(values)
 	rank := func(name string) int { return slices.Index([]string{"new", "old", first}, name) }
 	var names []string
@@ -92,16 +92,16 @@ func named(values map[string]json.RawMessage) []string {
 	return names
 }
 
-// words returns a value that is a text.
-func words(value json.RawMessage) (text string, ok bool) {
+// textValue returns a value that is a text.
+func textValue(value json.RawMessage) (text string, ok bool) {
 	if len(value) == 0 || value[0] != '"' {
 		return "", false
 	}
 	return text, json.Unmarshal(value, &text) == nil
 }
 
-// result draws what a tool gave back.
-func result(s view.Style, r llm.Result) string {
+// drawResult draws what a tool gave back.
+func drawResult(s view.Style, r llm.Result) string {
 	sign := "  < "
 	if r.Failed {
 		sign += s.Bad("failed") + " "

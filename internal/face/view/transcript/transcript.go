@@ -28,12 +28,12 @@ type Conversation struct {
 	Usage    nexus.Usage     `json:"usage"`
 	System   string          `json:"system"`
 	Tools    []llm.Tool      `json:"tools"`
-	Messages []Said          `json:"messages"`
+	Messages []Message       `json:"messages"`
 	Requests []Request       `json:"-"`
 }
 
-// Said is a message of a session.
-type Said struct {
+// Message is a message of a session.
+type Message struct {
 	Turn    int         `json:"turn,omitzero"` // of the model, from 1; 0: it is ours
 	Why     string      `json:"why,omitzero"`  // of ours: brief, repair, guidance, results, compacted
 	At      time.Time   `json:"at"`
@@ -60,7 +60,7 @@ type transcript struct {
 	others  map[nexus.SessionID][]string // blobs of what was said in sessions, for one that goes on in another's conversation
 	open    map[string]nexus.BudgetReserved
 	asked   time.Time // when the last call was made
-	cost    Said      // of the calls since the last answer
+	cost    Message   // of the calls since the last answer
 }
 
 // Of returns a session as it was said, by the events of its run; get
@@ -79,17 +79,17 @@ func Of(id nexus.SessionID, events iter.Seq2[nexus.Event, error], get func(hash 
 }
 
 func (t *transcript) apply(id nexus.SessionID, e nexus.Event) error {
-	t.overhear(e.Fact)
+	t.trackSession(e.Fact)
 	switch f := e.Fact.(type) {
 	case nexus.SessionStarted:
 		if f.Session != id {
 			return nil
 		}
 		t.Session, t.Role, t.Model, t.About, t.After = f.Session, f.Role, f.Model, f.About, f.After
-		if err := t.recall(t.others[f.After]); err != nil {
+		if err := t.loadMessages(t.others[f.After]); err != nil {
 			return err
 		}
-		return t.read(f.Prompt, &struct {
+		return t.readBlob(f.Prompt, &struct {
 			System *string     `json:"system"`
 			Tools  *[]llm.Tool `json:"tools"`
 		}{&t.System, &t.Tools})
@@ -102,18 +102,18 @@ func (t *transcript) apply(id nexus.SessionID, e nexus.Event) error {
 			t.Outcome, t.Why = f.Outcome, f.Why
 		}
 	case nexus.BudgetReserved, nexus.BudgetSpent:
-		t.pay(id, f, e.At)
+		t.addCost(id, f, e.At)
 	case nexus.PromptSent:
 		if f.Session == id {
-			return t.say(f.Message, Said{Why: f.Why, At: e.At})
+			return t.addMessage(f.Message, Message{Why: f.Why, At: e.At})
 		}
 	case nexus.ToolsAnswered:
 		if f.Session == id {
-			return t.say(f.Message, Said{Why: "results", At: e.At})
+			return t.addMessage(f.Message, Message{Why: "results", At: e.At})
 		}
 	case nexus.TurnTaken:
 		if f.Session == id {
-			return t.answer(f, e.At)
+			return t.addTurn(f, e.At)
 		}
 	case nexus.SessionCompacted:
 		if f.Session == id {
@@ -124,8 +124,8 @@ func (t *transcript) apply(id nexus.SessionID, e nexus.Event) error {
 	return nil
 }
 
-// pay books the calls of the session on its next answer.
-func (t *transcript) pay(id nexus.SessionID, f nexus.Fact, at time.Time) {
+// addCost books the calls of the session on its next answer.
+func (t *transcript) addCost(id nexus.SessionID, f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
 		if f.Session == id {
@@ -142,12 +142,12 @@ func (t *transcript) pay(id nexus.SessionID, f nexus.Fact, at time.Time) {
 	}
 }
 
-func (t *transcript) answer(f nexus.TurnTaken, at time.Time) error {
+func (t *transcript) addTurn(f nexus.TurnTaken, at time.Time) error {
 	t.Requests = append(t.Requests, Request{f.Turn, t.Model, t.System, t.Tools, t.present[:len(t.present):len(t.present)]})
 	s := t.cost
-	s.Turn, s.At, s.Seconds = f.Turn, at, view.Between(t.asked, time.Time{}, at)
-	t.cost = Said{}
-	return t.say(f.Message, s)
+	s.Turn, s.At, s.Seconds = f.Turn, at, view.SecondsBetween(t.asked, time.Time{}, at)
+	t.cost = Message{}
+	return t.addMessage(f.Message, s)
 }
 
 // compact puts other messages in the place of all that were said so far.
@@ -155,17 +155,17 @@ func (t *transcript) compact(f nexus.SessionCompacted, at time.Time) error {
 	t.present = nil
 	text := fmt.Sprintf("What was said so far was shortened from about %s to %s tokens: %s.",
 		view.Number(f.Before), view.Number(f.After), f.Why)
-	t.Messages = append(t.Messages, Said{
+	t.Messages = append(t.Messages, Message{
 		Why: "compacted", At: at, Message: llm.Message{From: llm.User, Parts: []llm.Part{{Text: text}}},
 	})
-	return t.recall(f.Messages)
+	return t.loadMessages(f.Messages)
 }
 
-// recall adds messages to what the next request carries.
-func (t *transcript) recall(hashes []string) error {
+// loadMessages adds messages to what the next request carries.
+func (t *transcript) loadMessages(hashes []string) error {
 	for _, hash := range hashes {
 		var m llm.Message
-		if err := t.read(hash, &m); err != nil {
+		if err := t.readBlob(hash, &m); err != nil {
 			return err
 		}
 		t.present = append(t.present, m)
@@ -173,8 +173,8 @@ func (t *transcript) recall(hashes []string) error {
 	return nil
 }
 
-// overhear keeps what was said in any session.
-func (t *transcript) overhear(f nexus.Fact) {
+// trackSession keeps what was said in any session.
+func (t *transcript) trackSession(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
 		t.others[f.Session] = slices.Clip(t.others[f.After])
@@ -188,15 +188,15 @@ func (t *transcript) overhear(f nexus.Fact) {
 	}
 }
 
-func (t *transcript) say(hash string, s Said) error {
-	if err := t.read(hash, &s.Message); err != nil {
+func (t *transcript) addMessage(hash string, s Message) error {
+	if err := t.readBlob(hash, &s.Message); err != nil {
 		return err
 	}
 	t.Messages, t.present = append(t.Messages, s), append(t.present, s.Message)
 	return nil
 }
 
-func (t *transcript) read(hash string, to any) error {
+func (t *transcript) readBlob(hash string, to any) error {
 	data, err := t.get(hash)
 	if err == nil {
 		err = json.Unmarshal(data, to)
@@ -235,13 +235,13 @@ func (t Conversation) Draw(s view.Style) string {
 		b.WriteString(m.Draw(s))
 	}
 	if t.Why != "" {
-		b.WriteString("\n" + s.Wrap(view.Because(string(t.Outcome), view.Clean(t.Why)), "") + "\n")
+		b.WriteString("\n" + s.Wrap(view.WithReason(string(t.Outcome), view.Clean(t.Why)), "") + "\n")
 	}
 	return s.Safe(b.String())
 }
 
 // Draw draws the message. Long results of tools are folded.
-func (m Said) Draw(s view.Style) string {
+func (m Message) Draw(s view.Style) string {
 	var b strings.Builder
 	if m.Turn > 0 {
 		figures := s.Join(view.Clock(m.Seconds), m.Spent.String(), view.Tokens(s, m.Usage))
@@ -252,12 +252,12 @@ func (m Said) Draw(s view.Style) string {
 	for _, p := range m.Parts {
 		switch {
 		case p.Call != nil:
-			b.WriteString(call(s, *p.Call))
+			b.WriteString(drawCall(s, *p.Call))
 			if p.Call.Flaw != "" {
 				b.WriteString(s.Wrap(s.Bad("malformed: "+view.Clean(p.Call.Flaw)), "    ") + "\n")
 			}
 		case p.Result != nil:
-			b.WriteString(result(s, *p.Result))
+			b.WriteString(drawResult(s, *p.Result))
 		case p.Text != "":
 			for line := range strings.SplitSeq(strings.TrimSpace(view.CleanText(p.Text)), "\n") {
 				b.WriteString(strings.TrimRight(s.Wrap(line, "  "), " ") + "\n")

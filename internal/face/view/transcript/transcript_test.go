@@ -133,7 +133,7 @@ func TestTranscript(t *testing.T) {
 // TestExcerpt holds that the rest of a tool's result is counted, and that tabs
 // do not hide how wide a line is.
 func TestExcerpt(t *testing.T) {
-	m := Said{Why: "results", Message: llm.Message{Parts: []llm.Part{{Result: &llm.Result{Text: "\ta\tlong line of code that does not fit\n2\n3\n4\n5\n"}}}}}
+	m := Message{Why: "results", Message: llm.Message{Parts: []llm.Part{{Result: &llm.Result{Text: "\ta\tlong line of code that does not fit\n2\n3\n4\n5\n"}}}}}
 	if got, want := m.Draw(view.Style{Width: 40}), "  < a    long line of code that d\u2026\n      2\n      3\n      ... 2 lines more; --raw has them\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -164,7 +164,7 @@ func TestCall(t *testing.T) {
 		{"odd", `{"ids":[1,2],"o":{"a":"<"}}`, "  > odd ids=[1,2] o={\"a\":\"<\"}\n"},
 		{"broken", `{"path":`, "  > broken {\"path\":\n"},
 	} {
-		if got := call(view.Style{Width: 100}, llm.Call{Tool: tt.tool, Input: json.RawMessage(tt.input)}); got != tt.want {
+		if got := drawCall(view.Style{Width: 100}, llm.Call{Tool: tt.tool, Input: json.RawMessage(tt.input)}); got != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.tool, got, tt.want)
 		}
 	}

@@ -20,7 +20,7 @@ type Verdict struct {
 	State  nexus.GateState  `json:"state"` // the worst of all
 	Why    string           `json:"why,omitzero"`
 	Gates  []nexus.Evidence `json:"gates"`
-	Turned []Turned         `json:"turned,omitempty"` // what the change since the base turned green
+	Turned []FixedTests     `json:"turned,omitempty"` // what the change since the base turned green
 	Off    []string         `json:"off,omitempty"`    // gates that the files name and the configuration turns off
 	Tree   string           `json:"tree,omitempty"`   // that they judged; empty where nobody can say which
 	Base   string           `json:"base,omitempty"`   // commit that it was compared with; empty for none
@@ -30,35 +30,35 @@ type Verdict struct {
 	replaced []string // gates that were not run, and in whose place others judged
 }
 
-// Telling returns a verdict with what is told besides, and changes nothing in
+// WithInformational returns a verdict with what is told besides, and changes nothing in
 // it.
-func (v Verdict) Telling(all ...nexus.Evidence) Verdict {
+func (v Verdict) WithInformational(all ...nexus.Evidence) Verdict {
 	v.Gates, v.told = append(v.Gates, all...), v.told+len(all)
 	return v
 }
 
-// With returns what is the verdict with what decides besides.
-func (v Verdict) With(all ...nexus.Evidence) Verdict {
+// WithGates returns what is the verdict with what decides besides.
+func (v Verdict) WithGates(all ...nexus.Evidence) Verdict {
 	return Of(append(slices.Clip(v.Gates), all...), v.replaced...)
 }
 
-// aside reports whether the gate at a place decides nothing: it only tells,
+// isInformational reports whether the gate at a place decides nothing: it only tells,
 // does not concern the change, or another judged in its place. No machine is to
 // take that for a failure.
-func (v Verdict) aside(i int) bool {
-	return v.Gates[i].Apart || i >= len(v.Gates)-v.told || v.stoodFor(v.Gates[i])
+func (v Verdict) isInformational(i int) bool {
+	return v.Gates[i].Apart || i >= len(v.Gates)-v.told || v.isReplaced(v.Gates[i])
 }
 
-// stoodFor reports whether another gate judged in place of one.
-func (v Verdict) stoodFor(e nexus.Evidence) bool {
+// isReplaced reports whether another gate judged in place of one.
+func (v Verdict) isReplaced(e nexus.Evidence) bool {
 	return e.State == nexus.NotRun && slices.Contains(v.replaced, e.Gate)
 }
 
-// Off is what is said about a gate that does not judge.
-const Off = "switched off in the configuration"
+// DisabledText is what is said about a gate that does not judge.
+const DisabledText = "switched off in the configuration"
 
-// Without returns a verdict that says which gates are turned off.
-func (v Verdict) Without(off []string) Verdict {
+// WithDisabled returns a verdict that says which gates are turned off.
+func (v Verdict) WithDisabled(off []string) Verdict {
 	v.Off = off
 	if len(v.Gates) == 0 && len(off) > 0 {
 		v.Why = "no gate ran: the configuration switches off " + strings.Join(off, ", ")
@@ -66,8 +66,8 @@ func (v Verdict) Without(off []string) Verdict {
 	return v
 }
 
-// Turned names tests of a gate that are green because of a change.
-type Turned struct {
+// FixedTests names tests of a gate that are green because of a change.
+type FixedTests struct {
 	Gate  string   `json:"gate"`
 	Tests []string `json:"tests"`
 }
@@ -96,7 +96,7 @@ func Of(all []nexus.Evidence, replaced ...string) Verdict {
 		v.State, v.Why = nexus.NotRun, "no gate applies to the change"
 	}
 	for _, e := range all {
-		if !e.Apart && !v.stoodFor(e) && rank(e.State) > rank(v.State) {
+		if !e.Apart && !v.isReplaced(e) && rank(e.State) > rank(v.State) {
 			v.State = e.State
 			v.Why = strings.TrimSuffix(e.Gate+": "+cmp.Or(e.Why, count(len(e.Findings), "finding")), ": ")
 		}
@@ -124,8 +124,8 @@ func severity(f nexus.Finding) string {
 	}
 }
 
-// place names where a finding is, as editors understand it.
-func place(f nexus.Finding) string {
+// findingLocation names where a finding is, as editors understand it.
+func findingLocation(f nexus.Finding) string {
 	switch {
 	case f.File == "":
 		return ""
@@ -142,17 +142,17 @@ func place(f nexus.Finding) string {
 func Text(s view.Style, v Verdict) string {
 	var b strings.Builder
 	for _, e := range v.Gates {
-		b.WriteString(gate(s, e))
+		b.WriteString(drawGate(s, e))
 		for _, f := range e.Findings {
-			b.WriteString(finding(s, f))
+			b.WriteString(drawFinding(s, f))
 		}
-		for _, t := range v.turned(e.Gate) {
+		for _, t := range v.fixedTests(e.Gate) {
 			fmt.Fprintf(&b, "  %s: %s\n", s.Good("now passes"), view.Clean(t))
 		}
-		b.WriteString(v.before(s, e.Gate))
+		b.WriteString(v.baseFindings(s, e.Gate))
 	}
 	for _, name := range v.Off {
-		fmt.Fprintf(&b, "%s: %s, %s\n", s.Bold(view.Clean(name)), s.Warn("off"), Off)
+		fmt.Fprintf(&b, "%s: %s, %s\n", s.Bold(view.Clean(name)), s.Warn("off"), DisabledText)
 	}
 	if v.Tree != "" {
 		fmt.Fprintf(&b, "%s %s\n", s.Dim("tree"), view.Clean(v.Tree))
@@ -172,8 +172,8 @@ func Text(s view.Style, v Verdict) string {
 // mostBefore bounds what is shown of the findings that a base has too.
 const mostBefore = 20
 
-// before names what the base has of a gate's findings, a line each.
-func (v Verdict) before(s view.Style, gate string) string {
+// baseFindings names what the base has of a gate's findings, a line each.
+func (v Verdict) baseFindings(s view.Style, gate string) string {
 	var b strings.Builder
 	n := 0
 	for _, f := range v.Before {
@@ -185,7 +185,7 @@ func (v Verdict) before(s view.Style, gate string) string {
 		}
 		first, _, _ := strings.Cut(f.Message, "\n")
 		text := first
-		for _, part := range []string{f.Test, place(f)} {
+		for _, part := range []string{f.Test, findingLocation(f)} {
 			if part != "" {
 				text = part + ": " + text
 			}
@@ -198,8 +198,8 @@ func (v Verdict) before(s view.Style, gate string) string {
 	return b.String()
 }
 
-// turned returns the tests of a gate that the change turned green.
-func (v Verdict) turned(gate string) []string {
+// fixedTests returns the tests of a gate that the change turned green.
+func (v Verdict) fixedTests(gate string) []string {
 	for _, t := range v.Turned {
 		if t.Gate == gate {
 			return t.Tests
@@ -208,7 +208,7 @@ func (v Verdict) turned(gate string) []string {
 	return nil
 }
 
-func gate(s view.Style, e nexus.Evidence) string {
+func drawGate(s view.Style, e nexus.Evidence) string {
 	paint := s.Warn
 	if e.State == nexus.Pass {
 		paint = s.Good
@@ -230,7 +230,7 @@ func gate(s view.Style, e nexus.Evidence) string {
 	return text + "\n"
 }
 
-func finding(s view.Style, f nexus.Finding) string {
+func drawFinding(s view.Style, f nexus.Finding) string {
 	word := severity(f)
 	switch word {
 	case "error":
@@ -240,7 +240,7 @@ func finding(s view.Style, f nexus.Finding) string {
 	}
 	first, rest, _ := strings.Cut(f.Message, "\n")
 	text := "  "
-	if p := place(f); p != "" {
+	if p := findingLocation(f); p != "" {
 		text += view.Clean(p) + ": "
 	}
 	text += word + ": "
@@ -274,7 +274,7 @@ func Summary(v Verdict) string {
 		word = string(v.State)
 	}
 	fmt.Fprintf(&b, "## nexus check: %s\n\n", word)
-	b.WriteString(about("Tree", v.Tree) + about("Compared with", v.Base))
+	b.WriteString(summaryLine("Tree", v.Tree) + summaryLine("Compared with", v.Base))
 	if len(v.Gates)+len(v.Off) > 0 {
 		b.WriteString("| gate | state | passed | failed | skipped | time |\n|---|---|--:|--:|--:|--:|\n")
 	}
@@ -283,22 +283,22 @@ func Summary(v Verdict) string {
 		if e.Why != "" {
 			state += ": " + e.Why
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s |\n", cell(e.Gate), cell(state), e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped, e.Duration.Round(100*time.Millisecond))
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s |\n", markdownCell(e.Gate), markdownCell(state), e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped, e.Duration.Round(100*time.Millisecond))
 	}
 	for _, name := range v.Off {
-		fmt.Fprintf(&b, "| %s | off: %s | | | | |\n", cell(name), Off)
+		fmt.Fprintf(&b, "| %s | off: %s | | | | |\n", markdownCell(name), DisabledText)
 	}
 	for _, t := range v.Turned {
-		fmt.Fprintf(&b, "\n### %s: now passes\n\n", cell(t.Gate))
+		fmt.Fprintf(&b, "\n### %s: now passes\n\n", markdownCell(t.Gate))
 		for _, name := range t.Tests {
-			fmt.Fprintf(&b, "- %s\n", cell(name))
+			fmt.Fprintf(&b, "- %s\n", markdownCell(name))
 		}
 	}
 	for _, e := range v.Gates {
 		if len(e.Findings) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n### %s\n\n", cell(e.Gate))
+		fmt.Fprintf(&b, "\n### %s\n\n", markdownCell(e.Gate))
 		for i, f := range e.Findings {
 			if i == 50 {
 				fmt.Fprintf(&b, "- and %d more\n", len(e.Findings)-i)
@@ -306,27 +306,27 @@ func Summary(v Verdict) string {
 			}
 			first, _, _ := strings.Cut(f.Message, "\n")
 			line := "- "
-			for _, part := range []string{place(f), f.Test} {
+			for _, part := range []string{findingLocation(f), f.Test} {
 				if part != "" {
 					line += "`" + strings.ReplaceAll(view.Clean(part), "`", "'") + "` "
 				}
 			}
-			b.WriteString(line + cell(first) + "\n")
+			b.WriteString(line + markdownCell(first) + "\n")
 		}
 	}
 	return b.String()
 }
 
-// about is a paragraph of a summary, empty where there is nothing to say.
-func about(what, text string) string {
+// summaryLine is a paragraph of a summary, empty where there is nothing to say.
+func summaryLine(what, text string) string {
 	if text == "" {
 		return ""
 	}
-	return what + " " + cell(text) + "\n\n"
+	return what + " " + markdownCell(text) + "\n\n"
 }
 
-// cell makes text harmless within Markdown.
-func cell(s string) string {
+// markdownCell makes text harmless within Markdown.
+func markdownCell(s string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[", "`", "\\`", "@", "@\u200b").Replace(view.Clean(s))
 }
 
@@ -357,14 +357,14 @@ func GitHub(v Verdict) string {
 		}
 		if e.State != nexus.Pass && len(e.Findings) == 0 {
 			word := "error"
-			if v.aside(i) {
+			if v.isInformational(i) {
 				word = "notice"
 			}
 			fmt.Fprintf(&b, "::%s title=%s::%s\n", word, property.Replace(view.Clean(e.Gate)), data.Replace(strings.TrimSuffix(string(e.State)+": "+e.Why, ": ")))
 		}
 	}
 	for _, name := range v.Off {
-		fmt.Fprintf(&b, "::notice title=%s::%s\n", property.Replace(view.Clean(name)), Off)
+		fmt.Fprintf(&b, "::notice title=%s::%s\n", property.Replace(view.Clean(name)), DisabledText)
 	}
 	return b.String()
 }

@@ -71,7 +71,7 @@ func TestShapesAreWellFormed(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	aside := verdict.Of([]nexus.Evidence{{Gate: "build", State: nexus.Pass}, {Gate: "e2e", State: nexus.NotRun, Why: "no page", Apart: true}}).
-		Telling(nexus.Evidence{Gate: "done: coverage", State: nexus.Unverifiable, Why: "nobody knows"})
+		WithInformational(nexus.Evidence{Gate: "done: coverage", State: nexus.Unverifiable, Why: "nobody knows"})
 	if text = verdict.GitHub(aside); strings.Contains(text, "::error") || strings.Count(text, "::notice") != 2 || !aside.Passed {
 		t.Errorf("what decides nothing is an error: %s", text)
 	}

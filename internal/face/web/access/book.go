@@ -94,7 +94,7 @@ func (b Book) Entries() ([]Entry, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, disk.Fail("read the tokens", err)
+		return nil, disk.WrapError("read the tokens", err)
 	case !info.Mode().IsRegular() || info.Size() > maxBook:
 		return nil, b.broken("it is not a file of tokens", nil)
 	case info.Mode().Perm()&0o077 != 0:
@@ -102,7 +102,7 @@ func (b Book) Entries() ([]Entry, error) {
 	}
 	data, err := os.ReadFile(b.Path)
 	if err != nil {
-		return nil, disk.Fail("read the tokens", err)
+		return nil, disk.WrapError("read the tokens", err)
 	}
 	return parseBook(b, data)
 }
@@ -191,11 +191,11 @@ func (b Book) Remove(name string) error {
 // change changes the file, one process at a time.
 func (b Book) change(f func([]Entry) ([]Entry, error)) error {
 	if err := os.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
-		return disk.Fail("make a directory", err)
+		return disk.WrapError("make a directory", err)
 	}
 	l := flock.New(b.Path + ".lock")
 	if err := l.Lock(); err != nil {
-		return disk.Fail("take the lock of the tokens", err)
+		return disk.WrapError("take the lock of the tokens", err)
 	}
 	defer l.Close() //nolint:errcheck // only a lock
 	all, err := b.Entries()

@@ -3,7 +3,7 @@ package access
 import (
 	"encoding/json"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Encode writes a value as JSON that is harmless wherever it is shown: what a
@@ -14,5 +14,5 @@ func Encode(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return legible.JSON(data), nil
+	return sanitize.JSON(data), nil
 }

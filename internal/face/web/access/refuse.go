@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -81,7 +81,7 @@ func RefuseError(w http.ResponseWriter, r *http.Request, err error) {
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		t.Code, t.Hint = string(e.Code), e.Hint
 	}
-	if people.IsLate(err) {
+	if humaninput.IsLate(err) {
 		t.Code = CodeTooLate
 	}
 	Refuse(w, r, StatusOf(t.Code), t)

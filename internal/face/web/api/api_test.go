@@ -59,7 +59,7 @@ func openWire(tb testing.TB, beat time.Duration, tasks int) *wire {
 	tb.Cleanup(s.Close)
 	tb.Cleanup(s.CloseClientConnections)
 	w.url = s.URL
-	channeltest.Work(tb, w.feed.Follow)
+	channeltest.RunAll(tb, w.feed.Follow)
 	return w
 }
 

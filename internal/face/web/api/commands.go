@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/runreport"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -90,13 +90,13 @@ func commanded() []endpoint {
 				}
 				return []string{"history", "--json"}
 			})),
-		reads("/api/v1/memory", "what was learned", nil, prints[printed.Memory](command("memory", "list", "--json"))),
+		reads("/api/v1/memory", "what was learned", nil, prints[commandoutput.Memory](command("memory", "list", "--json"))),
 		changes("/api/v1/memory", "approve or forget what was learned", access.Admin, (*API).learn),
-		reads("/api/v1/rules", "what agents are told wherever they work", nil, prints[printed.Rules](command("rules", "--json"))),
-		forAdmins(reads("/api/v1/doctor", "whether what Nexus needs is there", nil, prints[printed.Doctor](command("doctor", "--json")))),
-		forAdmins(reads("/api/v1/settings", "all settings, and where each comes from", nil, prints[printed.Settings](command("config", "--json")))),
+		reads("/api/v1/rules", "what agents are told wherever they work", nil, prints[commandoutput.Rules](command("rules", "--json"))),
+		forAdmins(reads("/api/v1/doctor", "whether what Nexus needs is there", nil, prints[commandoutput.Doctor](command("doctor", "--json")))),
+		forAdmins(reads("/api/v1/settings", "all settings, and where each comes from", nil, prints[commandoutput.Settings](command("config", "--json")))),
 		forAdmins(reads("/api/v1/settings/{key}", "a setting, with what it means", nil,
-			prints[printed.Explained](func(c call) []string { return []string{"config", "get", "--json", "--", c.PathValue("key")} }))),
+			prints[commandoutput.Explained](func(c call) []string { return []string{"config", "get", "--json", "--", c.PathValue("key")} }))),
 		changes("/api/v1/settings", "set a setting, or remove it", access.Admin, (*API).set),
 	}
 }
@@ -218,7 +218,7 @@ func (a *API) then(c call) (RunAt, error) {
 	if err := a.Hub.View(c.run(), func(p *projection.Projection) error { last = p.Seq(); return nil }); err != nil {
 		return RunAt{}, err
 	}
-	p, at, err := projection.Until(c.run(), a.Journal.Events(c.Context(), c.run(), 0), number, last)
+	p, at, err := projection.ReplayUntil(c.run(), a.Journal.Events(c.Context(), c.run(), 0), number, last)
 	if err != nil {
 		return RunAt{}, err
 	}

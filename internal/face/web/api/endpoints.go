@@ -162,7 +162,7 @@ func (a *API) runs(c call) (Page[Row], error) {
 		err := a.Hub.View(id, func(p *projection.Projection) error {
 			r := p.Run(c.now)
 			rows.Items = append(rows.Items, Row{
-				r.ID, r.Goal, r.Status, r.Why, r.Started, r.Ended, r.Seconds, r.Money, r.Counts, projection.Waiting(p.Inbox(c.now)),
+				r.ID, r.Goal, r.Status, r.Why, r.Started, r.Ended, r.Seconds, r.Money, r.Counts, projection.CountWaiting(p.Inbox(c.now)),
 			})
 			return nil
 		})
@@ -261,7 +261,7 @@ func (a *API) evidence(c call) (accept.Table, error) {
 		}
 	}
 	return seen(func(p *projection.Projection, _ call) (accept.Table, error) {
-		return accept.Of(p.State(), accept.Waivers(made)), nil
+		return accept.TableOf(p.State(), accept.Waivers(made)), nil
 	})(a, c)
 }
 

@@ -79,7 +79,7 @@ func invalid(message, hint string) error {
 // wants reports whether a client wants an event.
 func (w wish) wants(t told) bool {
 	return (w.run == "" || t.event.Run == w.run) && (len(w.kinds) == 0 || slices.Contains(w.kinds, t.kind)) &&
-		(w.task == "" || view.Concerns(t.event.Fact, w.task))
+		(w.task == "" || view.IsAbout(t.event.Fact, w.task))
 }
 
 // listener is a client that hears events.

@@ -16,15 +16,15 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Action is something that can be done to what is shown.
 type Action = projection.Action
 
-// Said is what became of what somebody did.
-type Said struct {
+// ActionResult is what became of what somebody did.
+type ActionResult struct {
 	Text string
 	Bad  bool
 	at   time.Time
@@ -34,17 +34,17 @@ type Said struct {
 // are shown after them.
 type notes struct {
 	mu  sync.Mutex
-	all map[string]Said
+	all map[string]ActionResult
 }
 
 // shown is how long a page says what became of something.
 const shown = 30 * time.Second
 
-func (n *notes) put(s Said) string {
+func (n *notes) put(s ActionResult) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.all == nil {
-		n.all = map[string]Said{}
+		n.all = map[string]ActionResult{}
 	}
 	for id, old := range n.all {
 		if s.at.Sub(old.at) > shown {
@@ -56,12 +56,12 @@ func (n *notes) put(s Said) string {
 	return id
 }
 
-func (n *notes) get(id string, now time.Time) Said {
+func (n *notes) get(id string, now time.Time) ActionResult {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s, ok := n.all[id]
 	if !ok || now.Sub(s.at) > shown {
-		return Said{}
+		return ActionResult{}
 	}
 	return s
 }
@@ -95,7 +95,7 @@ func (s *Site) act(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	said := Said{at: s.Now()}
+	said := ActionResult{at: s.Now()}
 	a, err := s.find(nexus.RunID(f.Get("run")), f.Get("of"), f.Get("do"), f.Get("label"))
 	if err == nil && a.Refused != "" {
 		err = fmt.Errorf("%s: %s", a.Label, a.Refused)
@@ -142,7 +142,7 @@ func (s *Site) back(to, said string) string {
 func (s *Site) find(run nexus.RunID, of, do, label string) (Action, error) {
 	var all []Action
 	if run == "" {
-		all = Episode{printed.Episode{ID: of, State: "proposed"}}.actions()
+		all = Episode{commandoutput.Episode{ID: of, State: "proposed"}}.actions()
 	} else if err := s.Hub.View(run, func(p *projection.Projection) error {
 		if of == "" {
 			all = p.RunActions()

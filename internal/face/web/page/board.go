@@ -47,7 +47,7 @@ func (s *Site) inbox(r *http.Request) (templ.Component, error) {
 	}
 	items, err := s.Hub.Inbox(f.Now)
 	if err != nil {
-		f.Said = Said{Text: "Not all is shown: " + err.Error(), Bad: true}
+		f.Said = ActionResult{Text: "Not all is shown: " + err.Error(), Bad: true}
 	}
 	if f.Run.ID != "" {
 		var own []projection.Item

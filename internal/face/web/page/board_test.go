@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -83,9 +83,9 @@ func TestStageColumns(t *testing.T) {
 // draw a board.
 func TestWhatIsAboutNoTaskIsOnTheBoard(t *testing.T) {
 	items := []projection.Item{
-		{Item: people.Item{Run: "r", ID: "q1", Trigger: nexus.PlanTrigger}, Kind: projection.KindApproval, Title: "Is the plan right?"},
-		{Item: people.Item{Run: "r", ID: "q2"}, Task: "T1", Title: "of the task"},
-		{Item: people.Item{Run: "r", ID: "quota"}, Title: "a notice", Notice: true},
+		{Item: humaninput.Item{Run: "r", ID: "q1", Trigger: nexus.PlanTrigger}, Kind: projection.KindApproval, Title: "Is the plan right?"},
+		{Item: humaninput.Item{Run: "r", ID: "q2"}, Task: "T1", Title: "of the task"},
+		{Item: humaninput.Item{Run: "r", ID: "quota"}, Title: "a notice", Notice: true},
 	}
 	for by, lanes := range map[string][]Column{
 		"need":  {{Name: "needs-you", Empty: "Nothing needs you.", Cards: []BoardCard{cardOf("T1", projection.LaneNeedsYou, "work")}}, {Name: "done"}},

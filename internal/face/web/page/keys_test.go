@@ -18,7 +18,7 @@ func TestKeysAreListed(t *testing.T) {
 	for _, l := range keyHelp() {
 		listed = append(listed, strings.Fields(l.Key)...)
 	}
-	for name, key := range projection.Keys() {
+	for name, key := range projection.KeyBindings() {
 		if key == "enter" {
 			key = "Enter"
 		}
@@ -33,7 +33,7 @@ func TestKeysAreListed(t *testing.T) {
 	for _, name := range []string{
 		"comment", "suggest", "select", "resolve", "apply", "send", "viewed", "next-file", "previous-file", "next-hunk", "previous-hunk",
 	} {
-		key := projection.Keys()[name]
+		key := projection.KeyBindings()[name]
 		if key == "space" {
 			key = " "
 		}

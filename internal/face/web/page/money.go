@@ -10,7 +10,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -65,7 +65,7 @@ func (s *Site) cost(r *http.Request) (templ.Component, error) {
 	})
 	var others []Instead
 	if len(c.Models) > 0 && err == nil {
-		var known printed.Models
+		var known commandoutput.Models
 		_ = s.run(r.Context(), "models", "--json").Read(&known) // without prices there is nothing to compare
 		others = instead(c, known.Models)
 	}
@@ -81,14 +81,14 @@ type Instead struct {
 
 // instead prices the tokens of a run with each model that it used or that is set, and with
 // the cheapest and the dearest of each provider: the cheapest first.
-func instead(c projection.Cost, known []printed.Model) (all []Instead) {
+func instead(c projection.Cost, known []commandoutput.Model) (all []Instead) {
 	var usage nexus.Usage
 	used := map[string]bool{}
 	for _, m := range c.Models {
 		usage, used[m.Of] = usage.Add(m.Usage), true
 	}
-	slices.SortStableFunc(known, func(a, b printed.Model) int { return cmp.Compare(costs(a, usage), costs(b, usage)) })
-	provider := func(m printed.Model) string {
+	slices.SortStableFunc(known, func(a, b commandoutput.Model) int { return cmp.Compare(costs(a, usage), costs(b, usage)) })
+	provider := func(m commandoutput.Model) string {
 		name, _, _ := strings.Cut(m.Name, "/")
 		return name
 	}
@@ -116,7 +116,7 @@ func instead(c projection.Cost, known []printed.Model) (all []Instead) {
 }
 
 // costs is what tokens cost with a model; what has no price costs nothing.
-func costs(m printed.Model, u nexus.Usage) nexus.Money {
+func costs(m commandoutput.Model, u nexus.Usage) nexus.Money {
 	if m.Price == nil {
 		return 0
 	}
@@ -131,7 +131,7 @@ func (s *Site) rerun(w http.ResponseWriter, r *http.Request) {
 	}
 	run := nexus.RunID(r.PathValue("run"))
 	one := rerun.Rerun{Run: run, Task: nexus.TaskID(f.Get("task")), Gate: f.Get("gate")}
-	said := Said{Text: fmt.Sprintf("%s of %s is run again.", one.Gate, one.Task), at: s.Now()}
+	said := ActionResult{Text: fmt.Sprintf("%s of %s is run again.", one.Gate, one.Task), at: s.Now()}
 	if _, err := s.gates.Start(r.Context(), s.Site, one); err != nil {
 		said.Text, said.Bad = err.Error(), true
 	}

@@ -87,7 +87,7 @@ func keyHelp() []keyLine {
 		{"arrows", "walk the graph"},
 		{"help", "this list"},
 	}
-	keys := projection.Keys()
+	keys := projection.KeyBindings()
 	for i := range all {
 		all[i].Key = cmp.Or(keys[all[i].Key], all[i].Key)
 	}

@@ -198,7 +198,7 @@ type Frame struct {
 	RunActions []Action
 	Seq        int64 // of the last event that is in it
 	Waiting    int   // items in all inboxes
-	Said       Said
+	Said       ActionResult
 	CSRF       string
 	Person     access.Person
 
@@ -213,7 +213,7 @@ func (s *Site) frame(r *http.Request, name, title string, see func(p *projection
 		Said: s.said.get(r.URL.Query().Get("said"), s.Now()), CSRF: access.CSRF(r.Context()), Person: access.From(r.Context()),
 	}
 	items, _ := s.Hub.Inbox(f.Now) // what cannot be read is named where it is looked at
-	f.Waiting = projection.Waiting(items)
+	f.Waiting = projection.CountWaiting(items)
 	run := nexus.RunID(r.PathValue("run"))
 	if run == "" {
 		return f, nil

@@ -19,7 +19,7 @@ func (s *Site) runs(r *http.Request) (templ.Component, error) {
 	}
 	going, err := s.Hub.Runs(f.Now)
 	if err != nil {
-		f.Said = Said{Text: "Not all is shown: " + err.Error(), Bad: true}
+		f.Said = ActionResult{Text: "Not all is shown: " + err.Error(), Bad: true}
 	}
 	query := r.URL.Query().Get("q")
 	var all []view.Run
@@ -61,7 +61,7 @@ func (s *Site) replay(r *http.Request) (templ.Component, error) {
 	}
 	f.Live, f.RunActions = false, nil
 	upTo, _ := strconv.ParseInt(r.URL.Query().Get("at"), 10, 64) // 0: the last
-	p, at, err := projection.Until(f.Run.ID, s.Journal.Events(r.Context(), f.Run.ID, 0), upTo, f.Seq)
+	p, at, err := projection.ReplayUntil(f.Run.ID, s.Journal.Events(r.Context(), f.Run.ID, 0), upTo, f.Seq)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func (s *Site) edit(w http.ResponseWriter, r *http.Request) {
 	}
 	result := s.Act(context.WithoutCancel(r.Context()), access.From(r.Context()), access.Order{Args: args, Stdin: text})
 	if approve && !result.Failed() {
-		said := Said{Text: cmp.Or(strings.TrimSpace(result.Text), "The plan is approved."), at: s.Now()}
+		said := ActionResult{Text: cmp.Or(strings.TrimSpace(result.Text), "The plan is approved."), at: s.Now()}
 		http.Redirect(w, r, s.back(runPath(nexus.RunID(run), "/plan"), s.said.put(said)), http.StatusSeeOther)
 		return
 	}

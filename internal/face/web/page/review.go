@@ -59,11 +59,11 @@ type Draft struct {
 
 // review shows the change of a task.
 func (s *Site) review(r *http.Request) (templ.Component, error) {
-	return s.reviewPage(r, Draft{Place: r.URL.Query().Get("at")}, Said{})
+	return s.reviewPage(r, Draft{Place: r.URL.Query().Get("at")}, ActionResult{})
 }
 
 // reviewPage draws a task's change with what somebody is writing about it.
-func (s *Site) reviewPage(r *http.Request, form Draft, said Said) (templ.Component, error) {
+func (s *Site) reviewPage(r *http.Request, form Draft, said ActionResult) (templ.Component, error) {
 	id := nexus.TaskID(r.PathValue("task"))
 	d := ReviewPage{Form: form, Path: taskPath(nexus.RunID(r.PathValue("run")), id, "/diff")}
 	d.Form.Kind = cmp.Or(d.Form.Kind, string(nexus.MustComment))
@@ -235,7 +235,7 @@ func (s *Site) say(w http.ResponseWriter, r *http.Request) {
 	}
 	result := s.Act(context.WithoutCancel(r.Context()), access.From(r.Context()), access.Order{Args: append(args, task...), Stdin: stdin})
 	words := strings.TrimSpace(strings.TrimSpace(result.Text) + "\n" + result.Hint)
-	said := Said{Text: words, Bad: result.Failed(), at: s.Now()}
+	said := ActionResult{Text: words, Bad: result.Failed(), at: s.Now()}
 	if f.Get("do") == "draft" && said.Bad { // what was written stays
 		s.show(func(r *http.Request) (templ.Component, error) { return s.reviewPage(r, draft, said) }).ServeHTTP(w, r)
 		return

@@ -11,13 +11,13 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Shelf is all settings, or those that somebody looks for.
 type Shelf struct {
-	All    []printed.Setting
+	All    []commandoutput.Setting
 	Query  string
 	Diff   bool   // only those that somebody set
 	Wrong  string // why they are not known
@@ -27,7 +27,7 @@ type Shelf struct {
 // Group is settings whose keys begin alike.
 type Group struct {
 	Name string
-	All  []printed.Setting
+	All  []commandoutput.Setting
 	Open bool
 }
 
@@ -73,7 +73,7 @@ func (g Group) says() string {
 
 // Editor is one setting that somebody looks at and changes.
 type Editor struct {
-	printed.Explained
+	commandoutput.Explained
 
 	Name    string `json:"-"` // as it was asked for; empty: none was
 	Typed   string `json:"-"` // what somebody wants it to be
@@ -117,7 +117,7 @@ func (s *Site) shelf(r *http.Request, e Editor) (templ.Component, error) {
 	if shelf.Diff {
 		args = append(args, "--diff")
 	}
-	var got printed.Settings
+	var got commandoutput.Settings
 	shelf.Wrong = s.run(r.Context(), args...).Read(&got)
 	for _, v := range got.Settings {
 		if has(shelf.Query, v.Key, v.Value, v.From, v.Where) {
@@ -160,7 +160,7 @@ func (s *Site) set(w http.ResponseWriter, r *http.Request) {
 	}
 	result := s.run(r.Context(), args...)
 	if !result.Failed() {
-		said := Said{Text: strings.TrimSpace(result.Text), at: s.Now()}
+		said := ActionResult{Text: strings.TrimSpace(result.Text), at: s.Now()}
 		http.Redirect(w, r, s.back(settingPath(e.Name), s.said.put(said)), http.StatusSeeOther)
 		return
 	}

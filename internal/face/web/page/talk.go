@@ -98,7 +98,7 @@ func (s *Site) session(r *http.Request) (templ.Component, error) {
 }
 
 // turn folds a message into a line that says what it is about.
-func turn(id nexus.SessionID, i int, m transcript.Said) Turn {
+func turn(id nexus.SessionID, i int, m transcript.Message) Turn {
 	t := Turn{ID: fmt.Sprintf("u-%s-%d", id, i), Label: cmp.Or(m.Why, "message")}
 	if m.Turn > 0 {
 		t.Label = fmt.Sprintf("turn %d", m.Turn)

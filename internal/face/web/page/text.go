@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // The words of pages. Escaping is templ's; what is left is what browsers draw
@@ -22,7 +22,7 @@ func clean(text string) string     { return view.Clean(text) }
 func cleanText(text string) string { return view.CleanText(text) }
 
 // visible is a piece of code as it is, with hidden characters written out.
-func visible(text string) string { return legible.Show(text) }
+func visible(text string) string { return sanitize.Show(text) }
 
 // goalTitle is the first line of a goal; that of a spec is its heading.
 func goalTitle(text string) string { return strings.TrimPrefix(view.FirstLine(text), "# ") }
@@ -53,7 +53,7 @@ func plural(n int, noun string) string { return view.Count(n, noun) }
 func money(m nexus.Money) string       { return m.String() }
 func clock(seconds float64) string     { return view.Clock(seconds) }
 func percent(f float64) string         { return strconv.Itoa(int(f*100+0.5)) + " %" }
-func short(hash string) string         { return view.Short(hash) }
+func short(hash string) string         { return view.ShortHash(hash) }
 func list(all []string) string         { return strings.Join(all, ", ") }
 func taskList(all []nexus.TaskID) string {
 	return nexus.Join(all)
@@ -100,10 +100,10 @@ func spell(began, ended, now time.Time) string {
 	if began.IsZero() {
 		return ""
 	}
-	return stamp(began) + ", " + view.Clock(view.Between(began, ended, now))
+	return stamp(began) + ", " + view.Clock(view.SecondsBetween(began, ended, now))
 }
 
-func left(l *view.Left) string { return clock(l.Low) + " to " + clock(l.High) }
+func left(l *view.TimeRange) string { return clock(l.Low) + " to " + clock(l.High) }
 
 func idle(going []view.Run) string {
 	working := 0

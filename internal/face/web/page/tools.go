@@ -10,11 +10,11 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
 )
 
 // Episode is what was learned.
-type Episode struct{ printed.Episode }
+type Episode struct{ commandoutput.Episode }
 
 // actions are what can be done about what was learned.
 func (e Episode) actions() []Action {
@@ -34,14 +34,14 @@ func (e Episode) actions() []Action {
 func (s *Site) memory(r *http.Request) (templ.Component, error) {
 	f, err := s.frame(r, "memory", "Memory and rules", nil)
 	f.Live = false
-	var got printed.Memory
+	var got commandoutput.Memory
 	why := s.run(r.Context(), "memory", "list", "--json").Read(&got)
 	all := make([]Episode, len(got.Episodes))
 	for i, e := range got.Episodes {
 		e.Text = view.FirstLine(e.Text)
 		all[i] = Episode{e}
 	}
-	var rules printed.Rules
+	var rules commandoutput.Rules
 	unknown := s.run(r.Context(), "rules", "--json").Read(&rules)
 	return memoryScreen(f, all, why, rules, unknown), err
 }
@@ -49,17 +49,17 @@ func (s *Site) memory(r *http.Request) (templ.Component, error) {
 func (s *Site) doctor(r *http.Request) (templ.Component, error) {
 	f, err := s.frame(r, "doctor", "Doctor", nil)
 	f.Live = false
-	var got printed.Doctor
+	var got commandoutput.Doctor
 	why := s.run(r.Context(), "doctor", "--json").Read(&got)
-	slices.SortStableFunc(got.Checks, func(a, b printed.Check) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(got.Checks, func(a, b commandoutput.Check) int { return cmp.Compare(rank(a), rank(b)) })
 	return doctorScreen(f, got.Checks, why), err
 }
 
 // rank puts what is wrong before what is worth knowing, and that before all else.
-func rank(c printed.Check) int { return slices.Index([]string{"notice", "ok"}, c.State) }
+func rank(c commandoutput.Check) int { return slices.Index([]string{"notice", "ok"}, c.State) }
 
 // healthy says how many checks there were, and what they came to.
-func healthy(all []printed.Check) string {
+func healthy(all []commandoutput.Check) string {
 	var bad, notices int
 	for _, c := range all {
 		switch c.State {

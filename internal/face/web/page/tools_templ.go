@@ -9,10 +9,10 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"github.com/nexus-ai-builder/nexus/internal/decide/inquiry"
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/printed"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
 )
 
 // runsScreen lists the runs of the repository, and compares two.
@@ -799,7 +799,7 @@ func logScreen(f Frame, lines []projection.LogLine, older string) templ.Componen
 }
 
 // memoryScreen has what was learned, and what agents are told of it.
-func memoryScreen(f Frame, all []Episode, why string, rules printed.Rules, unknown string) templ.Component {
+func memoryScreen(f Frame, all []Episode, why string, rules commandoutput.Rules, unknown string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1173,7 +1173,7 @@ func memoryScreen(f Frame, all []Episode, why string, rules printed.Rules, unkno
 }
 
 // doctorScreen has what the program found of its surroundings.
-func doctorScreen(f Frame, all []printed.Check, why string) templ.Component {
+func doctorScreen(f Frame, all []commandoutput.Check, why string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1645,7 +1645,7 @@ func interviewScreen(f Frame, t projection.Interview) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if locked := inquiry.Locks(c.InterviewCorrected); locked != "" {
+					if locked := clarify.Locks(c.InterviewCorrected); locked != "" {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 142, "<li>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

@@ -59,7 +59,7 @@ func later(books *map[string]time.Time, account string, until time.Time) {
 // rested checks that a call's account has quota, and enough of it to begin a
 // session.
 func (b *Audit) rested(f nexus.BudgetReserved) {
-	account := state.Account(f.Model)
+	account := state.AccountOf(f.Model)
 	if until, ok := b.accounts.parked[account]; ok {
 		b.wrong("%s is asked at %s, and is out of quota until %s", f.Model, b.now, until)
 	}

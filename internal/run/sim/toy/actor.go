@@ -208,7 +208,7 @@ func (x *Actor) end(step repair.Step) ([]nexus.Fact, error) {
 		f.Commit = x.commit(t, x.a.Base, "")
 	}
 	if f.Outcome == nexus.Accepted {
-		if judged := x.a.Last().Verdict.Tree; judged != f.Tree {
+		if judged := x.a.LastRound().Verdict.Tree; judged != f.Tree {
 			x.wrong("%s is accepted with tree %q, and %q was judged", x.a.ID, f.Tree, judged)
 		}
 		f.Commit = x.commit(t, x.a.Base, "")
@@ -226,7 +226,7 @@ func (x *Actor) write(ctx context.Context, step repair.Step) error {
 		}
 	}
 	why := ""
-	if !x.a.Last().Prompted {
+	if !x.a.LastRound().Prompted {
 		why = "brief"
 		if step.Cause != "" {
 			why = "repair"
@@ -250,7 +250,7 @@ func (x *Actor) judged(ctx context.Context) error {
 	if x.tested() && x.tree().Of("shared") != x.at(x.a.Base).Of("shared") {
 		facts = append(facts, nexus.TamperSuspected{Attempt: x.a.ID, Tree: string(x.tree()), Findings: []nexus.Finding{{Message: "a test is gone"}}})
 	}
-	sum := repair.Sum(x.a.ID, x.View.Task.Task, string(x.tree()), evidence)
+	sum := repair.SumVerdict(x.a.ID, x.View.Task.Task, string(x.tree()), evidence)
 	sum.Own = x.own(sum)
 	return x.record(ctx, append(facts, sum)...)
 }

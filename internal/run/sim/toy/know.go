@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/attempthistory"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/tried"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
@@ -109,13 +109,13 @@ func (x *Actor) knows() []string {
 // opening returns the message that opens the coder's conversation, made by what
 // makes the real one.
 func (x *Actor) opening() string {
-	account := tried.Of(x.View)
+	account := attempthistory.Summarize(x.View)
 	for i := range account.Attempts {
 		a := &account.Attempts[i]
 		a.Files = x.View.Task.Files
 	}
 	if !x.scenario.know.told {
-		account = tried.Account{Attempts: account.Attempts}
+		account = attempthistory.Summary{Attempts: account.Attempts}
 	} else if at := account.Closest.At; at != "" {
 		for f := range x.at(at).Files() {
 			if f.Content != x.at(account.Closest.Base).Of(f.Name) {

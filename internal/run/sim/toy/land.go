@@ -137,7 +137,7 @@ func (x *Actor) judgeMerged(ctx context.Context, t tree) (nexus.VerdictGiven, []
 	if err := x.Desk.Record(ctx, facts...); err != nil {
 		return nexus.VerdictGiven{}, nil, err
 	}
-	return repair.Sum(a.ID, x.View.Task.Task, string(t), evidence), evidence, nil
+	return repair.SumVerdict(a.ID, x.View.Task.Task, string(t), evidence), evidence, nil
 }
 
 // result judges the run's last tree.

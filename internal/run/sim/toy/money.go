@@ -62,7 +62,7 @@ func (x *Actor) worst(o order) nexus.Money {
 	if x.scenario.Tariff == nil {
 		return o.worst
 	}
-	worst, _ := x.scenario.Tariff.prices.Worst(o.model, o.request, llm.Terms{}, x.Now())
+	worst, _ := x.scenario.Tariff.prices.WorstCost(o.model, o.request, llm.Terms{}, x.Now())
 	return worst
 }
 

@@ -17,7 +17,7 @@ func (w *Environment) empty(now time.Time, model string) bool {
 	hit := w.roll(w.scenario.quota)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	account := state.Account(model)
+	account := state.AccountOf(model)
 	if !now.Before(w.windows[account]) && hit {
 		if w.windows == nil {
 			w.windows = map[string]time.Time{}
@@ -31,7 +31,7 @@ func (w *Environment) empty(now time.Time, model string) bool {
 func (w *Environment) until(model string) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.windows[state.Account(model)]
+	return w.windows[state.AccountOf(model)]
 }
 
 // others returns what may be asked instead of a model.
@@ -49,7 +49,7 @@ func (x *Actor) others(model string) []string {
 // park settles a call that the provider turned down, and says until when.
 func (x *Actor) park(ctx context.Context, s *state.Session, r nexus.BudgetReserved) error {
 	return x.record(ctx, nexus.BudgetSpent{ID: r.ID},
-		nexus.QuotaHit{Account: state.Account(s.Model), Until: x.until(s.Model), Why: "used up", Session: s.Session})
+		nexus.QuotaHit{Account: state.AccountOf(s.Model), Until: x.until(s.Model), Why: "used up", Session: s.Session})
 }
 
 // tell says at times how much of a window of the account is used, as agent
@@ -65,7 +65,7 @@ func (x *Actor) tell(ctx context.Context, s *state.Session) error {
 func (w *Environment) use(now time.Time, s *state.Session) nexus.AgentLimited {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	account := state.Account(s.Model)
+	account := state.AccountOf(s.Model)
 	f := w.used[account]
 	if !f.Until.After(now) {
 		f = nexus.AgentLimited{Agent: account, Window: "5h", Until: now.Add(time.Duration(1+w.dice.IntN(300)) * time.Minute)}
@@ -80,7 +80,7 @@ func (w *Environment) use(now time.Time, s *state.Session) nexus.AgentLimited {
 
 // elsewhere lets the session continue with the model that it is told to ask.
 func (x *Actor) elsewhere(ctx context.Context, s *state.Session, err error) error {
-	e, ok := errors.AsType[*schedule.ElsewhereError](err)
+	e, ok := errors.AsType[*schedule.OtherModelError](err)
 	if !ok {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 // follows.
 func (x *Actor) reconsider(ctx context.Context, step repair.Step) (repair.Step, error) {
 	t := &x.View.Task
-	seen := replan.Seen{Worked: t.Spell() + x.Now().Sub(x.a.Resumed()) - x.a.Rested, Divisible: x.View.Divisible}
+	seen := replan.WorkerFacts{Worked: t.CountedTime() + x.Now().Sub(x.a.Resumed()) - x.a.Rested, Divisible: x.View.Divisible}
 	d, next := replan.Next(t, x.a, x.View.Limits, seen, step)
 	if d == nil {
 		return next, nil

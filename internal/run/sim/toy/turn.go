@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/news"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/updates"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -64,7 +64,7 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 // hears takes in what people said, and what landed.
 func (x *Actor) hears(ctx context.Context, s *state.Session, told []state.Guidance) error {
 	for _, g := range told {
-		_, why := news.Say(g)
+		_, why := updates.UpdateMessage(g)
 		if err := x.record(ctx, nexus.PromptSent{Session: s.Session, Message: "say " + g.Text, Why: why, Request: g.Seq}); err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func caret(next []string) int {
 func Maven(in raw.Input) raw.Report {
 	all := in.Text()
 	found := slices.Concat(JavaFindings(in, all), checkstyleText(in, all), spotless(in, all), classes(in, all))
-	if _, ok := raw.Trouble(all); !ok && in.Exit != 0 && len(found) == 0 {
+	if _, ok := raw.MachineFaultFinding(all); !ok && in.Exit != 0 && len(found) == 0 {
 		found = append(MavenGoals(in, all), GradleWrong(in, all)...)
 	}
 	return in.Check(found, said(all, `BUILD SUCCESS(?:FUL)?`) || len(all) == 0)

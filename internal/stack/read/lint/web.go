@@ -187,7 +187,7 @@ func Esbuild(in raw.Input) raw.Report {
 			break
 		}
 	}
-	if gone, ok := raw.Gone(in, in.Text()); ok && in.Exit > 0 && len(found) == 1 && found[0].File == "" {
+	if gone, ok := raw.MissingFileFinding(in, in.Text()); ok && in.Exit > 0 && len(found) == 1 && found[0].File == "" {
 		return raw.Report{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}
 	}
 	return in.Check(found, true)

@@ -22,7 +22,7 @@ func Both(printed, report Report) Report {
 		return printed
 	case red:
 		of := []string{CodeTest, CodeExit, CodeEnvironment, CodeMissing} // the report says more of these
-		report.Findings = Tidy(slices.Concat(report.Findings, slices.DeleteFunc(slices.Clone(printed.Findings), func(f nexus.Finding) bool { return slices.Contains(of, f.Code) })))
+		report.Findings = NormalizeFindings(slices.Concat(report.Findings, slices.DeleteFunc(slices.Clone(printed.Findings), func(f nexus.Finding) bool { return slices.Contains(of, f.Code) })))
 	case printed.Counted && !printed.Partly:
 		report.Counts.Passed = min(report.Counts.Passed, printed.Counts.Passed)
 	}

@@ -85,7 +85,7 @@ const (
 )
 
 // MaxFindings is how many findings of a report are shown and recorded, see
-// [Brief]. All are compared.
+// [LimitFindings]. All are compared.
 const MaxFindings = 200
 
 // Enough is the number of findings after which readers look no further, and a

@@ -7,10 +7,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Unmade is the report of a command that Python's package manager ran in a
+// EmptyVenvReport is the report of a command that Python's package manager ran in a
 // virtual environment which it made just then: none of what the project needs
 // is in it, and what comes of that says nothing about the tree.
-func Unmade(in Input) (Report, bool) {
+func EmptyVenvReport(in Input) (Report, bool) {
 	made := map[string]string{
 		"poetry": `^Creating virtualenv \S+ in `, "pipenv": `^Creating a virtualenv for this project|^No virtualenv has been created for this project`,
 		"uv": `^Creating virtual environment at: `,

@@ -15,7 +15,7 @@ func covered(in raw.Input, c raw.Coverage, whole bool) raw.Report {
 	r := raw.Report{Coverage: c, State: nexus.Pass}
 	switch {
 	case in.Exit != 0:
-		r = in.Silent()
+		r = in.UnexplainedFailure()
 		r.Coverage = c
 	case c.Lines.Total == 0 && c.Branches.Total == 0:
 		r.State, r.Why = nexus.Unverifiable, "it says nothing of any line"

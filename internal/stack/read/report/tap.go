@@ -78,7 +78,7 @@ func TAP(in raw.Input) raw.Report {
 			t.run.Findings[i].Code, t.run.Findings[i].Test = raw.CodeCompile, ""
 		}
 	}
-	in.Load(in.Text(), `^not ok \d+ - (\S+)$`, t.run.Findings)
+	in.MarkUnloadableFiles(in.Text(), `^not ok \d+ - (\S+)$`, t.run.Findings)
 	return in.Suite(t.run)
 }
 

@@ -28,7 +28,7 @@ func Bun(in raw.Input) raw.Report {
 	} else {
 		r.run.Counts.Failed = max(r.run.Counts.Failed, r.failed) // a run that stops at the first failure does not sum up
 	}
-	_, troubled := raw.Trouble(all)
+	_, troubled := raw.MachineFaultFinding(all)
 	if whole := !in.Cut && !in.Guess && !in.Killed() && !troubled; whole && len(r.run.Findings) == 0 && len(lines(all, `^bun test v\d`)) > ended+len(empty) {
 		r.run.Findings = append(r.run.Findings, nexus.Finding{
 			Code: raw.CodeVanished, File: r.file,

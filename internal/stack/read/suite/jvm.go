@@ -30,7 +30,7 @@ func Maven(in raw.Input) raw.Report {
 		r.Findings = append(r.Findings, f)
 	}
 	r.Findings = append(r.Findings, lint.MavenLost(in, all)...)
-	switch _, trouble := raw.Trouble(all); {
+	switch _, trouble := raw.MachineFaultFinding(all); {
 	case len(r.Findings) > 0 || r.Counts.Failed > 0:
 	case in.Exit != 0 && !trouble:
 		r.Findings = lint.MavenGoals(in, all)
@@ -143,7 +143,7 @@ func Gradle(in raw.Input) raw.Report {
 			r.Counts.Failed++
 		}
 	}
-	if _, trouble := raw.Trouble(all); in.Exit != 0 && !trouble && len(r.Findings) == 0 {
+	if _, trouble := raw.MachineFaultFinding(all); in.Exit != 0 && !trouble && len(r.Findings) == 0 {
 		r.Findings = lint.GradleWrong(in, all)
 	}
 	return in.Suite(r)

@@ -195,7 +195,7 @@ func Node(in raw.Input) raw.Report {
 		tell(&f, b.lines, `^\s+expected: (.+?),?$`, `^\s+actual: (.+?),?$`)
 		r.Findings = append(r.Findings, f)
 	}
-	in.Load(all, `^\x{2716} (\S+?)(?: \([\d.]+ms\))?$`, r.Findings)
+	in.MarkUnloadableFiles(all, `^\x{2716} (\S+?)(?: \([\d.]+ms\))?$`, r.Findings)
 	return in.Suite(r)
 }
 

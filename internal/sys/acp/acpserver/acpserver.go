@@ -20,7 +20,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 const (
@@ -53,14 +53,14 @@ type Agent interface {
 	Ready(ctx context.Context) error
 	// Open opens a session whose updates go to c. Of one that is loaded, it tells
 	// what happened. [nexus.CodeNotFound] says that there is none of that name.
-	Open(ctx context.Context, c *Client, o Opening) (Session, error)
+	Open(ctx context.Context, c *Client, o SessionParams) (Session, error)
 	// Sessions lists what can be loaded in a directory, the latest first; in that of
 	// this process where dir is empty, if there can be any.
 	Sessions(ctx context.Context, dir string) ([]Info, error)
 }
 
-// Opening is what a session is opened with.
-type Opening struct {
+// SessionParams is what a session is opened with.
+type SessionParams struct {
 	Dir    string // absolute
 	Fresh  bool   // it is new; else it is there
 	Silent bool   // it is there, and the client knows what happened in it
@@ -155,7 +155,7 @@ func faultOf(err error) *fault {
 		return &fault{Code: codeInternal, Message: err.Error()}
 	}
 	f := &fault{Code: codeInternal, Message: strings.TrimSpace(sentence(err.Error()) + " " + e.Hint)}
-	f.Data = map[string]any{"code": e.Code, "message": legible.Show(err.Error()), "hint": legible.Show(e.Hint)}
+	f.Data = map[string]any{"code": e.Code, "message": sanitize.Show(err.Error()), "hint": sanitize.Show(e.Hint)}
 	switch e.Code {
 	case nexus.CodeNotFound:
 		f.Code = codeNotFound

@@ -30,12 +30,12 @@ func (a *talker) Ready(context.Context) error {
 	return &nexus.Error{Code: nexus.CodeNoKey, Message: "no key", Hint: "Set one."}
 }
 
-func (a *talker) Open(_ context.Context, c *Client, o Opening) (Session, error) {
+func (a *talker) Open(_ context.Context, c *Client, o SessionParams) (Session, error) {
 	if !o.Fresh && c.ID != "known" {
 		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "there is none"}
 	}
 	if !o.Fresh && !o.Silent {
-		c.Repeat("before")
+		c.ReplayUserMessage("before")
 	}
 	return &talker{mode: "a", c: c, flooded: a.flooded}, nil
 }
@@ -366,7 +366,7 @@ func TestLastMoment(t *testing.T) {
 			}
 			runtime.Gosched()
 		}
-		l.answered(message{ID: json.RawMessage("1"), Result: json.RawMessage(`{"answer":"yes"}`)})
+		l.deliverAnswer(message{ID: json.RawMessage("1"), Result: json.RawMessage(`{"answer":"yes"}`)})
 		end(errors.New("nobody waits"))
 		if err := <-got; err != nil || r.Answer != "yes" {
 			t.Fatalf("%v, %q", err, r.Answer)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Client is the client of one session. Any goroutine may use it.
@@ -19,7 +19,7 @@ type Client struct {
 // Text is a text in a message or a tool call. What it says is seen: in it as in all that
 // people read, hidden characters are written out.
 func Text(text string) map[string]any {
-	return map[string]any{"type": "text", "text": legible.Show(text)}
+	return map[string]any{"type": "text", "text": sanitize.Show(text)}
 }
 
 func (c *Client) update(kind string, rest map[string]any) {
@@ -37,8 +37,8 @@ func (c *Client) Think(text string) {
 	c.update("agent_thought_chunk", map[string]any{"content": Text(text)})
 }
 
-// Repeat says what the person said, in a session that is loaded.
-func (c *Client) Repeat(text string) {
+// ReplayUserMessage says what the person said, in a session that is loaded.
+func (c *Client) ReplayUserMessage(text string) {
 	c.update("user_message_chunk", map[string]any{"content": Text(text)})
 }
 
@@ -53,7 +53,7 @@ type Entry struct {
 func (c *Client) Plan(all []Entry) {
 	all = slices.Clone(all)
 	for i := range all {
-		all[i].Content = legible.Show(all[i].Content)
+		all[i].Content = sanitize.Show(all[i].Content)
 	}
 	c.update("plan", map[string]any{"entries": all})
 }
@@ -98,7 +98,7 @@ func NewDiff(path string, before *string, now string) Diff { return Diff{"diff",
 
 // Show shows a tool call, or what it is now.
 func (c *Client) Show(call Call, again bool) {
-	all := map[string]any{"toolCallId": call.ID, "title": legible.Show(call.Title), "kind": call.Kind, "status": call.Status}
+	all := map[string]any{"toolCallId": call.ID, "title": sanitize.Show(call.Title), "kind": call.Kind, "status": call.Status}
 	if len(call.Content) > 0 {
 		all["content"] = call.Content
 	}
@@ -112,8 +112,8 @@ func (c *Client) Show(call Call, again bool) {
 	c.update("tool_call", all)
 }
 
-// Gauge shows what was spent, in dollars, and how full a context is, in tokens.
-func (c *Client) Gauge(used, size int64, dollars float64) {
+// ShowUsage shows what was spent, in dollars, and how full a context is, in tokens.
+func (c *Client) ShowUsage(used, size int64, dollars float64) {
 	c.update("usage_update", map[string]any{
 		"used": used, "size": size, "cost": map[string]any{"amount": dollars, "currency": "USD"},
 	})
@@ -129,18 +129,18 @@ type Command struct {
 func (c *Client) Commands(all []Command) {
 	list := []any{}
 	for _, one := range all {
-		m := map[string]any{"name": one.Name, "description": legible.Show(one.About)}
+		m := map[string]any{"name": one.Name, "description": sanitize.Show(one.About)}
 		if one.Hint != "" {
-			m["input"] = map[string]any{"hint": legible.Show(one.Hint)}
+			m["input"] = map[string]any{"hint": sanitize.Show(one.Hint)}
 		}
 		list = append(list, m)
 	}
 	c.update("available_commands_update", map[string]any{"availableCommands": list})
 }
 
-// Entitle names the session.
-func (c *Client) Entitle(title string) {
-	c.update("session_info_update", map[string]any{"title": legible.Show(title)})
+// SetTitle names the session.
+func (c *Client) SetTitle(title string) {
+	c.update("session_info_update", map[string]any{"title": sanitize.Show(title)})
 }
 
 // Answer is one that a person can give to [Client.Permit].
@@ -159,10 +159,10 @@ func (c *Client) Permit(ctx context.Context, call Call, answers []Answer) (strin
 			ID      string `json:"optionId"`
 		} `json:"outcome"`
 	}
-	call.Title = legible.Show(call.Title)
+	call.Title = sanitize.Show(call.Title)
 	shown := slices.Clone(answers)
 	for i := range shown {
-		shown[i].Name = legible.Show(shown[i].Name)
+		shown[i].Name = sanitize.Show(shown[i].Name)
 	}
 	params := map[string]any{"sessionId": c.ID, "toolCall": call, "options": shown}
 	if err := c.link.ask(ctx, "session/request_permission", params, &r); err != nil {
@@ -175,8 +175,8 @@ func (c *Client) Permit(ctx context.Context, call Call, answers []Answer) (strin
 	return r.Outcome.ID, nil
 }
 
-// Forms reports whether the client can show a form: see [Client.Elicit].
-func (c *Client) Forms() bool { return c.forms }
+// SupportsForms reports whether the client can show a form: see [Client.Elicit].
+func (c *Client) SupportsForms() bool { return c.forms }
 
 // Elicit asks a person for a text, one of the choices where there are any. It is
 // empty where the person gives none.
@@ -192,7 +192,7 @@ func (c *Client) Elicit(ctx context.Context, question string, choices []string) 
 		} `json:"content"`
 	}
 	err := c.link.ask(ctx, "elicitation/create", map[string]any{
-		"sessionId": c.ID, "mode": "form", "message": legible.Show(question),
+		"sessionId": c.ID, "mode": "form", "message": sanitize.Show(question),
 		"requestedSchema": map[string]any{"type": "object", "properties": map[string]any{"answer": field}, "required": []string{"answer"}},
 	}, &r)
 	text := r.Content.Answer

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // evil is what somebody wrote into a run who wants to be obeyed.
@@ -43,7 +43,7 @@ func look(t *testing.T, method, key string, v any) (texts int) {
 			return 0
 		}
 		for i, r := range v {
-			if legible.Unseen(v, i) {
+			if sanitize.Unseen(v, i) {
 				t.Errorf("%s: %s has %q: %.80q", method, key, r, v)
 				break
 			}
@@ -106,7 +106,7 @@ func TestNothingIsObeyed(t *testing.T) {
 		l.write()
 		for line := range strings.Lines(wire.String()) {
 			for at, r := range strings.TrimRight(line, "\n") {
-				if legible.Unseen(line, at) {
+				if sanitize.Unseen(line, at) {
 					t.Errorf("%s sends %q", method.Name, r)
 					break
 				}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 const (
@@ -41,7 +41,7 @@ type link struct {
 	mu      sync.Mutex // guards what follows
 	unread  []unread
 	bytes   int
-	wake    chan struct{} // has one where something is new
+	wake    chan struct{} // findSession one where something is new
 	over    bool
 	last    int // identifier of our last request
 	waiting map[string]chan message
@@ -100,8 +100,8 @@ func (l *link) stop() {
 	l.signal()
 }
 
-// part waits until what was sent last has been read, or nobody reads.
-func (l *link) part() {
+// waitUntilRead waits until what was sent last has been read, or nobody reads.
+func (l *link) waitUntilRead() {
 	l.stop()
 	t := time.NewTimer(parting)
 	defer t.Stop()
@@ -128,7 +128,7 @@ func (l *link) send(m map[string]any, may bool) {
 	if err := e.Encode(m); err != nil {
 		return // it is made of texts and numbers
 	}
-	line := legible.JSON(b.Bytes())
+	line := sanitize.JSON(b.Bytes())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {
@@ -160,7 +160,7 @@ func (l *link) answer(id json.RawMessage, result any, err error) {
 	m := map[string]any{"id": id}
 	if err != nil {
 		f := *faultOf(err)
-		f.Message = legible.Show(f.Message)
+		f.Message = sanitize.Show(f.Message)
 		m["error"] = f
 	} else {
 		m["result"] = result
@@ -183,7 +183,7 @@ func (l *link) ask(ctx context.Context, method string, params, result any) error
 	l.send(map[string]any{"id": id, "method": method, "params": params}, false)
 	select {
 	case m, open := <-answer:
-		return taken(m, open, result)
+		return decodeAnswer(m, open, result)
 	case <-ctx.Done():
 		l.mu.Lock()
 		delete(l.waiting, strconv.Itoa(id))
@@ -191,26 +191,26 @@ func (l *link) ask(ctx context.Context, method string, params, result any) error
 	}
 	select {
 	case m, open := <-answer: // at the last moment
-		return taken(m, open, result)
+		return decodeAnswer(m, open, result)
 	default:
 		l.notify("$/cancel_request", map[string]any{"requestId": id}, false)
 		return context.Cause(ctx)
 	}
 }
 
-// taken reads the answer to a request; open is false where there is nobody any more.
-func taken(m message, open bool, result any) error {
+// decodeAnswer reads the answer to a request; open is false where there is nobody any more.
+func decodeAnswer(m message, open bool, result any) error {
 	switch {
 	case !open:
 		return ErrGone
 	case len(m.Error) > 0 && string(m.Error) != "null":
-		return told(m.Error)
+		return clientError(m.Error)
 	}
 	return json.Unmarshal(m.Result, result)
 }
 
-// told returns the error that a client answered with, whatever it looks like.
-func told(data json.RawMessage) error {
+// clientError returns the error that a client answered with, whatever it looks like.
+func clientError(data json.RawMessage) error {
 	var f fault
 	if json.Unmarshal(data, &f) != nil || f.Message == "" {
 		f = fault{Code: codeInternal, Message: "the client answered with the error " + word(string(data))}
@@ -230,9 +230,9 @@ func (l *link) request() (id int, answer chan message, err error) {
 	return l.last, answer, nil
 }
 
-// answered takes the client's answer to a request. One that nobody waits for is
+// deliverAnswer takes the client's answer to a request. One that nobody waits for is
 // left out.
-func (l *link) answered(m message) {
+func (l *link) deliverAnswer(m message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	id := string(bytes.Trim(m.ID, `"`))

@@ -63,7 +63,7 @@ func (s *Server) setOption(_ context.Context, params json.RawMessage) (any, func
 // change sets an option of a session.
 func (s *Server) change(id, option, value string) (Session, error) {
 	s.mu.Lock()
-	one, err := s.has(id)
+	one, err := s.findSession(id)
 	s.mu.Unlock()
 	if err != nil {
 		return nil, err

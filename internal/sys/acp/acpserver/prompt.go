@@ -23,7 +23,7 @@ func (s *Server) prompt(ctx context.Context, params json.RawMessage) (any, func(
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one, err := s.has(p.ID)
+	one, err := s.findSession(p.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Server) close(_ context.Context, params json.RawMessage) (any, func(con
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one, err := s.has(p.ID)
+	one, err := s.findSession(p.ID)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -61,7 +61,7 @@ func (s *Server) Serve(ctx context.Context, a Agent, in io.Reader, out io.Writer
 	for life.Err() == nil {
 		select {
 		case line := <-lines:
-			s.take(ctx, line)
+			s.handleLine(ctx, line)
 		case <-life.Done():
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Server) Serve(ctx context.Context, a Agent, in io.Reader, out io.Writer
 		s.Gone(n)
 	}
 	s.working.Wait()
-	s.link.part()
+	s.link.waitUntilRead()
 }
 
 // read hands on lines until there are no more; nil stands for one that is too long.
@@ -87,8 +87,8 @@ func read(ctx context.Context, r *jsonline.Reader, lines chan<- []byte) {
 	}
 }
 
-// take acts on a line.
-func (s *Server) take(ctx context.Context, line []byte) {
+// handleLine acts on a line.
+func (s *Server) handleLine(ctx context.Context, line []byte) {
 	var m message
 	switch {
 	case line == nil:
@@ -101,13 +101,13 @@ func (s *Server) take(ctx context.Context, line []byte) {
 		s.link.refuse(codeInvalid, "the line is not a message of JSON-RPC 2.0")
 		return
 	case m.Method == "": // an answer is never answered, whatever it is: who does the same would answer that
-		s.link.answered(m)
+		s.link.deliverAnswer(m)
 		return
 	case !identifies(m.ID):
 		s.link.refuse(codeInvalid, "the id of the message is no text and no number")
 		return
 	case m.ID == nil:
-		s.heard(m)
+		s.handleNotification(m)
 		return
 	}
 	s.request(ctx, m)
@@ -118,8 +118,8 @@ func identifies(id json.RawMessage) bool {
 	return id == nil || len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9')
 }
 
-// heard acts on a notification. One that is unknown is left out.
-func (s *Server) heard(m message) {
+// handleNotification acts on a notification. One that is unknown is left out.
+func (s *Server) handleNotification(m message) {
 	var p struct {
 		Session string          `json:"sessionId"`
 		Request json.RawMessage `json:"requestId"`
@@ -143,15 +143,15 @@ func (s *Server) heard(m message) {
 	}
 }
 
-// work answers a request. What is quick is done before the next line is read, so
+// requestHandler answers a request. What is quick is done before the next line is read, so
 // that the order of requests counts; what takes long returns how to do it.
-type work func(ctx context.Context, params json.RawMessage) (result any, later func(context.Context) (any, error), err error)
+type requestHandler func(ctx context.Context, params json.RawMessage) (result any, later func(context.Context) (any, error), err error)
 
 // request answers a request, beside the next ones where it takes long.
 func (s *Server) request(ctx context.Context, m message) {
-	known := map[string]work{
+	known := map[string]requestHandler{
 		"initialize": s.initialize, "authenticate": s.authenticate,
-		"session/new": s.opens("new"), "session/load": s.opens("load"), "session/resume": s.opens("resume"),
+		"session/new": s.openHandler("new"), "session/load": s.openHandler("load"), "session/resume": s.openHandler("resume"),
 		"session/list": s.list, "session/close": s.close, "session/prompt": s.prompt,
 		"session/set_mode": s.setMode, "session/set_config_option": s.setOption,
 	}
@@ -266,8 +266,8 @@ func (s *Server) authenticate(_ context.Context, params json.RawMessage) (any, f
 	return nil, func(ctx context.Context) (any, error) { return struct{}{}, s.agent.Ready(ctx) }, nil
 }
 
-// opens returns what opens a session.
-func (s *Server) opens(how string) work {
+// openHandler returns what opens a session.
+func (s *Server) openHandler(how string) requestHandler {
 	return func(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
 		var p struct {
 			ID  string `json:"sessionId"`
@@ -276,7 +276,7 @@ func (s *Server) opens(how string) work {
 		if err := decode(params, &p); err != nil {
 			return nil, nil, err
 		}
-		o := Opening{Dir: filepath.Clean(p.Dir), Fresh: how == "new", Silent: how == "resume"}
+		o := SessionParams{Dir: filepath.Clean(p.Dir), Fresh: how == "new", Silent: how == "resume"}
 		switch {
 		case !filepath.IsAbs(p.Dir):
 			return nil, nil, &fault{Code: codeParams, Message: "cwd has to be an absolute path"}
@@ -289,7 +289,7 @@ func (s *Server) opens(how string) work {
 	}
 }
 
-func (s *Server) open(ctx context.Context, id string, o Opening) (any, error) {
+func (s *Server) open(ctx context.Context, id string, o SessionParams) (any, error) {
 	s.mu.Lock()
 	known, full := s.sessions[id], len(s.sessions) >= maxSessions
 	c := &Client{ID: id, Name: s.client.name(), link: s.link, forms: s.client.forms()}
@@ -352,8 +352,8 @@ func (s *Server) list(_ context.Context, params json.RawMessage) (any, func(cont
 	}, nil
 }
 
-// has returns an open session. The caller holds the lock.
-func (s *Server) has(id string) (*session, error) {
+// findSession returns an open session. The caller holds the lock.
+func (s *Server) findSession(id string) (*session, error) {
 	one := s.sessions[id]
 	if one == nil {
 		return nil, &fault{Code: codeNotFound, Message: "there is no open session " + word(id) + "; session/load opens one that was closed"}

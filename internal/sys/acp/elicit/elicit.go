@@ -17,7 +17,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // What a person can do about a request.
@@ -56,7 +56,7 @@ func Read(params []byte) (Request, error) {
 	if err := json.Unmarshal(params, &in); err != nil {
 		return Request{}, errors.New("the question cannot be read")
 	}
-	r := Request{message: legible.Cut(strings.TrimSpace(in.Message), maxMessage)}
+	r := Request{message: sanitize.Cut(strings.TrimSpace(in.Message), maxMessage)}
 	if r.message == "" {
 		return r, errors.New("the question has no text")
 	}
@@ -67,7 +67,7 @@ func Read(params []byte) (Request, error) {
 	case "url":
 		r.url, err = page(in.URL)
 	default:
-		err = fmt.Errorf("the mode %q is unknown", legible.Cut(in.Mode, 40))
+		err = fmt.Errorf("the mode %q is unknown", sanitize.Cut(in.Mode, 40))
 	}
 	return r, err
 }
@@ -76,7 +76,7 @@ func Read(params []byte) (Request, error) {
 func page(address string) (string, error) {
 	u, err := url.Parse(address)
 	switch {
-	case err != nil || len(address) > maxURL || legible.Show(address) != address || strings.ContainsAny(address, " \n\t"):
+	case err != nil || len(address) > maxURL || sanitize.Show(address) != address || strings.ContainsAny(address, " \n\t"):
 		return "", errors.New("the address of the page cannot be read")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
 		return "", errors.New("the address of the page is not a web address")
@@ -111,7 +111,7 @@ func (r Request) Text() string {
 			if about := f.about(); about != "" {
 				line += ". " + about
 			}
-			b.WriteString(legible.Cut(line, maxLine) + "\n")
+			b.WriteString(sanitize.Cut(line, maxLine) + "\n")
 		}
 		fmt.Fprintf(&b, "Answer with NAME=VALUE for each, with a semicolon between them, or with a JSON object, or decline, or cancel.")
 	}
@@ -174,10 +174,10 @@ func (r Request) Reply(answer string) (Reply, error) {
 		}
 		name, value, ok := strings.Cut(one, "=")
 		if name = strings.TrimSpace(name); !ok {
-			return Reply{}, fmt.Errorf("%q is not NAME=VALUE", legible.Cut(one, 40))
+			return Reply{}, fmt.Errorf("%q is not NAME=VALUE", sanitize.Cut(one, 40))
 		}
 		if _, twice := given[name]; twice {
-			return Reply{}, fmt.Errorf("%s is there twice", legible.Cut(name, 40))
+			return Reply{}, fmt.Errorf("%s is there twice", sanitize.Cut(name, 40))
 		}
 		given[name] = typed(strings.TrimSpace(value))
 	}
@@ -226,7 +226,7 @@ func (r Request) fill(given map[string]any) (Reply, error) {
 	if known < len(given) {
 		for _, name := range slices.Sorted(maps.Keys(given)) {
 			if !r.has(name) {
-				return Reply{}, fmt.Errorf("there is no field %q", legible.Cut(name, 40))
+				return Reply{}, fmt.Errorf("there is no field %q", sanitize.Cut(name, 40))
 			}
 		}
 	}

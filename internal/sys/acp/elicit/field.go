@@ -17,8 +17,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // field is one that a person fills in.
@@ -163,7 +163,7 @@ func (f field) standard(raw json.RawMessage) any {
 	return v
 }
 
-func label(s string) string { return legible.Cut(strings.Join(strings.Fields(s), " "), maxLabel) }
+func label(s string) string { return sanitize.Cut(strings.Join(strings.Fields(s), " "), maxLabel) }
 
 // secret reports whether a name is that of a secret.
 func secret(name string) bool {

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // Kind is what an event says.
@@ -131,7 +131,7 @@ func (c *common) read(line []byte, v any) bool {
 		return false
 	}
 	if trimmed[0] != '{' || json.Unmarshal([]byte(trimmed), v) != nil {
-		c.lost = tail(c.lost+legible.Cut(trimmed, maxLost)+"\n", maxLost)
+		c.lost = tail(c.lost+sanitize.Cut(trimmed, maxLost)+"\n", maxLost)
 		return false
 	}
 	c.objects++
@@ -167,9 +167,9 @@ func (c *common) Close(exit int, stderr string) End {
 	return e
 }
 
-// signs are words of messages, in lower case, and the fault that they are about.
+// faultPatterns are words of messages, in lower case, and the fault that they are about.
 // The first that fits counts.
-var signs = []struct { //nolint:gochecknoglobals // never written
+var faultPatterns = []struct { //nolint:gochecknoglobals // never written
 	fault nexus.Fault
 	words []string
 }{
@@ -204,7 +204,7 @@ var signs = []struct { //nolint:gochecknoglobals // never written
 // unknown. Programs have few codes and many texts.
 func Classify(text string) nexus.Fault {
 	low := strings.ToLower(text)
-	for _, s := range signs {
+	for _, s := range faultPatterns {
 		if slices.ContainsFunc(s.words, func(w string) bool { return strings.Contains(low, w) }) {
 			return s.fault
 		}
@@ -213,7 +213,7 @@ func Classify(text string) nexus.Fault {
 }
 
 // Brief returns the beginning of a text as one line.
-func Brief(s string) string { return legible.Cut(strings.Join(strings.Fields(s), " "), 300) }
+func Brief(s string) string { return sanitize.Cut(strings.Join(strings.Fields(s), " "), 300) }
 
 // tail returns the last n bytes, from the beginning of a character.
 func tail(s string, n int) string {
@@ -240,14 +240,14 @@ func made(v any) json.RawMessage {
 	return data
 }
 
-// Since returns what the prompt used, and what the conversation used with it:
+// UsedSince returns what the prompt used, and what the conversation used with it:
 // before is what the conversation had used.
-func (e End) Since(money nexus.Money, before nexus.Usage) (spent End, total End) {
+func (e End) UsedSince(money nexus.Money, before nexus.Usage) (spent End, total End) {
 	spent, total = e, e
 	all := e.Usage.Total() > 0 && e.Usage.Total() >= before.Total()+e.Own.Total() && (e.Money >= money || e.Sum)
 	switch {
 	case e.Total && all:
-		spent.Money, spent.Usage = e.Money-money, less(e.Usage, before)
+		spent.Money, spent.Usage = e.Money-money, usageSince(e.Usage, before)
 	default: // it counts each prompt for itself
 		total.Money, total.Usage = money+e.Money, before.Add(e.Usage)
 	}
@@ -260,8 +260,8 @@ func (e End) Since(money nexus.Money, before nexus.Usage) (spent End, total End)
 	return spent, total
 }
 
-// less returns what was used since u was v.
-func less(u, v nexus.Usage) nexus.Usage {
+// usageSince returns what was used since u was v.
+func usageSince(u, v nexus.Usage) nexus.Usage {
 	return nexus.Usage{
 		Input: positive(u.Input - v.Input), Output: positive(u.Output - v.Output),
 		CacheRead: positive(u.CacheRead - v.CacheRead), CacheWrite: positive(u.CacheWrite - v.CacheWrite),

@@ -153,7 +153,7 @@ func TestSince(t *testing.T) {
 		"a sum, and no tokens":   {stream.End{Total: true, Sum: true, Money: 8}, 5, 3, 100, 0},
 		"a sum that starts anew": {stream.End{Total: true, Sum: true, Usage: used(200), Money: 3}, 5, 3, 100, 100},
 	} {
-		spent, total := c.end.Since(c.money, used(c.before))
+		spent, total := c.end.UsedSince(c.money, used(c.before))
 		if spent.Money != c.spent || spent.Usage.Input != c.since || total.Money != c.money+c.spent || total.Usage.Input != c.before+c.since {
 			t.Errorf("%s: spent %d and %d, in all %d and %d", name, spent.Money, spent.Usage.Input, total.Money, total.Usage.Input)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // claudeWindow is how much of a window is used, as Claude Code tells it: of the
@@ -40,7 +40,7 @@ func claudeNames(name string) string {
 }
 
 // windowName returns a name that is short enough to be shown.
-func windowName(name string) string { return legible.Cut(strings.Join(strings.Fields(name), " "), 40) }
+func windowName(name string) string { return sanitize.Cut(strings.Join(strings.Fields(name), " "), 40) }
 
 // events returns what there is to tell. What is used beyond the window, and paid
 // for, counts as a window that is used up.

@@ -16,8 +16,8 @@ import (
 // Token is the token that may write.
 const Token = "ghp_forge-test-token-0123456789abcdefghij"
 
-// Said is a comment on the issue.
-type Said struct {
+// Comment is a comment on the issue.
+type Comment struct {
 	ID     int64
 	Author string
 	Body   string
@@ -39,7 +39,7 @@ type Server struct {
 	Mute  bool // the token may not ask who may write
 	App   bool // the token is that of an app
 	Short bool // pages lack every other comment, as if they were hidden
-	said  []Said
+	said  []Comment
 	next  int64
 	pulls []Pull
 	git   http.Handler // of the project's repository; nil: there is none
@@ -82,7 +82,7 @@ func (s *Server) Env(name string) string {
 }
 
 // Say lets people comment.
-func (s *Server) Say(all ...Said) {
+func (s *Server) Say(all ...Comment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range all {
@@ -93,10 +93,10 @@ func (s *Server) Say(all ...Said) {
 }
 
 // Comments returns what was said.
-func (s *Server) Comments() []Said {
+func (s *Server) Comments() []Comment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Said(nil), s.said...)
+	return append([]Comment(nil), s.said...)
 }
 
 // Delete deletes a comment.
@@ -206,7 +206,7 @@ func (s *Server) gitHub(w http.ResponseWriter, r *http.Request, path string, wri
 			},
 		})
 	case path == "/7/comments" && r.Method == http.MethodGet:
-		answer(w, http.StatusOK, s.page(w, r, func(c Said) any {
+		answer(w, http.StatusOK, s.page(w, r, func(c Comment) any {
 			association, kind := "NONE", "User"
 			if s.App && c.Author == "nexus" {
 				kind = "Bot"
@@ -251,7 +251,7 @@ func (s *Server) gitLab(w http.ResponseWriter, r *http.Request, path string, wri
 	case !writes: // comments and members are for those who say who they are
 		answer(w, http.StatusUnauthorized, map[string]any{"message": "401 Unauthorized"})
 	case path == "/issues/7/notes" && r.Method == http.MethodGet:
-		answer(w, http.StatusOK, s.page(w, r, func(c Said) any {
+		answer(w, http.StatusOK, s.page(w, r, func(c Comment) any {
 			author := map[string]any{"id": 1000 + c.ID, "username": c.Author}
 			return map[string]any{"id": c.ID, "body": c.Body, "system": c.System, "internal": c.Inside, "author": author}
 		}))
@@ -274,7 +274,7 @@ func (s *Server) gitLab(w http.ResponseWriter, r *http.Request, path string, wri
 }
 
 // page returns the comments of the page that a request asks for, and says whether there is another.
-func (s *Server) page(w http.ResponseWriter, r *http.Request, tell func(Said) any) []any {
+func (s *Server) page(w http.ResponseWriter, r *http.Request, tell func(Comment) any) []any {
 	size, _ := strconv.Atoi(r.URL.Query().Get("per_page"))
 	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	size, page = max(1, size), max(1, page)
@@ -312,7 +312,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, id int64) {
 		answer(w, http.StatusNotFound, map[string]any{"message": "Not Found"})
 		return
 	}
-	s.said = append(s.said, Said{ID: s.next, Author: "nexus", Body: sent.Body, Writer: true})
+	s.said = append(s.said, Comment{ID: s.next, Author: "nexus", Body: sent.Body, Writer: true})
 	answer(w, http.StatusCreated, map[string]any{"id": s.next})
 	s.next++
 }

@@ -72,7 +72,7 @@ type Writer struct{ tar *tar.Writer }
 
 // NewWriter writes the manifest and the events. It sets what the manifest says
 // of the events.
-func NewWriter(w io.Writer, m Manifest, events []journal.Foreign) (*Writer, error) {
+func NewWriter(w io.Writer, m Manifest, events []journal.PortableEvent) (*Writer, error) {
 	var lines bytes.Buffer
 	for _, e := range events {
 		line, err := json.Marshal(event{e.Seq, e.At, e.Kind, e.Data})
@@ -116,7 +116,7 @@ func (p *Writer) member(name string, size int64, r io.Reader) error {
 // Reader reads a file. Call its methods in order.
 type Reader struct {
 	Manifest Manifest
-	Events   []journal.Foreign
+	Events   []journal.PortableEvent
 
 	tar  *tar.Reader
 	next *tar.Header // nil at the end
@@ -182,8 +182,8 @@ func (m *Manifest) parse(data []byte) error {
 	return nil
 }
 
-func parseEvents(lines []byte) ([]journal.Foreign, error) {
-	var all []journal.Foreign
+func parseEvents(lines []byte) ([]journal.PortableEvent, error) {
+	var all []journal.PortableEvent
 	s := bufio.NewScanner(bytes.NewReader(lines))
 	s.Buffer(nil, max(len(lines), 1)+1)
 	for s.Scan() {
@@ -194,7 +194,7 @@ func parseEvents(lines []byte) ([]journal.Foreign, error) {
 		if n := len(all); n > 0 && e.Seq <= all[n-1].Seq || e.Seq < 1 {
 			return nil, bad("event %d is out of order", len(all)+1)
 		}
-		all = append(all, journal.Foreign{Seq: e.Seq, At: e.At, Kind: e.Kind, Data: e.Data})
+		all = append(all, journal.PortableEvent{Seq: e.Seq, At: e.At, Kind: e.Kind, Data: e.Data})
 	}
 	return all, s.Err()
 }

@@ -22,7 +22,7 @@ func written(tb testing.TB) []byte {
 	tb.Helper()
 	var b bytes.Buffer
 	commit := hex.EncodeToString(make([]byte, 20))
-	events := []journal.Foreign{
+	events := []journal.PortableEvent{
 		{Seq: 3, At: time.Unix(5, 0).UTC(), Kind: "run.ended", Data: []byte(`{"status":"done"}`)},
 		{Seq: 9, At: time.Unix(6, 0).UTC(), Kind: "run.paused", Data: []byte(`{"why":"x"}`)},
 	}

@@ -100,14 +100,14 @@ type piece struct {
 // asks its clients to.
 func (d *draft) take(name string, data []byte, key string) error {
 	if name == "error" {
-		return wire.Said(0, nil, data, key)
+		return wire.ResponseError(0, nil, data, key)
 	}
 	if len(data) <= 1 {
 		return nil
 	}
 	var v event
 	if err := json.Unmarshal(data, &v); err != nil {
-		return wire.Malformed(err)
+		return wire.NewMalformedError(err)
 	}
 	switch v.Type {
 	case "message_start":
@@ -119,7 +119,7 @@ func (d *draft) take(name string, data []byte, key string) error {
 		return d.grow(v)
 	case "content_block_stop":
 		if v.Index < 0 || v.Index >= len(d.blocks) {
-			return wire.Malformed(errors.New("the end of a block that never started"))
+			return wire.NewMalformedError(errors.New("the end of a block that never started"))
 		}
 		d.blocks[v.Index].closed = true
 	case "message_delta":
@@ -128,18 +128,18 @@ func (d *draft) take(name string, data []byte, key string) error {
 	case "message_stop":
 		d.over = true
 	case "error":
-		return wire.Said(0, nil, data, key)
+		return wire.ResponseError(0, nil, data, key)
 	}
 	return nil
 }
 
 func (d *draft) start(v event) error {
 	if v.Index != len(d.blocks) {
-		return wire.Malformed(errors.New("a block out of order"))
+		return wire.NewMalformedError(errors.New("a block out of order"))
 	}
 	p := &piece{raw: v.Block}
 	if err := json.Unmarshal(v.Block, p); err != nil {
-		return wire.Malformed(err)
+		return wire.NewMalformedError(err)
 	}
 	p.signed.WriteString(p.Signature)
 	d.blocks = append(d.blocks, p)
@@ -164,7 +164,7 @@ func (d *draft) start(v event) error {
 
 func (d *draft) grow(v event) error {
 	if v.Index < 0 || v.Index >= len(d.blocks) {
-		return wire.Malformed(errors.New("a piece of a block that never started"))
+		return wire.NewMalformedError(errors.New("a piece of a block that never started"))
 	}
 	p := d.blocks[v.Index]
 	d.bytes += len(v.Delta.Text) + len(v.Delta.Thinking) + len(v.Delta.JSON)
@@ -196,14 +196,14 @@ func (d *draft) close() (llm.Response, error) {
 	case "model_context_window_exceeded":
 		return r, &llm.Error{Class: llm.Context, Code: d.reason, Cause: errors.New("the answer did not fit the context window")}
 	case "":
-		return r, wire.Cut()
+		return r, wire.NewCutError()
 	default:
 		r.Stop = llm.StopDone // or StopTools: the calls decide
 	}
 	r.Message.From = llm.Assistant
 	for _, p := range d.blocks {
 		if !p.closed && r.Stop == llm.StopDone {
-			return r, wire.Cut()
+			return r, wire.NewCutError()
 		}
 		if part, ok := p.part(); ok {
 			r.Message.Parts = append(r.Message.Parts, part)

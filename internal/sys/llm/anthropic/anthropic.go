@@ -81,7 +81,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		err = events.Err()
 	}
 	if err == nil && !d.over {
-		err = wire.Cut()
+		err = wire.NewCutError()
 	}
 	if err == nil {
 		var answer llm.Response
@@ -91,14 +91,14 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 			return answer, nil
 		}
 	}
-	return wire.Lost(r, d.r, d.over, d.bytes), wire.Failure(ctx, err, nil, m.key())
+	return wire.PartialResponse(r, d.r, d.over, d.bytes), wire.Failure(ctx, err, nil, m.key())
 }
 
 // Models implements [llm.Provider].
-func (m *model) Models(ctx context.Context) ([]llm.About, error) {
+func (m *model) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 	ctx, watch := wire.Begin(ctx, m.limits)
 	defer watch.Stop()
-	var all []llm.About
+	var all []llm.ModelInfo
 	err := m.at.List(ctx, "v1/models", m.key(), func(data []byte) (url.Values, error) {
 		var page struct {
 			Data []struct {
@@ -110,10 +110,10 @@ func (m *model) Models(ctx context.Context) ([]llm.About, error) {
 			Last string `json:"last_id"`
 		}
 		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, wire.Malformed(err)
+			return nil, wire.NewMalformedError(err)
 		}
 		for _, x := range page.Data {
-			all = append(all, llm.About{Name: x.ID, Context: int64(x.Context), Output: int64(x.Output)})
+			all = append(all, llm.ModelInfo{Name: x.ID, Context: int64(x.Context), Output: int64(x.Output)})
 		}
 		if len(page.Data) == 0 || page.Last == "" || page.More != nil && !*page.More {
 			return nil, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Asked is a request. Its JSON is request.json.
-type Asked struct {
+// Request is a request. Its JSON is request.json.
+type Request struct {
 	Model     string          `json:"model"`
 	System    string          `json:"system,omitzero"`
 	Tools     []llm.Tool      `json:"tools,omitempty"`
@@ -23,8 +23,8 @@ type Asked struct {
 	Effort    string          `json:"effort,omitzero"`
 }
 
-func newAsked(r llm.Request) Asked {
-	return Asked{
+func newAsked(r llm.Request) Request {
+	return Request{
 		Model: r.Model, System: r.System, Tools: r.Tools, Messages: r.Messages,
 		MaxTokens: r.MaxTokens, Schema: r.Schema, Force: r.Force, Effort: r.Effort,
 	}

@@ -3,7 +3,7 @@
 // put beside them. Prompts can be tried with it by hand, without a key.
 //
 //	DIR/0001/request.md    for people: what is new, then all that was sent
-//	DIR/0001/request.json  for programs, written last: see [Asked]
+//	DIR/0001/request.json  for programs, written last: see [Request]
 //	DIR/0001/answer.json   awaited: see [Answer]
 //	DIR/0001/answer.md     awaited instead, where the answer is text alone
 //	DIR/0001/error.txt     what is wrong with the answer, until it is right
@@ -42,8 +42,8 @@ type Provider struct{ Dir string }
 var _ llm.Provider = Provider{}
 
 // Models implements [llm.Provider]. Whoever answers is one model.
-func (p Provider) Models(context.Context) ([]llm.About, error) {
-	return []llm.About{{Name: Name}}, nil
+func (p Provider) Models(context.Context) ([]llm.ModelInfo, error) {
+	return []llm.ModelInfo{{Name: Name}}, nil
 }
 
 // Stream implements [llm.Model]. Nothing that a request costs is known, so its
@@ -58,7 +58,7 @@ func (p Provider) Stream(ctx context.Context, r llm.Request, heard func(llm.Delt
 		return llm.Response{}, &llm.Error{Class: llm.Fatal, Code: "bridge", Cause: err}
 	}
 	resp := a.response(filepath.Base(dir))
-	resp.Usage, resp.Estimated = llm.Settle(r, nexus.Usage{}, a.size()), true
+	resp.Usage, resp.Estimated = llm.EstimateUsage(r, nexus.Usage{}, a.size()), true
 	if text := resp.Message.Text(); text != "" && heard != nil {
 		heard(llm.Delta{Text: text})
 	}

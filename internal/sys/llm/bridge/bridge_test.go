@@ -23,7 +23,7 @@ func request() llm.Request {
 		Model: bridge.Name, System: "You are a coder.", MaxTokens: 100, Force: llm.AnyTool,
 		Tools: []llm.Tool{{Name: "read_file", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object"}`)}},
 		Messages: []llm.Message{
-			llm.Say("First."),
+			llm.UserMessage("First."),
 			{From: llm.Assistant, Parts: []llm.Part{{Text: "I look."}, {Call: &llm.Call{ID: "c1", Tool: "read_file", Input: json.RawMessage(`{"path":"a"}`)}}}},
 			{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: "c1", Text: "```\nno such file\n```", Failed: true}}}},
 		},
@@ -57,7 +57,7 @@ func TestAnswerComesFromAFile(t *testing.T) {
 			resp, err = bridge.Provider{Dir: dir}.Stream(t.Context(), request(), func(d llm.Delta) { heard = append(heard, d) })
 		})
 		time.Sleep(time.Hour) // of the bubble: nobody answers for long
-		var asked bridge.Asked
+		var asked bridge.Request
 		if err := json.Unmarshal([]byte(text(t, dir, "0001", "request.json")), &asked); err != nil {
 			t.Fatal(err)
 		}

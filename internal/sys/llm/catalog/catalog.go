@@ -23,8 +23,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Largest is the longest list that is read, in bytes.
-const Largest = 64 << 20
+// MaxListSize is the longest list that is read, in bytes.
+const MaxListSize = 64 << 20
 
 // version is that of the kept file.
 const version = 1
@@ -46,11 +46,11 @@ func Load(path string) (Kept, error) {
 		return k, err
 	}
 	defer func() { _ = f.Close() }() // only read
-	data, err := io.ReadAll(io.LimitReader(f, Largest+1))
+	data, err := io.ReadAll(io.LimitReader(f, MaxListSize+1))
 	if err != nil {
 		return k, err
 	}
-	if len(data) > Largest {
+	if len(data) > MaxListSize {
 		return k, errors.New("the kept list of models is too long")
 	}
 	if err := json.Unmarshal(data, &k); err != nil {
@@ -71,15 +71,15 @@ type Source struct {
 	Time time.Duration // of the whole call; 0 is a minute
 }
 
-// Fetched is how a call went.
-type Fetched struct {
+// FetchResult is how a call went.
+type FetchResult struct {
 	Kept
 	Skipped int  // entries that could not be read
 	Same    bool // nothing had changed since the last time
 }
 
 // Fetch fetches the list and keeps it. If it fails, what was kept stays.
-func Fetch(ctx context.Context, s Source) (Fetched, error) {
+func Fetch(ctx context.Context, s Source) (FetchResult, error) {
 	was, err := Load(s.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it is about to be replaced
 		was = Kept{}
@@ -102,7 +102,7 @@ func Fetch(ctx context.Context, s Source) (Fetched, error) {
 	return f, disk.Replace(s.Path, data)
 }
 
-func (s Source) ask(ctx context.Context, was Kept) (Fetched, error) {
+func (s Source) ask(ctx context.Context, was Kept) (FetchResult, error) {
 	limit := s.Time
 	if limit == 0 {
 		limit = time.Minute
@@ -111,10 +111,10 @@ func (s Source) ask(ctx context.Context, was Kept) (Fetched, error) {
 	defer stop()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
 	if err != nil {
-		return Fetched{}, err
+		return FetchResult{}, err
 	}
-	if err := safe(r.URL); err != nil {
-		return Fetched{}, err
+	if err := checkSafeURL(r.URL); err != nil {
+		return FetchResult{}, err
 	}
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("User-Agent", "nexus")
@@ -125,39 +125,39 @@ func (s Source) ask(ctx context.Context, was Kept) (Fetched, error) {
 		if len(via) >= 5 {
 			return errors.New("it redirects too often")
 		}
-		return safe(r.URL)
+		return checkSafeURL(r.URL)
 	}}
 	a, err := client.Do(r)
 	if err != nil {
-		return Fetched{}, because(ctx, err)
+		return FetchResult{}, contextCause(ctx, err)
 	}
 	defer func() { _ = a.Body.Close() }() // only read
 	switch {
 	case a.StatusCode == http.StatusNotModified && was.ETag != "":
 		was.Fetched = s.Now().UTC()
-		return Fetched{Kept: was, Same: true}, nil
+		return FetchResult{Kept: was, Same: true}, nil
 	case a.StatusCode != http.StatusOK:
-		return Fetched{}, fmt.Errorf("it answers %d", a.StatusCode)
+		return FetchResult{}, fmt.Errorf("it answers %d", a.StatusCode)
 	}
-	data, err := io.ReadAll(io.LimitReader(a.Body, Largest+1))
+	data, err := io.ReadAll(io.LimitReader(a.Body, MaxListSize+1))
 	if err != nil {
-		return Fetched{}, because(ctx, err)
+		return FetchResult{}, contextCause(ctx, err)
 	}
-	if len(data) > Largest {
-		return Fetched{}, fmt.Errorf("it is longer than %d MB", Largest>>20)
+	if len(data) > MaxListSize {
+		return FetchResult{}, fmt.Errorf("it is longer than %d MB", MaxListSize>>20)
 	}
 	models, skipped, err := Parse(data)
 	if err != nil {
-		return Fetched{}, err
+		return FetchResult{}, err
 	}
-	return Fetched{
+	return FetchResult{
 		Kept:    Kept{Version: version, From: s.URL, ETag: a.Header.Get("ETag"), Fetched: s.Now().UTC(), Models: models},
 		Skipped: skipped,
 	}, nil
 }
 
-// because prefers what ended the call to how that looked.
-func because(ctx context.Context, err error) error {
+// contextCause prefers what ended the call to how that looked.
+func contextCause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -170,8 +170,8 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// safe refuses an address where somebody on the way could change prices.
-func safe(u *url.URL) error {
+// checkSafeURL refuses an address where somebody on the way could change prices.
+func checkSafeURL(u *url.URL) error {
 	ip := net.ParseIP(u.Hostname())
 	if u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()) {
 		return nil

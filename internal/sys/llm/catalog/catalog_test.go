@@ -145,7 +145,7 @@ func TestFetch(t *testing.T) {
 		t.Errorf("%+v %v", third, err)
 	}
 	for name, c := range map[string]shelf{
-		"status": {status: 500}, "unasked": {status: 304}, "text": {text: "<html>"}, "long": {text: strings.Repeat(" ", catalog.Largest+1)},
+		"status": {status: 500}, "unasked": {status: 304}, "text": {text: "<html>"}, "long": {text: strings.Repeat(" ", catalog.MaxListSize+1)},
 	} {
 		other := httptest.NewServer(&c)
 		failing := from

@@ -81,7 +81,7 @@ func (d *draft) take(data []byte, key string) error {
 		return d.slip(data, err)
 	}
 	if len(v.Error) > 0 && string(v.Error) != "null" {
-		return wire.Said(0, nil, data, key)
+		return wire.ResponseError(0, nil, data, key)
 	}
 	if v.ID != "" {
 		d.r.ID = v.ID
@@ -121,7 +121,7 @@ func (d *draft) take(data []byte, key string) error {
 func (d *draft) slip(data []byte, err error) error {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok || syntax.Offset >= int64(len(data)) || !bytes.Contains(data, []byte(`"functionCall"`)) {
-		return wire.Malformed(err)
+		return wire.NewMalformedError(err)
 	}
 	d.flaw = "its call is not JSON: " + err.Error()
 	return nil
@@ -147,7 +147,7 @@ func (d *draft) grow(raw json.RawMessage) error {
 	var p piece
 	if err := json.Unmarshal(raw, &p); err != nil {
 		if !bytes.Contains(raw, []byte(`"functionCall"`)) {
-			return wire.Malformed(err)
+			return wire.NewMalformedError(err)
 		}
 		d.flaw = "its call cannot be read: " + err.Error()
 		return nil

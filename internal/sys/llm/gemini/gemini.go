@@ -91,12 +91,12 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 			break
 		}
 		if err = d.take(events.Data(), m.key()); d.ended() {
-			watch.Whole(wire.Lingers)
+			watch.MessageComplete(wire.Lingers)
 		}
 	}
 	if err == nil && !d.ended() { // a finished message needs no formal end
 		if err = events.Err(); err == nil {
-			err = wire.Cut()
+			err = wire.NewCutError()
 		}
 	}
 	if err == nil {
@@ -105,19 +105,19 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		watch.Drain(stream)
 		if err == nil {
 			if !d.counted { // nothing may pass as free
-				answer.Usage, answer.Estimated = llm.Settle(r, answer.Usage, d.bytes), true
+				answer.Usage, answer.Estimated = llm.EstimateUsage(r, answer.Usage, d.bytes), true
 			}
 			return answer, nil
 		}
 	}
-	return wire.Lost(r, d.r, d.counted, d.bytes), wire.Failure(ctx, err, nil, m.key())
+	return wire.PartialResponse(r, d.r, d.counted, d.bytes), wire.Failure(ctx, err, nil, m.key())
 }
 
 // Models implements [llm.Provider].
-func (m *model) Models(ctx context.Context) ([]llm.About, error) {
+func (m *model) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 	ctx, watch := wire.Begin(ctx, m.limits)
 	defer watch.Stop()
-	var all []llm.About
+	var all []llm.ModelInfo
 	err := m.at.List(ctx, version+"models", m.key(), func(data []byte) (url.Values, error) {
 		var page struct {
 			Models []struct {
@@ -128,10 +128,10 @@ func (m *model) Models(ctx context.Context) ([]llm.About, error) {
 			Next string `json:"nextPageToken"`
 		}
 		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, wire.Malformed(err)
+			return nil, wire.NewMalformedError(err)
 		}
 		for _, x := range page.Models {
-			all = append(all, llm.About{Name: strings.TrimPrefix(x.Name, "models/"), Context: int64(x.Context), Output: int64(x.Output)})
+			all = append(all, llm.ModelInfo{Name: strings.TrimPrefix(x.Name, "models/"), Context: int64(x.Context), Output: int64(x.Output)})
 		}
 		if page.Next == "" {
 			return nil, nil

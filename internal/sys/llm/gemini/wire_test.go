@@ -177,7 +177,7 @@ func TestAnswer(t *testing.T) {
 			}
 			want := llm.Response{Message: llm.Message{From: llm.Assistant, Parts: c.parts}, Stop: c.stop, Usage: counted, Model: "m", ID: "r1", Flaw: c.flaw}
 			if c.free {
-				want.Usage, want.Estimated = llm.Settle(r, nexus.Usage{}, 3), true
+				want.Usage, want.Estimated = llm.EstimateUsage(r, nexus.Usage{}, 3), true
 			}
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Error(err, diff)
@@ -247,7 +247,7 @@ func TestModels(t *testing.T) {
 	}))
 	defer s.Close()
 	got, err := gemini.New(gemini.Config{Key: "k", BaseURL: s.URL}).Models(t.Context())
-	if diff := cmp.Diff([]llm.About{{Name: "a", Context: 1000, Output: 10}, {Name: "b"}}, got); diff != "" || err != nil {
+	if diff := cmp.Diff([]llm.ModelInfo{{Name: "a", Context: 1000, Output: 10}, {Name: "b"}}, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 	if diff := cmp.Diff([]string{"/v1beta/models", "/v1beta/models?pageToken=n"}, asked); diff != "" {

@@ -60,7 +60,7 @@ type charge struct {
 
 // enter counts a call, or returns the limit that turns it down, empty for
 // none. The header tells what is left.
-func (c *counter) enter(s *Account, said dialect.Said, h http.Header) (over string, wait time.Duration, leave func()) {
+func (c *counter) enter(s *Account, said dialect.TurnContent, h http.Header) (over string, wait time.Duration, leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
@@ -98,7 +98,7 @@ func (c *counter) enter(s *Account, said dialect.Said, h http.Header) (over stri
 }
 
 // charges returns the limits that a call counts against, as of now.
-func (c *counter) charges(s *Account, said dialect.Said, now time.Time) []charge {
+func (c *counter) charges(s *Account, said dialect.TurnContent, now time.Time) []charge {
 	var all []charge
 	add := func(name string, limit, takes int64) {
 		if limit > 0 {

@@ -12,10 +12,10 @@ import (
 )
 
 // compose fills in ids and usage and lets the fault spoil the content.
-func compose(a dialect.Asked, t Turn, seen Seen) dialect.Said {
+func compose(a dialect.Asked, t Turn, seen LoggedRequest) dialect.TurnContent {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(a.Conversation)) // never fails
-	s := dialect.Said{
+	s := dialect.TurnContent{
 		Asked: a, ID: fmt.Sprintf("msg_%08x_%d", h.Sum32(), a.Step),
 		Think: t.Think, Text: t.Say, Stop: t.stop(), Service: t.Service,
 	}
@@ -34,7 +34,7 @@ func compose(a dialect.Asked, t Turn, seen Seen) dialect.Said {
 // huge is how many bytes more the input of a huge call has.
 const huge = 5 << 20
 
-func spoil(s *dialect.Said, f Fault) {
+func spoil(s *dialect.TurnContent, f Fault) {
 	last := len(s.Calls) - 1
 	switch f {
 	case BadJSON:
@@ -73,7 +73,7 @@ func spoil(s *dialect.Said, f Fault) {
 
 // count returns the usage: four bytes make a token, and what an earlier
 // request began with was read from the cache.
-func count(s dialect.Said, t Turn, seen Seen) nexus.Usage {
+func count(s dialect.TurnContent, t Turn, seen LoggedRequest) nexus.Usage {
 	if u := t.Usage; u != nil {
 		return nexus.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheHour: u.CacheHour}
 	}

@@ -220,7 +220,7 @@ func request(conversation string) llm.Request {
 	return llm.Request{
 		Model: "m", System: strings.Repeat("You write code. ", 50), MaxTokens: 100,
 		Tools:    []llm.Tool{{Name: "read_file", Description: "reads", Schema: json.RawMessage(`{"type":"object"}`)}},
-		Messages: []llm.Message{llm.Say("Conversation: " + conversation + "\nDo it.")},
+		Messages: []llm.Message{llm.UserMessage("Conversation: " + conversation + "\nDo it.")},
 	}
 }
 
@@ -238,7 +238,7 @@ func TestFaultsAreCounted(t *testing.T) {
 			}
 		}
 		r := request(conversation)
-		r.Messages = append(r.Messages, llm.Message{From: llm.Assistant, Parts: []llm.Part{{Text: "x"}}}, llm.Say("go on"))
+		r.Messages = append(r.Messages, llm.Message{From: llm.Assistant, Parts: []llm.Part{{Text: "x"}}}, llm.UserMessage("go on"))
 		for range 3 {
 			if _, err := m.Stream(t.Context(), r, nil); err == nil {
 				t.Error("no fault")
@@ -248,9 +248,9 @@ func TestFaultsAreCounted(t *testing.T) {
 			t.Errorf("%s: %d paid", conversation, n)
 		}
 	}
-	var lines []llmtest.Seen
+	var lines []llmtest.LoggedRequest
 	for d := json.NewDecoder(strings.NewReader(get(t, s.URL()+"/log"))); ; {
-		var line llmtest.Seen
+		var line llmtest.LoggedRequest
 		if err := d.Decode(&line); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
@@ -294,7 +294,7 @@ func TestCache(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := play(t, "default: {say: fine}", llmtest.Options{})
 			m := wire(s.URL())
-			ask := func(r llm.Request) (llm.Response, llmtest.Seen) {
+			ask := func(r llm.Request) (llm.Response, llmtest.LoggedRequest) {
 				t.Helper()
 				got, err := m.Stream(t.Context(), r, nil)
 				if err != nil {
@@ -308,7 +308,7 @@ func TestCache(t *testing.T) {
 			if got.Usage.CacheRead != 0 || first.Kept != 0 {
 				t.Errorf("a first request was read from a cache: %+v", got.Usage)
 			}
-			r.Messages = append(r.Messages, got.Message, llm.Say("and?"))
+			r.Messages = append(r.Messages, got.Message, llm.UserMessage("and?"))
 			got, second := ask(r)
 			if second.Kept != first.Prompt || got.Usage.CacheRead != int64(first.Prompt/4) {
 				t.Errorf("kept %d of %d, usage %+v", second.Kept, first.Prompt, got.Usage)

@@ -20,7 +20,7 @@ type sides struct {
 }
 
 // play sends the turn.
-func (s *Server) play(w http.ResponseWriter, r *http.Request, t Turn, said dialect.Said, seen Seen, at sides) {
+func (s *Server) play(w http.ResponseWriter, r *http.Request, t Turn, said dialect.TurnContent, seen LoggedRequest, at sides) {
 	settle := at.settle
 	if t.Fault == Silent {
 		settle(false)
@@ -64,7 +64,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, t Turn, said diale
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
-	p := performance{
+	p := answerSender{
 		w: w, gone: r.Context().Done(), end: s.stalled, pause: max(s.options.Pace, t.Delay), linger: s.options.Linger,
 		begin: at.begin, settle: settle,
 	}
@@ -96,8 +96,8 @@ func tear(w http.ResponseWriter) {
 	}
 }
 
-// performance sends the events of one answer.
-type performance struct {
+// answerSender sends the events of one answer.
+type answerSender struct {
 	w         http.ResponseWriter
 	gone, end <-chan struct{} // the client's end, and ours
 	pause     time.Duration   // before each event
@@ -107,7 +107,7 @@ type performance struct {
 }
 
 // give sends events, spoilt by the fault.
-func (p performance) give(events [][]byte, way dialect.Wire, f Fault) {
+func (p answerSender) give(events [][]byte, way dialect.Wire, f Fault) {
 	half := events[:(len(events)+1)/2]
 	switch f {
 	case Cut:
@@ -150,7 +150,7 @@ func (p performance) give(events [][]byte, way dialect.Wire, f Fault) {
 
 // send sends the events one by one, and settles before the last one. It
 // reports whether the client was there to the end.
-func (p performance) send(events [][]byte, paid bool) bool {
+func (p answerSender) send(events [][]byte, paid bool) bool {
 	flush := http.NewResponseController(p.w)
 	for i, e := range events {
 		if !p.wait() {
@@ -172,7 +172,7 @@ func (p performance) send(events [][]byte, paid bool) bool {
 	return true
 }
 
-func (p performance) wait() bool {
+func (p answerSender) wait() bool {
 	if p.pause == 0 {
 		return true
 	}
@@ -187,20 +187,20 @@ func (p performance) wait() bool {
 	return false
 }
 
-func (p performance) stall() {
+func (p answerSender) stall() {
 	_ = http.NewResponseController(p.w).Flush() // what was said must arrive
 	wait(p.gone, p.end)
 }
 
 // babble sends the same again and again until the client goes away.
-func (p performance) babble(event []byte) {
+func (p answerSender) babble(event []byte) {
 	p.pause = max(p.pause, 100*time.Millisecond)
 	for p.send([][]byte{event, {}}, false) {
 	}
 }
 
 // stay keeps the connection open after the end of the answer.
-func (p performance) stay() {
+func (p answerSender) stay() {
 	if p.linger == 0 {
 		return
 	}

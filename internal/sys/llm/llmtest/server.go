@@ -23,7 +23,7 @@ type Options struct {
 	Addr   string        // where to listen; empty is a free port on loopback
 	Log    io.Writer     // gets a line of JSON for each request once it is settled; may be nil
 	Pace   time.Duration // a pause before each event, for people who watch
-	Bodies bool          // keep what was sent, in [Seen.Body]
+	Bodies bool          // keep what was sent, in [LoggedRequest.Body]
 	Linger time.Duration // how long a connection stays open after the end of an answer; below 0: until the client goes away
 
 	Now func() time.Time // for the windows of an account, which needs it
@@ -39,7 +39,7 @@ type Server struct {
 	stalled chan struct{} // closed when stalled answers must end
 
 	mu     sync.Mutex // guards what follows
-	seen   []Seen
+	seen   []LoggedRequest
 	faults map[turnKey]int
 	calls  map[string]int
 }
@@ -49,8 +49,8 @@ type turnKey struct {
 	step         int
 }
 
-// Seen is a request that the server got. Its JSON is a line of the log.
-type Seen struct {
+// LoggedRequest is a request that the server got. Its JSON is a line of the log.
+type LoggedRequest struct {
 	Seq          int    `json:"seq"` // in the order of arrival, from 1
 	Wire         string `json:"wire"`
 	Model        string `json:"model"`
@@ -115,10 +115,10 @@ func Start(ctx context.Context, script Script, o Options) (*Server, func(), erro
 func (s *Server) URL() string { return s.url }
 
 // Requests returns what the server got so far, in the order of arrival.
-func (s *Server) Requests() []Seen {
+func (s *Server) Requests() []LoggedRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Seen(nil), s.seen...)
+	return append([]LoggedRequest(nil), s.seen...)
 }
 
 // Calls returns how many answers of the conversation were sent whole, each of
@@ -161,7 +161,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, way dialect.Wire)
 		writeJSON(w, http.StatusBadRequest, wrong(way, err.Error()))
 		return
 	}
-	seen := Seen{Wire: string(way), Model: a.Model, Conversation: a.Conversation, Step: a.Step, Bytes: len(body)}
+	seen := LoggedRequest{Wire: string(way), Model: a.Model, Conversation: a.Conversation, Step: a.Step, Bytes: len(body)}
 	var begin func()
 	seen.Prompt, seen.Kept, begin = s.memory.size(a)
 	if s.options.Bodies {
@@ -245,7 +245,7 @@ func (s *Server) fault(a dialect.Asked, t Turn) Fault {
 // arrive takes the request down and returns how to settle it, once: as paid
 // or not. That happens before the client can see the end of its answer, so
 // that whoever has an answer finds it counted.
-func (s *Server) arrive(seen *Seen) func(paid bool) {
+func (s *Server) arrive(seen *LoggedRequest) func(paid bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := len(s.seen)

@@ -90,10 +90,10 @@ func (d *draft) take(data []byte, key string) error {
 	}
 	var v chunk
 	if err := json.Unmarshal(data, &v); err != nil {
-		return wire.Malformed(err)
+		return wire.NewMalformedError(err)
 	}
 	if len(v.Error) > 0 && string(v.Error) != "null" {
-		return wire.Said(0, nil, data, key)
+		return wire.ResponseError(0, nil, data, key)
 	}
 	if v.ID != "" {
 		d.r.ID = v.ID
@@ -147,7 +147,7 @@ func (d *draft) grow(c choice) error {
 	if len(x.Details) > 0 && string(x.Details) != "null" {
 		var more []json.RawMessage
 		if err := json.Unmarshal(x.Details, &more); err != nil {
-			return wire.Malformed(err)
+			return wire.NewMalformedError(err)
 		}
 		d.details = append(d.details, more...)
 		if len(more) > 0 {
@@ -211,7 +211,7 @@ func (d *draft) call(t callDelta) error {
 	piece := string(arguments)
 	if arguments[0] == '"' {
 		if err := json.Unmarshal(arguments, &piece); err != nil {
-			return wire.Malformed(fmt.Errorf("arguments: %w", err))
+			return wire.NewMalformedError(fmt.Errorf("arguments: %w", err))
 		}
 	}
 	p.input.WriteString(piece)

@@ -85,13 +85,13 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 			break
 		}
 		if err = d.take(events.Data(), m.key()); d.reason != "" {
-			watch.Whole(m.lingers(d.counted))
+			watch.MessageComplete(m.lingers(d.counted))
 		}
 	}
 	d.r.ID = cmp.Or(resp.Header.Get("X-Request-Id"), d.r.ID)
 	if err == nil && d.reason == "" { // a finished message needs no formal end
 		if err = events.Err(); err == nil {
-			err = wire.Cut()
+			err = wire.NewCutError()
 		}
 	}
 	if err == nil {
@@ -100,12 +100,12 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		watch.Drain(stream)
 		if err == nil {
 			if !d.counted { // many servers do not; nothing may pass as free
-				answer.Usage, answer.Estimated = llm.Settle(r, answer.Usage, d.bytes), true
+				answer.Usage, answer.Estimated = llm.EstimateUsage(r, answer.Usage, d.bytes), true
 			}
 			return answer, nil
 		}
 	}
-	return wire.Lost(r, d.r, d.counted, d.bytes), wire.Failure(ctx, err, nil, m.key())
+	return wire.PartialResponse(r, d.r, d.counted, d.bytes), wire.Failure(ctx, err, nil, m.key())
 }
 
 // lingers is how long a finished message may be followed by more: the usage
@@ -118,19 +118,19 @@ func (m *model) lingers(counted bool) time.Duration {
 }
 
 // Models implements [llm.Provider].
-func (m *model) Models(ctx context.Context) ([]llm.About, error) {
+func (m *model) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 	ctx, watch := wire.Begin(ctx, m.limits)
 	defer watch.Stop()
-	var all []llm.About
+	var all []llm.ModelInfo
 	err := m.at.List(ctx, "models", m.key(), func(data []byte) (url.Values, error) {
 		var page struct {
 			Data []map[string]json.RawMessage `json:"data"`
 		}
 		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, wire.Malformed(err)
+			return nil, wire.NewMalformedError(err)
 		}
 		for _, x := range page.Data {
-			var about llm.About
+			var about llm.ModelInfo
 			_ = json.Unmarshal(x["id"], &about.Name) // else it has none
 			size, ok := x[m.server.Context]
 			if !ok {

@@ -216,7 +216,7 @@ func TestAnswer(t *testing.T) {
 			}
 			want := llm.Response{Message: llm.Message{From: llm.Assistant, Parts: c.parts}, Stop: c.stop, Usage: counted, Model: "m", ID: "c1"}
 			if c.free {
-				want.Usage, want.Estimated = llm.Settle(r, nexus.Usage{}, 3), true
+				want.Usage, want.Estimated = llm.EstimateUsage(r, nexus.Usage{}, 3), true
 			}
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Error(err, diff)

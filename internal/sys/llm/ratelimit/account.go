@@ -17,15 +17,15 @@ type Account struct {
 	rules Rules
 
 	mu    sync.Mutex // guards what follows; nobody waits with it
-	crowd crowd
+	crowd concurrency
 	pools map[string]*pool // by model
-	line  []*Pass          // those that wait, in the order of their coming
+	line  []*Permit        // those that wait, in the order of their coming
 	round int64
 	timer *time.Timer // for the next end that the line waits for
 }
 
-// Pass is leave for one call.
-type Pass struct {
+// Permit is leave for one call.
+type Permit struct {
 	account *Account
 	pool    *pool
 	bytes   int64 // of the request
@@ -62,8 +62,8 @@ const (
 	unsure = 5 * time.Second // after this, one whose length is unknown
 )
 
-// try lets a call in if it need not wait.
-func (a *Account) try(p *Pass, now time.Time) bool {
+// admitIfFree lets a call in if it need not wait.
+func (a *Account) admitIfFree(p *Permit, now time.Time) bool {
 	if p.pool.round == a.round && len(a.line) > 0 || a.crowd.full() { // behind those that came before
 		return false
 	}
@@ -75,7 +75,7 @@ func (a *Account) try(p *Pass, now time.Time) bool {
 }
 
 // admit counts a call as under way.
-func (a *Account) admit(p *Pass, now time.Time) {
+func (a *Account) admit(p *Permit, now time.Time) {
 	if p.pool.rests {
 		p.pool.rests = false
 		a.crowd.restart()
@@ -85,9 +85,9 @@ func (a *Account) admit(p *Pass, now time.Time) {
 	p.pool.out = p.pool.out.plus(p.need)
 }
 
-// serve lets in whom there is room for, in the order of their coming. A call
+// admitWaiting lets in whom there is room for, in the order of their coming. A call
 // that must wait holds back those after it that take from the same windows.
-func (a *Account) serve(now time.Time) {
+func (a *Account) admitWaiting(now time.Time) {
 	a.round++
 	var next time.Time
 	kept := a.line[:0]
@@ -105,7 +105,7 @@ func (a *Account) serve(now time.Time) {
 			close(p.ready)
 			continue
 		case h.end && wait > patience:
-			p.state, p.err, p.pool.rests = over, late(h, wait), true
+			p.state, p.err, p.pool.rests = over, waitTooLongError(h, wait), true
 			close(p.ready)
 			continue
 		default:
@@ -119,53 +119,53 @@ func (a *Account) serve(now time.Time) {
 	}
 	clear(a.line[len(kept):])
 	a.line = kept
-	a.wake(next, now)
+	a.scheduleServe(next, now)
 }
 
-// late is the failure of a call that would have to wait for too long.
-func late(h hold, wait time.Duration) error {
+// waitTooLongError is the failure of a call that would have to wait for too long.
+func waitTooLongError(h hold, wait time.Duration) error {
 	return &llm.Error{
 		Class: llm.Quota, Code: "limit", Empty: true, After: strconv.FormatFloat(wait.Seconds(), 'f', 3, 64),
 		Cause: errors.New("not asked: " + h.why),
 	}
 }
 
-// wake has the line served again at a time, zero for none.
-func (a *Account) wake(at, now time.Time) {
+// scheduleServe has the line served again at a time, zero for none.
+func (a *Account) scheduleServe(at, now time.Time) {
 	switch wait := at.Sub(now); {
 	case at.IsZero() && a.timer != nil:
 		a.timer.Stop()
 	case at.IsZero():
 	case a.timer == nil:
-		a.timer = time.AfterFunc(wait, a.again)
+		a.timer = time.AfterFunc(wait, a.serveNow)
 	default:
 		a.timer.Reset(wait)
 	}
 }
 
-func (a *Account) again() {
+func (a *Account) serveNow() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.serve(a.now())
+	a.admitWaiting(a.now())
 }
 
 // enter waits until a call may be made. What it waits for is told to held,
 // once, if that takes long; held may be nil.
-func (a *Account) enter(ctx context.Context, model string, r llm.Request, held func(Hold) error) (*Pass, error) {
-	p := a.come(model, r, true)
+func (a *Account) enter(ctx context.Context, model string, r llm.Request, held func(Hold) error) (*Permit, error) {
+	p := a.enqueueCall(model, r, true)
 	if p.ready == nil {
 		return p, nil
 	}
 	if err := p.wait(ctx, held); err != nil {
-		p.Leave()
+		p.Release()
 		return nil, err
 	}
 	return p, nil
 }
 
-// come queues a call, or lets it in at once; or does not queue it, if it is
+// enqueueCall queues a call, or lets it in at once; or does not queue it, if it is
 // not to wait.
-func (a *Account) come(model string, r llm.Request, queue bool) *Pass {
+func (a *Account) enqueueCall(model string, r llm.Request, queue bool) *Permit {
 	bytes, further := llm.Estimate(r), further(r)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -178,20 +178,20 @@ func (a *Account) come(model string, r llm.Request, queue bool) *Pass {
 		l = newPool()
 		a.pools[model] = l
 	}
-	p := &Pass{account: a, pool: l, bytes: bytes, further: further, need: l.takes(bytes, further, r.MaxTokens, a.rules)}
-	if !a.try(p, now) && queue {
+	p := &Permit{account: a, pool: l, bytes: bytes, further: further, need: l.estimateNeed(bytes, further, r.MaxTokens, a.rules)}
+	if !a.admitIfFree(p, now) && queue {
 		p.ready = make(chan struct{})
 		a.line = append(a.line, p)
-		a.serve(now)
+		a.admitWaiting(now)
 	}
 	return p
 }
 
 // wait waits in line.
-func (p *Pass) wait(ctx context.Context, held func(Hold) error) error {
+func (p *Permit) wait(ctx context.Context, held func(Hold) error) error {
 	var tell <-chan time.Time
 	if held != nil {
-		if h := p.holds(); h.Wait >= worth {
+		if h := p.currentHold(); h.Wait >= worth {
 			if err := held(h); err != nil {
 				return err
 			}
@@ -206,7 +206,7 @@ func (p *Pass) wait(ctx context.Context, held func(Hold) error) error {
 		case <-p.ready:
 			return p.err // it was set before
 		case <-tell:
-			if err := held(p.holds()); err != nil {
+			if err := held(p.currentHold()); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -215,8 +215,8 @@ func (p *Pass) wait(ctx context.Context, held func(Hold) error) error {
 	}
 }
 
-// holds says what the call waits for now.
-func (p *Pass) holds() Hold {
+// currentHold says what the call waits for now.
+func (p *Permit) currentHold() Hold {
 	a := p.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -232,7 +232,7 @@ func (p *Pass) holds() Hold {
 
 // ahead returns what the first of the line waits for that takes from the same
 // windows.
-func (a *Account) ahead(p *Pass) hold {
+func (a *Account) ahead(p *Permit) hold {
 	for _, q := range a.line {
 		if q.pool == p.pool && q.hold.why != "" {
 			return q.hold
@@ -241,16 +241,16 @@ func (a *Account) ahead(p *Pass) hold {
 	return hold{why: "others wait, too"}
 }
 
-// Leave gives the pass back. After the call it does nothing.
-func (p *Pass) Leave() {
+// Release gives the pass back. After the call it does nothing.
+func (p *Permit) Release() {
 	a := p.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p.leave()
-	a.serve(a.now())
+	p.release()
+	a.admitWaiting(a.now())
 }
 
-func (p *Pass) leave() {
+func (p *Permit) release() {
 	a := p.account
 	switch p.state {
 	case waits:
@@ -270,8 +270,8 @@ func (p *Pass) leave() {
 	p.state = over
 }
 
-// told takes in what a response says as it begins.
-func (p *Pass) told(status int, all []llm.Window) {
+// observeHeaders takes in what a response says as it begins.
+func (p *Permit) observeHeaders(status int, all []llm.Window) {
 	a := p.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -283,14 +283,14 @@ func (p *Pass) told(status int, all []llm.Window) {
 	if status < 300 && p.state == counted {
 		a.crowd.grow()
 	}
-	p.pool.told(all, now)
+	p.pool.observeWindows(all, now)
 	if len(a.line) > 0 {
-		a.serve(now)
+		a.admitWaiting(now)
 	}
 }
 
-// end takes in what became of the call.
-func (p *Pass) end(resp llm.Response, err error) {
+// observeResult takes in what became of the call.
+func (p *Permit) observeResult(resp llm.Response, err error) {
 	a := p.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -305,8 +305,8 @@ func (p *Pass) end(resp llm.Response, err error) {
 		a.crowd.shrink(p.begun, now)
 		p.pool.close(e, now)
 	}
-	p.leave()
+	p.release()
 	if len(a.line) > 0 {
-		a.serve(now)
+		a.admitWaiting(now)
 	}
 }

@@ -15,14 +15,14 @@ type Model struct {
 
 type passKey struct{}
 
-// In returns a context whose next call of the model uses the pass.
-func (p *Pass) In(ctx context.Context) context.Context {
+// AddTo returns a context whose next call of the model uses the pass.
+func (p *Permit) AddTo(ctx context.Context) context.Context {
 	return context.WithValue(ctx, passKey{}, p)
 }
 
 // Try returns leave for a call if it may be made at once, nil if not.
-func (m *Model) Try(r llm.Request) *Pass {
-	if p := m.account.come(r.Model, r, false); p.state == entered {
+func (m *Model) Try(r llm.Request) *Permit {
+	if p := m.account.enqueueCall(r.Model, r, false); p.state == entered {
 		return p
 	}
 	return nil
@@ -31,27 +31,27 @@ func (m *Model) Try(r llm.Request) *Pass {
 // Enter waits for leave for a call, so that nothing need be set aside for it
 // meanwhile. A wait that takes long is told to held, once, if it is not nil.
 // It fails as out of quota where a window ends only after more than a minute
-// and a half. The pass must be used, see [Pass.In], or given back.
-func (m *Model) Enter(ctx context.Context, r llm.Request, held func(Hold) error) (*Pass, error) {
+// and a half. The pass must be used, see [Permit.AddTo], or given back.
+func (m *Model) Enter(ctx context.Context, r llm.Request, held func(Hold) error) (*Permit, error) {
 	return m.account.enter(ctx, r.Model, r, held)
 }
 
 // Stream implements [llm.Model]. Without a pass the call waits for one here.
 func (m *Model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
-	p, ok := ctx.Value(passKey{}).(*Pass)
+	p, ok := ctx.Value(passKey{}).(*Permit)
 	if !ok || !p.fits(m.account) {
 		var err error
 		if p, err = m.Enter(ctx, r, nil); err != nil {
 			return llm.Response{}, err
 		}
 	}
-	resp, err := m.Model.Stream(llm.Listen(ctx, p.told), r, heard)
-	p.end(resp, err)
+	resp, err := m.Model.Stream(llm.Listen(ctx, p.observeHeaders), r, heard)
+	p.observeResult(resp, err)
 	return resp, err
 }
 
 // fits reports whether a call of the account may use the pass.
-func (p *Pass) fits(a *Account) bool {
+func (p *Permit) fits(a *Account) bool {
 	if p.account != a {
 		return false
 	}

@@ -80,8 +80,8 @@ func further(r llm.Request) int {
 	return 0
 }
 
-// takes returns what a request of so many bytes takes from the windows.
-func (p *pool) takes(bytes int64, further int, most int64, rules Rules) need {
+// estimateNeed returns what a request of so many bytes takes from the windows.
+func (p *pool) estimateNeed(bytes int64, further int, most int64, rules Rules) need {
 	n := need{calls: 1, in: int64(float64(bytes)*float64(p.rates[further])) + 1, out: most}
 	if !rules.Ahead {
 		n.out = min(n.out, int64(p.said)+1)
@@ -126,8 +126,8 @@ func (p *pool) holds(n need, now time.Time) (longest hold) {
 	return longest
 }
 
-// told takes in the windows that a response tells.
-func (p *pool) told(all []llm.Window, now time.Time) {
+// observeWindows takes in the windows that a response tells.
+func (p *pool) observeWindows(all []llm.Window, now time.Time) {
 	for _, x := range all {
 		if _, known := (need{}).of(x.Name); !known {
 			continue

@@ -79,10 +79,10 @@ func (a *Accounts) Of(n Name, r Rules) *Account {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.all[n] == nil {
-		a.all[n] = &Account{now: a.now, rules: r, crowd: newCrowd(), pools: map[string]*pool{}}
+		a.all[n] = &Account{now: a.now, rules: r, crowd: newConcurrency(), pools: map[string]*pool{}}
 	}
 	return a.all[n]
 }
 
-// Keep returns m with its calls kept within the account's limits.
-func (a *Account) Keep(m llm.Model) *Model { return &Model{Model: m, account: a} }
+// LimitModel returns m with its calls kept within the account's limits.
+func (a *Account) LimitModel(m llm.Model) *Model { return &Model{Model: m, account: a} }

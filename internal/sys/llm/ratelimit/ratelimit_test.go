@@ -42,7 +42,7 @@ func (p *provider) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta))
 	}()
 	time.Sleep(time.Second)
 	status, h, err := p.say(n)
-	llm.Tell(ctx, status, h)
+	llm.ReportHeaders(ctx, status, h)
 	if err != nil {
 		return llm.Response{}, err
 	}
@@ -62,11 +62,11 @@ func headers(lines ...string) http.Header {
 }
 
 func request() llm.Request {
-	return llm.Request{Model: "m", MaxTokens: 100, Messages: []llm.Message{llm.Say("Do it.")}}
+	return llm.Request{Model: "m", MaxTokens: 100, Messages: []llm.Message{llm.UserMessage("Do it.")}}
 }
 
 func keep(m llm.Model, kind string) *ratelimit.Model {
-	return ratelimit.New(time.Now).Of(ratelimit.Name{Kind: kind}, ratelimit.RulesOf(kind, true)).Keep(m)
+	return ratelimit.New(time.Now).Of(ratelimit.Name{Kind: kind}, ratelimit.RulesOf(kind, true)).LimitModel(m)
 }
 
 // rush makes n calls at once and returns what became of them.
@@ -180,8 +180,8 @@ func TestPauseBeforeTheWall(t *testing.T) {
 				if (len(told) == 1) != (c.want > 0) || c.want > 0 && (told[0].Wait != c.want || told[0].Why == "") {
 					t.Errorf("told %+v", told)
 				}
-				pass.Leave()
-				pass.Leave() // does no harm
+				pass.Release()
+				pass.Release() // does no harm
 			})
 		})
 	}
@@ -198,14 +198,14 @@ func TestModelsApart(t *testing.T) {
 		other.Model = "other"
 		for kind, alone := range map[string]bool{"responses": true, "compatible": false} {
 			a := ratelimit.New(time.Now).Of(ratelimit.Name{Kind: kind}, ratelimit.RulesOf(kind, false))
-			m := a.Keep(p)
+			m := a.LimitModel(p)
 			if _, err := m.Stream(t.Context(), request(), nil); err != nil {
 				t.Fatal(err)
 			}
 			if pass := m.Try(request()); pass != nil {
 				t.Error("there is leave where nothing is left")
 			}
-			if pass := a.Keep(p).Try(other); (pass != nil) != alone {
+			if pass := a.LimitModel(p).Try(other); (pass != nil) != alone {
 				t.Errorf("%s: another model has leave: %v", kind, pass != nil)
 			}
 		}
@@ -381,7 +381,7 @@ func BenchmarkCall(b *testing.B) {
 type teller struct{ h http.Header }
 
 func (t teller) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta)) (llm.Response, error) {
-	llm.Tell(ctx, http.StatusOK, t.h)
+	llm.ReportHeaders(ctx, http.StatusOK, t.h)
 	return llm.Response{}, nil
 }
 

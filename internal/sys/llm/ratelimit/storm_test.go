@@ -42,8 +42,8 @@ func wires() map[string]func(h *http.Client) (llm.Model, ratelimit.Rules) {
 	}
 }
 
-// crowd is what came of many workers that ask for as long as they may.
-type crowd struct {
+// concurrency is what came of many workers that ask for as long as they may.
+type concurrency struct {
 	refused int   // 429
 	served  []int // answers of each worker
 	all     int
@@ -51,7 +51,7 @@ type crowd struct {
 
 // work lets so many workers ask an account for a while, each one call after
 // the other, with a try again as the table of reactions says.
-func work(t *testing.T, wire string, n int, lasts time.Duration, a llmtest.Account, limited bool) (c crowd) {
+func work(t *testing.T, wire string, n int, lasts time.Duration, a llmtest.Account, limited bool) (c concurrency) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		server, err := llmtest.New(llmtest.Script{Account: &a, Default: &llmtest.Turn{Say: "Well, that is done.", Delay: 300 * time.Millisecond}}, llmtest.Options{Now: time.Now})
@@ -61,7 +61,7 @@ func work(t *testing.T, wire string, n int, lasts time.Duration, a llmtest.Accou
 		client, wait := conform.Inside(server)
 		model, rules := wires()[wire](client)
 		if limited {
-			model = ratelimit.New(time.Now).Of(ratelimit.Name{Kind: wire}, rules).Keep(model)
+			model = ratelimit.New(time.Now).Of(ratelimit.Name{Kind: wire}, rules).LimitModel(model)
 		}
 		ctx, stop := context.WithTimeoutCause(t.Context(), lasts, errors.New("enough"))
 		defer stop()

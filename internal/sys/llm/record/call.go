@@ -47,8 +47,8 @@ type response struct {
 	Failed string            `json:"failed,omitzero"` // how the connection broke, after what is in Body
 }
 
-// asked returns a call that has no answer yet.
-func asked(provider string, q *http.Request, body []byte) call {
+// newCall returns a call that has no answer yet.
+func newCall(provider string, q *http.Request, body []byte) call {
 	c := call{Version: version, Provider: provider, Request: request{Method: q.Method, Path: path.Base(q.URL.Path)}}
 	switch {
 	case len(body) == 0:
@@ -57,21 +57,21 @@ func asked(provider string, q *http.Request, body []byte) call {
 	default:
 		c.Request.Text = string(body)
 	}
-	c.Conversation, c.Step = place(body)
+	c.Conversation, c.Step = conversationStep(body)
 	return c
 }
 
-// place returns which conversation a request belongs to and how often the
+// conversationStep returns which conversation a request belongs to and how often the
 // model spoke in it.
-func place(body []byte) (conversation string, step int) {
+func conversationStep(body []byte) (conversation string, step int) {
 	if m := regexp.MustCompile(`Conversation: ([^\\"\n]{1,120})`).FindSubmatch(body); m != nil {
 		conversation = strings.TrimSpace(string(m[1]))
 	}
 	return conversation, len(regexp.MustCompile(`"role":\s*"(?:assistant|model)"`).FindAll(body, -1))
 }
 
-// say takes over a body.
-func (r *response) say(body []byte) {
+// setBody takes over a body.
+func (r *response) setBody(body []byte) {
 	switch {
 	case len(body) == 0:
 	case utf8.Valid(body):
@@ -81,8 +81,8 @@ func (r *response) say(body []byte) {
 	}
 }
 
-// said returns the body.
-func (r response) said() []byte {
+// body returns the body.
+func (r response) body() []byte {
 	if r.Bytes != nil {
 		return r.Bytes
 	}

@@ -95,7 +95,7 @@ func (r recording) RoundTrip(q *http.Request) (*http.Response, error) {
 	if q.Body != nil {
 		q.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	c := asked(r.provider, q, r.masked(body))
+	c := newCall(r.provider, q, r.masked(body))
 	c.Try = r.try(c.key())
 	resp, err := r.next.RoundTrip(q)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r recording) RoundTrip(q *http.Request) (*http.Response, error) {
 	}
 	c.Response.Status, c.Response.Header = resp.StatusCode, r.headers(resp.Header)
 	resp.Body = &tape{ReadCloser: resp.Body, ctx: q.Context(), done: func(said []byte, cut error) {
-		c.Response.say(r.masked(unsplit(said, r.mask)))
+		c.Response.setBody(r.masked(unsplit(said, r.mask)))
 		if cut != nil {
 			c.Response.Failed = string(r.masked([]byte(cut.Error())))
 		}

@@ -56,7 +56,7 @@ func server(t *testing.T) (*httptest.Server, *atomic.Int64) {
 	return s, &calls
 }
 
-// said is what a client gets for a body.
+// body is what a client gets for a body.
 func said(c http.RoundTripper, url, body string) string {
 	q, err := http.NewRequest(http.MethodPost, url+"/v1/messages?key="+planted, strings.NewReader(body))
 	if err != nil {
@@ -217,7 +217,7 @@ func TestAnotherTree(t *testing.T) {
 			if (got == want) != c.ok {
 				t.Errorf("%s: %s\nanswered with %s", wire, c.body, got)
 			}
-			if n, first := p.Odd(); n > 0 && !strings.Contains(first, "T1/coder.1: ") {
+			if n, first := p.LooseMatches(); n > 0 && !strings.Contains(first, "T1/coder.1: ") {
 				t.Errorf("%s: %d %q", wire, n, first)
 			}
 			if again := said(p.Transport("p"), "http://nowhere.invalid", c.body); again == want {
@@ -310,7 +310,7 @@ func TestTricks(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	c := call{Version: 1, Provider: "p", Try: 1, Request: request{Method: "POST", Path: "messages", Body: []byte(ask("T1", "c"))}}
 	c.Response.Status = 200
-	c.Response.say([]byte("event: x\r\ndata: {}\n\n"))
+	c.Response.setBody([]byte("event: x\r\ndata: {}\n\n"))
 	data, err := c.encode()
 	if err != nil {
 		f.Fatal(err)
@@ -327,7 +327,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 		d, err := parse(again)
-		if err != nil || d.key() != c.key() || string(d.Response.said()) != string(c.Response.said()) || d.name() != c.name() {
+		if err != nil || d.key() != c.key() || string(d.Response.body()) != string(c.Response.body()) || d.name() != c.name() {
 			t.Errorf("%v: %s became %s", err, data, again)
 		}
 	})

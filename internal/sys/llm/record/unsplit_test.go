@@ -85,7 +85,7 @@ func TestUnsplit(t *testing.T) {
 func TestUnsplitWires(t *testing.T) {
 	mask := masker()
 	for _, w := range dialect.Wires() {
-		said := dialect.Put(dialect.Said{
+		said := dialect.Put(dialect.TurnContent{
 			Asked: dialect.Asked{Wire: w, Model: "m", Counts: true}, ID: "x", Think: strings.Repeat("hm ", 7) + planted, Text: "it is " + planted + " now",
 			Calls: []dialect.Call{{ID: "1", Tool: "write_file", Input: `{"content":"export K=` + planted + `"}`}}, Stop: llm.StopTools, Usage: nexus.Usage{Output: 9},
 		})

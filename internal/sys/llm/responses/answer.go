@@ -100,13 +100,13 @@ func (d *draft) take(data []byte, key string) error {
 	var v event
 	if err := json.Unmarshal(data, &v); err != nil {
 		if failed(data) { // with another code than the usual
-			return wire.Said(0, nil, data, key)
+			return wire.ResponseError(0, nil, data, key)
 		}
-		return wire.Malformed(err)
+		return wire.NewMalformedError(err)
 	}
 	switch v.Type {
 	case "error":
-		return wire.Said(0, nil, data, key)
+		return wire.ResponseError(0, nil, data, key)
 	case "response.created", "response.in_progress", "response.completed", "response.incomplete", "response.failed":
 		return d.status(v, key)
 	case "response.output_item.added":
@@ -140,7 +140,7 @@ func (d *draft) take(data []byte, key string) error {
 		d.hear(llm.Delta{Input: len(v.Delta)})
 	case "":
 		if failed(data) { // as a proxy says it
-			return wire.Said(0, nil, data, key)
+			return wire.ResponseError(0, nil, data, key)
 		}
 	}
 	return nil
@@ -155,7 +155,7 @@ func failed(data []byte) bool {
 func (d *draft) status(v event, key string) error {
 	r := v.Response
 	if r == nil {
-		return wire.Malformed(errors.New("an event without its response"))
+		return wire.NewMalformedError(errors.New("an event without its response"))
 	}
 	if r.ID != "" {
 		d.r.ID = r.ID
@@ -173,9 +173,9 @@ func (d *draft) status(v event, key string) error {
 	case "response.failed":
 		body, err := wire.Encode(map[string]json.RawMessage{"error": r.Error})
 		if err != nil || len(r.Error) == 0 {
-			return wire.Cut()
+			return wire.NewCutError()
 		}
-		return wire.Said(0, nil, body, key)
+		return wire.ResponseError(0, nil, body, key)
 	case "response.incomplete":
 		d.final, d.reason, d.over = r.Output, r.Incomplete.Reason, true
 		if d.reason == "" {
@@ -218,7 +218,7 @@ func whole(b *strings.Builder, text string) {
 func (d *draft) begin(v event) error {
 	p := &piece{}
 	if err := json.Unmarshal(v.Item, &p.item); err != nil {
-		return wire.Malformed(err)
+		return wire.NewMalformedError(err)
 	}
 	if d.open == nil {
 		d.open = map[int]*piece{}
@@ -243,7 +243,7 @@ func (d *draft) grow(v event) {
 func (d *draft) end(v event) error {
 	it := item{raw: v.Item}
 	if err := json.Unmarshal(v.Item, &it); err != nil {
-		return wire.Malformed(err)
+		return wire.NewMalformedError(err)
 	}
 	d.whole += len(v.Item)
 	d.hear(llm.Delta{Input: len(v.Item)})
@@ -278,7 +278,7 @@ func (d *draft) items() ([]item, error) {
 	for i, raw := range d.final {
 		it := item{raw: raw}
 		if err := json.Unmarshal(raw, &it); err != nil {
-			return nil, wire.Malformed(err)
+			return nil, wire.NewMalformedError(err)
 		}
 		it.fill(d.open[i])
 		if len(d.done) == len(d.final) && it.Type == d.done[i].Type && it.CallID == d.done[i].CallID {
@@ -304,7 +304,7 @@ func (d *draft) unfinished(all []item) ([]item, error) {
 			continue
 		}
 		if !p.ended && d.reason == "" && p.refusal.Len() == 0 {
-			return nil, wire.Cut()
+			return nil, wire.NewCutError()
 		}
 		it := p.item
 		it.fill(p)
@@ -319,7 +319,7 @@ func (d *draft) add(it item) error {
 	keep := func(own private) error {
 		raw, err := wire.Encode(own)
 		if err != nil {
-			return wire.Malformed(err)
+			return wire.NewMalformedError(err)
 		}
 		add(llm.Part{Raw: raw})
 		return nil

@@ -68,7 +68,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	d.r.ID = cmp.Or(resp.Header.Get("X-Request-Id"), d.r.ID)
 	if err == nil && !d.over {
 		if err = events.Err(); err == nil && !d.refused { // behind which nothing follows
-			err = wire.Cut()
+			err = wire.NewCutError()
 		}
 	}
 	if err == nil {
@@ -77,19 +77,19 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		watch.Drain(stream)
 		if err == nil {
 			if !d.counted { // nothing may pass as free
-				answer.Usage, answer.Estimated = llm.Settle(r, answer.Usage, max(d.bytes, d.whole)), true
+				answer.Usage, answer.Estimated = llm.EstimateUsage(r, answer.Usage, max(d.bytes, d.whole)), true
 			}
 			return answer, nil
 		}
 	}
-	return wire.Lost(r, d.r, d.counted, max(d.bytes, d.whole)), wire.Failure(ctx, err, nil, m.key())
+	return wire.PartialResponse(r, d.r, d.counted, max(d.bytes, d.whole)), wire.Failure(ctx, err, nil, m.key())
 }
 
 // Models implements [llm.Provider].
-func (m *model) Models(ctx context.Context) ([]llm.About, error) {
+func (m *model) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 	ctx, watch := wire.Begin(ctx, m.limits)
 	defer watch.Stop()
-	var all []llm.About
+	var all []llm.ModelInfo
 	err := m.at.List(ctx, "models", m.key(), func(data []byte) (url.Values, error) {
 		var page struct {
 			Data []struct {
@@ -97,10 +97,10 @@ func (m *model) Models(ctx context.Context) ([]llm.About, error) {
 			} `json:"data"`
 		}
 		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, wire.Malformed(err)
+			return nil, wire.NewMalformedError(err)
 		}
 		for _, x := range page.Data {
-			all = append(all, llm.About{Name: x.ID})
+			all = append(all, llm.ModelInfo{Name: x.ID})
 		}
 		return nil, nil // there is no second page
 	})

@@ -171,9 +171,9 @@ func TestAnswer(t *testing.T) {
 				want.Model, want.ID = "", ""
 			}
 			if c.anon {
-				want.Usage, want.Estimated = llm.Settle(r, nexus.Usage{}, 1), true
+				want.Usage, want.Estimated = llm.EstimateUsage(r, nexus.Usage{}, 1), true
 			} else if c.free {
-				want.Usage, want.Estimated = llm.Settle(r, nexus.Usage{}, len(`{"type":"message","content":[{"type":"output_text","text":"ab"}]}`)), true
+				want.Usage, want.Estimated = llm.EstimateUsage(r, nexus.Usage{}, len(`{"type":"message","content":[{"type":"output_text","text":"ab"}]}`)), true
 			}
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Error(err, diff)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
@@ -78,13 +78,13 @@ func Close(r llm.Response, step int) llm.Response {
 // sound returns the call as it can be run, or else as it can be sent back,
 // with its flaw.
 func sound(c llm.Call, seen map[string]bool) llm.Call {
-	name := speakable(c.Tool)
+	name := sendableName(c.Tool)
 	flaw := inputFlaw(c.Input)
 	switch {
 	case c.Tool == "":
 		flaw = "it names no tool"
 	case name != c.Tool:
-		flaw = fmt.Sprintf("no tool can be called %q", legible.Cut(c.Tool, 100))
+		flaw = fmt.Sprintf("no tool can be called %q", sanitize.Cut(c.Tool, 100))
 	case flaw != "":
 	case c.ID == "":
 		flaw = "it has no id"
@@ -101,8 +101,8 @@ func sound(c llm.Call, seen map[string]bool) llm.Call {
 // a tool.
 const longestName = 64
 
-// speakable returns a tool's name as every provider takes it back.
-func speakable(tool string) string {
+// sendableName returns a tool's name as every provider takes it back.
+func sendableName(tool string) string {
 	plain := func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r

@@ -84,11 +84,11 @@ func TestMadeIDsDifferAfterACompaction(t *testing.T) {
 		return llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: id, Tool: "read_file"}}}}
 	}
 	for _, prefix := range []string{"made-call-", "chat-call-", "gemini-call-"} {
-		whole := llm.Request{Messages: []llm.Message{llm.Say("Do it."), answer(prefix + "0-0"), llm.Say("1"), answer(prefix + "1-0"), llm.Say("2"), answer(prefix + "2-0"), llm.Say("3")}}
+		whole := llm.Request{Messages: []llm.Message{llm.UserMessage("Do it."), answer(prefix + "0-0"), llm.UserMessage("1"), answer(prefix + "1-0"), llm.UserMessage("2"), answer(prefix + "2-0"), llm.UserMessage("3")}}
 		if n := wire.Steps(whole); n != 3 {
 			t.Errorf("step %d of a whole conversation", n)
 		}
-		short := llm.Request{Messages: append([]llm.Message{llm.Say("What was done: much.")}, whole.Messages[5:]...)}
+		short := llm.Request{Messages: append([]llm.Message{llm.UserMessage("What was done: much.")}, whole.Messages[5:]...)}
 		if n := wire.Steps(short); n != 3 {
 			t.Errorf("%s: step %d after a compaction, which has been used", prefix, n)
 		}

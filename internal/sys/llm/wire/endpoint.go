@@ -45,7 +45,7 @@ func (e *Endpoint) Stream(ctx context.Context, path, key string, query url.Value
 	if err != nil {
 		return nil, Failure(ctx, err, nil, key)
 	}
-	if refused(resp) {
+	if isNotStream(resp) {
 		defer func() { _ = resp.Body.Close() }()
 		return nil, Failure(ctx, errors.New("not an answer"), resp, key)
 	}

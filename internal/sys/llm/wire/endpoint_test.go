@@ -110,7 +110,7 @@ func TestList(t *testing.T) {
 		"page":      {Class: llm.Invalid, Status: http.StatusOK, Code: "address"},
 		"list":      {Class: llm.Transient, Code: "malformed"},
 	} {
-		err := e.List(t.Context(), path, "k-secret", func([]byte) (url.Values, error) { return nil, wire.Malformed(io.ErrUnexpectedEOF) })
+		err := e.List(t.Context(), path, "k-secret", func([]byte) (url.Values, error) { return nil, wire.NewMalformedError(io.ErrUnexpectedEOF) })
 		got, ok := errors.AsType[*llm.Error](err)
 		if !ok || got.Class != want.Class || got.Code != want.Code || got.Status != want.Status || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", path, err)

@@ -43,18 +43,18 @@ func noRedirects(h *http.Client) *http.Client {
 		c.Transport = t
 	}
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	c.Transport = herald{cmp.Or(c.Transport, http.DefaultTransport)}
+	c.Transport = headerReporter{cmp.Or(c.Transport, http.DefaultTransport)}
 	return &c
 }
 
-// herald tells who listens what the headers of each response say.
-type herald struct{ http.RoundTripper }
+// headerReporter tells who listens what the headers of each response say.
+type headerReporter struct{ http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
-func (h herald) RoundTrip(r *http.Request) (*http.Response, error) {
+func (h headerReporter) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := h.RoundTripper.RoundTrip(r)
 	if err == nil {
-		llm.Tell(r.Context(), resp.StatusCode, resp.Header)
+		llm.ReportHeaders(r.Context(), resp.StatusCode, resp.Header)
 	}
 	return resp, err
 }
@@ -130,9 +130,9 @@ func (w *Watch) Heard(heard func(llm.Delta)) func(llm.Delta) {
 // Lingers is how long a message that is whole may be followed by more.
 const Lingers = time.Second
 
-// Whole says that the message is whole though nothing said that it ends: what
+// MessageComplete says that the message is whole though nothing said that it ends: what
 // still follows must come soon, and a server that stays silent is left.
-func (w *Watch) Whole(lingers time.Duration) {
+func (w *Watch) MessageComplete(lingers time.Duration) {
 	if w.timer != nil {
 		w.timer.Stop()
 	}
@@ -147,8 +147,8 @@ func (w *Watch) Drain(body io.Reader) {
 	_, _ = io.Copy(io.Discard, io.LimitReader(body, 64<<10)) // whatever it is, the answer is whole
 }
 
-// refused reports whether resp is something else than a stream of events.
-func refused(resp *http.Response) bool {
+// isNotStream reports whether resp is something else than a stream of events.
+func isNotStream(resp *http.Response) bool {
 	return resp == nil || resp.StatusCode >= 300 || strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") || page(resp)
 }
 
@@ -173,22 +173,22 @@ func Failure(ctx context.Context, err error, resp *http.Response, key string) *l
 	if resp != nil && page(resp) {
 		return &llm.Error{Class: llm.Invalid, Status: resp.StatusCode, Code: "address", Cause: errors.New("a web page is served at this address")}
 	}
-	if resp != nil && refused(resp) {
+	if resp != nil && isNotStream(resp) {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what came is all there is to say
-		return Said(resp.StatusCode, resp.Header, body, key)
+		return ResponseError(resp.StatusCode, resp.Header, body, key)
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = fmt.Errorf("connect: %w", u.Err) // without the address, which may hold secrets
 	}
-	class, code := reach(err)
+	class, code := connectionFault(err)
 	if key != "" && strings.Contains(err.Error(), key) {
 		err = errors.New(strings.ReplaceAll(err.Error(), key, "[key]"))
 	}
 	return &llm.Error{Class: class, Code: code, Cause: err}
 }
 
-// reach says why nothing could be reached, or was lost again.
-func reach(err error) (llm.Class, string) {
+// connectionFault says why nothing could be reached, or was lost again.
+func connectionFault(err error) (llm.Class, string) {
 	text := err.Error()
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return llm.Fatal, "certificate"
@@ -207,19 +207,19 @@ func reach(err error) (llm.Class, string) {
 	return llm.Transient, "connection"
 }
 
-// Said is [llm.Classify] for a body that may echo the key.
-func Said(status int, h http.Header, body []byte, key string) *llm.Error {
+// ResponseError is [llm.Classify] for a body that may echo the key.
+func ResponseError(status int, h http.Header, body []byte, key string) *llm.Error {
 	if key != "" {
 		body = bytes.ReplaceAll(body, []byte(key), []byte("[key]"))
 	}
 	return llm.Classify(status, h, body)
 }
 
-// Cut is the failure of a stream that ended before its message did.
-func Cut() *llm.Error { return broken("incomplete", "the stream ended before the message did") }
+// NewCutError is the failure of a stream that ended before its message did.
+func NewCutError() *llm.Error { return broken("incomplete", "the stream ended before the message did") }
 
-// Malformed is the failure of an event that is not what the wire promises.
-func Malformed(err error) *llm.Error { return broken("malformed", "event: "+err.Error()) }
+// NewMalformedError is the failure of an event that is not what the wire promises.
+func NewMalformedError(err error) *llm.Error { return broken("malformed", "event: "+err.Error()) }
 
 func broken(code, why string) *llm.Error {
 	return &llm.Error{Class: llm.Transient, Code: code, Cause: errors.New(why)}
@@ -237,13 +237,13 @@ func Encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Lost is what is known of a call whose stream broke off, or whose answer was
+// PartialResponse is what is known of a call whose stream broke off, or whose answer was
 // unsound: what the provider counted, and an estimate from the bytes that
 // arrived where it had not counted the whole answer yet.
-func Lost(r llm.Request, so llm.Response, counted bool, arrived int) llm.Response {
+func PartialResponse(r llm.Request, so llm.Response, counted bool, arrived int) llm.Response {
 	so = llm.Response{Usage: so.Usage, Cost: so.Cost, Model: so.Model, ID: so.ID}
 	if !counted {
-		so.Usage, so.Estimated = llm.Settle(r, so.Usage, arrived), true
+		so.Usage, so.Estimated = llm.EstimateUsage(r, so.Usage, arrived), true
 	}
 	return so
 }

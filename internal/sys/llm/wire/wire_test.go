@@ -86,7 +86,7 @@ func TestDrain(t *testing.T) {
 		if took := time.Since(start); took != 50*time.Millisecond || ctx.Err() == nil {
 			t.Errorf("%s, %v", took, ctx.Err())
 		}
-		if e := wire.Failure(ctx, wire.Malformed(errors.New("no object")), nil, ""); e.Class != llm.Transient || e.Code != "malformed" {
+		if e := wire.Failure(ctx, wire.NewMalformedError(errors.New("no object")), nil, ""); e.Class != llm.Transient || e.Code != "malformed" {
 			t.Errorf("%+v", e)
 		}
 		w.Stop()
@@ -108,14 +108,14 @@ func TestFailure(t *testing.T) {
 		"address":     {&url.Error{Op: "Post", URL: "http://h/?token=another-secret", Err: io.ErrUnexpectedEOF}, llm.Transient},
 		"echo":        {errors.New("header " + key), llm.Transient},
 		"certificate": {&url.Error{Op: "Post", URL: "x", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, llm.Fatal},
-		"ours":        {fmt.Errorf("x: %w", wire.Cut()), llm.Transient},
+		"ours":        {fmt.Errorf("x: %w", wire.NewCutError()), llm.Transient},
 	} {
 		e := wire.Failure(t.Context(), c.err, nil, key)
 		if e.Class != c.want || strings.Contains(fmt.Sprintf("%v %+v %+v", e, *e, e.Cause), "secret") {
 			t.Errorf("%s: %v", name, e)
 		}
 	}
-	e := wire.Said(401, http.Header{}, []byte(`{"error":{"code":"`+key+`","message":"bad `+key+`"}}`), key)
+	e := wire.ResponseError(401, http.Header{}, []byte(`{"error":{"code":"`+key+`","message":"bad `+key+`"}}`), key)
 	if e.Class != llm.Auth || strings.Contains(fmt.Sprintf("%+v", *e), key) {
 		t.Errorf("%+v", e)
 	}

@@ -212,9 +212,9 @@ func (s Server) variable() string {
 	return ""
 }
 
-// Filled returns the server with the user's variables filled in where its
+// WithVariables returns the server with the user's variables filled in where its
 // environment and headers name them: for the user's own servers alone.
-func (s Server) Filled(env func(string) string) (Server, error) {
+func (s Server) WithVariables(env func(string) string) (Server, error) {
 	if !s.Own {
 		return s, nil
 	}
@@ -224,10 +224,10 @@ func (s Server) Filled(env func(string) string) (Server, error) {
 	return s, errors.Join(err, bad)
 }
 
-// For reports whether a role is offered the server's tools: without a word of
+// IsForRole reports whether a role is offered the server's tools: without a word of
 // anybody, those that write. Who judges or plans reads nothing that a server
 // says unless somebody wants that.
-func (s Server) For(role nexus.Role) bool {
+func (s Server) IsForRole(role nexus.Role) bool {
 	if role == "" { // everybody
 		return true
 	}
@@ -237,8 +237,10 @@ func (s Server) For(role nexus.Role) bool {
 	return slices.Contains(s.Roles, string(role))
 }
 
-// Offers reports whether one of the server's tools is offered.
-func (s Server) Offers(tool string) bool { return len(s.Tools) == 0 || slices.Contains(s.Tools, tool) }
+// OffersTool reports whether one of the server's tools is offered.
+func (s Server) OffersTool(tool string) bool {
+	return len(s.Tools) == 0 || slices.Contains(s.Tools, tool)
+}
 
 // Key is the server's name in the book of what is trusted; those of its tools
 // follow a slash.
@@ -259,7 +261,7 @@ func (s Server) Text(root *os.Root) string {
 		Timeout string            `json:"timeout,omitzero"`
 		Writes  bool              `json:"writes,omitzero"`
 		Files   map[string]string `json:"files,omitempty"` // of the repository, by SHA-256
-	}{s.Command, s.Args, s.Env, s.Cwd, s.URL, s.Headers, s.Roles, s.Tools, "", s.Writes, trust.Files(root, s.Cwd, append([]string{s.Command}, s.Args...))}
+	}{s.Command, s.Args, s.Env, s.Cwd, s.URL, s.Headers, s.Roles, s.Tools, "", s.Writes, trust.CommandFiles(root, s.Cwd, append([]string{s.Command}, s.Args...))}
 	if s.Timeout > 0 {
 		text.Timeout = s.Timeout.String()
 	}

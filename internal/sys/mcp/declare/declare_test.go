@@ -137,7 +137,7 @@ func TestUnusable(t *testing.T) {
 func TestFilled(t *testing.T) {
 	env := func(name string) string { return map[string]string{"TOKEN": "secret", "EVIL": "a\r\nX: b"}[name] }
 	own := Server{Name: "x", Own: true, Server: config.Server{Env: []string{"A=${TOKEN}"}, Headers: []string{"Authorization=Bearer ${TOKEN}", "B=${NONE:-other}"}}}
-	got, err := own.Filled(env)
+	got, err := own.WithVariables(env)
 	if err != nil || got.Env[0] != "A=secret" || got.Headers[0] != "Authorization=Bearer secret" || got.Headers[1] != "B=other" {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -145,15 +145,15 @@ func TestFilled(t *testing.T) {
 		t.Error("the declaration itself was filled in")
 	}
 	own.Env = []string{"A=${NONE}"}
-	if _, err := own.Filled(env); err == nil || !strings.Contains(err.Error(), "NONE is not set") {
+	if _, err := own.WithVariables(env); err == nil || !strings.Contains(err.Error(), "NONE is not set") {
 		t.Error(err)
 	}
 	own.Env = []string{"A=${EVIL}"}
-	if _, err := own.Filled(env); err == nil {
+	if _, err := own.WithVariables(env); err == nil {
 		t.Error("a variable broke out of its line")
 	}
 	theirs := Server{Name: "x", Server: config.Server{Headers: []string{"Authorization=${TOKEN}"}}}
-	if got, _ := theirs.Filled(env); got.Headers[0] != "Authorization=${TOKEN}" {
+	if got, _ := theirs.WithVariables(env); got.Headers[0] != "Authorization=${TOKEN}" {
 		t.Error("a repository's server was told a variable")
 	}
 }
@@ -161,15 +161,15 @@ func TestFilled(t *testing.T) {
 func TestRoles(t *testing.T) {
 	var s Server
 	for role, want := range map[nexus.Role]bool{nexus.Coder: true, nexus.Tester: true, nexus.Reviewer: false, nexus.Planner: false, nexus.Merger: false, "": true} {
-		if s.For(role) != want {
+		if s.IsForRole(role) != want {
 			t.Errorf("%s without a word: %v", role, !want)
 		}
 	}
 	s.Roles = []string{"reviewer"}
-	if !s.For(nexus.Reviewer) || s.For(nexus.Coder) {
+	if !s.IsForRole(nexus.Reviewer) || s.IsForRole(nexus.Coder) {
 		t.Error("roles by name")
 	}
-	if s.Tools = []string{"a"}; !s.Offers("a") || s.Offers("b") {
+	if s.Tools = []string{"a"}; !s.OffersTool("a") || s.OffersTool("b") {
 		t.Error("tools by name")
 	}
 }

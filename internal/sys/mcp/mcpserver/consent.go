@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // maxOpen is how many questions may wait for a person at once. The oldest is
@@ -38,7 +38,7 @@ func (c *consents) agree(tool, question string, otherwise Result, r *sdk.CallToo
 	about := sha256.Sum256([]byte(tool + "\x00" + question + "\x00" + string(r.Params.Arguments)))
 	if r.Params.RequestState != "" || len(r.Params.InputResponses) > 0 {
 		answer, ok := r.Params.InputResponses[consentID].(*sdk.ElicitResult)
-		switch asked := c.take(r.Params.RequestState); {
+		switch asked := c.takeQuestion(r.Params.RequestState); {
 		case asked != about:
 			return failed("this answer belongs to another call, or was used already; call again")
 		case !ok || answer.Action != "accept" || answer.Content[agreeKey] != true:
@@ -50,9 +50,9 @@ func (c *consents) agree(tool, question string, otherwise Result, r *sdk.CallToo
 		otherwise.Failed = true
 		return result(otherwise)
 	}
-	seen := legible.Show(question)
+	seen := sanitize.Show(question)
 	return &sdk.CallToolResult{
-		RequestState: c.ask(about),
+		RequestState: c.openQuestion(about),
 		InputRequests: sdk.InputRequestMap{consentID: &sdk.ElicitParams{Mode: "form", Message: seen, RequestedSchema: &jsonschema.Schema{
 			Type:       "object",
 			Properties: map[string]*jsonschema.Schema{agreeKey: {Type: "boolean", Title: "Agree", Description: "Let it be done."}},
@@ -71,8 +71,8 @@ func canAsk(s *sdk.ServerSession) bool {
 	return e.Form != nil || e.URL == nil // neither is a client of older revisions, which shows forms
 }
 
-// ask remembers what a question is about, and returns its name.
-func (c *consents) ask(about [sha256.Size]byte) string {
+// openQuestion remembers what a question is about, and returns its name.
+func (c *consents) openQuestion(about [sha256.Size]byte) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open == nil {
@@ -87,8 +87,8 @@ func (c *consents) ask(about [sha256.Size]byte) string {
 	return name
 }
 
-// take returns what a question is about, which is then no longer open.
-func (c *consents) take(name string) (about [sha256.Size]byte) {
+// takeQuestion returns what a question is about, which is then no longer open.
+func (c *consents) takeQuestion(name string) (about [sha256.Size]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	about = c.open[name]

@@ -30,7 +30,7 @@ func FuzzLines(f *testing.F) {
 		}
 		through := 0
 		for line := range bytes.Lines(got) {
-			if through++; !json.Valid(line) || !message(line) || line[len(line)-1] != '\n' {
+			if through++; !json.Valid(line) || !isMessage(line) || line[len(line)-1] != '\n' {
 				t.Errorf("%q got through", line)
 			}
 		}
@@ -92,7 +92,7 @@ func FuzzNames(f *testing.F) {
 	}
 	const fine = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 	f.Fuzz(func(t *testing.T, text string) {
-		if name := plain(text); name == "" || len(name) > maxClient || strings.Trim(name, fine) != "" || plain(name) != name {
+		if name := sanitizeName(text); name == "" || len(name) > maxClient || strings.Trim(name, fine) != "" || sanitizeName(name) != name {
 			t.Errorf("%q is named %q", text, name)
 		}
 		if token, ok := tokenOf([]byte(text)); ok && (len(token) < minToken || strings.ContainsAny(token, " \t\r\n\x00")) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
 )
 
@@ -54,7 +54,7 @@ func TestNothingIsObeyed(t *testing.T) {
 	hidden := func(what, text string) {
 		t.Helper()
 		for i, r := range text {
-			if legible.Unseen(text, i) {
+			if sanitize.Unseen(text, i) {
 				t.Errorf("%s has %q: %.80q", what, r, text)
 				return
 			}

@@ -124,12 +124,12 @@ func (w *Web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	switch {
-	case !w.named(r.Host):
+	case !w.isOwnHost(r.Host):
 		http.Error(out, "this is not a name of this server", http.StatusMisdirectedRequest)
-	case !w.local(r.Header.Values("Origin")):
+	case !w.isOwnOrigin(r.Header.Values("Origin")):
 		http.Error(out, "pages of other sites may not call this server", http.StatusForbidden)
-	case !w.known(r.Header.Values("Authorization")):
-		w.stranger(out)
+	case !w.hasToken(r.Header.Values("Authorization")):
+		w.refuseUnauthorized(out)
 	case r.URL.Path != Path:
 		http.Error(out, "the server is at "+Path, http.StatusNotFound)
 	default:
@@ -137,27 +137,27 @@ func (w *Web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// named reports whether a host is the address that is listened at, or localhost
+// isOwnHost reports whether a host is the address that is listened at, or localhost
 // at its port. A page of a stranger whose name leads here calls it by that name.
-func (w *Web) named(host string) bool {
+func (w *Web) isOwnHost(host string) bool {
 	own := w.listener.Addr().String()
 	_, port, err := net.SplitHostPort(own)
 	return host == own || err == nil && host == "localhost:"+port
 }
 
-// local reports whether a call comes from no page, or from one of this server.
-func (w *Web) local(origins []string) bool {
+// isOwnOrigin reports whether a call comes from no page, or from one of this server.
+func (w *Web) isOwnOrigin(origins []string) bool {
 	for _, origin := range origins {
-		if host, ok := strings.CutPrefix(origin, "http://"); !ok || !w.named(host) {
+		if host, ok := strings.CutPrefix(origin, "http://"); !ok || !w.isOwnHost(host) {
 			return false
 		}
 	}
 	return len(origins) < 2
 }
 
-// known reports whether a call has the token, in a time that does not tell how
+// hasToken reports whether a call has the token, in a time that does not tell how
 // much of it was right.
-func (w *Web) known(values []string) bool {
+func (w *Web) hasToken(values []string) bool {
 	if len(values) != 1 {
 		return false
 	}
@@ -166,8 +166,8 @@ func (w *Web) known(values []string) bool {
 	return strings.EqualFold(kind, "Bearer") && hmac.Equal(x[:], y[:])
 }
 
-// stranger turns away who does not know the token.
-func (w *Web) stranger(out http.ResponseWriter) {
+// refuseUnauthorized turns away who does not know the token.
+func (w *Web) refuseUnauthorized(out http.ResponseWriter) {
 	if !w.wrong.AllowN(w.now(), 1) {
 		out.Header().Set("Retry-After", "5")
 		http.Error(out, "too many calls with a wrong token", http.StatusTooManyRequests)

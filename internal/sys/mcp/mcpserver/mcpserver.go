@@ -21,7 +21,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // maxMessage is the largest message of a client, in bytes.
@@ -129,9 +129,9 @@ func reader(r Resource) sdk.ResourceHandler {
 		case errors.Is(err, ErrNone):
 			return nil, sdk.ResourceNotFoundError(req.Params.URI)
 		case err != nil:
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: legible.Show(err.Error())}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: sanitize.Show(err.Error())}
 		}
-		content := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: kind, Text: string(legible.JSON(data))}
+		content := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: kind, Text: string(sanitize.JSON(data))}
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{content}}, nil
 	}
 }
@@ -167,17 +167,17 @@ func read(data json.RawMessage, schema *jsonschema.Resolved) (map[string]any, er
 	if input == nil { // null
 		input = map[string]any{}
 	}
-	if name, ok := twice(data); ok {
+	if name, ok := duplicateName(data); ok {
 		return nil, fmt.Errorf("%q is given twice", name)
 	}
 	if err := schema.Validate(input); err != nil {
-		return nil, errors.New(legible.Cut(legible.Terminal(err.Error()), 600))
+		return nil, errors.New(sanitize.Cut(sanitize.Terminal(err.Error()), 600))
 	}
 	return input, nil
 }
 
-// twice returns a name that the top of an object has more than once.
-func twice(data []byte) (string, bool) {
+// duplicateName returns a name that the top of an object has more than once.
+func duplicateName(data []byte) (string, bool) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
 		return "", false
@@ -218,7 +218,7 @@ func (s *Server) call(ctx context.Context, t Tool, r *sdk.CallToolRequest, c Cal
 	}
 	work, stop := reasons(ctx)
 	defer stop()
-	told, done := teller(work, r)
+	told, done := progressSender(work, r)
 	defer done()
 	c.Told = told
 	return result(t.Do(work, c))
@@ -242,9 +242,9 @@ func reasons(ctx context.Context) (context.Context, func()) {
 // result is what a client gets of a result. Its model reads the text, in which nothing is
 // hidden; a program reads the object, which stays what it is.
 func result(r Result) *sdk.CallToolResult {
-	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: legible.Show(r.Text)}}, IsError: r.Failed}
+	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: sanitize.Show(r.Text)}}, IsError: r.Failed}
 	if len(r.Data) > 0 {
-		out.StructuredContent = json.RawMessage(legible.JSON(r.Data))
+		out.StructuredContent = json.RawMessage(sanitize.JSON(r.Data))
 	}
 	return out
 }
@@ -258,11 +258,11 @@ func client(s *sdk.ServerSession) string {
 	if p := s.InitializeParams(); p != nil && p.ClientInfo != nil {
 		name = p.ClientInfo.Name
 	}
-	return plain(name)
+	return sanitizeName(name)
 }
 
-// plain makes a client's name harmless in a journal and on a terminal.
-func plain(name string) string {
+// sanitizeName makes a client's name harmless in a journal and on a terminal.
+func sanitizeName(name string) string {
 	keep := func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':

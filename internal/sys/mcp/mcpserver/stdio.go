@@ -69,7 +69,7 @@ func (m *messages) Read(p []byte) (int, error) {
 			m.err = err
 		case !json.Valid(line):
 			m.refuse(jsonrpc.CodeParseError, "the line is not JSON")
-		case !message(line):
+		case !isMessage(line):
 			m.refuse(jsonrpc.CodeInvalidRequest, "the line is not a message of JSON-RPC 2.0")
 		default:
 			m.rest = append(line, '\n')
@@ -80,9 +80,9 @@ func (m *messages) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// message reports whether a line is one message. A list of several is none: the
+// isMessage reports whether a line is one message. A list of several is none: the
 // revisions of the protocol that clients speak have no lists any more.
-func message(line []byte) bool {
+func isMessage(line []byte) bool {
 	_, err := jsonrpc.DecodeMessage(line)
 	return err == nil
 }

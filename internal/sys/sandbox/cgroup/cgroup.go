@@ -37,19 +37,19 @@ type Parent struct {
 // errNone says that no group can be made.
 var errNone = errors.New("no control group can be made here")
 
-// wanted are the controllers of version 1 that are of use; freezer is what it
+// controllers are the controllers of version 1 that are of use; freezer is what it
 // kills safely with. That of the processors is not among them: to move a process
 // there takes 12 ms on a busy machine, and the others together 0.6.
-func wanted() []string { return []string{"memory", "pids", "freezer"} }
+func controllers() []string { return []string{"memory", "pids", "freezer"} }
 
-// find reads where this process is, from /proc/self/cgroup, and what is
+// findDirs reads where this process is, from /proc/self/cgroup, and what is
 // mounted, from /proc/self/mountinfo.
-func find(groups, mounts string, may func(dir string) bool, read func(file string) string) []place {
+func findDirs(groups, mounts string, may func(dir string) bool, read func(file string) string) []place {
 	var found []place
 	have := map[string]bool{}
 	for _, h := range hierarchies(groups, mounts) {
 		if h.version == 1 {
-			if slices.ContainsFunc(h.kinds, func(k string) bool { return slices.Contains(wanted(), k) }) && may(h.dir) {
+			if slices.ContainsFunc(h.kinds, func(k string) bool { return slices.Contains(controllers(), k) }) && may(h.dir) {
 				found = append(found, h.place)
 				for _, k := range h.kinds {
 					have[k] = true
@@ -222,7 +222,7 @@ func (g *Group) Add(pid int) error {
 	if g == nil {
 		return nil
 	}
-	if keeps(pid) {
+	if isProtected(pid) {
 		return fmt.Errorf("enter a control group: process %d is no command's", pid)
 	}
 	for _, at := range g.dirs {
@@ -236,19 +236,19 @@ func (g *Group) Add(pid int) error {
 	return nil
 }
 
-// Met is what of its limits a group met.
-type Met struct {
+// LimitsMet is what of its limits a group met.
+type LimitsMet struct {
 	Memory    bool // the kernel killed somebody for want of it
 	Processes bool // the kernel refused somebody another process or thread
 }
 
 // End kills who is left in the group, removes it, and says which limits it met.
-func (g *Group) End() (m Met) {
+func (g *Group) End() (m LimitsMet) {
 	if g == nil || len(g.dirs) == 0 {
 		return m
 	}
 	g.kill()
-	m = Met{Memory: g.counts("oom_kill ", "memory.events", "memory.oom_control"), Processes: g.counts("max ", "pids.events")}
+	m = LimitsMet{Memory: g.counts("oom_kill ", "memory.events", "memory.oom_control"), Processes: g.counts("max ", "pids.events")}
 	_ = g.Remove() // what stays is swept when the next box is opened
 	g.dirs = nil
 	return m
@@ -275,8 +275,8 @@ func (g *Group) counts(name string, files ...string) bool {
 	return false
 }
 
-// keeps reports whether a process keeps others alive who are of no command.
-func keeps(pid int) bool { return pid <= 1 || pid == os.Getpid() }
+// isProtected reports whether a process keeps others alive who are of no command.
+func isProtected(pid int) bool { return pid <= 1 || pid == os.Getpid() }
 
 // members returns who is in the group; those of another namespace have the
 // number 0 here.

@@ -28,7 +28,7 @@ func Find() (*Parent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNone, err)
 	}
-	places := find(string(groups), string(mounts), func(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }, func(file string) string {
+	places := findDirs(string(groups), string(mounts), func(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }, func(file string) string {
 		data, _ := os.ReadFile(file)
 		return string(data)
 	})
@@ -55,7 +55,7 @@ func (p *Parent) sweep() int {
 	for _, at := range p.places {
 		left, _ := filepath.Glob(filepath.Join(at.dir, name+"*"))
 		for _, dir := range left {
-			if !proc.Orphan(name, filepath.Base(dir)) {
+			if !proc.IsOrphan(name, filepath.Base(dir)) {
 				continue
 			}
 			g := Group{dirs: []place{{dir, at.kinds, at.version}}}
@@ -77,7 +77,7 @@ const patience = 2 * time.Second
 func (g *Group) kill() bool {
 	until := time.Now().Add(patience) //nolint:forbidigo // waits for the kernel
 	for {
-		if slices.ContainsFunc(g.dirs, func(at place) bool { return slices.ContainsFunc(at.members(), keeps) }) {
+		if slices.ContainsFunc(g.dirs, func(at place) bool { return slices.ContainsFunc(at.members(), isProtected) }) {
 			return false
 		}
 		left := 0
@@ -121,7 +121,7 @@ func (at place) kill() int {
 // killOne kills a process that is there still: its number may have become
 // another's since it was read.
 func (at place) killOne(pid int) {
-	if keeps(pid) {
+	if isProtected(pid) {
 		return
 	}
 	fd, err := unix.PidfdOpen(pid, 0)

@@ -57,7 +57,7 @@ func TestFind(t *testing.T) {
 		{"a container", "4:memory:/docker/1\n8:pids:/docker/1\n", strings.ReplaceAll(mountsV1, " / /sys", " /docker/1 /sys"), all, []string{"/sys/fs/cgroup/memory", "/sys/fs/cgroup/pids"}},
 	} {
 		var got []string
-		for _, p := range find(c.groups, c.mounts, c.may, control) {
+		for _, p := range findDirs(c.groups, c.mounts, c.may, control) {
 			got = append(got, p.dir)
 		}
 		if !slices.Equal(got, c.want) {
@@ -70,7 +70,7 @@ func FuzzFind(f *testing.F) {
 	f.Add(groupsV1, mountsV1)
 	f.Add(groupsV2, mountsV2)
 	f.Fuzz(func(t *testing.T, groups, mounts string) {
-		for _, p := range find(groups, mounts, func(string) bool { return true }, func(string) string { return "memory pids" }) {
+		for _, p := range findDirs(groups, mounts, func(string) bool { return true }, func(string) string { return "memory pids" }) {
 			if !filepath.IsAbs(p.dir) || filepath.Clean(p.dir) != p.dir {
 				t.Errorf("%q", p.dir)
 			}

@@ -81,7 +81,7 @@ func TestSecondVersionNeedsControllers(t *testing.T) {
 		t.Fatal(err)
 	}
 	on := strings.Fields(string(data))
-	found := find("0::/\n", "1 1 0:1 / "+p.places[0].dir+" rw - cgroup2 cgroup2 rw\n", func(string) bool { return true }, func(file string) string {
+	found := findDirs("0::/\n", "1 1 0:1 / "+p.places[0].dir+" rw - cgroup2 cgroup2 rw\n", func(string) bool { return true }, func(file string) string {
 		data, _ := os.ReadFile(file)
 		return string(data)
 	})

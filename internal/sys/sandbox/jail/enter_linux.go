@@ -31,57 +31,57 @@ func init() {
 // the walls are that thread's, and what it starts has them.
 func enter() {
 	word := os.NewFile(wordFD, "word")
-	w := live()
+	w := runJail()
 	if data, err := json.Marshal(w); err == nil {
 		_, _ = word.Write(append(data, '\n')) // nobody else could be told
 	}
 }
 
-func live() Word {
+func runJail() ExitReport {
 	if err := unix.CloseRange(SpecFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return Word{Error: "close inherited files: " + err.Error()}
+		return ExitReport{Error: "close inherited files: " + err.Error()}
 	}
 	given := os.NewFile(SpecFD, "spec")
 	if err := hold(SpecFD, unix.F_SETLKW, unix.F_RDLCK); err != nil {
-		return Word{Error: "wait to begin: " + err.Error()}
+		return ExitReport{Error: "wait to begin: " + err.Error()}
 	}
 	s, err := readSpec(given)
 	if err != nil {
-		return Word{Error: "read what to do: " + err.Error()}
+		return ExitReport{Error: "read what to do: " + err.Error()}
 	}
 	_ = given.Close()
-	join(s.Join)
+	enterGroups(s.Join)
 	switch s.Kind {
 	case Spaces:
-		err = settle(s)
+		err = setUpNamespaces(s)
 	case Guard:
 		return guard(s)
 	case Door:
-		return become(s)
+		return execBehindProxy(s)
 	case Landlock:
 		err = nil
 	default:
 		err = fmt.Errorf("no walls %q", s.Kind)
 	}
 	if err != nil {
-		return Word{Error: err.Error()}
+		return ExitReport{Error: err.Error()}
 	}
-	return confine(s)
+	return runConfined(s)
 }
 
-// join enters control groups before anything is started: the calling thread
+// enterGroups enters control groups before anything is started: the calling thread
 // does, and all that it starts. Where one cannot be entered, what it would bound
 // is looked at all the same.
-func join(groups int) {
+func enterGroups(groups int) {
 	for fd := joinFD; fd < joinFD+groups; fd++ {
 		_, _ = unix.Write(fd, []byte("0"))
 		_ = unix.Close(fd)
 	}
 }
 
-// settle makes the namespaces that this process is the first of a place to
+// setUpNamespaces makes the namespaces that this process is the first of a place to
 // live in.
-func settle(s Spec) error {
+func setUpNamespaces(s Spec) error {
 	if os.Getpid() != 1 {
 		return errors.New("not the first process of a namespace")
 	}
@@ -92,46 +92,46 @@ func settle(s Spec) error {
 		return err
 	}
 	if s.Door {
-		if err := offer(s.Local); err != nil {
+		if err := openProxyPorts(s.Local); err != nil {
 			return err
 		}
 	}
-	return show(s)
+	return buildView(s)
 }
 
-// confine runs the command behind every wall, and waits for its end. In
+// runConfined runs the command behind every wall, and waits for its end. In
 // namespaces the end of this process, soon after, ends all other processes.
-func confine(s Spec) Word {
-	if err := deafen(s.Kind); err != nil {
-		return Word{Error: err.Error()}
+func runConfined(s Spec) ExitReport {
+	if err := ignoreSignals(s.Kind); err != nil {
+		return ExitReport{Error: err.Error()}
 	}
 	if err := os.Chdir(s.Dir); err != nil {
-		return Word{Error: err.Error()}
+		return ExitReport{Error: err.Error()}
 	}
 	path, err := program(s)
 	if err != nil {
-		return Word{Missing: true}
+		return ExitReport{Missing: true}
 	}
-	if err := renounce(s); err != nil {
-		return Word{Error: err.Error()}
+	if err := dropPrivileges(s); err != nil {
+		return ExitReport{Error: err.Error()}
 	}
 	pid, err := syscall.ForkExec(path, s.Args, &syscall.ProcAttr{
 		Dir: s.Dir, Env: s.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Word{Missing: true}
+		return ExitReport{Missing: true}
 	case err != nil:
-		return Word{Error: fmt.Sprintf("start %s: %v", s.Args[0], err)}
+		return ExitReport{Error: fmt.Sprintf("start %s: %v", s.Args[0], err)}
 	}
 	return reap(pid)
 }
 
-// deafen lets no signal end this process that one in the jail sends. From the
+// ignoreSignals lets no signal end this process that one in the jail sends. From the
 // first of a namespace the kernel keeps all for which it has no handler, and so
 // it is given none: to tell the runtime of each signal takes two changes of
 // thread, which are most of what a jail would do.
-func deafen(k Kind) error {
+func ignoreSignals(k Kind) error {
 	if k != Spaces {
 		signal.Notify(make(chan os.Signal, 1)) // nothing is ever received
 		return nil
@@ -151,19 +151,19 @@ func deafen(k Kind) error {
 
 // reap waits for every process that falls to this one until the command has
 // ended.
-func reap(command int) Word {
+func reap(command int) ExitReport {
 	for {
 		var status unix.WaitStatus
 		pid, err := unix.Wait4(-1, &status, 0, nil)
 		if err != nil && !errors.Is(err, unix.EINTR) {
-			return Word{Error: "wait for the command: " + err.Error()}
+			return ExitReport{Error: "wait for the command: " + err.Error()}
 		}
 		if pid == command && (status.Exited() || status.Signaled()) {
 			exit := status.ExitStatus()
 			if status.Signaled() {
 				exit = 128 + int(status.Signal())
 			}
-			return Word{Exit: &exit}
+			return ExitReport{Exit: &exit}
 		}
 	}
 }

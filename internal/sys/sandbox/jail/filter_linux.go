@@ -68,10 +68,10 @@ func Filter(sockets bool) ([]unix.SockFilter, error) {
 		c.jump(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, x32Bit, 0, 1)
 		c.answer(unix.SECCOMP_RET_KILL_PROCESS)
 	}
-	for _, nr := range append(forbidden(), archForbidden()...) {
+	for _, nr := range append(forbiddenCalls(), archForbidden()...) {
 		c.on(nr, deny(unix.EPERM))
 	}
-	for _, nr := range unknown() {
+	for _, nr := range missingCalls() {
 		c.on(nr, deny(unix.ENOSYS))
 	}
 	for _, nr := range []uint32{unix.SYS_CLONE, unix.SYS_UNSHARE} {
@@ -135,10 +135,10 @@ func (c *code) socket(any bool) {
 	c.answer(deny(unix.EAFNOSUPPORT))
 }
 
-// forbidden returns the calls that nobody may make in a jail, whatever their
+// forbiddenCalls returns the calls that nobody may make in a jail, whatever their
 // arguments. Most need a privilege that is not there; a kernel with a hole in
 // one of them should not be reached at all.
-func forbidden() []uint32 {
+func forbiddenCalls() []uint32 {
 	return []uint32{
 		unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, // the keyrings are the host's
 		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
@@ -154,10 +154,10 @@ func forbidden() []uint32 {
 	}
 }
 
-// unknown returns the calls that a jail's kernel does not have. Libraries fall
+// missingCalls returns the calls that a jail's kernel does not have. Libraries fall
 // back to older ones: clone3 hides its flags from a filter, and what io_uring
 // does no filter sees.
-func unknown() []uint32 {
+func missingCalls() []uint32 {
 	return []uint32{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER}
 }
 

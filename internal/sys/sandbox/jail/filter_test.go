@@ -129,7 +129,7 @@ func TestFence(t *testing.T) {
 		runtime.LockOSThread()
 		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 		if err == nil {
-			err = fence(Spec{Kind: Spaces, Writable: []string{in}})
+			err = restrictPaths(Spec{Kind: Spaces, Writable: []string{in}})
 		}
 		done <- err
 		inErr, outErr := os.WriteFile(in+"/x", nil, 0o600), os.WriteFile(out+"/x", nil, 0o600)
@@ -178,7 +178,7 @@ func TestFenceKeepsTCP(t *testing.T) {
 	go func() { // the thread is not used again
 		runtime.LockOSThread()
 		bind, connect := try() // the control
-		err := errors.Join(bind, connect, unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), fence(Spec{Kind: Landlock, Readable: []string{"/"}}))
+		err := errors.Join(bind, connect, unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), restrictPaths(Spec{Kind: Landlock, Readable: []string{"/"}}))
 		if bind, connect = try(); !errors.Is(bind, unix.EACCES) || !errors.Is(connect, unix.EACCES) {
 			err = errors.Join(err, fmt.Errorf("bind: %w, connect: %w", bind, connect))
 		}

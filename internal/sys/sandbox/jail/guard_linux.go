@@ -18,32 +18,32 @@ import (
 // guard starts a jail that has no namespaces, from outside of its walls, and
 // owns all that it starts: who loses a parent falls to the guard, and when
 // the command has ended, or this process is told to end, they are all killed.
-func guard(s Spec) Word {
+func guard(s Spec) ExitReport {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return Word{Error: fmt.Sprintf("own what is started: %v", err)}
+		return ExitReport{Error: fmt.Sprintf("own what is started: %v", err)}
 	}
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return Word{Error: fmt.Sprintf("forbid traces: %v", err)}
+		return ExitReport{Error: fmt.Sprintf("forbid traces: %v", err)}
 	}
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, syscall.SIGTERM)
 	r, w, err := os.Pipe()
 	if err != nil {
-		return Word{Error: err.Error()}
+		return ExitReport{Error: err.Error()}
 	}
 	defer func() { _ = r.Close() }()
 	pid, err := startCell(s, w)
 	_ = w.Close()
 	if err != nil {
-		return Word{Error: fmt.Sprintf("start the inner process: %v", err)}
+		return ExitReport{Error: fmt.Sprintf("start the inner process: %v", err)}
 	}
-	ended := make(chan Word, 1)
-	go func() { ended <- heard(r) }() // ends with the cell, which is killed below
-	var word Word
+	ended := make(chan ExitReport, 1)
+	go func() { ended <- readReport(r) }() // ends with the cell, which is killed below
+	var word ExitReport
 	select {
 	case word = <-ended:
 	case <-told:
-		word = Word{Error: "told to end"}
+		word = ExitReport{Error: "told to end"}
 	}
 	_ = unix.Kill(pid, unix.SIGKILL)
 	gone := killRest()
@@ -51,7 +51,7 @@ func guard(s Spec) Word {
 		_ = os.RemoveAll(s.Own) // nothing is worth more than the word
 	}
 	if !gone {
-		word = Word{Error: "some processes cannot be killed"}
+		word = ExitReport{Error: "some processes cannot be killed"}
 	}
 	return word
 }
@@ -70,9 +70,9 @@ func startCell(s Spec, word *os.File) (int, error) {
 	})
 }
 
-func heard(r io.Reader) Word {
-	w := Word{Error: "the inner process was killed"}
-	var said Word
+func readReport(r io.Reader) ExitReport {
+	w := ExitReport{Error: "the inner process was killed"}
+	var said ExitReport
 	if json.NewDecoder(r).Decode(&said) == nil {
 		w = said
 	}
@@ -99,9 +99,9 @@ func killRest() bool {
 	return false
 }
 
-// Hold keeps a jail that is started with a Spec from beginning until it is let
+// BlockStart keeps a jail that is started with a Spec from beginning until it is let
 // go: it may be put into a control group before it starts anything.
-func Hold(spec *os.File) (letGo func(), err error) {
+func BlockStart(spec *os.File) (letGo func(), err error) {
 	if err := hold(spec.Fd(), unix.F_SETLK, unix.F_WRLCK); err != nil {
 		return nil, fmt.Errorf("hold a jail: %w", err)
 	}
@@ -123,11 +123,11 @@ func (s Spec) File() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Memory(data)
+	return MemoryFile(data)
 }
 
-// Memory returns an open file, at its beginning, that holds data.
-func Memory(data []byte) (*os.File, error) {
+// MemoryFile returns an open file, at its beginning, that holds data.
+func MemoryFile(data []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate("nexus", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("make a file in memory: %w", err)

@@ -6,7 +6,7 @@
 // [Arg]: that is looked at while the program initialises, before the packages
 // that make its start slow, and in every test binary alike. What to do comes
 // as a [Spec] through file descriptor [SpecFD]; what came of it goes out as
-// one [Word] through [wordFD].
+// one [ExitReport] through [wordFD].
 //
 // The first process of the namespaces stays outside of the walls that it
 // builds for its child (they are the calling thread's), but has nothing that
@@ -38,28 +38,28 @@ const ProxyPort = 61080
 // Home is the private home in a jail with a view of its own.
 const Home = "/tmp/home"
 
-// How a path is shown.
-type How string
+// MountMode a path is shown.
+type MountMode string
 
 // The ways to show a path.
 const (
-	Show  How = "show"  // read-only
-	Bind  How = "bind"  // writable
-	Link  How = "link"  // a symbolic link to From
-	Copy  How = "copy"  // a copy of a small file
-	Tmpfs How = "tmpfs" // empty, writable, Size bytes at most
-	Layer How = "layer" // as it is, and what is written goes to Over/upper
-	Cover How = "cover" // there, and nobody may open or change it
+	Show  MountMode = "show"  // read-only
+	Bind  MountMode = "bind"  // writable
+	Link  MountMode = "link"  // a symbolic link to From
+	Copy  MountMode = "copy"  // a copy of a small file
+	Tmpfs MountMode = "tmpfs" // empty, writable, Size bytes at most
+	Layer MountMode = "layer" // as it is, and what is written goes to Over/upper
+	Cover MountMode = "cover" // there, and nobody may open or change it
 )
 
 // Mount is one path of the view. A Show or Copy of what is not there is left
 // out.
 type Mount struct {
-	How  How    `json:"how"`
-	Path string `json:"path"`           // inside; clean and absolute
-	From string `json:"from,omitempty"` // outside, or what a link says; empty means Path
-	Size int64  `json:"size,omitempty"`
-	Over string `json:"over,omitempty"` // directory outside, with an upper and a work in it
+	How  MountMode `json:"how"`
+	Path string    `json:"path"`           // inside; clean and absolute
+	From string    `json:"from,omitempty"` // outside, or what a link says; empty means Path
+	Size int64     `json:"size,omitempty"`
+	Over string    `json:"over,omitempty"` // directory outside, with an upper and a work in it
 	// Inner is a path below another that may hold links made by those who
 	// are to be confined: none is followed.
 	Inner bool `json:"inner,omitempty"`
@@ -105,8 +105,8 @@ type Spec struct {
 	Join     int      `json:"join,omitempty"`  // how many control groups it enters
 }
 
-// Word is what a jail says at its end.
-type Word struct {
+// ExitReport is what a jail says at its end.
+type ExitReport struct {
 	Exit    *int   `json:"exit,omitempty"`    // of the command: 128+n after signal n
 	Missing bool   `json:"missing,omitempty"` // there is no such program
 	Error   string `json:"error,omitempty"`   // why the command was not started

@@ -113,10 +113,10 @@ func (r *rules) enforce() error {
 	return nil
 }
 
-// fence puts the calling thread under Landlock: everything may be seen and run
+// restrictPaths puts the calling thread under Landlock: everything may be seen and run
 // that is shown, and written only what the command was given. The kernel does
 // not need it where the mounts say the same; it is a second wall.
-func fence(s Spec) error {
+func restrictPaths(s Spec) error {
 	only := s.Kind == Landlock
 	r, err := newRules(only)
 	if err != nil {

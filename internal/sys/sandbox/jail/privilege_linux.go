@@ -11,13 +11,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// Needs returns the capabilities that a jail begins with, in the user
+// RequiredCapabilities returns the capabilities that a jail begins with, in the user
 // namespace that it is the first of.
-func Needs() []uintptr { return []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP} }
+func RequiredCapabilities() []uintptr {
+	return []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
+}
 
-// renounce takes everything from the calling thread that the command must not
+// dropPrivileges takes everything from the calling thread that the command must not
 // have, and checks that it is gone.
-func renounce(s Spec) error {
+func dropPrivileges(s Spec) error {
 	limits := s.Limits.Kernel()
 	if s.Kind == Landlock {
 		delete(limits, unix.RLIMIT_NPROC) // it would count all that the user runs
@@ -34,7 +36,7 @@ func renounce(s Spec) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("forbid new privileges: %w", err)
 	}
-	if err := fence(s); err != nil && (s.Kind == Landlock || ABI() > 0) {
+	if err := restrictPaths(s); err != nil && (s.Kind == Landlock || ABI() > 0) {
 		return err
 	}
 	program, err := Filter(s.Kind == Spaces)

@@ -26,13 +26,13 @@ type source struct {
 	was int  // O_PATH of the original, for mounts inside of it; -1 for none
 }
 
-// show makes the view that the command will have, and moves into it.
-func show(s Spec) error {
+// buildView makes the view that the command will have, and moves into it.
+func buildView(s Spec) error {
 	if err := unix.Mount("", "/", "", unix.MS_SLAVE|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
 	all := devMounts(s.Mounts, s.Limits.Tmp)
-	sources, copies, err := gather(all)
+	sources, copies, err := cloneSources(all)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func show(s Spec) error {
 		return err
 	}
 	for i, m := range all {
-		if err := place(root, m, sources[i], copies[m.Path]); err != nil {
+		if err := placeMount(root, m, sources[i], copies[m.Path]); err != nil {
 			return fmt.Errorf("show %s: %w", m.Path, err)
 		}
 	}
@@ -83,8 +83,8 @@ func devMounts(mounts []Mount, size int64) []Mount {
 	return append(append(all, Mount{How: Tmpfs, Path: "/dev/shm", Size: size}), mounts...)
 }
 
-// gather takes copies of all that is shown while the host's tree is in sight.
-func gather(mounts []Mount) ([]source, map[string][]byte, error) {
+// cloneSources takes copies of all that is shown while the host's tree is in sight.
+func cloneSources(mounts []Mount) ([]source, map[string][]byte, error) {
 	sources, copies := make([]source, len(mounts)), map[string][]byte{}
 	for i, m := range mounts {
 		sources[i] = source{fd: -1, was: -1}
@@ -99,12 +99,12 @@ func gather(mounts []Mount) ([]source, map[string][]byte, error) {
 			copies[m.Path] = data
 		case Show, Bind:
 			var err error
-			if sources[i], err = take(m, from, mounts[:i], sources); err != nil {
+			if sources[i], err = cloneSource(m, from, mounts[:i], sources); err != nil {
 				return nil, nil, fmt.Errorf("show %s: %w", m.Path, err)
 			}
 		case Layer:
 			var err error
-			if sources[i], err = layer(m, from); err != nil {
+			if sources[i], err = mountLayer(m, from); err != nil {
 				return nil, nil, fmt.Errorf("show %s: %w", m.Path, err)
 			}
 		case Link, Tmpfs, Cover:
@@ -115,9 +115,9 @@ func gather(mounts []Mount) ([]source, map[string][]byte, error) {
 	return sources, copies, nil
 }
 
-// take copies one part of the host's tree. What lies inside of a part that
+// cloneSource copies one part of the host's tree. What lies inside of a part that
 // others may have written is looked up in there, without following links.
-func take(m Mount, from string, before []Mount, sources []source) (source, error) {
+func cloneSource(m Mount, from string, before []Mount, sources []source) (source, error) {
 	dir, how := unix.AT_FDCWD, unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
 	if m.Inner {
 		for i, o := range before {
@@ -151,9 +151,9 @@ func take(m Mount, from string, before []Mount, sources []source) (source, error
 	return source{fd: fd, was: was, dir: st.Mode&unix.S_IFMT == unix.S_IFDIR}, setAttr(fd, "", attr, unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
 }
 
-// layer mounts an overlay over a part of the host's tree, which so stays as it
+// mountLayer mounts an overlay over a part of the host's tree, which so stays as it
 // is. What lies inside of it is looked up in what is below.
-func layer(m Mount, from string) (source, error) {
+func mountLayer(m Mount, from string) (source, error) {
 	was, err := unix.Open(from, unix.O_PATH|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return source{}, err
@@ -180,15 +180,15 @@ func layer(m Mount, from string) (source, error) {
 	return source{fd: fd, was: was, dir: true}, nil
 }
 
-// place puts one mount into the view, whose root is the working directory. No
+// placeMount puts one mount into the view, whose root is the working directory. No
 // link in it leads out of it while it is made, whoever made the link.
-func place(root *os.Root, m Mount, from source, data []byte) error {
+func placeMount(root *os.Root, m Mount, from source, data []byte) error {
 	if from.out {
 		return nil
 	}
 	path := strings.TrimPrefix(m.Path, "/")
 	if m.How == Cover {
-		return cover(root, path)
+		return coverPath(root, path)
 	}
 	if !m.Inner {
 		if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -236,9 +236,9 @@ const (
 	dirLid  = ".hidden-directory"
 )
 
-// cover puts a lid on what is at a path of the view; what is not there needs
+// coverPath puts a lid on what is at a path of the view; what is not there needs
 // none.
-func cover(root *os.Root, path string) error {
+func coverPath(root *os.Root, path string) error {
 	to, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
 		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	})

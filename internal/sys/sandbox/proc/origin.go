@@ -19,9 +19,9 @@ func OwnPrefix(kind string) (string, error) {
 	return fmt.Sprintf("%s%s-%d-%s-", kind, strings.Trim(link, "pid:[]"), os.Getpid(), started(os.Getpid())), nil
 }
 
-// Orphan reports whether the one who made the thing of that name is dead.
+// IsOrphan reports whether the one who made the thing of that name is dead.
 // Whether those of another namespace are cannot be seen here: false.
-func Orphan(kind, name string) bool {
+func IsOrphan(kind, name string) bool {
 	mine, err := OwnPrefix(kind)
 	if err != nil {
 		return false
@@ -52,7 +52,7 @@ func OwnTemp(kind string) (string, error) {
 func SweepTemp(kind string) {
 	all, _ := filepath.Glob(filepath.Join(os.TempDir(), kind+"*"))
 	for _, dir := range all {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && Orphan(kind, filepath.Base(dir)) {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && IsOrphan(kind, filepath.Base(dir)) {
 			_ = os.RemoveAll(dir) // another user's stays
 		}
 	}

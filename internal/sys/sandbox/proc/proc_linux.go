@@ -102,7 +102,7 @@ func KillTree(leader int, mark string, ran time.Duration) bool {
 // Sweep kills every process of this user that carries a mark of owner, as a
 // process of its own that was killed may have left them, and says how many.
 func Sweep(owner string) (int, error) {
-	killed, gone := killAll(0, of(owner))
+	killed, gone := killAll(0, ownedBy(owner))
 	if !gone {
 		return killed, fmt.Errorf("sweep %s: some processes cannot be killed", owner)
 	}
@@ -127,10 +127,10 @@ func SweepAll(owners map[string]bool) (int, error) {
 }
 
 // Left returns how many processes an owner has that [Sweep] would kill.
-func Left(owner string) int { return len(family(0, of(owner))) }
+func Left(owner string) int { return len(withDescendants(0, ownedBy(owner))) }
 
-// of matches the processes of an owner.
-func of(owner string) func(process) bool {
+// ownedBy matches the processes of an owner.
+func ownedBy(owner string) func(process) bool {
 	return func(p process) bool {
 		return p.carries(func(m string) bool { return m == owner || strings.HasPrefix(m, owner+"/") })
 	}
@@ -142,7 +142,7 @@ func of(owner string) func(process) bool {
 func killAll(after int, match func(process) bool) (killed int, gone bool) {
 	seen := map[int]bool{}
 	for deadline := time.Now().Add(Grace); time.Now().Before(deadline); { //nolint:forbidigo // waits for the kernel
-		found := family(after, match)
+		found := withDescendants(after, match)
 		if len(found) == 0 {
 			return len(seen), true
 		}
@@ -170,8 +170,8 @@ type process struct {
 	dead                        bool
 }
 
-// family returns the matching processes and everything below them.
-func family(after int, match func(process) bool) []int {
+// withDescendants returns the matching processes and everything below them.
+func withDescendants(after int, match func(process) bool) []int {
 	self := os.Getpid()
 	var found []int
 	all := processes(after)
@@ -242,7 +242,7 @@ func (p process) carries(wanted func(string) bool) bool {
 func (p process) environ() []byte {
 	for range 100 {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
-		if err != nil || len(data) > 0 || bare(p.pid) {
+		if err != nil || len(data) > 0 || hasNoEnviron(p.pid) {
 			return data
 		}
 		time.Sleep(time.Millisecond) //nolint:forbidigo // waits for the kernel
@@ -250,9 +250,9 @@ func (p process) environ() []byte {
 	return nil
 }
 
-// bare reports whether a process has no environment and will have none: it is
+// hasNoEnviron reports whether a process has no environment and will have none: it is
 // dead, a thread of the kernel, or was given an empty one.
-func bare(pid int) bool {
+func hasNoEnviron(pid int) bool {
 	const flags, envStart, envEnd, kernelThread = 6, 47, 48, 0x200000 // see proc_pid_stat(5), from the state on
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -57,7 +57,7 @@ func (f *Finder) Added(ctx context.Context, patch string) ([]Leak, error) {
 	return all, nil
 }
 
-func (f *Finder) in(ctx context.Context, a added, gone string) []Leak {
+func (f *Finder) in(ctx context.Context, a addedText, gone string) []Leak {
 	var leaks []Leak
 	for _, found := range f.search(ctx, a.file, a.text.String()) {
 		if found.line >= len(a.lines) || strings.Contains(gone, found.secret) {
@@ -85,8 +85,8 @@ func kind(says string) string {
 	return says
 }
 
-// added is what a patch adds to one file.
-type added struct {
+// addedText is what a patch adds to one file.
+type addedText struct {
 	file  string
 	text  strings.Builder // the lines
 	lines []int           // their numbers in the new file
@@ -99,10 +99,10 @@ const hunk = `^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`
 // read returns what a patch adds, by file, and all that it takes away. Lines
 // are counted as the heads of the hunks say, so that no content is taken for a
 // head.
-func read(patch string) (files []added, gone string) {
+func read(patch string) (files []addedText, gone string) {
 	head := regexp.MustCompile(hunk)
 	var removed strings.Builder
-	var at *added
+	var at *addedText
 	var old, fresh, line int
 	lines := bufio.NewScanner(strings.NewReader(patch))
 	lines.Buffer(nil, max(64<<10, len(patch)+1))
@@ -130,7 +130,7 @@ func read(patch string) (files []added, gone string) {
 				old, fresh, line = old-1, fresh-1, line+1
 			}
 		case strings.HasPrefix(text, "+++ "):
-			files = append(files, added{file: name(text[4:])})
+			files = append(files, addedText{file: name(text[4:])})
 			at = &files[len(files)-1]
 		default:
 			m := head.FindStringSubmatch(text)

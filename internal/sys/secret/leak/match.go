@@ -53,7 +53,7 @@ func (f *Finder) search(ctx context.Context, name, raw string) []finding {
 				return found
 			}
 			if r := &f.rules[i]; r.named(small) {
-				found = append(found, f.by(r, t, now, encoded)...)
+				found = append(found, f.findByRule(r, t, now, encoded)...)
 			}
 		}
 		if n == depth {
@@ -76,9 +76,9 @@ func (r *rule) named(small string) bool {
 	return len(r.keywords) == 0
 }
 
-// by returns what one rule finds in a text as it is now: as it came, or with
+// findByRule returns what one rule finds in a text as it is now: as it came, or with
 // parts decoded.
-func (f *Finder) by(r *rule, t text, now string, encoded []*codec.EncodedSegment) []finding {
+func (f *Finder) findByRule(r *rule, t text, now string, encoded []*codec.EncodedSegment) []finding {
 	if r.path != nil && !r.path.regexp().MatchString(t.name) {
 		return nil
 	}
@@ -107,14 +107,14 @@ func (f *Finder) by(r *rule, t text, now string, encoded []*codec.EncodedSegment
 		if g.secret = r.secret(g.match); r.entropy != 0 && entropy(g.secret) <= r.entropy {
 			continue
 		}
-		if !excused(f.allowed, g, t.name, line) && !excused(r.allowed, g, t.name, line) {
+		if !isAllowed(f.allowed, g, t.name, line) && !isAllowed(r.allowed, g, t.name, line) {
 			found = append(found, g)
 		}
 	}
 	return found
 }
 
-func excused(by []allowed, g finding, name, line string) bool {
+func isAllowed(by []allowed, g finding, name, line string) bool {
 	for _, a := range by {
 		if a.finding(g, name, line) {
 			return true

@@ -130,12 +130,12 @@ func sessionOf(f nexus.Fact) nexus.SessionID {
 
 // read fills in what the blobs hold.
 func (t *Transcript) read(s agent.Store, hashes []string) error {
-	o, err := agent.Reopen(s, t.Prompt)
+	o, err := agent.LoadSessionStart(s, t.Prompt)
 	if err != nil {
 		return fmt.Errorf("session %s: %w", t.Session, err)
 	}
 	t.System, t.Tools = o.System, o.Tools
-	t.Messages, err = agent.Recall(s, hashes)
+	t.Messages, err = agent.LoadMessages(s, hashes)
 	if err != nil {
 		return fmt.Errorf("read session %s: %w", t.Session, err)
 	}

@@ -77,7 +77,7 @@ func TestOverhead(t *testing.T) {
 			}
 			took := time.Since(began)
 			began = time.Now()
-			e, err := r.Weigh(t.Context(), gate.Tree{Dir: dir, Hash: fmt.Sprint(n)}, g)
+			e, err := r.JudgeAgainstBase(t.Context(), gate.Tree{Dir: dir, Hash: fmt.Sprint(n)}, g)
 			if err != nil || !e.Passed() {
 				t.Fatalf("%+v, %v", e, err)
 			}
@@ -124,7 +124,7 @@ func BenchmarkOverhead(b *testing.B) {
 				return err
 			}
 			judged := func() error {
-				_, err := r.Weigh(b.Context(), gate.Tree{Dir: dir, Hash: "t"}, g)
+				_, err := r.JudgeAgainstBase(b.Context(), gate.Tree{Dir: dir, Hash: "t"}, g)
 				return err
 			}
 			took := map[string][]float64{}
@@ -186,7 +186,7 @@ func TestRelated(t *testing.T) {
 		for range 2 {
 			for g, times := range map[*gate.Gate]*[]time.Duration{new(some[at]): &part, &test: &all} {
 				began := time.Now()
-				if e, err := r.Weigh(t.Context(), gate.Tree{Dir: dir, Hash: "t"}, *g); err != nil || !e.Passed() {
+				if e, err := r.JudgeAgainstBase(t.Context(), gate.Tree{Dir: dir, Hash: "t"}, *g); err != nil || !e.Passed() {
 					t.Fatalf("%+v, %v", e, err)
 				}
 				*times = append(*times, time.Since(began))
@@ -227,7 +227,7 @@ func TestKnown(t *testing.T) {
 	pass := func(hash string) (int, time.Duration) {
 		ran = 0
 		began := time.Now()
-		if v, err := r.Pass(t.Context(), gate.Tree{Dir: dir, Hash: hash}, gates, known); err != nil || !v.Passed {
+		if v, err := r.RunAll(t.Context(), gate.Tree{Dir: dir, Hash: hash}, gates, known); err != nil || !v.Passed {
 			t.Fatalf("%+v, %v", v, err)
 		}
 		return ran, time.Since(began)

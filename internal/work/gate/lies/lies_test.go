@@ -189,11 +189,11 @@ func (p project) judge(t *testing.T, base gate.Tree, was map[string]nexus.Eviden
 	r.Origin = &gate.Origin{Dir: base.Dir, Changed: changed, Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error {
 		return do(lone, base)
 	}}
-	v, err := r.Pass(t.Context(), tree, gates, nil)
+	v, err := r.RunAll(t.Context(), tree, gates, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	suspect := tamper.Look(files)
+	suspect := tamper.FindTampering(files)
 	for _, e := range v.Evidence {
 		for _, f := range e.Findings {
 			if e.Passed() && f.Code == raw.CodeFewer {

@@ -112,13 +112,13 @@ func (l language) line(text, code string) []Mutant {
 			}
 			at := from + i
 			from = at + len(t[1])
-			if t[0] == "boolean" && (wordy(code, at-1) || wordy(code, from)) {
+			if t[0] == "boolean" && (isNamePart(code, at-1) || isNamePart(code, from)) {
 				continue
 			}
 			found = append(found, Mutant{Operator: t[0], Was: text[at:from], Now: t[2], at: at, end: from})
 		}
 	}
-	if l.Faults.Calls && regexp.MustCompile(call).MatchString(strings.ReplaceAll(code, "\x00", "x")) && !tells(trimmed) {
+	if l.Faults.Calls && regexp.MustCompile(call).MatchString(strings.ReplaceAll(code, "\x00", "x")) && !isLogCall(trimmed) {
 		indent := len(text) - len(strings.TrimLeft(text, " \t"))
 		end := len(strings.TrimRight(text, " \t\r"))
 		found = append(found, Mutant{Operator: "remove statement", Was: text[indent:end], Now: l.Faults.Nothing, at: indent, end: end})
@@ -131,8 +131,8 @@ func (l language) line(text, code string) []Mutant {
 	return found
 }
 
-// wordy reports whether a byte of a line belongs to a name.
-func wordy(code string, at int) bool {
+// isNamePart reports whether a byte of a line belongs to a name.
+func isNamePart(code string, at int) bool {
 	if at < 0 || at >= len(code) {
 		return false
 	}
@@ -140,8 +140,8 @@ func wordy(code string, at int) bool {
 	return c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// tells reports whether a call only tells people something.
-func tells(code string) bool {
+// isLogCall reports whether a call only tells people something.
+func isLogCall(code string) bool {
 	return slices.ContainsFunc([]string{"console.", "print", "puts", "log", "echo", "System.out", "eprintln", "fmt.", "super(", "throw", "return", "if", "for", "while", "switch"}, func(p string) bool {
 		return strings.HasPrefix(code, p)
 	})

@@ -98,9 +98,9 @@ func trimmed(text string) []string {
 	return lines
 }
 
-// Of returns the faults that can be put into the new lines of a file, in their
+// FindMutants returns the faults that can be put into the new lines of a file, in their
 // order. Tests, and files in no language that it knows, have none.
-func Of(f File) []Mutant {
+func FindMutants(f File) []Mutant {
 	if stack.ServesTests(f.Path) || len(f.New) == 0 || generated(f.Text) {
 		return nil
 	}
@@ -125,7 +125,7 @@ func generated(text string) bool {
 // are, in the order of their places.
 func Pick(all []Mutant, seed string, n int) []Mutant {
 	drawn := slices.Clone(all)
-	slices.SortStableFunc(drawn, func(a, b Mutant) int { return cmp.Compare(lot(seed, a), lot(seed, b)) })
+	slices.SortStableFunc(drawn, func(a, b Mutant) int { return cmp.Compare(sampleKey(seed, a), sampleKey(seed, b)) })
 	lines := map[string]int{}
 	round := make(map[Mutant]int, len(drawn))
 	for _, m := range drawn {
@@ -141,7 +141,7 @@ func Pick(all []Mutant, seed string, n int) []Mutant {
 	return drawn
 }
 
-func lot(seed string, m Mutant) uint64 {
+func sampleKey(seed string, m Mutant) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d\x00%s", seed, m.File, m.at, m.end, m.Now))
 	return binary.BigEndian.Uint64(sum[:])
 }

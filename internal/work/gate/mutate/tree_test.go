@@ -246,7 +246,7 @@ func (p *project) draw(t *testing.T, most int) []mutate.Mutant {
 			if os.Getenv("NEXUS_MUTANTS_BASE") != "" {
 				at = "all"
 			}
-			floors[at] = append(floors[at], mutate.Of(mutate.File{Path: file, Text: string(data), New: fresh(file, data)})...)
+			floors[at] = append(floors[at], mutate.FindMutants(mutate.File{Path: file, Text: string(data), New: fresh(file, data)})...)
 		}
 	}
 	var all []mutate.Mutant

@@ -83,7 +83,7 @@ func (t Trial) Run(ctx context.Context, files []File) (Report, error) {
 	r := Report{Seed: t.Seed, Results: []Result{}}
 	var all []Mutant
 	for _, f := range files {
-		all = append(all, Of(f)...)
+		all = append(all, FindMutants(f)...)
 	}
 	r.Possible = len(all)
 	var tests []gate.Gate
@@ -170,7 +170,7 @@ func (t *trial) budget(ctx context.Context, drawn []Mutant) (time.Duration, erro
 	for _, m := range drawn {
 		suite := time.Duration(0)
 		for _, g := range t.tests {
-			e, err := t.without(ctx, t.near(g, m))
+			e, err := t.without(ctx, t.narrowToTests(g, m))
 			if err != nil {
 				return 0, err
 			}
@@ -186,12 +186,12 @@ func (t *trial) budget(ctx context.Context, drawn []Mutant) (time.Duration, erro
 func (t *trial) try(ctx context.Context, m Mutant) (Result, error) {
 	r := Result{Mutant: m, State: Unclear, Why: "no gate ran"}
 	for _, g := range t.tests {
-		g = t.near(g, m)
+		g = t.narrowToTests(g, m)
 		base, err := t.without(ctx, g)
 		if err != nil {
 			return r, err
 		}
-		if !quiet(base) && len(base.Findings) == 0 {
+		if !hasNoFailure(base) && len(base.Findings) == 0 {
 			r.State, r.Why = Unclear, fmt.Sprintf("gate %s is %s without a fault", g.Name, base.State)
 			continue
 		}
@@ -205,7 +205,7 @@ func (t *trial) try(ctx context.Context, m Mutant) (Result, error) {
 		if err != nil {
 			return r, err
 		}
-		r.State, r.By, r.Why = weigh(base, e)
+		r.State, r.By, r.Why = mutantState(base, e)
 		if r.State == TimedOut && g.Timeout >= left {
 			r.State, r.Why = Unclear, "the time was up"
 		}
@@ -223,7 +223,7 @@ func (t *trial) without(ctx context.Context, g gate.Gate) (nexus.Evidence, error
 		return e, nil
 	}
 	if t.Known != nil {
-		if e, ok := t.Known(g.Name); ok && e.Command == g.Command() && quiet(e) && e.Duration > 0 {
+		if e, ok := t.Known(g.Name); ok && e.Command == g.Command() && hasNoFailure(e) && e.Duration > 0 {
 			t.plain[key] = e
 			return e, nil
 		}
@@ -246,7 +246,7 @@ func (t *trial) judge(ctx context.Context, g gate.Gate, m *Mutant) (nexus.Eviden
 				return err
 			}
 		}
-		return t.put(m)
+		return t.writeWithFault(m)
 	}
 	r.Put = nil // nobody reads what they print
 	if err := r.Reset(ctx, false); err != nil {
@@ -254,13 +254,13 @@ func (t *trial) judge(ctx context.Context, g gate.Gate, m *Mutant) (nexus.Eviden
 	}
 	e, err := r.Judge(ctx, gate.Tree{Dir: t.Dir, Hash: t.Seed}, g)
 	if m != nil {
-		err = cmp.Or(err, t.put(nil))
+		err = cmp.Or(err, t.writeWithFault(nil))
 	}
 	return e, err
 }
 
-// put writes the files of the change as they are, but for a fault.
-func (t *trial) put(m *Mutant) error {
+// writeWithFault writes the files of the change as they are, but for a fault.
+func (t *trial) writeWithFault(m *Mutant) error {
 	for _, f := range t.files {
 		text := []byte(f.Text)
 		if m != nil && m.File == f.Path {
@@ -283,9 +283,9 @@ func (t *trial) put(m *Mutant) error {
 	return nil
 }
 
-// near narrows a gate to the tests that are near a fault: those of its package
+// narrowToTests narrows a gate to the tests that are near a fault: those of its package
 // and of packages whose tests the change touched.
-func (t *trial) near(g gate.Gate, m Mutant) gate.Gate {
+func (t *trial) narrowToTests(g gate.Gate, m Mutant) gate.Gate {
 	c, ok := gosrc.ParseTest(g.Args)
 	if !ok || path.Ext(m.File) != ".go" {
 		return g
@@ -304,16 +304,16 @@ func (t *trial) near(g gate.Gate, m Mutant) gate.Gate {
 	return g
 }
 
-// quiet reports whether a gate has nothing against a tree: it passed, or there
+// hasNoFailure reports whether a gate has nothing against a tree: it passed, or there
 // was nothing to run, or all it says is its exit code.
-func quiet(e nexus.Evidence) bool {
+func hasNoFailure(e nexus.Evidence) bool {
 	return e.State == nexus.Pass || e.State == nexus.NotRun && len(e.Findings) == 0 || e.State == nexus.Unverifiable && e.Exit == 0
 }
 
-// weigh says what the tests say about a fault, compared with what they say
+// mutantState says what the tests say about a fault, compared with what they say
 // without it.
-func weigh(base, now nexus.Evidence) (s State, by, why string) {
-	if quiet(now) {
+func mutantState(base, now nexus.Evidence) (s State, by, why string) {
+	if hasNoFailure(now) {
 		return Survived, "", ""
 	}
 	if now.State == nexus.Timeout {
@@ -343,7 +343,7 @@ func weigh(base, now nexus.Evidence) (s State, by, why string) {
 		return Survived, "", "" // only what was red without it
 	case len(now.Findings) > 0 && slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.File != "" }):
 		return Uncompiled, "", now.Findings[0].Message
-	case quiet(base):
+	case hasNoFailure(base):
 		return Killed, now.Gate, ""
 	default:
 		return Unclear, "", "the tests fail without the fault, too"

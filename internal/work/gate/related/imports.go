@@ -13,7 +13,7 @@ import (
 func (s *survey) byImports(g gate.Gate, l stack.Sources) Choice {
 	if l.Chooses != nil {
 		if why := l.Chooses(os.DirFS(s.dir), s.all()); why != "" {
-			return every("%s", why)
+			return allTests("%s", why)
 		}
 	}
 	have := map[string]bool{}
@@ -25,11 +25,11 @@ func (s *survey) byImports(g gate.Gate, l stack.Sources) Choice {
 	hit, why := s.changes(g, l)
 	switch {
 	case why != "":
-		return every("%s", why)
+		return allTests("%s", why)
 	case len(hit) == 0:
-		return none()
+		return noTests()
 	}
-	follow(l.Uses(os.DirFS(s.dir), have), have, hit)
+	addDependents(l.Uses(os.DirFS(s.dir), have), have, hit)
 	var tests []string
 	total := 0
 	for f := range have {
@@ -45,11 +45,11 @@ func (s *survey) byImports(g gate.Gate, l stack.Sources) Choice {
 	slices.Sort(tests)
 	switch {
 	case len(tests) == 0:
-		return none()
+		return noTests()
 	case len(tests) == total:
-		return every("the change affects all %d test files", total)
+		return allTests("the change affects all %d test files", total)
 	case len(tests) > mostTests:
-		return every("the change affects %d test files", len(tests))
+		return allTests("the change affects %d test files", len(tests))
 	}
 	return Choice{Some: true, Tests: tests}
 }
@@ -74,8 +74,8 @@ func (s *survey) changes(g gate.Gate, l stack.Sources) (hit map[string]bool, why
 	return hit, ""
 }
 
-// follow adds to the files that changed those that need them.
-func follow(uses func(file string) (files []string, sure bool), have, hit map[string]bool) {
+// addDependents adds to the files that changed those that need them.
+func addDependents(uses func(file string) (files []string, sure bool), have, hit map[string]bool) {
 	users := map[string][]string{}
 	for f := range have {
 		needs, sure := uses(f)

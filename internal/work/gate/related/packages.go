@@ -13,20 +13,20 @@ import (
 func (s *survey) goTests(of gate.Gate) Choice {
 	c, ok := gosrc.ParseTest(of.Args)
 	if !ok || c.Picks {
-		return every("its command selects tests itself")
+		return allTests("its command selects tests itself")
 	}
 	if s.golang == nil {
 		g := gosrc.ReadGraph(os.DirFS(s.dir))
 		s.golang = &g
 	}
-	hit, total, why := s.golang.Concerns(of.Dir, s.changed, func(file string) bool { return stack.Elsewhere("go", ".go", file, s.all()) })
+	hit, total, why := s.golang.AffectedPackages(of.Dir, s.changed, func(file string) bool { return stack.Elsewhere("go", ".go", file, s.all()) })
 	switch {
 	case why != "":
-		return every("%s", why)
+		return allTests("%s", why)
 	case len(hit) == 0:
-		return none()
+		return noTests()
 	case len(hit) == total:
-		return every("the change affects all %d packages with tests", total)
+		return allTests("the change affects all %d packages with tests", total)
 	}
 	return Choice{Some: true, Tests: hit}
 }
@@ -38,7 +38,7 @@ func (s *survey) byUnits(g gate.Gate, l stack.Sources) Choice {
 	units := slices.DeleteFunc(l.Units(os.DirFS(s.dir), files), func(u stack.Unit) bool { return option(u.Name) })
 	hit, why := s.owners(g, l, units)
 	if why != "" {
-		return every("%s", why)
+		return allTests("%s", why)
 	}
 	for i := 0; i < len(hit); i++ {
 		for _, u := range units {
@@ -50,9 +50,9 @@ func (s *survey) byUnits(g gate.Gate, l stack.Sources) Choice {
 	slices.Sort(hit)
 	switch {
 	case len(hit) == 0:
-		return none()
+		return noTests()
 	case len(hit) == len(units):
-		return every("the change affects all %d packages", len(units))
+		return allTests("the change affects all %d packages", len(units))
 	}
 	return Choice{Some: true, Tests: hit}
 }

@@ -61,9 +61,9 @@ func Choose(dir string, changed []string, gates []gate.Gate) []Choice {
 	return all
 }
 
-// Before returns gates with those that run the tests which the change
+// InsertRelated returns gates with those that run the tests which the change
 // concerns in front of the first that runs all.
-func Before(gates []gate.Gate, choices []Choice) []gate.Gate {
+func InsertRelated(gates []gate.Gate, choices []Choice) []gate.Gate {
 	var some []gate.Gate
 	for _, c := range choices {
 		if c.Some {
@@ -94,16 +94,16 @@ func (s *survey) all() []string {
 
 func (s *survey) there(file string) bool { return gosrc.IsFile(os.DirFS(s.dir), file) }
 
-// every is the choice of all tests, and why.
-func every(why string, args ...any) Choice { return Choice{Why: fmt.Sprintf(why, args...)} }
+// allTests is the choice of all tests, and why.
+func allTests(why string, args ...any) Choice { return Choice{Why: fmt.Sprintf(why, args...)} }
 
-// none is the choice of a change that concerns no test.
-func none() Choice { return Choice{None: true, Why: "no known test is related to the change"} }
+// noTests is the choice of a change that concerns no test.
+func noTests() Choice { return Choice{None: true, Why: "no known test is related to the change"} }
 
 func (s *survey) choose(g gate.Gate) Choice {
 	switch {
 	case len(s.changed) == 0:
-		return every("nothing changed")
+		return allTests("nothing changed")
 	case g.Format == read.GoTestJSON:
 		return s.goTests(g)
 	}
@@ -117,7 +117,7 @@ func (s *survey) choose(g gate.Gate) Choice {
 	default:
 		return s.byImports(g, l)
 	}
-	return every("its command cannot run single tests")
+	return allTests("its command cannot run single tests")
 }
 
 // command fills in the words of a choice's command.
@@ -177,19 +177,19 @@ func (s *survey) byRunner(g gate.Gate, l stack.Sources) Choice {
 		case stack.IsProse(f) || !here && !l.Mine(f):
 			continue
 		case !here || !l.Mine(f):
-			return every("%s is not a module that its tests import", f)
+			return allTests("%s is not a module that its tests import", f)
 		case !s.there(f):
-			return every("%s is gone", f)
+			return allTests("%s is gone", f)
 		case option(at):
-			return every("%s looks like an option", f)
+			return allTests("%s looks like an option", f)
 		}
 		files = append(files, at)
 	}
 	switch {
 	case len(files) == 0:
-		return none()
+		return noTests()
 	case len(files) > mostTests:
-		return every("%d files changed", len(files))
+		return allTests("%d files changed", len(files))
 	}
 	return Choice{Some: true, Tests: files}
 }

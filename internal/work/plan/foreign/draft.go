@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
@@ -199,7 +199,7 @@ func (d *draft) finish(ctx context.Context) (Import, error) {
 	}
 	i.Plan.Version, i.Plan.Goal = plan.Version, strings.TrimSpace(cmp.Or(strings.TrimSpace(d.goal), d.base()))
 	i.Plan.Tasks = plan.Normalise(i.Plan.Tasks)
-	plan.Uncircle(i.Plan.Tasks, func(of, to nexus.TaskID) {
+	plan.DropSoftCycles(i.Plan.Tasks, func(of, to nexus.TaskID) {
 		d.remark(Lost, i.places[of], string(of), "the soft need of "+string(to), "it closes a cycle")
 	})
 	i.Remarks = d.ordered()
@@ -306,7 +306,7 @@ func (d *draft) leave(freed map[*item][]string) {
 	}
 }
 
-func quoteTitle(title string) string { return `"` + legible.Cut(title, 60) + `"` }
+func quoteTitle(title string) string { return `"` + sanitize.Cut(title, 60) + `"` }
 
 // entitle gives a task a title of one line. What does not fit is in its brief.
 func (d *draft) entitle(t *nexus.Task, it *item) {
@@ -358,7 +358,7 @@ func visible(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':
 		return ' '
-	case legible.Hidden(r):
+	case sanitize.Hidden(r):
 		return -1
 	default:
 		return r

@@ -352,7 +352,7 @@ func (s Source) entries(root *os.Root, dir, part string) ([]string, error) {
 // room for another criterion. What is wrong with the file itself is the error;
 // [Import.Check] says what is wrong with the plan.
 func Read(ctx context.Context, s Source, f Format, tag string, most nexus.Size) (Import, error) {
-	d := &draft{format: f, source: s, most: prompt.Most(most)}
+	d := &draft{format: f, source: s, most: prompt.SizeWithDefaults(most)}
 	if !s.isDir() && len(s.data) > maxFile {
 		return Import{}, &nexus.Error{
 			Code:    nexus.CodeInvalidPlan,

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 // identify gives each item that becomes a task an ID: its own name if that is
@@ -104,14 +104,14 @@ func (d *draft) resolve(it *item, ids map[*item]nexus.TaskID, freed map[*item][]
 		o := d.find(r.name)
 		switch {
 		case r.soft && (o == nil || o == it):
-			d.remark(Lost, r.place, it.name, "the soft need of "+legible.Cut(r.name, 100), "no other task here has this id or title")
+			d.remark(Lost, r.place, it.name, "the soft need of "+sanitize.Cut(r.name, 100), "no other task here has this id or title")
 			return
 		case o == nil:
 			hint := ""
 			if len(d.problems) < maxProblems { // to compare with all names takes long
 				hint = d.meant(r.name)
 			}
-			d.wrong(r.place, "%s needs %q, which is not the id or title of a task here%s", it.called(), legible.Cut(r.name, 100), hint)
+			d.wrong(r.place, "%s needs %q, which is not the id or title of a task here%s", it.called(), sanitize.Cut(r.name, 100), hint)
 			return
 		case o == it:
 			d.wrong(r.place, "%s needs itself; remove that need", it.called())

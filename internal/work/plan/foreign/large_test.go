@@ -47,7 +47,7 @@ func TestGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(f, err)
 		}
-		if n := g.Longest(func(int) int { return 1 }); n != 3 { // the last of the first phase stands for it
+		if n := g.CriticalPathLength(func(int) int { return 1 }); n != 3 { // the last of the first phase stands for it
 			t.Errorf("%s: the longest chain has %d tasks", f, n)
 		}
 		ctx, stop := context.WithCancelCause(t.Context())

@@ -24,14 +24,14 @@ import (
 // toolName is what agents call the tool.
 const toolName = "code"
 
-// Kit is what agents of a run may ask. The zero Kit knows the servers that are
+// LanguageServers is what agents of a run may ask. The zero Kit knows the servers that are
 // known to everybody.
-type Kit struct {
+type LanguageServers struct {
 	Servers []Server // nil: those that are known
 }
 
-// order is what the tool is asked to do.
-type order struct {
+// codeRequest is what the tool is asked to do.
+type codeRequest struct {
 	Op, Path string
 	Line     int
 	Name, To string
@@ -41,34 +41,34 @@ type order struct {
 type lookup struct {
 	env   tool.Env
 	set   *tool.Set
-	links []*link
+	links []*lspSession
 }
 
 // Join adds the tool to a set whose environment is e, where there is somebody to
 // ask about what the tree is made of, and returns what ends the servers.
-func (k *Kit) Join(ctx context.Context, set *tool.Set, e tool.Env) (done func()) {
+func (k *LanguageServers) Join(ctx context.Context, set *tool.Set, e tool.Env) (done func()) {
 	if k == nil || e.Box == nil || !set.Has("read_file") {
 		return func() {}
 	}
 	if e.Vars == nil {
-		e.Vars = sandbox.Env()
+		e.Vars = sandbox.QuietEnv()
 	}
 	servers := k.Servers
 	if servers == nil {
 		servers = knownServers()
 	}
 	d := &lookup{env: e, set: set}
-	ends := Ends(set.Tree().Root, set.Tree().Hidden)
+	ends := CountExtensions(set.Tree().Root, set.Tree().Hidden)
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, s := range servers {
 		if !slices.ContainsFunc(s.Ends, func(end string) bool { return ends[end] > 0 }) {
 			continue
 		}
 		if command := s.Program(e.Vars); command != nil {
-			d.links = append(d.links, &link{server: s, command: command, lookup: d, life: ctx})
+			d.links = append(d.links, &lspSession{server: s, command: command, lookup: d, life: ctx})
 		}
 	}
-	slices.SortStableFunc(d.links, func(a, b *link) int { return count(b.server, ends) - count(a.server, ends) })
+	slices.SortStableFunc(d.links, func(a, b *lspSession) int { return count(b.server, ends) - count(a.server, ends) })
 	if len(d.links) > 0 {
 		set.Add(d.tool())
 	}
@@ -115,7 +115,7 @@ func (d *lookup) tool() tool.Tool {
 		Schema: json.RawMessage(`{"type":"object","properties":{"op":{"enum":` + string(words) + `},"path":{"type":"string"},"line":{"type":"integer"},` +
 			`"name":{"type":"string"},"to":{"type":"string"}},"required":["op"],"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (tool.Output, error) {
-			var o order
+			var o codeRequest
 			if err := json.Unmarshal(input, &o); err != nil { // the set checked it
 				return tool.Output{}, err
 			}
@@ -125,7 +125,7 @@ func (d *lookup) tool() tool.Tool {
 }
 
 // do does what is asked for.
-func (d *lookup) do(ctx context.Context, o order) (tool.Output, error) {
+func (d *lookup) do(ctx context.Context, o codeRequest) (tool.Output, error) {
 	if o.Path != "" {
 		name, err := d.set.Tree().Clean(o.Path, o.Op == "rename" || o.Op == "actions" && o.To != "")
 		if err != nil {
@@ -145,7 +145,7 @@ func (d *lookup) do(ctx context.Context, o order) (tool.Output, error) {
 
 // who returns the server that knows a file, without one the server that knows
 // most.
-func (d *lookup) who(name string) (*link, error) {
+func (d *lookup) who(name string) (*lspSession, error) {
 	var ends []string
 	for _, l := range d.links {
 		if name == "" || l.server.knows(name) {

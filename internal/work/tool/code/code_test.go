@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/lsp/lsptest"
@@ -48,14 +48,14 @@ func set(t *testing.T, how string, change func(e *tool.Env)) *stage {
 	for name, text := range map[string]string{"a.toy": "def one\ndef two one\nBAD one\n", "b.toy": "\xef\xbb\xbfone two\r\nthree\r\n", "x.txt": "one\n", "go.mod": "module x\n", "x.go": "package x\n\nvar a = f(b)\n"} {
 		s.write(t, name, text)
 	}
-	s.env = tool.Env{Dir: s.dir, Box: box, Writes: true, Vars: sandbox.Env(lsptest.Var + "=" + how), Readable: []string{filepath.Dir(exe)}, Mark: "code-" + filepath.Base(filepath.Dir(s.dir))}
+	s.env = tool.Env{Dir: s.dir, Box: box, Writes: true, Vars: sandbox.QuietEnv(lsptest.Var + "=" + how), Readable: []string{filepath.Dir(exe)}, Mark: "code-" + filepath.Base(filepath.Dir(s.dir))}
 	if change != nil {
 		change(&s.env)
 	}
 	if s.Set, err = tool.New(s.env, "read_file", "write_file", "edit_file"); err != nil {
 		t.Fatal(err)
 	}
-	kit := Kit{Servers: Servers(map[string]config.Language{"toy": {Command: []string{exe}, Extensions: []string{".toy"}, Timeout: 5 * time.Second}, "gopls": {Off: true}})}
+	kit := LanguageServers{Servers: Servers(map[string]config.Language{"toy": {Command: []string{exe}, Extensions: []string{".toy"}, Timeout: 5 * time.Second}, "gopls": {Off: true}})}
 	s.done = kit.Join(t.Context(), s.Set, s.env)
 	t.Cleanup(func() { s.done(); s.Close() })
 	return s
@@ -80,7 +80,7 @@ func (s *stage) read(t *testing.T, name string) string {
 func (s *stage) ask(t *testing.T, input string) tool.Answer {
 	t.Helper()
 	a := s.Answer(t.Context(), llm.Call{ID: "c", Tool: toolName, Input: json.RawMessage(input)})
-	if legible.Show(a.Result.Text) != a.Result.Text {
+	if sanitize.Show(a.Result.Text) != a.Result.Text {
 		t.Errorf("%s hides something: %q", input, a.Result.Text)
 	}
 	return a
@@ -243,7 +243,7 @@ func TestOffered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done := (&Kit{}).Join(t.Context(), s, e)
+		done := (&LanguageServers{}).Join(t.Context(), s, e)
 		specs := s.Specs()
 		switch {
 		case c.want == "" && len(specs) != 1:

@@ -42,7 +42,7 @@ func TestDefinitionInADependency(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer set.Close()
-		kit := &Kit{}
+		kit := &LanguageServers{}
 		defer kit.Join(t.Context(), set, e)()
 		return set.Answer(t.Context(), llm.Call{ID: "c", Tool: name, Input: json.RawMessage(input)}).Result.Text
 	}

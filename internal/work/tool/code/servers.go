@@ -136,9 +136,9 @@ func runs(at string) string {
 
 const maxLooked = 5_000 // files that are looked at to see what a tree is made of
 
-// Ends returns how many files of a tree end in what, of those that are looked
+// CountExtensions returns how many files of a tree end in what, of those that are looked
 // at.
-func Ends(root *os.Root, hidden files.HiddenRules) map[string]int {
+func CountExtensions(root *os.Root, hidden files.HiddenRules) map[string]int {
 	ends, n := map[string]int{}, 0
 	_ = hidden.Walk(root, ".", func(name string, d fs.DirEntry) bool { // a tree that cannot be read is made of nothing
 		if !d.IsDir() {

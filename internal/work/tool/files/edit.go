@@ -100,5 +100,5 @@ func moved(text string, changes []Hunk) string {
 	if len(changes) == 0 {
 		return ""
 	}
-	return "\n[the file had changed since you read it:\n" + told(text, changes, maxDiff) + "]"
+	return "\n[the file had changed since you read it:\n" + describeChanges(text, changes, maxDiff) + "]"
 }

@@ -1,6 +1,6 @@
 // Package files reads, writes and searches the files of a worktree for an
 // agent. It stays in the tree whatever links the tree holds, does not touch
-// what [policy.Path] and .nexusignore protect, by whatever name it is called,
+// what [policy.JudgePath] and .nexusignore protect, by whatever name it is called,
 // keeps the form of what it changes (encoding, byte order mark, ends of lines),
 // and tells the agent what others changed since it looked.
 //
@@ -30,7 +30,7 @@ type Tree struct {
 	Hidden HiddenRules             // what agents are not shown
 	Caches []string                // directories outside that may be read; see [Tree.At]
 	apart  bool                    // it is one of those, and names are shown with where it lies
-	seen   *seen
+	seen   *readHistory
 	beside *caches
 	top    atomic.Pointer[os.File] // Root's directory, once it was needed
 }
@@ -40,9 +40,9 @@ func New(dir string, root *os.Root) *Tree {
 	return &Tree{Dir: dir, Root: root, seen: newSeen(), beside: &caches{}}
 }
 
-// Anew returns the same tree for somebody who has not looked at it. It is closed by
+// WithoutHistory returns the same tree for somebody who has not looked at it. It is closed by
 // itself.
-func (t *Tree) Anew() *Tree {
+func (t *Tree) WithoutHistory() *Tree {
 	n := New(t.Dir, t.Root)
 	n.Writes, n.Rule, n.Hidden, n.Caches = t.Writes, t.Rule, t.Hidden, t.Caches
 	return n

@@ -100,7 +100,7 @@ func (r HiddenRules) Text(name string, text []byte) string {
 }
 
 func (r HiddenRules) text(m *secret.Masker, name string, text []byte) string {
-	kind, line, found := m.Certain(text)
+	kind, line, found := m.FindCertainKey(text)
 	if !found || r.shown(name) {
 		return ""
 	}

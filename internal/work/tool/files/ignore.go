@@ -31,7 +31,7 @@ func (r ignoreRules) with(root *os.Root, dir string) ignoreRules {
 }
 
 func (r ignoreRules) skip(name string, dir bool) bool {
-	return ignore.Left(r.git, name, dir) || ignore.Left(r.own, name, dir)
+	return ignore.IsIgnored(r.git, name, dir) || ignore.IsIgnored(r.own, name, dir)
 }
 
 // loadIgnore returns the rules of a directory's file, none where there is none. All
@@ -82,7 +82,7 @@ func (r HiddenRules) Ignored(root *os.Root, name string) bool {
 	for at := range parents(name) {
 		if len(all) > 0 {
 			info, err := root.Lstat(at)
-			if ignore.Left(all, at, at != name || err == nil && info.IsDir()) {
+			if ignore.IsIgnored(all, at, at != name || err == nil && info.IsDir()) {
 				return true
 			}
 		}
@@ -124,7 +124,7 @@ func (r HiddenRules) walkEach(root *os.Root, dir string, rules []ignore.Rule, vi
 			continue
 		}
 		name := path.Join(dir, entry.Name())
-		enter, more := visit(name, entry, ignore.Left(rules, name, entry.IsDir()))
+		enter, more := visit(name, entry, ignore.IsIgnored(rules, name, entry.IsDir()))
 		if !more {
 			return false
 		}

@@ -44,7 +44,7 @@ func (t *Tree) Clean(name string, write bool) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", refuse("path.outside", "%s is outside the worktree", name)
 	}
-	if err := t.shown(name, write); err != nil {
+	if err := t.checkAccess(name, write); err != nil {
 		return "", err
 	}
 	if directory && t.Root != nil {
@@ -96,10 +96,10 @@ func (t *Tree) climb(name string) (string, error) {
 	return done, nil
 }
 
-// shown says why a file may not be touched, by its name and by what the tree
+// checkAccess says why a file may not be touched, by its name and by what the tree
 // says about it.
-func (t *Tree) shown(name string, write bool) error {
-	if err := t.may(name, write); err != nil {
+func (t *Tree) checkAccess(name string, write bool) error {
+	if err := t.checkName(name, write); err != nil {
 		return err
 	}
 	if t.Root != nil && t.Hidden.Ignored(t.Root, name) {
@@ -108,9 +108,9 @@ func (t *Tree) shown(name string, write bool) error {
 	return nil
 }
 
-// may says why a file may not be touched, by its name alone.
-func (t *Tree) may(name string, write bool) error {
-	if d := policy.Path(name, write); !d.Allowed() && (d.Rule != "path.secret" || !t.Hidden.shown(name)) {
+// checkName says why a file may not be touched, by its name alone.
+func (t *Tree) checkName(name string, write bool) error {
+	if d := policy.JudgePath(name, write); !d.Allowed() && (d.Rule != "path.secret" || !t.Hidden.shown(name)) {
 		return refuse(d.Rule, "%s is refused (%s): %s; instead: %s", name, d.Rule, d.Reason, d.Way)
 	}
 	if base := strings.ToLower(path.Base(name)); write && (base == ".gitmodules" || base == ".nexusignore") {
@@ -195,8 +195,8 @@ func (t *Tree) real(f *os.File, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, known := where(top)
-	at, known2 := where(f)
+	dir, known := openFilePath(top)
+	at, known2 := openFilePath(f)
 	if !known || !known2 {
 		return path.Clean(t.follow(name)), nil
 	}
@@ -239,7 +239,7 @@ func (t *Tree) allowed(f *os.File, name string) (string, error) {
 	if err != nil || at == name {
 		return at, err
 	}
-	if err := t.shown(at, false); err != nil {
+	if err := t.checkAccess(at, false); err != nil {
 		return "", fmt.Errorf("%s leads there: %w", name, err)
 	}
 	return at, nil
@@ -333,7 +333,7 @@ func (t *Tree) elsewhere(name string) []string {
 	_ = t.Hidden.Walk(t.Root, ".", func(at string, d fs.DirEntry) bool { // without it none is named
 		base := strings.ToLower(path.Base(at))
 		switch {
-		case t.shown(at, false) != nil || d.IsDir():
+		case t.checkAccess(at, false) != nil || d.IsDir():
 		case base == low:
 			same = append(same, at)
 		case len(low) > 4 && (stem(base) == stem(low) || spelling.Distance(base, low) <= 2):

@@ -41,7 +41,7 @@ func (t *Tree) Rewrite(all []Rewrite) (string, error) {
 			old = nil
 		}
 		if err := t.put(r.Name, data[i], old); err != nil {
-			return "", t.unwritten(all[:i], was, data, err)
+			return "", t.rollBackRewrites(all[:i], was, data, err)
 		}
 	}
 	var b strings.Builder
@@ -85,8 +85,8 @@ func (t *Tree) ready(r Rewrite) (d document, data []byte, err error) {
 	return d, data, err
 }
 
-// unwritten gives files back what they held.
-func (t *Tree) unwritten(all []Rewrite, was []document, data [][]byte, why error) error {
+// rollBackRewrites gives files back what they held.
+func (t *Tree) rollBackRewrites(all []Rewrite, was []document, data [][]byte, why error) error {
 	for i, r := range all {
 		var err error
 		if r.Made {

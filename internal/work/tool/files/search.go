@@ -155,7 +155,7 @@ func (s Finder) names(ctx context.Context, q Query) (names []string, skipped uns
 		case !d.Type().IsRegular() || !matchesGlob(q.Glob, q.Path, name):
 		case s.Tree.Hidden.Name(name) != "":
 			skipped.secret++
-		case s.Tree.may(name, false) != nil:
+		case s.Tree.checkName(name, false) != nil:
 		case !isLarge(d):
 			names = append(names, name)
 		case len(skipped.large) < maxRest:

@@ -131,7 +131,7 @@ func ripgrepIn(tb testing.TB) func(dir string) func(context.Context, []string, t
 	}
 	return func(dir string) func(context.Context, []string, time.Duration, int64) ([]byte, error) {
 		return func(ctx context.Context, args []string, limit time.Duration, most int64) ([]byte, error) {
-			r, err := b.Run(ctx, sandbox.Command{Args: args, Dir: dir, Readable: []string{dir}, Env: sandbox.Env(), Timeout: limit, Cap: most})
+			r, err := b.Run(ctx, sandbox.Command{Args: args, Dir: dir, Readable: []string{dir}, Env: sandbox.QuietEnv(), Timeout: limit, Cap: most})
 			if err == nil && (r.Exit > 1 || r.Exit < 0 || r.Cut) {
 				err = fmt.Errorf("exit %d: %s", r.Exit, r.Stderr)
 			}

@@ -155,7 +155,7 @@ func (t *Tree) put(name string, data []byte, was *document) error {
 	if was != nil {
 		mode, old = was.mode, was.data
 	}
-	if err := secret.Lost(old, data); err != nil {
+	if err := secret.CheckNoNewMarks(old, data); err != nil {
 		return fmt.Errorf("%s was not written: %w", name, err)
 	}
 	dir, base, err := t.place(name, was)
@@ -190,7 +190,7 @@ func (t *Tree) place(name string, was *document) (dir *os.Root, base string, err
 		}
 		return t.place(at, was)
 	}
-	if err != nil || !info.Mode().IsRegular() || !still(dir, base, was.data) {
+	if err != nil || !info.Mode().IsRegular() || !isUnchanged(dir, base, was.data) {
 		return nil, "", t.shut(dir, fmt.Errorf("%s was not written: somebody else is changing it; read it again", name))
 	}
 	return dir, base, nil
@@ -202,7 +202,7 @@ func (t *Tree) target(name string) (string, error) {
 	if info, err := t.Root.Lstat(at); err != nil || !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%s was not written: it is a link, and its target is not a file that can be written in this tree", name)
 	}
-	if err := t.shown(at, true); err != nil {
+	if err := t.checkAccess(at, true); err != nil {
 		return "", fmt.Errorf("%s is a link to %s: %w", name, at, err)
 	}
 	return at, nil
@@ -216,8 +216,8 @@ func (t *Tree) shut(dir *os.Root, err error) error {
 	return errors.Join(err, dir.Close())
 }
 
-// still reports whether a file is what it was a moment ago.
-func still(dir *os.Root, base string, old []byte) bool {
+// isUnchanged reports whether a file is what it was a moment ago.
+func isUnchanged(dir *os.Root, base string, old []byte) bool {
 	if old == nil {
 		return true
 	}
@@ -254,7 +254,7 @@ func (t *Tree) home(name string, made bool) (*os.Root, error) {
 	if err != nil {
 		return nil, t.Explain(parent, err)
 	}
-	if err := t.lands(dir, parent, path.Join(rest, path.Base(name))); err != nil || rest == "" {
+	if err := t.checkRealPath(dir, parent, path.Join(rest, path.Base(name))); err != nil || rest == "" {
 		return dir, closed(dir, err)
 	}
 	if err := dir.MkdirAll(rest, 0o755); err != nil {
@@ -264,7 +264,7 @@ func (t *Tree) home(name string, made bool) (*os.Root, error) {
 	if err = errors.Join(err, dir.Close()); err != nil {
 		return nil, t.Explain(path.Dir(name), err)
 	}
-	return below, closed(below, t.lands(below, path.Dir(name), path.Base(name)))
+	return below, closed(below, t.checkRealPath(below, path.Dir(name), path.Base(name)))
 }
 
 func closed(dir *os.Root, err error) error {
@@ -274,9 +274,9 @@ func closed(dir *os.Root, err error) error {
 	return nil
 }
 
-// lands says why what is in an open directory may not be written, by where the
+// checkRealPath says why what is in an open directory may not be written, by where the
 // directory really lies.
-func (t *Tree) lands(dir *os.Root, name, rest string) error {
+func (t *Tree) checkRealPath(dir *os.Root, name, rest string) error {
 	f, err := dir.OpenFile(".", reads, 0)
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func (t *Tree) lands(dir *os.Root, name, rest string) error {
 	if err != nil || at == name {
 		return err
 	}
-	return t.shown(path.Join(at, rest), true)
+	return t.checkAccess(path.Join(at, rest), true)
 }
 
 func replace(dir *os.Root, base string, data []byte, mode fs.FileMode) error {

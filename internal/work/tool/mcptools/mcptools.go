@@ -22,7 +22,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
@@ -43,13 +43,13 @@ type Servers struct {
 	List []declare.Server  // that are trusted
 	Text map[string]string // what each would run, when that was looked at; by name
 	Root string            // the repository, as the book knows it
-	Book *trust.Book
+	Book *trust.Store
 	Env  func(string) string // variables of the user
 	Say  func(string)        // what somebody should know; may be nil
 
 	// Way returns a way out of the sandbox to these hosts and presets; nil:
 	// there is none.
-	Way func(names []string) (*egress.Way, error)
+	Way func(names []string) (*egress.Gateway, error)
 
 	mu  sync.Mutex
 	out map[string]bool // servers that could not be met in this run
@@ -63,13 +63,13 @@ func (s *Servers) Join(ctx context.Context, set *tool.Set, role nexus.Role, e to
 		return func() {}
 	}
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	var links []*link
+	var links []*mcpSession
 	names := map[string]bool{}
 	for _, d := range s.List {
-		if !d.For(role) || s.left(d.Name, nil) {
+		if !d.IsForRole(role) || s.left(d.Name, nil) {
 			continue
 		}
-		l := &link{servers: s, declared: d, set: set, env: e, life: ctx}
+		l := &mcpSession{servers: s, declared: d, set: set, env: e, life: ctx}
 		links = append(links, l)
 		tools, err := l.agreed(ctx)
 		if s.left(d.Name, err) {
@@ -79,7 +79,7 @@ func (s *Servers) Join(ctx context.Context, set *tool.Set, role nexus.Role, e to
 		for _, t := range tools {
 			name := toolName(d.Name, t.Name)
 			switch {
-			case !d.Offers(t.Name):
+			case !d.OffersTool(t.Name):
 			case names[name] || len(names) == maxOffered:
 				s.say(fmt.Sprintf("%s is left out: there are too many tools, or another has its name", policy.ServerToolName(d.Name, t.Name)))
 			default:
@@ -114,7 +114,7 @@ var errOver = errors.New("the session is over")
 
 func (s *Servers) say(text string) {
 	if s.Say != nil {
-		s.Say(legible.Show(text))
+		s.Say(sanitize.Show(text))
 	}
 }
 
@@ -131,12 +131,12 @@ func toolName(server, tool string) string {
 }
 
 // tool returns a server's tool as agents have it.
-func (l *link) tool(name string, t mcp.Tool) tool.Tool {
+func (l *mcpSession) tool(name string, t mcp.Tool) tool.Tool {
 	about := strings.TrimSpace(t.Title + "\n" + t.Description)
 	if l.env.Mask != nil {
 		about = string(l.env.Mask([]byte(about)))
 	}
-	if about = legible.Show(legible.Terminal(about)); about == "" {
+	if about = sanitize.Show(sanitize.Terminal(about)); about == "" {
 		about = t.Name
 	}
 	return tool.Tool{
@@ -149,14 +149,14 @@ func (l *link) tool(name string, t mcp.Tool) tool.Tool {
 }
 
 // run makes a call once the policy, or a person, allows it.
-func (l *link) run(ctx context.Context, t mcp.Tool, input json.RawMessage) (tool.Output, error) {
+func (l *mcpSession) run(ctx context.Context, t mcp.Tool, input json.RawMessage) (tool.Output, error) {
 	what := policy.ServerToolName(l.declared.Name, t.Name)
 	d := policy.ServerTool(l.declared.Name, t.Name, l.env.Rules)
 	asked := what + " " + string(input)
 	if len(asked) > maxAsked && (!d.Allowed() || l.env.Every) {
 		return tool.Output{}, fmt.Errorf("refused, not called: a person cannot read %d bytes of input, the maximum is %d", len(asked), maxAsked)
 	}
-	judged, err := l.env.Leave(ctx, asked, d)
+	judged, err := l.env.EnforceDecision(ctx, asked, d)
 	if err != nil {
 		return tool.Output{Judged: judged}, fmt.Errorf("refused, not called: %w", err)
 	}
@@ -175,16 +175,16 @@ func (l *link) run(ctx context.Context, t mcp.Tool, input json.RawMessage) (tool
 }
 
 // writes reports whether the server may change the worktree.
-func (l *link) writes() bool {
+func (l *mcpSession) writes() bool {
 	return l.declared.Writes && l.declared.Command != "" && l.env.Writes && l.env.Rule == nil
 }
 
-// Reach begins to talk to a server, and returns how many tools it has and the
+// ProbeServer begins to talk to a server, and returns how many tools it has and the
 // names of those that somebody has to agree to.
-func (s *Servers) Reach(ctx context.Context, d declare.Server, e tool.Env) (tools int, open []string, err error) {
+func (s *Servers) ProbeServer(ctx context.Context, d declare.Server, e tool.Env) (tools int, open []string, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(errOver)
-	l := &link{servers: s, declared: d, env: e, life: ctx}
+	l := &mcpSession{servers: s, declared: d, env: e, life: ctx}
 	defer l.close()
 	l.mu.Lock()
 	all, err := l.meet(ctx)

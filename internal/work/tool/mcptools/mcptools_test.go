@@ -18,7 +18,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
@@ -56,7 +56,7 @@ func set(tb testing.TB, how string) *stage {
 	}
 	dir := tb.TempDir()
 	s := &stage{env: tool.Env{
-		Dir: dir, Box: box, Writes: true, Readable: []string{filepath.Dir(exe)}, Vars: sandbox.Env(), Mark: "foreign-" + filepath.Base(filepath.Dir(dir)),
+		Dir: dir, Box: box, Writes: true, Readable: []string{filepath.Dir(exe)}, Vars: sandbox.QuietEnv(), Mark: "foreign-" + filepath.Base(filepath.Dir(dir)),
 		Rules: policy.Rules{Allow: []string{"mcp:test"}},
 		Mask: func(b []byte) []byte {
 			return []byte(strings.NewReplacer("hunter2", "***", "two numbers", "***").Replace(string(b)))
@@ -64,7 +64,7 @@ func set(tb testing.TB, how string) *stage {
 	}}
 	s.Servers = &Servers{
 		List: []declare.Server{{Name: "test", Own: true, Server: config.Server{Command: exe, Env: []string{mcptest.Var + "=" + how}}}},
-		Root: dir, Book: trust.At(tb.TempDir()), Env: func(string) string { return "" },
+		Root: dir, Book: trust.OpenStore(tb.TempDir()), Env: func(string) string { return "" },
 		Say: func(text string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -215,12 +215,12 @@ func TestChanged(t *testing.T) {
 	if a := call(t, tools, "add", `{"a":1,"b":2}`); a.Result.Failed {
 		t.Errorf("another tool: %s", a.Result.Text)
 	}
-	met, err := s.Book.Met(s.Root)
+	met, err := s.Book.LastSeenItems(s.Root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(met, func(x trust.Item) bool { return x.Name == "mcp:test/echo" })
-	all, err := s.Book.Judge(s.Root, met[i:i+1])
+	all, err := s.Book.ItemStates(s.Root, met[i:i+1])
 	if err != nil || all[0].State != trust.Changed || !strings.Contains(all[0].Text, "every key") || strings.Contains(all[0].Was, "every key") {
 		t.Errorf("to be agreed to: %+v, %v", all, err)
 	}
@@ -350,17 +350,17 @@ func TestBad(t *testing.T) {
 			if diff := cmp.Diff(append([]string{"read_file", "finish"}, want.tools...), names(tools)); diff != "" {
 				t.Error(diff)
 			}
-			if said := s.notices(); !strings.Contains(said, want.notice) || legible.Show(said) != said {
+			if said := s.notices(); !strings.Contains(said, want.notice) || sanitize.Show(said) != said {
 				t.Errorf("notices: %q", said)
 			}
 			for _, spec := range tools.Specs() {
-				if d := spec.Description; legible.Show(d) != d || !utf8.ValidString(d) || strings.Contains(string(spec.Schema), "u202e") {
+				if d := spec.Description; sanitize.Show(d) != d || !utf8.ValidString(d) || strings.Contains(string(spec.Schema), "u202e") {
 					t.Errorf("%s hides something: %q %s", spec.Name, d, spec.Schema)
 				}
 			}
 			if how == "hostile" {
 				text := call(t, tools, "look", `{}`).Result.Text
-				if legible.Show(text) != text || !strings.Contains(text, "````\nfound") {
+				if sanitize.Show(text) != text || !strings.Contains(text, "````\nfound") {
 					t.Errorf("its fence can be closed, or it hides something: %q", text)
 				}
 			}
@@ -452,9 +452,9 @@ func FuzzDraw(f *testing.F) {
 		if !json.Valid(structure) {
 			structure = nil
 		}
-		l := &link{set: tools, declared: declare.Server{Name: "test"}}
+		l := &mcpSession{set: tools, declared: declare.Server{Name: "test"}}
 		out := l.draw(mcp.Result{Parts: []mcp.Part{{Kind: mcp.Kind(kind), Text: text, Name: name, Type: name, Data: data}}, Structured: structure})
-		if legible.Show(out) != out {
+		if sanitize.Show(out) != out {
 			t.Errorf("%q hides something", out)
 		}
 		fence := ""

@@ -41,7 +41,7 @@ func New(tb testing.TB, gates ...gate.Gate) (s *worker.Worker, base string, user
 	box, err := sandbox.Find(tb.Context(), sandbox.Off)
 	fine(err)
 	s = worker.New(
-		worker.Site{Run: "r", Blobs: blobs, Box: box, Now: time.Now, State: at}, //nolint:forbidigo // as the program wires it
+		worker.RunEnvironment{Run: "r", Blobs: blobs, Box: box, Now: time.Now, State: at}, //nolint:forbidigo // as the program wires it
 		trees,
 		worker.Judge{Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Bases: &worker.Bases{}, Versions: &gate.ToolVersions{}},
 		worker.Sessions{},

@@ -87,8 +87,8 @@ func (s *Server) Messages() []Message {
 	return slices.Clone(s.messages)
 }
 
-// Told returns what people who pressed a button were told.
-func (s *Server) Told() []string {
+// CallbackTexts returns what people who pressed a button were told.
+func (s *Server) CallbackTexts() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.told)
@@ -105,8 +105,8 @@ func (s *Server) Press(m Message, choice string, user int64) {
 	}})
 }
 
-// Say writes in a chat in the name of somebody, as a reply to a message or, 0, to none.
-func (s *Server) Say(chat, replyTo int64, text string, user int64) {
+// SendText writes in a chat in the name of somebody, as a reply to a message or, 0, to none.
+func (s *Server) SendText(chat, replyTo int64, text string, user int64) {
 	m := map[string]any{"message_id": 5000, "chat": map[string]any{"id": chat}, "from": person(user), "text": text}
 	if replyTo != 0 {
 		m["reply_to_message"] = map[string]any{"message_id": replyTo, "chat": map[string]any{"id": chat}}
@@ -150,7 +150,7 @@ type params struct {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	method, ok := strings.CutPrefix(r.URL.Path, "/bot"+Token+"/")
 	if !ok {
-		refuse(w, Fault{Status: http.StatusUnauthorized})
+		writeFault(w, Fault{Status: http.StatusUnauthorized})
 		return
 	}
 	body, err := io.ReadAll(r.Body)
@@ -169,11 +169,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case f != nil && f.Cut:
 		panic(http.ErrAbortHandler)
 	case f != nil:
-		refuse(w, *f)
+		writeFault(w, *f)
 	case err != nil || len(p.Text) > 4096:
-		refuse(w, Fault{Status: http.StatusBadRequest})
+		writeFault(w, Fault{Status: http.StatusBadRequest})
 	case method == "getUpdates":
-		give(w, s.poll(r, p))
+		writeResult(w, s.poll(r, p))
 	default:
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -189,32 +189,32 @@ func (s *Server) do(w http.ResponseWriter, method string, p params) {
 		for _, row := range p.Markup.Rows {
 			for _, b := range row {
 				if len(b.Data) > 64 {
-					refuse(w, Fault{Status: http.StatusBadRequest})
+					writeFault(w, Fault{Status: http.StatusBadRequest})
 					return
 				}
 				m.Buttons, m.data = append(m.Buttons, b.Text), append(m.data, b.Data)
 			}
 		}
 		s.messages = append(s.messages, m)
-		give(w, map[string]any{"message_id": m.ID, "chat": map[string]any{"id": p.Chat}, "text": p.Text})
+		writeResult(w, map[string]any{"message_id": m.ID, "chat": map[string]any{"id": p.Chat}, "text": p.Text})
 	case "editMessageText":
 		for i := range s.messages {
 			if s.messages[i].ID == p.Message && s.messages[i].Chat == p.Chat {
 				s.messages[i].Text, s.messages[i].Buttons = p.Text, nil
-				give(w, true)
+				writeResult(w, true)
 				return
 			}
 		}
-		refuse(w, Fault{Status: http.StatusBadRequest})
+		writeFault(w, Fault{Status: http.StatusBadRequest})
 	case "answerCallbackQuery":
 		if len([]rune(p.Text)) > 200 {
-			refuse(w, Fault{Status: http.StatusBadRequest})
+			writeFault(w, Fault{Status: http.StatusBadRequest})
 			return
 		}
 		s.told = append(s.told, p.Text)
-		give(w, true)
+		writeResult(w, true)
 	default:
-		refuse(w, Fault{Status: http.StatusNotFound})
+		writeFault(w, Fault{Status: http.StatusNotFound})
 	}
 }
 
@@ -239,12 +239,12 @@ func (s *Server) poll(r *http.Request, p params) []map[string]any {
 	}
 }
 
-func give(w http.ResponseWriter, result any) {
+func writeResult(w http.ResponseWriter, result any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"ok": true, "result": result}) // who is gone reads nothing
 }
 
-func refuse(w http.ResponseWriter, f Fault) {
+func writeFault(w http.ResponseWriter, f Fault) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.Status)
 	if f.Body != "" {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/people"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -54,7 +54,7 @@ func Tape() []nexus.Event {
 			},
 		},
 		begin("T2.1", "T2"),
-		[]nexus.Fact{nexus.QuestionAsked{ID: "q1", Attempt: "T2.1", Text: Hostile, Fallback: Hostile, Trigger: people.SecurityTrigger}},
+		[]nexus.Fact{nexus.QuestionAsked{ID: "q1", Attempt: "T2.1", Text: Hostile, Fallback: Hostile, Trigger: humaninput.SecurityTrigger}},
 		begin("T3.1", "T3"),
 		[]nexus.Fact{
 			nexus.AttemptEnded{Attempt: "T3.1", Outcome: nexus.Refused, Why: Hostile},

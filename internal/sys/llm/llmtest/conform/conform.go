@@ -113,7 +113,7 @@ func Conversation(name string) llm.Request {
 			Name: "read_file", Description: "reads <a> file",
 			Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`),
 		}},
-		Messages: []llm.Message{llm.Say("Conversation: " + name + "\nDo the task.")},
+		Messages: []llm.Message{llm.UserMessage("Conversation: " + name + "\nDo the task.")},
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-type anthropicAnswer struct{ Said }
+type anthropicAnswer struct{ TurnContent }
 
 func (s anthropicAnswer) reason() string {
 	return map[llm.Stop]string{

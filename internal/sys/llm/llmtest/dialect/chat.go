@@ -2,7 +2,7 @@ package dialect
 
 import "github.com/nexus-ai-builder/nexus/internal/sys/llm"
 
-type chatAnswer struct{ Said }
+type chatAnswer struct{ TurnContent }
 
 func (s chatAnswer) reason() string {
 	return map[llm.Stop]string{

@@ -27,8 +27,8 @@ const (
 // Wires returns all wires.
 func Wires() []Wire { return []Wire{Anthropic, Chat, Responses, Gemini} }
 
-// Said is a turn with everything that a wire needs to say it.
-type Said struct {
+// TurnContent is a turn with everything that a wire needs to say it.
+type TurnContent struct {
 	Asked
 	ID          string
 	Think, Text string
@@ -51,7 +51,7 @@ type Answer interface {
 }
 
 // Put returns the turn in the words of its wire.
-func Put(s Said) Answer {
+func Put(s TurnContent) Answer {
 	switch s.Wire {
 	case Anthropic:
 		return anthropicAnswer{s}

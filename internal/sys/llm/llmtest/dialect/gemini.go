@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-type geminiAnswer struct{ Said }
+type geminiAnswer struct{ TurnContent }
 
 // reason returns why the turn ends. What is no JSON is not sent on this wire:
 // the model's slip is a reason of its own.

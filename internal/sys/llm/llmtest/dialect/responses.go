@@ -2,7 +2,7 @@ package dialect
 
 import "github.com/nexus-ai-builder/nexus/internal/sys/llm"
 
-type responsesAnswer struct{ Said }
+type responsesAnswer struct{ TurnContent }
 
 // items returns the output in order: thinking, what is said, the calls.
 func (s responsesAnswer) items() []object {

@@ -1,0 +1,112 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/rules"
+)
+
+// maxInstructionFile is the most bytes that a file may have which tells agents something.
+const maxInstructionFile = 1 << 20
+
+// LoadRoles returns the roles of a repository, with what the configuration says
+// about them. They go to a provider, and the repository may be anybody's, so
+// no link is followed out of it.
+func LoadRoles(dir string, c config.Config) (roles map[nexus.Role]agent.Role, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	theirs, err := fs.Sub(root.FS(), ".nexus/roles")
+	if err != nil {
+		return nil, err
+	}
+	if roles, err = agent.Roles(theirs, ownRoles(c)...); err != nil {
+		return nil, err
+	}
+	for name, r := range roles {
+		r.Effort = cmp.Or(c.Roles[name].Effort, r.Effort)
+		roles[name] = r
+	}
+	return roles, nil
+}
+
+// AgentRules returns what the repository at dir and its user say to agents.
+func (a *App) AgentRules(dir string, c config.Config) (*rules.Set, error) {
+	return loadAgentRules(dir, c, a.Env, a.Trust())
+}
+
+func loadAgentRules(dir string, c config.Config, env func(string) string, book *trust.Store) (*rules.Set, error) {
+	home := env("HOME")
+	at := env("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(home, ".config")
+	}
+	return rules.Load(rules.Source{Repo: dir, Home: home, Config: at, Show: c.Policy.Show, Book: book, Packages: packageRuleFiles(dir, c.Gates.Packages)})
+}
+
+// packageRuleFiles returns the files that the settings name for packages, by the directories of
+// these. A package that is not there is told by nexus check and nexus doctor.
+func packageRuleFiles(dir string, set map[string]config.Package) map[string][]string {
+	if len(set) == 0 {
+		return nil
+	}
+	repo := monorepo.Read(os.DirFS(dir))
+	all := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if p, err := repo.Find(name); err == nil {
+			all[p.Dir] = append(all[p.Dir], set[name].Rules...)
+		}
+	}
+	return all
+}
+
+// CheckAgentRules says which of the files that always hold cannot be told, and refuses
+// to work without the repository's AGENTS.md where it has one.
+func CheckAgentRules(set *rules.Set, say func(string)) error {
+	for _, r := range set.Always().Refused {
+		if r.File == "AGENTS.md" && !r.Told {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: "read AGENTS.md", Cause: errors.New(r.Why),
+				Hint: "Make it a file of the repository; a link may not lead out of it.",
+			}
+		}
+		if say != nil {
+			say(fmt.Sprintf("%s is left out of what agents are told: %s", sanitize.Show(r.File), sanitize.Show(r.Why)))
+		}
+	}
+	return nil
+}
+
+// readInstructionFile returns a file of the repository that tells agents something.
+func readInstructionFile(root *os.Root, name string) (string, error) {
+	info, err := root.Stat(name)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxInstructionFile) {
+		err = fmt.Errorf("it is not a file of at most %d bytes", maxInstructionFile)
+	}
+	var data []byte
+	if err == nil {
+		data, err = root.ReadFile(name)
+	}
+	if err != nil {
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "read " + name, Cause: err,
+			Hint: "Make it a file of the repository; a link may not lead out of it.",
+		}
+	}
+	return string(data), nil
+}

@@ -1,0 +1,403 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/land"
+)
+
+// Point is a point of a run.
+type Point struct {
+	Seq  int64             // the last event that holds
+	Made *state.Checkpoint // that is there; nil where it is named by its number
+}
+
+// Name returns the checkpoint's name, empty for a point without one.
+func (p Point) Name() string {
+	if p.Made == nil {
+		return ""
+	}
+	return p.Made.Name
+}
+
+// ParsePoint returns the point of a run that a name or the number of an event means; empty is
+// the present.
+func ParsePoint(s *state.State, name string) (Point, error) {
+	if name == "" {
+		return Point{Seq: s.Seq}, nil
+	}
+	if c := s.Checkpoint(name); c != nil {
+		return Point{Seq: c.Seq, Made: c}, nil
+	}
+	seq, err := strconv.ParseInt(name, 10, 64)
+	if err != nil {
+		for _, c := range s.Checkpoints {
+			if c.Name == name {
+				return Point{}, NotFound("checkpoint", name, fmt.Sprintf("It was dropped: %s. Its event still is a point: %d.", c.Dropped, c.Seq))
+			}
+		}
+		return Point{}, NotFound("checkpoint", name, "nexus checkpoint list shows them; the number of an event is a point, too: nexus logs --jsonl prints them as seq.")
+	}
+	for _, c := range s.ActiveCheckpoints() {
+		if c.Seq == seq {
+			return Point{Seq: seq, Made: c}, nil
+		}
+	}
+	return Point{Seq: seq}, nil
+}
+
+// Checkpoint gives the present point of a run that nobody conducts a name, and pins what is
+// there.
+func (a *App) Checkpoint(ctx context.Context, p *Repository, id nexus.RunID, name, why, by string) (made *state.Checkpoint, err error) {
+	err = p.withLease(ctx, a, id, func(s *state.State, lease *journal.Lease, trees *worktree.Store) error {
+		if why := schedule.CheckpointNameProblem(s, name); why != "" {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: why,
+				Hint: "Give another name, such as before-lunch; nexus checkpoint list shows the names that are taken.",
+			}
+		}
+		f := nexus.CheckpointMade{Name: name, Reason: nexus.ByHand, Why: why, Tip: s.Tip, Trees: s.UnlandedSnapshots(), By: by}
+		events, err := lease.Append(ctx, f)
+		if err != nil {
+			return err
+		}
+		if err := s.Apply(events[0]); err != nil {
+			return err
+		}
+		made = s.Checkpoint(name)
+		return trees.PinCheckpoint(id, f.Name, f.Tip, f.Trees)
+	})
+	return made, err
+}
+
+// Pinned lists the commits that pin a checkpoint; see [worktree.Store.CheckpointPins].
+func (p *Repository) Pinned(ctx context.Context, id nexus.RunID, name string) (pins map[string]string, err error) {
+	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, trees.Close()) }()
+	return trees.CheckpointPins(ctx, id, name)
+}
+
+// withLease does something with a run that nobody conducts, as the only process that does.
+func (p *Repository) withLease(ctx context.Context, a *App, id nexus.RunID, do func(*state.State, *journal.Lease, *worktree.Store) error) error {
+	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	if err != nil {
+		return err
+	}
+	trees.Now = a.Now
+	lease, err := p.acquireLease(ctx, id)
+	if err != nil {
+		return errors.Join(err, trees.Close())
+	}
+	s, err := p.Replay(ctx, id)
+	if err == nil {
+		err = do(s, lease, trees)
+	}
+	return errors.Join(err, trees.Close(), lease.Release(context.WithoutCancel(ctx)))
+}
+
+// Rewind takes a run that nobody conducts back to a point. It is on record before anything
+// moves, and whoever takes the run up moves what a killed process did not.
+func (a *App) Rewind(ctx context.Context, p *Repository, id nexus.RunID, to Point, by string) (s *state.State, err error) {
+	err = p.withLease(ctx, a, id, func(is *state.State, lease *journal.Lease, trees *worktree.Store) error {
+		s = is
+		then, err := s.StateAt(to.Seq)
+		if err != nil {
+			return err
+		}
+		f := nexus.RunRewound{To: to.Seq, Checkpoint: to.Name(), Tip: then.Tip, From: s.Tip, By: by}
+		if err := CheckCommits(ctx, trees, then); err != nil {
+			return err
+		}
+		if err := s.CheckFacts(f); err != nil {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s cannot go back to event %d: %v", id, to.Seq, err),
+				Hint: "nexus checkpoint list names points; nexus fork starts another run from one.", Cause: err,
+			}
+		}
+		events, err := lease.Append(ctx, f)
+		if err != nil {
+			return err
+		}
+		if err := s.Apply(events[0]); err != nil {
+			return err
+		}
+		homes, _ := filepath.Glob(filepath.Join(p.State, "trees", string(id), "*"))
+		for _, home := range homes {
+			if name := filepath.Base(home); !strings.HasPrefix(name, ".") {
+				if err := trees.Drop(ctx, id, nexus.AttemptID(name)); err != nil {
+					return err
+				}
+			}
+		}
+		return syncRefs(ctx, trees, s)
+	})
+	return s, err
+}
+
+// CheckCommitsAt refuses a point whose commits are missing or damaged, before anything is changed.
+func (p *Repository) CheckCommitsAt(ctx context.Context, s *state.State, to Point) (err error) {
+	then, err := s.StateAt(to.Seq)
+	if err != nil {
+		return err
+	}
+	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, trees.Close()) }()
+	return CheckCommits(ctx, trees, then)
+}
+
+// CheckCommits says which commits are missing, or damaged, that the state at a point needs.
+func CheckCommits(ctx context.Context, trees *worktree.Store, then *state.State) error {
+	commits := []string{then.Tip}
+	for _, l := range then.Landings {
+		commits = append(commits, l.Commit)
+	}
+	for _, t := range then.UnlandedSnapshots() {
+		commits = append(commits, t.Commit)
+	}
+	broken, err := trees.IncompleteCommits(ctx, slices.Compact(commits))
+	if err != nil || len(broken) == 0 {
+		return err
+	}
+	return &nexus.Error{
+		Code: nexus.CodeStorage, Message: fmt.Sprintf("the private clone has not all files of %s, which the run had at that point", nexus.Join(broken)),
+		Hint: "Nothing was changed. Restore " + trees.Git().Dir + " from a backup, or go back to another point.",
+	}
+}
+
+// syncRefs makes the refs of a run what its journal says: its branch where a rewind or a fork put
+// it, and those that pin its checkpoints. It does again what a killed process may not have got to.
+func syncRefs(ctx context.Context, trees *worktree.Store, s *state.State) error {
+	if n := len(s.Rewinds); n > 0 && !hasGrownAfter(s, s.Rewinds[n-1].Seq) {
+		if err := trees.RestoreRunBranch(ctx, s.Run, land.Ref(s.Run), "event-"+strconv.FormatInt(s.Rewinds[n-1].Seq, 10), s.Tip); err != nil {
+			return err
+		}
+	}
+	if f := s.Goal.Fork; f != nil {
+		_, err := trees.Git().Resolve(ctx, land.Ref(s.Run))
+		if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+			err = trees.MoveRef(ctx, land.Ref(s.Run), s.Tip, "")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, c := range s.ActiveCheckpoints() {
+		if err := trees.PinCheckpoint(s.Run, c.Name, c.Tip, c.Trees); err != nil {
+			return err
+		}
+	}
+	left, err := droppedPins(ctx, trees, s)
+	for _, name := range left {
+		err = errors.Join(err, trees.UnpinCheckpoint(ctx, s.Run, name))
+	}
+	return err
+}
+
+// droppedPins returns the checkpoints that are dropped and still pinned: a process was killed in
+// between.
+func droppedPins(ctx context.Context, trees *worktree.Store, s *state.State) ([]string, error) {
+	var dropped []string
+	for _, c := range s.Checkpoints {
+		if c.Dropped != "" {
+			dropped = append(dropped, c.Name)
+		}
+	}
+	if len(dropped) == 0 {
+		return nil, nil
+	}
+	names, err := trees.Checkpoints(ctx, s.Run)
+	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(dropped, name) }), err
+}
+
+// pinUpdater returns what makes the refs of checkpoints follow the facts.
+func (a *App) pinUpdater(trees *worktree.Store, id nexus.RunID) func(context.Context, nexus.Fact) {
+	return func(ctx context.Context, f nexus.Fact) {
+		switch f := f.(type) {
+		case nexus.CheckpointMade:
+			a.reportError(trees.PinCheckpoint(id, f.Name, f.Tip, f.Trees))
+		case nexus.CheckpointDropped:
+			a.reportError(trees.UnpinCheckpoint(ctx, id, f.Name))
+		default:
+		}
+	}
+}
+
+// syncRunRefs does that for a run that this process holds.
+func (a *App) syncRunRefs(ctx context.Context, p *Repository, trees *worktree.Store, id nexus.RunID) error {
+	s, err := p.Replay(ctx, id)
+	if err != nil || len(s.Rewinds)+len(s.Checkpoints) == 0 && s.Goal.Fork == nil {
+		return err
+	}
+	return syncRefs(ctx, trees, s)
+}
+
+// hasGrownAfter reports whether the run's branch grew after an event.
+func hasGrownAfter(s *state.State, seq int64) bool {
+	return slices.ContainsFunc(s.Landings, func(l *state.Landing) bool { return l.Seq > seq }) || s.CurrentLanding != nil || s.Undo.Open()
+}
+
+// DropExpiredCheckpoints drops the checkpoints which runs that nobody conducts made by themselves and that are
+// older than their settings say. It returns them as "run/name".
+func (a *App) DropExpiredCheckpoints(ctx context.Context, p *Repository, dry bool) (names []string, err error) {
+	names = []string{}
+	runs, err := p.Runs(ctx)
+	for _, r := range runs {
+		if err != nil {
+			break
+		}
+		if r.Holder == nil {
+			err = a.dropExpiredCheckpoints(ctx, p, r.ID, dry, func(name string) { names = append(names, string(r.ID)+"/"+name) })
+		}
+	}
+	return names, err
+}
+
+func (a *App) dropExpiredCheckpoints(ctx context.Context, p *Repository, id nexus.RunID, dry bool, told func(string)) error {
+	s, err := p.Replay(ctx, id)
+	if err != nil {
+		return err
+	}
+	old := expiredCheckpoints(s, a.Now())
+	if len(s.Checkpoints) > len(s.ActiveCheckpoints()) {
+		left, err := p.droppedPins(ctx, s)
+		if err != nil {
+			return err
+		}
+		old = append(old, left...)
+	}
+	if dry {
+		for _, name := range old {
+			told(name)
+		}
+	}
+	if len(old) == 0 || dry {
+		return nil
+	}
+	return p.withLease(ctx, a, id, func(s *state.State, lease *journal.Lease, trees *worktree.Store) error {
+		left, err := droppedPins(ctx, trees, s)
+		if err != nil {
+			return err
+		}
+		for _, name := range left {
+			if err := trees.UnpinCheckpoint(ctx, id, name); err != nil {
+				return err
+			}
+			told(name)
+		}
+		for _, name := range expiredCheckpoints(s, a.Now()) {
+			f := nexus.CheckpointDropped{Name: name, Why: fmt.Sprintf("older than %s (setting checkpoint.age)", s.Limits.Points.Age)}
+			if _, err := lease.Append(ctx, f); err != nil {
+				return err
+			}
+			if err := trees.UnpinCheckpoint(ctx, id, name); err != nil {
+				return err
+			}
+			told(name)
+		}
+		return nil
+	})
+}
+
+// droppedPins is that for a run that this process does not hold.
+func (p *Repository) droppedPins(ctx context.Context, s *state.State) (names []string, err error) {
+	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, trees.Close()) }()
+	return droppedPins(ctx, trees, s)
+}
+
+func expiredCheckpoints(s *state.State, now time.Time) []string {
+	var old []string
+	for _, c := range s.ActiveCheckpoints() {
+		if age := s.Limits.Points.Age; age > 0 && c.Reason != nexus.ByHand && now.Sub(c.At) > age {
+			old = append(old, c.Name)
+		}
+	}
+	return old
+}
+
+// Fork begins another run from a point of one, under a name of its own, and with the settings that hold
+// now. Nobody conducts it yet.
+func (a *App) Fork(ctx context.Context, p *Repository, s *state.State, from Point, by string) (nexus.RunID, error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return "", err
+	}
+	then, err := s.StateAt(from.Seq)
+	if err != nil {
+		return "", err
+	}
+	if !then.Planned {
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s had no plan at event %d that another run could take over", s.Run, from.Seq),
+			Hint: "Name a later point, or start a run from the goal: nexus run GOAL.",
+		}
+	}
+	goal := then.Goal
+	goal.Goal.Origin, goal.Limits, goal.Planning, goal.Consent = a.Origin, settings.Limits, 0, nexus.Consent{Given: by}
+	goal.Fork = &nexus.Fork{Run: s.Run, Seq: from.Seq, Checkpoint: from.Name(), Tip: then.Tip, By: by}
+	facts := []nexus.Fact{goal}
+	made := &nexus.Plan{Version: 1, Goal: goal.Goal.Text}
+	for _, t := range then.Tasks {
+		made.Tasks = append(made.Tasks, t.Task)
+	}
+	offer, err := planFacts(p, made)
+	if err != nil {
+		return "", err
+	}
+	facts = append(append(facts, offer...), then.InheritableFacts()...)
+	id, err := unusedRunID(ctx, p, a.Now(), nil)
+	if err != nil {
+		return "", err
+	}
+	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	if err != nil {
+		return "", err
+	}
+	defer trees.Close() //nolint:errcheck // nothing was made in it
+	if err := CheckCommits(ctx, trees, then); err != nil {
+		return "", err
+	}
+	begun := state.New(id)
+	if err := applyFacts(begun, facts, a.Now()); err != nil {
+		return "", err
+	}
+	lease, err := p.acquireLease(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if _, err = lease.Append(ctx, facts...); err == nil {
+		err = syncRefs(ctx, trees, begun)
+	}
+	return id, errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
+}
+
+// applyFacts folds facts that are not recorded yet.
+func applyFacts(s *state.State, facts []nexus.Fact, now time.Time) error {
+	for i, f := range facts {
+		if err := s.Apply(nexus.Event{Seq: int64(i + 1), Run: s.Run, At: now, Fact: f}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
+	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+)
+
+// environmentsDir returns where the environments of a repository lie, below its state.
+func environmentsDir(state string) string { return filepath.Join(state, "environments") }
+
+// kitOptions are what a kit is built from.
+type kitOptions struct {
+	Run      nexus.RunID
+	Checkout string // the user's
+	State    string // directory of the repository's state
+	Clone    git.Repo
+	Box      *sandbox.Box
+	Config   config.Config
+	Net      *egress.Grant // who may go out; nil: nobody
+	Env      func(string) string
+	Mask     func([]byte) []byte
+	Learn    func(secret string) // hears of every value that is to be masked; may be nil
+	Now      func() time.Time
+}
+
+// newKit returns what prepares the worktrees of a run.
+func newKit(p kitOptions) (*dependencies.Provisioner, error) {
+	w := environmentSettings(p.Config.Worktree)
+	scripts, err := scriptItems(p.Checkout, w.Install, w.Init)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range scripts {
+		w.Scripts = append(w.Scripts, dependencies.Script{Name: s.Name, Text: s.Text})
+	}
+	if w.Vars, err = environmentVariables(p); err != nil {
+		return nil, err
+	}
+	kit := &dependencies.Provisioner{
+		Store: &depcache.Store{Dir: environmentsDir(p.State), Now: p.Now}, Box: p.Box, Git: p.Clone, User: p.Checkout, Settings: w, Caches: cacheUser(p.Env),
+		Timeout: p.Config.Limits.GateTime, Mark: string(p.Run), Mask: p.Mask,
+	}
+	if p.Net.GatewayForGate(installGate) != nil {
+		kit.Reach = func(_ string, c *sandbox.Command) bool {
+			way := p.Net.GatewayForGate(installGate) // each command has one of its own
+			c.Proxy, c.Local, c.Env = way.Serve, way.LocalPorts(), way.Env(c.Env, p.Box.HidesHost())
+			return true
+		}
+	}
+	return kit, nil
+}
+
+// installGate is the name under which network.gates lets installations out.
+const installGate = "install"
+
+// cacheUser returns whose tools have fetched something that commands may read.
+func cacheUser(env func(string) string) usercache.User {
+	return usercache.User{Home: env("HOME"), Env: env}
+}
+
+// Meter returns what holds changes to the definition of done.
+func Meter(c config.Config, env func(string) string) *measure.Meter {
+	return &measure.Meter{Rules: c.Done, Places: stack.PackageLocations{Files: measure.Machine{}, Home: env("HOME"), Env: env}}
+}
+
+func environmentSettings(e config.Environment) dependencies.Settings {
+	install, set := e.Commands["install"]
+	return dependencies.Settings{Off: set && install == "", Install: install, Init: e.Commands["init"], Link: e.Link}
+}
+
+// ForecastInstalls says what worktrees of the checkout at dir will be given, and what
+// stands in the way.
+func ForecastInstalls(dir string, c config.Config) ([]dependencies.InstallForecast, error) {
+	gates, err := detect.Gates(dir, c.Gates)
+	if err = cmp.Or(detect.CheckPackages(dir, c.Gates), err); err != nil {
+		return nil, err
+	}
+	w := environmentSettings(c.Worktree)
+	all := dependencies.ForecastInstalls(dir, w, gates)
+	if w.Init != "" {
+		all = append(all, dependencies.InstallForecast{File: "environment.init", How: "run in the sandbox: " + w.Init})
+	}
+	return all, nil
+}
+
+// environmentItems returns what the repository at dir wants to run, and to give to
+// worktrees, as things to agree to.
+func environmentItems(dir string) ([]trust.Item, error) {
+	e, err := config.ProjectEnvironment(dir)
+	if err != nil {
+		return nil, err
+	}
+	var items []trust.Item
+	for _, name := range []string{"install", "init"} {
+		if line := e.Commands[name]; line != "" {
+			items = append(items, trust.Item{Name: "nexus.toml environment." + name, Text: line + "\n"})
+		}
+	}
+	if len(e.Link) > 0 {
+		items = append(items, trust.Item{Name: "nexus.toml environment.link", Text: strings.Join(e.Link, "\n") + "\n"})
+	}
+	scripts, err := scriptItems(dir, e.Commands["install"], e.Commands["init"])
+	return append(items, scripts...), err
+}
+
+// maxScriptSize script that may be agreed to.
+const maxScriptSize = 1 << 20
+
+// scriptItems returns the files of a repository that command lines name: what they
+// run is what is in there.
+func scriptItems(dir string, lines ...string) (items []trust.Item, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	for _, word := range strings.FieldsFunc(strings.Join(lines, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()<>\"'`", r) }) {
+		name := path.Clean(word)
+		if !filepath.IsLocal(name) || slices.ContainsFunc(items, func(i trust.Item) bool { return i.Name == name }) {
+			continue
+		}
+		info, err := root.Stat(filepath.FromSlash(name))
+		if err != nil || !info.Mode().IsRegular() {
+			continue // a word, or a file that is made first
+		}
+		if info.Size() > maxScriptSize {
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: name + " is too large to be trusted",
+				Hint: "Let environment.init name a script that people can read.",
+			}
+		}
+		text, err := root.ReadFile(filepath.FromSlash(name))
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, trust.Item{Name: name, Text: string(text)})
+	}
+	return items, nil
+}
+
+// environmentVariables returns what the user lets commands see of the environment, all of
+// which is masked wherever it shows up.
+func environmentVariables(p kitOptions) ([]string, error) {
+	var vars []string
+	for _, name := range p.Config.Worktree.Variables {
+		if v := p.Env(name); v != "" {
+			vars = append(vars, name+"="+v)
+		}
+	}
+	if len(p.Config.Worktree.EnvFiles) > 0 {
+		root, err := os.OpenRoot(p.Checkout)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close() //nolint:errcheck // only read
+		for _, name := range p.Config.Worktree.EnvFiles {
+			text, err := root.ReadFile(filepath.FromSlash(name))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // one for this machine may be missing on another
+			}
+			if err != nil {
+				return nil, &nexus.Error{
+					Code: nexus.CodeInvalidConfig, Message: "read " + name, Cause: err,
+					Hint: "Remove it from environment.env_files, or make it a file below the root.",
+				}
+			}
+			more, err := assignments(string(text))
+			if err != nil {
+				return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + name, Cause: err, Hint: "Write one NAME=value a line."}
+			}
+			vars = append(vars, more...)
+		}
+	}
+	if p.Learn != nil {
+		for _, v := range vars {
+			_, value, _ := strings.Cut(v, "=")
+			p.Learn(value)
+		}
+	}
+	return vars, nil
+}
+
+// assignments reads lines of NAME=value as shells and dotenv do: export before
+// it, quotes around the value, comments. Nothing is expanded.
+func assignments(text string) ([]string, error) {
+	var vars []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "export "))
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !ok || name == "" || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") != "" || name[0] >= '0' && name[0] <= '9' {
+			return nil, fmt.Errorf("%q assigns nothing", sanitize.Cut(name, 40)) // never the value
+		}
+		if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+			value = value[1 : n-1]
+		} else if i := strings.Index(value, " #"); i >= 0 {
+			value = strings.TrimSpace(value[:i])
+		}
+		if strings.ContainsRune(value, 0) {
+			return nil, fmt.Errorf("the value of %s contains a zero byte", name)
+		}
+		vars = append(vars, name+"="+value)
+	}
+	return vars, nil
+}
+
+// buildCaches returns the build cache that the user's go command writes to.
+func buildCaches(env func(string) string) []string {
+	dir := env("GOCACHE")
+	if dir == "" {
+		home, err := os.UserCacheDir()
+		if err != nil {
+			return nil
+		}
+		dir = filepath.Join(home, "go-build")
+	}
+	return []string{dir}
+}

@@ -1,0 +1,139 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/killswitch"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+)
+
+const (
+	// leaseTTL is how long the lease on a run outlives a conductor that cannot be
+	// seen to be dead.
+	leaseTTL = 30 * time.Second
+
+	retryDelay = time.Second // between two tries at what the journal failed at
+	maxFailed  = 30          // tries to read the requests, one after the other, before the run ends
+)
+
+// renewLease keeps the lease until the context ends or the lease is lost, and says
+// which. A journal that is busy or fails now and then is asked again for as
+// long as the lease lasts.
+func renewLease(ctx context.Context, ttl time.Duration, again func(context.Context) error) error {
+	expires := time.Now().Add(ttl) //nolint:forbidigo // the ticker runs by the same clock
+	for wait := ttl / 3; ; {
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+		begun := time.Now() //nolint:forbidigo // the ticker runs by the same clock
+		err := again(ctx)
+		now := time.Now() //nolint:forbidigo // the ticker runs by the same clock
+		switch {
+		case err == nil:
+			expires, wait = begun.Add(ttl), ttl/3
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, &nexus.Error{Code: nexus.CodeLeaseLost}), errors.Is(err, journal.ErrBroken), errors.Is(err, journal.ErrGone):
+			return err
+		case !now.Before(expires):
+			return &nexus.Error{
+				Code: nexus.CodeLeaseLost, Message: fmt.Sprintf("the lease on the run ran out: it could not be renewed for %s", ttl), Cause: err,
+				Hint: "Nothing that was recorded is lost. Run nexus resume once the journal can be written.",
+			}
+		default:
+			wait = min(retryDelay, expires.Sub(now))
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// forwardRequests hands requests of any process to the conductor until the context
+// ends. A journal that cannot be read is read again; when that does not help
+// the error is returned, since a run that hears no stop must not continue.
+func forwardRequests(ctx context.Context, follow func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error], requests chan<- nexus.Event) error {
+	var last int64
+	for failed := 1; ; failed++ {
+		var broken error
+		for e, err := range follow(ctx, last) {
+			if err != nil {
+				broken = err
+				break
+			}
+			last, failed = e.Seq, 1
+			if _, ok := e.Fact.(nexus.RequestMade); !ok {
+				continue
+			}
+			select {
+			case requests <- e:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(broken, journal.ErrGone),
+			errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalCorrupt}), errors.Is(broken, &nexus.Error{Code: nexus.CodeJournalNewer}):
+			return broken // it reads no better the next time
+		case failed >= maxFailed:
+			return fmt.Errorf("read requests: %w", broken)
+		}
+		if sleep(ctx, retryDelay) != nil {
+			return nil
+		}
+	}
+}
+
+// watchKillSwitch ends all work, wherever it is, once the kill switch is thrown.
+func watchKillSwitch(ctx context.Context, cancel context.CancelCauseFunc, s killswitch.Switch) {
+	if st := s.Watch(ctx); st != nil {
+		cancel(fmt.Errorf("%w: %w", run.ErrInterrupted, st.Err()))
+	}
+}
+
+// Halted reports whether it is the kill switch that ended the work.
+func Halted(err error) bool { return errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}) }
+
+// recordHalt leaves in the journal that the kill switch ended a run, if it did, for
+// who reads later why it stops in the middle.
+func recordHalt(ctx context.Context, j *journal.Journal, id nexus.RunID, err error) error {
+	if !Halted(err) {
+		return nil
+	}
+	_, err = j.Ask(ctx, id, nexus.Request{Verb: nexus.VerbStop, Now: true, By: "the kill switch", Text: err.Error()})
+	return err
+}
+
+// killOrphanProcesses kills what dead processes left of runs that nobody conducts, and of the
+// one that this process holds now and has not begun with.
+func killOrphanProcesses(ctx context.Context, j *journal.Journal, own nexus.RunID) error {
+	runs, err := j.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	dead := map[string]bool{string(own): true}
+	for _, r := range runs {
+		if r.Holder == nil {
+			dead[string(r.ID)] = true
+		}
+	}
+	_, err = proc.SweepAll(dead)
+	return err
+}

@@ -1,0 +1,356 @@
+package loopworker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/discover"
+	"github.com/nexus-ai-builder/nexus/internal/work/land"
+)
+
+// landItem lands a result, unless people did something about the same meanwhile.
+func (h *LoopWorker) landItem(ctx context.Context, f nexus.ItemOffered, l *improve.Loop) ([]nexus.Fact, error) {
+	i := l.Item(f.Item)
+	s, err := h.place.Replay(ctx, f.Item)
+	if err != nil {
+		return nil, err
+	}
+	kept := func(rule improve.Rule, why string) []nexus.Fact {
+		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(rule), Why: why, Spent: max(s.Ledger.Spent()-i.Work.Spent, 0)}}
+	}
+	if s.Published == nil || s.Published.Target != f.Target {
+		if rule, why, err := h.landingConflict(ctx, i, f.Target, l); err != nil || rule != "" {
+			return kept(rule, why), err
+		}
+		if err := h.prepareThemeBranch(ctx, f.Target, l); err != nil {
+			return nil, err
+		}
+		if s, err = h.deliverRun(ctx, s, f.Target); err != nil {
+			return nil, err
+		}
+	}
+	if s.Published == nil || s.Published.Target != f.Target {
+		why := "it could not be merged"
+		if s.Published != nil {
+			why = cmp.Or(s.Published.Why, why)
+		}
+		return kept(improve.Unlanded, why), nil
+	}
+	landed := nexus.ItemLanded{
+		Item: f.Item, Target: f.Target, Commit: s.Published.Commit, Before: i.Work.Start, Spent: max(s.Ledger.Spent()-i.Work.Spent, 0),
+	}
+	if s.Published.Merged != "" {
+		landed.Commit = s.Published.Merged
+		if landed.Before, err = h.place.Repo.Resolve(ctx, landed.Commit+"^1"); err != nil {
+			return nil, err
+		}
+	}
+	return []nexus.Fact{landed}, nil
+}
+
+// deliverRun asks for what a run landed to be on a branch, once, and does it.
+func (h *LoopWorker) deliverRun(ctx context.Context, s *state.State, target string) (*state.State, error) {
+	asked := slices.ContainsFunc(s.Requests, func(r state.Request) bool { return r.Verb == nexus.VerbLand && r.ID == target })
+	if !asked {
+		if _, err := h.place.Journal.Ask(ctx, s.Run, nexus.Request{Verb: nexus.VerbLand, ID: target, By: h.app.User()}); err != nil {
+			return nil, err
+		}
+	}
+	return h.app.Deliver(ctx, h.place, s.Run, nil)
+}
+
+// prepareThemeBranch makes the branch of a theme on the newest tip, or moves it there if nothing of it
+// waits for a person any more. A checkout of it moves along.
+func (h *LoopWorker) prepareThemeBranch(ctx context.Context, branch string, l *improve.Loop) (err error) {
+	if branch == l.Target {
+		return nil
+	}
+	ref := "refs/heads/" + branch
+	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+l.Target)
+	if err != nil {
+		return err
+	}
+	at, err := h.place.Repo.Resolve(ctx, ref)
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		_, err = h.place.Repo.Run(ctx, "update-ref", "--no-deref", "--end-of-options", ref, tip, strings.Repeat("0", len(tip)))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if behind, err := h.isAncestor(ctx, at, tip); err != nil || !behind || at == tip {
+		return err
+	}
+	trees, err := worktree.Open(ctx, h.place.Repo, h.place.State)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, trees.Close()) }()
+	if _, err := trees.Fetch(ctx, tip); err != nil {
+		return err
+	}
+	return trees.Land(ctx, branch, tip, at)
+}
+
+// updateBranch merges the newest commits of the target into a branch on which results wait, so that what is found on the tip
+// is done there, too. Where that is no clean merge, or gates fail on it that pass on the tip, nothing moves, and it
+// returns why: a person is to settle what waits. Who has the branch checked out sees it move along.
+func (h *LoopWorker) updateBranch(ctx context.Context, branch, tip string, l *improve.Loop) (why string, err error) {
+	at, err := h.place.Repo.Resolve(ctx, "refs/heads/"+branch)
+	if err != nil {
+		return "", err
+	}
+	if has, err := h.isAncestor(ctx, tip, at); err != nil || has {
+		return "", err
+	}
+	trees, err := worktree.Open(ctx, h.place.Repo, h.place.State)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, trees.Close()) }()
+	for _, commit := range []string{at, tip} {
+		if _, err := trees.Fetch(ctx, commit); err != nil {
+			return "", err
+		}
+	}
+	const settle = "merge it, or delete it to say no"
+	base, err := trees.Git().MergeBase(ctx, at, tip)
+	if err != nil {
+		return "", err
+	}
+	if base == "" {
+		return fmt.Sprintf("results wait on %s, which has no commit in common with %s any more: %s", branch, l.Target, settle), nil
+	}
+	made, err := trees.Merge(ctx, base, at, tip)
+	if err != nil {
+		return "", err
+	}
+	if len(made.Conflicts) > 0 {
+		files := strings.Join(made.Conflicts, ", ")
+		return fmt.Sprintf("results wait on %s, which conflicts with %s in %s: %s", branch, l.Target, files, settle), nil
+	}
+	commit, err := trees.Commit(ctx, made.Tree, []string{at, tip}, fmt.Sprintf("Merge %s into %s\n", l.Target, branch), h.app.Now())
+	if err != nil {
+		return "", err
+	}
+	red, err := h.newlyRedGates(ctx, commit, tip)
+	if err != nil {
+		return "", err
+	}
+	if len(red) == 0 {
+		err = trees.Land(ctx, branch, commit, at)
+		if e, ok := errors.AsType[*nexus.Error](err); ok { // such as files of a checkout that somebody works on
+			return fmt.Sprintf("results wait on %s, which cannot get the newest commits of %s: %s", branch, l.Target, e.Message), nil
+		}
+		return "", err
+	}
+	gates := strings.Join(red, ", ")
+	return fmt.Sprintf("results wait on %s, and with the newest commits of %s, %s fails there: %s", branch, l.Target, gates, settle), nil
+}
+
+// newlyRedGates returns the gates that let one commit through and not the other.
+func (h *LoopWorker) newlyRedGates(ctx context.Context, commit, than string) ([]string, error) {
+	red, err := h.order.Judge(ctx, commit)
+	if err != nil || len(red) == 0 {
+		return nil, err
+	}
+	before, err := h.order.Judge(ctx, than)
+	return slices.DeleteFunc(red, func(name string) bool { return slices.Contains(before, name) }), err
+}
+
+// landingConflict returns the rule that keeps a result from landing because of what others
+// committed since it was begun.
+func (h *LoopWorker) landingConflict(ctx context.Context, i *improve.Item, target string, l *improve.Loop) (improve.Rule, string, error) {
+	branches := []string{l.Target}
+	if target != l.Target {
+		switch there, err := h.hasRevision(ctx, "refs/heads/"+target); {
+		case err != nil:
+			return "", "", err
+		case there:
+			branches = append(branches, target)
+		}
+	}
+	for _, branch := range branches {
+		theirs, err := h.foreignCommits(ctx, i.Work.Start, "refs/heads/"+branch, l)
+		if err != nil {
+			return "", "", err
+		}
+		for _, c := range theirs {
+			for _, file := range c.files {
+				if slices.Contains(i.Work.Change.Files, file) || slices.Contains(i.Wanted.Files, file) {
+					return improve.Yielded, fmt.Sprintf("%s changed %s meanwhile, in %.9s", c.by, file, c.commit), nil
+				}
+			}
+		}
+		if len(theirs) == 0 || branch != l.Target || discover.Paid(i.Wanted.Strategy) {
+			continue
+		}
+		r, err := h.order.Find(ctx, FindRequest{At: "refs/heads/" + branch, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
+		if err != nil {
+			return "", "", err
+		}
+		if r.Done(i.Wanted.Finding, i.Wanted.Strategy) {
+			return improve.Fixed, "it is done already: its check passes on " + branch, nil
+		}
+	}
+	return "", "", nil
+}
+
+// foreignCommit is a commit that no loop made.
+type foreignCommit struct {
+	commit, by string
+	files      []string
+}
+
+// mostForeign is how many commits of others are read.
+const mostForeign = 200
+
+// foreignCommits returns the commits of others on a branch that a commit does not have.
+func (h *LoopWorker) foreignCommits(ctx context.Context, since, branch string, l *improve.Loop) ([]foreignCommit, error) {
+	return h.logForeign(ctx, since, branch, l, "--no-merges")
+}
+
+// logForeign is that with options of git log.
+func (h *LoopWorker) logForeign(ctx context.Context, since, branch string, l *improve.Loop, options ...string) ([]foreignCommit, error) {
+	const format = "--format=%x00%H%x00%an%x00%(trailers:key=Nexus-Attempt,valueonly)"
+	args := append([]string{
+		"log", "--no-show-signature", fmt.Sprintf("--max-count=%d", mostForeign), format, "--name-only", "--no-renames", "--no-relative", "-z",
+	}, options...)
+	out, err := h.place.Repo.Run(ctx, append(args, "--end-of-options", since+".."+branch)...)
+	if err != nil {
+		return nil, err
+	}
+	return parseForeign(out, l), nil
+}
+
+// parseForeign reads what git log printed of commits: each is an empty text, its name, its author and its
+// attempt, and then the names of its files, the first after an end of a line. Each text ends with a NUL.
+func parseForeign(out string, l *improve.Loop) []foreignCommit {
+	var all []foreignCommit
+	texts := strings.Split(out, "\x00")
+	for len(texts) > 3 {
+		c := foreignCommit{commit: texts[1], by: texts[2]}
+		of, _, _ := strings.Cut(strings.TrimSpace(texts[3]), "/")
+		for texts = texts[4:]; len(texts) > 0 && texts[0] != ""; texts = texts[1:] {
+			file := texts[0]
+			if c.files == nil {
+				file = strings.TrimPrefix(file, "\n")
+			}
+			c.files = append(c.files, file)
+		}
+		if of == "" || !l.Owns(nexus.RunID(of)) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// isDeterministic are the strategies that find the same in the same tree, whatever else goes on. What test-coverage
+// lists depends on the history: a landing that changes a file makes its untested lines count for more.
+func isDeterministic(strategy string) bool {
+	switch strategy {
+	case "working-dir", "flaky-tests", "slow-tests", "test-coverage", "performance", "issues", "ideas", "benchmarks", "outdated":
+		return false
+	}
+	return true
+}
+
+// compareLanding returns what a landing made worse.
+func (h *LoopWorker) compareLanding(ctx context.Context, f nexus.LandingWatched, l *improve.Loop) ([]nexus.Fact, error) {
+	i := l.Item(f.Item)
+	free, err := discover.Free(l.Rules.Strategies)
+	if err != nil || len(free) == 0 {
+		return []nexus.Fact{nexus.LandingWeighed{Item: f.Item}}, err
+	}
+	before, err := h.order.Find(ctx, FindRequest{At: i.Before, Strategies: free})
+	if err != nil {
+		return nil, err
+	}
+	after, err := h.order.Find(ctx, FindRequest{At: i.Commit, Strategies: free})
+	if err != nil {
+		return nil, err
+	}
+	blind := incompleteStrategies(before, after)
+	return []nexus.Fact{nexus.LandingWeighed{Item: f.Item, Worse: improve.CompareFindings(redFindings(before, blind), redFindings(after, blind))}}, nil
+}
+
+// incompleteStrategies returns the strategies that did not see all that there is on one of two trees.
+func incompleteStrategies(results ...discover.Result) map[string]bool {
+	blind := map[string]bool{}
+	for _, r := range results {
+		for _, d := range r.Did {
+			if d.State == discover.Broke || d.State == discover.Skipped || d.More > 0 {
+				blind[d.Strategy] = true
+			}
+		}
+	}
+	return blind
+}
+
+// redFindings returns the findings whose checks are red.
+func redFindings(r discover.Result, blind map[string]bool) []improve.RedFinding {
+	var all []improve.RedFinding
+	add := func(f finding.Finding) {
+		if f.Red() && f.No == "" && isDeterministic(f.Strategy) && !blind[f.Strategy] {
+			all = append(all, improve.RedFinding{Finding: f.ID, Strategy: f.Strategy, Title: f.Title, Count: max(f.Count, 1)})
+		}
+	}
+	for _, f := range r.Open {
+		add(f.Finding)
+	}
+	for _, f := range r.Left {
+		add(f.Finding)
+	}
+	return all
+}
+
+// revertLanding takes a landing back.
+func (h *LoopWorker) revertLanding(ctx context.Context, f nexus.RevertSought, l *improve.Loop) (facts []nexus.Fact, err error) {
+	i := l.Item(f.Item)
+	trees, err := worktree.Open(ctx, h.place.Repo, h.place.State)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, trees.Close()) }()
+	commit, tree, at, done, err := land.MakeRevertCommit(ctx, trees, land.RevertRequest{
+		Branch: i.Target, Before: i.Before, Commit: i.Commit, Subject: i.Wanted.Title, Why: "It made something worse: " + f.Why,
+		Run: i.ID, At: h.app.Now(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !done {
+		if err := h.checkRevert(ctx, commit, tree, at, i); err != nil {
+			return nil, err
+		}
+		if err := trees.Land(ctx, i.Target, commit, at); err != nil {
+			return nil, err
+		}
+	}
+	return []nexus.Fact{nexus.ItemReverted{Item: f.Item, Commit: commit}}, nil
+}
+
+// checkRevert refuses a commit that takes a landing back and fails gates that pass without it. The
+// tree from before the landing was good enough then.
+func (h *LoopWorker) checkRevert(ctx context.Context, commit, tree, at string, i *improve.Item) error {
+	if was, err := h.place.Repo.Tree(ctx, i.Before); err != nil || was == tree {
+		return err
+	}
+	red, err := h.newlyRedGates(ctx, commit, at)
+	if err != nil {
+		return err
+	}
+	if len(red) > 0 {
+		return fmt.Errorf("without it, %s would fail: later work relies on it", strings.Join(red, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,497 @@
+// Package loopworker does on this machine what a loop decided that finds work, does it and
+// lands it: it looks, has runs work and land, takes landings back, and hears what happens.
+package loopworker
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/discover"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+// Options say how it is done.
+type Options struct {
+	Quiet   improve.Hours
+	Due     func(after time.Time) time.Time // when a cycle begins; nil: there is no schedule
+	Seed    string                          // lineMarks names and waits; empty draws at random
+	Traffic provider.Traffic
+
+	Forge  *forge.Ref // the project in which pull requests are opened; nil: none are
+	Client forge.Client
+
+	// Find looks at a commit.
+	Find func(ctx context.Context, q FindRequest) (discover.Result, error)
+	// Judge returns the gates that do not let a commit through.
+	Judge func(ctx context.Context, at string) (red []string, err error)
+	// Follow returns who follows a run that works on something; nil: nobody does.
+	Follow func() app.Watcher
+}
+
+// FindRequest says what is looked at.
+type FindRequest struct {
+	At         string   // commit or branch
+	Only       string   // the one finding that is wanted; empty: all
+	Strategies []string // that look
+	Most       nexus.Money
+	Tell       run.RecordFunc // records what models cost, as it is paid; nil: nobody does
+}
+
+// LoopWorker are a loop's on this machine. They implement [run.LoopWorker].
+type LoopWorker struct {
+	app    *app.App
+	place  *app.Repository
+	config config.Config
+	order  Options
+}
+
+// New returns the hands of a loop.
+func New(a *app.App, p *app.Repository, c config.Config, o Options) *LoopWorker {
+	return &LoopWorker{app: a, place: p, config: c, order: o}
+}
+
+// Moment implements [run.LoopWorker].
+func (h *LoopWorker) Moment() improve.DecisionInputs {
+	return improve.DecisionInputs{Now: h.app.Now(), Quiet: h.order.Quiet, Due: h.order.Due}
+}
+
+// Alarm implements [run.LoopWorker].
+func (h *LoopWorker) Alarm(t time.Time) <-chan time.Time { return time.After(t.Sub(h.app.Now())) }
+
+// Act implements [run.LoopWorker].
+func (h *LoopWorker) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop, tell run.RecordFunc) ([]nexus.Fact, error) {
+	switch f := intent.(type) {
+	case nexus.CycleStarted:
+		return h.findWork(ctx, f, l, tell)
+	case nexus.ItemTaken:
+		return h.workOnItem(ctx, f)
+	case nexus.ItemOffered:
+		return h.landItem(ctx, f, l)
+	case nexus.LandingWatched:
+		return h.compareLanding(ctx, f, l)
+	case nexus.RevertSought:
+		return h.revertLanding(ctx, f, l)
+	case nexus.PullSought:
+		return h.updatePullRequest(ctx, f, l)
+	default:
+		return nil, fmt.Errorf("nobody does %s", nexus.Kind(intent))
+	}
+}
+
+// Bounds of what is recorded of a cycle.
+const (
+	mostWanted = 20
+	mostLeft   = 50
+)
+
+// findWork finds out what people made of results, and what there is to do on the newest tip.
+func (h *LoopWorker) findWork(ctx context.Context, f nexus.CycleStarted, l *improve.Loop, tell run.RecordFunc) ([]nexus.Fact, error) {
+	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+l.Target)
+	if err != nil {
+		return nil, err
+	}
+	facts, notes := h.closedPulls(ctx, l)
+	for _, f := range facts {
+		l.Apply(nexus.Event{Run: l.Run, At: h.app.Now(), Fact: f})
+	}
+	settled, err := h.settleResults(ctx, tip, l)
+	if err != nil {
+		return nil, err
+	}
+	facts = append(facts, settled...)
+	looked := nexus.CycleLooked{Cycle: f.Cycle, Tip: tip, Notes: notes}
+	if l.Full() {
+		return append(facts, looked), nil
+	}
+	look := FindRequest{At: tip, Strategies: l.Rules.Strategies, Most: l.Money(), Tell: tell}
+	if look.Most == 0 { // the budget was lowered since the cycle began
+		if look.Strategies, err = discover.Free(look.Strategies); err != nil || len(look.Strategies) == 0 {
+			return append(facts, looked), err
+		}
+	}
+	r, err := h.order.Find(ctx, look)
+	if err != nil {
+		return nil, err
+	}
+	looked.Spent = r.Spent
+	for _, d := range r.Did {
+		if d.State == discover.Broke {
+			looked.Notes = append(looked.Notes, d.Strategy+": "+d.Why)
+		}
+	}
+	s := &treeSnapshot{LoopWorker: h, tip: tip, renewed: map[string]string{}}
+	for _, one := range r.Open {
+		x, left, err := s.checkFinding(ctx, one.Finding, l)
+		switch {
+		case err != nil:
+			return nil, err
+		case left.Rule != "":
+			looked.Left = append(looked.Left, left)
+		case len(looked.Wanted) == mostWanted:
+			looked.More++
+		default:
+			if x.Plan, err = h.storePlan(one.Finding); err != nil {
+				looked.Left = append(looked.Left, leftOut(x, improve.TooLarge, err.Error()))
+				continue
+			}
+			looked.Wanted = append(looked.Wanted, x)
+		}
+	}
+	for _, one := range r.Left {
+		if one.Rule != finding.NoFinding {
+			looked.Left = append(looked.Left, nexus.LeftOut{Finding: one.ID, Title: one.Title, Rule: string(one.Rule), Why: one.Words()})
+		}
+	}
+	looked.Left = looked.Left[:min(len(looked.Left), mostLeft)]
+	return append(facts, looked), nil
+}
+
+func leftOut(x nexus.Wanted, rule improve.Rule, why string) nexus.LeftOut {
+	return nexus.LeftOut{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why}
+}
+
+// settleResults finds out what people made of the results that waited for them, and tells the
+// loop, too.
+func (h *LoopWorker) settleResults(ctx context.Context, tip string, l *improve.Loop) ([]nexus.Fact, error) {
+	var facts []nexus.Fact
+	for _, i := range l.Waiting() {
+		branch, commit := i.Branch(), i.Commit
+		if i.Result != improve.DoneLanded {
+			commit = i.Work.Commit
+		}
+		how, there, err := h.resultOutcome(ctx, l, i, branch, commit, tip)
+		if err != nil {
+			return nil, err
+		}
+		if how == "" {
+			continue
+		}
+		f := nexus.ResultSettled{Item: i.ID, How: how, Left: there}
+		facts = append(facts, f)
+		l.Apply(nexus.Event{Run: l.Run, At: h.app.Now(), Fact: f})
+	}
+	return facts, nil
+}
+
+// resultOutcome says what people made of a result on a branch; empty while it waits. Left is whether the branch is still there
+// though they took over what it has in another form, such as one commit for all.
+func (h *LoopWorker) resultOutcome(ctx context.Context, l *improve.Loop, i *improve.Item, branch, commit, tip string) (how string, left bool, err error) {
+	if merged, err := h.isAncestor(ctx, commit, tip); err != nil || merged {
+		return nexus.ResultMerged, false, err
+	}
+	if branch == "" {
+		return "", false, nil
+	}
+	if left, err = h.hasRevision(ctx, "refs/heads/"+branch); err != nil {
+		return "", false, err
+	}
+	if left {
+		if i.Base != l.Target && !strings.HasPrefix(i.Base, nexus.Theme) {
+			return "", false, nil // it is about another branch
+		}
+		if changed, err := h.hasChanged(ctx, i.Work.Start, tip, i.Work.Change.Files); err != nil || !changed {
+			return "", false, err
+		}
+	}
+	if !discover.Paid(i.Wanted.Strategy) { // nobody pays to hear the same opinion again
+		r, err := h.order.Find(ctx, FindRequest{At: tip, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
+		if err != nil {
+			return "", false, err
+		}
+		if r.Done(i.Wanted.Finding, i.Wanted.Strategy) {
+			return nexus.ResultMerged, left, nil
+		}
+	}
+	if left {
+		return "", false, nil
+	}
+	return nexus.ResultRejected, false, nil
+}
+
+// hasChanged reports whether one of some files is another one at the tip than where work began.
+func (h *LoopWorker) hasChanged(ctx context.Context, since, tip string, files []string) (bool, error) {
+	if there, err := h.hasRevision(ctx, since); err != nil || !there || since == "" {
+		return false, err
+	}
+	all, err := h.place.Repo.Changed(ctx, since, tip)
+	return slices.ContainsFunc(all, func(c git.Change) bool { return slices.Contains(files, c.Path) }), err
+}
+
+// isAncestor reports whether the user's repository has one commit below another.
+func (h *LoopWorker) isAncestor(ctx context.Context, commit, tip string) (bool, error) {
+	if commit == "" {
+		return false, nil
+	}
+	if there, err := h.hasRevision(ctx, commit); err != nil || !there {
+		return false, err
+	}
+	_, err := h.place.Repo.Run(ctx, "merge-base", "--is-ancestor", "--end-of-options", commit, tip)
+	if x, ok := errors.AsType[*git.ExitError](err); ok && x.Status == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// hasRevision reports whether the user's repository has a commit or a ref.
+func (h *LoopWorker) hasRevision(ctx context.Context, rev string) (bool, error) {
+	_, err := h.place.Repo.Resolve(ctx, rev)
+	if e, ok := errors.AsType[*git.ExitError](err); ok && e.Status != 1 {
+		return false, err
+	}
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// treeSnapshot is a tree as findings are about it.
+type treeSnapshot struct {
+	*LoopWorker
+
+	tip     string
+	blobs   map[string]string
+	marks   map[string][]string // lineMarks the lines of a file, for a strategy
+	renewed map[string]string   // branches that were to get the newest commits, and why they could not
+}
+
+// checkFinding returns what the loop knows of a finding, and the rule by which it is left out; none where it may be taken up.
+func (s *treeSnapshot) checkFinding(ctx context.Context, f finding.Finding, l *improve.Loop) (nexus.Wanted, nexus.LeftOut, error) {
+	x, err := s.describeFinding(ctx, f)
+	if err != nil {
+		return x, nexus.LeftOut{}, err
+	}
+	if f.Kind == finding.Deps {
+		return x, leftOut(x, improve.Dependencies, "what the project depends on is left to a person"), nil
+	}
+	if rule, why := l.BlockingRule(x, s.app.Now()); rule != "" {
+		return x, leftOut(x, rule, why), nil
+	}
+	base := l.Base(x.Strategy)
+	why, tried := s.renewed[base]
+	if base != l.Target && !tried {
+		if why, err = s.updateBranch(ctx, base, s.tip, l); err != nil {
+			return x, nexus.LeftOut{}, err
+		}
+		s.renewed[base] = why
+	}
+	if why != "" {
+		return x, leftOut(x, improve.Behind, why), nil
+	}
+	return x, nexus.LeftOut{}, nil
+}
+
+// describeFinding returns what the loop knows of a finding.
+func (s *treeSnapshot) describeFinding(ctx context.Context, f finding.Finding) (nexus.Wanted, error) {
+	x := nexus.Wanted{Finding: f.ID, Strategy: f.Strategy, Title: f.Title, Files: f.Files()}
+	if s.blobs == nil {
+		out, err := s.place.Repo.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", s.tip)
+		if err != nil {
+			return x, err
+		}
+		s.blobs, s.marks = map[string]string{}, map[string][]string{}
+		for line := range strings.SplitSeq(out, "\x00") {
+			if meta, name, ok := strings.Cut(line, "\t"); ok {
+				s.blobs[name] = meta
+			}
+		}
+	}
+	sum := sha256.New()
+	for _, file := range x.Files {
+		_, _ = fmt.Fprintf(sum, "%s %s\n", s.blobs[file], file) // a hash takes all
+	}
+	x.Mark = hex.EncodeToString(sum.Sum(nil)[:8])
+	for _, at := range f.Places[:min(len(f.Places), 50)] {
+		if at.Line == 0 {
+			continue
+		}
+		marks, err := s.lineMarks(ctx, f.Strategy, at.File)
+		if err != nil {
+			return x, err
+		}
+		if at.Line <= len(marks) && marks[at.Line-1] != "" {
+			x.Lines = append(x.Lines, marks[at.Line-1])
+		}
+	}
+	return x, nil
+}
+
+// lineMarks returns the marks of the lines of a file.
+func (s *treeSnapshot) lineMarks(ctx context.Context, strategy, file string) ([]string, error) {
+	key := strategy + "\x00" + file
+	if all, ok := s.marks[key]; ok {
+		return all, nil
+	}
+	text, err := change.TextAt(ctx, s.place.Repo, s.tip, file)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	s.marks[key] = change.Marks(strategy, file, *text)
+	return s.marks[key], nil
+}
+
+// storePlan stores the plan that does what was found, as a person's file of it would be read.
+func (h *LoopWorker) storePlan(f finding.Finding) (string, error) {
+	size := h.config.Limits.Size
+	data, err := json.Marshal(f.Plan(size.Minutes))
+	if err != nil {
+		return "", err
+	}
+	made, err := plan.Load(data, size)
+	if err != nil {
+		return "", err
+	}
+	repo := monorepo.Read(os.DirFS(h.place.Repo.Work))
+	if err := plan.AssignPackages(made.Tasks, repo); err != nil {
+		return "", err
+	}
+	plan.SetStartTiers(made.Tasks, repo, h.config.Gates.Packages)
+	made.Tasks[0].Criteria[0].Red = f.Red()
+	if data, err = json.Marshal(made); err != nil {
+		return "", err
+	}
+	store, err := h.place.Blobs()
+	if err != nil {
+		return "", err
+	}
+	return store.Put(data)
+}
+
+// workOnItem does what was taken up, in a run of its own. One that a dead process left is taken
+// up; one that ended is only told of.
+func (h *LoopWorker) workOnItem(ctx context.Context, f nexus.ItemTaken) ([]nexus.Fact, error) {
+	s, err := h.conductItem(ctx, f)
+	stopped := errors.Is(context.Cause(ctx), run.ErrStopped)
+	if ctx.Err() != nil && !stopped {
+		return nil, context.Cause(ctx)
+	}
+	if s == nil {
+		return nil, err
+	}
+	if stopped && !s.Status.Ended() {
+		if s, err = h.app.Stop(context.WithoutCancel(ctx), h.place, f.Item, "the loop was stopped", nil); err != nil {
+			return nil, err
+		}
+	}
+	w := nexus.ItemWorked{Item: f.Item, Status: s.Status, Spent: s.Ledger.Spent(), Start: s.Goal.Base, Why: s.Why}
+	if err != nil {
+		w.Status, w.Why = nexus.StatusFailed, err.Error()
+	}
+	if s.Published != nil {
+		w.Branch = s.Published.Branch
+	}
+	if err != nil || s.Status != nexus.StatusDone || w.Branch == "" || len(s.Landings) == 0 {
+		w.Why = failureReason(s, w.Why)
+		w.Outside, w.Again = externalFailure(s, err, h.app.Now())
+		return []nexus.Fact{w}, nil
+	}
+	w.Commit = s.Published.Commit
+	w.Change, err = change.SummarizeChange(ctx, h.place.Repo, w.Start, w.Commit, f.Wanted.Strategy)
+	return []nexus.Fact{w}, err
+}
+
+// externalFailure reports whether nothing came of a run for a reason that has nothing to do with its
+// work, and from when on that may be otherwise, where it is known.
+func externalFailure(s *state.State, err error, now time.Time) (is bool, again time.Time) {
+	if c := s.OverCap; c != nil && c.Cap == "day" {
+		return true, now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
+	}
+	halted := s.Drain != nil && s.Drain.Code != "" // an error ended it, such as that of a wrong key
+	return err != nil || halted || s.OnlyBroken(), time.Time{}
+}
+
+// failureReason says why nothing came of a run.
+func failureReason(s *state.State, why string) string {
+	for _, t := range s.Tasks {
+		if t.Why != "" && t.Status != nexus.Landed {
+			return t.Why
+		}
+	}
+	if why == "" {
+		why = fmt.Sprintf("run %s is %s", s.Run, s.Status)
+	}
+	return why
+}
+
+// conductItem takes the run of an item to its end.
+func (h *LoopWorker) conductItem(ctx context.Context, f nexus.ItemTaken) (*state.State, error) {
+	o := app.RunOptions{Headless: true, Seed: h.itemSeed(f.Item), Traffic: h.order.Traffic}
+	there, err := h.hasRun(ctx, f.Item)
+	if err != nil {
+		return nil, err
+	}
+	if there {
+		s, err := h.place.Replay(ctx, f.Item)
+		if err != nil || s.Status.Ended() {
+			return s, err
+		}
+		o.Run = f.Item
+	} else {
+		o.Name, o.Goal = f.Item, nexus.Goal{Text: f.Wanted.Title, Mode: nexus.Quick}
+		if o.Plan, err = h.loadPlan(f.Wanted.Plan); err != nil {
+			return nil, err
+		}
+	}
+	c := h.config
+	c.Target, c.Land, c.StatusFile = f.Base, false, ""
+	c.Limits.RunMoney = f.Reserved
+	if c.Limits.Approval == nexus.ApproveCommits { // what is published waits for a person there
+		c.Limits.Approval = nexus.ApproveDestructive
+	}
+	var w app.Watcher
+	if h.order.Follow != nil {
+		w = h.order.Follow()
+	}
+	return h.app.Conduct(ctx, h.place, c, &o, w)
+}
+
+// itemSeed draws for an item what was drawn for it before.
+func (h *LoopWorker) itemSeed(item nexus.RunID) string {
+	if h.order.Seed == "" {
+		return ""
+	}
+	return h.order.Seed + string(item[strings.LastIndexByte(string(item), '-'):])
+}
+
+// hasRun reports whether a run has begun.
+func (h *LoopWorker) hasRun(ctx context.Context, id nexus.RunID) (bool, error) {
+	all, err := h.place.Runs(ctx)
+	return slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == id }), err
+}
+
+// loadPlan reads a plan that was stored.
+func (h *LoopWorker) loadPlan(hash string) (*nexus.Plan, error) {
+	store, err := h.place.Blobs()
+	if err != nil {
+		return nil, err
+	}
+	data, err := store.Get(hash)
+	if err != nil {
+		return nil, err
+	}
+	var made nexus.Plan
+	if err := json.Unmarshal(data, &made); err != nil {
+		return nil, fmt.Errorf("read the plan of an item: %w", err)
+	}
+	return &made, nil
+}

@@ -1,0 +1,156 @@
+package loopworker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// errNoForge says that branches cannot go anywhere.
+var errNoForge = errors.New("no forge is set for pull requests")
+
+// updatePullRequest pushes the branch of a theme, and lets its pull request say what waits there. Nothing is forced, and
+// nothing is pushed to a branch whose pull request people ended.
+// A branch that is on the forge already, and a pull request that a dead process opened, are found.
+func (h *LoopWorker) updatePullRequest(ctx context.Context, f nexus.PullSought, l *improve.Loop) ([]nexus.Fact, error) {
+	ref := h.order.Forge
+	if ref == nil {
+		return nil, errNoForge
+	}
+	if p := l.Pull(f.Branch); p != nil && p.Number > 0 { // people may have ended it since the last look
+		how, err := h.fetchPullResult(ctx, p)
+		if err != nil {
+			return nil, withHint(err)
+		}
+		if how != "" {
+			return l.PullEndedFacts(p, how), nil
+		}
+	}
+	items := l.Owned(f.Branch)
+	if len(items) == 0 && l.Pull(f.Branch) == nil {
+		return []nexus.Fact{nexus.PullFailed{Branch: f.Branch, Commit: f.Commit, Why: "nothing waits there any more"}}, nil
+	}
+	if facts, err := h.recoverEndedPull(ctx, f, l); err != nil || len(facts) > 0 {
+		return facts, err
+	}
+	address, user := ref.Git()
+	to := git.Remote{URL: address, User: user, Token: ref.Token}
+	if err := h.place.Repo.Push(ctx, to, f.Branch, f.Commit); err != nil {
+		return nil, withHint(err)
+	}
+	made, fresh, err := h.order.Client.OpenOrUpdatePull(ctx, *ref, forge.Pull{
+		Branch: f.Branch, Base: l.Target, Title: pullTitle(f.Branch, len(items)), Body: h.app.Mask.Text(pullBody(items)),
+	})
+	if err != nil {
+		return nil, withHint(err)
+	}
+	return []nexus.Fact{nexus.PullTold{Branch: f.Branch, Commit: f.Commit, Number: made.Number, Web: made.Web, New: fresh}}, nil
+}
+
+// recoverEndedPull returns what follows where a process opened the pull request, died before it could tell so, and people
+// ended it since: it is told, and nothing is pushed or opened again.
+func (h *LoopWorker) recoverEndedPull(ctx context.Context, f nexus.PullSought, l *improve.Loop) ([]nexus.Fact, error) {
+	if p := l.Pull(f.Branch); p != nil && p.Number > 0 {
+		return nil, nil
+	}
+	all, err := h.order.Client.EndedPulls(ctx, *h.order.Forge, forge.Pull{Branch: f.Branch, Base: l.Target})
+	if err != nil {
+		return nil, withHint(err)
+	}
+	for _, one := range all {
+		if !l.IsOwnPull(f.Branch, one.Commit, one.Number) {
+			continue
+		}
+		told := nexus.PullTold{Branch: f.Branch, Commit: one.Commit, Number: one.Number, Web: one.Web, New: true}
+		l.Apply(nexus.Event{Run: l.Run, At: h.app.Now(), Fact: told})
+		return append([]nexus.Fact{told}, l.PullEndedFacts(l.Pull(f.Branch), pullResult(one))...), nil
+	}
+	return nil, nil
+}
+
+// withHint says an error with what to do about it: nobody is there to see more than its text.
+func withHint(err error) error {
+	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Hint != "" {
+		return fmt.Errorf("%w; %s", err, e.Hint)
+	}
+	return err
+}
+
+// pullTitle is what a pull request of a theme is called.
+func pullTitle(branch string, results int) string {
+	theme := strings.TrimPrefix(branch, nexus.Theme)
+	if results == 1 {
+		return "nexus improve: " + theme
+	}
+	return fmt.Sprintf("nexus improve: %s (%d results)", theme, results)
+}
+
+// maxListed is how many results a pull request names.
+const maxListed = 100
+
+// pullBody says what waits on a branch, and what a person may do. What was found is text of the
+// repository: it stands as code, where no word of it means anything to a forge.
+func pullBody(items []*improve.Item) string {
+	var b strings.Builder
+	b.WriteString("`nexus improve` found this, did it, and waits for you. Every commit builds, and passed the same gates and review " +
+		"as any other work of Nexus.\n\n")
+	if len(items) == 0 {
+		b.WriteString("Nothing of it is left: what was here made something worse, and was reverted.\n\n")
+	} else {
+		b.WriteString("| what | finding | run |\n|---|---|---|\n")
+	}
+	for _, i := range items[:min(len(items), maxListed)] {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", asCode(i.Wanted.Title), asCode(i.Wanted.Finding), asCode(string(i.ID)))
+	}
+	if more := len(items) - maxListed; more > 0 {
+		fmt.Fprintf(&b, "\nand %d more.\n", more)
+	}
+	b.WriteString("\nMerge it to say yes, close it to say no. Nobody pushes over commits that you add.\n")
+	return b.String()
+}
+
+// asCode writes a text so that a forge shows it as it is, also within a table.
+func asCode(text string) string {
+	text = strings.Join(strings.Fields(strings.NewReplacer("`", "'", "|", "/").Replace(text)), " ")
+	return "`" + text + "`"
+}
+
+// closedPulls finds out what people made of pull requests, and of the results that waited there. One that
+// cannot be asked about waits on; notes say why.
+func (h *LoopWorker) closedPulls(ctx context.Context, l *improve.Loop) (facts []nexus.Fact, notes []string) {
+	if h.order.Forge == nil {
+		return nil, nil
+	}
+	for _, p := range l.Pulls {
+		if p.Number == 0 {
+			continue
+		}
+		how, err := h.fetchPullResult(ctx, p)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("pull request %d: %v", p.Number, err))
+		} else if how != "" {
+			facts = append(facts, l.PullEndedFacts(p, how)...)
+		}
+	}
+	return facts, notes
+}
+
+// fetchPullResult says what people made of a pull request; empty while it is open.
+func (h *LoopWorker) fetchPullResult(ctx context.Context, p *improve.Pull) (string, error) {
+	is, err := h.order.Client.PullOf(ctx, *h.order.Forge, p.Number)
+	if err != nil {
+		return "", err
+	}
+	return pullResult(is), nil
+}
+
+// pullResult says what people made of a pull request; empty while it is open.
+func pullResult(p forge.Pull) string {
+	return map[forge.PullState]string{forge.PullMerged: nexus.ResultMerged, forge.PullClosed: nexus.ResultRejected}[p.State]
+}

@@ -1,0 +1,56 @@
+package maintenance
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// exportMask masks what leaves the machine. Data has the name of its content, so what
+// is masked has another name, and events get that one.
+type exportMask struct {
+	blobs   *journal.BlobStore
+	mask    func([]byte) []byte
+	renamed map[string]string // hash of what is masked, by the hash of what it was
+}
+
+// findMasked reads all data that events name, and finds out what is masked of it.
+func (c exportMask) findMasked(named []string, m *TransferResult) error {
+	for _, hash := range named {
+		data, err := c.blobs.Get(hash)
+		if err != nil {
+			m.Absent++
+			continue
+		}
+		m.Blobs++
+		if masked := c.mask(data); !bytes.Equal(masked, data) {
+			sum := sha256.Sum256(masked)
+			c.renamed[hash] = hex.EncodeToString(sum[:])
+		}
+	}
+	return nil
+}
+
+// maskedName returns the name that data has in the file.
+func (c exportMask) maskedName(hash string) string {
+	if to, ok := c.renamed[hash]; ok {
+		return to
+	}
+	return hash
+}
+
+// maskEvent returns what an event says in the file.
+func (c exportMask) maskEvent(data []byte) ([]byte, error) {
+	for from, to := range c.renamed {
+		data = bytes.ReplaceAll(data, []byte(from), []byte(to))
+	}
+	data = c.mask(data)
+	if !json.Valid(data) {
+		return nil, errors.New("an event cannot be masked")
+	}
+	return data, nil
+}

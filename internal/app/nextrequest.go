@@ -1,0 +1,29 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+)
+
+// NextRequest returns what would be sent for a task now, with the settings as they are
+// now; fresh says that it would begin an attempt. It asks no model and changes
+// nothing of the run.
+func (a *App) NextRequest(ctx context.Context, p *Repository, s *state.State, t *state.Task, role nexus.Role) (u attempt.PromptPreview, fresh bool, err error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return u, false, err
+	}
+	m, release, err := a.buildMachine(ctx, p, settings, RunOptions{Run: s.Run, Headless: true, deliver: true})
+	if err != nil {
+		return u, false, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	v, fresh := schedule.UpcomingView(s, t)
+	u, err = attempt.PreviewPrompt(ctx, m.Worker, v, role)
+	return u, fresh, err
+}

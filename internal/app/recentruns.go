@@ -1,0 +1,190 @@
+package app
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// How far back the past reaches: the newest runs, up to so many of them and
+// up to so many events together.
+const (
+	pastRuns   = 50
+	pastEvents = 200_000
+)
+
+// forEachRecentRun calls see with the newest runs of the repository, the newest first. A
+// run that cannot be replayed says nothing.
+func forEachRecentRun(ctx context.Context, j *journal.Journal, see func(*state.State)) error {
+	runs, err := j.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	events := int64(0)
+	for i := len(runs) - 1; i >= 0 && len(runs)-i <= pastRuns; i-- {
+		if events += runs[i].Events; events > pastEvents {
+			break
+		}
+		s, err := state.Replay(runs[i].ID, j.Events(ctx, runs[i].ID, 0))
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			continue // nexus journal verify says what is wrong with it
+		}
+		see(s)
+	}
+	return nil
+}
+
+// earlierChecks returns what the newest runs but one showed of what they landed.
+func earlierChecks(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]accept.EarlierCheck, error) {
+	var all []accept.EarlierCheck
+	err := forEachRecentRun(ctx, j, func(s *state.State) {
+		if s.Run != but {
+			all = append(all, accept.EarlierChecks(s)...)
+		}
+	})
+	return all, err
+}
+
+// RecentStats sums up the newest runs of the repository, but one.
+func RecentStats(ctx context.Context, j *journal.Journal, but nexus.RunID) (*route.Stats, error) {
+	var h route.Stats
+	add := func(s *state.State) {
+		if s.Run != but {
+			h.Add(s)
+		}
+	}
+	if err := forEachRecentRun(ctx, j, add); err != nil {
+		return nil, err
+	}
+	return &h, nil
+}
+
+// FindingHistory tells what became of findings that runs of the repository worked on.
+func FindingHistory(ctx context.Context, j *journal.Journal) (finding.PastWork, error) {
+	var runs []*state.State
+	if j != nil {
+		if err := forEachRecentRun(ctx, j, func(s *state.State) { runs = append(runs, s) }); err != nil {
+			return finding.PastWork{}, err
+		}
+	}
+	slices.Reverse(runs)
+	return finding.PastOf(runs), nil
+}
+
+// estimateStats sums up the newest runs of the repository for estimates: those that
+// count, where something is learned from them at all.
+func (p *Repository) estimateStats(ctx context.Context, c config.Config) (*route.Stats, error) {
+	if c.Lessons.Off()[nexus.EstimateLesson] {
+		return &route.Stats{}, nil
+	}
+	since, err := p.lessonResets()
+	if err != nil {
+		return nil, err
+	}
+	var h route.Stats
+	err = forEachRecentRun(ctx, p.Journal, func(s *state.State) {
+		if !s.Started.Before(since[nexus.EstimateLesson]) {
+			h.Add(s)
+		}
+	})
+	return &h, err
+}
+
+// routingOf returns where work begins as it is set, and as was learned. Untested
+// says that the repository has no test.
+func routingOf(c config.Config, learned *nexus.Lessons, untested bool) nexus.Routing {
+	order := c.Routing.Order
+	for _, p := range c.Plugins {
+		if slices.Contains(p.Kinds, string(nexus.PluginRouter)) {
+			order = route.WithPlugins(order)
+			break
+		}
+	}
+	r := nexus.Routing{Order: order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds, Untested: untested, Lessons: learned}
+	if s := nexus.Strategy(c.Routing.Strategy); s.Known() {
+		r.Strategy = s
+	}
+	return r
+}
+
+// resumeLimits returns the limits that a run which is taken up again gets instead of
+// its own, nil for none. What it began with stays, unless a flag says
+// something else now; caps that no flag can set are those of today's
+// configuration.
+func resumeLimits(ctx context.Context, a *App, p *Repository, c config.Config, run nexus.RunID) (*nexus.Limits, error) {
+	s, err := p.Replay(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	l := s.Limits
+	l.DayMoney, l.RoleMoney, l.ProviderMoney, l.RunTokens = c.Limits.DayMoney, c.Limits.RoleMoney, c.Limits.ProviderMoney, c.Limits.RunTokens
+	l.Fixes, l.Points = c.Limits.Fixes, c.Limits.Points
+	l.Alerts = c.Limits.Alerts // who is there may be another now
+	for key := range a.Set {
+		switch key {
+		case "budget.run":
+			l.RunMoney = max(c.Limits.RunMoney-s.Goal.Planning, 0)
+		case "limits.run_time":
+			l.RunTime = c.Limits.RunTime
+		case "limits.parallel":
+			l.Parallel = c.Limits.Parallel
+		case "step":
+			l.Step = c.Limits.Step
+		case "approval":
+			l.Approval = c.Limits.Approval
+		case "review.people":
+			l.Review.People = c.Limits.Review.People
+		case "review.resolve_fixed":
+			l.Review.Fixed = c.Limits.Review.Fixed
+		}
+	}
+	if reflect.DeepEqual(l, s.Limits) {
+		return nil, nil //nolint:nilnil // nothing changes
+	}
+	return &l, nil
+}
+
+// windowRuns is how many of the newest runs are asked how much of the limits of
+// agent programs is used.
+const windowRuns = 10
+
+// Windows returns what the newest runs of the repository heard last of the limits
+// of agent programs; nothing outside a repository.
+func (a *App) Windows(ctx context.Context) []state.QuotaWindow {
+	p, err := a.Open(ctx, ReadAccess)
+	if err != nil {
+		return nil
+	}
+	defer p.Close()
+	if p.Journal == nil {
+		return nil // nothing ran there
+	}
+	runs, err := p.Journal.Runs(ctx)
+	if err != nil {
+		return nil
+	}
+	var all []state.QuotaWindow
+	for _, r := range slices.Backward(runs[max(0, len(runs)-windowRuns):]) {
+		s, err := state.Replay(r.ID, p.Journal.Events(ctx, r.ID, 0))
+		if err != nil {
+			continue // nexus journal verify says what is wrong with it
+		}
+		for _, w := range s.Windows {
+			if !slices.ContainsFunc(all, func(o state.QuotaWindow) bool { return o.Account == w.Account && o.Name == w.Name }) {
+				all = append(all, w)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,235 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+)
+
+// Repository is a repository with what Nexus knows about it.
+type Repository struct {
+	Repo    git.Repo
+	State   string           // directory of the journal, the blobs, the clone and the worktrees
+	Journal *journal.Journal // nil where nothing ran yet, unless the command makes it
+
+	mask func([]byte) []byte
+	want Access
+}
+
+// Access says what a command wants of a place.
+type Access int
+
+// What a command may want.
+const (
+	ReadAccess   Access = iota // what is there
+	ChangeAccess               // what is there
+	CreateAccess               // the journal too, where there is none
+)
+
+// Open opens the repository that the command works in, and its journal.
+func (a *App) Open(ctx context.Context, want Access) (*Repository, error) {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return nil, err
+	}
+	p := &Repository{mask: a.Mask.Mask, want: want}
+	if p.Repo, err = git.Find(ctx, dir); err != nil {
+		return nil, err
+	}
+	common, err := p.Repo.Common(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(common))
+	name := filepath.Base(cmp.Or(p.Repo.Work, strings.TrimSuffix(common, ".git")))
+	p.State = filepath.Join(a.StateHome(), slug(name)+"-"+hex.EncodeToString(sum[:5]))
+	path := filepath.Join(p.State, "journal.db")
+	if _, err := os.Stat(path); want != CreateAccess && errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	p.Journal, err = journal.Open(ctx, path, journal.Options{Now: a.Now, ReadOnly: want == ReadAccess, Mask: a.Mask.Mask})
+	if err == nil {
+		if want != ReadAccess {
+			p.recordRepository(cmp.Or(p.Repo.Work, common))
+		}
+		_ = worktree.Unmount(ctx, p.State, p.deadRuns) // the next command tries again
+	}
+	return p, err
+}
+
+// deadRuns returns the runs whose process is certain to be dead, or let them go.
+func (p *Repository) deadRuns(ctx context.Context) ([]nexus.RunID, error) {
+	all, err := p.Journal.Runs(ctx)
+	var ids []nexus.RunID
+	for _, r := range all {
+		if r.Gone {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids, err
+}
+
+// slug keeps what is harmless in a file name on every system.
+func slug(name string) string {
+	keep := func(r rune) rune {
+		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' || r == '.') {
+			return r
+		}
+		return '_'
+	}
+	name = strings.Trim(strings.Map(keep, name), ".")
+	return name[:min(len(name), 40)]
+}
+
+// Close closes the journal.
+func (p *Repository) Close() {
+	if p.Journal != nil {
+		_ = p.Journal.Close() // what was confirmed is durable already
+	}
+}
+
+// Blobs opens the store of what the facts name. Small ones lie in the journal.
+func (p *Repository) Blobs() (*journal.BlobStore, error) {
+	store, err := journal.OpenBlobs(filepath.Join(p.State, "blobs"))
+	if err != nil {
+		return nil, err
+	}
+	store.Masked(p.mask)
+	if p.Journal == nil {
+		return store, nil
+	}
+	return store.With(p.Journal), nil
+}
+
+// Runs returns the runs of the repository, the latest last.
+func (p *Repository) Runs(ctx context.Context) ([]journal.Run, error) {
+	if p.Journal == nil {
+		return nil, nil
+	}
+	all, err := p.Journal.Runs(ctx)
+	slices.SortStableFunc(all, func(x, y journal.Run) int { return x.First.Compare(y.First) })
+	return all, err
+}
+
+// Run returns the run that name means: its ID, a part of it that no other run
+// has, or the latest when it is empty, before those that are only shown. Who
+// changes runs gets none of the latter.
+func (p *Repository) Run(ctx context.Context, name string) (journal.Run, error) {
+	r, err := p.findRun(ctx, name)
+	if err == nil && p.want == ChangeAccess {
+		err = p.checkNotViewOnly(r.ID)
+	}
+	return r, err
+}
+
+func (p *Repository) findRun(ctx context.Context, name string) (journal.Run, error) {
+	all, err := p.Runs(ctx)
+	if err != nil {
+		return journal.Run{}, err
+	}
+	if len(all) == 0 {
+		return journal.Run{}, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "this repository has no runs yet", Hint: "Start one with nexus run GOAL, or try nexus demo.",
+		}
+	}
+	if name == "" {
+		for _, r := range slices.Backward(all) {
+			if !p.IsViewOnly(r.ID) {
+				return r, nil
+			}
+		}
+		return all[len(all)-1], nil
+	}
+	var found []journal.Run
+	for _, r := range all {
+		if string(r.ID) == name {
+			return r, nil
+		}
+		if strings.Contains(string(r.ID), name) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return journal.Run{}, NotFound("run", name, "nexus runs lists them.")
+	default:
+		return journal.Run{}, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d runs have %s in their names", len(found), quote(name)),
+			Hint: "Give more of the name; nexus runs lists them.",
+		}
+	}
+}
+
+// ResolveName returns the run that name means, or the latest run and the task or
+// attempt of it that name means.
+func (p *Repository) ResolveName(ctx context.Context, name string) (r journal.Run, part string, err error) {
+	r, err = p.Run(ctx, name)
+	if name == "" || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		return r, "", err
+	}
+	latest, other := p.Run(ctx, "")
+	if other != nil {
+		return r, "", other
+	}
+	s, other := p.Replay(ctx, latest.ID)
+	if other != nil {
+		return r, "", other
+	}
+	if s.Task(nexus.TaskID(name)) == nil && s.Attempt(nexus.AttemptID(name)) == nil {
+		return r, "", &nexus.Error{
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s, and run %s has no such task or attempt", quote(name), latest.ID),
+			Hint: "nexus runs lists runs, nexus status the tasks of the latest.",
+		}
+	}
+	return latest, name, nil
+}
+
+// Replay folds a run.
+func (p *Repository) Replay(ctx context.Context, run nexus.RunID) (*state.State, error) {
+	return state.Replay(run, p.Journal.Events(ctx, run, 0))
+}
+
+// ReadRun opens the place for reading, folds the run that name means, and hands
+// both over.
+func (a *App) ReadRun(ctx context.Context, name string, f func(p *Repository, r journal.Run, s *state.State) error) error {
+	return a.withRun(ctx, ReadAccess, name, f)
+}
+
+// ChangeRun is [App.ReadRun] for who changes the run.
+func (a *App) ChangeRun(ctx context.Context, name string, f func(p *Repository, r journal.Run, s *state.State) error) error {
+	return a.withRun(ctx, ChangeAccess, name, f)
+}
+
+func (a *App) withRun(ctx context.Context, want Access, name string, f func(p *Repository, r journal.Run, s *state.State) error) error {
+	p, err := a.Open(ctx, want)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	r, err := p.Run(ctx, name)
+	if err != nil {
+		return err
+	}
+	s, err := p.Replay(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	return f(p, r, s)
+}

@@ -1,0 +1,111 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/rules"
+)
+
+// commandPattern is a text that begins with the name of a command.
+var commandPattern = pattern.Lazy(`(?s)^/([A-Za-z0-9_:-]+)(?:\s+(.*))?$`)
+
+// ExpandCommand returns the prompt that a text asks for which begins with the name of a
+// command in .claude/commands, such as "/fix 12", and every other text as it is.
+func (a *App) ExpandCommand(c config.Config, text string) (string, error) {
+	m := commandPattern().FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return text, nil
+	}
+	dir, err := a.WorkDir()
+	if err != nil {
+		return "", err
+	}
+	set, err := a.AgentRules(WorkTreeRoot(dir), c)
+	if err != nil {
+		return "", err
+	}
+	k, ok := set.Find(rules.CommandKind, m[1])
+	if !ok {
+		return text, nil
+	}
+	return k.Expand(m[2]), checkTrusted(k)
+}
+
+// foreignRole returns an agent of .claude/agents as a role. It may do nothing that
+// the usual role may not, and has only those of its tools that it names.
+func (a *App) foreignRole(dir string, c config.Config, name string, usual agent.Role) (agent.Role, error) {
+	set, err := a.AgentRules(dir, c)
+	if err != nil {
+		return agent.Role{}, err
+	}
+	k, ok := set.Find(rules.AgentKind, name)
+	if !ok {
+		return agent.Role{}, NotFound("role", name,
+			"Use assistant, planner, coder, tester, reviewer or merger, or an agent of .claude/agents; nexus rules lists those.")
+	}
+	if err := checkTrusted(k); err != nil {
+		return agent.Role{}, err
+	}
+	return roleFromSkill(k, usual), nil
+}
+
+// roleFromSkill returns an agent of .claude/agents as a role that may do nothing that the usual role may not.
+func roleFromSkill(k rules.Skill, usual agent.Role) agent.Role {
+	usual.Prompt = k.Text
+	switch model := strings.ToLower(k.Model); {
+	case strings.Contains(model, "haiku"):
+		usual.Tier = nexus.Fast
+	case strings.Contains(model, "opus"):
+		usual.Tier = nexus.Strong
+	case strings.Contains(model, "sonnet"):
+		usual.Tier = nexus.Balanced
+	}
+	if len(k.Tools) > 0 {
+		usual.Tools = slices.DeleteFunc(slices.Clone(usual.Tools), func(own string) bool {
+			return own != "finish" && !slices.ContainsFunc(k.Tools, func(theirs string) bool { return sameTool(theirs, own) })
+		})
+	}
+	if !slices.ContainsFunc(usual.Tools, func(t string) bool { return t == "write_file" || t == "edit_file" || t == "shell" }) {
+		usual.Writes = agent.WriteNothing
+	}
+	return usual
+}
+
+// sameTool reports whether a tool of Claude Code does what one of ours does.
+func sameTool(theirs, own string) bool {
+	theirs, _, _ = strings.Cut(theirs, "(")
+	switch theirs {
+	case "Read", "NotebookRead":
+		return own == "read_file"
+	case "Grep":
+		return own == "search_code"
+	case "Glob", "LS":
+		return own == "list_files"
+	case "Write":
+		return own == "write_file"
+	case "Edit", "MultiEdit":
+		return own == "edit_file"
+	case "Bash":
+		return own == "shell" || own == "job"
+	default:
+		return theirs == own
+	}
+}
+
+// checkTrusted refuses what nobody agreed to.
+func checkTrusted(k rules.Skill) error {
+	if k.State == trust.Trusted {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeUntrusted, Message: fmt.Sprintf("%s is not trusted (%s)", k.File, k.State),
+		Hint: "Read it with nexus trust, then trust it with nexus trust --yes.",
+	}
+}

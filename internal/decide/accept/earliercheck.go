@@ -1,0 +1,136 @@
+package accept
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// earlierPrefix begins the names of gates that try a criterion of an earlier run.
+const earlierPrefix = "earlier: "
+
+// EarlierCheck is a criterion that was met on what an earlier run landed.
+type EarlierCheck struct {
+	Run    nexus.RunID
+	ID     string // T1/AC-2
+	Text   string
+	Check  string    // its command
+	Commit string    // that the run landed last
+	Tree   string    // of that commit
+	At     time.Time // when the run was accepted
+}
+
+// Gate returns the name of the gate that tries it.
+func (e EarlierCheck) Gate() string { return earlierPrefix + string(e.Run) + " " + e.ID }
+
+// EarlierChecks returns the criteria of a run that a command of their own showed to be
+// met on what landed.
+func EarlierChecks(s *state.State) []EarlierCheck {
+	t := TableOf(s, nil)
+	var all []EarlierCheck
+	for _, r := range t.Rows {
+		if _, command := Gate(nexus.Criterion{Text: r.Criterion, Check: r.Check}); !command || r.State != Met || t.Commit == "" || t.Tree == "" {
+			continue
+		}
+		all = append(all, EarlierCheck{Run: s.Run, ID: r.ID, Text: r.Criterion, Check: r.Check, Commit: t.Commit, Tree: t.Tree, At: s.Accepted})
+	}
+	return all
+}
+
+// OrderEarlier returns the criteria in the order in which they are tried, each
+// command once: those of the newest run and those that a draw over all of them
+// gives take turns. The same seed draws the same.
+func OrderEarlier(all []EarlierCheck, seed string) []EarlierCheck {
+	newest := slices.Clone(all)
+	slices.SortStableFunc(newest, func(a, b EarlierCheck) int {
+		return cmp.Or(b.At.Compare(a.At), strings.Compare(string(b.Run), string(a.Run)), strings.Compare(a.ID, b.ID))
+	})
+	drawn := slices.Clone(newest)
+	slices.SortStableFunc(drawn, func(a, b EarlierCheck) int { return strings.Compare(lot(seed, a), lot(seed, b)) })
+	seen := map[string]bool{}
+	var order []EarlierCheck
+	for i := range newest {
+		for _, e := range []EarlierCheck{newest[i], drawn[i]} {
+			if key := strings.Join(strings.Fields(e.Check), " "); !seen[key] {
+				seen[key] = true
+				order = append(order, e)
+			}
+		}
+	}
+	return order
+}
+
+func lot(seed string, e EarlierCheck) string {
+	sum := sha256.Sum256([]byte(seed + "\x00" + e.Gate() + "\x00" + e.Check))
+	return hex.EncodeToString(sum[:])
+}
+
+// EarlierResult is what came of one of them.
+type EarlierResult struct {
+	Run       nexus.RunID     `json:"run"`
+	Criterion string          `json:"criterion"` // T1/AC-2
+	Command   string          `json:"command"`
+	State     nexus.GateState `json:"state"`
+	Why       string          `json:"why,omitzero"`
+	Tree      string          `json:"tree"` // that it was tried on
+}
+
+// Red reports whether what was met once is so no more.
+func (r EarlierResult) Red() bool { return r.State == nexus.Fail }
+
+// EarlierResults returns what came of those that were tried before a run, by its events.
+// The last word on each counts.
+func EarlierResults(events []nexus.Event) []EarlierResult {
+	var all []EarlierResult
+	for _, e := range events {
+		if f, ok := e.Fact.(nexus.GateJudged); ok && f.Base {
+			if r, ok := EarlierResultOf(f.Evidence); ok {
+				all = slices.DeleteFunc(all, func(o EarlierResult) bool { return o.Run == r.Run && o.Criterion == r.Criterion })
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
+
+// EarlierResultOf reads evidence of a gate that tried such a criterion, and false for
+// any other.
+func EarlierResultOf(e nexus.Evidence) (EarlierResult, bool) {
+	name, ok := strings.CutPrefix(e.Gate, earlierPrefix)
+	run, id, two := strings.Cut(name, " ")
+	if !ok || !two {
+		return EarlierResult{}, false
+	}
+	return EarlierResult{Run: nexus.RunID(run), Criterion: id, Command: e.Command, State: e.State, Why: e.Why, Tree: e.Tree}, true
+}
+
+// SumEarlier says in a few words what came of them.
+func SumEarlier(rows []EarlierResult) string {
+	met, red := 0, 0
+	for _, r := range rows {
+		switch {
+		case r.Red():
+			red++
+		case r.State == nexus.Pass:
+			met++
+		}
+	}
+	text := fmt.Sprintf("%d of %d criteria of earlier runs are still met", met, len(rows))
+	if len(rows) == 1 {
+		text = fmt.Sprintf("%d of 1 criterion of an earlier run is still met", met)
+	}
+	if red > 0 {
+		text += fmt.Sprintf(", %d red", red)
+	}
+	if other := len(rows) - met - red; other > 0 {
+		text += fmt.Sprintf(", %d unknown", other)
+	}
+	return text
+}

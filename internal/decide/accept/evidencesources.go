@@ -1,0 +1,345 @@
+package accept
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// Source is a kind of evidence: which criteria it can show, and what it never shows.
+type Source struct {
+	By    nexus.Bearing
+	Kinds []nexus.CriterionKind
+	Shows string // what is seen
+	Never string // what that does not show
+
+	find func(w *weighing) bool // fills in what was found; nil: it is looked for later, see [ShowIndependently]
+}
+
+// Sources is the table of docs/acceptance.md. The first that finds something counts.
+func Sources() []Source {
+	const behavior = nexus.CriterionKind("")
+	most := []nexus.CriterionKind{behavior, nexus.GateCriterion, nexus.TestsCriterion, nexus.RenameCriterion, nexus.DocsCriterion}
+	stays := []nexus.CriterionKind{nexus.StaysCriterion}
+	return []Source{
+		{
+			nexus.KeptBearing, stays, "every test that passed before passes with the change, and none of them was edited",
+			"that something is new; anything where a test is gone", (*weighing).kept,
+		},
+		{
+			nexus.NamedBearing, most, "all that the criterion or the title names failed each time before, and passes now",
+			"anything, while one of them is red, skipped, gone, or red with the base's version of its file", (*weighing).named,
+		},
+		{
+			nexus.BlindBearing, most, "a check by a session that did not see the change fails on the base and passes now",
+			"anything, while a related test is red", nil,
+		},
+		{
+			nexus.LiteralBearing,
+			[]nexus.CriterionKind{nexus.GateCriterion},
+			"the gate passes, without old findings; a gate of tests only beside a criterion that asks for more",
+			"behavior", (*weighing).literal,
+		},
+		{
+			nexus.TurnedBearing, most, "tests that are related to the criterion failed each time before and pass now, also with the base's version of their files",
+			"anything, while a related test is red; what another test is about", (*weighing).turned,
+		},
+		{
+			nexus.NewBearing, most, "a test of the change fails without the rest of it",
+			"that the test asks for the right thing; anything, while a related test is red", (*weighing).fresh,
+		},
+		{
+			nexus.AskedBearing,
+			[]nexus.CriterionKind{nexus.TestsCriterion},
+			"the change is of tests alone, more of them pass, and they check what the criterion names",
+			"behavior that changes", (*weighing).asked,
+		},
+		{
+			nexus.LiteralBearing,
+			[]nexus.CriterionKind{nexus.RenameCriterion},
+			"the change does nothing but rename, and the gate passes",
+			"that anything works otherwise", (*weighing).renamed,
+		},
+		{
+			nexus.CoversBearing, stays, "tests that pass as before run at least half of the lines that changed",
+			"that something is new", (*weighing).covers,
+		},
+		{
+			nexus.ReadBearing,
+			[]nexus.CriterionKind{nexus.DocsCriterion},
+			"only comments or documents changed, and a verifier reads the change",
+			"behavior", (*weighing).read,
+		},
+	}
+}
+
+// weighing is one criterion that is held against what is known of a tree.
+type weighing struct {
+	Work
+	*nexus.CriterionShown
+
+	criterion nexus.Criterion
+	kind      nexus.CriterionKind
+	says      wording
+	now, base nexus.Evidence // of its gate
+	green     []redTest      // failed before, and pass now
+	left      []redTest      // failed before, and were not seen to pass
+}
+
+// show decides what shows a criterion, by the table and nothing else.
+func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
+	v := &weighing{Work: w, CriterionShown: s, criterion: c, kind: w.KindOf(c), says: w.wordingOf(c)}
+	v.now, v.base = nexus.EvidenceOf(w.Now, s.Gate), nexus.EvidenceOf(w.Base, s.Gate)
+	v.green, v.left = w.reds()
+	if v.hasObjection() {
+		return
+	}
+	for _, source := range Sources() {
+		if source.find != nil && slices.Contains(source.Kinds, v.kind) && source.find(v) {
+			s.By = source.By
+			return
+		}
+	}
+	switch {
+	case s.Left:
+	case v.kind == nexus.DocsCriterion && w.Texts && w.Task.Kind == nexus.DocsTask:
+		s.Left, s.Why = true, "the change is words only, which no test runs: a person must decide"
+	case s.Why == "":
+		s.Why = v.unshownReason(s.Gate)
+	}
+}
+
+// hasObjection reports whether something speaks against a criterion, whatever shows it.
+func (v *weighing) hasObjection() bool {
+	if v.criterion.Kept() {
+		return false // it looks at all gates by itself
+	}
+	if v.now.Gate != "" && !v.now.Passed() {
+		v.Why = fmt.Sprintf("gate %s did not pass: %s", v.Gate, v.now.State)
+		return true
+	}
+	meant, left := v.meantReds(v.criterion)
+	if len(left) > 0 {
+		v.Why = fmt.Sprintf("%s failed before the work, and nothing shows that it passes now", nexus.Join(left))
+		return true
+	}
+	if v.kind != "" || len(meant) > 0 {
+		return false
+	}
+	if open, why := v.openReds(v.says, v.related(), v.left); len(open) > 0 {
+		v.Why = fmt.Sprintf("failed before the work, and nothing shows that it passes now: %s; %s. If the task is not about it, name the tests that it is about", joinFew(open), why)
+		return true
+	}
+	return false
+}
+
+// related returns the tests that turned green, if they are about the criterion.
+func (v *weighing) related() []redTest {
+	if v.isRelated(v.says, v.green) || len(v.left) == 0 && v.isAkin(v.says, v.green) {
+		return v.green
+	}
+	return nil
+}
+
+func (v *weighing) kept() bool {
+	if v.criterion.Kept() {
+		v.Work.kept(v.CriterionShown)
+		return v.By != ""
+	}
+	if !runsTests(v.now, v.Gate) || len(v.Edited) > 0 || v.weakensTests() {
+		return false
+	}
+	tried := *v.CriterionShown
+	v.Work.kept(&tried)
+	if tried.By == "" || strings.Contains(tried.Why, "no longer there") {
+		return false
+	}
+	v.Why = tried.Why
+	return true
+}
+
+func (v *weighing) named() bool {
+	meant, _ := v.meantReds(v.criterion)
+	v.Tests, v.Why = meant, "named, failed without the change and not with it: "+joinFew(meant)
+	return v.found(len(meant) > 0)
+}
+
+// found takes back what was filled in where nothing was found.
+func (v *weighing) found(some bool) bool {
+	if !some {
+		v.Tests, v.Own, v.Why = nil, false, ""
+	}
+	return some
+}
+
+func (v *weighing) literal() bool {
+	passes := isClean(v.now) && (!runsTests(v.now, v.Gate) || v.hasOtherCriterion(v.criterion))
+	if passes {
+		v.Why = "it asks for nothing else"
+	}
+	return passes
+}
+
+func (v *weighing) turned() bool {
+	if isClean(v.now) && v.base.State == nexus.Fail && !runsTests(v.now, v.Gate) {
+		return v.turnedGate()
+	}
+	tests := v.related()
+	v.Tests = labels(tests)
+	v.Why = "failed without the change, and pass with it: " + joinFew(v.Tests)
+	return v.found(len(tests) > 0)
+}
+
+// turnedGate reports whether a gate that runs no tests failed on the base for what the
+// criterion asks for, and passes now with all that it looked at still there.
+func (v *weighing) turnedGate() bool {
+	var all []redTest
+	for _, f := range v.base.Findings {
+		if slices.Contains(v.Gone, f.File) {
+			v.Why = fmt.Sprintf("gate %s failed because of %s, which is gone: whether it may be is for a person to decide", v.Gate, f.File)
+			return false
+		}
+		all = append(all, redTest{gate: v.Gate, label: Label(f), file: f.File})
+	}
+	if v.weakensTests() || len(all) > 0 && !v.mayRelate(v.says, all) {
+		return false
+	}
+	v.Why = fmt.Sprintf("gate %s failed without the change, and passes with it", v.Gate)
+	return true
+}
+
+func (v *weighing) fresh() bool {
+	if v.Without == nil || v.Without.Proof != nexus.ProofRed || v.Hollow {
+		return false
+	}
+	v.Tests, v.Own = v.Without.Tests, true
+	v.Why = "only tests that came with the change show it, and they fail without the rest of it: " + joinFew(v.Tests)
+	return true
+}
+
+func (v *weighing) asked() bool {
+	switch {
+	case !v.changesOnlyTests() || !v.moreTestsPass() && !v.altered():
+		return false
+	case !v.Asserts:
+		v.Why = "the tests that were asked for check nothing: " + joinFew(v.tests())
+		return false
+	case len(v.Known) > 0 && len(v.Tells) == 0:
+		v.Why = fmt.Sprintf("the tests that were asked for do not use %s: %s", nexus.Join(v.Known), joinFew(v.tests()))
+		return false
+	}
+	v.Tests, v.Why = v.tests(), "the tests that were asked for run, check something, and pass: "+joinFew(v.tests())
+	return true
+}
+
+// altered reports whether a test file that was there has more in it.
+func (v *weighing) altered() bool {
+	return slices.ContainsFunc(v.Edited, func(f string) bool { return !slices.Contains(v.Gone, f) })
+}
+
+func (v *weighing) renamed() bool {
+	if !isClean(v.now) {
+		return false
+	}
+	v.Why = "it asks only for the new name, and the change only renames"
+	return true
+}
+
+func (v *weighing) covers() bool {
+	k := v.covered()
+	if k == nil {
+		return false
+	}
+	v.Why = fmt.Sprintf("the tests run %d of %d lines that the change made, and pass as before", k.New.Covered, k.New.Total)
+	return true
+}
+
+func (v *weighing) read() bool {
+	if !v.Texts || v.Task.Kind == nexus.DocsTask {
+		return false
+	}
+	v.Why = "only comments and documents changed, which no test can show: a verifier reads the change"
+	return true
+}
+
+// reds returns the tests that failed on the base each time: those that pass now, with the
+// base's version of their files too, and the others.
+func (w Work) reds() (green, left []redTest) {
+	for _, b := range w.Base {
+		if b.State != nexus.Fail || !runsTests(b, b.Gate) || strings.HasPrefix(b.Gate, nexus.AcceptGate) {
+			continue
+		}
+		some := false
+		for _, f := range b.Findings {
+			if f.Test == "" && !stack.IsTest(f.File) {
+				continue
+			}
+			some = true
+			if !w.failedAgain(b, f) || w.isQuarantined(f) {
+				continue
+			}
+			r := w.redTest(b.Gate, f)
+			switch {
+			case slices.ContainsFunc(slices.Concat(green, left), func(o redTest) bool { return o.label == r.label && o.gate == r.gate }):
+			case w.passesNow(b, f) && w.passesWithOldTests(b, f):
+				green = append(green, r)
+			default:
+				left = append(left, r)
+			}
+		}
+		if whole := (redTest{gate: b.Gate, label: "gate " + b.Gate}); !some && w.failedAgain(b, nexus.Finding{}) &&
+			isClean(nexus.EvidenceOf(w.Now, b.Gate)) && !w.weakensTests() && w.passesWithOldTests(b, nexus.Finding{}) { // the runner names no test
+			green = append(green, whole)
+		}
+	}
+	return green, left
+}
+
+// redTest is the test that a finding of a gate is about: a file where it names none.
+func (w Work) redTest(gate string, f nexus.Finding) redTest {
+	r := redTest{gate: gate, label: cmp.Or(f.Test, f.File), file: f.File}
+	if w.TextOf != nil {
+		r.text = w.TextOf(f)
+	}
+	return r
+}
+
+// passesWithOldTests reports whether what failed on the base passes with the base's version of
+// the tests, too. Where the change leaves them alone it does. A file that could not be loaded is
+// an exception: what was wrong may be in it, and is put right where nothing else of it was taken away.
+func (w Work) passesWithOldTests(b nexus.Evidence, f nexus.Finding) bool {
+	if len(w.tests()) == 0 || w.Old == nil && !slices.Contains(w.Gone, f.File) {
+		return true
+	}
+	loads := f.Test == "" && f.File != "" && slices.Contains(w.Edited, f.File) && !slices.Contains(w.Gone, f.File) &&
+		!slices.ContainsFunc(w.Lost, func(o nexus.Finding) bool { return o.File == f.File })
+	e := nexus.EvidenceOf(w.Old, b.Gate)
+	same := func(o nexus.Finding) bool { return o.Test == f.Test && (f.Test != "" || o.File == f.File) }
+	switch {
+	case loads:
+		return true
+	case e.State == nexus.Pass:
+		return f.Test == "" || w.ended(e)[f.Test] == "pass" || len(w.ended(e)) == 0 && e.Counts.Skipped <= b.Counts.Skipped
+	case e.State != nexus.Fail, f == (nexus.Finding{}), slices.ContainsFunc(e.Findings, same):
+		return false
+	case f.Test == "":
+		return true
+	case len(w.ended(e)) > 0:
+		return w.ended(e)[f.Test] == "pass"
+	default:
+		return e.Counts.Passed > b.Counts.Passed && e.Counts.Skipped <= b.Counts.Skipped
+	}
+}
+
+// weakensTests reports whether the change takes tests away, keeps some from running, or changes
+// how they run: then that more pass than before does not tell which.
+func (w Work) weakensTests() bool {
+	return slices.ContainsFunc(w.Gone, stack.ServesTests) || slices.ContainsFunc(w.Lost, func(f nexus.Finding) bool {
+		return slices.Contains([]string{tamper.Deleted, tamper.Skipped, tamper.Swallowed, tamper.Command}, f.Code)
+	})
+}

@@ -1,0 +1,319 @@
+package accept
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// Mentioned is what a text asks for by name. Everything in it is a guess from words:
+// it counts for nothing until it was seen red.
+type Mentioned struct {
+	Tests    []string // names of tests that it means, as it writes them
+	Aside    []string // names of tests that it says to leave alone
+	Places   []FileLine
+	Errors   []string // messages that it quotes
+	Commands []string // that it says fail
+	Exact    string   // the whole text, where it may be the name of one test
+	At       []string // tests that fail at the very lines that it names; see [Mentions.ResolvePlaces]
+	All      bool     // all tests that fail
+	Within   string   // of those, the ones whose name or file has this; empty: all
+}
+
+// FileLine is a line of a file.
+type FileLine struct {
+	File string
+	Line int
+}
+
+// in reports whether a finding is in the file of a place.
+func (p FileLine) in(f nexus.Finding) bool {
+	return f.File != "" && (f.File == p.File || strings.HasSuffix(f.File, "/"+p.File))
+}
+
+const maxWish = 20 // things of a kind that one text may name
+
+// ParseMentioned finds out what a goal or a criterion asks for by name.
+func ParseMentioned(text string) Mentioned {
+	text = bound(text)
+	w := Mentioned{Exact: strings.TrimSpace(text)}
+	for _, at := range nameRE.re().FindAllStringIndex(text, -1) {
+		name := strings.TrimRight(text[at[0]:at[1]], "./:[")
+		if endRE.re().MatchString(text[at[1]:]) {
+			continue // the name of a file
+		}
+		if isSetAside(text, at[0], at[1]) {
+			w.Aside = add(w.Aside, name)
+		} else {
+			w.Tests = add(w.Tests, name)
+		}
+	}
+	for _, at := range fileRE.re().FindAllStringIndex(text, -1) {
+		name := strings.TrimPrefix(text[at[0]:at[1]], "./")
+		switch {
+		case !stack.IsTest(name), strings.HasPrefix(text[at[1]:], ":"), !passesRE.re().MatchString(clauseAround(text, at[0], at[1])):
+		case isSetAside(text, at[0], at[1]):
+			w.Aside = add(w.Aside, name)
+		default:
+			w.Tests = add(w.Tests, name)
+		}
+	}
+	w.Aside = slices.DeleteFunc(w.Aside, func(name string) bool { return slices.Contains(w.Tests, name) })
+	for _, m := range placeRE.re().FindAllStringSubmatch(text, -1) {
+		if line, err := strconv.Atoi(m[2]); err == nil && line > 0 && len(w.Places) < maxWish {
+			w.Places = append(w.Places, FileLine{strings.TrimPrefix(m[1], "./"), line})
+		}
+	}
+	w.quotes(text)
+	if m := allRE.re().FindStringSubmatchIndex(text); m != nil && len(w.Tests) == 0 {
+		w.All = true
+		if in := withinRE.re().FindStringSubmatch(text[m[1]:]); in != nil {
+			w.Within = strings.Trim(in[1], "./")
+		}
+	}
+	return w
+}
+
+// quotes reads what a text quotes: commands that it says fail, and messages.
+func (w *Mentioned) quotes(text string) {
+	for _, at := range quotedRE.re().FindAllStringSubmatchIndex(text, -1) {
+		said := ""
+		for i := 2; i < len(at); i += 2 {
+			if at[i] >= 0 {
+				said = strings.TrimSpace(text[at[i]:at[i+1]])
+			}
+		}
+		switch {
+		case isCommand(said):
+			if failsRE.re().MatchString(clauseAround(text, at[0], at[1])) {
+				w.Commands = add(w.Commands, said)
+			}
+		case len(said) >= 10 && strings.Contains(said, " "):
+			w.Errors = add(w.Errors, said)
+		}
+	}
+}
+
+// Matches reports whether a wish is about a finding: it names its test or its
+// place, quotes what it says, or means all tests that fail.
+func (w Mentioned) Matches(f nexus.Finding) bool {
+	if w.LeavesAlone(f) {
+		return false
+	}
+	if f.Test != "" && (f.Test == w.Exact || slices.Contains(w.At, f.Test) || slices.ContainsFunc(w.Tests, func(name string) bool { return names(name, f) })) {
+		return true
+	}
+	for _, p := range w.Places {
+		if p.in(f) && (f.Line == p.Line || f.Test != "") {
+			return true
+		}
+	}
+	said := flat(f.Message)
+	if slices.ContainsFunc(w.Errors, func(e string) bool { return strings.Contains(said, flat(e)) || f.Test != "" && title(f.Test, e) }) {
+		return true
+	}
+	in := strings.ToLower(w.Within)
+	return w.All && f.Test != "" && (strings.Contains(strings.ToLower(f.Test), in) || strings.Contains(strings.ToLower(f.File), in))
+}
+
+// LeavesAlone reports whether a wish puts a finding's test aside by name.
+func (w Mentioned) LeavesAlone(f nexus.Finding) bool {
+	return f.Test != "" && slices.ContainsFunc(w.Aside, func(name string) bool { return names(name, f) })
+}
+
+// asksForRed reports whether a wish asks for something that can be seen red before
+// the work begins.
+func (w Mentioned) asksForRed() bool {
+	return w.All || len(w.Tests)+len(w.Places)+len(w.At)+len(w.Errors)+len(w.Commands) > 0
+}
+
+// names reports whether a name is that of a failing test, or of the file that it
+// is in.
+func names(name string, f nexus.Finding) bool {
+	return isTestName(f.Test, name) || f.File != "" && (f.File == name || strings.HasSuffix(f.File, "/"+name))
+}
+
+// isTestName reports whether a text's name for a test is one of the test's own: the
+// whole of it, its last parts, or, of Go, the test that a subtest is of.
+func isTestName(test, name string) bool {
+	if test == name {
+		return true
+	}
+	for _, sep := range []string{".", "::", " > ", "/", " "} {
+		if strings.HasSuffix(test, sep+name) || strings.Contains(test, sep+name+"/") || strings.Contains(test, sep+name+"[") || strings.Contains(test, sep+name+" ") {
+			return true
+		}
+	}
+	return strings.HasPrefix(test, name+"/") || strings.HasPrefix(test, name+"::") || strings.HasPrefix(test, name+"[") || strings.HasPrefix(test, name+" ")
+}
+
+// title reports whether a quoted text is a test's title, or the end of it.
+func title(test, quoted string) bool {
+	test, quoted = flat(test), flat(quoted)
+	return test == quoted || strings.HasSuffix(test, " > "+quoted) || strings.HasSuffix(test, ". "+quoted) || strings.HasSuffix(test, "."+quoted)
+}
+
+func flat(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+func add(all []string, s string) []string {
+	if s == "" || slices.Contains(all, s) || len(all) == maxWish {
+		return all
+	}
+	return append(all, s)
+}
+
+const maxText = 64 << 10 // bytes of a text that are read
+
+func bound(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), maxText)], "?")
+}
+
+// clauseAround returns the sentence that a part of a text is in.
+func clauseAround(text string, i, end int) string {
+	from := strings.LastIndexAny(text[:i], "\n;") + 1
+	if dot := strings.LastIndex(text[:i], ". "); dot >= from {
+		from = dot + 2
+	}
+	to := len(text)
+	if next := strings.IndexAny(text[end:], "\n;"); next >= 0 {
+		to = end + next
+	}
+	if dot := strings.Index(text[end:to], ". "); dot >= 0 {
+		to = end + dot
+	}
+	return text[min(from, i):i] + " " + text[end:to]
+}
+
+// isSetAside reports whether the words around a name say to leave it alone.
+func isSetAside(text string, from, to int) bool {
+	start := max(strings.LastIndexAny(text[:from], "\n;")+1, strings.LastIndex(text[:from], ". ")+1)
+	words := strings.Fields(strings.ToLower(text[start:from]))
+	for _, word := range slices.Backward(words) {
+		word = strings.Trim(word, "`'\",():")
+		switch {
+		case slices.Contains([]string{"except", "excluding", "ignore", "ignoring", "skip", "skipping", "leave", "leaving", "not", "without", "besides", "than", "from", "touch", "touching", "unlike"}, word):
+			return word != "from" || strings.Contains(strings.Join(words, " "), "apart from")
+		case slices.Contains([]string{"", "the", "a", "test", "tests", "and", "or", "for", "in", "case", "cases", "alone"}, word), nameRE.re().MatchString(text[start:from]) && isName(word):
+		default:
+			return after(text[to:])
+		}
+	}
+	return after(text[to:])
+}
+
+func isName(word string) bool {
+	return strings.HasPrefix(word, "test") || strings.Contains(word, "test_")
+}
+
+// after reports whether what follows a name puts it aside.
+func after(rest string) bool { return sparedRE.re().MatchString(rest[:min(len(rest), 60)]) }
+
+// pattern is a regular expression that is compiled where it is used. Every
+// process of Nexus starts with this package, and few of them read a text.
+type pattern string
+
+func (p pattern) re() *regexp.Regexp { return regexp.MustCompile(string(p)) }
+
+// How texts name things.
+const (
+	nameRE pattern = `(?:[\w./-]*\.)?\b(?:Test|Fuzz|Example|Benchmark)[A-Z_0-9]\w*(?:/[\w#.=-]+)*` +
+		`|[\w./-]+\.\w+::[\w:\[\].-]+|\b(?:[\w.]+\.)?test_\w+(?:\[[^\]\n]{0,80}\])?\b|\btest[A-Z]\w+`
+	placeRE   pattern = `(?:^|[\s("'` + "`" + `])((?:\./)?[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z]\w{0,5}):(\d{1,6})\b`
+	quotedRE  pattern = "`([^`\n]{1,300})`" + `|"([^"\n]{1,300})"|(?:^|[\s(])'([^'\n]{1,300})'(?:$|[\s).,:;])`
+	commandRE pattern = `^(?:\./[\w./-]+|([\w.-]+) \S)[^\n]*$`
+	failsRE   pattern = `(?i)\b(?:fails?|failed|failing|breaks?|broken|crash(?:es)?|panics?|errors?|exits? (?:with )?(?:code )?[1-9]\d*|(?:must|should|has to|to) (?:pass|succeed|work|exit 0)|make[^.;\n]{0,20}pass|(?:does not|doesn't) (?:pass|work|run|succeed))\b`
+	endRE     pattern = `^\.(?:pyi?|rb|php|[cm]?[jt]sx?|sh|bats|c|cc|cpp|rs|java|kt|lua|pl|t|exs?)\b`
+	passesRE  pattern = `(?i)\b(?:pass(?:es)?|green|fails?|failing|red|broken)\b`
+	fileRE    pattern = `[\w./-]+\.[a-z]{1,4}\b`
+	allRE     pattern = `(?i)\b(?:fix|repair|resolve|unbreak)\b[^.;\n]{0,20}\b(?:failing|broken|red|failed)\s+(?:unit |integration )?(?:tests?|specs?|suite|ci|build)\b` +
+		`|\b(?:make|get)\b[^.;\n]{0,30}\b(?:tests|suite|specs|ci)\b[^.;\n]{0,12}\b(?:pass|green|work)\b` +
+		`|\b(?:tests|suite|ci) (?:is|are) (?:red|failing|broken)\b`
+	withinRE pattern = `^\s+(?:in|of|for|under)\s+(?:the\s+)?(?:file\s+|package\s+|module\s+)?` + "`?" + `([\w./-]+)`
+	sparedRE pattern = `^[` + "`" + `'")]*,?\s+(?:is|are|was|were|may|can|should)\s+(?:un|not )related|^[` + "`" + `'")]*,?\s+(?:may|can)\s+(?:stay|fail|be (?:ignored|left))|^[` + "`" + `'")]*,?\s+(?:is|are) (?:known|expected) to fail|^[` + "`" + `'")]*\s+alone\b`
+)
+
+// isCommand reports whether a text is a command: a program of the project, or one
+// that is known, with something behind it.
+func isCommand(said string) bool {
+	m := commandRE.re().FindStringSubmatch(said)
+	return m != nil && (m[1] == "" || stack.IsProgram(m[1]) && !slices.Contains(alsoWords(), m[1]) ||
+		slices.Contains([]string{"make", "ninja", "sh", "bash", "deno", "zig", "test", "grep"}, m[1]))
+}
+
+// alsoWords are programs that are words which people use otherwise.
+func alsoWords() []string {
+	return []string{"black", "coverage", "next", "tap", "ava", "turbo", "rollup", "cypress", "playwright", "rails", "pest"}
+}
+
+// Mentions are what some texts ask for by name.
+type Mentions []Mentioned
+
+// ParseMentions reads texts.
+func ParseMentions(texts []string) Mentions {
+	all := make(Mentions, len(texts))
+	for i, text := range texts {
+		all[i] = ParseMentioned(text)
+	}
+	return all
+}
+
+// ResolvePlaces returns the wishes as what fails on a base makes them clear. Where a test
+// fails at the very line that a text names, that one is meant, wherever its line
+// is later, and not the others of its file.
+func (w Mentions) ResolvePlaces(base []nexus.Finding) Mentions {
+	all := slices.Clone(w)
+	for i, one := range all {
+		var left []FileLine
+		for _, p := range one.Places {
+			var at []string
+			for _, f := range base {
+				if f.Test != "" && f.Line == p.Line && p.in(f) {
+					at = append(at, f.Test)
+				}
+			}
+			if all[i].At = slices.Concat(all[i].At, at); len(at) == 0 {
+				left = append(left, p)
+			}
+		}
+		all[i].Places = left
+	}
+	return all
+}
+
+// Matches reports whether one of the wishes is about a finding, and none puts it
+// aside.
+func (w Mentions) Matches(f nexus.Finding) bool {
+	return slices.ContainsFunc(w, func(one Mentioned) bool { return one.Matches(f) }) && !slices.ContainsFunc(w, func(one Mentioned) bool { return one.LeavesAlone(f) })
+}
+
+// MatchesByName is [Mentions.Matches] without those that mean all tests that fail.
+func (w Mentions) MatchesByName(f nexus.Finding) bool {
+	some := slices.Clone(w)
+	for i := range some {
+		some[i].All = false
+	}
+	return some.Matches(f)
+}
+
+// AsksForRed reports whether one of the wishes asks for something that can be seen red
+// before the work begins.
+func (w Mentions) AsksForRed() bool { return slices.ContainsFunc(w, Mentioned.asksForRed) }
+
+// Label is how people call a finding.
+func Label(f nexus.Finding) string {
+	text, _, _ := strings.Cut(strings.TrimSpace(f.Message), "\n")
+	switch {
+	case f.Test != "":
+		return f.Test
+	case f.File != "" && f.Line > 0:
+		return path.Clean(f.File) + ":" + strconv.Itoa(f.Line) + ": " + text
+	case f.File != "":
+		return path.Clean(f.File) + ": " + text
+	}
+	return text
+}

@@ -1,0 +1,130 @@
+package accept
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// OnlyText reports whether a file became another one, from nil where it is new and to nil where
+// it is gone, by its comments or its prose alone. Comments that tools obey are code.
+func OnlyText(file string, old, now *string) bool {
+	base := strings.ToLower(path.Base(file))
+	if stack.ServesTests(file) || stack.IsManifest(file) || strings.HasPrefix(base, "requirements") || base == "cmakelists.txt" {
+		return false
+	}
+	switch strings.ToLower(path.Ext(file)) {
+	case ".md", ".rst", ".adoc", ".markdown", ".png", ".svg", ".jpg", ".gif":
+		return true
+	case "", ".txt": // others may be data
+		stem := strings.ToUpper(strings.TrimSuffix(path.Base(file), path.Ext(file)))
+		return slices.Contains([]string{"README", "LICENSE", "CHANGELOG", "CHANGES", "NEWS", "AUTHORS", "NOTICE", "CONTRIBUTING"}, stem) ||
+			slices.Contains(strings.Split(path.Dir(file), "/"), "docs")
+	}
+	words, known := stack.LexiconOf(file)
+	if !known || old == nil || now == nil {
+		return false
+	}
+	syntax := words.Marks
+	if len(syntax.Comments) == 0 && syntax.Block[0] == "" {
+		return false
+	}
+	return slices.Equal(codeOf(syntax, *old), codeOf(syntax, *now))
+}
+
+// codeOf returns the lines of a text without its comments, blank ones left out. Where a line
+// begins with a literal of several lines that nothing precedes but the head of a block, that is a
+// comment, too: so Python's are written.
+func codeOf(x stack.Syntax, text string) []string {
+	r := codeReader{syntax: x, in: text}
+	r.read()
+	var lines []string
+	for l := range strings.Lines(r.out.String()) {
+		if l = strings.TrimRight(l, " \t\r\n"); strings.TrimSpace(l) != "" {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// codeReader goes through a text once.
+type codeReader struct {
+	syntax stack.Syntax
+	in     string
+	out    strings.Builder
+}
+
+func (r *codeReader) read() {
+	for i := 0; i < len(r.in); {
+		n, code := r.next(i)
+		if code {
+			r.out.WriteString(r.in[i : i+n])
+		} else {
+			r.out.WriteString(strings.Repeat("\n", strings.Count(r.in[i:i+n], "\n")))
+		}
+		i += n
+	}
+}
+
+// next returns how many bytes from i belong together, and whether they are code.
+func (r *codeReader) next(i int) (n int, code bool) {
+	rest := r.in[i:]
+	for _, mark := range r.syntax.Long {
+		if strings.HasPrefix(rest, mark) {
+			end := strings.Index(rest[len(mark):], mark)
+			if end < 0 {
+				return len(rest), true
+			}
+			n = len(mark) + end + len(mark)
+			return n, !r.documents(i, rest[:n])
+		}
+	}
+	begins := i == 0 || strings.IndexByte(" \t\n;{}()", r.in[i-1]) >= 0
+	for _, mark := range r.syntax.Comments {
+		if begins && strings.HasPrefix(rest, mark) {
+			line, _, _ := strings.Cut(rest, "\n")
+			return len(line), stack.IsToolDirective(line)
+		}
+	}
+	if open, shut := r.syntax.Block[0], r.syntax.Block[1]; open != "" && begins && strings.HasPrefix(rest, open) {
+		end := strings.Index(rest[len(open):], shut)
+		if end < 0 {
+			return len(rest), true
+		}
+		n = len(open) + end + len(shut)
+		return n, stack.IsToolDirective(rest[:n])
+	}
+	if strings.IndexByte(r.syntax.Quotes, rest[0]) >= 0 {
+		return quoted(rest), true
+	}
+	return 1, true
+}
+
+// documents reports whether a literal of several lines is a comment: it is alone on its
+// lines, and the first statement of a file or a block that ends its head with a colon.
+func (r *codeReader) documents(i int, literal string) bool {
+	if !r.syntax.Dented || strings.Contains(literal, ">>>") {
+		return false
+	}
+	before := r.out.String()
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	head := strings.TrimRight(before[:len(before)-len(line)], " \t\r\n")
+	after, _, _ := strings.Cut(r.in[i+len(literal):], "\n")
+	return strings.TrimSpace(line) == "" && strings.TrimSpace(after) == "" && (head == "" || strings.HasSuffix(head, ":"))
+}
+
+// quoted returns the length of the literal of one line that a text begins with; where it
+// does not end on its line, that of its mark.
+func quoted(text string) int {
+	for i := 1; i < len(text) && text[i] != '\n'; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case text[0]:
+			return i + 1
+		}
+	}
+	return 1
+}

@@ -1,0 +1,329 @@
+package accept
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// Trial is what came of the command of a criterion on the tree that its task is
+// planned for, where it has to fail for what is missing there.
+type Trial struct {
+	Task   nexus.TaskID
+	Number int // of the criterion in its task, from 1
+	Check  string
+	Said   string // in a few words
+	Wrong  string // why it does not fit; empty: it does, or nobody could tell
+	Form   string // what fits; empty where Wrong says it
+	Vain   bool   // it could not show the criterion with the work either
+}
+
+// CheckContext is what is known beside the evidence of a trial.
+type CheckContext struct {
+	Tests func(command string) bool // reports whether a command runs tests, and has to say how many
+	Old   []nexus.Evidence          // what the gates said about the same tree
+	Short bool                      // it was given less time than a gate has
+}
+
+// JudgeTrial judges what the command of a criterion said about the tree that its task is
+// planned for. To fail is right: for an assertion, and for what is not there
+// yet, be it a name, a file or a test. To pass is wrong, unless the criterion
+// asks for something that is to stay. So is a failure that no work on the task
+// takes away: of the machine, of the command itself, or of other tests. And so
+// is a command that runs tests and of which nobody sees how many.
+func JudgeTrial(t nexus.Task, number int, e nexus.Evidence, a CheckContext) Trial {
+	c := t.Criteria[number-1]
+	r := Trial{Task: t.ID, Number: number, Check: c.Check, Said: resultText(e)}
+	hidden := ""
+	if a.Tests(c.Check) {
+		hidden = shell.HiddenOutput(c.Check, a.Tests)
+	}
+	switch fault := commandFault(c.Check, e); {
+	case hidden != "":
+		r.Wrong, r.Form, r.Vain = "it hides how many tests run: Nexus counts them by name in their output", countable(elsewhere(t, hidden)), true
+	case e.State == nexus.Unverifiable && e.Exit == 0:
+		r.Wrong, r.Form, r.Vain = cmp.Or(e.Why, "its output was not understood"), countable(c.Check), true
+	case e.State == nexus.NotRun && elsewhere(t, c.Check) != c.Check:
+		r.Wrong, r.Form = "it runs the tests of one package, but those that the task writes are in another", countable(elsewhere(t, c.Check))
+	case e.Passed() && (t.Kind == nexus.TestTask || !c.Red && mayPassBeforeReason(c) != ""):
+		r.Said = "passes, and must still pass afterwards"
+	case e.Passed():
+		r.Wrong = "it passes already, before any work, so it shows nothing; ask for what only the work makes true"
+	case e.State == nexus.Flaky:
+		r.Wrong = cmp.Or(e.Why, "it sometimes fails and sometimes passes") + "; a check must fail each time"
+	case e.State == nexus.Timeout && a.Short:
+		r.Said = "did not end in time"
+	case e.State == nexus.Timeout:
+		r.Wrong, r.Vain = "it "+cmp.Or(e.Why, "does not end")+"; a check must end by itself, in a few seconds", true
+	case e.State == nexus.Exceeded:
+		r.Wrong, r.Vain = cmp.Or(e.Why, "it uses too much")+"; a check must use few resources", true
+	case fault != "":
+		r.Wrong, r.Vain = fault, true
+	case e.State == nexus.Environmental && e.Why == "it was killed":
+		r.Said = "was cut off"
+	case (e.State == nexus.Environmental || e.State == nexus.MissingAsset) && !lacksTaskFile(t, e):
+		r.Wrong, r.Vain = fmt.Sprintf("it cannot run here: %s; use what the project has", line(cmp.Or(e.Why, string(e.State)))), true
+	case unrelatedFailures(t, c.Check, e, a.Old) != "":
+		r.Wrong = fmt.Sprintf("it fails because of %s, which fails before any work and which the task does not name; run only the tests of the task", unrelatedFailures(t, c.Check, e, a.Old))
+	}
+	return r
+}
+
+// resultText says in a few words the result of a command.
+func resultText(e nexus.Evidence) string {
+	switch {
+	case e.Passed():
+		return "passes"
+	case e.State == nexus.NotRun:
+		return cmp.Or(line(e.Why), nexus.NoTests)
+	case len(e.Findings) > 0:
+		return "fails: " + line(Label(e.Findings[0]))
+	case e.State == nexus.Fail:
+		return fmt.Sprintf("fails with exit code %d", e.Exit)
+	}
+	return line(cmp.Or(e.Why, string(e.State)))
+}
+
+// line is the first line of what a tool says, as much as people read.
+func line(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	return sanitize.Cut(text, 100)
+}
+
+// String is the line that a planner reads.
+func (r Trial) String() string {
+	text := fmt.Sprintf("%s `%s`: %s. Now: %s.", ID(r.Task, r.Number), r.Check, r.Wrong, r.Said)
+	if r.Form != "" {
+		text += " Write: " + r.Form
+	}
+	return text
+}
+
+// explain is what people read of it.
+func (r Trial) explain() string {
+	if r.Wrong == "" {
+		return r.Said
+	}
+	return r.Wrong
+}
+
+// Trials are those of a plan.
+type Trials []Trial
+
+// Wrong returns those that do not fit.
+func (all Trials) Wrong() Trials {
+	return slices.DeleteFunc(slices.Clone(all), func(r Trial) bool { return r.Wrong == "" })
+}
+
+// Mark writes what came of the trials into the tasks. A criterion whose command
+// could not show it with the work either is one in words from then on.
+func (all Trials) Mark(tasks []nexus.Task) {
+	for _, r := range all {
+		i := slices.IndexFunc(tasks, func(t nexus.Task) bool { return t.ID == r.Task })
+		tasks[i].Criteria = slices.Clone(tasks[i].Criteria)
+		c := &tasks[i].Criteria[r.Number-1]
+		if c.Tried, c.Unfit = r.explain(), r.Wrong != ""; r.Vain {
+			c.Was, c.Check = c.Check, ""
+		}
+	}
+}
+
+// countable is the form of a command that runs tests in which they are counted.
+func countable(command string) string {
+	words := strings.Fields(command)
+	if len(words) < 2 || words[0] != "go" || words[1] != "test" || strings.ContainsAny(command, "|;&") || slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-list") }) {
+		if strings.ContainsAny(command, "|;&") || strings.Contains(command, "go test") {
+			return "the command that runs the tests by itself, such as `go test -run '^TestName$' ./...`"
+		}
+		return fmt.Sprintf("`%s`, by itself, in a form in which it says how many tests ran", command)
+	}
+	var kept []string
+	for i, w := range words {
+		switch {
+		case w == "-v" || w == "-json":
+			continue
+		case i > 0 && words[i-1] == "-run":
+			w = anchored(w)
+		case strings.HasPrefix(w, "-run="):
+			w = "-run=" + anchored(w[len("-run="):])
+		}
+		kept = append(kept, w)
+	}
+	return "`" + strings.Join(kept, " ") + "`"
+}
+
+// elsewhere is a go test of the root alone, given the package in which all test
+// files of the task are where that is another; else the command as it is.
+func elsewhere(t nexus.Task, command string) string {
+	words := strings.Fields(command)
+	if len(words) < 2 || words[0] != "go" || words[1] != "test" || strings.ContainsAny(command, "|;&>") {
+		return command
+	}
+	dir := ""
+	for _, file := range t.Files {
+		if !strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		if dir != "" && dir != path.Dir(file) {
+			return command
+		}
+		dir = path.Dir(file)
+	}
+	if i := slices.Index(words, "."); i > 0 && dir != "" && dir != "." {
+		words[i] = "./" + dir
+		return strings.Join(words, " ")
+	}
+	return command
+}
+
+// anchored is the pattern that is the name of just one test.
+func anchored(pattern string) string {
+	name := strings.Trim(pattern, `'"^$`)
+	if !regexp.MustCompile(`^\w+$`).MatchString(name) {
+		return pattern
+	}
+	return "'^" + name + "$'"
+}
+
+// commandFault says why a command fails for its own sake; empty where it does not.
+func commandFault(check string, e nexus.Evidence) string {
+	if e.Passed() {
+		return ""
+	}
+	const tools = `(?:[efz]?grep|rg|sed|[gm]?awk|jq|test|\[|find|cut|sort|head|tail|wc|tr|xargs|diff|expr|comm|sh|bash|dash)`
+	own := regexp.MustCompile(`^(?:\S+: )?(?:line )?(?:\d+: )?` + tools + `: (?:\d+: )?.*(?i:invalid|unrecogni[sz]ed|unknown|unmatched|unterminated|syntax error|unexpected|missing (?:operand|argument)|illegal|extra operand|too many arguments|bad (?:option|regex)|out of range)`)
+	typed := regexp.MustCompile(`(?:^|\s)-(?:c|e|p)\s`).MatchString(check)
+	for _, text := range texts(e) {
+		text = line(text)
+		switch {
+		case strings.Contains(text, "No such file"):
+		case own.MatchString(text), strings.HasPrefix(text, "jq: error: syntax"), strings.Contains(text, "Syntax error"):
+			return "the command itself is wrong: " + text
+		case typed && strings.HasPrefix(text, "SyntaxError"):
+			return "the program in the command is wrong: " + text
+		case strings.HasPrefix(check, "go test ") && (strings.Contains(text, "flag provided but not defined") || strings.HasPrefix(text, "malformed import path")), strings.HasPrefix(text, "go ") && strings.Contains(text, "unknown command"):
+			return "the command itself is wrong: " + text
+		case strings.Contains(text, "dial tcp: lookup "), unreached(text):
+			return "it needs the network, which checks do not have: " + text
+		}
+	}
+	return ""
+}
+
+// unreached reports whether a client of a registry found no network.
+func unreached(text string) bool {
+	return slices.ContainsFunc(stack.Environments().Unreached, func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) })
+}
+
+// texts returns what a gate found, in words.
+func texts(e nexus.Evidence) []string {
+	all := []string{e.Why}
+	for _, f := range e.Findings {
+		if f.Test == "" {
+			all = append(all, f.Message)
+		}
+	}
+	return all
+}
+
+// lacksTaskFile reports whether a command could not run for want of a file of the
+// tree, which the task may make.
+func lacksTaskFile(t nexus.Task, e nexus.Evidence) bool {
+	for _, f := range e.Findings {
+		if f.File != "" {
+			return true
+		}
+		for _, file := range t.Files { // a module, by its own name or that of its directory
+			for part := range strings.SplitSeq(file, "/") {
+				name, _, _ := strings.Cut(part, ".")
+				if m := regexp.MustCompile(`No module named '?(\w+)`).FindStringSubmatch(f.Message); m != nil && m[1] == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// unrelatedFailures returns the tests for which alone a command fails, which failed
+// before on the same tree, and which neither the task nor the command names; empty for none.
+func unrelatedFailures(t nexus.Task, check string, e nexus.Evidence, old []nexus.Evidence) string {
+	if e.State != nexus.Fail || len(e.Findings) == 0 {
+		return ""
+	}
+	wishes := ParseMentions(Texts(t)).ResolvePlaces(found(old))
+	var names []string
+	for _, f := range e.Findings {
+		red := slices.ContainsFunc(old, func(o nexus.Evidence) bool {
+			return slices.ContainsFunc(o.Findings, func(x nexus.Finding) bool { return x.Test == f.Test })
+		})
+		short := f.Test[strings.LastIndexAny(f.Test, ".:/")+1:]
+		if f.Test == "" || !red || wishes.Matches(f) || strings.Contains(check, short) {
+			return ""
+		}
+		names = appendUnique(names, f.Test)
+	}
+	return joinFew(names)
+}
+
+// UndecidableCriteria returns the criteria of a task whose command cannot tell, by what it said
+// of work on the task, in the words that are left of them. The work is not to
+// blame for that, unless the command failed, or changed files that it was to
+// look at. Where nothing else judged the work there are none.
+func UndecidableCriteria(t nexus.Task, now []nexus.Evidence) []nexus.CriterionRevised {
+	if !slices.ContainsFunc(now, nexus.Evidence.Passed) {
+		return nil
+	}
+	var all []nexus.CriterionRevised
+	for i, c := range t.Criteria {
+		gate, command := Gate(c)
+		if !command {
+			continue
+		}
+		for _, e := range now {
+			if e.Gate != gate || e.State != nexus.Unverifiable || e.Exit != 0 || rewrote(e) {
+				continue
+			}
+			why := cmp.Or(line(e.Why), string(e.State))
+			c.Was, c.Check, c.Tried, c.Unfit = c.Check, "", why, true
+			all = append(all, nexus.CriterionRevised{Task: t.ID, Number: i + 1, Criterion: c, By: "nexus", Why: why})
+			break
+		}
+	}
+	return all
+}
+
+// rewrote reports whether a gate changed files of the tree that it judged.
+func rewrote(e nexus.Evidence) bool {
+	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == "rewrote" })
+}
+
+// TriedCheck is a check that was tried before the work, and what came of it.
+type TriedCheck struct {
+	Criterion string `json:"criterion"` // T1/AC-2
+	Check     string `json:"check"`
+	Came      string `json:"came"`
+	Fits      bool   `json:"fits"`
+	Words     bool   `json:"words,omitzero"` // it cannot tell: its criterion is one in words
+}
+
+// TriedChecks returns the checks of tasks that were tried before the work.
+func TriedChecks(tasks []nexus.Task) []TriedCheck {
+	var all []TriedCheck
+	for _, t := range tasks {
+		for i, c := range t.Criteria {
+			if c.Tried != "" {
+				all = append(all, TriedCheck{ID(t.ID, i+1), cmp.Or(c.Check, c.Was), c.Tried, !c.Unfit, c.Was != ""})
+			}
+		}
+	}
+	return all
+}

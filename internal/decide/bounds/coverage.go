@@ -1,0 +1,126 @@
+package bounds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// covered says that tests run too little. Work on what had too little
+// before is only held to making it no worse.
+func covered(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure string) {
+	c := m.Cover
+	switch {
+	case c == nil:
+		return nil, "not measured: Nexus does not know how for this project; set done.coverage_command"
+	case c.Why != "":
+		return nil, c.Why
+	}
+	least, was := float64(r.Minimum), ""
+	if c.Had {
+		was = fmt.Sprintf(", before it was %.1f %%", c.Before)
+	}
+	found = totalCoverage(r, c, least, was)
+	if c.Measured != nil {
+		found = append(found, newLineCoverage(r, *c.Measured)...)
+	}
+	return found, strings.Join(c.Lacks, "; ")
+}
+
+// totalCoverage holds the whole tree to its bounds.
+func totalCoverage(r nexus.DoneRules, c *CoverageResult, least float64, was string) []nexus.Finding {
+	switch {
+	case c.Had && c.Now < c.Before-float64(r.Drop):
+		return []nexus.Finding{{
+			Message: fmt.Sprintf("tests run %.1f %% of the lines now%s", c.Now, was), Advice: "Test what is new, or what lost its tests.",
+		}}
+	case c.Now < least && !(c.Had && c.Before < least):
+		return []nexus.Finding{{Message: fmt.Sprintf("tests run %.1f %% of the lines%s; the minimum is %d %%", c.Now, was, r.Minimum), Advice: "Test what is new."}}
+	case c.Now < float64(r.Target):
+		return []nexus.Finding{{Severity: nexus.Suggestion, Message: fmt.Sprintf("tests run %.1f %% of the lines%s; the target is %d %%", c.Now, was, r.Target)}}
+	}
+	return nil
+}
+
+// newLineCoverage holds new lines to their bounds, and names those that no test goes
+// through. Where they are too few, as many as the target wants are what is
+// wrong, the longest rows first; the others are only told.
+func newLineCoverage(r nexus.DoneRules, c nexus.Coverage) []nexus.Finding {
+	var found []nexus.Finding
+	percent, known := c.New.Percent()
+	missing := 0 // lines that the target wants
+	switch {
+	case !known:
+	case percent < float64(r.NewMinimum):
+		missing = (max(r.NewTarget, r.NewMinimum)*c.New.Total+99)/100 - c.New.Covered
+		found = append(found, nexus.Finding{
+			Message: fmt.Sprintf("tests run %d of %d new lines, %.1f %%; the minimum is %d %%", c.New.Covered, c.New.Total, percent, r.NewMinimum),
+			Advice:  "Test what the new lines do, starting with those below.",
+		})
+	case percent < float64(r.NewTarget):
+		found = append(found, nexus.Finding{
+			Severity: nexus.Suggestion,
+			Message:  fmt.Sprintf("tests run %d of %d new lines, %.1f %%; the target is %d %%", c.New.Covered, c.New.Total, percent, r.NewTarget),
+		})
+	}
+	for _, row := range c.Missed {
+		f := nexus.Finding{File: row.File, Line: row.From, Message: "no test runs this new line", Quote: row.Text}
+		if row.To > row.From {
+			f.EndLine, f.Message = row.To, "no test runs these new lines"
+		}
+		f.Message += ": " + row.Text
+		if missing <= 0 {
+			f.Severity = nexus.Suggestion
+		}
+		missing -= row.Lines
+		found = append(found, f)
+	}
+	for _, file := range c.Unknown {
+		found = append(found, nexus.Finding{
+			File: file, Message: "the coverage report does not include this file, which has new lines: no test loads it, or the command skips it",
+			Advice: "Test it, or have a person name it in done.coverage_except.",
+		})
+	}
+	return found
+}
+
+// trimmed returns the figures without more rows than anybody reads.
+func trimmed(c nexus.Coverage) *nexus.Coverage {
+	c.Missed = slices.Clip(c.Missed[:min(len(c.Missed), most)])
+	c.Unknown = slices.Clip(c.Unknown[:min(len(c.Unknown), most)])
+	return &c
+}
+
+// Summary says in one line what was measured.
+func Summary(c nexus.Coverage) string {
+	var parts []string
+	for _, s := range []struct {
+		what string
+		of   nexus.Covered
+	}{{"lines", c.Lines}, {"branches", c.Branches}, {"functions", c.Functions}, {"statements", c.Statements}} {
+		now, known := s.of.Percent()
+		if !known {
+			continue
+		}
+		text := fmt.Sprintf("%s %.1f %%", s.what, now)
+		if s.of.Before != nil {
+			if was, known := s.of.Before.Percent(); known {
+				text += fmt.Sprintf(" (%+.1f)", now-was)
+			}
+		}
+		parts = append(parts, text)
+	}
+	if percent, known := c.New.Percent(); known {
+		parts = append(parts, fmt.Sprintf("new lines %.1f %% (%d of %d)", percent, c.New.Covered, c.New.Total))
+	}
+	switch n := len(c.Unknown); n {
+	case 0:
+	case 1:
+		parts = append(parts, "1 file unknown")
+	default:
+		parts = append(parts, fmt.Sprintf("%d files unknown", n))
+	}
+	return strings.Join(parts, ", ")
+}

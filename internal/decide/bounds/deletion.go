@@ -1,0 +1,132 @@
+package bounds
+
+import (
+	"fmt"
+	stdpath "path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// deletedOrRewritten names the files that a change deletes or rewrites and its task does not
+// name, each with what its submission says. A file that was moved is not
+// deleted, and one that tools write is nobody's.
+func deletedOrRewritten(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
+	var found []nexus.Finding
+	for _, f := range m.Files {
+		what := ""
+		switch {
+		case f.New, isGenerated(f.Path):
+		case f.Gone && f.MovedTo != "":
+			if isMovedAway(f.Path, f.MovedTo) {
+				what = fmt.Sprintf("the file was renamed to %s", f.MovedTo)
+			}
+		case f.Gone:
+			what = fmt.Sprintf("the file is deleted, with %d lines", f.Removed)
+		case f.Was > 0 && f.Removed >= f.Was && len(f.Added) == 0:
+			what = fmt.Sprintf("the file is emptied: its %d lines are gone", f.Was)
+		case r.Rewritten > 0 && rewritten(r, f):
+			what = fmt.Sprintf("the file is rewritten: %d of its %d lines are gone", f.Removed, f.Was)
+		}
+		if what == "" || m.planned(f.Path) || m.Task != nil && m.Task.names(f.Path) {
+			continue
+		}
+		found = append(found, nexus.Finding{File: f.Path, Message: what})
+		if m.Task != nil {
+			last := &found[len(found)-1]
+			last.Name, last.Advice = f.Path, "Restore it, unless the task cannot be done otherwise."
+			last.Message += ", and the task does not name it"
+		}
+	}
+	if m.Task != nil {
+		found = tamper.Explain(found, m.Task.Said)
+	}
+	return found
+}
+
+// stub is from how many lines on a file is rewritten where none of them stays.
+const stub = 5
+
+func rewritten(r nexus.DoneRules, f FileChange) bool {
+	return f.Removed >= r.Rewritten && f.Removed*100 >= r.RewrittenOf*f.Was || f.Removed >= stub && f.Removed == f.Was
+}
+
+// NeedsLineCount reports whether it matters how many lines a file had before.
+func (f FileChange) NeedsLineCount(r nexus.DoneRules) bool {
+	return !f.New && !f.Gone && f.Removed > 0 && (len(f.Added) == 0 || r.Rewritten > 0 && f.Removed >= min(stub, r.Rewritten))
+}
+
+// isMovedAway reports whether a file was moved to where what uses it finds it no more:
+// its name has more at its end, or it or a directory has a mark in front.
+func isMovedAway(from, to string) bool {
+	base, now := stdpath.Base(from), stdpath.Base(to)
+	if now != base && strings.HasPrefix(now, base) || slices.Contains([]string{".bak", ".old", ".orig", ".disabled", ".off", ".tmp"}, stdpath.Ext(to)) {
+		return true
+	}
+	marked := func(path string) bool {
+		return slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool { return strings.HasPrefix(part, "_") || strings.HasPrefix(part, ".") })
+	}
+	return marked(to) && !marked(from)
+}
+
+// names reports whether a task names a file: in its words, or as a whole in the
+// command of a check. What directory a check tests says nothing of its files.
+func (t Task) names(file string) bool {
+	if mentioned(file, t.Texts) {
+		return true
+	}
+	for _, check := range t.Checks {
+		if slices.ContainsFunc(strings.FieldsFunc(check, isSeparator), func(w string) bool { return strings.TrimPrefix(w, "./") == file }) {
+			return true
+		}
+	}
+	return false
+}
+
+// ExplainedFindings returns what a change takes away, or adds of what a build made, and
+// explains: a reviewer has to agree to it by name before it lands.
+func ExplainedFindings(all []nexus.Evidence) []nexus.Finding {
+	var found []nexus.Finding
+	for _, e := range all {
+		for _, f := range e.Findings {
+			if (e.Gate == nexus.DonePrefix+nexus.DeletionBound || e.Gate == nexus.DonePrefix+nexus.BuiltBound) && f.Name != "" && f.Explained != "" {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
+}
+
+// mentioned reports whether texts name a file: by its path or the end of it, by a
+// directory that it is in, or by a pattern. The name of a file without an ending
+// counts where it has a capital, such as Makefile.
+func mentioned(file string, texts []string) bool {
+	base := stdpath.Base(file)
+	for _, text := range texts {
+		for _, w := range strings.FieldsFunc(text, isSeparator) {
+			w = strings.TrimPrefix(strings.TrimRight(w, ".:"), "./")
+			dir := strings.TrimSuffix(strings.TrimSuffix(w, "/**"), "/")
+			pattern := strings.Contains(w, "*") && strings.Trim(w, "*./") != ""
+			whole, _ := stdpath.Match(w, file)
+			last, _ := stdpath.Match(w, base)
+			switch {
+			case w == "":
+			case w == file, pattern && (whole || last):
+				return true
+			case strings.Contains(w, "/") && (strings.HasPrefix(file, dir+"/") || strings.HasSuffix(file, "/"+w)):
+				return true
+			case w == base && (strings.Contains(strings.Trim(base, "."), ".") || strings.ContainsFunc(base, unicode.IsUpper)):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isSeparator reports whether a character is no part of a path.
+func isSeparator(r rune) bool {
+	return unicode.IsSpace(r) || slices.Contains([]rune("`\"'()[]{}<>,;|!?"), r)
+}

@@ -1,0 +1,124 @@
+package bounds_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestTaken holds which files are deleted or rewritten beyond a task, and what
+// that comes to with and without an explanation.
+func TestTaken(t *testing.T) {
+	gone := bounds.FileChange{Path: "lib/old.go", Gone: true, Removed: 200}
+	long := func(removed, was int) bounds.FileChange {
+		return bounds.FileChange{Path: "lib/long.go", Removed: removed, Was: was}
+	}
+	fresh := func(f bounds.FileChange) bounds.FileChange {
+		f.Added = []bounds.PatchLine{{Number: 1, Text: "stub"}}
+		return f
+	}
+	said := func(names ...string) (all []nexus.Explanation) {
+		for _, n := range names {
+			all = append(all, nexus.Explanation{Name: n, Why: "unused"})
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		files []bounds.FileChange
+		plan  []string
+		task  *bounds.Task
+		state nexus.GateState // zero: nothing is told
+		names []string        // of what is to be agreed to
+	}{
+		"deleted":                     {files: []bounds.FileChange{gone}, task: &bounds.Task{}, state: nexus.Fail},
+		"deleted and explained":       {files: []bounds.FileChange{gone}, task: &bounds.Task{Said: said("./lib/old.go")}, state: nexus.Pass, names: []string{"lib/old.go"}},
+		"one of two explained":        {files: []bounds.FileChange{gone, long(30, 40)}, task: &bounds.Task{Said: said("lib/old.go")}, state: nexus.Fail, names: []string{"lib/old.go"}},
+		"explained by another name":   {files: []bounds.FileChange{gone}, task: &bounds.Task{Said: said("old.go")}, state: nexus.Fail},
+		"explained with no reason":    {files: []bounds.FileChange{gone}, task: &bounds.Task{Said: []nexus.Explanation{{Name: "lib/old.go", Why: " "}}}, state: nexus.Fail},
+		"nobody is there to explain":  {files: []bounds.FileChange{gone}, state: nexus.Pass},
+		"moved":                       {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "pkg/new.go"}}, task: &bounds.Task{}},
+		"moved among the hidden":      {files: []bounds.FileChange{{Path: ".a/old.go", Gone: true, Removed: 200, MovedTo: ".b/old.go"}}, task: &bounds.Task{}},
+		"put aside by its ending":     {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "lib/old.go.txt"}}, task: &bounds.Task{}, state: nexus.Fail},
+		"put aside as a copy":         {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "lib/old.bak"}}, task: &bounds.Task{}, state: nexus.Fail},
+		"put aside by a mark":         {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "lib/_old.go"}}, task: &bounds.Task{}, state: nexus.Fail},
+		"put aside in a directory":    {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: ".attic/old.go"}}, task: &bounds.Task{Said: said("lib/old.go")}, state: nexus.Pass, names: []string{"lib/old.go"}},
+		"a lock file":                 {files: []bounds.FileChange{{Path: "go.sum", Removed: 200, Was: 200}}, task: &bounds.Task{}},
+		"rewritten":                   {files: []bounds.FileChange{long(20, 40)}, task: &bounds.Task{}, state: nexus.Fail},
+		"less than half":              {files: []bounds.FileChange{long(20, 41)}, task: &bounds.Task{}},
+		"few lines":                   {files: []bounds.FileChange{fresh(long(19, 20))}, task: &bounds.Task{}},
+		"a stub for a short file":     {files: []bounds.FileChange{fresh(long(5, 5))}, task: &bounds.Task{}, state: nexus.Fail},
+		"all of four lines":           {files: []bounds.FileChange{fresh(long(4, 4))}, task: &bounds.Task{}},
+		"emptied":                     {files: []bounds.FileChange{long(2, 2)}, task: &bounds.Task{}, state: nexus.Fail},
+		"lines taken away":            {files: []bounds.FileChange{long(2, 3)}, task: &bounds.Task{}},
+		"nobody counted":              {files: []bounds.FileChange{{Path: "a.go"}}, task: &bounds.Task{}},
+		"a check runs its directory":  {files: []bounds.FileChange{gone}, task: &bounds.Task{Checks: []string{"go test ./lib/..."}}, state: nexus.Fail},
+		"a check has its name":        {files: []bounds.FileChange{gone}, task: &bounds.Task{Checks: []string{"test ! -e ./lib/old.go"}}},
+		"the plan names it":           {files: []bounds.FileChange{gone}, plan: []string{"lib"}, task: &bounds.Task{}},
+		"the brief names it":          {files: []bounds.FileChange{gone}, task: &bounds.Task{Texts: []string{"Delete `old.go`."}}},
+		"a text names its directory":  {files: []bounds.FileChange{gone}, task: &bounds.Task{Texts: []string{"Remove ./lib/, all of it"}}},
+		"a text has a pattern":        {files: []bounds.FileChange{gone}, task: &bounds.Task{Texts: []string{"no lib/*.go"}}},
+		"a word is no file":           {files: []bounds.FileChange{{Path: "cmd/main", Gone: true}}, task: &bounds.Task{Texts: []string{"the main point"}}, state: nexus.Fail},
+		"a lone star names nothing":   {files: []bounds.FileChange{gone}, task: &bounds.Task{Texts: []string{"a * b, and */ ends it"}}, state: nexus.Fail},
+		"a file with a capital":       {files: []bounds.FileChange{{Path: "Makefile", Gone: true}}, task: &bounds.Task{Texts: []string{"drop the Makefile"}}},
+		"a name that ends like it":    {files: []bounds.FileChange{gone}, task: &bounds.Task{Texts: []string{"see very-old.go"}}, state: nexus.Fail},
+		"another file of that folder": {files: []bounds.FileChange{gone}, task: &bounds.Task{Texts: []string{"change lib/new.go"}}, state: nexus.Fail},
+	} {
+		r := nexus.DefaultDone()
+		r.Modes = map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}
+		var state nexus.GateState
+		var names []string
+		all := bounds.CheckBounds(r, bounds.MeasuredChange{Files: c.files, Planned: c.plan, Whole: true, Task: c.task})
+		for _, e := range all {
+			state = e.State
+		}
+		for _, f := range bounds.ExplainedFindings(all) {
+			names = append(names, f.Name)
+		}
+		if state != c.state {
+			t.Errorf("%s: %q, and not %q", name, state, c.state)
+		}
+		if diff := cmp.Diff(c.names, names); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
+
+// TestTakenOfEachBound holds that what is deleted and what is built is agreed to
+// by name where it is explained, and nothing else.
+func TestTakenOfEachBound(t *testing.T) {
+	explained, plain := nexus.Finding{Name: "a", Explained: "needed"}, nexus.Finding{Name: "b"}
+	for name, want := range map[string]int{nexus.DeletionBound: 1, nexus.BuiltBound: 1, nexus.ScopeBound: 0} {
+		if got := bounds.ExplainedFindings([]nexus.Evidence{{Gate: nexus.DonePrefix + name, Findings: []nexus.Finding{explained, plain}}}); len(got) != want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestCounted asks for how many lines a file had where that may matter.
+func TestCounted(t *testing.T) {
+	one := []bounds.PatchLine{{Number: 1, Text: "x"}}
+	for name, c := range map[string]struct {
+		f         bounds.FileChange
+		rewritten int
+		want      bool
+	}{
+		"emptied":             {bounds.FileChange{Removed: 1}, 0, true},
+		"nothing taken away":  {bounds.FileChange{}, 100, false},
+		"new":                 {bounds.FileChange{New: true, Removed: 1}, 100, false},
+		"gone":                {bounds.FileChange{Gone: true, Removed: 1}, 100, false},
+		"less than a stub":    {bounds.FileChange{Removed: 4, Added: one}, 100, false},
+		"a stub":              {bounds.FileChange{Removed: 5, Added: one}, 100, true},
+		"less than the rules": {bounds.FileChange{Removed: 2, Added: one}, 3, false},
+		"as the rules":        {bounds.FileChange{Removed: 3, Added: one}, 3, true},
+		"no such rule":        {bounds.FileChange{Removed: 500, Added: one}, 0, false},
+	} {
+		r := nexus.DefaultDone()
+		r.Rewritten = c.rewritten
+		if got := c.f.NeedsLineCount(r); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package clarify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+)
+
+// Objections says what of a submission goes against what a person said, a sentence each. The
+// interviewer is asked once more; [Interview.FactsFrom] leaves out what it submits all the same.
+func (i *Interview) Objections(h Handin) []string {
+	s := i.filterSubmission(h)
+	for _, w := range i.waiting() {
+		if !slices.Contains(s.covered, w.ID) {
+			s.object("nothing replaces %s: a person said instead %s; submit what holds as a requirement with instead_of %q",
+				w.ID, sanitize.Show(w.Instead), w.ID)
+		}
+	}
+	return s.objections
+}
+
+// filteredSubmission is a submission without what goes against what a person said.
+type filteredSubmission struct {
+	Handin
+
+	objections []string
+	covered    []string // ids of what a person called wrong, that something replaces
+}
+
+func (s *filteredSubmission) object(format string, args ...any) {
+	s.objections = append(s.objections, fmt.Sprintf(format, args...))
+}
+
+// filterSubmission leaves out of a submission what changes a locked part, and what says again what a person called wrong.
+func (i *Interview) filterSubmission(h Handin) *filteredSubmission {
+	s := &filteredSubmission{Handin: h}
+	s.Withdraw, s.Replace, s.Requirements, s.Assumptions = nil, nil, nil, nil
+	for n, name := range h.Withdraw {
+		switch p, ok := i.part(name); {
+		case !ok: // it is gone
+		case i.isLockedPart(p):
+			s.object("withdraw[%d]: %s is locked, a person agreed to it; leave it as it is", n, sanitize.Show(name))
+		default:
+			s.Withdraw = append(s.Withdraw, name)
+		}
+	}
+	all := slices.Clone(h.Requirements)
+	var at []string // where they are in the submission
+	for n := range all {
+		at = append(at, fmt.Sprintf("requirements[%d]", n))
+	}
+	for n, r := range h.Replace {
+		id := i.idOf(r.ID)
+		p, ok := i.part(id)
+		if i.find(id) != nil || !ok && strings.HasPrefix(id, "REQ-") {
+			all = append(all, again(i.find(id), id, r.Text))
+			at = append(at, fmt.Sprintf("replace[%d]", n))
+			continue
+		}
+		where := fmt.Sprintf("replace[%d]", n)
+		switch {
+		case ok && i.isLockedPart(p):
+			s.object("%s: %s is locked, a person agreed to it; leave it as it is", where, sanitize.Show(r.ID))
+		case i.repeatsWrong(s, where, r.Text):
+		case ok && norm(p.text) == norm(r.Text): // no news
+		default:
+			s.Replace = append(s.Replace, r)
+			s.covered = append(s.covered, id)
+		}
+	}
+	for n, r := range all {
+		if r, ok := i.siftRequirement(s, at[n], r); ok {
+			s.Requirements = append(s.Requirements, r)
+		}
+	}
+	for n, text := range h.Assumptions {
+		if !i.repeatsWrong(s, fmt.Sprintf("assumptions[%d]", n), text) {
+			s.Assumptions = append(s.Assumptions, text)
+		}
+	}
+	i.siftCriteria(s)
+	s.Notes = i.siftTexts(s, "notes", h.Notes, i.Draft.Notes, true)
+	s.OutOfScope = i.siftTexts(s, "out_of_scope", h.OutOfScope, i.Draft.OutOfScope, false)
+	return s
+}
+
+// repeatsWrong reports whether a text says what a person called wrong.
+func (i *Interview) repeatsWrong(s *filteredSubmission, where, text string) bool {
+	w, is := i.refused(text)
+	if is {
+		s.object("%s: it says again what a person called wrong (%s, which is withdrawn); leave it out", where, w.ID)
+	}
+	return is
+}
+
+// idOf is the id of a part as it is written, also of one that is gone.
+func (i *Interview) idOf(name string) string {
+	if p, ok := i.part(name); ok && p.id != "" {
+		return p.id
+	}
+	if p, ok := i.withdrawnPart(name); ok {
+		return p.id
+	}
+	return name
+}
+
+func (i *Interview) siftRequirement(s *filteredSubmission, where string, r RequirementDraft) (RequirementDraft, bool) {
+	if r.ID != "" && i.find(r.ID) == nil {
+		r.InsteadOf, r.ID = r.ID, ""
+	}
+	if r.InsteadOf != "" {
+		r.InsteadOf = i.idOf(r.InsteadOf)
+		if p, ok := i.part(r.InsteadOf); ok && i.isLockedPart(p) {
+			s.object("%s: %s is locked, a person agreed to it; it cannot be replaced", where, r.InsteadOf)
+			return r, false
+		}
+	}
+	if priority(r.Priority) != nexus.Wont && i.repeatsWrong(s, where, r.Text) {
+		return r, false
+	}
+	old := i.find(r.ID)
+	if old == nil {
+		old = i.like(nexus.Requirement{Text: line(r.Text)})
+	}
+	s.covered = append(s.covered, r.InsteadOf)
+	if old == nil || !i.isLockedPart(part{old.ID, old.Text}) {
+		return r, true
+	}
+	changes := norm(old.Text) != norm(r.Text) || r.Priority != "" && priority(r.Priority) != old.Priority
+	if changes || r.Later != nil && *r.Later != old.Later || r.Confidence != nil && *r.Confidence < Sure {
+		s.object("%s: %s is locked, a person agreed to it; to change it, ask a question that names it", where, old.ID)
+	}
+	return r, false
+}
+
+// siftCriteria keeps the criteria that a person agreed to.
+func (i *Interview) siftCriteria(s *filteredSubmission) {
+	if len(s.Criteria) == 0 {
+		return
+	}
+	all := s.Criteria
+	s.Criteria = nil
+	for n, c := range all {
+		if !i.repeatsWrong(s, fmt.Sprintf("criteria[%d]", n), c.Text) {
+			s.Criteria = append(s.Criteria, c)
+		}
+	}
+	for _, c := range i.Draft.Criteria {
+		if !i.isLockedPart(part{c.ID, c.Text}) {
+			continue
+		}
+		was := CriterionDraft{Text: c.Text, Check: c.Check, Of: c.Of, id: c.ID}
+		n := slices.IndexFunc(s.Criteria, func(o CriterionDraft) bool { return o.id == "" && norm(o.Text) == norm(c.Text) })
+		switch {
+		case n < 0:
+			s.object("criteria: %s is locked, a person agreed to it; submit it again: %s", c.ID, sanitize.Show(c.Text))
+			s.Criteria = append(s.Criteria, was)
+		default:
+			s.Criteria[n] = was
+		}
+	}
+}
+
+// siftTexts keeps the texts that a person agreed to, in a list that replaces another.
+func (i *Interview) siftTexts(s *filteredSubmission, name string, list, was []string, wrong bool) (all []string) {
+	if len(lines(list)) == 0 {
+		return list
+	}
+	for n, text := range list {
+		if !wrong || !i.repeatsWrong(s, fmt.Sprintf("%s[%d]", name, n), text) {
+			all = append(all, text)
+		}
+	}
+	for _, text := range was {
+		if i.isLockedPart(part{"", text}) && !slices.ContainsFunc(all, func(o string) bool { return norm(o) == norm(text) }) {
+			s.object("%s: a person agreed to %s; submit it again", name, sanitize.Show(text))
+			all = append(all, text)
+		}
+	}
+	return all
+}

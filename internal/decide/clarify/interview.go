@@ -1,0 +1,406 @@
+// Package clarify decides what a person is asked before a plan is made: whether
+// a goal is vague, what to ask next, what an answer means, and which requirements
+// and assumptions follow.
+//
+// An interview is folded from facts alone, so it continues after a crash, days
+// later, and with answers of any channel.
+package clarify
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+)
+
+// Bounds of an interview.
+const (
+	Sure         = 0.7 // least confidence of a requirement that counts
+	Unsaid       = 0.5 // confidence where the interviewer states none
+	MaxQuestions = 12  // over all rounds
+	MaxPerRound  = 4
+	MaxRounds    = 8
+	maxGaps      = 3
+)
+
+// LockKey is the key of the question whether the assumptions hold.
+const LockKey = "lock"
+
+// Kind says what an answer is.
+type Kind string
+
+// The kinds of answers.
+const (
+	Said    Kind = "said"    // a choice, or a person's own words
+	Skipped Kind = "skipped" // a person left it open
+	Assumed Kind = "assumed" // nobody answered
+	Denied  Kind = "denied"  // a person called the default wrong, and said nothing instead
+)
+
+// Question is a question and how often it was asked.
+type Question struct {
+	nexus.InterviewQuestion
+
+	Before string   `json:"before,omitzero"` // what was answered before, where a person went back to it
+	Note   string   `json:"-"`               // what to say first
+	Asked  int      `json:"-"`               // times that it was asked before
+	IDs    []string `json:"-"`               // of the run's questions in which it was asked before
+}
+
+// Exchange is a question with its answer.
+type Exchange struct {
+	Question
+
+	ID     string `json:"id"`     // "q3": of the question of the run
+	Answer string `json:"answer"` // the choice's text where a choice was taken
+	Kind   Kind   `json:"kind"`
+	By     string `json:"by,omitzero"` // who answered; empty for nobody
+	Heard  bool   `json:"-"`           // the interviewer knows it
+	taken  bool   // it was taken from a correction
+}
+
+// Assumption is an assumption, and the question that it stands for.
+type Assumption struct {
+	spec.Assumption
+
+	Question string `json:"question,omitzero"` // key; empty: the interviewer's own
+}
+
+// Interview is what is known of an interview. The zero Interview has not begun.
+type Interview struct {
+	Attempt      nexus.AttemptID
+	Goal         string
+	Rounds       int  // of the interviewer that were heard
+	Tries        int  // attempts that came to nothing: whoever takes the run up begins another
+	Clear        bool // the goal needed no question
+	Ended        bool // a person wants no more questions
+	Paused       bool // until somebody takes the run up
+	Failed       string
+	Outcome      nexus.Outcome // why it failed, where that has a name
+	Draft        nexus.InterviewDraft
+	Requirements []nexus.Requirement // that count
+	Candidates   []nexus.Requirement // that nobody is sure of
+	Assumptions  []Assumption
+	Exchanges    []Exchange   // the last answer to each question, in the order of answers
+	Corrections  []Correction // what people's answers did to parts of the spec, in the order of answers
+
+	queue    []Question // to be asked, the next first
+	open     string     // id of the run's question that waits
+	asked    int        // different questions
+	captured int        // requirements, with those that were withdrawn
+	stated   int        // assumptions
+	locked   bool       // it was asked whether the assumptions hold
+
+	withdrawn []part   // whose ids stay taken
+	fixed     []string // ids that people agreed to
+	kept      []string // texts without an id that people agreed to
+	shown     int      // criteria, the highest number of one
+}
+
+// Apply folds a fact. Facts of others change nothing.
+func (i *Interview) Apply(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.GoalAccepted:
+		if f.Goal.Mode == nexus.Interview {
+			i.Goal = f.Goal.Text
+		}
+	case nexus.InterviewSought:
+		i.Attempt, i.Failed, i.Outcome = f.Attempt, "", ""
+	case nexus.InterviewHeard:
+		i.applyHeard(f)
+	case nexus.InterviewFailed:
+		i.Failed, i.Outcome = f.Why, f.Outcome
+	case nexus.RequirementCaptured:
+		i.capture(f)
+	case nexus.RequirementWithdrawn:
+		if p, ok := i.part(f.ID); ok {
+			i.withdraw(p)
+		}
+	case nexus.PartWithdrawn:
+		i.withdraw(part{f.ID, f.Text})
+	case nexus.InterviewCorrected:
+		i.correct(f)
+	case nexus.AssumptionStated:
+		if f.Attempt == i.Attempt { // a plan has its own
+			i.assume(f)
+		}
+	case nexus.AssumptionLocked:
+		for n := range i.Assumptions {
+			if i.Assumptions[n].ID == f.ID {
+				i.Assumptions[n].Locked = true
+			}
+		}
+	case nexus.QuestionAsked:
+		if i.Attempt != "" && f.Attempt == i.Attempt {
+			i.ask(f)
+		}
+	case nexus.QuestionLeft:
+		if i.open != "" && f.ID == i.open {
+			i.Paused = true
+		}
+	case nexus.QuestionAnswered:
+		if i.open != "" && f.ID == i.open {
+			i.answer(f)
+		}
+	case nexus.RunReopened:
+		if i.Failed != "" && i.Outcome != nexus.Refused { // one without money goes on
+			i.Tries++
+		}
+		i.Paused, i.Failed, i.Outcome = false, "", ""
+	default:
+	}
+}
+
+func (i *Interview) applyHeard(f nexus.InterviewHeard) {
+	i.Rounds, i.Clear = f.Round, f.Clear
+	d := &i.Draft
+	keep(&d.Title, f.Draft.Title)
+	keep(&d.Problem, f.Draft.Problem)
+	for _, l := range []struct{ to, from *[]string }{
+		{&d.Notes, &f.Draft.Notes}, {&d.OutOfScope, &f.Draft.OutOfScope}, {&d.Critique, &f.Draft.Critique},
+	} {
+		if len(*l.from) > 0 {
+			*l.to = *l.from
+		}
+	}
+	if len(f.Draft.Criteria) > 0 {
+		d.Criteria = i.number(f.Draft.Criteria)
+	}
+	for _, c := range d.Criteria {
+		if n, err := strconv.Atoi(strings.TrimPrefix(c.ID, "AC-")); err == nil {
+			i.shown = max(i.shown, n)
+		}
+	}
+	i.Corrections = slices.Clone(i.Corrections)
+	for n := range i.Corrections {
+		i.Corrections[n].Heard = true
+	}
+	for n := range i.Exchanges {
+		i.Exchanges[n].Heard = true
+	}
+	i.queue = nil
+	for _, q := range f.Questions {
+		i.queue = append(i.queue, Question{InterviewQuestion: q})
+	}
+	i.asked += len(f.Questions)
+}
+
+func keep(to *string, from string) {
+	if from != "" {
+		*to = from
+	}
+}
+
+func (i *Interview) capture(f nexus.RequirementCaptured) {
+	to, other := &i.Requirements, &i.Candidates
+	if f.Candidate {
+		to, other = other, to
+	}
+	r := f.Requirement
+	i.replaced(r.ID, r.Text, f.Instead)
+	if was := i.find(r.ID); was != nil && norm(was.Text) != norm(r.Text) { // nobody agreed to that
+		i.fixed = slices.DeleteFunc(slices.Clone(i.fixed), func(id string) bool { return id == r.ID })
+	}
+	same := func(o nexus.Requirement) bool { return o.ID == r.ID }
+	if !slices.ContainsFunc(i.Requirements, same) && !slices.ContainsFunc(i.Candidates, same) {
+		i.captured++
+	}
+	*other = slices.DeleteFunc(slices.Clone(*other), same)
+	if n := slices.IndexFunc(*to, same); n >= 0 {
+		*to = slices.Clone(*to)
+		(*to)[n] = r
+		return
+	}
+	*to = append(slices.Clip(*to), r)
+}
+
+func (i *Interview) assume(f nexus.AssumptionStated) {
+	i.stated++
+	i.replaced(f.ID, f.Text, f.Instead)
+	a := Assumption{spec.Assumption{ID: f.ID, Text: f.Text}, f.Question}
+	i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(o Assumption) bool {
+		return o.ID == f.ID || f.Question != "" && o.Question == f.Question
+	})
+	i.Assumptions = append(i.Assumptions, a)
+}
+
+// ask takes the question that is asked as the one that waits. The last
+// question, whether the assumptions hold, is nobody's but ours.
+func (i *Interview) ask(f nexus.QuestionAsked) {
+	i.open, i.Paused = f.ID, false
+	key, _, _ := strings.Cut(f.Mark, "#")
+	if key == LockKey && !slices.ContainsFunc(i.queue, func(q Question) bool { return q.Key == LockKey }) {
+		i.queue = append(i.queue, i.lock())
+	}
+	if key == LockKey {
+		i.locked = true
+		i.Corrections = slices.Clone(i.Corrections)
+		for n := range i.Corrections {
+			i.Corrections[n].asked = true
+		}
+	}
+	if n := slices.IndexFunc(i.queue, func(q Question) bool { return q.Key == key }); n > 0 {
+		q := i.queue[n]
+		i.queue = slices.Insert(slices.Delete(slices.Clone(i.queue), n, n+1), 0, q)
+	}
+}
+
+// answer takes the answer to the question that waits, or does what a person
+// said instead of one.
+func (i *Interview) answer(f nexus.QuestionAnswered) {
+	id := i.open
+	i.open = ""
+	if len(i.queue) == 0 {
+		return
+	}
+	q := i.queue[0]
+	q.Asked, q.Note, q.IDs = q.Asked+1, "", append(slices.Clip(q.IDs), id)
+	i.queue = slices.Clone(i.queue[1:])
+	if f.By == "fallback" {
+		i.exchange(Exchange{Question: q, ID: id, Answer: q.Default, Kind: Assumed})
+		return
+	}
+	switch ParseCommand(f.Text) {
+	case Back:
+		i.back(q, Target(f.Text))
+	case Skip:
+		i.exchange(Exchange{Question: q, ID: id, Answer: q.Default, Kind: Skipped, By: f.By})
+	case End:
+		i.Ended = true
+		for _, left := range append([]Question{q}, i.queue...) {
+			i.exchange(Exchange{Question: left, ID: id, Answer: left.Default, Kind: Assumed})
+		}
+		i.queue = nil
+	default:
+		i.exchange(Exchange{Question: q, ID: id, Answer: Resolve(q.Choices, f.Text), Kind: Said, By: f.By})
+	}
+}
+
+// exchange keeps an answer. What was assumed in its place holds no more.
+func (i *Interview) exchange(e Exchange) {
+	i.Exchanges = append(slices.DeleteFunc(slices.Clone(i.Exchanges), func(o Exchange) bool {
+		return o.Key == e.Key && (o.Key != LockKey || o.settled()) // a person's own words stay
+	}), e)
+	if e.Kind == Said {
+		i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Question == e.Key })
+	}
+}
+
+// back asks an earlier question again, and then this one. To names it by the id under which it was asked; empty is
+// the one before.
+func (i *Interview) back(q Question, to string) {
+	n := len(i.Exchanges) - 1
+	if to != "" {
+		n = slices.IndexFunc(i.Exchanges, func(e Exchange) bool { return slices.Contains(e.IDs, to) })
+	}
+	switch {
+	case n < 0 && to != "":
+		q.Note = "There is no answer to " + sanitize.Show(to) + " to go back to."
+	case n < 0:
+		q.Note = "There is no question before this one."
+	case q.Key == LockKey: // what is assumed may be something else then
+		i.queue, i.locked = []Question{i.takeBackAnswer(n)}, false
+		return
+	default:
+		i.queue = slices.Insert(i.queue, 0, i.takeBackAnswer(n), q)
+		return
+	}
+	i.queue = slices.Insert(i.queue, 0, q)
+}
+
+// takeBackAnswer takes an answer back, and returns its question.
+func (i *Interview) takeBackAnswer(n int) Question {
+	last := i.Exchanges[n]
+	i.Exchanges = slices.Delete(slices.Clone(i.Exchanges), n, n+1)
+	q := last.Question
+	if q.Key == LockKey { // some of what it named may be withdrawn
+		q.InterviewQuestion = i.lock().InterviewQuestion
+	}
+	q.Before, q.Note = last.Answer, fmt.Sprintf("Your answer was %q.", last.Answer)
+	return q
+}
+
+// Open returns the question that waits for an answer, nil for none.
+func (i *Interview) Open() *Question {
+	if i.open == "" || len(i.queue) == 0 {
+		return nil
+	}
+	return &i.queue[0]
+}
+
+// Waits returns the id of the run's question that waits, empty for none.
+func (i *Interview) Waits() string { return i.open }
+
+// Clone returns a copy that a worker may keep.
+func (i *Interview) Clone() *Interview {
+	if i == nil {
+		return nil
+	}
+	c := *i
+	c.Requirements, c.Candidates = slices.Clone(i.Requirements), slices.Clone(i.Candidates)
+	c.Corrections = slices.Clone(i.Corrections)
+	c.Assumptions, c.Exchanges, c.queue = slices.Clone(i.Assumptions), slices.Clone(i.Exchanges), slices.Clone(i.queue)
+	return &c
+}
+
+// Depth says how far the questions go: broad, then clarifying after two answers,
+// then detailed after five requirements.
+func (i *Interview) Depth() string {
+	answers := 0
+	for _, e := range i.Exchanges {
+		if e.Kind == Said {
+			answers++
+		}
+	}
+	switch {
+	case len(i.Requirements) > 5:
+		return "detailed"
+	case answers > 2:
+		return "clarifying"
+	default:
+		return "broad"
+	}
+}
+
+// Explored lists the areas that requirements or questions are about.
+func (i *Interview) Explored() []string {
+	var all []string
+	add := func(area string) {
+		if area != "" && !slices.Contains(all, area) {
+			all = append(all, area)
+		}
+	}
+	for _, r := range i.Requirements {
+		add(r.Area)
+	}
+	for _, e := range i.Exchanges {
+		add(e.Area)
+	}
+	return all
+}
+
+// Gaps lists the first three areas that nothing was said about, once there are
+// three requirements of two areas: before that everything is a gap.
+func (i *Interview) Gaps() []string {
+	var of []string
+	for _, r := range i.Requirements {
+		if r.Area != "" && !slices.Contains(of, r.Area) {
+			of = append(of, r.Area)
+		}
+	}
+	if len(i.Requirements) < 3 || len(of) < 2 {
+		return nil
+	}
+	var gaps []string
+	explored := i.Explored()
+	for _, area := range spec.Areas() {
+		if !slices.Contains(explored, area) && len(gaps) < maxGaps {
+			gaps = append(gaps, area)
+		}
+	}
+	return gaps
+}

@@ -1,0 +1,153 @@
+package clarify
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Statistics counts requirements that count.
+type Statistics struct {
+	Requirements int                       `json:"requirements"`
+	Candidates   int                       `json:"candidates"`
+	Questions    int                       `json:"questions"` // that were asked
+	Answered     int                       `json:"answered"`  // by a person
+	Categories   map[nexus.ReqCategory]int `json:"categories"`
+	Priorities   map[nexus.MoSCoW]int      `json:"priorities"`
+	Areas        map[string]int            `json:"areas"`
+}
+
+// Statistics counts what came of the interview.
+func (i *Interview) Statistics() Statistics {
+	s := Statistics{
+		Requirements: len(i.Requirements), Candidates: len(i.Candidates),
+		Categories: map[nexus.ReqCategory]int{}, Priorities: map[nexus.MoSCoW]int{}, Areas: map[string]int{},
+	}
+	for _, r := range i.Requirements {
+		s.Categories[cmp.Or(r.Category, nexus.ReqFunctional)]++
+		s.Priorities[cmp.Or(r.Priority, nexus.Should)]++
+		if r.Area != "" {
+			s.Areas[r.Area]++
+		}
+	}
+	for _, e := range i.Exchanges {
+		if e.Key != LockKey {
+			s.Questions++
+		}
+		if e.Kind == Said && e.Key != LockKey {
+			s.Answered++
+		}
+	}
+	return s
+}
+
+// Spec returns the spec that came of the interview.
+func (i *Interview) Spec() spec.Spec {
+	goal := strings.TrimSpace(visible(i.Goal))
+	s := spec.Spec{
+		Title: cmp.Or(i.Draft.Title, firstLine(goal)), Depth: i.depth(), Problem: cmp.Or(i.Draft.Problem, goal),
+		Answers: i.answers(), Notes: slices.Clone(i.Draft.Notes), OutOfScope: slices.Clone(i.Draft.OutOfScope),
+	}
+	for _, r := range i.Requirements {
+		if r.Priority == nexus.Wont {
+			s.OutOfScope = append(s.OutOfScope, r.Text)
+			continue
+		}
+		s.Requirements = append(s.Requirements, r)
+	}
+	for _, c := range i.Draft.Criteria {
+		of, dropped := i.ids(c.Of)
+		if len(of) == 0 && dropped {
+			continue // it shows nothing that counts, and would be one of all
+		}
+		s.Criteria = append(s.Criteria, spec.Criterion{ID: c.ID, Text: c.Text, Check: c.Check, Of: of})
+	}
+	for _, a := range i.Assumptions {
+		s.Assumptions = append(s.Assumptions, a.Assumption)
+	}
+	for _, c := range i.Candidates {
+		if c.Later {
+			s.OutOfScope = append(s.OutOfScope, "Wanted later: "+c.Text)
+			continue
+		}
+		s.Notes = append(s.Notes, fmt.Sprintf("Perhaps also wanted, but not certain: %s", c.Text))
+	}
+	if s.Depth == spec.Deep {
+		s.Critique = slices.Clone(i.Draft.Critique)
+	}
+	return s
+}
+
+// maxAnswer is how many characters of an answer a spec repeats.
+const maxAnswer = 500
+
+// answers returns what people said to the questions. What they left open is assumed, and stands there.
+func (i *Interview) answers() (all []string) {
+	for _, e := range i.Exchanges {
+		text := line(e.Answer)
+		if r := []rune(text); len(r) > maxAnswer {
+			text = string(r[:maxAnswer]) + "..."
+		}
+		switch {
+		case e.Kind != Said || e.settled():
+		case e.Key == LockKey:
+			all = append(all, "Do the assumptions hold? "+text)
+		default:
+			all = append(all, e.Text+" "+text)
+		}
+	}
+	return all
+}
+
+// Later returns what is wanted, but not in the first version, also what nobody was sure of.
+func (i *Interview) Later() (all []nexus.Requirement) {
+	for _, r := range slices.Concat(i.Requirements, i.Candidates) {
+		if r.Later && r.Priority != nexus.Wont {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// depth follows from how much was asked for.
+func (i *Interview) depth() spec.Depth {
+	switch n := len(i.Requirements); {
+	case n > 8:
+		return spec.Deep
+	default:
+		return spec.Standard
+	}
+}
+
+// ids returns the ids of the requirements that are named by id or by text, and whether one is named that does not count.
+func (i *Interview) ids(of []string) (all []string, dropped bool) {
+	for _, name := range of {
+		r := i.find(name)
+		if r == nil {
+			r = i.like(nexus.Requirement{Text: name})
+		}
+		switch {
+		case r == nil:
+			_, gone := i.withdrawnPart(name)
+			dropped = dropped || gone || slices.ContainsFunc(i.withdrawn, func(p part) bool { return norm(p.text) == norm(name) })
+		case r.Priority == nexus.Wont || r.Confidence < Sure:
+			dropped = true
+		case !slices.Contains(all, r.ID):
+			all = append(all, r.ID)
+		}
+	}
+	return all, dropped
+}
+
+func firstLine(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	text = strings.TrimSpace(strings.TrimLeft(text, "# "))
+	if r := []rune(text); len(r) > 80 {
+		text = string(r[:77]) + "..."
+	}
+	return text
+}

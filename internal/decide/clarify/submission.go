@@ -1,0 +1,392 @@
+package clarify
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+)
+
+// Handin is what the interviewer submits in a round.
+type Handin struct {
+	Clear        bool               `json:"clear"` // nothing needs to be asked
+	Done         bool               `json:"done"`  // nothing more needs to be asked
+	Title        string             `json:"title"`
+	Problem      string             `json:"problem"`
+	Requirements []RequirementDraft `json:"requirements"`
+	Withdraw     []string           `json:"withdraw"` // ids of parts that no longer hold, or texts of those that have no id
+	Replace      []PartReplacement  `json:"replace"`
+	Assumptions  []string           `json:"assumptions"`
+	Questions    []QuestionDraft    `json:"questions"`
+
+	Criteria   []CriterionDraft `json:"criteria"`
+	Notes      []string         `json:"notes"`
+	OutOfScope []string         `json:"out_of_scope"`
+	Critique   []string         `json:"critique"`
+}
+
+// PartReplacement is what holds instead of a part of the spec.
+type PartReplacement struct {
+	ID   string `json:"id"` // of the part, or the text of one that has no id
+	Text string `json:"text"`
+}
+
+// CriterionDraft is a criterion as the interviewer submits it.
+type CriterionDraft struct {
+	Text  string   `json:"text"`
+	Check string   `json:"check"`
+	Of    []string `json:"of"`
+	id    string   // of the one that a person agreed to; empty: by its text
+}
+
+// RequirementDraft is a requirement as the interviewer submits it.
+type RequirementDraft struct {
+	ID         string   `json:"id"` // of the requirement that it replaces; empty: a new one
+	Text       string   `json:"text"`
+	Category   string   `json:"category"`
+	Priority   string   `json:"priority"`
+	Confidence *float64 `json:"confidence"`
+	Area       string   `json:"area"`
+	Quote      string   `json:"quote"`
+	Later      *bool    `json:"later"`
+	InsteadOf  string   `json:"instead_of"` // id of the part that it replaces
+}
+
+// QuestionDraft is a question as the interviewer submits it.
+type QuestionDraft struct {
+	Text    string   `json:"text"`
+	Choices []string `json:"choices"`
+	Default string   `json:"default"`
+	Changes string   `json:"changes"`
+	Area    string   `json:"area"`
+}
+
+// Problems says what the interviewer must submit again, a sentence each.
+func (i *Interview) Problems(h Handin) []string {
+	var all []string
+	for n, r := range h.Requirements {
+		if line(r.Text) == "" {
+			all = append(all, fmt.Sprintf("requirements[%d] has no text", n))
+		}
+		if r.ID != "" && i.find(r.ID) == nil && !i.knowsPart(r.ID) {
+			all = append(all, fmt.Sprintf("requirements[%d]: there is no requirement %q; leave out the id of a new one", n, r.ID))
+		}
+		if r.InsteadOf != "" && !i.knowsPart(r.InsteadOf) {
+			all = append(all, fmt.Sprintf("requirements[%d]: there is no part %q that it could replace", n, r.InsteadOf))
+		}
+		if c := r.Confidence; c != nil && (*c < 0 || *c > 1) {
+			all = append(all, fmt.Sprintf("requirements[%d]: the confidence is not between 0 and 1", n))
+		}
+	}
+	for n, q := range h.Questions {
+		if strings.TrimSpace(q.Changes) != "" && (line(q.Text) == "" || line(q.Default) == "") {
+			all = append(all, fmt.Sprintf("questions[%d] needs a text and a default", n))
+		}
+	}
+	for n, c := range h.Criteria {
+		if strings.Contains(strings.TrimSpace(visible(c.Check)), "\n") {
+			all = append(all, fmt.Sprintf("criteria[%d]: the check has several lines; give one command in one line", n))
+		}
+	}
+	all = append(all, i.withdrawalProblems(h)...)
+	if len(h.Replace)+len(h.Requirements)+len(h.Questions)+len(h.Withdraw) == 0 && len(i.Requirements)+len(i.Candidates) == 0 {
+		all = append(all, "there is no requirement and no question: submit what the goal asks for, or what must be asked first")
+	}
+	return all
+}
+
+// withdrawalProblems is [Interview.Problems] of what is withdrawn or replaced.
+func (i *Interview) withdrawalProblems(h Handin) (all []string) {
+	for n, id := range h.Withdraw {
+		if !i.knowsPart(id) {
+			all = append(all, fmt.Sprintf("withdraw[%d]: ", n)+noSuchPart(id))
+		}
+	}
+	for n, r := range h.Replace {
+		switch {
+		case !i.knowsPart(r.ID):
+			all = append(all, fmt.Sprintf("replace[%d]: ", n)+noSuchPart(r.ID))
+		case line(r.Text) == "":
+			all = append(all, fmt.Sprintf("replace[%d] has no text; withdraw it if nothing holds instead", n))
+		}
+	}
+	return all
+}
+
+// noSuchPart says that there is no such part.
+func noSuchPart(name string) string {
+	return fmt.Sprintf("there is no requirement, assumption or criterion %q, and no note or item out of scope with that text", name)
+}
+
+// knowsPart reports whether there is such a part, or was one.
+func (i *Interview) knowsPart(name string) bool {
+	_, is := i.part(name)
+	_, gone := i.withdrawnPart(name)
+	return is || gone
+}
+
+// find returns the requirement of that id, also one that does not count.
+func (i *Interview) find(id string) *nexus.Requirement {
+	for _, all := range [][]nexus.Requirement{i.Requirements, i.Candidates} {
+		for n := range all {
+			if all[n].ID == id {
+				return &all[n]
+			}
+		}
+	}
+	return nil
+}
+
+// FactsFrom returns the facts that follow from what the interviewer submitted. It
+// leaves out questions that change nothing in the plan, that were asked before, or
+// that are too many; a requirement that is known counts once, with the highest
+// confidence; a quote that nobody said is none.
+func (i *Interview) FactsFrom(round int, h Handin) []nexus.Fact {
+	after := i.Clone()
+	var fs []nexus.Fact
+	add := func(f nexus.Fact) {
+		after.Apply(f)
+		fs = append(fs, f)
+	}
+	s := i.filterSubmission(h)
+	h = s.Handin
+	after.withdrawAndReplace(&h, add)
+	for _, r := range h.Requirements {
+		if r.ID != "" && after.find(r.ID) == nil { // it was withdrawn just now
+			r.InsteadOf, r.ID = cmp.Or(r.InsteadOf, r.ID), ""
+		}
+		if f, changed := after.gather(r); changed {
+			if p, ok := after.part(f.Instead); ok && p.id != f.Requirement.ID {
+				add(after.withdrawal(p))
+			}
+			add(f)
+		}
+	}
+	for _, text := range h.Assumptions {
+		after.suppose(text, "", add)
+	}
+	for _, f := range after.inWords(s.covered) {
+		add(f)
+	}
+	heard := nexus.InterviewHeard{Attempt: i.Attempt, Round: round, Draft: after.drafted(h), Done: h.Done}
+	if !i.Ended && !h.Done && !h.Clear && round < MaxRounds { // nobody would hear the answers
+		heard.Questions = i.questions(round, h.Questions)
+	}
+	heard.Clear = h.Clear && round == 1
+	add(heard)
+	return fs
+}
+
+func draft(h Handin) nexus.InterviewDraft {
+	d := nexus.InterviewDraft{
+		Title: line(h.Title), Problem: strings.TrimSpace(visible(h.Problem)),
+		Notes: lines(h.Notes), OutOfScope: lines(h.OutOfScope), Critique: lines(h.Critique),
+	}
+	for _, c := range h.Criteria {
+		if text := line(c.Text); text != "" {
+			check := strings.TrimSpace(visible(c.Check))
+			d.Criteria = append(d.Criteria, nexus.InterviewCriterion{ID: c.id, Text: text, Check: check, Of: lines(c.Of)})
+		}
+	}
+	return d
+}
+
+// gather returns the fact that a requirement leads to, and false where it
+// says nothing new. What is left out of one that replaces another stays as it was.
+func (i *Interview) gather(h RequirementDraft) (nexus.RequirementCaptured, bool) {
+	was := nexus.Requirement{Confidence: Unsaid, Category: category(""), Priority: priority("")}
+	old := i.find(h.ID)
+	if old != nil {
+		was = *old
+	}
+	r := nexus.Requirement{
+		ID: h.ID, Text: line(h.Text), Category: was.Category, Priority: was.Priority, Confidence: was.Confidence,
+		Area: cmp.Or(area(h.Area), was.Area), Quote: was.Quote, Later: was.Later,
+	}
+	if h.Category != "" {
+		r.Category = category(h.Category)
+	}
+	if h.Priority != "" {
+		r.Priority = priority(h.Priority)
+	}
+	if h.Confidence != nil {
+		r.Confidence = min(max(*h.Confidence, 0), 1)
+	}
+	if i.corrects(h.InsteadOf) {
+		r.Confidence = max(r.Confidence, Sure) // a person asked for it
+	}
+	if h.Later != nil {
+		r.Later = *h.Later
+	}
+	if quote := strings.TrimSpace(visible(h.Quote)); i.said(quote) {
+		r.Quote = quote
+	}
+	if old != nil && *old == r && h.InsteadOf == "" {
+		return nexus.RequirementCaptured{}, false
+	}
+	if known := i.like(r); r.ID == "" && known != nil {
+		if i.isLockedPart(part{known.ID, known.Text}) || known.Confidence >= r.Confidence && h.InsteadOf == "" {
+			return nexus.RequirementCaptured{}, false
+		}
+		r.Confidence = max(r.Confidence, known.Confidence)
+		r.ID = known.ID
+		r.Quote = cmp.Or(r.Quote, known.Quote)
+	}
+	if r.ID == "" {
+		r.ID = "REQ-" + strconv.Itoa(i.captured+1)
+	}
+	return nexus.RequirementCaptured{Attempt: i.Attempt, Requirement: r, Candidate: r.Confidence < Sure, Instead: h.InsteadOf}, true
+}
+
+// like returns the requirement that says the same, nil for none.
+func (i *Interview) like(r nexus.Requirement) *nexus.Requirement {
+	for _, all := range [][]nexus.Requirement{i.Requirements, i.Candidates} {
+		for n := range all {
+			if norm(all[n].Text) == norm(r.Text) {
+				return &all[n]
+			}
+		}
+	}
+	return nil
+}
+
+// said reports whether a person said it, word for word.
+func (i *Interview) said(quote string) bool {
+	if quote = line(quote); quote == "" {
+		return false
+	}
+	has := func(text string) bool { return strings.Contains(words(text), quote) }
+	return has(i.Goal) || slices.ContainsFunc(i.Exchanges, func(e Exchange) bool { return e.Kind == Said && has(e.Answer) })
+}
+
+// questions returns those that are worth a person's time.
+func (i *Interview) questions(round int, all []QuestionDraft) []nexus.InterviewQuestion {
+	var out []nexus.InterviewQuestion
+	seen := map[string]bool{}
+	for _, e := range i.Exchanges {
+		seen[norm(e.Text)] = true
+	}
+	for _, h := range all {
+		q := nexus.InterviewQuestion{
+			Key: fmt.Sprintf("%d.%d", round, len(out)+1), Text: line(h.Text),
+			Default: line(h.Default), Changes: strings.TrimSuffix(line(h.Changes), "."), Area: area(h.Area),
+		}
+		if q.Changes == "" || q.Text == "" || seen[norm(q.Text)] || len(out) == MaxPerRound || i.asked+len(out) >= MaxQuestions {
+			continue
+		}
+		seen[norm(q.Text)] = true
+		for _, c := range h.Choices {
+			if c = line(c); c != "" && !slices.Contains(q.Choices, c) && len(q.Choices) < 9 {
+				q.Choices = append(q.Choices, c)
+			}
+		}
+		q.Default = Resolve(q.Choices, q.Default)
+		out = append(out, q)
+	}
+	return out
+}
+
+// words is a text in one line, without what nobody sees of it.
+func words(text string) string { return strings.Join(strings.Fields(visible(text)), " ") }
+
+// visible is what people see of a text: a spec with anything else in it is none.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u2028' || r == '\u2029' || r == '\u0085':
+			return '\n'
+		case sanitize.Hidden(r):
+			return -1
+		default:
+			return r
+		}
+	}, strings.ToValidUTF8(text, "?"))
+}
+
+// line is a text in one line, of a length that people read.
+func line(text string) string {
+	text = words(text)
+	if r := []rune(text); len(r) > 2_000 {
+		text = string(r[:2_000]) + "..."
+	}
+	return text
+}
+
+func lines(texts []string) []string {
+	var all []string
+	for _, t := range texts {
+		if t = line(t); t != "" {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// norm is what two texts share that say the same: their words, whatever the case, and without the marks between
+// them. What else is in a word tells texts apart, as in -1 and C++.
+func norm(text string) string {
+	var all []string
+	for w := range strings.FieldsSeq(strings.ToLower(text)) {
+		if w = strings.Trim(strings.TrimRight(w, ".,;:!?"), "\"'`()"); w != "" {
+			all = append(all, strings.TrimRight(w, ".,;:!?"))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// word is a name as the lists have it.
+func word(text, between string) string {
+	other := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return strings.Join(strings.FieldsFunc(strings.ToLower(text), other), between)
+}
+
+// category returns the category that a word names; functional where it is none.
+func category(text string) nexus.ReqCategory {
+	name := word(text, "-")
+	switch name {
+	case "integrations":
+		return nexus.ReqIntegration
+	case "nonfunctional", "quality":
+		return nexus.ReqNonFunctional
+	case "design":
+		return nexus.ReqDesign
+	case "business":
+		return nexus.ReqBusiness
+	}
+	if c := nexus.ReqCategory(name); slices.Contains(nexus.ReqCategories(), c) {
+		return c
+	}
+	return nexus.ReqFunctional
+}
+
+// priority returns the priority that a word names; should where it is none.
+func priority(text string) nexus.MoSCoW {
+	switch word(text, "") {
+	case "must", "musthave", "p0", "critical":
+		return nexus.Must
+	case "could", "couldhave", "p2", "p3", "medium", "low":
+		return nexus.Could
+	case "wont", "wonthave":
+		return nexus.Wont
+	default:
+		return nexus.Should
+	}
+}
+
+// area returns the area that a word names, or the person's own.
+func area(text string) string {
+	a := word(text, "_")
+	if slices.Contains(spec.Areas(), a) {
+		return a
+	}
+	if r := []rune(a); len(r) > 40 {
+		a = string(r[:40])
+	}
+	return a
+}

@@ -1,0 +1,398 @@
+package clarify
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+)
+
+// verdict is what a person's words say about parts of the spec.
+type verdict struct {
+	wrong   []wrongPart
+	right   []string // ids that they agree to
+	unclear []string // ids that they name, and no more can be told
+	rest    bool     // all that they do not name is fine
+}
+
+// wrongPart is a part that a person calls wrong.
+type wrongPart struct {
+	id      string
+	instead string // what the person says instead
+}
+
+// part names, as people write them: A-2, a2, assumption 2, REQ-1, R1, AC-3.
+var partName = pattern.Lazy(`(?i)\b(?:(assumptions?|requirements?|criteri(?:on|a))\s+(?:no\.?\s*|#)?|(req|ac|a|r)-?)(\d{1,4})\b`)
+
+// more of a list, as in "assumptions 1, 2 and 3".
+var moreNumbers = pattern.Lazy(`(?i)^(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*)(\d{1,4})\b`)
+
+// restBreak is where a statement about the rest begins.
+var restBreak = pattern.Lazy(`(?i)(?:,|\band\b|\bbut\b)\s+(?:(?:please\s+)?(?:keep|leave)\s+)?` +
+	`(?:the\s+rest|everything\s+else|all\s+else|(?:all\s+)?the\s+others?|all\s+others|the\s+remaining)\b`)
+
+// restFine is such a statement that agrees, from its first word to its last.
+var restFine = pattern.Once(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:,|and\b|but\b|\s)*(?:` +
+		`(?:please\s+)?(?:keep|leave)\s+` + theRest + `(?:\s+as\s+(?:it\s+is|they\s+are|is))?|` +
+		theRest + `(?:\s+(?:is|are|looks?|sounds?|seems?|stays?))?(?:\s+(?:all|just|quite|perfectly))*` +
+		`\s+(?:fine|right|correct|ok|okay|good|true|perfect|great|as\s+(?:it\s+is|is))|` +
+		theRest + `\s+(?:holds?|stays?|stands?))[\s.!;]*$`)
+})
+
+// theRest is how people call what they did not name.
+const theRest = `(?:the\s+rest|everything\s+else|all\s+else|(?:all\s+)?the\s+others?|all\s+others|the\s+remaining(?:\s+ones)?)`
+
+// partMention is a mention of a part.
+type partMention struct {
+	id         string
+	start, end int
+}
+
+// mentions returns the parts that a text names, in order.
+func mentions(text string) (all []partMention) {
+	for at := 0; at < len(text); {
+		m := partName().FindStringSubmatchIndex(text[at:])
+		if m == nil {
+			break
+		}
+		start, end := at+m[0], at+m[1]
+		at = end
+		short, kind := m[4] >= 0, ""
+		if short {
+			kind = text[start-m[0]+m[4] : start-m[0]+m[5]]
+		} else {
+			kind = text[start-m[0]+m[2] : start-m[0]+m[3]]
+		}
+		if joined(text, start, end) {
+			continue
+		}
+		all = append(all, partMention{partID(kind, text[start-m[0]+m[6]:end]), start, end})
+		for !short {
+			next := moreNumbers().FindStringSubmatchIndex(text[end:])
+			if next == nil || joined(text, end+next[2], end+next[3]) {
+				break
+			}
+			all = append(all, partMention{partID(kind, text[end+next[2]:end+next[3]]), end + next[2], end + next[3]})
+			end += next[1]
+			at = end
+		}
+	}
+	return all
+}
+
+// joined reports whether a name is only a part of another word, as in US-A-2, A-2.5 and A-2-x.
+func joined(text string, start, end int) bool {
+	if start > 0 && strings.ContainsRune("-_./\\@#", rune(text[start-1])) {
+		return true
+	}
+	after := text[end:]
+	if after == "" {
+		return false
+	}
+	return strings.ContainsRune("-_/\\@", rune(after[0])) && len(after) > 1 && after[1] != ' ' && after[1] != '-' && after[1] != '>' ||
+		after[0] == '.' && len(after) > 1 && after[1] != ' ' && after[1] != '\n'
+}
+
+// partID is the id that a name means.
+func partID(kind, number string) string {
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return ""
+	}
+	prefix := "A"
+	switch k := strings.ToLower(kind); {
+	case strings.HasPrefix(k, "r"):
+		prefix = "REQ"
+	case k == "ac" || strings.HasPrefix(k, "criteri"):
+		prefix = "AC"
+	}
+	return prefix + "-" + strconv.Itoa(n)
+}
+
+// Words of which a judgement is made. A clause that has another one is not understood: see [judge].
+var (
+	fillerWords = pattern.Once(func() *map[string]bool {
+		return set("is are was were the that this these those it's its all both quite just simply " +
+			"completely totally absolutely clearly still also too please no yes so well and but then i " +
+			"we think believe say sorry assumption assumptions requirement requirements criterion criteria number as now though however")
+	})
+	wrongWords = pattern.Once(func() *map[string]bool {
+		return set("wrong incorrect false untrue mistaken invalid")
+	})
+	rightWords = pattern.Once(func() *map[string]bool {
+		return set("right correct fine ok okay good true holds hold stands stand stays stay perfect great")
+	})
+	dropWords = pattern.Once(func() *map[string]bool { return set("remove drop delete strike withdraw discard") })
+	keepWords = pattern.Once(func() *map[string]bool { return set("keep") })
+	negations = pattern.Once(func() *map[string]bool {
+		return set("not isn't aren't isnt arent doesn't don't doesnt dont does do wasn't never")
+	})
+	breakWords = pattern.Once(func() *map[string]bool { return set("because since it they we use there he she you instead") })
+)
+
+func set(words string) *map[string]bool {
+	all := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		all[w] = true
+	}
+	return &all
+}
+
+// parseVerdict says what a person's words say about the parts that they name. A clause agrees or calls wrong
+// only where every word of it, up to a mark or to what holds instead, is one of a short list; whatever else
+// names a part is unclear. The zero verdict says nothing.
+func parseVerdict(text string) verdict {
+	var v verdict
+	current := -1 // of v.wrong: what follows is said instead of it
+	var from, first, last int
+	done := func(to int) {
+		for n := first; current >= 0 && n <= last; n++ {
+			v.wrong[n].instead = said(text[from:to])
+		}
+		current = -1
+	}
+	for _, c := range clauses(text) {
+		clause := text[c[0]:c[1]]
+		if restFine().MatchString(clause) {
+			done(c[0])
+			v.rest = true
+			continue
+		}
+		groups := mentions(clause)
+		if len(groups) == 0 {
+			continue // of what is said instead, if anything is
+		}
+		done(c[0])
+		for _, seg := range segments(clause, groups) {
+			says, end := judge(clause, seg)
+			if strings.HasSuffix(strings.TrimSpace(clause), "?") {
+				says = unclear
+			}
+			done(c[0] + seg.start)
+			if says == wrong {
+				first, from, current = len(v.wrong), c[0]+end, len(v.wrong)
+			}
+			v.add(seg, says)
+			last = len(v.wrong) - 1
+		}
+	}
+	done(len(text))
+	return v.settled()
+}
+
+// add takes in what a segment says about the parts that it names.
+func (v *verdict) add(seg segment, says judgement) {
+	for _, g := range seg.names {
+		switch says {
+		case wrong:
+			v.wrong = append(v.wrong, wrongPart{id: g.id})
+		case right:
+			v.right = append(v.right, g.id)
+		default:
+			v.unclear = append(v.unclear, g.id)
+		}
+	}
+}
+
+// settled is a verdict that says one thing about each part.
+func (v verdict) settled() verdict {
+	out := verdict{rest: v.rest}
+	for _, id := range v.unclear {
+		if !slices.Contains(out.unclear, id) {
+			out.unclear = append(out.unclear, id)
+		}
+	}
+	for _, id := range v.right {
+		if slices.ContainsFunc(v.wrong, func(w wrongPart) bool { return w.id == id }) && !slices.Contains(out.unclear, id) {
+			out.unclear = append(out.unclear, id)
+		}
+	}
+	for _, w := range v.wrong {
+		n := slices.IndexFunc(out.wrong, func(o wrongPart) bool { return o.id == w.id })
+		switch {
+		case n >= 0 && out.wrong[n].instead == "":
+			out.wrong[n].instead = w.instead
+		case n < 0 && !slices.Contains(out.unclear, w.id):
+			out.wrong = append(out.wrong, w)
+		}
+	}
+	for _, id := range v.right {
+		if !slices.Contains(out.unclear, id) && !slices.Contains(out.right, id) {
+			out.right = append(out.right, id)
+		}
+	}
+	return out
+}
+
+// clauses returns where each clause of a text begins and ends.
+func clauses(text string) (all [][2]int) {
+	var breaks []int
+	for n, r := range text {
+		end := n + 1
+		switch {
+		case r == ';' || r == '\n' || r == '!':
+		case (r == '.' || r == '?') && (end == len(text) || text[end] == ' ' || text[end] == '\n'):
+		default:
+			continue
+		}
+		breaks = append(breaks, end)
+	}
+	for _, m := range restBreak().FindAllStringIndex(text, -1) {
+		breaks = append(breaks, m[0])
+	}
+	slices.Sort(breaks)
+	start := 0
+	for _, b := range append(breaks, len(text)) {
+		if b > start {
+			all = append(all, [2]int{start, b})
+			start = b
+		}
+	}
+	return all
+}
+
+// segment is what a clause says about some parts.
+type segment struct {
+	names      []partMention
+	start, end int
+	mixed      bool // other words are between the parts
+}
+
+// segments splits a clause that begins with a part before each further part that does not belong to
+// the same list. A clause that begins with other words is one segment.
+func segments(clause string, groups []partMention) []segment {
+	if !known(clause[:groups[0].start]) {
+		mixed := false
+		for n := 1; n < len(groups); n++ {
+			mixed = mixed || !listed(clause[groups[n-1].end:groups[n].start])
+		}
+		return []segment{{names: groups, end: len(clause), mixed: mixed}}
+	}
+	out := []segment{{names: groups[:1], end: len(clause)}}
+	for n := 1; n < len(groups); n++ {
+		s := &out[len(out)-1]
+		if listed(clause[groups[n-1].end:groups[n].start]) {
+			s.names = groups[n-len(s.names) : n+1]
+			continue
+		}
+		s.end = groups[n].start
+		out = append(out, segment{names: groups[n : n+1], start: groups[n].start, end: len(clause)})
+	}
+	return out
+}
+
+// listed reports whether what is between two parts makes them members of one list.
+func listed(between string) bool {
+	joins := []string{"", "and", "and assumption", "and requirement", "and criterion", "assumption"}
+	return slices.Contains(joins, strings.ToLower(strings.Trim(between, " ,&/")))
+}
+
+// known reports whether a text has no other words than fillers.
+func known(text string) bool {
+	return !slices.ContainsFunc(wordsOf(text), func(w string) bool { return !(*fillerWords())[w] })
+}
+
+// wordsOf are the words of a text, as judgements are made of them.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "\u2019", "'"), func(r rune) bool {
+		return strings.ContainsRune(" \t\r\n,.;:!?\"()[]*_`", r)
+	})
+}
+
+// judgement is what a segment says about its parts.
+type judgement int
+
+const (
+	unclear judgement = iota
+	wrong
+	right
+)
+
+// judge says what a segment says about its parts, and where in the clause what it says instead begins.
+func judge(clause string, s segment) (judgement, int) {
+	if s.mixed {
+		return unclear, 0
+	}
+	before := clause[s.start:s.names[0].start]
+	after := s.names[len(s.names)-1].end
+	head, end := cut(clause[after:s.end])
+	got, negated := unclear, false
+	take := func(words []string, orders bool) bool { // such as "remove A-2" stand before a name alone
+		for _, w := range words {
+			var found judgement
+			switch {
+			case (*wrongWords())[w] || orders && (*dropWords())[w]:
+				found = wrong
+			case (*rightWords())[w] || orders && (*keepWords())[w]:
+				found = right
+			case (*negations())[w]:
+				negated = negated || w != "do" && w != "does"
+				continue
+			case (*fillerWords())[w]:
+				continue
+			default:
+				return false
+			}
+			if got != unclear {
+				return false
+			}
+			got = found
+		}
+		return true
+	}
+	if !take(wordsOf(before), true) || !take(wordsOf(head), false) {
+		return unclear, 0
+	}
+	switch {
+	case !negated:
+	case got == wrong:
+		got = right
+	case got == right:
+		got = wrong
+	}
+	tail := clause[after+end : s.end]
+	if w := wordsOf(tail); got == right && !known(tail) && w[0] != "because" && w[0] != "since" {
+		return unclear, 0 // it agrees to some of it, or on a condition
+	}
+	return got, after + end
+}
+
+// cut returns what a text says up to a mark, or to a word with which what holds instead begins, and
+// where that is.
+func cut(text string) (head string, end int) {
+	judged := false
+	for at := 0; at < len(text); {
+		rest := text[at:]
+		n := strings.IndexAny(rest, " ,:;.!?")
+		if n < 0 {
+			n = len(rest)
+		}
+		w := strings.Join(wordsOf(rest[:n]), " ")
+		switch {
+		case judged && (*breakWords())[w], w == "-" || w == "--" || w == "->":
+			return text[:at], at
+		case (*wrongWords())[w] || (*rightWords())[w]:
+			judged = true
+		}
+		at += n
+		if at < len(text) && (text[at] == ':' || text[at] == ',') {
+			return text[:at], at + 1
+		}
+		at++
+	}
+	return text, len(text)
+}
+
+// said is what a person says instead, without the marks around it. A reason is none.
+func said(text string) string {
+	text = line(strings.Trim(line(text), " ,:;-.>"))
+	text = strings.TrimSpace(strings.TrimPrefix(text, "and "))
+	switch w := wordsOf(text); {
+	case len(w) == 0 || w[0] == "because" || w[0] == "since" || known(text):
+		return ""
+	}
+	return text
+}

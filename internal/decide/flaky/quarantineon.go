@@ -1,0 +1,98 @@
+package flaky
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// QuarantineCode is that of findings about tests in quarantine, and QuarantineGate the name of what
+// judges the record itself.
+const (
+	QuarantineCode = "quarantined"
+	QuarantineGate = "quarantine"
+)
+
+// QuarantineOn is the quarantine on a day. The zero value spares nothing.
+type QuarantineOn struct {
+	List Quarantine
+	Day  Day
+}
+
+// Spare returns what a gate says when failures of tests in quarantine do not
+// count. They stay among its findings, as remarks, and stand among the flaky
+// tests with why. Only a failure of the test's own is spared: a panic, a race
+// or a timeout takes others along. Nothing is spared in what was cut, where a
+// criterion wants the test, and in a command that is a criterion itself.
+//
+// A failure of a test whose time is over counts, and says so.
+func (r QuarantineOn) Spare(e nexus.Evidence, gate string, wanted func(test string) bool) nexus.Evidence {
+	cut := slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == "more" })
+	if len(r.List) == 0 || strings.HasPrefix(gate, nexus.AcceptGate) {
+		return e
+	}
+	for i, x := range e.Flaky { // whose failure does not count anyway
+		if q, ok := r.List.Of(gate, x.Test, r.Day); ok && q.Active(r.Day) && !x.Base {
+			e.Flaky = slices.Clone(e.Flaky)
+			e.Flaky[i].Quarantine = q.Note()
+		}
+	}
+	if e.State != nexus.Fail {
+		return e
+	}
+	found := slices.Clone(e.Findings)
+	var spared []string
+	open := false // something fails that counts
+	for i, f := range found {
+		q, ok := r.List.Of(gate, f.Test, r.Day)
+		switch {
+		case ok && q.Expired(r.Day):
+			found[i].Advice = strings.TrimSpace("Its quarantine ended on " + q.Until.String() + ". " + f.Advice)
+		case ok && q.Active(r.Day) && !cut && f.Code == "test" && !wanted(f.Test):
+			found[i].Severity, found[i].Code, found[i].Advice = nexus.Minor, QuarantineCode, "In quarantine "+q.Note()+"."
+			if !slices.Contains(spared, f.Test) {
+				spared = append(spared, f.Test)
+				e.Flaky = append(slices.Clip(e.Flaky), nexus.Flake{Test: f.Test, Failed: 1, Runs: 1, Quarantine: q.Note()})
+			}
+			continue
+		}
+		if f.Severity != nexus.Minor && f.Severity != nexus.Suggestion {
+			open = true
+		}
+	}
+	e.Findings = found
+	if len(spared) == 0 {
+		return e
+	}
+	why := "in quarantine: " + strings.Join(spared, ", ")
+	if e.Why != "" {
+		why = e.Why + "; " + why
+	}
+	e.Why = why
+	if !open {
+		e.State = nexus.Pass
+	}
+	return e
+}
+
+// CheckEntries judges the record itself: what is over, and what is for no test that is
+// there. There tells whether there is a test of a name; nil: unknown. It
+// is ok where there is nothing to say.
+func (r QuarantineOn) CheckEntries(there func(test string) bool) (found []nexus.Finding) {
+	for _, e := range r.List {
+		f := nexus.Finding{Gate: QuarantineGate, File: QuarantineFile, Severity: nexus.Minor, Test: e.Test}
+		switch {
+		case e.Expired(r.Day):
+			f.Code, f.Message = QuarantineGate+".expired", "its quarantine ended on "+e.Until.String()+": its failure counts"
+			f.Advice = "Fix the test, or renew its entry with nexus quarantine remove and add."
+		case there != nil && !there(e.Test):
+			f.Code, f.Message = QuarantineGate+".unknown", "it is in quarantine, but no test has that name"
+			f.Advice = "Remove it with nexus quarantine remove, or write its name as findings do."
+		default:
+			continue
+		}
+		found = append(found, f)
+	}
+	return found
+}

@@ -1,0 +1,82 @@
+package humaninput
+
+import (
+	_ "embed" // the list
+	"path"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// criticalFiles lists the files that a person should look at when a change
+// touches them, and why: those that decide what is installed, what runs by
+// itself, or what is sent to others.
+//
+//go:embed criticalfiles.txt
+var criticalFiles string
+
+// CriticalGate names the evidence that holds what was found. It never fails a change.
+const CriticalGate = "files"
+
+// criticalFor says why a file, named from the root of its tree with slashes, is
+// critical; empty for one that is not.
+func criticalFor(file string) string {
+	file = strings.ToLower(path.Clean(strings.ReplaceAll(file, `\`, "/")))
+	for line := range strings.Lines(criticalFiles) {
+		why, patterns, ok := strings.Cut(line, "|")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for p := range strings.FieldsSeq(patterns) {
+			if matchesFile(p, file) {
+				return strings.TrimSpace(why)
+			}
+		}
+	}
+	return ""
+}
+
+func matchesFile(pattern, file string) bool {
+	if strings.HasSuffix(pattern, "/") {
+		return strings.Contains("/"+file, "/"+pattern)
+	}
+	ok, _ := path.Match(pattern, path.Base(file))
+	return ok
+}
+
+// CriticalFiles returns a finding for each critical file among those that a change
+// touches, none of which blocks.
+func CriticalFiles(files []string) []nexus.Finding {
+	var found []nexus.Finding
+	for _, f := range files {
+		if why := criticalFor(f); why != "" {
+			found = append(found, nexus.Finding{
+				Gate: CriticalGate, File: f, Severity: nexus.Suggestion, Code: "critical-file", Message: "the change touches it; it decides " + why,
+			})
+		}
+	}
+	return found
+}
+
+// CriticalEvidence says which files of a change to a tree a person should look at, and
+// false where there are none. It decides nothing.
+func CriticalEvidence(files []string, tree string) (nexus.Evidence, bool) {
+	found := CriticalFiles(files)
+	return nexus.Evidence{
+		Gate: CriticalGate, State: nexus.Pass, Tree: tree, Command: "look for critical files in the change", Why: "it touches " + JoinFiles(found), Findings: found,
+	}, len(found) > 0
+}
+
+// JoinFiles names the files of findings in one line, the first ten.
+func JoinFiles(found []nexus.Finding) string {
+	const most = 10
+	names := make([]string, 0, most+1)
+	for i, f := range found {
+		if i == most {
+			names = append(names, "and more")
+			break
+		}
+		names = append(names, f.File)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,35 @@
+package improve
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// applyCallBudget folds a call of a model that is asked what there is to do: its worst case is set aside before it.
+func (l *Loop) applyCallBudget(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.BudgetReserved:
+		if l.calls == nil {
+			l.calls = map[string]nexus.Money{}
+		}
+		l.calls[f.ID] = f.Money
+	case nexus.BudgetSpent:
+		if _, open := l.calls[f.ID]; open {
+			delete(l.calls, f.ID)
+			l.Spent, l.asked = l.Spent+f.Money, l.asked+f.Money
+		}
+	default:
+	}
+}
+
+// Unsettled returns the facts that settle the calls that a dead process left: nobody knows what they cost,
+// so that they count at their worst.
+func (l *Loop) Unsettled() []nexus.Fact {
+	var all []nexus.Fact
+	for _, id := range slices.Sorted(maps.Keys(l.calls)) {
+		all = append(all, nexus.BudgetSpent{ID: id, Money: l.calls[id], Estimated: true})
+	}
+	return all
+}

@@ -1,0 +1,59 @@
+package lessons
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// LessonText is a lesson in words.
+type LessonText struct {
+	Kind  nexus.LessonKind `json:"kind"`
+	About string           `json:"about"` // what it is about
+	Says  string           `json:"says"`  // what follows from it
+	Why   string           `json:"why"`
+	Tasks int              `json:"tasks"` // that it rests on
+}
+
+// Describe puts lessons in words.
+func Describe(l *nexus.Lessons) []LessonText {
+	all := []LessonText{}
+	if l == nil {
+		return all
+	}
+	for _, x := range l.Tiers {
+		if x.Tier == x.Usual {
+			continue // nothing is better than what is usual
+		}
+		says := "starts at " + string(x.Tier)
+		if x.Every > 0 {
+			says += fmt.Sprintf(", one in %d at %s", x.Every, x.Usual)
+		}
+		all = append(all, LessonText{nexus.RoutingLesson, sortNamed(x), says, x.Why, x.Tasks})
+	}
+	for _, x := range l.Retries {
+		next, _ := x.Tier.Next()
+		says := fmt.Sprintf("continues at %s at once, except one in %d", next, x.Every)
+		all = append(all, LessonText{nexus.RetryLesson, x.After + " at " + string(x.Tier), says, x.Why, x.Tasks})
+	}
+	if g := l.Gates; g != nil {
+		all = append(all, LessonText{nexus.GateOrder, "order", strings.Join(g.Order, ", ") + ", then the others", g.Why, g.Tasks})
+	}
+	for _, x := range l.Touched {
+		all = append(all, file(nexus.TouchLesson, x, "also changes ", "changed"))
+	}
+	for _, x := range l.Read {
+		all = append(all, file(nexus.ContextLesson, x, "reads ", "read"))
+	}
+	return all
+}
+
+func file(kind nexus.LessonKind, x nexus.FileLearned, says, did string) LessonText {
+	return LessonText{kind, x.Of, says + x.File, fmt.Sprintf("%d of %d tasks that declare %s %s it", x.Cases, x.Tasks, x.Of, did), x.Tasks}
+}
+
+func sortNamed(x nexus.TierLearned) string {
+	return strings.Join([]string{string(x.Complexity), string(cmp.Or(x.Kind, "any kind")), cmp.Or(x.Stack, "any stack")}, ", ")
+}

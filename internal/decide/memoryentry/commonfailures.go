@@ -1,0 +1,132 @@
+package memoryentry
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+const (
+	// often is in how many tasks the same failure is something that they have in common.
+	often = 3
+
+	maxMarks = 5_000 // failures of tasks that are compared
+)
+
+// TaskFailure is a failure that a task which landed met on its way, wherever in the code
+// that was.
+type TaskFailure struct {
+	Signature string `json:"signature"` // of the gate and the finding, whatever its file
+	Gate      string `json:"gate"`
+	Said      string `json:"said"` // the finding in one line, as it was first
+	File      string `json:"file,omitzero"`
+	Title     string `json:"title"`        // of the task
+	Day       string `json:"day,omitzero"` // that it ended
+	Of        Origin `json:"of"`
+}
+
+// TaskFailures returns the failures of a run's tasks that landed, each signature once a task.
+func TaskFailures(s *state.State) []TaskFailure {
+	var all []TaskFailure
+	for _, t := range s.Tasks {
+		if t.Landed == nil {
+			continue
+		}
+		seen := map[string]bool{}
+		for _, r := range rounds(t) {
+			for _, e := range r.Evidence {
+				found := r.red(e.Gate)
+				for _, key := range sorted(found) {
+					f := found[key]
+					bare := f
+					bare.File = ""
+					sign := repair.Signature(e.Gate, []nexus.Finding{bare})
+					if seen[sign] {
+						continue
+					}
+					seen[sign] = true
+					m := TaskFailure{
+						Signature: sign, Gate: e.Gate, Said: said(bare), Title: strings.Trim(quote(t.Title), `"`), Day: DayOf(t.Ended).String(),
+						Of: Origin{Run: s.Run, Task: t.ID, Commit: t.Landed.Commit},
+					}
+					if f.File != "" && pathFault(f.File) == "" {
+						m.File = f.File
+					}
+					all = append(all, m)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Gather adds the marks of runs to those that are known, the newest last, each task
+// once a signature.
+func Gather(known, more []TaskFailure) []TaskFailure {
+	for _, m := range more {
+		if !slices.ContainsFunc(known, func(o TaskFailure) bool {
+			return o.Signature == m.Signature && o.Of.Run == m.Of.Run && o.Of.Task == m.Of.Task
+		}) {
+			known = append(known, m)
+		}
+	}
+	return known[max(0, len(known)-maxMarks):]
+}
+
+// Common returns an episode for each failure that at least three tasks met: that
+// they have it in common is a fact that none of them shows.
+func Common(marks []TaskFailure) []Episode {
+	by := map[string][]TaskFailure{}
+	var order []string
+	for _, m := range marks {
+		if by[m.Signature] == nil {
+			order = append(order, m.Signature)
+		}
+		by[m.Signature] = append(by[m.Signature], m)
+	}
+	var all []Episode
+	for _, sign := range order {
+		if of := by[sign]; len(of) >= often {
+			all = append(all, insight(sign, of))
+		}
+	}
+	return all
+}
+
+func insight(sign string, of []TaskFailure) Episode {
+	first, last := of[0], of[len(of)-1]
+	var b strings.Builder
+	fmt.Fprintf(&b, "Work here often fails the gate %s at first: %s\n\n", first.Gate, cmp.Or(first.Said, "no message"))
+	fmt.Fprintf(&b, "%d tasks met that, and each needed another round for it:\n\n", len(of))
+	shown := of[max(0, len(of)-maxNamed):]
+	for _, m := range shown {
+		fmt.Fprintf(&b, "- \"%s\" (%s %s)%s\n", m.Title, m.Of.Run, m.Of.Task, in(m.File))
+	}
+	if more := len(of) - len(shown); more > 0 {
+		fmt.Fprintf(&b, "- and %d before\n", more)
+	}
+	b.WriteString("\nLook for it before you submit.\n")
+	e := Episode{Kind: Pattern, State: Proposed, By: ByRun, Text: b.String()}
+	if day, err := time.Parse(time.DateOnly, last.Day); err == nil {
+		e.Learned = DayOf(day)
+	}
+	for _, m := range of {
+		e.From = append(e.From, m.Of)
+	}
+	e.From = e.From[max(0, len(e.From)-maxOrigin):]
+	e.ID = Name(Pattern, "often "+first.Gate+" "+first.Said, sign)
+	return e
+}
+
+func in(file string) string {
+	if file == "" {
+		return ""
+	}
+	return ", in " + file
+}

@@ -1,0 +1,299 @@
+package memoryentry
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// fence is what the head stands between.
+const fence = "---"
+
+// keys are the fields of a head, in the order in which they are written.
+func keys() []string {
+	return []string{"kind", "state", "by", "learned", "from", "file", "blob", "symbol"}
+}
+
+// fault is a mistake in a file of an episode.
+type fault struct {
+	line int // from 1
+	what string
+	hint string
+}
+
+// Parse reads the file of an episode; name is its path, which errors begin
+// with. It takes nothing that it does not know: the error names the first line
+// that is wrong, and says what to write there.
+func Parse(name string, data []byte) (Episode, error) {
+	e, f := parse(data)
+	if f != nil {
+		return Episode{}, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s:%d: %s", name, f.line, f.what), Hint: f.hint}
+	}
+	e.ID = strings.TrimSuffix(path.Base(name), ".md")
+	return e, nil
+}
+
+func parse(data []byte) (e Episode, _ *fault) {
+	if len(data) > MaxFile {
+		return e, &fault{
+			1, fmt.Sprintf("the file has more than %d bytes", MaxFile),
+			"Keep one thing that was learned in a file, in a few sentences.",
+		}
+	}
+	text := strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff")
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
+			return e, &fault{i + 1, "the line has characters that are not text", "Save the file as UTF-8 without control characters."}
+		}
+	}
+	if strings.TrimRight(lines[0], " \t") != fence {
+		return e, &fault{
+			1, "the file does not start with a line " + fence,
+			"Start with " + fence + ", a line for each field such as kind: gotcha, and another " + fence + ".",
+		}
+	}
+	h := head{seen: map[string]int{}}
+	for i, line := range lines[1:] {
+		line, n := strings.TrimSpace(line), i+2
+		if line == fence {
+			body := strings.Trim(strings.Join(lines[n:], "\n"), "\n")
+			return h.end(n, strings.TrimRight(body, " \t\n"))
+		}
+		if line == "" {
+			continue
+		}
+		if f := h.read(n, line); f != nil {
+			return e, f
+		}
+	}
+	return e, &fault{len(lines), "the head has no end", "Write a line " + fence + " after the fields, and the text below it."}
+}
+
+// head is the head of a file, as far as it was read.
+type head struct {
+	e    Episode
+	seen map[string]int // line of a field
+}
+
+// read reads one line of the head.
+func (h *head) read(n int, line string) *fault {
+	key, value, ok := strings.Cut(line, ":")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	switch {
+	case !ok:
+		return &fault{
+			n, fmt.Sprintf("%q is not a field", short(line)),
+			"Write a field as name: value; the text comes after the second " + fence + ".",
+		}
+	case !slices.Contains(keys(), key):
+		return &fault{n, fmt.Sprintf("unknown field %q", short(key)), "The fields are " + strings.Join(keys(), ", ") + "."}
+	case value == "":
+		return &fault{n, key + " has no value", "Give it one, or remove the line."}
+	}
+	many := slices.Contains([]string{"from", "file", "blob", "symbol"}, key)
+	if before := h.seen[key]; before > 0 && !many {
+		return &fault{n, fmt.Sprintf("%s is there twice; it was set in line %d", key, before), "Remove one of the lines."}
+	}
+	h.seen[key] = n
+	return h.set(n, key, value)
+}
+
+func (h *head) set(n int, key, value string) *fault {
+	switch key {
+	case "kind":
+		h.e.Kind = Kind(value)
+		return oneOf(n, key, h.e.Kind, Kinds())
+	case "state":
+		h.e.State = State(value)
+		return oneOf(n, key, h.e.State, States())
+	case "by":
+		h.e.By = Source(value)
+		return oneOf(n, key, h.e.By, Sources())
+	case "learned":
+		t, err := time.Parse(time.DateOnly, value)
+		if err != nil || t.Year() < 1 || t.Year() > 9999 {
+			return &fault{n, fmt.Sprintf("learned is not a day: %q", short(value)), "Write it as 2006-01-02."}
+		}
+		h.e.Learned = Day{t}
+	case "from":
+		return h.from(n, value)
+	case "file":
+		if why := pathFault(value); why != "" {
+			return &fault{n, fmt.Sprintf("file %q %s", short(value), why), "Write the path from the root of the repository, with slashes."}
+		}
+		if slices.ContainsFunc(h.e.Files, func(f File) bool { return f.Path == value }) {
+			return &fault{n, fmt.Sprintf("file %q is there twice", short(value)), "Remove one of the lines."}
+		}
+		h.e.Files = append(h.e.Files, File{Path: value})
+		return most(n, key, len(h.e.Files), maxFiles)
+	case "blob":
+		return h.blob(n, value)
+	case "symbol":
+		if len(value) > maxName || strings.ContainsFunc(value, unicode.IsSpace) {
+			return &fault{
+				n, fmt.Sprintf("symbol %q is not one name", short(value)),
+				"Write one name, such as Parse or Tree.Walk, and a line for each further one.",
+			}
+		}
+		h.e.Symbols = append(h.e.Symbols, value)
+		return most(n, key, len(h.e.Symbols), maxFiles)
+	}
+	return nil
+}
+
+func (h *head) from(n int, value string) *fault {
+	words := strings.Fields(value)
+	o := Origin{Run: nexus.RunID(words[0])}
+	if len(words) > 3 {
+		return &fault{n, "from has more than a run, a task and a commit", "Write it as from: RUN TASK COMMIT; the last two may be left out."}
+	}
+	if len(words) > 1 {
+		o.Task = nexus.TaskID(words[1])
+	}
+	if len(words) > 2 {
+		if o.Commit = words[2]; !isHash(o.Commit) {
+			return &fault{n, fmt.Sprintf("%q is not the hash of a commit", short(o.Commit)), "Write all 40 or 64 digits of it, or leave it out."}
+		}
+	}
+	h.e.From = append(h.e.From, o)
+	return most(n, "from", len(h.e.From), maxOrigin)
+}
+
+func (h *head) blob(n int, value string) *fault {
+	last := len(h.e.Files) - 1
+	switch {
+	case last < 0 || h.e.Files[last].Blob != "":
+		return &fault{n, "blob does not follow the file that it belongs to", "Write it in the line after its file."}
+	case !isHash(value):
+		return &fault{
+			n, fmt.Sprintf("%q is not the hash of a file", short(value)),
+			"git rev-parse HEAD:PATH prints it. Without a blob, the episode stays when the file changes.",
+		}
+	}
+	h.e.Files[last].Blob = value
+	return nil
+}
+
+// end checks what is there once all of it was read; n is the line of the fence.
+func (h *head) end(n int, text string) (Episode, *fault) {
+	h.e.Text = text
+	switch {
+	case h.e.Kind == "":
+		return h.e, &fault{n, "kind is missing", "Write kind: and one of " + list(Kinds()) + " above this line."}
+	case h.e.State == "":
+		return h.e, &fault{n, "state is missing", "Write state: approved above this line; agents are told only of what is approved."}
+	case text == "":
+		return h.e, &fault{n + 1, "there is no text", "Say below the head what was learned."}
+	case len(text) > MaxText:
+		return h.e, &fault{
+			n + 1, fmt.Sprintf("the text has %d bytes; at most %d are kept", len(text), MaxText),
+			"Say it in a few sentences, and link to the rest.",
+		}
+	}
+	return h.e, nil
+}
+
+// String returns the episode as its file, which [Parse] reads.
+func (e Episode) String() string {
+	var b strings.Builder
+	line := func(key, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", key, value)
+		}
+	}
+	b.WriteString(fence + "\n")
+	line("kind", string(e.Kind))
+	line("state", string(e.State))
+	line("by", string(e.By))
+	line("learned", e.Learned.String())
+	for _, o := range e.From {
+		words := []string{string(o.Run), string(o.Task), o.Commit}
+		if i := slices.Index(words, ""); i >= 0 {
+			words = words[:i]
+		}
+		line("from", strings.Join(words, " "))
+	}
+	for _, f := range e.Files {
+		line("file", f.Path)
+		line("blob", f.Blob)
+	}
+	for _, s := range e.Symbols {
+		line("symbol", s)
+	}
+	b.WriteString(fence + "\n\n" + strings.Trim(e.Text, "\n") + "\n")
+	return b.String()
+}
+
+// Revise returns the text of a file with another state, and the other lines as
+// they are.
+func Revise(data []byte, s State) []byte {
+	lines := strings.SplitAfter(string(data), "\n")
+	for i, line := range lines {
+		if key, _, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "state" {
+			end := line[len(strings.TrimRight(line, "\r\n")):]
+			lines[i] = "state: " + string(s) + end
+			break
+		}
+	}
+	return []byte(strings.Join(lines, ""))
+}
+
+func oneOf[T ~string](n int, key string, is T, all []T) *fault {
+	if slices.Contains(all, is) {
+		return nil
+	}
+	return &fault{n, fmt.Sprintf("unknown %s %q", key, short(string(is))), "Write one of " + list(all) + "."}
+}
+
+func list[T ~string](all []T) string {
+	words := make([]string, len(all))
+	for i, w := range all {
+		words[i] = string(w)
+	}
+	return strings.Join(words, ", ")
+}
+
+func most(n int, key string, is, max int) *fault {
+	if is <= max {
+		return nil
+	}
+	return &fault{n, fmt.Sprintf("there are more than %d lines %s", max, key), "Name those that matter most."}
+}
+
+// pathFault says why a path names no file of the repository, nothing where it
+// may.
+func pathFault(p string) string {
+	switch {
+	case len(p) > 1000:
+		return "is too long"
+	case strings.TrimSpace(p) != p || !utf8.ValidString(p) || strings.ContainsFunc(p, unicode.IsControl):
+		return "has characters that are not text"
+	case strings.HasPrefix(p, "/") || len(p) > 1 && p[1] == ':':
+		return "is not relative"
+	case strings.Contains(p, `\`):
+		return "has a backslash"
+	case strings.HasPrefix(p, ":"):
+		return "starts with a colon, which git has for patterns"
+	case path.Clean(p) != p || p == "." || p == ".." || strings.HasPrefix(p, "../"):
+		return "is not a path within the repository"
+	}
+	return ""
+}
+
+func isHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+func short(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:60]) + "..."
+	}
+	return s
+}

@@ -1,0 +1,137 @@
+package notice
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+)
+
+// Rule says which notices go which ways. The zero Rule takes all of them, all ways.
+type Rule struct {
+	Kinds    []Kind              // none: all
+	Severity humaninput.Severity // at least; empty: any
+	Ways     []string            // none: all
+}
+
+// takes reports whether a rule sends a notice a way.
+func (r Rule) takes(n Notice, way string) bool {
+	return (len(r.Kinds) == 0 || slices.Contains(r.Kinds, n.Kind)) && Reaches(n.Severity, r.Severity) &&
+		(len(r.Ways) == 0 || slices.Contains(r.Ways, way))
+}
+
+// ShouldSend reports whether a notice goes a way: that one rule says so. Without a rule
+// all do.
+func ShouldSend(rules []Rule, n Notice, way string) bool {
+	return len(rules) == 0 || slices.ContainsFunc(rules, func(r Rule) bool { return r.takes(n, way) })
+}
+
+// Timing says when notices are sent that went a way. The zero Timing sends each at once.
+type Timing struct {
+	Quiet   improve.Hours       // in which only what breaks through is sent
+	Zone    *time.Location      // of the quiet hours and the digest; nil: UTC
+	Through humaninput.Severity // from it on nothing waits, neither for quiet hours to end nor for company; empty: nothing breaks through
+	Window  time.Duration       // that a notice waits for others
+	Digest  string              // time of the day, such as 18:00, at which all others are sent together; empty: there is none
+	Most    int                 // notices in a message; 0: any number
+}
+
+// Check says what is wrong with a time of a digest.
+func (t Timing) Check() error {
+	if t.Digest == "" {
+		return nil
+	}
+	if _, err := time.Parse("15:04", t.Digest); err != nil || len(t.Digest) != len("15:04") {
+		return fmt.Errorf("%q is not a time of day: write 18:00", t.Digest)
+	}
+	return nil
+}
+
+// due returns when a notice may be sent.
+func (t Timing) due(n Notice, now time.Time) time.Time {
+	if t.Through != "" && Reaches(n.Severity, t.Through) {
+		return n.At
+	}
+	zone := t.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	at := n.At.Add(t.Window)
+	if t.Digest != "" {
+		at = nextAt(n.At.In(zone), t.Digest)
+	}
+	if at.Before(now) {
+		at = now
+	}
+	end, _ := t.Quiet.End(at.In(zone))
+	return end
+}
+
+// nextAt returns the next time after one at which the clock shows the time of a day.
+func nextAt(after time.Time, clock string) time.Time {
+	c, err := time.Parse("15:04", clock)
+	if err != nil {
+		return after
+	}
+	for day := range 3 {
+		at := time.Date(after.Year(), after.Month(), after.Day()+day, c.Hour(), c.Minute(), 0, 0, after.Location())
+		if at.After(after) {
+			return at
+		}
+	}
+	return after
+}
+
+// Next returns which of the notices that wait are sent now, the oldest first; where
+// there are none, when there will be.
+func (t Timing) Next(waiting []Notice, now time.Time) (send []Notice, at time.Time) {
+	for _, n := range waiting {
+		switch due := t.due(n, now); {
+		case !due.After(now):
+			send = append(send, n)
+		case at.IsZero() || due.Before(at):
+			at = due
+		}
+	}
+	if len(send) == 0 {
+		return nil, at
+	}
+	if t.Digest == "" { // who waits for company has found some
+		if joined := t.join(waiting, now); len(joined) > len(send) {
+			send = joined
+		}
+	}
+	if t.Most > 0 && len(send) > t.Most {
+		send = send[:t.Most]
+	}
+	return slices.Clone(send), now
+}
+
+// join returns all notices that only wait for company.
+func (t Timing) join(waiting []Notice, now time.Time) []Notice {
+	t.Window = 0
+	return slices.DeleteFunc(slices.Clone(waiting), func(n Notice) bool { return t.due(n, now).After(now) })
+}
+
+// String says in words when notices are sent.
+func (t Timing) String() string {
+	var all []string
+	switch {
+	case t.Digest != "":
+		all = append(all, "once a day at "+t.Digest)
+	case t.Window > 0:
+		all = append(all, "after "+t.Window.String())
+	default:
+		all = append(all, "at once")
+	}
+	if t.Most > 0 {
+		all = append(all, fmt.Sprintf("at most %d in a message", t.Most))
+	}
+	if t.Through != "" && (t.Digest != "" || t.Window > 0) {
+		all = append(all, string(t.Through)+" at once")
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,217 @@
+// Package numberedfiles finds files that take the same place in a sequence:
+// migrations, decision records and the like that are numbered one after the
+// other. Two tasks that work at once both take the next number, git merges the
+// two files without a conflict, and what reads the sequence breaks.
+package numberedfiles
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+)
+
+// File is a file of a tree.
+type File struct {
+	Path string
+	Text string // of a file for which [NamesParent] holds; empty for any other
+}
+
+// Collision is a file that takes what another one has.
+type Collision struct {
+	Path string // the new file
+	With string // the file that was there before
+	What string // what both take: a number, or the file that both follow
+	Next string // what is free
+}
+
+// String says it for people.
+func (c Collision) String() string { return fmt.Sprintf("%s is taken by %s", c.What, c.With) }
+
+// place is the place of a file in a sequence.
+type place struct {
+	before, digits, stem string // what stands in front of the number, the number, and the name up to its first dot
+	number               int
+}
+
+// The ways in which the names of such files begin: of Flyway with V, and of most
+// others with the number. A date is none: 2024-05-01, 2024_05_01, 202405. A time to
+// the second is one.
+var (
+	flyway  = pattern.Lazy(`^(V|U)(\d{1,14})__`)
+	record  = pattern.Lazy(`^((?:adr|rfc|ADR|RFC)-)(\d{1,6})[-_]`)
+	counted = pattern.Lazy(`^()(\d{1,6}|\d{14})[-_]`)
+	date    = pattern.Lazy(`^(?:19|20)\d\d(?:[-_](?:0[1-9]|1[0-2])[-_.]|(?:0[1-9]|1[0-2])[-_])`)
+)
+
+// What migrations say in their texts.
+var (
+	downRevision = pattern.Lazy(`(?m)^down_revision(?:\s*:[^=\n]*)?\s*=\s*["']([\w.-]+)["']\s*(?:#.*)?$`)
+	revision     = pattern.Lazy(`(?m)^revision(?:\s*:[^=\n]*)?\s*=\s*["']([\w.-]+)["']`)
+	dependencies = pattern.Lazy(`(?m)^\s+dependencies\s*=\s*\[([^\]]*)\]`)
+	dependency   = pattern.Lazy(`\(\s*["'](\w+)["']\s*,\s*["'](\w+)["']\s*,?\s*\)`)
+)
+
+// placeOf returns the place that a name gives a file in a sequence. In directories of
+// changelog fragments numbers are those of issues.
+func placeOf(file string) (place, bool) {
+	base := path.Base(file)
+	if !strings.ContainsAny(base, "0123456789") {
+		return place{}, false
+	}
+	for dir := range strings.SplitSeq(path.Dir(file), "/") {
+		switch strings.ToLower(strings.TrimSuffix(dir, ".d")) {
+		case "changes", "changelog", "changelogs", "newsfragments", "news", "unreleased":
+			return place{}, false
+		}
+	}
+	if date().MatchString(base) {
+		return place{}, false
+	}
+	for _, kind := range []*regexp.Regexp{flyway(), record(), counted()} {
+		m := kind.FindStringSubmatch(base)
+		if m == nil {
+			continue
+		}
+		n, err := strconv.Atoi(m[2])
+		stem, _, _ := strings.Cut(base, ".")
+		return place{m[1], m[2], stem, n}, err == nil
+	}
+	return place{}, false
+}
+
+// same reports whether two places are one, and their files are not parts of one
+// thing, such as the two ways of a migration.
+func (p place) same(o place) bool {
+	return p.before == o.before && p.number == o.number && p.stem != o.stem
+}
+
+// furthest bounds how far behind the last number of a sequence the next one is.
+const furthest = 10
+
+// Collisions returns which new files take a place that a file of the tree before
+// them has. Had are the files of that tree in the directories of the new ones.
+func Collisions(added, had []File) []Collision {
+	var all []Collision
+	for _, f := range added {
+		c, ok := byName(f.Path, had)
+		if !ok {
+			c, ok = byParent(f, had)
+		}
+		if ok {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// byName returns a file with the number of another one. Where numbers were there more
+// than once before, they are no sequence, nor are they where they jump.
+func byName(file string, had []File) (c Collision, ok bool) {
+	p, numbered := placeOf(file)
+	if !numbered {
+		return c, false
+	}
+	last, others := 0, 0
+	seen := map[int]string{}
+	for _, h := range had {
+		o, ok := placeOf(h.Path)
+		if !ok || path.Dir(h.Path) != path.Dir(file) || o.before != p.before || h.Path == file {
+			continue
+		}
+		if stem, twice := seen[o.number]; twice && stem != o.stem {
+			return c, false
+		}
+		seen[o.number] = o.stem
+		last, others = max(last, o.number), others+1
+		if p.same(o) {
+			c = Collision{Path: file, With: h.Path, What: "the number " + p.digits}
+		}
+	}
+	if c.With == "" || p.number > last+furthest || others == 0 {
+		return c, false
+	}
+	c.Next = fmt.Sprintf("the number %0*d", len(p.digits), last+1)
+	return c, true
+}
+
+// NamesParent reports whether the text of a file says which one it follows: a migration of
+// Alembic or Django.
+func NamesParent(file string) bool {
+	dir := path.Base(path.Dir(file))
+	return path.Ext(file) == ".py" && (dir == "versions" || dir == "migrations") && path.Base(file) != "__init__.py"
+}
+
+// byParent returns a migration that follows the one that another follows, too. Had
+// that been so before, it would be merged later.
+func byParent(f File, had []File) (c Collision, ok bool) {
+	parent, kind := parentOf(f)
+	if parent == "" {
+		return c, false
+	}
+	for _, h := range had {
+		if o, k := parentOf(h); o == parent && k == kind && h.Path != f.Path && path.Dir(h.Path) == path.Dir(f.Path) {
+			return Collision{Path: f.Path, With: h.Path, What: "the place behind " + parent, Next: "the place behind " + nameOf(h)}, true
+		}
+	}
+	return c, false
+}
+
+// parentOf returns the one migration that a migration follows, and of which kind it
+// is; nothing for one that is the first, or that merges several.
+func parentOf(f File) (parent, kind string) {
+	if !NamesParent(f.Path) {
+		return "", ""
+	}
+	if m := downRevision().FindStringSubmatch(f.Text); m != nil {
+		return m[1], "alembic"
+	}
+	list := dependencies().FindStringSubmatch(f.Text)
+	if list == nil {
+		return "", ""
+	}
+	app := path.Base(path.Dir(path.Dir(f.Path)))
+	var own []string
+	for _, m := range dependency().FindAllStringSubmatch(list[1], -1) {
+		if m[1] == app {
+			own = append(own, m[2])
+		}
+	}
+	if len(own) != 1 {
+		return "", ""
+	}
+	return own[0], "django"
+}
+
+// nameOf returns how others name a migration that they follow.
+func nameOf(f File) string {
+	name := ""
+	if m := revision().FindStringSubmatch(f.Text); m != nil {
+		name = m[1]
+	}
+	return cmp.Or(name, strings.TrimSuffix(path.Base(f.Path), ".py"))
+}
+
+// MayCollide reports whether two tasks that are to write these files take the same place in
+// a sequence, or may: of migrations whose text says which one they follow that is not
+// known before they are there.
+func MayCollide(a, b []string) bool {
+	for _, f := range a {
+		p, numbered := placeOf(f)
+		if !numbered && !NamesParent(f) {
+			continue
+		}
+		if slices.ContainsFunc(b, func(g string) bool {
+			o, ok := placeOf(g)
+			return g != f && path.Dir(f) == path.Dir(g) && (numbered && ok && p.same(o) || NamesParent(f) && NamesParent(g))
+		}) {
+			return true
+		}
+	}
+	return false
+}

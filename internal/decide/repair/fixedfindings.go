@@ -1,0 +1,58 @@
+package repair
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// FixedFindings returns what a gate found when it was red before, and finds no more in
+// the last of the rounds. Where that time something kept it from looking, such
+// as code that does not compile, nobody knows, and it returns nothing.
+func FixedFindings(rounds []*state.Round, gate string) []nexus.Finding {
+	if len(rounds) == 0 {
+		return nil
+	}
+	now, ok := gateEvidence(rounds[len(rounds)-1], gate)
+	if !ok || now.State != nexus.Fail || slices.ContainsFunc(now.Findings, hides) {
+		return nil
+	}
+	for _, r := range slices.Backward(rounds[:len(rounds)-1]) {
+		before, ok := gateEvidence(r, gate)
+		if !ok {
+			continue // an earlier gate failed it
+		}
+		if before.Command != now.Command {
+			return nil // it looked at something else
+		}
+		return slices.DeleteFunc(slices.Clone(before.Findings), func(f nexus.Finding) bool {
+			return hides(f) || slices.ContainsFunc(now.Findings, func(g nexus.Finding) bool { return alike(f, g) })
+		})
+	}
+	return nil
+}
+
+// gateEvidence returns what a gate said in a round.
+func gateEvidence(r *state.Round, gate string) (nexus.Evidence, bool) {
+	i := slices.IndexFunc(r.Evidence, func(e nexus.Evidence) bool { return e.Gate == gate })
+	if i < 0 {
+		return nexus.Evidence{}, false
+	}
+	return r.Evidence[i], true
+}
+
+// hides reports whether a finding may keep others from being found.
+func hides(f nexus.Finding) bool {
+	return slices.Contains([]string{"compile", "panic", "timeout", "vanished", "hang", "exit", "more", "environment", "missing-tool"}, f.Code)
+}
+
+// alike reports whether two findings are of one thing: the same test, or the
+// same words on the same file.
+func alike(f, g nexus.Finding) bool {
+	if f.Test != "" || g.Test != "" {
+		return f.Test == g.Test
+	}
+	return f.File == g.File && f.Code == g.Code && strings.TrimSpace(f.Message) == strings.TrimSpace(g.Message)
+}

@@ -1,0 +1,106 @@
+package repair
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// SumVerdict says what the gates say together about a task's tree. Red decides
+// before what could not be judged, and that before what did not run. A gate
+// that did not run is no pass: it decides when it is the tests of a task that
+// needs them, when one of the task's criteria rests on it, or when nothing
+// else passed. One that was left out because the change does not concern it
+// decides nothing. Where tests passed, those of a package that could not run on the
+// base either are not such tests: nobody installed what that needs. A gate that hangs as it did on the base could not judge; that is
+// left out where tests that the change concerns, or a criterion's, passed, and
+// either all of its own did too or none of the criteria rests on it.
+func SumVerdict(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.Evidence) nexus.VerdictGiven {
+	v := nexus.VerdictGiven{Attempt: attempt, Tree: tree, State: nexus.NotRun, Why: "no gate judged it"}
+	best := rank(v.State, false)
+	others := slices.ContainsFunc(evidence, func(e nexus.Evidence) bool {
+		return e.Tree == tree && e.Passed() && (related(e.Gate) || strings.HasPrefix(e.Gate, nexus.AcceptGate))
+	})
+	tested := slices.ContainsFunc(evidence, func(e nexus.Evidence) bool { return e.Tree == tree && e.Passed() && tests(e.Gate) })
+	for _, e := range evidence {
+		if e.Tree != tree || e.Optional || e.Apart {
+			continue
+		}
+		if e.State == nexus.NotRun && strings.HasPrefix(e.Gate, nexus.StepGate) {
+			e.State, e.Why = nexus.Fail, cmp.Or(e.Why, "it did not run") // a step was asked for: no other gate stands in for it
+		}
+		r := rank(e.State, rests(t, e.Gate) && (!tested || e.Gate == "test" || !tests(e.Gate) || criterial(t, e.Gate)))
+		if e.Hangs {
+			passed := e.State == nexus.Environmental // all its tests, before it hung
+			if others && (passed || !criterial(t, e.Gate)) {
+				continue
+			}
+			e.State = nexus.Unverifiable
+			r = rank(e.State, true)
+		}
+		if r > best {
+			best = r
+			v.State, v.Gate, v.Why = e.State, e.Gate, cmp.Or(e.Why, counted(e))
+		}
+	}
+	return v
+}
+
+// rank orders what decides: what is red above what nobody could tell, above
+// a pass, above a gate that did not run and that nothing rests on.
+func rank(s nexus.GateState, needed bool) int {
+	switch s {
+	case nexus.Fail:
+		return 6
+	case nexus.Timeout, nexus.Exceeded:
+		return 5
+	case nexus.Environmental, nexus.MissingAsset:
+		return 4
+	case nexus.Unverifiable, nexus.Flaky:
+		return 3
+	case nexus.NotRun:
+		if needed {
+			return 2
+		}
+		return 0
+	case nexus.Pass:
+		return 1
+	}
+	return 3
+}
+
+// rests reports whether a task cannot do without a gate.
+func rests(t nexus.Task, gate string) bool {
+	if criterial(t, gate) {
+		return true
+	}
+	if strings.HasPrefix(gate, nexus.AcceptGate) {
+		return true
+	}
+	return tests(gate) && t.Kind != nexus.DocsTask && t.Strategy != nexus.NoTest
+}
+
+// criterial reports whether one of a task's criteria rests on a gate.
+func criterial(t nexus.Task, gate string) bool {
+	return slices.ContainsFunc(t.Criteria, func(c nexus.Criterion) bool { return c.Check == gate })
+}
+
+// related reports whether a gate runs the tests that a change concerns, of
+// whatever package.
+func related(gate string) bool { return gate == "related" || strings.HasPrefix(gate, "related-") }
+
+// tests reports whether a gate is that of the tests, of whatever package.
+func tests(gate string) bool { return gate == "test" || strings.HasPrefix(gate, "test-") }
+
+func counted(e nexus.Evidence) string {
+	if e.State == nexus.Pass {
+		return ""
+	}
+	if len(e.Findings) == 1 {
+		return "1 finding"
+	}
+	return fmt.Sprintf("%d findings", len(e.Findings))
+}

@@ -1,0 +1,127 @@
+package route
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// Remaining is how long something will still take: it is less in one of ten cases,
+// and more in one of ten. The zero value is unknown.
+type Remaining struct {
+	Low, High time.Duration
+}
+
+// Usual returns how long a gate takes: the median of this run, or that of
+// earlier runs where it did not run in this one. 0 is unknown.
+func (h *Stats) Usual(s *state.State, gate string) time.Duration {
+	if own := median(s.GateDurations(gate)); own > 0 || h == nil {
+		return own
+	}
+	return median(h.gates[gate])
+}
+
+// median returns the middle value, 0 of none.
+func median(all []time.Duration) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	all = slices.Sorted(slices.Values(all))
+	return all[len(all)/2]
+}
+
+// RemainingTimes returns how long a run and the tasks under way will still take, by what
+// tasks took that landed in it and before it. Where these are too few, nothing is
+// known. The run's is where one in ten of many made-up ends of it is earlier, and one in
+// ten is later: see [simulation].
+func (h *Stats) RemainingTimes(s *state.State, now time.Time) (run Remaining, tasks map[nexus.TaskID]Remaining) {
+	tasks = map[nexus.TaskID]Remaining{}
+	known := h.with(s)
+	if len(known.landed) < enough {
+		return run, tasks
+	}
+	x := &nexus.Experience{Paces: known.Paces()}
+	r := simulation{parallel: max(s.Limits.Parallel, 1), lag: median(known.lags), graph: s.Graph}
+	for _, t := range s.Tasks {
+		status := s.StatusOf(t)
+		if status.Ended() || status == nexus.Blocked {
+			continue
+		}
+		next := &pending{task: t, boards: status == nexus.Boarding, underway: t.Underway(), rank: s.Rank(t.ID), urgency: s.Urgency(t.ID)}
+		next.took = timeDistributionOf(x, t, s.WorkedOn(t, now))
+		if r.tasks = append(r.tasks, next); next.took.gone > 0 && !next.boards {
+			tasks[t.ID] = Remaining{next.took.quantile(0.1), next.took.quantile(0.9)}
+		}
+	}
+	if len(r.tasks) > 0 && s.Status == nexus.StatusExecuting && s.Planned {
+		run = r.simulate()
+		rest := median(known.rests)
+		run.Low, run.High = run.Low+rest, run.High+rest
+	}
+	return run, tasks
+}
+
+// with returns the history with a run that is not over.
+func (h *Stats) with(s *state.State) *Stats {
+	var all Stats
+	all.Add(s)
+	if h != nil {
+		all.landed, all.lags, all.rests = slices.Concat(h.landed, all.landed), slices.Concat(h.lags, all.lags), slices.Concat(h.rests, all.rests)
+	}
+	return &all
+}
+
+// timeDistribution is how long a task still takes: its time is spread like the exponential of
+// a normal value, and it has not been shorter than what is gone.
+type timeDistribution struct {
+	middle, wide float64 // tierLesson the logarithm of seconds
+	shared       float64 // the part of wide that is an error of the estimate, which all tasks share
+	gone         time.Duration
+}
+
+// timeDistributionOf returns how long a task lasts on which somebody worked for some time.
+func timeDistributionOf(x *nexus.Experience, t *state.Task, gone time.Duration) timeDistribution {
+	c, tier := began(t)
+	e := Expect(x, t.Task, c, tier)
+	d := timeDistribution{middle: math.Log(float64(max(1, e.Likely.Seconds))), gone: gone}
+	if p, ok := pace(x, stack.MainStack(t.Files), tier); ok {
+		d.fine(float64(thumbTime(t.Task, c))/float64(time.Second), p)
+	} else {
+		d.wide = math.Log(wrong) / tenth
+	}
+	d.shared = d.wide / math.Sqrt(float64(e.Samples+1))
+	return d
+}
+
+// fine computes the same as [Expect], without rounding to seconds.
+func (d *timeDistribution) fine(thumb float64, p nexus.Pace) {
+	at := func(rule float64, past int64) float64 {
+		return math.Log(thumb * blend(rule, float64(past)/1000, p.Tasks))
+	}
+	d.middle = at(1, p.Time.Likely)
+	d.wide = max(0.05, (at(wrong, p.Time.High)-at(1.0/wrong, p.Time.Low))/2/tenth)
+}
+
+// quantile returns how long it still takes where a share of all cases takes less.
+func (d timeDistribution) quantile(share float64) time.Duration { return d.shifted(share, 0, d.wide) }
+
+// shifted returns the same where the middle is elsewhere.
+func (d timeDistribution) shifted(share, shift, wide float64) time.Duration {
+	sure := 0.0 // the share of cases that are already excluded
+	if d.gone > 0 {
+		sure = min(0.99, below((math.Log(d.gone.Seconds())-d.middle-shift)/wide))
+	}
+	took := math.Exp(d.middle + shift + wide*normal(sure+share*(1-sure)))
+	left := time.Duration(took*float64(time.Second)) - d.gone
+	return max(left, time.Duration(0.05*float64(d.gone)*share), 0)
+}
+
+// below returns which share of normal values is below z.
+func below(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
+
+// normal returns the normal value that a share of all is below.
+func normal(share float64) float64 { return math.Sqrt2 * math.Erfinv(2*share-1) }

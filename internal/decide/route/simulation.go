@@ -1,0 +1,160 @@
+package route
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// How often a rehearsal is played, at least and at most, and how many tasks it plays
+// in all. The more tasks, the less chance decides.
+const (
+	fewPlays  = 40
+	mostPlays = 100
+	allPlayed = 20_000
+)
+
+// simulation plays the rest of a run many times, each time with other lengths of its
+// tasks. The lengths are taken from a fixed sequence, not from chance: the same
+// state gives the same answer.
+type simulation struct {
+	tasks    []*pending
+	parallel int
+	lag      time.Duration // until accepted work has landed
+	graph    *graph.Graph  // which tasks do not go together
+}
+
+// pending is a task that has not landed.
+type pending struct {
+	task     *state.Task
+	took     timeDistribution
+	boards   bool // it is accepted
+	underway bool
+	rank     int
+	urgency  int
+	left     time.Duration // in this play
+	at       time.Duration // when it lands in this play; -1: it has not begun
+}
+
+// simulate returns within which time the plays end, less one in twelve on each side. That
+// is a little more than eight in ten, as the plays know nothing of what goes wrong.
+func (r *simulation) simulate() Remaining {
+	plays := min(mostPlays, max(fewPlays, allPlayed/len(r.tasks)))
+	first := func(p *pending) int {
+		if p.underway || p.boards {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(r.tasks, func(a, b *pending) int { // in the order in which they begin
+		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(b.urgency, a.urgency), cmp.Compare(b.rank, a.rank))
+	})
+	ends := make([]time.Duration, plays)
+	for k := range ends {
+		shift := normal((float64(k) + 0.5) / float64(plays))
+		for i, p := range r.tasks {
+			p.left = 0
+			if !p.boards {
+				own := math.Sqrt(max(0.0025, p.took.wide*p.took.wide-p.took.shared*p.took.shared))
+				p.left = p.took.shifted(draw(k, i), shift*p.took.shared, own)
+			}
+		}
+		ends[k] = r.simulateOnce()
+	}
+	slices.Sort(ends)
+	return Remaining{ends[plays/12], ends[plays-1-plays/12]}
+}
+
+// simulateOnce returns when the last task lands. Tasks begin as the scheduler lets them.
+func (r *simulation) simulateOnce() time.Duration {
+	at := map[nexus.TaskID]*pending{}
+	for _, p := range r.tasks {
+		p.at = -1
+		at[p.task.ID] = p
+	}
+	now, last := time.Duration(0), time.Duration(0)
+	wait := slices.Clone(r.tasks)
+	var flying []*pending // that have begun, and have not landed
+	for len(wait) > 0 {
+		wait, flying = r.begin(wait, flying, at, now)
+		for _, p := range flying {
+			last = max(last, p.at)
+		}
+		next, ok := r.next(flying, now)
+		if !ok {
+			return last // what is left never begins
+		}
+		now = next
+		flying = slices.DeleteFunc(flying, func(p *pending) bool { return p.at <= now })
+	}
+	return last
+}
+
+// begin lets tasks begin while there is room, and returns which still wait and which
+// have begun.
+func (r *simulation) begin(wait, flying []*pending, at map[nexus.TaskID]*pending, now time.Duration) (kept, begun []*pending) {
+	busy := 0
+	for _, p := range flying {
+		if p.at-r.lag > now {
+			busy++
+		}
+	}
+	kept = wait[:0]
+	for i, p := range wait {
+		if busy >= r.parallel {
+			return append(kept, wait[i:]...), flying
+		}
+		if !ready(p, at, now) || r.clashes(p, flying) {
+			kept = append(kept, p)
+			continue
+		}
+		p.at = now + p.left + r.lag
+		if flying = append(flying, p); p.left > 0 {
+			busy++
+		}
+	}
+	return kept, flying
+}
+
+// next returns when something happens next: work ends or lands.
+func (r *simulation) next(flying []*pending, now time.Duration) (at time.Duration, ok bool) {
+	for _, p := range flying {
+		for _, t := range []time.Duration{p.at - r.lag, p.at} {
+			if t > now && (!ok || t < at) {
+				at, ok = t, true
+			}
+		}
+	}
+	return at, ok
+}
+
+func (r *simulation) clashes(p *pending, flying []*pending) bool {
+	return r.graph != nil && slices.ContainsFunc(flying, func(o *pending) bool { return r.graph.Conflicts(p.task.ID, o.task.ID) })
+}
+
+// ready reports whether what a task needs or wants has landed by now.
+func ready(p *pending, at map[nexus.TaskID]*pending, now time.Duration) bool {
+	for _, id := range p.task.After() {
+		if n := at[id]; n != nil && (n.at < 0 || n.at > now) {
+			return false
+		}
+	}
+	return true
+}
+
+// draw returns the i-th value of the k-th play: between 0 and 1, evenly spread, and
+// always the same.
+func draw(k, i int) float64 {
+	x := uint64(k+1)*0x9e3779b97f4a7c15 + uint64(i+1)*0xbf58476d1ce4e5b9 //nolint:gosec // neither is below 0
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	x ^= x >> 31
+	return (float64(x>>11) + 0.5) / (1 << 53)
+}

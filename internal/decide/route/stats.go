@@ -1,0 +1,69 @@
+package route
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// Stats is the result of earlier runs. The zero Stats knows of none.
+type Stats struct {
+	landed []landedTask               // tasks, in the order in which they were added
+	rests  []time.Duration            // from when the last task landed to the end of each run
+	lags   []time.Duration            // from when work was accepted until it had landed
+	gates  map[string][]time.Duration // how long each took: the median of each run
+}
+
+// landedTask is a task that landed.
+type landedTask struct {
+	run   nexus.RunID
+	id    nexus.TaskID
+	stack string
+	tier  nexus.Tier    // where it began
+	thumb time.Duration // by the rule of thumb
+	time  time.Duration
+	money nexus.Money
+}
+
+// Add adds a run.
+func (h *Stats) Add(s *state.State) {
+	if h.gates == nil {
+		h.gates = map[string][]time.Duration{}
+	}
+	for _, gate := range s.TimedGates() {
+		h.gates[gate] = append(h.gates[gate], median(s.GateDurations(gate)))
+	}
+	for _, t := range s.Tasks {
+		if t.Landed != nil {
+			h.land(s.Run, t)
+		}
+	}
+	for _, l := range s.Landings {
+		if a := s.Attempt(l.Attempt); a != nil && !a.Finished.IsZero() {
+			h.lags = append(h.lags, l.At.Sub(a.Finished))
+		}
+	}
+	if n := len(s.Landings); n > 0 && s.Status == nexus.StatusDone {
+		h.rests = append(h.rests, max(0, s.Ended.Sub(s.Landings[n-1].At)))
+	}
+}
+
+// land adds a task that landed.
+func (h *Stats) land(run nexus.RunID, t *state.Task) {
+	c, tier := began(t)
+	files := t.Files
+	if len(files) == 0 {
+		files = t.Landed.Changes.Files
+	}
+	h.landed = append(h.landed, landedTask{run, t.ID, stack.MainStack(files), tier, thumbTime(t.Task, c), t.Worked, t.Spent})
+}
+
+// began returns how hard a task was taken to be, and where it began.
+func began(t *state.Task) (nexus.Complexity, nexus.Tier) {
+	if t.Route != nil {
+		return t.Route.Complexity, t.Route.Tier
+	}
+	return nexus.Simple, t.Task.Tier
+}

@@ -1,0 +1,226 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+)
+
+// add takes something more into the run. What is one task joins the plan at once.
+func add(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	a := s.Addition(r.Seq)
+	switch {
+	case a == nil:
+		return no("nothing was named to be added")
+	case !s.Goal.Goal.Mode.Works():
+		return no("the run only makes a plan, asks questions or writes a spec: no task is worked on")
+	case s.Drain != nil, s.IsDelivering(), s.IsDeliveryOnly():
+		return no("the run is ending")
+	}
+	for _, o := range s.Additions {
+		if o != a && o.Item == a.Item && a.Item != "" && o.Why == "" {
+			return no("%s was added before", a.Item)
+		}
+	}
+	if !s.Planned || !IsSingleTask(a.Task, s.Limits.Size) || !room(s, a) {
+		return yes()
+	}
+	fs, err := join(s, a, []nexus.Task{a.Task})
+	if err != nil {
+		return no("%v", err)
+	}
+	return yes(fs...)
+}
+
+// withdraw takes back what was added and nobody began: an item that is no longer wanted.
+func withdraw(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	switch a := s.Item(r.Item); {
+	case a == nil:
+		return no("%s was not added to the run", r.Item)
+	case a.IsDone() || a.Attempt != "":
+		return no("work on %s has started: skip its tasks", r.Item)
+	default:
+		return yes(nexus.AdditionFailed{Request: a.Seq, Why: "taken back by " + person(r), By: person(r)})
+	}
+}
+
+// IsSingleTask reports whether what is asked for is one task as it stands: it says one thing,
+// leaves nothing open, and is not too large. Anything else a planner makes tasks of.
+func IsSingleTask(t nexus.Task, most nexus.Size) bool {
+	_, vague := clarify.Vague(t.Brief)
+	return !vague && len(spec.Statements(t.Brief)) <= 1 && len(t.Criteria) > 0 && !spec.Is(t.Brief) &&
+		len(t.Files) <= most.Files && len(t.Criteria) <= most.Criteria && len(t.Brief) <= most.Characters/2
+}
+
+// room reports whether an addition may begin: only so many items of the backlog are
+// worked on at once.
+func room(s *state.State, a *state.Addition) bool {
+	return a.Item == "" || s.Limits.Items == 0 || len(s.ActiveItems()) < s.Limits.Items
+}
+
+// additions decides what follows next from what people added.
+func additions(s *state.State, now time.Time) []nexus.Fact {
+	for _, a := range s.Additions {
+		if a.IsDone() {
+			continue
+		}
+		if fs := addition(s, a, now); fs != nil {
+			return fs
+		}
+	}
+	return nil
+}
+
+func addition(s *state.State, a *state.Addition, now time.Time) []nexus.Fact {
+	switch {
+	case a.Proposed != nil:
+		return proposed(s, a, now)
+	case a.Attempt != "":
+		return resumeAddition(s, a)
+	case !room(s, a):
+		return nil
+	case IsSingleTask(a.Task, s.Limits.Size):
+		return joined(s, a, []nexus.Task{a.Task})
+	case s.IsAddingTasks() || len(s.Active()) >= parallel(s):
+		return nil
+	}
+	return facts(nexus.AdditionSought{Attempt: nexus.AttemptID(fmt.Sprintf("add.%d", s.AddTries+1)), Request: a.Seq})
+}
+
+// resumeAddition resumes who makes tasks of an addition and lost its process.
+func resumeAddition(s *state.State, a *state.Addition) []nexus.Fact {
+	at := s.Attempt(a.Attempt)
+	switch {
+	case at.Stage == state.Working:
+		return nil
+	case at.Stage == state.Waiting && !tooOften(s, at):
+		return facts(nexus.AdditionSought{Attempt: a.Attempt, Request: a.Seq})
+	default:
+		return facts(nexus.AdditionFailed{Request: a.Seq, Attempt: a.Attempt, Why: "making tasks of it was interrupted too often: " + at.Why})
+	}
+}
+
+// proposed gives the run the tasks that were made of an addition, once a person agreed to
+// them where the level of approval holds plans.
+func proposed(s *state.State, a *state.Addition, now time.Time) []nexus.Fact {
+	if !s.NeedsConsent() {
+		return joined(s, a, a.Proposed)
+	}
+	q := consulted(s, a)
+	switch {
+	case q == nil:
+		return facts(askAddition(s, a, s.NextQuestion(), now))
+	case q.By == "" && s.Alone && !q.Left:
+		return facts(nexus.QuestionLeft{ID: q.ID})
+	case q.By == "" && q.Left && q.Anew && !s.Alone:
+		return facts(askAddition(s, a, q.ID, now))
+	case q.By == "":
+		return nil
+	case nexus.Agrees(q.Answer):
+		return joined(s, a, a.Proposed)
+	}
+	why := "not agreed to by " + q.By
+	if objection := nexus.Objection(q.Answer); objection != "" {
+		why += ": " + objection
+	}
+	return facts(nexus.AdditionFailed{Request: a.Seq, Why: why})
+}
+
+func askAddition(s *state.State, a *state.Addition, id string, now time.Time) nexus.QuestionAsked {
+	words := make([]string, len(a.Proposed))
+	for i, t := range a.Proposed {
+		words[i] = string(t.ID) + " " + t.Title
+	}
+	text := fmt.Sprintf("may these tasks be added to the run? %s: %s", count(len(words)), sanitize.Cut(strings.Join(words, "; "), mostPlan))
+	return nexus.QuestionAsked{
+		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.AddTrigger, Mark: string(a.Attempt), Deadline: questionDeadline(s, now),
+	}
+}
+
+// joined gives the run tasks, or says why they cannot be its.
+func joined(s *state.State, a *state.Addition, tasks []nexus.Task) []nexus.Fact {
+	fs, err := join(s, a, tasks)
+	if err != nil {
+		return facts(nexus.AdditionFailed{Request: a.Seq, Why: err.Error()})
+	}
+	return fs
+}
+
+// join returns the facts that give the run tasks, under names that no other task has. Those
+// that need no other one need what the addition was to wait for.
+func join(s *state.State, a *state.Addition, tasks []nexus.Task) ([]nexus.Fact, error) {
+	needs := slices.Clone(a.Task.Needs)
+	for _, id := range a.Task.Needs {
+		t := s.Task(id)
+		if t == nil {
+			return nil, fmt.Errorf("it needs the task %s, which the run does not have", id)
+		}
+		if e := s.Splits.ForTask(id); t.Status == nexus.Split && e != nil {
+			needs = state.ReplaceNeed(needs, id, e.Parts)
+		}
+	}
+	names, n := map[nexus.TaskID]nexus.TaskID{}, len(s.Tasks)
+	ids := make([]nexus.TaskID, len(tasks))
+	for i, t := range tasks {
+		for n++; s.Task(nexus.TaskID(fmt.Sprintf("T%d", n))) != nil; n++ {
+		}
+		ids[i] = nexus.TaskID(fmt.Sprintf("T%d", n))
+		names[t.ID] = ids[i]
+	}
+	var fs []nexus.Fact
+	for i, t := range tasks {
+		t.ID, t.Needs, t.Wants, t.Ties = ids[i], renamed(t.Needs, names), renamed(t.Wants, names), tied(t.Ties, names)
+		if len(tasks) == 1 || len(t.Needs) == 0 {
+			t.Needs = slices.Clone(needs)
+		}
+		t.Priority, t.Kind = cmp.Or(a.Task.Priority, t.Priority), cmp.Or(a.Task.Kind, t.Kind)
+		t.Prefer(a.Task.Tier, a.Task.Strategy, true)
+		fs = append(fs, nexus.TaskPlanned{Task: t})
+	}
+	fs = append(fs, nexus.TasksAdded{Request: a.Seq, Tasks: ids, By: agreed(s, a)})
+	return fs, s.CheckFacts(fs...)
+}
+
+// agreed returns who agreed to the tasks of an addition.
+func agreed(s *state.State, a *state.Addition) string {
+	if q := consulted(s, a); q != nil {
+		return q.By
+	}
+	return cmp.Or(a.By, "a person")
+}
+
+// consulted returns the question about what was made of an addition, nil where there is none.
+func consulted(s *state.State, a *state.Addition) *state.Question {
+	if a.Question == "" {
+		return nil
+	}
+	return s.Question(a.Question)
+}
+
+func renamed(ids []nexus.TaskID, names map[nexus.TaskID]nexus.TaskID) []nexus.TaskID {
+	var all []nexus.TaskID
+	for _, id := range ids {
+		all = append(all, names[id])
+	}
+	return all
+}
+
+func tied(ties nexus.Ties, names map[nexus.TaskID]nexus.TaskID) nexus.Ties {
+	if len(ties) == 0 {
+		return nil
+	}
+	all := nexus.Ties{}
+	for _, id := range slices.Sorted(maps.Keys(ties)) {
+		all[names[id]] = ties[id]
+	}
+	return all
+}

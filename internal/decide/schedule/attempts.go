@@ -1,0 +1,186 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/numberedfiles"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// landNext lets the next accepted attempt land, one at a time.
+func landNext(s *state.State) []nexus.Fact {
+	if s.CurrentLanding != nil {
+		return resumeLanding(s, s.CurrentLanding)
+	}
+	i := slices.IndexFunc(s.Queue, func(t *state.QueuedLanding) bool { return s.HoldReason(s.Task(t.Task), s.Attempt(t.Attempt)) == "" })
+	if i < 0 {
+		return nil // also where the run ends, and nobody is left to do what people said meanwhile
+	}
+	t := s.Queue[i]
+	return facts(nexus.TrainDeparted{Task: t.Task, Attempt: t.Attempt, Onto: s.Tip})
+}
+
+// resumeLanding continues with a landing that lost its worker. Whether it landed after
+// all is for the worker to find out, so it is never given up here.
+func resumeLanding(s *state.State, b *state.QueuedLanding) []nexus.Fact {
+	switch t, m := s.Task(b.Task), b.Merge; {
+	case m.Stage != state.Waiting:
+		return nil
+	case t.OverCap != nil:
+		return facts(nexus.TrainRefused{Task: t.ID, Attempt: b.Attempt, Onto: b.Onto, Conflict: true, Why: OverCap(*t.OverCap)})
+	case s.Drain != nil && (m.LetGo || tooOften(s, m)):
+		return nil
+	case tooOften(s, m):
+		return facts(nexus.RunDrained{To: nexus.StatusFailed, Why: fmt.Sprintf("landing %s was interrupted %d times: %s", t.ID, m.Losses, m.Why)})
+	default:
+		return facts(nexus.AttemptResumed{Attempt: m.ID, Base: b.Onto})
+	}
+}
+
+// startTasks starts ready tasks while there is room: the most urgent first, then the one with the longest
+// path behind it, and never two that declare the same file.
+func startTasks(s *state.State, now time.Time) []nexus.Fact {
+	room := parallel(s) - len(s.Active())
+	if room <= 0 {
+		return nil
+	}
+	if n := s.Limits.Dispatches; n > 0 {
+		if s.Starts >= n && slices.ContainsFunc(s.Tasks, s.Ready) && !busy(s) {
+			return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("%d attempts were started", s.Starts)})
+		}
+		room = min(room, n-s.Starts)
+	}
+	if s.Limits.Step {
+		return step(s, now)
+	}
+	var fs []nexus.Fact
+	flying := inFlight(s)
+	for _, t := range candidates(s) {
+		if room <= 0 {
+			break
+		}
+		if clashes(s, t, flying) || waitsInLane(s, t) {
+			continue
+		}
+		room--
+		flying = append(flying, t.ID)
+		fs = append(fs, nextAttempt(s, t))
+	}
+	return fs
+}
+
+// nextAttempt is how the next attempt at a task begins.
+func nextAttempt(s *state.State, t *state.Task) nexus.AttemptStarted {
+	f := nexus.AttemptStarted{
+		Attempt: nexus.AttemptID(fmt.Sprintf("%s.%d", t.ID, len(t.Attempts)+1)),
+		Task:    t.ID, Tier: t.Tier, Strategy: repair.NextStrategy(t), Base: s.Tip,
+	}
+	f.Continues = continues(s, t)
+	from, ok := chosenRound(s, t)
+	switch f.Asked = ok; {
+	case replan.Continues(t):
+		f.Asked = false
+		from, ok = BestStart(t)
+	case !ok:
+		if f.Tree = testsToKeep(s, t); f.Tree != "" {
+			return f
+		}
+		from, ok = BestStart(t)
+	}
+	if in := t.Inherited; !ok && in != nil && in.Work != "" {
+		from, ok = state.Tree{At: in.Work, Base: in.Base}, true
+	}
+	if f.Tree, f.From, f.Round = from.At, from.Attempt, from.Round; ok && from.Base != s.Tip {
+		f.Since = from.Base
+	}
+	return f
+}
+
+// BestStart returns what the next attempt at a task starts from where a person names
+// nothing else; false where nothing is kept. See [state.BestTree].
+func BestStart(t *state.Task) (state.Tree, bool) {
+	return state.BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
+}
+
+// UpcomingView returns what the worker of a task knows, and whether that is of an
+// attempt that has not begun: of the one that would begin now, as none is open.
+func UpcomingView(s *state.State, t *state.Task) (v state.View, fresh bool) {
+	v = s.View(t.ID)
+	if v.Attempt != nil && v.Attempt.Stage != state.Over {
+		return v, false
+	}
+	f := nextAttempt(s, t)
+	v.Attempt = &state.Attempt{ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since, From: f.From, FromRound: f.Round, Asked: f.Asked}
+	v.Kept = s.StartingTreeOf(v.Attempt)
+	v.Meanwhile = nil // it would begin at the tip
+	return v, true
+}
+
+// chosenRound returns the round that a person goes back to.
+func chosenRound(s *state.State, t *state.Task) (state.Tree, bool) {
+	if t.Back == nil {
+		return state.Tree{}, false
+	}
+	old := s.Attempt(t.Back.Attempt)
+	if old == nil || !allBroken(t.Attempts[t.Mercy:]) {
+		return state.Tree{}, false
+	}
+	r := old.Round(t.Back.Round)
+	if r == nil {
+		return state.Tree{}, false
+	}
+	return state.Tree{Attempt: old.ID, Round: r.Round, At: r.ResultTree(), Base: r.Base}, true
+}
+
+// testsToKeep returns the tests of an attempt that ended because somebody touched more
+// than tests, which was undone; empty for none.
+func testsToKeep(s *state.State, t *state.Task) string {
+	if a := t.Current(); a != nil && len(t.Attempts) > t.Mercy && a.Category == nexus.IsolationViolation && a.Base == s.Tip {
+		return a.Commit
+	}
+	return ""
+}
+
+// inFlight returns the tasks whose work is under way, or accepted, and not on
+// the branch. A task that was retried joins them when it continues.
+func inFlight(s *state.State) []nexus.TaskID {
+	var ids []nexus.TaskID
+	for _, t := range s.Tasks {
+		a := t.Current()
+		if a == nil || t.Status.Ended() && a.Stage != state.Working {
+			continue
+		}
+		retried := t.Status == nexus.Pending && a.Stage == state.Waiting
+		if a.Stage != state.Over && !retried || a.Outcome == nexus.Accepted && t.Status != nexus.Pending {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
+func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
+	return slices.ContainsFunc(flying, func(id nexus.TaskID) bool {
+		return id != t.ID && (s.Graph.Conflicts(id, t.ID) || numberedfiles.MayCollide(s.Task(id).Files, t.Files)) || overlapsByHistory(s, t, s.Task(id))
+	})
+}
+
+// candidates returns the tasks that could start: the most urgent first, of those the one with the
+// longest path behind it; equals stay in the plan's order.
+func candidates(s *state.State) []*state.Task {
+	var ready []*state.Task
+	for _, t := range s.Tasks {
+		if s.Ready(t) && !t.Underway() && !t.IsPaused() && !unrouted(s, t) {
+			ready = append(ready, t)
+		}
+	}
+	slices.SortStableFunc(ready, func(a, b *state.Task) int {
+		return cmp.Or(cmp.Compare(s.Urgency(b.ID), s.Urgency(a.ID)), cmp.Compare(s.Rank(b.ID), s.Rank(a.ID)))
+	})
+	return ready
+}

@@ -1,0 +1,285 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// broken is how many attempts in a row the machinery may fail.
+const broken = 3
+
+// decideAfterAttempt decides what follows from how a task's last attempt stands.
+func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fact {
+	a := t.Current()
+	if a == nil || t.Status.Ended() || t.Status == nexus.Boarding {
+		return nil
+	}
+	if len(t.Attempts) <= t.Mercy {
+		return nil // a person gave it another chance: begin starts it
+	}
+	switch a.Stage {
+	case state.Working:
+		return nil
+	case state.Waiting:
+		return resumeAttempt(s, t, a)
+	case state.Over:
+	}
+	switch {
+	case a.Outcome == nexus.Accepted && a.Refusals >= max(1, s.Limits.LandTries):
+		return fail(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
+	case a.Outcome == nexus.Accepted && len(t.Refused) > 0: // as a journal says that an earlier version wrote
+		return park(t, "no verifier has approved it since")
+	case a.Outcome == nexus.Accepted:
+		if fs, held := review(s, t, a, now); held {
+			return fs
+		}
+		return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
+	case t.Status != nexus.Pending && a.Outcome != nexus.Conflicted:
+		return nil
+	}
+	if fs, over := applyReplan(s, t, a); over {
+		return fs
+	}
+	switch {
+	case isOutOfTime(s, t):
+		return splitTask(s, t, nexus.SplitSought{Why: capReason(s, t), Failed: true, Rescope: true})
+	case capReason(s, t) != "":
+		return fail(t, capReason(s, t))
+	}
+	switch a.Outcome {
+	case nexus.Conflicted:
+		return park(t, "conflict: "+a.Why)
+	case nexus.Unverified, nexus.Inapplicable:
+		return park(t, a.Why)
+	case nexus.GaveUp:
+		switch r := t.Replan; { // a stronger model would be asked for the same
+		case r != nil && len(r.Blockers) > 0:
+			return park(t, replanReason(*r))
+		case r != nil:
+			return splitTask(s, t, nexus.SplitSought{Why: replanReason(*r), Rescope: true})
+		case a.Category == nexus.PersonNeeded: // nor has it what only a person can give
+			return park(t, a.Why)
+		}
+		if repair.NextStrategy(t) != a.Strategy { // a tester who cannot do without code is no worse than one who touched it
+			return retryOrEscalate(s, t, a)
+		}
+		return escalate(s, t, a, park)
+	default:
+		return retryOrEscalate(s, t, a)
+	}
+}
+
+// applyReplan decides how a task continues that reached a threshold, and does what was
+// decided while its last attempt was under way. Over says that nothing else is to be
+// decided about it now.
+func applyReplan(s *state.State, t *state.Task, a *state.Attempt) (fs []nexus.Fact, over bool) {
+	if d := replan.DecideAfterEnd(s, t, a, isOutOfTime(s, t)); d != nil {
+		return facts(*d), true
+	}
+	if replan.Continues(t) && capReason(s, t) == "" {
+		return nil, true // startTasks starts it where it is
+	}
+	d := replan.EndingDecision(t, a)
+	if d == nil || a.Outcome != nexus.Exhausted || isOutOfTime(s, t) {
+		return nil, false
+	}
+	why := replan.Text(*d)
+	switch d.Course {
+	case nexus.CourseSplit, nexus.CourseRescope:
+		return splitTask(s, t, nexus.SplitSought{Why: why, Failed: true, Rescope: d.Course == nexus.CourseRescope}), true
+	case nexus.CourseStop:
+		return park(t, why), true
+	case nexus.CourseEscalate:
+		fs = escalate(s, t, a, func(t *state.Task, why string) []nexus.Fact { return fail(t, why) })
+		return fs, fs != nil
+	case nexus.CourseContinue:
+	}
+	return nil, false
+}
+
+// resumeAttempt resumes an attempt that lost its worker or was handed back.
+func resumeAttempt(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
+	switch {
+	case t.OverCap != nil:
+		return park(t, OverCap(*t.OverCap))
+	case tooOften(s, a):
+		return fail(t, fmt.Sprintf("interrupted %d times: %s", a.Losses, a.Why))
+	case a.Refusals > 0 && a.Refusals >= max(1, s.Limits.LandTries):
+		return fail(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
+	case len(s.Active()) >= parallel(s):
+		return nil
+	case t.Status == nexus.Pending && clashes(s, t, inFlight(s)):
+		return nil // it was retried, and others began meanwhile
+	}
+	return facts(nexus.AttemptResumed{Attempt: a.ID, Base: a.Base, Tree: a.Start})
+}
+
+// capReason says which of a task's own caps is reached.
+func capReason(s *state.State, t *state.Task) string {
+	switch l := s.Limits; {
+	case l.Rounds > 0 && t.CountedRounds() >= l.Rounds:
+		used := fmt.Sprintf("%d rounds are used up", l.Rounds)
+		if why := t.Current().Why; why != used {
+			used += ": " + why
+		}
+		return used
+	case l.TaskTime > 0 && t.CountedTime() >= l.TaskTime:
+		return fmt.Sprintf("its time limit of %s is reached; the work is kept", l.TaskTime)
+	}
+	return ""
+}
+
+// isOutOfTime reports whether the time of a task is over, and nothing else of it.
+func isOutOfTime(s *state.State, t *state.Task) bool {
+	l := s.Limits
+	return l.TaskTime > 0 && t.CountedTime() >= l.TaskTime && (l.Rounds <= 0 || t.CountedRounds() < l.Rounds)
+}
+
+// retryOrEscalate tries afresh at the same tier while that may help, and a stronger
+// tier after that. It returns nothing when a fresh try is right: [startTasks]
+// starts it.
+func retryOrEscalate(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
+	tries := t.AttemptsAt(t.Tier)
+	if n := len(tries); n >= broken && allBroken(tries[n-broken:]) {
+		return park(t, fmt.Sprintf("the environment failed %d times: %s", broken, a.Why))
+	}
+	if a.Category == nexus.GreenfieldNoTests && repair.NextStrategy(t) == a.Strategy {
+		return escalate(s, t, a, park) // it was lite already: more of the same tier would write no test either
+	}
+	if why := futileRetryReason(s, t, a); why != "" {
+		a := *a
+		a.Why = why + ": " + cmp.Or(a.Why, string(a.Outcome))
+		return escalate(s, t, &a, park)
+	}
+	limit, capped := s.Limits.PerTier[t.Tier]
+	if len(tries) == 0 || (!capped || len(tries) < limit) && !repeats(tries) && !repair.Resubmitted(tries[len(tries)-1]) {
+		return nil
+	}
+	if a.Category.NeedsPerson() {
+		return escalate(s, t, a, park)
+	}
+	return escalate(s, t, a, func(t *state.Task, why string) []nexus.Fact {
+		return splitTask(s, t, nexus.SplitSought{Why: why, Failed: true})
+	})
+}
+
+func allBroken(tries []*state.Attempt) bool {
+	for _, a := range tries {
+		if !a.Broken {
+			return false
+		}
+	}
+	return true
+}
+
+// repeats reports whether the last two tries ended with the same failure: a
+// third at this tier would not differ.
+func repeats(tries []*state.Attempt) bool {
+	if len(tries) < 2 {
+		return false
+	}
+	last := repair.LastSignature(tries[len(tries)-1])
+	return last != "" && last == repair.LastSignature(tries[len(tries)-2])
+}
+
+// escalate moves the task to the next tier that may try it. At the top it
+// continues with less of a strategy; where there is no less it is split, or
+// left.
+func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state.Task, string) []nexus.Fact) []nexus.Fact {
+	why := cmp.Or(a.Why, string(a.Outcome))
+	if len(t.AttemptsAt(t.Tier)) == 0 {
+		return nil // it was moved to this tier, and has not tried it yet
+	}
+	to, ok := t.Tier.Next()
+	for ok && isTierClosed(s, to) {
+		to, ok = to.Next()
+	}
+	if !ok {
+		if less, ok := lower(t, a); ok {
+			return facts(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: t.Tier, Why: why, Strategy: less})
+		}
+		return leave(t, why)
+	}
+	return facts(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: to, Why: why})
+}
+
+// lower returns the strategy that a task continues with after the last tier.
+// It never takes a judge away that refused the work: where a verifier's refusal
+// stands the next strategy has a verifier too, and what only a person can judge
+// is left to a person.
+func lower(t *state.Task, a *state.Attempt) (nexus.Strategy, bool) {
+	way := repair.NextStrategy(t)
+	if way != a.Strategy {
+		return way, true // no attempt was made with it yet
+	}
+	less, ok := repair.LowerStrategy(way)
+	return less, ok && !a.Category.NeedsPerson() && (len(t.Refused) == 0 || less.Sessions())
+}
+
+// isTierClosed reports whether no attempt may be made at a tier.
+func isTierClosed(s *state.State, tier nexus.Tier) bool {
+	limit, capped := s.Limits.PerTier[tier]
+	return capped && limit <= 0
+}
+
+// replanReason says for a person why an agent wants its task to be planned again.
+func replanReason(f nexus.ReplanAsked) string {
+	text := "it needs a new plan: " + f.Reason
+	for _, b := range f.Blockers {
+		text += "; " + b
+	}
+	if f.Suggestion != "" {
+		text += "; suggested: " + f.Suggestion
+	}
+	return text
+}
+
+// park leaves a task to a person's judgement.
+func park(t *state.Task, why string) []nexus.Fact {
+	if len(t.Refused) > 0 {
+		why = strings.TrimSuffix(why, ".") + refusals(t)
+	}
+	return facts(nexus.TaskParked{Task: t.ID, Why: why})
+}
+
+// fail leaves a task whose end is mechanical. Where a verifier's refusal stands
+// it is for a person all the same.
+func fail(t *state.Task, why string) []nexus.Fact {
+	if len(t.Refused) > 0 {
+		return park(t, why)
+	}
+	return facts(nexus.TaskParked{Task: t.ID, Why: why, Failed: true})
+}
+
+// refusals lists the refusals of a task that still stand, empty for none.
+func refusals(t *state.Task) string {
+	var b strings.Builder
+	for i, r := range t.Refused {
+		lead := "; "
+		if i == 0 {
+			lead = fmt.Sprintf(". A verifier rejected the work %d times and has not approved it since: ", len(t.Refused))
+			if len(t.Refused) == 1 {
+				lead = ". A verifier rejected the work and has not approved it since: "
+			}
+		}
+		fmt.Fprintf(&b, "%s%s round %d (%s, %s): %s", lead, r.Attempt, r.Round, r.Tier, r.Strategy, shortenReason(r.Why))
+	}
+	return b.String()
+}
+
+// shortenReason cuts a reason for a list of them. The journal has the whole of it.
+func shortenReason(why string) string {
+	const most = 240
+	why = strings.Join(strings.Fields(why), " ")
+	if r := []rune(why); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return why
+}

@@ -1,0 +1,89 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/lessons"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// futileRetryReason says why another try at the tier of an attempt is not worth what it costs,
+// as earlier runs showed; empty where it may be, or where no tier follows. Now and
+// then it is tried all the same, to see whether that is still so.
+func futileRetryReason(s *state.State, t *state.Task, a *state.Attempt) string {
+	l := s.Goal.Routing.Lessons
+	if l == nil || a.Tier != t.Tier || !retriable(a) || !follows(s, t.Tier) {
+		return ""
+	}
+	after := ended(a)
+	i := slices.IndexFunc(l.Retries, func(x nexus.RetryLearned) bool { return x.Tier == a.Tier && x.After == after })
+	if i < 0 {
+		return ""
+	}
+	x := l.Retries[i]
+	n := x.Seen
+	for _, o := range s.Tasks {
+		for _, e := range o.Attempts {
+			if e == a {
+				continue
+			}
+			if e.Stage == state.Over && e.Tier == a.Tier && retriable(e) && ended(e) == after && e.Finished.Before(a.Finished) {
+				n++
+			}
+		}
+	}
+	if x.Every > 0 && n%x.Every == x.Every-1 {
+		return ""
+	}
+	return x.Why
+}
+
+// retriable reports whether an attempt failed in a way that says something of its
+// tier.
+func retriable(a *state.Attempt) bool {
+	if a.Broken || a.Category.NeedsPerson() {
+		return false
+	}
+	return a.Outcome == nexus.GaveUp || a.Outcome == nexus.Exhausted || a.Outcome == nexus.NoProgress
+}
+
+// ended returns what another attempt follows on, as history has it.
+func ended(a *state.Attempt) string {
+	gate, _, _ := strings.Cut(repair.LastSignature(a), ":")
+	return cmp.Or(gate, string(a.Outcome))
+}
+
+// follows reports whether attempts may be made at a tier above this one.
+func follows(s *state.State, tier nexus.Tier) bool {
+	for to, ok := tier.Next(); ok; to, ok = to.Next() {
+		if !isTierClosed(s, to) {
+			return true
+		}
+	}
+	return false
+}
+
+// overlapsByHistory reports whether a task touches a file of another one as earlier tasks like
+// the two did, although neither declares the other's.
+func overlapsByHistory(s *state.State, a, b *state.Task) bool {
+	l := s.Goal.Routing.Lessons
+	if l == nil || len(l.Touched) == 0 || b == nil || a == b {
+		return false
+	}
+	x, y := touches(l, a), touches(l, b)
+	return graph.Overlap(x, b.Files) || graph.Overlap(y, a.Files) || graph.Overlap(x, y)
+}
+
+// touches returns the files that a task touches and does not declare.
+func touches(l *nexus.Lessons, t *state.Task) []string {
+	var all []string
+	for _, f := range lessons.FilesBeside(l.Touched, t.Files) {
+		all = append(all, f.File)
+	}
+	return all
+}

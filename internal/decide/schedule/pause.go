@@ -1,0 +1,64 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// settleHold pauses one task, or lets it continue.
+func settleHold(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	t := s.Task(r.Task)
+	switch {
+	case t == nil:
+		return no("there is no task %q", r.Task)
+	case r.Verb == nexus.VerbResume && !t.IsPaused():
+		return no("%s is not paused: it is %s", t.ID, s.StatusOf(t))
+	case r.Verb == nexus.VerbResume:
+		return yes(nexus.TaskResumed{Task: t.ID, By: person(r)})
+	case t.Status.Ended():
+		return no("%s is %s", t.ID, t.Status)
+	case t.IsPaused():
+		return no("%s is already paused by %s", t.ID, t.Paused.By)
+	case s.Drain != nil || s.IsDelivering():
+		return no("the run is ending")
+	case s.CurrentLanding != nil && s.CurrentLanding.Task == t.ID:
+		return no("%s is landing", t.ID)
+	case s.Splitting(t.ID):
+		return no("%s is being split", t.ID)
+	}
+	return yes(nexus.TaskPaused{Task: t.ID, By: person(r)})
+}
+
+// interrupt cuts off what the agent of a task does. What the person says is delivered
+// before its next turn.
+func interrupt(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	t := s.Task(r.Task)
+	if t == nil {
+		return no("there is no task %q", r.Task)
+	}
+	if why := s.InterruptProblem(t); why != "" {
+		return no("%s", why)
+	}
+	return yes(nexus.AttemptInterrupted{Attempt: t.Current().ID, By: person(r)})
+}
+
+// withheld names the tasks that people paused, for who wants the run to continue; empty
+// where there are none.
+func withheld(s *state.State) string {
+	var names []string
+	for _, t := range s.Tasks {
+		if t.IsPaused() {
+			names = append(names, string(t.ID))
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("; %s is, and nexus unpause %s lets it continue", names[0], names[0])
+	}
+	return fmt.Sprintf("; %s are, and nexus unpause TASK lets one continue", strings.Join(names, ", "))
+}

@@ -1,0 +1,56 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// splitTask lets somebody split a task that would be left otherwise, once, and
+// leaves it where that was in vain. See decision 27.
+func splitTask(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.Fact {
+	leave := facts(nexus.TaskParked{Task: t.ID, Why: sought.Why, Failed: sought.Failed})
+	e := s.Splits.ForTask(t.ID)
+	switch {
+	case len(t.Refused) > 0 && (e == nil || !e.Open()): // parts would land without the verifier's consent
+		return park(t, sought.Why)
+	case len(t.BlockingComments()) > 0 && (e == nil || !e.Open()): // parts would land without what a person wants done
+		return leave
+	case s.Limits.Parts == 0, t.Depth >= s.Limits.Depth, s.Fixes.FaultOfTask(t.ID) != nil: // mending has bounds of its own
+		return leave
+	case e == nil:
+		sought.Attempt, sought.Task = nexus.AttemptID(fmt.Sprintf("split.%d", s.Splits.Sought+1)), t.ID
+		a := t.Current()
+		sought.Work = cmp.Or(a.Commit, a.Snapshot.Commit)
+		return facts(sought)
+	case !e.Open():
+		return unsplit(t, sought, e.Refused)
+	}
+	switch a := s.Attempt(e.Attempt); {
+	case a.Stage == state.Working:
+		return nil
+	case a.Stage == state.Waiting && t.OverCap != nil:
+		return facts(nexus.SplitFailed{Attempt: e.Attempt, Task: t.ID, Why: OverCap(*t.OverCap)})
+	case a.Stage == state.Waiting && !tooOften(s, a):
+		return facts(e.SplitSought)
+	default:
+		return facts(nexus.SplitFailed{Attempt: e.Attempt, Task: t.ID, Why: cmp.Or(a.Why, "it was interrupted too often")})
+	}
+}
+
+// unsplit leaves a task that nobody could split.
+func unsplit(t *state.Task, sought nexus.SplitSought, why string) []nexus.Fact {
+	return facts(nexus.TaskParked{Task: t.ID, Why: sought.Why + "; it was not split: " + why, Failed: sought.Failed})
+}
+
+// isSplitting reports whether somebody splits a task now.
+func isSplitting(s *state.State) bool {
+	for _, e := range s.Splits.All {
+		if s.Splitting(e.Task) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,318 @@
+package state
+
+import (
+	"iter"
+	"math"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// packedAttempt is what a state that only shows keeps of the rounds and sessions of an
+// attempt at a task that landed: the same, in a quarter of the room. See
+// [Attempt.Unpacked].
+type packedAttempt struct {
+	rounds   []packedRound
+	sessions []packedSession
+}
+
+// packedRound is a [Round]. What is rare keeps a round whole.
+type packedRound struct {
+	whole    *Round // in place of all that follows
+	role     nexus.Role
+	session  nexus.SessionID
+	cause    string
+	base     string
+	from     string
+	commit   string
+	result   string
+	evidence []packedEvidence
+	verdict  *nexus.VerdictGiven
+	reviews  []nexus.ReviewGiven
+	proof    *nexus.TestsProved
+	suspect  *nexus.TamperSuspected
+	verified *nexus.WorkVerified
+	n        int32
+	prompted bool
+}
+
+// packedEvidence is a [nexus.Evidence]: most of it is empty where a gate passed.
+type packedEvidence struct {
+	whole  *nexus.Evidence // in place of all that follows
+	of     *sharedGateText
+	tree   string
+	output string
+	took   time.Duration
+	exit   int32
+	counts [3]int32
+}
+
+// packedSession is a [Session] that is over.
+type packedSession struct {
+	whole   *Session // in place of all that follows
+	of      *sharedSessionText
+	id      nexus.SessionID
+	prompt  string
+	result  string
+	doing   string
+	usage   nexus.Usage
+	spent   nexus.Money
+	elapsed time.Duration
+	turns   int32
+	over    bool
+}
+
+// sharedGateText and talkWords are what many judgements and sessions of a run have in
+// common.
+type (
+	sharedGateText struct {
+		gate, command, toolchain string
+		state                    nexus.GateState
+	}
+	sharedSessionText struct {
+		role           nexus.Role
+		model, purpose string
+		outcome        nexus.Outcome
+	}
+)
+
+// attemptPacker keeps each text once that many attempts have.
+type attemptPacker struct {
+	gates map[sharedGateText]*sharedGateText
+	talks map[sharedSessionText]*sharedSessionText
+}
+
+func newAttemptPacker() *attemptPacker {
+	return &attemptPacker{gates: map[sharedGateText]*sharedGateText{}, talks: map[sharedSessionText]*sharedSessionText{}}
+}
+
+// intern returns the one copy of a value.
+func intern[T comparable](known map[T]*T, v T) *T {
+	if p := known[v]; p != nil {
+		return p
+	}
+	known[v] = &v
+	return &v
+}
+
+// shrink makes an attempt small whose task landed.
+func (s *attemptPacker) shrink(a *Attempt) {
+	if a.small != nil || len(a.Rounds)+len(a.Sessions) == 0 {
+		return
+	}
+	k := &packedAttempt{}
+	if len(a.Rounds) > 0 {
+		k.rounds = make([]packedRound, len(a.Rounds))
+	}
+	for i, r := range a.Rounds {
+		k.rounds[i] = s.round(a, r)
+	}
+	if len(a.Sessions) > 0 {
+		k.sessions = make([]packedSession, len(a.Sessions))
+	}
+	for i, c := range a.Sessions {
+		k.sessions[i] = s.session(a, c)
+	}
+	a.small, a.Rounds, a.Sessions = k, nil, nil
+}
+
+func (s *attemptPacker) round(a *Attempt, r *Round) packedRound {
+	plain := r.Fixed.Fixed == "" && r.Fixed.Commit == "" && len(r.Broken)+len(r.Answers)+len(r.Handed) == 0 && r.HandedWhy == "" &&
+		r.Attempt == a.ID && r.Round == int(int32(r.Round)) //nolint:gosec // that is what is compared
+	if !plain {
+		return packedRound{whole: r}
+	}
+	k := packedRound{
+		role: r.Role, session: r.Session, cause: r.Cause, base: r.Base, from: r.From, commit: r.Commit, result: r.Result, verdict: r.Verdict,
+		reviews: r.Reviews, proof: r.Proof, suspect: r.Suspect, verified: r.Verified, prompted: r.Prompted,
+		n: int32(r.Round), //nolint:gosec // it was compared
+	}
+	if len(r.Evidence) > 0 {
+		k.evidence = make([]packedEvidence, len(r.Evidence))
+	}
+	for i := range r.Evidence {
+		k.evidence[i] = s.evidence(&r.Evidence[i], r.Verdict)
+	}
+	return k
+}
+
+// inflate returns the round again.
+func (k *packedRound) inflate(a *Attempt) *Round {
+	if k.whole != nil {
+		return k.whole
+	}
+	r := &Round{
+		RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: int(k.n), Role: k.role, Cause: k.cause, Session: k.session},
+		Base:         k.base, From: k.from, Commit: k.commit, Prompted: k.prompted, Verdict: k.verdict, Reviews: k.reviews, Proof: k.proof,
+		Suspect: k.suspect, Verified: k.verified, Result: k.result,
+	}
+	for i := range k.evidence {
+		r.Evidence = append(r.Evidence, k.evidence[i].inflate())
+	}
+	return r
+}
+
+func (s *attemptPacker) evidence(e *nexus.Evidence, v *nexus.VerdictGiven) packedEvidence {
+	plain := e.Why == "" && len(e.Findings)+len(e.Flaky)+len(e.Unsure)+len(e.Old)+len(e.Missing) == 0 && e.All == "" && e.Named == "" &&
+		e.Base == "" && e.Raw == "" && e.Over == "" && !e.Hangs && !e.Optional && !e.Apart && e.Coverage == nil &&
+		max(e.Exit, e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped) <= math.MaxInt32 &&
+		min(e.Exit, e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped) >= -1
+	if !plain {
+		whole := *e
+		return packedEvidence{whole: &whole}
+	}
+	k := packedEvidence{
+		of: intern(s.gates, sharedGateText{e.Gate, e.Command, e.Toolchain, e.State}), tree: e.Tree, output: e.Output, took: e.Duration,
+		exit:   int32(e.Exit),                                                                     //nolint:gosec // it was compared
+		counts: [3]int32{int32(e.Counts.Passed), int32(e.Counts.Failed), int32(e.Counts.Skipped)}, //nolint:gosec // they were compared
+	}
+	if v != nil && v.Tree == k.tree {
+		k.tree = v.Tree // the same text, kept once
+	}
+	return k
+}
+
+// inflate returns what the gate said again.
+func (k *packedEvidence) inflate() nexus.Evidence {
+	if k.whole != nil {
+		return *k.whole
+	}
+	return nexus.Evidence{
+		Gate: k.of.gate, State: k.of.state, Command: k.of.command, Toolchain: k.of.toolchain, Tree: k.tree, Output: k.output, Duration: k.took,
+		Exit: int(k.exit), Counts: nexus.Counts{Passed: int(k.counts[0]), Failed: int(k.counts[1]), Skipped: int(k.counts[2])},
+	}
+}
+
+func (s *attemptPacker) session(a *Attempt, c *Session) packedSession {
+	plain := c.Attempt == a.ID && c.About == "" && c.After == "" && !c.Pending && c.Why == "" && c.Needs == "" &&
+		c.Opened == (nexus.AgentOpened{}) &&
+		c.Closed == (nexus.AgentEnded{}) && c.Foreign == 0 && c.call == "" && c.since.IsZero() && len(c.asks) == 0 && c.asked == 0 &&
+		c.Turns >= 0 && c.Turns <= math.MaxInt32
+	if !plain {
+		return packedSession{whole: c}
+	}
+	return packedSession{
+		of: intern(s.talks, sharedSessionText{c.Role, c.Model, c.Purpose, c.Outcome}), id: c.Session, prompt: c.Prompt, result: c.Result, doing: c.Doing,
+		usage: c.Usage, spent: c.Spent, elapsed: c.Elapsed, turns: int32(c.Turns), over: c.Over, //nolint:gosec // it was compared
+	}
+}
+
+// inflate returns the session again.
+func (k *packedSession) inflate(a *Attempt) *Session {
+	if k.whole != nil {
+		return k.whole
+	}
+	return &Session{
+		SessionStarted: nexus.SessionStarted{Session: k.id, Attempt: a.ID, Role: k.of.role, Model: k.of.model, Prompt: k.prompt},
+		Turns:          int(k.turns), Over: k.over, Outcome: k.of.outcome, Result: k.result, Doing: k.doing, Purpose: k.of.purpose,
+		Usage: k.usage, Spent: k.spent, Elapsed: k.elapsed,
+	}
+}
+
+// Unpacked returns the attempt with all its rounds and sessions: itself, but where a
+// state that only shows has made it small. It is only read.
+func (a *Attempt) Unpacked() *Attempt {
+	if a == nil || a.small == nil {
+		return a
+	}
+	w := *a
+	w.unpack()
+	return &w
+}
+
+// unpack makes an attempt large again, for a fact that came late.
+func (a *Attempt) unpack() {
+	k := a.small
+	if k == nil {
+		return
+	}
+	a.small = nil
+	for i := range k.rounds {
+		a.Rounds = append(a.Rounds, k.rounds[i].inflate(a))
+	}
+	for i := range k.sessions {
+		a.Sessions = append(a.Sessions, k.sessions[i].inflate(a))
+	}
+}
+
+// Evidence returns what the gates said in the rounds, in order; of the last round
+// alone where only that is wanted. It is the same for an attempt that is not whole.
+func (a *Attempt) Evidence(last bool) iter.Seq[nexus.Evidence] {
+	return func(yield func(nexus.Evidence) bool) {
+		rounds := a.Rounds
+		if last {
+			rounds = rounds[max(0, len(rounds)-1):]
+		}
+		for _, r := range rounds {
+			for _, e := range r.Evidence {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+		if a.small != nil {
+			a.small.each(last, yield)
+		}
+	}
+}
+
+// each yields what [Attempt.Evidence] does.
+func (k *packedAttempt) each(last bool, yield func(nexus.Evidence) bool) {
+	rounds := k.rounds
+	if last {
+		rounds = rounds[max(0, len(rounds)-1):]
+	}
+	for i := range rounds {
+		r := &rounds[i]
+		if r.whole != nil {
+			for _, e := range r.whole.Evidence {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+		for j := range r.evidence {
+			if !yield(r.evidence[j].inflate()) {
+				return
+			}
+		}
+	}
+}
+
+// Spent returns what the sessions of the attempt cost.
+func (a *Attempt) Spent() nexus.Money {
+	var sum nexus.Money
+	for _, c := range a.Sessions {
+		sum += c.Spent
+	}
+	if a.small != nil {
+		for _, k := range a.small.sessions {
+			if sum += k.spent; k.whole != nil {
+				sum += k.whole.Spent
+			}
+		}
+	}
+	return sum
+}
+
+// session returns the session with this ID, nil where there is none. One that is
+// asked for is no longer small.
+func (s *State) session(id nexus.SessionID) *Session {
+	if c := s.sessions[id]; c != nil {
+		return c
+	}
+	a := s.attempts[attemptOfSession(id)]
+	if a == nil || s.shelf == nil {
+		return nil
+	}
+	s.unpackAttempt(a)
+	return s.sessions[id]
+}
+
+// unpackAttempt makes an attempt large again, and its sessions known, if they are not already.
+func (s *State) unpackAttempt(a *Attempt) {
+	a.unpack()
+	for _, c := range a.Sessions {
+		s.sessions[c.Session] = c
+	}
+}

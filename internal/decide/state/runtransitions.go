@@ -1,0 +1,59 @@
+package state
+
+import "github.com/nexus-ai-builder/nexus/internal/nexus"
+
+// back is in the table for the status before a pause or a recovery.
+const back nexus.RunStatus = "(back)"
+
+// Transition is one row of the run's state machine.
+type Transition struct {
+	Kind     string // of the fact that moves the run
+	From, To nexus.RunStatus
+}
+
+// Transitions returns the run's state machine, row by row. A fact that is
+// named here and has no row for the present status is illegal.
+func Transitions() []Transition {
+	live := []nexus.RunStatus{
+		nexus.StatusPlanning, nexus.StatusExecuting, nexus.StatusReviewing, nexus.StatusLanding,
+	}
+	ends := []nexus.RunStatus{
+		nexus.StatusDone, nexus.StatusPartial, nexus.StatusFailed, nexus.StatusStopped, nexus.StatusLimit, nexus.StatusWaiting,
+	}
+	rows := []Transition{
+		{"goal.accepted", "", nexus.StatusIdle},
+		{"run.started", nexus.StatusIdle, nexus.StatusPlanning},
+		{"plan.approved", nexus.StatusPlanning, nexus.StatusExecuting},
+		{"result.reviewed", nexus.StatusExecuting, nexus.StatusReviewing},
+		{"fixes.planned", nexus.StatusReviewing, nexus.StatusExecuting},
+		{"result.offered", nexus.StatusReviewing, nexus.StatusLanding},
+		{"result.offered", nexus.StatusExecuting, nexus.StatusLanding},
+		{"run.resumed", nexus.StatusPaused, back},
+		{"run.resumed", nexus.StatusRecovering, back},
+		{"run.recovered", nexus.StatusPaused, nexus.StatusRecovering},
+		{"run.recovered", nexus.StatusRecovering, nexus.StatusRecovering},
+	}
+	for _, from := range live {
+		rows = append(rows,
+			Transition{"run.paused", from, nexus.StatusPaused},
+			Transition{"run.recovered", from, nexus.StatusRecovering})
+	}
+	for _, from := range append(live, nexus.StatusIdle, nexus.StatusPaused) {
+		rows = append(rows, Transition{"run.ended", from, ""})
+	}
+	for _, from := range ends {
+		rows = append(rows, Transition{"run.reopened", from, nexus.StatusExecuting})
+	}
+	return rows
+}
+
+// changesRunStatus reports whether a fact is one of the state machine's.
+func changesRunStatus(f nexus.Fact) bool {
+	switch f.(type) {
+	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed,
+		nexus.RunReopened, nexus.ResultReviewed, nexus.FixesPlanned, nexus.ResultOffered, nexus.RunEnded, nexus.PlanApproved:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,78 @@
+package state
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// stepMark begins the mark of the question whether a task may begin.
+const stepMark = "step:"
+
+// StepMark returns what marks the question whether a task may begin.
+func StepMark(id nexus.TaskID) string { return stepMark + string(id) }
+
+// StepQuestion returns the question whether a task may begin, nil where nobody was asked.
+func (s *State) StepQuestion(id nexus.TaskID) *Question {
+	for _, q := range slices.Backward(s.Questions) {
+		if q.Trigger == nexus.StepTrigger && q.Mark == StepMark(id) {
+			return q
+		}
+	}
+	return nil
+}
+
+// StepTask returns the task that a question lets begin, nil for other questions.
+func (s *State) StepTask(q *Question) *Task {
+	if q.Trigger != nexus.StepTrigger {
+		return nil
+	}
+	return s.tasks[nexus.TaskID(strings.TrimPrefix(q.Mark, stepMark))]
+}
+
+// OpenStepQuestion returns the question that the whole run waits for: whether its next task
+// may begin. It is nil while something else works.
+func (s *State) OpenStepQuestion() *Question {
+	if !s.Limits.Step {
+		return nil
+	}
+	for _, q := range slices.Backward(s.Questions) {
+		if q.Trigger == nexus.StepTrigger && q.By == "" {
+			if t := s.StepTask(q); t != nil && t.Status == nexus.Pending {
+				return q
+			}
+		}
+	}
+	return nil
+}
+
+// HasWorkUnderway reports whether something works, or has to before anything else begins in a run
+// that works task by task: an attempt, a landing, a planner, somebody who splits a task.
+func (s *State) HasWorkUnderway() bool {
+	if s.CurrentLanding != nil || len(s.Queue) > 0 || s.Judging != nil && s.Judging.Stage == Working || s.IsAddingTasks() {
+		return true
+	}
+	return slices.ContainsFunc(s.Tasks, (*Task).Underway) ||
+		slices.ContainsFunc(s.Splits.All, func(e *Split) bool { return s.Splitting(e.Task) })
+}
+
+// waitsForPerson reports whether the whole run waits until a person lets its next task begin, or
+// what they paused continue.
+func (s *State) waitsForPerson() bool {
+	q := s.OpenStepQuestion()
+	return (q != nil && !q.Left || s.HasOpenLandingQuestion()) && !s.HasWorkUnderway() || s.OnlyPausedLeft()
+}
+
+// updateClockForPerson stops the run's clock while the whole run waits for a person, and lets it continue
+// when it no longer does. A pause and a recovery stop the clock themselves.
+func (s *State) updateClockForPerson(was bool, at time.Time) {
+	switch is := s.waitsForPerson(); {
+	case s.Status != nexus.StatusExecuting:
+	case is:
+		s.stopClock(at)
+	case was:
+		s.resumeClock(at)
+	}
+}

@@ -1,0 +1,366 @@
+package tamper
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Undone is the class of what one side removed and the result of a merge has again.
+const Undone = "merge.undone"
+
+// maxCells bounds the comparison of two versions of a file, in lines by lines that differ.
+const maxCells = 4 << 20
+
+// maxPairs bounds the pairs of lines whose words are compared.
+const maxPairs = 200_000
+
+// removals looks for lines that a side removed and that the result has again. A line is
+// expected as often as both sides kept it and either added it; what both sides have of a
+// line that was moved counts once. Lines that only moved to another file are left out, and
+// so are those of a side that broke or joined lines where the result keeps the old form.
+func (m *merge) removals() {
+	var all []*removal
+	excess := map[string]int{}
+	for _, f := range m.files {
+		if opaque(f) || f.Result == nil {
+			continue
+		}
+		if f.Base != nil && (f.Landed == nil || f.Change == nil) {
+			m.fileBack(f)
+			continue
+		}
+		r := m.removalOf(f)
+		all = append(all, r)
+		for key, n := range r.have {
+			excess[key] += n
+		}
+		for key, n := range r.allowed {
+			excess[key] -= n
+		}
+	}
+	for _, r := range all {
+		m.addRestoredLines(r, excess)
+		m.wordsBack(r)
+	}
+}
+
+// fileBack adds a file that one side deleted and the other did not change, and that the
+// result has. What a side deleted and the other changed is a decision that the merger names.
+func (m *merge) fileBack(f Sides) {
+	kept := f.Landed
+	side := "the change"
+	if kept == nil {
+		kept, side = f.Change, "the landed work"
+		if f.Change == nil {
+			side = "both sides"
+		}
+	}
+	if kept == nil || equal(kept, f.Base) {
+		m.add(f.Path+": deleted by "+side, f.Path, 0, Undone, "the file is there again, which %s deleted", side)
+	}
+}
+
+// removal is what the sides removed of a file, and what its result has.
+type removal struct {
+	Sides
+
+	base, landed, change, result []string // keys of the lines, empty for one without a word
+	goneLanded, goneChange       []bool   // of each line of the base: the side removed it
+	allowed, have                map[string]int
+}
+
+func (m *merge) removalOf(f Sides) *removal {
+	keyed := func(text *string) []string {
+		if text == nil {
+			return nil
+		}
+		return m.keyed(f.Path, *text)
+	}
+	r := &removal{Sides: f, base: keyed(f.Base), landed: keyed(f.Landed), change: keyed(f.Change), result: keyed(f.Result)}
+	r.allowed, r.have = map[string]int{}, map[string]int{}
+	var newLanded, newChange []bool
+	r.goneLanded, newLanded = unmatched(r.base, r.landed)
+	r.goneChange, newChange = unmatched(r.base, r.change)
+	for i, key := range r.base {
+		if !r.goneLanded[i] && !r.goneChange[i] {
+			r.allowed[key]++
+		}
+	}
+	for i, key := range r.landed {
+		if newLanded[i] {
+			r.allowed[key]++
+		}
+	}
+	for i, key := range r.change {
+		if newChange[i] {
+			r.allowed[key]++
+		}
+	}
+	made := map[string]int{}
+	for _, key := range keyed(f.Made) { // git's own merge is never wrong
+		made[key]++
+		r.allowed[key] = max(r.allowed[key], made[key])
+	}
+	for _, key := range r.result {
+		r.have[key]++
+	}
+	delete(r.have, "")
+	return r
+}
+
+// unmatched compares two texts, and reports which lines of each are not in the other one,
+// by a longest common subsequence. Where that would take too long, every line that differs
+// is taken to be in neither.
+func unmatched(a, b []string) (gone, added []bool) {
+	gone, added = make([]bool, len(a)), make([]bool, len(b))
+	lo := 0
+	for lo < len(a) && lo < len(b) && a[lo] == b[lo] {
+		lo++
+	}
+	ea, eb := len(a), len(b)
+	for ea > lo && eb > lo && a[ea-1] == b[eb-1] {
+		ea, eb = ea-1, eb-1
+	}
+	for i := lo; i < ea; i++ {
+		gone[i] = true
+	}
+	for i := lo; i < eb; i++ {
+		added[i] = true
+	}
+	n, k := ea-lo, eb-lo
+	if n == 0 || k == 0 || n*k > maxCells {
+		return gone, added
+	}
+	longest := make([]int32, (n+1)*(k+1)) // of what is behind a place of both
+	at := func(i, j int) int32 { return longest[i*(k+1)+j] }
+	for i := n - 1; i >= 0; i-- {
+		for j := k - 1; j >= 0; j-- {
+			if a[lo+i] == b[lo+j] {
+				longest[i*(k+1)+j] = at(i+1, j+1) + 1
+			} else {
+				longest[i*(k+1)+j] = max(at(i+1, j), at(i, j+1))
+			}
+		}
+	}
+	for i, j := 0, 0; i < n && j < k; {
+		switch {
+		case a[lo+i] == b[lo+j]:
+			gone[lo+i], added[lo+j] = false, false
+			i, j = i+1, j+1
+		case at(i+1, j) >= at(i, j+1):
+			i++
+		default:
+			j++
+		}
+	}
+	return gone, added
+}
+
+// whose returns which side removed a line of which the base has the key, empty for none.
+func (r *removal) whose(key string) string {
+	landed, change := false, false
+	for i, k := range r.base {
+		landed, change = landed || k == key && r.goneLanded[i], change || k == key && r.goneChange[i]
+	}
+	switch {
+	case landed && change:
+		return "both sides"
+	case landed:
+		return "the landed work"
+	case change:
+		return "the change"
+	}
+	return ""
+}
+
+// addRestoredLines adds the lines of a file that are there again, for each side.
+func (m *merge) addRestoredLines(r *removal, excess map[string]int) {
+	lines := strings.Split(*r.Result, "\n")
+	seen := map[string]int{}
+	texts, first := map[string][]string{}, map[string]int{}
+	var order []string
+	for i, key := range r.result {
+		if seen[key]++; key == "" || seen[key] <= r.allowed[key] || excess[key] <= 0 {
+			continue
+		}
+		side := r.whose(key)
+		if side == "" || usual(key) && !r.inPlace(i) || m.reformed(r, side, key) {
+			continue
+		}
+		excess[key]--
+		if first[side] == 0 {
+			first[side] = i + 1
+			order = append(order, side)
+		}
+		texts[side] = append(texts[side], short(strings.TrimSpace(lines[i])))
+	}
+	for _, side := range order {
+		all := texts[side]
+		text := fmt.Sprintf("%s again, which %s removed:\n%s", count(len(all), "line is there", "lines are there"), side, strings.Join(all[:min(len(all), told)], "\n"))
+		if n := len(all); n > told {
+			text += fmt.Sprintf("\nand %d more", n-told)
+		}
+		m.add(r.Path+": lines removed by "+side, r.Path, first[side], Undone, "%s", text)
+	}
+}
+
+// usual reports whether a line has only words that lines of any code have, such as
+// "return nil": one more of these says little.
+func usual(key string) bool {
+	for _, w := range tokens(key) {
+		switch strings.ToLower(w) {
+		case "return", "nil", "null", "none", "true", "false", "else", "end", "break", "continue", "pass", "try", "finally",
+			"do", "done", "fi", "then", "begin", "default", "err", "error", "if", "esac", "self", "this", "!", "=":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// inPlace reports whether a line of the result stands between the lines between which a
+// line was removed that is equal.
+func (r *removal) inPlace(at int) bool {
+	for i, key := range r.base {
+		if key == r.result[at] && (r.goneLanded[i] || r.goneChange[i]) &&
+			beside(r.base, i, -1) == beside(r.result, at, -1) && beside(r.base, i, 1) == beside(r.result, at, 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// beside returns the next key before or after a line.
+func beside(keys []string, at, step int) string {
+	for i := at + step; i >= 0 && i < len(keys); i += step {
+		if keys[i] != "" {
+			return keys[i]
+		}
+	}
+	return ""
+}
+
+// reformed reports whether a side wrote a line in another form, changed, as several lines
+// or together with others, and the result does not have that form: then it has the old one,
+// and what is missing was said.
+func (m *merge) reformed(r *removal, side, key string) bool {
+	text, keys := r.Landed, r.landed
+	if side == "the change" {
+		text, keys = r.Change, r.change
+	}
+	inBase := map[string]int{}
+	for _, k := range r.base {
+		inBase[k]++
+	}
+	missing := map[string]int{}
+	for _, k := range keys {
+		missing[k]++
+	}
+	for k := range missing {
+		missing[k] -= r.have[k]
+	}
+	lines := strings.Split(*text, "\n")
+	var all []tokenizedLine
+	for i, k := range keys {
+		if inBase[k]--; k != "" {
+			all = append(all, tokenizedLine{words: tokens(lines[i]), fresh: inBase[k] < 0 && missing[k] > 0, silent: silent(k)})
+		}
+	}
+	absent := slices.DeleteFunc(fresh(keys, r.base), func(k string) bool { return missing[k] <= 0 })
+	if nearest(words(key), absent) != "" {
+		return true
+	}
+	want, no := tokens(strings.TrimPrefix(key, inert)), func(string) bool { return false }
+	v := m.words()
+	for i := range all {
+		if v.spread(want, all[i:min(len(all), i+joined)], silent(key), no) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordsBack looks at lines that both sides changed, such as a list on one line, and adds
+// the words that a side took out of one and the result's line has again.
+func (m *merge) wordsBack(r *removal) {
+	byLanded, byChange, now := fresh(r.landed, r.base), fresh(r.change, r.base), fresh(r.result, r.base)
+	left := maxPairs
+	for i, key := range r.base {
+		if key == "" || !r.goneLanded[i] || !r.goneChange[i] {
+			continue
+		}
+		if left -= len(byLanded) + len(byChange) + len(now); left < 0 {
+			return
+		}
+		base := words(key)
+		landed, change := nearest(base, byLanded), nearest(base, byChange)
+		if landed == "" || change == "" || landed == change {
+			continue
+		}
+		union := append(slices.Clone(words(landed)), words(change)...)
+		is := nearest(union, now)
+		if is == "" {
+			continue
+		}
+		var back []string
+		for w, c := range countWords(base, words(landed), words(change), words(is)) {
+			if c.result > c.expected() && (c.landed < c.base || c.change < c.base) && c.result <= c.base {
+				back = append(back, w)
+			}
+		}
+		slices.Sort(back)
+		if len(back) > 0 {
+			m.add(fmt.Sprintf("%s: words removed from %s", r.Path, short(strings.TrimPrefix(key, inert))), r.Path, slices.Index(r.result, is)+1, Undone,
+				"in the line %s there is again what one side took out of it: %s", short(is), strings.Join(back, ", "))
+		}
+	}
+}
+
+// words returns the words of a line without its operators.
+func words(key string) []string {
+	return slices.DeleteFunc(tokens(strings.TrimPrefix(key, inert)), func(w string) bool { return !wordy(rune(w[0])) })
+}
+
+// fresh returns the lines of a text that the base does not have.
+func fresh(keys, base []string) []string {
+	old := map[string]bool{"": true}
+	for _, key := range base {
+		old[key] = true
+	}
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return old[key] })
+}
+
+// nearest returns the line that shares most words with some, at least half of its own and
+// of theirs; empty for none.
+func nearest(want, keys []string) string {
+	best, most := "", 0
+	for _, key := range keys {
+		have := words(key)
+		shared := 0
+		left := slices.Clone(want)
+		for _, w := range have {
+			if at := slices.Index(left, w); at >= 0 {
+				left = slices.Delete(left, at, at+1)
+				shared++
+			}
+		}
+		if shared > most && 2*shared >= len(have) && 2*shared >= min(len(want), len(have)) {
+			best, most = key, shared
+		}
+	}
+	return best
+}
+
+// countWords counts the words of a line in each tree.
+func countWords(base, landed, change, result []string) map[string]counted {
+	all := map[string]counted{}
+	for i, words := range [][]string{base, landed, change, result} {
+		for _, w := range words {
+			c := all[w]
+			*[]*int{&c.base, &c.landed, &c.change, &c.result}[i]++
+			all[w] = c
+		}
+	}
+	return all
+}

@@ -1,0 +1,140 @@
+package tamper
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// stripInert returns a file of tests as its tests see it: what is in comments,
+// in literals of several lines and between #if 0 and #endif is taken out, line
+// ends stay. So an assertion that was put there counts as gone. Where a mark
+// is never closed it was none, and the text after it stays.
+func (h *habits) stripInert(file, text string) string {
+	s, known := stack.SyntaxOf(file)
+	b := barer{in: text, expected: h.expected, never: map[string]bool{}, long: s.Long}
+	b.hash, b.slash = slices.Contains(s.Comments, "#"), !known || slices.Contains(s.Comments, "//")
+	if s.Block[0] != "" && s.Block[0] != "/*" { // its marks are lines
+		lines := regexp.MustCompile(`(?ms)^` + regexp.QuoteMeta(s.Block[0]) + `\b.*?^` + regexp.QuoteMeta(s.Block[1]) + `\b`)
+		b.in = lines.ReplaceAllStringFunc(b.in, ends)
+	}
+	if s.Unbuilt {
+		b.in = h.switchedOff(b.in)
+	}
+	return b.all()
+}
+
+// ends returns the line ends of a text, and nothing else.
+func ends(text string) string { return strings.Repeat("\n", strings.Count(text, "\n")) }
+
+// switchedOff takes out what the preprocessor of C never lets through.
+func (h *habits) switchedOff(text string) string {
+	lines, depth := strings.Split(text, "\n"), 0 // depth 1: in a branch that is never taken
+	for i, l := range lines {
+		switch {
+		case depth == 0 && h.never.MatchString(l):
+			depth = 1
+		case depth == 0:
+			continue
+		case h.opens.MatchString(l):
+			depth++
+		case h.closes.MatchString(l), depth == 1 && h.others.MatchString(l):
+			depth--
+		}
+		lines[i] = ""
+	}
+	if depth > 0 {
+		return text
+	}
+	return strings.Join(lines, "\n")
+}
+
+// barer goes through a text once.
+type barer struct {
+	in          string
+	expected    *regexp.Regexp  // a comment that stays
+	hash, slash bool            // how comments begin
+	long        []string        // marks of literals that go over several lines
+	never       map[string]bool // ends that do not come any more
+}
+
+func (b *barer) all() string {
+	var out strings.Builder
+	for i := 0; i < len(b.in); {
+		kept, gone := b.next(i)
+		out.WriteString(b.in[i : i+kept])
+		out.WriteString(ends(b.in[i+kept : i+kept+gone]))
+		i += kept + gone
+	}
+	return out.String()
+}
+
+// next says how many bytes from i stay, and how many after those do not. One
+// of them is more than zero.
+func (b *barer) next(i int) (kept, gone int) {
+	rest := b.in[i:]
+	for _, mark := range b.long {
+		if n := b.closed(rest, mark, mark); n > 0 {
+			if strings.Contains(rest[:n], "\n") {
+				return 0, n
+			}
+			return n, 0
+		}
+	}
+	switch c := rest[0]; {
+	case c == '"' || c == '\'':
+		return max(quoted(rest), 1), 0
+	case b.hash && c == '#' && (i == 0 || strings.IndexByte(" \t\n;", b.in[i-1]) >= 0) && !strings.HasPrefix(rest, "#["):
+		return 0, len(lineOf(rest))
+	case b.slash && strings.HasPrefix(rest, "//"):
+		line := lineOf(rest)
+		if b.expected.MatchString(line) {
+			return len(line), 0
+		}
+		return 0, len(line)
+	case b.slash && strings.HasPrefix(rest, "/*"):
+		if n := b.closed(rest, "/*", "*/"); n > 0 {
+			return 0, n
+		}
+	}
+	return 1, 0
+}
+
+func lineOf(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// closed returns the length of what begins with a mark and ends with another,
+// 0 where it does not begin or end.
+func (b *barer) closed(text, begin, end string) int {
+	rest, ok := strings.CutPrefix(text, begin)
+	if !ok || b.never[end] {
+		return 0
+	}
+	n := strings.Index(rest, end)
+	if n < 0 {
+		b.never[end] = true
+		return 0
+	}
+	return len(begin) + n + len(end)
+}
+
+// longest is how far the end of a literal of one line is looked for.
+const longest = 2000
+
+// quoted returns the length of the literal that a text begins with, 0 where it
+// is not closed on its line.
+func quoted(text string) int {
+	for i := 1; i < min(len(text), longest) && text[i] != '\n'; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case text[0]:
+			return i + 1
+		}
+	}
+	return 0
+}

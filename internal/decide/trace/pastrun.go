@@ -1,0 +1,146 @@
+package trace
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// PastRun is a run with what is known of its criteria.
+type PastRun struct {
+	State    *state.State
+	Criteria []accept.Row
+	Lands    bool // what it landed is where it is to be
+}
+
+// StatementKey is a statement of another goal.
+type StatementKey struct {
+	Text  string
+	Check string // that shows it; empty: whatever shows it
+}
+
+// RowFor returns what a run made of a statement that its goal has in the same words, and under the same check.
+func (p PastRun) RowFor(w StatementKey) (Row, bool) {
+	goal := p.State.Goal.Goal.Text
+	said := statements(goal)
+	for _, row := range TraceGoal(goal, p.State, p.Criteria).Rows {
+		if row.Asks && !row.Later && spec.Line(row.Text) == spec.Line(w.Text) && said[row.ID].check == w.Check {
+			row.Run = p.State.Run
+			return row, true
+		}
+	}
+	return Row{}, false
+}
+
+// BestRow returns what came of a statement in those of the runs that have it in their goals, which come with the newest
+// first: what was verified and is on the branch, else what was verified elsewhere, else what the newest of them with
+// a task for it came to. Without a branch all is where it is to be.
+func BestRow(w StatementKey, branch string, past []PastRun) (best Row, ok bool) {
+	rank := func(r Row) int {
+		switch {
+		case r.Gap == "" && r.Stage == Verified:
+			return 3
+		case strings.HasPrefix(r.Gap, Elsewhere):
+			return 2
+		case len(r.Tasks) > 0:
+			return 1
+		default:
+			return 0
+		}
+	}
+	for _, p := range past {
+		row, has := p.RowFor(w)
+		if !has {
+			continue
+		}
+		if branch != "" && !p.Lands {
+			row.stay(branch)
+		}
+		if rank(row) > rank(best) {
+			best, ok = row, true
+		}
+	}
+	return best, ok
+}
+
+// Elsewhere says of a goal's statement that a run landed it where it is not yet.
+const Elsewhere = "it landed, but not on "
+
+// MarkElsewhere makes gaps of what a run verified on a branch of its own.
+func (t *Trace) MarkElsewhere(branch string) {
+	for i := range t.Rows {
+		if t.Rows[i].stay(branch) {
+			t.Gaps++
+		}
+	}
+}
+
+// stay makes a gap of what was verified elsewhere, and reports whether it did.
+func (r *Row) stay(branch string) bool {
+	if r.Gap != "" || r.Stage != Verified || len(r.Commits) == 0 {
+		return false
+	}
+	r.Stage, r.Gap = Implemented, Elsewhere+branch
+	return true
+}
+
+// fill replaces what has a gap by what other runs came to, whose goal was only what was missing: what they verified, or
+// what they are about since.
+func (t *Trace) fill(goal, branch string, past []PastRun) {
+	said := statements(goal)
+	age := func(run nexus.RunID) int {
+		return slices.IndexFunc(past, func(p PastRun) bool { return p.State.Run == run })
+	}
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if r.Gap == "" || r.Later {
+			continue
+		}
+		row, ok := BestRow(StatementKey{r.Text, said[r.ID].check}, branch, past)
+		if older := age(row.Run) >= age(t.Run); !ok || row.Gap != "" && len(r.Tasks) > 0 && older && !strings.HasPrefix(row.Gap, Elsewhere) {
+			continue
+		}
+		row.Statement, row.Priority = r.Statement, r.Priority
+		if *r = row; r.Gap == "" {
+			t.Gaps--
+		}
+	}
+}
+
+// RunOf returns whose state a row is.
+func (t Trace) RunOf(r Row) nexus.RunID {
+	if r.Run != "" {
+		return r.Run
+	}
+	return t.Run
+}
+
+// TraceSpec traces a spec through the newest run that has a plan for it, and through those whose goal was what that
+// one lacked. Runs come with the newest first. What a run landed elsewhere than on the branch is a gap; without a
+// branch it is none.
+func TraceSpec(goal, branch string, past []PastRun) Trace {
+	of, _ := spec.Read([]byte(goal))
+	var newest PastRun
+	for _, p := range past {
+		said := p.State.Goal.Goal.Text
+		if !spec.Is(said) || len(p.State.Tasks) == 0 {
+			continue
+		}
+		if was, _ := spec.Read([]byte(said)); was.Title == of.Title {
+			newest = p
+			break
+		}
+	}
+	t := TraceGoal(goal, newest.State, newest.Criteria)
+	if newest.State != nil && branch != "" && !newest.Lands {
+		t.MarkElsewhere(branch)
+	}
+	if t.Why == "" && t.Gaps > 0 {
+		t.fill(goal, branch, past)
+	}
+	return t
+}

@@ -1,0 +1,231 @@
+// Package updates says what an attempt under way hears of what landed meanwhile: of
+// what changed something that its writers looked at.
+package updates
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// The bounds of what is told of a landing.
+const (
+	longestWord = 200
+	maxHeard    = 5 // files and names
+)
+
+// PendingUpdates returns what is to be said before a call to those who write: what people
+// left for the task, and what the attempt is to hear of landings. Each is told
+// once, in one line, as soon as the attempt has looked at what changed.
+func PendingUpdates(s *state.State, r nexus.BudgetReserved) []state.Guidance {
+	if r.Role != nexus.Coder && r.Role != nexus.Tester {
+		return nil
+	}
+	var all []state.Guidance
+	for _, g := range s.Guidance {
+		if g.Task == r.Task {
+			all = append(all, g)
+		}
+	}
+	id, _, _ := strings.Cut(string(r.Session), "/")
+	a := s.Attempt(nexus.AttemptID(id))
+	if a == nil {
+		return all
+	}
+	if t := s.Task(r.Task); t != nil && (r.Role == nexus.Coder || t.Kind == nexus.TestTask) {
+		all = append(all, t.UndeliveredComments(a.ID)...)
+	}
+	var at *viewIndex
+	for _, l := range s.LandingsSince(a) {
+		if slices.Contains(a.Heard, l.Seq) {
+			continue
+		}
+		if at == nil {
+			at = indexViews(a)
+		}
+		if text := landingText(a.ID, at, l.TrainLanded); text != "" {
+			all = append(all, state.Guidance{Seq: l.Seq, Task: r.Task, Text: text, Landed: true})
+		}
+	}
+	return all
+}
+
+// UpdateMessage returns the message that delivers it, and what it is for.
+func UpdateMessage(g state.Guidance) (text, why string) {
+	if len(g.Comments) > 0 {
+		return diffreview.Message(g.Comments), "review"
+	}
+	if g.Landed {
+		return g.Text, nexus.LandedWhy
+	}
+	if g.Cut {
+		return "A person interrupted what you were doing, and says:\n\n" + g.Text, "interrupt"
+	}
+	return "Guidance from a person:\n\n" + g.Text, "guidance"
+}
+
+// ParseGuidance returns what a person said in a message of [UpdateMessage] that was sent for that
+// reason, empty where nobody said anything.
+func ParseGuidance(message, why string) string {
+	for _, w := range []string{"guidance", "interrupt"} {
+		_, text, found := strings.Cut(message, ":\n\n")
+		if why == w && found && text != state.LookAgain {
+			return text
+		}
+	}
+	return ""
+}
+
+// viewIndex is what those who write looked at.
+type viewIndex struct {
+	paths []string // what may be the path of a file, from the root or as a whole
+	words []string // what may be the name of something in code
+}
+
+// indexViews returns what those who write called for.
+func indexViews(a *state.Attempt) *viewIndex {
+	all := &viewIndex{}
+	for _, s := range a.Sessions {
+		if s.Role == nexus.Coder || s.Role == nexus.Tester {
+			for _, about := range s.Looked {
+				all.add(about)
+			}
+		}
+	}
+	for _, list := range []*[]string{&all.paths, &all.words} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return all
+}
+
+// add adds the words of a call. In a command line, those that follow "cd DIR" are
+// below that directory, until the parenthesis ends that it stands in, and those that
+// follow "-C DIR" until the command does.
+func (l *viewIndex) add(text string) {
+	text = strings.NewReplacer(`\b`, " ", `\n`, " ").Replace(text) // ends of words of a pattern, and of lines
+	at, once, outer := "", "", []string{}
+	for before, w := range pairs(text) {
+		switch w {
+		case "(":
+			outer = append(outer, at)
+		case ")":
+			if last := len(outer) - 1; last >= 0 {
+				at, outer = outer[last], outer[:last]
+			}
+		}
+		switch {
+		case strings.Contains(ends, w):
+			once = ""
+		case len(w) > longestWord:
+		case before == "cd" || before == "pushd":
+			at = within(at, w)
+		case before == "-C":
+			once = within(at, w)
+		case len(w) >= 3:
+			l.words = append(l.words, w)
+			l.paths = append(l.paths, path.Join(cmp.Or(once, at), w))
+			if path.IsAbs(w) {
+				l.paths[len(l.paths)-1] = path.Clean(w)
+			}
+		}
+	}
+}
+
+// within returns where a command goes from a directory, the root of the tree if
+// nobody knows.
+func within(at, dir string) string {
+	switch {
+	case strings.ContainsAny(dir, "$") || strings.HasPrefix(dir, "-"):
+		return ""
+	case path.IsAbs(dir):
+		return path.Clean(dir)
+	}
+	return path.Join(at, dir)
+}
+
+// ends are what ends a command, each a word of its own.
+const ends = "();&|\n"
+
+// pairs returns the words of a text, each with the one before it.
+func pairs(text string) iter.Seq2[string, string] {
+	const letters = "_-./$0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return func(yield func(string, string) bool) {
+		before, rest := "", text
+		for rest != "" {
+			n := strings.IndexFunc(rest, func(r rune) bool { return r < 0x80 && !strings.ContainsRune(letters, r) })
+			switch {
+			case n < 0:
+				n = len(rest)
+			case n == 0 && !strings.ContainsRune(ends, rune(rest[0])):
+				rest = rest[1:]
+				continue
+			case n == 0:
+				n = 1
+			}
+			if !yield(before, rest[:n]) {
+				return
+			}
+			before, rest = rest[:n], rest[n:]
+		}
+	}
+}
+
+// file reports whether a file of an attempt's tree was looked at: by its path from the
+// root, or by its whole path, which ends with the attempt and that.
+func (l *viewIndex) file(id nexus.AttemptID, name string) bool {
+	return slices.ContainsFunc(l.paths, func(w string) bool {
+		return w == name || path.IsAbs(w) && strings.HasSuffix(w, "/"+string(id)+"/tree/"+name)
+	})
+}
+
+// name reports whether something in code was looked at.
+func (l *viewIndex) name(name string) bool {
+	return slices.ContainsFunc(l.words, func(w string) bool { return w == name || strings.HasSuffix(w, "."+name) })
+}
+
+// landingText returns what is told of a landing, nothing where that is no concern of
+// those who looked.
+func landingText(id nexus.AttemptID, at *viewIndex, l nexus.TrainLanded) string {
+	var files, names []string
+	for _, f := range l.Changes.Files {
+		if at.file(id, f) {
+			files = append(files, f)
+		}
+	}
+	for _, n := range l.Changes.Names {
+		switch {
+		case !slices.Contains(files, n.File) && !at.name(n.Name):
+		case n.Now == "":
+			names = append(names, fmt.Sprintf("%q is gone", n.Was))
+		default:
+			names = append(names, fmt.Sprintf("%q is now %q", n.Was, n.Now))
+		}
+	}
+	if len(files) == 0 && len(names) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s landed meanwhile as commit %.12s and changed what you looked at", l.Task, l.Commit)
+	if len(files) > 0 {
+		text += ": " + some(files)
+	}
+	if len(names) > 0 {
+		text += "; " + some(names)
+	}
+	return text + ". Your worktree does not have it: your change is merged with it when it lands."
+}
+
+// some lists the first of several.
+func some(all []string) string {
+	if more := len(all) - maxHeard; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:maxHeard], ", "), more)
+	}
+	return strings.Join(all, ", ")
+}

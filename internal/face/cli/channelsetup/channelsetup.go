@@ -1,0 +1,253 @@
+// Package channelsetup asks people who do not sit at the terminal: it opens the
+// channels that the configuration names, and hands each its secrets.
+package channelsetup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel/file"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel/webhook"
+	"github.com/nexus-ai-builder/nexus/internal/face/web"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
+)
+
+// again is how long a channel that failed is left alone.
+const again = 10 * time.Second
+
+// Channels is everything that asks people of one repository.
+type Channels struct {
+	App   *app.App
+	Place *app.Repository
+	Set   config.Channels
+	Say   func(format string, args ...any)
+
+	Deliver func(context.Context, nexus.RunID) error // publishes what people agreed to while no process works on the run
+	Show    func(context.Context) (web.Shown, error) // what pages show; nil: the channel web cannot be opened
+}
+
+// dir returns where the files of the channel file are.
+func dir(state string, c config.Channels) string {
+	return cmp.Or(c.Dir, filepath.Join(state, "questions"))
+}
+
+// Check says what keeps the channels from being used, before anything begins.
+// State is the directory of the repository's state; empty where there is none.
+func Check(a *app.App, state string, c config.Channels) error {
+	var all []error
+	for _, name := range c.Order {
+		switch name {
+		case config.FileChannel:
+			if c.Dir != "" && !filepath.IsAbs(c.Dir) {
+				all = append(all, &nexus.Error{
+					Code: nexus.CodeInvalidConfig, Message: "channels.file.dir is not an absolute path: " + c.Dir,
+					Hint: "Use an absolute path, so that it does not depend on where nexus is started.",
+				})
+			} else if state != "" || c.Dir != "" {
+				all = append(all, file.Check(dir(state, c)))
+			}
+		case config.WebChannel:
+			_, err := Page(a, c)
+			all = append(all, err)
+		case config.WebhookChannel:
+			_, err := hook(a, c)
+			all = append(all, err)
+		case config.TelegramChannel:
+			_, err := chat(a, c)
+			all = append(all, err)
+		}
+	}
+	return errors.Join(all...)
+}
+
+// Page returns the options of the page, also with the error that they do not fit.
+func Page(a *app.App, c config.Channels) (web.Options, error) {
+	token, err := secret(a, "channels.web.token_env", c.WebTokenEnv)
+	if err != nil {
+		return web.Options{}, err
+	}
+	o := web.Options{Listen: c.WebListen, Token: token, Now: a.Now}
+	return o, web.Check(o)
+}
+
+// hook returns the options of the webhook.
+func hook(a *app.App, c config.Channels) (webhook.Options, error) {
+	key, err := secret(a, "channels.webhook.secret_env", c.WebhookSecretEnv)
+	if err != nil {
+		return webhook.Options{}, err
+	}
+	o := webhook.Options{URL: c.WebhookURL, Secret: key, Listen: c.WebhookListen, Public: c.WebhookPublic, Answers: c.WebhookAnswers, Now: a.Now}
+	return o, webhook.Check(o)
+}
+
+// chat returns the options of the chat.
+func chat(a *app.App, c config.Channels) (telegram.Options, error) {
+	token, err := secret(a, "channels.telegram.token_env", c.TelegramTokenEnv)
+	if err != nil {
+		return telegram.Options{}, err
+	}
+	o := telegram.Options{Base: c.TelegramBase, Token: token}
+	o.Chat, _ = strconv.ParseInt(c.TelegramChat, 10, 64) // 0, which is refused, where it is none
+	for _, text := range c.TelegramUsers {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id <= 0 {
+			return o, &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: "channels.telegram.users: " + text + " is not a user's number",
+				Hint: "Use the number, because names can change hands. @userinfobot shows it.",
+			}
+		}
+		o.Users = append(o.Users, id)
+	}
+	return o, telegram.Check(o)
+}
+
+// secret returns what a variable holds, which nobody is shown from then on.
+func secret(a *app.App, setting, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	value := strings.TrimSpace(a.Env(name))
+	if value == "" {
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: setting + " names " + name + ", which is not set",
+			Hint: "Set it to a long random text, such as the output of openssl rand -hex 32.",
+		}
+	}
+	a.Mask.Learn(value)
+	return value, nil
+}
+
+// Inbox returns an inbox that knows what waits in the repository now.
+func (c Channels) Inbox(ctx context.Context) (*channel.Inbox, error) {
+	held := func(ctx context.Context, run nexus.RunID) bool {
+		all, err := c.Place.Journal.Runs(ctx)
+		i := slices.IndexFunc(all, func(r journal.Run) bool { return r.ID == run })
+		return err == nil && i >= 0 && all[i].Holder != nil
+	}
+	return channel.Open(ctx, c.Place.Journal, held, c.App.Now)
+}
+
+// Ask asks people by the channels in their order until the context ends. What
+// goes wrong with one is told, and stops nothing.
+func (c Channels) Ask(ctx context.Context) {
+	if len(c.Set.Order) == 0 {
+		return
+	}
+	inbox, err := c.Inbox(ctx)
+	if err != nil {
+		c.tell(ctx, err)
+		return
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() { c.tell(ctx, inbox.Follow(ctx)) })
+	all.Go(func() { c.Hand(ctx, inbox) })
+	for n, name := range c.Set.Order {
+		seat := inbox.Subscribe(time.Duration(n) * c.Set.Wait)
+		all.Go(func() { c.keep(ctx, name, inbox, seat) })
+	}
+}
+
+// Hand publishes what people agreed to in runs that nobody conducts, until the
+// context ends.
+func (c Channels) Hand(ctx context.Context, inbox *channel.Inbox) {
+	if c.Deliver == nil {
+		return
+	}
+	inbox.Deliver(ctx, func(ctx context.Context, run nexus.RunID) { c.tell(ctx, c.Deliver(ctx, run)) })
+}
+
+// keep keeps a channel open, in one process at a time where two would be in
+// each other's way.
+func (c Channels) keep(ctx context.Context, name string, inbox *channel.Inbox, seat *channel.Subscription) {
+	serve := func(ctx context.Context) error { return c.serve(ctx, name, inbox, seat) }
+	if name != config.WebChannel {
+		alone := serve
+		serve = func(ctx context.Context) error {
+			return sentlog.RunExclusive(ctx, filepath.Join(c.Place.State, "channels", name+".lock"), alone)
+		}
+	}
+	last := ""
+	for ctx.Err() == nil {
+		err := serve(ctx)
+		if err != nil && err.Error() != last {
+			c.tell(ctx, err)
+			last = err.Error()
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (c Channels) serve(ctx context.Context, name string, inbox *channel.Inbox, seat *channel.Subscription) error {
+	complain := func(err error) { c.tell(ctx, err) }
+	switch name {
+	case config.FileChannel:
+		return file.Serve(ctx, seat, file.Options{Dir: dir(c.Place.State, c.Set), Complain: complain})
+	case config.WebhookChannel:
+		o, err := hook(c.App, c.Set)
+		if err != nil {
+			return err
+		}
+		book, err := sentlog.Open(filepath.Join(c.Place.State, "channels", name+".json"))
+		if err != nil {
+			return err
+		}
+		o.Complain, o.Say = complain, c.Say
+		return webhook.Serve(ctx, seat, book, o)
+	case config.TelegramChannel:
+		o, err := chat(c.App, c.Set)
+		if err != nil {
+			return err
+		}
+		book, err := sentlog.Open(filepath.Join(c.Place.State, "channels", name+".json"))
+		if err != nil {
+			return err
+		}
+		o.Complain = complain
+		return telegram.Serve(ctx, seat, book, o)
+	default:
+		o, err := Page(c.App, c.Set)
+		if err != nil {
+			return err
+		}
+		if o.Shown, err = c.Show(ctx); err != nil {
+			return err
+		}
+		s, err := web.Listen(ctx, inbox, o)
+		if err != nil {
+			return err
+		}
+		c.Say("answer questions at %s", Where(s, c.Set))
+		return s.Serve(ctx)
+	}
+}
+
+// Where says where the page is. A token that somebody chose is not shown.
+func Where(s *web.Server, c config.Channels) string {
+	if c.WebTokenEnv != "" {
+		return s.Address() + "/?token=... (see " + c.WebTokenEnv + ")"
+	}
+	return s.URL()
+}
+
+func (c Channels) tell(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil {
+		c.Say("%s", err)
+	}
+}

@@ -1,0 +1,105 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// comparison is what a gate says about a tree now, beside what a run recorded of it.
+type comparison struct {
+	Gate     string      `json:"gate"`
+	Recorded bool        `json:"recorded"`
+	Run      nexus.RunID `json:"run,omitzero"`
+	Same     bool        `json:"same"`
+	Differs  []string    `json:"differs,omitempty"` // what is not the same: command, toolchain, state, counts, findings
+}
+
+// String says it in a line.
+func (c comparison) String() string {
+	switch {
+	case !c.Recorded:
+		return c.Gate + ": no run recorded a result for this tree"
+	case c.Same:
+		return fmt.Sprintf("%s: the same as run %s recorded", c.Gate, c.Run)
+	default:
+		return fmt.Sprintf("%s: not as run %s recorded: %s", c.Gate, c.Run, strings.Join(c.Differs, "; "))
+	}
+}
+
+// pastRecord is evidence of a run, as it was before it was compared with a base.
+type pastRecord struct {
+	Run      nexus.RunID
+	Evidence nexus.Evidence
+}
+
+// pastRecords returns what runs recorded last of a tree, by gate.
+func pastRecords(ctx context.Context, p *app.Repository, tree string) (map[string]pastRecord, error) {
+	all := map[string]pastRecord{}
+	if p.Journal == nil {
+		return all, nil
+	}
+	blobs, err := p.Blobs()
+	if err != nil {
+		return nil, err
+	}
+	runs, err := p.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
+		for ev, err := range p.Journal.Events(ctx, run.ID, 0) {
+			if err != nil {
+				return nil, err
+			}
+			f, ok := ev.Fact.(nexus.GateJudged)
+			if !ok || f.Evidence.Tree != tree {
+				continue
+			}
+			e := f.Evidence
+			if plain, ok := gate.RawEvidence(e, blobs.Get); ok {
+				e = plain
+			}
+			all[e.Gate] = pastRecord{run.ID, e}
+		}
+	}
+	return all, nil
+}
+
+// compareToPast holds what a gate says against what was recorded.
+func compareToPast(old map[string]pastRecord, now nexus.Evidence) comparison {
+	was, ok := old[now.Gate]
+	c := comparison{Gate: now.Gate, Recorded: ok, Run: was.Run}
+	if !ok {
+		return c
+	}
+	differs := func(what, a, b string) {
+		if a != b {
+			c.Differs = append(c.Differs, fmt.Sprintf("%s %s, now %s", what, cmp.Or(a, "none"), cmp.Or(b, "none")))
+		}
+	}
+	tools := func(e nexus.Evidence) string { s, _, _ := strings.Cut(e.Toolchain, "; environment "); return s }
+	differs("command", was.Evidence.Command, now.Command)
+	differs("toolchain", tools(was.Evidence), tools(now))
+	differs("state", string(was.Evidence.State), string(now.State))
+	differs("counts", fmt.Sprintf("%d/%d/%d", was.Evidence.Counts.Passed, was.Evidence.Counts.Failed, was.Evidence.Counts.Skipped), fmt.Sprintf("%d/%d/%d", now.Counts.Passed, now.Counts.Failed, now.Counts.Skipped))
+	differs("findings", recordedPlaces(was.Evidence), recordedPlaces(now))
+	c.Same = len(c.Differs) == 0
+	return c
+}
+
+// recordedPlaces names what a gate found, without what differs from run to run.
+func recordedPlaces(e nexus.Evidence) string {
+	var all []string
+	for _, f := range e.Findings {
+		all = append(all, fmt.Sprintf("%s:%d %s", f.File, f.Line, cmp.Or(f.Test, f.Code)))
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}

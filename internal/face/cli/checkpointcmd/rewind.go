@@ -1,0 +1,181 @@
+package checkpointcmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+func restoreCommand(a *console.Console) *cobra.Command {
+	var run string
+	var yes bool
+	const about = "take a run back to a checkpoint"
+	c := a.Command("restore NAME [--yes] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
+		return a.ChangeRun(ctx, run, func(p *app.Repository, r journal.Run, s *state.State) error {
+			if s.Checkpoint(args[0]) == nil {
+				_, err := app.ParsePoint(s, args[0])
+				if err == nil {
+					err = app.NotFound("checkpoint", args[0], "To go back to an event: nexus rewind "+string(r.ID)+" --to "+args[0]+".")
+				}
+				return err
+			}
+			return rewindTo(ctx, a, p, r, s, args[0], yes)
+		})
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson, console.CodeHeld)
+	c.Args = console.Takes(1, 1)
+	backFlags(a, c, &yes)
+	a.RunFlag(c, &run)
+	return c
+}
+
+func rewindCommand(a *console.Console) *cobra.Command {
+	var to string
+	var yes bool
+	const about = "take a run back to an earlier point, to continue from there"
+	c := a.Command("rewind [RUN] --to EVENT|CHECKPOINT [--yes] [--json]", about, func(ctx context.Context, args []string) error {
+		if to == "" {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "say where to go back to",
+				Hint: "Give --to the number of an event or the name of a checkpoint; nexus checkpoint list and nexus logs show them.",
+			}
+		}
+		return a.ChangeRun(ctx, console.First(args), func(p *app.Repository, r journal.Run, s *state.State) error {
+			return rewindTo(ctx, a, p, r, s, to, yes)
+		})
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson, console.CodeHeld)
+	c.Args = console.Takes(0, 1)
+	c.Flags().StringVar(&to, "to", "", "the `POINT`: the number of an event, or the name of a checkpoint")
+	backFlags(a, c, &yes)
+	return c
+}
+
+func backFlags(a *console.Console, c *cobra.Command, yes *bool) {
+	c.Flags().BoolVarP(yes, "yes", "y", false, "do it without asking; a run that is in progress is stopped")
+	a.JSONFlag(c)
+}
+
+// rewindResult is what going back prints with --json.
+type rewindResult struct {
+	Run        nexus.RunID     `json:"run"`
+	To         int64           `json:"to"`
+	Checkpoint string          `json:"checkpoint,omitzero"`
+	Seq        int64           `json:"seq"` // of the fact that says so
+	Status     nexus.RunStatus `json:"status"`
+	Tip        string          `json:"tip"`
+	From       string          `json:"from"`
+}
+
+// rewindTo takes a run back to a point, once somebody agreed to what that means.
+func rewindTo(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State, name string, yes bool) error {
+	to, err := app.ParsePoint(s, name)
+	if err != nil {
+		return err
+	}
+	if to.Seq < 1 || to.Seq > s.Seq {
+		return app.NotFound("event", name, fmt.Sprintf("The run is at event %d; nexus checkpoint list names points.", s.Seq))
+	}
+	if err := s.CheckFacts(nexus.RunRewound{To: to.Seq}); err != nil {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s cannot go back to %s: %v", r.ID, name, err),
+			Hint: "nexus checkpoint list names points; nexus fork starts another run from one.",
+		}
+	}
+	if err := p.CheckCommitsAt(ctx, s, to); err != nil {
+		return err
+	}
+	if !yes {
+		text, err := preview(s, to, r.Holder != nil)
+		if err != nil {
+			return err
+		}
+		if agreed, err := agrees(ctx, a, text, "Go back? [y/N]: "); err != nil || !agreed {
+			return err
+		}
+	}
+	if r.Holder != nil {
+		if err := stopAndWait(ctx, a, p, r.ID); err != nil {
+			return err
+		}
+	}
+	if s, err = a.Rewind(ctx, p, r.ID, to, a.User()); err != nil {
+		return err
+	}
+	last := s.Rewinds[len(s.Rewinds)-1]
+	told := rewindResult{Run: r.ID, To: to.Seq, Checkpoint: to.Name(), Seq: last.Seq, Status: s.Status, Tip: s.Tip, From: last.From}
+	return a.Answer(told, func(view.Style) string {
+		return fmt.Sprintf("run %s is back at event %d: its branch is at %s, and was at %s\nContinue from there: nexus resume %s\n",
+			told.Run, told.To, view.ShortHash(told.Tip), view.ShortHash(told.From), told.Run)
+	})
+}
+
+// agrees shows a person what would be done, and asks whether it may be.
+func agrees(ctx context.Context, a *console.Console, text, question string) (bool, error) {
+	a.Ask(text)
+	if !a.Person() || a.JSON {
+		return false, &nexus.Error{
+			Code: nexus.CodeNeedsPerson, Message: "nothing was changed: it needs your consent, and there is no terminal",
+			Hint: "Run it again with --yes.",
+		}
+	}
+	answer, err := a.Keyboard().Line(ctx, question)
+	if err != nil {
+		return false, err
+	}
+	if !nexus.Agrees(strings.TrimSpace(answer)) {
+		a.Say("nothing was changed")
+		return false, nil
+	}
+	return true, nil
+}
+
+// preview says what going back would take away, and what not.
+func preview(s *state.State, to app.Point, live bool) (string, error) {
+	a, err := s.EventsSince(to.Seq)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	point := fmt.Sprintf("event %d", to.Seq)
+	if name := to.Name(); name != "" {
+		point = fmt.Sprintf("checkpoint %s, event %d", name, to.Seq)
+	}
+	fmt.Fprintf(&b, "Run %s would go back to %s: %s, branch at %s.\n", s.Run, point, a.Then.Status, view.ShortHash(a.Then.Tip))
+	if live {
+		b.WriteString("- it is in progress: its agents would be stopped\n")
+	}
+	fmt.Fprintf(&b, "- %s since would no longer hold; they stay in the journal\n", view.Count(a.Events, "event"))
+	for _, l := range a.Landings {
+		fmt.Fprintf(&b, "- %s would not have landed; its commit %s stays in the private clone\n", l.Task, view.ShortHash(l.Commit))
+	}
+	if len(a.Tasks) > 0 {
+		fmt.Fprintf(&b, "- not planned then: %s\n", nexus.Join(a.Tasks))
+	}
+	if ids := append(append([]nexus.AttemptID{}, a.Ended...), a.Attempts...); len(ids) > 0 {
+		fmt.Fprintf(&b, "- over, with another attempt after it: %s\n", nexus.Join(ids))
+	}
+	for _, q := range a.Requests {
+		what := string(q.Verb)
+		if about := strings.TrimSpace(string(q.Task) + " " + view.Clean(q.ID)); about != "" {
+			what += " of " + about
+		}
+		fmt.Fprintf(&b, "- would not hold: the %s by %s\n", what, view.Clean(q.By))
+	}
+	if f := a.Published; f != nil {
+		where := f.Branch
+		if f.Target != "" {
+			where += " and " + f.Target
+		}
+		fmt.Fprintf(&b, "- published, and stays where it is: %s; nexus undo reverts it there\n", where)
+	}
+	fmt.Fprintf(&b, "- stays spent: %s, and %s before\n", a.Money, a.Then.Ledger.Spent())
+	return b.String(), nil
+}

@@ -1,0 +1,205 @@
+package checkpointcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+func undoCommand(a *console.Console) *cobra.Command {
+	var run string
+	var how undoOptions
+	const about = "revert what landed, as a new commit that passes the gates"
+	c := a.Command("undo [TASK...|RUN] [--dry-run|--yes] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
+		name, tasks, err := undoes(ctx, a, run, args)
+		if err != nil {
+			return err
+		}
+		how.yes = how.yes || run != "" || len(args) > 0 // somebody said what to undo
+		return a.ChangeRun(ctx, name, func(p *app.Repository, r journal.Run, s *state.State) error { return undo(ctx, a, p, r, s, tasks, how) })
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	c.Args = console.Takes(0, mostUndone)
+	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "revert all that the latest run landed, without asking")
+	c.Flags().BoolVarP(&how.dry, "dry-run", "n", false, "say what would be reverted, without reverting it")
+	a.RunFlag(c, &run)
+	a.JSONFlag(c)
+	return c
+}
+
+// undoOptions is how something is undone.
+type undoOptions struct {
+	dry bool // only say what would be
+	yes bool // nobody needs to agree
+}
+
+// mostUndone is how many tasks may be named at once.
+const mostUndone = 1000
+
+// undoes returns the run and the tasks that arguments mean: one that names a run means
+// all of it.
+func undoes(ctx context.Context, a *console.Console, run string, args []string) (string, []string, error) {
+	if run != "" || len(args) != 1 {
+		return run, args, nil
+	}
+	err := a.ReadRun(ctx, "", func(p *app.Repository, _ journal.Run, s *state.State) error {
+		if s.Task(nexus.TaskID(args[0])) != nil {
+			return nil
+		}
+		r, err := p.Run(ctx, args[0])
+		if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+			return nil // it is said which tasks there are
+		}
+		if err == nil {
+			run, args = string(r.ID), nil
+		}
+		return err
+	})
+	return run, args, err
+}
+
+// undoResult is what undo prints with --json.
+type undoResult struct {
+	Run    nexus.RunID    `json:"run"`
+	Tasks  []nexus.TaskID `json:"tasks"` // in the order in which they are reverted
+	Dry    bool           `json:"dry_run,omitzero"`
+	Commit string         `json:"commit,omitzero"`
+	Branch string         `json:"branch,omitzero"`
+	Target string         `json:"target,omitzero"` // branch of the user's that moved along
+	Stayed string         `json:"stayed,omitzero"` // why no branch of the user's moved
+}
+
+// undo reverts what tasks of a run landed, all of it where none is named.
+func undo(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State, names []string, how undoOptions) error {
+	refuse := func(why, hint string) error {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing was undone: " + why, Hint: hint}
+	}
+	if err := console.NoLoop(s); err != nil {
+		return err
+	}
+	switch {
+	case r.Holder != nil:
+		return &nexus.Error{
+			Code: nexus.CodeRunHeld, Message: fmt.Sprintf("nothing was undone: run %s is in progress", r.ID),
+			Hint: "Stop it first: nexus stop --run " + string(r.ID) + ".",
+		}
+	case !s.Status.Ended() && !s.IsDelivering():
+		return refuse(fmt.Sprintf("run %s is not at its end, it is %s", r.ID, s.Status),
+			"Continue it with nexus resume, or end it with nexus stop --run "+string(r.ID)+".")
+	}
+	var before nexus.Fact
+	if !s.Status.Ended() { // a process died while it published, or reverted
+		var err error
+		if s, err = finish(ctx, a, p, r.ID); err != nil {
+			return err
+		}
+		before = s.Undo.Last
+	}
+	tasks, why := schedule.Revertible(s, names)
+	if f, ok := before.(nexus.UndoLanded); ok && why != "" && same(f.Tasks, names) {
+		return say(a, s, f)
+	}
+	if why != "" {
+		return refuse(why, "nexus status shows what landed.")
+	}
+	if how.dry {
+		told := undoResult{Run: r.ID, Tasks: tasks, Dry: true}
+		return a.Answer(told, func(view.Style) string { return fmt.Sprintf("would revert, in this order: %s\n", nexus.Join(tasks)) })
+	}
+	if !how.yes {
+		text := fmt.Sprintf("This reverts all that run %s landed, in this order: %s\n", r.ID, nexus.Join(tasks))
+		if agreed, err := agrees(ctx, a, text, "Revert it? [y/N]: "); err != nil || !agreed {
+			return err
+		}
+	}
+	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbUndo, ID: strings.Join(names, ","), By: a.User()})
+	if err != nil {
+		return err
+	}
+	tries := s.Undo.Tries
+	if s, err = finish(ctx, a, p, r.ID); err != nil {
+		return err
+	}
+	if s.Undo.Tries > tries {
+		switch f := s.Undo.Last.(type) {
+		case nexus.UndoLanded:
+			if slices.Equal(f.Tasks, tasks) {
+				return say(a, s, f)
+			}
+		case nexus.UndoRefused:
+			hint := "The branches are where they were."
+			if len(f.Conflicts) > 0 {
+				hint = "Undo what changed those lines since as well, or revert it by hand."
+			}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s not undone: %s", nexus.Join(f.Tasks), f.Why), Hint: hint}
+		default: // it is open yet
+		}
+	}
+	return refuse(unheard(ctx, p, r.ID, e.Seq), "See nexus status, then run it again.")
+}
+
+// unheard says why nothing came of a request.
+func unheard(ctx context.Context, p *app.Repository, run nexus.RunID, seq int64) string {
+	f, err := progress.AwaitRequestResult(ctx, p, run, seq)
+	if err != nil || f == nil || f.Granted {
+		return "the run did not get to it"
+	}
+	return f.Why
+}
+
+// finish lets a run do what is asked of it and deliver what landed.
+func finish(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID) (*state.State, error) {
+	quiet := a.Copy()
+	quiet.Quiet = true
+	if _, err := progress.Deliver(ctx, quiet, p, id); err != nil {
+		if errors.Is(err, context.Canceled) || ctx.Err() != nil {
+			a.Say("interrupted; nothing is lost, run it again")
+			return nil, console.ExitError(console.CodeInterrupted)
+		}
+		return nil, err
+	}
+	return p.Replay(ctx, id)
+}
+
+// same reports whether tasks are those with these names; no names are all tasks.
+func same(tasks []nexus.TaskID, names []string) bool {
+	if len(names) == 0 {
+		return true
+	}
+	return len(tasks) == len(names) && !slices.ContainsFunc(tasks, func(id nexus.TaskID) bool { return !slices.Contains(names, string(id)) })
+}
+
+// say says what was reverted, and where.
+func say(a *console.Console, s *state.State, f nexus.UndoLanded) error {
+	told := undoResult{Run: s.Run, Tasks: f.Tasks, Commit: f.Commit}
+	if pub := s.Published; pub != nil {
+		told.Branch, told.Target, told.Stayed = pub.Branch, pub.Target, pub.Why
+		told.Commit = cmp.Or(told.Commit, pub.Commit)
+	}
+	return a.Answer(told, func(view.Style) string {
+		text := fmt.Sprintf("reverted %s as %s", nexus.Join(told.Tasks), view.ShortHash(told.Commit))
+		if told.Branch != "" {
+			text += ", on " + told.Branch
+		}
+		if told.Target != "" {
+			text += " and " + told.Target
+		}
+		if told.Stayed != "" {
+			text += "; " + view.Clean(told.Stayed)
+		}
+		return text + "\n"
+	})
+}

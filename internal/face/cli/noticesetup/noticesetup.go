@@ -1,0 +1,331 @@
+// Package noticesetup builds the ways on which people are told what happened, from
+// the settings, and hands each its secrets.
+package noticesetup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify"
+	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
+)
+
+// usualMost is how many notices are in a message where nothing is set.
+const usualMost = 10
+
+// programTime is how long a program of this machine may take to tell somebody.
+const programTime = 15 * time.Second
+
+// Dir is where the state of a repository keeps what is known of notifications.
+func Dir(state string) string { return filepath.Join(state, "notify") }
+
+// bad is an error of the settings.
+func bad(setting, hint, format string, args ...any) error {
+	return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: setting + ": " + fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// Notifier returns what tells people of the runs of a repository, without a way or
+// with all that are set up. Ways that cannot work are left out, and are in the error.
+func Notifier(a *app.App, p *app.Repository, c config.Notify, say func(string, ...any)) (notify.Notifier, error) {
+	d := notify.Notifier{
+		Journal: p.Journal, Dir: Dir(p.State), Place: filepath.Base(p.Repo.Work), Link: c.Link,
+		Now: a.Now, Mask: a.Mask.Text, Say: say, Grace: notify.Grace,
+	}
+	var err error
+	if d.Rules, err = Rules(c); err != nil {
+		return d, err
+	}
+	var all []error
+	for _, name := range slices.Sorted(maps.Keys(c.Ways)) {
+		w, err := Way(a, c, name)
+		if err != nil {
+			all = append(all, err)
+			continue
+		}
+		d.Ways = append(d.Ways, w)
+	}
+	return d, errors.Join(all...)
+}
+
+// Check says what keeps notifications from working.
+func Check(a *app.App, c config.Notify) error {
+	_, err := Rules(c)
+	all := []error{err}
+	if _, err := timing(c, config.NotifyChannel{}, "notify"); err != nil {
+		all = append(all, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Ways)) {
+		_, err := Way(a, c, name)
+		all = append(all, err)
+	}
+	return errors.Join(all...)
+}
+
+// Rules returns the rules by their names. One that names what is not there is an error.
+func Rules(c config.Notify) ([]notice.Rule, error) {
+	var rules []notice.Rule
+	for _, name := range slices.Sorted(maps.Keys(c.Rules)) {
+		r := c.Rules[name]
+		rule := notice.Rule{Severity: humaninput.Severity(r.Severity), Ways: r.Ways}
+		for _, k := range r.Kinds {
+			if !slices.Contains(notice.Kinds(), notice.Kind(k)) {
+				return nil, bad("notify.rules."+name, "Kinds are "+list(notice.Kinds())+".", "%q is not a kind of notice", k)
+			}
+			rule.Kinds = append(rule.Kinds, notice.Kind(k))
+		}
+		for _, w := range r.Ways {
+			if _, ok := c.Ways[w]; !ok && w != notify.TerminalName {
+				hint := "Set up the way in [notify.ways." + w + "], or name terminal for that of the run."
+				return nil, bad("notify.rules."+name, hint, "there is no way %q", w)
+			}
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
+}
+
+func list(kinds []notice.Kind) string {
+	var all []string
+	for _, k := range kinds {
+		all = append(all, string(k))
+	}
+	return strings.Join(all, ", ")
+}
+
+// Way returns a way by its name.
+func Way(a *app.App, c config.Notify, name string) (notify.Destination, error) {
+	w, at := c.Ways[name], "notify.ways."+name
+	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$`).MatchString(name) || name == notify.TerminalName {
+		const hint = "Use letters, digits, - and _, and not terminal, which is that of the run."
+		return notify.Destination{}, bad(at, hint, "a way cannot have this name")
+	}
+	t, err := timing(c, w, at)
+	if err != nil {
+		return notify.Destination{}, err
+	}
+	s, err := sender(a, w, at)
+	if err != nil {
+		return notify.Destination{}, err
+	}
+	return notify.Destination{Name: name, Sender: s, Timing: t}, nil
+}
+
+// timing returns when notices are sent that go a way.
+func timing(c config.Notify, w config.NotifyChannel, at string) (notice.Timing, error) {
+	t := notice.Timing{
+		Window: w.Window, Digest: w.Digest, Most: cmp.Or(w.Most, usualMost), Through: humaninput.Severity(c.Through),
+		Zone: time.Local, // quiet hours are those of the machine
+	}
+	if c.Through == "never" {
+		t.Through = ""
+	}
+	var err error
+	if t.Quiet, err = improve.ParseHours(c.Quiet); err != nil {
+		return t, bad("notify.quiet", "Write 22:00-07:00, or 22:00-07:00 Mon-Fri; 00:00-24:00 Sat,Sun.", "%s", err)
+	}
+	if c.Zone != "" {
+		if t.Zone, err = time.LoadLocation(c.Zone); err != nil {
+			const hint = "Write a name such as Europe/Berlin or UTC."
+			return t, bad("notify.zone", hint, "%q is not a time zone that this machine knows", c.Zone)
+		}
+	}
+	if err := t.Check(); err != nil {
+		return t, bad(at+".digest", "Leave it out to send notices when they come.", "%s", err)
+	}
+	return t, nil
+}
+
+// sender returns what sends on a way.
+func sender(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
+	switch w.Type {
+	case config.DesktopWay:
+		d := delivery.Desktop{Run: run(a), Find: find(a)}
+		return d, local(at, d.Check())
+	case config.SoundWay:
+		s := delivery.Sound{Run: run(a), Find: find(a), Command: w.Command}
+		return s, local(at, s.Check())
+	case config.WebhookWay:
+		secret, err := secret(a, at+".secret_env", w.SecretEnv)
+		if err != nil {
+			return nil, err
+		}
+		if len(secret) < webhookpost.MinSecret {
+			const hint = "Use a long random one, such as openssl rand -hex 32 prints."
+			return nil, bad(at+".secret_env", hint, "the secret is shorter than %d bytes", webhookpost.MinSecret)
+		}
+		return delivery.Webhook(w.URL, secret, a.Now), address(at+".url", w.URL)
+	case config.SlackWay, config.DiscordWay:
+		to, err := secret(a, at+".url_env", w.URLEnv)
+		if err != nil {
+			return nil, err
+		}
+		if w.Type == config.SlackWay {
+			return delivery.Slack(to), address(at+".url_env", to)
+		}
+		return delivery.Discord(to), address(at+".url_env", to)
+	case config.TelegramWay:
+		return telegram(a, w, at)
+	case config.MailWay:
+		return mail(a, w, at)
+	default:
+		return nil, bad(at, "Set its type: desktop, sound, webhook, slack, discord, telegram or mail.", "it has no type")
+	}
+}
+
+func local(at string, err error) error {
+	if err != nil {
+		return bad(at, "Install it, or remove the way.", "%s", err)
+	}
+	return nil
+}
+
+func telegram(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
+	token, err := secret(a, at+".token_env", w.TokenEnv)
+	if err != nil {
+		return nil, err
+	}
+	chat, err := strconv.ParseInt(w.Chat, 10, 64)
+	switch {
+	case err != nil || chat == 0:
+		return nil, bad(at+".chat", "Write the number of the chat.", "there is no chat to tell")
+	case !regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`).MatchString(token):
+		const hint = "It looks like 123456:ABC-DEF, as @BotFather gives it."
+		return nil, bad(at+".token_env", hint, "the variable does not hold the token of a bot")
+	case w.Base != "":
+		err = address(at+".base_url", w.Base)
+	}
+	return delivery.NewTelegram(w.Base, token, chat), err
+}
+
+func mail(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
+	m := delivery.Mail{Server: w.Server, TLS: w.TLS, User: w.User, From: w.From, To: w.To, Now: a.Now}
+	if w.User != "" {
+		password, err := secret(a, at+".password_env", w.PasswordEnv)
+		if err != nil {
+			return nil, err
+		}
+		m.Password = password
+	}
+	if err := m.Check(); err != nil {
+		return nil, bad(at, "docs/notifications.md has an example.", "%s", err)
+	}
+	return m, nil
+}
+
+// address checks where messages go. It may be a secret, so no error has it.
+func address(setting, text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case text == "" || err != nil || u.Host == "":
+		return bad(setting, "Write it as https://host/path.", "it is not an address")
+	case !webhookpost.IsSecure(u):
+		return bad(setting, "Use an https address.", "messages would go to %s, where others on the way can read them", u.Host)
+	}
+	return nil
+}
+
+// secret returns what a variable holds, which nobody is shown from then on.
+func secret(a *app.App, setting, name string) (string, error) {
+	if name == "" {
+		return "", bad(setting, "Set it to the name of an environment variable that holds the secret.", "there is none")
+	}
+	value := strings.TrimSpace(a.Env(name))
+	if value == "" {
+		return "", bad(setting, "Set the variable where nexus is started.", "it names %s, which is not set", name)
+	}
+	a.Mask.Learn(value)
+	return value, nil
+}
+
+// find reports whether there is a program of the user's.
+func find(a *app.App) func(string) bool {
+	return func(program string) bool { _, ok := look(a, program); return ok }
+}
+
+func look(a *app.App, program string) (string, bool) {
+	if filepath.IsAbs(program) {
+		return program, executable(program)
+	}
+	if strings.ContainsRune(program, filepath.Separator) {
+		return "", false // it would depend on where nexus is started
+	}
+	for _, dir := range filepath.SplitList(a.Env("PATH")) {
+		if path := filepath.Join(dir, program); filepath.IsAbs(dir) && executable(path) {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// run runs a program as the user would, with what it needs to find the desktop.
+func run(a *app.App) delivery.CommandRunner {
+	return func(ctx context.Context, args []string) error {
+		path, ok := look(a, args[0])
+		if !ok {
+			return errors.New(args[0] + " is not installed")
+		}
+		box, err := sandbox.Find(ctx, sandbox.Off)
+		if err != nil {
+			return err
+		}
+		var env []string
+		for _, name := range []string{
+			"PATH", "HOME", "LANG", "LC_ALL", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
+			"DBUS_SESSION_BUS_ADDRESS", "PULSE_SERVER",
+		} {
+			if v := a.Env(name); v != "" {
+				env = append(env, name+"="+v)
+			}
+		}
+		// A sandbox has no root to work in, and the program does not care where it is.
+		r, err := box.Run(ctx, sandbox.Command{
+			Args: append([]string{path}, args[1:]...), Dir: filepath.Dir(path), Env: env, Timeout: programTime, Cap: 4 << 10,
+		})
+		if err != nil {
+			return err
+		}
+		if r.Exit != 0 {
+			said := strings.Join(strings.Fields(string(r.Stderr)), " ")
+			return fmt.Errorf("%s exited with %d: %s", args[0], r.Exit, said)
+		}
+		return nil
+	}
+}
+
+// Terminal returns the terminal of a console as a way, nil where it is none or
+// is to be left alone.
+func Terminal(a *console.Console, c config.Notify) notify.Sender {
+	if c.Terminal == "" || c.Terminal == "off" || !a.Live(a.Err) {
+		return nil
+	}
+	t := delivery.Terminal{Out: a.Err, How: c.Terminal, Mux: a.Env("TMUX") != ""}
+	if t.How == "auto" {
+		t.How = delivery.DetectTerminal(a.Env)
+	}
+	return t
+}

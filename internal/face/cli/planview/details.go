@@ -1,0 +1,170 @@
+package planview
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// maxGoalLines is how many lines of a goal are shown above the table of its plan.
+const maxGoalLines = 12
+
+// drawGoal draws a goal, whose words reach every agent and excuse what it deletes.
+// Of one that is too long it says how much is cut. Of a spec it draws what decides
+// whether it is met.
+func drawGoal(s view.Style, goal string) string {
+	if of, ok := spec.ReadIfValid(goal); ok {
+		return drawSpec(s, of)
+	}
+	lines := goalLines(s, goal)
+	if more := len(lines) - maxGoalLines; more > 1 {
+		lines = append(lines[:maxGoalLines], "  ("+view.Count(more, "more line")+" of the goal: d shows all)")
+	}
+	return s.Bold("goal") + "\n" + strings.Join(lines, "\n") + "\n\n"
+}
+
+// drawSpec draws the title of a spec, what shows that it is met, and what is asked for, all in full. What
+// is known about each requirement, and the rest, is among the details.
+func drawSpec(s view.Style, of spec.Spec) string {
+	var b strings.Builder
+	b.WriteString(s.Bold("goal") + "\n" + wrapped(s, of.Title, "  ") + "\n")
+	if len(of.Criteria) > 0 {
+		b.WriteString("  it is met when:\n")
+	}
+	for _, c := range of.Criteria {
+		head := c.ID
+		if len(c.Of) > 0 {
+			head += " (" + strings.Join(c.Of, ", ") + ")"
+		}
+		b.WriteString(wrapped(s, head+": "+c.Text, "    ") + "\n")
+	}
+	b.WriteString("  it asks for:\n")
+	for _, r := range of.FirstVersionRequirements() {
+		head := r.ID
+		if r.Priority != "" {
+			head += " (" + string(r.Priority) + ")"
+		}
+		b.WriteString(wrapped(s, head+": "+r.Text, "    ") + "\n")
+	}
+	for _, list := range []struct {
+		name  string
+		items []string
+	}{{"it assumes:", assumptionsOf(of)}, {"it does not ask for:", of.OutOfScope}} {
+		if len(list.items) > 0 {
+			b.WriteString("  " + list.name + "\n")
+		}
+		for _, text := range list.items {
+			b.WriteString(wrapped(s, text, "    ") + "\n")
+		}
+	}
+	return b.String() + "  (d shows all of the goal)\n\n"
+}
+
+func assumptionsOf(of spec.Spec) (all []string) {
+	for _, a := range of.Assumptions {
+		text := a.ID + ": " + a.Text
+		if a.Locked {
+			text += " (agreed)"
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// wrapped wraps a text as [goalLines] does.
+func wrapped(s view.Style, text, indent string) string {
+	s.Width = max(cmp.Or(s.Width, 80), 40)
+	return s.Wrap(view.Clean(text), indent)
+}
+
+// goalLines returns a goal in indented lines of the width, without empty ones:
+// of 80 columns where the width is unknown.
+func goalLines(s view.Style, goal string) []string {
+	s.Width = max(cmp.Or(s.Width, 80), 40)
+	var lines []string
+	for line := range strings.Lines(view.CleanText(goal)) {
+		if strings.TrimSpace(line) != "" {
+			lines = append(lines, strings.Split(indented(s, line), "\n")...)
+		}
+	}
+	return lines
+}
+
+// indented wraps a line as far in as it begins, up to eight columns: code in a text
+// stays apart from it.
+func indented(s view.Style, line string) string {
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+	return s.Wrap(view.Clean(line), "  "+indent[:min(len(indent), 8)])
+}
+
+// Details draws a goal and each task of its plan in full: what its agent is told,
+// when it is done, and what shows that.
+func Details(s view.Style, goal string, p nexus.Plan) string {
+	var b strings.Builder
+	b.WriteString("\n" + s.Bold("goal") + "\n" + strings.Join(goalLines(s, goal), "\n") + "\n")
+	for _, t := range p.Tasks {
+		b.WriteString("\n" + strings.TrimPrefix(s.Wrap(s.Bold(string(t.ID)+"  "+view.Clean(t.Title)), "  "), "  ") + "\n")
+		if figures := aboutTask(t); len(figures) > 0 {
+			b.WriteString(s.Wrap(s.Dim(s.Join(figures...)), "  ") + "\n")
+		}
+		for line := range strings.SplitSeq(view.CleanText(strings.TrimSpace(t.Brief)), "\n") {
+			if strings.TrimSpace(line) != "" {
+				b.WriteString(indented(s, line) + "\n")
+			}
+		}
+		for _, field := range []struct{ name, value string }{
+			{"group", t.Group},
+			{"package", t.Package},
+			{"tags", strings.Join(t.Tags, " ")},
+			{"files", strings.Join(t.Files, " ")},
+			{"left as they are", strings.Join(t.Keep, " ")},
+		} {
+			if field.value != "" {
+				b.WriteString(s.Wrap(field.name+": "+view.Clean(field.value), "  ") + "\n")
+			}
+		}
+		if len(t.Criteria) > 0 {
+			b.WriteString("  done when:\n")
+		}
+		for i, c := range t.Criteria {
+			check := unchecked
+			if c.Check != "" {
+				check = "check: " + c.Check
+			}
+			b.WriteString(s.Wrap(fmt.Sprintf("%d. %s", i+1, view.Clean(c.Text)), "    ") + "\n")
+			b.WriteString(s.Wrap(s.Dim(view.Clean(check)), "       ") + "\n")
+		}
+		if t.Strategy == nexus.NoTest && t.Reason != "" {
+			b.WriteString(s.Wrap("no test: "+view.Clean(t.Reason), "  ") + "\n")
+		}
+	}
+	return b.String() + "\n"
+}
+
+// aboutTask returns what is set for a task besides its words.
+func aboutTask(t nexus.Task) []string {
+	var all []string
+	add := func(word, value string) {
+		if value != "" {
+			all = append(all, word+view.Clean(value))
+		}
+	}
+	add("priority ", string(t.Priority))
+	add("needs ", joinTies(t, t.Needs))
+	add("wants ", joinTies(t, t.Wants))
+	add("", minutes(t.Minutes))
+	add("tier ", string(t.Tier))
+	add("strategy ", string(t.Strategy))
+	add("kind ", string(t.Kind))
+	add("model ", t.Model)
+	add("complexity ", string(t.Complexity))
+	if t.Depth > 0 {
+		add("depth ", strconv.Itoa(t.Depth))
+	}
+	return all
+}

@@ -1,0 +1,192 @@
+// Package planview draws plans for people: as a table with what was found out about
+// them, in full, as graphs, and as what somebody is asked to agree to.
+package planview
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/estimate"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+// Draw draws a plan: as a table in waves, as Markdown, or as a graph where form
+// is mermaid or dot.
+func Draw(s view.Style, p nexus.Plan, form string) string {
+	switch form {
+	case "markdown":
+		return Shown(s, string(plan.Markdown(p)))
+	case "mermaid":
+		return edges(p, "graph TD\n", "  %s[\"%s: %s\"]\n", "  %s --> %s\n", "", "#quot;")
+	case "dot":
+		return edges(p, "digraph plan {\n", "  %q [label=\"%s: %s\"];\n", "  %q -> %q;\n", "}\n", `\"`)
+	}
+	level := waves(p)
+	last := 0
+	var rows [][]string
+	for wave := 1; wave <= len(p.Tasks); wave++ {
+		for _, t := range p.Tasks {
+			if level[t.ID] != wave {
+				continue
+			}
+			last = wave
+			rows = append(rows, []string{
+				strconv.Itoa(wave), string(t.ID), view.Clean(t.Title), after(t), minutes(t.Minutes), strconv.Itoa(len(t.Criteria)),
+				view.Clean(strings.Join(t.Files, " ")),
+				string(t.Priority), view.Clean(t.Group),
+			})
+		}
+	}
+	head := []string{"wave", "task", "title", "needs", "time", "criteria", "files", "priority", "group"}
+	if s.Plain {
+		return view.Table(s, head, rows)
+	}
+	if s.Width > 0 && s.Width < narrow { // titles matter more; --json has all
+		head, rows = withoutColumns(head, rows, func(i int) bool { return i >= 5 })
+	}
+	head, rows = withoutColumns(head, rows, func(i int) bool {
+		return !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != "" })
+	})
+	text := view.TableAround(s, head, rows, slices.Index(head, "files"))
+	text += s.Dim(view.Count(len(p.Tasks), "task")+" in "+view.Count(last, "wave")) + "\n" + drawDone(s, p) + drawCritical(s, p)
+	if p.Estimate != nil {
+		for line := range strings.SplitSeq(estimate.Of(*p.Estimate).String(), "\n") {
+			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+			text += s.Dim(s.WrapWords(strings.TrimLeft(line, " "), indent)) + "\n"
+		}
+	}
+	return text + view.DrawCover(s, p.Cover) + drawAssumed(s, p) + drawRisks(s, p) + view.DrawTriedChecks(s, accept.TriedChecks(p.Tasks))
+}
+
+// Offer draws what a person is asked to agree to.
+func Offer(s view.Style, p nexus.Plan) string { return drawGoal(s, p.Goal) + Draw(s, p, "") }
+
+// Beside returns what stands below the table of a plan on a terminal, each part by itself, for where the table
+// is for a program.
+func Beside(s view.Style, p nexus.Plan) []string {
+	return []string{
+		drawDone(s, p), drawCritical(s, p), estimate.Of(*p.Estimate).String(), view.DrawCover(s, p.Cover), drawAssumed(s, p), drawRisks(s, p),
+	}
+}
+
+// drawAssumed lists what a plan takes for granted.
+func drawAssumed(s view.Style, p nexus.Plan) string {
+	if len(p.Assumptions) == 0 {
+		return ""
+	}
+	text := "the plan takes for granted:\n"
+	for n, a := range p.Assumptions {
+		text += s.Wrap(fmt.Sprintf("P-%d: %s", n+1, view.Clean(a)), "  ") + "\n"
+	}
+	return text
+}
+
+// drawRisks lists what may go wrong with a plan: what its planner sees, and what follows from its tasks.
+func drawRisks(s view.Style, p nexus.Plan) string {
+	all := projection.Plan{Foreseen: p.Foreseen, Risks: risk.PlanRisks(p)}.Dangers()
+	if len(all) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(s.Warn(view.Count(len(all), "risk")) + "\n")
+	for _, line := range all {
+		b.WriteString(s.Wrap(line, "  ") + "\n")
+	}
+	return b.String()
+}
+
+// Shown is a file as a terminal may be given it. Whoever pipes it gets it as it is.
+func Shown(s view.Style, text string) string {
+	if s.Plain {
+		return text
+	}
+	return view.CleanText(text) + "\n"
+}
+
+// narrow is the width below which a plan is shown without criteria and files.
+const narrow = 80
+
+// withoutColumns leaves columns out.
+func withoutColumns(head []string, rows [][]string, out func(i int) bool) ([]string, [][]string) {
+	keep := func(row []string) []string {
+		var kept []string
+		for i, cell := range row {
+			if !out(i) {
+				kept = append(kept, cell)
+			}
+		}
+		return kept
+	}
+	kept := make([][]string, len(rows))
+	for i, row := range rows {
+		kept[i] = keep(row)
+	}
+	return keep(head), kept
+}
+
+func minutes(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n) + " min"
+}
+
+// joinTies joins tasks that one needs or wants, with the reason where it is not the usual one.
+func joinTies(t nexus.Task, ids []nexus.TaskID) string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		if words[i] = string(id); t.Ties[id] != "" {
+			words[i] += " (" + string(t.Ties[id]) + ")"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// after joins what a task needs, and what it wants with a question mark.
+func after(t nexus.Task) string {
+	words := make([]string, 0, len(t.Needs)+len(t.Wants))
+	for _, id := range t.Needs {
+		words = append(words, string(id))
+	}
+	for _, id := range t.Wants {
+		words = append(words, string(id)+"?")
+	}
+	return strings.Join(words, " ")
+}
+
+// waves returns for each task the wave it is in: the first needs nothing,
+// each other needs one from the wave before. A plan has no cycles.
+func waves(p nexus.Plan) map[nexus.TaskID]int {
+	level := map[nexus.TaskID]int{}
+	for range p.Tasks {
+		for _, t := range p.Tasks {
+			wave := 1
+			for _, id := range t.After() {
+				wave = max(wave, level[id]+1)
+			}
+			level[t.ID] = wave
+		}
+	}
+	return level
+}
+
+func edges(p nexus.Plan, head, node, edge, foot, quote string) string {
+	var b strings.Builder
+	b.WriteString(head)
+	for _, t := range p.Tasks {
+		fmt.Fprintf(&b, node, t.ID, t.ID, strings.ReplaceAll(view.Clean(t.Title), `"`, quote))
+	}
+	for _, t := range p.Tasks {
+		for _, id := range t.After() {
+			fmt.Fprintf(&b, edge, id, t.ID)
+		}
+	}
+	return b.String() + foot
+}

@@ -1,0 +1,81 @@
+package progress
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+)
+
+// backgroundWatcher follows a run that nobody looks at: only hooks, plugins and issues hear of it,
+// and the status file has it. What holds it up is said.
+type backgroundWatcher struct {
+	*watcher
+	say    func(format string, args ...any)
+	signal func() string // that ended the work; empty: none did
+}
+
+// NewBackgroundWatcher returns who follows a run that nobody looks at, for as long as ctx.
+func NewBackgroundWatcher(ctx context.Context, a *console.Console, p *app.Repository, c config.Config) app.Watcher {
+	quiet := a.Copy()
+	quiet.Quiet, quiet.JSON = true, false
+	return backgroundWatcher{&watcher{a: quiet, place: p, file: fileOf(a, c)}, a.Say, func() string { return app.SignalName(ctx) }}
+}
+
+// Follow implements [app.Watcher].
+func (u backgroundWatcher) Follow(ctx, work context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	run, after := u.shown.state.Run, u.shown.state.Seq
+	all.Go(func() { u.reportDelays(work, run, after) })
+	u.watcher.Follow(ctx, work)
+}
+
+// delayReportInterval is the least time between two words about what holds a run up.
+const delayReportInterval = 10 * time.Minute
+
+// reportDelays says when a run waits for a provider, as long as ctx.
+func (u backgroundWatcher) reportDelays(ctx context.Context, run nexus.RunID, after int64) {
+	var last time.Time
+	for e, err := range u.place.Journal.Follow(ctx, run, after) {
+		if err != nil {
+			return // who works on the run says what is wrong
+		}
+		_, delay := e.Fact.(nexus.CallDelayed)
+		if !isDelay(e.Fact) || delay && e.At.Sub(last) < delayReportInterval {
+			continue
+		}
+		if delay {
+			last = e.At
+		}
+		about, text := view.Describe(e.Fact)
+		u.say("%s: %s", run, view.Clean(strings.TrimSpace(about+" "+text)))
+	}
+}
+
+// isDelay reports whether a fact says that a run waits for a provider.
+func isDelay(f nexus.Fact) bool {
+	_, hit := f.(nexus.QuotaHit)
+	_, held := f.(nexus.QuotaHeld)
+	d, delayed := f.(nexus.CallDelayed)
+	return hit || held || delayed && (d.Wait == 0 || d.Wait >= 5*time.Second)
+}
+
+// Finish implements [app.Watcher].
+func (u backgroundWatcher) Finish(ctx context.Context, final *state.State) {
+	u.watcher.Finish(ctx, final)
+	u.close()
+	if final == nil {
+		return
+	}
+	if err := u.writeStatusFile(final, !final.Status.Ended(), u.signal()); err != nil {
+		u.a.Complain(err)
+	}
+}

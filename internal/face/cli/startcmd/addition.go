@@ -1,0 +1,123 @@
+package startcmd
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+// Addition is something more to do, as a command line gives it.
+type Addition struct {
+	Text, Check, Priority, Kind string
+	Files, Needs                []string
+}
+
+// Flags are the flags of every command that takes one.
+func (w *Addition) Flags(f *pflag.FlagSet) {
+	f.StringSliceVar(&w.Files, "files", nil, "`PATHS` that it is about, from the root of the repository")
+	f.StringVar(&w.Kind, "type", "", "`KIND` of work: code, test or docs; the default is code")
+	f.StringVar(&w.Priority, "priority", "", "priority, a `WORD`: critical, high, medium, low or trivial")
+	f.StringVar(&w.Check, "check", "", "gate or `COMMAND` that passes when it is done")
+}
+
+// Read fills in the text, and refuses what no task may be.
+func (w *Addition) Read(_ context.Context, a *console.Console, file string, args []string) error {
+	text := strings.TrimSpace(strings.Join(args, " "))
+	if file != "" {
+		if text != "" {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a text and --file were given", Hint: "Give one of them."}
+		}
+		data, err := readInput(a, file)
+		if err != nil {
+			return err
+		}
+		text = strings.TrimSpace(string(data))
+	}
+	if text == "" && w.Text == "" {
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the text is empty",
+			Hint: `Say in words what is to be done, such as "describe the flags in README.md".`,
+		}
+	}
+	if text != "" {
+		w.Text = text
+	}
+	return w.check(a)
+}
+
+func (w *Addition) check(a *console.Console) error {
+	if err := plan.CheckGoal(w.Text); err != nil {
+		return err
+	}
+	if w.Priority != "" {
+		p, ok := nexus.ParsePriority(w.Priority)
+		if !ok {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "unknown priority " + view.Quote(w.Priority),
+				Hint: "Use one of " + nexus.Join(nexus.Priorities()) + ".",
+			}
+		}
+		w.Priority = string(p)
+	}
+	if w.Kind != "" && !slices.Contains([]string{"code", "test", "docs"}, w.Kind) {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown type " + view.Quote(w.Kind), Hint: "Use code, test or docs."}
+	}
+	for i, f := range w.Files {
+		clean := path.Clean(strings.TrimPrefix(f, "./"))
+		if clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || path.IsAbs(clean) || strings.Contains(clean, `\`) {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: view.Quote(f) + " is not a path within the repository",
+				Hint: "Give paths from the root of the repository, with slashes.",
+			}
+		}
+		w.Files[i] = clean
+	}
+	task := w.task()
+	task.ID = "T1"
+	p := nexus.Plan{Version: plan.Version, Goal: w.Text, Tasks: []nexus.Task{task}}
+	return forbidden(a, w.Text, &p)
+}
+
+// task returns the one task that it is, if it is one.
+func (w *Addition) task() nexus.Task {
+	t := plan.Single(w.Text, w.Check).Tasks[0]
+	t.ID, t.Files, t.Priority, t.Kind = "", w.Files, nexus.Priority(w.Priority), nexus.TaskKind(w.Kind)
+	for _, id := range w.Needs {
+		t.Needs = append(t.Needs, nexus.TaskID(strings.TrimSpace(id)))
+	}
+	return t
+}
+
+// Request returns what asks a run to do it; item is that of the backlog, if it is one.
+func (w *Addition) Request(item string) nexus.Request {
+	p := nexus.Plan{Version: plan.Version, Goal: w.Text, Tasks: []nexus.Task{w.task()}}
+	return nexus.Request{Verb: nexus.VerbAdd, Item: item, Plan: &p}
+}
+
+// Item returns it as an item of the backlog that waits.
+func (w *Addition) Item(by string, now time.Time) workitem.Item {
+	title, rest, _ := strings.Cut(w.Text, "\n")
+	if title = strings.Join(strings.Fields(strings.TrimLeft(title, "# ")), " "); len(title) > 100 {
+		title, rest = sanitize.Cut(title, 97), w.Text
+	}
+	return workitem.Item{
+		Title: title, Text: strings.TrimSpace(rest), State: workitem.Waiting, Priority: nexus.Priority(w.Priority), Kind: nexus.TaskKind(w.Kind),
+		Files: w.Files, Check: w.Check, Added: now.Format(time.DateOnly), By: strings.Join(strings.Fields(by), " "),
+	}
+}
+
+// AdditionOf returns what an item of the backlog asks for.
+func AdditionOf(i workitem.Item) Addition {
+	return Addition{Text: i.Goal(), Check: i.Check, Priority: string(i.Priority), Kind: string(i.Kind), Files: i.Files}
+}

@@ -1,0 +1,78 @@
+package startcmd
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+)
+
+// keepLater puts what an interview found to be wanted later into the backlog, where it
+// waits. What is there already is left as it is, also where a call before was killed
+// in the middle, or where people changed an item since.
+func keepLater(ctx context.Context, a *console.Console, p *app.Repository, s *state.State) error {
+	later := s.Interview.Later()
+	if len(later) == 0 || s.Status != nexus.StatusDone {
+		return nil
+	}
+	by := "the interview " + string(s.Run)
+	store := a.Backlog(p)
+	all, _, err := store.Load()
+	if err != nil {
+		return err
+	}
+	var kept []string
+	for _, r := range later {
+		item := wantedLater(r)
+		if slices.ContainsFunc(all, func(o workitem.Item) bool { return o.By == by && o.Text == item.Text || o.Title == item.Title }) {
+			continue
+		}
+		item.State, item.By, item.Added = workitem.Waiting, by, a.Now().Format(time.DateOnly)
+		if item, err = store.Add(ctx, item); err != nil {
+			return err
+		}
+		kept = append(kept, item.ID)
+	}
+	if len(kept) > 0 {
+		a.Say("wanted later, and now in the backlog: %s", strings.Join(kept, ", "))
+	}
+	return nil
+}
+
+// maxItemTitle is how long the title of an item is that is made of a requirement.
+const maxItemTitle = 100
+
+// wantedLater returns the item that a requirement is: the text has all of one that is too long for a title,
+// and the words of the person.
+func wantedLater(r nexus.Requirement) workitem.Item {
+	item := workitem.Item{Title: sanitize.Cut(view.Clean(r.Text), maxItemTitle), Priority: priorityOf(r.Priority)}
+	var text []string
+	if item.Title != view.Clean(r.Text) {
+		text = append(text, view.Clean(r.Text))
+	}
+	if r.Quote != "" {
+		text = append(text, "The person said: "+view.Clean(r.Quote))
+	}
+	item.Text = strings.Join(append(text, "It was "+r.ID+" of the interview, wanted later."), "\n\n")
+	return item
+}
+
+// priorityOf is how much an item matters that is made of a requirement.
+func priorityOf(p nexus.MoSCoW) nexus.Priority {
+	switch p {
+	case nexus.Must:
+		return nexus.PriorityHigh
+	case nexus.Could:
+		return nexus.PriorityLow
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,128 @@
+package startcmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// founding is the message of the empty commit from which the interview about a new project starts.
+const founding = "Begin"
+
+// blank returns the directory that a command works in, and whether a project can
+// begin there from a goal: it is empty, and no repository with a commit but the one of a call before
+// that did not come further. The place is closed then, if it was opened. A dry run begins nothing.
+func blank(ctx context.Context, a *console.Console, o *progress.Order, p *app.Repository, opened error, dry bool) (string, bool) {
+	dir, err := a.WorkDir()
+	if err != nil || o.Plan != nil || dry {
+		return "", false
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", false
+	}
+	switch {
+	case opened == nil && !founded(ctx, dir):
+		return "", false
+	case opened != nil && !errors.Is(opened, &nexus.Error{Code: nexus.CodeNotRepository}) &&
+		!errors.Is(opened, &nexus.Error{Code: nexus.CodeNoCommits}):
+		return "", false
+	}
+	ok := vacant(ctx, dir) || len(remains(ctx, dir)) > 0
+	if ok && opened == nil {
+		p.Close()
+	}
+	return dir, ok
+}
+
+// founded reports whether a repository has nothing but the empty commit of a project that begins.
+func founded(ctx context.Context, dir string) bool {
+	if !git.IsEmptyRepo(ctx, dir) {
+		return false
+	}
+	said, err := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}.Line(ctx, "log", "-1", "--format=%s")
+	return err == nil && said == founding
+}
+
+// remains returns the stacks whose first files are all that a directory holds: a call before was killed while their
+// gates ran. What git ignores came of the gates.
+func remains(ctx context.Context, dir string) (stacks []string) {
+	if !founded(ctx, dir) {
+		return nil
+	}
+	there, err := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}.Run(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	root, closed := os.OpenRoot(dir)
+	if err != nil || closed != nil || there == "" {
+		return nil
+	}
+	defer func() { _ = root.Close() }()
+	for _, s := range stack.All() {
+		files := s.Skeleton.Of(called(dir))
+		foreign := func(name string) bool {
+			at := slices.IndexFunc(files, func(f stack.SkeletonFile) bool { return f.Path == name })
+			data, err := root.ReadFile(name)
+			return err != nil || at < 0 || !strings.HasPrefix(files[at].Text, string(data)) // it may be half written
+		}
+		if !slices.ContainsFunc(strings.Split(strings.TrimRight(there, "\x00"), "\x00"), foreign) {
+			stacks = append(stacks, s.Name)
+		}
+	}
+	return stacks
+}
+
+// prepareProjectDir returns the directory where a project may begin. One that has anything
+// in it but an empty repository, or what a call before left there that was killed, is refused.
+func prepareProjectDir(ctx context.Context, a *console.Console, dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		here, err := a.WorkDir()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(here, dir)
+	}
+	refuse := func(why, hint string, cause error) (string, error) {
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(dir) + " " + why, Hint: hint, Cause: cause}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return refuse("cannot be made", "Give a directory that is empty or does not exist, where you may write.", err)
+	}
+	dir, err := filepath.EvalSymlinks(dir) // as git names it
+	if err != nil {
+		return refuse("cannot be read", "Give another directory.", err)
+	}
+	if vacant(ctx, dir) || len(remains(ctx, dir)) > 0 {
+		return dir, nil
+	}
+	if top := app.WorkTreeRoot(dir); top != dir && exists(filepath.Join(top, ".git")) {
+		return refuse("is in the repository "+view.Quote(top), "Begin a project outside of others; for a part of that one, use nexus run there.", nil)
+	}
+	return refuse("is not empty", "Give a directory that is empty or does not exist. In a project that exists, commit it and use nexus run.", nil)
+}
+
+// vacant reports whether a directory is empty, or an empty repository of its own.
+func vacant(ctx context.Context, dir string) bool {
+	all, err := os.ReadDir(dir)
+	if err != nil || len(all) > 1 {
+		return false
+	}
+	if len(all) == 1 {
+		return all[0].Name() == ".git" && all[0].IsDir() && git.IsEmptyRepo(ctx, dir)
+	}
+	top := app.WorkTreeRoot(dir)
+	return !exists(filepath.Join(top, ".git"))
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}

@@ -1,0 +1,83 @@
+// Package delivery sends notices to people: by the desktop, a sound, a webhook, Slack,
+// Discord, Telegram or mail. Each way writes so that hostile text in a notice is
+// text there and nothing else. A failure is a [*post.Error], which says whether
+// another try may help.
+package delivery
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
+	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+)
+
+// Message is what is sent at once.
+type Message struct {
+	ID      string          `json:"id"`            // the same for each try
+	Place   string          `json:"place"`         // the repository
+	Link    string          `json:"link,omitzero"` // of the dashboard
+	Test    bool            `json:"test,omitzero"` // somebody tries whether it comes
+	Notices []notice.Notice `json:"notices"`       // at least one, the oldest first
+}
+
+// Subject says in a line what the message is about.
+func (m Message) Subject() string {
+	worst := m.HighestSeverity()
+	at := slices.IndexFunc(m.Notices, func(n notice.Notice) bool { return n.Severity == worst })
+	text := fmt.Sprintf("nexus: %s: %s", m.Place, m.Notices[max(at, 0)].Title)
+	if more := len(m.Notices) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return oneLine(text)
+}
+
+// oneLine makes one line of a text, in which nothing is hidden. Names are cleaned nowhere
+// else, and those of a run that was imported are a stranger's.
+func oneLine(text string) string { return sanitize.Show(strings.Join(strings.Fields(text), " ")) }
+
+// Lines writes the message for people, as plain text.
+func (m Message) Lines() []string {
+	lines := []string{m.Subject()}
+	for _, n := range m.Notices {
+		lines = append(lines, "", oneLine(fmt.Sprintf("[%s] run %s: %s", n.Severity, n.Run, n.Title)))
+		if n.Text != "" {
+			lines = append(lines, oneLine(n.Text))
+		}
+		if n.Next != "" {
+			lines = append(lines, oneLine("Next: "+n.Next))
+		}
+	}
+	if m.Link != "" {
+		lines = append(lines, "", oneLine(m.Link))
+	}
+	return lines
+}
+
+// HighestSeverity returns the highest severity.
+func (m Message) HighestSeverity() humaninput.Severity {
+	worst := humaninput.Green
+	for _, n := range m.Notices {
+		if notice.Reaches(n.Severity, worst) {
+			worst = n.Severity
+		}
+	}
+	return worst
+}
+
+// fitLines joins lines into a text of so many bytes at most, and says what is left out.
+func fitLines(lines []string, most int) string {
+	text := strings.Join(lines, "\n")
+	if len(text) <= most {
+		return text
+	}
+	const more = "\n... and more: see nexus status"
+	cut := most - len(more)
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + more
+}

@@ -1,0 +1,111 @@
+package delivery
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
+)
+
+// CommandRunner runs a program of this machine as the user would.
+type CommandRunner func(ctx context.Context, args []string) error
+
+// Desktop shows messages on the desktop, by the notification service of D-Bus.
+type Desktop struct {
+	Run  CommandRunner
+	Find func(program string) bool
+}
+
+// program returns what shows a message, nil where there is nothing.
+func (d Desktop) program(m Message) []string {
+	lines := m.Lines()
+	title := lines[0]
+	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") // services read markup
+	body := escape.Replace(strings.Join(lines[min(2, len(lines)):], "\n"))
+	switch {
+	case d.Find("notify-send"):
+		urgency := map[bool]string{true: "critical", false: "normal"}[m.HighestSeverity() == "red"]
+		return []string{"notify-send", "--app-name=nexus", "--urgency=" + urgency, "--", title, body}
+	case d.Find("gdbus"):
+		return []string{
+			"gdbus", "call", "--session", "--dest", "org.freedesktop.Notifications", "--object-path", "/org/freedesktop/Notifications",
+			"--method", "org.freedesktop.Notifications.Notify", "--",
+			`"nexus"`, "uint32 0", `""`, formatVariant(title), formatVariant(body), "@as []", "@a{sv} {}", "int32 -1",
+		}
+	default:
+		return nil
+	}
+}
+
+// formatVariant writes a text as the value that it is.
+func formatVariant(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case strconv.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			b.WriteByte('?')
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// Check says what keeps it from working.
+func (d Desktop) Check() error {
+	if d.program(Message{Notices: []notice.Notice{{}}}) == nil {
+		return &webhookpost.Error{Text: "neither notify-send nor gdbus is installed", Final: true}
+	}
+	return nil
+}
+
+// Send shows a message. A desktop that is not there is not tried again.
+func (d Desktop) Send(ctx context.Context, m Message) error {
+	args := d.program(m)
+	if args == nil {
+		return d.Check()
+	}
+	return localError(d.Run(ctx, args))
+}
+
+// Sound plays a sound.
+type Sound struct {
+	Run     CommandRunner
+	Find    func(program string) bool
+	Command []string
+}
+
+// Check says what keeps it from working.
+func (s Sound) Check() error {
+	switch {
+	case len(s.Command) == 0 || s.Command[0] == "":
+		return &webhookpost.Error{Text: "there is no command that plays a sound (command)", Final: true}
+	case !s.Find(s.Command[0]):
+		return &webhookpost.Error{Text: s.Command[0] + " is not installed", Final: true}
+	}
+	return nil
+}
+
+// Send plays the sound.
+func (s Sound) Send(ctx context.Context, _ Message) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	return localError(s.Run(ctx, s.Command))
+}
+
+func localError(err error) error {
+	if err != nil {
+		return &webhookpost.Error{Text: err.Error(), Final: true}
+	}
+	return nil
+}

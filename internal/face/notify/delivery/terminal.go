@@ -1,0 +1,64 @@
+package delivery
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
+)
+
+// Terminal notifies by the terminal that it writes to: it rings, and shows a
+// message where the terminal can.
+type Terminal struct {
+	Out io.Writer
+	How string // bell, osc9, osc777, osc99; see [DetectTerminal]
+	Mux bool   // within tmux, which passes on what is wrapped for it
+}
+
+// DetectTerminal returns how the terminal of an environment can show messages: as far as
+// it says who it is.
+func DetectTerminal(env func(string) string) string {
+	program, term := env("TERM_PROGRAM"), env("TERM")
+	switch {
+	case env("KITTY_WINDOW_ID") != "" || term == "xterm-kitty":
+		return "osc99"
+	case program == "iTerm.app" || env("LC_TERMINAL") == "iTerm2" || program == "WezTerm" || program == "ghostty":
+		return "osc9"
+	case strings.HasPrefix(term, "foot") || strings.HasPrefix(term, "rxvt-unicode"):
+		return "osc777"
+	default:
+		return "bell"
+	}
+}
+
+// maxShown is the longest text that a terminal is asked to show, in bytes.
+const maxShown = 200
+
+// Send rings and shows a message, in one write.
+func (t Terminal) Send(_ context.Context, m Message) error {
+	const esc, end = "\x1b", "\x1b\\"
+	text := func(s string) string {
+		s = strings.Join(strings.Fields(sanitize.Show(s)), " ") // no control characters are left
+		return sanitize.Cut(strings.ReplaceAll(s, ";", ","), maxShown)
+	}
+	n := m.Notices[0]
+	title, body := text(m.Subject()), text(n.Text)
+	var said string
+	switch t.How {
+	case "osc9":
+		said = esc + "]9;" + strings.TrimSpace(title+" "+body) + end
+	case "osc777":
+		said = esc + "]777;notify;" + title + ";" + body + end
+	case "osc99":
+		said = esc + "]99;i=nexus:d=0;" + title + end + esc + "]99;i=nexus:d=1:p=body;" + body + end
+	}
+	if t.Mux && said != "" {
+		said = esc + "Ptmux;" + strings.ReplaceAll(said, esc, esc+esc) + end
+	}
+	if _, err := io.WriteString(t.Out, said+"\a"); err != nil {
+		return &webhookpost.Error{Text: err.Error(), Final: true}
+	}
+	return nil
+}

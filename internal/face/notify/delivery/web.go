@@ -1,0 +1,113 @@
+package delivery
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+	"github.com/nexus-ai-builder/nexus/internal/sys/botapi"
+	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
+)
+
+// timeout is how long a receiver may take for a message.
+const timeout = 10 * time.Second
+
+// The longest texts that services take, in bytes.
+const (
+	maxSlack    = 3000
+	maxDiscord  = 1900
+	maxTelegram = 3500
+)
+
+// Web sends messages by HTTP to one address.
+type Web struct {
+	client *http.Client
+	url    string
+	write  func(Message) any
+	header func(Message, []byte) http.Header
+}
+
+// Webhook returns a way to a program of somebody's own, signed with a secret.
+func Webhook(url, secret string, now func() time.Time) *Web {
+	return &Web{
+		client: webhookpost.Client(timeout), url: url,
+		write: func(m Message) any {
+			return struct {
+				Version int `json:"version"`
+				Message
+			}{1, m}
+		},
+		header: func(m Message, body []byte) http.Header {
+			return webhookpost.SignedHeaders(secret, webhookpost.Notice, now(), body, m.ID)
+		},
+	}
+}
+
+// Slack returns a way to an incoming webhook of Slack.
+func Slack(url string) *Web {
+	return &Web{client: webhookpost.Client(timeout), url: url, write: func(m Message) any {
+		text := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(fitLines(m.Lines(), maxSlack))
+		return map[string]any{"text": text, "mrkdwn": false, "link_names": false, "unfurl_links": false, "unfurl_media": false}
+	}}
+}
+
+// suppressEmbeds is Discord's flag of a message whose links are not shown as cards.
+const suppressEmbeds = 4
+
+// Discord returns a way to a webhook of Discord.
+func Discord(url string) *Web {
+	return &Web{client: webhookpost.Client(timeout), url: url, write: func(m Message) any {
+		var b strings.Builder
+		for _, r := range strings.Join(m.Lines(), "\n") {
+			if strings.ContainsRune("\\*_~`|>#-+[]()<:@.", r) {
+				b.WriteByte('\\')
+			}
+			b.WriteRune(r)
+		}
+		text := fitLines(strings.Split(b.String(), "\n"), maxDiscord)
+		return map[string]any{"content": text, "allowed_mentions": map[string]any{"parse": []string{}}, "flags": suppressEmbeds}
+	}}
+}
+
+// Send sends a message.
+func (w *Web) Send(ctx context.Context, m Message) error {
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(w.write(m)); err != nil {
+		return &webhookpost.Error{Text: err.Error(), Final: true}
+	}
+	data := sanitize.JSON(body.Bytes())
+	var h http.Header
+	if w.header != nil {
+		h = w.header(m, data)
+	}
+	return webhookpost.Send(ctx, w.client, w.url, data, h)
+}
+
+// Telegram sends messages to a chat, by a bot.
+type Telegram struct {
+	api  *botapi.Client
+	chat int64
+}
+
+// NewTelegram returns a way to a chat; an empty base is Telegram's own server.
+func NewTelegram(base, token string, chat int64) *Telegram {
+	return &Telegram{botapi.New(base, token, timeout), chat}
+}
+
+// Send sends a message, without any markup.
+func (t *Telegram) Send(ctx context.Context, m Message) error {
+	err := t.api.Call(ctx, "sendMessage", map[string]any{
+		"chat_id": t.chat, "text": fitLines(m.Lines(), maxTelegram), "link_preview_options": map[string]any{"is_disabled": true},
+		"disable_notification": m.HighestSeverity() == "green",
+	}, nil)
+	if err == nil {
+		return nil
+	}
+	return &webhookpost.Error{Text: err.Error(), Final: botapi.IsFinal(err), Wait: botapi.Wants(err)}
+}

@@ -1,0 +1,258 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/transcript"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// document is a text that a command line gave.
+type document struct {
+	key    string
+	seq    int64         // of the run when it was read
+	at     time.Time     // when it was read
+	took   time.Duration // how long that took
+	old    bool          // it is read again at once
+	review diffview.Review
+	talk   transcript.Conversation
+	text   string
+	failed string
+}
+
+// loaded returns the document of a key, or what to show in its place.
+func (m *Model) loaded(key string) (d *document, why string) {
+	d = m.docs[key]
+	switch {
+	case key == "":
+		return nil, "No agent has worked on it yet."
+	case d == nil:
+		return nil, "Reading it ..."
+	case d.failed != "":
+		return nil, view.Clean(d.failed)
+	}
+	return d, ""
+}
+
+// visibleDocumentKey names the document that is on the screen; empty: none.
+func (m *Model) visibleDocumentKey() string {
+	switch {
+	case m.view == MemoryView:
+		return "memory"
+	case !m.view.lists():
+		return ""
+	case m.tab == DiffTab:
+		return m.diffKey()
+	case m.tab == LogTab:
+		return m.talkKey()
+	case m.tab == PlanTab && m.snap.Task == nil:
+		return "plan"
+	}
+	return ""
+}
+
+func (m *Model) diffKey() string {
+	if t := m.snap.Task; t != nil && len(t.Tries) > 0 {
+		return "review " + string(t.ID)
+	}
+	return ""
+}
+
+// talkKey names the session that the Log tab shows: the one that is selected, or
+// the latest of the task.
+func (m *Model) talkKey() string {
+	if id, ok := strings.CutPrefix(m.sel[m.view], "session "); ok {
+		return "show " + id
+	}
+	t := m.snap.Task
+	if t == nil {
+		return ""
+	}
+	for i := len(t.Tries) - 1; i >= 0; i-- {
+		if n := len(t.Tries[i].Sessions); n > 0 {
+			return "show " + string(t.Tries[i].Sessions[n-1].ID)
+		}
+	}
+	return ""
+}
+
+// rest is how much longer than its reading takes a document is shown before it is
+// read again, and leastRest at least: an agent changes it many times a second.
+const (
+	rest      = 50
+	leastRest = time.Second
+)
+
+// behind reports whether what is on the screen is to be read again, now or later.
+func (m *Model) behind() bool {
+	d := m.docs[m.visibleDocumentKey()]
+	return d != nil && d.seq != m.snap.Seq
+}
+
+// due reports whether a document is to be read now.
+func (m *Model) due(d *document) bool {
+	if d == nil || d.old {
+		return true
+	}
+	return d.seq != m.snap.Seq && m.snap.Now.Sub(d.at) >= max(rest*d.took, leastRest)
+}
+
+// refresh has documents read again at once, as something was done about them.
+func (m *Model) refresh() {
+	for _, d := range m.docs {
+		d.old = true
+	}
+}
+
+// load returns the command that reads what is on the screen, where it is not
+// there or old, and no other is read.
+func (m *Model) load() tea.Cmd {
+	key := m.visibleDocumentKey()
+	if key == "" || m.reading || m.o.Verbs == nil || !m.due(m.docs[key]) {
+		return nil
+	}
+	m.reading = true
+	d := &document{key: key, seq: m.snap.Seq, at: m.snap.Now}
+	ctx, verbs, run, now := m.ctx, m.o.Verbs, m.o.Run, m.o.Clock
+	return func() tea.Msg {
+		var begin time.Time
+		if now != nil {
+			begin = now()
+		}
+		d.read(verbs.Do(ctx, argsOf(key, run), ""))
+		if now != nil {
+			d.took = now().Sub(begin)
+		}
+		return d
+	}
+}
+
+func argsOf(key string, run nexus.RunID) []string {
+	what, of, _ := strings.Cut(key, " ")
+	switch what {
+	case "memory":
+		return []string{"memory", "list"}
+	case "plan":
+		return []string{"plan", "--run", string(run)}
+	}
+	return []string{what, "--run", string(run), "--json", "--", of}
+}
+
+// read takes over what a command line printed.
+func (d *document) read(out Outcome) {
+	d.failed, d.text = out.Failed, out.Text
+	if out.Failed != "" || d.key == "memory" || d.key == "plan" {
+		return
+	}
+	var err error
+	if strings.HasPrefix(d.key, "review ") {
+		err = json.Unmarshal(out.Data, &d.review)
+	} else {
+		err = json.Unmarshal(out.Data, &d.talk)
+	}
+	if err != nil {
+		d.failed = "it cannot be read: " + err.Error()
+	}
+}
+
+// turn is a turn of a conversation with what came before it.
+type turn struct {
+	head string
+	body []transcript.Message
+}
+
+// turns folds a conversation by turn.
+func (m *Model) turns(c transcript.Conversation) []turn {
+	var all []turn
+	for _, s := range c.Messages {
+		if s.Turn == 0 && s.Why == "results" && len(all) > 0 {
+			all[len(all)-1].body = append(all[len(all)-1].body, s)
+			continue
+		}
+		name := s.Why
+		if s.Turn > 0 {
+			name = fmt.Sprintf("turn %d", s.Turn)
+		}
+		all = append(all, turn{m.b.Bold(view.Clean(name)) + m.gist(s), []transcript.Message{s}})
+	}
+	return all
+}
+
+// gist says what a turn did, on the rest of its line.
+func (m *Model) gist(s transcript.Message) string {
+	var did []string
+	text := ""
+	for _, p := range s.Parts {
+		if p.Call != nil {
+			did = append(did, m.b.symbol("\u203a ", "> ")+view.Clean(p.Call.Tool)+about(p.Call.Input))
+		} else if text == "" && p.Text != "" {
+			text = view.FirstLine(p.Text)
+		}
+	}
+	if len(did) == 0 {
+		return "  " + m.b.Dim(view.Clean(text))
+	}
+	return "  " + strings.Join(did, "  ")
+}
+
+// about says what a call is about, where it is short.
+func about(input json.RawMessage) string {
+	var in struct {
+		Path, Command, Pattern string
+	}
+	if json.Unmarshal(input, &in) != nil {
+		return ""
+	}
+	text := strings.TrimSpace(in.Path + " " + in.Command + " " + in.Pattern)
+	if text == "" {
+		return ""
+	}
+	return " " + view.Clean(ansi.Truncate(text, 60, "..."))
+}
+
+// talkLines draw the session, folded by turn. The last turn is open, and those
+// that the person opened.
+func (m *Model) talkLines(width int) []string {
+	d, why := m.loaded(m.talkKey())
+	if d == nil {
+		return []string{why}
+	}
+	c := d.talk
+	lines := []string{m.b.Bold(view.Clean(string(c.Session))) + "  " + m.b.Dim(view.Clean(c.Model)+m.b.Dot()+c.Spent.String())}
+	all := m.turns(c)
+	style := m.b.Style
+	style.Width = width
+	m.talked = len(all)
+	at := min(max(m.turn, 0), max(len(all)-1, 0))
+	if m.follow {
+		at = len(all) - 1
+	}
+	for i, t := range all {
+		open := m.open[i] != (i == len(all)-1)
+		sign := m.b.symbol("\u25b8 ", "+ ")
+		if open {
+			sign = m.b.symbol("\u25be ", "- ")
+		}
+		if line := sign + t.head; i == at {
+			m.turnLine = len(lines)
+			lines = append(lines, m.b.chosen(line, width, m.right))
+		} else {
+			lines = append(lines, line)
+		}
+		if !open {
+			continue
+		}
+		for _, s := range t.body {
+			lines = append(lines, strings.Split(strings.TrimRight(strings.ReplaceAll(s.Draw(style), "\t", "    "), "\n"), "\n")...)
+		}
+	}
+	return lines
+}

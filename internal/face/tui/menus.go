@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// edit changes what is selected in an editor, or by typing: the plan that waits,
+// or a criterion of the task. In a change it is the review; see [Model.handleReviewKey].
+func (m *Model) edit() tea.Cmd {
+	t := m.snap.Task
+	switch m.edits() {
+	case editsPlan:
+		return m.runInTerminal("attach", string(m.o.Run))
+	case "":
+		m.showNotice(true, "no plan waits for you, and there is no criterion to change; %s adds a task", m.keyOf("add"))
+		return nil
+	}
+	d := dialog{kind: choiceDialog, title: "which criterion of " + view.Clean(string(t.ID))}
+	for _, c := range t.Checks {
+		id := fmt.Sprintf("%s/AC-%d", t.ID, c.N)
+		d.choices = append(d.choices, choice{label: view.Clean(id + " " + c.Text), then: func() tea.Cmd {
+			m.dialog = dialog{
+				kind: inputDialog, title: id, must: true, field: fieldOf(c.Text, false),
+				then: func(text string) tea.Cmd {
+					return m.runCommandLine("revise", []string{"revise", "--run", string(m.o.Run), "--", id, text})
+				},
+			}
+			return nil
+		}})
+	}
+	m.dialog = d
+	return nil
+}
+
+// What an editor changes.
+const (
+	editsPlan      = "edit the plan"
+	editsCriterion = "edit a criterion"
+)
+
+// edits says what edit would change; empty: nothing is here.
+func (m *Model) edits() string {
+	if slices.ContainsFunc(m.snap.Inbox, func(i projection.Item) bool { return i.Trigger == nexus.PlanTrigger }) {
+		return editsPlan
+	}
+	if t := m.snap.Task; t != nil && len(t.Checks) > 0 {
+		return editsCriterion
+	}
+	return ""
+}
+
+// verbs offers all that can be done with what is selected: actions, and command
+// lines that tell more about it.
+func (m *Model) verbs() dialog {
+	d := dialog{kind: choiceDialog, title: "do"}
+	for _, a := range m.actions() {
+		if a.Refused == "" {
+			d.choices = append(d.choices, choice{label: view.Clean(a.Label), then: func() tea.Cmd { return m.startAction(a) }})
+		}
+	}
+	run := string(m.o.Run)
+	show := func(label string, args ...string) {
+		d.choices = append(d.choices, choice{label: view.Clean(label), then: func() tea.Cmd { return m.runAndShow(args) }})
+	}
+	if t := m.snap.Task; t != nil {
+		id := string(t.ID)
+		show("Find the cause: nexus diagnose "+id, "diagnose", "--run", run, "--", id)
+		show("Show all details: nexus show "+id, "show", "--run", run, "--", id)
+		show("Run its gates again: nexus check --task "+id, "check", "--run", run, "--task", id)
+		show("Show its next prompt: nexus prompt "+id, "prompt", "--run", run, "--", id)
+		d.choices = append(d.choices, choice{label: view.Clean("Change a criterion: nexus revise"), name: "edit"})
+	}
+	show("Show the evidence: nexus evidence", "evidence", run)
+	show("Show the status: nexus status", "status", run)
+	show("The report: nexus report", "report", run)
+	show("Trace the requirements: nexus trace", "trace", run)
+	show("List the checkpoints: nexus checkpoint list", "checkpoint", "list", "--run", run)
+	d.choices = append(d.choices, choice{label: "Make a checkpoint: nexus checkpoint", then: func() tea.Cmd {
+		m.dialog = dialog{kind: inputDialog, title: "name of the checkpoint", must: true, then: func(text string) tea.Cmd {
+			return m.runCommandLine("checkpoint", []string{"checkpoint", "--run", run, "--", text})
+		}}
+		return nil
+	}})
+	d.choices = append(d.choices, m.points(run)...)
+	d.choices = append(d.choices, choice{label: "Sign off what only a person can judge: nexus verify", then: func() tea.Cmd {
+		return m.runInTerminal("verify", run)
+	}})
+	return d
+}
+
+// points offers what is done from a point of the run, and with the run as a whole.
+func (m *Model) points(run string) []choice {
+	ask := func(label, title string, then func(text string) tea.Cmd) choice {
+		return choice{label: label, then: func() tea.Cmd {
+			m.dialog = dialog{kind: inputDialog, title: title, must: true, then: then}
+			return nil
+		}}
+	}
+	const point = "a checkpoint, or the number of an event"
+	all := []choice{
+		ask("Start another run from a point: nexus fork", point, func(text string) tea.Cmd {
+			return m.runCommandLine("fork", []string{"fork", run, "--hold", "--at", text})
+		}),
+		ask("Write the run to a file: nexus export", "the file", func(text string) tea.Cmd {
+			return m.runCommandLine("export", []string{"export", "--", run, text})
+		}),
+	}
+	if m.o.Interrupt == nil { // it stops the run, which this process must not wait for
+		all = append(all, ask("Go back to a point: nexus rewind", point, func(text string) tea.Cmd {
+			return m.runInTerminal("rewind", run, "--to", text)
+		}))
+	}
+	return all
+}

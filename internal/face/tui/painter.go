@@ -1,0 +1,154 @@
+package tui
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/highlight"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+)
+
+// painter draws with a style.
+type painter struct{ view.Style }
+
+// cut shortens a line to a width.
+func (b painter) cut(line string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	return view.Style{Width: width, ASCII: b.ASCII}.Fit(line)
+}
+
+// cell is a line of exactly a width.
+func (b painter) cell(line string, width int) string {
+	line = b.cut(line, width)
+	return line + strings.Repeat(" ", max(width-ansi.StringWidth(line), 0))
+}
+
+// chosen draws a line that is selected; here: keys act on it.
+func (b painter) chosen(line string, width int, here bool) string {
+	line = b.cell(ansi.Strip(line), width)
+	switch {
+	case !b.Color:
+		return line
+	case here:
+		return lipgloss.NewStyle().Reverse(true).Render(line)
+	}
+	return lipgloss.NewStyle().Bold(true).Render(line)
+}
+
+func (b painter) symbol(sign, ascii string) string {
+	if b.ASCII {
+		return ascii
+	}
+	return sign
+}
+
+// bar separates two panes.
+func (b painter) bar() string { return b.Dim(b.symbol("\u2502", "|")) }
+
+// lane returns the glyph of a lane, one column, and its words.
+func (b painter) lane(l projection.Lane) (glyph, words string) {
+	switch l {
+	case projection.LaneNeedsYou:
+		return b.Warn(b.Bold("!")), "needs you"
+	case projection.LaneRunning:
+		return b.Busy(b.symbol("\u25cf", ">")), "running"
+	case projection.LaneVerifying:
+		return b.Busy(b.symbol("\u25d1", "q")), "verifying"
+	case projection.LaneReview:
+		return b.paint("\u25c6", "v", lipgloss.Magenta), "in review"
+	case projection.LaneLanding:
+		return b.Good(b.symbol("\u21e1", "m")), "landing"
+	case projection.LaneReady:
+		return b.symbol("\u25c7", "r"), "ready"
+	case projection.LaneBlocked:
+		return b.Dim(b.symbol("\u25cc", "b")), "blocked"
+	case projection.LaneStopped:
+		return b.Bad(b.symbol("\u2717", "X")), "stopped"
+	case projection.LaneDone:
+		return b.Good(b.symbol("\u2713", "+")), "done"
+	}
+	return "?", string(l)
+}
+
+func (b painter) paint(sign, ascii string, color ansi.BasicColor) string {
+	sign = b.symbol(sign, ascii)
+	if !b.Color {
+		return sign
+	}
+	return lipgloss.NewStyle().Foreground(color).Render(sign)
+}
+
+// code draws spans of a line of code. What is in them comes from a tree.
+func (b painter) code(spans []highlight.Span) string {
+	var out strings.Builder
+	for _, s := range spans {
+		text := b.flat(s.Text)
+		if !b.Color || s.Kind == highlight.Plain {
+			out.WriteString(text)
+			continue
+		}
+		out.WriteString(ink(s.Kind).Render(text))
+	}
+	return out.String()
+}
+
+// flat makes a piece of a line harmless, with its spaces, and without tabs.
+func (b painter) flat(text string) string {
+	text = strings.ReplaceAll(strings.TrimSuffix(text, "\r"), "\t", "    ")
+	lead := len(text) - len(strings.TrimLeft(text, " "))
+	tail := len(text) - len(strings.TrimRight(text, " "))
+	if lead == len(text) {
+		return text
+	}
+	return text[:lead] + view.Clean(text[lead:len(text)-tail]) + text[len(text)-tail:]
+}
+
+func ink(k highlight.Kind) lipgloss.Style {
+	s := lipgloss.NewStyle()
+	switch k {
+	case highlight.Keyword:
+		return s.Foreground(lipgloss.Magenta)
+	case highlight.Type:
+		return s.Foreground(lipgloss.Yellow)
+	case highlight.Function:
+		return s.Foreground(lipgloss.Blue)
+	case highlight.Name:
+		return s.Foreground(lipgloss.Cyan)
+	case highlight.String:
+		return s.Foreground(lipgloss.Green)
+	case highlight.Number:
+		return s.Foreground(lipgloss.Cyan)
+	case highlight.Comment:
+		return s.Faint(true)
+	case highlight.Heading:
+		return s.Bold(true)
+	default:
+		return s
+	}
+}
+
+// harmless makes lines of a text from outside fit to be drawn.
+func (b painter) harmless(text string) []string {
+	lines := strings.Split(view.CleanText(text), "\n")
+	for i, l := range lines {
+		lines[i] = strings.ReplaceAll(l, "\t", "    ")
+	}
+	return lines
+}
+
+// fold wraps lines to a width, or leaves them to be cut.
+func (b painter) fold(lines []string, width int, wrap bool) []string {
+	if !wrap || width < 4 {
+		return lines
+	}
+	var out []string
+	for _, l := range lines {
+		out = append(out, strings.Split(ansi.Wrap(l, width, ""), "\n")...)
+	}
+	return out
+}

@@ -1,0 +1,273 @@
+// Package reviewsheet lays out a change under review as rows that a person moves over:
+// files by risk, their lines in the colours of their language, and below each line
+// what people say about it, what was answered, and what is not sent yet.
+package reviewsheet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/highlight"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Kind is what a row is.
+type Kind int
+
+// The kinds of rows.
+const (
+	Head        Kind = iota // about the whole change
+	File                    // begins a file
+	Hunk                    // says where the next lines are
+	Line                    // of a file
+	CommentText             // of a comment, or of an answer to one
+	Draft                   // of a comment that is not sent yet
+	Blank
+)
+
+// Row is a row of a sheet. What is in its text is harmless; what is in its spans is
+// not.
+type Row struct {
+	Kind    Kind
+	Path    string           // of the file that it is in; empty: none
+	Line    diffreview.Line  // of a Line
+	Spans   []highlight.Span // of a Line
+	Text    string           // of all others
+	Comment int              // of a Said: the index of its comment in the review
+	Draft   int              // of a Draft: its index
+	First   bool             // it is the first of its comment, draft, or of the head
+	Warn    bool             // somebody has to do something about it
+	Hidden  bool             // of a File: its lines are folded away
+}
+
+// Key names what a row is about, so that it is found again in a later sheet.
+func (r Row) Key() string {
+	switch r.Kind {
+	case File:
+		return "file " + r.Path
+	case Line:
+		if r.Line.New > 0 {
+			return fmt.Sprintf("line %s\x00new %d", r.Path, r.Line.New)
+		}
+		return fmt.Sprintf("line %s\x00old %d", r.Path, r.Line.Old)
+	case CommentText:
+		return fmt.Sprintf("said %d %v", r.Comment, r.First)
+	case Draft:
+		return fmt.Sprintf("draft %d %v", r.Draft, r.First)
+	default:
+		return ""
+	}
+}
+
+// Options say what of a change is laid out.
+type Options struct {
+	Since  bool            // only what changed since the person's last review
+	Turned map[string]bool // files that are folded where they usually are not, or the other way
+}
+
+// LayoutRows lays out a change.
+func LayoutRows(r diffview.Review, o Options) []Row {
+	l := layout{review: r, o: o, said: make([]bool, len(r.Comments)), drafted: make([]bool, len(r.Drafts))}
+	l.head()
+	files := r.Files
+	if o.Since && r.Since != nil {
+		files = nil
+		for _, f := range r.Since.Files {
+			files = append(files, diffview.File{File: f})
+		}
+	}
+	head := l.rows
+	l.rows = nil
+	for _, f := range files {
+		l.file(f)
+	}
+	body := l.rows
+	l.rows = head
+	l.below("", func(diffview.Comment) bool { return true }) // what is about no file that is shown
+	return append(l.rows, body...)
+}
+
+type layout struct {
+	review  diffview.Review
+	o       Options
+	rows    []Row
+	said    []bool // comments that are laid out
+	drafted []bool
+}
+
+func (l *layout) add(r Row) { l.rows = append(l.rows, r) }
+
+// head says how the change stands.
+func (l *layout) head() {
+	r := l.review
+	text := fmt.Sprintf("%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed", r.Status, r.Round, view.Clean(string(r.Attempt)),
+		view.Clean(r.Commit), view.Count(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
+	l.add(Row{Kind: Head, Text: text, First: true})
+	for i, line := range diffview.StatusLines(without(r)) {
+		l.add(Row{Kind: Head, Text: line, Warn: i == 0 && len(r.Must) > 0 || r.Question != "" && strings.HasSuffix(line, r.Question)})
+	}
+	if w := r.Since; w != nil && !l.o.Since && w.Commit != r.Commit && len(w.Files) > 0 {
+		l.add(Row{Kind: Head, Text: view.Count(len(w.Files), "file") + " changed since your last review"})
+	}
+	if !r.Open && r.Landed == "" {
+		l.add(Row{Kind: Head, Text: "no comments now: " + view.Clean(r.Why)})
+	}
+	if w := r.Since; l.o.Since && w != nil {
+		l.add(Row{Kind: Head, Text: fmt.Sprintf("only what changed since your review of commit %.12s", view.Clean(w.Commit))})
+		if w.Rebased {
+			l.add(Row{Kind: Head, Text: "the base moved meanwhile; its changes are left out"})
+		}
+		if w.Why != "" {
+			l.add(Row{Kind: Head, Text: view.Clean(w.Why)})
+		}
+		if len(w.Files) == 0 {
+			l.add(Row{Kind: Head, Text: "nothing changed since then"})
+		}
+	}
+	if r.Cut {
+		l.add(Row{Kind: Head, Text: "the diff is too long: its end is left out"})
+	}
+}
+
+// without is a change without its drafts, which stand at their places, and without
+// what is said of the last review.
+func without(r diffview.Review) diffview.Review {
+	r.Drafts, r.Since = nil, nil
+	return r
+}
+
+// file lays out a file.
+func (l *layout) file(f diffview.File) {
+	hidden := (f.Viewed || f.Collapsed) != l.o.Turned[f.Path]
+	l.add(Row{Kind: Blank})
+	l.add(Row{Kind: File, Path: f.Path, Text: title(f), Hidden: hidden, Warn: f.Risk == diffreview.HighRisk})
+	mine := func(c nexus.Comment) bool { return c.File != "" && (c.File == f.Path || c.File == f.Old) }
+	l.below(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) && (c.Start == 0 || hidden) })
+	if hidden {
+		return
+	}
+	if f.Binary {
+		l.add(Row{Kind: Hunk, Path: f.Path, Text: "it is not text"})
+	}
+	spans := colors(f.File)
+	n := 0
+	for _, h := range f.Hunks {
+		text := fmt.Sprintf("@@ -%d,%d +%d,%d @@ %s", h.Old, h.OldLen, h.New, h.NewLen, view.Clean(h.Section))
+		l.add(Row{Kind: Hunk, Path: f.Path, Text: strings.TrimSpace(text)})
+		for _, line := range h.Lines {
+			l.add(Row{Kind: Line, Path: f.Path, Line: line, Spans: spans[n]})
+			n++
+			l.below(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) && diffview.IsBelow(c, line) })
+		}
+	}
+	l.below(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) }) // their lines are gone
+}
+
+// title says of a file what there is to say in a line.
+func title(f diffview.File) string {
+	name := view.Clean(f.Path)
+	if f.Old != "" && f.Old != f.Path {
+		name = view.Clean(f.Old) + " -> " + name
+	}
+	text := fmt.Sprintf("%s  %s +%d -%d", name, f.Status, f.Added, f.Deleted)
+	if f.Risk != "" && f.Risk != diffreview.NormalRisk {
+		text += fmt.Sprintf(", %s risk", f.Risk)
+	}
+	if len(f.Reasons) > 0 {
+		text += ": " + view.Clean(strings.Join(f.Reasons, "; "))
+	}
+	switch {
+	case f.Viewed:
+		text += " [viewed]"
+	case f.Reopened:
+		text += " [changed since you viewed it]"
+	}
+	return text
+}
+
+// below lays out the comments and drafts that stand here.
+func (l *layout) below(path string, here func(diffview.Comment) bool) {
+	for i, c := range l.review.Comments {
+		if !l.said[i] && here(c) {
+			l.said[i] = true
+			l.comment(path, i, c)
+		}
+	}
+	for i, c := range l.review.Drafts {
+		if !l.drafted[i] && here(diffview.Comment{Comment: c.Comment, Line: c.Line}) {
+			l.drafted[i] = true
+			l.draft(path, i, c.Comment)
+		}
+	}
+}
+
+func (l *layout) comment(path string, i int, c diffview.Comment) {
+	name := c.ID
+	if name == "" {
+		name = "(not taken yet)"
+	}
+	head := fmt.Sprintf("%s %s by %s on %s, %s", view.Clean(name), c.Kind, view.Clean(c.By), view.Clean(c.Place()), c.State)
+	if c.Resolved != "" && c.State == "resolved" {
+		head += " by " + view.Clean(c.Resolved)
+	}
+	blocks := slices.Contains(l.review.Must, c.ID) && c.ID != ""
+	if blocks {
+		head += "; not resolved"
+	}
+	add := func(text string) {
+		l.add(Row{Kind: CommentText, Path: path, Comment: i, Text: text, Warn: blocks, First: text == head})
+	}
+	add(head)
+	for _, line := range words(c.Comment) {
+		add("  " + line)
+	}
+	for _, a := range c.Answers {
+		add(fmt.Sprintf("  %s, round %d, commit %.12s: %s", view.Clean(string(a.Attempt)), a.Round, view.Clean(a.Commit),
+			view.WithReason(view.ReplyText(a.CommentAnswer), view.Clean(nexus.OneLine(a.Why)))))
+	}
+	if c.Refused != "" {
+		add("  not applied: " + view.Clean(c.Refused))
+	}
+}
+
+func (l *layout) draft(path string, i int, c nexus.Comment) {
+	head := fmt.Sprintf("not sent: %s on %s", c.Kind, view.Clean(c.Place()))
+	if c.Commit != "" && c.Commit != l.review.Commit {
+		head += fmt.Sprintf(" as it was in commit %.12s", view.Clean(c.Commit))
+	}
+	l.add(Row{Kind: Draft, Path: path, Draft: i, Text: head, First: true})
+	for _, line := range words(c) {
+		l.add(Row{Kind: Draft, Path: path, Draft: i, Text: "  " + line})
+	}
+}
+
+// words are what a comment says, and suggests.
+func words(c nexus.Comment) []string {
+	var all []string
+	if c.Body != "" {
+		all = strings.Split(view.CleanText(c.Body), "\n")
+	}
+	if c.Replace != nil {
+		all = append(all, "suggests instead:")
+		for _, line := range strings.Split(view.CleanText(strings.TrimSuffix(c.Replace.Text, "\n")), "\n") {
+			all = append(all, "| "+line)
+		}
+	}
+	for i, line := range all {
+		all[i] = strings.ReplaceAll(line, "\t", "    ")
+	}
+	return all
+}
+
+// colors returns the spans of the lines of a file.
+func colors(f diffreview.File) [][]highlight.Span {
+	var all []diffreview.Line
+	for _, h := range f.Hunks {
+		all = append(all, h.Lines...)
+	}
+	return highlight.Diff(f.Path, all)
+}

@@ -1,0 +1,156 @@
+package tui
+
+import (
+	"strings"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// textField is a text that a person types: one line, or several.
+type textField struct {
+	runes   []rune
+	at      int  // runes before the cursor
+	several bool // alt+enter begins another line
+}
+
+// fieldOf is a field that holds a text already, with the cursor at its end.
+func fieldOf(text string, several bool) textField {
+	f := textField{several: several}
+	f.insert(text)
+	return f
+}
+
+func (f *textField) text() string { return string(f.runes) }
+
+// insert types a text at the cursor, without what a terminal would obey.
+func (f *textField) insert(text string) {
+	var in []rune
+	for _, r := range ansi.Strip(strings.ReplaceAll(text, "\r\n", "\n")) {
+		switch {
+		case r == '\n' || r == '\r':
+			if r = ' '; f.several {
+				r = '\n'
+			}
+			in = append(in, r)
+		case r == '\t' && f.several:
+			in = append(in, r)
+		case r == '\t':
+			in = append(in, []rune("    ")...)
+		case unicode.IsPrint(r):
+			in = append(in, r)
+		}
+	}
+	f.runes = append(f.runes[:f.at:f.at], append(in, f.runes[f.at:]...)...)
+	f.at += len(in)
+}
+
+// press takes a key, and reports whether it was for the field.
+func (f *textField) press(key tea.KeyPressMsg) bool {
+	switch key.String() {
+	case "backspace", "ctrl+h":
+		if f.at > 0 {
+			f.cut(f.at-1, f.at)
+		}
+	case "delete":
+		f.cut(f.at, min(f.at+1, len(f.runes)))
+	case "ctrl+w", "alt+backspace":
+		from := f.at
+		for from > 0 && f.runes[from-1] == ' ' {
+			from--
+		}
+		for from > 0 && f.runes[from-1] != ' ' && f.runes[from-1] != '\n' {
+			from--
+		}
+		f.cut(from, f.at)
+	case "ctrl+u":
+		f.cut(f.begin(f.at), f.at)
+	case "ctrl+k":
+		f.cut(f.at, f.end(f.at))
+	case "left", "ctrl+b":
+		f.at = max(f.at-1, 0)
+	case "right", "ctrl+f":
+		f.at = min(f.at+1, len(f.runes))
+	case "home", "ctrl+a":
+		f.at = f.begin(f.at)
+	case "end", "ctrl+e":
+		f.at = f.end(f.at)
+	case "up":
+		f.line(-1)
+	case "down":
+		f.line(1)
+	case "alt+enter", "ctrl+j", "shift+enter":
+		if f.several {
+			f.insert("\n")
+		}
+	default:
+		if key.Text == "" {
+			return false
+		}
+		f.insert(key.Text)
+	}
+	return true
+}
+
+func (f *textField) cut(from, to int) {
+	f.runes = append(f.runes[:from:from], f.runes[to:]...)
+	f.at = from
+}
+
+// begin and end are those of the line that a place is on.
+func (f *textField) begin(at int) int {
+	for at > 0 && f.runes[at-1] != '\n' {
+		at--
+	}
+	return at
+}
+
+func (f *textField) end(at int) int {
+	for at < len(f.runes) && f.runes[at] != '\n' {
+		at++
+	}
+	return at
+}
+
+// line moves the cursor to the line before or after.
+func (f *textField) line(by int) {
+	column := f.at - f.begin(f.at)
+	if by < 0 {
+		if begin := f.begin(f.at); begin > 0 {
+			before := f.begin(begin - 1)
+			f.at = min(before+column, begin-1)
+		}
+		return
+	}
+	if end := f.end(f.at); end < len(f.runes) {
+		f.at = min(end+1+column, f.end(end+1))
+	}
+}
+
+// draw returns the lines of the field within a width, with its cursor; the last of
+// them are those around the cursor, at most so many.
+func (f *textField) draw(width, most int, cursor string) []string {
+	text := strings.ReplaceAll(string(f.runes[:f.at])+"\x00"+string(f.runes[f.at:]), "\t", "    ")
+	var lines []string
+	at := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		before, after, here := strings.Cut(line, "\x00")
+		if here {
+			at = len(lines)
+		}
+		line = before + after
+		if here {
+			line = before + cursor + after
+		}
+		if n := ansi.StringWidth(line); n > width {
+			if here {
+				line = ansi.TruncateLeft(line, max(min(n-width, ansi.StringWidth(before)-width/2), 0), "")
+			}
+			line = ansi.Truncate(line, width, "")
+		}
+		lines = append(lines, line)
+	}
+	top := min(max(at-most+1, 0), max(len(lines)-most, 0))
+	return lines[top:min(top+most, len(lines))]
+}

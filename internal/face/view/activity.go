@@ -1,0 +1,241 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+)
+
+// Activity is a kind of thing that a task waits for.
+type Activity string
+
+// The activities.
+const (
+	DoingGate    Activity = "gate"    // a gate judges its tree
+	DoingBase    Activity = "base"    // a gate judges the tree that it starts from
+	DoingModel   Activity = "model"   // a model answers
+	DoingTool    Activity = "tool"    // an agent's tools run
+	DoingAccount Activity = "account" // an account takes no call now
+	DoingPerson  Activity = "person"  // somebody is asked
+	DoingLanding Activity = "landing" // it is merged, or waits until others are
+	DoingSetup   Activity = "setup"   // its worktree is made ready, or a session is
+)
+
+// CurrentActivity is what a task waits for at this moment.
+type CurrentActivity struct {
+	What    Activity   `json:"what"`
+	Of      string     `json:"of,omitzero"`   // the gate, model, tool call, account or question
+	Role    nexus.Role `json:"role,omitzero"` // whose session it is
+	Seconds float64    `json:"seconds,omitzero"`
+	Usual   float64    `json:"usual_seconds,omitzero"` // what the gate takes otherwise; 0: unknown
+	Asks    string     `json:"asks,omitzero"`          // what the question says, at most some 60 characters
+}
+
+// TimeRange is a range of time, in seconds.
+type TimeRange struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Expect adds what only earlier runs can tell: how long gates take, and how
+// long the run and its tasks will still take. A nil history knows of none.
+func (r *Run) Expect(s *state.State, h *route.Stats, now time.Time) {
+	if s.Status.Ended() {
+		return
+	}
+	run, tasks := h.RemainingTimes(s, now)
+	r.Left = timeRangeOf(run)
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if left, ok := tasks[t.ID]; ok && t.Now != nil {
+			t.Left = timeRangeOf(left)
+		}
+		if n := t.Now; n != nil && (n.What == DoingGate || n.What == DoingBase) {
+			n.Usual = h.Usual(s, n.Of).Round(time.Millisecond).Seconds()
+		}
+	}
+	if g := r.Now; g != nil && g.What == DoingGate {
+		g.Usual = h.Usual(s, g.Of).Round(time.Millisecond).Seconds()
+	}
+}
+
+func timeRangeOf(l route.Remaining) *TimeRange {
+	if l == (route.Remaining{}) {
+		return nil
+	}
+	return &TimeRange{l.Low.Round(time.Second).Seconds(), l.High.Round(time.Second).Seconds()}
+}
+
+// taskActivity returns what a task waits for, nil where nothing is done for it.
+func taskActivity(s *state.State, t *state.Task, status nexus.TaskStatus, now time.Time) *CurrentActivity {
+	a := t.Current()
+	if a == nil || t.IsPaused() && a.Stage != state.Working || s.Status.Ended() || s.Status == nexus.StatusPaused || status.Ended() || status == nexus.Pending || status == nexus.Blocked {
+		return nil
+	}
+	for _, q := range s.Questions {
+		if q.By == "" && q.Attempt == a.ID {
+			return &CurrentActivity{What: DoingPerson, Of: q.ID, Asks: sanitize.Cut(strings.Join(strings.Fields(q.Text), " "), 60)}
+		}
+	}
+	for _, g := range s.Gating {
+		if g.Attempt == a.ID || g.Task == t.ID {
+			return gateActivity(map[bool]Activity{true: DoingBase, false: DoingGate}[g.Base], g, now)
+		}
+	}
+	landing := s.CurrentLanding != nil && s.CurrentLanding.Task == t.ID
+	if landing {
+		a = s.CurrentLanding.Merge
+	}
+	if n := sessionActivity(s, a, now); n != nil {
+		return n
+	}
+	switch {
+	case landing:
+		return &CurrentActivity{What: DoingLanding, Of: "merging"}
+	case status == nexus.Boarding:
+		return &CurrentActivity{What: DoingLanding, Of: "queued"}
+	}
+	for _, g := range s.Gating {
+		if g.Base {
+			return gateActivity(DoingBase, g, now)
+		}
+	}
+	return &CurrentActivity{What: DoingSetup}
+}
+
+// runActivity returns what is done for no task: a plan is made, tasks are routed,
+// what landed is judged. Nil where nothing is.
+func runActivity(s *state.State, now time.Time) *CurrentActivity {
+	if s.Status.Ended() || s.Status == nexus.StatusPaused {
+		return nil
+	}
+	for _, g := range s.Gating {
+		if g.Attempt == "" && g.Task == "" {
+			return gateActivity(map[bool]Activity{true: DoingBase, false: DoingGate}[g.Base], g, now)
+		}
+	}
+	for _, a := range []*state.Attempt{s.Planning, s.Judging, s.Mending} {
+		if a == nil || a.Stage != state.Working {
+			continue
+		}
+		for _, g := range s.Gating {
+			if g.Attempt == a.ID {
+				return gateActivity(DoingGate, g, now)
+			}
+		}
+		if n := sessionActivity(s, a, now); n != nil {
+			return n
+		}
+		return &CurrentActivity{What: DoingSetup}
+	}
+	return nil
+}
+
+func gateActivity(what Activity, g state.RunningGate, now time.Time) *CurrentActivity {
+	return &CurrentActivity{What: what, Of: g.Gate, Seconds: SecondsBetween(g.At, time.Time{}, now)}
+}
+
+// sessionActivity returns what the open session of an attempt waits for.
+func sessionActivity(s *state.State, a *state.Attempt, now time.Time) *CurrentActivity {
+	for _, c := range slices.Backward(a.Sessions) {
+		if c.Over || c.Role == nexus.Scout {
+			continue
+		}
+		if p, ok := s.ParkedFor(c.Model); ok && p.Until.After(now) {
+			return &CurrentActivity{What: DoingAccount, Role: c.Role, Of: fmt.Sprintf("waits for %s, which is out of quota", p.Account)}
+		}
+		if p, ok := s.HeldFor(c.Model); ok && p.Until.After(now) && c.Turns == 0 {
+			return &CurrentActivity{What: DoingAccount, Role: c.Role, Of: fmt.Sprintf("waits for %s: %s", p.Account, p.Why)}
+		}
+		if strings.HasPrefix(c.Doing, "waits ") {
+			return &CurrentActivity{What: DoingAccount, Role: c.Role, Of: c.Doing}
+		}
+		switch what, since := c.Step(); what {
+		case "model":
+			return &CurrentActivity{What: DoingModel, Role: c.Role, Of: c.Model, Seconds: SecondsBetween(since, time.Time{}, now)}
+		case "tools":
+			return &CurrentActivity{What: DoingTool, Role: c.Role, Of: c.Doing, Seconds: SecondsBetween(since, time.Time{}, now)}
+		}
+		return &CurrentActivity{What: DoingSetup, Role: c.Role}
+	}
+	return nil
+}
+
+// Text says it in a few words.
+func (n CurrentActivity) Text() string {
+	role := ""
+	if n.Role != "" {
+		role = string(n.Role) + ": "
+	}
+	switch n.What {
+	case DoingGate:
+		return n.gateText()
+	case DoingBase:
+		return "base: " + n.gateText()
+	case DoingModel:
+		_, model, _ := strings.Cut(n.Of, "/")
+		return fmt.Sprintf("%s %s: waits for %s", n.Role, Clock(n.Seconds), Clean(cmp.Or(model, n.Of)))
+	case DoingTool:
+		return fmt.Sprintf("%s %s: %s", n.Role, Clock(n.Seconds), Clean(n.Of))
+	case DoingAccount:
+		return role + Clean(n.Of)
+	case DoingPerson:
+		if n.Asks != "" {
+			return Clean(n.Of + ": " + n.Asks)
+		}
+		return "waiting for you: " + Clean(n.Of)
+	case DoingLanding:
+		return map[string]string{"queued": "waiting to land", "merging": "landing"}[n.Of]
+	default:
+		return role + "preparing"
+	}
+}
+
+// gateText says how long a gate takes, and how long it usually does.
+func (n CurrentActivity) gateText() string {
+	text := Clean(n.Of) + " " + Clock(n.Seconds)
+	if n.Usual >= 1 {
+		text += ", usually " + Clock(n.Usual)
+	}
+	return text
+}
+
+// Clock writes seconds without fractions, so that a line that is redrawn
+// does not flicker.
+func Clock(f float64) string {
+	d := seconds(f).Truncate(time.Second)
+	if d < 10*time.Second {
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	}
+	return Duration(d)
+}
+
+// text says a range of time, rounded to what it can know.
+func (l TimeRange) text(s Style) string {
+	dash := "\u2013"
+	if s.ASCII || s.Plain {
+		dash = "-"
+	}
+	unit, div := "s", 1.0
+	if l.High >= 90 {
+		unit, div = "min", 60
+	}
+	low, high := int(l.Low/div), int(l.High/div+0.999)
+	if unit == "s" {
+		low, high = low/5*5, (high+4)/5*5
+	}
+	if low <= 0 {
+		return fmt.Sprintf("up to %d %s", high, unit)
+	}
+	if low == high {
+		return fmt.Sprintf("about %d %s", high, unit)
+	}
+	return fmt.Sprintf("%d%s%d %s", low, dash, high, unit)
+}

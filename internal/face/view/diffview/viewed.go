@@ -1,0 +1,72 @@
+package diffview
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// ViewedFiles is what a person has seen of a task's change: the content of files. It is their own
+// note and decides nothing, so it is kept beside the journal, one line for each mark: a
+// process that dies in the middle loses that line at most.
+type ViewedFiles struct {
+	file  string
+	marks map[string]string // by path: the hash of what was seen
+}
+
+// viewedMark is a line of the file.
+type viewedMark struct {
+	File string    `json:"file"`
+	Hash string    `json:"hash,omitzero"` // empty: it is no longer seen
+	At   time.Time `json:"at"`
+}
+
+// NoteFile returns the file of the state directory that a person's notes on a task are in.
+func NoteFile(state string, run nexus.RunID, task nexus.TaskID, who, ending string) string {
+	return filepath.Join(state, "reviews", url.PathEscape(string(run)), url.PathEscape(string(task))+"@"+url.PathEscape(who)+ending)
+}
+
+// LoadViewedFiles reads what a person has seen. A line that cannot be read is left out.
+func LoadViewedFiles(state string, run nexus.RunID, task nexus.TaskID, who string) (*ViewedFiles, error) {
+	s := &ViewedFiles{file: NoteFile(state, run, task, who, ".jsonl"), marks: map[string]string{}}
+	data, err := os.ReadFile(s.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read which files were viewed: %w", err)
+	}
+	for line := range bytes.Lines(data) {
+		var m viewedMark
+		if json.Unmarshal(line, &m) == nil && m.File != "" {
+			s.marks[m.File] = m.Hash
+		}
+	}
+	return s, nil
+}
+
+// Mark notes that a file is seen as it is, or, without a hash, that it is not.
+func (s *ViewedFiles) Mark(file, hash string, at time.Time) error {
+	line, err := json.Marshal(viewedMark{File: file, Hash: hash, At: at})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(s.file), 0o700); err != nil {
+		return fmt.Errorf("note which files were viewed: %w", err)
+	}
+	f, err := os.OpenFile(s.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("note which files were viewed: %w", err)
+	}
+	_, err = f.Write(append([]byte("\n"), append(line, '\n')...)) // a line that was cut before does not spoil it
+	s.marks[file] = hash
+	return errors.Join(err, f.Close())
+}

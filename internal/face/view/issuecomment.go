@@ -1,0 +1,67 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+)
+
+// IssueComment draws how a run stands as Markdown for everybody who reads an issue: no money, no paths of
+// this machine, and of questions no more than that they wait.
+func IssueComment(r Run) string {
+	var b strings.Builder
+	switch {
+	case r.Status == nexus.StatusDone:
+		fmt.Fprintf(&b, "Nexus has done this: %d of %s landed.\n", r.Counts.Landed, Count(r.Counts.Total, "task"))
+	case r.Status.Ended():
+		fmt.Fprintf(&b, "Nexus stopped working on this (%s): %d of %s landed.\n", r.Status, r.Counts.Landed, Count(r.Counts.Total, "task"))
+	case len(r.Tasks) == 0:
+		b.WriteString("Nexus plans how to do this.\n")
+	default:
+		fmt.Fprintf(&b, "Nexus works on this: %d of %s landed.\n", r.Counts.Landed, Count(r.Counts.Total, "task"))
+	}
+	rows(&b, r.Tasks)
+	if n := len(r.Asks); n > 0 {
+		fmt.Fprintf(&b, "\nUnanswered: %s.\n", Count(n, "question"))
+	}
+	if r.Commit != "" {
+		fmt.Fprintf(&b, "\nThe result is commit %s on the branch %s.", ShortHash(r.Commit), span(r.Branch))
+		if r.Moved != "" {
+			fmt.Fprintf(&b, " It is on %s.", span(r.Moved))
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "\n<sub>run %s</sub>\n", r.ID)
+	return b.String()
+}
+
+const (
+	maxRows  = 100    // ofTask tasks in a comment
+	maxTable = 50_000 // bytes; a forge takes comments of 65,536
+	maxTitle = 200    // bytes
+)
+
+// rows draws the tasks, as many as a comment holds.
+func rows(b *strings.Builder, all []Task) {
+	if len(all) > 0 {
+		b.WriteString("\n| task | status |\n|---|---|\n")
+	}
+	for i, t := range all {
+		row := fmt.Sprintf("| %s %s | %s |\n", sanitize.Cut(string(t.ID), maxTitle), span(t.Title), t.status())
+		if i == maxRows || b.Len()+len(row) > maxTable {
+			fmt.Fprintf(b, "\nand %d more\n", len(all)-i)
+			return
+		}
+		b.WriteString(row)
+	}
+}
+
+// span is a text as a code span that stays in its cell of a table: no Markdown in it is read, and it mentions
+// and links nobody. A backslash before a bar would take the bar's own away.
+func span(text string) string {
+	text = strings.NewReplacer("`", "'", `\|`, `\ \|`, "|", `\|`).Replace(sanitize.Cut(Clean(text), maxTitle))
+	return "`" + cmp.Or(strings.TrimSpace(text), "-") + "`"
+}

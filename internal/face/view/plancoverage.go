@@ -1,0 +1,82 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+)
+
+// DrawCover draws what a second look at a plan found: what is not covered in full, the
+// rest in a line. It is empty where nobody looked.
+func DrawCover(s Style, c *nexus.PlanCover) string {
+	if c == nil {
+		return ""
+	}
+	var b strings.Builder
+	line := coverLine(c)
+	switch c.State {
+	case nexus.CoverFull:
+		line = s.Good(line)
+	default:
+		line = s.Warn(line)
+	}
+	b.WriteString(line + "\n")
+	if none := c.Background(); len(none) > 0 {
+		var all []string
+		for _, one := range none {
+			all = append(all, fmt.Sprintf("%s %s", one.ID, sanitize.Cut(Clean(one.Text), 60)))
+		}
+		b.WriteString(s.Wrap(s.Dim("background: "+strings.Join(all, "; ")), "  ") + "\n")
+	}
+	for _, g := range c.Gaps() {
+		b.WriteString(s.Wrap(fmt.Sprintf("%s  %s", g.ID, Clean(g.Text)), "  ") + "\n")
+		b.WriteString(s.Wrap("not covered: "+Clean(g.Missing), "      ") + "\n")
+	}
+	return b.String()
+}
+
+// asking begins to say how many of so many statements ask.
+func asking(all int) string {
+	if all == 1 {
+		return "1 statement asks"
+	}
+	return fmt.Sprintf("%d statements ask", all)
+}
+
+// describeCoverageCheck says what a second look found missing, with what it is.
+func describeCoverageCheck(c nexus.PlanCover) string {
+	text := "a second look: " + coverLine(&c)
+	for _, g := range c.Gaps() {
+		text += fmt.Sprintf("; %s %q: %s", g.ID, sanitize.Cut(Clean(g.Text), 60), Clean(g.Missing))
+	}
+	return text
+}
+
+// coverLine says in a line whether a plan covers its goal.
+func coverLine(c *nexus.PlanCover) string {
+	all, none := len(c.Statements), len(c.Background())
+	asks := all - none
+	text := ""
+	switch gaps := len(c.Gaps()); {
+	case c.State == nexus.CoverFull && none > 0:
+		text = fmt.Sprintf("the plan covers the goal: %d of %s for something, %d covered", asks, asking(all), asks)
+	case c.State == nexus.CoverFull:
+		text = "the plan covers the goal: " + Count(asks, "statement") + " checked"
+	case gaps > 0:
+		text = fmt.Sprintf("the plan does not cover %d of %s of the goal", gaps, Count(asks, "statement"))
+	default:
+		text = "not checked whether the plan covers the goal"
+	}
+	switch {
+	case none == 1:
+		text += "; 1 is background"
+	case none > 1:
+		text += fmt.Sprintf("; %d are background", none)
+	}
+	if c.Why != "" {
+		text += ": " + Clean(c.Why)
+	}
+	return text
+}

@@ -1,0 +1,428 @@
+package projection
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// activityLog is what a projection keeps beside the state: when things were done, for
+// the timeline, the days of the bill, and the last events.
+type activityLog struct {
+	talks   map[nexus.SessionID]*sessionTimes
+	rows    map[nexus.AttemptID]*attemptSpans
+	order   []nexus.AttemptID // of rows, by their first span
+	days    map[string]*budget.CostTotal
+	waivers map[string]accept.Waiver
+	keep    int
+	last    []nexus.Event // up to twice keep, the newest last
+	from    int64         // events up to this number are not in last
+	latest  time.Time
+}
+
+// sessionTimes is when a session was heard of, in nanoseconds since 1970; 0 is never.
+type sessionTimes struct{ began, ended, heard int64 }
+
+// attemptSpans is what was done for an attempt.
+type attemptSpans struct {
+	spans []span
+	open  []int // of spans, those that last
+}
+
+// span is a stretch of time. It is small: there are many.
+type span struct {
+	label    string
+	from, to int64 // nanoseconds since 1970; 0: it lasts
+	stage    stage
+	state    gateState
+	cached   bool
+}
+
+// stage is what is done in a span.
+type stage uint8
+
+// The stages.
+const (
+	inWork stage = iota
+	inPlan
+	inGate
+	inReview
+	inLand
+	forPerson
+	forQuota
+	stopped
+)
+
+func (s stage) String() string {
+	return [...]string{"work", "plan", "gate", "review", "land", "person", "quota", "idle"}[s]
+}
+
+// gateState is a [nexus.GateState] in a byte.
+type gateState uint8
+
+var gateStates = [...]nexus.GateState{ //nolint:gochecknoglobals // never written
+	"", nexus.NotRun, nexus.Pass, nexus.Fail, nexus.Environmental, nexus.Timeout, nexus.MissingAsset, nexus.Flaky,
+	nexus.Unverifiable, nexus.Exceeded,
+}
+
+func packState(s nexus.GateState) gateState {
+	return gateState(max(0, slices.Index(gateStates[:], s))) //nolint:gosec // there are ten
+}
+
+func newActivityLog(keep int) activityLog {
+	return activityLog{
+		talks: map[nexus.SessionID]*sessionTimes{}, rows: map[nexus.AttemptID]*attemptSpans{}, days: map[string]*budget.CostTotal{},
+		waivers: map[string]accept.Waiver{}, keep: keep,
+	}
+}
+
+// apply folds an event that the state admitted. Booked says that it settles a call.
+func (t *activityLog) apply(e nexus.Event, booked bool) {
+	t.keepEvent(e)
+	at := e.At.UnixNano()
+	switch f := e.Fact.(type) {
+	case nexus.BudgetSpent:
+		if booked {
+			t.addSpend(f, e.At)
+		}
+	case nexus.RequestMade:
+		t.applyWaiver(e, f.Request)
+	case nexus.GateStarted, nexus.GateJudged, nexus.CheckTried:
+		t.applyGate(f, at)
+	case nexus.QuestionAsked:
+		t.begin(f.Attempt, forPerson, f.ID, at)
+	case nexus.QuestionAnswered:
+		t.endAll(forPerson, f.ID, at)
+	case nexus.QuestionLeft:
+		t.endAll(forPerson, f.ID, at)
+	case nexus.RunPaused:
+		t.begin("", forPerson, "paused", at)
+	case nexus.RunResumed:
+		t.end("", forPerson, "paused", at)
+	case nexus.RunRecovered:
+		t.markInterrupted(at)
+	case nexus.RunEnded:
+		t.endAllAttempts(at)
+	case nexus.TrainDeparted:
+		t.begin(f.Attempt, inLand, "land", at)
+	case nexus.TrainLanded:
+		t.end(f.Attempt, inLand, "land", at)
+		t.trimSpans(f.Attempt)
+	case nexus.TrainRefused:
+		t.end(f.Attempt, inLand, "land", at)
+	case nexus.AttemptEnded:
+		t.endAttempt(f.Attempt, at)
+	case nexus.AttemptLost:
+		t.endAttempt(f.Attempt, at)
+	case nexus.AttemptBroken:
+		t.endAttempt(f.Attempt, at)
+	default:
+		t.applySession(f, at)
+	}
+	t.latest = e.At
+}
+
+// keepEvent keeps the last events.
+func (t *activityLog) keepEvent(e nexus.Event) {
+	e.Hash = ""
+	if len(t.last) >= 2*t.keep {
+		cut := len(t.last) - t.keep
+		t.from = t.last[cut-1].Seq
+		t.last = append(make([]nexus.Event, 0, 2*t.keep), t.last[cut:]...)
+	}
+	t.last = append(t.last, e)
+}
+
+// addSpend books what a call cost on its day.
+func (t *activityLog) addSpend(f nexus.BudgetSpent, at time.Time) {
+	day := at.UTC().Format(time.DateOnly)
+	d := t.days[day]
+	if d == nil {
+		d = &budget.CostTotal{}
+		t.days[day] = d
+	}
+	d.Calls++
+	d.Money += f.Money
+	d.Usage = d.Usage.Add(f.Usage)
+	if f.Estimated {
+		d.Estimated += f.Money
+	}
+}
+
+// applyWaiver keeps the last word on a criterion, as [accept.Waivers] does.
+func (t *activityLog) applyWaiver(e nexus.Event, r nexus.Request) {
+	if _, _, ok := accept.ParseID(r.ID); !ok {
+		return
+	}
+	if r.Verb == nexus.VerbRevise {
+		delete(t.waivers, r.ID)
+	}
+	for id, w := range accept.Waivers([]nexus.Event{e}) {
+		t.waivers[id] = w
+	}
+}
+
+// applyGate folds what a gate does. That of a landing is in the row of what lands.
+func (t *activityLog) applyGate(f nexus.Fact, at int64) {
+	switch f := f.(type) {
+	case nexus.GateStarted:
+		id := cmp.Or(f.Attempt, t.landing(f.Task))
+		t.end(id, inGate, "", at)
+		t.begin(id, inGate, gateLabel(f.Gate, f.Base), at)
+	case nexus.CheckTried:
+		t.end(f.Attempt, inGate, gateLabel(f.Evidence.Gate, true), at)
+	case nexus.GateJudged:
+		if f.Base { // it is of the tree, for all that wait for it
+			for id := range t.rows {
+				if s := t.end(id, inGate, gateLabel(f.Evidence.Gate, true), at); s != nil {
+					s.state, s.cached = packState(f.Evidence.State), f.Cached
+				}
+			}
+			return
+		}
+		id := cmp.Or(f.Attempt, t.landing(f.Task))
+		s := t.end(id, inGate, f.Evidence.Gate, at)
+		if s == nil {
+			s = t.add(id, span{stage: inGate, label: f.Evidence.Gate, from: at - int64(f.Evidence.Duration), to: at})
+			if f.Cached {
+				s.from = at
+			}
+		}
+		s.state, s.cached = packState(f.Evidence.State), f.Cached
+	default:
+	}
+}
+
+// gateLabel names a gate in a row; one that runs on what the work starts from
+// says so.
+func gateLabel(gate string, base bool) string {
+	if base {
+		return "base: " + gate
+	}
+	return gate
+}
+
+// landing returns the attempt of a task that is landing, empty where none is.
+func (t *activityLog) landing(task nexus.TaskID) nexus.AttemptID {
+	if task == "" {
+		return ""
+	}
+	for _, id := range slices.Backward(t.order) {
+		of, _, _ := strings.Cut(string(id), ".")
+		if nexus.TaskID(of) == task && !strings.Contains(string(id), "-merge") {
+			return id
+		}
+	}
+	return ""
+}
+
+// applySession folds a fact of a session.
+func (t *activityLog) applySession(f nexus.Fact, at int64) {
+	id := sessionOf(f)
+	if id == "" {
+		return
+	}
+	attempt := attemptOf(id)
+	c := t.talks[id]
+	if c == nil {
+		c = &sessionTimes{began: at}
+		t.talks[id] = c
+	}
+	c.heard = at
+	switch f := f.(type) {
+	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken:
+		if c.ended = 0; t.find(attempt, stageOf(id), string(id)) < 0 {
+			t.end(attempt, inGate, gateLabel(nexus.WarmUpGate, true), at) // which is not judged
+			t.begin(attempt, stageOf(id), string(id), at)
+		}
+	case nexus.SessionEnded:
+		c.ended = at
+		t.end(attempt, forQuota, "", at)
+		t.end(attempt, stageOf(id), string(id), at)
+	case nexus.QuotaHit:
+		t.addWait(attempt, f.Account, at, f.Until.UnixNano())
+	case nexus.CallDelayed:
+		until := int64(0)
+		if f.Wait > 0 {
+			until = at + int64(f.Wait)
+		}
+		t.addWait(attempt, f.Model, at, until)
+	case nexus.BudgetReserved:
+		t.end(attempt, forQuota, "", at)
+		if r := t.rows[attempt]; r != nil && len(r.spans) > 0 { // it was tried before its time
+			for i := range r.spans {
+				if s := &r.spans[i]; s.stage == forQuota && s.to > at {
+					s.to = at
+				}
+			}
+		}
+	default:
+	}
+}
+
+// addWait adds a wait for a provider, until 0 where that is unknown.
+func (t *activityLog) addWait(id nexus.AttemptID, of string, at, until int64) {
+	t.end(id, forQuota, "", at)
+	if until == 0 {
+		t.begin(id, forQuota, of, at)
+		return
+	}
+	t.add(id, span{stage: forQuota, label: of, from: at, to: max(at, until)})
+}
+
+// markInterrupted marks the time without a process, and ends what it did.
+func (t *activityLog) markInterrupted(at int64) {
+	lost := t.latest.UnixNano()
+	t.endAllAttempts(lost)
+	t.add("", span{stage: stopped, label: "interrupted", from: lost, to: at})
+}
+
+// endAllAttempts ends everything that lasts.
+func (t *activityLog) endAllAttempts(at int64) {
+	for id := range t.rows {
+		t.endAttempt(id, at)
+	}
+}
+
+// endAttempt ends what lasts of an attempt.
+func (t *activityLog) endAttempt(id nexus.AttemptID, at int64) {
+	if r := t.rows[id]; r != nil {
+		for _, i := range r.open {
+			r.spans[i].to = at
+		}
+		r.open = nil
+	}
+}
+
+// trimSpans gives a row no more room than it needs: little is added to it any more.
+func (t *activityLog) trimSpans(id nexus.AttemptID) {
+	if r := t.rows[id]; r != nil {
+		r.spans = slices.Clone(slices.Clip(r.spans))
+		if len(r.open) == 0 {
+			r.open = nil
+		}
+	}
+}
+
+func (t *activityLog) add(id nexus.AttemptID, s span) *span {
+	r := t.rows[id]
+	if r == nil {
+		r = &attemptSpans{}
+		t.rows[id] = r
+		t.order = append(t.order, id)
+	}
+	r.spans = append(r.spans, s)
+	return &r.spans[len(r.spans)-1]
+}
+
+func (t *activityLog) begin(id nexus.AttemptID, what stage, label string, at int64) {
+	t.add(id, span{stage: what, label: label, from: at})
+	r := t.rows[id]
+	r.open = append(r.open, len(r.spans)-1)
+}
+
+// find returns where in the open spans of an attempt one is, -1 for nowhere. An
+// empty label is any.
+func (t *activityLog) find(id nexus.AttemptID, what stage, label string) int {
+	r := t.rows[id]
+	if r == nil {
+		return -1
+	}
+	return slices.IndexFunc(r.open, func(i int) bool {
+		return r.spans[i].stage == what && (label == "" || r.spans[i].label == label)
+	})
+}
+
+// end ends an open span, nil where there is none.
+func (t *activityLog) end(id nexus.AttemptID, what stage, label string, at int64) *span {
+	n := t.find(id, what, label)
+	if n < 0 {
+		return nil
+	}
+	r := t.rows[id]
+	s := &r.spans[r.open[n]]
+	s.to = at
+	r.open = slices.Delete(r.open, n, n+1)
+	return s
+}
+
+// endAll ends an open span of whichever attempt has it.
+func (t *activityLog) endAll(what stage, label string, at int64) {
+	for id := range t.rows {
+		t.end(id, what, label, at)
+	}
+}
+
+// sessionOf returns the session that a fact is of, empty for other facts.
+func sessionOf(f nexus.Fact) nexus.SessionID {
+	switch f := f.(type) {
+	case nexus.SessionStarted:
+		return f.Session
+	case nexus.PromptSent:
+		return f.Session
+	case nexus.TurnTaken:
+		return f.Session
+	case nexus.ToolCalled:
+		return f.Session
+	case nexus.ToolAnswered:
+		return f.Session
+	case nexus.ToolsAnswered:
+		return f.Session
+	case nexus.SessionCompacted:
+		return f.Session
+	case nexus.SessionEnded:
+		return f.Session
+	case nexus.AgentOpened:
+		return f.Session
+	case nexus.AgentEnded:
+		return f.Session
+	case nexus.BudgetReserved:
+		return f.Session
+	case nexus.CallDelayed:
+		return f.Session
+	case nexus.QuotaHit:
+		return f.Session
+	case nexus.ModelSwitched:
+		return f.Session
+	default:
+		return ""
+	}
+}
+
+func attemptOf(id nexus.SessionID) nexus.AttemptID {
+	attempt, _, _ := strings.Cut(string(id), "/")
+	return nexus.AttemptID(attempt)
+}
+
+// stageOf returns what a session does, by its role.
+func stageOf(id nexus.SessionID) stage {
+	_, rest, _ := strings.Cut(string(id), "/")
+	role, _, _ := strings.Cut(rest, ".")
+	return roleStage(nexus.Role(role))
+}
+
+func roleStage(r nexus.Role) stage {
+	switch r {
+	case nexus.Planner, nexus.Router, nexus.Checker, nexus.Specifier, nexus.Researcher, nexus.Interviewer:
+		return inPlan
+	case nexus.Reviewer, nexus.Verifier:
+		return inReview
+	case nexus.Merger:
+		return inLand
+	default:
+		return inWork
+	}
+}
+
+// unixTime turns nanoseconds into a time; 0 is none.
+func unixTime(at int64) time.Time {
+	if at == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, at).UTC()
+}

@@ -1,0 +1,45 @@
+package projection
+
+import (
+	"cmp"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Moment is an event of a run, and what happened then.
+type Moment struct {
+	At    int64     `json:"at"`    // its number
+	First int64     `json:"first"` // of the run's first event
+	Last  int64     `json:"last"`  // of its last one
+	Time  time.Time `json:"time"`
+	Line  string    `json:"line"` // what happened, for people
+}
+
+// ReplayUntil folds the events of a run up to the one with a number, from 1, or up to its
+// first one where that comes later. A number that is 0, or larger than last, means
+// last.
+func ReplayUntil(run nexus.RunID, events iter.Seq2[nexus.Event, error], number, last int64) (*Projection, Moment, error) {
+	if number <= 0 || number > last {
+		number = last
+	}
+	p, m := New(run, Options{}), Moment{Last: last}
+	for e, err := range events {
+		if err != nil {
+			return nil, Moment{}, err
+		}
+		m.First = cmp.Or(m.First, e.Seq)
+		if e.Seq > max(number, m.First) {
+			break
+		}
+		if err := p.Apply(e); err != nil {
+			return nil, Moment{}, err
+		}
+		about, text := view.Describe(e.Fact)
+		m.At, m.Time, m.Line = e.Seq, e.At, strings.TrimSpace(about+" "+text)
+	}
+	return p, m, nil
+}

@@ -1,0 +1,81 @@
+package view
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// RepositoryRun is a run that is not over, in a list of such runs.
+type RepositoryRun struct {
+	Repository string `json:"repository"` // its directory
+	Run
+}
+
+// NeedsYou reports whether the run waits for a person.
+func (g RepositoryRun) NeedsYou() bool { return g.Waiting > 0 }
+
+// waitingText names a question that waits, or else says how many tasks do.
+func (g RepositoryRun) waitingText() string {
+	switch more := g.Waiting - 1; {
+	case len(g.Asks) == 0:
+		return Count(g.Waiting, "task")
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", g.Asks[0].ID, more)
+	default:
+		return g.Asks[0].ID
+	}
+}
+
+// SortByUrgency orders runs by who has to act: first those that need a person, then
+// those that go on, then those that nobody conducts; the order in each stays.
+func SortByUrgency(all []RepositoryRun) {
+	slices.SortStableFunc(all, func(x, y RepositoryRun) int { return urgency(x) - urgency(y) })
+}
+
+func urgency(g RepositoryRun) int {
+	switch {
+	case g.NeedsYou():
+		return 0
+	case g.Held != nil:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// DrawRunList draws a list of runs that are not over. With repositories, it says of
+// which each is.
+func DrawRunList(s Style, all []RepositoryRun, repositories bool) string {
+	if len(all) == 0 {
+		return ""
+	}
+	head := []string{"run", "status", "needs you", "landed", "money", "time", "process", "goal"}
+	if repositories {
+		head = slices.Insert(head, 0, "repository")
+	}
+	rows := make([][]string, 0, len(all))
+	for _, g := range all {
+		needs, process := "-", "-"
+		if g.NeedsYou() {
+			needs = s.Warn(g.waitingText())
+		}
+		if g.Held != nil {
+			process = strconv.Itoa(g.Held.PID)
+		}
+		row := []string{
+			string(g.ID), s.paintStatus(g.Status), needs, fmt.Sprintf("%d/%d", g.Counts.Landed, g.Counts.Total),
+			g.Money.Spent.String(), Duration(seconds(g.Seconds)), process, Goal(g.Goal),
+		}
+		if repositories {
+			name := Clean(g.Repository)
+			if !s.Plain {
+				name = filepath.Base(name)
+			}
+			row = slices.Insert(row, 0, name)
+		}
+		rows = append(rows, row)
+	}
+	return s.Safe(Table(s, head, rows))
+}

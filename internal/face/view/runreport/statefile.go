@@ -1,0 +1,144 @@
+package runreport
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// stateTitle begins the file about where the work stands.
+const stateTitle = "# State"
+
+// stateNote is what such a file says about itself.
+const stateNote = "Nexus writes the sections below. Write sections of your own under other headings: they stay."
+
+// StateMarkdown writes where the work stands, for people who continue it: the position,
+// what is worked on, what is next, what is blocked, what is done, what was
+// decided, and what is asked. Sections of a file that was written before, whose
+// headings are others, follow as they are.
+func StateMarkdown(r Report, before string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n", stateTitle, stateNote)
+	known := r.stateSections()
+	for _, s := range known {
+		fmt.Fprintf(&b, "\n## %s\n\n", s.open)
+		if len(s.lines) == 0 {
+			b.WriteString("Nothing.\n")
+			continue
+		}
+		b.WriteString(strings.Join(s.lines, "\n") + "\n")
+	}
+	if own := userSections(before, known); own != "" {
+		b.WriteString("\n" + own)
+	}
+	return b.String()
+}
+
+func (r Report) stateSections() []section {
+	position := []string{
+		fmt.Sprintf("- Goal: %s", text(short(view.Goal(r.Goal)))),
+		fmt.Sprintf("- Run %s is %s since %s", text(string(r.Run)), text(string(r.Status)), formatTime(statusSince(r))),
+		fmt.Sprintf("- %d of %d tasks landed", r.Metrics.Landed, r.Metrics.Tasks),
+	}
+	for _, line := range []string{r.Why, r.Delivered} {
+		if line != "" {
+			position = append(position, "- "+text(short(line)))
+		}
+	}
+	all := []section{
+		{open: "Position", lines: position},
+		{open: "Active tasks"},
+		{open: "Next"},
+		{open: "Blocked"},
+		{open: "Done"},
+		{open: "Decisions", lines: r.decisionLines()},
+		{open: "Open questions"},
+		{open: "Look at"},
+		{open: "Metrics"},
+	}
+	add := func(name, line string) {
+		i := slices.IndexFunc(all, func(s section) bool { return s.open == name })
+		all[i].lines = append(all[i].lines, line)
+	}
+	for _, l := range r.Left {
+		line := fmt.Sprintf("- [ ] %s %s", text(string(l.ID)), text(short(l.Title)))
+		if l.Why != "" {
+			line += ": " + text(short(l.Why))
+		}
+		add(sectionOf(l.Status), line)
+	}
+	for _, l := range r.Landed {
+		add("Done", fmt.Sprintf("- [x] %s %s, commit %s, criteria met: %d of %d",
+			text(string(l.ID)), text(short(l.Title)), text(view.ShortHash(l.Commit)), countMet(l.Criteria), len(l.Criteria)))
+		for _, c := range l.Criteria {
+			if c.State != accept.Met {
+				add("Done", fmt.Sprintf("  - %s: %s", text(string(c.State)), text(short(c.Text))))
+			}
+		}
+	}
+	for _, l := range r.LookAt {
+		name := "Look at"
+		if l.Kind == "question" {
+			name = "Open questions"
+		}
+		add(name, l.line())
+	}
+	for _, f := range r.costs() {
+		add("Metrics", fmt.Sprintf("- %s: %s", text(f.name), f.value))
+	}
+	return all
+}
+
+// statusSince is since when the run is as it is.
+func statusSince(r Report) time.Time {
+	if r.Ended.IsZero() {
+		return r.Started
+	}
+	return r.Ended
+}
+
+// sectionOf says in which section a task that has not landed stands.
+func sectionOf(status nexus.TaskStatus) string {
+	switch status {
+	case nexus.Running, nexus.Reviewing, nexus.Boarding:
+		return "Active tasks"
+	case nexus.Pending:
+		return "Next"
+	default:
+		return "Blocked"
+	}
+}
+
+// userSections returns the sections of a file that Nexus did not write: those of the
+// second level with other headings, and what stands above the first.
+func userSections(before string, known []section) string {
+	if strings.TrimSpace(before) == "" {
+		return ""
+	}
+	var keep []string
+	mine, fenced := true, false
+	for i, line := range strings.Split(strings.TrimRight(strings.ReplaceAll(before, "\r\n", "\n"), "\n"), "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+		}
+		switch name, ok := strings.CutPrefix(line, "## "); {
+		case fenced:
+		case ok:
+			mine = slices.ContainsFunc(known, func(s section) bool { return s.open == strings.TrimSpace(name) })
+		case i == 0 && line != stateTitle:
+			mine = false
+		}
+		if !mine {
+			keep = append(keep, line)
+		}
+	}
+	if len(keep) == 0 {
+		return ""
+	}
+	return strings.TrimRight(strings.Join(keep, "\n"), "\n") + "\n"
+}

@@ -1,0 +1,25 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// sharedSessionText says which tasks share a session.
+func sharedSessionText(f nexus.LaneFormed) string {
+	ids := make([]string, len(f.Tasks))
+	for i, id := range f.Tasks {
+		ids[i] = string(id)
+	}
+	return WithReason(strings.Join(ids, ", ")+" share a session", f.Why)
+}
+
+// DrawSharedSessions has a line for each lane: tasks that share a session.
+func DrawSharedSessions(s Style, all []nexus.LaneFormed) string {
+	var b strings.Builder
+	for _, l := range all {
+		b.WriteString(s.Wrap(s.Dim(l.Lane+": "+Clean(sharedSessionText(l))), "  ") + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,30 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+)
+
+// DrawTriedChecks says how many checks were tried before the work, and what came of those
+// that do not fit; empty where none was.
+func DrawTriedChecks(s Style, all []accept.TriedCheck) string {
+	if len(all) == 0 {
+		return ""
+	}
+	fit := 0
+	var b strings.Builder
+	for _, x := range all {
+		if x.Fits {
+			fit++
+			continue
+		}
+		what := Clean(x.Check)
+		if x.Words {
+			what = "removed: " + what
+		}
+		b.WriteString(s.WrapWords(fmt.Sprintf("unusable %s, %s: %s", Clean(x.Criterion), what, Clean(x.Came)), "  ") + "\n")
+	}
+	return fmt.Sprintf("checks run before the work: %d, %d usable\n", len(all), fit) + b.String()
+}

@@ -1,0 +1,30 @@
+package sanitize
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// JSON escapes the hidden characters of JSON, which stays the same value and is harmless
+// where somebody looks at it. Data without any is returned as it is.
+func JSON(data []byte) []byte {
+	text := string(data)
+	if strings.IndexFunc(text, Hidden) < 0 {
+		return data
+	}
+	out := make([]byte, 0, len(data)+64)
+	for _, r := range text {
+		switch {
+		case !Hidden(r) || r == '\r' || r == utf8.RuneError:
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,227 @@
+// Package sanitize makes text that somebody else wrote readable as what it is:
+// characters that nobody sees, that change how others are shown, or that a
+// terminal obeys are written out. See Unicode TR 36 (security), TR 9 (bidi) and
+// CVE-2021-42574 for what they are used for.
+package sanitize
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Hidden reports whether a character is not to be seen where it stands, or
+// changes how others are seen: control characters, format characters (bidi,
+// zero width, tags), fillers, variation selectors of the supplement, and
+// separators of lines that are no line end. Line ends and tabs are not hidden,
+// and neither are the joiner and the selectors that emoji and scripts need.
+func Hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t' || r == '\u200d' || r == '\u200c':
+		return false
+	case r < utf8.RuneSelf:
+		return r < ' ' || r == 0x7f
+	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
+		return true
+	case r == '\u115f', r == '\u1160', r == '\u3164', r == '\uffa0', r == '\u034f', r == '\u17b4', r == '\u17b5':
+		return true // fillers and joiners without a shape
+	default:
+		return r >= 0xe0000 && r <= 0xe0fff // tags and selectors, assigned or not
+	}
+}
+
+// Show returns text with hidden characters written as <U+202E>, carriage
+// returns before a line end left out, and bytes that are not UTF-8 replaced.
+// It is idempotent, and text without any is returned as it is.
+func Show(text string) string {
+	if clear(text) {
+		return text
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	var b strings.Builder
+	b.Grow(len(text) + len(text)/8)
+	for i, r := range text {
+		switch {
+		case r == '\r' && strings.HasPrefix(text[i+1:], "\n"):
+		case Unseen(text, i):
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// clear reports whether text is plain as it is, which most text is.
+func clear(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+			return !strings.ContainsFunc(text, func(r rune) bool { return Hidden(r) || joiner(r) || selector(r) || r == utf8.RuneError })
+		}
+	}
+	return true
+}
+
+// Unseen reports whether the character at i of a text is not to be seen where
+// it stands: one that is [Hidden], or a joiner or selector that has nothing to
+// join or to select.
+func Unseen(text string, i int) bool {
+	r, _ := utf8.DecodeRuneInString(text[i:])
+	return Hidden(r) || (joiner(r) || selector(r)) && bare(text, i)
+}
+
+// Cut returns a text of at most so many bytes, with three dots where it is cut.
+func Cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "..."
+}
+
+// selector reports whether a character only chooses the shape of the one
+// before.
+func selector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f }
+
+func joiner(r rune) bool { return r == '\u200d' || r == '\u200c' }
+
+// bare reports whether a joiner at i has nothing to join, or a selector nothing
+// to select: it stands next to what is not written with joiners, such as Latin
+// letters and digits, or behind what has one shape. Keys such as 1 have two.
+func bare(text string, i int) bool {
+	before, size := utf8.DecodeLastRuneInString(text[:i])
+	after, _ := utf8.DecodeRuneInString(text[i+3:])
+	switch r, _ := utf8.DecodeRuneInString(text[i:]); {
+	case before == utf8.RuneError, Hidden(before), selector(before) && (selector(r) || bare(text, i-size)):
+		return true
+	case selector(r):
+		return joiner(before) || before < 0x300 && !strings.ContainsRune("0123456789#*\u00a9\u00ae", before)
+	default:
+		return before < 0x300 || after < 0x300 || after == utf8.RuneError || Hidden(after) || selector(after) || joiner(before)
+	}
+}
+
+// Terminal returns what is left to see of what a program wrote for a terminal:
+// without its escape sequences, and of lines that it wrote over with carriage
+// returns the last writing alone.
+func Terminal(text string) string {
+	if !strings.ContainsAny(text, "\x1b\r\u009b\u009d\u0090") {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	for line := range strings.Lines(unescape(text)) {
+		body := strings.TrimRight(line, "\r\n")
+		if i := strings.LastIndexByte(body, '\r'); i >= 0 {
+			body = body[i+1:]
+		}
+		b.WriteString(body)
+		if strings.HasSuffix(line, "\n") {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// unescape leaves out the sequences of ECMA-48: control sequences, strings for
+// devices and the operating system, and the short ones.
+func unescape(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch r {
+		case 0x1b:
+			i += 1 + sequence(text[i+1:])
+		case 0x9b:
+			i += size + control(text[i+size:])
+		case 0x9d, 0x90:
+			i += size + untilEnd(text[i+size:])
+		default:
+			b.WriteString(text[i : i+size])
+			i += size
+		}
+	}
+	return b.String()
+}
+
+// sequence returns how many bytes of a sequence follow its escape character.
+func sequence(rest string) int {
+	if rest == "" {
+		return 0
+	}
+	switch c := rest[0]; {
+	case c == '[':
+		return 1 + control(rest[1:])
+	case c == ']' || c == 'P' || c == 'X' || c == '^' || c == '_':
+		return 1 + untilEnd(rest[1:])
+	case c >= 0x20 && c <= 0x2f: // with intermediate bytes
+		n := 1
+		for n < len(rest) && rest[n] >= 0x20 && rest[n] <= 0x2f {
+			n++
+		}
+		return min(n+1, len(rest))
+	case c >= 0x30 && c <= 0x7e:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// control returns the length of parameters, intermediate bytes and the final
+// byte of a control sequence; one that is broken off ends where it breaks.
+func control(rest string) int {
+	for n := range len(rest) {
+		switch c := rest[n]; {
+		case c >= 0x40 && c <= 0x7e:
+			return n + 1
+		case c < 0x20 || c > 0x3f:
+			return n
+		}
+	}
+	return len(rest)
+}
+
+// longString is the longest string for a device that is left out: one that
+// never ends must not swallow what comes after it.
+const longString = 64 << 10
+
+// untilEnd returns the length of a string that a bell or a string terminator
+// ends; one without an end is not left out.
+func untilEnd(rest string) int {
+	part := rest[:min(len(rest), longString)]
+	for i := range len(part) {
+		switch {
+		case part[i] == 0x07:
+			return i + 1
+		case part[i] == 0x1b && strings.HasPrefix(part[i+1:], `\`):
+			return i + 2
+		case strings.HasPrefix(part[i:], "\u009c"):
+			return i + 2
+		case part[i] == '\n', part[i] == 0x1b, strings.HasPrefix(part[i:], "\u009d"), strings.HasPrefix(part[i:], "\u0090"):
+			return 0 // another begins
+		}
+	}
+	return 0
+}
+
+// Fence puts text that somebody else wrote between two fences that it cannot
+// close: they are longer than any row of backticks in it (CommonMark 0.31, 4.5).
+// Info is what the fence says of the text, a language for example.
+func Fence(info, text string) string {
+	text = Show(text)
+	longest, row := 2, 0
+	for i := range len(text) {
+		if text[i] != '`' {
+			row = 0
+			continue
+		}
+		row++
+		longest = max(longest, row)
+	}
+	fence := strings.Repeat("`", longest+1)
+	return fence + info + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}

@@ -1,0 +1,195 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// FinishWork takes a worker back, with the facts that confirm its work or the
+// error that ended it.
+func (c *Core) FinishWork(ctx context.Context, w WorkItem, facts []nexus.Fact, err error) error {
+	delete(c.working, w.Key)
+	if isFatal(err) {
+		return err
+	}
+	if bad := c.State.CheckFacts(facts...); bad != nil {
+		facts, err = nil, errors.Join(err, bad)
+	}
+	if err := c.record(ctx, facts...); err != nil {
+		return err
+	}
+	if err == nil {
+		err = errors.New("its worker ended without a result")
+	}
+	return c.record(ctx, append(c.errorFacts(w, err), c.leftoverFacts(w)...)...)
+}
+
+// leftoverFacts settles what a worker that is gone left open: calls that nobody will
+// hear of at their worst, questions by their fallback.
+func (c *Core) leftoverFacts(w WorkItem) []nexus.Fact {
+	facts := c.orphanAnswers()
+	for _, id := range c.State.Ledger.Unsettled() {
+		r, _ := c.State.Ledger.Reservation(id)
+		if attempt, _, _ := strings.Cut(string(r.Session), "/"); WorkKey(attempt) == w.Key {
+			facts = append(facts, nexus.BudgetSpent{ID: id, Money: r.Money, Estimated: true})
+		}
+	}
+	return facts
+}
+
+// isUnconfirmed reports whether nothing has confirmed a piece of work yet.
+func (c *Core) isUnconfirmed(w WorkItem) bool {
+	s := c.State
+	switch w.Intent.(type) {
+	case nexus.StartSought:
+		return s.Start.Stage == state.StartAsked
+	case nexus.ResultReviewed:
+		return s.Result == nil
+	case nexus.ResultOffered:
+		return s.Published == nil && !s.TargetMerge.NeedsMerge()
+	default:
+		a := s.Attempt(nexus.AttemptID(w.Key))
+		return a != nil && a.Stage == state.Working
+	}
+}
+
+// isFatal reports whether an error must stop the run, because what is recorded
+// from now on might be lost.
+func isFatal(err error) bool {
+	e, ok := errors.AsType[*nexus.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Code {
+	case nexus.CodeStorage, nexus.CodeDiskFull, nexus.CodeReadOnly, nexus.CodeLeaseLost, nexus.CodeJournalCorrupt:
+		return true
+	default:
+		return false
+	}
+}
+
+// errorFacts says what an error of a worker means for its work: nothing when the
+// work was confirmed before, a clean stop when it was told to, and a failure
+// of the machinery otherwise.
+func (c *Core) errorFacts(w WorkItem, err error) []nexus.Fact {
+	var facts []nexus.Fact
+	clean, why := IsStop(err), err.Error()
+	e, known := errors.AsType[*nexus.Error](err)
+	switch {
+	case known && isUnrecoverable(e.Code):
+		clean = true
+		if e.Hint != "" {
+			why += ". " + e.Hint // the only thing that helps
+		}
+		if c.State.Drain == nil && !c.State.Status.Ended() {
+			facts = append(facts, nexus.RunDrained{To: nexus.StatusFailed, Why: why, Code: e.Code})
+		}
+	case known && e.Code == nexus.CodeNeedsPerson && w.View.Task.ID != "":
+		return c.parked(w, why)
+	case known && e.Code == nexus.CodeBudget:
+		clean = clean || c.overCap(w)
+	}
+	if !c.isUnconfirmed(w) {
+		return facts
+	}
+	if w.Key == resultKey && IsStop(err) {
+		return facts // the next pass, or the next process, tries again
+	}
+	if clean && w.Key != resultKey && w.Key != startKey {
+		return append(facts, nexus.AttemptLost{Attempt: nexus.AttemptID(w.Key), Why: why})
+	}
+	return append(facts, c.failure(w, why))
+}
+
+// parked leaves a piece of work to a person: nobody was there to agree to what
+// it wanted to do. Its attempt continues from there when the task is retried.
+func (c *Core) parked(w WorkItem, why string) []nexus.Fact {
+	task := w.View.Task.ID
+	if b := c.State.CurrentLanding; b != nil && WorkKey(b.Merge.ID) == w.Key {
+		return []nexus.Fact{nexus.TrainRefused{Task: task, Attempt: b.Attempt, Onto: b.Onto, Conflict: true, Why: why}}
+	}
+	if !c.isUnconfirmed(w) {
+		return nil
+	}
+	facts := []nexus.Fact{nexus.AttemptLost{Attempt: nexus.AttemptID(w.Key), Why: why}}
+	if t := c.State.Task(task); t != nil && !t.Status.Ended() {
+		facts = append(facts, nexus.TaskParked{Task: task, Why: why})
+	}
+	return facts
+}
+
+// failure says that the machinery failed a piece of work.
+func (c *Core) failure(w WorkItem, why string) nexus.Fact {
+	switch f := w.Intent.(type) {
+	case nexus.StartSought:
+		return nexus.StartJudged{Why: why} // who was not heard did not agree
+	case nexus.ResultReviewed:
+		return nexus.ResultGated{Verdict: nexus.Verdict{Why: why}}
+	case nexus.ResultOffered:
+		return nexus.ResultPublished{Why: why}
+	case nexus.PlanSought:
+		return nexus.PlanFailed{Why: why}
+	case nexus.AdditionSought:
+		return nexus.AdditionFailed{Request: f.Request, Attempt: f.Attempt, Why: why}
+	case nexus.InterviewSought:
+		return nexus.InterviewFailed{Attempt: nexus.AttemptID(w.Key), Why: why}
+	case nexus.SpecSought:
+		return nexus.SpecFailed{Attempt: nexus.AttemptID(w.Key), Why: why}
+	case nexus.RoutesSought:
+		return nexus.RoutesTold{Attempt: nexus.AttemptID(w.Key), Why: why}
+	default:
+	}
+	if b := c.State.CurrentLanding; b != nil && WorkKey(b.Merge.ID) == w.Key {
+		// Whether it is on the branch is not known, so it must not be given up.
+		return nexus.AttemptLost{Attempt: b.Merge.ID, Why: why, Counted: true}
+	}
+	return nexus.AttemptBroken{Attempt: nexus.AttemptID(w.Key), Why: why}
+}
+
+// overCap reports whether it is on record that a cap stopped a piece of work.
+func (c *Core) overCap(w WorkItem) bool {
+	t := c.State.Task(w.View.Task.ID)
+	return c.State.OverCap != nil || t != nil && t.OverCap != nil
+}
+
+// isUnrecoverable reports whether no other attempt can do better before a person
+// has fixed something.
+func isUnrecoverable(code nexus.Code) bool {
+	switch code {
+	case nexus.CodeAuth, nexus.CodeNoKey, nexus.CodeModelUnknown, nexus.CodeNoProvider, nexus.CodeInvalidConfig, nexus.CodeSandbox, nexus.CodeEnvironment, nexus.CodeNotRecorded, nexus.CodePlugin, nexus.CodeUntrusted:
+		return true
+	default:
+		return false
+	}
+}
+
+// orphanAnswers answers the questions whose attempt will not ask again, unless
+// somebody's answer is on its way.
+func (c *Core) orphanAnswers() []nexus.Fact {
+	var facts []nexus.Fact
+	for _, q := range c.State.Questions {
+		if q.By != "" || c.canContinue(q.Attempt) || humaninput.StaysOpen(q.Trigger) && slices.Contains(c.State.OpenQuestions(), q) || slices.ContainsFunc(c.State.Requests, func(r state.Request) bool {
+			return r.Verb == nexus.VerbAnswer && r.ID == q.ID
+		}) {
+			continue
+		}
+		facts = append(facts, nexus.QuestionAnswered{ID: q.ID, Text: humaninput.FallbackOf(q.QuestionAsked), By: "fallback"})
+	}
+	return facts
+}
+
+// canContinue reports whether an attempt has a worker or will have one again.
+func (c *Core) canContinue(id nexus.AttemptID) bool {
+	a := c.State.Attempt(id)
+	if a == nil || a.Stage == state.Over {
+		return false
+	}
+	t := c.State.Task(a.Task)
+	return t == nil || t.Underway()
+}

@@ -1,0 +1,241 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// LoopWorker do what a loop decided.
+type LoopWorker interface {
+	// Moment returns what a decision is made from: the time, and what people set.
+	Moment() improve.DecisionInputs
+	// Alarm returns a channel that delivers once at or after t, nil for never.
+	Alarm(t time.Time) <-chan time.Time
+	// Act does what the intent says and returns the facts that confirm it. It may be
+	// called again for an intent that a dead process left unconfirmed, and then first
+	// looks for what is done already. The loop is a copy. Where the context was
+	// cancelled, the error is its cause. What cannot wait until then is told: it is
+	// recorded when tell returns.
+	Act(ctx context.Context, intent nexus.Fact, l *improve.Loop, tell RecordFunc) ([]nexus.Fact, error)
+}
+
+// RecordFunc records facts of something that is being done.
+type RecordFunc func(facts ...nexus.Fact) error
+
+// LoopSignals are what may come from outside while a loop is tended. A nil channel never
+// delivers.
+type LoopSignals struct {
+	Requests <-chan nexus.Event
+	Woken    <-chan string   // why a rest ends early
+	Drain    <-chan struct{} // closed to let everything go, to be taken up again
+}
+
+// ErrStopped is the cause that work of a loop hears when a person stopped the loop.
+var ErrStopped = errors.New("the loop was stopped")
+
+// RunLoop keeps finding and doing work, from where the loop stands, until it ends. Like
+// [Conduct], it decides from the facts, records the decision, and only then acts on it.
+// The loop is the caller's again when it returns.
+func RunLoop(ctx context.Context, j Journal, h LoopWorker, l *improve.Loop, sig LoopSignals) error {
+	t := &loopRunner{journal: j, hands: h, loop: l, inbox: make(chan loopResult), stops: map[WorkKey]context.CancelCauseFunc{}}
+	err := t.serve(ctx, sig)
+	t.close(context.WithoutCancel(ctx), err == nil || errors.Is(err, ErrInterrupted))
+	if err == nil && l.Status == "" {
+		err = ErrInterrupted
+	}
+	return err
+}
+
+// loopRunner is owned by the goroutine in serve; workers reach it through the inbox.
+type loopRunner struct {
+	journal Journal
+	hands   LoopWorker
+	loop    *improve.Loop
+	inbox   chan loopResult
+	workers sync.WaitGroup
+	stops   map[WorkKey]context.CancelCauseFunc // of what is being done
+	woken   string
+	drained bool
+	seen    int64 // the last request
+}
+
+// loopResult is what came of an intent.
+type loopResult struct {
+	key    WorkKey
+	intent nexus.Fact
+	facts  []nexus.Fact
+	err    error
+	cause  error // of the context's end; nil: it did not end
+
+	told chan<- error // hears that the facts are recorded, while it is being done; nil: it is over
+}
+
+func (t *loopRunner) serve(ctx context.Context, sig LoopSignals) error {
+	for {
+		world, err := t.pass(ctx)
+		if err != nil || t.loop.Status != "" {
+			return err
+		}
+		if t.drained && len(t.stops) == 0 {
+			return ErrInterrupted
+		}
+		select {
+		case d := <-t.inbox:
+			err = t.receiveResult(ctx, d)
+		case e, ok := <-sig.Requests:
+			if !ok {
+				sig.Requests = nil
+				continue
+			}
+			if e.Seq > t.seen {
+				t.seen = e.Seq
+				t.loop.Apply(e)
+			}
+		case why := <-sig.Woken:
+			t.woken = why
+		case <-t.alarm(world):
+		case <-sig.Drain:
+			sig.Drain = nil
+			t.drained = true
+			t.cancel(ErrInterrupted, true)
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (t *loopRunner) alarm(w improve.DecisionInputs) <-chan time.Time {
+	at := t.loop.Wake(w)
+	if at.IsZero() || t.drained {
+		return nil
+	}
+	return t.hands.Alarm(at)
+}
+
+// pass decides until nothing more follows, and starts what was decided.
+func (t *loopRunner) pass(ctx context.Context) (improve.DecisionInputs, error) {
+	w := t.hands.Moment()
+	for !t.drained {
+		w.Woken = t.woken
+		facts := t.loop.Next(w)
+		if len(facts) == 0 {
+			break
+		}
+		if err := t.record(ctx, facts...); err != nil {
+			return w, err
+		}
+		if _, ok := facts[len(facts)-1].(nexus.CycleStarted); ok {
+			t.woken = "" // what happens while nobody rests is looked at afterwards
+		}
+		w = t.hands.Moment()
+	}
+	if t.drained || t.loop.Status != "" {
+		return w, nil
+	}
+	for _, intent := range t.loop.OpenIntents() {
+		t.start(ctx, intent)
+	}
+	if t.loop.Drain != "" {
+		t.cancel(ErrStopped, false)
+	}
+	return w, nil
+}
+
+// cancel ends what is being done: the work on items, or all of it.
+func (t *loopRunner) cancel(why error, all bool) {
+	for key, stop := range t.stops {
+		if i := t.loop.Item(nexus.RunID(key)); all || i == nil || i.Stage == improve.Working {
+			stop(why)
+		}
+	}
+}
+
+// keyOf names what an intent is about: nothing is done twice at once.
+func keyOf(intent nexus.Fact) WorkKey { return WorkKey(improve.ItemOf(intent)) }
+
+func (t *loopRunner) start(ctx context.Context, intent nexus.Fact) {
+	key := keyOf(intent)
+	if t.stops[key] != nil {
+		return
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	t.stops[key] = stop
+	loop := t.loop.Clone()
+	t.workers.Go(func() {
+		facts, err := t.hands.Act(ctx, intent, loop, func(facts ...nexus.Fact) error {
+			told := make(chan error, 1)
+			t.inbox <- loopResult{key: key, intent: intent, facts: facts, told: told}
+			return <-told
+		})
+		t.inbox <- loopResult{key: key, intent: intent, facts: facts, err: err, cause: context.Cause(ctx)}
+	})
+}
+
+// receiveResult records what came of an intent. What was let go is done by whoever takes the loop
+// up.
+func (t *loopRunner) receiveResult(ctx context.Context, d loopResult) error {
+	if d.told != nil {
+		err := t.record(ctx, d.facts...)
+		d.told <- err
+		return err
+	}
+	t.stops[d.key](nil)
+	delete(t.stops, d.key)
+	switch {
+	case d.err == nil:
+		return t.record(ctx, d.facts...)
+	case errors.Is(d.cause, ErrStopped):
+		return t.record(ctx, append(d.facts, improve.FailureFacts(d.intent, "the loop was stopped")...)...)
+	case d.cause != nil:
+		return nil //nolint:nilerr // it was let go, and nothing failed
+	}
+	return t.record(ctx, append(d.facts, improve.FailureFacts(d.intent, d.err.Error())...)...)
+}
+
+func (t *loopRunner) record(ctx context.Context, facts ...nexus.Fact) error {
+	if len(facts) == 0 {
+		return nil
+	}
+	events, err := t.journal.Append(ctx, facts...)
+	if err != nil {
+		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err)
+	}
+	for _, e := range events {
+		t.loop.Apply(e)
+	}
+	return nil
+}
+
+// close waits for what is being done, and records what it still has to say where the
+// journal can be trusted.
+func (t *loopRunner) close(ctx context.Context, record bool) {
+	gone := make(chan struct{})
+	go func() {
+		t.workers.Wait()
+		close(gone)
+	}()
+	t.drained = true
+	t.cancel(ErrInterrupted, true)
+	for {
+		select {
+		case d := <-t.inbox:
+			switch {
+			case record && t.receiveResult(ctx, d) != nil:
+				record = false
+			case !record && d.told != nil:
+				d.told <- ErrInterrupted
+			}
+		case <-gone:
+			return
+		}
+	}
+}

@@ -1,0 +1,250 @@
+// Package docindex finds public names, and directories, that no comment describes, by how lines look, and writes
+// commands that say the same. It is pure.
+package docindex
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
+)
+
+// Language says how a language's public names look, and what describes them. All are patterns for Go and for awk, but
+// never, only and find.
+type Language struct {
+	ends   string // of a file's name
+	public string // a line that declares a public name
+	but    string // one that needs no words: it says itself what it does
+	above  string // a line that describes the name below it
+	until  string // a line behind which a description counts for nothing
+	hides  string // a line behind which nothing is public; empty: there is none
+	shows  string // one behind which it is, again
+
+	only  string // a pattern of a line that a file has, if others can reach what is in it; empty: they can
+	never string // one of a line of files in which nobody can tell
+	lib   bool   // only what is in a directory lib is for others
+
+	find func(lines []string) []int // finds the lines without a description, instead of the patterns
+	asks func(file string) string   // the check of that
+}
+
+// known are methods of Go that say by their names what they do: those of the standard library's interfaces.
+const known = `^func [(][^)]*[)] (Len|Less|Swap|Error|Unwrap|Is|As|String|Read|Write|Close|ServeHTTP|(Unm|M)arshal[A-Za-z]+)[(]`
+
+// ended is a line, not of a comment, that ends a statement, or begins a block which is none of an annotation.
+const ended = `^[ \t]*([^/ \t].*)?(;|}|(^|[^(])[{]) *$`
+
+// LanguageOf returns how the language of a file looks; false where it has nothing that others see, or nobody can tell.
+func LanguageOf(name string) (Language, bool) {
+	rows := []Language{
+		{
+			ends: ".go", public: `^(func|type|var|const) ([(]([a-z_A-Z0-9]+ )?[*]?[A-Z][^)]*[)] )?[A-Z]`, but: known,
+			above: `^//|[*]/$`, until: `^`,
+		},
+		{
+			ends: ".rs", public: `^ *pub ((async|unsafe|const) )*(fn|struct|enum|trait|const|static) [A-Za-z_]`, but: `^$`,
+			above: `^ *//[/!]|^ *#[[]|[*]/$`, until: `^`,
+		},
+		{ends: ".ts", public: `^export (async )?(function|class|interface|const) `, but: `^$`, above: `^//|[*]/ *$|^@`, until: `[^ ]`},
+		{ends: ".js", public: `^export (async )?(function|class|const) `, but: `^$`, above: `^//|[*]/ *$`, until: `[^ ]`},
+		{ends: ".py", find: pythonNames, asks: pythonCheck, never: `^if __name__ *==`},
+		{
+			ends: ".java", public: `^(  |    |\t)?public ([^=;(]+ [A-Za-z0-9_]+[(]|[a-z ]*(class|interface|enum|record) [A-Z])`,
+			but:   ` ((get|set|is)[A-Z][A-Za-z0-9]*|equals|hashCode|toString|compareTo|main)[(]`,
+			above: `[*]/ *$|@Override`, until: ended, only: `^public `,
+		},
+		{
+			ends: ".rb", public: `^ *(class [A-Z][A-Za-z:]* <[^<;]*$|def [a-z])`, lib: true, // a class without a base may be one of another file
+			but:   `:nodoc:|def (self[.])?(initialize|to_[a-z]+|inspect|hash|each|eql[?]|method_missing|respond_to_missing[?])`,
+			above: `^ *#`, until: `^ *(end|class|module|def)`,
+			hides: `^ *(private|protected) *(#.*)?$`, shows: `^ *(class|module|public)( |$)`,
+			never: `^ *(sig |private[( ]+[:*%]|private_class_method|private_constant)`,
+		},
+		{
+			ends: ".php", public: `^(((abstract|final|readonly) )*(class|interface|trait|enum) [A-Z]|    public (static )?function [a-z])`,
+			but: `function (get|set|is|has)[A-Z]`, above: `[*]/ *$|^ *#[[]Override`, until: ended,
+		},
+		{
+			ends:   ".kt",
+			public: `^((public|open|abstract|data|sealed|inline|suspend|operator|infix|value|enum|annotation) )*(class|interface|object|fun) `,
+			but:    `fun main[(]`, above: `[*]/ *$`, until: `^[^@ )]`,
+		},
+		{
+			ends:   ".swift",
+			public: `^ *(public|open) ((final|static|class|indirect|mutating|override) )*(func|class|struct|enum|protocol|actor|var|let) `,
+			but:    ` override `, above: `^ *///|[*]/ *$|^ *@`, until: `[^ ]`,
+		},
+	}
+	for _, d := range rows {
+		if path.Ext(name) == d.ends && !strings.HasSuffix(name, ".d.ts") {
+			own := d.ends == ".py" && pythonOwn(name) || d.ends == ".java" && strings.Contains("/"+name, "/internal/")
+			return d, !own && (!d.lib || strings.Contains("/"+name, "/lib/"))
+		}
+	}
+	return Language{}, false
+}
+
+// Tells reports whether the public names of a file are known by its lines.
+func (d Language) Tells(lines []string) bool {
+	has := func(pattern string) bool { return slices.ContainsFunc(lines, regexp.MustCompile(pattern).MatchString) }
+	return (d.never == "" || !has(d.never)) && (d.only == "" || has(d.only))
+}
+
+// UndescribedLines returns the lines of public names that nothing describes, from 0.
+func (d Language) UndescribedLines(lines []string) (all []int) {
+	switch {
+	case !d.Tells(lines):
+		return nil
+	case d.find != nil:
+		return d.find(lines)
+	}
+	public, but, above := regexp.MustCompile(d.public), regexp.MustCompile(d.but), regexp.MustCompile(d.above)
+	until, hides, shows := regexp.MustCompile(d.until), regexp.MustCompile(d.hides), regexp.MustCompile(d.shows)
+	described, comment, hidden := false, false, false
+	for n, text := range lines {
+		switch comment = comment || opens().MatchString(text); {
+		case comment:
+			comment, described = !strings.Contains(text, "*/"), true
+			continue
+		case above.MatchString(text):
+			described = true
+			continue
+		}
+		hidden = hidden && !shows.MatchString(text)
+		if public.MatchString(text) && !but.MatchString(text) && !described && !hidden {
+			all = append(all, n)
+		}
+		hidden = hidden || d.hides != "" && hides.MatchString(text)
+		described = described && !until.MatchString(text)
+	}
+	return all
+}
+
+// Check returns a command that says the same of a file.
+func (d Language) Check(name string) string {
+	if d.asks != nil {
+		return d.asks(name)
+	}
+	shows, visible, hides := "", "", ""
+	if d.hides != "" {
+		shows, visible, hides = fmt.Sprintf(` /%s/{v=0}`, slashes(d.shows)), "&&!v", fmt.Sprintf(` /%s/{v=1}`, slashes(d.hides))
+	}
+	const program = `{sub(/\r$/,"")} /%s/{c=1} c{if(/[*]\//)c=0;d=1;next} /%s/{d=1;next}%s /%s/&&!/%s/&&!d%s{x=1}%s /%s/{d=0} END{exit x}`
+	return fmt.Sprintf("awk %s %s", cmdline.Quote(fmt.Sprintf(program, slashes(opens().String()), slashes(d.above), shows, slashes(d.public),
+		slashes(d.but), visible, hides, slashes(d.until))), cmdline.Quote("./"+name))
+}
+
+// opens finds a line that begins a comment of several lines, for Go and for awk.
+var opens = pattern.Lazy(`^[ \t]*/[*]`)
+
+// slashes writes a pattern between the slashes of awk.
+func slashes(pattern string) string { return strings.ReplaceAll(pattern, "/", `\/`) }
+
+var (
+	pythonDef   = pattern.Lazy(`^(\s*)(?:async )?def (\w+)`)
+	pythonClass = pattern.Lazy(`^class (\w+)\s*(\(\s*\))?\s*:`)
+	pythonSub   = pattern.Lazy(`^class (\w+)`)
+	pythonText  = pattern.Lazy(`^\s*[rRuU]?["']`)
+	pythonDoc   = pattern.Lazy(`^[rbuf]?("""|''')`)
+	pythonThree = pattern.Lazy(`"""|'''`)
+	pythonEnd   = pattern.Lazy(`:\s*(?:#.*)?$`)
+)
+
+// pythonNames finds public classes and functions of a module, and methods of classes that have no base from which
+// they may inherit a text, without a docstring. What is decorated may be described by that.
+func pythonNames(lines []string) (all []int) {
+	quotes := quotedLines(lines)
+	within, decorated, body := false, false, 0 // a class whose methods count, and how far they are indented
+	for n, line := range lines {
+		text := strings.TrimLeft(line, " \t")
+		indent := len(line) - len(text)
+		if text == "" || quotes[n] || strings.HasPrefix(text, "#") {
+			continue
+		}
+		def, class := pythonDef().FindStringSubmatch(lines[n]), pythonSub().FindStringSubmatch(lines[n])
+		named := ""
+		switch {
+		case indent == 0:
+			within, body = pythonClass().MatchString(lines[n]) && !strings.HasPrefix(class[1], "_"), 0
+			if class != nil {
+				named, decorated = class[1], false
+			} else if def != nil {
+				named = def[2]
+			}
+		case within && body == 0:
+			body = indent
+			fallthrough
+		case within && indent == body:
+			if def != nil {
+				named = def[2]
+			}
+		}
+		if named != "" && !strings.HasPrefix(named, "_") && !decorated && !docstring(lines[n:]) {
+			all = append(all, n)
+		}
+		if strings.HasPrefix(text, "@") {
+			decorated = true
+		} else if def != nil || class != nil {
+			decorated = false
+		}
+	}
+	return all
+}
+
+// quotedLines tells the lines that begin a text of several lines or are within one.
+func quotedLines(lines []string) []bool {
+	all, quoted := make([]bool, len(lines)), false
+	for n, line := range lines {
+		text := strings.TrimLeft(line, " \t")
+		all[n] = quoted || pythonDoc().MatchString(text)
+		if len(pythonThree().FindAllStringIndex(text, -1))%2 == 1 {
+			quoted = !quoted
+		}
+	}
+	return all
+}
+
+// pythonOwn reports whether a file of Python is no module for others, by its name.
+func pythonOwn(name string) bool {
+	if slices.Contains([]string{"setup.py", "noxfile.py", "manage.py", "conf.py"}, path.Base(name)) {
+		return true
+	}
+	private := func(part string) bool { return strings.HasPrefix(part, "_") && part != "__init__.py" }
+	return slices.ContainsFunc(strings.Split(name, "/"), private)
+}
+
+// longestHead is over how many lines the head of a function may be spread.
+const longestHead = 30
+
+// docstring reports whether a text is the first thing below the head of a function or a class, which ends with a colon.
+func docstring(lines []string) bool {
+	for n, text := range lines[:min(len(lines), longestHead)] {
+		if !pythonEnd().MatchString(text) {
+			if n == 0 && strings.Count(text, "(") == strings.Count(text, ")") {
+				return false // all of it is in one line
+			}
+			continue
+		}
+		for _, below := range lines[n+1:] {
+			if text := strings.TrimSpace(below); text != "" && !strings.HasPrefix(text, "#") {
+				return pythonText().MatchString(text)
+			}
+		}
+		return false
+	}
+	return true // a head that nobody can read
+}
+
+// pythonCheck lets Python itself say the same of a file.
+func pythonCheck(name string) string {
+	const program = `import ast,sys;F=(ast.FunctionDef,ast.AsyncFunctionDef);C=ast.ClassDef;` +
+		`p=lambda n:n.name[0]!="_"and(isinstance(n,C)or isinstance(n,F)and not n.decorator_list);` +
+		`s=[n for n in ast.parse(open(sys.argv[1],"rb").read()).body if isinstance(n,F+(C,))and p(n)];` +
+		`s+=[m for n in s if isinstance(n,C)and not n.bases for m in n.body if isinstance(m,F)and p(m)];` +
+		`sys.exit(None in map(ast.get_docstring,s))`
+	return "python3 -c " + cmdline.Quote(program) + " " + cmdline.Quote("./"+name)
+}

@@ -1,0 +1,39 @@
+package stack
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// MainStack returns the stack in whose language most of the files are written, the
+// first one where two have as many; empty where none knows any of them.
+func MainStack(files []string) string {
+	count, most := map[string]int{}, ""
+	for _, file := range files {
+		name := writtenIn(file)
+		if name == "" {
+			continue
+		}
+		if count[name]++; count[name] > count[most] {
+			most = name
+		}
+	}
+	return most
+}
+
+// writtenIn returns the stack whose language a file is written in, empty for none.
+func writtenIn(file string) string {
+	ending := strings.ToLower(path.Ext(file))
+	if ending == "" {
+		return ""
+	}
+	for _, s := range All() {
+		for _, x := range rows(s.Syntax) {
+			if slices.Contains(x.Ends, ending) {
+				return s.Name
+			}
+		}
+	}
+	return ""
+}

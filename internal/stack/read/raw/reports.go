@@ -1,0 +1,311 @@
+package raw
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Blocks reports whether a finding is more than a remark: an error, and not a
+// warning.
+func Blocks(f nexus.Finding) bool {
+	return f.Severity != nexus.Minor && f.Severity != nexus.Suggestion
+}
+
+// Check is the report of a tool that looks at code: a compiler, a linter, a
+// formatter. Known says that it printed what it prints when all is well.
+func (in Input) Check(found []nexus.Finding, known bool) Report {
+	r := Report{Findings: found}
+	switch {
+	case in.Killed():
+		r.State, r.Why = nexus.Environmental, "it was killed"
+	case in.Exit == 0 && slices.ContainsFunc(found, Blocks):
+		r.State = nexus.Fail
+	case in.Exit == 0 && !known:
+		r.State, r.Why = nexus.Unverifiable, "the output was not understood"
+	case in.Exit == 0:
+		r.State = nexus.Pass
+	case len(found) > 0:
+		r.State = nexus.Fail
+	default:
+		return in.UnexplainedFailure()
+	}
+	return r
+}
+
+// Killed reports whether somebody else ended the tool.
+func (in Input) Killed() bool { return in.Exit < 0 || in.Exit == 137 }
+
+// UnexplainedFailure is the report of a tool that failed and named nothing in the code.
+func (in Input) UnexplainedFailure() Report {
+	if f, ok := MissingFileFinding(in, in.Text()); ok {
+		return Report{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
+	}
+	if f, ok := MachineFaultFinding(in.Text()); ok {
+		return Report{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
+	}
+	return Report{State: nexus.Fail, Findings: []nexus.Finding{{Code: CodeExit, Message: in.Last()}}}
+}
+
+// UnexplainedTestFailure is the report of a runner that failed and named no test: it ran none,
+// if it says that it could not load a file.
+func (in Input) UnexplainedTestFailure() Report {
+	all := in.Text()
+	if _, ok := MachineFaultFinding(all); ok {
+		return in.UnexplainedFailure()
+	}
+	if _, ok := MissingFileFinding(in, all); ok {
+		return in.UnexplainedFailure()
+	}
+	if f, ok := Unloadable(all); ok {
+		return Report{State: nexus.NotRun, Why: NoTestsReason([]nexus.Finding{f}, nexus.Counts{}), Findings: []nexus.Finding{f}}
+	}
+	return in.UnexplainedFailure()
+}
+
+// Run is what a runner said about the tests that it ran.
+type Run struct {
+	Findings []nexus.Finding
+	Counts   nexus.Counts
+	Counted  bool // it said how many there were
+	Partly   bool // it need not have said all
+	Planned  int  // how many it meant to run; 0 is unknown
+	Empty    bool // it says itself that there are none
+	Flaky    []nexus.Flake
+	Tests    []Test
+	Green    bool // whatever it sums up, and it does each time that it ends, names no failure
+}
+
+// green drops what only looks as if a test had failed, because a test printed
+// it: the runner itself sums up that all passed, and exits with code 0.
+func (in Input) green(r *Run) {
+	if in.Exit == 0 && !in.Guess && !in.Cut && r.Green && r.Counted && r.Counts.Failed == 0 && r.Counts.Passed > 0 {
+		r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool { return Blocks(f) && f.Code != CodeVanished && f.Code != "unhandled" })
+	}
+}
+
+// Suite is the report of a tool that runs tests.
+func (in Input) Suite(r Run) Report {
+	in.green(&r)
+	out := Report{Findings: r.Findings, Counts: r.Counts, Counted: r.Counted, Partly: r.Partly, Flaky: r.Flaky, Tests: r.Tests}
+	ran := r.Counts.Passed + r.Counts.Failed + r.Counts.Skipped
+	if short := coverage(in); short != nil {
+		out.Findings = append(out.Findings, *short)
+	}
+	if r.Counted && r.Planned > ran && !in.Cut {
+		out.Findings = append(out.Findings, nexus.Finding{Code: CodeVanished, Message: fmt.Sprintf("%d of %d tests did not report how they ended", r.Planned-ran, r.Planned)})
+	}
+	red := r.Counts.Failed > 0 || slices.ContainsFunc(out.Findings, Blocks)
+	none := ""
+	if red && len(r.Flaky) == 0 {
+		none = NoTestsReason(out.Findings, r.Counts)
+	}
+	switch {
+	case none != "":
+		out.State, out.Why, out.Counts.Failed = nexus.NotRun, none, 0 // what failed are files
+	case red:
+		out.State = nexus.Fail
+		if len(out.Findings) == 0 {
+			message := fmt.Sprintf("%d tests failed", r.Counts.Failed)
+			if in.Exit == 0 && !in.Guess {
+				message += ", though the command exits 0"
+			}
+			out.Findings = []nexus.Finding{{Code: CodeTest, Message: message}}
+		}
+	case in.Killed():
+		out.State, out.Why = nexus.Environmental, "it was killed"
+	case in.Exit > 0 && (r.Empty || !r.Counted) && in.gone():
+		return in.UnexplainedFailure()
+	case in.Exit != 0 && (r.Empty || r.Counted && ran == 0):
+		out.State, out.Why = nexus.NotRun, nexus.NoTests
+	case in.Exit != 0 && r.Counted:
+		out.State, out.Why = nexus.Environmental, fmt.Sprintf("every test passed, yet its exit code is %d", in.Exit)
+		out.Findings = append(out.Findings, nexus.Finding{Code: CodeExit, Message: in.Last()})
+	case in.Exit != 0:
+		return in.UnexplainedTestFailure()
+	case r.Empty || r.Counted && r.Counts.Passed == 0 && len(r.Flaky) == 0:
+		out.State, out.Why = nexus.NotRun, nexus.NoTests
+	case !r.Counted:
+		out.State, out.Why = nexus.Unverifiable, "nothing in its output says how many tests ran"
+	case len(r.Flaky) > 0:
+		out.State, out.Why = nexus.Flaky, fmt.Sprintf("%d tests failed and passed when they were tried again", len(r.Flaky))
+	default:
+		out.State = nexus.Pass
+	}
+	return out
+}
+
+func (in Input) gone() bool {
+	_, ok := MissingFileFinding(in, in.Text())
+	return ok
+}
+
+// coverage returns the complaint of a runner that its tests went through too
+// little: then it fails although every test passed.
+func coverage(in Input) *nexus.Finding {
+	if in.Exit == 0 {
+		return nil
+	}
+	pattern := regexp.MustCompile(`(?i)coverage threshold for .* not met|coverage for .* does not meet .*threshold|^FAIL Required test coverage of|^ERROR: Coverage for \w+ \(|Coverage failure: total of`)
+	for _, l := range in.Text() {
+		if len(l) < 400 && pattern.MatchString(l) {
+			return &nexus.Finding{Code: CodeCoverage, Message: strings.TrimSpace(l)}
+		}
+	}
+	return nil
+}
+
+// MachineFaultFinding returns what a tool says when not the code is at fault but the
+// machine: a program that is missing, no room, no memory, no network.
+func MachineFaultFinding(all []string) (nexus.Finding, bool) {
+	missing := missingTool()
+	var other nexus.Finding
+	for i, l := range all {
+		l = l[:min(len(l), 400)]
+		if !strings.ContainsAny(l, " :") {
+			continue
+		}
+		for _, re := range missing {
+			if m := re.FindStringSubmatch(l); m != nil {
+				tool := strings.Trim(m[1][strings.LastIndexByte(m[1], '/')+1:], "'\"`")
+				return MissingToolFinding(tool, strings.TrimSpace(l)), true
+			}
+		}
+		if other.Message == "" && troubled(l) {
+			other = nexus.Finding{Code: CodeEnvironment, Message: strings.TrimSpace(l)}
+			if strings.HasPrefix(l, "As a reminder, you're using offline mode") {
+				other = unfetched(all[:i], other)
+			}
+		}
+	}
+	return other, other.Message != ""
+}
+
+// unfetched is what cargo says when it has not what a project needs: what that
+// is stands before its word on the mode.
+func unfetched(before []string, f nexus.Finding) nexus.Finding {
+	for _, l := range before {
+		if rest, ok := strings.CutPrefix(l, "error: "); ok && len(rest) < 400 {
+			f.Message = strings.TrimSpace(rest)
+			break
+		}
+	}
+	f.Advice = "Gates have no network: run cargo fetch here once, and keep Cargo.lock."
+	return f
+}
+
+// MissingToolFinding is the finding that a tool is not installed.
+func MissingToolFinding(tool, said string) nexus.Finding {
+	return nexus.Finding{Code: CodeMissing, Message: said, Advice: "Install " + tool + hint(tool) + ", or turn the gate off in nexus.toml."}
+}
+
+func missingTool() []*regexp.Regexp {
+	re := regexp.MustCompile
+	return []*regexp.Regexp{
+		re(`^(?:\S+: (?:line )?\d+|(?:/[\w/.-]*/)?\w*sh): (?:line )?(?:\d+: )?((?:/[\w./-]*/)?[\w.@+-]+): (?:command )?not found$`),
+		re("^(?:/usr/bin/)?env: ['\"\u2018]?([\\w./+-]+)['\"\u2019]?: No such file or directory$"),
+		re(`python[\d.]*: No module named ([\w.]+)$`),
+		re("^error: no such (?:sub)?command: `([\\w-]+)`"),
+		re(`^error: '([\w-]+)' is not installed for the toolchain`),
+		re(`^bundler: command not found: ([\w-]+)`),
+		re(`^Command not found: ([\w.-]+)$`), // poetry run
+		re(`^Error: the command ([\w.-]+) could not be found within PATH or Pipfile's \[scripts\]`),
+		re("^error: Failed to spawn: `(?:[^`]*/)?([\\w.-]+)`"), // uv run
+		re(`^Could not open input file: (?:vendor/bin/)?([\w-]+)$`),
+		re(`^\s*This is not the (tsc) command you are looking for`),
+		re(`^(?:\w*sh): (?:\d+: )?exec: ([\w./@+-]+): not found$`),
+		re(`npx canceled due to missing packages and no YES option: \["?((?:@[\w.-]+/)?[\w.-]+)`),
+		re(`^npm (?:ERR!|error) could not determine executable to (run)$`),
+		re(`^npm (?:ERR!|error) request to \S+(?:/|%2f)([\w.-]+) failed: cache mode is 'only-if-cached'`), // npx, offline
+		re(`^error: Could not find an existing '((?:@[\w.-]+/)?[\w.-]+)' binary to run`),
+		re(`^g?make(?:\[\d+\])?: ([\w./+-]+): No such file or directory$`),
+	}
+}
+
+// UnknownCommand returns the command that a shell did not find, in whichever language
+// it says so, and what it said. It holds for exit code 127 alone.
+func UnknownCommand(all []string) (tool, said string) {
+	shell := regexp.MustCompile(`^(?:\S*/)?\w*sh: (?:[^\s:]+ \d+[ \x{a0}]?: |\d+: )?([\w./@+-]+)[ \x{a0}]?: \S.*$`)
+	for _, l := range all {
+		if m := shell.FindStringSubmatch(l[:min(len(l), 400)]); m != nil {
+			return m[1][strings.LastIndexByte(m[1], '/')+1:], strings.TrimSpace(l)
+		}
+	}
+	return "", ""
+}
+
+func troubled(l string) bool {
+	return slices.ContainsFunc([]string{
+		"no space left on device", "No space left on device", "ENOSPC", "Cannot allocate memory", "cannot allocate memory", "ENOMEM",
+		"JavaScript heap out of memory", "java.lang.OutOfMemoryError", "Too many open files", "too many open files", "EMFILE",
+		"Resource temporarily unavailable", "Could not resolve host", "Temporary failure in name resolution", "getaddrinfo ENOTFOUND", "EAI_AGAIN",
+		"Network is unreachable", "Could not transfer artifact", "failed to download from", "No internet connection", "offline mode",
+		"--offline was specified", "GLIBC_", "rustup could not choose a version", "could not create temp file", "could not download file from 'https://static.rust-lang.org", "extensions, but the ", "error while loading shared libraries",
+	}, func(s string) bool { return strings.Contains(l, s) })
+}
+
+// hint says where a tool comes from, as far as that is known.
+func hint(tool string) string {
+	npm := map[string]string{
+		"tsc": "typescript", "eslint": "eslint", "prettier": "prettier", "biome": "@biomejs/biome", "vitest": "vitest", "jest": "jest",
+		"mocha": "mocha", "playwright": "@playwright/test", "pyright": "pyright",
+	}
+	if name := npm[tool]; name != "" {
+		return " (npm install, with --save-dev " + name + " where package.json does not name it)"
+	}
+	from := map[string]string{
+		"ruff": "pip install ruff", "flake8": "pip install flake8", "mypy": "pip install mypy", "pytest": "pip install pytest",
+		"nextest": "cargo install cargo-nextest", "cargo-nextest": "cargo install cargo-nextest", "clippy": "rustup component add clippy",
+		"cargo-clippy": "rustup component add clippy", "rspec": "gem install rspec", "rubocop": "gem install rubocop",
+		"phpunit": "composer require --dev phpunit/phpunit", "phpstan": "composer require --dev phpstan/phpstan", "shellcheck": "apt install shellcheck",
+		"cmake": "apt install cmake", "ctest": "apt install cmake", "meson": "apt install meson", "make": "apt install make", "gcc": "apt install gcc", "mvn": "apt install maven",
+		"golangci-lint": "see golangci-lint.run", "node": "see nodejs.org", "npm": "see nodejs.org", "cargo": "see rustup.rs",
+		"dotnet": "see dotnet.microsoft.com", "uv": "see docs.astral.sh/uv", "pnpm": "npm install --global pnpm", "yarn": "npm install --global yarn", "bun": "npm install --global bun", "bunx": "npm install --global bun",
+	}[tool]
+	if from == "" {
+		return ""
+	}
+	return " (" + from + ")"
+}
+
+// NormalizeFindings orders findings by place and drops doubles.
+func NormalizeFindings(all []nexus.Finding) []nexus.Finding {
+	for i := range all {
+		f := &all[i]
+		f.Message = Clip(f.Message)
+		f.Expected, f.Actual, f.Stack = Clip(f.Expected), Clip(f.Actual), Clip(f.Stack)
+	}
+	slices.SortStableFunc(all, func(a, b nexus.Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Test, b.Test), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+	})
+	enough := len(all) >= Enough // before doubles are dropped: readers stop there
+	all = slices.Compact(all)
+	if enough {
+		all = append(all[:min(len(all), Enough-1)], nexus.Finding{Code: CodeMore, Message: fmt.Sprintf("and more findings than the %d that are looked at", Enough-1)})
+	}
+	return all
+}
+
+// LimitFindings returns what of findings is shown and recorded. What is left out are
+// remarks first, and the last one says how many.
+func LimitFindings(all []nexus.Finding) []nexus.Finding {
+	more := len(all) - MaxFindings
+	if more <= 0 {
+		return all
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+	return append(all[:MaxFindings:MaxFindings], nexus.Finding{Code: CodeMore, Message: fmt.Sprintf("and %d more findings", more)})
+}
+
+func rank(f nexus.Finding) int {
+	if Blocks(f) {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,233 @@
+// Package toolreport reads what the tools of languages tell besides judging a tree: newer versions of
+// packages, how long single tests take, and how much of a file tests go through. It is pure.
+package toolreport
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
+)
+
+// OutdatedPackage is a package of which there is a newer version.
+type OutdatedPackage struct{ Name, Has, Newest string }
+
+// Lister is a package manager that lists newer versions of what a file names.
+type Lister struct {
+	File    string   // name of the file
+	Program string   // what it is called
+	Args    []string // its command, which runs where the file is, and fails where no registry is reached
+	Names   string   // what its file has once it names a package
+	Read    func(printed, text string) []OutdatedPackage
+
+	// Still returns a command that passes as long as the file names a version.
+	Still func(file string, s OutdatedPackage) string
+}
+
+// Listers lists the package managers that list newer versions.
+func Listers() []Lister {
+	squeezed := func(file, text string) string {
+		return "tr -d ' \\n' <" + cmdline.Quote("./"+file) + " | grep -qF -- " + cmdline.Quote(text)
+	}
+	// As a word: 1.2.3 is no part of 1.2.30.
+	grep := func(file, text string) string {
+		return "grep -qwF -- " + cmdline.Quote(text) + " " + cmdline.Quote("./"+file)
+	}
+	script := func(text string) []string { return []string{"sh", "-c", text} }
+	// Both would say that nothing is newer where they reach nobody: pip says so of any error, and go of what
+	// is in a cache, which a file before the proxies is.
+	pip := script("pip index versions pip --disable-pip-version-check >/dev/null && " +
+		"exec pip list --outdated --format=json --disable-pip-version-check")
+	// npm passes over what only developers need, where it is not installed.
+	npm := script(`if test ! -d node_modules && grep -q '"devDependencies"' package.json; then
+echo "error: nothing is installed, and npm says nothing then of what only developers need: run npm ci" >&2; exit 3; fi
+exec npm outdated --json --no-offline`)
+	modules := script(`p=$(go env GOPROXY | tr '|' ',' | tr ',' '\n' | grep -v -e '^file:' -e '^off$' | paste -sd, -)
+if test -z "$p"; then echo "error: no module proxy is reached" >&2; exit 3; fi
+GOPROXY=$p exec go list -mod=mod -u -m -json all`)
+	cargo := strings.Fields("cargo update --dry-run --config net.offline=false")
+	gems := strings.Fields("bundle outdated --parseable --only-explicit")
+	composer := strings.Fields("composer outdated --direct --locked --format=json --no-interaction")
+	return []Lister{
+		{"package-lock.json", "npm", npm, "node_modules/", npmOutdated, func(file string, s OutdatedPackage) string {
+			return squeezed(file, fmt.Sprintf(`"node_modules/%s":{"version":"%s"`, s.Name, s.Has))
+		}},
+		{"pnpm-lock.yaml", "pnpm", strings.Fields("pnpm outdated --format json"), "@", npmOutdated, func(file string, s OutdatedPackage) string {
+			return grep(file, s.Name+"@"+s.Has)
+		}},
+		{"go.mod", "go", modules, "require", goOutdated, func(file string, s OutdatedPackage) string {
+			return grep(file, s.Name+" "+s.Has)
+		}},
+		{"Cargo.lock", "cargo", cargo, "source = ", cargoOutdated, func(file string, s OutdatedPackage) string {
+			has := fmt.Sprintf(`name = "%s" version = "%s"`, s.Name, s.Has)
+			return "tr '\\n' ' ' <" + cmdline.Quote("./"+file) + " | grep -qF -- " + cmdline.Quote(has)
+		}},
+		{"requirements.txt", "pip", pip, "==", pipOutdated, func(file string, s OutdatedPackage) string {
+			return "grep -qiwF -- " + cmdline.Quote(s.Name+"=="+s.Has) + " " + cmdline.Quote("./"+file)
+		}},
+		{"Gemfile.lock", "bundle", gems, "    ", gemOutdated, func(file string, s OutdatedPackage) string {
+			return "grep -qxF -- " + cmdline.Quote(fmt.Sprintf("    %s (%s)", s.Name, s.Has)) + " " + cmdline.Quote("./"+file)
+		}},
+		{"composer.lock", "composer", composer, `"version":`, composerOutdated, func(file string, s OutdatedPackage) string {
+			return squeezed(file, fmt.Sprintf(`"name":"%s","version":"%s"`, s.Name, s.Has))
+		}},
+	}
+}
+
+// UnlockedManifest is a file that names packages, of which a package manager lists newer versions only where another file says
+// which ones are used.
+type UnlockedManifest struct {
+	File  string
+	Names string   // what it has once it names packages
+	With  []string // the other files, any of which is enough
+}
+
+// UnlockedManifests lists such files.
+func UnlockedManifests() []UnlockedManifest {
+	return []UnlockedManifest{
+		{"package.json", `ependencies"`, []string{"package-lock.json", "pnpm-lock.yaml"}},
+		{"pyproject.toml", "dependencies", []string{"requirements.txt"}},
+		{"setup.cfg", "install_requires", []string{"requirements.txt"}},
+		{"setup.py", "install_requires", []string{"requirements.txt"}},
+		{"Pipfile", "packages", []string{"requirements.txt"}},
+		{"Cargo.toml", "dependencies", []string{"Cargo.lock"}},
+		{"Gemfile", "gem", []string{"Gemfile.lock"}},
+		{"composer.json", `"require`, []string{"composer.lock"}},
+	}
+}
+
+// object returns the JSON with which a line of what was printed begins.
+func object(printed, open string, into any) bool {
+	for at := 0; ; {
+		next := strings.Index(printed[at:], open)
+		if next < 0 {
+			return false
+		}
+		at += next
+		if (at == 0 || printed[at-1] == '\n') && json.NewDecoder(strings.NewReader(printed[at:])).Decode(into) == nil {
+			return true
+		}
+		at++
+	}
+}
+
+// npmOutdated reads npm outdated --json, or that of pnpm. Of a package that is not installed, the lock
+// file says which version would be.
+func npmOutdated(printed, text string) []OutdatedPackage {
+	var all map[string]json.RawMessage
+	if !object(printed, "{", &all) {
+		return nil
+	}
+	var lock struct {
+		Packages map[string]struct{ Version string } `json:"packages"`
+	}
+	_ = json.Unmarshal([]byte(text), &lock) // the lock file of pnpm is another
+	var old []OutdatedPackage
+	for name, raw := range all {
+		var one struct{ Current, Latest string }
+		if json.Unmarshal(raw, &one) != nil {
+			continue // it is there in several versions
+		}
+		if one.Current == "" {
+			one.Current = lock.Packages["node_modules/"+name].Version
+		}
+		old = add(old, OutdatedPackage{name, one.Current, one.Latest})
+	}
+	return sorted(old)
+}
+
+// goOutdated reads go list -u -m -json: the modules that go.mod names itself.
+func goOutdated(printed, _ string) []OutdatedPackage {
+	var old []OutdatedPackage
+	at := strings.Index(printed, "{")
+	if at < 0 {
+		return nil
+	}
+	for d := json.NewDecoder(strings.NewReader(printed[at:])); ; {
+		var m struct {
+			Path, Version  string
+			Main, Indirect bool
+			Update         *struct{ Version string }
+		}
+		if d.Decode(&m) != nil {
+			return sorted(old)
+		}
+		if !m.Main && !m.Indirect && m.Update != nil {
+			old = add(old, OutdatedPackage{m.Path, m.Version, m.Update.Version})
+		}
+	}
+}
+
+var (
+	cargoLine = pattern.Lazy(`^\s*Updating (\S+) v(\S+) -> v(\S+)`)
+	gemLine   = pattern.Lazy(`^(\S+) \(newest ([^,\s]+), installed ([^,)\s]+)`)
+)
+
+func cargoOutdated(printed, _ string) []OutdatedPackage {
+	return lines(printed, cargoLine(), func(m []string) OutdatedPackage { return OutdatedPackage{m[1], m[2], m[3]} })
+}
+
+func gemOutdated(printed, _ string) []OutdatedPackage {
+	return lines(printed, gemLine(), func(m []string) OutdatedPackage { return OutdatedPackage{m[1], m[3], m[2]} })
+}
+
+func lines(printed string, pattern *regexp.Regexp, of func(m []string) OutdatedPackage) (old []OutdatedPackage) {
+	for scan := bufio.NewScanner(strings.NewReader(printed)); scan.Scan(); {
+		if m := pattern.FindStringSubmatch(scan.Text()); m != nil {
+			old = add(old, of(m))
+		}
+	}
+	return sorted(old)
+}
+
+// pipOutdated reads pip list --outdated: what is installed, of which only that counts which the file names.
+func pipOutdated(printed, text string) []OutdatedPackage {
+	var all []struct {
+		Name   string
+		Has    string `json:"version"`
+		Newest string `json:"latest_version"`
+	}
+	if !object(printed, "[", &all) {
+		return nil
+	}
+	var old []OutdatedPackage
+	named := strings.ToLower(text)
+	for _, one := range all {
+		if strings.Contains(named, strings.ToLower(one.Name+"=="+one.Has)) {
+			old = add(old, OutdatedPackage{one.Name, one.Has, one.Newest})
+		}
+	}
+	return sorted(old)
+}
+
+func composerOutdated(printed, _ string) []OutdatedPackage {
+	var all struct {
+		Locked, Installed []struct{ Name, Version, Latest string }
+	}
+	if !object(printed, "{", &all) {
+		return nil
+	}
+	var old []OutdatedPackage
+	for _, one := range slices.Concat(all.Locked, all.Installed) {
+		old = add(old, OutdatedPackage{one.Name, one.Version, one.Latest})
+	}
+	return sorted(old)
+}
+
+// add adds what is known of a package, if it is older than the newest.
+func add(all []OutdatedPackage, s OutdatedPackage) []OutdatedPackage {
+	if s.Name == "" || s.Has == "" || s.Newest == "" || s.Has == s.Newest {
+		return all
+	}
+	return append(all, s)
+}
+
+func sorted(all []OutdatedPackage) []OutdatedPackage {
+	slices.SortStableFunc(all, func(a, b OutdatedPackage) int { return strings.Compare(a.Name+"\x00"+a.Has, b.Name+"\x00"+b.Has) })
+	return slices.Compact(all)
+}

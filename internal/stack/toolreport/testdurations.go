@@ -1,0 +1,91 @@
+package toolreport
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+)
+
+// TestDuration is a test and what it took.
+type TestDuration struct {
+	Name    string
+	Seconds float64
+}
+
+// Times returns what reads how long single tests take from what their runner prints, and the words
+// that it needs to say so; ok is false where it does not tell. Format is that of its output, args its
+// command, and lone the command that runs one of its tests.
+func Times(format string, args, lone []string) (more []string, reads func(printed string) []TestDuration, ok bool) {
+	switch {
+	case format == "pytest" && slices.ContainsFunc(args, func(word string) bool { return strings.HasSuffix(word, "pytest") }):
+		return []string{"--durations=20", "-vv"}, pytestTimes, true
+	case len(lone) > 1 && lone[0] == "node" && lone[1] == "--test":
+		return nil, nodeTimes, true
+	}
+	return nil, nil, false
+}
+
+var (
+	tapTest    = pattern.Lazy(`^(\s*)ok \d+ - (.+?)(?: # .*)?$`)
+	tapTook    = pattern.Lazy(`^\s*duration_ms: ([\d.]+)$`)
+	specTest   = pattern.Lazy(`^\s*\x{2714} (.+) \(([\d.]+)ms\)$`)
+	pytestTook = pattern.Lazy(`^([\d.]+)s (?:call|setup|teardown)\s+(\S.*)$`)
+)
+
+// nodeTimes reads what node --test prints: TAP, or a list for people. Groups of tests are left out.
+func nodeTimes(printed string) []TestDuration {
+	var all []TestDuration
+	name, groups := "", map[string]bool{}
+	for line := range strings.Lines(printed) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.TrimSpace(line) == "type: 'suite'" {
+			groups[name] = true
+		}
+		if m := tapTest().FindStringSubmatch(line); m != nil {
+			name = m[2]
+		} else if m := tapTook().FindStringSubmatch(line); m != nil && name != "" {
+			all = timedAs(all, name, m[1], 1000)
+		} else if m := specTest().FindStringSubmatch(line); m != nil {
+			all = timedAs(all, m[1], m[2], 1000)
+		}
+	}
+	return Slowest(slices.DeleteFunc(all, func(t TestDuration) bool { return groups[t.Name] }))
+}
+
+// pytestTimes reads the slowest durations that pytest lists; what is set up for a test counts.
+func pytestTimes(printed string) []TestDuration {
+	var all []TestDuration
+	for line := range strings.Lines(printed) {
+		if m := pytestTook().FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			all = timedAs(all, strings.TrimSpace(m[2]), m[1], 1)
+		}
+	}
+	return Slowest(all)
+}
+
+// timedAs adds what a test took, in parts of a second.
+func timedAs(all []TestDuration, name, took string, parts float64) []TestDuration {
+	n, err := strconv.ParseFloat(took, 64)
+	if err != nil || n < 0 || n > math.MaxInt32 {
+		return all
+	}
+	for i := range all {
+		if all[i].Name == name {
+			all[i].Seconds += n / parts
+			return all
+		}
+	}
+	return append(all, TestDuration{name, n / parts})
+}
+
+// Slowest puts the slowest first.
+func Slowest(all []TestDuration) []TestDuration {
+	slices.SortStableFunc(all, func(a, b TestDuration) int {
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Name, b.Name))
+	})
+	return all
+}

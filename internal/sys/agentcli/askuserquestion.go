@@ -1,0 +1,198 @@
+package agentcli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+)
+
+const (
+	maxQuestions = 10
+	maxOptions   = 20
+	maxQuestion  = 1000 // bytes shown of a question
+	maxLabel     = 300  // bytes shown of what is offered
+)
+
+// questions is what an agent wants to know, in one call of Claude Code's tool
+// AskUserQuestion:
+//
+//	input of the call -> readQuestions -> text -> a person -> answer, as the input of the call
+//
+// A person may choose among what the agent offers or say something else, as in Claude
+// Code itself.
+type questions struct {
+	input map[string]json.RawMessage
+	all   []oneQuestion
+}
+
+type oneQuestion struct {
+	Text    string         `json:"question"`
+	Several bool           `json:"multiSelect"`
+	Options []answerOption `json:"options"`
+}
+
+type answerOption struct {
+	Label string `json:"label"`
+	Says  string `json:"description"`
+}
+
+// readQuestions reads the input of a call. An error says why no person is asked, for the agent.
+func readQuestions(input []byte) (questions, error) {
+	var q questions
+	if json.Unmarshal(input, &q.input) != nil || json.Unmarshal(q.input["questions"], &q.all) != nil {
+		return questions{}, errors.New("the questions cannot be read")
+	}
+	if n := len(q.all); n == 0 || n > maxQuestions {
+		return questions{}, fmt.Errorf("there are %d questions, and at least 1 and at most %d can be asked at once", n, maxQuestions)
+	}
+	seen := map[string]bool{}
+	for _, one := range q.all {
+		if strings.TrimSpace(one.Text) == "" || seen[one.Text] || len(one.Options) > maxOptions {
+			return questions{}, fmt.Errorf("a question is empty, is there twice, or has more than %d options", maxOptions)
+		}
+		seen[one.Text] = true
+	}
+	return q, nil
+}
+
+// text is the question in words, with what can be answered.
+func (q questions) text() string {
+	var b strings.Builder
+	for i, one := range q.all {
+		if len(q.all) > 1 {
+			fmt.Fprintf(&b, "Question %d: ", i+1)
+		}
+		b.WriteString(sanitize.Cut(strings.TrimSpace(one.Text), maxQuestion) + "\n")
+		for j, o := range one.Options {
+			line := fmt.Sprintf("%d. %s", j+1, shortLabel(o.Label))
+			if says := shortLabel(o.Says); says != "" {
+				line += ": " + says
+			}
+			b.WriteString(line + "\n")
+		}
+		if one.Several {
+			b.WriteString("Several of them can be chosen, with commas between them.\n")
+		}
+	}
+	if len(q.all) > 1 {
+		return b.String() + "Answer each with the number of the question and what you choose or say, such as 1=2; 2=neither, or decline."
+	}
+	if len(q.all[0].Options) == 0 {
+		return b.String() + "Answer in your own words, or decline."
+	}
+	return b.String() + "Answer with the name or number of what you choose, or in your own words, or decline."
+}
+
+func shortLabel(s string) string { return sanitize.Cut(strings.Join(strings.Fields(s), " "), maxLabel) }
+
+// isDeclined reports whether a person does not want to answer.
+func isDeclined(answer string) bool {
+	word := strings.ToLower(strings.TrimRight(strings.TrimSpace(answer), ".!"))
+	return word == "decline" || word == "cancel"
+}
+
+// answer returns the input of the call with the answers in it. An error says what does
+// not fit, for the person.
+func (q questions) answer(said string) (json.RawMessage, error) {
+	said = strings.TrimSpace(said)
+	if said == "" {
+		return nil, errors.New("the answer is empty")
+	}
+	answers := map[string]string{}
+	if len(q.all) == 1 {
+		answers[q.all[0].Text] = q.all[0].labelsOrText(said)
+	} else if err := q.split(said, answers); err != nil {
+		return nil, err
+	}
+	input := map[string]any{"answers": answers}
+	for name, value := range q.input {
+		if name != "answers" {
+			input[name] = value
+		}
+	}
+	data, err := json.Marshal(input)
+	if err != nil {
+		return nil, fmt.Errorf("encode the answers: %w", err)
+	}
+	return data, nil
+}
+
+// split reads an answer to several questions.
+func (q questions) split(answer string, answers map[string]string) error {
+	for part := range strings.FieldsFuncSeq(answer, func(c rune) bool { return c == ';' || c == '\n' }) {
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		number, said, ok := strings.Cut(part, "=")
+		n, err := strconv.Atoi(strings.TrimSpace(number))
+		said = strings.TrimSpace(said)
+		switch {
+		case !ok || err != nil || n < 1 || n > len(q.all):
+			return fmt.Errorf("%q does not begin with the number of a question and =", sanitize.Cut(strings.TrimSpace(part), 40))
+		case said == "":
+			return fmt.Errorf("the answer to question %d is empty", n)
+		}
+		if _, twice := answers[q.all[n-1].Text]; twice {
+			return fmt.Errorf("question %d is answered twice", n)
+		}
+		answers[q.all[n-1].Text] = q.all[n-1].labelsOrText(said)
+	}
+	for i, one := range q.all {
+		if _, ok := answers[one.Text]; !ok {
+			return fmt.Errorf("question %d is not answered", i+1)
+		}
+	}
+	return nil
+}
+
+// labelsOrText returns an answer as the tool wants it: the labels of what was chosen, or what
+// was said.
+func (q oneQuestion) labelsOrText(said string) string {
+	if name, ok := q.chosen(said); ok {
+		return name
+	}
+	if !q.Several {
+		return said
+	}
+	var names []string
+	for part := range strings.SplitSeq(said, ",") {
+		name, ok := q.chosen(strings.TrimSpace(part))
+		if !ok {
+			return quoted(said)
+		}
+		if name = quoted(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// chosen returns the label of the option with this name or number.
+func (q oneQuestion) chosen(said string) (string, bool) {
+	for _, o := range q.Options {
+		if strings.EqualFold(strings.TrimSpace(o.Label), said) {
+			return o.Label, true
+		}
+	}
+	if n, err := strconv.Atoi(said); err == nil && n >= 1 && n <= len(q.Options) && strings.TrimSpace(q.Options[n-1].Label) != "" {
+		return q.Options[n-1].Label, true
+	}
+	return "", false
+}
+
+// quoted returns one of several answers as the tool splits them.
+func quoted(s string) string {
+	if !strings.Contains(s, ", ") && !strings.Contains(s, `"`) {
+		return s
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		return s
+	}
+	return string(data)
+}

@@ -1,0 +1,119 @@
+package background
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// Exit is how the process came to an end that worked beside this one.
+type Exit struct {
+	Left   string         // what it said when it left the terminal; empty: it has ended
+	PID    int            // the process
+	Code   int            // its exit code; -1 where a signal killed it
+	Signal syscall.Signal // that signal
+}
+
+// RunInTerminal starts the program in the session and process group of this process, with
+// its terminal, and waits until it has ended or left the terminal. Signals that ask this
+// process to end meanwhile, or say that its terminal was closed, are handed on. Only the program and its arguments and
+// environment are used of an order.
+func RunInTerminal(o Options) (Exit, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return Exit{}, err
+	}
+	defer read.Close() //nolint:errcheck // only read
+	alive, held, err := os.Pipe()
+	if err != nil {
+		return Exit{}, errors.Join(err, write.Close())
+	}
+	defer held.Close() //nolint:errcheck // nothing is written
+	asked := make(chan os.Signal, 4)
+	signal.Notify(asked, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(asked)
+	o.Word = beside
+	p, err := o.start([]*os.File{os.Stdin, os.Stdout, os.Stderr, write, alive}, nil)
+	if err := errors.Join(write.Close(), alive.Close(), err); err != nil {
+		return Exit{}, fmt.Errorf("start the process that does it: %w", err)
+	}
+	said := make(chan []byte, 1)
+	go func() {
+		data, _ := io.ReadAll(io.LimitReader(read, maxSaid)) // who is gone said nothing
+		said <- data
+	}()
+	for {
+		select {
+		case s := <-asked:
+			_ = p.Signal(s) // it may have ended
+		case data := <-said:
+			if text := strings.TrimSpace(string(data)); text != "" {
+				e := Exit{Left: text, PID: p.Pid}
+				return e, p.Release() // which forgets its number
+			}
+			return waitForExit(p)
+		}
+	}
+}
+
+func waitForExit(p *os.Process) (Exit, error) {
+	end, err := p.Wait()
+	if err != nil {
+		return Exit{}, err
+	}
+	e := Exit{PID: p.Pid, Code: end.ExitCode()}
+	if s, ok := end.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		e.Signal = s.Signal()
+	}
+	return e, nil
+}
+
+// SharesTerminal reports whether this process shares the terminal of its parent, which lets it go
+// on when that is closed.
+func (p *Parent) SharesTerminal() bool { return p != nil && p.gone != nil }
+
+// TerminalClosed returns what is closed when the terminal that is shared is closed, or the parent
+// is gone.
+func (p *Parent) TerminalClosed() <-chan struct{} { return p.gone }
+
+// watchTerminal waits until the terminal is closed or the parent is gone.
+func (p *Parent) watchTerminal(alive *os.File) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, alive) // nothing comes
+	}()
+	select {
+	case <-hangup:
+	case <-ended:
+	}
+	close(p.gone)
+}
+
+// LeaveTerminal lets this process go on without the terminal: it reads nothing from now on, and
+// writes what it would have shown to log. What goes to a file still does. Then it tells
+// the parent, which ends.
+func (p *Parent) LeaveTerminal(text string, log *os.File) error {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer null.Close() //nolint:errcheck // only read
+	for n, f := range []*os.File{null, log, log} {
+		var is syscall.Stat_t
+		if err := syscall.Fstat(n, &is); err == nil && is.Mode&syscall.S_IFMT == syscall.S_IFREG {
+			continue
+		}
+		if err := replace(int(f.Fd()), n); err != nil {
+			return fmt.Errorf("leave the terminal: %w", err)
+		}
+	}
+	p.ReportReady(text)
+	return nil
+}

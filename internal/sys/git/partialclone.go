@@ -1,0 +1,47 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"strings"
+)
+
+// MissingObjects counts the objects of a commit's tree that a partial clone has not fetched,
+// and returns the command with which a person fetches just those. It fetches nothing.
+func (r Repo) MissingObjects(ctx context.Context, commit string) (n int, command string, err error) {
+	from, err := r.promisor(ctx)
+	if from == "" || err != nil {
+		return 0, "", err
+	}
+	out, err := r.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=print", "--end-of-options", commit)
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "?") {
+			n++
+		}
+	}
+	return n, "git rev-list --objects --no-walk --missing=print HEAD | sed -n 's/^?//p' | " +
+		"git -c fetch.negotiationAlgorithm=noop fetch --no-tags --no-write-fetch-head --filter=blob:none --stdin " + from, err
+}
+
+// promisor returns the remote that has the objects which a partial clone has not; empty where
+// the repository is none.
+func (r Repo) promisor(ctx context.Context) (string, error) {
+	out, err := r.Run(ctx, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`)
+	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
+		return "", nil
+	}
+	for line := range strings.Lines(out) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		name := value
+		if rest, ok := strings.CutPrefix(key, "remote."); ok {
+			if value != "true" {
+				continue
+			}
+			name = strings.TrimSuffix(rest, ".promisor")
+		}
+		if CheckRef(name) == nil && !strings.ContainsAny(name, "'\"$`;&|<>()!#") {
+			return name, nil
+		}
+	}
+	return "", err
+}

@@ -1,0 +1,98 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// PortableEvent is an event of a journal elsewhere.
+type PortableEvent struct {
+	Seq  int64 // there
+	At   time.Time
+	Kind string
+	Data []byte // the fact as JSON
+}
+
+// ImportRun appends the events of a run that was conducted elsewhere, all or none,
+// with the times that they have and numbers of this journal; what they say of
+// one another's numbers is changed with them. It refuses a run that is here
+// already, events that are not in the order of their numbers, and facts that this
+// program does not know. Blobs that wait on the shelf become durable with it.
+func (j *Journal) ImportRun(ctx context.Context, run nexus.RunID, events []PortableEvent) error {
+	rows := make([]row, len(events))
+	for i, e := range events {
+		f, err := nexus.DecodeFact(e.Kind, e.Data)
+		if err != nil {
+			return err
+		}
+		if i > 0 && e.Seq <= events[i-1].Seq {
+			return corrupt(j.path, fmt.Sprintf("was to take event %d after event %d", e.Seq, events[i-1].Seq))
+		}
+		rows[i] = row{run: run, at: e.At.UnixNano(), kind: e.Kind, data: string(e.Data), fact: f}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	var blobs []string
+	err := j.change(ctx, "append to journal", func(ctx context.Context, tx *sql.Tx) error {
+		var have int
+		var first int64
+		at := tx.QueryRowContext(ctx, "select (select count(*) from event where run = ?), seq from head", run)
+		if err := at.Scan(&have, &first); err != nil {
+			return err
+		}
+		if have > 0 {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s is here already, with %d events", run, have),
+				Hint: "Nothing was changed: a run is never merged with another, and none is overwritten.",
+			}
+		}
+		for i := range rows {
+			if err := rows[i].renumber(func(seq int64) int64 { return first + upTo(events, seq) }); err != nil {
+				return err
+			}
+		}
+		var err error
+		if blobs, err = j.writeShelved(ctx, tx); err != nil {
+			return err
+		}
+		return j.insertAs(ctx, tx, rows)
+	})
+	if err != nil {
+		return err
+	}
+	j.dropWritten(blobs)
+	j.notifyFollowers()
+	return nil
+}
+
+// upTo returns how many of the events come up to a number. It may be that of
+// an event of another run there: who went back to it went back to the one before.
+func upTo(events []PortableEvent, seq int64) int64 {
+	n, found := slices.BinarySearchFunc(events, seq, func(e PortableEvent, seq int64) int { return cmp.Compare(e.Seq, seq) })
+	if found {
+		n++
+	}
+	return int64(n)
+}
+
+// renumber changes the numbers of events in a row that has some.
+func (r *row) renumber(seq func(int64) int64) error {
+	changed := false
+	f := nexus.Renumbered(r.fact, func(n int64) int64 { changed = true; return seq(n) })
+	if !changed {
+		return nil
+	}
+	_, data, err := nexus.EncodeFact(f)
+	if err != nil {
+		return err
+	}
+	r.fact, r.data = f, string(data)
+	return nil
+}

@@ -1,0 +1,124 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// canonical returns a JSON value with sorted keys and without what differs
+// from run to run. What is no JSON stays as it is.
+func canonical(data []byte) []byte {
+	v, ok := decode(data)
+	if !ok {
+		return data
+	}
+	out, err := json.Marshal(mapTexts(v, sortedWords))
+	if err != nil {
+		return data
+	}
+	return out
+}
+
+// decode returns a JSON value with its texts normalised.
+func decode(data []byte) (any, bool) {
+	if len(data) == 0 {
+		return nil, false
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil, false
+	}
+	all := volatile()
+	return mapTexts(v, func(s string) string { return replace(s, all) }), true
+}
+
+// mapTexts changes every text of a value.
+func mapTexts(v any, change func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return change(v)
+	case []any:
+		for i := range v {
+			v[i] = mapTexts(v[i], change)
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = mapTexts(v[k], change)
+		}
+	}
+	return v
+}
+
+// sortedWords returns the words of a text of several lines, each once and in the order
+// of the alphabet: tests print in another order each time when they go through
+// a map or run side by side, and the line that stands for all is another one.
+func sortedWords(s string) string {
+	if !strings.Contains(s, "\n") {
+		return s
+	}
+	words := strings.Fields(s)
+	slices.Sort(words)
+	return strings.Join(slices.Compact(words), " ")
+}
+
+func normal(s string) string { return replace(s, volatile()) }
+
+// perhaps marks a pattern of words that are replaced where they are short hashes.
+const perhaps = "<hash>?"
+
+type replacement struct {
+	pattern *regexp.Regexp
+	with    string
+}
+
+// volatile lists what differs when the same work is done again: names of runs
+// and commits, places, times and how long things took. Briefs name the commit
+// that the work starts from; the rest is what tools print.
+func volatile() []replacement {
+	var all []replacement
+	for _, x := range [][2]string{
+		{`\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z| ?[+-]\d{2}:?\d{2})?`, "<time>"},
+		{`\b\d{4}/\d{2}/\d{2} \d{2}:\d{2}:\d{2}(?:\.\d+)?`, "<time>"},
+		{`\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d{2}:\d{2}:\d{2} \d{4}(?: [+-]\d{4})?`, "<time>"},
+		{`\b\d{4}-\d{2}-\d{2}\b`, "<day>"},
+		{`(?:/[\w.@+~-]+)+/trees/[\w-]+`, "<trees>"},
+		{`\b\d{6}-\d{6}-[a-z2-7]{3}\b`, "<run>"},
+		{`/tmp/[^\s:"'\\]+`, "<tmp>"},
+		{`\b[0-9a-f]{64}\b|\b[0-9a-f]{40}\b`, "<hash>"},
+		// One in sixty short hashes has no letter. That is a number, but where git and briefs name a commit.
+		{`((?i:\b(?:commit|merge|head is now at|landed as|onto)[: ]+|\[[\w./-]+ ))[0-9a-f]{7,12}\b`, "$1<hash>"},
+		{`(?m)^([*|\\/ +-]*)\d{7,12} `, "$1<hash> "},
+		{`\b[0-9a-f]*(?:[0-9][a-f]|[a-f][0-9])[0-9a-f]*\b`, perhaps},
+		{`(?:\d+(?:\.\d+)?(?:ns|us|\x{b5}s|ms|s|m|h))+\b|\(cached\)`, "<span>"},
+		{`"Elapsed":\d+(?:\.\d+)?(?:[eE]-?\d+)?`, `"Elapsed":<span>`},
+		{`\b0x[0-9a-f]{6,}\b`, "<address>"},
+		{`\bgoroutine \d+\b`, "goroutine <n>"},
+		{`(127\.0\.0\.1|localhost|\[::1\]):\d+\b`, "$1:<port>"},
+		{`, usually (?:about a second|\d+ (?:seconds|minutes|hours))`, ""}, // told once a gate has run here
+		{`\b\d+ bytes left out`, "<n> bytes left out"},
+	} {
+		all = append(all, replacement{regexp.MustCompile(x[0]), x[1]})
+	}
+	return all
+}
+
+func replace(s string, all []replacement) string {
+	for _, r := range all {
+		if r.with != perhaps {
+			s = r.pattern.ReplaceAllString(s, r.with)
+			continue
+		}
+		s = r.pattern.ReplaceAllStringFunc(s, func(word string) string {
+			if len(word) >= 7 && len(word) <= 12 && strings.ContainsAny(word, "0123456789") { // a short hash
+				return "<hash>"
+			}
+			return word
+		})
+	}
+	return s
+}

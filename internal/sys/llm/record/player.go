@@ -1,0 +1,284 @@
+package record
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// Player answers from a recording. It reaches for no network, and may be used
+// by many goroutines.
+type Player struct {
+	mask  func([]byte) []byte
+	all   []call
+	calls map[string][]int // of all, by key, in the order of their tries
+	loose map[string][]int // the same by what is left of the key when the tree is another one
+
+	mu     sync.Mutex // guards what follows
+	played []bool     // of all
+	odd    []string   // answers that were played to a request that differs, and how
+}
+
+// Load reads a recording. Mask is what it was written with, since requests
+// are compared as they were written.
+func Load(dir string, mask func([]byte) []byte) (*Player, error) {
+	all, err := load(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "there is no recording in " + dir,
+			Hint: "Name a directory that nexus wrote with --record.",
+		}
+	}
+	slices.SortStableFunc(all, func(x, y call) int { return x.Try - y.Try })
+	p := &Player{mask: mask, calls: map[string][]int{}, loose: map[string][]int{}, all: all, played: make([]bool, len(all))}
+	for i, c := range all {
+		p.calls[c.key()] = append(p.calls[c.key()], i)
+		if key := c.looseKey(); key != "" {
+			p.loose[key] = append(p.loose[key], i)
+		}
+	}
+	return p, nil
+}
+
+// LooseMatches returns how many answers were played to requests that differ in what
+// the tree was like, and how the first of them did.
+func (p *Player) LooseMatches() (n int, first string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.odd) == 0 {
+		return 0, ""
+	}
+	return len(p.odd), p.odd[0]
+}
+
+// Providers returns the names of the providers that the recording has.
+func (p *Player) Providers() []string {
+	names := map[string]bool{}
+	for _, c := range p.all {
+		names[c.Provider] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// Transport answers what is sent to a provider.
+func (p *Player) Transport(provider string) http.RoundTripper { return playing{p, provider} }
+
+type playing struct {
+	*Player
+	provider string
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (p playing) RoundTrip(q *http.Request) (*http.Response, error) {
+	body, err := slurp(q)
+	if err != nil {
+		return nil, err
+	}
+	if p.mask != nil {
+		body = p.mask(body)
+	}
+	want := newCall(p.provider, q, body)
+	c, ok := p.next(want)
+	if !ok {
+		return nil, &llm.Error{Class: llm.Fatal, Code: string(nexus.CodeNotRecorded), Cause: p.differs(want)}
+	}
+	if c.Response.Status == 0 {
+		return nil, errors.New(c.Response.Failed)
+	}
+	said := c.Response.body()
+	resp := &http.Response{
+		StatusCode: c.Response.Status, Status: fmt.Sprintf("%d %s", c.Response.Status, http.StatusText(c.Response.Status)),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, Request: q, ContentLength: -1,
+	}
+	for name, v := range c.Response.Header {
+		resp.Header.Set(name, v)
+	}
+	if c.Response.Failed == "" {
+		resp.Body = io.NopCloser(bytes.NewReader(said))
+	} else {
+		resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(said), broken{errors.New(c.Response.Failed)}))
+	}
+	return resp, nil
+}
+
+// broken is the end of an answer that was cut off.
+type broken struct{ err error }
+
+// Read implements [io.Reader].
+func (b broken) Read([]byte) (int, error) { return 0, b.err }
+
+// next returns the next try of a call: of the very same one if there is one,
+// else of one that differs only in what the tree was like. Where sessions run
+// side by side, others land before or after, and tools show that.
+func (p *Player) next(want call) (call, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	same := p.calls[want.key()]
+	if i, ok := p.fresh(same); ok {
+		p.played[i] = true
+		return p.all[i], true
+	}
+	if len(same) > 0 {
+		return call{}, false
+	}
+	i, ok := p.fresh(p.loose[want.looseKey()])
+	if !ok {
+		return call{}, false
+	}
+	p.played[i] = true
+	p.odd = append(p.odd, fmt.Sprintf("step %d of conversation %s: %s", want.Step, name(want.Conversation), difference(p.all[i].Request, want.Request)))
+	return p.all[i], true
+}
+
+// fresh returns the first of some calls that was not played yet.
+func (p *Player) fresh(some []int) (int, bool) {
+	for _, i := range some {
+		if !p.played[i] {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// differs says in which way a request is not in the recording.
+func (p *Player) differs(want call) error {
+	e := &nexus.Error{
+		Code: nexus.CodeNotRecorded,
+		Hint: "Replay what was recorded: the same goal or plan, files, settings and version; or record again with --record.",
+	}
+	where := fmt.Sprintf("the recording has no answer for step %d of conversation %s", want.Step, name(want.Conversation))
+	var spoken []call // of the same conversation
+	for _, c := range p.all {
+		if c.Provider == want.Provider && c.Conversation == want.Conversation {
+			spoken = append(spoken, c)
+		}
+	}
+	i := slices.IndexFunc(spoken, func(c call) bool { return c.Step == want.Step })
+	switch {
+	case i >= 0 && len(p.calls[want.key()]) > 0:
+		e.Message = fmt.Sprintf("%s once more: it was asked %d times when it was recorded", where, len(p.calls[want.key()]))
+	case i >= 0:
+		e.Message = where + ": " + difference(spoken[i].Request, want.Request)
+	case len(spoken) > 0:
+		e.Message = fmt.Sprintf("%s, which ended after %d when it was recorded", where, len(spoken))
+	default:
+		e.Message = fmt.Sprintf("%s with %s, only of %s", where, want.Provider, strings.Join(p.conversations(), ", "))
+	}
+	return e
+}
+
+func name(conversation string) string {
+	if conversation == "" {
+		return "(without a name)"
+	}
+	return conversation
+}
+
+// conversations names some of those that there are.
+func (p *Player) conversations() []string {
+	names := map[string]bool{}
+	for _, c := range p.all {
+		names[c.Provider+" "+name(c.Conversation)] = true
+	}
+	all := slices.Sorted(maps.Keys(names))
+	if len(all) > 8 {
+		all = append(all[:8], "...")
+	}
+	return all
+}
+
+// difference names the first place where two requests are not the same.
+func difference(recorded, asked request) string {
+	if recorded.Method != asked.Method || recorded.Path != asked.Path {
+		return fmt.Sprintf("recorded was %s %s, asked is %s %s", recorded.Method, recorded.Path, asked.Method, asked.Path)
+	}
+	x, okX := decode(recorded.Body)
+	y, okY := decode(asked.Body)
+	if !okX || !okY {
+		return "the bodies differ"
+	}
+	if where := compare("", x, y); where != "" {
+		return where
+	}
+	return "nothing differs"
+}
+
+// compare returns the first difference of two values, empty if there is none.
+func compare(at string, x, y any) string {
+	switch x := x.(type) {
+	case map[string]any:
+		y, ok := y.(map[string]any)
+		if !ok {
+			break
+		}
+		keys := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
+		slices.Sort(keys)
+		for _, k := range slices.Compact(keys) {
+			if d := compare(strings.TrimPrefix(at+"."+k, "."), x[k], y[k]); d != "" {
+				return d
+			}
+		}
+		return ""
+	case []any:
+		y, ok := y.([]any)
+		if !ok {
+			break
+		}
+		for i := range min(len(x), len(y)) {
+			if d := compare(fmt.Sprintf("%s[%d]", at, i), x[i], y[i]); d != "" {
+				return d
+			}
+		}
+		if len(x) != len(y) {
+			return fmt.Sprintf("%s has %d parts, recorded were %d", at, len(y), len(x))
+		}
+		return ""
+	}
+	a, b := fmt.Sprint(x), fmt.Sprint(y)
+	if a == b || sortedWords(a) == sortedWords(b) {
+		return ""
+	}
+	if w := fresh(a, b); w != "" {
+		return fmt.Sprintf("%s holds %q, which was not recorded, in %q", at, w, around(b, strings.Index(b, w)))
+	}
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	return fmt.Sprintf("%s differs: recorded was %q, asked is %q", at, around(a, i), around(b, i))
+}
+
+// fresh returns the first word of a text of several lines that another does
+// not have: what has only moved is no difference.
+func fresh(recorded, asked string) string {
+	if !strings.Contains(recorded, "\n") {
+		return ""
+	}
+	known := map[string]bool{}
+	for w := range strings.FieldsSeq(recorded) {
+		known[w] = true
+	}
+	for w := range strings.FieldsSeq(asked) {
+		if !known[w] {
+			return w
+		}
+	}
+	return ""
+}
+
+// around returns some of a text around a place.
+func around(s string, i int) string {
+	return strings.ToValidUTF8(s[max(0, i-30):min(len(s), i+50)], "")
+}

@@ -1,0 +1,118 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// Bounds of what a server says by itself.
+const (
+	maxFiles = 500 // of which it is kept what the server found
+	maxFound = 500 // in each of them
+	maxBusy  = 100
+)
+
+// Handle hears what the server says by itself, and answers what it asks: with
+// what it was told already, or that nobody does that. It implements
+// [jsonrpc2.Handler].
+func (c *Session) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
+	var params json.RawMessage
+	if r.Params != nil {
+		params = *r.Params
+	}
+	if r.Notif {
+		c.recordNotification(r.Method, params)
+		return
+	}
+	switch r.Method {
+	case "workspace/configuration":
+		var p struct {
+			Items []json.RawMessage `json:"items"`
+		}
+		_ = json.Unmarshal(params, &p) // without items nothing is asked for
+		all := make([]json.RawMessage, min(len(p.Items), maxBusy))
+		for i := range all {
+			if all[i] = c.server.Options; all[i] == nil {
+				all[i] = json.RawMessage("null")
+			}
+		}
+		_ = conn.Reply(ctx, r.ID, all) // whoever waits for an answer hears that it cannot be sent
+	case "workspace/workspaceFolders":
+		_ = conn.Reply(ctx, r.ID, []folder{{fileURI(c.server.Root), "worktree"}})
+	case "workspace/applyEdit":
+		_ = conn.Reply(ctx, r.ID, map[string]any{"applied": false, "failureReason": "edits are sent as answers here"})
+	case "window/workDoneProgress/create", "client/registerCapability", "client/unregisterCapability", "window/showMessageRequest",
+		"workspace/diagnostic/refresh", "workspace/semanticTokens/refresh", "workspace/inlayHint/refresh", "workspace/codeLens/refresh":
+		_ = conn.Reply(ctx, r.ID, nil)
+	default:
+		_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "this is not supported"})
+	}
+}
+
+// recordNotification takes down what a server says about files and of its work.
+func (c *Session) recordNotification(method string, params json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch method {
+	case "textDocument/publishDiagnostics":
+		var p struct {
+			URI         string       `json:"uri"`
+			Version     int          `json:"version"`
+			Diagnostics []Diagnostic `json:"diagnostics"`
+		}
+		if json.Unmarshal(params, &p) != nil {
+			return
+		}
+		name := c.name(p.URI)
+		old, known := c.told[name]
+		if !known && len(c.told) == maxFiles {
+			return
+		}
+		c.told[name] = report{p.Diagnostics[:min(len(p.Diagnostics), maxFound)], p.Version, old.times + 1}
+	case "$/progress":
+		var p struct {
+			Token any `json:"token"`
+			Value struct {
+				Kind string `json:"kind"`
+			} `json:"value"`
+		}
+		if json.Unmarshal(params, &p) != nil {
+			return
+		}
+		token, err := json.Marshal(p.Token)
+		if err != nil {
+			return
+		}
+		if p.Value.Kind == "end" {
+			delete(c.busy, string(token))
+			c.done++
+		} else if len(c.busy) < maxBusy && len(token) < maxHead {
+			c.busy[string(token)] = true
+		}
+	default:
+		return
+	}
+	close(c.heard)
+	c.heard = make(chan struct{})
+}
+
+// waitUntil waits until something is so that the server says by itself.
+func (c *Session) waitUntil(ctx context.Context, so func() bool) error {
+	for {
+		c.mu.Lock()
+		yes, heard := so(), c.heard
+		c.mu.Unlock()
+		if yes {
+			return nil
+		}
+		select {
+		case <-heard:
+		case <-c.conn.DisconnectNotify():
+			return c.explain(ErrGone)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package sandbox
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+)
+
+// CheckEgress says why no command in the box can have a network with a list, nil
+// where one can.
+func (b *Box) CheckEgress() error {
+	if b.mode != Landlock {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeSandbox, Message: "the sandbox landlock cannot allow a list of hosts: it knows ports but no addresses, so the proxy's port would be open on every host",
+		Hint: "Allow user namespaces or install bubblewrap, or do without: network.mode = \"off\".",
+	}
+}
+
+// addEgress gives a command with a way out what it needs to find it, and what takes
+// it back.
+func (b *Box) addEgress(ctx context.Context, c Command) (Command, func(), error) {
+	if c.Proxy == nil {
+		return c, func() {}, nil
+	}
+	if err := b.CheckEgress(); err != nil {
+		return c, nil, err
+	}
+	port, done := jail.ProxyPort, func() {}
+	if !b.HidesHost() { // it reaches everything; what asks the proxy is judged all the same
+		var err error
+		if port, done, err = serveLocal(ctx, c.Proxy); err != nil {
+			return c, nil, err
+		}
+	}
+	_, vars := certificateVars(os.Environ())
+	c.Env = slices.Concat(c.Env, vars, proxyEnv(port))
+	return c, done, nil
+}

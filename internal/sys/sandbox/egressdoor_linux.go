@@ -1,0 +1,134 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+)
+
+// egressDoor waits for the sockets of a box. It is the one way out of a box whose
+// network is its own: ports on its loopback that somebody outside serves, the
+// proxy's and further ones. The sockets are made inside, so that they belong to
+// the box's network, and handed out through a pair of sockets that no command ever sees; nothing is relayed,
+// and when the box has ended nothing of it is left. The nil door is that of a
+// box with no way out.
+type egressDoor struct {
+	ours   *net.UnixConn
+	theirs *os.File
+	serve  map[int]func(context.Context, net.Listener) // by the port
+	stop   context.CancelCauseFunc
+	ctx    context.Context //nolint:containedctx // of the serving goroutine, which Close ends
+	done   chan struct{}
+}
+
+// openDoor makes the pair of sockets for the box of one command; for one without a
+// proxy it is nil.
+func openDoor(ctx context.Context, c Command) (*egressDoor, error) {
+	if c.Proxy == nil {
+		return nil, nil //nolint:nilnil // see Door
+	}
+	serve := map[int]func(context.Context, net.Listener){}
+	maps.Copy(serve, c.Local)
+	serve[jail.ProxyPort] = c.Proxy
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("make a way out: %w", err)
+	}
+	d := &egressDoor{theirs: os.NewFile(uintptr(pair[1]), "door"), serve: serve, done: make(chan struct{})}
+	f := os.NewFile(uintptr(pair[0]), "door")
+	conn, err := net.FileConn(f)
+	_ = f.Close()
+	if err == nil {
+		err = unix.SetNonblock(pair[1], false) // the pair shares no state: ours stays as it is
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make a way out: %w", err), d.theirs.Close())
+	}
+	ours, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil, errors.Join(errors.New("make a way out: it is not a socket"), conn.Close(), d.theirs.Close())
+	}
+	d.ours = ours
+	d.ctx, d.stop = context.WithCancelCause(ctx)
+	go d.attend()
+	return d, nil
+}
+
+// inside is the box's end, nil for no door. It is to be closed when the box
+// has it.
+func (d *egressDoor) inside() *os.File {
+	if d == nil {
+		return nil
+	}
+	return d.theirs
+}
+
+// Close ends what is served, and waits for its end.
+func (d *egressDoor) Close() {
+	if d == nil {
+		return
+	}
+	_ = d.theirs.Close()
+	d.stop(errOver)
+	_ = d.ours.Close()
+	<-d.done
+}
+
+// attend waits for the sockets and lets them be served.
+func (d *egressDoor) attend() {
+	defer close(d.done)
+	all, err := d.receive()
+	if err != nil {
+		return // the box ended before, or was never there
+	}
+	var serving sync.WaitGroup
+	for port, l := range all {
+		if serve := d.serve[port]; serve != nil {
+			serving.Go(func() { serve(d.ctx, l) })
+		}
+	}
+	serving.Wait()
+	for _, l := range all {
+		_ = l.Close()
+	}
+}
+
+// receive returns the sockets of the box, by their ports.
+func (d *egressDoor) receive() (map[int]net.Listener, error) {
+	oob, text := make([]byte, unix.CmsgSpace(4*len(d.serve))), make([]byte, len("65535 ")*len(d.serve))
+	size, n, _, _, err := d.ours.ReadMsgUnix(text, oob)
+	if err != nil {
+		return nil, err
+	}
+	ports := strings.Fields(string(text[:size]))
+	messages, err := unix.ParseSocketControlMessage(oob[:n])
+	if err != nil || len(messages) != 1 {
+		return nil, errors.Join(errors.New("no socket came"), err)
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) != len(ports) {
+		return nil, errors.Join(errors.New("no socket came"), err)
+	}
+	all := map[int]net.Listener{}
+	for i, fd := range fds {
+		unix.CloseOnExec(fd)
+		f := os.NewFile(uintptr(fd), "way out")
+		l, failed := net.FileListener(f)
+		_ = f.Close()
+		if port, bad := strconv.Atoi(ports[i]); failed == nil && bad == nil {
+			all[port] = l
+		}
+		err = errors.Join(err, failed)
+	}
+	return all, err
+}

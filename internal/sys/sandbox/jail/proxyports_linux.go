@@ -1,0 +1,67 @@
+package jail
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// openProxyPorts opens the port on the jail's own loopback where a command finds its
+// proxy, and further ports, and hands the sockets to who serves them, outside.
+// The message with them names the ports, since one that cannot be opened, such as
+// one that needs a privilege, is left out. Nobody inside keeps a socket, and
+// nothing else of the jail's network has an end elsewhere.
+func openProxyPorts(local []int) error {
+	fd, err := listen(ProxyPort)
+	if err != nil {
+		return fmt.Errorf("open the way out: %w", errors.Join(err, unix.Close(doorFD)))
+	}
+	open, names := []int{fd}, strconv.Itoa(ProxyPort)
+	for _, port := range local {
+		if fd, err := listen(port); err == nil {
+			open, names = append(open, fd), names+" "+strconv.Itoa(port)
+		}
+	}
+	err = unix.Sendmsg(doorFD, []byte(names), unix.UnixRights(open...), nil, 0)
+	for _, fd := range open {
+		err = errors.Join(err, unix.Close(fd))
+	}
+	if err = errors.Join(err, unix.Close(doorFD)); err != nil {
+		return fmt.Errorf("open the way out: %w", err)
+	}
+	return nil
+}
+
+// listen opens a port of the loopback.
+func listen(port int) (fd int, err error) {
+	if fd, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
+		return -1, err
+	}
+	if err = unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err == nil {
+		err = unix.Listen(fd, 128)
+	}
+	if err != nil {
+		return -1, errors.Join(err, unix.Close(fd))
+	}
+	return fd, nil
+}
+
+// execBehindProxy opens the way out of a box that another program made, and becomes the
+// command. It returns only when it could not.
+func execBehindProxy(s Spec) ExitReport {
+	if err := openProxyPorts(s.Local); err != nil {
+		return ExitReport{Error: err.Error()}
+	}
+	path, err := program(s)
+	if err == nil {
+		err = unix.Exec(path, s.Args, os.Environ())
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return ExitReport{Missing: true}
+	}
+	return ExitReport{Error: fmt.Sprintf("start %s: %v", s.Args[0], err)}
+}

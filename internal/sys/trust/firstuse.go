@@ -1,0 +1,105 @@
+package trust
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// TrustOnFirstUse judges what something outside of the repository says about itself, such as
+// the tools of a server: items whose names begin with its own. A person agreed
+// to whatever it said at first by agreeing to it. What it says otherwise later
+// waits until a person agrees to that as well, and nothing does so but [Store.Trust].
+func (b *Store) TrustOnFirstUse(ctx context.Context, root, its string, items []Item) ([]ItemState, error) {
+	p, err := b.read()
+	if err != nil {
+		return nil, err
+	}
+	if isUnchanged(p.Met[identity(root)], its, items) {
+		return b.ItemStates(root, items)
+	}
+	err = b.change(ctx, func(p *storeContent) {
+		id := identity(root)
+		if p.Met == nil {
+			p.Met = map[string]map[string]string{}
+		}
+		if p.Met[id] == nil {
+			p.Met[id] = map[string]string{}
+		}
+		met, first := p.Met[id], true
+		for name := range met {
+			first = first && !strings.HasPrefix(name, its)
+		}
+		maps.DeleteFunc(met, func(name, _ string) bool { return strings.HasPrefix(name, its) && name != its })
+		met[its] = "" // it was met, also where it said nothing
+		for _, item := range items {
+			met[item.Name] = item.Text
+		}
+		if !first {
+			return
+		}
+		if p.Trusted[id] == nil {
+			p.Trusted[id] = map[string]string{}
+		}
+		for _, item := range items {
+			if _, had := p.Trusted[id][item.Name]; !had { // what was agreed to before counts
+				p.Trusted[id][item.Name] = item.Text
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.ItemStates(root, items)
+}
+
+// isUnchanged reports whether it says what it said when it was met last.
+func isUnchanged(met map[string]string, its string, items []Item) bool {
+	if _, had := met[its]; !had {
+		return false
+	}
+	n := 0
+	for name := range met {
+		if strings.HasPrefix(name, its) {
+			n++
+		}
+	}
+	return n == len(items)+1 && !slices.ContainsFunc(items, func(i Item) bool {
+		text, had := met[i.Name]
+		return !had || text != i.Text
+	})
+}
+
+// AgreedItems returns what was agreed to, as it was then, of the names that begin
+// so, and whether what they belong to was met.
+func (b *Store) AgreedItems(root, its string) (items []Item, met bool, err error) {
+	p, err := b.read()
+	if err != nil {
+		return nil, false, err
+	}
+	_, met = p.Met[identity(root)][its]
+	for name, text := range p.Trusted[identity(root)] {
+		if strings.HasPrefix(name, its) {
+			items = append(items, Item{name, text})
+		}
+	}
+	slices.SortStableFunc(items, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
+	return items, met, nil
+}
+
+// LastSeenItems returns what was last seen of what was met, in the order of the names.
+func (b *Store) LastSeenItems(root string) ([]Item, error) {
+	p, err := b.read()
+	if err != nil {
+		return nil, err
+	}
+	var items []Item
+	for name, text := range p.Met[identity(root)] {
+		if text != "" {
+			items = append(items, Item{name, text})
+		}
+	}
+	slices.SortStableFunc(items, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
+	return items, nil
+}

@@ -1,0 +1,70 @@
+package worktree
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+)
+
+// SetExternalPaths notes which paths of the tree at dir are not its own: they were put
+// there for it, and whoever did so takes them back. They are never looked at,
+// kept or stripped, whatever the rules say. The note lies beside the tree.
+func SetExternalPaths(dir string, paths []string) error {
+	if len(paths) == 0 {
+		err := os.Remove(externalPathsFile(dir))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return disk.WrapError("spare nothing", err)
+	}
+	return disk.Replace(externalPathsFile(dir), []byte(strings.Join(paths, "\x00")))
+}
+
+func externalPathsFile(dir string) string { return filepath.Join(filepath.Dir(dir), "spared") }
+
+// ExternalPaths returns what [SetExternalPaths] noted.
+func ExternalPaths(dir string) []string {
+	data, err := os.ReadFile(externalPathsFile(dir))
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	return strings.Split(string(data), "\x00")
+}
+
+// isExternal reports whether a path is spared, or is in one that is.
+func (k *scanCache) isExternal(p string) bool {
+	return slices.ContainsFunc(k.spared, func(s string) bool { return p == s || strings.HasPrefix(p, s+"/") })
+}
+
+// addExternal adds what is spared to what the rules leave out.
+func (k *scanCache) addExternal(batch []entry, out map[string]bool) map[string]bool {
+	out = maps.Clone(out)
+	if out == nil {
+		out = map[string]bool{}
+	}
+	for _, e := range batch {
+		out[e.path] = out[e.path] || k.isExternal(e.path)
+	}
+	return out
+}
+
+// stripAround removes what is ignored and not spared, which may lie within.
+func (k *scanCache) stripAround(dir, p string) error {
+	if k.isExternal(p) {
+		return nil
+	}
+	if !slices.ContainsFunc(k.spared, func(s string) bool { return strings.HasPrefix(s, p+"/") }) {
+		return disk.RemoveAll(filepath.Join(dir, p))
+	}
+	list, err := os.ReadDir(filepath.Join(dir, p))
+	for _, e := range list {
+		err = errors.Join(err, k.stripAround(dir, p+"/"+e.Name()))
+	}
+	return err
+}

@@ -1,0 +1,238 @@
+package worktree
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// checkoutState is what is known of files that were written.
+type checkoutState struct {
+	Tree       string // what was written
+	Index      git.Index
+	Since      int64 // when; see [findChanges]
+	Attributes bool  // there is a .gitattributes, so files may differ from what is stored
+}
+
+// readCheckoutState returns what an index file says about the files of a tree.
+func readCheckoutState(file, tree string, since int64, size int) (checkoutState, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return checkoutState{}, disk.WrapError("read an index", err)
+	}
+	g := checkoutState{Tree: tree, Since: since}
+	if g.Index, err = git.ParseIndex(data, size); err != nil {
+		return checkoutState{}, disk.WrapError("read an index", err)
+	}
+	for _, e := range g.Index {
+		g.Attributes = g.Attributes || attributes(e.Path)
+	}
+	return g, nil
+}
+
+// attributes reports whether a file says how others are stored.
+func attributes(p string) bool {
+	return strings.HasSuffix(p, ".gitattributes") && path.Base(p) == ".gitattributes"
+}
+
+// gitFile leads from the files to the git directory beside them.
+const gitFile = "gitdir: ../git\n"
+
+// Checkout writes the files of a tree of r into dir, and an index for them,
+// with git's own means, and the content of what git LFS keeps. It returns the time at which the files were so.
+func Checkout(ctx context.Context, r git.Repo, tree, dir, index string) (int64, error) {
+	r.Work, r.Index = dir, index
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return 0, disk.WrapError("make a worktree", err)
+	}
+	if _, err := r.Run(ctx, "read-tree", tree); err != nil {
+		return 0, err
+	}
+	if _, err := r.Run(ctx, "checkout-index", "-a", "-u", "-f", "-q"); err != nil {
+		return 0, err
+	}
+	if err := PlaceLFS(ctx, r, len(tree)/2); err != nil {
+		return 0, err
+	}
+	if err := disk.Write(filepath.Join(dir, ".git"), []byte(gitFile)); err != nil {
+		return 0, err
+	}
+	return fileClock(index + ".clock")
+}
+
+// sharedCheckouts keeps files for overlays. It may be used from many goroutines, and
+// from many processes at once.
+type sharedCheckouts struct {
+	Dir  string
+	Repo git.Repo // holds the trees
+	Size int      // of an object name
+
+	mu      sync.Mutex               // guards grounds
+	grounds map[string]checkoutState // that were read, by tree
+}
+
+// farApart is how many files of a tree may differ from the files that it is
+// mounted over.
+const farApart = 500
+
+// candidates is how many of the files that are there are compared.
+const candidates = 3
+
+// path is where something of a tree is: "tree", "index", or "" for all of it.
+func (s *sharedCheckouts) path(tree, name string) string {
+	return filepath.Join(s.Dir, tree, name)
+}
+
+// nearCheckout returns files to mount a tree over: its own, or some that differ
+// in little, or its own made now.
+func (s *sharedCheckouts) nearCheckout(ctx context.Context, tree string) (checkoutState, error) {
+	var g checkoutState
+	err := disk.Lock(ctx, s.Dir+".lock", func(ctx context.Context) error {
+		near, err := s.nearestTree(ctx, tree)
+		if err != nil {
+			return err
+		}
+		g, err = s.ensureCheckout(ctx, cmp.Or(near, tree))
+		return err
+	})
+	return g, err
+}
+
+// exactCheckout returns the files of exactly that tree.
+func (s *sharedCheckouts) exactCheckout(ctx context.Context, tree string) (checkoutState, error) {
+	var g checkoutState
+	err := disk.Lock(ctx, s.Dir+".lock", func(ctx context.Context) (err error) {
+		g, err = s.ensureCheckout(ctx, tree)
+		return err
+	})
+	return g, err
+}
+
+// nearestTree returns the tree among those that are there which is near enough,
+// the newest first, or "".
+func (s *sharedCheckouts) nearestTree(ctx context.Context, tree string) (string, error) {
+	if s.isReady(tree) {
+		return tree, nil
+	}
+	all, err := s.all()
+	if err != nil {
+		return "", err
+	}
+	for _, l := range all[:min(len(all), candidates)] {
+		if !s.isReady(l) {
+			continue
+		}
+		changes, err := s.Repo.Changed(ctx, l, tree)
+		if err != nil {
+			return "", err
+		}
+		if len(changes) <= farApart {
+			return l, nil
+		}
+	}
+	return "", nil
+}
+
+// all lists the trees that are there, the newest first.
+func (s *sharedCheckouts) all() ([]string, error) {
+	list, err := os.ReadDir(s.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, disk.WrapError("read the shared files", err)
+	}
+	age := map[string]int64{}
+	var all []string
+	for _, e := range list {
+		if info, err := e.Info(); err == nil {
+			all = append(all, e.Name())
+			age[e.Name()] = info.ModTime().UnixNano()
+		}
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(age[b], age[a]), cmp.Compare(a, b)) })
+	return all, nil
+}
+
+// isReady reports whether shared files are complete and were made since the
+// machine started: what a crash of the machine left is not trusted.
+func (s *sharedCheckouts) isReady(tree string) bool {
+	data, err := os.ReadFile(s.path(tree, "ready"))
+	if err != nil {
+		return false
+	}
+	boot, _, ok := strings.Cut(string(data), " ")
+	return ok && boot == bootID()
+}
+
+// ensureCheckout writes the files of a tree where overlays find them, if they are
+// not there.
+func (s *sharedCheckouts) ensureCheckout(ctx context.Context, tree string) (checkoutState, error) {
+	if s.isReady(tree) {
+		return s.State(tree)
+	}
+	s.forget(tree)
+	dir := s.path(tree, "")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		return checkoutState{}, disk.WrapError("make the shared files", err)
+	}
+	since, err := Checkout(ctx, s.Repo, tree, s.path(tree, "tree"), s.path(tree, "index"))
+	if err != nil {
+		return checkoutState{}, err
+	}
+	if err := disk.Write(s.path(tree, "ready"), []byte(bootID()+" "+strconv.FormatInt(since, 10))); err != nil {
+		return checkoutState{}, err
+	}
+	return s.State(tree)
+}
+
+// State returns what is known of shared files. It is read once.
+func (s *sharedCheckouts) State(tree string) (checkoutState, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g, ok := s.grounds[tree]; ok {
+		return g, nil
+	}
+	data, err := os.ReadFile(s.path(tree, "ready"))
+	if err != nil {
+		return checkoutState{}, disk.WrapError("read the shared files", err)
+	}
+	_, text, _ := strings.Cut(string(data), " ")
+	since, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return checkoutState{}, disk.WrapError("read the shared files", err)
+	}
+	g, err := readCheckoutState(s.path(tree, "index"), tree, since, s.Size)
+	if err != nil {
+		return checkoutState{}, err
+	}
+	if s.grounds == nil {
+		s.grounds = map[string]checkoutState{}
+	}
+	s.grounds[tree] = g
+	return g, nil
+}
+
+// bootID changes when the machine starts.
+func bootID() string {
+	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// forget forgets a tree whose files are being removed.
+func (s *sharedCheckouts) forget(tree string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.grounds, tree)
+}

@@ -1,0 +1,255 @@
+package worktree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// HiddenFiles says what the files of one name keep from agents: they are those of a
+// tree, by path, with their texts. The zero Hiding hides nothing.
+type HiddenFiles struct {
+	File  string
+	Rules func(texts map[string]string) (hides func(path string) bool, err error)
+}
+
+// HiddenText is what an agent's git says in the place of a file that is kept from
+// it, at every commit.
+const HiddenText = "[hidden from agents by .nexusignore]\n"
+
+// visibleObjects is what an agent's git directory has in place of the objects of the private
+// clone, where something is kept from agents. The zero veil keeps nothing.
+type visibleObjects struct {
+	Dir    string   // the objects that agents may read
+	Hidden []string // replaceRefs of objects that are not among them, in order
+	Blank  string   // the object that stands in their place
+	Files  []string // files of the commit that are hidden
+}
+
+// prepareVisible returns what agents may see of a commit and its history, and of what names
+// stand on. What the commit's own ignore files name is left out wherever it stands in
+// history. The objects of one set of such files are kept in one directory, to which
+// each commit adds what is new.
+func (s *Store) prepareVisible(ctx context.Context, commit string, names []git.Name) (visibleObjects, error) {
+	if s.Hides.Rules == nil {
+		return visibleObjects{}, nil
+	}
+	listed, err := s.git.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
+	if err != nil {
+		return visibleObjects{}, err
+	}
+	files, texts := map[string]string{}, map[string]string{}
+	for line := range strings.SplitSeq(listed, "\x00") {
+		head, name, ok := strings.Cut(line, "\t")
+		if f := strings.Fields(head); ok && len(f) == 3 && f[1] == "blob" {
+			files[name] = f[2]
+			if path.Base(name) != s.Hides.File || f[0] == "120000" {
+				continue
+			}
+			_, data, err := s.objects.Read(ctx, f[2])
+			if err != nil {
+				return visibleObjects{}, err
+			}
+			texts[name] = string(data)
+		}
+	}
+	if len(texts) == 0 {
+		return visibleObjects{}, nil
+	}
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		_, _ = fmt.Fprintf(sum, "%d %s %d %s", len(name), name, len(texts[name]), texts[name])
+	}
+	hides, err := s.Hides.Rules(texts)
+	if err != nil {
+		return visibleObjects{}, err
+	}
+	v := visibleUpdate{
+		git: s.git, hides: hides, files: files, commits: []string{commit},
+		home: filepath.Join(s.dir, "shown", hex.EncodeToString(sum.Sum(nil))[:32]),
+	}
+	for _, n := range names {
+		v.commits = append(v.commits, n.ID)
+	}
+	if v.blank, err = s.objects.Write("blob", []byte(HiddenText)); err != nil {
+		return visibleObjects{}, err
+	}
+	if err := os.MkdirAll(filepath.Join(v.home, "objects", "pack"), 0o700); err != nil {
+		return visibleObjects{}, disk.WrapError("make the objects that agents see", err)
+	}
+	if err := disk.Lock(ctx, v.home+".lock", v.addCommits); err != nil {
+		return visibleObjects{}, err
+	}
+	kept := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !v.hides(name) })
+	return visibleObjects{Dir: filepath.Join(v.home, "objects"), Hidden: slices.Sorted(maps.Keys(v.hidden)), Blank: v.blank, Files: kept}, nil
+}
+
+// visibleUpdate brings the directory of a veil up to a commit.
+type visibleUpdate struct {
+	git     git.Repo
+	home    string // objects, what is hidden, and the commits that are in it
+	hides   func(path string) bool
+	files   map[string]string // of the commit, with their objects
+	commits []string          // that are added, with tags among them
+	blank   string
+	hidden  map[string]bool
+}
+
+// addCommits adds the commits. Whoever is killed in between adds the same again.
+func (v *visibleUpdate) addCommits(ctx context.Context) error {
+	hidden, err1 := readLines(filepath.Join(v.home, "hidden"))
+	tips, err2 := readLines(filepath.Join(v.home, "tips"))
+	if err := errors.Join(err1, err2); err != nil {
+		return disk.WrapError("read what agents see", err)
+	}
+	v.hidden = map[string]bool{}
+	for _, id := range hidden {
+		v.hidden[id] = true
+	}
+	slices.Sort(v.commits)
+	v.commits = slices.DeleteFunc(slices.Compact(v.commits), func(id string) bool { return slices.Contains(tips, id) })
+	if len(v.commits) == 0 {
+		return nil
+	}
+	pack, err := v.newObjects(ctx, tips)
+	if err != nil {
+		return err
+	}
+	for name, id := range v.files { // what was hidden may stand under another name now
+		if v.hidden[id] && !v.hides(name) {
+			delete(v.hidden, id)
+			pack = append(pack, id+" "+name)
+		}
+	}
+	slices.Sort(pack)
+	pack = append(slices.Compact(pack), v.blank)
+	in := strings.NewReader(strings.Join(pack, "\n") + "\n")
+	if _, err := v.git.RunIn(ctx, in, "pack-objects", "-q", filepath.Join(v.home, "objects", "pack", "pack")); err != nil {
+		return err
+	}
+	all := strings.Join(slices.Sorted(maps.Keys(v.hidden)), "\n")
+	if err := disk.Write(filepath.Join(v.home, "hidden"), []byte(all)); err != nil {
+		return err
+	}
+	return disk.Write(filepath.Join(v.home, "tips"), []byte(strings.Join(append(tips, v.commits...), "\n")))
+}
+
+// newObjects returns the objects of the commit that are not in the directory and may
+// be, with the paths that they were found at, and notes those that may not.
+func (v *visibleUpdate) newObjects(ctx context.Context, tips []string) ([]string, error) {
+	list := strings.Join(v.commits, "\n") + "\n"
+	for _, tip := range tips {
+		list += "^" + tip + "\n"
+	}
+	out, err := v.git.RunIn(ctx, strings.NewReader(list), "rev-list", "--objects", "--stdin")
+	if err != nil {
+		return nil, err
+	}
+	var shown, doubtful []string
+	for line := range strings.Lines(out) {
+		line = strings.TrimSuffix(line, "\n")
+		if id, name, _ := strings.Cut(line, " "); name != "" && v.hides(name) {
+			doubtful = append(doubtful, id+" "+name)
+		} else {
+			shown = append(shown, line)
+		}
+	}
+	if len(doubtful) == 0 {
+		return shown, nil
+	}
+	in := strings.NewReader(strings.Join(doubtful, "\n") + "\n")
+	kinds, err := v.git.RunIn(ctx, in, "cat-file", "--batch-check=%(objectname) %(objecttype) %(rest)")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(kinds) { // a directory holds names alone, and is needed
+		id, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if kind, name, _ := strings.Cut(rest, " "); kind == "blob" {
+			v.hidden[id] = true
+		} else {
+			shown = append(shown, id+" "+name)
+		}
+	}
+	return shown, nil
+}
+
+// readLines returns the lines of a file, none where there is no file.
+func readLines(name string) ([]string, error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) == 0 {
+		return nil, nil
+	}
+	return strings.Split(string(data), "\n"), err
+}
+
+// config tells git that objects may be missing, which it takes for those of
+// another repository that it has not asked yet. There is none to ask.
+func (v visibleObjects) config() string {
+	if v.Dir == "" {
+		return ""
+	}
+	return "[extensions]\n\tpartialClone = hidden\n[remote \"hidden\"]\n\tpromisor = true\n"
+}
+
+// skipHiddenFiles tells the agent's git, which nobody has used yet, that hidden files are none
+// of its business: it would look for their objects when it commits.
+func (v visibleObjects) skipHiddenFiles(ctx context.Context, r git.Repo) error {
+	if len(v.Files) == 0 {
+		return nil
+	}
+	in := strings.NewReader(strings.Join(v.Files, "\x00") + "\x00")
+	_, err := r.RunIn(ctx, in, "update-index", "-z", "--skip-worktree", "--stdin")
+	return err
+}
+
+// replaceRefs returns the names that put the blank in the place of what is hidden.
+func (v visibleObjects) replaceRefs() (all []git.Name) {
+	for _, id := range v.Hidden {
+		all = append(all, git.Name{Ref: "refs/replace/" + id, ID: v.Blank})
+	}
+	return all
+}
+
+// sweepVisible removes the objects that no tree borrows, except for the newest.
+func (s *Store) sweepVisible(dry bool) ([]string, error) {
+	used := map[string]bool{}
+	for _, n := range glob(s.dir, "trees/*/*/git/objects/info/alternates") {
+		data, err := os.ReadFile(n)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			return nil, disk.WrapError("read what a worktree borrows", err)
+		}
+		used[filepath.Dir(strings.TrimSpace(string(data)))] = true
+	}
+	newest, at := "", int64(0)
+	all := slices.DeleteFunc(glob(s.dir, "shown/*"), func(n string) bool { return strings.HasSuffix(n, ".lock") })
+	for _, dir := range all {
+		if info, err := os.Stat(dir); err == nil && info.ModTime().UnixNano() > at {
+			newest, at = dir, info.ModTime().UnixNano()
+		}
+	}
+	var gone []string
+	for _, dir := range all {
+		if used[dir] || dir == newest {
+			continue
+		}
+		if !dry {
+			if err := errors.Join(os.RemoveAll(dir+".lock"), s.discard(dir)); err != nil {
+				return gone, disk.WrapError("remove what agents saw", err)
+			}
+		}
+		gone = append(gone, dir)
+	}
+	return gone, nil
+}

@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// compactionNote begins the message that stands where something was left out. The
+// scripted model reads how many answers are gone from it.
+const compactionNote = "Compacted: "
+
+// summaryPrefix begins the message that asks for a summary.
+const summaryPrefix = "Summary: "
+
+// summaryRequest asks the model for a summary of what was said so far.
+const summaryRequest = summaryPrefix + "this conversation is about to be shortened; only what you write now, the brief, what people said and the last turns stay. " +
+	"Write down, in at most 600 words and without calling a tool: what is done and in which files, what is decided and why, " +
+	"what was tried and failed, what you learned about the code that you need again, and what is left to do, in order."
+
+const (
+	stubFrom     = 400   // bytes of a result, or of a text in a call's input, that are worth a stub
+	summaryBytes = 8_000 // of a summary
+	maxListed    = 60    // callsIn that are named where there is no summary
+)
+
+// messageTokens estimates how many tokens the messages are.
+func messageTokens(messages []llm.Message) int64 {
+	return llm.Tokens(llm.Estimate(llm.Request{Messages: messages}))
+}
+
+// stubResults puts a line in the place of each older result. The last turns, of
+// which there are keep, stay as they are; so does what people answered.
+// It reports false when there was nothing to gain.
+func stubResults(messages []llm.Message, keep int) ([]llm.Message, bool) {
+	from := tailStart(messages, keep)
+	out, calls, gained := make([]llm.Message, 0, len(messages)+1), map[string]llm.Call{}, false
+	for _, m := range messages[:from] {
+		if noted(m) {
+			if n, _ := parseNote(m); n == 0 { // said again below
+				continue
+			}
+		}
+		parts := make([]llm.Part, 0, len(m.Parts))
+		for _, p := range m.Parts {
+			switch {
+			case p.Raw != nil:
+				gained = true // thinking belongs to turns that stay
+				continue
+			case p.Call != nil:
+				calls[p.Call.ID] = *p.Call
+			case p.Result != nil && len(p.Result.Text) > stubFrom && !fromPerson(calls[p.Result.ID].Tool):
+				gained = true
+				short := *p.Result
+				short.Text = stub(calls[short.ID], short)
+				p.Result = &short
+			}
+			parts = append(parts, p)
+		}
+		if len(parts) == 0 {
+			parts = []llm.Part{{Text: "(no answer)"}}
+		}
+		out = append(out, llm.Message{From: m.From, Parts: parts})
+	}
+	if !gained {
+		return messages, false
+	}
+	out = append(out, llm.UserMessage(compactionNote+"older results were left out above; call a tool again if you need one."))
+	return append(out, messages[from:]...), true
+}
+
+// foldTurns puts a summary in the place of all older turns but those that hand
+// in or ask people. Without a summary, it names what was called. It reports
+// how many answers are gone.
+func foldTurns(messages []llm.Message, keep int, summary string) (out []llm.Message, gone int) {
+	from := tailStart(messages, keep)
+	var did []string
+	earlier, fresh := "", false
+	for i := 0; i < from; i++ {
+		m := messages[i]
+		switch {
+		case m.From == llm.Assistant && lasting(m):
+			out = append(out, bare(m))
+			if i+1 < from {
+				i++
+				out = append(out, messages[i])
+			}
+		case m.From == llm.Assistant:
+			gone, fresh = gone+1, true
+			for _, c := range callsOf(m) {
+				did = append(did, describeCall(c))
+			}
+		case noted(m):
+			n, text := parseNote(m)
+			gone, earlier = gone+n, strings.TrimSpace(earlier+"\n\n"+text)
+		case hasResults(m), nudged(m):
+		default:
+			out = append(out, m)
+		}
+	}
+	if !fresh {
+		return messages, 0
+	}
+	if summary == "" {
+		summary = strings.TrimSpace(earlier + "\n\n" + listCalls(did))
+	}
+	note := fmt.Sprintf("%s%d answers of yours and their results were left out here. This is your own summary of them:\n\n%s",
+		compactionNote, gone, cutSummary(summary))
+	return append(append(out, llm.UserMessage(note)), messages[from:]...), gone
+}
+
+// tailStart returns where the last turns begin: at an answer of the model, or
+// behind everything when there are fewer answers than are to be kept. The
+// first message is never in them.
+func tailStart(messages []llm.Message, keep int) int {
+	from := len(messages)
+	for i := len(messages) - 1; i > 0 && keep > 0; i-- {
+		if messages[i].From == llm.Assistant {
+			from = i
+			keep--
+		}
+	}
+	return from
+}
+
+// stub is what stands for a result.
+func stub(c llm.Call, r llm.Result) string {
+	how := "answered"
+	if r.Failed {
+		how = "failed"
+	}
+	return fmt.Sprintf("[%s: %s with %d bytes, left out to save room; call it again if you need them]", describeCall(c), how, len(r.Text))
+}
+
+func describeCall(c llm.Call) string {
+	if what := tool.About(c); what != "" && what != c.Tool {
+		return c.Tool + " " + what
+	}
+	return c.Tool
+}
+
+func listCalls(did []string) string {
+	if len(did) == 0 {
+		return "You called no tool."
+	}
+	more := ""
+	if n := len(did) - maxListed; n > 0 {
+		more, did = fmt.Sprintf("%d calls, then ", n), did[n:]
+	}
+	return "You called: " + more + strings.Join(did, "; ") + ". Look at the tree for the results."
+}
+
+func cutSummary(text string) string {
+	text = strings.TrimSpace(text)
+	if len(text) > summaryBytes {
+		text = strings.ToValidUTF8(text[:summaryBytes], "") + " [...]"
+	}
+	return text
+}
+
+// fromPerson reports whether a tool's results are what people said.
+func fromPerson(name string) bool { return name == "ask" }
+
+// lasting reports whether a turn submits or asks people.
+func lasting(m llm.Message) bool {
+	return slices.ContainsFunc(callsOf(m), func(c llm.Call) bool { return c.Tool == "finish" || fromPerson(c.Tool) })
+}
+
+// bare returns a message without what is the provider's own.
+func bare(m llm.Message) llm.Message {
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.Part) bool { return p.Raw != nil })
+	return m
+}
+
+func hasResults(m llm.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p llm.Part) bool { return p.Result != nil })
+}
+
+func noted(m llm.Message) bool {
+	return m.From == llm.User && strings.HasPrefix(m.Text(), compactionNote)
+}
+
+func nudged(m llm.Message) bool { return m.From == llm.User && strings.HasPrefix(m.Text(), "Nudge: ") }
+
+// parseNote returns what an earlier note stands for: answers, and a summary.
+func parseNote(m llm.Message) (gone int, summary string) {
+	head, summary, _ := strings.Cut(m.Text(), "\n\n")
+	if _, err := fmt.Sscanf(strings.TrimPrefix(head, compactionNote), "%d answers", &gone); err != nil {
+		return 0, ""
+	}
+	return gone, summary
+}

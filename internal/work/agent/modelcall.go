@@ -1,0 +1,242 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/updates"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// defaultTokens is the most that an answer may have when the role says
+// nothing.
+const defaultTokens = 8_192
+
+func (c *conversation) maxTokens() int64 {
+	if c.Role.MaxTokens > 0 {
+		return c.Role.MaxTokens
+	}
+	return defaultTokens
+}
+
+func (c *conversation) request() llm.Request {
+	_, model, _ := strings.Cut(c.Model, "/")
+	return llm.Request{
+		Model: model, System: c.System, Tools: c.specs, Messages: portableMessages(c.messages, c.Foreign),
+		MaxTokens: c.maxTokens(), Force: c.force(), Effort: c.Role.Effort, Family: c.Family,
+	}
+}
+
+// force returns what the model must call, the same throughout a session.
+func (c *conversation) force() string {
+	switch {
+	case !c.Role.Force:
+		return ""
+	case len(c.specs) == 1:
+		return c.specs[0].Name
+	default:
+		return llm.AnyTool
+	}
+}
+
+// requestPermission asks for permission for a call, records what was done before it, and delivers
+// what people said. It returns the request as it is then. Where that may cost more
+// than was set aside, because the wait was long or something was said, that is given
+// back, and permission asked anew.
+func (c *conversation) requestPermission(ctx context.Context, request func() llm.Request) (llm.Request, string, error) {
+	for {
+		reserved, told, err := c.reserve(ctx, request())
+		if err == nil && told {
+			err = c.record(ctx)
+		}
+		r := request()
+		if err != nil || c.maxCost(r) <= reserved.Money && c.tokens(r) <= reserved.Tokens {
+			return r, reserved.ID, err
+		}
+		c.facts = append(c.facts, nexus.BudgetSpent{ID: reserved.ID})
+	}
+}
+
+// maxCost returns what a call may cost; 0 where nobody knows.
+func (c *conversation) maxCost(r llm.Request) nexus.Money {
+	if c.Worst == nil {
+		return 0
+	}
+	return c.Worst(r)
+}
+
+// tokens returns how many tokens a call may take; 0 where nobody counts.
+func (c *conversation) tokens(r llm.Request) int64 {
+	if c.Tokens == nil {
+		return 0
+	}
+	return c.Tokens(r)
+}
+
+// reserve asks once for permission for a call, and reports whether something was
+// said. The ID is new each time: a call that was cut off has settled its own.
+func (c *conversation) reserve(ctx context.Context, r llm.Request) (reserved nexus.BudgetReserved, told bool, err error) {
+	id := fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
+	reserved = nexus.BudgetReserved{
+		ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: otherChoices(c.Choices, c.Model), Money: c.maxCost(r), Tokens: c.tokens(r),
+	}
+	done := c.facts
+	c.facts = nil
+	guidance, err := c.desk.Reserve(ctx, reserved, done...)
+	if err != nil {
+		return reserved, false, err
+	}
+	for _, g := range guidance {
+		text, why := updates.UpdateMessage(g)
+		if err := c.sendWithGuidance(text, why, g); err != nil {
+			return reserved, false, err
+		}
+	}
+	news := c.news()
+	for _, text := range news {
+		if err := c.sendMessage(text, "news"); err != nil {
+			return reserved, false, err
+		}
+	}
+	return reserved, len(guidance)+len(news) > 0, nil
+}
+
+func (c *conversation) news() []string {
+	if c.News == nil {
+		return nil
+	}
+	return c.News()
+}
+
+// Mark returns eight characters that tell a name from others like it: drawn
+// for that name, or random ones.
+func Mark(draw func(string) uint64, name string) string {
+	if draw == nil {
+		return rand.Text()[:8]
+	}
+	return strings.ToUpper(fmt.Sprintf("%08s", strconv.FormatUint(draw(name)%(1<<40), 32)))
+}
+
+// refused returns the ending that a refusal to spend makes, nil for any other
+// error.
+func refused(err error) *ending {
+	if !SpendingRefused(err) {
+		return nil
+	}
+	return &ending{outcome: nexus.Refused, why: err.Error(), refusal: err}
+}
+
+// call asks the model, and settles what was reserved, also when it fails.
+func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.Response, error) {
+	said := 0
+	step, stop := c.withTimeLimits(ctx)
+	defer stop()
+	step, alive, let := c.cancelWhenSilent(step)
+	defer let()
+	if c.pass != nil {
+		step = c.pass.AddTo(step)
+		defer c.releasePass()
+	}
+	resp, err := c.model.Stream(step, r, func(d llm.Delta) {
+		said += d.Size()
+		alive()
+		if c.heard != nil && (d.Text != "" || d.Thought != "" || d.Tool != "") {
+			c.heard(d)
+		}
+	})
+	spent := nexus.BudgetSpent{ID: id, Service: resp.Terms.Service}
+	spent.Usage, spent.Estimated = CallUsage(r, resp, said, err)
+	if c.Price != nil {
+		spent.Money = c.Price(spent.Usage, resp.Terms)
+	}
+	if resp.Cost > 0 { // what the provider says it charges is what it charges
+		spent.Money = resp.Cost
+	}
+	c.usage = c.usage.Add(spent.Usage)
+	c.facts = append(c.facts, spent)
+	if err != nil {
+		if hurried, ok := errors.AsType[*hurriedError](context.Cause(step)); ok {
+			err = hurried
+		}
+		return resp, errors.Join(err, c.recordEvenIfCancelled(ctx))
+	}
+	return resp, nil
+}
+
+// addAnswer adds the model's answer and what it calls to the facts. Nothing is
+// called from an answer that is not whole.
+func (c *conversation) addAnswer(resp llm.Response) (llm.Message, error) {
+	m := resp.Message
+	m.From = llm.Assistant
+	if resp.Stop == llm.StopLength || resp.Stop == llm.StopRefuse || resp.Stop == llm.StopMalformed {
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.Part) bool { return p.Call != nil })
+	}
+	if m.Text() == "" && len(callsOf(m)) == 0 { // providers refuse a message without content
+		m.Parts = append(m.Parts, llm.Part{Text: "(no answer)"})
+	}
+	hash, err := c.storeMessage(m)
+	if err != nil {
+		return m, err
+	}
+	m = c.messages[len(c.messages)-1]
+	c.taken++
+	c.facts = append(c.facts, nexus.TurnTaken{Session: c.Session, Turn: c.taken, Message: hash, Stop: string(resp.Stop), Says: says(m)})
+	for _, call := range callsOf(m) {
+		c.Tally, c.lately = c.Tally.WithCall(call.Tool), call.Tool
+		c.facts = append(c.facts, nexus.ToolCalled{Session: c.Session, Call: call.ID, Tool: call.Tool, About: cmp.Or(call.Flaw, tool.About(call))})
+	}
+	return m, nil
+}
+
+func says(m llm.Message) string { return prompt.Line(m.Text()) }
+
+// handleModelError turns an error of the model into an ending or an error for people.
+func (c *conversation) handleModelError(ctx context.Context, err error) (*ending, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if hurried, ok := errors.AsType[*hurriedError](err); ok {
+		return nil, hurried.why
+	}
+	if end := c.limitEnding(); end != nil { // its time ran out
+		return c.close(ctx, end, nil)
+	}
+	if _, ok := errors.AsType[*nexus.Error](err); ok {
+		return nil, err
+	}
+	if again, err := c.waitBeforeRetry(ctx, err); again || err != nil {
+		return nil, err
+	}
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		return nil, fmt.Errorf("call %s: %w", c.Model, err)
+	}
+	said := &nexus.Error{
+		Code: nexus.CodeProvider, Message: "call " + c.Model, Cause: err,
+		Hint: "Run nexus resume to continue where the run stopped.",
+	}
+	switch do := e.Class.Reaction().Do; {
+	case do == llm.Shorten:
+		return c.overflow(ctx)
+	case do == llm.GiveUp:
+		return c.close(ctx, &ending{outcome: nexus.GaveUp, why: c.Model + " refuses to answer this"}, nil)
+	case e.Class == llm.Billing:
+		said.Code, said.Hint = nexus.CodeAuth, "Pay the provider or use another model, then run nexus resume."
+	case do == llm.Person:
+		said.Code, said.Hint = nexus.CodeAuth, "Check the provider's key; nexus doctor says which is used."
+	case e.IsTransient():
+		c.exhausted(said, e)
+	case e.Class == llm.Invalid && e.Status == 404:
+		said.Code, said.Hint = nexus.CodeModelUnknown, "Check the model's name; its form is provider/model."
+	}
+	return nil, said
+}

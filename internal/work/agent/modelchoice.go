@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// Choice is a model that a session may use, with its price: its own, or one
+// that is asked while its own cannot be.
+type Choice struct {
+	Model  llm.Model
+	Name   string // provider/model
+	Price  func(nexus.Usage, llm.Terms) nexus.Money
+	Worst  func(llm.Request) nexus.Money
+	Tokens func(llm.Request) int64
+
+	Context int64 // most tokens that it holds
+}
+
+// findChoice returns where a name stands, -1 where it does not.
+func findChoice(all []Choice, name string) int {
+	return slices.IndexFunc(all, func(c Choice) bool { return c.Name == name })
+}
+
+// otherChoices names what may be asked instead of a model, best first.
+func otherChoices(all []Choice, name string) []string {
+	var names []string
+	for _, c := range all {
+		if c.Name != name {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// maxHops is how often a call goes to another model because one fails. After
+// that it waits for the last.
+const maxHops = 2
+
+// nextChoice returns the model that is asked when one fails; empty where there is
+// none, or the call was passed on often enough.
+func nextChoice(all []Choice, name string, hops int) string {
+	if len(all) < 2 || hops >= min(maxHops, len(all)-1) {
+		return ""
+	}
+	return all[(findChoice(all, name)+1)%len(all)].Name
+}
+
+// portableMessages returns messages as another model than that of the first n may read
+// them: what is a model's own is left out of those.
+func portableMessages(messages []llm.Message, n int) []llm.Message {
+	if n == 0 {
+		return messages
+	}
+	all := slices.Clone(messages)
+	for i := range min(n, len(all)) {
+		all[i].Parts = slices.DeleteFunc(slices.Clone(all[i].Parts), func(p llm.Part) bool { return p.Raw != nil })
+	}
+	return slices.DeleteFunc(all, func(m llm.Message) bool { return len(m.Parts) == 0 })
+}
+
+// use lets the session continue with a choice.
+func (c *conversation) use(to Choice) {
+	c.barren = 0
+	c.model, c.Model, c.Price, c.Worst, c.Tokens, c.Context = to.Model, to.Name, to.Price, to.Worst, to.Tokens, to.Context
+}
+
+// resumeLastModel lets a session that continues do so with the model that it had last. If
+// that is there no more, the messages are another model's for the one that is.
+func (c *conversation) resumeLastModel() {
+	if c.Present == "" || c.Present == c.Model {
+		return
+	}
+	if i := findChoice(c.Choices, c.Present); i >= 0 {
+		c.use(c.Choices[i])
+		return
+	}
+	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Present, To: c.Model, Why: "it is no longer set"})
+	c.Foreign, c.Compact.Row = len(c.messages), 0
+}
+
+// switchModel lets the session continue with another of its models, and records that.
+func (c *conversation) switchModel(ctx context.Context, name, why string) error {
+	i := findChoice(c.Choices, name)
+	if i < 0 {
+		return fmt.Errorf("the model to continue with, %s, is not available", name)
+	}
+	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Model, To: name, Why: why})
+	c.releasePass() // it was for the other model
+	c.use(c.Choices[i])
+	c.Foreign, c.waited = len(c.messages), 0
+	c.Compact.Row = 0 // another model may hold less, and has another measure
+	clear(c.failures)
+	return c.record(ctx)
+}

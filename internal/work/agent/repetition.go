@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// What a session may do before it is ended.
+const (
+	repeatNudge = 3 // equal calls in a row that bring a nudge
+	repeatStop  = 5 // and that end it
+	maxSilent   = 2 // answers in a row without a call that bring a nudge
+	maxCut      = 3 // answers that were cut off
+	maxRefused  = 3 // submissions that did not fit
+
+	maxMalformed = 4 // answers in a row with calls that are none
+)
+
+// nudgePrefix begins every message that we send by ourselves; it sets no count back.
+const nudgePrefix = "Nudge: "
+
+// The nudges.
+const (
+	nudgeSilent    = nudgePrefix + "you made no call. Continue with the tools, or call finish to submit your work."
+	nudgeEmpty     = nudgePrefix + "your answer is empty. Continue with the tools, or write the answer."
+	nudgeCut       = nudgePrefix + "your answer was cut off at the length limit. Continue in smaller pieces: one file, or one part of a file, per call."
+	nudgeMalformed = nudgePrefix + "your calls could not be read, and none of them was made. Make them again, each with one JSON object as its input. "
+
+	nudgeRepeat = nudgePrefix + "you made the same call several times in a row, and its result will not change. Do something different, " +
+		"or stop and say what blocks you."
+)
+
+// repetition counts what repeats. It is made from the messages alone, so that a
+// session that continues after a crash counts on.
+type repetition struct {
+	lastCall, lastTurn   string
+	sameCalls, sameTurns int
+	Silent               int // answers in a row without a call
+	Cut                  int // answers cut off since we last asked for something
+	Refused              int // submissions refused since then
+	Malformed            int // answers in a row with malformed calls
+	Handin               json.RawMessage
+	finishing            map[string]json.RawMessage // submissions of the last answer, by call
+}
+
+// see counts one message of the conversation.
+func (t *repetition) see(m llm.Message) {
+	if m.From == llm.Assistant {
+		t.said(m)
+		return
+	}
+	text, results := m.Text(), false
+	for _, p := range m.Parts {
+		if p.Result == nil {
+			continue
+		}
+		results = true
+		input, isFinish := t.finishing[p.Result.ID]
+		switch {
+		case isFinish && p.Result.Failed:
+			t.Refused++
+		case isFinish:
+			t.Handin = input
+		}
+	}
+	switch {
+	case text == nudgeCut:
+		t.Cut++
+	case strings.HasPrefix(text, strings.TrimSpace(nudgeMalformed)):
+		t.Malformed++
+		t.Silent-- // it was an answer with calls
+	case !results && !strings.HasPrefix(text, nudgePrefix) && !strings.HasPrefix(text, compactionNote):
+		*t = repetition{}
+	}
+}
+
+// said counts an answer of the model.
+func (t *repetition) said(m llm.Message) {
+	calls := llm.Response{Message: m}.Calls()
+	if len(calls) == 0 {
+		t.Silent++
+		return
+	}
+	t.Silent, t.finishing = 0, map[string]json.RawMessage{}
+	if slices.ContainsFunc(calls, func(c llm.Call) bool { return c.Flaw != "" }) {
+		t.Malformed++
+	} else {
+		t.Malformed = 0
+	}
+	turn, before := "", ""
+	for _, c := range calls {
+		if c.Flaw != "" {
+			continue
+		}
+		if handin, ok := tool.SubmissionOf(c); ok {
+			t.finishing[c.ID] = handin
+			t.lastCall, t.sameCalls, before = "", 0, ""
+			continue
+		}
+		key := callKey(c)
+		if key == before {
+			continue // of equal calls of an answer the first is run
+		}
+		before = key
+		turn += key + "\n"
+		if key != t.lastCall {
+			t.lastCall, t.sameCalls = key, 0
+		}
+		t.sameCalls++
+	}
+	if turn != t.lastTurn {
+		t.lastTurn, t.sameTurns = turn, 0
+	}
+	if turn != "" {
+		t.sameTurns++
+	}
+}
+
+// callKey names a call by its tool and input.
+func callKey(c llm.Call) string {
+	var b bytes.Buffer
+	if json.Compact(&b, c.Input) != nil {
+		return c.Tool + " " + string(c.Input)
+	}
+	return c.Tool + " " + b.String()
+}
+
+// same returns how often the last call, or the last whole answer, was made
+// in a row.
+func (t *repetition) same() int { return max(t.sameCalls, t.sameTurns) }
+
+// repeats reports whether it is time for a nudge.
+func (t *repetition) repeats() bool { return t.same() >= repeatNudge }
+
+// stuck reports whether the session is to end.
+func (t *repetition) stuck() bool { return t.same() >= repeatStop }

@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// waitBeforeRetry waits before a failed call is made again, and reports whether it is.
+// The call is settled and holds no money meanwhile: each try reserves its own,
+// so that a pause or a stop is heard between two. The wait costs none of the
+// session's time.
+func (c *conversation) waitBeforeRetry(ctx context.Context, err error) (again bool, _ error) {
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		return false, nil
+	}
+	if c.failures == nil {
+		c.failures = map[llm.Class]int{}
+	}
+	c.failures[e.Class]++
+	n := c.failures[e.Class]
+	wait, again := c.Retry.Wait(e, n)
+	if again && c.Now != nil && isAccountWide(e, wait) {
+		return true, c.recordQuotaPause(ctx, e, wait)
+	}
+	if to := nextChoice(c.Choices, c.Model, c.hops); to != "" && e.Class.Retryable() && (!again || c.waited+wait > short) {
+		c.hops++
+		return true, c.switchModel(ctx, to, c.Model+" is "+outageText(e.Class))
+	}
+	if !again {
+		return false, nil
+	}
+	c.waited += wait
+	c.facts = append(c.facts, nexus.CallDelayed{
+		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: outageText(e.Class), Said: prompt.Line(e.Cause.Error()),
+	})
+	if err := c.record(ctx); err != nil {
+		return false, err
+	}
+	spare, stop := c.repeatableContext(ctx)
+	defer stop()
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true, nil
+	case <-spare.Done():
+		return false, context.Cause(spare)
+	}
+}
+
+// exhausted says that a provider which cannot answer now was asked often
+// enough, and when it wants to be asked again. The task is left to a person; a
+// session outside of any run ends at a limit.
+func (c *conversation) exhausted(said *nexus.Error, e *llm.Error) {
+	said.Code = nexus.CodeNeedsPerson
+	if c.Task == "" {
+		said.Code = nexus.CodeLimit
+	}
+	said.Message = fmt.Sprintf("%s is %s, and refused %d calls in a row", c.Model, outageText(e.Class), max(c.failures[e.Class], 1))
+	said.Hint = "Try again later, or use another model."
+	if c.Retry.Now == nil {
+		return
+	}
+	switch wait, ok := e.Wait(c.Retry.Now()); {
+	case !ok || wait <= 0:
+	case wait > believable:
+		said.Message += ", and asks for a pause of more than a year; its account is left alone for at most a day"
+		said.Hint = "Try again tomorrow, or use another model."
+	case wait > llm.LongestPause:
+		said.Message += ", and asks for no calls until " + c.Retry.Now().Add(wait).UTC().Format(time.RFC3339) + ", which is longer than the day that is waited at most"
+		said.Hint = "Try again after that, or use another model."
+	default:
+		said.Message += ", and asks for no calls until " + c.Retry.Now().Add(wait).UTC().Format(time.RFC3339)
+		said.Hint = "Try again after that, or use another model."
+	}
+}
+
+// believable is the longest pause whose end is named to people.
+const believable = 365 * 24 * time.Hour
+
+// outageText says in words why a provider did not answer.
+func outageText(c llm.Class) string {
+	switch c {
+	case llm.Overload:
+		return "overloaded"
+	case llm.Quota:
+		return "out of quota"
+	default:
+		return "failing"
+	}
+}
+
+// repeatableContext bounds what can be done again at no cost.
+func (c *conversation) repeatableContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.Spare == nil {
+		return ctx, func() {}
+	}
+	return c.Spare(ctx)
+}
+
+// short is the longest that a call waits for quota by itself, and for a model
+// where there is another.
+const short = time.Minute
+
+// isAccountWide reports whether a failure concerns all calls of the account: its
+// window is used up, or there is long to wait.
+func isAccountWide(e *llm.Error, wait time.Duration) bool {
+	return e.Class == llm.Quota && (wait > short || e.Empty)
+}
+
+// recordQuotaPause records until when the account takes no calls. Who asks for permission for one
+// then waits, in this process or the next.
+func (c *conversation) recordQuotaPause(ctx context.Context, e *llm.Error, wait time.Duration) error {
+	account, _, _ := strings.Cut(c.Model, "/")
+	c.facts = append(c.facts, nexus.QuotaHit{Account: account, Until: c.Now().Add(wait), Why: prompt.Line(e.Cause.Error()), Session: c.Session})
+	return c.record(ctx)
+}

@@ -1,0 +1,219 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// The tools that mean something to the loop.
+const (
+	finish = "finish" // submits
+	ask    = "ask"    // waits for a person
+	shell  = "shell"  // runs a command
+	job    = "job"    // runs one in the background
+)
+
+// side is how many read-only calls run side by side.
+const side = 8
+
+// runCalls runs the calls of an answer, pins the tree if it may have changed, and
+// gathers what came of it.
+func (c *conversation) runCalls(ctx context.Context, calls []llm.Call) (*ending, error) {
+	spare, stop := c.repeatableContext(ctx)
+	defer stop()
+	answers := c.answerCalls(spare, calls)
+	if spare.Err() != nil { // half-done answers are not said; the calls are run again
+		return nil, context.Cause(spare)
+	}
+	changed := false
+	for _, a := range answers {
+		changed = changed || a.Changed
+	}
+	if err := c.addResults(answers); err != nil {
+		return nil, err
+	}
+	if changed && c.Snapshot != nil {
+		snap, err := c.Snapshot(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("pin the tree: %w", err)
+		}
+		c.facts = append(c.facts, snap)
+	}
+	if c.track.Handin != nil {
+		return c.close(ctx, c.submissionEnding(c.track.Handin), nil)
+	}
+	if end := c.limitEnding(); end != nil {
+		return c.close(ctx, end, nil)
+	}
+	if c.track.repeats() {
+		if err := c.sendMessage(nudgeRepeat, "nudge"); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil // recorded with the next reservation
+}
+
+// answerCalls runs the calls: side by side when all of them only read, else one
+// after the other. Of equal calls with nothing but reading between them the first
+// is run.
+func (c *conversation) answerCalls(ctx context.Context, calls []llm.Call) []tool.Answer {
+	answers := make([]tool.Answer, len(calls))
+	if len(calls) > 1 && c.readOnly(calls) {
+		step, stop := c.withTimeLimits(ctx)
+		defer stop()
+		var g errgroup.Group
+		g.SetLimit(side)
+		for i, call := range calls {
+			if c.repeated(calls, i) {
+				answers[i] = notAgain(call)
+				continue
+			}
+			g.Go(func() error {
+				answers[i] = c.tools.Answer(step, call)
+				return nil
+			})
+		}
+		_ = g.Wait() // a call that fails has a failed result
+		return answers
+	}
+	failed, finished := false, false
+	var broken []llm.Call // changes of files that failed
+	for i, call := range calls {
+		on := c.buildsOn(call, broken)
+		switch {
+		case ctx.Err() != nil:
+			return answers
+		case call.Flaw != "":
+			answers[i] = notDone(call, "not done: this call is malformed, "+call.Flaw+". Make it again, with one JSON object as its input")
+		case finished:
+			answers[i] = notDone(call, "not done: you submitted before this call")
+		case c.repeated(calls, i):
+			answers[i] = notAgain(call)
+			continue // it did not fail
+		case call.Tool == finish && failed:
+			answers[i] = notDone(call, "not submitted: an earlier call of this answer failed; look at its result first")
+		case on != "":
+			answers[i] = notDone(call, "not done: "+on+", which this call builds on, failed in the same answer; fix that first")
+		default:
+			answers[i] = c.answerCall(ctx, call)
+		}
+		if answers[i].Result.Failed && (pathOf(call) != "" || call.Flaw != "") && !c.tools.ReadOnly(call.Tool) { // a malformed call names no file that could be read
+			broken = append(broken, call)
+		}
+		failed = failed || answers[i].Result.Failed
+		finished = finished || answers[i].Finished != nil
+	}
+	return answers
+}
+
+// buildsOn names the failed change that a later call of the same answer builds
+// on, empty for none: a command sees the tree that all changes before it made,
+// and a change of a file the changes of that file.
+func (c *conversation) buildsOn(call llm.Call, broken []llm.Call) string {
+	for _, b := range broken {
+		if call.Tool == shell || call.Tool == job || pathOf(call) == pathOf(b) && !c.tools.ReadOnly(call.Tool) {
+			return strings.TrimSpace(b.Tool + " " + pathOf(b))
+		}
+	}
+	return ""
+}
+
+// pathOf returns the file that a call names, cleaned, empty where it names none.
+func pathOf(call llm.Call) string {
+	var in struct{ Path string }
+	if json.Unmarshal(tool.NormalizeCall(call).Input, &in) != nil || in.Path == "" {
+		return ""
+	}
+	return filepath.Clean(in.Path)
+}
+
+// answerCall runs a single call. A person may take longer than a session.
+func (c *conversation) answerCall(ctx context.Context, call llm.Call) tool.Answer {
+	if call.Tool == ask {
+		return c.tools.Answer(ctx, call)
+	}
+	step, stop := c.withTimeLimits(ctx)
+	defer stop()
+	return c.tools.Answer(step, call)
+}
+
+// repeated reports whether an earlier call of the same answer is equal to call i, and
+// only calls that read are between them: its result would be the same.
+func (c *conversation) repeated(calls []llm.Call, i int) bool {
+	if _, submits := tool.SubmissionOf(calls[i]); submits {
+		return false
+	}
+	for _, before := range slices.Backward(calls[:i]) {
+		if before.Flaw == "" && callKey(before) == callKey(calls[i]) {
+			return true
+		}
+		if !c.tools.ReadOnly(before.Tool) {
+			return false
+		}
+	}
+	return false
+}
+
+// notAgain answers a call that repeats another one of the same answer.
+func notAgain(call llm.Call) tool.Answer {
+	const why = "not run again: an earlier call of this answer is the same, and its result stands there"
+	return tool.Answer{Result: llm.Result{ID: call.ID, Text: why}, About: why}
+}
+
+func (c *conversation) readOnly(calls []llm.Call) bool {
+	for _, call := range calls {
+		if call.Flaw != "" || !c.tools.ReadOnly(call.Tool) {
+			return false
+		}
+	}
+	return true
+}
+
+func notDone(call llm.Call, why string) tool.Answer {
+	return tool.Answer{Result: llm.Result{ID: call.ID, Text: why, Failed: true}, About: why}
+}
+
+// addResults adds the results of a turn to the conversation and the facts.
+func (c *conversation) addResults(answers []tool.Answer) error {
+	m := llm.Message{From: llm.User}
+	for _, a := range answers {
+		m.Parts = append(m.Parts, llm.Part{Result: &a.Result})
+		c.Tally = c.Tally.WithAnswer(a.Result.Failed)
+		c.facts = append(c.facts, nexus.ToolAnswered{
+			Session: c.Session, Call: a.Result.ID, Failed: a.Result.Failed, Duration: a.Duration, About: a.About, Judged: a.Judged, Over: a.Over,
+		})
+		if len(a.Reached) > 0 {
+			c.facts = append(c.facts, nexus.NetworkJudged{Session: c.Session, Call: a.Result.ID, Hosts: a.Reached})
+		}
+	}
+	hash, err := c.storeMessage(m)
+	if err != nil {
+		return err
+	}
+	c.facts = append(c.facts, nexus.ToolsAnswered{Session: c.Session, Message: hash})
+	return nil
+}
+
+// endRepetition ends a session that makes the same call again and again; the last one
+// is answered without being run.
+func (c *conversation) endRepetition(ctx context.Context, calls []llm.Call) (*ending, error) {
+	answers := make([]tool.Answer, len(calls))
+	for i, call := range calls {
+		answers[i] = notDone(call, "not done: the same call again")
+	}
+	if err := c.addResults(answers); err != nil {
+		return nil, err
+	}
+	why := fmt.Sprintf("the same call %d times: %s %s", c.track.same(), calls[0].Tool, tool.About(calls[0]))
+	return c.close(ctx, &ending{outcome: nexus.NoProgress, why: why}, nil)
+}

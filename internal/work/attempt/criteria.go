@@ -1,0 +1,353 @@
+package attempt
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// weighCriteria says about each criterion whose check is a gate what bears on it, on a tree
+// that the gates let through, and records it. Where that may be tests that came
+// with the change, they run where the rest of it is not there.
+func (w *work) weighCriteria(ctx context.Context, snap nexus.TreeSnapshotted) error {
+	if !slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { return c.Check != "" }) {
+		return nil
+	}
+	changed, err := w.tree.Changed(ctx, w.a.Base, snap.Commit)
+	if err != nil {
+		return err
+	}
+	tests, rest := splitTestFiles(changed)
+	known, err := w.criteriaEvidence(ctx, snap, slices.Concat(tests, rest))
+	if err != nil {
+		return err
+	}
+	all := accept.WeighGateCriteria(known)
+	if reds := known.GatesOfReds(all); len(reds) > 0 {
+		if known.Again, err = w.rerunBaseTests(ctx, snap.Tree); err != nil {
+			return fmt.Errorf("run what failed before %s once more: %w", w.a.ID, err)
+		}
+		if all = accept.WeighGateCriteria(known); len(tests) > 0 && len(known.GatesOfReds(all)) > 0 {
+			if known.Old, err = w.runBaseTests(ctx, snap.Tree, tests); err != nil {
+				return fmt.Errorf("run the tests of the base on the work of %s: %w", w.a.ID, err)
+			}
+			all = accept.WeighGateCriteria(known)
+		}
+	}
+	open := slices.ContainsFunc(all, func(s nexus.CriterionShown) bool { return s.By == "" && !s.Left })
+	if open && known.Without == nil && len(tests) > 0 && len(rest) > 0 && w.a.Strategy != nexus.TDDSimple { // that one proves them next
+		p, err := w.proveTestsAlone(ctx, snap, tests, rest)
+		if err != nil {
+			return fmt.Errorf("run the tests of %s without its work: %w", w.a.ID, err)
+		}
+		known.Without, known.Hollow = &p, w.hasHollowTests(ctx, p, snap.Tree)
+		all = accept.WeighGateCriteria(known)
+	}
+	own, err := w.commands(ctx, snap.Tree, tests, rest, known.Edited)
+	if err != nil {
+		return err
+	}
+	for _, b := range own {
+		all = append(all, accept.WeighCommandCriterion(known, b))
+	}
+	slices.SortStableFunc(all, func(a, b nexus.CriterionShown) int { return a.Number - b.Number })
+	return w.record(ctx, nexus.CriteriaWeighed{Attempt: w.a.ID, Tree: snap.Tree, Criteria: all})
+}
+
+// criteriaEvidence returns what is known of a tree before any test runs for it once more.
+func (w *work) criteriaEvidence(ctx context.Context, snap nexus.TreeSnapshotted, changed []string) (accept.Work, error) {
+	repo := w.Worker.Trees.Git()
+	known := accept.Work{
+		Task: w.task.Task, Changed: changed, Base: w.Worker.Judge.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree),
+		Ended: w.Worker.Judge.TestOutcomes, TextOf: change.FailingText(ctx, repo, w.a.Base),
+	}
+	r, err := change.Relate(ctx, repo, w.a.Base, snap.Commit)
+	if err != nil {
+		return known, err
+	}
+	known.Edited, known.Gone, known.Touched, known.Texts, known.Asserts = r.Edited, r.Gone, r.Touched, r.Texts, r.Checks
+	if known.Known, err = change.DeclaredNames(ctx, repo, w.a.Base, accept.Subjects(w.task.Task)); err != nil {
+		return known, err
+	}
+	known.Tells = slices.DeleteFunc(slices.Clone(known.Known), func(name string) bool { return !strings.Contains(r.Added, name) })
+	if known.Renamed, err = w.renamed(ctx, snap.Commit); err != nil {
+		return known, err
+	}
+	if known.Lost, err = change.Suspects(ctx, repo, w.a.Base, "", snap.Commit); err != nil {
+		return known, err
+	}
+	if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed {
+		known.Without, known.Hollow = p, w.hasHollowTests(ctx, *p, snap.Tree)
+	}
+	return known, nil
+}
+
+// runBaseTests returns what the tests of the base say about a tree, in place of its own. Then it
+// puts the tree back.
+func (w *work) runBaseTests(ctx context.Context, tree string, tests []string) ([]nexus.Evidence, error) {
+	old, err := w.treeWithBaseFiles(ctx, w.a.Base, tree, tests)
+	if err != nil {
+		return nil, err
+	}
+	_, now, err := w.tests(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	if now == nil {
+		now = []nexus.Evidence{}
+	}
+	return w.withAllFindings(now), w.tree.ResetExactly(ctx, tree)
+}
+
+// ownTestCriteria returns the criteria that nothing shows but tests that came with the work.
+func ownTestCriteria(a *state.Attempt, t nexus.Task) []string {
+	var all []string
+	for _, s := range a.Weighed.Criteria {
+		if s.Own && s.Number <= len(t.Criteria) {
+			all = append(all, fmt.Sprintf("%d. %s: %s", s.Number, t.Criteria[s.Number-1].Text, strings.Join(s.Tests, ", ")))
+		}
+	}
+	return all
+}
+
+// commands runs the commands of criteria on the base and, where that does not
+// tell, on the base with the tests of the change. Then it puts the tree back.
+func (w *work) commands(ctx context.Context, tree string, tests, rest, edited []string) ([]accept.CommandResults, error) {
+	var all []accept.CommandResults
+	for i, c := range w.task.Criteria {
+		g, ok := detect.Accept(c)
+		if !ok {
+			continue
+		}
+		b := accept.CommandResults{Number: i + 1}
+		var err error
+		if b.Base, err = w.runGateOnce(ctx, g, w.baseTree); err == nil && accept.IsInconclusive(c, b.Base) {
+			err = w.runOnStartAndTests(ctx, g, tree, tests, rest, &b)
+		}
+		if err == nil && b.Base.State.Red() && len(edited) > 0 {
+			b.Old, err = w.runGateWithBaseFiles(ctx, g, w.a.Base, tree, edited)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("run the command of %s without the change: %w", accept.ID(w.task.ID, i+1), err)
+		}
+		all = append(all, b)
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return all, w.tree.ResetExactly(ctx, tree)
+}
+
+// runOnStartAndTests looks where a command fails that passes on the base: on what the run
+// started from, as other tasks may have made it pass since, and on the base with
+// the tests of the change.
+func (w *work) runOnStartAndTests(ctx context.Context, g gate.Gate, tree string, tests, rest []string, b *accept.CommandResults) error {
+	var err error
+	if w.a.Base != w.view.Goal.Base {
+		b.Start, err = w.runGateWithBaseFiles(ctx, g, w.view.Goal.Base, w.view.Goal.Base, nil)
+	}
+	if err == nil && len(tests) > 0 && len(rest) > 0 {
+		b.Tests, err = w.runGateWithBaseFiles(ctx, g, w.a.Base, tree, rest)
+	}
+	return err
+}
+
+// runGateWithBaseFiles returns what a gate says about a tree, or that of a commit, with files as they are on a base.
+func (w *work) runGateWithBaseFiles(ctx context.Context, g gate.Gate, base, tree string, files []string) (*nexus.Evidence, error) {
+	var err error
+	if len(files) == 0 {
+		tree, err = w.Worker.Trees.Git().Tree(ctx, tree)
+	} else {
+		tree, err = w.treeWithBaseFiles(ctx, base, tree, files)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e, err := w.runGateOnce(ctx, g, tree)
+	return &e, err
+}
+
+// runGateOnce is [work.runGate] for a tree without the change, which is judged once.
+func (w *work) runGateOnce(ctx context.Context, g gate.Gate, hash string) (nexus.Evidence, error) {
+	key := g.Name + "\x00" + hash
+	if e := w.ran[key]; e.State == nexus.Pass || e.State == nexus.Fail {
+		return e, nil // others may be different next time
+	}
+	tried := func(o nexus.Evidence) bool { return o.Tree == hash && o.Command == g.Command() }
+	if i := slices.IndexFunc(w.view.Tried, tried); i >= 0 && (w.view.Tried[i].State == nexus.Pass || w.view.Tried[i].State == nexus.Fail) {
+		return w.view.Tried[i], nil
+	}
+	e, ok, err := w.evidenceOfSameCommand(ctx, g, hash)
+	if err == nil && !ok {
+		e, err = w.runGate(ctx, g, hash)
+	}
+	if err == nil {
+		w.ran[key] = e
+	}
+	return e, err
+}
+
+// evidenceOfSameCommand returns what a gate with the very command said about a tree without the change, or
+// one that ran its tests.
+func (w *work) evidenceOfSameCommand(ctx context.Context, g gate.Gate, hash string) (e nexus.Evidence, ok bool, err error) {
+	if err := w.tree.ResetExactly(ctx, hash); err != nil {
+		return e, ok, err
+	}
+	gates, err := w.Worker.Judge.Gates(w.tree.Dir)
+	if err != nil {
+		return e, ok, err
+	}
+	var said []nexus.Evidence
+	for _, commit := range []string{w.a.Base, w.view.Goal.Base} {
+		said = append(said, w.Worker.Judge.Bases.Known(ctx, commit)...)
+	}
+	for _, c := range w.task.Criteria { // what does not compile for one does not for another
+		if o, command := detect.Accept(c); command {
+			gates = append(gates, o)
+			said = append(said, w.ran[o.Name+"\x00"+hash])
+		}
+	}
+	said = slices.DeleteFunc(said, func(e nexus.Evidence) bool { return e.Tree != hash })
+	e, ok = gate.SameCommandEvidence(gates, said, g, w.Worker.Site.Blobs.Get)
+	return e, ok, nil
+}
+
+// recordBaseFailures looks at what fails on the base before anybody works, where the task
+// names something that does, and says so.
+func (w *work) recordBaseFailures(ctx context.Context, start string) error {
+	if w.a.Seen != nil || len(w.a.Rounds) > 0 || w.a.Snapshot.Commit != "" {
+		return nil
+	}
+	if w.a.Base == w.view.Goal.Base {
+		if err := w.Worker.Judge.Bases.CheckBase(ctx, w.Worker.Judge, w.base(), w.tree.Dir, w.desk); err != nil {
+			return err
+		}
+	}
+	wishes := accept.ParseMentions(accept.Texts(w.task.Task))
+	red := slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { _, command := accept.Gate(c); return command })
+	if !red && !wishes.AsksForRed() {
+		return nil
+	}
+	var f nexus.RedSeen
+	err := worker.RunInterruptible(ctx, w.desk, false, func(ctx context.Context) (err error) {
+		f, err = w.baseFailures(ctx, wishes)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("look at the base of %s: %w", w.a.ID, err)
+	}
+	if err := w.tree.Restore(ctx, start); err != nil {
+		return err
+	}
+	return w.record(ctx, f)
+}
+
+// base is what the attempt starts from, for which its gates wait.
+func (w *work) base() worker.Base {
+	return worker.Base{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}
+}
+
+func (w *work) baseFailures(ctx context.Context, wishes accept.Mentions) (f nexus.RedSeen, err error) {
+	gates, err := w.Worker.Judge.Gates(w.tree.Dir)
+	if err != nil {
+		return f, err
+	}
+	skip := untested
+	if slices.ContainsFunc(wishes, func(one accept.Mentioned) bool { return len(one.Places)+len(one.Errors) > 0 }) {
+		skip = nil // a linter may have said that
+	}
+	var base []nexus.Evidence
+	if wishes.AsksForRed() {
+		if _, _, err = w.Worker.Judge.Bases.Judge(ctx, w.Worker.Judge, w.base(), gates, skip, w.desk); err != nil {
+			return f, err
+		}
+		base = w.Worker.Judge.Bases.Known(ctx, w.a.Base)
+	}
+	own, err := w.commands(ctx, w.baseTree, nil, nil, nil)
+	if err != nil {
+		return f, err
+	}
+	f = accept.FindRedOnBase(w.task.Task, accept.BaseResults{Said: base, Own: own, Aside: w.Worker.Judge.QuarantineFunc(ctx, w.a.Base), Ended: w.Worker.Judge.TestOutcomes})
+	f.Attempt, f.Tree = w.a.ID, w.baseTree
+	return f, nil
+}
+
+// seenBefore tells the author what fails before the work, and is to pass after it.
+func (w *work) seenBefore() string {
+	f := w.a.Seen
+	if f == nil {
+		return ""
+	}
+	text := ""
+	if len(f.Meant) > 0 {
+		text += "\n\nThis fails now and must pass when you are done:\n- " + strings.Join(f.Meant, "\n- ")
+	}
+	if len(f.Green) > 0 {
+		text += "\n\nThe task names this, but it does not fail now, so it cannot show that the task is done: it passes, or it does not exist yet. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
+	}
+	if len(f.Aside) > 0 {
+		text += "\n\nLeave this alone:\n- " + strings.Join(f.Aside, "\n- ")
+	}
+	return strings.TrimSpace(text)
+}
+
+// hasHollowTests reports whether tests that were red look at nothing on a tree.
+func (w *work) hasHollowTests(ctx context.Context, p nexus.TestsProved, tree string) bool {
+	return repair.HollowTests(p, func(file string) string {
+		text, err := w.Worker.Trees.Git().Run(ctx, "cat-file", "blob", tree+":"+file)
+		if err != nil {
+			return "assert" // nobody can say that it looks at nothing
+		}
+		return text
+	})
+}
+
+// rerunBaseTests returns what the tests say about the base when they run there once more: one
+// that failed by accident passes without the change, too. Then it puts the tree
+// back.
+func (w *work) rerunBaseTests(ctx context.Context, back string) ([]nexus.Evidence, error) {
+	if w.again == nil {
+		_, now, err := w.tests(ctx, w.baseTree)
+		if err != nil {
+			return nil, err
+		}
+		w.again = w.withAllFindings(now)
+	}
+	return w.again, w.tree.ResetExactly(ctx, back)
+}
+
+// proveTestsAlone runs the tests of a change on a tree that has nothing else of it.
+func (w *work) proveTestsAlone(ctx context.Context, snap nexus.TreeSnapshotted, tests, rest []string) (p nexus.TestsProved, err error) {
+	var before, now []nexus.Evidence
+	bare, err := w.treeWithBaseFiles(ctx, w.a.Base, snap.Tree, rest)
+	if err == nil {
+		before, now, err = w.tests(ctx, bare)
+	}
+	if err != nil {
+		return p, err
+	}
+	return repair.ProveTests(tests, before, now), w.tree.ResetExactly(ctx, snap.Tree)
+}
+
+// judged returns what the gates said about a tree in this round, the last of each,
+// with what was measured of it.
+func (w *work) judged(tree string) []nexus.Evidence {
+	var all []nexus.Evidence
+	for _, e := range slices.Backward(w.a.LastRound().Evidence) {
+		if e.Tree == tree && !slices.ContainsFunc(all, func(o nexus.Evidence) bool { return o.Gate == e.Gate }) {
+			all = append(all, e)
+		}
+	}
+	slices.Reverse(all)
+	return all
+}

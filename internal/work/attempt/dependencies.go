@@ -1,0 +1,52 @@
+package attempt
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// dependencyResults returns what the tasks made that this one needs, as their commits show it.
+func (w *work) dependencyResults(ctx context.Context) ([]prompt.Need, error) {
+	var all []prompt.Need
+	for _, n := range w.view.Needs {
+		need := prompt.Need{Task: n.Task, Commit: n.Landed.Commit, Tie: n.Tie}
+		names, err := change.Names(ctx, w.Worker.Trees.Git(), n.Landed.Parent, n.Landed.Commit)
+		if err != nil {
+			return nil, fmt.Errorf("read what %s made: %w", n.ID, err)
+		}
+		for _, f := range names {
+			need.Files = append(need.Files, needFile(f))
+		}
+		submitted, err := w.Worker.Judge.Submission(&state.Session{Result: n.Said})
+		if err != nil {
+			return nil, err
+		}
+		need.Said = submitted.Message()
+		all = append(all, need)
+	}
+	return all, nil
+}
+
+func needFile(f change.FileNames) prompt.NeedFile {
+	file := prompt.NeedFile{Path: f.Path, How: map[string]string{"A": "added", "D": "deleted"}[f.Status]}
+	if file.How == "" {
+		file.How = "changed"
+	}
+	for _, n := range f.Made {
+		file.Names = append(file.Names, fmt.Sprintf("%d %s", n.Line, n.Text))
+	}
+	for _, n := range f.Changed {
+		file.Names = append(file.Names, fmt.Sprintf("%d %s (before: %s)", n.Line, n.Text, n.Was))
+	}
+	if f.Status == "D" {
+		return file
+	}
+	for _, n := range f.Gone {
+		file.Names = append(file.Names, "gone: "+n.Text)
+	}
+	return file
+}

@@ -1,0 +1,62 @@
+package attempt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/updates"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// guidanceTexts returns what people said to those who write, each once, oldest first: a
+// verifier holds the work against it as against the task's criteria. What they
+// answered to questions is part of the work already.
+func (w *work) guidanceTexts() []string {
+	var all []string
+	add := func(text string) {
+		if text = oneLine(text); text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	for _, said := range w.view.Said {
+		if said.Seq != 0 {
+			add(strings.TrimPrefix(said.About+": "+said.Text, ": "))
+		}
+	}
+	for _, text := range w.guided {
+		add(text)
+	}
+	return all
+}
+
+// collectGuidance keeps what a person says while this process works on the attempt. What
+// was said before is in its view.
+func (w *work) collectGuidance(f nexus.Fact) error {
+	sent, ok := f.(nexus.PromptSent)
+	if !ok || sent.Request == 0 {
+		return nil
+	}
+	said, err := agent.LoadMessages(w.Worker.Site.Blobs, []string{sent.Message})
+	if err != nil {
+		return fmt.Errorf("read what a person said: %w", err)
+	}
+	for _, m := range said {
+		if text := updates.ParseGuidance(m.Text(), sent.Why); text != "" {
+			w.guided = append(w.guided, text)
+		}
+	}
+	return nil
+}
+
+// verifierCriteria returns what a verifier holds the work against: the task's criteria,
+// and what people asked for while it was under way.
+func (w *work) verifierCriteria() []nexus.Criterion {
+	all := slices.Clone(w.task.Criteria)
+	for _, text := range w.guidanceTexts() {
+		all = append(all, nexus.Criterion{Text: prompt.AskedBy + text})
+	}
+	return all
+}

@@ -1,0 +1,209 @@
+package attempt
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// PromptPreview is what an attempt would send to a model now.
+type PromptPreview struct {
+	Role    nexus.Role
+	Session nexus.SessionID
+	Why     string // brief, repair; empty where a conversation continues
+	Offer   worker.SessionPreview
+	Said    []prompt.Part // the conversation so far; only what was not answered has a text
+	Parts   []prompt.Part // what is said next; none where the conversation continues
+}
+
+// PreviewPrompt returns what an attempt would send to a role now, or, for an empty role,
+// to the one whose turn it is. It asks no model, runs no gate and records
+// nothing, so that what a gate would say first is not known to it.
+func PreviewPrompt(ctx context.Context, s *worker.Worker, v state.View, role nexus.Role) (PromptPreview, error) {
+	w := &work{Worker: s, view: v, task: &v.Task, a: v.Attempt.Clone()}
+	facts, err := w.facts(ctx)
+	if err != nil {
+		return PromptPreview{}, err
+	}
+	step := repair.Next(w.task, w.a, v.Limits, facts)
+	if role == "" {
+		if role = turn(step); role == "" {
+			return PromptPreview{}, noPromptError(v.Task.ID, "the gates run next, and they ask no model")
+		}
+	}
+	u := PromptPreview{Role: role}
+	t := worker.ConversationRequest{Attempt: w.a, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.RaisedTier(w.a), Base: v.Goal.Base, Goal: v.Goal.Goal.Text, Limits: v.Limits, Readers: v.Readers}
+	switch role {
+	case nexus.Coder, nexus.Tester, nexus.Editor:
+		err = w.previewWriter(ctx, &u, step)
+	case nexus.Verifier, nexus.Reviewer:
+		t.Author = w.authorModel()
+		t.Handin, err = w.previewReader(ctx, &u)
+	default:
+		if _, ok := s.Sessions.Roles[role]; !ok {
+			return u, &nexus.Error{
+				Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no role %q", role),
+				Hint: "Name coder, tester, verifier or reviewer.",
+			}
+		}
+		err = &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the prompt of the %s does not depend on the task alone", role),
+			Hint: "Name coder, tester, verifier or reviewer; nexus show SESSION --raw prints what any session was sent.",
+		}
+	}
+	if err != nil {
+		return u, err
+	}
+	if role == nexus.Editor {
+		t.As = w.editorRole()
+	}
+	if u.Offer, err = s.Sessions.PreviewSession(ctx, t); err != nil {
+		return u, err
+	}
+	if u.Why == "brief" && len(u.Said) == 0 {
+		u.Parts = append(u.Parts, u.Offer.Here...)
+	}
+	return u, nil
+}
+
+// turn returns the role that a step gives the turn to, empty for none.
+func turn(step repair.Step) nexus.Role {
+	switch step.Move {
+	case repair.Write:
+		return step.Role
+	case repair.Verify:
+		return nexus.Verifier
+	case repair.Review:
+		return nexus.Reviewer
+	default:
+		return ""
+	}
+}
+
+func noPromptError(task nexus.TaskID, why string) error {
+	return &nexus.Error{
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing would be sent for %s now: %s", task, why),
+		Hint: "--role ROLE prints what that role would be sent; nexus show " + string(task) + " lists what was sent.",
+	}
+}
+
+// previewWriter fills in what one who writes is sent.
+func (w *work) previewWriter(ctx context.Context, u *PromptPreview, step repair.Step) error {
+	another := step.Move != repair.Write || step.Role != u.Role
+	if another { // how it would begin
+		step = repair.Step{Role: u.Role}
+		if due, _, _ := w.nextEditStep(); due != "" && u.Role == nexus.Editor {
+			step.Cause = nexus.StepCause + due
+		} else if u.Role == nexus.Editor {
+			return noPromptError(w.task.ID, "no step of the pipeline is left for an editor")
+		}
+	}
+	u.Session = w.writerSession(step)
+	if err := w.addTranscript(u); err != nil {
+		return err
+	}
+	if another && len(u.Said) > 0 {
+		return nil
+	}
+	if !step.Resume {
+		w.a.Apply(nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: u.Role, Cause: step.Cause, Session: u.Session}, w.Worker.Site.Now())
+	} else if w.a.LastRound().Prompted {
+		return nil
+	}
+	m, why, err := w.writerPrompt(ctx, u.Session)
+	if err != nil {
+		return err
+	}
+	u.Why, u.Parts = why, m.Parts()
+	return nil
+}
+
+// previewReader fills in what one who reads is sent. Of several readers of a review it
+// is the first.
+func (w *work) previewReader(ctx context.Context, u *PromptPreview) (handin json.RawMessage, err error) {
+	if w.a.Snapshot.Commit == "" || w.a.LastRound() == nil {
+		return nil, noPromptError(w.task.ID, "there is no change yet that the "+string(u.Role)+" could read")
+	}
+	u.Why = "brief"
+	b, handin := prompt.Brief{}, review.Schema()
+	if u.Role == nexus.Verifier {
+		handin = review.VerdictSchema()
+		b, err = w.verifierNext(ctx)
+	} else {
+		b, err = w.reviewerNext(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	u.Session, u.Parts = b.Session, b.Parts()
+	if err = w.addTranscript(u); len(u.Said) > 0 {
+		u.Why, u.Parts = "", nil
+	}
+	return handin, err
+}
+
+func (w *work) verifierNext(ctx context.Context) (prompt.Brief, error) {
+	n, b := w.verifierBrief()
+	b.Session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, nexus.Verifier, n))
+	err := w.addChangeToBrief(ctx, &b)
+	return b, err
+}
+
+func (w *work) reviewerNext(ctx context.Context) (prompt.Brief, error) {
+	earlier := w.reviews()
+	diff, err := w.Worker.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+	if err != nil {
+		return prompt.Brief{}, err
+	}
+	seats := review.Readers(w.people(), diff)
+	if len(seats) == 0 {
+		return prompt.Brief{}, noPromptError(w.task.ID, "the change is too large to be read")
+	}
+	c := &readerSession{work: *w, seat: seats[0], session: seats[0].Session(w.a.ID, len(earlier)+1)}
+	return c.brief(earlier)
+}
+
+// addTranscript fills in what a conversation holds already, and what of it the model
+// has not answered.
+func (w *work) addTranscript(u *PromptPreview) error {
+	old := w.a.Session(u.Session)
+	if old == nil || len(old.Messages) == 0 {
+		return nil
+	}
+	said, err := agent.LoadMessages(w.Worker.Site.Blobs, old.Messages)
+	if err != nil {
+		return fmt.Errorf("read the transcript of %s: %w", u.Session, err)
+	}
+	open := len(said)
+	for open > 0 && said[open-1].From != llm.Assistant {
+		open--
+	}
+	if open > 0 {
+		u.Said = []prompt.Part{{Title: fmt.Sprintf("messages so far: %d", open), Tokens: tokens(said[:open])}}
+	}
+	for _, m := range said[open:] {
+		for _, p := range m.Parts {
+			one := prompt.Part{Title: "Not answered yet", Text: p.Text, Tokens: tokens([]llm.Message{{Parts: []llm.Part{p}}})}
+			if p.Result != nil {
+				one.Title, one.Text = "Result of a tool", p.Result.Text
+			}
+			u.Said = append(u.Said, one)
+		}
+	}
+	return nil
+}
+
+// tokens estimates how many tokens messages are.
+func tokens(said []llm.Message) int64 {
+	data, _ := json.Marshal(said)
+	return prompt.Tokens(string(data))
+}

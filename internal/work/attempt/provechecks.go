@@ -1,0 +1,268 @@
+package attempt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// pendingCheckSubmission returns the blob of a tester's submission that may name checks of
+// criteria and was not looked at yet; empty for none.
+func (w *work) pendingCheckSubmission() string {
+	s := w.a.LastSession(nexus.Tester)
+	if !w.Worker.Sessions.TestersWriteChecks() || s == nil || s.Outcome != nexus.Accepted || len(w.unprovedCriteria()) == 0 {
+		return ""
+	}
+	red := slices.ContainsFunc(w.a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Red })
+	if s.Result == w.a.Checks.Handin && (!red || w.a.Checks.Tree == w.a.Snapshot.Tree) {
+		return ""
+	}
+	return s.Result
+}
+
+// unprovedCriteria returns the numbers of the criteria that nothing shows: they came
+// without a check, or the gate that is their check does not bear on them, and
+// no test was named that does.
+func (w *work) unprovedCriteria() []int {
+	all := criteriaWithoutCheck(w.task.Task)
+	for _, s := range w.a.Weighed.Criteria {
+		if s.By == "" && !s.Left {
+			all = append(all, s.Number)
+		}
+	}
+	settled := w.settled()
+	all = slices.DeleteFunc(all, func(n int) bool {
+		return slices.ContainsFunc(settled, func(c nexus.CriterionCheck) bool { return c.Number == n })
+	})
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// settled returns the tests of earlier submissions that show a criterion, and the
+// reasons why nothing can.
+func (w *work) settled() []nexus.CriterionCheck {
+	var all []nexus.CriterionCheck
+	for _, c := range w.a.Checks.Checks {
+		current := c.Number <= len(w.task.Criteria) && c.Of == state.Fingerprint(w.task.Task, c.Number)
+		if current && (c.Proved || c.Command == "" && c.Why != "") {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// blockingCriteria returns the criteria that keep a tree from landing whose gates
+// passed, and why the first does. A tree that is submitted again is no other one.
+func (w *work) blockingCriteria() (open []int, why string) {
+	r := w.lastJudged()
+	if r == nil || r != w.a.LastRound() && r.Verdict.Tree != w.a.Snapshot.Tree {
+		return nil, ""
+	}
+	var all []nexus.CriterionShown
+	if r.Verdict.Tree == w.a.Weighed.Tree {
+		all = slices.Clone(w.a.Weighed.Criteria)
+	}
+	return accept.UnshownCriteria(w.task.Task, append(all, w.uncheckedCriteria(all)...), w.a.Checks.Checks, w.view.Waived)
+}
+
+// uncheckedCriteria returns the criteria that came without a check and that a tester was
+// asked to show. Where none was named, the tests that show another criterion are
+// enough for the task to land, and a person must look at this one.
+func (w *work) uncheckedCriteria(weighed []nexus.CriterionShown) []nexus.CriterionShown {
+	asked := slices.ContainsFunc(w.a.Rounds, func(r *state.Round) bool { return r.Cause == repair.CriteriaGate })
+	if !asked && w.a.Checks.Handin == "" {
+		return nil
+	}
+	tested := slices.ContainsFunc(weighed, func(s nexus.CriterionShown) bool {
+		return s.By == nexus.NewBearing || s.By == nexus.TurnedBearing || s.By == nexus.NamedBearing
+	})
+	var all []nexus.CriterionShown
+	for _, n := range showable(w.task.Task) {
+		if w.task.Criteria[n-1].Was != "" {
+			continue // nobody is to blame for a check that cannot tell
+		}
+		s := nexus.CriterionShown{Number: n, Of: state.Fingerprint(w.task.Task, n), Why: "no gate or command checks it"}
+		switch named := slices.ContainsFunc(w.a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Number == n }); {
+		case !named && tested:
+			continue
+		case !named:
+			s.Why += ", and the tester named neither a test that shows it nor a reason why none can"
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// forbiddenTesterChange returns a file that a tester of criteria changed though it was there
+// before, or that is no test; empty for none. Refuted says that its tests are
+// red for what they ask of the work.
+func (w *work) forbiddenTesterChange(ctx context.Context, at string) (file string, refuted bool, err error) {
+	r := w.a.LastRound()
+	if r == nil || r.Cause != repair.CriteriaGate || len(w.a.Rounds) < 2 {
+		return "", false, nil
+	}
+	before := w.a.Rounds[len(w.a.Rounds)-2]
+	if before.Verdict == nil || before.Verdict.Tree == w.a.Snapshot.Tree {
+		return "", false, nil
+	}
+	changed, err := w.Worker.Trees.Git().Changed(ctx, before.Verdict.Tree, at)
+	var tests []string
+	for _, c := range changed {
+		if c.Status != "A" || !stack.ServesTests(c.Path) {
+			return c.Path, false, err
+		}
+		tests = append(tests, c.Path)
+	}
+	return "", repair.ProveTests(tests, before.Evidence, r.Evidence).Proof == nexus.ProofRed, err
+}
+
+// revertLastRound takes back what a tester of criteria, or the editor of a step, did to a tree that was green.
+func (w *work) revertLastRound(ctx context.Context, why string) error {
+	if err := w.tree.ResetExactly(ctx, w.a.Rounds[len(w.a.Rounds)-2].Verdict.Tree); err != nil {
+		return fmt.Errorf("take back what the %s of %s did: %w", w.a.LastRound().Role, w.a.ID, err)
+	}
+	snap, err := w.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	facts := []nexus.Fact{snap}
+	if handin := w.pendingCheckSubmission(); handin != "" && w.a.LastRound().Role != nexus.Editor {
+		f, err := w.namedChecks(handin, snap.Tree)
+		if err != nil {
+			return err
+		}
+		for i := range f.Checks {
+			if c := &f.Checks[i]; c.Why == "" && !c.Proved {
+				c.Why = why
+			}
+		}
+		facts = append([]nexus.Fact{f}, facts...)
+	}
+	return w.record(ctx, facts...)
+}
+
+// namedChecks returns the checks of open criteria that a submission names, and those
+// that are settled, for a tree.
+func (w *work) namedChecks(handin, tree string) (nexus.ChecksProved, error) {
+	data, err := w.Worker.Site.Blobs.Get(handin)
+	all := append(readChecks(data, w.task.Task, w.unprovedCriteria()), w.settled()...)
+	slices.SortStableFunc(all, func(a, b nexus.CriterionCheck) int { return a.Number - b.Number })
+	return nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: tree, Checks: all}, err
+}
+
+// proveChecks tries the tests that a tester named for criteria without a check: each
+// must fail for the right reason where the work is not there, and pass where
+// it is. What shows nothing costs a tester's round, and then leaves the task to
+// people.
+func (w *work) proveChecks(ctx context.Context) error {
+	f, err := w.namedChecks(w.pendingCheckSubmission(), w.a.Snapshot.Tree)
+	if err != nil {
+		return err
+	}
+	for i := range f.Checks {
+		f.Checks[i].Proved = false // what was proved before is tried on this tree, too
+	}
+	if slices.ContainsFunc(f.Checks, func(c nexus.CriterionCheck) bool { return c.Command != "" && c.Why == "" }) {
+		if err := worker.RunInterruptible(ctx, w.desk, false, func(ctx context.Context) error { return w.runChecks(ctx, &f) }); err != nil {
+			return fmt.Errorf("try the checks of %s: %w", w.a.ID, err)
+		}
+	}
+	return w.record(ctx, f)
+}
+
+// runChecks runs the checks without the work, and with it.
+func (w *work) runChecks(ctx context.Context, f *nexus.ChecksProved) error {
+	tests, rest, err := w.splitChangedFiles(ctx, w.a.Base, w.a.Snapshot.Commit)
+	if err != nil {
+		return err
+	}
+	bare := cmp.Or(w.view.Without, w.a.Base) // of a criterion that was revised the work may have landed before
+	if bare != w.a.Base {
+		if _, rest, err = w.splitChangedFiles(ctx, bare, w.a.Snapshot.Commit); err != nil {
+			return err
+		}
+	}
+	if bare, err = w.treeWithBaseFiles(ctx, bare, f.Tree, rest); err != nil {
+		return err
+	}
+	for i := range f.Checks {
+		c := &f.Checks[i]
+		switch {
+		case c.Command == "" || c.Why != "":
+			continue
+		case !slices.Contains(tests, c.File):
+			c.Why = fmt.Sprintf("%s is not a test that came with the work", c.File)
+		default:
+			g, _ := detect.Accept(nexus.Criterion{Check: c.Command}) // no gate's name: see checkFault
+			if err := w.runCheck(ctx, c, g, bare, f.Tree, tests); err != nil {
+				return err
+			}
+		}
+	}
+	return w.tree.ResetExactly(ctx, f.Tree)
+}
+
+// runCheck runs one check on both trees.
+func (w *work) runCheck(ctx context.Context, c *nexus.CriterionCheck, g gate.Gate, bare, whole string, tests []string) error {
+	with, err := w.runGate(ctx, g, whole)
+	if err != nil {
+		return err
+	}
+	c.Red = with.State == nexus.Fail && repair.ProveTests(tests, nil, []nexus.Evidence{with}).Proof == nexus.ProofRed
+	if c.Red || with.Passed() {
+		if err := w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: with}); err != nil {
+			return err
+		}
+	}
+	if !with.Passed() {
+		c.Why = fmt.Sprintf("it does not pass with the work: %s", cmp.Or(with.Why, string(with.State)))
+		return nil
+	}
+	without, err := w.runGate(ctx, g, bare)
+	if err != nil {
+		return err
+	}
+	switch p := repair.ProveTests(tests, nil, []nexus.Evidence{without}); {
+	case without.Passed(), p.Proof == nexus.ProofGreen:
+		c.Why = "it passes without the work"
+	case p.Proof == nexus.ProofRed:
+		c.Proved = true
+	default:
+		c.Why = fmt.Sprintf("without the work it fails for an unrelated reason: %s", cmp.Or(p.Why, string(p.Proof)))
+	}
+	return nil
+}
+
+// runGate runs one gate on a tree.
+func (w *work) runGate(ctx context.Context, g gate.Gate, hash string) (nexus.Evidence, error) {
+	if err := w.tree.ResetExactly(ctx, hash); err != nil {
+		return nexus.Evidence{}, err
+	}
+	r, err := w.runner(ctx, hash)
+	if err != nil {
+		return nexus.Evidence{}, err
+	}
+	return r.JudgeAgainstBase(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, g)
+}
+
+// runner equips the tree, whose files are those of hash, and returns what runs
+// its gates.
+func (w *work) runner(ctx context.Context, hash string) (gate.Runner, error) {
+	if err := w.Worker.Judge.Kit.Equip(ctx, dependencies.Tree{Dir: w.tree.Dir, Hash: hash}, w.Worker.Judge.Gates, nil, false, w.record); err != nil {
+		return gate.Runner{}, err
+	}
+	r, err := w.Worker.Judge.Runner(w.tree, hash)
+	r.Reached, r.Starts = worker.RecordHosts(ctx, w.desk, w.a.ID), w.starts(ctx)
+	return r, err
+}

@@ -1,0 +1,217 @@
+package attempt
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// prove runs the tests that were written where the work that they judge is not
+// there: on the tree as it is when they were written first, and else on one
+// that has nothing but them.
+func (w *work) prove(ctx context.Context) error {
+	snap, err := w.snapshotLastRound(ctx)
+	if err != nil {
+		return err
+	}
+	tests, rest, err := w.splitChangedFiles(ctx, w.a.Base, snap.Commit)
+	if err != nil {
+		return err
+	}
+	tree, earlier := snap.Tree, w.a.LastRound() == nil && w.a.From != "" // an earlier attempt left work with them
+	if !w.a.Strategy.Sessions() || earlier {
+		if tree, err = w.treeWithBaseFiles(ctx, w.a.Base, tree, rest); err != nil {
+			return err
+		}
+	}
+	p := repair.ProveTests(nil, nil, nil)
+	if len(tests) > 0 {
+		before, now, err := w.tests(ctx, tree)
+		if err != nil {
+			return fmt.Errorf("prove the tests of %s: %w", w.a.ID, err)
+		}
+		p = repair.ProveTests(tests, w.withAllFindings(before), w.withAllFindings(now))
+		p.Evidence = now
+	}
+	if err := w.tree.ResetExactly(ctx, snap.Tree); err != nil {
+		return err
+	}
+	p.Attempt, p.Tree = w.a.ID, tree
+	if w.a.Strategy == nexus.TDDStrict && !earlier {
+		p.Beside = rest
+	}
+	if err := w.record(ctx, p); err != nil || w.a.Strategy.Sessions() || p.Proof != nexus.ProofRed {
+		return err
+	}
+	return w.weighCriteria(ctx, snap) // of work that is green, what shows its criteria is known only now
+}
+
+// withAllFindings returns evidence with all its findings.
+func (w *work) withAllFindings(all []nexus.Evidence) []nexus.Evidence {
+	all = slices.Clone(all)
+	for i, e := range all {
+		all[i], _ = gate.WithAllFindings(e, w.Worker.Site.Blobs.Get) // what is lost is said by what is left
+	}
+	return all
+}
+
+// splitChangedFiles returns the files of tests that changed from a base up to a commit, and
+// the others.
+func (w *work) splitChangedFiles(ctx context.Context, base, commit string) (tests, rest []string, err error) {
+	changed, err := w.tree.Changed(ctx, base, commit)
+	tests, rest = splitTestFiles(changed)
+	return tests, rest, err
+}
+
+// splitTestFiles returns the files of tests among changes, and the others.
+func splitTestFiles(changed []worktree.Change) (tests, rest []string) {
+	for _, c := range changed {
+		if stack.ServesTests(c.Path) {
+			tests = append(tests, c.Path)
+		} else {
+			rest = append(rest, c.Path)
+		}
+	}
+	return tests, rest
+}
+
+// treeWithBaseFiles returns a tree in which these files are as they were on a base.
+func (w *work) treeWithBaseFiles(ctx context.Context, base, tree string, files []string) (string, error) {
+	if len(files) == 0 {
+		return tree, nil
+	}
+	bare, err := w.Worker.Trees.Git().TreeWithoutChanges(ctx, filepath.Dir(w.tree.Dir), tree, base, files)
+	if err != nil {
+		return "", fmt.Errorf("take the work away from its tests: %w", err)
+	}
+	return bare, nil
+}
+
+// tests runs the gates that run tests on a tree, all of them, and returns what
+// they found on the base too.
+func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evidence, err error) {
+	err = worker.RunInterruptible(ctx, w.desk, false, func(ctx context.Context) (err error) {
+		before, now, err = w.testAll(ctx, tree)
+		return err
+	})
+	return before, now, err
+}
+
+func (w *work) testAll(ctx context.Context, tree string) (before, now []nexus.Evidence, err error) {
+	if err := w.tree.ResetExactly(ctx, tree); err != nil {
+		return nil, nil, err
+	}
+	gates, err := w.Worker.Judge.Gates(w.tree.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	gates, base, err := w.Worker.Judge.Bases.Judge(ctx, w.Worker.Judge, w.base(), gates, untested, w.desk)
+	if err != nil {
+		return nil, nil, fmt.Errorf("judge the base: %w", err)
+	}
+	r, err := w.runner(ctx, tree)
+	if err != nil {
+		return nil, nil, err
+	}
+	if e, red := w.Worker.Judge.Kit.Of(w.tree.Dir).Fault(tree); red {
+		return nil, []nexus.Evidence{e}, nil
+	}
+	for _, g := range gates {
+		if !g.Tests {
+			continue
+		}
+		e, err := r.Judge(ctx, gate.Tree{Dir: w.tree.Dir, Hash: tree}, g)
+		if err != nil {
+			return nil, nil, err
+		}
+		before, now = append(before, base[g.Name]), append(now, e)
+	}
+	return before, now, nil
+}
+
+// untested says why a gate that runs no tests has nothing to say about some.
+func untested(g gate.Gate) string {
+	if g.Tests {
+		return ""
+	}
+	return "it runs no tests"
+}
+
+// suspected returns what a verifier is to explain.
+func (w *work) suspected() []nexus.Finding {
+	if s := w.a.LastRound().Suspect; s != nil {
+		return s.Findings
+	}
+	return nil
+}
+
+// refused returns what verifiers had against earlier work on the task, for
+// another to look at.
+func (w *work) refused() []string {
+	var all []string
+	for _, r := range w.task.Refused {
+		if r.Attempt != w.a.ID { // those of this one follow: the view may be older, or newer
+			all = append(all, r.Why)
+		}
+	}
+	for _, r := range w.a.Rounds {
+		switch v := r.Verified; {
+		case v == nil || !v.Read:
+		case v.Category == "":
+			all = nil
+		default:
+			all = append(all, v.Why)
+		}
+	}
+	return all
+}
+
+// verify lets a verifier hold the work against the task, in a conversation of
+// its own.
+func (w *work) verify(ctx context.Context) error {
+	n, b := w.verifierBrief()
+	old, err := w.runReadOnlySession(ctx, nexus.Verifier, n, b, review.VerdictSchema())
+	if err != nil {
+		return err
+	}
+	f := nexus.WorkVerified{Why: fmt.Sprintf("the verifier did not finish: %s", old.Outcome)}
+	switch {
+	case old.Outcome == nexus.Refused:
+		return worker.BudgetExceeded(old.Why)
+	case old.Outcome == nexus.Accepted && old.Result != "":
+		data, err := w.Worker.Site.Blobs.Get(old.Result)
+		if err != nil {
+			return err
+		}
+		f, _ = review.ParseVerdict(data, review.VerifierTask{Criteria: w.verifierCriteria(), Explain: len(b.Suspect) > 0}) // runGate that cannot be read says so itself, and the gates decide
+	}
+	f.Attempt, f.Tree = w.a.ID, w.a.Snapshot.Tree
+	return w.record(ctx, f)
+}
+
+// verifierBrief returns the number of the next verifier's conversation, and what its
+// brief says besides the task and the change.
+func (w *work) verifierBrief() (n int, b prompt.Brief) {
+	n = 1
+	var before []nexus.Finding
+	for _, r := range w.a.Rounds {
+		if r.Verified != nil {
+			n++
+			before = r.Verified.Findings
+		}
+	}
+	return n, prompt.Brief{
+		Before: before, Replies: w.replies(repair.VerifyGate, before), Order: prompt.TestOrderText(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused(),
+		Own: ownTestCriteria(w.a, w.task.Task), Asked: w.guidanceTexts(), AskedFrom: len(w.task.Criteria) + 1,
+	}
+}

@@ -1,0 +1,43 @@
+package attempt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/lessons"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// similarTaskFiles says which files earlier tasks like this one read and changed, as the run
+// learned when it began. Only files are named that the attempt starts with and
+// agents may see.
+func (w *work) similarTaskFiles(ctx context.Context) (string, error) {
+	l := w.view.Goal.Routing.Lessons
+	if l == nil {
+		return "", nil
+	}
+	changed, read := lessons.FilesBeside(l.Touched, w.task.Files), lessons.FilesBeside(l.Read, w.task.Files)
+	var files []string
+	for _, f := range slices.Concat(changed, read) {
+		files = append(files, f.File)
+	}
+	there, err := w.Worker.Sessions.Maps.VisibleFiles(ctx, w.Worker.Trees.Git(), cmp.Or(w.a.Start, w.a.Base), files)
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	say := func(all []nexus.FileLearned, did string) {
+		for _, f := range all {
+			if slices.Contains(there, f.File) {
+				lines = append(lines, fmt.Sprintf("- %s: %s by %d of %d tasks that declare %s", prompt.Code(f.File), did, f.Cases, f.Tasks, prompt.Code(f.Of)))
+			}
+		}
+	}
+	say(changed, "changed")
+	say(read, "read first")
+	return strings.Join(lines, "\n"), nil
+}

@@ -1,0 +1,343 @@
+package attempt
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/attempthistory"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/worker"
+)
+
+// runWriter lets a role write: the coder continues in its one conversation, round
+// after round, so that it still knows what it tried.
+func (w *work) runWriter(ctx context.Context, step repair.Step) error {
+	session := w.writerSession(step)
+	if !step.Resume {
+		f := nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: step.Role, Cause: step.Cause, Session: session}
+		if err := w.record(ctx, f); err != nil {
+			return err
+		}
+	}
+	next, why := "", ""
+	var parts []prompt.Part
+	var told state.Guidance
+	switch cause := w.a.LastRound().Cause; {
+	case w.a.LastRound().Prompted:
+	case cause == nexus.PersonCause, cause == nexus.AnswerCause:
+		next, why, told = w.commentsPrompt(cause)
+	default:
+		m, reason, err := w.writerPrompt(ctx, session)
+		if err != nil {
+			return err
+		}
+		next, why, parts = m.Text(), reason, m.Parts()
+	}
+	o, err := w.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, As: w.editorRole(), Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
+		Next: next, Why: why, Delivers: told, Parts: parts, Limits: w.view.Limits, Left: w.timeLeftFunc(), Record: w.record, Snap: w.snapshot,
+	}, w.desk)
+	if err == nil && o.Outcome == nexus.Refused {
+		err = worker.BudgetExceeded(o.Why)
+	}
+	return err
+}
+
+// writerSession returns the conversation of the one who writes: every editor has its own, as each
+// step is about the work alone.
+func (w *work) writerSession(step repair.Step) nexus.SessionID {
+	n := 1
+	if step.Role == nexus.Editor {
+		n = editors(w.a)
+		if !step.Resume {
+			n++
+		}
+	}
+	return nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, step.Role, n))
+}
+
+// message is what opens a stretch of a conversation.
+type message interface {
+	Text() string
+	Parts() []prompt.Part
+}
+
+// writerPrompt returns what the round's writer is told: the brief at first, then what
+// was found. It depends on the journal alone, so that a resumed round says
+// the same.
+func (w *work) writerPrompt(ctx context.Context, session nexus.SessionID) (m message, why string, err error) {
+	r := w.a.LastRound()
+	if r.Cause == "" || r.Cause == repair.CriteriaGate || r.Role == nexus.Editor || w.regated() {
+		b, err := w.writerBrief(ctx, r, session)
+		return b, "brief", err
+	}
+	f := w.findings()
+	if n := len(w.a.Rounds); n > 1 {
+		before := w.a.Rounds[n-2]
+		f.Fixed, f.FixedBy = before.Fixed.Lines, before.Fixed.Fixed
+		if r.Role == nexus.Coder && before.Role == nexus.Tester {
+			if f.Tester, err = w.tested(); err != nil {
+				return nil, "", err
+			}
+		}
+	}
+	if f.Round = repair.DetailRound(w.task, w.a); f.Round > 0 {
+		f.Places = w.places(ctx, f.Findings)
+	}
+	return f, "repair", nil
+}
+
+// writerBrief returns the brief of a round's writer.
+func (w *work) writerBrief(ctx context.Context, r *state.Round, session nexus.SessionID) (b prompt.Brief, err error) {
+	b = prompt.Brief{
+		Session: session, Task: w.task.Task, Base: w.a.Base, Kept: w.startingTree(r),
+		Order: prompt.TestOrderText(w.a.Strategy, r.Role, w.a.Proof),
+	}
+	if b.Tried, err = SummarizeAttempts(ctx, w.Worker, w.view, r.Role == nexus.Coder || w.task.Kind == nexus.TestTask); err != nil {
+		return b, err
+	}
+	if w.regated() {
+		b.Tried.Last, b.Kept.Open, b.Kept.Objects, b.Kept.Again = attempthistory.LastFailure{}, nil, nil, true
+		if r.Cause != "" && r.Cause != repair.CriteriaGate {
+			b.Found = w.findings().Text()
+		}
+	}
+	if r.Role == nexus.Coder {
+		if b.Earlier, err = w.similarTaskFiles(ctx); err != nil {
+			return b, err
+		}
+	}
+	if r.Role == nexus.Tester { // who is not told that no test is asked for, nor to change code
+		b.Task.Strategy = ""
+		b.Task.Files = slices.DeleteFunc(slices.Clone(b.Task.Files), func(f string) bool { return !stack.ServesTests(f) })
+	}
+	switch {
+	case r.Role == nexus.Tester && w.Worker.Sessions.TestersWriteChecks():
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + askChecks(w.task.Task, w.unprovedCriteria(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
+	case r.Role == nexus.Editor:
+		s, _ := w.step(w.Worker.Judge.EditSteps(w.task.Task))
+		b.Order = prompt.Edit(s.Name, s.Edit, s.Role != "")
+	case r.Role == nexus.Coder && r.Cause == "":
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
+	}
+	if also := w.Worker.Judge.StepCommands(w.task.Task); r.Role == nexus.Coder && len(also) > 0 {
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + prompt.Steps(also))
+	}
+	if r.Role == nexus.Coder && w.a.Strategy.Sessions() {
+		if b.Tester, err = w.tested(); err != nil {
+			return b, err
+		}
+	}
+	if b.Needs, err = w.dependencyResults(ctx); err != nil {
+		return b, err
+	}
+	b.Diff, err = w.openingDiff(ctx, r)
+	return b, err
+}
+
+// regated reports whether the gates judged what the attempt starts from before
+// anybody wrote, and the last round is the first of its writer, who has no
+// conversation yet.
+func (w *work) regated() bool {
+	n := len(w.a.Rounds)
+	return n > 1 && w.a.Rounds[0].Cause == repair.KeptCause &&
+		!slices.ContainsFunc(w.a.Rounds[:n-1], func(r *state.Round) bool { return r.Role == w.a.Rounds[n-1].Role })
+}
+
+// tested returns what the tester said about its tests; nothing where none worked.
+func (w *work) tested() (string, error) {
+	s, err := w.Worker.Judge.Submission(w.a.LastSession(nexus.Tester))
+	return s.Message(), err
+}
+
+// openingDiff returns the change that a round opens a conversation about: what a
+// tester finds that comes after the code, and what a coder does who continues
+// from a round of an earlier attempt. It is empty for others.
+func (w *work) openingDiff(ctx context.Context, r *state.Round) (string, error) {
+	switch {
+	case (r.Role == nexus.Tester && !w.a.Strategy.Sessions() || r.Role == nexus.Editor) && w.a.Snapshot.Commit != "":
+		return w.Worker.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+	case r.Role == nexus.Coder && w.a.Start != "" && (w.a.From != "" || !w.a.Strategy.Proves()):
+		return w.Worker.Trees.Git().Diff(ctx, w.a.Base, r.From)
+	default:
+		return "", nil
+	}
+}
+
+// startingTree says what of earlier attempts a round opens a conversation with.
+func (w *work) startingTree(r *state.Round) prompt.StartingTree {
+	k := prompt.StartingTree{Forgone: w.a.Forgone}
+	if r.Role == nexus.Coder && w.a.From != "" {
+		k.From = fmt.Sprintf("round %d of %s", w.a.FromRound, w.a.From)
+		k.Overtime = overtime(w.task, w.a)
+		k.Reach, k.Open, k.Objects, k.Merged = w.view.Kept.Reach, w.view.Kept.Open, attempthistory.Objections(w.view), w.a.Since != ""
+	}
+	return k
+}
+
+const (
+	maxPlaces = 5
+	around    = 12 // lines before and after a finding
+)
+
+// places returns what stands around the worst findings, in the tree that they
+// are of.
+func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Excerpt {
+	hidden, err := change.IgnoreSet(ctx, w.Worker.Trees.Git(), w.a.Base)
+	if err != nil {
+		return nil // nothing of it is shown
+	}
+	var all []prompt.Excerpt
+	for _, f := range prompt.Worst(found) {
+		near := func(p prompt.Excerpt) bool {
+			return p.File == f.File && p.From <= f.Line && f.Line < p.From+len(p.Lines)
+		}
+		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) || hidden.Hides(f.File) {
+			continue
+		}
+		if from, text := change.LinesAround(ctx, w.Worker.Trees.Git(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {
+			all = append(all, prompt.Excerpt{File: f.File, From: from, Lines: text})
+		}
+	}
+	return all
+}
+
+// findings returns what was found after the round before: what is new first,
+// what the writer has heard of already last.
+func (w *work) findings() prompt.Repair {
+	n := len(w.a.Rounds)
+	r := w.a.Rounds[n-1]
+	f := prompt.Repair{Gate: r.Cause}
+	for _, old := range w.view.Past {
+		for _, earlier := range old.Rounds {
+			f.Told = append(f.Told, found(earlier)...)
+		}
+	}
+	for _, earlier := range w.a.Rounds[:max(0, n-2)] {
+		f.Told = append(f.Told, found(earlier)...)
+	}
+	switch r.Cause {
+	case "train":
+		f.Findings, f.Why = r.Handed, r.HandedWhy
+		return f
+	case repair.ProofGate:
+		f.Findings, f.Why = w.a.Proof.Findings, w.a.Proof.Why
+		return f
+	case repair.VerifyGate, repair.ReviewCause:
+		f.Findings, f.Why, f.TestsOnly = repair.WriterFindings(w.a, n-1), repair.Summary(w.a, n-1), r.Role == nexus.Tester
+		f.Replies = w.replies(r.Cause, f.Findings)
+		for _, one := range f.Findings {
+			if repair.CountUpheld(w.a, r.Cause, one) > 0 {
+				f.Stood = append(f.Stood, one)
+			}
+		}
+		return f
+	case repair.IndependentGate:
+		f.Findings = repair.Refuted(*w.a.Reproduced)
+		f.Output = w.testTexts()
+		return f
+	case repair.UnshownCause:
+		f.Findings = w.unshownFindings()
+		return f
+	case repair.BlockedCause:
+		if s := w.a.Session(w.a.Rounds[n-2].Session); s != nil {
+			f.Why = s.Why
+		}
+		return f
+	}
+	if n < 2 {
+		return f
+	}
+	before := w.a.Rounds[n-2]
+	for _, e := range before.Evidence {
+		if e.Gate != r.Cause {
+			continue
+		}
+		f.Command, f.Exit, f.Why, f.Findings, f.Unclear = e.Command, e.Exit, e.Why, e.Findings, !e.State.Red()
+		f.Gone = repair.FixedFindings(w.a.Rounds[:n-1], e.Gate)
+		f.Findings = append(slices.Clip(f.Findings), repair.Pending(w.a, n-1)...)
+		f.Output = failureOutput(w.Worker, e.Output)
+	}
+	return f
+}
+
+// replies returns, finding by finding, what was answered to it before.
+func (w *work) replies(cause string, found []nexus.Finding) []string {
+	all := make([]string, len(found))
+	for i, f := range found {
+		for _, r := range repair.Replies(w.a, cause, f) {
+			all[i] += fmt.Sprintf("\n%s: %s: %s", r.Role, r.Status, r.Why)
+		}
+		all[i] = strings.TrimSuffix(strings.TrimSpace(all[i]), ":")
+	}
+	return all
+}
+
+// found returns everything that was found after a round.
+func found(r *state.Round) []nexus.Finding {
+	var all []nexus.Finding
+	for _, e := range r.Evidence {
+		all = append(all, e.Findings...)
+	}
+	for _, v := range r.Reviews {
+		all = append(all, v.Findings...)
+	}
+	if r.Proof != nil {
+		all = append(all, r.Proof.Findings...)
+	}
+	if r.Verified != nil {
+		all = append(all, r.Verified.Findings...)
+	}
+	return append(all, r.Handed...)
+}
+
+// runReadOnlySession lets a role that only reads look at the change, in its n-th conversation,
+// and returns that. One that submitted before the process died is not had
+// again.
+func (w *work) runReadOnlySession(ctx context.Context, role nexus.Role, n int, b prompt.Brief, handin json.RawMessage) (*state.Session, error) {
+	b.Session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, role, n))
+	old := w.a.Session(b.Session)
+	if old != nil && old.Over {
+		return old, nil
+	}
+	next := ""
+	var parts []prompt.Part
+	if old == nil || len(old.Messages) == 0 {
+		if err := w.addChangeToBrief(ctx, &b); err != nil {
+			return nil, err
+		}
+		next, parts = b.Text(), b.Parts()
+	}
+	_, err := w.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.RaisedTier(w.a), Author: w.authorModel(), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
+		Next: next, Why: "brief", Parts: parts, Handin: handin, Limits: w.view.Limits, Record: w.record,
+	}, w.desk)
+	return w.a.Session(b.Session), err
+}
+
+// authorModel returns the model of whoever wrote the work, empty for none.
+func (w *work) authorModel() string {
+	if s := w.view.AuthorSession(w.a); s != nil {
+		return s.Model
+	}
+	return ""
+}
+
+// addChangeToBrief fills in what one who judges the change is shown of it.
+func (w *work) addChangeToBrief(ctx context.Context, b *prompt.Brief) error {
+	diff, err := w.Worker.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+	if err != nil {
+		return err
+	}
+	submitted, err := w.Worker.Judge.Submission(w.view.AuthorSession(w.a))
+	b.Task, b.Said, b.Diff, b.Evidence = w.task.Task, submitted.Message(), diff, w.a.LastRound().Evidence
+	return err
+}

@@ -1,0 +1,91 @@
+package change
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+const (
+	maxText  = 1 << 20 // bytes of a file that is compared
+	maxFiles = 400     // files that are, besides those that judge
+)
+
+// Suspects returns what the work in a commit does to what judges it: to what
+// was there at its base, and, where tests came first and were seen red on a
+// tree, to those.
+func Suspects(ctx context.Context, repo git.Repo, base, red, commit string) ([]nexus.Finding, error) {
+	found, err := suspects(ctx, repo, base, commit)
+	if err != nil || red == "" {
+		return found, err
+	}
+	since, err := suspects(ctx, repo, red, commit)
+	for _, f := range since {
+		if f.Code != tamper.Suppressed && !slices.Contains(found, f) {
+			found = append(found, f)
+		}
+	}
+	return found, err
+}
+
+// FewerTests returns what gates that pass say about tests that ran on the base and not
+// now: whatever keeps them away, somebody has to say why.
+func FewerTests(evidence []nexus.Evidence) []nexus.Finding {
+	var found []nexus.Finding
+	for _, e := range evidence {
+		for _, f := range e.Findings {
+			if e.Passed() && f.Code == raw.CodeFewer {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
+}
+
+func suspects(ctx context.Context, repo git.Repo, from, to string) ([]nexus.Finding, error) {
+	changed, err := repo.Changed(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	var files []tamper.File
+	rest := 0
+	for _, c := range changed {
+		if !tamper.AffectsChecks(c.Path) {
+			if rest++; rest > maxFiles {
+				files = append(files, tamper.File{Path: c.Path}) // its name counts
+				continue
+			}
+		}
+		f, err := readSides(ctx, repo, from, to, c)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return tamper.FindTampering(files), nil
+}
+
+// readSides reads a file that differs between two commits, as it is in each that has it.
+func readSides(ctx context.Context, repo git.Repo, from, to string, c git.Change) (f tamper.File, err error) {
+	f.Path = c.Path
+	if c.Status != "A" {
+		if f.Old, err = TextAt(ctx, repo, from, c.Path); err != nil {
+			return f, err
+		}
+	}
+	if c.Status != "D" {
+		f.New, err = TextAt(ctx, repo, to, c.Path)
+	}
+	return f, err
+}
+
+// TextAt returns a file of a commit or tree, cut where it is too long to be
+// compared.
+func TextAt(ctx context.Context, repo git.Repo, rev, file string) (*string, error) {
+	out, _, err := repo.RunTo(ctx, maxText, "cat-file", "-p", rev+":"+file)
+	return &out, err
+}

@@ -1,0 +1,253 @@
+package codedoc
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/textindex"
+	"github.com/nexus-ai-builder/nexus/internal/work/memory"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+)
+
+// DocStore is where the documents of a repository are.
+type DocStore struct {
+	Top    string   // the user's checkout; empty: there is none
+	Show   []string // patterns of files that agents see though they may hold secrets
+	Tokens int64    // that a session may be told; 0: nothing is
+}
+
+// Problem is a file that is no document, and why.
+type Problem struct {
+	Name string
+	Err  error
+}
+
+// Load reads the documents, by name. Other files are left alone, and links are
+// not followed.
+func (s DocStore) Load() (docs []Doc, problems []Problem, err error) {
+	if s.Top == "" {
+		return nil, nil, nil
+	}
+	root, err := os.OpenRoot(s.Top)
+	if err != nil {
+		return nil, nil, disk.WrapError("read the documents", err)
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	for _, t := range Topics() {
+		name := path.Join(Dir, t.Name+".md")
+		data, err := load(root, name)
+		var d Doc
+		if err == nil {
+			d, err = Parse(name, data)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			problems = append(problems, Problem{t.Name, err})
+		default:
+			docs = append(docs, d)
+		}
+	}
+	return docs, problems, nil
+}
+
+// load reads a plain file, at most so much as shows that it is too long.
+func load(root *os.Root, name string) ([]byte, error) {
+	if err := plain(root, name); err != nil {
+		return nil, err
+	}
+	f, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	return data, errors.Join(err, f.Close())
+}
+
+// plain refuses links: they lead to what somebody else chose.
+func plain(root *os.Root, name string) error {
+	for at, dirs := "", strings.Split(name, "/"); len(dirs) > 0; dirs = dirs[1:] {
+		at = path.Join(at, dirs[0])
+		info, err := root.Lstat(filepath.FromSlash(at))
+		switch {
+		case err != nil:
+			return err
+		case len(dirs) > 1 && !info.IsDir() || len(dirs) == 1 && !info.Mode().IsRegular():
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: at + ": it is not a plain file or directory",
+				Hint: "Replace it with the file or directory itself.",
+			}
+		}
+	}
+	return nil
+}
+
+// Write puts a document in its place as a whole: a process that is killed leaves the
+// old one or the new one.
+func (s DocStore) Write(d Doc) (file string, err error) {
+	file = path.Join(Dir, d.Name+".md")
+	root, err := os.OpenRoot(s.Top)
+	if err != nil {
+		return file, disk.WrapError("write "+file, err)
+	}
+	defer func() { _ = root.Close() }() // the file was closed for itself
+	if err := plain(root, file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return file, err
+	}
+	next := filepath.FromSlash(path.Join(Dir, ".new-"+rand.Text()))
+	err = root.MkdirAll(filepath.FromSlash(Dir), 0o755)
+	if err == nil {
+		err = root.WriteFile(next, []byte(d.String()), 0o644)
+	}
+	if err == nil {
+		err = root.Rename(next, filepath.FromSlash(file))
+	}
+	if err != nil {
+		_ = root.Remove(next)
+	}
+	return file, disk.WrapError("write "+file, err)
+}
+
+// SourceBlobsAt returns what says which git object each source of some documents is in a
+// commit.
+func SourceBlobsAt(ctx context.Context, repo git.Repo, commit string, docs []Doc) (func(path string) string, error) {
+	var paths []string
+	for _, d := range docs {
+		for _, f := range d.From {
+			paths = append(paths, f.Path)
+		}
+	}
+	slices.Sort(paths)
+	blobs, err := memory.Blobs(ctx, repo, commit, slices.Compact(paths))
+	if err != nil {
+		return nil, fmt.Errorf("look at the sources of the documents: %w", err)
+	}
+	return func(path string) string { return blobs[path] }, nil
+}
+
+// RecalledSection is a section that has to do with a task.
+type RecalledSection struct {
+	Doc, Title string
+	Text       string
+	Note       string // what the document is not; empty: it is up to date
+	Why        string // it is about the task
+	Tokens     int64
+	Left       string // why it is left out; empty: it is told
+}
+
+// mostChanged is the part of its sources that may have changed while a document is
+// still told, as one that is out of date.
+const mostChanged = 0.5
+
+// Recall returns the sections that have to do with a task, the best first: what its
+// session is told, and what is left out.
+func (s DocStore) Recall(ctx context.Context, repo git.Repo, commit string, w memoryentry.TaskQuery, cost func(string) int64) ([]RecalledSection, error) {
+	if s.Tokens <= 0 || s.Top == "" || commit == "" {
+		return nil, nil
+	}
+	docs, _, err := s.Load() // what cannot be read is told to nobody; nexus docs says so
+	if err != nil || len(docs) == 0 {
+		return nil, err
+	}
+	now, err := SourceBlobsAt(ctx, repo, commit, docs)
+	if err != nil {
+		return nil, err
+	}
+	var all []memoryentry.Candidate
+	of, notes, left := map[string]RecalledSection{}, map[string]string{}, map[string]string{}
+	for _, d := range docs {
+		if s.hides(d) {
+			continue
+		}
+		notes[d.Name], left[d.Name] = staleness(d, d.Changed(now))
+		for i, sec := range d.Sections() {
+			id := fmt.Sprintf("%s#%d", d.Name, i)
+			e := memoryentry.Episode{ID: id, Text: sec.Text}
+			for _, f := range d.about(sec) {
+				e.Files = append(e.Files, memoryentry.File{Path: f})
+			}
+			of[id] = RecalledSection{Doc: d.Name, Title: sec.Title, Text: sec.Text, Note: notes[d.Name], Left: left[d.Name]}
+			all = append(all, memoryentry.Candidate{Episode: e})
+		}
+	}
+	if err := match(ctx, all, w.Text); err != nil {
+		return nil, err
+	}
+	var told []RecalledSection
+	for _, c := range memoryentry.Choose(all, w, time.Time{}, s.Tokens, func(e memoryentry.Episode) int64 {
+		if of[e.ID].Left != "" {
+			return 0 // it takes no room
+		}
+		return cost(e.Text)
+	}) {
+		t := of[c.ID]
+		if t.Why, t.Tokens = c.Why, cost(t.Text); t.Left == "" && c.Left != "" {
+			t.Left = fmt.Sprintf("it needs about %d tokens, more than are left for documents", t.Tokens)
+		}
+		told = append(told, t)
+	}
+	return told, nil
+}
+
+// staleness says what is to be said of a document whose sources changed, and why it
+// is left out.
+func staleness(d Doc, changed []string) (note, left string) {
+	switch {
+	case len(d.From) == 0:
+		return "written by a person", ""
+	case float64(len(changed)) > mostChanged*float64(len(d.From)):
+		return "", fmt.Sprintf("out of date: %d of the %d files that it was made from changed", len(changed), len(d.From))
+	case len(changed) > 0:
+		some := strings.Join(changed[:min(len(changed), 5)], ", ")
+		return fmt.Sprintf("out of date: of the %d files that it was made from, %d changed since: %s", len(d.From), len(changed), some), ""
+	}
+	return "", ""
+}
+
+// hides reports whether a document was made from a file that agents are kept from.
+func (s DocStore) hides(d Doc) bool {
+	rules := files.HiddenRules{Show: s.Show}
+	root, err := os.OpenRoot(s.Top)
+	if err != nil {
+		return true // nobody can tell
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	return slices.ContainsFunc(d.From, func(f Source) bool { return rules.Name(f.Path) != "" || rules.Ignored(root, f.Path) })
+}
+
+// match says of candidates how well their words match those of a text.
+func match(ctx context.Context, all []memoryentry.Candidate, text string) error {
+	texts := make([]textindex.Text, len(all))
+	for i, c := range all {
+		texts[i] = textindex.Text{Name: c.ID, Body: c.Text, Tags: strings.Join(c.Paths(), " ")}
+	}
+	x, err := textindex.New(ctx, texts)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = x.Close() }() // it is in memory
+	words := memoryentry.Words(text)
+	hits, err := x.Search(ctx, words[:min(len(words), maxWords)], len(all)+1)
+	for _, h := range hits {
+		i := slices.IndexFunc(all, func(c memoryentry.Candidate) bool { return c.ID == h.Name })
+		all[i].Match = h.Match
+	}
+	return err
+}
+
+// maxWords of a task are looked for.
+const maxWords = 200

@@ -1,0 +1,44 @@
+package codemap
+
+import "strings"
+
+// EnclosingName returns the name of what a line of a file belongs to, as a map shows
+// it; empty where that is unknown, or where a map never shows the file.
+func EnclosingName(file, text string, line int) (name string) {
+	lang, shows := of(languages(), file)
+	if lang == nil || !shows {
+		return ""
+	}
+	for _, d := range lang.outline(text).declares {
+		if d.line <= line {
+			name = d.name
+		}
+	}
+	return name
+}
+
+// Shows reports whether a map shows a file with the lines that it declares, and
+// the name of something among them.
+func Shows(text, file, name string) (found, named bool) {
+	lang, _ := of(languages(), file)
+	within := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		indented, ok := strings.CutPrefix(line, "  ")
+		if !ok {
+			head, _, _ := strings.Cut(line, " (")
+			within = head == file
+			found = found || within
+			continue
+		}
+		_, declares, _ := strings.Cut(indented, " ")
+		if within && lang != nil {
+			if d, ok := lang.declared(declares); ok && d.name == name {
+				named = true
+			} else if d, ok := lang.declared("  " + declares + " {"); ok && d.name == name {
+				named = true
+			}
+		}
+	}
+	return found, named
+}

@@ -1,0 +1,153 @@
+package codemap
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// What is told of existing tests at most.
+const (
+	testsBytes   = 1_500 // about 500 tokens
+	testsFiles   = 4     // of the task whose tests are looked for
+	testsCallers = 2     // of all of them, likewise
+)
+
+// ExistingTests lists the tests that a commit has of some files and of files that
+// depend on these, and those in the directory of a package, if one is named, a line for each file of tests, the nearest first. Where not all
+// names fit, the last files are told by how many tests they have. It is empty
+// where there are none.
+func (m *Maps) ExistingTests(ctx context.Context, repo git.Repo, commit string, files []string, in string) (string, error) {
+	if m == nil || m.Tokens <= 0 || commit == "" || len(files) == 0 && in == "" {
+		return "", nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.look(ctx, repo, commit); err != nil {
+		return "", err
+	}
+	return m.survey.ExistingTests(ctx, files, in)
+}
+
+// ExistingTests is [Maps.ExistingTests] of one commit.
+func (s *Survey) ExistingTests(ctx context.Context, files []string, in string) (string, error) {
+	found, err := s.near(ctx, files)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range s.files {
+		if in != "" && under(in, f.path) && stack.ServesTests(f.path) && !slices.Contains(found, f.path) {
+			found = append(found, f.path)
+		}
+	}
+	var at []int
+	for _, name := range found {
+		if i, err := s.find(name); err == nil && s.files[i].size <= maxFile && git.IsObjectID(s.files[i].id) {
+			at = append(at, i)
+		}
+	}
+	names := map[string][]string{}
+	if err := s.texts(ctx, s.repo, at, func(i int, text string) {
+		names[s.files[i].path] = testNames(s.files[i].path, text)
+	}); err != nil {
+		return "", err
+	}
+	found = slices.DeleteFunc(found, func(f string) bool { return len(names[f]) == 0 })
+	return within(found, names, testsBytes), nil
+}
+
+// near returns files of tests, those of the files first, then those of their callers.
+func (s *Survey) near(ctx context.Context, files []string) ([]string, error) {
+	var found, callers []string
+	add := func(all ...string) {
+		for _, f := range all {
+			if !slices.Contains(found, f) {
+				found = append(found, f)
+			}
+		}
+	}
+	looked := 0
+	for _, f := range files {
+		f = path.Clean(f)
+		if _, err := s.find(f); err != nil || looked == testsFiles {
+			continue // the task makes it
+		}
+		if looked++; stack.ServesTests(f) {
+			add(f)
+			continue
+		}
+		tests, err := s.Tests(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		add(tests...)
+		on, err := s.Dependents(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		callers = append(callers, slices.DeleteFunc(on, stack.ServesTests)...)
+	}
+	for _, f := range callers[:min(len(callers), testsCallers)] {
+		tests, err := s.Tests(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		add(tests...)
+	}
+	return found, nil
+}
+
+// testNames returns the names of the tests that a file declares, in order.
+func testNames(file, text string) []string {
+	declares := ""
+	for _, k := range stack.All() {
+		if declares == "" && slices.Contains(k.Tests.Ends, path.Ext(file)) {
+			declares = k.Tests.Declares
+		}
+	}
+	if declares == "" {
+		return nil
+	}
+	var names []string
+	pattern := regexp.MustCompile(declares)
+	for line := range strings.Lines(text) {
+		groups := pattern.FindStringSubmatch(strings.TrimSpace(line))
+		for i := len(groups) - 1; i > 0; i-- {
+			if groups[i] != "" {
+				names = append(names, plain(groups[i]))
+				break
+			}
+		}
+	}
+	return names
+}
+
+// within draws a line for each file, in at most so many bytes.
+func within(files []string, names map[string][]string, bytes int) string {
+	lines, size := make([]string, len(files)), 0
+	for i, f := range files {
+		lines[i] = plain(f) + ": " + strings.Join(names[f], ", ") + "\n"
+		size += len(lines[i])
+	}
+	for i := len(files) - 1; i >= 0 && size > bytes; i-- {
+		size -= len(lines[i])
+		lines[i] = plain(files[i]) + ": " + number(len(names[files[i]]), "test") + "\n"
+		size += len(lines[i])
+	}
+	n := len(lines)
+	for n > 0 && size > bytes {
+		n--
+		size -= len(lines[n])
+	}
+	text := strings.Join(lines[:n], "")
+	if more := len(lines) - n; more > 0 {
+		text += fmt.Sprintf("and %s more with tests\n", number(more, "file"))
+	}
+	return text
+}

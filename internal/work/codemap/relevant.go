@@ -1,0 +1,107 @@
+package codemap
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// Which files are asked for.
+const (
+	ForCode   = "code"   // those that most others rely on
+	ForAPI    = "api"    // those that declare something for others
+	ForTests  = "tests"  // tests, of as many directories as possible
+	ForIssues = "issues" // those with marks of unfinished work
+)
+
+// Source is a file with what is in it.
+type Source struct {
+	Path, Blob string
+	Size       int
+}
+
+// marks are what people write where something is left to do.
+var marks = pattern.Lazy(`\b(TODO|FIXME|XXX|HACK|BUG|Deprecated|DEPRECATED)\b`)
+
+// MostRelevant returns the files of a commit that say most about something, the first
+// first, at most so many.
+func (s *Survey) MostRelevant(ctx context.Context, what string, most int) ([]Source, error) {
+	points, err := s.telling(ctx, what)
+	if err != nil {
+		return nil, err
+	}
+	var all []int
+	for i := range points {
+		if git.IsObjectID(s.files[i].id) && s.files[i].size <= maxFile {
+			all = append(all, i)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		return cmp.Or(cmp.Compare(points[b], points[a]), cmp.Compare(s.files[a].path, s.files[b].path))
+	})
+	if what == ForTests {
+		all = spread(all, func(i int) string { return path.Dir(s.files[i].path) })
+	}
+	var found []Source
+	for _, i := range all[:min(len(all), most)] {
+		found = append(found, Source{s.files[i].path, s.files[i].id, s.files[i].size})
+	}
+	return found, nil
+}
+
+// telling returns the files that say something about what is asked for, and how much.
+func (s *Survey) telling(ctx context.Context, what string) (map[int]int, error) {
+	points := map[int]int{}
+	switch what {
+	case ForTests:
+		for i, f := range s.files {
+			if f.lang != nil && stack.ServesTests(f.path) {
+				points[i] = 1
+			}
+		}
+	case ForIssues:
+		at := map[string]int{}
+		for i, f := range s.files {
+			at[f.path] = i
+		}
+		if err := s.scan(ctx, func(f file, text string) {
+			if n := len(marks().FindAllStringIndex(text, -1)); n > 0 {
+				points[at[f.path]] = n
+			}
+		}); err != nil {
+			return nil, err
+		}
+	default:
+		for i, f := range s.files {
+			if n := len(open(f.outline)); f.lines > 0 && (n > 0 || what != ForAPI) {
+				points[i] = 1 + f.score
+			}
+		}
+	}
+	return points, nil
+}
+
+// spread puts the first of each group before the second ones.
+func spread(all []int, group func(int) string) []int {
+	rank, seen := map[int]int{}, map[string]int{}
+	for _, i := range all {
+		rank[i] = seen[group(i)]
+		seen[group(i)]++
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(rank[a], rank[b]) })
+	return all
+}
+
+// Blob returns the git object of a file that agents may see, empty where there is
+// none.
+func (s *Survey) Blob(name string) string {
+	if i, err := s.find(name); err == nil && git.IsObjectID(s.files[i].id) {
+		return s.files[i].id
+	}
+	return ""
+}

@@ -1,0 +1,82 @@
+package dependencies
+
+import (
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// InstallForecast is what will become of a lock file when somebody works here.
+type InstallForecast struct {
+	File string // the lock file
+	How  string // where its packages will come from
+	Bad  error  // why there may be none; nil where nothing speaks against it
+	Hint string
+}
+
+// ForecastInstalls says from where the packages of a checkout will come, as far as that
+// can be told without installing any.
+func ForecastInstalls(dir string, w Settings, gates []gate.Gate) []InstallForecast {
+	var all []InstallForecast
+	for _, p := range findPlaces(dir) {
+		need := None
+		for _, g := range gates {
+			need = max(need, p.needs(g, expandGateCommand(dir, g)))
+		}
+		if need <= Lend {
+			continue
+		}
+		o := InstallForecast{File: p.File}
+		why := errors.New("they cannot be compared with the lock file")
+		if p.Same != nil {
+			why = p.Same(os.DirFS(filepath.Join(dir, filepath.FromSlash(p.Dir))), p.text)
+		}
+		f := Failure{LockDirectory: p}
+		switch {
+		case w.Install != "":
+			o.How = "installed by " + w.Install
+		case why == nil:
+			o.How = "taken from your " + path.Join(p.Dir, p.Out[0])
+		case w.Off:
+			o.Bad, o.Hint = errors.New("environment.install is false, and those of your checkout cannot be used: "+why.Error()), f.hint()
+		case !onPath(p.Tools[0]):
+			o.Bad, o.Hint = errors.New(p.Tools[0]+" is not installed here"), f.hint()
+		default:
+			o.How = "installed in the sandbox by " + strings.Join(p.Args, " ")
+			if p.Command != "" {
+				o.How = "installed in the sandbox by " + p.Name
+			}
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// HasProgram reports whether a checkout has a program in an environment of its own
+// that worktrees will have, too.
+func HasProgram(dir, program string) bool {
+	return slices.ContainsFunc(findPlaces(dir), func(p LockDirectory) bool {
+		at := filepath.Join(dir, filepath.FromSlash(p.Dir))
+		return p.Bin != "" && runs(filepath.Join(at, filepath.FromSlash(p.Bin), program)) && p.Same != nil && p.Same(os.DirFS(at), p.text) == nil
+	})
+}
+
+// onPath reports whether there is a program of that name.
+func onPath(name string) bool {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if runs(filepath.Join(dir, name)) {
+			return true
+		}
+	}
+	return false
+}
+
+func runs(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}

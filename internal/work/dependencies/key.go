@@ -1,0 +1,75 @@
+package dependencies
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// version changes when what is made for a key changes.
+const version = "1"
+
+// hash names everything in a tree on which the packages of a place depend.
+func (p LockDirectory) hash(root *os.Root, files []string) string {
+	sum := sha256.New()
+	put := func(name, text string) { fmt.Fprintf(sum, "%s\x00%d\x00%s\x00", name, len(text), text) } //nolint:errcheck // a hash takes all
+	put("ecosystem", p.Name+"\x00"+p.Family+"\x00"+p.Dir)
+	put(p.File, p.text)
+	for _, f := range files {
+		if f == p.File || !below(path.Dir(f), p.Dir) {
+			continue
+		}
+		rel := strings.TrimPrefix(f, p.Dir+"/")
+		also := slices.ContainsFunc(p.Also, func(pattern string) bool { ok, _ := path.Match(pattern, rel); return ok })
+		switch {
+		case p.Manifest != "" && path.Base(f) == p.Manifest:
+			put(f, p.Reduce(stack.ReadLock(root.FS(), f)))
+		case also:
+			put(f, stack.ReadLock(root.FS(), f))
+		}
+	}
+	for _, pattern := range p.Also { // hidden ones and those in hidden directories are not among the files
+		names, _ := fs.Glob(root.FS(), path.Join(p.Dir, pattern)) // the patterns are ours
+		for _, n := range names {
+			if !slices.Contains(files, n) {
+				put(n, stack.ReadLock(root.FS(), n))
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// key names what a job makes: as far as can be known, the same key is the same
+// packages.
+func key(parts ...string) string {
+	sum := sha256.New()
+	for _, p := range append([]string{version, runtime.GOOS, runtime.GOARCH}, parts...) {
+		fmt.Fprintf(sum, "%d\x00%s", len(p), p) //nolint:errcheck // a hash takes all
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16]
+}
+
+// describeUserEnvironment says what the user's environment has in it, as it was when the kit
+// looked first: all trees of a run are given the same.
+func (k *Provisioner) describeUserEnvironment(p LockDirectory) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	has, known := k.envs[p.sum]
+	if !known {
+		if k.envs == nil {
+			k.envs = map[string]string{}
+		}
+		has, _ = stack.EnvironmentHas(os.DirFS(filepath.Join(k.User, filepath.FromSlash(p.Dir)))) // it is lent only where this can be told
+		k.envs[p.sum] = has
+	}
+	return has
+}

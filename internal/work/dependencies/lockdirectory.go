@@ -1,0 +1,209 @@
+// Package dependencies installs what projects need before anything in them can be
+// built or tested: the packages that their lock files name, installed by each
+// ecosystem's own command, and what else the configuration asks for. It does
+// that once for each content of the lock file, in the sandbox, and lends it
+// to worktrees; see docs/environments.md.
+package dependencies
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// LockDirectory is a directory of a tree with a lock file.
+type LockDirectory struct {
+	stack.Install
+	Dir  string // "." for the root
+	File string // the lock file, relative to the tree
+	text string // of the lock file
+	sum  string // of everything in the tree that the packages depend on
+
+	inner []string // directories below with a lock file of the same family, whose packages are not this one's
+	outer bool     // a directory above has a lock file of the same family
+}
+
+// findPlaces returns the lock files of a tree, those of the root first. A place
+// whose packages are kept in git is none.
+func findPlaces(dir string) []LockDirectory {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil
+	}
+	defer root.Close() //nolint:errcheck // only read
+	files := stack.Files(os.DirFS(dir))
+	in := map[string][]string{}
+	for _, f := range files {
+		in[path.Dir(f)] = append(in[path.Dir(f)], path.Base(f))
+	}
+	var all []LockDirectory
+	for d, names := range in {
+		had := map[string]bool{}
+		for _, e := range stack.Installs() {
+			i := slices.IndexFunc(names, func(n string) bool { ok, _ := path.Match(e.Lock, n); return ok })
+			if i < 0 || had[e.Family] {
+				continue
+			}
+			p := LockDirectory{Install: e, Dir: d, File: path.Join(d, names[i])}
+			p.text = stack.ReadLock(root.FS(), p.File)
+			if e.Fits != nil && !e.Fits(p.text) {
+				continue
+			}
+			had[e.Family] = true
+			p.sum = p.hash(root, files)
+			all = append(all, p)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b LockDirectory) int {
+		if n := depth(a.Dir) - depth(b.Dir); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Dir+a.Name, b.Dir+b.Name)
+	})
+	nest(all)
+	// A manifest below another place may be a member of its workspace, or an
+	// example: who works there has a lock file.
+	all = slices.DeleteFunc(all, func(p LockDirectory) bool { return p.Bare && p.outer })
+	nest(all)
+	return all
+}
+
+// nest tells each place which others of its family lie below it.
+func nest(all []LockDirectory) {
+	for i := range all {
+		all[i].inner, all[i].outer = nil, false
+	}
+	for i := range all {
+		for j := range all {
+			if all[i].Family == all[j].Family && all[i].Dir != all[j].Dir && below(all[j].Dir, all[i].Dir) {
+				all[i].inner = append(all[i].inner, all[j].Dir)
+				all[j].outer = true
+			}
+		}
+	}
+}
+
+func depth(dir string) int {
+	if dir == "." {
+		return 0
+	}
+	return 1 + strings.Count(dir, "/")
+}
+
+// NeedLevel says how much a gate needs a place.
+type NeedLevel int
+
+// The needs.
+const (
+	None  NeedLevel = iota // it does without
+	Lend                   // it may do without: what the user has installed is lent, and nothing is installed
+	Maybe                  // it runs something that nobody here knows
+	Sure                   // it runs a program of the place's family
+)
+
+// needs reports whether a gate needs what a place installs. A gate needs the
+// packages of the lock file that is nearest to its directory, on the way up to
+// the root. Those of a directory below are another project's, unless the gate's
+// command names that directory; says is that command with the scripts that it
+// runs, see [Provisioner.expandGateCommand].
+func (p LockDirectory) needs(g gate.Gate, says string) NeedLevel {
+	if p.Lent {
+		return min(p.wants(g, says), Lend)
+	}
+	return p.wants(g, says)
+}
+
+func (p LockDirectory) wants(g gate.Gate, says string) NeedLevel {
+	switch g.Format {
+	case read.GoBuild, read.GoVet, read.GoTestJSON, read.GoFmt, read.GolangCI:
+		return None
+	}
+	at := path.Clean("./" + filepath.ToSlash(g.Dir))
+	most := Sure
+	if p.Bare {
+		most = Maybe // many projects ask for packages that their gates do without
+	}
+	switch inside := below(p.Dir, at); {
+	case p.Dir == at && p.outer:
+		most = Maybe // a project below another one: where it cannot be installed, the work on that one continues
+	case p.Dir == at || inside && names(says, at, p.Dir):
+	case inside && p.Bare:
+		return None
+	case inside && p.outer: // the gate has packages of its own, or a place between has
+		most = Lend
+	case inside:
+		most = Maybe
+	case !below(at, p.Dir):
+		return None
+	case slices.ContainsFunc(p.inner, func(d string) bool { return below(at, d) }):
+		most = Maybe // a place nearer to the gate has what it needs first
+	}
+	own := stack.Programs(p.Family)
+	known := false
+	for _, w := range stack.Words(g.Args) {
+		w = path.Base(w)
+		if slices.Contains(own, w) || p.Family == "node" && strings.HasPrefix(w, "node_modules") {
+			return most
+		}
+		known = known || slices.Contains(others(), w)
+	}
+	if known {
+		return None
+	}
+	if p.Bare && !p.Lent {
+		return None
+	}
+	return min(most, Maybe)
+}
+
+// names reports whether a command that runs in a directory names another one
+// below that.
+func names(says, at, dir string) bool {
+	rel := strings.TrimPrefix(dir, at+"/")
+	for _, w := range stack.Words([]string{says}) {
+		w = strings.TrimSuffix(strings.TrimPrefix(w, "./"), "/")
+		if w == rel || strings.HasPrefix(w, rel+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// mayNeedPackages reports whether a gate may need anything at all.
+func mayNeedPackages(g gate.Gate) bool {
+	return slices.ContainsFunc(families(), func(f string) bool {
+		return LockDirectory{Install: stack.Install{Family: f}, Dir: "."}.needs(g, "") != None
+	})
+}
+
+// families are the stacks whose packages are installed.
+func families() []string {
+	var all []string
+	for _, s := range stack.All() {
+		if s.Installs != nil {
+			all = append(all, s.Name)
+		}
+	}
+	return all
+}
+
+// others are programs that need no packages of any family here: their own
+// tools fetch what they need, or nothing is fetched.
+func others() []string {
+	var all []string
+	for _, s := range stack.All() {
+		all = append(all, s.Programs...)
+	}
+	return all
+}
+
+// below reports whether a directory is another or lies in it.
+func below(dir, within string) bool {
+	return within == "." || dir == within || strings.HasPrefix(dir, within+"/")
+}

@@ -1,0 +1,43 @@
+package dependencies
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// mostNamed is how many packages are named that a lock file lacks.
+const mostNamed = 5
+
+// lockFileProblem says what an install command has against the lock file of a place, and
+// how that is fixed; empty where it failed for another reason.
+func lockFileProblem(tree string, p LockDirectory, out string) (why, fix string) {
+	if p.Lacks == nil {
+		return "", ""
+	}
+	root, err := os.OpenRoot(tree)
+	if err != nil {
+		return "", ""
+	}
+	defer root.Close() //nolint:errcheck // only read
+	at, err := fs.Sub(root.FS(), path.Clean(filepath.ToSlash(p.Dir)))
+	if err != nil {
+		return "", ""
+	}
+	lacks := p.Lacks(at, p.File, out)
+	if len(lacks) == 0 {
+		return "", ""
+	}
+	if more := len(lacks) - mostNamed; more > 0 {
+		lacks = append(lacks[:mostNamed], fmt.Sprintf("and %d more", more))
+	}
+	file, own := path.Base(p.File), p.Renew
+	if p.Dir != "." {
+		own = "cd " + p.Dir + " && " + own
+	}
+	return fmt.Sprintf("%s does not fit %s: %s", file, p.Manifest, strings.Join(lacks, "; ")),
+		fmt.Sprintf("Run %q in your own checkout, and commit %s with %s.", own, file, p.Manifest)
+}

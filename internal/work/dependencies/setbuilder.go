@@ -1,0 +1,473 @@
+package dependencies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// installError is a failure on its way out of the store.
+type installError struct{ Failure }
+
+// Error implements error.
+func (f *installError) Error() string { return f.Failure.Error().Error() }
+
+// setBuilder makes one set in a checkout of its own.
+type setBuilder struct {
+	*Provisioner
+	job
+	tree    string // the checkout
+	tracked git.Index
+	sources []string
+	command []string
+}
+
+// buildSet fills files with what a job installs in a checkout of a tree.
+func (k *Provisioner) buildSet(ctx context.Context, hash string, j job, aside, files string) (depcache.Set, error) {
+	m := &setBuilder{Provisioner: k, job: j, tree: filepath.Join(aside, "tree")}
+	index := filepath.Join(aside, "index")
+	if _, err := worktree.Checkout(ctx, k.Git, hash, m.tree, index); err != nil {
+		return depcache.Set{}, err
+	}
+	data, err := os.ReadFile(index)
+	if err == nil {
+		m.tracked, err = git.ParseIndex(data, len(hash)/2)
+	}
+	if err != nil {
+		return depcache.Set{}, disk.WrapError("read an index", err)
+	}
+	if err := os.Remove(filepath.Join(m.tree, ".git")); err != nil { // it leads nowhere
+		return depcache.Set{}, disk.WrapError("prepare a checkout", err)
+	}
+	if err := k.writeModules(ctx, hash, m.tree, aside); err != nil {
+		return depcache.Set{}, err
+	}
+	if err := errors.Join(m.install(ctx), usercache.UnmountStores(m.fetched())); err != nil {
+		return depcache.Set{}, err
+	}
+	outs, err := m.outputPaths(ctx, index)
+	if err != nil {
+		return depcache.Set{}, err
+	}
+	for _, p := range outs {
+		to := filepath.Join(files, filepath.FromSlash(p))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(filepath.Join(m.tree, filepath.FromSlash(p)), to)); err != nil {
+			return depcache.Set{}, disk.WrapError("keep what was installed", err)
+		}
+	}
+	return depcache.Set{Source: strings.Join(m.sources, ", "), Command: strings.Join(m.command, "; "), Paths: outs, Root: m.tree}, nil
+}
+
+// install puts everything of the job into the checkout.
+func (m *setBuilder) install(ctx context.Context) error {
+	for _, s := range m.wish.Scripts { // they run as they were agreed to, whatever the tree says now
+		if err := m.writeAgreedScript(s); err != nil {
+			return err
+		}
+	}
+	if m.wish.Install != "" {
+		if err := m.line(ctx, "environment.install", m.wish.Install); err != nil {
+			return err
+		}
+	} else {
+		for _, p := range m.places {
+			if err := m.place(ctx, p); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range m.linked {
+		if m.isTracked(name) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(m.tree, filepath.FromSlash(name))); err == nil {
+			continue // it was installed
+		}
+		if err := depcache.CopyPaths(m.User, m.tree, name); err != nil {
+			return disk.WrapError("copy "+name, err)
+		}
+		m.sources = append(m.sources, name+" of your checkout")
+	}
+	if m.wish.Init == "" {
+		return nil
+	}
+	return m.line(ctx, "environment.init", m.wish.Init)
+}
+
+// writeAgreedScript writes the script that somebody agreed to over the tree's.
+func (m *setBuilder) writeAgreedScript(s Script) error {
+	root, err := os.OpenRoot(m.tree)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // what is written is closed by itself
+	name := filepath.FromSlash(s.Name)
+	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return errors.Join(root.MkdirAll(filepath.Dir(name), 0o755), root.WriteFile(name, []byte(s.Text), 0o755))
+}
+
+// place takes the packages of a place from the user's checkout, if they are
+// what the lock file says, and installs them otherwise.
+func (m *setBuilder) place(ctx context.Context, p LockDirectory) error {
+	why := m.copyFromCheckout(p)
+	if why == nil {
+		m.sources = append(m.sources, "your checkout's "+path.Join(p.Dir, p.Out[0]))
+		return nil
+	}
+	if m.wish.Off {
+		return &installError{Failure{LockDirectory: p, Away: true, Why: "environment.install is false, and those of your checkout cannot be used: " + why.Error()}}
+	}
+	c, err := m.Provisioner.command(m.tree, within(p.Dir, p.Args)...)
+	if err != nil {
+		return err
+	}
+	c.Env = append(c.Env, p.Env...)
+	reaches := m.Reach != nil && m.Reach(p.Name, &c)
+	if !reaches {
+		c.Args = append(c.Args, p.Away...)
+	}
+	if err := m.show(&c, p.Tools); err != nil {
+		return err
+	}
+	shown := p.ByHand()
+	if p.Dir != "." {
+		shown = "cd " + p.Dir + " && " + shown
+	}
+	if err := m.run(ctx, c, Failure{LockDirectory: p, Command: shown, Away: !reaches}, p.Tools[0]); err != nil {
+		return err
+	}
+	m.sources, m.command = append(m.sources, shown+" in the sandbox"), append(m.command, shown)
+	return nil
+}
+
+// line runs a command line of the configuration in the checkout.
+func (m *setBuilder) line(ctx context.Context, key, line string) error {
+	c, err := m.Provisioner.command(m.tree, "sh", "-c", line)
+	if err != nil {
+		return err
+	}
+	var env []string
+	tools := strings.Fields(line)
+	for _, p := range m.places {
+		env = append(env, p.Env...)
+		tools = append(tools, p.Tools...)
+		if p.Bin != "" {
+			at := filepath.Join(m.tree, filepath.FromSlash(path.Join(p.Dir, p.Bin)))
+			env = append(env, "PATH="+at+string(filepath.ListSeparator)+variable(c.Env, "PATH"))
+		}
+	}
+	c.Env = append(c.Env, env...)
+	if err := m.show(&c, tools); err != nil {
+		return err
+	}
+	if m.Reach != nil {
+		m.Reach("", &c)
+	}
+	file := "nexus.toml"
+	if err := m.run(ctx, c, Failure{LockDirectory: LockDirectory{Dir: ".", File: file, Install: stack.Install{Args: strings.Fields(line)}}, Command: line}, "sh"); err != nil {
+		return err
+	}
+	m.sources, m.command = append(m.sources, key+": "+line), append(m.command, line)
+	return nil
+}
+
+// fetched is where commands see what the user's tools have fetched.
+func (m *setBuilder) fetched() string { return filepath.Join(filepath.Dir(m.tree), "fetched") }
+
+// show lets a command see what these tools have fetched for the user.
+func (m *setBuilder) show(c *sandbox.Command, tools []string) error {
+	s, err := m.Caches.MountStores(m.fetched(), tools)
+	c.Env, c.Writable = append(c.Env, s.Env...), append(c.Writable, s.Writable...)
+	return err
+}
+
+// run runs an install command; what it could not do is a failure.
+func (m *setBuilder) run(ctx context.Context, c sandbox.Command, f Failure, tool string) error {
+	res, err := m.Box.Run(ctx, c)
+	out := slices.Concat(res.Stdout, res.Stderr)
+	if m.Mask != nil {
+		out = m.Mask(out)
+	}
+	f.Output = tail(string(out))
+	switch {
+	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}), err == nil && res.Exit == 127 && f.Dir != "." && f.Output == "":
+		f.Away, f.Why = true, tool+" is not installed here"
+	case err != nil:
+		return err
+	case res.TimedOut:
+		f.Away, f.Why = false, fmt.Sprintf("it did not end within %s", m.Timeout)
+	case res.Over != "":
+		f.Away, f.Why = false, fmt.Sprintf("it was ended for using too much %s", res.Over)
+	case res.Exit != 0:
+		f.Why = fmt.Sprintf("it ended with exit code %d", res.Exit)
+		if full, _ := disk.Room(m.tree); full {
+			return &nexus.Error{Code: nexus.CodeDiskFull, Message: f.Command + ": " + f.Why, Hint: "Free some space, then resume the run."}
+		}
+		why, mend := lockFileProblem(m.tree, f.LockDirectory, string(out))
+		if f.Away = f.Away && why == "" && isOfflineFailure(f.Output); f.Away {
+			f.Why += ", for it reaches no network"
+		} else if why != "" {
+			f.Why, f.Mend, f.Output = why, mend, "" // what it printed is its usage
+		}
+	default:
+		return nil
+	}
+	return &installError{f}
+}
+
+// isOfflineFailure reports whether what a command printed says that it found nobody to
+// fetch from, which is nobody's fault in a box without a network.
+func isOfflineFailure(out string) bool {
+	out = strings.ToLower(out)
+	return slices.ContainsFunc([]string{
+		"enotcached", "enotfound", "eai_again", "econnrefused", "enetunreach", "etimedout", "err_pnpm_no_offline", "network", "offline", "could not resolve", "couldn't resolve",
+		"name resolution", "no address associated", "connection error", "connectionerror", "no matching distribution", "could not find a version", "could not find gem", "failed to fetch", "failed to download", "in locally installed gems",
+	}, func(s string) bool { return strings.Contains(out, s) })
+}
+
+// lines and bytes of a command's output that people and models are shown.
+const (
+	mostLines = 25
+	mostBytes = 4000
+)
+
+// tail returns the end of what a command printed.
+func tail(out string) string {
+	all := strings.Split(strings.TrimSpace(out), "\n")
+	out = strings.Join(all[max(0, len(all)-mostLines):], "\n")
+	return strings.ToValidUTF8(out[max(0, len(out)-mostBytes):], "")
+}
+
+// command returns a command in a directory of ours, with nothing of the user's.
+func (k *Provisioner) command(dir string, args ...string) (sandbox.Command, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return sandbox.Command{}, disk.WrapError("make a directory", err)
+	}
+	return sandbox.Command{
+		Args: args, Dir: dir, Env: sandbox.QuietEnv(), Readable: gate.SystemSettings(), Timeout: k.Timeout, Mark: k.Mark, Cap: 1 << 20, Merge: true,
+	}, nil
+}
+
+func variable(env []string, name string) string {
+	for _, e := range slices.Backward(env) {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// within lets a command run in a directory below the checkout.
+func within(dir string, args []string) []string {
+	if dir == "." {
+		return slices.Clone(args)
+	}
+	return append([]string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", "./" + dir}, args...)
+}
+
+// checkMatchesLock says why the packages of a place cannot be taken from the user's
+// checkout: they are not what the lock file says.
+func (k *Provisioner) checkMatchesLock(p LockDirectory) error {
+	if k.User == "" || p.Same == nil {
+		return errors.New("they cannot be compared with the lock file")
+	}
+	return p.Same(os.DirFS(filepath.Join(k.User, filepath.FromSlash(p.Dir))), p.text)
+}
+
+// copyFromCheckout copies the packages of a place from the user's checkout, or says why
+// they are not what the lock file says.
+func (m *setBuilder) copyFromCheckout(p LockDirectory) error {
+	if err := m.checkMatchesLock(p); err != nil {
+		return err
+	}
+	var taken []string
+	for _, name := range found(m.User, p) {
+		if !m.isTracked(name) {
+			taken = append(taken, name)
+		}
+	}
+	if len(taken) == 0 {
+		return errors.New("there are none")
+	}
+	if err := depcache.CopyPaths(m.User, m.tree, taken...); err != nil {
+		for _, name := range taken {
+			err = errors.Join(err, disk.RemoveAll(filepath.Join(m.tree, filepath.FromSlash(name))))
+		}
+		return err
+	}
+	return depcache.Rebase(m.tree, taken, m.User)
+}
+
+// found returns what a place's packages are in, in a directory that is a
+// checkout: beside the lock file, and below where its packages have their own.
+// A directory below with a lock file of its own is another place.
+func found(root string, p LockDirectory) []string {
+	var all []string
+	for _, out := range p.Out {
+		name := path.Join(p.Dir, out)
+		if info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(name))); err == nil && info.IsDir() {
+			all = append(all, name)
+		}
+	}
+	if p.Deep == "" {
+		return all
+	}
+	from := filepath.Join(root, filepath.FromSlash(p.Dir))
+	_ = filepath.WalkDir(from, func(at string, d fs.DirEntry, err error) error { // what cannot be read is not there
+		switch {
+		case err != nil:
+			return fs.SkipDir
+		case !d.IsDir() || at == from:
+			return nil
+		case d.Name() == p.Deep:
+			if rel := relative(root, at); !slices.Contains(all, rel) {
+				all = append(all, rel)
+			}
+			return fs.SkipDir
+		case slices.Contains(p.inner, relative(root, at)):
+			return fs.SkipDir
+		case strings.HasPrefix(d.Name(), ".") || d.Name() == "vendor" || strings.Count(at, string(filepath.Separator)) > strings.Count(from, string(filepath.Separator))+8:
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return all
+}
+
+// relative names a path below a directory as git does.
+func relative(root, at string) string {
+	rel, _ := filepath.Rel(root, at) // at is below root
+	return filepath.ToSlash(rel)
+}
+
+// isTracked reports whether git keeps a path, or something in it.
+func (m *setBuilder) isTracked(name string) bool {
+	_, ok := m.tracked.Find(name)
+	return ok || len(m.tracked.Under(name)) > 0
+}
+
+// outputPaths returns what the commands left that trees are to get: what the
+// ecosystems are known to make, what the configuration names, and after an
+// init script all that git ignores.
+func (m *setBuilder) outputPaths(ctx context.Context, index string) ([]string, error) {
+	var all []string
+	known := stack.Installs()
+	for _, p := range m.places {
+		all = append(all, found(m.tree, p)...)
+	}
+	if m.wish.Install != "" {
+		for _, e := range known {
+			e.Deep = ""
+			all = append(all, found(m.tree, LockDirectory{Install: e, Dir: "."})...)
+		}
+	}
+	for _, name := range m.wish.Link {
+		names, err := fs.Glob(os.DirFS(m.tree), name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, names...)
+	}
+	if m.wish.Init != "" {
+		r := m.Git
+		r.Work, r.Index = m.tree, index
+		text, err := r.Run(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+		if err != nil {
+			return nil, err
+		}
+		for name := range strings.SplitSeq(text, "\x00") {
+			if name = strings.TrimSuffix(name, "/"); name != "" {
+				all = append(all, name)
+			}
+		}
+	}
+	slices.Sort(all)
+	var kept []string
+	for _, name := range slices.Compact(all) {
+		info, err := os.Lstat(filepath.Join(m.tree, filepath.FromSlash(name)))
+		inner := slices.ContainsFunc(kept, func(k string) bool { return below(name, k) })
+		if err != nil || inner || m.isTracked(name) || secret(name) || !info.IsDir() && !info.Mode().IsRegular() {
+			continue
+		}
+		kept = append(kept, name)
+	}
+	return kept, nil
+}
+
+// secret reports whether a path is of the kind that holds keys and is never
+// given to a tree by its name alone.
+func secret(name string) bool {
+	b := path.Base(name)
+	return b == ".env" || strings.HasPrefix(b, ".env.") && b != ".env.example" && b != ".env.sample" || b == ".npmrc" || b == ".netrc" || b == ".pypirc"
+}
+
+// named returns the paths of the user's checkout that the configuration
+// names. No link is followed out of it, and none that holds keys.
+func (k *Provisioner) named() []string {
+	if k.User == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(k.User)
+	if err != nil {
+		return nil
+	}
+	defer root.Close() //nolint:errcheck // only read
+	var all []string
+	for _, pattern := range k.Settings.Link {
+		names, _ := fs.Glob(root.FS(), path.Clean(pattern)) // the pattern was checked when it was read
+		for _, n := range names {
+			info, err := root.Lstat(n)
+			if err == nil && !secret(n) && (info.IsDir() || info.Mode().IsRegular()) && !slices.Contains(all, n) {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
+}
+
+// stamp changes when something in a path of the user's checkout does.
+func stamp(name string) string {
+	var files int
+	var bytes, last int64
+	_ = filepath.WalkDir(name, func(_ string, d fs.DirEntry, err error) error { // what cannot be read cannot be copied either
+		if err != nil {
+			return fs.SkipDir
+		}
+		if info, err := d.Info(); err == nil {
+			files, bytes, last = files+1, bytes+info.Size(), max(last, info.ModTime().UnixNano())
+		}
+		return nil
+	})
+	return fmt.Sprint(files, " ", bytes, " ", last)
+}
+
+// bins returns the directories of programs that a job's set has, in a tree.
+func (j job) bins(dir string, set depcache.Set) []programDir {
+	var all []programDir
+	for _, p := range j.places {
+		if p.Bin == "" || !slices.Contains(set.Paths, path.Join(p.Dir, p.Out[0])) {
+			continue
+		}
+		at := filepath.Join(dir, filepath.FromSlash(p.Dir))
+		all = append(all, programDir{p.Dir, filepath.Join(at, filepath.FromSlash(p.Bin)), filepath.Join(at, filepath.FromSlash(p.Out[0]))})
+	}
+	return all
+}

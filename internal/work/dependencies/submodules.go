@@ -1,0 +1,228 @@
+package dependencies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// ofModules begins the key of a set of submodules.
+const ofModules = "modules-"
+
+// isModules reports whether a set is one of submodules.
+func isModules(s depcache.Set) bool { return strings.HasPrefix(s.Key, ofModules) }
+
+// modules returns the set of a tree's submodules, or none, and the places of
+// all, as far as the user's repository has them. Told may be nil.
+func (k *Provisioner) modules(ctx context.Context, t Tree, told func(nexus.EnvironmentPrepared) error) (sets []depcache.Set, places []string, err error) {
+	_, missing := os.Lstat(filepath.Join(t.Dir, git.SubmodulesFile))
+	if missing != nil && !slices.ContainsFunc(k.Store.InstalledSets(filepath.Dir(t.Dir)), isModules) {
+		return nil, nil, nil // the tree is not even looked at
+	}
+	links, err := k.links(ctx, t.Hash)
+	if err != nil {
+		return nil, nil, err
+	}
+	var had []git.Submodule
+	for _, l := range links {
+		places = append(places, l.Path)
+		if l.IsFetched() {
+			had = append(had, l)
+		}
+	}
+	if len(had) == 0 {
+		return nil, places, nil
+	}
+	set, made, err := k.Store.Make(ctx, ofModules+key(fmt.Sprint(had)), func(ctx context.Context, aside, files string) (depcache.Set, error) {
+		set := depcache.Set{Source: "your repository's submodules"}
+		for _, l := range had {
+			set.Paths = append(set.Paths, l.Path)
+			if err := l.WriteFiles(ctx, filepath.Join(files, filepath.FromSlash(l.Path)), aside); err != nil {
+				return set, err
+			}
+		}
+		return set, nil
+	})
+	if err == nil && made && told != nil {
+		err = told(prepared(job{}, set))
+	}
+	return []depcache.Set{set}, places, err
+}
+
+// links returns the submodules of a tree, which is looked at once.
+func (k *Provisioner) links(ctx context.Context, hash string) ([]git.Submodule, error) {
+	k.mu.Lock()
+	all, ok := k.foreign[hash]
+	k.mu.Unlock()
+	if ok {
+		return all, nil
+	}
+	var at git.SubmoduleSource
+	if k.User != "" {
+		if user, err := git.Find(ctx, k.User); err == nil {
+			at = git.SubmodulesOf(ctx, user)
+		}
+	}
+	all, err := git.Submodules(ctx, k.Git, hash, at)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.foreign == nil {
+		k.foreign = map[string][]git.Submodule{}
+	}
+	k.foreign[hash] = all
+	return all, nil
+}
+
+// lendModules lends a tree its submodules, before anybody looks for gates. What else
+// the tree has got stays.
+func (k *Provisioner) lendModules(ctx context.Context, t Tree, told func(nexus.EnvironmentPrepared) error) error {
+	sets, _, err := k.modules(ctx, t, told)
+	if err != nil {
+		return err
+	}
+	had := k.Store.InstalledSets(filepath.Dir(t.Dir))
+	was := slices.DeleteFunc(slices.Clone(had), func(s depcache.Set) bool { return !isModules(s) })
+	if slices.EqualFunc(was, sets, func(a, b depcache.Set) bool { return a.Key == b.Key }) {
+		return nil
+	}
+	return k.lend(ctx, t.Dir, append(sets, slices.DeleteFunc(had, isModules)...), false)
+}
+
+// WithoutModuleGates returns the gates of a tree without those in directories that were lent to
+// it: a submodule has gates of its own, which say nothing of work that cannot
+// change it, and may want what is not here.
+func WithoutModuleGates(dir string, gates []gate.Gate) []gate.Gate {
+	lent := worktree.ExternalPaths(dir)
+	return slices.DeleteFunc(gates, func(g gate.Gate) bool {
+		at := path.Clean("./" + filepath.ToSlash(g.Dir))
+		return slices.ContainsFunc(lent, func(p string) bool { return below(at, p) })
+	})
+}
+
+// writeModules writes the submodules of a tree into a checkout of it, in which something
+// is to be installed.
+func (k *Provisioner) writeModules(ctx context.Context, hash, dir, aside string) error {
+	if _, err := os.Lstat(filepath.Join(dir, git.SubmodulesFile)); err != nil {
+		return nil //nolint:nilerr // there are none
+	}
+	links, err := k.links(ctx, hash)
+	for _, l := range links {
+		if l.IsFetched() && err == nil {
+			err = l.WriteFiles(ctx, filepath.Join(dir, filepath.FromSlash(l.Path)), aside)
+		}
+	}
+	return err
+}
+
+// keepPlaces makes the places of submodules that were not lent: where git finds
+// none, the submodule is gone.
+func keepPlaces(dir string, places []string) error {
+	if len(places) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // nothing is written through it
+	for _, p := range places {
+		err = errors.Join(err, root.MkdirAll(filepath.FromSlash(p), 0o755))
+	}
+	return err
+}
+
+// Modules guards the submodules that were lent to a tree from an agent.
+type Modules struct {
+	kit  *Provisioner
+	dir  string
+	set  depcache.Set
+	told map[string]bool // new files that were spoken of
+}
+
+// Modules returns what guards the submodules of a tree; nil where none was lent
+// to it.
+func (k *Provisioner) Modules(dir string) *Modules {
+	for _, set := range k.Of(dir).sets {
+		if isModules(set) {
+			return &Modules{kit: k, dir: dir, set: set, told: map[string]bool{}}
+		}
+	}
+	return nil
+}
+
+// Rule says why a file of the tree may not be written.
+func (m *Modules) Rule(name string) error {
+	for _, p := range m.set.Paths {
+		if below(name, p) {
+			return fmt.Errorf("%s is refused (path.submodule): it belongs to the submodule %s, another repository, whose changes do not land from here; if the task needs one, say so in finish", name, p)
+		}
+	}
+	return nil
+}
+
+// TakeBack makes the files of submodules that were changed what they were, and
+// returns which those are. Files that are new stay until the next gate: builds
+// leave such.
+func (m *Modules) TakeBack(context.Context) ([]string, error) {
+	changed, _, err := m.kit.Store.ChangedFiles(filepath.Dir(m.dir), m.dir, m.set.Key)
+	if err != nil || len(changed) == 0 {
+		return nil, err
+	}
+	return changed, m.kit.Store.RestoreFiles(m.dir, m.set.Key, changed)
+}
+
+// mostNew is how many new files are named.
+const mostNew = 5
+
+// Note says which files are new in submodules that their rules do not ignore,
+// once of each; empty where none is.
+func (m *Modules) Note(ctx context.Context) string {
+	_, added, err := m.kit.Store.ChangedFiles(filepath.Dir(m.dir), m.dir, m.set.Key)
+	if err != nil {
+		return "" // the next gate says what is wrong
+	}
+	var names []string
+	for _, p := range m.set.Paths {
+		var in []string
+		for _, f := range added {
+			if below(f, p) && !m.told[f] {
+				m.told[f] = true
+				in = append(in, strings.TrimPrefix(f, p+"/"))
+			}
+		}
+		if len(in) == 0 {
+			continue
+		}
+		r := m.kit.Git
+		r.Work = filepath.Join(m.dir, filepath.FromSlash(p))
+		out, _ := r.RunIn(ctx, strings.NewReader(strings.Join(in, "\x00")), "check-ignore", "--no-index", "-z", "--stdin") // where it cannot say, none is ignored
+		ignored := strings.Split(out, "\x00")
+		for _, f := range in {
+			if !slices.Contains(ignored, f) {
+				names = append(names, p+"/"+f)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	more := ""
+	if len(names) > mostNew {
+		more = fmt.Sprintf(" and %d more", len(names)-mostNew)
+	}
+	return fmt.Sprintf("[new in a submodule: your commands see it, but the gates and the commit that lands do not: %s%s]", strings.Join(names[:min(len(names), mostNew)], ", "), more)
+}

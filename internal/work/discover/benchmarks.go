@@ -1,0 +1,255 @@
+package discover
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// How benchmarks are compared: in turns, so that what else goes on in the machine meets both; one got
+// slower where it was slower each time, and by so much.
+const (
+	turns      = 5
+	slower     = 1.2
+	benchTime  = "100ms"
+	mostBenchs = 10 // packages with benchmarks
+	sinceTag   = 10 // commits that are the base where there is neither another branch nor a tag
+)
+
+// benchmarkTimes is what a benchmark took in each turn.
+type benchmarkTimes struct{ ns, allocs []float64 }
+
+// benchmarks compares Go's benchmarks of the tree with those of its base.
+func benchmarks(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	var found StrategyResult
+	gates, err := s.gates(ctx, "test")
+	if err != nil {
+		return found, err
+	}
+	at := slices.IndexFunc(gates, func(g gate.Gate) bool { return g.Format == read.GoTestJSON && (g.Dir == "" || g.Dir == ".") })
+	if at < 0 {
+		found.Skipped = "Nexus knows only benchmarks of Go's tests"
+		return found, nil
+	}
+	base, name, err := s.base(ctx)
+	if err != nil || base == "" {
+		found.Skipped = "there is no earlier commit to compare with"
+		return found, err
+	}
+	packages, err := s.benched(ctx, base)
+	if err != nil || len(packages) == 0 {
+		found.Skipped = "no Go file changed since " + name + " where benchmarks are"
+		return found, err
+	}
+	b, err := s.o.OpenAt(ctx, base)
+	if err != nil {
+		return found, err
+	}
+	defer b.Close()
+	s.equip(b)
+	for _, p := range packages {
+		s.say("comparing the benchmarks of " + p + " with " + name)
+		was, is, why, err := s.compared(ctx, b, p)
+		switch {
+		case err != nil:
+			return found, err
+		case why != "":
+			found.Notes = append(found.Notes, fmt.Sprintf("the benchmarks of %s were not compared: %s", p, why))
+		default:
+			found.Findings = append(found.Findings, regressions(p, name, was, is)...)
+		}
+	}
+	return found, nil
+}
+
+// compared runs the benchmarks of a package at the base and in the tree by turns, so that
+// what else the machine does burdens both. Why says why nobody knows what they take.
+func (s *SourceTree) compared(ctx context.Context, base *Checkout, dir string) (was, is map[string]*benchmarkTimes, why string, err error) {
+	was, is = map[string]*benchmarkTimes{}, map[string]*benchmarkTimes{}
+	for range turns {
+		if why, err = s.runBenchmarks(ctx, base, dir, was); why != "" || err != nil {
+			return nil, nil, why, err
+		}
+		if why, err = s.runBenchmarks(ctx, s.bench, dir, is); why != "" || err != nil {
+			return nil, nil, why, err
+		}
+	}
+	return was, is, "", nil
+}
+
+// runBenchmarks runs the benchmarks of a package once. Why says why nobody knows what they take.
+func (s *SourceTree) runBenchmarks(ctx context.Context, b *Checkout, dir string, into map[string]*benchmarkTimes) (why string, err error) {
+	g := gate.Gate{Name: "bench: " + dir, Args: benchArgs(dir, "."), Format: read.Exit}
+	s.ran(g)
+	e, err := b.Runner.Judge(ctx, b.Tree, g)
+	if err != nil {
+		return "", err
+	}
+	printed := string(s.blobs[e.Output])
+	if e.State != nexus.Pass {
+		return excuse(printed, cmp.Or(e.Why, string(e.State))), nil
+	}
+	readBench(printed, into)
+	return "", nil
+}
+
+func benchArgs(dir, pattern string) []string {
+	return []string{"go", "test", "-run=^$", "-bench=" + pattern, "-benchmem", "-benchtime=" + benchTime, "-count=1", "./" + dir}
+}
+
+// benchLine is what go test -bench prints of one.
+var benchLine = pattern.Lazy(`^(Benchmark[^\s]*?)(?:-\d+)?\s+\d+\s+(.*)$`)
+
+// readBench adds what was printed of benchmarks.
+func readBench(printed string, into map[string]*benchmarkTimes) {
+	for line := range strings.Lines(printed) {
+		m := benchLine().FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			continue
+		}
+		words := strings.Fields(m[2])
+		for i := 0; i+1 < len(words); i += 2 {
+			v, err := strconv.ParseFloat(words[i], 64)
+			if err != nil || math.IsNaN(v) || v < 0 {
+				continue
+			}
+			if into[m[1]] == nil {
+				into[m[1]] = &benchmarkTimes{}
+			}
+			switch words[i+1] {
+			case "ns/op":
+				into[m[1]].ns = append(into[m[1]].ns, v)
+			case "allocs/op":
+				into[m[1]].allocs = append(into[m[1]].allocs, v)
+			}
+		}
+	}
+}
+
+// regressions makes a finding of each benchmark that got worse each time: slower, or with more allocations.
+func regressions(dir, base string, was, is map[string]*benchmarkTimes) (all []finding.Finding) {
+	for name, now := range is {
+		before := was[name]
+		if before == nil || !plain(name) || strings.Contains(name, "/") {
+			continue // a part of another one, or a new one
+		}
+		f := finding.Finding{
+			ID: finding.ID("benchmarks", dir, name), Strategy: "benchmarks", Kind: finding.Perf, Severity: nexus.PriorityMedium,
+			Minutes: finding.Minutes("benchmarks", 1), Places: []finding.Place{{File: dir}},
+		}
+		unit, limit := "", 0.0
+		switch {
+		case worse(before.allocs, now.allocs, 1):
+			unit, limit = "allocs/op", slices.Max(before.allocs)
+			f.Why = fmt.Sprintf("it allocates %g times, and %g times at %s", slices.Min(now.allocs), limit, base)
+		case worse(before.ns, now.ns, slower):
+			unit, limit = "ns/op", math.Ceil(math.Sqrt(slices.Min(before.ns)*slices.Min(now.ns)))
+			f.Why = fmt.Sprintf("it takes %g ns at best, and %g at %s, in each of %d turns", slices.Min(now.ns), slices.Min(before.ns), base, turns)
+		default:
+			continue
+		}
+		f.Title = fmt.Sprintf("Make %s of ./%s as good as at %s", name, dir, base)
+		f.Check = benchCheck(dir, name, unit, limit)
+		all = append(all, f)
+	}
+	slices.SortStableFunc(all, func(a, b finding.Finding) int { return strings.Compare(a.Title, b.Title) })
+	return all
+}
+
+// worse reports whether all later measurements are worse than all earlier ones, and the best ones by a factor.
+func worse(before, now []float64, factor float64) bool {
+	if len(before) < turns || len(now) < turns {
+		return false
+	}
+	return slices.Min(now) > slices.Max(before) && slices.Min(now) >= factor*slices.Min(before)
+}
+
+// benchCheck returns a command that passes once a benchmark needs at most so much at best.
+func benchCheck(dir, name, unit string, limit float64) string {
+	args := benchArgs(dir, "^"+name+"$")
+	args[6] = "-count=3"
+	const best = `/^Benchmark/{for(i=2;i<NF;i++)if($(i+1)==u&&(v==""||$i+0<v))v=$i+0} END{exit !(v!=""&&v<=m)}`
+	most := strconv.FormatFloat(limit, 'f', -1, 64)
+	return gate.Gate{Args: args}.Command() + " | awk -v u=" + unit + " -v m=" + most + " " + cmdline.Quote(best)
+}
+
+// base returns the commit that the tree is compared with, and what people call it: where its branch left
+// another one, the latest tag, or a commit some time ago.
+func (s *SourceTree) base(ctx context.Context) (commit, name string, err error) {
+	ask := func(args ...string) string {
+		out, asked := s.o.Repo.Line(ctx, args...)
+		if asked != nil { // there is none
+			return ""
+		}
+		return out
+	}
+	for _, branch := range []string{"main", "master"} {
+		at := ask("merge-base", "--end-of-options", s.o.Commit, "refs/heads/"+branch)
+		if at != "" && at != s.o.Commit {
+			return at, branch, ctx.Err()
+		}
+	}
+	if tag := ask("describe", "--tags", "--abbrev=0", s.o.Commit+"^"); tag != "" {
+		return ask("rev-parse", "--verify", "--quiet", "--end-of-options", "refs/tags/"+tag+"^{commit}"), tag, ctx.Err()
+	}
+	all := strings.Fields(ask("rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", sinceTag+1), "--end-of-options", s.o.Commit))
+	if len(all) < 2 {
+		return "", "", ctx.Err()
+	}
+	commit = all[len(all)-1]
+	return commit, commit[:9], ctx.Err()
+}
+
+// benched returns the directories with benchmarks, if a file of Go changed since the base: first those
+// where it did.
+func (s *SourceTree) benched(ctx context.Context, base string) ([]string, error) {
+	out, err := s.o.Repo.Run(ctx, "diff", "--name-only", "--no-renames", "-z", "--end-of-options", base, s.o.Commit)
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string]bool{}
+	for name := range strings.SplitSeq(out, "\x00") {
+		if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+			changed[path.Dir(name)] = true
+		}
+	}
+	if len(changed) == 0 {
+		return nil, nil
+	}
+	var all []string
+	for _, f := range s.files {
+		dir := path.Dir(f.path)
+		if !strings.HasSuffix(f.path, "_test.go") || slices.Contains(all, dir) || !plain(f.path) {
+			continue
+		}
+		lines, err := s.lines(ctx, f.path)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "func Benchmark") }) {
+			all = append(all, dir)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b string) int {
+		switch {
+		case changed[a] == changed[b]:
+			return strings.Compare(a, b)
+		case changed[a]:
+			return -1
+		}
+		return 1
+	})
+	return all[:min(len(all), mostBenchs)], nil
+}

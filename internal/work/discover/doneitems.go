@@ -1,0 +1,92 @@
+package discover
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+// checkedItems is what the checks of items said of a tree, as it is kept.
+type checkedItems struct {
+	Tree  string                     `json:"tree"`
+	Items map[string]nexus.GateState `json:"items"`
+}
+
+// green returns the items that wait for somebody to do what is done already: their finding is
+// gone, and their check passes.
+func (s *SourceTree) green(ctx context.Context, all []finding.Finding, did []StrategyReport) ([]string, error) {
+	name := filepath.Join(s.dir(), "items.json")
+	known := checkedItems{}
+	if data, err := os.ReadFile(name); err != nil || json.Unmarshal(data, &known) != nil || known.Tree != s.o.Tree || known.Items == nil {
+		known = checkedItems{Tree: s.o.Tree, Items: map[string]nexus.GateState{}}
+	}
+	changed := false
+	var green []string
+	for _, i := range s.o.Rules.Items {
+		if i.State != workitem.Waiting || i.Finding == "" || i.Check == "" || !gone(i.Finding, all, did) {
+			continue
+		}
+		state, ok := known.Items[i.ID]
+		if !ok {
+			var err error
+			if state, err = s.check(ctx, i); err != nil {
+				return nil, err
+			}
+			known.Items[i.ID], changed = state, true
+		}
+		if state == nexus.Pass {
+			green = append(green, i.ID)
+		}
+	}
+	if !changed {
+		return green, nil
+	}
+	data, err := json.Marshal(known)
+	if err == nil {
+		err = disk.Replace(name, data)
+	}
+	return green, err
+}
+
+// gone reports whether a finding is not there any more: its strategy looked at everything, and
+// did not find it.
+func gone(id string, all []finding.Finding, did []StrategyReport) bool {
+	at := slices.IndexFunc(did, func(d StrategyReport) bool {
+		return len(id) > len(d.Strategy) && id[:len(d.Strategy)+1] == d.Strategy+"/"
+	})
+	if at < 0 || !did[at].sawAll() {
+		return false
+	}
+	return !slices.ContainsFunc(all, func(f finding.Finding) bool { return f.ID == id && f.Open() })
+}
+
+// check returns what the check of an item says of the tree.
+func (s *SourceTree) check(ctx context.Context, i workitem.Item) (nexus.GateState, error) {
+	b, err := s.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	g, ok := detect.Accept(nexus.Criterion{Text: i.Title, Check: i.Check})
+	if !ok {
+		for _, own := range b.Gates {
+			if own.Name == i.Check {
+				e, _, err := s.runGate(ctx, own)
+				return e.State, err
+			}
+		}
+		return nexus.NotRun, nil
+	}
+	if b.May != nil && !b.May(i.Check) {
+		return nexus.NotRun, nil
+	}
+	e, err := b.Runner.Judge(ctx, b.Tree, g)
+	return e.State, err
+}

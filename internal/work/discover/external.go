@@ -1,0 +1,192 @@
+package discover
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+)
+
+// dependencies asks the package managers' own audits for known faults.
+func dependencies(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	var found StrategyResult
+	asked := false
+	unread := measure.UnauditedLockFiles()
+	for _, file := range slices.Concat(s.files, s.locks) {
+		if slices.Contains(unread, path.Base(file.path)) && plain(file.path) {
+			found.Notes = append(found.Notes, file.path+" was not checked: Nexus knows no program that checks it")
+			asked = true
+		}
+		for _, a := range measure.Auditors() {
+			if path.Base(file.path) != a.File || !plain(file.path) {
+				continue
+			}
+			asked = true
+			f, note, err := s.audit(ctx, file.path, a)
+			if err != nil {
+				return found, err
+			}
+			if note != "" {
+				found.Notes = append(found.Notes, note)
+			} else if f.ID != "" {
+				found.Findings = append(found.Findings, f)
+			}
+		}
+	}
+	if !asked {
+		found.Skipped = "no lock file here that a program can check"
+	}
+	return found, nil
+}
+
+// audit asks about one lock file. A note says why nobody knows.
+func (s *SourceTree) audit(ctx context.Context, name string, a measure.Auditor) (f finding.Finding, note string, err error) {
+	g := gate.Gate{Name: "audit: " + name, Args: a.Args, Dir: path.Dir(name), Format: read.Exit}
+	s.programs[a.Args[0]] = true
+	if s.version(a.Args[0]) == "none" {
+		return f, fmt.Sprintf("%s was not checked: %s is not installed", name, a.Args[0]), nil
+	}
+	e, printed, err := s.runGate(ctx, g)
+	if err != nil || e.State == nexus.Pass {
+		return f, "", err
+	}
+	hit := regexp.MustCompile("(?m)"+a.Found+".*$").FindAllString(printed, -1)
+	if e.State != nexus.Fail || len(hit) == 0 {
+		return f, fmt.Sprintf("%s was not checked: %s could not tell: %s", name, strings.Join(a.Args, " "), excuse(printed, e.Why)), nil
+	}
+	f = finding.Finding{
+		ID: finding.ID("dependencies", name, strings.Join(hit, "\n")), Strategy: "dependencies", Kind: finding.Deps, Severity: nexus.PriorityHigh,
+		Title: fmt.Sprintf("Update what %s names and has known faults", name), Why: cut(hit[0], 160),
+		Evidence: cut(strings.Join(hit[:min(len(hit), 5)], "\n"), 600), Count: len(hit), Minutes: finding.Minutes("dependencies", len(hit)),
+		Places: []finding.Place{{File: name}}, Check: commandFromRoot(g, a.Args), State: nexus.Fail,
+	}
+	return f, "", nil
+}
+
+// excuse returns the line in which a program says why it broke: the first that names an error, or
+// the last one; another text where it said nothing.
+func excuse(printed, other string) string {
+	lines := strings.Split(strings.TrimSpace(printed), "\n")
+	last := strings.TrimSpace(lines[len(lines)-1])
+	for _, text := range lines {
+		if strings.Contains(strings.ToLower(text), "error") {
+			last = strings.TrimSpace(text)
+			break
+		}
+	}
+	if last != "" {
+		return cut(last, 120)
+	}
+	return other
+}
+
+// fromPlugins asks the plugins that discover.
+func fromPlugins(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	var found StrategyResult
+	if s.o.Plugins == nil {
+		found.Skipped = "no plugin discovers"
+		return found, nil
+	}
+	var err error
+	found.Findings, err = s.o.Plugins(ctx, s.open)
+	return found, err
+}
+
+// AskPlugin asks a plugin what there is to do in the files of a tree. Bad says which
+// findings cannot be used, and an error why it did not answer.
+func AskPlugin(ctx context.Context, h *plugin.Host, p plugin.Plugin, tree string) (all []finding.Finding, bad []string, err error) {
+	out := &plugin.DiscoveryOutput{}
+	q := plugin.Question{Input: plugin.DiscoveryInput{Tree: tree, Most: most}, Output: out}
+	answers, err := h.Ask(ctx, p, nexus.PluginDiscovery, []plugin.Question{q}, tree)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range answers {
+		if a.State != nexus.PluginOK {
+			return nil, nil, &plugin.Error{Plugin: p.Name, State: a.State, Why: a.Why}
+		}
+	}
+	for _, d := range out.Findings[:min(len(out.Findings), most)] {
+		f := finding.Finding{
+			ID: p.Name + "/" + d.ID, Strategy: "plugins", Kind: finding.Task, Title: d.Title, Why: d.Reason, Severity: nexus.PriorityMedium,
+			Minutes: d.Minutes, Check: d.Check,
+		}
+		for _, file := range d.Files {
+			f.Places = append(f.Places, finding.Place{File: file})
+		}
+		all = append(all, f)
+	}
+	return all, out.Bad, nil
+}
+
+// Issue is an open issue of the forge.
+type Issue struct {
+	Number int
+	Title  string
+	Web    string // where people read it
+	Labels []string
+}
+
+// issues lists the open issues of the forge by people who may write to the project.
+func issues(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	var found StrategyResult
+	if s.o.Issues == nil {
+		found.Skipped = "the repository has no remote on a forge that Nexus knows"
+		return found, nil
+	}
+	all, note, err := s.o.Issues(ctx)
+	if err != nil {
+		return found, err
+	}
+	if note != "" {
+		found.Notes = append(found.Notes, note)
+	}
+	for _, i := range all {
+		title := strings.Join(strings.Fields(i.Title), " ")
+		f := finding.Finding{
+			ID: fmt.Sprintf("issues/%d", i.Number), Strategy: "issues", Kind: finding.Task,
+			Title: cut(fmt.Sprintf("Issue #%d: %s", i.Number, title), 110),
+			Why:   "it is open: " + i.Web, Severity: nexus.PriorityMedium,
+		}
+		for _, l := range i.Labels {
+			switch strings.ToLower(l) {
+			case "bug":
+				f.Severity, f.Kind = nexus.PriorityHigh, finding.Fix
+			case "security":
+				f.Severity, f.Kind = nexus.PriorityCritical, finding.Security
+			case "documentation", "docs":
+				f.Kind = finding.Docs
+			}
+		}
+		things := 1
+		if f.Kind == finding.Task {
+			things = 2
+		}
+		f.Minutes = finding.Minutes("issues", things)
+		found.Findings = append(found.Findings, f)
+	}
+	return found, nil
+}
+
+// ideas asks a model.
+func ideas(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	if s.o.Ideas == nil {
+		return StrategyResult{Skipped: "there is no model to ask"}, nil
+	}
+	b, err := s.open(ctx)
+	if err != nil {
+		return StrategyResult{}, err
+	}
+	all, cost, err := s.o.Ideas(ctx, b)
+	s.spent += cost
+	return StrategyResult{Findings: all}, err
+}

@@ -1,0 +1,257 @@
+package discover
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
+)
+
+// danger is a pattern of code that is often wrong.
+type danger struct {
+	ends    []string
+	pattern string // for Go and for grep -E
+	but     string // of lines that have it and are fine; likewise, and empty where there are none
+	what    string
+	level   nexus.Priority
+	hides   bool // the lines hold a secret, which no finding shows
+}
+
+// hardCoded finds a password or a key of at least 20 characters (the predecessor's figure) that stands in the code. Rules
+// that know the services they belong to, and chance, find what looks random; this finds what a person made up.
+const hardCoded = `([Pp]assw(or)?d|PASSW(OR)?D|[Aa]pi_?[Kk]ey|API_KEY|[Ss]ecret|SECRET|[Tt]oken|TOKEN)["']? *(:=|=>|=|:) *["'][^"'[:space:]{}<>$]{20,}["']`
+
+// madeUp finds values of such names that are none: an address, a name without a digit, a word that says so.
+const madeUp = `["'](https?:|[/.])|(:=|=>|=|:) *["'][^"'0-9]*["']|[Ee]xample|EXAMPLE|[Yy]our[_-]|[Cc]hange[_-]?me|[Xx]{5}|[*]{3}|[Tt]est|[Dd]ummy|[Ff]ake`
+
+// declared finds a function that is called eval, and a call with a text that stands there as it is.
+const declared = `(def|function) +eval[(]|[^.A-Za-z0-9_]eval[(] *("[^"#{$]*"|'[^']*') *[,)]`
+
+// remark finds a comment that begins its line, for Go and for grep -E.
+const remark = `^[[:space:]]*(#|//|[*]|/[*]|<!--)`
+
+func dangersOf() []danger {
+	scripts := []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".html"}
+	row := func(ends []string, pattern, but, what string) danger {
+		return danger{ends: ends, pattern: pattern, but: but, what: what, level: nexus.PriorityHigh}
+	}
+	return []danger{
+		row(append([]string{".py", ".rb", ".php"}, scripts...), `(^|[^.A-Za-z0-9_])eval[(]`, declared, "eval runs any code that a string contains"),
+		row(scripts, `[.]innerHTML *[+]?=[^=]`, "", "innerHTML inserts markup from anybody"),
+		row(scripts, `dangerouslySetInnerHTML`, "", "dangerouslySetInnerHTML inserts markup from anybody"),
+		row(scripts, `document[.]write[(]`, "", "document.write inserts markup from anybody"),
+		{
+			ends:    append([]string{".go", ".py", ".rb", ".php", ".java", ".kt", ".cs", ".rs", ".swift"}, scripts...),
+			pattern: hardCoded, but: madeUp, what: "a password or a key stands in the code", level: nexus.PriorityCritical, hides: true,
+		},
+	}
+}
+
+// dangers finds secrets, dangerous calls and settings with secrets that git tracks.
+func dangers(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	found := StrategyResult{Quick: true}
+	rows := dangersOf()
+	var written []finding.Finding // secrets that people made up
+	var patch strings.Builder
+	for _, file := range s.files {
+		lines, err := s.lines(ctx, file.path)
+		if err != nil {
+			return found, err
+		}
+		if base := path.Base(file.path); isSettings(base) && plain(file.path) {
+			found.Findings = append(found.Findings, finding.Finding{
+				ID: finding.ID("security", file.path, ".env"), Strategy: "security", Kind: finding.Security,
+				Title: fmt.Sprintf("Stop tracking %s", file.path), Severity: nexus.PriorityCritical, Minutes: finding.Minutes("security", 1),
+				Why:    "git tracks a file with the settings of one machine, which often contains secrets",
+				Places: []finding.Place{{File: file.path}}, Check: "! test -e " + cmdline.Quote(file.path),
+			})
+			continue
+		}
+		addPatch(&patch, file.path, lines)
+		if stack.ServesTests(file.path) || !plain(file.path) {
+			continue
+		}
+		for _, row := range rows {
+			if !slices.Contains(row.ends, strings.ToLower(path.Ext(file.path))) {
+				continue
+			}
+			to := &found.Findings
+			if row.hides {
+				to = &written
+			}
+			*to = append(*to, row.in(file.path, lines)...)
+		}
+	}
+	leaks, err := s.leaks.Added(ctx, patch.String())
+	if err != nil {
+		return found, err
+	}
+	known := map[finding.Place]bool{}
+	for _, l := range leaks {
+		if f, ok := s.leaked(l); ok {
+			found.Findings = append(found.Findings, f)
+			known[f.Places[0]] = true
+		}
+	}
+	for _, f := range written {
+		if slices.ContainsFunc(f.Places, func(p finding.Place) bool { return !known[p] }) { // or else a rule of a service says more
+			found.Findings = append(found.Findings, f)
+		}
+	}
+	return found, nil
+}
+
+// redactSecrets takes out of findings what looks like a secret: they are kept, shown, and told to models.
+// Lines that were seen are left out, and a finding is none whose own words hold a secret.
+func (s *SourceTree) redactSecrets(ctx context.Context, found StrategyResult) (StrategyResult, error) {
+	var patch strings.Builder
+	for i, f := range found.Findings {
+		addPatch(&patch, strconv.Itoa(i)+"/evidence", strings.Split(f.Evidence, "\n"))
+		addPatch(&patch, strconv.Itoa(i)+"/words", []string{f.Title, f.Why, f.Check})
+	}
+	if len(found.Findings) == 0 {
+		return found, nil
+	}
+	leaks, err := s.leaks.Added(ctx, patch.String())
+	if err != nil {
+		return found, err
+	}
+	drop := map[int]bool{}
+	for _, l := range leaks {
+		which, part, _ := strings.Cut(l.File, "/")
+		i, err := strconv.Atoi(which)
+		if err != nil || i >= len(found.Findings) {
+			continue
+		}
+		if found.Findings[i].Evidence = ""; part == "words" {
+			drop[i] = true
+		}
+	}
+	if len(drop) > 0 {
+		const why = " with a secret in its words was left out; the strategy security names the secret"
+		found.Notes = append(found.Notes, many(len(drop), "finding")+why)
+	}
+	var all []finding.Finding
+	for i, f := range found.Findings {
+		if !drop[i] {
+			all = append(all, f)
+		}
+	}
+	found.Findings = all
+	return found, nil
+}
+
+// isSettings reports whether a file holds settings of one machine.
+func isSettings(base string) bool {
+	rest, ok := strings.CutPrefix(base, ".env")
+	return ok && (rest == "" || rest == ".local" || rest == ".production" || rest == ".development")
+}
+
+// in finds a pattern in a file: one finding for all its lines.
+func (d danger) in(name string, lines []string) []finding.Finding {
+	fine := remark + `|[[:space:]](#|//)[[:space:]].*` + d.pattern
+	if d.but != "" {
+		fine += "|" + d.but
+	}
+	r, skip := regexp.MustCompile(d.pattern), regexp.MustCompile(fine)
+	f := finding.Finding{
+		Strategy: "security", Kind: finding.Security, Severity: d.level, ID: finding.ID("security", name, d.pattern),
+		Check: fmt.Sprintf("! grep -E -- %s %s | grep -qvE -- %s", cmdline.Quote(d.pattern), cmdline.Quote("./"+name), cmdline.Quote(fine)),
+	}
+	for n, text := range lines {
+		if !r.MatchString(text) || skip.MatchString(text) {
+			continue
+		}
+		f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
+		if f.Evidence == "" && !d.hides {
+			f.Evidence = cut(strings.TrimSpace(text), 200)
+		}
+	}
+	if f.Count = len(f.Places); f.Count == 0 {
+		return nil
+	}
+	f.Places = f.Places[:min(f.Count, 20)]
+	f.Title, f.Why, f.Minutes = fmt.Sprintf("Make %s do without: %s", name, d.what), d.what, finding.Minutes("security", f.Count)
+	if d.hides {
+		f.Title = "Take the secret out of " + name + ", and have it replaced"
+	}
+	return []finding.Finding{f}
+}
+
+// addPatch writes a file as a patch that adds it.
+func addPatch(b *strings.Builder, name string, lines []string) {
+	if len(lines) == 0 || strings.ContainsAny(name, "\"\t\\") {
+		return
+	}
+	fmt.Fprintf(b, "diff --git a/%[1]s b/%[1]s\nnew file mode 100644\n--- /dev/null\n+++ b/%[1]s\n@@ -0,0 +1,%[2]d @@\n", name, len(lines))
+	for _, text := range lines {
+		b.WriteString("+" + strings.TrimSuffix(text, "\r") + "\n")
+	}
+}
+
+// value is what a secret looks like from without.
+var value = pattern.Lazy(`[A-Za-z0-9+/=_.~-]{12,}`)
+
+// leaked makes a finding of a secret. It holds what stands before it in its line, and nothing of it.
+func (s *SourceTree) leaked(l leak.Leak) (finding.Finding, bool) {
+	lines := s.texts[l.File]
+	if l.Line < 1 || l.Line > len(lines) || !plain(l.File) {
+		return finding.Finding{}, false
+	}
+	text := lines[l.Line-1]
+	begin, _ := 0, 0
+	for _, m := range value().FindAllStringIndex(text, -1) {
+		if m[1] >= l.Column {
+			begin = m[0]
+			break
+		}
+	}
+	before := strings.TrimLeft(text[:begin], " \t")
+	if r := []rune(before); len(r) > 40 {
+		before = string(r[len(r)-40:])
+	}
+	check := fmt.Sprintf("! grep -qE -- %s %s", cmdline.Quote(spaced(before)+"[A-Za-z0-9+/=_.~-]{12,}"), cmdline.Quote("./"+l.File))
+	switch {
+	case strings.Contains(text, "PRIVATE KEY"):
+		check, before = fmt.Sprintf("! grep -q 'PRIVATE KEY' %s", cmdline.Quote("./"+l.File)), "PRIVATE KEY"
+	case before == "" || !plain(before):
+		check = "! test -e " + cmdline.Quote("./"+l.File)
+	}
+	f := finding.Finding{
+		ID: finding.ID("security", l.File, l.Rule, before), Strategy: "security", Kind: finding.Security, Severity: nexus.PriorityCritical,
+		Title:   fmt.Sprintf("Take the secret out of %s, and have it replaced", l.File),
+		Why:     fmt.Sprintf("it looks like a secret (%s): %s", l.Rule, l.Kind),
+		Minutes: finding.Minutes("security", 1), Places: []finding.Place{{File: l.File, Line: l.Line}}, Check: check,
+	}
+	if stack.ServesTests(l.File) {
+		f.Severity = nexus.PriorityHigh
+	}
+	f.Why = cut(strings.Join(strings.Fields(f.Why), " "), 200)
+	return f, true
+}
+
+// spaced returns a pattern of grep -E for a line whose spaces may be more of them.
+func spaced(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == ' ':
+			b.WriteString("[[:space:]]+")
+		case strings.ContainsRune(`.[](){}*+?^$|/`, r):
+			b.WriteString("[" + string(r) + "]")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return strings.ReplaceAll(b.String(), "[^]", `\^`)
+}

@@ -1,0 +1,342 @@
+package discover
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+// Bounds of what is read of a tree.
+const (
+	mostFiles = 50_000
+	mostText  = 512 << 10 // of a file, in bytes
+)
+
+// file is one of the tree.
+type file struct{ path, blob string }
+
+// SourceTree is the tree that strategies look at. One goroutine uses it.
+type SourceTree struct {
+	o     Options
+	files []file // that people write and agents may see, by path
+	locks []file // that tools write beside them, such as lock files
+
+	bench    *Checkout
+	closed   error // why there is none
+	root     *os.Root
+	blobs    map[string][]byte
+	leaks    leak.Finder
+	judged   map[string]nexus.Evidence
+	texts    map[string][]string
+	programs map[string]bool // that the strategy that looks now has run
+	churned  map[string]finding.FileChanges
+	late     map[string]bool // names of the commits of which churned is told
+	spent    nexus.Money     // on models
+}
+
+func newSite(ctx context.Context, o Options) (*SourceTree, error) {
+	s := &SourceTree{
+		o: o, blobs: map[string][]byte{}, judged: map[string]nexus.Evidence{}, texts: map[string][]string{}, programs: map[string]bool{},
+	}
+	hidden, err := change.IgnoreSet(ctx, o.Repo, o.Commit)
+	if err != nil {
+		return nil, err
+	}
+	out, err := o.Repo.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", o.Tree)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range listed(out, hidden) {
+		if stack.IsWritten(strings.ToLower(path.Base(f.path))) {
+			s.locks = append(s.locks, f)
+		} else {
+			s.files = append(s.files, f)
+		}
+	}
+	return s, nil
+}
+
+// listed reads ls-tree -z, and leaves out what is hidden, what is not of the project, and what is no file.
+func listed(out string, hidden ignore.Set) []file {
+	var all []file
+	for line := range strings.SplitSeq(out, "\x00") {
+		meta, name, ok := strings.Cut(line, "\t")
+		words := strings.Fields(meta)
+		if !ok || len(words) != 3 || len(all) == mostFiles {
+			continue
+		}
+		plain := words[0] == "100644" || words[0] == "100755"
+		if !plain || stack.IsInSkippedDir(name) || hidden.Hides(name) || strings.ContainsAny(name, "\n\r") {
+			continue
+		}
+		all = append(all, file{name, words[2]})
+	}
+	return all
+}
+
+func (s *SourceTree) say(text string) {
+	if s.o.Say != nil {
+		s.o.Say(text)
+	}
+}
+
+// clock tells how long something took.
+func (s *SourceTree) clock() time.Time {
+	if s.o.Clock != nil {
+		return s.o.Clock()
+	}
+	return s.o.Now
+}
+
+// open checks the tree out, when somebody needs it.
+func (s *SourceTree) open(ctx context.Context) (*Checkout, error) {
+	if s.bench != nil {
+		return s.bench, nil
+	}
+	if s.closed != nil {
+		return nil, s.closed
+	}
+	b, err := s.o.Open(ctx)
+	if err != nil {
+		s.closed = err
+		return nil, err
+	}
+	if s.root, err = os.OpenRoot(b.Tree.Dir); err != nil {
+		b.Close()
+		return nil, err
+	}
+	s.bench = b
+	s.equip(b)
+	return b, nil
+}
+
+// equip lets what runs commands keep what they print.
+func (s *SourceTree) equip(b *Checkout) {
+	b.Runner.Put = func(data []byte) (string, error) {
+		hash := strconv.Itoa(len(s.blobs) + 1)
+		s.blobs[hash] = data
+		return hash, nil
+	}
+	b.Runner.Get = func(hash string) ([]byte, error) {
+		data, ok := s.blobs[hash]
+		if !ok {
+			return nil, fmt.Errorf("output %s is gone", hash)
+		}
+		return data, nil
+	}
+}
+
+func (s *SourceTree) close() {
+	if s.bench != nil {
+		_ = s.root.Close() // it was only read
+		s.bench.Close()
+	}
+}
+
+// generated finds what says that nobody wrote a file.
+var generated = pattern.Lazy(`(?i)^\W*(?:code generated .* do not edit|@generated|auto-?generated|` +
+	`this file (?:is|was) (?:auto)?generated)`)
+
+// lines returns the lines of a text file; nil for what is binary, large, generated or cannot be read.
+func (s *SourceTree) lines(ctx context.Context, name string) ([]string, error) {
+	if all, ok := s.texts[name]; ok {
+		return all, nil
+	}
+	if _, err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	s.texts[name] = nil
+	info, err := s.root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > mostText {
+		return nil, nil //nolint:nilerr // what cannot be read is not looked at
+	}
+	data, err := s.root.ReadFile(name)
+	if err != nil || strings.ContainsRune(string(data), 0) {
+		return nil, nil //nolint:nilerr // as above
+	}
+	all := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n")
+	for _, line := range all[:min(len(all), 5)] {
+		if generated().MatchString(line) {
+			return nil, nil
+		}
+	}
+	s.texts[name] = all
+	return all, nil
+}
+
+// runGate returns what a gate says of the tree, with all that it found and what it printed.
+// It runs once, whoever asks.
+func (s *SourceTree) runGate(ctx context.Context, g gate.Gate) (e nexus.Evidence, printed string, err error) {
+	b, err := s.open(ctx)
+	if err != nil {
+		return e, "", err
+	}
+	s.ran(g)
+	name := g.Name + "\x00" + g.Command()
+	e, known := s.judged[name]
+	if !known {
+		s.say("running " + g.Name + ": " + cut(g.Command(), 80))
+		if e, err = b.Runner.Judge(ctx, b.Tree, g); err != nil {
+			return e, "", err
+		}
+		if whole, ok := gate.WithAllFindings(e, b.Runner.Get); ok {
+			e = whole
+		}
+		s.judged[name] = e
+	}
+	return e, string(s.blobs[e.Output]), nil
+}
+
+// ran notes which programs a gate runs: every word of it that is the name of one, also behind a shell.
+func (s *SourceTree) ran(g gate.Gate) {
+	for i, word := range stack.Words(g.Args) {
+		if i == 0 || stack.IsProgram(word) || s.version(word) != missing {
+			s.programs[word] = true
+		}
+	}
+}
+
+// gates returns the gates of the tree that do one of these steps.
+func (s *SourceTree) gates(ctx context.Context, steps ...string) ([]gate.Gate, error) {
+	b, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []gate.Gate
+	for _, g := range b.Gates {
+		if g.Of == "" && slices.Contains(steps, detect.Step(g.Name)) {
+			all = append(all, g)
+		}
+	}
+	return all, nil
+}
+
+// tryChecks runs the checks of findings that nobody ran yet. Only one that fails shows that there
+// is something to do: it is what says later that it is done.
+func (s *SourceTree) tryChecks(ctx context.Context, found StrategyResult) ([]finding.Finding, error) {
+	all := found.Findings
+	var open []int
+	for i, f := range all {
+		if f.State == "" && f.No == "" && f.Check != "" {
+			open = append(open, i)
+		}
+	}
+	if len(open) == 0 {
+		return all, nil
+	}
+	b, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	open = slices.DeleteFunc(open, func(i int) bool {
+		if _, ok := detect.Accept(nexus.Criterion{Text: all[i].Title, Check: all[i].Check}); !ok {
+			all[i].No = "its check is the name of a gate and no command"
+		} else if b.May != nil && !b.May(all[i].Check) {
+			all[i].No = "its check is not run without a sandbox: the policy does not allow it"
+		}
+		return all[i].No != ""
+	})
+	if found.Quick {
+		return all, s.runChecksTogether(ctx, all, open)
+	}
+	for n, i := range open {
+		s.say(fmt.Sprintf("trying check %d of %d: %s", n+1, len(open), cut(all[i].Check, 80)))
+		g, _ := detect.Accept(nexus.Criterion{Text: all[i].Title, Check: all[i].Check})
+		e, err := b.Runner.Judge(ctx, b.Tree, g)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = tried(all[i], e.State, e.Why)
+	}
+	return all, nil
+}
+
+// tried returns a finding with what its check said.
+func tried(f finding.Finding, state nexus.GateState, why string) finding.Finding {
+	f.State = state
+	switch {
+	case state == nexus.Pass:
+		f.No = "its check passes already"
+	case state != nexus.Fail:
+		f.No = fmt.Sprintf("its check says nothing (%s): %s", state, why)
+	}
+	return f
+}
+
+// mark begins the lines that tell how checks ended.
+const mark = "nexus-check "
+
+// runChecksTogether runs checks that only read files, in one command.
+func (s *SourceTree) runChecksTogether(ctx context.Context, all []finding.Finding, open []int) error {
+	if len(open) == 0 {
+		return nil
+	}
+	var script strings.Builder
+	for _, i := range open {
+		fmt.Fprintf(&script, "sh -c %s >/dev/null 2>&1 </dev/null; echo '%s'%d $?\n", cmdline.Quote(all[i].Check), mark, i)
+	}
+	g := gate.Gate{Name: nexus.AcceptGate + "discover", Args: []string{"sh", "-c", script.String()}, Format: read.Exit, Reads: true}
+	e, err := s.bench.Runner.Judge(ctx, s.bench.Tree, g)
+	if err != nil {
+		return err
+	}
+	ended := codes(string(s.blobs[e.Output]))
+	for _, i := range open {
+		code, ok := ended[i]
+		switch {
+		case !ok:
+			all[i] = tried(all[i], nexus.Unverifiable, "it did not end: "+e.Why)
+		case code == 0:
+			all[i] = tried(all[i], nexus.Pass, "")
+		case code >= 126:
+			all[i] = tried(all[i], nexus.Environmental, fmt.Sprintf("it exited with %d", code))
+		default:
+			all[i] = tried(all[i], nexus.Fail, "")
+		}
+	}
+	return nil
+}
+
+// codes reads how the checks ended that ran together, by their numbers.
+func codes(printed string) map[int]int {
+	all := map[int]int{}
+	for line := range strings.Lines(printed) {
+		rest, ok := strings.CutPrefix(strings.TrimSpace(line), mark)
+		which, code, two := strings.Cut(rest, " ")
+		i, err := strconv.Atoi(which)
+		n, err2 := strconv.Atoi(code)
+		if ok && two && err == nil && err2 == nil {
+			all[i] = n
+		}
+	}
+	return all
+}
+
+// plain reports whether a name or a text can stand in a check: one line, and no control characters.
+func plain(text string) bool {
+	return text != "" && len(text) < 200 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' })
+}
+
+func cut(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return string(r[:n-3]) + "..."
+	}
+	return text
+}

@@ -1,0 +1,110 @@
+package discover
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
+	"github.com/nexus-ai-builder/nexus/internal/stack/docindex"
+)
+
+// manyFiles is how many source files a directory may have that nothing describes (the predecessor's figure).
+const manyFiles = 2
+
+// directoryInfo is what is known of a directory.
+type directoryInfo struct {
+	sources int
+	told    bool            // something says what it holds
+	ends    map[string]bool // of the names of its source files
+}
+
+// undescribedDirectories finds directories below the root with more than two source files where no README, and no file, says what they
+// hold.
+func (s *SourceTree) undescribedDirectories(ctx context.Context) ([]finding.Finding, error) {
+	all := map[string]*directoryInfo{}
+	var dirs []string
+	for _, f := range s.files {
+		dir, base := path.Dir(f.path), path.Base(f.path)
+		if dir == "." || unseen(dir) {
+			continue
+		}
+		if all[dir] == nil {
+			all[dir] = &directoryInfo{ends: map[string]bool{}}
+			dirs = append(dirs, dir)
+		}
+		d := all[dir]
+		d.told = d.told || strings.HasPrefix(strings.ToLower(base), "readme")
+		if _, ok := stack.SyntaxOf(base); !ok || isAuxiliaryFile(f.path) || !plain(f.path) {
+			continue
+		}
+		lines, err := s.lines(ctx, f.path)
+		if err != nil {
+			return nil, err
+		}
+		if strings.Join(lines, "") != "" {
+			d.sources++
+			d.ends[path.Ext(base)] = true
+			d.told = d.told || docindex.DescribesDirectory(base, lines)
+		}
+	}
+	var found []finding.Finding
+	for _, dir := range dirs {
+		if d := all[dir]; d.sources > manyFiles && !d.told {
+			found = append(found, d.unsaid(dir))
+		}
+	}
+	return found, nil
+}
+
+// unseen reports whether a directory is one that tools have for themselves.
+func unseen(dir string) bool {
+	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return strings.HasPrefix(part, ".") })
+}
+
+// unsaid makes a finding of a directory of that name.
+func (d directoryInfo) unsaid(dir string) finding.Finding {
+	says := "ls | grep -qi ^readme"
+	for _, ending := range slices.Sorted(maps.Keys(d.ends)) {
+		if line := docindex.DirectoryDocCheck(ending); line != "" {
+			says += " || " + line
+		}
+	}
+	file := "README.md"
+	if len(d.ends) == 1 {
+		file = docindex.DirectoryDocFile(slices.Collect(maps.Keys(d.ends))[0])
+	}
+	return finding.Finding{
+		ID: finding.ID("documentation", dir, "README"), Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial,
+		Title: fmt.Sprintf("Say in %s what is in %s", path.Join(dir, file), dir), Minutes: 10, Count: d.sources,
+		Why:    fmt.Sprintf("it has %d source files, and nothing says what they are for", d.sources),
+		Places: []finding.Place{{File: path.Join(dir, file)}},
+		Check:  fmt.Sprintf("cd %s && { %s; }", cmdline.Quote("./"+dir), says),
+	}
+}
+
+// undescribed makes a finding of the public names of a file that nothing describes.
+func undescribed(d docindex.Language, name string, lines []string) (finding.Finding, bool) {
+	f := finding.Finding{Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial}
+	parts := []string{name}
+	for _, n := range d.UndescribedLines(lines) {
+		f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
+		parts = append(parts, lines[n])
+	}
+	if f.Count = len(f.Places); f.Count == 0 {
+		return f, false
+	}
+	f.Places = f.Places[:min(f.Count, 20)]
+	f.ID, f.Minutes = finding.ID("documentation", parts...), finding.Minutes("documentation", f.Count)
+	f.Title = fmt.Sprintf("Describe %s of %s", many(f.Count, "public name"), name)
+	f.Why = "others use them, and no comment says what they do"
+	f.Evidence = cut(strings.TrimSpace(parts[1]), 200)
+	f.Check = d.Check(name)
+	return f, len(f.Check) <= longestCheck
+}

@@ -1,0 +1,92 @@
+package discover
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+// isAuxiliaryFile reports whether a file is no part of what a project gives to others: a test, what serves tests,
+// an example, or a benchmark. Those repeat themselves, and need no words.
+func isAuxiliaryFile(name string) bool {
+	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	if stack.ServesTests(name) || strings.HasPrefix(stem, "bench_") ||
+		strings.HasSuffix(stem, ".bench") || strings.HasSuffix(stem, "_bench") || strings.HasSuffix(stem, "Benchmark") {
+		return true
+	}
+	for dir := range strings.SplitSeq(path.Dir(name), "/") {
+		switch strings.TrimSuffix(dir, "s") {
+		case "bench", "benche", "benchmark", "example", "demo", "sample":
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	rustModule  = pattern.Lazy(`^\s*(pub )?mod (\w+);`)
+	rustExport  = pattern.Lazy(`^\s*pub use (?:(?:crate|self)::)?(\w+)`)
+	procMacro   = pattern.Lazy(`^\s*proc-macro\s*=\s*true`)
+	mainPackage = pattern.Lazy(`^package main\b`)
+)
+
+// unreachableFiles returns which files have public names that nobody else can reach: programs, and private
+// modules of Rust.
+func (s *SourceTree) unreachableFiles(ctx context.Context) (func(name string) bool, error) {
+	hidden := map[string]bool{} // modules of Rust as their paths without an ending, and directories of packages
+	for _, f := range s.files {
+		base, ending := path.Base(f.path), path.Ext(f.path)
+		if ending != ".rs" && ending != ".go" && !stack.IsManifest(base) {
+			continue
+		}
+		lines, err := s.lines(ctx, f.path)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case ending == ".go":
+			if slices.ContainsFunc(lines, mainPackage().MatchString) {
+				hidden[strings.TrimSuffix(f.path, ending)] = true
+			}
+		case ending == ".rs":
+			for _, module := range privateModules(f.path, lines) {
+				hidden[module] = true
+			}
+		case slices.ContainsFunc(lines, procMacro().MatchString):
+			hidden[path.Join(path.Dir(f.path), "src")] = true
+		}
+	}
+	return func(name string) bool {
+		for at := strings.TrimSuffix(name, path.Ext(name)); at != "." && at != "/"; at = path.Dir(at) {
+			if hidden[at] {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+// privateModules returns the modules that a file of Rust declares and does not give to others.
+func privateModules(name string, lines []string) []string {
+	dir := strings.TrimSuffix(name, ".rs")
+	if slices.Contains([]string{"lib.rs", "main.rs", "mod.rs"}, path.Base(name)) {
+		dir = path.Dir(name)
+	}
+	exported := map[string]bool{}
+	for _, text := range lines {
+		if m := rustExport().FindStringSubmatch(text); m != nil {
+			exported[m[1]] = true
+		}
+	}
+	var all []string
+	for _, text := range lines {
+		if m := rustModule().FindStringSubmatch(text); m != nil && m[1] == "" && !exported[m[2]] {
+			all = append(all, path.Join(dir, m[2]))
+		}
+	}
+	return all
+}

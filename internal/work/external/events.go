@@ -1,0 +1,209 @@
+package external
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// recordEvent records what the agent does.
+func (c *conversation) recordEvent(ctx context.Context, e stream.Event) error {
+	switch e.Kind {
+	case stream.Opened:
+		if e.Model != "" {
+			c.model = e.Model
+		}
+		f := nexus.AgentOpened{Session: c.Session, Agent: c.Agent, ID: e.ID, Resumed: e.ID == c.opened.ID, Model: e.Model, Version: e.Version}
+		if e.ID != c.opened.ID {
+			c.closed = nexus.AgentEnded{} // its counts start again
+		}
+		c.opened = f
+		c.facts = append(c.facts, f)
+		return c.record(ctx)
+	case stream.Said:
+		return c.recordMessage(ctx, e)
+	case stream.Answered:
+		return c.answered(ctx, e)
+	case stream.Limited:
+		f := nexus.AgentLimited{Session: c.Session, Agent: c.Agent, Window: prompt.Line(e.Window), Used: e.Used, Until: e.Until}
+		if c.News != nil && c.News(f) {
+			c.facts = append(c.facts, f)
+			return c.record(ctx)
+		}
+	case stream.Asked, stream.Ended:
+	}
+	return nil
+}
+
+// recordMessage records a message of the agent.
+func (c *conversation) recordMessage(ctx context.Context, e stream.Event) error {
+	if err := c.answers(); err != nil {
+		return err
+	}
+	c.heard = true
+	m := llm.Message{From: llm.Assistant}
+	if strings.TrimSpace(e.Text) != "" {
+		m.Parts = append(m.Parts, llm.Part{Text: sanitize.Cut(e.Text, maxShown)})
+	}
+	stop := "end"
+	if c.Submit != nil {
+		c.texts = append(c.texts, e.Text[:min(len(e.Text), maxMessage+1)]) // too long to be read, still
+		c.texts = c.texts[max(len(c.texts)-maxTexts, 0):]
+	}
+	if len(e.Calls) > 0 {
+		c.texts = nil
+	}
+	for _, one := range e.Calls {
+		stop = "tools"
+		as := c.name(one.ID)
+		c.calls[one.ID] = call{Call: one, as: as, at: c.Now()}
+		m.Parts = append(m.Parts, llm.Part{Call: &llm.Call{ID: as, Tool: one.Tool, Input: short(one.Input)}})
+	}
+	hash, err := agent.KeepMessage(c.store, m)
+	if err != nil {
+		return err
+	}
+	c.turn++
+	c.facts = append(c.facts, nexus.TurnTaken{Session: c.Session, Turn: c.turn, Message: hash, Stop: stop, Says: prompt.Line(m.Text())})
+	for _, one := range e.Calls {
+		c.facts = append(c.facts, nexus.ToolCalled{Session: c.Session, Call: c.calls[one.ID].as, Tool: one.Tool, About: about(one)})
+	}
+	return c.record(ctx)
+}
+
+// name returns the identifier of a call in the session. Codex counts its calls
+// anew whenever it is started.
+func (c *conversation) name(id string) string {
+	if c.Old != nil || c.seen[id] {
+		return fmt.Sprintf("%s.%d", id, c.turn+1)
+	}
+	c.seen[id] = true
+	return id
+}
+
+// answered records the result of a call.
+func (c *conversation) answered(ctx context.Context, e stream.Event) error {
+	was, ok := c.calls[e.ID]
+	if !ok {
+		return nil // of a call that was not seen, which the transcript could not pair
+	}
+	delete(c.calls, e.ID)
+	text := sanitize.Cut(e.Text, maxShown)
+	if e.Refused && !was.judged.Refused {
+		was.judged = nexus.Judgement{Decision: "deny", Rule: "agent.files", Why: prompt.Line(text), By: "policy", Refused: true}
+	}
+	c.results = append(c.results, llm.Part{Result: &llm.Result{ID: was.as, Text: text, Failed: e.Failed}})
+	c.facts = append(c.facts, nexus.ToolAnswered{
+		Session: c.Session, Call: was.as, Failed: e.Failed, Duration: c.Now().Sub(was.at), About: prompt.Line(text), Judged: was.judged,
+	})
+	c.changed = c.changed || !reads(was.Tool)
+	if len(c.calls) > 0 {
+		return nil
+	}
+	if err := c.answers(); err != nil {
+		return err
+	}
+	if c.changed {
+		if err := c.pin(ctx); err != nil {
+			return err
+		}
+	}
+	return c.record(ctx)
+}
+
+// answers adds the message with the results of the last turn. A call that was
+// never answered, because the agent was stopped, is answered so.
+func (c *conversation) answers() error {
+	for _, id := range slices.Sorted(maps.Keys(c.calls)) {
+		was := c.calls[id]
+		c.results = append(c.results, llm.Part{Result: &llm.Result{ID: was.as, Text: "(no result was reported)", Failed: true}})
+		c.facts = append(c.facts, nexus.ToolAnswered{
+			Session: c.Session, Call: was.as, Failed: true, Duration: c.Now().Sub(was.at), About: "no result was reported", Judged: was.judged,
+		})
+		c.changed = c.changed || !reads(was.Tool)
+	}
+	clear(c.calls)
+	if len(c.results) == 0 {
+		return nil
+	}
+	hash, err := agent.KeepMessage(c.store, llm.Message{From: llm.User, Parts: c.results})
+	c.results = nil
+	c.facts = append(c.facts, nexus.ToolsAnswered{Session: c.Session, Message: hash})
+	return err
+}
+
+// pin keeps the tree as it is.
+func (c *conversation) pin(ctx context.Context) error {
+	if c.Snapshot == nil {
+		return nil
+	}
+	snap, err := c.Snapshot(ctx)
+	if err != nil {
+		return fmt.Errorf("pin the tree: %w", err)
+	}
+	c.changed = false
+	c.facts = append(c.facts, snap)
+	return nil
+}
+
+// permit judges a call that the agent asks for. A call that the stream has not
+// told about yet is told here.
+func (c *conversation) permit(ctx context.Context, asked stream.Call) string {
+	release := c.clock.hold() // the policy may ask a person
+	j, why := c.Permit(ctx, asked)
+	release()
+	was, ok := c.calls[asked.ID]
+	if !ok {
+		if asked.ID == "" || c.recordMessage(ctx, stream.Event{Calls: []stream.Call{asked}}) != nil {
+			return why
+		}
+		was = c.calls[asked.ID]
+	}
+	if !was.judged.Refused { // one that is made all the same was refused
+		was.judged = j
+	}
+	c.calls[asked.ID] = was
+	return why
+}
+
+// reads reports whether a tool of an agent is known to change no file.
+func reads(tool string) bool {
+	return slices.Contains([]string{
+		"Read", "Grep", "Glob", "LS", "TodoWrite", "WebFetch", "WebSearch", "AskUserQuestion", "web_search",
+		"read", "grep", "glob", "list", "todowrite", "webfetch",
+		"read_file", "read_many_files", "list_directory", "search_file_content", "google_web_search",
+	}, tool)
+}
+
+// about says in a line what a call is about.
+func about(c stream.Call) string {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(c.Input, &in) != nil {
+		return ""
+	}
+	for _, name := range []string{"command", "file_path", "filePath", "path", "notebook_path", "pattern", "query", "url", "description"} {
+		var s string
+		if json.Unmarshal(in[name], &s) == nil && s != "" {
+			return prompt.Line(s)
+		}
+	}
+	return ""
+}
+
+// short returns an input that is not too long to be kept.
+func short(input json.RawMessage) json.RawMessage {
+	if len(input) <= maxShown {
+		return input
+	}
+	return json.RawMessage(fmt.Sprintf(`{"bytes":%d}`, len(input)))
+}

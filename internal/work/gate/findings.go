@@ -1,0 +1,63 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// brief returns evidence with the findings that are shown and recorded, and
+// keeps all of them in a blob. Where nothing is kept, all stay.
+func (r Runner) brief(e nexus.Evidence) (nexus.Evidence, error) {
+	if r.Put == nil || len(e.Findings) <= raw.MaxFindings {
+		return e, nil
+	}
+	data, _ := json.Marshal(e.Findings) // it is plain data, which never fails
+	var err error
+	if e.All, err = r.Put(data); err != nil {
+		return e, fmt.Errorf("gate %s: keep the findings: %w", e.Gate, err)
+	}
+	e.Findings = raw.LimitFindings(e.Findings)
+	return e, nil
+}
+
+// WithAllFindings returns evidence with all its findings, and false where they are lost.
+func WithAllFindings(e nexus.Evidence, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
+	if e.All == "" {
+		return e, true
+	}
+	if get == nil {
+		return e, false
+	}
+	data, err := get(e.All)
+	var all []nexus.Finding
+	if err != nil || json.Unmarshal(data, &all) != nil {
+		return e, false
+	}
+	e.All, e.Findings = "", all
+	return e, true
+}
+
+// moveBaseFindings returns evidence of the base with the places that its findings have in
+// the tree which is judged. Tests are known by their names.
+func (r Runner) moveBaseFindings(ctx context.Context, base, now nexus.Evidence) (nexus.Evidence, error) {
+	placed := func(f nexus.Finding) bool { return f.File != "" && f.Test == "" }
+	if r.Moved == nil || len(now.Findings) == 0 || !slices.ContainsFunc(base.Findings, placed) {
+		return base, nil
+	}
+	moves, err := r.Moved(ctx)
+	if err != nil {
+		return base, fmt.Errorf("gate %s: see where lines went: %w", now.Gate, err)
+	}
+	base.Findings = slices.Clone(base.Findings)
+	for i, f := range base.Findings {
+		if placed(f) {
+			base.Findings[i] = moves.Of(f)
+		}
+	}
+	return base, nil
+}

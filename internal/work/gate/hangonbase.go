@@ -1,0 +1,81 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// JudgedNothing reports whether a gate that runs some of another's tests could judge by
+// none of them: the other one does.
+func (g Gate) JudgedNothing(e nexus.Evidence) bool { return g.Of != "" && e.State == nexus.NotRun }
+
+// RepeatsHangingTests reports whether a gate would run tests once more that do not end, by
+// what the gate said whose tests they are.
+func (g Gate) RepeatsHangingTests(e nexus.Evidence) bool {
+	return g.Again != "" && e.Gate == g.Again && (e.State == nexus.Timeout || e.Hangs || e.Lingered())
+}
+
+// hangsToo reports whether a gate with some of another's tests was out of time,
+// and is on the base, of which nobody knows more than that all tests hang.
+func (r Runner) hangsToo(ctx context.Context, g Gate, base, raw nexus.Evidence) (hangs bool, err error) {
+	if g.Of == "" || raw.State != nexus.Timeout || !base.Hung() || r.Origin == nil || r.Origin.Use == nil {
+		return false, nil
+	}
+	err = r.Origin.Use(ctx, func(b Runner, t Tree) error {
+		was, err := b.Judge(ctx, t, g)
+		hangs = was.State == nexus.Timeout
+		return err
+	})
+	return hangs, err
+}
+
+// relatedResult returns what a gate that runs some of another's tests says about them: it is
+// idle where they told nothing. That they could not be loaded tells something
+// where the other's tests ran on the base.
+func relatedResult(g Gate, base, raw nexus.Evidence) nexus.Evidence {
+	if g.Of == "" {
+		return raw
+	}
+	if raw.State == nexus.NotRun && ranNothing(raw) && (base.State == nexus.Pass || base.State == nexus.Fail) {
+		raw.State = nexus.Fail
+	}
+	if raw.State != nexus.Pass && raw.State != nexus.Fail && raw.State != nexus.Timeout {
+		if raw.State != nexus.NotRun {
+			raw.Why = strings.TrimSuffix(fmt.Sprintf("%s: %s", raw.State, raw.Why), ": ")
+		}
+		raw.State, raw.Findings = nexus.NotRun, nil
+	}
+	return raw
+}
+
+// touched returns the evidence before it was weighed where a gate hangs, as on
+// the base, and that counts against the work: in a file that it changed, in
+// some tests of which the base did not say so, or in no test at all.
+func (r Runner) touched(g Gate, raw, e nexus.Evidence) nexus.Evidence {
+	ours := r.Origin != nil && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool {
+		return f.File != "" && slices.Contains(r.Origin.Changed, f.File)
+	})
+	if e.Hangs && (ours || !g.Tests || g.Of != "") {
+		return raw
+	}
+	return e
+}
+
+// instead returns evidence of a gate that hangs as on the base, nil for none,
+// and whether others judged in its place, and passed: some of the tests, or a
+// criterion.
+func instead(all []nexus.Evidence, gates []Gate) (hung *nexus.Evidence, passed bool) {
+	for i, e := range all {
+		if e.Hangs && hung == nil {
+			hung = &all[i]
+		}
+		passed = passed || e.Passed() && slices.ContainsFunc(gates, func(g Gate) bool {
+			return g.Name == e.Gate && (g.Of != "" || criterion(g))
+		})
+	}
+	return hung, passed
+}

@@ -1,0 +1,148 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// silences is how much longer a runner may be silent that does not say when its
+// tests are done, since one of them may take long, and one that is made to exit,
+// since it first finds out what is open.
+const silences = 6
+
+// baseHangSigns is how a gate is seen to have told how all its tests ended, and to hang.
+func baseHangSigns(g Gate) HangSigns {
+	s := HangSigns{Linger: g.Linger}
+	for _, name := range []string{g.Format, g.Hold.Format} {
+		if f, ok := stack.Formats().Find(name); ok && f.Tests && s.Over == "" {
+			s.Over = f.Over
+		}
+	}
+	return s
+}
+
+// hangSigns is [baseHangSigns], and for a runner that is silent when it cannot exit, the
+// silence after which that is looked into.
+func hangSigns(g Gate, limit time.Duration) HangSigns {
+	s := baseHangSigns(g)
+	if g.Hold.Told == "" || g.Linger <= 0 || g.Of != "" {
+		return s
+	}
+	s.Told, s.Quiet = g.Hold.Told, silences*g.Linger
+	if limit > 0 {
+		s.Quiet = min(s.Quiet, limit/2)
+	}
+	return s
+}
+
+// unfinishedReport is the report of a runner that told how its tests ended and did not
+// exit: where they passed, nothing else is red, but a pass it is not.
+func unfinishedReport(read read.Report) read.Report {
+	if read.State == nexus.Pass || read.State == nexus.Flaky {
+		read.State = nexus.Environmental
+	}
+	return read
+}
+
+// investigateHang looks into a runner that hangs: the tests run once more, in a way that
+// says what is still open and that exits then. A runner that told how all of
+// them ended is believed in that. Of one that did not, the second run says it.
+func (r Runner) investigateHang(ctx context.Context, t Tree, g Gate, limit time.Duration, res sandbox.Result, read read.Report, end HangEnd) (sandbox.Result, read.Report, error) {
+	left, why := limit, fmt.Sprintf("it did not exit within %s after that", g.Linger)
+	if limit > 0 {
+		left = limit - res.Duration
+	}
+	if res.TimedOut {
+		why = fmt.Sprintf("it did not exit within its limit of %s", limit)
+	}
+	other, again, err := r.rerunForcingExit(ctx, t, g, limit, left)
+	if err != nil {
+		return res, read, err
+	}
+	ended := other.Duration > 0 && !other.TimedOut && other.Exit >= 0
+	open := OpenHandles(input(t, g, other))
+	switch {
+	case ended && len(open) == 0 && other.Duration >= res.Duration: // it was silent for another reason
+		if limit > 0 {
+			limit = max(left-other.Duration, time.Second)
+		}
+		before := res.Duration + other.Duration
+		res, read, err = r.runSigned(ctx, t, g, limit, HangSigns{})
+		res.Duration += before
+		return res, read, err
+	case end.Over:
+	case !ended: // it ran no better then
+		res.TimedOut, res.Duration = true, res.Duration+other.Duration
+		return res, read, nil
+	default:
+		res.Stdout, res.Stderr, read = append(res.Stdout, other.Stdout...), append(res.Stderr, other.Stderr...), unfinishedReport(again)
+		why = fmt.Sprintf("it did not exit: it printed nothing for %s, and ended when it was forced to", hangSigns(g, r.limit(g)).Quiet)
+	}
+	if read.State == nexus.Environmental {
+		read.Why = "every test passed, and " + why
+	} else {
+		read.Why = cmp.Or(read.Why, "its tests ended, and "+why)
+	}
+	res.Exit, res.TimedOut = -1, false
+	if len(open) == 0 {
+		open = []nexus.Finding{{Code: raw.CodeHang, Message: "the runner reported all its tests, but something keeps it from exiting: a server, a timer, a thread or a child process"}}
+	}
+	for i := range open {
+		open[i].Gate, open[i].Advice = g.Name, "Close it when the tests are done"+forceExitAdvice(g)+"."
+	}
+	read.Findings = append(slices.Clip(read.Findings), open...)
+	return res, read, nil
+}
+
+// rerunForcingExit runs the tests of a runner that hangs so that it exits. The zero result
+// is that of a runner for which there is no way, or no time.
+func (r Runner) rerunForcingExit(ctx context.Context, t Tree, g Gate, limit, left time.Duration) (sandbox.Result, read.Report, error) {
+	if len(g.Hold.Args) == 0 || g.Of != "" || limit > 0 && left < time.Second {
+		return sandbox.Result{}, read.Report{}, nil
+	}
+	g.Args, g.Format, g.Reports = g.Hold.Args, cmp.Or(g.Hold.Format, g.Format), nil
+	s := baseHangSigns(g)
+	s.Linger *= silences
+	res, read, err := r.runSigned(ctx, t, g, left, s)
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		err = nil
+	}
+	return res, read, err
+}
+
+// forceExitAdvice says how the runner is made to exit whatever is open.
+func forceExitAdvice(g Gate) string {
+	if g.Hold.Flag == "" {
+		return ""
+	}
+	return ", or make the gate's command force an exit with " + g.Hold.Flag
+}
+
+// runningTestFinding names the test that ran when the time was up.
+func runningTestFinding(g Gate, t Tree, res sandbox.Result, found []nexus.Finding) []nexus.Finding {
+	if !g.Tests || slices.ContainsFunc(found, func(f nexus.Finding) bool { return f.Code == raw.CodeVanished || f.Code == raw.CodeTimeout }) {
+		return nil
+	}
+	in := input(t, g, res)
+	format := g.Format
+	if format == read.Exit {
+		f := stack.Formats().Recognise(in)
+		format = f.Name
+	}
+	f := nexus.Finding{Gate: g.Name, Code: raw.CodeTimeout, Message: "it was running when the time was up"}
+	f.Test, f.File = RunningTest(format, in)
+	if f.File = in.Place(f.File); f.Test == "" && f.File == "" {
+		return nil
+	}
+	return []nexus.Finding{f}
+}

@@ -1,0 +1,99 @@
+package mutate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// Check says how, and with what. The zero Check asks nothing.
+type Check struct {
+	Mode   string // warn or block; all else asks nothing
+	Sample int
+	Time   time.Duration
+}
+
+// Accepted is a tree that its gates let through.
+type Accepted struct {
+	Run      nexus.RunID
+	Attempt  nexus.AttemptID
+	Task     nexus.Task
+	Base     string
+	Snapshot nexus.TreeSnapshotted
+	Trees    *worktree.Store
+	Now      func() time.Time
+	Known    func(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
+	Gates    func(dir string) ([]gate.Gate, error)
+	Runner   func(t *worktree.Tree, hash string) (gate.Runner, error)
+	Starts   func() error // called before the first fault is tried; may be nil
+	Equip    func(ctx context.Context, t *worktree.Tree, hash string) error
+}
+
+// Judge tries faults in what is new since the base, and reports false where
+// there is nothing to try: no new line that could hold one, or no tests.
+func (c Check) Judge(ctx context.Context, of Accepted) (e nexus.Evidence, told bool, err error) {
+	if c.Mode != "warn" && c.Mode != "block" || of.Task.Kind == nexus.DocsTask || of.Task.Strategy == nexus.NoTest {
+		return e, false, nil
+	}
+	if e, ok := of.Known(ctx, of.Snapshot.Tree, Gate); ok {
+		return e, true, nil
+	}
+	files, err := FreshIn(ctx, of.Trees.Git(), of.Base, of.Snapshot.Commit)
+	if err != nil {
+		return e, false, fmt.Errorf("look for new lines: %w", err)
+	}
+	if !anyMutant(files) {
+		return e, false, nil
+	}
+	if of.Starts != nil {
+		if err := of.Starts(); err != nil {
+			return e, false, err
+		}
+	}
+	tree, err := of.Trees.Add(ctx, of.Run, of.Attempt+"-faults", of.Snapshot.Commit)
+	if err != nil {
+		return e, false, err
+	}
+	r, err := c.try(ctx, of, tree, files)
+	if err = errors.Join(err, of.Trees.Drop(context.WithoutCancel(ctx), of.Run, tree.ID)); err != nil {
+		return e, false, fmt.Errorf("put faults into %s: %w", of.Attempt, err)
+	}
+	return r.Evidence(of.Snapshot.Tree, c.Mode == "block"), r.Possible > 0, nil
+}
+
+// anyMutant reports whether a file could hold a fault.
+func anyMutant(files []File) bool {
+	for _, f := range files {
+		if len(FindMutants(f)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (c Check) try(ctx context.Context, of Accepted, tree *worktree.Tree, files []File) (Report, error) {
+	hash := of.Snapshot.Tree
+	if err := tree.ResetExactly(ctx, hash); err != nil {
+		return Report{}, err
+	}
+	if err := of.Equip(ctx, tree, hash); err != nil {
+		return Report{}, err
+	}
+	gates, err := of.Gates(tree.Dir)
+	if err != nil {
+		return Report{}, err
+	}
+	r, err := of.Runner(tree, hash)
+	if err != nil {
+		return Report{}, err
+	}
+	return Trial{
+		Dir: tree.Dir, Runner: r, Gates: gates, Seed: hash, Sample: c.Sample, Time: c.Time, Now: of.Now,
+		Known: func(gate string) (nexus.Evidence, bool) { return of.Known(ctx, hash, gate) },
+	}.Run(ctx, files)
+}

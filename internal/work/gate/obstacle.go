@@ -1,0 +1,79 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// markObstacle says of a red gate that it could not run, where what it printed is about the place and not about
+// the tree, and none of its tests ran: what it says then is no finding.
+func (r Runner) markObstacle(g Gate, e nexus.Evidence, res sandbox.Result) nexus.Evidence {
+	red := e.State == nexus.Fail || e.State == nexus.Unverifiable || e.State == nexus.Environmental && !lacksTool(e) && !e.Lingered()
+	if r.Box.Name() == string(sandbox.Off) || !red || e.Counts.Passed > 0 {
+		return e
+	}
+	o, line, ok := stack.ObstacleIn(string(res.Stdout) + "\n" + string(res.Stderr))
+	if !ok {
+		return e
+	}
+	dir := g.Dir
+	if dir == "" {
+		dir = "."
+	}
+	e.State, e.Why = nexus.NotRun, o.Name+": "+line
+	e.Findings = []nexus.Finding{{
+		Gate: g.Name, Severity: nexus.Minor, Code: raw.CodeObstacle, Message: e.Why, Advice: strings.ReplaceAll(o.Cure, "DIR", dir),
+	}}
+	return e
+}
+
+// Fault is a gate that cannot judge where runs work, for a reason that is not in the tree.
+type Fault struct{ Gate, Cause, Cure string }
+
+// FaultOf returns why a gate cannot judge where it ran; false where nothing of that is known.
+func FaultOf(e nexus.Evidence) (Fault, bool) {
+	i := slices.IndexFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeObstacle || f.Code == raw.CodeGround })
+	if i < 0 || e.State != nexus.NotRun {
+		return Fault{}, false
+	}
+	return Fault{e.Gate, e.Findings[i].Message, e.Findings[i].Advice}, true
+}
+
+// MarkEnvironmentFault says of a gate that is red on the base where runs work that it passes in the user's checkout: it
+// does not judge in this run, and what it said excuses nothing.
+func MarkEnvironmentFault(e nexus.Evidence) nexus.Evidence {
+	said := e.Why
+	if said == "" {
+		said = firstFinding(e.Findings)
+	}
+	e.State, e.Raw = nexus.NotRun, ""
+	e.Why = fmt.Sprintf("it fails where runs work, and passes in your checkout: %s", said)
+	e.Findings = []nexus.Finding{{
+		Gate: e.Gate, Severity: nexus.Minor, Code: raw.CodeGround, Message: e.Why,
+		Advice: "Look what your checkout has that git does not track: files, services, variables. environment.link, environment.init and environment.variables give them to runs.",
+	}}
+	return e
+}
+
+// hasCode reports whether evidence has a finding with a code.
+func hasCode(e nexus.Evidence, code string) bool {
+	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == code })
+}
+
+// unjudged says of a gate that does not judge in this run, or that met on the base what it meets now, that it did not
+// run; false where it judges.
+func unjudged(base, now nexus.Evidence) (nexus.Evidence, bool) {
+	ground := hasCode(base, raw.CodeGround) && base.State == nexus.NotRun && !now.Passed()
+	met := hasCode(base, raw.CodeObstacle) && hasCode(now, raw.CodeObstacle) && base.State == nexus.NotRun && now.State == nexus.NotRun
+	if !ground && !met {
+		return now, false
+	}
+	now.State, now.Findings, now.Why = nexus.NotRun, nil, base.Why+", also on the base"
+	return now, true
+}

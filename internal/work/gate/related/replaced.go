@@ -1,0 +1,34 @@
+package related
+
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// RemainingGates returns the gates that are still to run after one: what judged some
+// tests, and could, stands for the gate that runs all, and tests that do not end
+// are not run once more.
+func RemainingGates(rest []gate.Gate, g gate.Gate, e nexus.Evidence) []gate.Gate {
+	return slices.DeleteFunc(rest, func(o gate.Gate) bool {
+		return g.Of != "" && !g.JudgedNothing(e) && o.Name == g.Of || o.RepeatsHangingTests(e)
+	})
+}
+
+// Replaced names the gates that could judge by none of the tests that they
+// chose, where all tests ran in their place, and passed. A name that two gates
+// have is none of one.
+func Replaced(gates []gate.Gate, all []nexus.Evidence) []string {
+	var names []string
+	had := map[string]int{}
+	for _, g := range gates {
+		had[g.Name]++
+	}
+	for _, g := range gates {
+		if had[g.Name] == 1 && g.JudgedNothing(nexus.EvidenceOf(all, g.Name)) && nexus.EvidenceOf(all, g.Of).Passed() {
+			names = append(names, g.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,153 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+)
+
+// mostAlone bounds how many tests are run one by one; more are broken.
+const mostAlone = 10
+
+// doubtAlone is [Runner.findFlakyTests] for runners that can be told to run one test.
+// Each suspect runs by itself, since one that fails must not hide another.
+func (r Runner) doubtAlone(ctx context.Context, t Tree, g Gate, base, raw nexus.Evidence) (nexus.Evidence, error) {
+	all := r.singleTestSuspects(t, g, base, raw)
+	if len(all) == 0 || len(all) > mostAlone {
+		return raw, nil
+	}
+	left, ok := r.timeLeft(g, raw)
+	if !ok {
+		return raw, nil
+	}
+	err := r.rerun(ctx, t, g, base, all, func(ctx context.Context, r Runner, t Tree, saw rerunObserver) error {
+		return r.oneByOne(ctx, t, g, all, &left, saw)
+	})
+	if err == nil {
+		err = r.rerunWholeGate(ctx, t, g, raw, all, &left)
+	}
+	if err != nil {
+		return raw, err
+	}
+	for _, s := range all {
+		if s.flake != nil {
+			raw.Flaky = append(raw.Flaky, *s.flake)
+		}
+	}
+	return raw, nil
+}
+
+// singleTestSuspects returns the tests that are red now and were not on the base, whose
+// runner can run them alone, and that the work did not touch.
+func (r Runner) singleTestSuspects(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
+	found := map[string]bool{}
+	var all []*suspect
+	for _, f := range AgainstBase(base, raw, r.Wanted).Findings {
+		if _, ok := SingleTest(g.Lone, g.Dir, f.Test); !ok || f.Code != "test" || found[f.Test] || NamesTest(f.Test, r.Wanted) ||
+			TouchesTest(g.Lone, r.Origin.Dir, t.Dir, r.Origin.Changed, f.Test, f.File) ||
+			slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.Test == f.Test }) {
+			continue
+		}
+		found[f.Test] = true
+		all = append(all, &suspect{name: f.Test, found: f, base: pieces{}, now: pieces{}, failed: 1, runs: 1})
+	}
+	slices.SortStableFunc(all, func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
+	return all
+}
+
+// oneByOne runs the suspects that are still open, each alone.
+func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw rerunObserver) error {
+	limited := *left > 0
+	alone := g
+	if !g.Lone.Reports {
+		alone.Reports = nil
+	}
+	alone.Format = cmp.Or(g.Lone.Format, g.Format)
+	for range r.reruns() {
+		for _, s := range all {
+			if !s.open() {
+				continue
+			}
+			if limited && *left < time.Second {
+				return nil
+			}
+			alone.Args, _ = SingleTest(g.Lone, g.Dir, s.name)
+			res, read, err := r.run(ctx, t, alone, *left)
+			if err != nil {
+				return err
+			}
+			if limited {
+				*left -= res.Duration
+			}
+			end := ended(read, s.name)
+			if res.TimedOut {
+				end = "run"
+			}
+			saw(s, end, read)
+		}
+	}
+	return nil
+}
+
+// rerunWholeGate runs the whole gate again for tests that pass alone: one that is red
+// each time among the others is broken by what they leave behind, not flaky.
+func (r Runner) rerunWholeGate(ctx context.Context, t Tree, g Gate, raw nexus.Evidence, all []*suspect, left *time.Duration) error {
+	limited := *left > 0
+	var open []*suspect
+	for _, s := range all {
+		if s.flake != nil && !s.flake.Base {
+			open = append(open, s)
+		}
+	}
+	for range r.reruns() {
+		if len(open) == 0 || limited && *left < time.Second {
+			break
+		}
+		res, read, err := r.run(ctx, t, g, *left)
+		if err != nil {
+			return err
+		}
+		if limited {
+			*left -= res.Duration
+		}
+		whole := (read.State == nexus.Pass || read.State == nexus.Fail) && tests(read.Counts) >= tests(raw.Counts)
+		open = slices.DeleteFunc(open, func(s *suspect) bool {
+			s.flake.Runs++
+			green := whole && !res.TimedOut && !slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == s.name })
+			if !green {
+				s.flake.Failed++
+			}
+			return green
+		})
+	}
+	for _, s := range open {
+		s.flake = nil
+	}
+	return nil
+}
+
+func tests(c nexus.Counts) int { return c.Passed + c.Failed + c.Skipped }
+
+// ended returns how the only test of a run ended, empty where that is not sure:
+// it passed only when something ran, and nothing else is red.
+func ended(read read.Report, test string) string {
+	switch {
+	case read.State == nexus.Fail && slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == test }):
+		return "fail"
+	case read.State != nexus.Pass || read.Counts.Passed == 0 || read.Counts.Failed > 0:
+		return ""
+	case len(read.Tests) == 0: // the output does not name what passed
+		return "pass"
+	}
+	for _, t := range read.Tests {
+		if t.State == "pass" && (t.Name == test || strings.TrimPrefix(t.String(), ".") == test) {
+			return "pass"
+		}
+	}
+	return ""
+}

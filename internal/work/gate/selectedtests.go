@@ -1,0 +1,128 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// Selection returns which tests a gate of the root runs; the zero value where that is not known.
+func (g Gate) Selection() stack.Selection {
+	if g.Dir != "" && g.Dir != "." || g.Of != "" || g.Again != "" {
+		return stack.Selection{}
+	}
+	args := g.Args
+	if len(args) == 3 && args[0] == "sh" && args[1] == "-c" {
+		var ok bool
+		if args, ok = shell.Words(args[2]); !ok {
+			return stack.Selection{}
+		}
+	}
+	s, _ := stack.SelectionOf(args)
+	return s
+}
+
+// selected returns what a criterion's command would say about a tree that runs only some tests
+// of which a gate said how they ended: they need not run twice. False where names do not tell:
+// a test that was skipped, one whose parent failed, and a gate that failed for more than tests,
+// such as a panic, after which others did not run.
+func selected(o Gate, said nexus.Evidence, g Gate, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
+	all, some := o.Selection(), g.Selection()
+	if !all.Alike(some) || some.Whole() || get == nil {
+		return nexus.Evidence{}, false
+	}
+	e := nexus.Evidence{Gate: g.Name, Tree: said.Tree, Command: g.Command(), Toolchain: said.Toolchain, Output: said.Output}
+	add := func(f nexus.Finding) {
+		f.Gate = g.Name
+		e.Findings = append(e.Findings, f)
+	}
+	if slices.Equal(all.Of, some.Of) && uncompiled(said) { // for the criterion no less
+		for _, f := range said.Findings {
+			add(f)
+		}
+		e.State, e.Why, e.Exit = said.State, said.Why, said.Exit
+		return e, true
+	}
+	whole, ok := RawEvidence(said, get)
+	if !ok {
+		return nexus.Evidence{}, false
+	}
+	ended := TestOutcomes(whole, get)
+	beyond := func(f nexus.Finding) bool { return raw.Blocks(f) && (f.Test == "" || f.Code != raw.CodeTest) }
+	if !all.Whole() || len(ended) == 0 || slices.ContainsFunc(whole.Findings, beyond) {
+		return nexus.Evidence{}, false
+	}
+	names := make([]string, 0, len(ended))
+	for name := range ended {
+		names = append(names, name)
+	}
+	picked, ok := some.Pick(names)
+	if !ok {
+		return nexus.Evidence{}, false
+	}
+	for _, name := range picked {
+		switch ended[name] {
+		case "pass":
+			e.Counts.Passed++
+		case "fail":
+			e.Counts.Failed++
+		default:
+			return nexus.Evidence{}, false
+		}
+	}
+	for _, f := range whole.Findings {
+		if slices.Contains(picked, f.Test) {
+			add(f)
+		}
+	}
+	switch {
+	case len(picked) == 0:
+		e.State, e.Why = nexus.NotRun, nexus.NoTests
+	case e.Counts.Failed > 0:
+		e.State, e.Exit = nexus.Fail, 1
+	case slices.ContainsFunc(picked, func(name string) bool { return underRed(name, ended) }):
+		return nexus.Evidence{}, false
+	default:
+		e.State = nexus.Pass
+	}
+	return e, (e.Counts.Failed > 0) == (len(e.Findings) > 0)
+}
+
+// underRed reports whether a subtest passed below a test that failed: it may be the test itself
+// that did, or another subtest.
+func underRed(name string, ended map[string]string) bool {
+	for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {
+		if state, is := ended[name[:i]]; is && state != "pass" {
+			return true
+		}
+	}
+	return false
+}
+
+// uncompiled reports whether no test ran because the code does not compile.
+func uncompiled(e nexus.Evidence) bool {
+	return e.State == nexus.NotRun && e.Raw == "" && len(e.Findings) > 0 && !slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code != raw.CodeCompile })
+}
+
+// TestOutcomes returns how the tests of a gate ended, by their names; nil where the runner does not
+// say, or what it said is lost.
+func TestOutcomes(e nexus.Evidence, get func(hash string) ([]byte, error)) map[string]string {
+	if e.Named == "" {
+		return nil
+	}
+	data, err := get(e.Named)
+	if err != nil {
+		return nil // then the counts tell
+	}
+	all := map[string]string{}
+	for l := range strings.Lines(string(data)) {
+		if state, name, ok := strings.Cut(strings.TrimSuffix(l, "\n"), TestNameSeparator); ok {
+			all[name] = state
+		}
+	}
+	return all
+}

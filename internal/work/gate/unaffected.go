@@ -1,0 +1,71 @@
+package gate
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// UnaffectedReason says why a gate does not concern a change: what it judges is not among
+// the files that changed, and it is no criterion's check. It is empty where the
+// gate judges any change, or this one.
+func UnaffectedReason(g Gate, changed []string, criteria []nexus.Criterion) string {
+	if len(g.Only) == 0 || slices.ContainsFunc(criteria, func(c nexus.Criterion) bool { return strings.TrimSpace(c.Check) == g.Name }) {
+		return ""
+	}
+	for _, file := range changed {
+		if slices.ContainsFunc(g.Only, func(p string) bool { return matches(p, file) }) {
+			return ""
+		}
+	}
+	return "the change touches no file of the user interface (gates.ui)"
+}
+
+// SortByDistance puts gates whose directories are fewer steps away first, among those that
+// stand beside each other and do the same: lint, test and so on. Builds stay as
+// they are: one may need what another made, and that one is further away.
+func SortByDistance(gates []Gate, steps func(dir string) int) []Gate {
+	all := slices.Clone(gates)
+	for from := 0; from < len(all); {
+		to := from + 1
+		for to < len(all) && all[to].stepName() == all[from].stepName() {
+			to++
+		}
+		if !all[from].Builds() {
+			slices.SortStableFunc(all[from:to], func(a, b Gate) int { return steps(a.Dir) - steps(b.Dir) })
+		}
+		from = to
+	}
+	return all
+}
+
+// stepName says what a gate does, whatever package it is of: build, lint, test and so on.
+func (g Gate) stepName() string {
+	name, _, _ := strings.Cut(g.Name, "-")
+	return name
+}
+
+// Builds reports whether a gate builds a package, which others may need.
+func (g Gate) Builds() bool { return g.stepName() == "build" }
+
+// matches reports whether a pattern fits a file: one without a slash its name,
+// any other the path, in which ** stands for any directories, or none.
+func matches(pattern, file string) bool {
+	if !strings.Contains(pattern, "/") {
+		file = path.Base(file)
+	}
+	ok, _ := doublestar.Match(pattern, file) // a bad pattern fits nothing
+	return ok
+}
+
+// apart is [Runner.UnaffectedReason] where there is one.
+func (r Runner) apart(g Gate) string {
+	if r.Apart == nil {
+		return ""
+	}
+	return r.Apart(g)
+}

@@ -1,0 +1,228 @@
+package measure
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+//go:embed audit.sh
+var audit string
+
+// The gates that measure. They are none that judge: what they measured is held
+// to the bounds.
+const (
+	coverGate = "coverage"
+	auditGate = "audit"
+	faulty    = 3 // exit code of the audit where it found something
+)
+
+// ofTests begins the names of the gates that measure what tests run by
+// the row of their stack. No gate of a project is called so.
+const ofTests = coverGate + ": "
+
+// short bounds a measurement that nobody asked for.
+const short = 2 * time.Minute
+
+// measuringGates returns what runs beside gates to measure a tree, which is what a run
+// comes to or not.
+func (m *Meter) measuringGates(rows []gate.Gate, run bool) []gate.Gate {
+	if m == nil {
+		return nil
+	}
+	var all []gate.Gate
+	if mode := m.Rules.Modes[nexus.AuditBound]; mode == nexus.BoundWarn || mode == nexus.BoundBlock {
+		all = append(all, gate.Gate{Name: auditGate, Args: []string{"sh", "-c", audit}, Format: read.Exit})
+	}
+	mode := m.Rules.Modes[nexus.CoverageBound]
+	switch {
+	case mode == "" || mode == nexus.BoundOff || mode == nexus.BoundAuto && !run:
+		return all
+	case m.Rules.Command != "":
+		return append(all, gate.Gate{Name: coverGate, Args: []string{"sh", "-c", m.Rules.Command}, Format: m.Rules.Format})
+	}
+	for _, g := range rows {
+		if !g.Tests || g.Of != "" || len(g.Goes.Args) == 0 {
+			continue
+		}
+		own := gate.Gate{Name: ofTests + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout, Goes: stack.Cover{Name: g.Goes.Name}, Again: g.Name}
+		if mode == nexus.BoundAuto && (own.Timeout == 0 || own.Timeout > short) {
+			own.Timeout = short
+		}
+		all = append(all, own)
+	}
+	return all
+}
+
+// AppendMeasuringGates puts what measures a tree behind the gates that judge it. Rows are the
+// gates of the tree, among which are its tests. What measures already continues.
+func (m *Meter) AppendMeasuringGates(gates, rows []gate.Gate, run bool) []gate.Gate {
+	own := m.measuringGates(rows, run)
+	if len(own) == 0 {
+		return gates
+	}
+	rest := slices.Clone(gates)
+	for i, o := range own {
+		at := slices.IndexFunc(rest, func(g gate.Gate) bool { return g.Name == o.Name })
+		if at < 0 {
+			continue
+		}
+		if strings.HasPrefix(o.Name, ofTests) {
+			own[i] = rest[at]
+		}
+		rest = slices.Delete(rest, at, at+1)
+	}
+	return append(rest, own...)
+}
+
+// Measurements is what gates measured.
+type Measurements struct {
+	Cover *bounds.CoverageResult // nil: nobody did
+	Audit *bounds.Audit
+
+	Get func(hash string) ([]byte, error) // finds what gates printed; nil: the meter's own
+
+	parts []gateReport
+}
+
+// gateReport is the report of one gate.
+type gateReport struct {
+	dir, format string
+	now, before string // blobs, now and on the base; empty: there is none
+}
+
+// ExtractMeasurements takes what was measured out of what gates said.
+func (m *Meter) ExtractMeasurements(gates []gate.Gate, all []nexus.Evidence, base func(string) (nexus.Evidence, bool)) ([]nexus.Evidence, Measurements) {
+	var t Measurements
+	if m == nil {
+		return all, t
+	}
+	rest := slices.Clone(all)
+	for _, g := range gates {
+		at := slices.IndexFunc(rest, func(e nexus.Evidence) bool { return e.Gate == g.Name })
+		switch {
+		case g.Name == auditGate && slices.Equal(g.Args, []string{"sh", "-c", audit}):
+			if at >= 0 {
+				t.Audit = audited(rest[at])
+			}
+		case g.Name == coverGate && m.Rules.Command != "" && slices.Equal(g.Args, []string{"sh", "-c", m.Rules.Command}), strings.HasPrefix(g.Name, ofTests):
+			e := nexus.Evidence{Gate: g.Name, State: nexus.NotRun, Why: "an earlier gate failed"}
+			if at >= 0 && rest[at].Apart { // of a package that the change cannot break
+				rest = slices.Delete(rest, at, at+1)
+				continue
+			}
+			switch {
+			case at >= 0:
+				e = rest[at]
+			case g.RepeatsHangingTests(nexus.EvidenceOf(all, g.Again)):
+				e.Why = "the tests do not end"
+			}
+			t.cover(g, e, base)
+		default:
+			continue
+		}
+		if at >= 0 {
+			rest = slices.Delete(rest, at, at+1)
+		}
+	}
+	return rest, t
+}
+
+func audited(e nexus.Evidence) *bounds.Audit {
+	a := &bounds.Audit{}
+	switch {
+	case e.State == nexus.Pass && (e.Exit == 0 || e.Exit == faulty): // what the base has is nobody's fault
+	case e.Exit == faulty:
+		a.Found = append(a.Found, e.Findings...)
+	default: // though nobody could tell of the base either
+		a.Why = failureReason(e)
+	}
+	return a
+}
+
+// failureReason says why a measurement came to nothing.
+func failureReason(e nexus.Evidence) string {
+	why := string(e.State) + ": " + e.Why
+	for _, f := range e.Findings[:min(1, len(e.Findings))] {
+		why += f.Message
+	}
+	return why
+}
+
+// cover adds what a gate says that tests go through, now and on the base.
+func (t *Measurements) cover(g gate.Gate, e nexus.Evidence, base func(string) (nexus.Evidence, bool)) {
+	if t.Cover == nil {
+		t.Cover = &bounds.CoverageResult{}
+	}
+	c := t.Cover
+	how := cmp.Or(g.Goes.Name, g.Command())
+	percent, ok := report.Percent(e.Why)
+	if e.State != nexus.Pass || !ok {
+		why := unknown(g, e, how)
+		if c.Lacks = append(c.Lacks, why); len(t.parts) == 0 {
+			c.Why = strings.Join(c.Lacks, "; ")
+		}
+		return
+	}
+	p := gateReport{dir: g.Dir, format: g.Format, now: e.Output}
+	if base != nil {
+		if was, there := base(g.Name); there && was.State == nexus.Pass {
+			p.before = was.Output
+		}
+	}
+	switch {
+	case g.Name == coverGate:
+		c.Command = how
+	case !slices.Contains(c.How, how):
+		c.How = append(c.How, how)
+	}
+	c.Now, c.Why = percent, "" // of several, until their reports are read
+	t.parts = append(t.parts, p)
+}
+
+// unknown says why a gate measured nothing, and what helps.
+func unknown(g gate.Gate, e nexus.Evidence, how string) string {
+	if g.Name == coverGate {
+		return "the command for coverage: " + string(e.State) + ": " + cmp.Or(e.Why, "it printed no report")
+	}
+	test := strings.TrimPrefix(g.Name, ofTests)
+	if missing, ok := strings.CutPrefix(e.Why, "sh: "); ok && e.State == nexus.Environmental {
+		return fmt.Sprintf("the coverage of gate %s is unknown: %s", test, missing)
+	}
+	why := e.Why
+	if why == "" && len(e.Findings) > 0 {
+		why = e.Findings[0].Message
+	}
+	return fmt.Sprintf("the coverage of gate %s is unknown: %s: %s: %s", test, how, e.State, why)
+}
+
+// LimitToMeasured says that only the tests of some gates were measured, of those that
+// the tree has. Of new lines beside the tests of others nothing is told.
+func (c *Change) LimitToMeasured(rows []gate.Gate, measured func(gate.Gate) bool) {
+	if c.Taken.Cover == nil {
+		c.Taken.Cover = &bounds.CoverageResult{Why: "not measured: none of these gates has tests that Nexus can measure; set done.coverage_command"}
+	}
+	c.about = func(file string) bool {
+		deepest, ours := -1, false
+		for _, g := range rows {
+			dir := strings.TrimSuffix(path.Clean(g.Dir)+"/", "./")
+			if !g.Tests || g.Of != "" || !strings.HasPrefix(file, dir) || len(dir) < deepest {
+				continue
+			}
+			ours = measured(g) || ours && len(dir) == deepest
+			deepest = len(dir)
+		}
+		return ours
+	}
+}

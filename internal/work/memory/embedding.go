@@ -1,0 +1,159 @@
+package memory
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/vector"
+)
+
+// EmbeddingIndex finds episodes by what their texts mean. Vectors are kept by the hash of the
+// text that they are of, so that each text is sent to the endpoint once. Where the
+// endpoint fails, nothing is found that way, people are told once, and it is left alone
+// for the rest of the process.
+type EmbeddingIndex struct {
+	Endpoint vector.Endpoint
+	File     string      // where vectors are kept; what cannot be read there is made anew
+	Say      func(error) // tells people
+
+	mu     sync.Mutex // guards what follows
+	failed bool
+	known  map[string][]float32 // by [EmbeddingIndex.key]
+	fresh  bool                 // some are not kept yet
+}
+
+// similarities returns how nearly each episode means what a text says, from 0 to 1.
+func (m *EmbeddingIndex) similarities(ctx context.Context, all []StoredEpisode, text string) map[string]float64 {
+	if m == nil || len(all) == 0 || strings.TrimSpace(text) == "" {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failed {
+		return nil
+	}
+	found, err := m.compare(ctx, all, text)
+	if err != nil && ctx.Err() == nil {
+		m.failed = true
+		if m.Say != nil {
+			m.Say(&nexus.Error{
+				Code: nexus.CodeProvider, Message: "the memory is searched by words only: " + err.Error(),
+				Hint: "Start the endpoint, or correct memory.embed.url and memory.embed.model; without them, nothing is asked.",
+			})
+		}
+	}
+	return found
+}
+
+func (m *EmbeddingIndex) compare(ctx context.Context, all []StoredEpisode, text string) (map[string]float64, error) {
+	if m.known == nil {
+		m.known = m.load()
+	}
+	asked, err := m.vectors(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(all))
+	for i, k := range all {
+		texts[i] = k.Text
+		if old := m.known[m.key(k.Text)]; len(old) > 0 && len(old) != len(asked[0]) {
+			delete(m.known, m.key(k.Text)) // the endpoint has another model of that name now
+		}
+	}
+	m.fresh = false
+	of, err := m.vectors(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]float64{}
+	for i, k := range all {
+		if len(of[i]) != len(asked[0]) {
+			return nil, fmt.Errorf("%s gives vectors of %d and of %d numbers", m.Endpoint.URL, len(asked[0]), len(of[i]))
+		}
+		found[k.ID] = max(0, vector.Near(asked[0], of[i]))
+	}
+	if m.fresh {
+		err = m.keep(texts)
+	}
+	return found, err
+}
+
+// vectors returns those of texts, and asks for those that are not known.
+func (m *EmbeddingIndex) vectors(ctx context.Context, texts []string) ([][]float32, error) {
+	var open []string
+	seen := map[string]bool{}
+	for _, t := range texts {
+		if key := m.key(t); m.known[key] == nil && !seen[key] {
+			seen[key] = true
+			open = append(open, t)
+		}
+	}
+	if len(open) > 0 {
+		got, err := m.Endpoint.Embed(ctx, open)
+		if err != nil {
+			return nil, err
+		}
+		for i, t := range open {
+			m.known[m.key(t)] = got[i]
+		}
+		m.fresh = true
+	}
+	all := make([][]float32, len(texts))
+	for i, t := range texts {
+		all[i] = m.known[m.key(t)]
+	}
+	return all, nil
+}
+
+// key names a text and who made its vector.
+func (m *EmbeddingIndex) key(text string) string {
+	sum := sha256.Sum256([]byte(m.Endpoint.URL + "\x00" + m.Endpoint.Model + "\x00" + text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// load reads the vectors that were kept. A file that is missing or damaged holds none.
+func (m *EmbeddingIndex) load() map[string][]float32 {
+	all := map[string][]float32{}
+	var kept map[string]string
+	data, err := os.ReadFile(m.File)
+	if err != nil || json.Unmarshal(data, &kept) != nil {
+		return all
+	}
+	for key, text := range kept {
+		if raw, err := base64.StdEncoding.DecodeString(text); err == nil && len(raw) > 0 && len(raw)%4 == 0 {
+			v := make([]float32, len(raw)/4)
+			for i := range v {
+				v[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+			}
+			all[key] = v
+		}
+	}
+	return all
+}
+
+// keep writes the vectors of some texts, and forgets all others on disk.
+func (m *EmbeddingIndex) keep(texts []string) error {
+	kept := map[string]string{}
+	for _, t := range texts {
+		key := m.key(t)
+		raw := make([]byte, 0, 4*len(m.known[key]))
+		for _, x := range m.known[key] {
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
+		}
+		kept[key] = base64.StdEncoding.EncodeToString(raw)
+	}
+	data, err := json.Marshal(kept)
+	return errors.Join(err, disk.Replace(m.File, data))
+}

@@ -1,0 +1,148 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/textindex"
+)
+
+const (
+	maxPaths  = 200 // of a call of git
+	maxFound  = 50  // episodes that words find
+	maxSearch = 200 // words of a task that are looked for
+)
+
+// parseTree reads what ls-tree prints: a mode, a type, an object and a path.
+func parseTree(out string, into map[string]string) {
+	for entry := range strings.SplitSeq(out, "\x00") {
+		head, name, ok := strings.Cut(entry, "\t")
+		if words := strings.Fields(head); ok && len(words) == 3 {
+			into[name] = words[2]
+		}
+	}
+}
+
+// Retriever finds what a task needs of a memory. It is read anew for each session, so
+// that what a person approves or forgets counts at once.
+type Retriever struct {
+	Store
+
+	Record RunRecords // of the runs that it learns from, and that were told
+	Tokens int64      // that a session may be told; 0: nothing is told or proposed
+	Auto   bool       // proposals are told, too, though nobody approved them
+	Now    func() time.Time
+	Means  *EmbeddingIndex // finds by what texts mean, too; nil: by files, symbols and words only
+
+	mu   sync.Mutex // guards uses
+	uses map[string]memoryentry.Use
+}
+
+// used returns how often agents were told of each episode by other runs. It is
+// counted when somebody first wants to know: in most repositories nobody does.
+func (b *Retriever) used(ctx context.Context) (map[string]memoryentry.Use, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.uses != nil {
+		return b.uses, nil
+	}
+	all, err := b.Record.Uses(ctx)
+	if err == nil {
+		b.uses = all
+	}
+	return all, err
+}
+
+// Recall returns what has to do with a task, the best first: what its session is
+// told, and what is left out for want of room. Of what is about other files
+// than those of the commit, nothing is told.
+func (b *Retriever) Recall(
+	ctx context.Context, repo git.Repo, commit string, w memoryentry.TaskQuery, cost func(memoryentry.Episode) int64,
+) ([]memoryentry.Choice, error) {
+	if b == nil || b.Tokens <= 0 {
+		return nil, nil
+	}
+	all, _, err := b.Load()
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(k StoredEpisode) bool {
+		told := k.State == memoryentry.Approved || b.Auto && k.State == memoryentry.Proposed && !k.Shared
+		return !told || b.hides(k.Paths()...)
+	})
+	if all, err = withUnchangedFiles(ctx, repo, commit, all); err != nil || len(all) == 0 {
+		return nil, err
+	}
+	match, err := matches(ctx, all, w.Text)
+	if err != nil {
+		return nil, err
+	}
+	uses, err := b.used(ctx)
+	if err != nil {
+		return nil, err
+	}
+	near := b.Means.similarities(ctx, all, string(b.masked([]byte(w.Text))))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	candidates := make([]memoryentry.Candidate, len(all))
+	for i, k := range all {
+		candidates[i] = memoryentry.Candidate{
+			Episode: k.Episode, Match: match[k.ID], Near: near[k.ID], Hits: uses[k.ID].Hits, Used: uses[k.ID].Last,
+		}
+	}
+	return memoryentry.Choose(candidates, w, b.Now(), b.Tokens, cost), nil
+}
+
+// withUnchangedFiles leaves out what is about files that changed or are gone.
+func withUnchangedFiles(ctx context.Context, repo git.Repo, commit string, all []StoredEpisode) ([]StoredEpisode, error) {
+	now, err := FileBlobsAt(ctx, repo, commit, all)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(k StoredEpisode) bool {
+		s, _ := k.CheckFreshness(now)
+		return s != memoryentry.Fresh
+	}), nil
+}
+
+// FileBlobsAt returns what says which git object each file of some episodes is in a
+// commit.
+func FileBlobsAt(ctx context.Context, repo git.Repo, commit string, all []StoredEpisode) (func(path string) string, error) {
+	var paths []string
+	for _, k := range all {
+		paths = append(paths, k.Paths()...)
+	}
+	slices.Sort(paths)
+	blobs, err := Blobs(ctx, repo, commit, slices.Compact(paths))
+	if err != nil {
+		return nil, fmt.Errorf("look at the files of the memory: %w", err)
+	}
+	return func(path string) string { return blobs[path] }, nil
+}
+
+// matches returns how well the words of episodes match those of a text.
+func matches(ctx context.Context, all []StoredEpisode, text string) (found map[string]float64, err error) {
+	texts := make([]textindex.Text, len(all))
+	for i, k := range all {
+		texts[i] = textindex.Text{Name: k.ID, Body: k.Text, Tags: strings.Join(append(k.Paths(), k.Symbols...), " ")}
+	}
+	x, err := textindex.New(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = x.Close() }() // it is in memory
+	words := memoryentry.Words(text)
+	hits, err := x.Search(ctx, words[:min(len(words), maxSearch)], maxFound)
+	found = map[string]float64{}
+	for _, h := range hits {
+		found[h.Name] = h.Match
+	}
+	return found, err
+}

@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// maxSteps is how many needs are followed to find the soft needs that close a circle. In a plan with more to
+// follow, those that may close one are dropped.
+const maxSteps = 10_000_000
+
+// DropSoftCycles drops each soft need that closes a circle, and says of which task and to which: what is good to have is no
+// reason to refuse a plan. A circle of needs stays, for a person to decide about. All tasks that others wait for are there.
+func DropSoftCycles(tasks []nexus.Task, dropped func(of, to nexus.TaskID)) {
+	at := map[nexus.TaskID]int{}
+	for k, t := range tasks {
+		at[t.ID] = k
+	}
+	after := make([][]int, len(tasks))
+	for k, t := range tasks {
+		for _, id := range t.After() {
+			after[k] = append(after[k], at[id])
+		}
+	}
+	left := circling(after)
+	if !slices.Contains(left, true) {
+		return
+	}
+	g := waitGraph{after: make([][]int, len(after)), left: left}
+	for k, t := range tasks {
+		for _, id := range t.Needs {
+			g.after[k] = append(g.after[k], at[id])
+		}
+	}
+	for k := range tasks {
+		t := &tasks[k]
+		t.Wants = slices.DeleteFunc(t.Wants, func(id nexus.TaskID) bool {
+			if left[k] && left[at[id]] && g.reaches(at[id], k) {
+				dropped(t.ID, id)
+				return true
+			}
+			g.after[k] = append(g.after[k], at[id])
+			return false
+		})
+		if len(t.Wants) == 0 {
+			t.Wants = nil
+		}
+	}
+}
+
+// circling marks the tasks that are in a circle, or between two circles.
+func circling(after [][]int) []bool {
+	before := make([][]int, len(after))
+	for k, ids := range after {
+		for _, id := range ids {
+			before[id] = append(before[id], k)
+		}
+	}
+	left := make([]bool, len(after))
+	for k := range left {
+		left[k] = true
+	}
+	peel(after, before, left)
+	peel(before, after, left)
+	return left
+}
+
+// peel takes out those that wait for nobody who is left, until there are no more.
+func peel(after, before [][]int, left []bool) {
+	waits := make([]int, len(after))
+	var free []int
+	for k, ids := range after {
+		for _, id := range ids {
+			if left[id] {
+				waits[k]++
+			}
+		}
+		if waits[k] == 0 && left[k] {
+			free = append(free, k)
+		}
+	}
+	for len(free) > 0 {
+		k := free[len(free)-1]
+		free, left[k] = free[:len(free)-1], false
+		for _, o := range before[k] {
+			if waits[o]--; waits[o] == 0 && left[o] {
+				free = append(free, o)
+			}
+		}
+	}
+}
+
+// waitGraph says which of the tasks that are left wait for which.
+type waitGraph struct {
+	after [][]int
+	left  []bool
+	steps int
+}
+
+// reaches reports whether a task waits for another one, maybe by way of others.
+func (g *waitGraph) reaches(from, to int) bool {
+	seen := map[int]bool{from: true}
+	for next := []int{from}; len(next) > 0; {
+		k := next[len(next)-1]
+		next = next[:len(next)-1]
+		if k == to {
+			return true
+		}
+		for _, o := range g.after[k] {
+			if g.steps++; g.steps > maxSteps {
+				return true
+			}
+			if g.left[o] && !seen[o] {
+				seen[o] = true
+				next = append(next, o)
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+)
+
+// AssignPackages finds the packages that the tasks of a plan are about, which become their
+// directories: the one that a task names, or that all its files lie in. A pattern
+// that names no package is meant within the task's. The error lists the tasks that
+// name a package which is not there.
+func AssignPackages(tasks []nexus.Task, r *monorepo.Repo) error {
+	c := checker{}
+	for i := range tasks {
+		t := &tasks[i]
+		c.task = i + 1
+		if t.Package == "" {
+			if in := packagesOf(t.Files, r); len(in) == 1 && r.Several() && in[0] != "." {
+				t.Package = in[0]
+			}
+			continue
+		}
+		p, err := r.Find(t.Package)
+		if err != nil {
+			c.invalid(Field{Name: "package"}, "%s: %v", name(*t), err)
+			continue
+		}
+		t.Package = p.Dir
+		for n, f := range t.Files {
+			if at, _ := r.Of(base(f)); strings.ContainsAny(f, "*?[{") && (at.Dir == "" || at.Dir == ".") {
+				t.Files[n] = path.Join(p.Dir, f)
+			}
+		}
+	}
+	return Refuse(c.problems, nexus.Size{})
+}
+
+// base returns a path, and of a pattern the directory that holds what it matches.
+func base(file string) string {
+	if i := strings.IndexAny(file, "*?[{"); i >= 0 {
+		return path.Clean("./" + file[:strings.LastIndexByte(file[:i], '/')+1])
+	}
+	return path.Clean(file)
+}
+
+// packagesOf returns the directories of the packages that files lie in, each once;
+// "." stands for what lies in none.
+func packagesOf(files []string, r *monorepo.Repo) []string {
+	var dirs []string
+	seen := map[string]bool{}
+	for _, f := range files {
+		dir := "."
+		if p, ok := r.Of(base(f)); ok {
+			dir = p.Dir
+		}
+		if !seen[dir] {
+			seen[dir] = true
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// SetStartTiers lets tasks of packages start at the tier that the settings give these, where
+// the tasks say nothing.
+func SetStartTiers(tasks []nexus.Task, r *monorepo.Repo, set map[string]config.Package) {
+	for of, s := range set {
+		p, err := r.Find(of)
+		for i := range tasks {
+			if err == nil && tasks[i].Package == p.Dir {
+				tasks[i].Prefer(s.Tier, "", false)
+			}
+		}
+	}
+}
+
+// mostPackages is how many packages a task may touch before it is a risk.
+const mostPackages = 2
+
+// PackageRisks lists the tasks that touch many packages: they wait for, and hold up, the
+// tasks of all of them.
+func PackageRisks(p nexus.Plan, r *monorepo.Repo) (all []risk.Risk) {
+	if !r.Several() {
+		return nil
+	}
+	for _, t := range p.Tasks {
+		if in := packagesOf(t.Files, r); len(in) > mostPackages {
+			all = append(all, risk.Risk{
+				Task: t.ID, Text: fmt.Sprintf("it spans %d packages: %s", len(in), some(in)), Probability: risk.Medium, Impact: risk.Medium,
+				Mitigation: "split it by package, with what others need first",
+			})
+		}
+	}
+	return all
+}

@@ -1,0 +1,245 @@
+package prompt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/attempthistory"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+const (
+	triedTokens  = 10_000 // of all that is said of earlier attempts
+	closestBytes = 18_000 // of the diff that came closest
+	saidBytes    = 2_000  // of what a person said at once
+	lastBytes    = 3_000  // of a finding that was found last
+	foundBytes   = 12_000 // of all of them
+	maxAttempts  = 12
+	maxDeadEnds  = 6
+	maxTries     = 6 // of a dead end
+	maxStood     = 12
+	maxChanged   = 8 // files of an attempt
+)
+
+// triedSections says what is known from earlier attempts, within its own part of
+// the brief: the diff is cut first, then what is older.
+func triedSections(a attempthistory.Summary) []Section {
+	all := []Section{
+		{
+			Title: "Said by people", Body: saidByPeople(a.Said), Rank: 1,
+			Lead: "People said this about the task, newest first. It still holds, unless the task or something newer says otherwise.",
+		},
+		{Title: "Tried before", Lead: triedLead(a.Attempts), Body: attempts(a.Attempts), Fence: "text", Rank: 2},
+		{
+			Title: "Dead ends", Body: deadEnds(a), Fence: "text", Rank: 2,
+			Lead: "Each of these failures remained after two or more different changes. Below it is what the agents said they did.",
+		},
+		{Title: "Found last", Lead: lastLead(a.Last), Body: lastFound(a.Last), Fence: "text", Rank: 1},
+		{
+			Title: "Findings that stood", Body: stood(a.OpenFindings), Fence: "text", Rank: 2,
+			Lead: "Judges of earlier attempts named these, and they were not fixed. Your work is judged in the same way.",
+		},
+		{
+			Title: "Closest so far", Lead: closestLead(a.Closest), Body: Diff(a.Closest.Diff, closestBytes), Whole: len(a.Closest.Diff), Fence: "diff", Rank: 3,
+		},
+	}
+	kept, _ := fit(all, triedTokens)
+	for i := range kept {
+		kept[i].Whole = max(kept[i].Whole, len(kept[i].uncut))
+		kept[i].uncut = ""
+	}
+	return kept
+}
+
+func triedLead(all []attempthistory.Attempt) string {
+	text := "Earlier attempts at this task, newest first. An idea is what an agent said about its own work."
+	if slices.ContainsFunc(all, func(a attempthistory.Attempt) bool { return a.Fault == state.CauseIdea && a.Held == 0 }) {
+		text += " Where the approach failed, do not try it again."
+	}
+	return text
+}
+
+// attempts says of each attempt in three lines how it ended, what it changed and
+// what its idea was. Those that are the same in all of this are told once.
+func attempts(all []attempthistory.Attempt) string {
+	var b strings.Builder
+	var order []string // what is told of attempts, each once
+	ids := map[string][]string{}
+	for _, a := range all {
+		text := attemptLines(a)
+		if ids[text] == nil {
+			order = append(order, text)
+		}
+		ids[text] = append(ids[text], Line(string(a.ID)))
+	}
+	for _, text := range order[:min(len(order), maxAttempts)] {
+		fmt.Fprintf(&b, "- %s: %s\n", strings.Join(ids[text], ", "), text)
+	}
+	if more := len(order) - maxAttempts; more > 0 {
+		fmt.Fprintf(&b, "- and %d older ones\n", more)
+	}
+	return b.String()
+}
+
+func attemptLines(a attempthistory.Attempt) string {
+	text := fault(a.Fault)
+	if a.Held > 0 && a.Fault == state.CauseIdea {
+		text = "it was not accepted"
+	}
+	if a.Revised {
+		text += " (its criteria were changed since)"
+	}
+	text += ": " + Line(a.Why)
+	held := ""
+	if a.Held > 0 {
+		held = fmt.Sprintf(" (your worktree holds round %d)", a.Held)
+	}
+	text += fmt.Sprintf("\n  tier %s, rounds: %d%s, changed: %s", cmp.Or(Line(string(a.Tier)), "unknown"), a.Rounds, held, changedFiles(a.Files))
+	if idea := Line(a.Idea); idea != "" {
+		text += "\n  idea: " + idea
+	}
+	return text
+}
+
+func changedFiles(files []string) string {
+	if len(files) == 0 {
+		return "nothing"
+	}
+	text := strings.Join(lines(files[:min(len(files), maxChanged)]), ", ")
+	if more := len(files) - maxChanged; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// fault says what failed. Only where the idea did, the way was wrong.
+func fault(f state.FailureCause) string {
+	switch f {
+	case state.CauseIdea:
+		return "the approach failed"
+	case state.CauseCheck:
+		return "a check gave no result, which does not count against the work"
+	case state.CauseMachine:
+		return "the machine failed, not the work"
+	case state.CauseTests:
+		return "no usable tests were written first"
+	case state.CauseJudge:
+		return "it was not judged, which does not count against the work"
+	case state.CauseBlocked:
+		return "its author was blocked"
+	case state.CauseDispute:
+		return "its author and its judge disagreed. Consider both reasons again"
+	case state.CauseConflict:
+		return "it did not merge with what landed"
+	case state.CauseTrain:
+		return "it passed alone, and failed with what landed"
+	case state.CauseNothing:
+		return "it changed nothing"
+	case state.CauseUnfinished:
+	}
+	return "it was not finished, which does not count against the approach"
+}
+
+// deadEnds names failures that stayed, and what was tried against each.
+func deadEnds(a attempthistory.Summary) string {
+	var b strings.Builder
+	for _, d := range a.DeadEnds[:min(len(a.DeadEnds), maxDeadEnds)] {
+		fmt.Fprintf(&b, "- %s: %s\n", Line(d.Gate), strings.TrimPrefix(strings.TrimSpace(gone([]nexus.Finding{d.Finding})), "- "))
+		for _, line := range tries(d.Tries) {
+			b.WriteString("  - after " + line + "\n")
+		}
+	}
+	return b.String()
+}
+
+// tries says what was tried, newest first. Rounds in a row of which the same is
+// said are told once.
+func tries(all []attempthistory.FailedRound) []string {
+	var out []string
+	for i := 0; i < len(all); {
+		t, rounds := all[i], []string{fmt.Sprint(all[i].Round)}
+		for i++; i < len(all) && all[i].Attempt == t.Attempt && Line(all[i].Idea) == Line(t.Idea); i++ {
+			rounds = append(rounds, fmt.Sprint(all[i].Round))
+		}
+		if len(out) == maxTries {
+			return append(out, fmt.Sprintf("%d older changes", len(all)-i+len(rounds)))
+		}
+		slices.Reverse(rounds)
+		out = append(out, fmt.Sprintf("round %s of %s: %s", strings.Join(rounds, ", "), Line(string(t.Attempt)), cmp.Or(Line(t.Idea), "nothing was said")))
+	}
+	return out
+}
+
+func lastLead(l attempthistory.LastFailure) string {
+	if l.From == "" {
+		return ""
+	}
+	by := "The gate " + Line(l.From) + " said this"
+	switch l.From {
+	case "review":
+		by = "A review said this"
+	case "verify":
+		by = "The verifier said this"
+	case "proof":
+		by = "The tests that came first were run, with this result,"
+	case "train":
+		by = "What landed meanwhile was added, with this result,"
+	}
+	if l.Held {
+		return fmt.Sprintf("%s about the work that your worktree holds, in round %d of %s.", by, l.Round, Line(string(l.Attempt)))
+	}
+	return fmt.Sprintf("%s at the end of round %d of %s. Your worktree does not hold that work, but yours must pass the same.", by, l.Round, Line(string(l.Attempt)))
+}
+
+// lastFound lists what was found last in full, or shows what the gate printed where
+// nothing could be read from that.
+func lastFound(l attempthistory.LastFailure) string {
+	var b strings.Builder
+	if l.Why != "" {
+		b.WriteString(Head(strings.TrimSpace(l.Why), 2*findingBytes) + "\n")
+	}
+	found := Worst(l.Findings)
+	for _, f := range found[:min(len(found), maxFindings)] {
+		b.WriteString(findingWithin(f, lastBytes) + "\n")
+	}
+	if out := strings.TrimSpace(l.Printed); out != "" {
+		b.WriteString(tail(out, outputBytes) + "\n")
+	}
+	if more := len(found) - maxFindings; more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
+	}
+	return Head(b.String(), foundBytes)
+}
+
+func stood(all []attempthistory.OpenFinding) string {
+	var b strings.Builder
+	for _, s := range all[:min(len(all), maxStood)] {
+		fmt.Fprintf(&b, "%s\n  named by the %s of %s", finding(s.Finding), Line(s.Cause), Line(string(s.Attempt)))
+		if s.Objection != "" {
+			fmt.Fprintf(&b, ", also after it was disputed: %s", Line(s.Objection))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// saidByPeople lists what they said. A question that they answered is an agent's.
+func saidByPeople(all []state.DeliveredGuidance) string {
+	var b strings.Builder
+	for _, s := range all {
+		about := ""
+		if s.About != "" {
+			about = "About " + Code(s.About) + ": "
+		}
+		b.WriteString("- " + about + strings.ReplaceAll(Head(strings.TrimSpace(s.Text), saidBytes), "\n", "\n  ") + "\n")
+	}
+	return b.String()
+}
+
+func closestLead(t attempthistory.BestTree) string {
+	return fmt.Sprintf("Round %d of %s came closest: criteria met: %d, gates passed: %d, things found by the gate or judge that stopped it: %d. "+
+		"It is not in your worktree. Take from it what is right.", t.Round, Line(string(t.Attempt)), t.Met, t.Passed, t.Red)
+}

@@ -1,0 +1,166 @@
+package prompt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+)
+
+// Section is a part of a prompt.
+type Section struct {
+	Title string // heading; empty for none
+	Lead  string // a sentence before the body, dropped with it
+	Body  string // empty leaves the section out
+	Fence string // the body is data of this kind; empty for our own words
+	Rank  int    // 0 stays whole; the higher, the sooner it is cut
+	Tail  bool   // when it is cut, the end stays
+	Whole int    // bytes of what Body was cut from already; 0 where it is all
+
+	Because string // why it is here; empty for what its title says
+
+	uncut string // the body before Fit cut it
+}
+
+// leastTokens is the least that is worth keeping of a section.
+const leastTokens = 100
+
+// Tokens estimates how many tokens a text is, a little above what is usual.
+func Tokens(text string) int64 { return int64(len(text)+2) / 3 }
+
+// Part is a section as it is sent.
+type Part struct {
+	Title  string `json:"title,omitempty"`  // empty for what has no heading
+	Text   string `json:"text"`             // with its heading; empty where it was left out
+	Tokens int64  `json:"tokens"`           // about
+	Of     int64  `json:"of,omitempty"`     // about as many tokens as it has in full; 0: it was not cut
+	Why    string `json:"why,omitempty"`    // why it was cut, or is not there yet
+	Reason string `json:"reason,omitempty"` // why it is here
+}
+
+// Fit puts sections together, in their order, within a number of tokens. What
+// does not fit is trimmed or dropped by rank, the later one first among
+// equals; the text says so, and the titles of what was cut are returned.
+// Sections of rank 0 stay, even when they alone are too long.
+func Fit(sections []Section, tokens int64) (text string, cut []string) {
+	kept, cut := fit(sections, tokens)
+	return join(kept), cut
+}
+
+// fitParts returns the sections as [Fit] puts them together, and what it leaves
+// out.
+func fitParts(sections []Section, tokens int64) []Part {
+	kept, cut := fit(sections, tokens)
+	var parts []Part
+	for _, s := range kept {
+		p := Part{Title: s.Title, Text: s.text(), Reason: s.reason()}
+		p.Tokens = Tokens(p.Text)
+		if s.Whole > len(s.Body) {
+			p.Of, p.Why = Tokens(s.Title+s.Lead)+int64(s.Whole)/3, "the most that is shown"
+		}
+		if slices.Contains(cut, s.Title) {
+			p.Why = fmt.Sprintf("everything together must stay within %d tokens, and this is cut before what is above it", tokens)
+			p.Of = max(p.Of, Tokens(s.full().text()))
+		}
+		parts = append(parts, p)
+	}
+	if note := leftOut(kept); note != "" {
+		parts = append(parts, Part{Text: note, Tokens: Tokens(note), Reason: "names what was left out"})
+	}
+	return parts
+}
+
+// fit returns those of the sections that say something, cut to a number of
+// tokens, and the titles of those that were cut. Of one that is left out, the
+// body is empty.
+func fit(sections []Section, tokens int64) (kept []Section, cut []string) {
+	kept = slices.DeleteFunc(slices.Clone(sections), func(s Section) bool { return strings.TrimSpace(s.Body) == "" && s.Whole == 0 })
+	var order []int
+	for i, s := range kept {
+		if s.Rank > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(kept[b].Rank, kept[a].Rank), cmp.Compare(b, a))
+	})
+	for _, i := range order {
+		over := Tokens(join(kept)) - tokens
+		if over <= 0 {
+			break
+		}
+		s := &kept[i]
+		cut = append(cut, s.Title)
+		s.uncut = s.Body
+		if room := Tokens(s.Body) - over - leastTokens; room >= leastTokens {
+			s.Body = s.trim(int(room) * 3)
+		} else {
+			s.Body = ""
+		}
+	}
+	return kept, cut
+}
+
+// full returns the section as it was before it was cut.
+func (s Section) full() Section {
+	if s.uncut != "" {
+		s.Body = s.uncut
+	}
+	return s
+}
+
+// trim returns the body cut to a number of bytes.
+func (s Section) trim(bytes int) string {
+	if s.Tail {
+		return tail(s.Body, bytes)
+	}
+	return Head(s.Body, bytes)
+}
+
+// text returns the section as it is sent, empty for one that is left out.
+func (s Section) text() string {
+	if s.Body == "" {
+		return ""
+	}
+	var b strings.Builder
+	if s.Title != "" {
+		b.WriteString("## " + s.Title + "\n\n")
+	}
+	if s.Lead != "" {
+		b.WriteString(s.Lead + "\n\n")
+	}
+	body := strings.Trim(s.Body, "\n")
+	if s.Fence != "" {
+		body = sanitize.Fence(s.Fence, body)
+	}
+	return b.String() + body
+}
+
+// leftOut names the sections that were left out, empty where none was.
+func leftOut(kept []Section) string {
+	var titles []string
+	for _, s := range kept {
+		if s.Body == "" {
+			titles = append(titles, s.Title)
+		}
+	}
+	if len(titles) == 0 {
+		return ""
+	}
+	return "Left out for length: " + strings.Join(titles, ", ") + "."
+}
+
+func join(kept []Section) string {
+	var all []string
+	for _, s := range kept {
+		if text := s.text(); text != "" {
+			all = append(all, text)
+		}
+	}
+	if note := leftOut(kept); note != "" {
+		all = append(all, note)
+	}
+	return strings.Join(all, "\n\n") + "\n"
+}

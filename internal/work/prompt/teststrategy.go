@@ -1,0 +1,87 @@
+package prompt
+
+import (
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestOrderText tells a role in which order code and tests are written with a
+// strategy, what it may change of both, and what was seen of tests that were
+// written first; p may be nil. It is empty where nothing is to be said.
+//
+// All that depends on the strategy is said here, and nothing of it in the text
+// of a role, which would contradict it elsewhere.
+func TestOrderText(s nexus.Strategy, role nexus.Role, p *nexus.TestsProved) string {
+	switch {
+	case s == nexus.TDDSimple && role == nexus.Coder:
+		return "Write the tests first: " + cases + ". Run them and check that they fail because the code is missing, then write the code. " +
+			"When you submit, your tests are run without your code, and must fail there."
+	case s == nexus.TestAfter && role == nexus.Coder:
+		return "Write the code, then test what you add: " + cases + "."
+	case !s.Sessions() && role == nexus.Tester:
+		return "The code is written. Run your tests. For the most important one, break the code and run the test in one shell command, to see it fail. " + testsOnly
+	case !s.Sessions():
+		return ""
+	case role == nexus.Tester:
+		return first(s)
+	case role != nexus.Coder && role != nexus.Verifier || p == nil || p.Proof != nexus.ProofRed:
+		return ""
+	}
+	var b strings.Builder
+	switch {
+	case role == nexus.Verifier && s == nexus.TDDStrict:
+		b.WriteString("The tests were written first and were seen to fail; the coder could not change them.\n")
+	case role == nexus.Verifier:
+		b.WriteString("The tests were written first and were seen to fail. The coder could change them: check whether each change was right.\n")
+	case s == nexus.TDDStrict:
+		b.WriteString("The tests are written, and fail. Write the code that makes them pass. You cannot change a test file: any change to one is undone. " +
+			"If a test contradicts the task, submit with status blocked and say which and why.\n")
+	default:
+		b.WriteString("The tests are written, and fail. Write the code that makes them pass. Change a test only if it contradicts the task: a verifier reads each such change.\n")
+	}
+	b.WriteString("\nTest files:\n" + list(p.Files))
+	if len(p.Tests) > 0 {
+		b.WriteString("\nThey failed with:\n" + list(p.Tests[:min(len(p.Tests), maxFindings)]))
+	}
+	return b.String()
+}
+
+const (
+	cases     = "the usual case, the edges and the error"
+	testsOnly = "Change test files only: any other change is undone."
+)
+
+func first(s nexus.Strategy) string {
+	text := "The tests come first: the code does not exist yet, and another agent writes it after you, from your tests and the task. " +
+		"They must fail now, on an assertion or because what they call is missing, not because of a mistake in the tests. " +
+		"Use the names that the task gives."
+	if s == nexus.TDDStrict {
+		return text + " Change only tests and their data. A line in a file that only re-exports names, such as index.ts, is allowed if a test needs it. Write no stubs."
+	}
+	return text + " You may add the smallest stubs that they need to compile; a stub does nothing."
+}
+
+// Edit says what an editor does in a step of the pipeline. One with a role of the repository's own is also told what
+// the prompt of editors says to others.
+func Edit(name, do string, own bool) string {
+	if do == "" {
+		return "The step " + name + " is no longer set up. Change nothing, and submit."
+	}
+	text := "The work on this task is done and its gates are green. Now do only the step " + name + ":\n\n" + do
+	if own {
+		text += "\n\nLeave everything else alone, and do not commit. Gates judge your change with the work, " +
+			"and a reviewer reads it. If there is nothing to change, change nothing. " +
+			"Submit with status done and one sentence on what you changed; if it cannot be done, with status blocked and the reason."
+	}
+	return text
+}
+
+// Steps says which commands judge the work besides the gates.
+func Steps(commands []string) string {
+	all := make([]string, len(commands))
+	for i, c := range commands {
+		all[i] = Code(c)
+	}
+	return "After the gates these commands must exit 0 with your work: " + strings.Join(all, ", ") + "."
+}

@@ -1,0 +1,48 @@
+package review
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
+)
+
+// PluginOpinion returns what a plugin found in a change as the opinion of a reader,
+// held against the tree as those of models are. It does not approve.
+func PluginOpinion(name string, o plugin.ReviewerOutput, text Text) Opinion {
+	given := nexus.ReviewGiven{Reviewed: true, Summary: cutText(o.Summary)}
+	for _, f := range o.Findings {
+		checked, err := finding(f).check()
+		if err != nil {
+			continue // the protocol checks the same, and more
+		}
+		given.Findings = append(given.Findings, verifyFinding(checked, text))
+	}
+	return Opinion{Reader: nexus.Reader{Plugin: name, Reviewed: true}, Given: given}
+}
+
+// AddPluginFindings adds what plugins found to the review of a change that models gave. A
+// finding that weighs takes an approval back, and none gives one: whether there
+// was a review, and whether it approves, models say.
+func AddPluginFindings(r nexus.ReviewGiven, all []Opinion) nexus.ReviewGiven {
+	for _, o := range all {
+		who := "plugin " + o.Reader.Plugin
+		found := len(r.Findings)
+		r.Findings = slices.Clone(r.Findings)
+		for _, f := range o.Given.Findings {
+			f.Persona = who
+			r.Findings = add(r.Findings, found, f)
+			if weighs(f) && f.Unverified == "" {
+				r.Approved = false
+			}
+		}
+		o.Reader.Approved = !slices.ContainsFunc(o.Given.Findings, func(f nexus.Finding) bool { return weighs(f) && f.Unverified == "" })
+		r.Readers = append(slices.Clip(r.Readers), o.Reader)
+		if o.Given.Summary != "" {
+			r.Summary = cutText(strings.TrimSpace(r.Summary + "\n" + who + ": " + o.Given.Summary))
+		}
+	}
+	slices.SortStableFunc(r.Findings, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+	return r
+}

@@ -1,0 +1,476 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// fieldAliases are names that agents know from elsewhere for the fields of a tool:
+// for each field of ours, the others. Case, _ and - do not count. A name that
+// could mean two things, such as timeout in seconds or milliseconds, is not
+// among them: it is refused, and the right ones are named.
+type fieldAliases map[string][]string
+
+// dropped, as a field, holds names that say nothing which a tool needs to know.
+const dropped = ""
+
+// aliasesOf returns what is usual for a tool, nil for one that is called as it says.
+func aliasesOf(tool string) fieldAliases {
+	file := []string{"file_path", "file", "filename", "file_name", "target_file", "absolute_path", "relative_path"}
+	dir := []string{"directory", "dir", "dir_path", "directory_path", "target_directory", "folder", "file_path", "relative_workspace_path", "search_path"}
+	prose := []string{"description", "explanation", "rationale"}
+	switch tool {
+	case "read_file":
+		return fieldAliases{
+			"path": file, "offset": {"start_line", "start", "line_start", "from_line", "start_line_one_indexed"}, "limit": {"num_lines", "max_lines", "line_count"},
+			"numbers": {"line_numbers", "show_line_numbers", "with_line_numbers"}, dropped: prose,
+		}
+	case "write_file":
+		return fieldAliases{"path": file, "content": {"contents", "file_text", "file_content", "text", "data"}, dropped: prose}
+	case "edit_file":
+		return fieldAliases{
+			"path": file, "edits": {"changes", "replacements"}, dropped: prose,
+			"old": {"old_string", "old_str", "old_text", "search", "find"}, "new": {"new_string", "new_str", "new_text", "replace", "replacement", "replace_with"},
+			"all": {"replace_all"},
+		}
+	case "search_code":
+		return fieldAliases{
+			"pattern": {"query", "regex", "regexp", "search", "search_term", "q"}, "path": append([]string{"file"}, dir...), "glob": {"include", "include_pattern", "includes", "file_pattern", "file_glob"},
+			"literal": {"fixed_strings", "fixed_string", "is_literal"}, "ignore_case": {"case_insensitive", "i"}, dropped: prose,
+		}
+	case "list_files":
+		return fieldAliases{"path": dir, "glob": {"pattern", "include", "file_pattern"}, "depth": {"max_depth"}, dropped: prose}
+	case "shell":
+		return fieldAliases{"command": {"cmd", "script", "command_line", "bash_command"}, "timeout_seconds": {"timeout_s", "timeout_sec", "timeout_secs"}, "background": {"run_in_background", "is_background"}, dropped: prose}
+	case "job":
+		return fieldAliases{"id": {"job_id", "task_id", "shell_id", "bash_id"}, "stop": {"kill"}}
+	case "git":
+		return fieldAliases{"args": {"arguments", "command", "cmd"}, dropped: prose}
+	case "request_context":
+		return fieldAliases{"query": {"name", "symbol", "pattern"}, "kind": {"type"}, "reason": {"why"}}
+	case "ask":
+		return fieldAliases{"question": {"prompt", "message", "query"}, "fallback": {"default", "assumption"}}
+	case "scout":
+		return fieldAliases{"question": {"prompt", "query"}}
+	case "code":
+		return fieldAliases{
+			"op": {"operation", "action"}, "path": file, "line": {"line_number"}, "name": {"symbol", "symbol_name", "query", "pattern"},
+			"to": {"new_name", "replacement", "rewrite"}, dropped: prose,
+		}
+	default:
+		return nil
+	}
+}
+
+// equivalentTool returns the tool of ours for what others call so, empty for none.
+// It is named and not called: what a role may do is said by the names of tools.
+func equivalentTool(name string) string {
+	for own, others := range map[string][]string{
+		"read_file":   {"read", "view", "cat", "open_file", "view_file"},
+		"write_file":  {"write", "create_file", "create", "write_to_file"},
+		"edit_file":   {"edit", "multi_edit", "str_replace", "replace", "apply_patch", "apply_diff", "str_replace_editor", "str_replace_based_edit_tool", "replace_in_file", "search_replace"},
+		"search_code": {"grep", "search", "rg", "grep_search", "search_files", "search_file_content", "codebase_search"},
+		"list_files":  {"ls", "glob", "list_dir", "list_directory", "find", "file_search", "glob_file_search"},
+		"shell":       {"bash", "run", "exec", "execute_command", "run_command", "run_shell_command", "run_terminal_cmd", "local_shell", "terminal"},
+		"finish":      {"done", "submit", "attempt_completion", "complete", "exit"},
+		"ask":         {"ask_user", "ask_followup_question", "question"},
+	} {
+		if slices.ContainsFunc(others, func(o string) bool { return bare(o) == bare(name) }) {
+			return own
+		}
+	}
+	return ""
+}
+
+// bare is how names are compared.
+func bare(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+}
+
+// NormalizeCall returns a call with the names and forms of its tool, as the tool itself
+// and all that judges it read it; the call as it is where it needs no change or
+// makes no sense, which the tool then says.
+func NormalizeCall(c llm.Call) llm.Call {
+	if aliasesOf(c.Tool) == nil {
+		return c
+	}
+	object, err := parse(c.Input)
+	if err != nil {
+		return c
+	}
+	var schema *jsonschema.Schema
+	if untyped(object) {
+		schema = schemaOf(c.Tool)
+	}
+	if changed, err := translate(c.Tool, schema, object); err == nil && changed {
+		if data, err := json.Marshal(object); err == nil {
+			c.Input = data
+		}
+	}
+	return c
+}
+
+// untyped reports whether a value may mean another type than it has.
+func untyped(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		_, is := number(v).(float64)
+		return is || strings.EqualFold(v, "true") || strings.EqualFold(v, "false")
+	case []any:
+		return slices.ContainsFunc(v, untyped)
+	case map[string]any:
+		for _, one := range v {
+			if untyped(one) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// schemaOf returns the schema of a tool of ours, nil for others.
+func schemaOf(tool string) *jsonschema.Schema {
+	for _, t := range builtin(Env{}) {
+		if t.Name != tool {
+			continue
+		}
+		if r, err := resolve(t.Schema); err == nil {
+			return r.Schema()
+		}
+	}
+	return nil
+}
+
+// translate gives an input the names and forms of its tool. It reports whether
+// anything changed, or what it cannot tell. A nil schema tells no types.
+func translate(tool string, schema *jsonschema.Schema, in map[string]any) (changed bool, err error) {
+	h := aliasesOf(tool)
+	if h == nil {
+		return false, nil
+	}
+	was := maps.Clone(in)
+	for key, value := range in {
+		if value == nil && (schema == nil || !slices.Contains(schema.Required, key)) { // how some say that they do not say it
+			delete(in, key)
+		}
+	}
+	if err := alike(in); err != nil {
+		return false, err
+	}
+	for _, form := range []func(string, map[string]any) error{spoken, h.rename, shaped} {
+		if err := form(tool, in); err != nil {
+			return false, err
+		}
+	}
+	if schema != nil {
+		if err := fits(tool, schema, in); err != nil {
+			return false, err
+		}
+	}
+	return !reflect.DeepEqual(was, in), nil
+}
+
+// alike refuses two spellings of one name that say different things, and drops
+// the second where they say the same.
+func alike(in map[string]any) error {
+	first := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(in)) {
+		other, both := first[bare(key)]
+		switch {
+		case !both:
+			first[bare(key)] = key
+		case !reflect.DeepEqual(in[key], in[other]):
+			return fmt.Errorf("%s and %s mean the same but differ; give only one of them", other, key)
+		default:
+			delete(in, key)
+		}
+	}
+	return nil
+}
+
+// rename gives fields their names.
+func (h fieldAliases) rename(tool string, in map[string]any) error {
+	for _, key := range slices.Sorted(maps.Keys(in)) {
+		field, known := h.field(key)
+		if !known || field == key {
+			continue
+		}
+		value := in[key]
+		delete(in, key)
+		if field == dropped {
+			continue
+		}
+		if other, both := in[field]; both && !reflect.DeepEqual(other, value) {
+			return fmt.Errorf("%s and another name for it differ; give only %s", field, field)
+		}
+		in[field] = value
+	}
+	return nil
+}
+
+// field returns the field that a name means.
+func (h fieldAliases) field(name string) (string, bool) {
+	for _, field := range slices.Sorted(maps.Keys(h)) {
+		if field != dropped && bare(field) == bare(name) {
+			return field, true
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(h)) {
+		if slices.ContainsFunc(h[field], func(other string) bool { return bare(other) == bare(name) }) {
+			return field, true
+		}
+	}
+	return "", false
+}
+
+// spoken understands fields that mean something to ours in other words.
+func spoken(tool string, in map[string]any) error {
+	at := func(names ...string) (key string) {
+		for _, k := range slices.Sorted(maps.Keys(in)) {
+			if slices.ContainsFunc(names, func(n string) bool { return bare(n) == bare(k) }) {
+				key = k
+			}
+		}
+		return key
+	}
+	gone := func(key string, value any) { // says the same as leaving it out
+		if key != "" && in[key] == value {
+			delete(in, key)
+		}
+	}
+	switch tool {
+	case "read_file":
+		gone(at("command"), "view")
+		gone(at("should_read_entire_file"), true)
+		gone(at("offset"), 0.0)
+		return ranged(in, at("view_range", "line_range"), at("end_line", "line_end", "to_line", "end_line_one_indexed_inclusive"), at("offset", "start_line", "line_start", "start", "from_line", "start_line_one_indexed"))
+	case "write_file":
+		gone(at("command"), "create")
+	case "edit_file":
+		gone(at("command"), "str_replace")
+		gone(at("expected_replacements"), 1.0)
+	case "search_code":
+		gone(at("n"), true)
+		gone(at("case_sensitive"), true)
+		if key := at("case_sensitive"); key != "" && in[key] == false && at("ignore_case", "case_insensitive", "i") == "" {
+			delete(in, key)
+			in["ignore_case"] = true
+		}
+	case "list_files":
+		gone(at("recursive"), true)
+		if key := at("recursive"); key != "" && in[key] == false && at("depth", "max_depth") == "" {
+			delete(in, key)
+			in["depth"] = 1.0
+		}
+	case "shell":
+		if key := at("timeout_ms"); key != "" {
+			ms, ok := number(in[key]).(float64)
+			if !ok || at("timeout_seconds") != "" {
+				return errors.New("give only timeout_seconds, a number")
+			}
+			delete(in, key)
+			in["timeout_seconds"] = math.Ceil(ms / 1000)
+		}
+		for _, here := range []any{"", "."} {
+			gone(at("cwd", "workdir", "working_directory"), here)
+		}
+	}
+	return nil
+}
+
+// ranged understands lines from and to, as a pair or as two fields.
+func ranged(in map[string]any, pair, end, start string) error {
+	if pair != "" {
+		list, _ := in[pair].([]any)
+		if len(list) != 2 || end != "" || start != "" {
+			return fmt.Errorf("%s must be the first and the last line only; give offset and limit", pair)
+		}
+		delete(in, pair)
+		start, end = "offset", "end_line"
+		in[start], in[end] = list[0], list[1]
+	}
+	if end == "" {
+		return nil
+	}
+	last, ok := number(in[end]).(float64)
+	first := 1.0
+	if start != "" {
+		first, _ = number(in[start]).(float64)
+	}
+	ok = ok && first >= 1
+	_, also := in["limit"]
+	switch {
+	case ok && last == -1 && !also: // the end of the file
+		delete(in, end)
+	case !ok || also || last < first:
+		return fmt.Errorf("%s does not say which lines; give offset, the first line from 1, and limit, how many", end)
+	default:
+		delete(in, end)
+		in["limit"] = last - first + 1
+	}
+	return nil
+}
+
+// shaped understands values in another form: one edit for a list of one, the
+// words of a command for a command.
+func shaped(tool string, in map[string]any) error {
+	switch tool {
+	case "edit_file":
+		return oneEdit(in)
+	case "shell":
+		if words, ok := in["command"].([]any); ok {
+			in["command"] = spelled(words)
+		}
+	case "git":
+		if text, ok := in["args"].(string); ok && !strings.ContainsAny(text, "\"'\\[") {
+			in["args"] = anys(strings.Fields(text))
+		}
+		if list, ok := in["args"].([]any); ok && len(list) > 1 && list[0] == "git" {
+			in["args"] = list[1:]
+		}
+	}
+	return nil
+}
+
+// oneEdit puts an edit that stands on its own into the list of edits.
+func oneEdit(in map[string]any) error {
+	h := aliasesOf("edit_file")
+	list, listed := in["edits"].([]any)
+	switch edits := in["edits"].(type) {
+	case map[string]any:
+		list, listed = []any{edits}, true
+	case string: // a list that was written as a text
+		if v, err := read([]byte(edits)); err == nil {
+			list, listed = v.([]any)
+		}
+	}
+	if _, alone := in["old"]; !alone && in["all"] == false {
+		delete(in, "all")
+	}
+	alone := map[string]any{}
+	for _, key := range []string{"old", "new", "all"} {
+		if v, ok := in[key]; ok {
+			alone[key] = v
+			delete(in, key)
+		}
+	}
+	if len(alone) > 0 {
+		if _, both := in["edits"]; both {
+			return errors.New("give edits, a list, or old and new: not both")
+		}
+		list, listed = []any{alone}, true
+	}
+	if !listed {
+		return nil
+	}
+	list = slices.Clone(list)
+	for i, one := range list {
+		if one, ok := one.(map[string]any); ok {
+			one = maps.Clone(one) // what was said stays what it was
+			if err := h.rename("edit_file", one); err != nil {
+				return err
+			}
+			list[i] = one
+		}
+	}
+	in["edits"] = list
+	return nil
+}
+
+// spelled returns a program and its arguments as one command of the shell.
+func spelled(words []any) any {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		text, ok := w.(string)
+		if !ok {
+			return words // no command, as the schema says
+		}
+		texts[i] = text
+	}
+	if len(texts) == 3 && slices.Contains([]string{"bash", "sh"}, path.Base(texts[0])) && (texts[1] == "-c" || texts[1] == "-lc") {
+		return texts[2]
+	}
+	for i, text := range texts {
+		if text == "" || strings.ContainsFunc(text, func(r rune) bool {
+			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%", r)
+		}) {
+			texts[i] = "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+func anys(texts []string) []any {
+	all := make([]any, len(texts))
+	for i, t := range texts {
+		all[i] = t
+	}
+	return all
+}
+
+// number returns the number that a text is, and anything else as it is.
+func number(v any) any {
+	if text, ok := v.(string); ok && len(text) < 30 {
+		if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+			return float64(n)
+		}
+	}
+	return v
+}
+
+// fits gives values the types of a schema where they can mean nothing else, and
+// says which fields there are where one is unknown.
+func fits(what string, schema *jsonschema.Schema, in map[string]any) error {
+	for _, key := range slices.Sorted(maps.Keys(in)) {
+		p := schema.Properties[key]
+		switch {
+		case p == nil:
+			return fmt.Errorf("there is no %q; %s", key, fields(what, schema))
+		case p.Type == "integer":
+			in[key] = number(in[key])
+		case p.Type == "boolean":
+			if text, ok := in[key].(string); ok && (strings.EqualFold(text, "true") || strings.EqualFold(text, "false")) {
+				in[key] = strings.EqualFold(text, "true")
+			}
+		case p.Type == "array" && p.Items != nil && p.Items.Type == "object":
+			list, _ := in[key].([]any)
+			for _, one := range list {
+				if one, ok := one.(map[string]any); ok {
+					if err := fits("each of "+key, p.Items, one); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	for _, key := range schema.Required {
+		if _, has := in[key]; !has {
+			return fmt.Errorf("%s is missing; %s", key, fields(what, schema))
+		}
+	}
+	return nil
+}
+
+// fields says what a tool takes.
+func fields(what string, schema *jsonschema.Schema) string {
+	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(schema.Properties)), func(name string) bool { return slices.Contains(schema.Required, name) })
+	text := what + " takes " + strings.Join(schema.Required, ", ")
+	if len(rest) > 0 {
+		text += " (optional: " + strings.Join(rest, ", ") + ")"
+	}
+	return text
+}

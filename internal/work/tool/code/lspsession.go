@@ -1,0 +1,199 @@
+package code
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/lsp"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+const (
+	maxStarts  = 2       // a server that died may try again once
+	maxWatched = 50_000  // files whose changes a server is told about
+	maxMemory  = 4 << 30 // bytes of a server
+)
+
+// lspSession is a server as one session has it.
+type lspSession struct {
+	server  Server
+	command []string
+	lookup  *lookup
+	life    context.Context //nolint:containedctx // a server lives longer than the call that starts it
+
+	mu      sync.Mutex // held while something is asked: one at a time
+	session *lsp.Session
+	process *sandbox.Process
+	starts  int
+	stamps  map[string]stamp // of files when the server was told about them last
+}
+
+// stamp tells whether a file changed.
+type stamp struct {
+	size int64
+	at   time.Time
+}
+
+// do asks the server, in a new connection where the last one is gone.
+func (l *lspSession) do(ctx context.Context, o codeRequest) (tool.Output, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out, err := l.ready(ctx, o)
+	switch {
+	case err == nil:
+		return out, nil
+	case errors.Is(err, lsp.ErrGone), errors.Is(err, lsp.ErrSilent), ctx.Err() != nil:
+		l.drop() //nolint:contextcheck // what has gone is let go of in its own time
+		return out, fmt.Errorf("%s: %w; %s", l.server.Name, err, l.left())
+	default:
+		return out, fmt.Errorf("%s: %w", l.server.Name, err)
+	}
+}
+
+func (l *lspSession) ready(ctx context.Context, o codeRequest) (tool.Output, error) {
+	if err := l.open(ctx); err != nil {
+		return tool.Output{}, err
+	}
+	if err := l.sync(ctx); err != nil {
+		return tool.Output{}, err
+	}
+	return l.ask(ctx, o)
+}
+
+// left says whether the server is started again.
+func (l *lspSession) left() string {
+	if l.starts < maxStarts {
+		return "the next call starts it again"
+	}
+	return "it is not started again in this session; use search_code and the shell"
+}
+
+// open starts the server unless it runs.
+func (l *lspSession) open(ctx context.Context) error {
+	if l.session != nil {
+		return nil
+	}
+	if l.starts == maxStarts {
+		return errors.New("it has ended twice and is not started again in this session; use search_code and the shell")
+	}
+	l.starts++
+	s := lsp.Server{Root: l.lookup.env.Dir, Start: l.start, Said: func() string { return l.process.EndReason() }, Options: l.server.options(), Answer: l.server.Timeout}
+	// It lives as long as the session of the agent; that it begins is waited for
+	// only as long as the call.
+	life, stop := context.WithCancelCause(l.life)
+	began := context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })
+	session, err := lsp.Dial(life, s) //nolint:contextcheck // it lives on when the call has ended
+	if !began() && err == nil {
+		session.Close() //nolint:contextcheck // as above
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		stop(err)
+		return fmt.Errorf("it does not start: %w", err)
+	}
+	l.session, l.stamps = session, nil
+	return nil
+}
+
+// start starts the server's program in the sandbox, where it sees what the
+// agent's commands see, and may not write to the tree.
+func (l *lspSession) start(life context.Context) (io.ReadWriteCloser, error) {
+	e := l.lookup.env
+	c := sandbox.Command{
+		Args: l.command, Dir: e.Dir, Env: slices.Clone(e.Vars), Mark: e.Mark, Cap: 64 << 10, Hidden: l.lookup.set.Secrets(),
+		Readable: append([]string{e.Dir}, e.Readable...), Writable: e.Writable,
+		Limits: sandbox.Limits{Memory: min(maxMemory, e.Box.DefaultLimits().Memory)},
+	}
+	if e.Writes && e.Tmp != "" { // what it found out about packages stays with the attempt
+		c.Tmp = e.Tmp
+		at := "/tmp"
+		if !e.Box.HidesHost() {
+			at = e.Tmp
+		}
+		c.Env = append(c.Env, "GOPLSCACHE="+filepath.Join(at, ".gopls"))
+	}
+	p, err := sandbox.StartProcess(life, e.Box.Run, c)
+	l.process = p
+	return p, err
+}
+
+// sync tells the server which files are other than it knows: the agent writes
+// them, and its commands do.
+func (l *lspSession) sync(ctx context.Context) error {
+	tree := l.lookup.set.Tree()
+	now := map[string]stamp{}
+	err := tree.Hidden.Walk(tree.Root, ".", func(name string, d fs.DirEntry) bool {
+		if d.Type().IsRegular() && l.server.watches(name) {
+			if info, err := d.Info(); err == nil { // it is gone otherwise
+				now[name] = stamp{info.Size(), info.ModTime()}
+			}
+		}
+		return len(now) < maxWatched && ctx.Err() == nil
+	})
+	if err != nil {
+		return err
+	}
+	if l.stamps == nil {
+		l.stamps = now
+		return nil
+	}
+	moved := map[string]int{}
+	for name, s := range now {
+		if old, had := l.stamps[name]; !had {
+			moved[name] = lsp.Made
+		} else if old != s {
+			moved[name] = lsp.Changed
+		}
+	}
+	for name := range l.stamps {
+		if _, has := now[name]; !has {
+			moved[name] = lsp.Gone
+		}
+	}
+	for _, name := range l.session.OpenFiles() {
+		if how, is := moved[name]; is {
+			if err := l.resyncFile(ctx, name, how); err != nil {
+				return err
+			}
+		}
+	}
+	if err := l.session.NotifyFileChanges(ctx, moved); err != nil {
+		return err
+	}
+	l.stamps = maps.Clone(now)
+	return nil
+}
+
+// resyncFile gives the server the text of a file that changed.
+func (l *lspSession) resyncFile(ctx context.Context, name string, how int) error {
+	text, err := l.lookup.set.Tree().Text(name)
+	if how == lsp.Gone || err != nil {
+		return l.session.CloseFile(ctx, name)
+	}
+	return l.session.OpenFile(ctx, name, language(name), text)
+}
+
+// drop lets go of a server that is of no use any more.
+func (l *lspSession) drop() {
+	if l.session != nil {
+		l.session.Close()
+		l.session = nil
+	}
+}
+
+// close ends the server.
+func (l *lspSession) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drop()
+	l.starts = maxStarts
+}

@@ -1,0 +1,13 @@
+package files
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// openFilePath returns where an open file lies, as the kernel knows it.
+func openFilePath(f *os.File) (string, bool) {
+	at, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	return at, err == nil && strings.HasPrefix(at, "/") && !strings.HasSuffix(at, " (deleted)")
+}

@@ -1,0 +1,119 @@
+package files
+
+import (
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"sync"
+)
+
+const (
+	maxSeen = 500_000 // lines that are remembered of all files together
+	near    = 3       // lines between an edit and a change that the agent has not seen
+)
+
+// readHistory remembers what an agent read, a number for each line. It may be used
+// by many goroutines.
+type readHistory struct {
+	seed maphash.Seed
+
+	mu    sync.Mutex
+	files map[string]known
+	order []string // oldest first
+	lines int
+}
+
+// known is what is remembered of a file.
+type known struct {
+	whole uint64 // of all of it
+	lines []uint64
+}
+
+func newSeen() *readHistory {
+	return &readHistory{seed: maphash.MakeSeed(), files: map[string]known{}}
+}
+
+// sums returns the numbers of the lines that [splitLines] gives.
+func (s *readHistory) sums(text string) []uint64 {
+	sums := make([]uint64, 0, strings.Count(text, "\n")+1)
+	for l := range strings.Lines(text) {
+		line, ends := strings.CutSuffix(l, "\n")
+		if !ends {
+			line = splitLines(l)[0]
+		}
+		sums = append(sums, maphash.String(s.seed, line))
+	}
+	return sums
+}
+
+// keep remembers a file as the agent knows it now.
+func (s *readHistory) keep(name, text string) {
+	k := known{maphash.String(s.seed, text), s.sums(text)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, had := s.files[name]; !had {
+		s.order = append(s.order, name)
+	}
+	s.lines += len(k.lines) - len(s.files[name].lines)
+	s.files[name] = k
+	for s.lines > maxSeen && len(s.order) > 1 {
+		oldest := s.order[0]
+		s.order = s.order[1:]
+		s.lines -= len(s.files[oldest].lines)
+		delete(s.files, oldest)
+	}
+}
+
+// changes returns what is different about a file since the agent read it:
+// nothing where it never did.
+func (s *readHistory) changes(name, text string) []Hunk {
+	s.mu.Lock()
+	old, had := s.files[name]
+	s.mu.Unlock()
+	if !had || old.whole == maphash.String(s.seed, text) {
+		return nil
+	}
+	return Hunks(old.lines, s.sums(text))
+}
+
+// describeChanges says what changed, with the lines as they are now.
+func describeChanges(text string, changes []Hunk, most int) string {
+	lines := splitLines(text)
+	var b strings.Builder
+	for i, h := range changes {
+		if b.Len() > most {
+			fmt.Fprintf(&b, "[%d more places]\n", len(changes)-i)
+			break
+		}
+		switch {
+		case h.New == 0:
+			fmt.Fprintf(&b, "after line %d, %d lines are gone\n", h.To, h.Old)
+			continue
+		case h.Old == 0:
+			fmt.Fprintf(&b, "lines %d-%d are new:\n", h.To+1, h.To+h.New)
+		default:
+			fmt.Fprintf(&b, "lines %d-%d changed:\n", h.To+1, h.To+h.New)
+		}
+		for _, l := range lines[h.To : h.To+h.New] {
+			if b.Len() > most {
+				b.WriteString("[cut]\n")
+				break
+			}
+			b.WriteString(l + "\n")
+		}
+	}
+	return b.String()
+}
+
+// touches reports whether a change of ours comes near one that the agent has
+// not seen.
+func touches(ours, theirs []Hunk) bool {
+	for _, o := range ours {
+		for _, t := range theirs {
+			if o.From < t.To+t.New+near && t.To < o.From+o.Old+near {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,188 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func ask(e Env) Tool {
+	return Tool{
+		Name:        "ask",
+		Description: "Ask a person, only if you cannot continue otherwise. fallback: what you will assume without an answer.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","minLength":1,"maxLength":2000},` +
+			`"fallback":{"type":"string","minLength":1,"maxLength":1000}},"required":["question","fallback"],"additionalProperties":false}`),
+		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
+			in, err := decode[struct{ Question, Fallback string }](input)
+			if err != nil {
+				return Output{}, err
+			}
+			if e.Ask == nil {
+				return Output{Text: "Nobody answered. Continue with: " + in.Fallback}, nil
+			}
+			text, err := e.Ask(ctx, in.Question, in.Fallback)
+			if err != nil {
+				return Output{}, fmt.Errorf("the question could not be asked: %w", err)
+			}
+			return Output{Text: text}, nil
+		},
+	}
+}
+
+// message is what finish takes where the work lands as a commit, with the
+// length of a subject twice: models are shown descriptions and no bounds.
+const message = `,"subject":{"type":"string","maxLength":%[1]d,"description":"of the commit: imperative, %[1]d characters"}`
+
+// claims is what finish takes where tests of criteria are named.
+const claims = `,"checks":{"type":"array","maxItems":20,"description":"one for each criterion for which the brief asks for a check","items":{"type":"object","properties":{` +
+	`"criterion":{"type":"integer","minimum":1},"test":{"type":"string","maxLength":200},"file":{"type":"string","maxLength":500},` +
+	`"command":{"type":"string","maxLength":500,"description":"runs that test alone"},"why":{"type":"string","maxLength":500,"description":"why no machine can check it"}},` +
+	`"required":["criterion"],"additionalProperties":false}}`
+
+// explains is what finish takes where an agent may write.
+const explains = `,"explains":{"type":"array","maxItems":200,"description":"deletions and rewrites beyond the task, by path",` +
+	`"items":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":1000},"why":{"type":"string","minLength":1,"maxLength":1000}},` +
+	`"required":["name","why"],"additionalProperties":false}}`
+
+// learned is what finish takes where the repository's memory is kept; see
+// [episode.Learned], which reads it as well as it can.
+const learned = `,"learned":{"type":"array","description":"up to 3 facts that the next agent here needs and the code does not show; usually none",` +
+	`"items":{"type":"object","properties":{"kind":{"type":"string","description":"decision, pattern, gotcha, fix or review"},"text":{"type":"string"},` +
+	`"files":{"type":"array","items":{"type":"string"}},"symbols":{"type":"array","items":{"type":"string"}}},"required":["kind","text"]}}`
+
+// answers is what finish takes where findings may be told later: what tells them
+// says how they are answered, and what is odd is read as well as it can be.
+const answers = `,"answers":{"type":"array","items":{"type":"object"}}`
+
+// SubjectLength is the most characters of the subject of a commit.
+const SubjectLength = 72
+
+// Submission is what an agent submits that has no schema of its own. The zero
+// Submission says nothing.
+type Submission struct {
+	Subject  string              `json:"subject"` // of the commit; empty: it names none
+	Summary  string              `json:"summary"` // body of the commit
+	Explains []nexus.Explanation `json:"explains"`
+}
+
+// Answers returns what a submission answers to findings. It forgives how that is
+// written.
+func Answers(handin []byte) []nexus.Answer {
+	var h struct {
+		Answers []struct {
+			Finding any    `json:"finding"`
+			Comment any    `json:"comment"`
+			Reason  string `json:"reason"`
+			Status  string `json:"status"`
+			Why     string `json:"why"`
+		} `json:"answers"`
+	}
+	if json.Unmarshal(handin, &h) != nil {
+		return nil
+	}
+	var all []nexus.Answer
+	for _, a := range h.Answers {
+		if id := commentID(a.Comment, a.Finding); id != "" {
+			all = append(all, nexus.Answer{Comment: id, Status: nexus.Reply(replied(a.Status)), Why: short(strings.TrimSpace(cmp.Or(a.Why, a.Reason)))})
+			continue
+		}
+		number, _ := strconv.Atoi(strings.Trim(fmt.Sprint(a.Finding), "#. ")) // none stands for all of them
+		all = append(all, nexus.Answer{Finding: max(0, number), Status: status(a.Status), Why: short(strings.TrimSpace(a.Why))})
+	}
+	return all
+}
+
+// commentID returns the name of the comment that is answered: c1, "C 1", "#c1". It may be
+// where the number of a finding is.
+func commentID(comment, finding any) string {
+	for _, v := range []any{comment, finding} {
+		id := strings.ToLower(strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ""), "#."))
+		if n, err := strconv.Atoi(strings.TrimPrefix(id, "c")); err == nil && n > 0 && (v == comment && comment != nil || strings.HasPrefix(id, "c")) {
+			return "c" + strconv.Itoa(n)
+		}
+	}
+	return ""
+}
+
+// replied returns the reply to a comment that a word stands for. What is unknown asks back.
+func replied(word string) nexus.CommentReply {
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "fixed", "done", "fix", "resolved":
+		return nexus.CommentFixed
+	case "declined", "decline", "disputed", "rejected", "wontfix", "won't fix", "disagree":
+		return nexus.CommentDeclined
+	case "answered", "answer":
+		return nexus.CommentAnswered
+	default:
+		return nexus.CommentAsked
+	}
+}
+
+// status returns the reply that a word stands for.
+func status(word string) nexus.Reply {
+	word = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(word)))
+	switch word {
+	case "dispute", "disagree", "disagreed", "wrong", "rejected":
+		return nexus.Contested
+	case "notmine", "not_my_part", "foreign":
+		return nexus.NotMine
+	case "done", "fix", "resolved":
+		return nexus.Fixed
+	}
+	return nexus.Reply(short(word))
+}
+
+// short cuts what an answer says.
+func short(text string) string {
+	const most = 1000
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
+}
+
+// Message returns the subject and the summary as one text.
+func (s Submission) Message() string { return strings.TrimSpace(s.Subject + "\n\n" + s.Summary) }
+
+// ParseSubmission returns what was submitted, nothing where it cannot be read.
+func ParseSubmission(handin []byte) Submission {
+	var s Submission
+	if json.Unmarshal(handin, &s) != nil { // the tool checked it; what is odd says nothing
+		return Submission{}
+	}
+	return s
+}
+
+func finish(e Env) Tool {
+	schema := e.Handin
+	if schema == nil {
+		schema = json.RawMessage(`{"type":"object","properties":{"summary":{"type":"string","minLength":1,"maxLength":4000},` +
+			`"status":{"enum":["done","blocked"]},"reason":{"type":"string","description":"why blocked"},` +
+			`"needs":{"enum":["person"],"description":"if blocked by what only a person can give"}},` +
+			`"required":["summary","status"],"additionalProperties":false}`)
+		more := ""
+		if e.Writes {
+			more += fmt.Sprintf(message, SubjectLength) + explains + answers
+		}
+		if e.Claims {
+			more += claims
+		}
+		if e.Recall {
+			more += learned
+		}
+		schema = json.RawMessage(strings.Replace(string(schema), `},"required":`, more+`},"required":`, 1)) // at once: both have fields that are required
+	}
+	return Tool{
+		Name:        "finish",
+		Description: "Submit your work and end the session.",
+		Schema:      schema,
+		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
+			return Output{Text: "submitted", Finished: input}, nil
+		},
+	}
+}

@@ -1,0 +1,193 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+)
+
+// jobsSuffix names the directory that jobs in the background write to instead of to
+// the tree, behind that of the other commands.
+const jobsSuffix = "-jobs"
+
+// WriteGuard keeps the commands of a role that may not write all of a tree to
+// what it may write: by a layer over the tree, or by taking back what was done
+// against its rule.
+type WriteGuard struct {
+	Tree *worktree.Tree
+	Box  *sandbox.Box
+	Git  git.Repo                // the private clone
+	Base func() string           // commit that the tree was pinned as last
+	Rule func(name string) error // why a file may not be written
+	Now  func() time.Time
+	// UndoneFiles hears of each file that was written against the rule.
+	Undone func(files []string)
+}
+
+// Over returns the directory of a layer that commands write to, and what takes
+// over from it.
+func (k WriteGuard) Over(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
+	dir, back, err := k.over(ctx)
+	return dir, func(ctx context.Context) ([]string, error) {
+		files, err := back(ctx)
+		k.Undone(files)
+		return files, err
+	}, err
+}
+
+// UndoIgnoreFiles takes back each .nexusignore of a tree that is to have none, and
+// costs little where it has none.
+func (k WriteGuard) UndoIgnoreFiles(ctx context.Context) ([]string, error) {
+	root, err := os.OpenRoot(k.Tree.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	found := false
+	none := files.HiddenRules{Kept: &ignore.Set{}} // they hide nothing from this look
+	err = none.Walk(root, ".", func(name string, _ fs.DirEntry) bool {
+		found = path.Base(name) == files.IgnoreFile
+		return !found
+	})
+	if err == nil && !found {
+		return nil, nil
+	}
+	undone, err := k.undoAll(ctx)
+	k.Undone(undone)
+	return undone, err
+}
+
+// Undo takes back what was written to the tree itself against the rule.
+func (k WriteGuard) Undo(ctx context.Context) error {
+	files, err := k.undoAll(ctx)
+	k.Undone(files)
+	return err
+}
+
+// over returns the directory of a layer that the commands of a role write to
+// which may not write all of the tree, and what takes over from it. Where the
+// sandbox has no layers the directory is empty: commands write to the tree, and
+// what is against the rule is taken back.
+func (k WriteGuard) over(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
+	dir = filepath.Join(filepath.Dir(k.Tree.Dir), "over")
+	for _, d := range []string{dir, dir + jobsSuffix} {
+		if err := os.RemoveAll(d); err != nil { // of an earlier session
+			return "", nil, err
+		}
+		if err := sandbox.MakeLayer(d); err != nil {
+			return "", nil, err
+		}
+	}
+	if !k.Box.SupportsLayer(ctx, k.Tree.Dir, dir) {
+		return "", k.undoAll, errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+jobsSuffix))
+	}
+	var last time.Time
+	return dir, func(ctx context.Context) ([]string, error) {
+		began := k.Now()
+		files, err := k.take(ctx, dir, last)
+		last = began
+		return files, err
+	}, nil
+}
+
+// Lent returns what is lent to the tree, such as installed packages, for
+// commands that write to a layer over it, which would hide that: it is the
+// tree's own already. Without a layer there is nothing to add.
+func (k WriteGuard) Lent(over string) []string {
+	if over == "" {
+		return nil
+	}
+	var all []string
+	for _, lent := range worktree.ExternalPaths(k.Tree.Dir) {
+		all = append(all, filepath.Join(k.Tree.Dir, filepath.FromSlash(lent)))
+	}
+	return all
+}
+
+// take brings into the tree what commands wrote and the rule allows, and
+// returns what is left of it: files that git ignores stay in the layer, for the
+// next command.
+func (k WriteGuard) take(ctx context.Context, dir string, last time.Time) ([]string, error) {
+	root, err := os.OpenRoot(k.Tree.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	may := func(name string) bool { return k.Rule(name) == nil }
+	jobs := sandbox.Layer{Dir: dir + jobsSuffix, Tree: root}
+	beside, err := jobs.ApplyChanges(last, may) // it may be in use: nothing is cleared
+	if err != nil {
+		return nil, err
+	}
+	l := sandbox.Layer{Dir: dir, Tree: root}
+	left, err := l.ApplyChanges(time.Time{}, may)
+	if err != nil {
+		return nil, err
+	}
+	left = append(left, beside...)
+	if len(left) == 0 {
+		return nil, l.Clear(nil)
+	}
+	ignored, err := k.Tree.Ignored(ctx, left)
+	if err != nil {
+		return nil, err
+	}
+	keep := slices.DeleteFunc(slices.Clone(left), func(f string) bool { return !ignored[f] })
+	left = slices.DeleteFunc(left, func(f string) bool { return ignored[f] })
+	slices.Sort(left)
+	return slices.Compact(left), l.Clear(keep)
+}
+
+// undoAll takes back what is against the rule until nothing is: the files that
+// make up the rule may be among what was taken back.
+func (k WriteGuard) undoAll(ctx context.Context) ([]string, error) {
+	var all []string
+	for range 3 {
+		files, err := k.undo(ctx)
+		if err != nil || len(files) == 0 {
+			return all, err
+		}
+		all = append(all, files...)
+	}
+	return all, nil
+}
+
+// undo takes back what a role changed against its rule since the tree was
+// pinned last, and returns which files that were. What it may write stays.
+func (k WriteGuard) undo(ctx context.Context) ([]string, error) {
+	base := k.Base()
+	commit, tree, err := k.Tree.Snapshot(ctx, fmt.Sprintf("snapshot of %s", k.Tree.ID))
+	if err != nil {
+		return nil, err
+	}
+	changed, err := k.Tree.Changed(ctx, base, commit)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, c := range changed {
+		if k.Rule(c.Path) != nil {
+			files = append(files, c.Path)
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	clean, err := k.Git.TreeWithoutChanges(ctx, filepath.Dir(k.Tree.Dir), tree, base, files)
+	if err != nil {
+		return nil, fmt.Errorf("take back changes: %w", err)
+	}
+	return files, k.Tree.Restore(ctx, clean)
+}

@@ -1,0 +1,79 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// approvalFunc returns what asks a person about a command, nil where the run's level
+// of approval asks nobody. Where nobody answers, the session is halted before
+// the call: it has no answer then, and is made again when the task continues.
+func (s *Sessions) approvalFunc(ctx context.Context, t ConversationRequest, d Desk, halt context.CancelCauseFunc) func(context.Context, string, string) error {
+	if !t.Limits.Approval.Holds(nexus.ApproveDestructive) {
+		return nil
+	}
+	return func(_ context.Context, command, reason string) error { // a person may take longer than a turn
+		text := "may it run " + strconv.Quote(command) + "?" // all of it: an answer holds for what was read
+		if reason != "" {
+			text += " " + reason
+		}
+		t.Attempt.PauseForQuestion(text, s.Site.Now())
+		answer, err := s.Consent(ctx, t.Attempt.ID, text, d)
+		t.Attempt.ResumeAfterAnswer(text, s.Site.Now())
+		if NeedsPerson(err) {
+			halt(err)
+		}
+		if err != nil {
+			return err
+		}
+		if !nexus.Agrees(answer) {
+			return fmt.Errorf("a person said: %s", answer)
+		}
+		return nil
+	}
+}
+
+// Consent asks a person whether something may be done, and returns the
+// answer. Where nobody is there it is an error that [NeedsPerson].
+func (s *Sessions) Consent(ctx context.Context, a nexus.AttemptID, text string, d Desk) (string, error) {
+	q := nexus.QuestionAsked{
+		ID:      fmt.Sprintf("%s-%s", cmp.Or(a, "result"), strconv.FormatInt(s.Site.Now().UnixMicro()%(36*36*36*36*36), 36)),
+		Attempt: a, Text: text, Fallback: nexus.Unapproved, Deadline: s.questionDeadline(), Trigger: humaninput.SecurityTrigger,
+	}
+	if a == "" {
+		q.Trigger = humaninput.PublishTrigger
+	}
+	answer, err := d.Ask(ctx, q)
+	if err == nil && answer == nexus.Unapproved {
+		err = &nexus.Error{
+			Code: nexus.CodeNeedsPerson, Message: text,
+			Hint: "Nobody answered. nexus status shows the question; nexus approve agrees to it at any time.",
+		}
+	}
+	return answer, err
+}
+
+// questionDeadline returns when a question that is asked now answers itself: at once where
+// nobody is there, and never where people may take their time.
+func (s *Sessions) questionDeadline() time.Time {
+	switch {
+	case s.Alone:
+		return s.Site.Now()
+	case s.Patience > 0:
+		return s.Site.Now().Add(s.Patience)
+	default:
+		return time.Time{}
+	}
+}
+
+// NeedsPerson reports whether an error says that a person must agree first.
+func NeedsPerson(err error) bool {
+	return errors.Is(err, &nexus.Error{Code: nexus.CodeNeedsPerson})
+}

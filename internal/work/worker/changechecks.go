@@ -1,0 +1,84 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+)
+
+// findSecrets judges what a tree adds to its base. It is red where that has secrets,
+// and unverifiable where there is too much to look at.
+func (j *Judge) findSecrets(ctx context.Context, c JudgeRequest) (e nexus.Evidence, red bool, err error) {
+	if j.Leaks == nil || c.Base == "" {
+		return e, false, nil
+	}
+	patch, whole, err := j.Trees.Patch(ctx, c.Base, c.Hash)
+	if err != nil {
+		return e, false, fmt.Errorf("look for secrets: %w", err)
+	}
+	found, err := j.Leaks.Added(ctx, patch)
+	if err != nil {
+		return e, false, fmt.Errorf("look for secrets: %w", err)
+	}
+	e, red = leak.Judge(found, whole, c.Hash)
+	return e, red, nil
+}
+
+// recordCriticalFiles records which files a person should look at. That decides nothing.
+func (j *Judge) recordCriticalFiles(ctx context.Context, c JudgeRequest, d Desk) error {
+	if c.Base == "" {
+		return nil
+	}
+	changed, err := j.Trees.Git().Changed(ctx, c.Base, c.Hash)
+	if err != nil {
+		return fmt.Errorf("look for critical files: %w", err)
+	}
+	files := make([]string, 0, len(changed))
+	for _, f := range changed {
+		files = append(files, f.Path)
+	}
+	if e, ok := humaninput.CriticalEvidence(files, c.Hash); ok {
+		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
+	}
+	return nil
+}
+
+// about returns what is known of the task that the tree is the work on.
+func (c JudgeRequest) about() *bounds.Task {
+	t := &bounds.Task{Texts: []string{c.Task.Title, c.Task.Brief, c.Goal}, Said: c.Said}
+	for _, criterion := range c.Task.Criteria {
+		t.Texts, t.Checks = append(t.Texts, criterion.Text), append(t.Checks, criterion.Check)
+	}
+	return t
+}
+
+// checkDefinitionOfDone holds a change that its gates found nothing wrong with to the
+// definition of done, and returns what decides. What only warns is recorded.
+func (j *Judge) checkDefinitionOfDone(ctx context.Context, c JudgeRequest, judged []nexus.Evidence, taken measure.Measurements, d Desk) ([]nexus.Evidence, error) {
+	red := slices.ContainsFunc(judged, func(e nexus.Evidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun && !e.Hangs })
+	if red || c.Base == "" {
+		return nil, nil
+	}
+	all, decides, err := j.Meter.Judge(ctx, measure.Change{
+		Repo: j.Trees.Git(), Base: c.Base, Tree: c.Hash, Files: c.Task.Files, Run: c.Task.ID == "", Taken: taken, Dirs: []string{c.Tree.Dir, j.Checkout},
+		Task: c.about(), Agreed: c.Agreed,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("check the change against the definition of done: %w", err)
+	}
+	for _, e := range all {
+		if err := d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e})); err != nil {
+			return nil, err
+		}
+		if c.Task.ID == "" && e.Coverage != nil && e.State == nexus.Pass { // what the run came to shows it
+			decides = append(decides, e)
+		}
+	}
+	return decides, nil
+}

@@ -1,0 +1,109 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// CheckBase lets the gates judge the base that a run starts from, before a model is paid. One that cannot judge where runs
+// work, for a reason that is not in the tree, a person is asked about; where nobody agrees to work without it, the run
+// ends here.
+func (b *Bases) CheckBase(ctx context.Context, s *Judge, of Base, dir string, d Desk) error {
+	var faults []gate.Fault
+	err := RunInterruptible(ctx, d, false, func(ctx context.Context) (err error) {
+		faults, err = b.findBaseFaults(ctx, s, of, dir, d)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("judge the base: %w", err)
+	}
+	return s.confirmWithoutGates(ctx, faults, d)
+}
+
+// findBaseFaults judges a base by the gates of a tree, and returns those that cannot judge there.
+func (b *Bases) findBaseFaults(ctx context.Context, s *Judge, of Base, dir string, d Desk) ([]gate.Fault, error) {
+	gates, err := s.Gates(dir)
+	if err != nil {
+		return nil, err
+	}
+	later := func(g gate.Gate) string {
+		if g.Optional || len(g.Only) > 0 {
+			return "it judges only some changes"
+		}
+		return ""
+	}
+	gates, base, err := b.Judge(ctx, s, of, gates, later, d)
+	if err != nil {
+		return nil, err
+	}
+	var faults []gate.Fault
+	for _, g := range gates {
+		e, ok := base[g.Name]
+		if ok && e.State == nexus.Fail && s.Yours != nil {
+			if e, err = b.compare(ctx, s, of, e, d); err != nil {
+				return nil, err
+			}
+		}
+		if f, at := gate.FaultOf(e); ok && at {
+			faults = append(faults, f)
+		}
+	}
+	return faults, nil
+}
+
+// compare lets a gate that is red on the base judge the user's checkout, once, where that has the base. Green there
+// means that the place is at fault where runs work: what is known of the base says so from then on.
+func (b *Bases) compare(ctx context.Context, s *Judge, of Base, e nexus.Evidence, d Desk) (nexus.Evidence, error) {
+	done, err := b.acquireTurn(ctx)
+	if err != nil {
+		return e, err
+	}
+	defer done()
+	if b.compared[of.Commit+e.Gate] {
+		return b.known[of.Commit][e.Gate], nil
+	}
+	yours, ok, err := s.Yours(ctx, of.Commit, e.Gate)
+	if err != nil {
+		return e, err
+	}
+	if b.compared == nil {
+		b.compared = map[string]bool{}
+	}
+	b.compared[of.Commit+e.Gate] = true
+	if !ok || !yours.Passed() {
+		return e, nil
+	}
+	e = gate.MarkEnvironmentFault(e)
+	b.known[of.Commit][e.Gate] = e
+	return e, d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e})
+}
+
+// confirmWithoutGates asks a person whether the run may start without the gates that cannot judge.
+func (j *Judge) confirmWithoutGates(ctx context.Context, faults []gate.Fault, d Desk) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	var names, causes, cures, off []string
+	for _, f := range faults {
+		names, off = append(names, f.Gate), append(off, "gates."+f.Gate+" = false")
+		causes, cures = append(causes, fmt.Sprintf("%s: %s", f.Gate, f.Cause)), append(cures, fmt.Sprintf("%s: %s", f.Gate, f.Cure))
+	}
+	why := fmt.Sprintf("where runs work, %s cannot judge. %s", nexus.Join(names), strings.Join(causes, "; "))
+	q := nexus.QuestionAsked{
+		ID:   "ground-" + strings.Join(names, "-"),
+		Text: why + ". " + strings.Join(cures, " ") + " Start without, so that nothing it would find is found?", Fallback: nexus.Unapproved, Deadline: j.until(), Trigger: humaninput.GroundTrigger,
+	}
+	answer, err := d.Ask(ctx, q)
+	if err != nil || nexus.Agrees(answer) {
+		return err
+	}
+	return &nexus.Error{
+		Code: nexus.CodeEnvironment, Message: why,
+		Hint: strings.Join(cures, " ") + " Or work without: " + strings.Join(off, ", ") + " in nexus.toml, or agree to the question (nexus approve). Then nexus resume continues the run.",
+	}
+}

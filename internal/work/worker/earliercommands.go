@@ -1,0 +1,94 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// EarlierCommand is a command that was shown to be true of an earlier tree.
+type EarlierCommand struct {
+	gate.Gate
+	As  string // name of the gate that it was then, whose way out it has
+	Why string // what it means when it is red
+}
+
+// RunEarlierCommands tries old commands on the tree of a commit, one after the other as
+// long as the time lasts, and records what came of each. One that is red is
+// tried twice. What is known of that tree is taken over.
+func (b *Bases) RunEarlierCommands(ctx context.Context, s *Judge, commit string, old []EarlierCommand, within time.Duration, d Desk) ([]nexus.Evidence, error) {
+	done, err := b.acquireTurn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if b.known == nil {
+		b.start()
+	}
+	hash, err := s.Trees.Git().Tree(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := b.ensureWorktree(ctx, s, commit, hash)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Kit.Equip(ctx, dependencies.Tree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+		return nil, err
+	}
+	r, err := s.Runner(tree, hash)
+	if err != nil {
+		return nil, err
+	}
+	r.Reached, r.Starts = RecordHosts(ctx, d, ""), RecordGateStart(ctx, d, nexus.GateStarted{Base: true})
+	end := s.Site.Now().Add(within)
+	var all []nexus.Evidence
+	for _, o := range old {
+		if e, ok := d.Known(ctx, hash, o.Name); ok && e.Command == o.Command() {
+			all = append(all, e)
+			continue
+		}
+		left := end.Sub(s.Site.Now())
+		if within > 0 && left < time.Second {
+			break
+		}
+		e, err := o.try(ctx, r, gate.Tree{Dir: tree.Dir, Hash: hash}, s, left)
+		if err != nil {
+			return all, errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
+		}
+		if err := d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e}); err != nil {
+			return all, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// try runs one, and once more when it is red.
+func (o EarlierCommand) try(ctx context.Context, r gate.Runner, t gate.Tree, s *Judge, left time.Duration) (nexus.Evidence, error) {
+	r.Net = func(string) *egress.Gateway { return s.Site.Net.GatewayForGate(o.As) }
+	if left > 0 && (s.GateTime <= 0 || left < s.GateTime) {
+		o.Timeout = left
+	}
+	e, err := r.Judge(ctx, t, o.Gate)
+	if err != nil || e.State != nexus.Fail {
+		return e, err
+	}
+	again, err := r.Judge(ctx, t, o.Gate)
+	switch {
+	case err != nil:
+		return e, err
+	case again.State == nexus.Pass:
+		e.State, e.Why = nexus.Flaky, "it failed, and passed when it was tried again"
+	case again.State == nexus.Fail:
+		e.Why = o.Why
+	default:
+		e = again
+	}
+	return e, nil
+}

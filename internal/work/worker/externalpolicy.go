@@ -1,0 +1,89 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// externalPolicy judges what another maker's agent asks for, by the policy that holds
+// for our own.
+type externalPolicy struct {
+	env tool.Env
+	dir string
+}
+
+// judge says whether a call may be made, and if not, why. What is not known
+// here is left to the sandbox.
+func (p externalPolicy) judge(ctx context.Context, c stream.Call) (nexus.Judgement, string) {
+	var in struct {
+		Command  string `json:"command"`
+		File     string `json:"file_path"`
+		Notebook string `json:"notebook_path"`
+		Path     string `json:"path"`
+	}
+	_ = json.Unmarshal(c.Input, &in) // a field of another type is none
+	switch {
+	case c.Tool == "Bash" && strings.TrimSpace(in.Command) == "":
+		return denied("agent.command", "the command is missing in this request: run it in a way that shows it")
+	case c.Tool == "Bash":
+		j, err := p.env.Judge(ctx, in.Command)
+		if err != nil {
+			return j, err.Error()
+		}
+		return j, ""
+	case c.Tool == agentcli.AskTool: // which a person answers, or the question's fallback does
+		return nexus.Judgement{Decision: string(policy.Allow), Rule: "agent.question", By: "policy"}, ""
+	case c.Tool == "ExitPlanMode" || c.Tool == "EnterPlanMode":
+		return denied("agent.question", "nobody answers here: decide yourself, do the task, and say what you assumed")
+	case c.Tool == "WebFetch" || c.Tool == "WebSearch":
+		return denied("agent.network", "there is no network: use what is in the worktree")
+	case strings.HasPrefix(c.Tool, "mcp__"):
+		return denied("agent.mcp", "MCP servers of the agent are not used here")
+	}
+	write := slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit"}, c.Tool)
+	for _, name := range []string{in.File, in.Notebook, in.Path} {
+		if j, why := p.file(name, write); why != "" {
+			return j, why
+		}
+	}
+	return nexus.Judgement{Decision: string(policy.Allow), Rule: "agent.tool", By: "policy"}, ""
+}
+
+// file judges a file that an agent wants to read or write.
+func (p externalPolicy) file(name string, write bool) (nexus.Judgement, string) {
+	if name == "" {
+		return nexus.Judgement{}, ""
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(p.dir, name)
+	}
+	rel, err := filepath.Rel(p.dir, name)
+	switch {
+	case err != nil || !filepath.IsLocal(rel):
+		if !write {
+			return nexus.Judgement{}, "" // the sandbox shows what it may read
+		}
+		return denied("agent.outside", "this is outside of the worktree: change files in "+p.dir+" only")
+	case write && p.env.Rule != nil:
+		if err := p.env.Rule(filepath.ToSlash(rel)); err != nil {
+			return denied("role.writes", err.Error())
+		}
+	}
+	if d := policy.JudgePath(filepath.ToSlash(rel), write); d.Decision == policy.Deny {
+		return nexus.Judgement{Decision: string(d.Decision), Rule: d.Rule, Why: d.Reason, By: "policy", Refused: true}, d.Reason + " (" + d.Rule + ")"
+	}
+	return nexus.Judgement{}, ""
+}
+
+func denied(rule, why string) (nexus.Judgement, string) {
+	return nexus.Judgement{Decision: string(policy.Deny), Rule: rule, Why: why, By: "policy", Refused: true}, why
+}

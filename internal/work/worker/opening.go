@@ -1,0 +1,148 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// sessionOpening is what a new conversation begins with: the system prompt, the first
+// message with what is said about where it is, and what of the memory it shows.
+type sessionOpening struct {
+	system, first string
+	memory        []nexus.Remembered
+	parts, here   []prompt.Part       // of the system prompt, and of what the first message ends with
+	warm          *sharedConversation // the conversation that it goes on in; nil: none
+}
+
+// opening returns what a new conversation begins with.
+func (s *Sessions) opening(ctx context.Context, t ConversationRequest, role agent.Role, m Model, d Desk) (o sessionOpening, err error) {
+	e, err := s.environment(ctx, t, role, t.Tree.Dir)
+	if err != nil {
+		return o, err
+	}
+	here, err := s.repositoryContext(ctx, t, role, m)
+	if err != nil {
+		return o, err
+	}
+	if o.warm, err = s.findSharedConversation(ctx, t, m); err != nil {
+		return o, err
+	}
+	if o.warm != nil {
+		here.Map = "" // the conversation has one
+	}
+	if here.Told, err = s.askContextPlugins(ctx, t, d); err != nil {
+		return o, err
+	}
+	if here.Notes, o.memory, err = s.recall(ctx, t); err != nil {
+		return o, err
+	}
+	var left []prompt.Part
+	if here.Docs, left, err = s.documents(ctx, t); err != nil {
+		return o, err
+	}
+	if e.Shell {
+		here.Dir = t.Tree.Dir
+	}
+	more, err := t.redactHiddenFiles(here.Text())
+	if err != nil {
+		return o, err
+	}
+	o.system = s.Site.masked(prompt.System(role.Prompt, s.Rules.Always().Sections(), e))
+	o.parts = prompt.SystemParts(role.Prompt, s.Rules.Always().Sections(), e)
+	o.here = slices.Concat(here.Parts(), forgotten(o.memory), left)
+	o.first = t.Next + s.Site.masked(more)
+	if o.warm != nil {
+		o.system, o.first = o.warm.system, o.warm.lead+o.first
+	}
+	return o, nil
+}
+
+// repositoryContext returns the rules for a session's task, and the map for its role, as the smallest of the models holds it that
+// its session may continue with. It shows the commit that the session starts from.
+func (s *Sessions) repositoryContext(ctx context.Context, t ConversationRequest, role agent.Role, m Model) (prompt.WorkContext, error) {
+	rules := s.rulesFor(t)
+	if !role.Map || s.Maps == nil {
+		return prompt.WorkContext{Rules: rules}, nil
+	}
+	holds := m.Context
+	for _, other := range m.Else {
+		if other.Context > 0 && (holds <= 0 || other.Context < holds) {
+			holds = other.Context
+		}
+	}
+	in, about, err := s.taskPackage(t)
+	if err != nil {
+		return prompt.WorkContext{}, err
+	}
+	text, err := s.Maps.Draw(ctx, s.Trees.Git(), t.Base, t.start(), about, holds)
+	if err != nil || t.Role != nexus.Coder && t.Role != nexus.Tester {
+		return prompt.WorkContext{Rules: rules, Map: text, In: in}, err
+	}
+	tests, err := s.Maps.ExistingTests(ctx, s.Trees.Git(), t.start(), t.Task.Files, in.Dir)
+	if err != nil {
+		return prompt.WorkContext{}, err
+	}
+	past, err := s.Maps.History(ctx, s.Trees.Git(), cmp.Or(t.Attempt.Base, t.Base), t.start(), t.Task.Files)
+	return prompt.WorkContext{Rules: rules, Map: text, Tests: tests, Past: past, In: in}, err
+}
+
+// taskPackage returns the package that a session's task is about, zero where there is none or
+// several are, and what a map for it is about.
+func (s *Sessions) taskPackage(t ConversationRequest) (in prompt.Package, about codemap.MapSubject, err error) {
+	about = t.about()
+	if t.Role == nexus.Scout || t.Role == nexus.Planner || t.Task.Package == "" {
+		return in, about, nil
+	}
+	repo := monorepo.Read(os.DirFS(t.Tree.Dir))
+	p, ok := repo.Of(t.Task.Package)
+	if !ok || !repo.Several() || p.Dir != t.Task.Package {
+		return in, about, nil
+	}
+	gates, err := s.Judge.Gates(t.Tree.Dir)
+	in = prompt.Package{Package: p}
+	for _, g := range gates {
+		if path.Clean(g.Dir) == p.Dir && len(g.Args) > 0 {
+			in.Gates = append(in.Gates, g.Name+": "+prompt.Code("cd "+p.Dir+" && "+g.Command()))
+		}
+	}
+	about.Own, about.Near = p.Dir, p.Needs
+	return in, about, err
+}
+
+// rulesFor returns what holds for a session's task besides what always does.
+func (s *Sessions) rulesFor(t ConversationRequest) []prompt.Section {
+	about := t.about()
+	files := t.Task.Files
+	if t.Task.Package != "" {
+		files = append([]string{t.Task.Package}, files...)
+	}
+	return s.Rules.For(files, about.Task+"\n"+t.Goal).Sections()
+}
+
+// start returns the commit that a session begins at.
+func (t ConversationRequest) start() string {
+	return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base, t.Base)
+}
+
+// about returns what a map for the session is to be about.
+func (t ConversationRequest) about() codemap.MapSubject {
+	words := []string{t.About, t.Task.Title, t.Task.Brief}
+	for _, c := range t.Task.Criteria {
+		words = append(words, c.Text, c.Check)
+	}
+	a := codemap.MapSubject{Task: strings.TrimSpace(strings.Join(words, "\n")), Goal: t.Goal, Files: t.Task.Files}
+	if t.Role == nexus.Scout {
+		a.Files = nil // it was asked something else
+	}
+	return a
+}

@@ -1,0 +1,45 @@
+package worker
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// ReaderAssignments remembers who reads whose work, so that it is said once. The zero
+// Readers remembers nothing; it may be used by many goroutines.
+type ReaderAssignments struct {
+	mu   sync.Mutex // guards said
+	said []nexus.RoleRouted
+}
+
+// news reports whether a pair is new, and remembers it.
+func (r *ReaderAssignments) news(f nexus.RoleRouted, said []nexus.RoleRouted) bool {
+	if r == nil {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if slices.Contains(said, f) || slices.Contains(r.said, f) {
+		return false
+	}
+	r.said = append(r.said, f)
+	return true
+}
+
+// pick picks the model of a conversation, and says who reads whose work.
+func (s *Sessions) pick(ctx context.Context, t ConversationRequest, tier nexus.Tier) (Model, error) {
+	if t.Author == "" || s.PickReader == nil {
+		return s.Pick(t.Role, tier, t.Task.Model)
+	}
+	m, why, err := s.PickReader(t.Role, tier, t.Least, t.Author, t.Failed)
+	if err != nil {
+		return m, err
+	}
+	if f := (nexus.RoleRouted{Role: t.Role, Model: m.Name, Author: t.Author, Why: why}); s.Readers.news(f, t.Readers) {
+		return m, t.Record(ctx, f)
+	}
+	return m, nil
+}

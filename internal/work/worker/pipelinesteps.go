@@ -1,0 +1,80 @@
+package worker
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
+)
+
+// stepsOf returns the commands of pipeline steps that judge a case, as gates. They are
+// not compared with the base: a step asks something of each task.
+func (j *Judge) stepsOf(c JudgeRequest) []gate.Gate {
+	if c.Task.ID == "" {
+		return nil
+	}
+	var all []gate.Gate
+	for _, s := range j.Steps {
+		if s.Run == "" || !s.Is(c.Task.Kind) || s.When == config.BeforeLand && !c.Paid {
+			continue
+		}
+		g := detect.Command(s.Gate(), s.Run)
+		g.Timeout, g.Optional = s.Timeout, s.Optional
+		all = append(all, g)
+	}
+	return all
+}
+
+// HasLandingSteps reports whether commands of pipeline steps judge a task's work only when it
+// lands.
+func (j *Judge) HasLandingSteps(t nexus.Task) bool {
+	return slices.ContainsFunc(j.Steps, func(s config.NamedStep) bool { return s.When == config.BeforeLand && s.Is(t.Kind) })
+}
+
+// IsLandingStep reports whether a gate is the command of a step that judges work only
+// when it lands.
+func (j *Judge) IsLandingStep(gate string) bool {
+	return slices.ContainsFunc(j.Steps, func(s config.NamedStep) bool { return s.When == config.BeforeLand && s.Gate() == gate })
+}
+
+// StepReaders returns who reads the changes of a task besides the usual reviewers.
+func (j *Judge) StepReaders(t nexus.Task) []review.Persona {
+	var all []review.Persona
+	for _, s := range j.Steps {
+		if s.Ask != "" && s.Is(t.Kind) {
+			charge := "Look only for this: " + strings.TrimSuffix(s.Ask, ".") + "."
+			p := review.Persona{Name: s.Name, Charge: charge, Categories: []string{s.Name}}
+			if p.Role = nexus.Role(s.Role); s.Role != "" {
+				p.Charge += " " + ownReader
+			}
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// ownReader tells a reader with a role of the repository's own what the prompt of reviewers says to others.
+const ownReader = "Report what you can point at: file, line as it is now, what is wrong, and what to do instead. " +
+	"Critical and major findings keep the change from landing; minor ones and suggestions are reported. " +
+	"Submit approved, a summary of one or two sentences, and the findings, worst first. " +
+	"Do not approve what has a critical or major finding."
+
+// EditSteps returns the steps in which an editor changes a task's work, in their order.
+func (j *Judge) EditSteps(t nexus.Task) []config.NamedStep {
+	return slices.DeleteFunc(slices.Clone(j.Steps), func(s config.NamedStep) bool { return s.Edit == "" || !s.Is(t.Kind) })
+}
+
+// StepCommands says which commands of pipeline steps will judge a task's work, for its agent.
+func (j *Judge) StepCommands(t nexus.Task) []string {
+	var all []string
+	for _, s := range j.Steps {
+		if s.Run != "" && s.Is(t.Kind) && !s.Optional {
+			all = append(all, s.Run)
+		}
+	}
+	return all
+}

@@ -1,0 +1,109 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// SessionPreview is what is before the first message of a conversation and what this one ends with.
+type SessionPreview struct {
+	Model   string // provider/model
+	Context int64  // most tokens that it holds; 0 if unknown
+	Tier    nexus.Tier
+	System  []prompt.Part
+	Here    []prompt.Part // what the first message ends with
+	Tools   []llm.Tool    // of our own; those of servers join when the conversation begins
+}
+
+// PreviewSession returns what [Shop.Converse] would begin a conversation with. It asks
+// nobody, starts nothing and records nothing.
+func (s *Sessions) PreviewSession(ctx context.Context, t ConversationRequest) (SessionPreview, error) {
+	role, ok := s.Roles[cmp.Or(t.As, t.Role)]
+	if !ok {
+		return SessionPreview{}, fmt.Errorf("there is no role %q", cmp.Or(t.As, t.Role))
+	}
+	tier := t.tier(role)
+	t.Record = func(context.Context, ...nexus.Fact) error { return nil }
+	model, err := s.pick(ctx, t, tier)
+	if err != nil {
+		return SessionPreview{}, err
+	}
+	dir, err := os.MkdirTemp("", "nexus-prompt-") // what is said depends on the tree, and no worktree is made for this
+	if err != nil {
+		return SessionPreview{}, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // nothing in it is kept
+	if err := s.export(ctx, t.start(), dir); err != nil {
+		return SessionPreview{}, err
+	}
+	e, err := s.environment(ctx, t, role, dir)
+	if err != nil {
+		return SessionPreview{}, err
+	}
+	here, err := s.repositoryContext(ctx, t, role, model)
+	if err != nil {
+		return SessionPreview{}, err
+	}
+	var remembered []nexus.Remembered
+	if here.Notes, remembered, err = s.recall(ctx, t); err != nil {
+		return SessionPreview{}, err
+	}
+	if e.Shell {
+		if here.Dir, err = s.Trees.TreeDir(s.Site.Run, t.Attempt.ID); err != nil {
+			return SessionPreview{}, err
+		}
+	}
+	o := SessionPreview{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemParts(role.Prompt, s.Rules.Always().Sections(), e), Here: here.Parts()}
+	for _, p := range s.informs(t) {
+		o.Here = append(o.Here, prompt.Part{Title: prompt.TitleOf(p.Name), Why: "asked when the conversation begins", Reason: "the plugin informs about tasks"})
+	}
+	o.Here = append(o.Here, forgotten(remembered)...)
+	for _, parts := range [][]prompt.Part{o.System, o.Here} {
+		for i := range parts {
+			parts[i].Text = s.Site.masked(parts[i].Text)
+		}
+	}
+	set, err := tool.New(tool.Env{
+		Dir: dir, Writes: role.Writes != agent.WriteNothing, Net: s.Site.Net.GatewayForRole(string(role.Name)), Handin: t.Handin, Claims: s.TestersWriteChecks() && t.Role == nexus.Tester,
+		Recall: s.proposes(t),
+	}, s.offered(role, tier)...)
+	if err != nil {
+		return SessionPreview{}, err
+	}
+	defer set.Close()
+	o.Tools = set.Specs()
+	return o, nil
+}
+
+// Tokens returns about how many tokens the tools take.
+func (o SessionPreview) Tokens() int64 {
+	return toolsItem(o.Tools).Tokens
+}
+
+// export writes the files of a commit into an empty directory.
+func (s *Sessions) export(ctx context.Context, commit, dir string) error {
+	index, err := os.CreateTemp("", "nexus-index-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(index.Name())                                               //nolint:errcheck // a temporary file
+	if err := errors.Join(index.Close(), os.Remove(index.Name())); err != nil { // git makes it
+		return err
+	}
+	r := s.Trees.Git()
+	r.Work, r.Index = dir, index.Name()
+	if _, err := r.Run(ctx, "read-tree", commit); err != nil {
+		return err
+	}
+	_, err = r.Run(ctx, "checkout-index", "-a", "-f", "-q")
+	return err
+}

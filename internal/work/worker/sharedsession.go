@@ -1,0 +1,77 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// warmTokens is the longest conversation in which another task is begun: each
+// call sends all of it again.
+const warmTokens = 40_000
+
+// sharedConversation is the conversation about another task in which a session begins.
+type sharedConversation struct {
+	said   []llm.Message
+	system string // prompt with which it began
+	lead   string // what is said before the brief
+	item   nexus.PromptItem
+}
+
+// sharedConversation returns the conversation in which a session begins that is to go on in
+// that of another task; nil where it begins one of its own: another model is to
+// do it, the conversation became long, or other files are kept from agents now.
+func (s *Sessions) findSharedConversation(ctx context.Context, t ConversationRequest, m Model) (*sharedConversation, error) {
+	from := t.Attempt.Warm
+	if from == nil || t.Role != nexus.Coder || t.Attempt.Session(t.Session) != nil || from.Model != m.Name {
+		return nil, nil //nolint:nilnil // it is none
+	}
+	changes, err := s.Trees.Git().Changed(ctx, from.Commit, t.start())
+	if err != nil {
+		return nil, err
+	}
+	lane := prompt.NextTaskNotice{Done: from.Task}
+	for _, c := range changes {
+		lane.Changed = append(lane.Changed, c.Path)
+	}
+	if slices.ContainsFunc(lane.Changed, func(f string) bool { return path.Base(f) == ignore.File }) {
+		return nil, nil //nolint:nilnil // what was shown may be hidden now
+	}
+	opened, err := agent.LoadSessionStart(s.Site.Blobs, from.Prompt)
+	if err != nil || opened.Agent != "" {
+		return nil, err
+	}
+	w := &sharedConversation{system: opened.System}
+	if w.said, err = agent.LoadMessages(s.Site.Blobs, from.Messages); err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(w.said)
+	if err != nil {
+		return nil, err
+	}
+	w.item = nexus.PromptItem{In: "message", Title: "the conversation of " + string(from.Session), Reason: "the tasks share a session", Tokens: prompt.Tokens(string(data))}
+	if w.item.Tokens > warmTokens {
+		return nil, nil //nolint:nilnil // it costs more than it saves
+	}
+	if w.lead, err = t.redactHiddenFiles(lane.Text()); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// ownPart returns what was said in a session itself, without the conversation of
+// another task in which it began.
+func ownPart(said []llm.Message, of *state.Session) []llm.Message {
+	if of == nil {
+		return said
+	}
+	return said[min(of.Before, len(said)):]
+}

@@ -1,0 +1,57 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// BudgetExceeded is the error of a worker that the budget stopped. Its work is kept,
+// and continues when there is money again.
+func BudgetExceeded(why string) error {
+	return &nexus.Error{Code: nexus.CodeBudget, Message: why, Hint: "Raise the budget and run nexus resume."}
+}
+
+// Submission returns what a session submitted, nothing where it did not, or
+// where there is none.
+func (j *Judge) Submission(of *state.Session) (tool.Submission, error) {
+	if of == nil || of.Result == "" {
+		return tool.Submission{}, nil
+	}
+	data, err := j.Site.Blobs.Get(of.Result)
+	if err != nil {
+		return tool.Submission{}, fmt.Errorf("read what an agent submitted: %w", err)
+	}
+	return tool.ParseSubmission(data), nil
+}
+
+// ReviewResult returns the result of a reviewer's session about a change from base
+// to the tree. What cannot be read, and a reviewer that did not finish, is no
+// review.
+func (j *Judge) ReviewResult(ctx context.Context, tree *worktree.Tree, base string, r *state.Session) (nexus.ReviewGiven, error) {
+	why := cmp.Or(r.Why, string(r.Outcome))
+	given := nexus.ReviewGiven{Summary: "the reviewer did not finish: " + why}
+	if r.Outcome == nexus.Refused {
+		return given, BudgetExceeded(why)
+	}
+	if r.Outcome != nexus.Accepted || r.Result == "" {
+		return given, nil
+	}
+	data, err := j.Site.Blobs.Get(r.Result)
+	if err != nil {
+		return given, err
+	}
+	parsed, bad := review.Parse(data)
+	if bad == nil {
+		return review.Verify(parsed, change.FileVersions(ctx, j.Trees.Git(), tree.Dir, base)), nil
+	}
+	given.Summary = "the review could not be read: " + bad.Error()
+	return given, nil
+}

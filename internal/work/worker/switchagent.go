@@ -1,0 +1,102 @@
+package worker
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+)
+
+// externalAgent returns the agent that does a session in place of our own loop, and
+// the names of what may do it in its place, best first; nil where none does. A
+// session continues with the one that it was given to last. Who reads what
+// others wrote is another maker's, where there is one.
+func (s *Sessions) externalAgent(t ConversationRequest, tier nexus.Tier) (h *ExternalAgent, others []string) {
+	if s.External == nil {
+		return nil, nil
+	}
+	agents, models := s.External(t.Role, tier, t.Task.Model)
+	if t.Author != "" {
+		agents = s.apart(agents, t.Author)
+	}
+	if len(agents) == 0 {
+		return nil, nil
+	}
+	h = agents[0]
+	if old := t.Attempt.Session(t.Session); old != nil {
+		i := slices.IndexFunc(agents, func(a *ExternalAgent) bool { return a.model() == old.Model })
+		if i < 0 {
+			return nil, nil
+		}
+		h = agents[i]
+	}
+	for _, a := range agents {
+		if a != h {
+			others = append(others, a.model())
+		}
+	}
+	return h, append(others, models...)
+}
+
+// apart returns agents with those of other makers than the author's first.
+func (s *Sessions) apart(agents []*ExternalAgent, author string) []*ExternalAgent {
+	maker, _, _ := strings.Cut(author, "/")
+	if i := slices.IndexFunc(agents, func(a *ExternalAgent) bool { return a.Program.Name == maker }); i >= 0 {
+		maker = agents[i].Program.Maker
+	}
+	same := func(a *ExternalAgent) bool { return maker != "" && a.Program.Maker == maker }
+	others := slices.DeleteFunc(slices.Clone(agents), same)
+	return append(others, slices.DeleteFunc(slices.Clone(agents), func(a *ExternalAgent) bool { return !same(a) })...)
+}
+
+// switchAgent gives a session to another agent, or to a model. A model does not read what
+// agents called and what they got: it is told the task and what was said last.
+func (s *Sessions) switchAgent(ctx context.Context, t *ConversationRequest, tier nexus.Tier, h *ExternalAgent, e *schedule.OtherModelError) error {
+	t.Next = "" // it is recorded
+	facts := []nexus.Fact{nexus.ModelSwitched{Session: t.Session, From: h.model(), To: e.Model, Why: e.Why}}
+	agents, _ := s.External(t.Role, tier, t.Task.Model)
+	if !slices.ContainsFunc(agents, func(a *ExternalAgent) bool { return a.model() == e.Model }) {
+		short, err := s.summary(*t)
+		if err != nil {
+			return err
+		}
+		facts = append(facts, short)
+	}
+	return t.Record(ctx, facts...)
+}
+
+// summary puts one message in the place of what an agent's session holds.
+func (s *Sessions) summary(t ConversationRequest) (nexus.SessionCompacted, error) {
+	old := t.Attempt.Session(t.Session)
+	f := nexus.SessionCompacted{Session: t.Session, Row: 1, Why: "a model continues what an agent began"}
+	if old == nil {
+		return f, nil
+	}
+	f.Turn, f.Gone = old.Turns, len(old.Messages)
+	text := s.firstText(t)
+	f.Before = int64(len(text) / 4)
+	if notes := s.lastTexts(t); notes != "" {
+		text += "\n\nAnother agent worked on this before. The files are as it left them. It said:\n\n" + notes
+	}
+	f.After = int64(len(text) / 4)
+	hash, err := agent.KeepMessage(s.Site.Blobs, llm.UserMessage(text))
+	f.Messages = []string{hash}
+	return f, err
+}
+
+// firstText returns what a session was told first.
+func (s *Sessions) firstText(t ConversationRequest) string {
+	old := t.Attempt.Session(t.Session)
+	if old == nil || len(old.Messages) == 0 {
+		return ""
+	}
+	said, err := agent.LoadMessages(s.Site.Blobs, old.Messages[:1])
+	if err != nil {
+		return ""
+	}
+	return said[0].Text()
+}

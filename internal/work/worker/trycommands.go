@@ -1,0 +1,89 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// TryCommands lets commands judge a base, one after the other, each for at most as long
+// as a gate may take, and as each says. None begins after the time for all. Told
+// hears the result of each. Nobody has agreed to them yet: where nothing confines
+// them, only those run that the policy allows a planner to run.
+func (b *Bases) TryCommands(ctx context.Context, s *Judge, of Base, gates []gate.Gate, each, all time.Duration, told func(nexus.Evidence) error, d Desk) error {
+	done, err := b.acquireTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if b.known == nil {
+		b.start()
+	}
+	hash, err := s.Trees.Git().Tree(ctx, of.Commit)
+	if err != nil {
+		return err
+	}
+	tree, err := b.ensureWorktree(ctx, s, of.Commit, hash)
+	if err != nil {
+		return err
+	}
+	if err := s.Kit.Equip(ctx, dependencies.Tree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+		return err
+	}
+	r, err := s.Runner(tree, hash)
+	if err != nil {
+		return err
+	}
+	r.Reached, r.Starts = RecordHosts(ctx, d, ""), of.starts(ctx, d)
+	end := s.Site.Now().Add(all)
+	for _, g := range gates {
+		if !s.Site.Now().Before(end) {
+			break
+		}
+		if !s.mayTry(g, tree.Dir) {
+			continue
+		}
+		if g.Timeout = each; s.GateTime > 0 {
+			g.Timeout = min(each, s.GateTime)
+		}
+		e, err := runWithRetry(ctx, r, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
+		if err != nil {
+			return errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
+		}
+		if err := told(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runWithRetry runs a command, and once more where only tests failed: what failed by
+// accident shows nothing when it passes.
+func runWithRetry(ctx context.Context, r gate.Runner, t gate.Tree, g gate.Gate) (nexus.Evidence, error) {
+	e, err := r.Judge(ctx, t, g)
+	other := func(f nexus.Finding) bool { return f.Test == "" }
+	if err != nil || e.State != nexus.Fail || len(e.Findings) == 0 || slices.ContainsFunc(e.Findings, other) {
+		return e, err
+	}
+	again, err := r.Judge(ctx, t, g)
+	if err == nil && again.State == nexus.Pass {
+		e.State, e.Why = nexus.Flaky, "it failed, and passed when it was tried again"
+	}
+	return e, err
+}
+
+func (j *Judge) mayTry(g gate.Gate, dir string) bool {
+	if j.Site.Box.Name() != string(sandbox.Off) {
+		return true
+	}
+	rules := j.Site.may(nexus.Planner)
+	rules.Dir, rules.Open = dir, true // as for the planner's own commands
+	return policy.JudgeCommand(g.Command(), rules).Allowed()
+}

@@ -1,0 +1,39 @@
+package worker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// ruleOf says what a role may not write in an attempt with a strategy: what its
+// own row of the permission matrix keeps from it, and what the strategy does.
+// It is nil where it may write all.
+func ruleOf(way nexus.Strategy, role agent.Role) func(file string) error {
+	own, more := role.Writes.Rule(), repair.FileRule(way, role.Name)
+	switch {
+	case role.Writes == agent.WriteNothing:
+		return own
+	case role.Writes == agent.WriteTests && repair.WidensRule(way, role.Name):
+		return more
+	default:
+		return tool.BothRules(own, more)
+	}
+}
+
+// keepRule says that a task leaves files as they are; nil where it may change all.
+func keepRule(files []string) func(file string) error {
+	if len(files) == 0 {
+		return nil
+	}
+	return func(file string) error {
+		if !slices.Contains(files, file) {
+			return nil
+		}
+		return fmt.Errorf("%s is refused (task.keep): it judges this work, which may not change it", file)
+	}
+}
