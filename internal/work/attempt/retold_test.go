@@ -384,7 +384,7 @@ const page = `# What the next attempt at a task is told
 
 Six runs in which attempts at a task failed, and the message that opens the next attempt. "Before" is the message of the time when an attempt was told only how
 earlier ones ended. The facts, commits and texts are made up; the code that turns them into a message is the real one.
-[Decision 57](../decisions/0057-what-is-known-is-told.md) gives the reasons. Written by ` + "`go test ./internal/work/attempt -run WhatANextAttemptIsTold -args -update`" + `.
+[Decision 37](../decisions/0037-earlier-attempts.md) gives the reasons. Written by ` + "`go test ./internal/work/attempt -run WhatANextAttemptIsTold -args -update`" + `.
 
 | run | bytes before | tokens before | bytes now | tokens now |
 |---|---|---|---|---|

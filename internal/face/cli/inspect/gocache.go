@@ -10,7 +10,7 @@ import (
 )
 
 // gocacheCommand is what the go command calls inside a sandbox; see
-// docs/decisions/0003-go-build-cache.md.
+// docs/decisions/0013-dependencies.md.
 func gocacheCommand(a *console.Console) *cobra.Command {
 	cache := gocache.Cache{Now: a.Now}
 	c := a.Command("gocache --own DIR [--shared DIR]...", "serve a build cache to the go command", func(context.Context, []string) error {

@@ -15,7 +15,7 @@ import (
 // shares the terminal: it talks there as this one would, and what it conducts goes on when
 // the person leaves or closes the terminal. It returns when that process has ended or gone
 // on without the terminal. Where it does nothing, this process is the one that does it.
-// See docs/decisions/0132-a-run-outlives-its-terminal.md.
+// See docs/decisions/0090-background.md.
 func RunInChildProcess(a *console.Console) (done bool, err error) {
 	if h := a.Host; h.Front != nil || h.Parent != nil || h.Served || h.Watched || a.Played() || !a.Person() {
 		return false, nil

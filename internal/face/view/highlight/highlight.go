@@ -4,7 +4,7 @@
 // knows of a language is in [stack.LexiconOf]: comments and literals, and its
 // keywords: enough to read a change by. A lexer with a grammar for each language would
 // see more, but the libraries that have them build all of them whenever a program
-// starts (docs/decisions/0092).
+// starts (docs/decisions/0092-terminal-interface.md).
 package highlight
 
 import (
