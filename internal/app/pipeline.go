@@ -178,6 +178,6 @@ func assignStep(s *config.NamedStep, role agent.Role) string {
 func badStep(s config.NamedStep, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("pipeline.%s.role: %s", s.Name, why),
-		Hint: "docs/pipeline.md explains what a role of your own may do.",
+		Hint: "docs/gates.md explains what a role of your own may do.",
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // The bounds of a file and an interface. A package is as large as its idea, and
 // a line as long as its reader likes: bounds on both were withdrawn, since they
-// bent the code (docs/decisions/0046-bounds-that-were-changed.md).
+// bent the code (docs/decisions/0046-alarms.md).
 const (
 	maxFile    = 500 // lines, with everything in them
 	maxMethods = 5   // of an interface

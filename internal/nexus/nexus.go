@@ -38,7 +38,7 @@ type Goal struct {
 	Source  string `json:"source,omitzero"`  // address of the issue or text that it was read from
 	Comment bool   `json:"comment,omitzero"` // one comment on that issue says how the run stands
 
-	Origin string `json:"origin,omitzero"` // conversation of a client that it comes from (docs/acp-server.md)
+	Origin string `json:"origin,omitzero"` // conversation of a client that it comes from (docs/integrate.md)
 }
 
 // Mode says how a run came to its plan.

@@ -4,7 +4,7 @@
 // look like. Everything else asks for it here.
 //
 // The package is pure. It reads trees through [fs.FS] and runs nothing. To
-// add a language, see docs/stacks.md, and copy elixir.go.
+// add a language, see docs/extend.md, and copy elixir.go.
 package stack
 
 import (

@@ -2,7 +2,7 @@
 // packages, no build. It gives agents the notes that lie next to the files of a task,
 // and writes down what happens in a run.
 //
-// See docs/plugins.md for the protocol, and try it with nexus plugins test.
+// See docs/extend.md for the protocol, and try it with nexus plugins test.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";

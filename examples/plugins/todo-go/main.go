@@ -2,7 +2,7 @@
 // finds TODO comments as work to do, objects to changes that add some, and says
 // that tasks about them are simple.
 //
-// See docs/plugins.md for the protocol, and try it with nexus plugins test.
+// See docs/extend.md for the protocol, and try it with nexus plugins test.
 package main
 
 import (

@@ -80,7 +80,7 @@ func hostRefused(r *record) []Cause {
 			Symptom: fmt.Sprintf("commands asked for %s and did not reach it, %s", s.what, times(len(s.at))),
 			Why:     why,
 			Fix: fmt.Sprintf("if they need it, add it to network.allow in your own config.toml: allow = [%q]; "+
-				"docs/network.md", s.what),
+				"docs/security.md", s.what),
 		}
 	})
 }

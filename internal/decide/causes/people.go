@@ -34,7 +34,7 @@ func unanswered(r *record) []Cause {
 		return Cause{
 			Symptom: "the question " + s.what + " is open, and the run went on without an answer",
 			Why:     r.question(s.what),
-			Fix:     "nexus answer " + s.what + " TEXT; channels.order sends questions to you: docs/channels.md",
+			Fix:     "nexus answer " + s.what + " TEXT; channels.order sends questions to you: docs/answer-and-share.md",
 		}
 	})
 	return append(found, causes(r, 1, func(f nexus.QuestionAnswered) []mark {
@@ -43,7 +43,7 @@ func unanswered(r *record) []Cause {
 		return Cause{
 			Symptom: fmt.Sprintf("nobody answered %s, and it was taken as %q", s.what, firstLine(s.last().Text)),
 			Why:     r.question(s.what),
-			Fix:     "channels.order sends questions to you: docs/channels.md",
+			Fix:     "channels.order sends questions to you: docs/answer-and-share.md",
 		}
 	})...)
 }

@@ -280,15 +280,15 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// The roadmap that docs/milestones.md shows is one.
+// The roadmap that docs/plan-and-approve.md shows is one.
 func TestDocs(t *testing.T) {
-	doc, err := os.ReadFile("../../../docs/milestones.md")
+	doc, err := os.ReadFile("../../../docs/plan-and-approve.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(doc), "```markdown\n")
+	_, rest, _ := strings.Cut(string(doc), "```markdown\n# Roadmap\n")
 	text, _, _ := strings.Cut(rest, "\n```\n")
-	r := read(t, text)
+	r := read(t, "# Roadmap\n"+text)
 	if len(r.Milestones) != 3 || len(r.Milestones[0].Criteria) != 2 {
 		t.Fatalf("%+v", r.Milestones)
 	}

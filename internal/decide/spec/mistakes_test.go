@@ -105,7 +105,7 @@ func TestLenient(t *testing.T) {
 
 // The example in the docs is a spec, as it is written.
 func TestDocsShowASpec(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/specs.md")
+	page, err := os.ReadFile("../../../docs/plan-and-approve.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func doneKeys() []Key {
 		singleKey("done.lines", kind.Whole(0, 10_000_000), "maximum number of lines that it may add and remove, see done.large-diff; 0: no limit", func(c *Config) *int { return &c.Done.Lines }),
 		singleKey("done.rewritten_lines", kind.Whole(0, 10_000_000), "lines that a file must lose, at least, to count as rewritten, see done.deletion; 0: no file does", func(c *Config) *int { return &c.Done.Rewritten }),
 		singleKey("done.rewritten_percent", kind.Whole(0, 100), "percent of its lines that a file must lose, at least, to count as rewritten", func(c *Config) *int { return &c.Done.RewrittenOf }),
-		singleKey("done.coverage_command", kind.Command(), "command that runs the tests and prints only their coverage; it runs in the sandbox, besides the gates, on the base and on the work; empty: the built-in way, see docs/done.md", func(c *Config) *string { return &c.Done.Command }),
+		singleKey("done.coverage_command", kind.Command(), "command that runs the tests and prints only their coverage; it runs in the sandbox, besides the gates, on the base and on the work; empty: the built-in way, see docs/gates.md", func(c *Config) *string { return &c.Done.Command }),
 		singleKey("done.coverage_format", kind.Words("go-cover", "lcov", "cobertura", "jacoco"), "format of the report that done.coverage_command prints", func(c *Config) *string { return &c.Done.Format }),
 		singleKey("done.coverage_minimum", kind.Whole(0, 100), "minimum percent of lines that tests run; a tree that was below it before may not get worse", func(c *Config) *int { return &c.Done.Minimum }),
 		singleKey("done.coverage_target", kind.Whole(0, 100), "percent of lines below which coverage is reported; blocks nothing", func(c *Config) *int { return &c.Done.Target }),

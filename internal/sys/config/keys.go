@@ -273,7 +273,7 @@ func runKeys() []Key {
 	return []Key{
 		singleKey("ui.watch", kind.Words(WatchAuto, WatchAlways, WatchNever), "whether nexus run and nexus resume show the run on the whole screen: auto, when its first tasks start, on a terminal of at least 60 columns and 15 lines; always, from the start, with the run in the background, as --watch does; never, as lines",
 			func(c *Config) *string { return &c.Watch }).trusted("it decides what your terminal shows"),
-		mapKey("keys.*", kind.Text(), "key for an action of the terminal interface, such as approve, skip or palette (docs/terminal.md lists them); none: no key",
+		mapKey("keys.*", kind.Text(), "key for an action of the terminal interface, such as approve, skip or palette (docs/run-and-watch.md lists them); none: no key",
 			func(c *Config) *map[string]string { return &c.Keys }).trusted("it decides what your keys do"),
 		singleKey("preset", kind.Words(Presets()...), "defaults for what you did not set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
 			trusted("it decides what is spent and what happens without you"),

@@ -17,7 +17,7 @@ const (
 	MailWay     = "mail"
 )
 
-// Notify says what people are told who do not look; see docs/notifications.md.
+// Notify says what people are told who do not look; see docs/answer-and-share.md.
 type Notify struct {
 	Terminal string // how the terminal of a run is notified: auto, bell, osc9, osc777, osc99 or off
 	Link     string // address of the dashboard that messages name; empty: none, or that of nexus serve
@@ -73,7 +73,7 @@ func notifyKeys() []Key {
 	return append([]Key{
 		text("terminal", kind.Words("auto", "bell", "osc9", "osc777", "osc99", "off"),
 			"how the terminal of a run is notified, if it is one: auto takes what the terminal is known to show, "+
-				"and the bell otherwise; see docs/notifications.md",
+				"and the bell otherwise; see docs/answer-and-share.md",
 			func(n *Notify) *string { return &n.Terminal }),
 		text("link", kind.Address(), "address of your dashboard, to show in messages; without it, nexus serve shows its own",
 			func(n *Notify) *string { return &n.Link }),

@@ -21,7 +21,7 @@ const AsItsRole = "what your role says"
 const BeforeLand = "before-land"
 
 // Step is what is done with the work on tasks of some kinds once it is written; see
-// docs/pipeline.md. It runs a command, asks a reader, or lets an editor change something.
+// docs/gates.md. It runs a command, asks a reader, or lets an editor change something.
 type Step struct {
 	Types    []string // kinds of tasks; none: all
 	Run      string   // command line
@@ -85,7 +85,7 @@ func (c Config) Pipeline() ([]NamedStep, error) {
 		if why := s.check(c); why != "" {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("pipeline.%s: %s", name, why),
-				Hint: `Write, for example, types = ["code"] and run = "make docs-check"; docs/pipeline.md explains it.`,
+				Hint: `Write, for example, types = ["code"] and run = "make docs-check"; docs/gates.md explains it.`,
 			}
 		}
 		all = append(all, s)
@@ -147,7 +147,7 @@ func pipelineKeys() []Key {
 	}
 	return []Key{
 		mapFieldKey("pipeline.*.run", kind.Text(),
-			"command of this step, run by sh in the sandbox as gates are, for tasks of its types (docs/pipeline.md); it passes when it exits 0",
+			"command of this step, run by sh in the sandbox as gates are, for tasks of its types (docs/gates.md); it passes when it exits 0",
 			steps, func(s *Step) *string { return &s.Run }),
 		mapFieldKey("pipeline.*.ask", kind.Text(),
 			"what an additional reviewer of these tasks looks for, instead of a command. A step with ask from the project's file needs nexus trust",

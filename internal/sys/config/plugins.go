@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Plugin is a program that answers questions; see docs/plugins.md.
+// Plugin is a program that answers questions; see docs/extend.md.
 type Plugin struct {
 	Command  string
 	Args     []string
@@ -27,7 +27,7 @@ func pluginKeys() []Key {
 	}
 	return []Key{
 		mapFieldKey("plugins.*.command", kind.Text(),
-			"program of this plugin (docs/plugins.md); no shell reads it. A plugin from the project's file needs nexus trust",
+			"program of this plugin (docs/extend.md); no shell reads it. A plugin from the project's file needs nexus trust",
 			plugins, func(p *Plugin) *string { return &p.Command }),
 		mapFieldKey("plugins.*.args", kind.Texts(), "its arguments", plugins, func(p *Plugin) *[]string { return &p.Args }),
 		mapFieldKey("plugins.*.kinds", kind.List(kinds...),

@@ -12,7 +12,7 @@ type Telemetry struct {
 func telemetryKeys() []Key {
 	const where = "it decides where figures of your runs are sent"
 	return []Key{
-		singleKey("telemetry.endpoint", kind.Address(), "OpenTelemetry collector that gets the traces of runs (OTLP over HTTP); without one, nothing is sent; see docs/reports.md",
+		singleKey("telemetry.endpoint", kind.Address(), "OpenTelemetry collector that gets the traces of runs (OTLP over HTTP); without one, nothing is sent; see docs/answer-and-share.md",
 			func(c *Config) *string { return &c.Telemetry.Endpoint }).trusted(where),
 		singleKey("telemetry.headers_env", kind.VarName(), "environment variable with the headers of each call, as OTEL_EXPORTER_OTLP_HEADERS has them: name=value, with commas between",
 			func(c *Config) *string { return &c.Telemetry.HeadersEnv }).trusted(where),

@@ -51,7 +51,7 @@ func All(c config.Config, o config.Origins) ([]Hook, error) {
 		if why := h.check(); why != "" {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("hooks.%s: %s", name, why),
-				Hint: `Write, for example, on = ["run.end"] and command = ["notify-send", "done"]; docs/hooks.md explains it.`,
+				Hint: `Write, for example, on = ["run.end"] and command = ["notify-send", "done"]; docs/extend.md explains it.`,
 			}
 		}
 		all = append(all, h)

@@ -54,13 +54,13 @@ func TestSamples(t *testing.T) {
 	if d := cmp.Diff(string(want), b.String()); d != "" {
 		t.Error(d)
 	}
-	page, err := os.ReadFile("../../../docs/hooks.md")
+	page, err := os.ReadFile("../../../docs/extend.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range nexus.HookPoints() {
 		if !strings.Contains(string(page), "| `"+string(p)+"` |") {
-			t.Errorf("docs/hooks.md does not list %s", p)
+			t.Errorf("docs/extend.md does not list %s", p)
 		}
 	}
 }

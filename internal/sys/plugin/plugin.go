@@ -6,7 +6,7 @@
 // its input does. It runs in the sandbox unless somebody agreed to something
 // else. Whatever it says is data from a stranger: bounded, held to a schema,
 // and good for nothing but the answer to the question that was asked.
-// docs/plugins.md describes the protocol.
+// docs/extend.md describes the protocol.
 package plugin
 
 import (
@@ -44,7 +44,7 @@ func All(c config.Config, o config.Origins) ([]Plugin, error) {
 		if why := p.check(); why != "" {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("plugins.%s: %s", name, why),
-				Hint: `Write, for example, command = "my-plugin" and kinds = ["reviewer"]; docs/plugins.md explains it.`,
+				Hint: `Write, for example, command = "my-plugin" and kinds = ["reviewer"]; docs/extend.md explains it.`,
 			}
 		}
 		all = append(all, p)

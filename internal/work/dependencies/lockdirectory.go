@@ -2,7 +2,7 @@
 // built or tested: the packages that their lock files name, installed by each
 // ecosystem's own command, and what else the configuration asks for. It does
 // that once for each content of the lock file, in the sandbox, and lends it
-// to worktrees; see docs/environments.md.
+// to worktrees; see docs/monorepos-and-environments.md.
 package dependencies
 
 import (

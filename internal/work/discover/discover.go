@@ -3,7 +3,7 @@
 // a check that fails now. A finding whose check passes, or cannot be tried, is none.
 //
 // What a strategy found is kept until something changes that it reads, so that a tree
-// that did not change costs next to nothing. See docs/discover.md.
+// that did not change costs next to nothing. See docs/improve.md.
 package discover
 
 import (

@@ -104,11 +104,11 @@ func (s *SourceTree) newer(ctx context.Context, name string, l toolreport.Lister
 	}
 	old := l.Read(printed, string(text))
 	if why := refusal(printed); why != "" || len(old) == 0 && e.State != nexus.Pass {
-		note = fmt.Sprintf("%s was not checked: %s could not tell (is its registry reached? docs/discover.md says how): %s",
+		note = fmt.Sprintf("%s was not checked: %s could not tell (is its registry reached? docs/improve.md says how): %s",
 			name, l.Program, cmp.Or(why, excuse(printed, e.Why)))
 	}
 	if note == "" && len(old) == 0 && strings.Contains(string(text), l.Names) && s.bench.Silent != nil && s.bench.Silent(g.Name) {
-		const why = "%s was not checked: %s asked no registry (docs/discover.md says how it reaches one)"
+		const why = "%s was not checked: %s asked no registry (docs/improve.md says how it reaches one)"
 		note = fmt.Sprintf(why, name, l.Program)
 	}
 	for _, o := range old {

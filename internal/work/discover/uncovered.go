@@ -62,7 +62,7 @@ func uncovered(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 		found.Findings = append(found.Findings, all...)
 	}
 	if !measured {
-		found.Skipped = "no tests here whose coverage a command can be asked for: docs/discover.md names those that can be"
+		found.Skipped = "no tests here whose coverage a command can be asked for: docs/improve.md names those that can be"
 	}
 	return found, nil
 }

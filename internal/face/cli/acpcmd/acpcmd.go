@@ -51,7 +51,7 @@ func serve(ctx context.Context, h host.Host) {
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
 	if h.Console.Person() {
-		h.Console.Say("waiting for a client of the Agent Client Protocol on standard input; docs/acp-server.md shows how to set one up")
+		h.Console.Say("waiting for a client of the Agent Client Protocol on standard input; docs/integrate.md shows how to set one up")
 	}
 	s := acpserver.Server{Login: login, Gone: func(prompts int) {
 		h.Console.Say("the client is gone; its work stops (%s), and nexus resume continues it", view.Count(prompts, "prompt"))

@@ -1,5 +1,5 @@
 // Package backlogcmd holds the commands of the backlog: work that waits until somebody
-// starts it. See docs/backlog.md.
+// starts it. See docs/plan-and-approve.md.
 package backlogcmd
 
 import (

@@ -1,4 +1,4 @@
-// Package discovercmd holds the command that lists work worth doing. See docs/discover.md.
+// Package discovercmd holds the command that lists work worth doing. See docs/improve.md.
 package discovercmd
 
 import (

@@ -107,7 +107,7 @@ func listHooks(ctx context.Context, a *console.Console) error {
 
 func drawHooks(s view.Style, all []listedHook) string {
 	if len(all) == 0 {
-		return "there are no hooks; docs/hooks.md says how to add one\n"
+		return "there are no hooks; docs/extend.md says how to add one\n"
 	}
 	var b strings.Builder
 	for _, h := range all {
@@ -138,7 +138,7 @@ func testHooks(ctx context.Context, a *console.Console, name, file string) error
 			if err != nil {
 				return &nexus.Error{
 					Code: nexus.CodeInvalidInput, Message: "read the event of " + file, Cause: err,
-					Hint: "docs/hooks.md lists the fields.",
+					Hint: "docs/extend.md lists the fields.",
 				}
 			}
 		}

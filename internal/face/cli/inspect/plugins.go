@@ -67,7 +67,7 @@ func listPlugins(ctx context.Context, a *console.Console) error {
 
 func drawPlugins(s view.Style, all []listedPlugin) string {
 	if len(all) == 0 {
-		return "there are no plugins; docs/plugins.md says how to add one\n"
+		return "there are no plugins; docs/extend.md says how to add one\n"
 	}
 	var b strings.Builder
 	for _, p := range all {

@@ -73,7 +73,7 @@ func (s *server) stdio(ctx context.Context, offered *mcpserver.Server) {
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
 	if s.Console.Person() {
-		s.Console.Say("waiting for a client of the Model Context Protocol on standard input; docs/mcp-server.md shows how to set one up")
+		s.Console.Say("waiting for a client of the Model Context Protocol on standard input; docs/integrate.md shows how to set one up")
 	}
 	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)

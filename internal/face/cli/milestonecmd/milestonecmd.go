@@ -97,7 +97,9 @@ func wrong(problems []spec.Problem) error {
 	if more := len(problems) - maxProblems; more > 0 {
 		fmt.Fprintf(&b, "\n- and %d more", more)
 	}
-	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: b.String(), Hint: "Correct these lines; docs/milestones.md shows a roadmap."}
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: b.String(), Hint: "Correct these lines; docs/plan-and-approve.md shows a roadmap.",
+	}
 }
 
 // find returns the index of the milestone that a name means.

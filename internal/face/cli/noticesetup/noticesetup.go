@@ -227,7 +227,7 @@ func mail(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) 
 		m.Password = password
 	}
 	if err := m.Check(); err != nil {
-		return nil, bad(at, "docs/notifications.md has an example.", "%s", err)
+		return nil, bad(at, "docs/answer-and-share.md has an example.", "%s", err)
 	}
 	return m, nil
 }

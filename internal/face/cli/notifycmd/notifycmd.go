@@ -225,7 +225,7 @@ func sample(d notify.Notifier, at time.Time) delivery.Message {
 
 func drawTested(s view.Style, all []tested) string {
 	if len(all) == 0 {
-		return "no notifications are set up; docs/notifications.md says how to add a way\n"
+		return "no notifications are set up; docs/answer-and-share.md says how to add a way\n"
 	}
 	var b strings.Builder
 	for _, t := range all {

@@ -44,7 +44,7 @@ func (d *reviewSession) load(ctx context.Context, v *nexus.ChangeReview) error {
 	bad := func(why string) error {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the batch cannot be read: " + why,
-			Hint: `Write {"comments": [{"file": "a.go", "start": 3, "kind": "must", "body": "TEXT"}], "resolve": ["c1"]}; see docs/review.md.`,
+			Hint: `Write {"comments": [{"file": "a.go", "start": 3, "kind": "must", "body": "TEXT"}], "resolve": ["c1"]} (docs/review-and-land.md).`,
 		}
 	}
 	if len(data) > maxBatch {

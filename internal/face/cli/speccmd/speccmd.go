@@ -37,5 +37,5 @@ func Check(name string, text []byte) error {
 	if more := len(problems) - maxProblems; more > 0 {
 		fmt.Fprintf(&b, "\n- and %d more", more)
 	}
-	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: b.String(), Hint: "Correct these lines; docs/specs.md shows a spec."}
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: b.String(), Hint: "Correct these lines; docs/plan-and-approve.md shows a spec."}
 }

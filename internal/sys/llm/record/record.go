@@ -2,7 +2,7 @@
 // again without any.
 //
 // A directory holds one file a call, readable and with its keys masked; see
-// docs/recordings.md for the format. What is played for a request is found by
+// docs/undo-and-recover.md for the format. What is played for a request is found by
 // what the request is, its provider and its normalised body, and never by
 // order, so that sessions may run side by side: no two calls of a run are
 // alike but tries of the same one, which are played in the order of their
@@ -253,7 +253,7 @@ func load(dir string) ([]call, error) {
 		if err != nil {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "read the recording " + filepath.Join(dir, name), Cause: err,
-				Hint: "Record again, or remove the file; docs/recordings.md describes it.",
+				Hint: "Record again, or remove the file; docs/undo-and-recover.md describes it.",
 			}
 		}
 		calls = append(calls, c)

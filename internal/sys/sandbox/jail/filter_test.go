@@ -191,7 +191,7 @@ func TestFenceKeepsTCP(t *testing.T) {
 
 // What is refused is told to people, by name.
 func TestRefusalsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/sandbox.md")
+	page, err := os.ReadFile("../../../../docs/security.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestRefusalsAreDocumented(t *testing.T) {
 			word = strings.TrimSuffix(word, " "+space)
 		}
 		if !strings.Contains(string(page), "`"+word+"`") {
-			t.Errorf("docs/sandbox.md does not name %s", word)
+			t.Errorf("docs/security.md does not name %s", word)
 		}
 	}
 }

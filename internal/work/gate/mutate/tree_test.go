@@ -105,7 +105,7 @@ func TestMutants(t *testing.T) {
 		say(t, "%-30s %8d %8d %5.0f%% %d", name, s.noticed(), s[mutate.Survived], s.percent(), s[mutate.Uncompiled]+s[mutate.Unclear])
 	}
 	if least, _ := strconv.Atoi(os.Getenv("NEXUS_MUTANTS_LEAST")); score["all"].below(float64(least)) {
-		t.Errorf("the tests notice less than %d %% of these faults: docs/mutation.md says what to do", least)
+		t.Errorf("the tests notice less than %d %% of these faults: docs/gates.md says what to do", least)
 	}
 }
 
