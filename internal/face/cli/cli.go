@@ -27,7 +27,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/discovercmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/docscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/historycmd"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/improvecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/mcpcmd"
@@ -66,40 +65,35 @@ func Main(ctx context.Context, parent *background.Parent, args []string, in io.R
 
 // execute runs one command line on a console that no other has used.
 func execute(ctx context.Context, a *console.Console, args []string) error {
-	c := root(a, console.First(args)) //nolint:contextcheck // cobra hands the context to the command that runs
+	c := root(a) //nolint:contextcheck // cobra hands the context to the command that runs
 	c.SetArgs(args)
 	a.Args = args
 	return cmp.Or(c.ExecuteContext(ctx), a.Lost)
 }
 
-// room makes the commands of one kind, for a section of the help.
-type room struct {
-	section  string
-	commands func() []*cobra.Command
+// section is a group of commands in the list of all.
+type section struct {
+	id, title string
+	commands  []*cobra.Command
 }
 
-func rooms(a *console.Console) []room {
-	own := func(section string, commands func(*console.Console) []*cobra.Command) room {
-		return room{section, func() []*cobra.Command { return commands(a) }}
-	}
-	hosted := func(section string, commands func(*console.Console, host.Execute) []*cobra.Command) room {
-		return room{section, func() []*cobra.Command { return commands(a, execute) }}
-	}
-	return []room{ // first what programs call most often
-		own("look", inspect.Commands),
-		hosted("watch", runscmd.Commands), own("work", startcmd.Commands), own("work", check.Commands), hosted("watch", watchcmd.Commands),
-		hosted("work", democmd.Commands), own("work", speccmd.Commands), own("work", milestonecmd.Commands), own("work", discovercmd.Commands),
-		own("work", quarantine.Commands), own("work", memorycmd.Commands), own("work", backlogcmd.Commands), own("work", improvecmd.Commands),
-		own("work", docscmd.Commands),
-		own("watch", notifycmd.Commands), own("watch", historycmd.Commands), own("watch", checkpointcmd.Commands),
-		hosted("look", mcpcmd.Commands), hosted("look", acpcmd.Commands), own("look", bench.Commands),
+func sections(a *console.Console) []section {
+	return []section{
+		{"work", "Work:", slices.Concat(
+			startcmd.Commands(a), check.Commands(a), democmd.Commands(a, execute), speccmd.Commands(a), milestonecmd.Commands(a),
+			discovercmd.Commands(a), quarantine.Commands(a), memorycmd.Commands(a), backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
+		)},
+		{"watch", "Steer and watch:", slices.Concat(
+			runscmd.Commands(a, execute), watchcmd.Commands(a, execute), notifycmd.Commands(a), historycmd.Commands(a), checkpointcmd.Commands(a),
+		)},
+		{"look", "Look inside:", slices.Concat(
+			inspect.Commands(a), mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute), bench.Commands(a),
+		)},
 	}
 }
 
-// root returns the command that has all others, up to the kind that has the one with
-// this name: a process runs one of them, and to make all 70 takes longer than most do.
-// It has all if none has the name, or if that one needs the others.
-func root(a *console.Console, name string) *cobra.Command {
+// root returns the command that has all others.
+func root(a *console.Console) *cobra.Command {
 	root := a.Parent("nexus", "turn a goal into reviewed, tested commits")
 	a.Watch = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Show(ctx, a, execute, id) }
 	a.Screen = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Here(ctx, a, execute, id) }
@@ -107,20 +101,13 @@ func root(a *console.Console, name string) *cobra.Command {
 		return runscmd.Show(ctx, a, execute, p)
 	}
 	a.Root(root)
-	for _, section := range [][2]string{{"work", "Work:"}, {"watch", "Steer and watch:"}, {"look", "Look inside:"}} {
-		root.AddGroup(&cobra.Group{ID: section[0], Title: section[1]})
-	}
-	for _, r := range rooms(a) {
-		for _, c := range r.commands() {
-			c.GroupID = r.section
+	for _, s := range sections(a) {
+		root.AddGroup(&cobra.Group{ID: s.id, Title: s.title})
+		for _, c := range s.commands {
+			c.GroupID = s.id
 			root.AddCommand(c)
 		}
-		if name != "completion" && slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name }) {
-			break
-		}
 	}
-	help := inspect.Help(a)
-	help.GroupID = "look"
-	root.SetHelpCommand(help)
+	root.SetHelpCommand(inspect.Help(a))
 	return root
 }

@@ -77,32 +77,33 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-func testRoot() *cobra.Command { return rootFor("") }
-
-func rootFor(name string) *cobra.Command {
-	return root(console.New(nil, new(bytes.Buffer), new(bytes.Buffer), app.App{Env: os.Getenv, Set: map[string]string{}}), name)
+func testRoot() *cobra.Command {
+	return root(console.New(nil, new(bytes.Buffer), new(bytes.Buffer), app.App{Env: os.Getenv, Set: map[string]string{}}))
 }
 
-// TestRootOfOneCommand holds that a process that makes few commands makes the one that
-// it runs as all others have it, and that help, completion and a wrong name know all.
-func TestRootOfOneCommand(t *testing.T) {
-	all := testRoot().Commands()
-	for _, c := range all {
-		one, _, err := rootFor(c.Name()).Find([]string{c.Name()})
-		if err != nil || one.Name() != c.Name() || one.GroupID != c.GroupID {
-			t.Fatalf("%s: found %s of %q, %v; want one of %q", c.Name(), one.Name(), one.GroupID, err, c.GroupID)
+// TestEverydayCommands holds that the short list names commands that exist, and that the
+// long one has them all.
+func TestEverydayCommands(t *testing.T) {
+	r := testRoot()
+	short, all := console.HelpPage(r, view.Style{ASCII: true, Width: 80}), console.CommandList(r, view.Style{ASCII: true, Width: 80})
+	if n := strings.Count(short, "\n  "); n > 40 {
+		t.Errorf("nexus --help has %d lines of entries", n)
+	}
+	if !strings.Contains(short, "nexus help all") {
+		t.Errorf("nexus --help does not say how to see all commands:\n%s", short)
+	}
+	for _, name := range console.EverydayCommands {
+		if c, _, err := r.Find([]string{name}); err != nil || c.Name() != name || c.Hidden {
+			t.Errorf("there is no command %s (%v)", name, err)
 		}
-		if have, want := console.HelpPage(one, view.Style{ASCII: true, Width: 80}), console.HelpPage(c, view.Style{ASCII: true, Width: 80}); have != want {
-			t.Errorf("%s alone is\n%s\nwant\n%s", c.Name(), have, want)
+		if !strings.Contains(short, "\n  "+name+" ") {
+			t.Errorf("nexus --help has no %s", name)
 		}
 	}
-	for _, name := range []string{"help", "completion", "__complete", "no-such-command", "-C", ""} {
-		if n := len(rootFor(name).Commands()); n < len(all) {
-			t.Errorf("%q: %d commands, want all %d", name, n, len(all))
+	for _, c := range r.Commands() {
+		if c.IsAvailableCommand() && !strings.Contains(all, "\n  "+c.Name()+" ") {
+			t.Errorf("nexus help all has no %s", c.Name())
 		}
-	}
-	if n := len(rootFor("version").Commands()); n > len(all)/2 {
-		t.Errorf("version makes %d of %d commands", n, len(all))
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 
 func agentCommand(a *console.Console) *cobra.Command {
 	var s size
-	var rounds int
+	var rounds, files int
 	l := loop{app: a}
 	c := a.Command("agent [flags]", "measure the overhead of an agent's turn", func(ctx context.Context, _ []string) error {
 		if err := s.check(500); err != nil {
@@ -32,7 +32,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 		if l.kind != "" {
 			return l.print(ctx)
 		}
-		f, err := measure(ctx, a, s.n, max(1, rounds))
+		f, err := measure(ctx, a, s.n, max(1, rounds), max(smallTree+1, files))
 		if err != nil {
 			return err
 		}
@@ -41,6 +41,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 	s.flags(a, c, 40, "turns in a session")
 	f := c.Flags()
 	f.IntVar(&rounds, "rounds", 3, "repeat each measurement `TIMES` times and report the median")
+	f.IntVar(&files, "files", 20_000, "`N`, files in the large tree")
 	f.StringVar(&l.kind, "loop", "", "run one loop and print what its turns took")
 	f.StringVar(&l.url, "server", "", "where the scripted model is")
 	f.StringVar(&l.dir, "dir", "", "where the loop works")
@@ -114,15 +115,16 @@ type lab struct {
 	home   string
 	turns  int
 	rounds int
+	files  int // in the large tree
 	made   int
 	sent   Sent
 }
 
-func measure(ctx context.Context, a *console.Console, turns, rounds int) (f Figures, err error) {
+func measure(ctx context.Context, a *console.Console, turns, rounds, files int) (f Figures, err error) {
 	if turns < 3 {
 		return f, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--n must be 3 or more", Hint: "The first turn is not measured."}
 	}
-	b := lab{app: a, turns: turns, rounds: rounds}
+	b := lab{app: a, turns: turns, rounds: rounds, files: files}
 	if b.exe, err = os.Executable(); err != nil {
 		return f, err
 	}
@@ -196,30 +198,27 @@ func (b *lab) loops(ctx context.Context, confines bool) ([]Turn, Price, error) {
 	return turns, p, nil
 }
 
-// How many files the sample has, and a large one.
-const (
-	smallTree = 20
-	largeTree = 20_000
-)
+// smallTree is the number of files in the sample.
+const smallTree = 20
 
 // large measures the same turns in a small and in a large tree.
 func (b *lab) large(ctx context.Context) (Large, error) {
-	l := Large{Files: largeTree}
+	l := Large{Files: b.files}
 	gaps, spent := map[int][]time.Duration{}, []Spent{}
 	for range b.rounds {
-		for _, files := range []int{smallTree, largeTree} {
+		for _, files := range []int{smallTree, b.files} {
 			s, g, _, err := b.playIn(ctx, files, attemptLoop, string(sandbox.Off), 1)
 			if err != nil {
 				return l, fmt.Errorf("loop %s with %d files: %w", attemptLoop, files, err)
 			}
 			gaps[files] = append(gaps[files], g...)
-			if files == largeTree {
+			if files == b.files {
 				spent = append(spent, s)
 			}
 		}
 	}
 	m := middle(spent, func(s Spent) time.Duration { return s.CPU })
-	l.Gap, l.CPU = middle(gaps[largeTree], same), m.CPU/time.Duration(max(1, m.Turns))
+	l.Gap, l.CPU = middle(gaps[b.files], same), m.CPU/time.Duration(max(1, m.Turns))
 	l.More = l.Gap - middle(gaps[smallTree], same)
 	return l, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,16 +36,18 @@ func visitCommand(turn int) string {
 // reviewer agrees.
 func script(turns int) llmtest.Script {
 	all := make([]llmtest.Turn, 0, turns+1)
+	said := llmtest.Turn{Say: "Done."} // what ends a session of nexus agent, which has nothing to submit
 	for i := range turns {
 		command := map[string]any{"command": visitCommand(i + 1)}
 		all = append(all, llmtest.Turn{Say: fmt.Sprintf("Step %d.", i+1), Calls: []llmtest.Call{{Tool: "shell", Input: command}}})
 	}
 	handin := map[string]any{"summary": "Done.", "status": "done"}
-	all = append(all, llmtest.Turn{Calls: []llmtest.Call{{Tool: "finish", Input: handin}}})
+	finish := llmtest.Turn{Calls: []llmtest.Call{{Tool: "finish", Input: handin}}}
 	agrees := map[string]any{"approved": true, "summary": "Correct.", "findings": []any{}}
 	return llmtest.Script{Conversations: []llmtest.Conversation{
 		{Match: "*/reviewer.*", Turns: []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "finish", Input: agrees}}}}},
-		{Match: "*/*", Turns: all},
+		{Match: "*/assistant.*", Turns: append(slices.Clone(all), said)},
+		{Match: "*/*", Turns: append(all, finish)},
 	}}
 }
 

@@ -50,7 +50,14 @@ func HelpPage(c *cobra.Command, s view.Style) string {
 	fmt.Fprintf(&b, "%s\n\n%s\n  %s\n", long, s.Bold("Usage:"), c.UseLine())
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND\n", c.CommandPath())
-		childrenOf(&b, c, s)
+		if c.HasParent() {
+			fmt.Fprintf(&b, "\n%s\n", s.Bold("Commands:"))
+			printCommands(&b, c.Commands())
+		} else {
+			fmt.Fprintf(&b, "\n%s\n", s.Bold("Everyday commands:"))
+			printCommands(&b, everyday(c))
+			b.WriteString("\nnexus help all lists all commands, nexus help COMMAND describes one.\n")
+		}
 	}
 	if examples != "" {
 		fmt.Fprintf(&b, "\n%s\n%s\n", s.Bold("Examples:"), examples)
@@ -66,17 +73,39 @@ func HelpPage(c *cobra.Command, s view.Style) string {
 	return b.String()
 }
 
-func childrenOf(b *strings.Builder, c *cobra.Command, s view.Style) {
-	groups := c.Groups()
-	if len(groups) == 0 {
-		groups = []*cobra.Group{{Title: "Commands:"}}
-	}
-	for _, g := range groups {
-		fmt.Fprintf(b, "\n%s\n", s.Bold(g.Title))
-		for _, child := range c.Commands() {
-			if child.IsAvailableCommand() && child.GroupID == g.ID {
-				fmt.Fprintf(b, "  %-12s %s\n", child.Name(), child.Short)
+// EverydayCommands are the commands that nexus --help lists, in the order of their use.
+var EverydayCommands = []string{"run", "quick", "check", "status", "watch", "logs", "diff", "land", "undo", "resume", "cost", "doctor"}
+
+func everyday(root *cobra.Command) []*cobra.Command {
+	var found []*cobra.Command
+	for _, name := range EverydayCommands {
+		for _, c := range root.Commands() {
+			if c.Name() == name {
+				found = append(found, c)
 			}
+		}
+	}
+	return found
+}
+
+// CommandList returns all commands of the root with their purposes, by group.
+func CommandList(root *cobra.Command, s view.Style) string {
+	var b strings.Builder
+	for i, g := range root.Groups() {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "%s\n", s.Bold(g.Title))
+		printCommands(&b, slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool { return c.GroupID != g.ID }))
+	}
+	b.WriteString("\nnexus help COMMAND describes a command.\n")
+	return b.String()
+}
+
+func printCommands(b *strings.Builder, commands []*cobra.Command) {
+	for _, c := range commands {
+		if c.IsAvailableCommand() {
+			fmt.Fprintf(b, "  %-12s %s\n", c.Name(), c.Short)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,10 +14,13 @@ import (
 // Help makes `nexus help COMMAND` what `nexus COMMAND --help` is.
 func Help(a *console.Console) *cobra.Command {
 	var c *cobra.Command
-	c = a.Command("help [COMMAND...]", "print help for a command", func(_ context.Context, args []string) error {
+	c = a.Command("help [COMMAND... | all]", "print help for a command, or list all", func(_ context.Context, args []string) error {
+		if slices.Equal(args, []string{"all"}) {
+			return a.Print(console.CommandList(c.Root(), a.Style(a.Out)))
+		}
 		about, rest, err := c.Root().Find(args)
 		if err != nil || len(rest) > 0 {
-			return app.NotFound("command", strings.Join(args, " "), "nexus --help lists them.")
+			return app.NotFound("command", strings.Join(args, " "), "nexus help all lists them.")
 		}
 		return about.Help()
 	}, console.CodeOK, console.CodeUsage)
