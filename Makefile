@@ -36,8 +36,8 @@ demo: ## show the whole way, offline: plan, parallel work, repair, landing; it e
 
 genesis: demo ## show how a project begins from a sentence, offline: make demo -- genesis
 
-build: ## build bin/nexus, stripped, as a release has it
-	CGO_ENABLED=0 go build -ldflags='-s -w' -o bin/nexus ./cmd/nexus
+build: ## build bin/nexus and bin/nexus-bench, stripped, as a release has them
+	CGO_ENABLED=0 go build -ldflags='-s -w' -o bin/ ./cmd/nexus ./cmd/nexus-bench
 
 test: ## run all tests that need no more than Go and git
 	$(MEMORY) go test -json $(LEAN) -p $(PACKAGES) -timeout 90m $(OVER) | $(SUM)
@@ -76,7 +76,7 @@ ONLY_TESTS = /(statetest|llmtest|sim)/|Config\.Format$$|/config/schema\.go|func:
 lint: ## run the linters, and name functions that nothing calls
 	$(TOOL) golangci-lint run
 	@dead=$$($(TOOL) deadcode -test ./...); [ -z "$$dead" ] || { echo "$$dead"; exit 1; }
-	@dead=$$($(TOOL) deadcode ./cmd/nexus | sed -E '\#$(ONLY_TESTS)#d'); [ -z "$$dead" ] || { echo "only tests call:"; echo "$$dead"; exit 1; }
+	@dead=$$($(TOOL) deadcode ./cmd/... | sed -E '\#$(ONLY_TESTS)#d'); [ -z "$$dead" ] || { echo "only tests call:"; echo "$$dead"; exit 1; }
 
 vuln: ## look for known vulnerabilities; soft where the database is out of reach
 	@out=$$($(TOOL) govulncheck ./... 2>&1 && $(TOOL) govulncheck -C internal/oracle -test ./... 2>&1) && echo "$$out" || { echo "$$out"; grep -qE 'vuln\.go\.dev|fetching vulnerabilities' <<<"$$out" && echo 'vuln: skipped, database out of reach'; }
@@ -102,7 +102,7 @@ fuzz: ## fuzz each parser for FUZZTIME
 nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted bugs
 	NEXUS_NIGHTLY=1 NEXUS_TOOLCHAINS=1 go test -count=1 -timeout 6h ./...
 	NEXUS_NIGHTLY=1 go test -count=1 -race -timeout 6h -run '^TestScripts$$' ./cmd/nexus
-	go run ./cmd/nexus bench chaos --n $(SEEDS)
+	go run ./cmd/nexus-bench chaos --n $(SEEDS)
 
 mutants: ## plant MUTANTS faults, one at a time in a copy, in files that begin with OF, for at most TIME; say how many the tests near them notice
 	@NEXUS_MUTANTS=$(MUTANTS) NEXUS_MUTANTS_OF=$(OF) NEXUS_MUTANTS_TIME=$(TIME) NEXUS_MUTANTS_SEED=$(SEED) NEXUS_MUTANTS_FILE=$(RESULTS) \

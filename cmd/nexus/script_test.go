@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"io/fs"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acptest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -35,7 +37,11 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"nexus": main, "mcpclient": mcpClient, "acpclient": acpClient})
+	testscript.Main(m, map[string]func(){"nexus": main, "nexus-bench": benchMain, "mcpclient": mcpClient, "acpclient": acpClient})
+}
+
+func benchMain() {
+	os.Exit(bench.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // TestScripts tells what users do, one story a file. Each has a home, a state

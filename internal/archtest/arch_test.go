@@ -52,7 +52,7 @@ const oracle = "the module internal/oracle"
 var homes = map[string][]string{
 	"database/sql":            {"sys/journal", "sys/textindex"},
 	"modernc.org/":            {"sys/journal", "sys/textindex"},
-	"os/exec":                 {"sys/git", "sys/git/gittest", "sys/sandbox", "sys/testenv"},
+	"os/exec":                 {"face/cli/bench", "sys/git", "sys/git/gittest", "sys/sandbox", "sys/testenv"},
 	"charm.land/":             {"face/view", "face/tui"},
 	"github.com/spf13/cobra":  {"face/cli", "face/cli/console", "face/cli/startcmd", "face/cli/democmd", "face/cli/runscmd", "face/cli/inspect", "face/cli/mcpcmd", "face/cli/acpcmd", "face/cli/bench", "face/cli/check", "face/cli/discovercmd", "face/cli/quarantine", "face/cli/memorycmd", "face/cli/backlogcmd", "face/cli/progress", "face/cli/speccmd", "face/cli/milestonecmd", "face/cli/docscmd", "face/cli/checkpointcmd", "face/cli/improvecmd", "face/cli/historycmd", "face/cli/reviewcmd", "face/cli/notifycmd", "face/cli/watchcmd"},
 	"html/template":           {nowhere},

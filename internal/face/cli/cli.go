@@ -19,7 +19,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/acpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/backlogcmd"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkpointcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -87,7 +86,7 @@ func sections(a *console.Console) []section {
 			runscmd.Commands(a, execute), watchcmd.Commands(a, execute), notifycmd.Commands(a), historycmd.Commands(a), checkpointcmd.Commands(a),
 		)},
 		{"look", "Look inside:", slices.Concat(
-			inspect.Commands(a), mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute), bench.Commands(a),
+			inspect.Commands(a), mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute),
 		)},
 	}
 }

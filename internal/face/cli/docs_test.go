@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
@@ -41,12 +42,14 @@ func TestDocs(t *testing.T) {
 	}
 	want["openapi.json"] = string(described) + "\n"
 	index := "# Commands\n\nEvery page is what `nexus COMMAND --help` prints.\n\n"
-	walk(testRoot(), func(c *cobra.Command) {
+	describe := func(c *cobra.Command) {
 		name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".md"
 		page := "# " + c.CommandPath() + "\n\n```text\n" + console.HelpPage(c, view.Style{ASCII: true, Width: 80}) + "```\n"
 		want[filepath.Join("cli", name)] = page
 		index += fmt.Sprintf("- [`%s`](%s): %s\n", c.CommandPath(), name, c.Short)
-	})
+	}
+	walk(testRoot(), describe)
+	walk(benchRoot(), describe)
 	want["cli/README.md"] = index
 	for name, text := range want {
 		path := filepath.Join(docs, name)
@@ -79,6 +82,10 @@ func TestDocs(t *testing.T) {
 
 func testRoot() *cobra.Command {
 	return root(console.New(nil, new(bytes.Buffer), new(bytes.Buffer), app.App{Env: os.Getenv, Set: map[string]string{}}))
+}
+
+func benchRoot() *cobra.Command {
+	return bench.Root(console.New(nil, new(bytes.Buffer), new(bytes.Buffer), app.App{Env: os.Getenv, Set: map[string]string{}}))
 }
 
 // TestEverydayCommands holds that the short list names commands that exist, and that the

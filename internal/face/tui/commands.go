@@ -61,7 +61,7 @@ func CommandBindings() []CommandBinding {
 		key("answer", FlagRun, "answer"), key("approve", FlagRun, "approve"),
 		{Name: "attach", Keys: []string{"attach"}, How: Terminal, Run: WordRun},
 		{Name: "backlog", How: Beside, Not: []string{"start"}, Why: begins},
-		not("bench", "it measures Nexus itself"), key("check", FlagRun, "verbs"),
+		key("check", FlagRun, "verbs"),
 		{Name: "checkpoint", Keys: []string{"verbs"}, How: Beside, Run: FlagRun, Not: []string{"restore"}, Why: "use rewind here"},
 		typed("clean"), not("completion", "its output is for a shell"), typed("config"),
 		key("cost", WordRun, "cost", "money"), not("demo", begins), key("diagnose", FlagRun, "verbs"), key("diff", FlagRun, "diff"),

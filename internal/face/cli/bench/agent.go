@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
@@ -23,6 +24,7 @@ import (
 func agentCommand(a *console.Console) *cobra.Command {
 	var s size
 	var rounds, files int
+	var program string
 	l := loop{app: a}
 	c := a.Command("agent [flags]", "measure the overhead of an agent's turn", func(ctx context.Context, _ []string) error {
 		if err := s.check(500); err != nil {
@@ -32,7 +34,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 		if l.kind != "" {
 			return l.print(ctx)
 		}
-		f, err := measure(ctx, a, s.n, max(1, rounds), max(smallTree+1, files))
+		f, err := measure(ctx, a, s.n, max(1, rounds), max(smallTree+1, files), program)
 		if err != nil {
 			return err
 		}
@@ -42,6 +44,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 	f := c.Flags()
 	f.IntVar(&rounds, "rounds", 3, "repeat each measurement `TIMES` times and report the median")
 	f.IntVar(&files, "files", 20_000, "`N`, files in the large tree")
+	f.StringVar(&program, "nexus", "", "`PATH` of the program to measure; by default nexus beside this one, or on PATH")
 	f.StringVar(&l.kind, "loop", "", "run one loop and print what its turns took")
 	f.StringVar(&l.url, "server", "", "where the scripted model is")
 	f.StringVar(&l.dir, "dir", "", "where the loop works")
@@ -52,7 +55,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// Figures is what `bench agent --json` prints. Durations are nanoseconds of
+// Figures is what `nexus-bench agent --json` prints. Durations are nanoseconds of
 // one turn, the middle of all measured.
 type Figures struct {
 	Turns  int    `json:"turns"`
@@ -111,7 +114,8 @@ type Memory struct {
 // lab is where everything is measured.
 type lab struct {
 	app    *console.Console
-	exe    string
+	exe    string // this program
+	nexus  string // the program that is measured
 	home   string
 	turns  int
 	rounds int
@@ -120,12 +124,15 @@ type lab struct {
 	sent   Sent
 }
 
-func measure(ctx context.Context, a *console.Console, turns, rounds, files int) (f Figures, err error) {
+func measure(ctx context.Context, a *console.Console, turns, rounds, files int, program string) (f Figures, err error) {
 	if turns < 3 {
 		return f, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--n must be 3 or more", Hint: "The first turn is not measured."}
 	}
 	b := lab{app: a, turns: turns, rounds: rounds, files: files}
 	if b.exe, err = os.Executable(); err != nil {
+		return f, err
+	}
+	if b.nexus, err = findNexus(b.exe, program); err != nil {
 		return f, err
 	}
 	// On the disk of the state, which is where a run syncs what it records.
@@ -153,6 +160,24 @@ func measure(ctx context.Context, a *console.Console, turns, rounds, files int) 
 	}
 	f.Memory, err = b.memory(ctx)
 	return f, err
+}
+
+// findNexus returns the path of the nexus to measure.
+func findNexus(exe, program string) (string, error) {
+	if program == "" {
+		program = filepath.Join(filepath.Dir(exe), "nexus")
+		if _, err := os.Stat(program); err != nil {
+			program = "nexus"
+		}
+	}
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the program to measure was not found", Cause: err,
+			Hint: "Run make build, which puts it beside nexus-bench, or name it with --nexus.",
+		}
+	}
+	return filepath.Abs(path)
 }
 
 // loops measures every loop and the price of the sandbox, all of them once a
@@ -259,7 +284,7 @@ func (b *lab) playIn(ctx context.Context, files int, kind, box string, sessions 
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return Spent{}, nil, ended{}, err
 	}
-	e, err := launch(ctx, b.app.Now, repo, b.env(home, s.url, box), b.exe, "bench", "agent",
+	e, err := launch(ctx, b.app.Now, repo, b.env(home, s.url, box), b.exe, "agent",
 		"--loop", kind, "--server", s.url, "--dir", dir, "--n", fmt.Sprint(b.turns), "--sessions", fmt.Sprint(sessions))
 	if err != nil {
 		return Spent{}, nil, ended{}, err

@@ -4,16 +4,42 @@
 package bench
 
 import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"time"
+
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
-// Commands returns the commands.
-func Commands(a *console.Console) []*cobra.Command {
-	return []*cobra.Command{
-		a.Parent("bench", "measure Nexus itself, with repeatable results", chaosCommand(a), budgetCommand(a), scheduleCommand(a), estimatesCommand(a), agentCommand(a), mapCommand(a), promptsCommand(a)),
-	}
+// Main runs one command line of nexus-bench and returns the exit code of its process.
+func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) int {
+	a := console.New(in, out, err, app.App{
+		Env: os.Getenv, Environ: os.Environ(), Set: map[string]string{},
+		Mask: secret.New(os.Environ()),
+		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
+	})
+	c := Root(a) //nolint:contextcheck // cobra hands the context to the command that runs
+	c.SetArgs(args)
+	a.Args = args
+	failure := cmp.Or(c.ExecuteContext(ctx), a.Lost)
+	a.Fail(failure)
+	return console.ExitCode(ctx, failure)
+}
+
+// Root returns the command nexus-bench with its commands.
+func Root(a *console.Console) *cobra.Command {
+	root := a.Parent(
+		"nexus-bench", "measure Nexus itself, with repeatable results",
+		chaosCommand(a), budgetCommand(a), scheduleCommand(a), estimatesCommand(a), agentCommand(a), mapCommand(a), promptsCommand(a),
+	)
+	a.Root(root)
+	return root
 }
 
 // size are the flags of every benchmark.

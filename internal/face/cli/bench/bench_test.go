@@ -15,21 +15,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 )
 
-// TestMain lets this binary be nexus, because that is what the benchmark
-// starts.
+// TestMain lets this binary be nexus and nexus-bench, because those are what the
+// benchmark starts.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && slices.Contains([]string{"bench", "agent", "version"}, os.Args[1]) {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == "agent" && slices.Contains(os.Args, "--loop"):
+		os.Exit(bench.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	case len(os.Args) > 1 && slices.Contains([]string{"agent", "version"}, os.Args[1]):
 		os.Exit(cli.Main(context.Background(), background.FindParent(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
 }
 
-// nexus runs a command line and decodes what it prints.
-func nexus[T any](t *testing.T, args ...string) T {
+// figures runs a command line and decodes what it prints.
+func figures[T any](t *testing.T, args ...string) T {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	var out, err bytes.Buffer
-	if code := cli.Main(t.Context(), nil, append(args, "--json"), strings.NewReader(""), &out, &err); code != 0 {
+	if code := bench.Main(t.Context(), append(args, "--json"), strings.NewReader(""), &out, &err); code != 0 {
 		t.Fatalf("%v ended with code %d: %s%s", args, code, &out, &err)
 	}
 	var v T
@@ -40,14 +43,14 @@ func nexus[T any](t *testing.T, args ...string) T {
 }
 
 func TestChaos(t *testing.T) {
-	r := nexus[sim.Report](t, "bench", "chaos", "--seed", "7", "--n", "40")
+	r := figures[sim.Report](t, "chaos", "--seed", "7", "--n", "40")
 	if r.First != 7 || r.Seeds != 40 || r.Violations != 0 || r.Events == 0 {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestSchedule(t *testing.T) {
-	p := nexus[sim.Pace](t, "bench", "schedule", "--n", "100", "-j", "8")
+	p := figures[sim.Pace](t, "schedule", "--n", "100", "-j", "8")
 	if p.Landed != 100 || p.Parallel != 8 || p.Efficiency < 0.9 || p.Efficiency > 1 {
 		t.Errorf("%+v", p)
 	}
@@ -57,7 +60,7 @@ func TestSchedule(t *testing.T) {
 // sent, and that a whole attempt costs no more than a multiple of its
 // allocations today; a compressor for each object would be 3.6 MB.
 func TestAgent(t *testing.T) {
-	f := nexus[bench.Figures](t, "bench", "agent", "--n", "3", "--rounds", "1", "--files", "200")
+	f := figures[bench.Figures](t, "agent", "--n", "3", "--rounds", "1", "--files", "200", "--nexus", os.Args[0])
 	if f.Sent.Beyond != 0 || f.Sent.Kept != 1 || f.Sent.Standing < 1000 || f.Sent.Standing > 6<<10 {
 		t.Errorf("sent %+v", f.Sent)
 	}
@@ -74,7 +77,7 @@ func TestAgent(t *testing.T) {
 func TestWrongNumbers(t *testing.T) {
 	for _, args := range [][]string{{"chaos", "--n", "0"}, {"schedule", "--n", "-1"}, {"agent", "--n", "2"}, {"agent", "--n", "9999"}} {
 		var out, err bytes.Buffer
-		if code := cli.Main(t.Context(), nil, append([]string{"bench"}, args...), strings.NewReader(""), &out, &err); code != 2 {
+		if code := bench.Main(t.Context(), args, strings.NewReader(""), &out, &err); code != 2 {
 			t.Errorf("%v ended with code %d: %s", args, code, &err)
 		}
 	}

@@ -60,9 +60,9 @@ func (b *lab) pairs(ctx context.Context, one, other []string) (ended, ended, err
 	return out[0], out[1], nil
 }
 
-// start measures how long this binary takes to begin.
+// start measures how long nexus takes to begin.
 func (b *lab) start(ctx context.Context) (Start, error) {
-	plain, version, err := b.pairs(ctx, []string{"/usr/bin/true"}, []string{b.exe, "version"})
+	plain, version, err := b.pairs(ctx, []string{"/usr/bin/true"}, []string{b.nexus, "version"})
 	s := Start{True: plain.wall, Version: version.wall, CPU: version.cpu, Peak: version.peak}
 	if err != nil {
 		return s, err
@@ -91,7 +91,7 @@ func (b *lab) first(ctx context.Context, home string) (time.Duration, error) {
 	}
 	defer stop()
 	began := b.app.Now()
-	e, err := launch(ctx, b.app.Now, home, b.env(home, server.url, "off"), b.exe, "agent", "-p", "Say that it is done.")
+	e, err := launch(ctx, b.app.Now, home, b.env(home, server.url, "off"), b.nexus, "agent", "-p", "Say that it is done.")
 	if err == nil && (e.exit != 0 || server.first().IsZero()) {
 		err = fmt.Errorf("nexus agent ended with code %d: %s", e.exit, e.out)
 	}

@@ -50,7 +50,7 @@ func HelpPage(c *cobra.Command, s view.Style) string {
 	fmt.Fprintf(&b, "%s\n\n%s\n  %s\n", long, s.Bold("Usage:"), c.UseLine())
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND\n", c.CommandPath())
-		if c.HasParent() {
+		if len(c.Groups()) == 0 {
 			fmt.Fprintf(&b, "\n%s\n", s.Bold("Commands:"))
 			printCommands(&b, c.Commands())
 		} else {
