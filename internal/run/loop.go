@@ -134,7 +134,7 @@ func (t *loopRunner) pass(ctx context.Context) (improve.DecisionInputs, error) {
 			return w, err
 		}
 		if _, ok := facts[len(facts)-1].(nexus.CycleStarted); ok {
-			t.woken = "" // events outside of a pause are handled afterwards
+			t.woken = "" // reasons to wake during a cycle are handled after it
 		}
 		w = t.hands.Moment()
 	}

@@ -91,8 +91,8 @@ func (c *Core) Ask(ctx context.Context, q nexus.QuestionAsked, gone func() bool,
 	return c.answerWaiters(ctx)
 }
 
-// sameQuestion returns the same question of the same attempt if it is open, or was answered by
-// a person.
+// sameQuestion returns the same question of the same attempt if it is open or has an answer
+// other than its default.
 func (c *Core) sameQuestion(q nexus.QuestionAsked) *state.Question {
 	for _, old := range c.State.Questions {
 		if old.Mark == q.ID || old.Attempt == q.Attempt && old.Text == q.Text && old.By != "fallback" {

@@ -16,7 +16,7 @@ type mending struct {
 	fixes  map[string]bool        // tasks that were planned to fix something
 	open   int                    // of them, planned and not yet part of the run
 	most   int                    // most rounds that were ever allowed
-	found  bool                   // the last search found a cause
+	found  bool                   // the result of the last search is recorded
 }
 
 // mend records the facts about unmet criteria and about tasks that are stuck.

@@ -36,7 +36,7 @@ type Scenario struct {
 	windows   Chance // a call reports how much of a window is used
 	auth      Chance // a failure until a person fixes it
 	overshoot bool   // calls may cost up to half more than their worst case
-	loose     int    // number of calls in ten that use an allowed freedom
+	loose     int    // of ten calls, those that exceed their worst case if overshoot is set
 	Tariff    *Tariff
 	bad       Chance // an agent's change is red
 	same      Chance // an agent writes nothing new

@@ -60,7 +60,8 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 	}
 }
 
-// hears processes the guidance of people, and the landed work.
+// hears records the messages for the session: guidance of people, and updates about landed
+// work.
 func (x *Actor) hears(ctx context.Context, s *state.Session, told []state.Guidance) error {
 	for _, g := range told {
 		_, why := updates.UpdateMessage(g)
