@@ -102,7 +102,7 @@ func (a *App) probeID(one Agent) string {
 	id = fmt.Sprintf("2 %s %s %q %t", id, one.Speaks, one.Args, one.Trusted)
 	for _, name := range one.Login {
 		if info, err := os.Stat(filepath.Join(a.Env("HOME"), name)); err == nil && one.Trusted {
-			id += fmt.Sprintf(" %s %d", name, info.Size()) // the models do not depend on a renewed token
+			id += fmt.Sprintf(" %s %d", name, info.Size()) // by size: a renewed token has the same models
 		}
 	}
 	return id
@@ -206,7 +206,7 @@ func (a *App) addTrustedAccess(set config.Config, one Agent, home string, c *san
 // probeACP reads the description of a program that speaks the Agent Client Protocol.
 func (p *prober) probeACP(ctx context.Context, work sandbox.Command, signed bool) {
 	program := p.one.Program
-	program.Env = nil // the sandbox command contains it, if it may have it
+	program.Env = nil // the sandbox command contains it, if the program may have it
 	timed, stop := context.WithTimeoutCause(ctx, probeTime, context.DeadlineExceeded)
 	defer stop()
 	told, err := acp.Probe(timed, acp.Launch{Program: program, File: p.one.File, Run: p.box.Run, Command: work, Silence: probeTime}, signed)

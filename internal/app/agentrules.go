@@ -74,8 +74,8 @@ func packageRuleFiles(dir string, set map[string]config.Package) map[string][]st
 	return all
 }
 
-// CheckAgentRules reports to say which of the files that always apply cannot be included, and
-// returns an error if the repository's AGENTS.md is one of them.
+// CheckAgentRules calls say for each standing file that is omitted, and returns an error if the
+// repository's AGENTS.md cannot be read.
 func CheckAgentRules(set *rules.Set, say func(string)) error {
 	for _, r := range set.Always().Refused {
 		if r.File == "AGENTS.md" && !r.Told {

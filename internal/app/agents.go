@@ -348,7 +348,8 @@ func namedAgents(p MachineOptions, models *provider.Models) (map[provider.Agent]
 	return all, nil
 }
 
-// checkAgentRoles returns an error if a role names an agent in which none can work.
+// checkAgentRoles returns an error if an agent is set for a role in which no agent program can
+// work.
 func checkAgentRoles(roles map[nexus.Role]config.Role) error {
 	for role, r := range roles {
 		if r.Agent != "" && !slices.Contains(sessionRoles(), role) {

@@ -217,8 +217,9 @@ func SignalName(ctx context.Context) string {
 	}
 }
 
-// onSIGTERM returns a function that watches for SIGTERM, which a process manager sends before
-// it kills a slow process. A person at a terminal would send another signal, and can repeat it.
+// onSIGTERM returns a function that calls end with [run.ErrInterrupted] once SIGTERM ends ctx.
+// SIGTERM comes from a process manager, which kills slow processes, and not from a person at a
+// terminal, who can repeat a signal.
 func onSIGTERM(ctx context.Context) func(end func(error)) (stop func() bool) {
 	return func(end func(error)) func() bool {
 		return context.AfterFunc(ctx, func() {

@@ -30,7 +30,7 @@ import (
 // environmentsDir returns the directory of a repository's environments, below its state.
 func environmentsDir(state string) string { return filepath.Join(state, "environments") }
 
-// kitOptions are the dependencies of a kit.
+// kitOptions are the options of newKit.
 type kitOptions struct {
 	Run      nexus.RunID
 	Checkout string // the user's

@@ -152,7 +152,7 @@ type claimedLoop struct {
 	loop   *improve.Loop
 	id     nexus.RunID
 	lease  *journal.Lease
-	first  []nexus.Event // the facts that begin or resume it
+	first  []nexus.Event // the events that begin or resume it
 	folded int64         // the last earlier event of it, which is folded
 	again  bool          // it is resumed
 }

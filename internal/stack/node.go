@@ -254,7 +254,8 @@ func scriptCover() []Cover {
 	return append(all, lacking("", "c8", "npm install --save-dev c8"))
 }
 
-// nodeProbe says from within what is still open.
+// nodeProbe is a program for the runner's own process that reports the resources which are
+// still open.
 //
 //go:embed probe/open.cjs
 var nodeProbe string

@@ -125,7 +125,8 @@ show "$d/report"`
 	return []Cover{{Name: "coverage.py", Format: "cobertura", Args: measured(line, "{run}")}}
 }
 
-// pythonProbe says from within what is still open.
+// pythonProbe is a program for the runner's own process that reports the resources which are
+// still open.
 //
 //go:embed probe/nexus_open.py
 var pythonProbe string

@@ -77,7 +77,7 @@ func ruby() Stack {
 	}
 }
 
-// What tests of Ruby go through, as a file that runs in each of its processes.
+// rubyCover is a file that measures test coverage; it runs in each process of the tests.
 //
 //go:embed probe/nexus_cover.rb
 var rubyCover string

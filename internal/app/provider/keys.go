@@ -18,8 +18,8 @@ type keys struct {
 
 func newKeys(s apikey.Store) *keys { return &keys{store: s, found: map[string]apikey.Key{}} }
 
-// find returns the key of a provider, the zero Key if it has none. While a process has a key it
-// is not dumpable by others.
+// find returns the key of a provider, the zero Key if it has none. With the first key, the
+// memory of this process becomes unreadable for other processes.
 func (k *keys) find(provider, variable string) (apikey.Key, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
