@@ -39,7 +39,7 @@ type RunOptions struct {
 	Added []nexus.Request // the work in backlog mode
 	Items int             // number of items in progress at once, if other runs work on some; 0: from the settings
 
-	Checked *nexus.RunChecked // earlier findings; nil if there was no check
+	Checked *nexus.RunChecked // notices found before the run started; nil if there was no check
 	Refuse  func() error      // returns another reason why the run must not start; nil: none
 
 	// Yours runs a gate on the user's own checkout; false if the checkout does not have the

@@ -36,7 +36,7 @@ type Environment struct {
 	Unreached []string        // patterns of the output of clients that found no network
 	Adds      []string        // appended to the user's variable of that name
 	Shows     []UserDirectory // the user's directories that commands can read, with variables that name them
-	Roots     []string        // programs whose installation commands can read: the directory above that of the program's file
+	Roots     []string        // programs whose installation commands can read: the directory above the program's
 	// Caches are directories that Nexus keeps for the gates of a tree, each below one common
 	// directory: commands that run there may have written them.
 	Caches []Cache

@@ -95,8 +95,9 @@ func pythonName(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
 }
 
-// samePython returns an error unless every installed package is in the lock file, in the same
-// version. Further packages in the lock file are assumed to be for other platforms or extras.
+// samePython returns an error if an installed package has another version than in the lock
+// file, or if fewer than half of the locked packages are installed. The others are assumed to
+// be for other platforms or extras.
 func samePython(tree fs.FS, lock string) error {
 	have, err := pythonHas(tree)
 	if err != nil {
@@ -131,7 +132,8 @@ func samePython(tree fs.FS, lock string) error {
 }
 
 // sameRequirements returns an error unless the pinned packages of a requirements file are
-// installed in that version. A file that does not pin everything proves nothing.
+// installed in that version. Lines with a condition are not compared. A file that does not pin
+// everything proves nothing.
 func sameRequirements(tree fs.FS, lock string) error {
 	have, err := pythonHas(tree)
 	if err != nil {

@@ -54,7 +54,7 @@ type Stack struct {
 	Docs    Docs     // a directory below the root with these files is no package
 	Alone   bool     // it applies only where no other stack does
 
-	Unmarked []string // patterns of test files that make a root without a marker a package of the stack, if no other command runs tests there
+	Unmarked []string // test files that mark a root as a package if nothing else there runs tests; patterns
 
 	Runners []Runner      // commands that start the project's own tools; the first that fits
 	Steps   func() []Step // the checks of a package
@@ -84,7 +84,7 @@ type Stack struct {
 	Environment Environment                 // environment of its commands
 	Hosts       []Hosts                     // servers from which its tools fetch packages
 	Servers     []Server                    // language servers, the first for a file wins
-	Warms       func(tree fs.FS) [][]string // commands that prepare the dependencies of its gates and run no code of the tree
+	Warms       func(tree fs.FS) [][]string // commands that prepare its gates' dependencies and run no code of the tree
 	Counts      []string                    // commands that run tests and print their number
 	Written     []string                    // names of files that its tools write and people do not, in lower case
 
@@ -207,7 +207,7 @@ type OpenHandleCheck struct {
 	Format string // format of the step if it is a script: the runner that it is for; empty: the step's
 	Flag   string // makes the runner exit by force, for people
 	// Told matches a line with the result of one test, for a runner that prints nothing more
-	// when it cannot exit. After a long silence such a line starts the check.
+	// when it cannot exit. After such a line, a long silence starts the check.
 	Told string
 }
 

@@ -61,7 +61,7 @@ func ApplyChange(ctx context.Context, a *app.App, c Change, agree func(why strin
 	if done.File, err = settingsFile(name, c.Project); err != nil {
 		return done, err
 	}
-	if why := config.ConsentReason(s, path, done.Written); why != "" && !c.Project { // the project's file is limited to the settings that a project may have
+	if why := config.ConsentReason(s, path, done.Written); why != "" && !c.Project { // the project's settings are limited anyway
 		if err := agree(why); err != nil {
 			return done, err
 		}

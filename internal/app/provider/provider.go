@@ -288,7 +288,7 @@ func (m *Models) client(name string) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if key == "" && keyVariable(p, name) != "" && (p.KeyEnv != "" || m.baseURL(name) == "") { // an address of the user's own may need none
+	if key == "" && keyVariable(p, name) != "" && (p.KeyEnv != "" || m.baseURL(name) == "") { // the user's own address may need none
 		return nil, noKeyError(name, keyVariable(p, name))
 	}
 	c, err := m.open(name, p, key)

@@ -129,7 +129,7 @@ func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]ne
 	if err != nil {
 		return nil, err
 	}
-	if err := tree.Reset(ctx, hash); err != nil { // an interrupted run may have left another tip there, or files that a gate wrote
+	if err := tree.Reset(ctx, hash); err != nil { // an interrupted run may have left another tip or files
 		return nil, err
 	}
 	c := worker.JudgeRequest{
@@ -225,7 +225,7 @@ func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultP
 	}
 	if f.Target = target; commit != v.Tip {
 		f.Merged = commit
-	} else if now, err := m.Worker.Trees.BranchCommit(ctx, target); err == nil && now != commit { // the branch contained the landed work before
+	} else if now, err := m.Worker.Trees.BranchCommit(ctx, target); err == nil && now != commit { // it had the landed work before
 		f.Merged = now
 	}
 	return nil
@@ -245,7 +245,7 @@ func landed(n int) string {
 // held returns why the landed work is not published yet, or "": the run's level of approval
 // requires a person's consent, and no person gave it.
 func (m *Machine) held(ctx context.Context, v state.View, branch string, d worker.Desk) (string, error) {
-	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.TargetMerge.Asked != nil || v.Reverts { // the person who asked for it has agreed
+	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.TargetMerge.Asked != nil || v.Reverts { // the requester agreed
 		return "", nil
 	}
 	text := fmt.Sprintf("publish %s, up to %.12s, as the branch %s", landed(v.Landings), v.Tip, branch)
