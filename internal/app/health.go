@@ -14,7 +14,7 @@ import (
 // microseconds.
 const sampleEvery = 10 * time.Second
 
-// MeasureMachine measures the machine.
+// MeasureMachine returns the memory of the machine and the free space on the disk of dir.
 func MeasureMachine(dir string, now time.Time) health.Sample {
 	s := health.Sample{At: now, Memory: proc.MachineMemory(), Available: proc.Available()}
 	var at syscall.Statfs_t

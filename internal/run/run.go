@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// Journal is one run's part of the journal, which only this process may append to.
+// Journal is one run's part of the journal, while this process has the run's lease.
 type Journal interface {
 	// Append makes the facts durable, all or none.
 	Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, error)

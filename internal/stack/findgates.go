@@ -308,7 +308,7 @@ func (s Stack) command(p project, args []string) []string {
 	return words
 }
 
-// project answers questions about a package.
+// project gives access to the files and settings of a package.
 type project struct {
 	tree    fs.FS
 	dir     string
@@ -391,7 +391,7 @@ func checked(pom, plugin string) bool {
 	})
 }
 
-// read returns a small file of the package.
+// read returns the text of a small file of the package.
 func (p project) read(name string) string {
 	return gosrc.ReadSmall(p.tree, path.Join(p.dir, name))
 }

@@ -82,8 +82,8 @@ func IsProgram(name string) bool {
 // maxInstall is the size of the largest lock file that is read.
 const maxInstall = 32 << 20
 
-// ReadLock returns a regular file of a tree, empty where there is none or it is
-// larger than [Most].
+// ReadLock returns the text of a regular file of a tree, or "" if there is none or it is larger
+// than maxInstall.
 func ReadLock(tree fs.FS, name string) string {
 	name = path.Clean(name)
 	info, err := fs.Lstat(tree, name)

@@ -18,7 +18,7 @@ type Lexicon struct {
 	Decorated bool // @ begins a decorator
 	Keyed     bool // a word before a colon or an equals sign is a key
 	Targets   bool // a word at the beginning of a line, followed by a colon, is a target
-	Markup    bool // words stand between angle brackets
+	Markup    bool // words are in angle brackets
 }
 
 // LexiconOf returns the words for a file by its name, with its comment and string marks, and

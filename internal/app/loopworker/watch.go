@@ -83,7 +83,7 @@ type watchedState struct {
 	files string // hash of the files that are not committed
 }
 
-// watchedState returns the present state.
+// currentState returns the present state.
 func (h *LoopWorker) currentState(ctx context.Context, kind, target string) (watchedState, error) {
 	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+target)
 	if err != nil || kind != WatchFiles || h.place.Repo.Work == "" {

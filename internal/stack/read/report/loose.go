@@ -67,7 +67,7 @@ func (l *loose) stream(data []byte) (values int, ok bool) {
 	return values, ok
 }
 
-// The different words for the same field; see [plain].
+// fileWords and the functions below return the different names of the same field; see [plain].
 func fileWords() []string {
 	return []string{"file", "filename", "path", "filepath", "uri"}
 }
